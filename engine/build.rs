@@ -1,0 +1,53 @@
+//! Writes down what the engine is built with: the locked version of wasmtime, and the table of the
+//! built-in components from their manifest. Builds no component; `scorebox build` does.
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+};
+
+fn main() {
+    let workspace = Path::new(&variable("CARGO_MANIFEST_DIR")).join("..");
+    println!(
+        "cargo::rustc-env=SCOREBOX_WASMTIME_VERSION={}",
+        wasmtime_version(&read(&workspace.join("Cargo.lock")))
+    );
+    let dist = workspace.join("guest-scorers/dist");
+    let table = component_table(&read(&dist.join("manifest.json")), &dist);
+    let target = PathBuf::from(variable("OUT_DIR")).join("builtin_components.rs");
+    fs::write(&target, table).expect("cargo's own folder can be written to");
+}
+
+fn variable(name: &str) -> String {
+    env::var(name).expect("set by cargo")
+}
+
+fn read(path: &Path) -> String {
+    println!("cargo::rerun-if-changed={}", path.display());
+    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+fn wasmtime_version(lock: &str) -> &str {
+    lock.split("[[package]]")
+        .find(|package| package.contains("name = \"wasmtime\"\n"))
+        .and_then(|package| package.split("version = \"").nth(1))
+        .and_then(|rest| rest.split('"').next())
+        .expect("wasmtime is locked")
+}
+
+fn component_table(manifest: &str, dist: &Path) -> String {
+    let manifest: serde_json::Value =
+        serde_json::from_str(manifest).expect("the manifest is what `scorebox build` wrote");
+    let scorers = manifest["scorers"].as_array().expect("the manifest lists scorers");
+    let rows = scorers.iter().map(|scorer| {
+        let name = scorer["name"].as_str().expect("a scorer of the manifest has a name");
+        let file = dist.join(format!("{name}.wasm"));
+        println!("cargo::rerun-if-changed={}", file.display());
+        format!("    ({name:?}, include_bytes!({:?})),\n", file.display().to_string())
+    });
+    format!(
+        "/// Name and bytes of each built-in scorer, sorted by name.\n\
+         pub(super) const COMPONENTS: &[(&str, &[u8])] = &[\n{}];\n",
+        rows.collect::<String>()
+    )
+}

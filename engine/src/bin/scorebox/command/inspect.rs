@@ -1,0 +1,270 @@
+//! `scorebox inspect`: what a component is, wants and costs.
+
+use scorebox::{
+    contract::ScorerInfo,
+    digest::Digest,
+    registry::ScorerSource,
+    report,
+    sandbox::{Anatomy, LoadedScorer, Outcome, Start},
+};
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::score::CaseArguments;
+use crate::{
+    failure::{Exit, Failure},
+    output::{self, Out},
+    scorer_arguments::ScorerArguments,
+    setup::{self, Global},
+};
+
+/// Show what a scorer is: imports, exports, what it reads, its configuration, size, digest, cost
+///
+/// With a case, scores it and shows what that used of the limits.
+#[derive(Debug, clap::Args)]
+pub struct Inspect {
+    #[command(flatten)]
+    scorer: ScorerArguments,
+
+    #[command(flatten)]
+    case: CaseArguments,
+
+    /// How to print it
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    format: output::Format,
+}
+
+impl Inspect {
+    pub fn run(&self, global: &Global) -> Result<Exit, Failure> {
+        let source = self.scorer.source()?;
+        let anatomy = Anatomy::read(&source.bytes)?;
+        let case = self.case.case()?;
+        let sandbox = global.sandbox(1)?;
+        let (loaded, cost) = setup::small_runtime()?.block_on(async {
+            let loaded = self.scorer.load(&sandbox, &source.bytes).await;
+            let cost = match (&loaded, &case) {
+                (Ok(scorer), Some(case)) => {
+                    Some(scorer.score(case.scorer_input(scorer.info().reads)).await)
+                }
+                _ => None,
+            };
+            (loaded, cost)
+        });
+        let portrait = Portrait::new(&source, &anatomy, loaded.as_ref().ok(), cost.as_ref());
+        output::stdout(|out| match self.format {
+            output::Format::Table => portrait.write(out, loaded.as_ref().ok(), cost.as_ref()),
+            output::Format::Json => output::json(out, &portrait),
+            output::Format::Jsonl => output::json_line(out, &portrait),
+        })?;
+        loaded.map(|_| Exit::Done)
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Portrait<'a> {
+    origin: String,
+    bytes: usize,
+    digest: Digest,
+    imports: &'a [String],
+    exports: &'a [String],
+    wasi: Vec<&'a str>,
+    #[serde(flatten)]
+    loaded: Option<Loaded<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cost: Option<Cost>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Loaded<'a> {
+    id: &'a str,
+    name: &'a str,
+    version: &'a str,
+    description: &'a str,
+    scale: &'a str,
+    direction: &'a str,
+    severity: &'a str,
+    threshold: Option<f64>,
+    reads: scorebox::contract::Fields,
+    config_schema: Option<&'a RawValue>,
+    config: Option<&'a RawValue>,
+    frozen: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    not_frozen_because: Option<&'a str>,
+    cached: bool,
+    load_ms: f64,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Cost {
+    fuel: u64,
+    fuel_limit: u64,
+    memory_bytes: u64,
+    memory_limit: u64,
+    duration_ms: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    score: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+}
+
+impl<'a> Portrait<'a> {
+    fn new(
+        source: &ScorerSource,
+        anatomy: &'a Anatomy,
+        loaded: Option<&'a LoadedScorer>,
+        cost: Option<&'a Outcome>,
+    ) -> Portrait<'a> {
+        Portrait {
+            origin: source.origin.to_string(),
+            bytes: source.bytes.len(),
+            digest: Digest::of(&source.bytes),
+            imports: &anatomy.imports,
+            exports: &anatomy.exports,
+            wasi: wasi(anatomy),
+            loaded: loaded.map(Loaded::of),
+            cost: loaded.zip(cost).map(|(loaded, cost)| Cost::of(loaded, cost)),
+        }
+    }
+
+    fn write(
+        &self,
+        out: &mut Out<'_>,
+        loaded: Option<&LoadedScorer>,
+        cost: Option<&Outcome>,
+    ) -> std::io::Result<()> {
+        let mut line = |label: &str, text: &str| {
+            writeln!(out, "{label:<14}{}", report::printable(text).replace('\n', "\n              "))
+        };
+        line("component", &self.origin)?;
+        line("size", &report::bytes(self.bytes as u64))?;
+        line("sha-256", &self.digest.to_string())?;
+        line("imports", &list_or_nothing(self.imports))?;
+        line("exports", &list_or_nothing(self.exports))?;
+        line("WASI", if self.wasi.is_empty() { "needs none" } else { "needs the interfaces above" })?;
+        let Some(scorer) = loaded else { return Ok(()) };
+        let info: &ScorerInfo = scorer.info();
+        line("scorer", &format!("{} ({}), version {}", info.name, info.id, info.version))?;
+        line("", &info.description)?;
+        line("scale", &format!("{}, {}", scale(info), info.direction.as_str()))?;
+        line("severity", &severity(info))?;
+        line("reads", &reads(info))?;
+        match &info.config_schema {
+            Some(schema) => line("configuration", &pretty(schema))?,
+            None => line("configuration", "none")?,
+        }
+        line("starts", &start(scorer))?;
+        let how = if scorer.cached() { "from the cache" } else { "compiled, described, configured" };
+        line("loaded", &format!("in {} ({how})", report::duration(scorer.load_time())))?;
+        let Some(cost) = cost else { return Ok(()) };
+        let limits = scorer.limits();
+        #[allow(clippy::cast_precision_loss)]
+        let (fuel, fuel_limit) = (cost.fuel as f64, limits.fuel as f64);
+        line("fuel", &format!("{} of {}", report::fuel(fuel), report::fuel(fuel_limit)))?;
+        line(
+            "memory",
+            &format!("{} of {}", report::bytes(cost.memory_bytes), report::bytes(limits.memory_bytes)),
+        )?;
+        line(
+            "time",
+            &format!("{} of {}", report::duration(cost.duration), report::duration(limits.timeout)),
+        )?;
+        match &cost.result {
+            Ok(result) => match result.score {
+                Some(score) => line("score", &report::score(score)),
+                None => line("score", "not applicable"),
+            },
+            Err(error) => line("score", &format!("error: {error}")),
+        }
+    }
+}
+
+impl<'a> Loaded<'a> {
+    fn of(scorer: &'a LoadedScorer) -> Loaded<'a> {
+        let info = scorer.info();
+        Loaded {
+            id: &info.id,
+            name: &info.name,
+            version: &info.version,
+            description: &info.description,
+            scale: info.scale.as_str(),
+            direction: info.direction.as_str(),
+            severity: info.severity.as_str(),
+            threshold: info.threshold,
+            reads: info.reads,
+            config_schema: info
+                .config_schema
+                .as_deref()
+                .and_then(|schema| serde_json::from_str(schema).ok()),
+            config: serde_json::from_str(scorer.config().as_str()).ok(),
+            frozen: *scorer.start() == Start::Frozen,
+            not_frozen_because: match scorer.start() {
+                Start::Frozen => None,
+                Start::ConfigureEachTime { reason } => Some(reason),
+            },
+            cached: scorer.cached(),
+            load_ms: scorer.load_time().as_secs_f64() * 1e3,
+        }
+    }
+}
+
+impl Cost {
+    fn of(scorer: &LoadedScorer, outcome: &Outcome) -> Cost {
+        Cost {
+            fuel: outcome.fuel,
+            fuel_limit: scorer.limits().fuel,
+            memory_bytes: outcome.memory_bytes,
+            memory_limit: scorer.limits().memory_bytes,
+            duration_ms: outcome.duration.as_secs_f64() * 1e3,
+            score: outcome.result.as_ref().ok().and_then(|result| result.score),
+            error: outcome.result.as_ref().err().map(ToString::to_string),
+        }
+    }
+}
+
+fn wasi(anatomy: &Anatomy) -> Vec<&str> {
+    let imports = anatomy.imports.iter().map(String::as_str);
+    imports.filter(|import| import.starts_with("wasi:")).collect()
+}
+
+fn list_or_nothing(names: &[String]) -> String {
+    if names.is_empty() { "nothing".to_owned() } else { names.join("\n") }
+}
+
+fn scale(info: &ScorerInfo) -> &'static str {
+    match info.scale {
+        scorebox::contract::Scale::Unit => "0 to 1",
+        scorebox::contract::Scale::Points => "points from 0 up",
+    }
+}
+
+fn severity(info: &ScorerInfo) -> String {
+    match info.threshold {
+        Some(threshold) => format!("{}, threshold {threshold}", info.severity.as_str()),
+        None => info.severity.as_str().to_owned(),
+    }
+}
+
+/// `output, groundTruth`: the keys of a case that a scorer sees.
+pub fn reads(info: &ScorerInfo) -> String {
+    let fields = info.reads.iter().map(scorebox::contract::Field::key);
+    std::iter::once("output").chain(fields).collect::<Vec<_>>().join(", ")
+}
+
+/// JSON over several lines, or as it is where it is none.
+pub fn pretty(json: &str) -> String {
+    serde_json::from_str::<serde_json::Value>(json)
+        .and_then(|value| serde_json::to_string_pretty(&value))
+        .unwrap_or_else(|_| json.to_owned())
+}
+
+fn start(scorer: &LoadedScorer) -> String {
+    match scorer.start() {
+        Start::Frozen => "every score starts from the memory that `configure` left".into(),
+        Start::ConfigureEachTime { reason } => {
+            format!("`configure` runs in every sandbox: {reason}")
+        }
+    }
+}

@@ -1,0 +1,310 @@
+//! `scorebox run`: a suite over cases: the arguments, and what they resolve to. What the user reads is in
+//! `report`.
+
+mod report;
+
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+    thread,
+    time::Duration,
+};
+
+use scorebox::{
+    case::{CaseReader, Mapping, Source},
+    registry::{Reference, Registry},
+    run::{Control, OnBadCase, RunReport, RunRequest, Stop, WhichRun, load_scorers},
+    sandbox::{Grant, Sandbox},
+    store::{RunId, Store},
+    suite::{ScorerId, Suite, SuiteScorer},
+};
+
+use super::scores::DEFAULT_DATABASE;
+use crate::{
+    failure::{Exit, Failure},
+    output::Format,
+    scorer_arguments::{LimitArguments, parse_config, split_named},
+    setup::Global,
+    words,
+};
+
+/// Run a suite of scorers over cases and store the scores
+///
+/// The suite is a TOML file, or is made of the scorers named with -s. Cases are JSON Lines, also
+/// compressed with gzip or zstd; `-` reads standard input.
+#[derive(Debug, clap::Args)]
+pub struct Run {
+    /// Files of cases, and at most one suite file (.toml)
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+
+    /// A scorer: a built-in one's name, or the path of a .wasm file; `NAME=…` gives it another name
+    #[arg(long = "scorer", short = 's', value_name = "[NAME=]SCORER")]
+    scorers: Vec<String>,
+
+    /// A scorer's configuration: a JSON object, or @FILE
+    #[arg(long, value_name = "NAME=JSON")]
+    config: Vec<String>,
+
+    /// Let a scorer import what it may not by itself; `wasi`: an empty WASI, without files, network,
+    /// clocks
+    #[arg(long, value_name = "NAME=WHAT")]
+    grant: Vec<String>,
+
+    /// Where the cases have a part: `output=/response/text` (JSON pointer)
+    #[arg(long, value_name = "KEY=POINTER")]
+    map: Vec<String>,
+
+    /// What to do with a line that is no case: stop, or count it and go on
+    #[arg(long, value_name = "WHAT", default_value = "stop")]
+    on_bad_case: OnBadCaseArgument,
+
+    /// Cases that are scored at once [default: the number of cores]
+    #[arg(long, short, value_name = "N")]
+    jobs: Option<usize>,
+
+    /// The run's id [default: made of the time]
+    #[arg(long, value_name = "ID", conflicts_with = "resume")]
+    run_id: Option<RunId>,
+
+    /// Go on with a run that was interrupted: score what is missing
+    #[arg(long, value_name = "ID")]
+    resume: Option<RunId>,
+
+    /// The database
+    #[arg(long, value_name = "FILE", env = "SCOREBOX_DB", hide_env = true, default_value = DEFAULT_DATABASE)]
+    db: PathBuf,
+
+    /// How to print the summary
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    format: Format,
+
+    /// Exit with 0 also where some scores are errors
+    #[arg(long)]
+    allow_errors: bool,
+
+    /// Show no progress bar
+    #[arg(long, short)]
+    quiet: bool,
+
+    #[command(flatten)]
+    limits: LimitArguments,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum OnBadCaseArgument {
+    Stop,
+    Skip,
+}
+
+impl Run {
+    pub fn run(&self, global: &Global) -> Result<Exit, Failure> {
+        let (suite_file, case_files) = self.split_files()?;
+        let suite = self.suite(suite_file)?;
+        let mapping = Mapping::parse(&self.map)?;
+        let cases = CaseReader::open(case_files.iter().map(|path| source(path)).collect(), mapping)?;
+        let jobs = self.jobs.unwrap_or_else(cores).max(1);
+        let sandbox = global.sandbox(slots(jobs, suite.scorers.len()))?;
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(jobs.min(cores()))
+            .enable_all()
+            .build()
+            .map_err(|error| Failure::new(format!("cannot start: {error}")))?;
+        let control = Arc::new(Control::default());
+        let report = runtime.block_on(self.run_suite(suite, cases, jobs, &sandbox, &control))?;
+        self.finish(&report)
+    }
+
+    async fn run_suite(
+        &self,
+        suite: Suite,
+        cases: CaseReader,
+        jobs: usize,
+        sandbox: &Sandbox,
+        control: &Arc<Control>,
+    ) -> Result<RunReport, Failure> {
+        let scorers = load_scorers(&suite, &Registry::with_builtins(), sandbox).await?;
+        let which = match &self.resume {
+            Some(id) => WhichRun::Resume(id.clone()),
+            None => WhichRun::New(self.run_id.clone().map_or_else(new_run_id, Ok)?),
+        };
+        let request = RunRequest {
+            database: self.db.clone(),
+            which,
+            suite,
+            scorers,
+            cases,
+            jobs,
+            on_bad_case: match self.on_bad_case {
+                OnBadCaseArgument::Stop => OnBadCase::Stop,
+                OnBadCaseArgument::Skip => OnBadCase::Skip,
+            },
+        };
+        stop_on_interrupt(Arc::clone(control));
+        let bar = (!self.quiet).then(|| report::progress_bar(Arc::clone(control)));
+        let report = scorebox::run::run(request, Arc::clone(control)).await;
+        if let Some(bar) = bar {
+            bar.finish();
+        }
+        Ok(report?)
+    }
+
+    /// What the user reads at the end, and the exit code.
+    fn finish(&self, report: &RunReport) -> Result<Exit, Failure> {
+        let store = Store::open_read_only(&self.db)?;
+        let errors = report::print(&store, report, self.format, &self.db)?;
+        match &report.stopped {
+            Some(Stop::Interrupted) => {
+                words::say(&format!("interrupted; go on with:\n  {}", self.resume_command(report)));
+                return Ok(Exit::Interrupted);
+            }
+            Some(Stop::BadCase { message, hint } | Stop::Unreadable { message, hint }) => {
+                words::error(message, hint.as_deref());
+                words::say(&format!(
+                    "stopped there; what was scored is kept. When it is mended, go on with:\n  {}",
+                    self.resume_command(report)
+                ));
+                return Ok(Exit::BadInput);
+            }
+            None => {}
+        }
+        match errors > 0 && !self.allow_errors {
+            true => Ok(Exit::SomeErrors),
+            false => Ok(Exit::Done),
+        }
+    }
+
+    /// The command that was typed, made to go on with this run.
+    fn resume_command(&self, report: &RunReport) -> String {
+        let mut words: Vec<String> = Vec::new();
+        let mut typed = std::env::args();
+        words.extend(typed.next().map(|program| shell_word(&program)));
+        let mut skip_value = false;
+        for argument in typed {
+            let names_the_run = argument == "--run-id" || argument == "--resume";
+            let with_value = ["--run-id=", "--resume="].iter().any(|name| argument.starts_with(name));
+            if !skip_value && !names_the_run && !with_value {
+                words.push(shell_word(&argument));
+            }
+            skip_value = names_the_run;
+        }
+        format!("{} --resume {}", words.join(" "), report.run)
+    }
+
+    fn split_files(&self) -> Result<(Option<&Path>, Vec<&Path>), Failure> {
+        let is_suite = |path: &Path| path.extension().is_some_and(|suffix| suffix == "toml");
+        let (suites, cases): (Vec<&Path>, Vec<&Path>) =
+            self.files.iter().map(PathBuf::as_path).partition(|path| is_suite(path));
+        if let [first, second, ..] = suites[..] {
+            return Err(Failure::new(format!(
+                "two suite files: `{}` and `{}`",
+                first.display(),
+                second.display()
+            ))
+            .hint("a run has one suite"));
+        }
+        if cases.is_empty() {
+            return Err(Failure::new("no file of cases is named")
+                .hint("name a file of JSON Lines, or `-` for standard input"));
+        }
+        Ok((suites.first().copied(), cases))
+    }
+
+    /// The suite file's scorers, then those of the command line, with the command line's options.
+    fn suite(&self, file: Option<&Path>) -> Result<Suite, Failure> {
+        let (name, mut scorers) = match file {
+            Some(path) => {
+                let suite = Suite::read(path)?;
+                (suite.name, suite.scorers)
+            }
+            None => ("command line".to_owned(), Vec::new()),
+        };
+        for written in &self.scorers {
+            scorers.push(scorer(written)?);
+        }
+        let mut suite = Suite::new(name, scorers)?;
+        for scorer in &mut suite.scorers {
+            scorer.limits = self.limits.apply(scorer.limits.clone());
+        }
+        for written in &self.config {
+            let (name, config) = split_named("config", written)?;
+            suite.scorer_mut(&name)?.config = parse_config(&config)?;
+        }
+        for written in &self.grant {
+            let (name, what) = split_named("grant", written)?;
+            let grant: Grant = what.parse().map_err(|error| Failure::new(format!("{error}")))?;
+            let scorer = suite.scorer_mut(&name)?;
+            scorer.grants = scorer.grants.with(grant);
+        }
+        Ok(suite)
+    }
+}
+
+/// `latency`, `./x.wasm`, `fast=latency`.
+fn scorer(written: &str) -> Result<SuiteScorer, Failure> {
+    let (name, uses) = match written.split_once('=') {
+        Some((name, uses)) if ScorerId::new(name).is_ok() => (Some(name), uses),
+        _ => (None, written),
+    };
+    let uses = Reference::parse(uses, Path::new(""));
+    let id = ScorerId::new(name.unwrap_or(&uses.default_name()))?;
+    Ok(SuiteScorer::new(id, uses))
+}
+
+fn source(path: &Path) -> Source {
+    match path == Path::new("-") {
+        true => Source::stdin(),
+        false => Source::path(path),
+    }
+}
+
+/// A slot for every scorer of every job, so that a scorer's memory stays warm from case to case, as
+/// far as that is sensible.
+fn slots(jobs: usize, scorers: usize) -> u32 {
+    const MOST_WARM: usize = 256;
+    let wanted = jobs.saturating_mul(scorers.max(1)).min(MOST_WARM).max(jobs);
+    u32::try_from(wanted).unwrap_or(u32::MAX)
+}
+
+fn cores() -> usize {
+    thread::available_parallelism().map_or(1, Into::into)
+}
+
+/// The time in UTC and a few letters, so that ids are sorted by time and differ between machines.
+fn new_run_id() -> Result<RunId, Failure> {
+    use std::hash::{BuildHasher as _, RandomState};
+    const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
+    let random = RandomState::new().hash_one(std::process::id());
+    let suffix: String = (0..4)
+        .map(|index| char::from(LETTERS[(random >> (index * 5)) as usize % LETTERS.len()]))
+        .collect();
+    let now = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S");
+    Ok(format!("{now}-{suffix}").parse::<RunId>()?)
+}
+
+/// The first interrupt ends the run in good order, the second ends the process.
+fn stop_on_interrupt(control: Arc<Control>) {
+    tokio::spawn(async move {
+        let mut interrupts = 0;
+        while tokio::signal::ctrl_c().await.is_ok() {
+            interrupts += 1;
+            if interrupts > 1 {
+                std::process::exit(Exit::Interrupted as i32);
+            }
+            control.stop(Stop::Interrupted);
+            words::say("interrupted: finishing what is in flight; once more to stop at once");
+        }
+    });
+}
+
+/// An argument as a shell would read it back.
+fn shell_word(argument: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,@%+".contains(c);
+    match !argument.is_empty() && argument.chars().all(plain) {
+        true => argument.to_owned(),
+        false => format!("'{}'", argument.replace('\'', "'\\''")),
+    }
+}
+
+/// How often the progress bar is drawn.
+const REDRAW: Duration = Duration::from_millis(100);

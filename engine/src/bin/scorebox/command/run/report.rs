@@ -1,0 +1,215 @@
+//! What the user reads of a run: the progress bar, the table at the end, the first errors.
+
+use std::{path::Path, sync::Arc, time::Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use scorebox::{
+    report::{self, Align, Table},
+    run::{Aggregate, Control, RunReport, aggregate},
+    store::{ScoreFilter, Store},
+};
+use serde::Serialize;
+
+use super::REDRAW;
+use crate::{
+    failure::Failure,
+    output::{self, Format},
+    words,
+};
+
+/// Errors that are shown at the end.
+const ERRORS_SHOWN: usize = 3;
+
+/// A progress bar that follows the run until it is finished.
+pub struct Bar {
+    bar: ProgressBar,
+    redraw: tokio::task::JoinHandle<()>,
+}
+
+/// Begins to draw; on a standard error that is no terminal, nothing is drawn.
+pub fn progress_bar(control: Arc<Control>) -> Bar {
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+    let drawn = bar.clone();
+    let redraw = tokio::spawn(async move {
+        let started = Instant::now();
+        let mut every = tokio::time::interval(REDRAW);
+        loop {
+            every.tick().await;
+            draw(&drawn, &control, started);
+        }
+    });
+    Bar { bar, redraw }
+}
+
+fn draw(bar: &ProgressBar, control: &Control, started: Instant) {
+    let progress = control.progress();
+    let style = match progress.bytes_total {
+        Some(total) => {
+            bar.set_length(total);
+            bar.set_position(progress.bytes_read.min(total));
+            "{bar:30} {percent:>3}% {msg}, {eta} left"
+        }
+        None => "{spinner} {msg}",
+    };
+    if let Ok(style) = ProgressStyle::with_template(style) {
+        bar.set_style(style);
+    }
+    #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    let rate = (progress.scores_written as f64 / started.elapsed().as_secs_f64().max(0.001)) as u64;
+    bar.set_message(format!(
+        "{} cases, {} scores, {} a second",
+        report::count(progress.cases_done),
+        report::count(progress.scores_written),
+        report::count(rate)
+    ));
+    bar.tick();
+}
+
+impl Bar {
+    /// Takes the bar away.
+    pub fn finish(self) {
+        self.redraw.abort();
+        self.bar.finish_and_clear();
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Summary<'a> {
+    run_id: &'a str,
+    state: &'a str,
+    cases_read: u64,
+    cases_bad: u64,
+    cases_finished_before: u64,
+    scores_written: u64,
+    duration_ms: f64,
+    database: String,
+    scorers: &'a [Aggregate],
+}
+
+/// Prints the summary; answers how many scores of the run are errors.
+pub fn print(
+    store: &Store,
+    run: &RunReport,
+    format: Format,
+    database: &Path,
+) -> Result<u64, Failure> {
+    let filter = ScoreFilter { run: Some(run.run.to_string()), ..ScoreFilter::default() };
+    let aggregates = aggregate(store, &filter)?;
+    let errors = aggregates.iter().map(|aggregate| aggregate.errors).sum();
+    output::stdout(|out| match format {
+        Format::Table => write!(out, "{}", table(&aggregates)),
+        Format::Json => output::json(out, &summary(store, run, database, &aggregates)),
+        Format::Jsonl => output::json_line(out, &summary(store, run, database, &aggregates)),
+    })?;
+    if format == Format::Table {
+        say_totals(run, database);
+    }
+    say_bad_cases(run);
+    if errors > 0 {
+        say_errors(store, run, &filter, errors)?;
+    }
+    Ok(errors)
+}
+
+fn summary<'a>(
+    store: &Store,
+    run: &'a RunReport,
+    database: &Path,
+    scorers: &'a [Aggregate],
+) -> Summary<'a> {
+    let state = store.run(run.run.as_str()).map_or("unknown", |record| record.state.as_str());
+    Summary {
+        run_id: run.run.as_str(),
+        state,
+        cases_read: run.progress.cases_read,
+        cases_bad: run.progress.cases_bad,
+        cases_finished_before: run.progress.cases_finished_before,
+        scores_written: run.progress.scores_written,
+        duration_ms: run.duration.as_secs_f64() * 1e3,
+        database: database.display().to_string(),
+        scorers,
+    }
+}
+
+fn table(aggregates: &[Aggregate]) -> Table {
+    let mut table = Table::new(&[
+        ("scorer", Align::Left),
+        ("scored", Align::Right),
+        ("n/a", Align::Right),
+        ("errors", Align::Right),
+        ("mean", Align::Right),
+        ("0 … 1", Align::Left),
+        ("p50", Align::Right),
+        ("min", Align::Right),
+        ("max", Align::Right),
+        ("fuel", Align::Right),
+        ("time", Align::Right),
+    ]);
+    for aggregate in aggregates {
+        let figure = |value: Option<f64>| value.map_or_else(|| "-".into(), report::score);
+        let time = |ms: f64| report::duration(std::time::Duration::from_secs_f64(ms.max(0.0) / 1e3));
+        table.row([
+            aggregate.scorer_id.clone(),
+            report::count(aggregate.count),
+            report::count(aggregate.not_applicable),
+            report::count(aggregate.errors),
+            figure(aggregate.mean),
+            report::sparkline(&aggregate.distribution),
+            figure(aggregate.p50),
+            figure(aggregate.min),
+            figure(aggregate.max),
+            aggregate.mean_fuel.map_or_else(|| "-".into(), report::fuel),
+            aggregate.mean_duration_ms.map_or_else(|| "-".into(), time),
+        ]);
+    }
+    table
+}
+
+fn say_totals(run: &RunReport, database: &Path) {
+    let progress = run.progress;
+    let mut text = format!(
+        "\nrun {}: {} cases, {} scores in {}",
+        run.run,
+        report::count(progress.cases_done),
+        report::count(progress.scores_written),
+        report::duration(run.duration)
+    );
+    if progress.cases_finished_before > 0 {
+        let before = report::count(progress.cases_finished_before);
+        text.push_str(&format!(" ({before} cases were finished before)"));
+    }
+    words::say(&text);
+    words::say(&format!("stored in {}; see them with: scorebox scores {}", database.display(), run.run));
+}
+
+fn say_bad_cases(run: &RunReport) {
+    if run.stopped.is_some() || run.progress.cases_bad == 0 {
+        return;
+    }
+    words::warn(&format!("{} lines are no cases and were skipped:", report::count(run.progress.cases_bad)));
+    for message in &run.bad_cases {
+        words::say(&format!("  {}", report::printable(message)));
+    }
+}
+
+fn say_errors(
+    store: &Store,
+    run: &RunReport,
+    filter: &ScoreFilter,
+    errors: u64,
+) -> Result<(), Failure> {
+    words::warn(&format!("{} scores are errors, the first of them:", report::count(errors)));
+    let filter = ScoreFilter { errors: true, ..filter.clone() };
+    for record in store.scores(&filter, None, ERRORS_SHOWN)? {
+        words::say(&format!(
+            "  {} on {}: {}: {}",
+            record.scorer_id,
+            report::one_line(&record.case_id, 60),
+            record.error_kind.as_deref().unwrap_or_default(),
+            report::one_line(record.error_message.as_deref().unwrap_or_default(), 160)
+        ));
+    }
+    words::hint(&format!("all of them: scorebox scores {} --errors", run.run));
+    Ok(())
+}

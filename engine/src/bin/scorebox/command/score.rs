@@ -1,0 +1,229 @@
+//! `scorebox score`: one scorer on one case, the result as JSON. Stores nothing.
+
+use std::{fs, io::Read as _};
+
+use scorebox::{
+    case::{Case, Key},
+    sandbox::{ErrorKind, Outcome},
+};
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use crate::{
+    failure::{Exit, Failure},
+    output,
+    scorer_arguments::{ScorerArguments, read_if_file},
+    setup::{self, Global},
+    words,
+};
+
+/// Score one case and print the result as JSON
+///
+/// The case is given by its parts, each a JSON document or @FILE, or as a whole with --case. Nothing
+/// is stored.
+#[derive(Debug, clap::Args)]
+pub struct Score {
+    #[command(flatten)]
+    scorer: ScorerArguments,
+
+    #[command(flatten)]
+    pub case: CaseArguments,
+
+    /// Exit with 0 also where the score is an error
+    #[arg(long)]
+    allow_errors: bool,
+}
+
+/// One case, on the command line.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "The case")]
+pub struct CaseArguments {
+    /// A file with the case as one JSON object; `-` reads standard input
+    #[arg(long = "case", value_name = "FILE", conflicts_with_all = ["output", "output_text"])]
+    file: Option<String>,
+
+    /// What the task produced, as JSON
+    #[arg(long, value_name = "JSON", conflicts_with = "output_text")]
+    output: Option<String>,
+
+    /// What the task produced, as plain text
+    #[arg(long, value_name = "TEXT")]
+    output_text: Option<String>,
+
+    /// The expected output, as JSON
+    #[arg(long, value_name = "JSON")]
+    ground_truth: Option<String>,
+
+    /// The task's input, as JSON
+    #[arg(long, value_name = "JSON")]
+    input: Option<String>,
+
+    /// Additional context, as JSON
+    #[arg(long, value_name = "JSON")]
+    context: Option<String>,
+
+    /// How long the task took, in milliseconds
+    #[arg(long, value_name = "MS")]
+    latency_ms: Option<String>,
+
+    /// A JSON Schema that the output should match
+    #[arg(long, value_name = "JSON")]
+    output_schema: Option<String>,
+
+    /// What the agent did, as JSON
+    #[arg(long, value_name = "JSON")]
+    trace: Option<String>,
+
+    /// Tokens and cost, as JSON
+    #[arg(long, value_name = "JSON")]
+    usage: Option<String>,
+
+    /// Anything else about the case, as JSON
+    #[arg(long, value_name = "JSON")]
+    metadata: Option<String>,
+
+    /// Another output for the same input, as JSON
+    #[arg(long, value_name = "JSON")]
+    baseline: Option<String>,
+}
+
+impl CaseArguments {
+    /// The case, if one is given.
+    pub fn case(&self) -> Result<Option<Case>, Failure> {
+        if let Some(file) = &self.file {
+            return Ok(Some(Case::from_json(read_case(file)?)?));
+        }
+        let parts = [
+            (Key::Output, &self.output),
+            (Key::GroundTruth, &self.ground_truth),
+            (Key::Input, &self.input),
+            (Key::Context, &self.context),
+            (Key::LatencyMs, &self.latency_ms),
+            (Key::OutputSchema, &self.output_schema),
+            (Key::Trace, &self.trace),
+            (Key::Usage, &self.usage),
+            (Key::Metadata, &self.metadata),
+            (Key::Baseline, &self.baseline),
+        ];
+        let mut builder = Case::builder();
+        let mut any = false;
+        for (key, written) in parts {
+            let Some(written) = written else { continue };
+            let document = read_if_file(written)?;
+            serde_json::from_str::<&RawValue>(&document).map_err(|error| not_json(key, &error))?;
+            builder = builder.json(key, document);
+            any = true;
+        }
+        if let Some(text) = &self.output_text {
+            builder = builder.text(Key::Output, text);
+            any = true;
+        }
+        any.then(|| builder.build().map_err(Failure::from)).transpose()
+    }
+}
+
+fn not_json(key: Key, error: &serde_json::Error) -> Failure {
+    let failure = Failure::new(format!("`{key}` is not JSON: {error}"));
+    match key {
+        Key::Output => failure.hint("text is written '\"like this\"', or with --output-text"),
+        _ => failure.hint("text is written '\"like this\"'"),
+    }
+}
+
+fn read_case(file: &str) -> Result<String, Failure> {
+    let read = match file {
+        "-" => {
+            let mut text = String::new();
+            std::io::stdin().read_to_string(&mut text).map(|_| text)
+        }
+        path => fs::read_to_string(path),
+    };
+    read.map_err(|error| Failure::new(format!("cannot read the case `{file}`: {error}")))
+}
+
+impl Score {
+    pub fn run(&self, global: &Global) -> Result<Exit, Failure> {
+        let case = self.case.case()?.ok_or_else(|| {
+            Failure::new("there is nothing to score")
+                .hint("give the output with --output, or a whole case with --case")
+        })?;
+        let source = self.scorer.source()?;
+        let sandbox = global.sandbox(1)?;
+        let outcome = setup::small_runtime()?.block_on(async {
+            let scorer = self.scorer.load(&sandbox, &source.bytes).await?;
+            Ok::<_, Failure>(scorer.score(case.scorer_input(scorer.info().reads)).await)
+        })?;
+        output::stdout(|out| output::json(out, &Answer::of(&self.scorer.scorer, &outcome)))?;
+        match &outcome.result {
+            Err(error) => {
+                words::error(&error.to_string(), error.hint.as_deref());
+                Ok(if self.allow_errors { Exit::Done } else { Exit::SomeErrors })
+            }
+            Ok(_) => Ok(Exit::Done),
+        }
+    }
+}
+
+/// A score as JSON.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Answer<'a> {
+    scorer: &'a str,
+    status: &'static str,
+    score: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    label: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    meta: Option<&'a RawValue>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    assertions: &'a [scorebox::contract::Assertion],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<AnswerError<'a>>,
+    fuel: u64,
+    memory_bytes: u64,
+    duration_ms: f64,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    log: &'a [scorebox::contract::LogLine],
+}
+
+#[derive(Serialize)]
+struct AnswerError<'a> {
+    kind: ErrorKind,
+    message: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<&'a str>,
+}
+
+impl<'a> Answer<'a> {
+    fn of(scorer: &'a str, outcome: &'a Outcome) -> Answer<'a> {
+        let result = outcome.result.as_ref().ok();
+        let error = outcome.result.as_ref().err();
+        Answer {
+            scorer,
+            status: match &outcome.result {
+                Err(_) => "error",
+                Ok(result) if result.score.is_none() => "not-applicable",
+                Ok(_) => "scored",
+            },
+            score: result.and_then(|result| result.score),
+            label: result.and_then(|result| result.label.as_deref()),
+            reason: result.and_then(|result| result.reason.as_deref()),
+            // Checked when it came over the wall.
+            meta: result
+                .and_then(|result| result.meta.as_deref())
+                .and_then(|meta| serde_json::from_str(meta).ok()),
+            assertions: result.map_or(&[], |result| &result.assertions),
+            error: error.map(|error| AnswerError {
+                kind: error.kind,
+                message: &error.message,
+                hint: error.hint.as_deref(),
+            }),
+            fuel: outcome.fuel,
+            memory_bytes: outcome.memory_bytes,
+            duration_ms: outcome.duration.as_secs_f64() * 1e3,
+            log: &outcome.log,
+        }
+    }
+}

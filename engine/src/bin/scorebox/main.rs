@@ -1,0 +1,34 @@
+//! The command line of scorebox: turns arguments into calls of the library, and what comes back into
+//! words, colours and exit codes. Knows no wasmtime and no SQL.
+//!
+//! - `command`: one file per command.
+//! - `scorer_arguments`: what several commands let a user say about a scorer.
+//! - `setup`: the sandbox and its cache folder, from global options and the environment.
+//! - `output`: data to standard output, in the format that was asked for.
+//! - `words`: words to standard error: errors, hints, warnings.
+//! - `failure`: why a command ends, and its exit code.
+
+mod command;
+mod failure;
+mod output;
+mod scorer_arguments;
+mod setup;
+mod words;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use command::Arguments;
+
+fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return words::usage(&error),
+    };
+    arguments.color.write_global();
+    match arguments.command.run(&arguments.global) {
+        Ok(exit) => exit.into(),
+        Err(failure) => words::failure(&failure).into(),
+    }
+}

@@ -1,0 +1,54 @@
+//! Data to standard output, in the format that was asked for. A reader that goes away (`| head`) ends
+//! the output, not the command.
+
+use std::io::{self, BufWriter, Write};
+
+use serde::Serialize;
+
+use crate::failure::Failure;
+
+/// How data is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Format {
+    /// A table for people.
+    #[default]
+    Table,
+    /// One JSON document.
+    Json,
+    /// A JSON document a line.
+    Jsonl,
+}
+
+/// Where data goes.
+pub type Out<'a> = dyn Write + 'a;
+
+/// Lets `write` write to standard output.
+pub fn stdout(write: impl FnOnce(&mut Out<'_>) -> io::Result<()>) -> Result<(), Failure> {
+    let mut out = BufWriter::new(anstream::AutoStream::auto(io::stdout().lock()));
+    match write(&mut out).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Failure::new(format!("cannot write to standard output: {error}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// One document over several lines.
+pub fn json(out: &mut Out<'_>, value: &impl Serialize) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, value)?;
+    writeln!(out)
+}
+
+/// One document in one line.
+pub fn json_line(out: &mut Out<'_>, value: &impl Serialize) -> io::Result<()> {
+    serde_json::to_writer(&mut *out, value)?;
+    writeln!(out)
+}
+
+/// A list: as one array, or one document a line.
+pub fn list<T: Serialize>(out: &mut Out<'_>, lines: bool, items: &[T]) -> io::Result<()> {
+    match lines {
+        false => json(out, &items),
+        true => items.iter().try_for_each(|item| json_line(out, item)),
+    }
+}

@@ -1,0 +1,110 @@
+//! What several commands let a user say about a scorer: limits, configuration, grants. Loads nothing.
+
+use std::{fs, path::Path, time::Duration};
+
+use scorebox::{
+    registry::{Reference, Registry},
+    sandbox::{Grant, Grants, Limits, LoadedScorer, Sandbox, ScorerConfig},
+    suite::{LimitOverrides, parse_bytes, parse_duration},
+};
+
+use crate::failure::Failure;
+
+/// Limits of a score.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Limits of one score")]
+pub struct LimitArguments {
+    /// Fuel, about one a Wasm instruction [default: 10000000000]
+    #[arg(long, value_name = "N")]
+    fuel: Option<u64>,
+
+    /// Memory, such as `64MiB` [default: 64MiB]
+    #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
+    memory: Option<u64>,
+
+    /// Wall-clock time, such as `5s` [default: 5s]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    timeout: Option<Duration>,
+}
+
+impl LimitArguments {
+    /// `limits` with what the user set in their place.
+    pub fn apply(&self, limits: Limits) -> Limits {
+        let overrides = LimitOverrides {
+            fuel: self.fuel,
+            memory: self.memory,
+            timeout: self.timeout,
+            ..LimitOverrides::default()
+        };
+        overrides.apply(limits)
+    }
+}
+
+/// One scorer, named on the command line.
+#[derive(Debug, clap::Args)]
+pub struct ScorerArguments {
+    /// A built-in scorer's name, or the path of a .wasm file
+    pub scorer: String,
+
+    /// Its configuration: a JSON object, or @FILE
+    #[arg(long, short, value_name = "JSON")]
+    config: Option<String>,
+
+    /// Let it import what it may not by itself; `wasi`: an empty WASI, without files, network, clocks
+    #[arg(long, value_name = "WHAT")]
+    grant: Vec<Grant>,
+
+    #[command(flatten)]
+    limits: LimitArguments,
+}
+
+impl ScorerArguments {
+    /// The component's bytes, and where they are from.
+    pub fn source(&self) -> Result<scorebox::registry::ScorerSource, Failure> {
+        let reference = Reference::parse(&self.scorer, Path::new(""));
+        Ok(Registry::with_builtins().resolve(&reference)?)
+    }
+
+    /// Loads the scorer.
+    pub async fn load(&self, sandbox: &Sandbox, bytes: &[u8]) -> Result<LoadedScorer, Failure> {
+        let config = self.config.as_deref().map(parse_config).transpose()?.unwrap_or_default();
+        let grants: Grants = self.grant.iter().copied().collect();
+        let limits = self.limits.apply(Limits::default());
+        sandbox.load(bytes, &config, &limits, grants).await.map_err(|error| {
+            let failure = Failure::from(error);
+            Failure { message: format!("scorer `{}`: {}", self.scorer, failure.message), ..failure }
+        })
+    }
+}
+
+/// A configuration as it is typed: a JSON object, or `@FILE`.
+pub fn parse_config(written: &str) -> Result<ScorerConfig, Failure> {
+    let text = read_if_file(written)?;
+    let value: serde_json::Value = serde_json::from_str(&text).map_err(|error| {
+        Failure::new(format!("the configuration is not JSON: {error}"))
+            .hint("a configuration is a JSON object, like '{\"ignoreCase\": true}'")
+    })?;
+    match value {
+        serde_json::Value::Object(object) => Ok(ScorerConfig::new(&object)),
+        other => Err(Failure::new(format!("the configuration is no JSON object: {other}"))
+            .hint("a configuration is a JSON object, like '{\"ignoreCase\": true}'")),
+    }
+}
+
+/// The text itself, or the content of the file that `@` stands before.
+pub fn read_if_file(written: &str) -> Result<String, Failure> {
+    match written.strip_prefix('@') {
+        None => Ok(written.to_owned()),
+        Some(path) => fs::read_to_string(path)
+            .map_err(|error| Failure::new(format!("cannot read `{path}`: {error}"))),
+    }
+}
+
+/// `NAME=REST`, split.
+pub fn split_named(option: &str, written: &str) -> Result<(String, String), Failure> {
+    match written.split_once('=') {
+        Some((name, rest)) if !name.is_empty() => Ok((name.to_owned(), rest.to_owned())),
+        _ => Err(Failure::new(format!("`{written}` does not say whose {option} it is"))
+            .hint(format!("write `--{option} NAME=…`, with the scorer's name in this run"))),
+    }
+}

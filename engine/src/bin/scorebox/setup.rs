@@ -1,0 +1,45 @@
+//! The sandbox and its cache folder, from global options and the environment. The only place that
+//! reads the environment (but for what clap reads).
+
+use std::path::PathBuf;
+
+use etcetera::BaseStrategy as _;
+use scorebox::sandbox::{CacheOptions, DEFAULT_CACHE_BYTES, Sandbox, SandboxOptions};
+
+use crate::{failure::Failure, words};
+
+/// Options of all commands.
+#[derive(Debug, clap::Args)]
+pub struct Global {
+    /// The folder for compiled code [default: scorebox in the user's cache folder]
+    #[arg(long, global = true, env = "SCOREBOX_CACHE_DIR", value_name = "FOLDER", hide_env = true)]
+    cache_dir: Option<PathBuf>,
+
+    /// Neither read nor write compiled code on disk
+    #[arg(long, global = true)]
+    no_cache: bool,
+}
+
+impl Global {
+    /// A sandbox with `slots` places, and a warning for all that does not work as it should.
+    pub fn sandbox(&self, slots: u32) -> Result<Sandbox, Failure> {
+        let sandbox = Sandbox::new(&SandboxOptions { slots, cache: self.cache() })?;
+        sandbox.warnings().iter().for_each(|warning| words::warn(warning));
+        Ok(sandbox)
+    }
+
+    fn cache(&self) -> Option<CacheOptions> {
+        if self.no_cache {
+            return None;
+        }
+        let default = || etcetera::choose_base_strategy().ok().map(|base| base.cache_dir().join("scorebox"));
+        let folder = self.cache_dir.clone().or_else(default)?;
+        Some(CacheOptions { folder, most_bytes: DEFAULT_CACHE_BYTES })
+    }
+}
+
+/// A runtime that does its work on this thread, for commands that score one case.
+pub fn small_runtime() -> Result<tokio::runtime::Runtime, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.map_err(|error| Failure::new(format!("cannot start: {error}")))
+}

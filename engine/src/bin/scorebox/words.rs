@@ -1,0 +1,52 @@
+//! Words to standard error: errors, hints, warnings. Never data. A closed standard error is nobody's
+//! problem, so failures to write there are ignored.
+
+use std::{io::Write as _, process::ExitCode};
+
+use anstyle::{AnsiColor, Style};
+use scorebox::report::printable;
+
+use crate::failure::{Exit, Failure};
+
+const ERROR: Style = AnsiColor::Red.on_default().bold();
+const WARNING: Style = AnsiColor::Yellow.on_default().bold();
+const HINT: Style = AnsiColor::Cyan.on_default().bold();
+
+/// One line of words.
+pub fn say(text: &str) {
+    let _ = writeln!(anstream::stderr(), "{text}");
+}
+
+/// `warning: …`
+pub fn warn(text: &str) {
+    say(&format!("{WARNING}warning:{WARNING:#} {}", printable(text)));
+}
+
+/// `hint: …`
+pub fn hint(text: &str) {
+    say(&format!("{HINT}hint:{HINT:#} {}", printable(text)));
+}
+
+/// `error: …`, with the hint on its own line.
+pub fn error(message: &str, hint_text: Option<&str>) {
+    say(&format!("{ERROR}error:{ERROR:#} {}", printable(message)));
+    if let Some(text) = hint_text {
+        hint(text);
+    }
+}
+
+/// Says why a command ends.
+pub fn failure(failure: &Failure) -> Exit {
+    error(&failure.message, failure.hint.as_deref());
+    Exit::BadInput
+}
+
+/// clap's own words: help, version, or what is wrong with the arguments.
+pub fn usage(error: &clap::Error) -> ExitCode {
+    // Help goes to standard output, and nobody may be reading there any more.
+    let _ = error.print();
+    match error.use_stderr() {
+        true => Exit::BadInput.into(),
+        false => Exit::Done.into(),
+    }
+}

@@ -1,0 +1,80 @@
+//! Why a guest could not be built.
+
+use std::path::PathBuf;
+
+/// Why a guest could not be built.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    /// No compiler on this machine can build for wasm32.
+    #[error("no Rust toolchain with a wasm32-unknown-unknown standard library was found")]
+    NoToolchain,
+    /// The folder holds no crate.
+    #[error("`{0}` has no Cargo.toml")]
+    NotACrate(PathBuf),
+    /// The crate makes no `cdylib`.
+    #[error("the crate `{0}` makes no cdylib")]
+    NotACdylib(String),
+    /// cargo could not be started.
+    #[error("cannot run `{program}`: {source}")]
+    CannotRun {
+        /// What was to run.
+        program: String,
+        /// Why it could not.
+        source: std::io::Error,
+    },
+    /// cargo says that the crate does not build.
+    #[error("cargo failed{}", detail.as_ref().map(|text| format!(":\n{text}")).unwrap_or_default())]
+    Cargo {
+        /// What it said, where it did not say it to the user directly.
+        detail: Option<String>,
+    },
+    /// cargo answered what it should not.
+    #[error("cannot make sense of cargo's answer: {0}")]
+    Metadata(String),
+    /// The module that came out is no scorer.
+    #[error("the module cannot be made a component: {0}")]
+    Component(String),
+    /// A file could not be read or written.
+    #[error("`{path}`: {source}")]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What went wrong.
+        source: std::io::Error,
+    },
+    /// A manifest or lock file could not be understood.
+    #[error("`{path}` is not as expected: {reason}")]
+    Unexpected {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+}
+
+impl BuildError {
+    /// What to do about it.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            BuildError::NoToolchain => Some(
+                "install one of:\n  \
+                 rustup target add wasm32-unknown-unknown\n  \
+                 apt-get install --no-install-recommends rustc-web rust-web-src lld-22   (Debian)\n  \
+                 rustup component add rust-src, and a wasm-ld",
+            ),
+            BuildError::NotACrate(_) => Some("name the folder of a crate: `scorebox build PATH`"),
+            BuildError::NotACdylib(_) => {
+                Some("add to its Cargo.toml:\n  [lib]\n  crate-type = [\"cdylib\", \"rlib\"]")
+            }
+            BuildError::Component(_) => {
+                Some("a scorer's crate depends on scorebox-sdk and calls `scorebox_sdk::export!`")
+            }
+            _ => None,
+        }
+    }
+
+    pub(super) fn file(path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> BuildError {
+        let path = path.into();
+        move |source| BuildError::File { path, source }
+    }
+}

@@ -1,0 +1,162 @@
+//! Checks the values that are not passed on as JSON: ids, counts, latency and usage. Where they
+//! lie in a line is found in `line`.
+
+use super::{
+    fault::Fault,
+    key::Key,
+    line::Slots,
+    members::{Stopped, each_member},
+    record::{MAX_ID_BYTES, MAX_REPEAT},
+};
+use crate::contract::Usage;
+
+const EXPECTED_ID: &str = "a string or an integer of 1 to 512 bytes, without control characters";
+const EXPECTED_NODE_ID: &str = "a string of 1 to 512 bytes, without control characters";
+const EXPECTED_REPEAT: &str = "an integer from 0 to 2147483648";
+const EXPECTED_AMOUNT: &str = "a finite number of 0 or more";
+const EXPECTED_TOKENS: &str = "an integer from 0 to 18446744073709551615";
+
+/// The parsed values of a case.
+pub(super) struct Parsed {
+    pub id: Option<Box<str>>,
+    pub node_id: Option<Box<str>>,
+    pub iteration: u32,
+    pub attempt: u32,
+    pub latency_ms: Option<f64>,
+    pub usage: Option<Usage>,
+}
+
+/// Parses the values of `line` that are not passed on as JSON.
+pub(super) fn check(line: &str, slots: &Slots) -> Result<Parsed, Fault> {
+    let get = |key| slots.get(line, key);
+    let repeat = |key: Key| match get(key) {
+        Some(raw) => integer(raw)
+            .and_then(|number| u32::try_from(number).ok())
+            .filter(|n| *n <= MAX_REPEAT)
+            .ok_or_else(|| Fault::field(line, raw, key.name(), EXPECTED_REPEAT)),
+        None => Ok(0),
+    };
+    Ok(Parsed {
+        id: get(Key::Id).map(|raw| id(line, raw)).transpose()?,
+        node_id: get(Key::NodeId).map(|raw| node_id(line, raw)).transpose()?,
+        iteration: repeat(Key::Iteration)?,
+        attempt: repeat(Key::Attempt)?,
+        latency_ms: get(Key::LatencyMs)
+            .map(|raw| amount(line, raw, Key::LatencyMs.name()))
+            .transpose()?,
+        usage: get(Key::Usage).map(|raw| usage(line, raw)).transpose()?,
+    })
+}
+
+/// The id that `raw` is: a string's content, an integer's digits.
+fn id(line: &str, raw: &str) -> Result<Box<str>, Fault> {
+    let digits = raw.strip_prefix('-').unwrap_or(raw);
+    let text = if digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        Some(raw.into())
+    } else {
+        string(raw)
+    };
+    text.filter(|text| is_id(text))
+        .ok_or_else(|| Fault::field(line, raw, Key::Id.name(), EXPECTED_ID))
+}
+
+/// The node id that `raw` is.
+fn node_id(line: &str, raw: &str) -> Result<Box<str>, Fault> {
+    string(raw)
+        .filter(|text| is_id(text))
+        .ok_or_else(|| Fault::field(line, raw, Key::NodeId.name(), EXPECTED_NODE_ID))
+}
+
+/// Whether `text` can name a case in a table, a file and a message.
+fn is_id(text: &str) -> bool {
+    (1..=MAX_ID_BYTES).contains(&text.len()) && !text.chars().any(char::is_control)
+}
+
+/// The content of the JSON string `raw`; none if it is none, or no Unicode.
+fn string(raw: &str) -> Option<Box<str>> {
+    let plain = raw.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+    match plain {
+        Some(plain) if !plain.contains('\\') => Some(plain.into()),
+        Some(_) => serde_json::from_str(raw).ok(),
+        None => None,
+    }
+}
+
+/// The number that the JSON value `raw` is, if it is written as a whole number from 0 to 2^64 - 1.
+fn integer(raw: &str) -> Option<u64> {
+    raw.parse().ok()
+}
+
+/// The number that `raw` is. JSON's numbers are a part of Rust's, which rounds correctly; what
+/// Rust reads besides (`inf`) does not start with a digit.
+fn amount(line: &str, raw: &str, key: &'static str) -> Result<f64, Fault> {
+    let number = raw.starts_with(|first: char| first == '-' || first.is_ascii_digit());
+    let parsed = if number { raw.parse().ok() } else { None };
+    parsed
+        .filter(|amount: &f64| amount.is_finite() && *amount >= 0.0)
+        // Adding 0 makes `-0` an ordinary 0.
+        .map(|amount| amount + 0.0)
+        .ok_or_else(|| Fault::field(line, raw, key, EXPECTED_AMOUNT))
+}
+
+/// One number of a usage object: its name in messages and its spellings, strongest first.
+struct Counter {
+    name: &'static str,
+    spellings: &'static [&'static str],
+}
+
+const COUNTERS: [Counter; 4] = [
+    Counter {
+        name: "usage.inputTokens",
+        spellings: &["inputTokens", "input_tokens", "prompt_tokens", "promptTokens"],
+    },
+    Counter {
+        name: "usage.outputTokens",
+        spellings: &["outputTokens", "output_tokens", "completion_tokens", "completionTokens"],
+    },
+    Counter { name: "usage.totalTokens", spellings: &["totalTokens", "total_tokens"] },
+    Counter { name: "usage.costUsd", spellings: &["costUsd", "cost_usd"] },
+];
+
+/// The usage that `raw` is. Keys that no one knows are ignored.
+fn usage(line: &str, raw: &str) -> Result<Usage, Fault> {
+    if !raw.starts_with('{') {
+        return Err(Fault::field(line, raw, Key::Usage.name(), "an object"));
+    }
+    let [input, output, total, cost] = counters(line, raw)?;
+    Ok(Usage {
+        input_tokens: tokens(line, input, &COUNTERS[0])?,
+        output_tokens: tokens(line, output, &COUNTERS[1])?,
+        total_tokens: tokens(line, total, &COUNTERS[2])?,
+        cost_usd: cost.map(|raw| amount(line, raw, COUNTERS[3].name)).transpose()?,
+    })
+}
+
+/// The raw value of each counter in the object `raw`; `null` is no value.
+fn counters<'t>(line: &str, raw: &'t str) -> Result<[Option<&'t str>; 4], Fault> {
+    let mut ranked: [[Option<&str>; 4]; 4] = [[None; 4]; 4];
+    each_member(raw, |key, value| {
+        for (counter, values) in COUNTERS.iter().zip(&mut ranked) {
+            let rank = counter.spellings.iter().position(|spelling| *spelling == key);
+            let Some(slot) = rank.and_then(|rank| values.get_mut(rank)) else { continue };
+            if slot.replace(value).is_some() {
+                return Err(Fault::duplicate(line, value, &key));
+            }
+        }
+        Ok(())
+    })
+    .map_err(|stopped| match stopped {
+        // It is JSON, and yet a key of it is no Unicode.
+        Stopped::Json(error) => Fault::json(raw, &error).within(line, raw),
+        Stopped::Caller(fault) => fault,
+    })?;
+    Ok(ranked.map(|values| values.into_iter().flatten().find(|value| *value != "null")))
+}
+
+/// The count of tokens that `raw` is.
+fn tokens(line: &str, raw: Option<&str>, counter: &Counter) -> Result<Option<u64>, Fault> {
+    raw.map(|raw| {
+        integer(raw).ok_or_else(|| Fault::field(line, raw, counter.name, EXPECTED_TOKENS))
+    })
+    .transpose()
+}

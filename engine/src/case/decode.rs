@@ -1,0 +1,79 @@
+//! Tells from a stream's first bytes how it is compressed, and decompresses it. Trusts no file name, and
+//! knows nothing of lines.
+
+use std::io::{self, BufRead, BufReader, Cursor, Read};
+
+use flate2::bufread::MultiGzDecoder;
+
+use super::source_error::Compression;
+
+/// How much is read from a source at a time, in bytes.
+const BUFFER_BYTES: usize = 128 * 1024;
+
+/// How many first bytes tell the form of a source.
+const MAGIC_BYTES: usize = 6;
+
+/// A stream of text, and how it was compressed.
+pub(super) struct Decoded {
+    pub text: Box<dyn BufRead + Send>,
+    pub compression: Compression,
+}
+
+/// Why a stream cannot be decoded.
+pub(super) enum NotDecoded {
+    /// Reading the first bytes failed, or making the decoder.
+    Failed(io::Error),
+    /// It is in a form that is not read.
+    Unsupported(&'static str),
+}
+
+/// The text of `raw`, whether it is compressed or not.
+pub(super) fn decode(mut raw: impl Read + Send + 'static) -> Result<Decoded, NotDecoded> {
+    let start = first_bytes(&mut raw).map_err(NotDecoded::Failed)?;
+    if let Some(format) = unsupported(&start) {
+        return Err(NotDecoded::Unsupported(format));
+    }
+    let compression = compression_of(&start);
+    let whole = BufReader::with_capacity(BUFFER_BYTES, Cursor::new(start).chain(raw));
+    let text: Box<dyn BufRead + Send> = match compression {
+        Compression::None => Box::new(whole),
+        Compression::Gzip => {
+            Box::new(BufReader::with_capacity(BUFFER_BYTES, MultiGzDecoder::new(whole)))
+        }
+        Compression::Zstd => {
+            let decoder = zstd::stream::read::Decoder::with_buffer(whole);
+            let decoder = decoder.map_err(NotDecoded::Failed)?;
+            Box::new(BufReader::with_capacity(BUFFER_BYTES, decoder))
+        }
+    };
+    Ok(Decoded { text, compression })
+}
+
+/// The first bytes of `raw`: [`MAGIC_BYTES`], or fewer where it ends before.
+fn first_bytes(raw: &mut impl Read) -> io::Result<Vec<u8>> {
+    let mut start = Vec::with_capacity(MAGIC_BYTES);
+    raw.take(MAGIC_BYTES as u64).read_to_end(&mut start)?;
+    Ok(start)
+}
+
+/// How a stream that starts with `start` is compressed.
+fn compression_of(start: &[u8]) -> Compression {
+    match start {
+        [0x1f, 0x8b, ..] => Compression::Gzip,
+        // A frame, or a skippable frame before the first one.
+        [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Compression::Zstd,
+        _ => Compression::None,
+    }
+}
+
+/// The form of a stream that starts with `start`, where it is a known one that is not read.
+fn unsupported(start: &[u8]) -> Option<&'static str> {
+    match start {
+        [b'P', b'K', 3, 4, ..] => Some("a zip archive"),
+        [b'P', b'A', b'R', b'1', ..] => Some("a Parquet file"),
+        [b'B', b'Z', b'h', b'1'..=b'9', ..] => Some("bzip2 data"),
+        [0xfd, b'7', b'z', b'X', b'Z', 0] => Some("xz data"),
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Some("UTF-16 text"),
+        _ => None,
+    }
+}

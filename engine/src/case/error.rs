@@ -1,0 +1,162 @@
+//! What can be wrong with one case, and where. Errors of whole files are in `source_error`.
+
+use std::{fmt, sync::Arc};
+
+use super::source_error::SourceError;
+
+/// Where a case was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Location {
+    /// The name of the file as it was given, or `<stdin>`.
+    pub source: Arc<str>,
+    /// The line, from 1; 0 where the case was not read from lines.
+    pub line: u64,
+}
+
+impl Location {
+    /// Line `line` (from 1) of `source`.
+    pub fn new(source: impl Into<Arc<str>>, line: u64) -> Location {
+        Location { source: source.into(), line }
+    }
+}
+
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            0 => f.write_str(&self.source),
+            line => write!(f, "{}:{line}", self.source),
+        }
+    }
+}
+
+/// One line that is no case. The reader goes on with the next line.
+///
+/// Shown as `cases.jsonl:7:13: not valid JSON: expected value`; the hint goes on a line of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadCase {
+    /// The name of the file as it was given, or `<stdin>`.
+    pub source: Arc<str>,
+    /// The line, from 1; 0 where the case was not read from lines.
+    pub line: u64,
+    /// The column, from 1, in characters; none where the whole line is meant.
+    pub column: Option<u64>,
+    /// The case's place among all cases, from 0, as [`Case::ordinal`](super::Case::ordinal).
+    pub ordinal: u64,
+    /// What is wrong.
+    pub reason: BadCaseReason,
+    /// What to do about it.
+    pub hint: Option<Box<str>>,
+}
+
+impl BadCase {
+    /// What to do about it, where there is something to say.
+    pub fn hint(&self) -> Option<&str> {
+        self.hint.as_deref()
+    }
+}
+
+impl fmt::Display for BadCase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.source)?;
+        if self.line > 0 {
+            write!(f, ":{}", self.line)?;
+            if let Some(column) = self.column {
+                write!(f, ":{column}")?;
+            }
+        }
+        write!(f, ": {}", self.reason)
+    }
+}
+
+impl std::error::Error for BadCase {}
+
+/// What is wrong with a line.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BadCaseReason {
+    /// The bytes are no UTF-8.
+    #[error("not valid UTF-8")]
+    NotUtf8,
+    /// The line was not read to its end.
+    #[error("the line is longer than {limit} bytes")]
+    LineTooLong {
+        /// The most bytes that a line may have.
+        limit: usize,
+    },
+    /// The line is no JSON.
+    #[error("not valid JSON: {message}")]
+    NotJson {
+        /// What the parser says.
+        message: String,
+    },
+    /// The line is JSON, but no object.
+    #[error("a case is a JSON object, and this is {found}")]
+    NotAnObject {
+        /// What it is.
+        found: String,
+    },
+    /// Arrays and objects are nested too deep.
+    #[error("nested deeper than {limit} levels")]
+    TooDeep {
+        /// [`MAX_DEPTH`](super::MAX_DEPTH).
+        limit: usize,
+    },
+    /// The same key twice in one object.
+    #[error("the key `{key}` is there twice")]
+    DuplicateKey {
+        /// The key, unescaped and shortened.
+        key: String,
+    },
+    /// There is nothing to score.
+    #[error("{}", missing_output(keys, pointer.as_deref()))]
+    MissingOutput {
+        /// The line's first keys, unescaped and shortened.
+        keys: Vec<String>,
+        /// Where the mapping says that the output is.
+        pointer: Option<String>,
+    },
+    /// A value that its key cannot have.
+    #[error("`{key}` is {expected}, and this is {found}")]
+    BadField {
+        /// The key, canonically spelled.
+        key: &'static str,
+        /// What it has to be.
+        expected: &'static str,
+        /// What it is.
+        found: Box<str>,
+    },
+}
+
+/// The message of [`BadCaseReason::MissingOutput`].
+fn missing_output(keys: &[String], pointer: Option<&str>) -> String {
+    let mut message = match pointer {
+        Some(pointer) => format!("no output: nothing at `{pointer}`"),
+        None => "no `output`".to_owned(),
+    };
+    match keys {
+        [] => message.push_str("; the object is empty"),
+        keys => message.push_str(&format!("; found the keys `{}`", keys.join("`, `"))),
+    }
+    message
+}
+
+/// Why there is no next case where one was expected.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// One line is bad; the next call goes on behind it.
+    #[error(transparent)]
+    BadCase(#[from] BadCase),
+    /// The reading has ended.
+    #[error(transparent)]
+    Source(#[from] SourceError),
+}
+
+impl ReadError {
+    /// What to do about it, where there is something to say.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            ReadError::BadCase(bad) => bad.hint().map(str::to_owned),
+            ReadError::Source(error) => error.hint(),
+        }
+    }
+}

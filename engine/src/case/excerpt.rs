@@ -1,0 +1,66 @@
+//! Short, harmless quotations of what a line holds, for messages. Cuts, and escapes what could move a
+//! terminal's cursor or turn its text around; does not interpret.
+
+/// How many characters of a value or a key a message quotes.
+const EXCERPT_CHARACTERS: usize = 40;
+
+/// `text`, cut at 40 characters, with control and direction characters escaped.
+pub(super) fn excerpt(text: &str) -> String {
+    let mut short = String::new();
+    for (count, character) in text.chars().enumerate() {
+        if count == EXCERPT_CHARACTERS {
+            short.push('…');
+            break;
+        }
+        if is_harmful(character) {
+            short.extend(character.escape_unicode());
+        } else {
+            short.push(character);
+        }
+    }
+    short
+}
+
+/// What the JSON value `raw` is, for the "found" of a message: `the number -1`, `an array`.
+pub(super) fn describe(raw: &str) -> String {
+    match raw.as_bytes().first() {
+        Some(b'{') => "an object".to_owned(),
+        Some(b'[') => "an array".to_owned(),
+        Some(b'"') => format!("the string {}", excerpt(raw)),
+        Some(b't' | b'f' | b'n') => excerpt(raw),
+        Some(_) => format!("the number {}", excerpt(raw)),
+        None => "nothing".to_owned(),
+    }
+}
+
+/// Whether `character` could change how the rest of a message is shown.
+fn is_harmful(character: char) -> bool {
+    character.is_control()
+        || matches!(character, '\u{200e}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cuts_at_forty_characters() {
+        assert_eq!(excerpt(&"é".repeat(40)), "é".repeat(40));
+        assert_eq!(excerpt(&"é".repeat(41)), format!("{}…", "é".repeat(40)));
+    }
+
+    #[test]
+    fn leaves_nothing_that_a_terminal_would_obey() {
+        assert_eq!(excerpt("a\u{1b}[2Jb\u{202e}c"), r"a\u{1b}[2Jb\u{202e}c");
+    }
+
+    #[test]
+    fn names_each_kind_of_value() {
+        assert_eq!(describe("[1]"), "an array");
+        assert_eq!(describe("{}"), "an object");
+        assert_eq!(describe("null"), "null");
+        assert_eq!(describe("true"), "true");
+        assert_eq!(describe("-1"), "the number -1");
+        assert_eq!(describe("\"x\""), "the string \"x\"");
+    }
+}

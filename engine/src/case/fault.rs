@@ -1,0 +1,122 @@
+//! A finding inside one line, before the file and the line's number are added to it. Turns the parser's
+//! errors and byte offsets into words and columns.
+
+use super::{
+    error::{BadCase, BadCaseReason, Location},
+    excerpt::{describe, excerpt},
+    members::offset_of,
+};
+
+/// What is wrong with a text, and where in it.
+#[derive(Debug)]
+pub(super) struct Fault {
+    /// Where, in bytes from the start of the text; none where all of it is meant.
+    pub offset: Option<usize>,
+    /// What is wrong.
+    pub reason: BadCaseReason,
+    /// What to do about it.
+    pub hint: Option<String>,
+}
+
+impl Fault {
+    /// A fault of the whole text.
+    pub fn whole(reason: BadCaseReason) -> Fault {
+        Fault { offset: None, reason, hint: None }
+    }
+
+    /// A fault at `part`, a slice of `text`.
+    pub fn at(text: &str, part: &str, reason: BadCaseReason) -> Fault {
+        Fault { offset: Some(offset_of(text, part)), reason, hint: None }
+    }
+
+    /// `key`, unescaped, is there twice; the second is at `part`.
+    pub fn duplicate(text: &str, part: &str, key: &str) -> Fault {
+        Fault::at(text, part, BadCaseReason::DuplicateKey { key: excerpt(key) })
+    }
+
+    /// The JSON value `raw`, a slice of `text`, is not what `key` has to be.
+    pub fn field(text: &str, raw: &str, key: &'static str, expected: &'static str) -> Fault {
+        let found = describe(raw).into();
+        Fault::at(text, raw, BadCaseReason::BadField { key, expected, found })
+    }
+
+    /// `text` is not JSON.
+    pub fn json(text: &str, error: &serde_json::Error) -> Fault {
+        let message = error.to_string();
+        let message = message.rsplit_once(" at line ").map_or(message.as_str(), |(words, _)| words);
+        let offset = error_offset(text, error);
+        Fault {
+            offset: Some(offset),
+            reason: BadCaseReason::NotJson { message: message.to_owned() },
+            hint: json_hint(text.get(offset..).unwrap_or(""), error).map(str::to_owned),
+        }
+    }
+
+    /// The same fault with a hint.
+    pub fn with_hint(self, hint: impl Into<String>) -> Fault {
+        Fault { hint: Some(hint.into()), ..self }
+    }
+
+    /// The same fault of a text in which the one it was found in, `part`, is a slice of `text`.
+    pub fn within(self, text: &str, part: &str) -> Fault {
+        let base = offset_of(text, part);
+        Fault { offset: Some(base + self.offset.unwrap_or(0)), ..self }
+    }
+
+    /// The fault of case `ordinal`, whose `text` starts at `location`.
+    pub fn into_bad_case(self, text: &[u8], location: &Location, ordinal: u64) -> BadCase {
+        let (line, column) = match self.offset {
+            Some(offset) if location.line > 0 => {
+                let (lines, column) = position(text, offset);
+                (location.line + lines, Some(column))
+            }
+            _ => (location.line, None),
+        };
+        BadCase {
+            source: location.source.clone(),
+            line,
+            column,
+            ordinal,
+            reason: self.reason,
+            hint: self.hint.map(String::into_boxed_str),
+        }
+    }
+}
+
+/// How many line feeds are in `text` before byte `offset`, and the column of that byte: from 1, in
+/// characters.
+fn position(text: &[u8], offset: usize) -> (u64, u64) {
+    let before = text.get(..offset).unwrap_or(text);
+    let lines = before.iter().filter(|byte| **byte == b'\n').count();
+    let line_start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |index| index + 1);
+    let characters = before[line_start..].iter().filter(|byte| **byte & 0xc0 != 0x80).count();
+    (lines as u64, characters as u64 + 1)
+}
+
+/// Where in `text` the parser stopped, in bytes.
+fn error_offset(text: &str, error: &serde_json::Error) -> usize {
+    let lines_before = error.line().saturating_sub(1);
+    let line_start: usize = text.split_inclusive('\n').take(lines_before).map(str::len).sum();
+    let mut offset = (line_start + error.column().saturating_sub(1)).min(text.len());
+    while !text.is_char_boundary(offset) {
+        offset -= 1;
+    }
+    offset
+}
+
+/// What usually stands behind a parser's error; `rest` starts where it stopped.
+fn json_hint(rest: &str, error: &serde_json::Error) -> Option<&'static str> {
+    if error.is_eof() {
+        return Some("a case is one whole line; `jq -c . FILE` writes each document on one");
+    }
+    let starts = |words: &[&str]| words.iter().any(|word| rest.starts_with(word));
+    if starts(&["NaN", "Infinity", "-Infinity"]) {
+        Some("JSON has no NaN and no Infinity; write `null`")
+    } else if starts(&["None", "True", "False"]) {
+        Some("this is Python's spelling; `json.dumps` writes JSON")
+    } else if starts(&["'"]) {
+        Some("JSON has double quotes")
+    } else {
+        None
+    }
+}

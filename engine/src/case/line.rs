@@ -1,0 +1,260 @@
+//! Slices one line into the values of its keys: one pass, no tree, no copies. Which types the values
+//! have to have is checked in `checks`.
+
+use std::{borrow::Cow, collections::HashSet};
+
+use super::{
+    depth::{MAX_DEPTH, too_deep},
+    error::BadCaseReason,
+    excerpt::{describe, excerpt},
+    fault::Fault,
+    key::{Key, Spelling},
+    mapping::Mapping,
+    members::{Stopped, document, each_member, offset_of},
+};
+
+/// How many keys the message about a missing output lists.
+const LISTED_KEYS: usize = 12;
+
+/// Keys under which other tools write what scorebox calls `output`.
+const OUTPUT_ELSEWHERE: [&str; 14] = [
+    "response",
+    "completion",
+    "prediction",
+    "answer",
+    "actual_output",
+    "actualOutput",
+    "actual",
+    "model_output",
+    "modelOutput",
+    "generated_text",
+    "generation",
+    "generated",
+    "result",
+    "text",
+];
+
+/// Where each key's value lies in a line.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Slots([Span; Key::COUNT]);
+
+/// A range of a line, in bytes; empty where there is no value, since no JSON value is empty.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Span {
+    start: u32,
+    end: u32,
+}
+
+impl Slots {
+    /// The value of `key` in `line`, the line that was sliced.
+    pub fn get<'t>(&self, line: &'t str, key: Key) -> Option<&'t str> {
+        let Span { start, end } = self.0[key as usize];
+        if end == 0 { None } else { line.get(start as usize..end as usize) }
+    }
+
+    /// Whether `value`, a slice of `line`, is the whole value of a key.
+    fn holds(&self, line: &str, value: &str) -> bool {
+        span(line, value).is_some_and(|span| self.0.contains(&span))
+    }
+}
+
+/// Where in `line` its slice `part` lies; none past 4 GiB.
+fn span(line: &str, part: &str) -> Option<Span> {
+    let start = offset_of(line, part);
+    let end = u32::try_from(start + part.len()).ok()?;
+    Some(Span { start: u32::try_from(start).ok()?, end })
+}
+
+/// Slices `line` by its keys and by the rules of `mapping`.
+pub(super) fn slice(line: &str, mapping: &Mapping) -> Result<Slots, Fault> {
+    if u32::try_from(line.len()).is_err() {
+        return Err(Fault::whole(BadCaseReason::LineTooLong { limit: u32::MAX as usize }));
+    }
+    let object = line.trim_ascii();
+    if !object.starts_with('{') {
+        return Err(not_an_object(line));
+    }
+    let mut slicer = Slicer::new(line, mapping);
+    each_member(line, |key, value| slicer.member(key, value)).map_err(|stopped| match stopped {
+        Stopped::Json(error) => Fault::json(line, &error),
+        Stopped::Caller(fault) => fault,
+    })?;
+    for key in mapping.whole_line() {
+        slicer.put(key, object);
+    }
+    if let Some(offset) = too_deep(line) {
+        let reason = BadCaseReason::TooDeep { limit: MAX_DEPTH };
+        return Err(Fault { offset: Some(offset), ..Fault::whole(reason) }
+            .with_hint("scorers parse no deeper; put what is deeper into a string"));
+    }
+    if slicer.slots.get(line, Key::Output).is_none() {
+        return Err(missing_output(line, mapping));
+    }
+    Ok(slicer.slots)
+}
+
+/// The members of `line` that are no key's value, as the text of a JSON object; none where there are
+/// none. A `null` under a spelling of a key is no member.
+pub(super) fn other_members(line: &str, slots: &Slots) -> Option<String> {
+    let mut object = String::new();
+    let passed = each_member(line, |key, value| {
+        let absent = value == "null" && Key::find(&key).is_some();
+        if !absent && !slots.holds(line, value) {
+            object.push(if object.is_empty() { '{' } else { ',' });
+            object.push_str(&serde_json::to_string(&key)?);
+            object.push(':');
+            object.push_str(value);
+        }
+        Ok::<(), serde_json::Error>(())
+    });
+    if passed.is_err() || object.is_empty() {
+        return None;
+    }
+    object.push('}');
+    Some(object)
+}
+
+/// What one pass over a line has found so far.
+struct Slicer<'t> {
+    line: &'t str,
+    mapping: &'t Mapping,
+    slots: Slots,
+    /// The rank of the spelling that each slot was filled from.
+    ranks: [u8; Key::COUNT],
+    /// One bit for each spelling that was seen.
+    seen: u32,
+    others: OtherKeys<'t>,
+}
+
+impl<'t> Slicer<'t> {
+    fn new(line: &'t str, mapping: &'t Mapping) -> Slicer<'t> {
+        Slicer {
+            line,
+            mapping,
+            slots: Slots::default(),
+            ranks: [u8::MAX; Key::COUNT],
+            seen: 0,
+            others: OtherKeys::default(),
+        }
+    }
+
+    /// Takes up one member of the line's object.
+    fn member(&mut self, key: Cow<'t, str>, value: &'t str) -> Result<(), Fault> {
+        let spelling = Key::find(&key);
+        if !self.is_new(spelling, key.clone()) {
+            let second = if let Cow::Borrowed(key) = key { key } else { value };
+            return Err(Fault::duplicate(self.line, second, &key));
+        }
+        if !self.mapping.is_empty() {
+            self.follow_rules(&key, value)?;
+        }
+        if let Some(spelling) = spelling {
+            self.named(spelling, value);
+        }
+        Ok(())
+    }
+
+    /// Notes that the key was seen; false if it was seen before.
+    fn is_new(&mut self, spelling: Option<Spelling>, key: Cow<'t, str>) -> bool {
+        let Some(spelling) = spelling else {
+            return self.others.insert(key);
+        };
+        let bit = 1 << spelling.number;
+        let new = self.seen & bit == 0;
+        self.seen |= bit;
+        new
+    }
+
+    /// Fills the slots whose rules go into the member `key`.
+    fn follow_rules(&mut self, key: &str, value: &'t str) -> Result<(), Fault> {
+        let mapping = self.mapping;
+        for (mapped, pointer) in mapping.rules_into(key) {
+            let found =
+                pointer.find_below_first(value).map_err(|fault| fault.within(self.line, value))?;
+            if let Some(found) = found {
+                self.put(*mapped, found);
+            }
+        }
+        Ok(())
+    }
+
+    /// Fills the slot of a member that spells a key, unless a rule or a stronger spelling has it.
+    fn named(&mut self, spelling: Spelling, value: &'t str) {
+        let index = spelling.key as usize;
+        let absent = value == "null" && spelling.key != Key::Output;
+        if !absent && spelling.rank < self.ranks[index] && !self.mapping.covers(spelling.key) {
+            self.put(spelling.key, value);
+            self.ranks[index] = spelling.rank;
+        }
+    }
+
+    /// Fills the slot of `key`, unless `value` is as good as none.
+    fn put(&mut self, key: Key, value: &str) {
+        if value != "null" || key == Key::Output {
+            self.slots.0[key as usize] = span(self.line, value).unwrap_or_default();
+        }
+    }
+}
+
+/// The keys of a line that no one knows: a list while they are few, a set when a line has many, so that
+/// no line makes the search for duplicates slow.
+#[derive(Default)]
+struct OtherKeys<'t> {
+    few: Vec<Cow<'t, str>>,
+    many: HashSet<Cow<'t, str>>,
+}
+
+impl<'t> OtherKeys<'t> {
+    const FEW: usize = 16;
+
+    /// Adds `key`; false if it was there.
+    fn insert(&mut self, key: Cow<'t, str>) -> bool {
+        if self.few.contains(&key) {
+            return false;
+        }
+        if self.few.len() < Self::FEW {
+            self.few.push(key);
+            return true;
+        }
+        self.many.insert(key)
+    }
+}
+
+/// The fault of a line that does not start as an object does.
+fn not_an_object(line: &str) -> Fault {
+    match document(line) {
+        Ok(value) => {
+            let reason = BadCaseReason::NotAnObject { found: describe(value) };
+            let fault = Fault::at(line, value, reason);
+            if value.starts_with('[') {
+                fault.with_hint("`jq -c '.[]' FILE` writes each element of an array on one line")
+            } else {
+                fault
+            }
+        }
+        Err(error) => Fault::json(line, &error),
+    }
+}
+
+/// The fault of a line that has nothing to score.
+fn missing_output(line: &str, mapping: &Mapping) -> Fault {
+    let mut keys = Vec::new();
+    let mut elsewhere = None;
+    // The line was read to its end before, so there is no error to see here.
+    let _ = each_member(line, |key, _| {
+        elsewhere = elsewhere.or(OUTPUT_ELSEWHERE.into_iter().find(|name| *name == key));
+        if keys.len() < LISTED_KEYS {
+            keys.push(excerpt(&key));
+        } else if keys.len() == LISTED_KEYS {
+            keys.push("…".to_owned());
+        }
+        Ok::<(), ()>(())
+    });
+    let pointer = mapping.pointer(Key::Output).map(str::to_owned);
+    let hint = match (&pointer, elsewhere) {
+        (Some(_), _) => "a pointer starts at the line's own object".to_owned(),
+        (None, Some(key)) => format!("if `{key}` is what to score: `--map output=/{key}`"),
+        (None, None) => "`--map output=/pointer` says where in the line it is".to_owned(),
+    };
+    Fault::whole(BadCaseReason::MissingOutput { keys, pointer }).with_hint(hint)
+}

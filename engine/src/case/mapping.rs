@@ -1,0 +1,230 @@
+//! Where a case's keys lie in a line that has a shape of its own: `output=/response/text`. Parses and
+//! keeps the rules; `line` applies them.
+
+use super::{key::Key, pointer::Pointer};
+
+/// Rules that say where in a line the value of a key is, instead of in a member of that name.
+///
+/// A rule is written `KEY=POINTER`: a canonical key ([`Key::name`]) and a JSON Pointer (RFC 6901) from
+/// the line's object. The empty pointer is the whole line. A rule's value wins over members that
+/// spell the key; where the pointer hits nothing, the key is absent. The member that a
+/// pointer goes into stays among the [other keys](super::Case::other_json), unless it is the value.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Mapping {
+    rules: Vec<(Key, Pointer)>,
+}
+
+impl Mapping {
+    /// No rules: every key is a member of the line's object.
+    pub const NONE: Mapping = Mapping { rules: Vec::new() };
+
+    /// Parses rules of the form `KEY=POINTER`.
+    ///
+    /// # Errors
+    /// A rule has no `=`, an unknown key, no JSON Pointer, or the key of another rule.
+    pub fn parse<R: AsRef<str>>(
+        rules: impl IntoIterator<Item = R>,
+    ) -> Result<Mapping, MappingError> {
+        let mut mapping = Mapping::default();
+        for rule in rules {
+            let (key, pointer) = parse_rule(rule.as_ref())?;
+            if mapping.covers(key) {
+                return Err(MappingError::Twice { key });
+            }
+            mapping.rules.push((key, pointer));
+        }
+        Ok(mapping)
+    }
+
+    /// Whether there are no rules.
+    pub fn is_empty(&self) -> bool {
+        self.rules.is_empty()
+    }
+
+    /// The JSON Pointer of `key`, if a rule names it.
+    pub fn pointer(&self, key: Key) -> Option<&str> {
+        self.rules.iter().find(|(mapped, _)| *mapped == key).map(|(_, pointer)| pointer.as_str())
+    }
+
+    /// Whether a rule says where `key` is.
+    pub(super) fn covers(&self, key: Key) -> bool {
+        self.rules.iter().any(|(mapped, _)| *mapped == key)
+    }
+
+    /// The rules that go into the member `name` of a line's object.
+    pub(super) fn rules_into(&self, name: &str) -> impl Iterator<Item = &(Key, Pointer)> {
+        self.rules.iter().filter(move |(_, pointer)| pointer.first() == Some(name))
+    }
+
+    /// The keys whose value is the whole line.
+    pub(super) fn whole_line(&self) -> impl Iterator<Item = Key> {
+        self.rules.iter().filter(|(_, pointer)| pointer.first().is_none()).map(|(key, _)| *key)
+    }
+}
+
+/// Why some text is no rule of a [`Mapping`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MappingError {
+    /// There is no `=`.
+    #[error("`{rule}` is not of the form KEY=POINTER")]
+    NoEquals {
+        /// The rule as it was written.
+        rule: String,
+    },
+    /// No case has such a key.
+    #[error("a case has no key `{name}`")]
+    UnknownKey {
+        /// The name as it was written.
+        name: String,
+        /// The keys that may be meant, best first.
+        nearest: Vec<Key>,
+    },
+    /// The text behind the `=` is no JSON Pointer.
+    #[error("`{pointer}` is not a JSON Pointer: {problem}")]
+    BadPointer {
+        /// The key that it was written for.
+        key: Key,
+        /// The text as it was written.
+        pointer: String,
+        /// What is wrong with it.
+        problem: &'static str,
+    },
+    /// Two rules name the same key.
+    #[error("`{key}` is mapped twice")]
+    Twice {
+        /// The key.
+        key: Key,
+    },
+}
+
+impl MappingError {
+    /// What to do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            MappingError::NoEquals { .. } => Some("for example `output=/response/text`".to_owned()),
+            MappingError::UnknownKey { nearest, .. } if nearest.is_empty() => {
+                Some(format!("the keys are {}", names(&Key::ALL)))
+            }
+            MappingError::UnknownKey { nearest, .. } => {
+                Some(format!("did you mean {}?", names(nearest)))
+            }
+            MappingError::BadPointer { key, pointer, .. } if !pointer.starts_with('/') => {
+                let path =
+                    pointer.trim_start_matches("$").trim_start_matches('.').replace('.', "/");
+                Some(format!("did you mean `{key}=/{path}`?"))
+            }
+            MappingError::BadPointer { .. } => None,
+            MappingError::Twice { .. } => Some("leave one of the two out".to_owned()),
+        }
+    }
+}
+
+/// `keys` as a list for a person.
+fn names(keys: &[Key]) -> String {
+    keys.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ")
+}
+
+/// The key and the pointer of `KEY=POINTER`.
+fn parse_rule(rule: &str) -> Result<(Key, Pointer), MappingError> {
+    let (name, pointer) =
+        rule.split_once('=').ok_or_else(|| MappingError::NoEquals { rule: rule.to_owned() })?;
+    let key = Key::from_name(name).ok_or_else(|| MappingError::UnknownKey {
+        name: name.to_owned(),
+        nearest: nearest(name),
+    })?;
+    let parsed = Pointer::parse(pointer).map_err(|problem| MappingError::BadPointer {
+        key,
+        pointer: pointer.to_owned(),
+        problem,
+    })?;
+    Ok((key, parsed))
+}
+
+/// The keys that have a spelling within two edits of `name`, letter case aside, nearest first.
+fn nearest(name: &str) -> Vec<Key> {
+    // No spelling is longer; a hostile name must not make the comparison slow.
+    if name.len() > 32 {
+        return Vec::new();
+    }
+    let name = name.to_lowercase();
+    let distance = |key: Key| {
+        let spellings = key.spellings().iter();
+        spellings.map(|spelling| edits(&name, &spelling.to_lowercase())).min()
+    };
+    let mut near: Vec<(usize, Key)> = Key::ALL
+        .into_iter()
+        .filter_map(|key| Some((distance(key)?, key)))
+        .filter(|(edits, key)| *edits <= 2 && *edits < key.name().len())
+        .collect();
+    near.sort();
+    near.into_iter().map(|(_, key)| key).collect()
+}
+
+/// How many letters have to be put in, left out or changed to make `from` into `to`.
+fn edits(from: &str, to: &str) -> usize {
+    let to: Vec<char> = to.chars().collect();
+    let mut row: Vec<usize> = (0..=to.len()).collect();
+    for (above, letter) in from.chars().enumerate() {
+        let mut diagonal = above;
+        row[0] = above + 1;
+        for (index, other) in to.iter().enumerate() {
+            let changed = diagonal + usize::from(letter != *other);
+            diagonal = row[index + 1];
+            row[index + 1] = changed.min(diagonal + 1).min(row[index] + 1);
+        }
+    }
+    row[to.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(rule: &str) -> MappingError {
+        Mapping::parse([rule]).unwrap_err()
+    }
+
+    #[test]
+    fn reads_every_key() {
+        let rules = Key::ALL.map(|key| format!("{key}=/a/{key}"));
+        let mapping = Mapping::parse(&rules).unwrap();
+        assert_eq!(mapping.pointer(Key::NodeId), Some("/a/nodeId"));
+        assert!(Key::ALL.into_iter().all(|key| mapping.covers(key)));
+        assert!(Mapping::NONE.is_empty());
+    }
+
+    #[test]
+    fn a_pointer_may_hold_an_equals_sign() {
+        let mapping = Mapping::parse(["output=/a=b"]).unwrap();
+        assert_eq!(mapping.pointer(Key::Output), Some("/a=b"));
+    }
+
+    #[test]
+    fn an_unknown_key_brings_the_nearest_ones() {
+        let near = |rule: &str| match error(rule) {
+            MappingError::UnknownKey { nearest, .. } => nearest,
+            other => panic!("{other}"),
+        };
+        assert_eq!(near("ouput=/a"), [Key::Output, Key::Input]);
+        assert_eq!(near("expected=/a"), [Key::GroundTruth]);
+        assert_eq!(near("latency_ms=/a"), [Key::LatencyMs]);
+        assert_eq!(near("colour=/a"), []);
+        assert_eq!(error("GroundTruth=/a").hint().unwrap(), "did you mean `groundTruth`?");
+        let long = format!("{}=/a", "x".repeat(100_000));
+        assert!(error(&long).hint().unwrap().starts_with("the keys are `id`, `input`"));
+    }
+
+    #[test]
+    fn other_errors_say_what_to_write() {
+        assert_eq!(error("output").to_string(), "`output` is not of the form KEY=POINTER");
+        let dotted = error("output=$.response.text");
+        assert_eq!(
+            dotted.to_string(),
+            "`$.response.text` is not a JSON Pointer: it does not start with `/`"
+        );
+        assert_eq!(dotted.hint().unwrap(), "did you mean `output=/response/text`?");
+        let twice = Mapping::parse(["output=/a", "output=/b"]).unwrap_err();
+        assert_eq!(twice.to_string(), "`output` is mapped twice");
+    }
+}

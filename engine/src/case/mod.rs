@@ -1,0 +1,51 @@
+//! Cases and their readers: slices JSON Lines into [`Case`]s, one line in memory at a time. Scores
+//! nothing, prints nothing, and builds no tree of what it reads.
+//!
+//! A case is one JSON object on one line. What a scorer is fed are slices of that line, byte for
+//! byte as they were read; the engine never parses and writes them again.
+//!
+//! ```text
+//! Source ──> decode (gz, zst) ──> lines (bounded) ──> line (slices) ──> checks ──> Case
+//! ```
+//!
+//! The rules, in one place:
+//!
+//! - `output` is required and may be `null`. In every other key, `null` is the same as no key.
+//! - Each key has spellings ([`Key::spellings`]): the first one that is there wins. The others, and
+//!   all keys that no one knows, stay in the case ([`Case::other_json`]) and reach no scorer.
+//! - Values are checked to be JSON and otherwise left alone: any number, and strings with escapes of
+//!   lone surrogates, reach the scorer as they are. Keys have to be Unicode.
+//! - The same key twice in one line is an error, and so is nesting deeper than [`MAX_DEPTH`].
+//! - A [`Mapping`] says where a key's value lies instead; it wins over a key of that name, and where
+//!   it points to nothing, the key is absent.
+//! - A bad line is a [`BadCase`] and the next line follows; a [`SourceError`] ends the reading.
+
+mod builder;
+mod checks;
+mod decode;
+mod depth;
+mod error;
+mod excerpt;
+mod fault;
+mod key;
+mod line;
+mod lines;
+mod mapping;
+mod members;
+mod pointer;
+mod reader;
+mod record;
+mod source;
+mod source_error;
+#[cfg(test)]
+mod tests;
+
+pub use builder::CaseBuilder;
+pub use depth::MAX_DEPTH;
+pub use error::{BadCase, BadCaseReason, Location, ReadError};
+pub use key::Key;
+pub use mapping::{Mapping, MappingError};
+pub use reader::{CaseReader, DEFAULT_MAX_LINE_BYTES};
+pub use record::{Case, MAX_ID_BYTES, MAX_REPEAT};
+pub use source::Source;
+pub use source_error::{Compression, SourceError};

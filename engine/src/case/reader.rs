@@ -1,0 +1,199 @@
+//! Reads cases from sources, one after the other, with one line in memory. Does not judge whether a bad
+//! case ends a run: the caller does.
+
+use std::{io, sync::Arc, vec};
+
+use super::{
+    decode::{Decoded, NotDecoded, decode},
+    error::{BadCase, BadCaseReason, Location, ReadError},
+    fault::Fault,
+    lines::{Line, read_line},
+    mapping::Mapping,
+    record::Case,
+    source::{Source, Tally},
+    source_error::{Compression, SourceError},
+};
+
+/// The longest line that is read where nothing else is said, in bytes: 64 MiB.
+pub const DEFAULT_MAX_LINE_BYTES: usize = 64 * 1024 * 1024;
+
+/// The mark that some editors put at the start of a file.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// The cases of some sources, in order.
+///
+/// After a [`ReadError::BadCase`] the next call goes on with the next line; after a
+/// [`ReadError::Source`] there is nothing more.
+#[derive(Debug)]
+pub struct CaseReader {
+    sources: vec::IntoIter<Source>,
+    current: Option<Open>,
+    mapping: Mapping,
+    max_line_bytes: usize,
+    buffer: Vec<u8>,
+    count: u64,
+    tally: Arc<Tally>,
+    total_bytes: Option<u64>,
+}
+
+/// The source that is being read.
+struct Open {
+    text: Box<dyn io::BufRead + Send>,
+    compression: Compression,
+    name: Arc<str>,
+    line: u64,
+}
+
+impl std::fmt::Debug for Open {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}", self.name, self.line)
+    }
+}
+
+impl CaseReader {
+    /// Gets ready to read `sources`, one after the other, by the rules of `mapping`. Checks that every
+    /// file can be opened, so that a missing one is known before the first case; each is opened
+    /// for reading when its turn comes.
+    ///
+    /// # Errors
+    /// A path is not there, is a folder or may not be read, or standard input is named twice.
+    pub fn open(sources: Vec<Source>, mapping: Mapping) -> Result<CaseReader, SourceError> {
+        if sources.iter().filter(|source| source.is_stdin()).count() > 1 {
+            return Err(SourceError::StdinTwice);
+        }
+        let sizes: Vec<Option<u64>> =
+            sources.iter().map(Source::check).collect::<Result<_, _>>()?;
+        Ok(CaseReader {
+            sources: sources.into_iter(),
+            current: None,
+            mapping,
+            max_line_bytes: DEFAULT_MAX_LINE_BYTES,
+            buffer: Vec::new(),
+            count: 0,
+            tally: Arc::default(),
+            total_bytes: sizes.into_iter().sum(),
+        })
+    }
+
+    /// The same reader with lines of at most `bytes`, their end not counted, and never more than
+    /// 4 GiB. Memory in use is at most some four times that (ten times for a line of nothing but short keys),
+    /// and for zstd a window of at most 128 MiB.
+    #[must_use]
+    pub fn with_max_line_bytes(mut self, bytes: usize) -> CaseReader {
+        self.max_line_bytes = bytes.min(u32::MAX as usize);
+        self
+    }
+
+    /// How many cases were read so far, that is non-blank lines, bad ones included. Still 0 after the
+    /// last: the sources are empty.
+    pub fn cases_read(&self) -> u64 {
+        self.count
+    }
+
+    /// How many bytes were taken from the sources so far, before decompression; up to 128 KiB ahead
+    /// of the last case.
+    pub fn bytes_read(&self) -> u64 {
+        self.tally.bytes()
+    }
+
+    /// How many bytes the sources have, before decompression; none where one is not a regular file.
+    pub fn total_bytes(&self) -> Option<u64> {
+        self.total_bytes
+    }
+
+    /// The next case, or why there is none; none at the end.
+    pub fn next_case(&mut self) -> Option<Result<Case, ReadError>> {
+        let next = self.advance();
+        if let Some(Err(ReadError::Source(_))) = next {
+            self.sources = Vec::new().into_iter();
+            self.current = None;
+        }
+        next
+    }
+
+    /// Goes on to the next line that is not blank, over the ends of sources.
+    fn advance(&mut self) -> Option<Result<Case, ReadError>> {
+        loop {
+            let mut current = match self.current.take() {
+                Some(current) => current,
+                None => match open(self.sources.next()?, &self.tally) {
+                    Ok(opened) => opened,
+                    Err(error) => return Some(Err(error.into())),
+                },
+            };
+            match read_line(&mut *current.text, self.max_line_bytes, &mut self.buffer) {
+                Err(error) => return Some(Err(failure(&current, &self.tally, error).into())),
+                Ok(Line::End) => continue,
+                Ok(found) => {
+                    current.line += 1;
+                    let location = Location { source: current.name.clone(), line: current.line };
+                    self.current = Some(current);
+                    if let Some(case) = self.take_up(&found, location) {
+                        return Some(case.map_err(ReadError::from));
+                    }
+                }
+            }
+        }
+    }
+
+    /// The case of the line in the buffer; none if it is blank.
+    fn take_up(&mut self, found: &Line, location: Location) -> Option<Result<Case, BadCase>> {
+        let mut bytes = self.buffer.as_slice();
+        if location.line == 1 {
+            bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
+        }
+        if *found == Line::Whole && bytes.trim_ascii().is_empty() {
+            return None;
+        }
+        let ordinal = self.count;
+        self.count += 1;
+        if *found == Line::TooLong {
+            let fault = too_long(self.max_line_bytes);
+            return Some(Err(fault.into_bad_case(b"", &location, ordinal)));
+        }
+        Some(match std::str::from_utf8(bytes) {
+            Ok(line) => Case::parse(line, ordinal, &self.mapping, location),
+            Err(error) => {
+                let offset = Some(error.valid_up_to());
+                let fault = Fault { offset, ..Fault::whole(BadCaseReason::NotUtf8) }
+                    .with_hint("`iconv -f latin1 -t utf-8 FILE` converts a file, if it is Latin-1");
+                Err(fault.into_bad_case(bytes, &location, ordinal))
+            }
+        })
+    }
+}
+
+impl Iterator for CaseReader {
+    type Item = Result<Case, ReadError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.next_case()
+    }
+}
+
+/// The fault of a line of more than `limit` bytes.
+fn too_long(limit: usize) -> Fault {
+    Fault::whole(BadCaseReason::LineTooLong { limit })
+        .with_hint("a case is one line: check that the file has line ends, or raise the limit")
+}
+
+/// Opens `source` for reading lines.
+fn open(source: Source, tally: &Arc<Tally>) -> Result<Open, SourceError> {
+    let name = source.name();
+    match decode(source.open(Arc::clone(tally))?) {
+        Ok(Decoded { text, compression }) => {
+            Ok(Open { text, compression, name: name.into(), line: 0 })
+        }
+        Err(NotDecoded::Unsupported(format)) => Err(SourceError::Unsupported { name, format }),
+        Err(NotDecoded::Failed(error)) => Err(SourceError::Read { name, line: 0, error }),
+    }
+}
+
+/// What `error` means that came from reading a line of `current`.
+fn failure(current: &Open, tally: &Tally, error: io::Error) -> SourceError {
+    let Open { compression, line, .. } = *current;
+    if compression == Compression::None || tally.failed() {
+        return SourceError::Read { name: current.name.to_string(), line, error };
+    }
+    SourceError::decoding(&current.name, compression, line, &error)
+}

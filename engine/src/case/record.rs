@@ -1,0 +1,225 @@
+//! One case: a line and where its fields lie in it. Does not read files and does not know suites.
+
+use std::borrow::Cow;
+
+use super::{
+    builder::CaseBuilder,
+    checks::{Parsed, check},
+    error::{BadCase, Location},
+    key::Key,
+    line::{Slots, other_members, slice},
+    mapping::Mapping,
+};
+use crate::{
+    contract::{Field, Fields, ScorerInput, Usage},
+    digest::Digest,
+};
+
+/// The longest id of a case or a node, in bytes of UTF-8.
+pub const MAX_ID_BYTES: usize = 512;
+
+/// The greatest iteration or attempt.
+pub const MAX_REPEAT: u32 = 1 << 31;
+
+/// One record to judge: the line as it was read, and where its fields lie in it.
+#[derive(Clone, Debug)]
+pub struct Case {
+    line: Box<str>,
+    slots: Slots,
+    location: Location,
+    ordinal: u64,
+    id: Box<str>,
+    node_id: Option<Box<str>>,
+    iteration: u32,
+    attempt: u32,
+    latency_ms: Option<f64>,
+    usage: Option<Usage>,
+}
+
+impl Case {
+    /// Reads the case that the JSON object `line` is.
+    ///
+    /// `ordinal` is its place among all cases, from 0, and names it where it has no id of its own:
+    /// `case-1` for 0. `location` is where it was read, for messages.
+    ///
+    /// # Errors
+    /// The text is not one JSON object, has no output, a key twice, a value of the wrong type, or
+    /// nesting deeper than [`MAX_DEPTH`](super::MAX_DEPTH).
+    pub fn parse(
+        line: impl Into<Box<str>>,
+        ordinal: u64,
+        mapping: &Mapping,
+        location: Location,
+    ) -> Result<Case, BadCase> {
+        let line = line.into();
+        let parts = slice(&line, mapping).and_then(|slots| Ok((slots, check(&line, &slots)?)));
+        let (slots, parsed) =
+            parts.map_err(|fault| fault.into_bad_case(line.as_bytes(), &location, ordinal))?;
+        let Parsed { id, node_id, iteration, attempt, latency_ms, usage } = parsed;
+        let id = id.unwrap_or_else(|| format!("case-{}", ordinal.saturating_add(1)).into());
+        Ok(Case {
+            line,
+            slots,
+            location,
+            ordinal,
+            id,
+            node_id,
+            iteration,
+            attempt,
+            latency_ms,
+            usage,
+        })
+    }
+
+    /// Reads one case, the only one, that was not read from a file.
+    ///
+    /// # Errors
+    /// As [`Case::parse`]; the source is named `<case>`.
+    pub fn from_json(text: impl Into<Box<str>>) -> Result<Case, BadCase> {
+        Case::parse(text, 0, &Mapping::NONE, Location::new("<case>", 1))
+    }
+
+    /// Puts a case together from its values.
+    pub fn builder() -> CaseBuilder {
+        CaseBuilder::default()
+    }
+
+    /// The case's id: 1 to 512 bytes without control characters. `case-N` where the line has none,
+    /// with N the place among all cases, from 1.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// The task that the case belongs to; the id where the line has none.
+    pub fn node_id(&self) -> &str {
+        self.node_id.as_deref().unwrap_or(&self.id)
+    }
+
+    /// Which iteration of the task this is: 0 to [`MAX_REPEAT`].
+    pub fn iteration(&self) -> u32 {
+        self.iteration
+    }
+
+    /// Which attempt of the iteration this is: 0 to [`MAX_REPEAT`].
+    pub fn attempt(&self) -> u32 {
+        self.attempt
+    }
+
+    /// The case's place among all cases, from 0: how many non-blank lines were read before it over
+    /// all sources, bad ones included, and so the same on every reading.
+    pub fn ordinal(&self) -> u64 {
+        self.ordinal
+    }
+
+    /// Where the case was read.
+    pub fn location(&self) -> &Location {
+        &self.location
+    }
+
+    /// The name of the file that the case was read from, as it was given, or `<stdin>`.
+    pub fn source(&self) -> &str {
+        &self.location.source
+    }
+
+    /// The line that the case was read from, from 1; 0 where it was not read from lines.
+    pub fn line(&self) -> u64 {
+        self.location.line
+    }
+
+    /// The whole line as it was read, without its end.
+    pub fn json(&self) -> &str {
+        &self.line
+    }
+
+    /// What the task produced, as the JSON that was read; may be `null`.
+    pub fn output(&self) -> &str {
+        self.raw(Key::Output).unwrap_or("null")
+    }
+
+    /// The value of `field`, as the JSON that was read.
+    pub fn field(&self, field: Field) -> Option<&str> {
+        self.raw(Key::from(field))
+    }
+
+    /// The value of `key`, as the JSON that was read. None where the line has none, or `null`.
+    pub fn raw(&self, key: Key) -> Option<&str> {
+        self.slots.get(&self.line, key)
+    }
+
+    /// The fields that the case has.
+    pub fn fields(&self) -> Fields {
+        Field::ALL.into_iter().filter(|field| self.field(*field).is_some()).collect()
+    }
+
+    /// How long the task took, in milliseconds; finite, 0 or more.
+    pub fn latency_ms(&self) -> Option<f64> {
+        self.latency_ms
+    }
+
+    /// What the task consumed.
+    pub fn usage(&self) -> Option<&Usage> {
+        self.usage.as_ref()
+    }
+
+    /// What a scorer that reads `reads` is fed: the output, and of the rest only what is in `reads`.
+    pub fn scorer_input(&self, reads: Fields) -> ScorerInput<'_> {
+        let json = |field| if reads.contains(field) { self.field(field) } else { None };
+        ScorerInput {
+            output: self.output(),
+            input: json(Field::Input),
+            ground_truth: json(Field::GroundTruth),
+            context: json(Field::Context),
+            latency_ms: self.latency_ms.filter(|_| reads.contains(Field::Latency)),
+            output_schema: json(Field::OutputSchema),
+            trace: json(Field::Trace),
+            usage: self.usage.filter(|_| reads.contains(Field::Usage)),
+            metadata: json(Field::Metadata),
+            baseline: json(Field::Baseline),
+        }
+    }
+
+    /// The members of the line that are no key's value, as the text of a JSON object: keys that no one
+    /// knows, and spellings that a stronger one or a mapping beat. None where there are none.
+    /// Values are as they were read. Reads the line again: not for hot paths.
+    pub fn other_json(&self) -> Option<String> {
+        other_members(&self.line, &self.slots)
+    }
+
+    /// The digest of all that scorers can be fed of this case, [`Fields::ALL`]: for each part that is
+    /// there, its canonical key and its content. JSON counts as the bytes that were read; latency and
+    /// usage as the numbers they are. Id, node, iteration, attempt, location and other keys do not
+    /// count, nor does which spelling or mapping a part was found by.
+    pub fn digest(&self) -> Digest {
+        let mut parts: Vec<(&str, Cow<'_, [u8]>)> =
+            vec![("output", Cow::Borrowed(self.output().as_bytes()))];
+        for field in Field::ALL {
+            match field {
+                Field::Latency => {
+                    let bytes = self.latency_ms.map(|latency| latency.to_le_bytes());
+                    parts.extend(bytes.map(|bytes| (field.key(), bytes.to_vec().into())));
+                }
+                Field::Usage => parts.extend(self.usage.iter().flat_map(usage_parts)),
+                _ => {
+                    let json = self.field(field);
+                    parts.extend(json.map(|json| (field.key(), Cow::Borrowed(json.as_bytes()))));
+                }
+            }
+        }
+        let parts = parts.iter().flat_map(|(key, content)| [key.as_bytes(), content.as_ref()]);
+        Digest::of_parts(std::iter::once(&b"scorebox case 1"[..]).chain(parts))
+    }
+}
+
+/// The parts of a digest that `usage` is; a usage without numbers is one part still.
+fn usage_parts<'a>(usage: &Usage) -> Vec<(&'a str, Cow<'a, [u8]>)> {
+    let number = |key, bytes: Option<[u8; 8]>| bytes.map(|bytes| (key, bytes.to_vec().into()));
+    let numbers = [
+        number("usage.inputTokens", usage.input_tokens.map(u64::to_le_bytes)),
+        number("usage.outputTokens", usage.output_tokens.map(u64::to_le_bytes)),
+        number("usage.totalTokens", usage.total_tokens.map(u64::to_le_bytes)),
+        number("usage.costUsd", usage.cost_usd.map(f64::to_le_bytes)),
+    ];
+    let mut parts = vec![("usage", Cow::Borrowed(&[][..]))];
+    parts.extend(numbers.into_iter().flatten());
+    parts
+}

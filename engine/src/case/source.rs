@@ -1,0 +1,138 @@
+//! Where cases come from: files, standard input, any reader. Opens and counts bytes; decompressing is
+//! `decode`'s and lines are `reader`'s.
+
+use std::{
+    fmt,
+    fs::{self, File},
+    io::{self, Read},
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+};
+
+use super::source_error::SourceError;
+
+/// A stream of case lines, plain or compressed with gzip or zstd.
+pub struct Source {
+    origin: Origin,
+}
+
+enum Origin {
+    Path(PathBuf),
+    Stdin,
+    Reader { name: String, reader: Box<dyn Read + Send> },
+}
+
+impl Source {
+    /// The file at `path`. `-` is a file of that name here: see [`Source::stdin`].
+    pub fn path(path: impl Into<PathBuf>) -> Source {
+        Source { origin: Origin::Path(path.into()) }
+    }
+
+    /// The process's standard input, named `<stdin>`. Nothing is read before the first case is asked
+    /// for.
+    pub fn stdin() -> Source {
+        Source { origin: Origin::Stdin }
+    }
+
+    /// Whatever `reader` yields; `name` stands for it in messages.
+    pub fn reader(name: impl Into<String>, reader: Box<dyn Read + Send>) -> Source {
+        Source { origin: Origin::Reader { name: name.into(), reader } }
+    }
+
+    /// The name that messages and [`Case::source`](super::Case::source) give it.
+    pub fn name(&self) -> String {
+        match &self.origin {
+            Origin::Path(path) => path.display().to_string(),
+            Origin::Stdin => "<stdin>".to_owned(),
+            Origin::Reader { name, .. } => name.clone(),
+        }
+    }
+
+    /// Whether it is [`Source::stdin`].
+    pub(super) fn is_stdin(&self) -> bool {
+        matches!(self.origin, Origin::Stdin)
+    }
+
+    /// Finds out whether it can be opened, without taking anything from it, and how many bytes it has;
+    /// none where that is not known before the end.
+    pub(super) fn check(&self) -> Result<Option<u64>, SourceError> {
+        let Origin::Path(path) = &self.origin else { return Ok(None) };
+        let metadata = inspect(path)?;
+        // Opening a pipe and closing it again would break it off.
+        if !metadata.is_file() {
+            return Ok(None);
+        }
+        File::open(path).map_err(|error| SourceError::opening(&self.name(), error))?;
+        Ok(Some(metadata.len()))
+    }
+
+    /// Opens it; what is read is counted in `tally`.
+    pub(super) fn open(self, tally: Arc<Tally>) -> Result<Counted, SourceError> {
+        let reader: Box<dyn Read + Send> = match self.origin {
+            Origin::Path(path) => {
+                inspect(&path)?;
+                let opened = File::open(&path);
+                let name = path.display().to_string();
+                Box::new(opened.map_err(|error| SourceError::opening(&name, error))?)
+            }
+            Origin::Stdin => Box::new(io::stdin()),
+            Origin::Reader { reader, .. } => reader,
+        };
+        Ok(Counted { reader, tally })
+    }
+}
+
+impl fmt::Debug for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Source").field(&self.name()).finish()
+    }
+}
+
+/// What is at `path`, if it is no folder.
+fn inspect(path: &Path) -> Result<fs::Metadata, SourceError> {
+    let name = || path.display().to_string();
+    let metadata = fs::metadata(path).map_err(|error| SourceError::opening(&name(), error))?;
+    if metadata.is_dir() { Err(SourceError::Directory { name: name() }) } else { Ok(metadata) }
+}
+
+/// What was read from sources, seen from outside the decoders that read.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    bytes: AtomicU64,
+    failed: AtomicBool,
+}
+
+impl Tally {
+    /// How many bytes were read, before decompression.
+    pub fn bytes(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    /// Whether a read failed, so that an error above it is not the data's fault.
+    pub fn failed(&self) -> bool {
+        self.failed.load(Ordering::Relaxed)
+    }
+}
+
+/// A reader that keeps a [`Tally`].
+pub(super) struct Counted {
+    reader: Box<dyn Read + Send>,
+    tally: Arc<Tally>,
+}
+
+impl Read for Counted {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let result = self.reader.read(buffer);
+        match &result {
+            Ok(count) => {
+                self.tally.bytes.fetch_add(*count as u64, Ordering::Relaxed);
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) => self.tally.failed.store(true, Ordering::Relaxed),
+        }
+        result
+    }
+}

@@ -1,0 +1,166 @@
+//! What can be wrong with a whole source of cases. Errors of one line are in `error`.
+
+use std::{fmt, io};
+
+/// How a source is compressed, told from its first bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Compression {
+    /// Not at all.
+    None,
+    /// gzip, one member or many.
+    Gzip,
+    /// Zstandard, one frame or many.
+    Zstd,
+}
+
+impl fmt::Display for Compression {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Compression::None => "plain text",
+            Compression::Gzip => "gzip",
+            Compression::Zstd => "zstd",
+        })
+    }
+}
+
+/// What ends the reading of cases.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SourceError {
+    /// There is no such file.
+    #[error("{name}: no such file")]
+    NotFound {
+        /// The name as it was given.
+        name: String,
+    },
+    /// A folder stands where a file is expected.
+    #[error("{name}: this is a folder, not a file of cases")]
+    Directory {
+        /// The name as it was given.
+        name: String,
+    },
+    /// The user may not read the file.
+    #[error("{name}: no permission to read it")]
+    PermissionDenied {
+        /// The name as it was given.
+        name: String,
+    },
+    /// The file cannot be opened for another reason.
+    #[error("{name}: cannot be opened: {error}")]
+    CannotOpen {
+        /// The name as it was given.
+        name: String,
+        /// What the system says.
+        #[source]
+        error: io::Error,
+    },
+    /// Standard input is named more than once.
+    #[error("standard input is named more than once, and can be read only once")]
+    StdinTwice,
+    /// The file is in a form that is not read.
+    #[error("{name}: this is {format}, not JSON Lines")]
+    Unsupported {
+        /// The name as it was given.
+        name: String,
+        /// The form that its first bytes are those of.
+        format: &'static str,
+    },
+    /// The system failed to read on.
+    #[error("{name}: reading failed after line {line}: {error}")]
+    Read {
+        /// The name as it was given.
+        name: String,
+        /// The last line that was read, from 1; 0 where none was.
+        line: u64,
+        /// What the system says.
+        #[source]
+        error: io::Error,
+    },
+    /// The compressed data ends too early.
+    #[error("{name}: the {compression} data ends too early, after line {line}")]
+    Truncated {
+        /// The name as it was given.
+        name: String,
+        /// How it is compressed.
+        compression: Compression,
+        /// The last line that was read, from 1; 0 where none was.
+        line: u64,
+    },
+    /// The compressed data is damaged.
+    #[error("{name}: the {compression} data is damaged after line {line}: {message}")]
+    Corrupt {
+        /// The name as it was given.
+        name: String,
+        /// How it is compressed.
+        compression: Compression,
+        /// The last line that was read, from 1; 0 where none was.
+        line: u64,
+        /// What the decoder says.
+        message: String,
+    },
+}
+
+impl SourceError {
+    /// The error that the opening of `name` ended in.
+    pub(super) fn opening(name: &str, error: io::Error) -> SourceError {
+        let name = name.to_owned();
+        match error.kind() {
+            io::ErrorKind::NotFound => SourceError::NotFound { name },
+            io::ErrorKind::IsADirectory => SourceError::Directory { name },
+            io::ErrorKind::PermissionDenied => SourceError::PermissionDenied { name },
+            _ => SourceError::CannotOpen { name, error },
+        }
+    }
+
+    /// The error that decompressing ended in, where the reading beneath it did not fail.
+    pub(super) fn decoding(
+        name: &str,
+        compression: Compression,
+        line: u64,
+        error: &io::Error,
+    ) -> SourceError {
+        let name = name.to_owned();
+        match error.kind() {
+            io::ErrorKind::UnexpectedEof => SourceError::Truncated { name, compression, line },
+            _ => SourceError::Corrupt { name, compression, line, message: error.to_string() },
+        }
+    }
+
+    /// What to do about it, where there is something to say.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            SourceError::NotFound { .. } => {
+                Some("a relative path starts at the folder where the command was started".to_owned())
+            }
+            SourceError::Directory { name } => {
+                Some(format!("name the files in it: `{}/*.jsonl`", name.trim_end_matches('/')))
+            }
+            SourceError::StdinTwice => Some("name `-` once".to_owned()),
+            SourceError::Unsupported { .. } => Some(
+                "cases are JSON Lines: one JSON object a line in UTF-8, plain or compressed with gzip or zstd"
+                    .to_owned(),
+            ),
+            SourceError::Truncated { name, .. } => {
+                Some(format!("copy or download `{name}` again; its end is missing"))
+            }
+            SourceError::Corrupt { name, compression, message, .. } => {
+                Some(corruption_hint(name, *compression, message))
+            }
+            SourceError::PermissionDenied { .. }
+            | SourceError::CannotOpen { .. }
+            | SourceError::Read { .. } => None,
+        }
+    }
+}
+
+/// The hint of [`SourceError::Corrupt`].
+fn corruption_hint(name: &str, compression: Compression, message: &str) -> String {
+    if message.contains("too much memory") {
+        return format!(
+            "it was compressed with a window of more than 128 MiB; compress it without `--long`: \
+             `zstd -dc --long=31 {name} | zstd -o FILE`"
+        );
+    }
+    let tool = if compression == Compression::Gzip { "gzip" } else { "zstd" };
+    format!("`{tool} -t {name}` checks it; copy or download it again")
+}

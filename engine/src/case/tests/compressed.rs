@@ -1,0 +1,121 @@
+//! Compressed sources: told by their first bytes, in one piece or in many, whole or damaged.
+
+use std::io::Write;
+
+use flate2::{Compression as Level, write::GzEncoder};
+
+use super::*;
+
+fn gzip(text: &str) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Level::default());
+    encoder.write_all(text.as_bytes()).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn zstd(text: &str) -> Vec<u8> {
+    zstd::encode_all(text.as_bytes(), 3).unwrap()
+}
+
+/// Lines with `count` outputs from 0, hard to compress.
+fn text(count: usize) -> String {
+    let noise = |index: usize| crate::digest::Digest::of(&index.to_le_bytes());
+    (0..count).map(|index| format!("{{\"output\":{index},\"x\":\"{}\"}}\n", noise(index))).collect()
+}
+
+#[test]
+fn the_first_bytes_decide_and_not_the_name() {
+    let text = text(1000);
+    let plain = all(reader(text.as_str()));
+    assert_eq!(plain.len(), 1000);
+    assert_eq!(all(reader(gzip(&text))), plain);
+    assert_eq!(all(reader(zstd(&text))), plain);
+    let sources = vec![source("cases.jsonl.gz", text)];
+    assert_eq!(all(CaseReader::open(sources, Mapping::NONE).unwrap()), plain);
+}
+
+#[test]
+fn members_and_frames_are_one_text() {
+    let (head, tail) = ("{\"output\":1}\n{\"out", "put\":2}\n");
+    assert_eq!(all(reader([gzip(head), gzip(""), gzip(tail)].concat())), ["1", "2"]);
+    assert_eq!(all(reader([zstd(head), zstd(""), zstd(tail)].concat())), ["1", "2"]);
+    let skippable = b"\x50\x2a\x4d\x18\x03\x00\x00\x00abc".to_vec();
+    let frames = [skippable.clone(), zstd(head), skippable, zstd(tail)].concat();
+    assert_eq!(all(reader(frames)), ["1", "2"]);
+}
+
+#[test]
+fn a_mark_inside_is_taken_off_and_nothing_inside_is_no_case() {
+    assert_eq!(all(reader(gzip("\u{feff}{\"output\":1}"))), ["1"]);
+    assert_eq!(all(reader(gzip(""))), Vec::<String>::new());
+    assert_eq!(all(reader(zstd(""))), Vec::<String>::new());
+}
+
+#[test]
+fn bytes_are_counted_as_they_lie_in_the_file() {
+    let packed = gzip(&text(5000));
+    let size = packed.len() as u64;
+    let mut reader = reader(packed);
+    assert_eq!(reader.by_ref().count(), 5000);
+    assert_eq!(reader.bytes_read(), size);
+}
+
+#[test]
+fn data_that_ends_too_early_ends_the_reading_after_the_lines_that_are_whole() {
+    for (name, packed) in [("gzip", gzip(&text(6_000))), ("zstd", zstd(&text(6_000)))] {
+        for cut in [packed.len() - 1, packed.len() / 2, 7] {
+            let items: Vec<_> = reader(&packed[..cut]).collect();
+            let (last, cases) = items.split_last().unwrap();
+            assert!(cases.iter().all(Result::is_ok), "{name} {cut}");
+            let error = last.as_ref().unwrap_err();
+            let message =
+                format!("cases.jsonl: the {name} data ends too early, after line {}", cases.len());
+            assert_eq!(error.to_string(), message, "{cut}");
+            assert!(error.hint().unwrap().contains("again"));
+        }
+    }
+}
+
+#[test]
+fn damaged_data_is_named_as_such() {
+    for (name, mut packed) in [("gzip", gzip(&text(6_000))), ("zstd", zstd(&text(6_000)))] {
+        let middle = packed.len() / 2;
+        packed[middle..middle + 64].fill(0xa5);
+        let last = reader(packed).last().unwrap().unwrap_err();
+        assert!(matches!(last, ReadError::Source(SourceError::Corrupt { .. })), "{last}");
+        assert!(last.hint().unwrap().contains(&format!("{name} -t cases.jsonl")));
+    }
+    let trailing = [gzip("{\"output\":1}\n"), b"garbage garbage".to_vec()].concat();
+    let items = all(reader(trailing));
+    assert_eq!(items[0], "1");
+    assert!(items[1].contains("the gzip data is damaged after line 1"), "{}", items[1]);
+}
+
+#[test]
+fn forms_that_are_not_read_are_named() {
+    for (start, format) in [
+        (&b"PK\x03\x04xxxx"[..], "a zip archive"),
+        (b"PAR1xxxx", "a Parquet file"),
+        (b"BZh91AY", "bzip2 data"),
+        (b"\xfd7zXZ\x00xx", "xz data"),
+        (b"\xff\xfe{\0", "UTF-16 text"),
+    ] {
+        let items = all(reader(start));
+        assert_eq!(items, [format!("cases.jsonl: this is {format}, not JSON Lines")]);
+    }
+}
+
+#[test]
+fn a_failing_read_under_a_decoder_is_not_called_damage() {
+    struct Broken;
+    impl std::io::Read for Broken {
+        fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {
+            Err(std::io::Error::other("the cable is out"))
+        }
+    }
+    let packed = gzip(&text(100));
+    let half = std::io::Cursor::new(packed[..packed.len() / 2].to_vec());
+    let broken: Box<dyn std::io::Read + Send> = Box::new(std::io::Read::chain(half, Broken));
+    let sources = vec![Source::reader("net", broken)];
+    let last = CaseReader::open(sources, Mapping::NONE).unwrap().last().unwrap().unwrap_err();
+    assert!(matches!(last, ReadError::Source(SourceError::Read { .. })), "{last}");
+}

@@ -1,0 +1,142 @@
+//! The bindings that wasmtime generates from `wit/`, and conversions to the engine's own types.
+//! Generated types go no further than `sandbox`.
+
+use super::types::{
+    Assertion, Direction, Field, Fields, LogLevel, Scale, ScoreResult, ScorerError, ScorerInfo,
+    ScorerInput, Severity, Usage,
+};
+
+mod generated {
+    #![allow(missing_docs, clippy::pedantic)]
+    wasmtime::component::bindgen!({
+        path: "../wit/0.1.0",
+        world: "scorer",
+        exports: { default: async },
+        ownership: Borrowing { duplicate_if_necessary: true },
+    });
+}
+
+pub(crate) use generated::exports::scorebox::scorer::scoring as wire;
+pub(crate) use generated::scorebox::scorer::{log as wire_log, types as wire_types};
+pub(crate) use generated::{Scorer, ScorerPre};
+
+impl From<wire_types::Fields> for Fields {
+    fn from(wire: wire_types::Fields) -> Fields {
+        use wire_types::Fields as Wire;
+        [
+            (Wire::INPUT, Field::Input),
+            (Wire::GROUND_TRUTH, Field::GroundTruth),
+            (Wire::CONTEXT, Field::Context),
+            (Wire::LATENCY, Field::Latency),
+            (Wire::OUTPUT_SCHEMA, Field::OutputSchema),
+            (Wire::TRACE, Field::Trace),
+            (Wire::USAGE, Field::Usage),
+            (Wire::METADATA, Field::Metadata),
+            (Wire::BASELINE, Field::Baseline),
+        ]
+        .into_iter()
+        .filter(|(flag, _)| wire.contains(*flag))
+        .map(|(_, field)| field)
+        .collect()
+    }
+}
+
+impl<'a> From<ScorerInput<'a>> for wire::ScorerInput<'a> {
+    fn from(input: ScorerInput<'a>) -> wire::ScorerInput<'a> {
+        wire::ScorerInput {
+            output: input.output,
+            input: input.input,
+            ground_truth: input.ground_truth,
+            context: input.context,
+            latency_ms: input.latency_ms,
+            output_schema: input.output_schema,
+            trace: input.trace,
+            usage: input.usage.map(Into::into),
+            metadata: input.metadata,
+            baseline: input.baseline,
+        }
+    }
+}
+
+impl From<Usage> for wire_types::Usage {
+    fn from(usage: Usage) -> Self {
+        Self {
+            input_tokens: usage.input_tokens,
+            output_tokens: usage.output_tokens,
+            total_tokens: usage.total_tokens,
+            cost_usd: usage.cost_usd,
+        }
+    }
+}
+
+impl From<wire_types::Severity> for Severity {
+    fn from(wire: wire_types::Severity) -> Severity {
+        match wire {
+            wire_types::Severity::Gate => Severity::Gate,
+            wire_types::Severity::Soft => Severity::Soft,
+        }
+    }
+}
+
+impl From<wire::ScorerInfo> for ScorerInfo {
+    fn from(wire: wire::ScorerInfo) -> ScorerInfo {
+        
+        ScorerInfo {
+            id: wire.id,
+            name: wire.name,
+            description: wire.description,
+            version: wire.version,
+            config_schema: wire.config_schema,
+            scale: match wire.scale {
+                wire_types::Scale::Unit => Scale::Unit,
+                wire_types::Scale::Points => Scale::Points,
+            },
+            direction: match wire.direction {
+                wire_types::Direction::HigherIsBetter => Direction::HigherIsBetter,
+                wire_types::Direction::LowerIsBetter => Direction::LowerIsBetter,
+            },
+            reads: wire.reads.into(),
+            severity: wire.severity.into(),
+            threshold: wire.threshold,
+        }
+    }
+}
+
+impl From<wire::ScoreResult> for ScoreResult {
+    fn from(wire: wire::ScoreResult) -> ScoreResult {
+        let assertions = wire.assertions.into_iter().map(|assertion| Assertion {
+            name: assertion.name,
+            score: assertion.score,
+            severity: assertion.severity.map(Into::into),
+            threshold: assertion.threshold,
+            reason: assertion.reason,
+        });
+        ScoreResult {
+            score: wire.score,
+            label: wire.label,
+            reason: wire.reason,
+            meta: wire.meta,
+            assertions: assertions.collect(),
+        }
+    }
+}
+
+impl From<wire::ScorerError> for ScorerError {
+    fn from(wire: wire::ScorerError) -> ScorerError {
+        match wire {
+            wire::ScorerError::InvalidInput(message) => ScorerError::InvalidInput(message),
+            wire::ScorerError::Failed(message) => ScorerError::Failed(message),
+        }
+    }
+}
+
+impl From<wire_log::Level> for LogLevel {
+    fn from(wire: wire_log::Level) -> LogLevel {
+        match wire {
+            wire_log::Level::Debug => LogLevel::Debug,
+            wire_log::Level::Info => LogLevel::Info,
+            wire_log::Level::Warn => LogLevel::Warn,
+            wire_log::Level::Error => LogLevel::Error,
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! The contract between engine and scorers (`wit/`), in the engine's own types. Does not run
+//! anything: instances and calls belong to `sandbox`.
+//!
+//! - `types`: the words of the contract; everything outside this room uses these.
+//! - `bindings`: what wasmtime generates from `wit/`, and the way between the two.
+
+pub(crate) mod bindings;
+mod types;
+
+pub use types::*;
+
+/// The version of the contract that this engine speaks, as in `scorebox:scorer@VERSION`.
+pub const CONTRACT_VERSION: &str = "0.1.0";
+
+/// The interface that makes a component a scorer.
+pub const SCORING_INTERFACE: &str = "scorebox:scorer/scoring@0.1.0";

@@ -1,0 +1,329 @@
+//! The contract's words as the engine's own types. Knows no wasmtime; what is generated from `wit/`
+//! is turned into these in `bindings`.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// One optional part of a case that a scorer may say it reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Field {
+    /// The task's input or prompt.
+    Input,
+    /// The expected output.
+    GroundTruth,
+    /// What the task was given besides its input.
+    Context,
+    /// How long the task took.
+    Latency,
+    /// A JSON Schema that the output should match.
+    OutputSchema,
+    /// What the agent did.
+    Trace,
+    /// Tokens and cost.
+    Usage,
+    /// Whatever else the case says about itself.
+    Metadata,
+    /// Another output for the same input.
+    Baseline,
+}
+
+impl Field {
+    /// All fields, in the contract's order.
+    pub const ALL: [Field; 9] = [
+        Field::Input,
+        Field::GroundTruth,
+        Field::Context,
+        Field::Latency,
+        Field::OutputSchema,
+        Field::Trace,
+        Field::Usage,
+        Field::Metadata,
+        Field::Baseline,
+    ];
+
+    /// The key of this field in a case line.
+    pub const fn key(self) -> &'static str {
+        match self {
+            Field::Input => "input",
+            Field::GroundTruth => "groundTruth",
+            Field::Context => "context",
+            Field::Latency => "latencyMs",
+            Field::OutputSchema => "outputSchema",
+            Field::Trace => "trace",
+            Field::Usage => "usage",
+            Field::Metadata => "metadata",
+            Field::Baseline => "baseline",
+        }
+    }
+}
+
+/// A set of [`Field`]s.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Fields(u16);
+
+impl Fields {
+    /// No field.
+    pub const NONE: Fields = Fields(0);
+
+    /// Every field.
+    pub const ALL: Fields = Fields((1 << Field::ALL.len()) - 1);
+
+    /// This set with `field` in it.
+    #[must_use]
+    pub const fn with(self, field: Field) -> Fields {
+        Fields(self.0 | 1 << field as u8)
+    }
+
+    /// Whether `field` is in the set.
+    pub const fn contains(self, field: Field) -> bool {
+        self.0 & (1 << field as u8) != 0
+    }
+
+    /// The fields of the set, in the contract's order.
+    pub fn iter(self) -> impl Iterator<Item = Field> {
+        Field::ALL.into_iter().filter(move |field| self.contains(*field))
+    }
+}
+
+impl FromIterator<Field> for Fields {
+    fn from_iter<I: IntoIterator<Item = Field>>(fields: I) -> Fields {
+        fields.into_iter().fold(Fields::NONE, Fields::with)
+    }
+}
+
+impl Serialize for Fields {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.iter().map(Field::key))
+    }
+}
+
+/// What the task consumed, as far as it is known.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Usage {
+    /// Tokens of the prompt.
+    pub input_tokens: Option<u64>,
+    /// Tokens of the answer.
+    pub output_tokens: Option<u64>,
+    /// All tokens.
+    pub total_tokens: Option<u64>,
+    /// Cost in US dollars; finite, 0 or more.
+    pub cost_usd: Option<f64>,
+}
+
+/// What a scorer gets to see of one case: JSON documents as the bytes that were read.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ScorerInput<'a> {
+    /// What the task produced, as JSON.
+    pub output: &'a str,
+    /// The task's input, as JSON.
+    pub input: Option<&'a str>,
+    /// The expected output, as JSON.
+    pub ground_truth: Option<&'a str>,
+    /// What the task was given besides its input, as JSON.
+    pub context: Option<&'a str>,
+    /// How long the task took, in milliseconds; finite, 0 or more.
+    pub latency_ms: Option<f64>,
+    /// A JSON Schema that the output should match.
+    pub output_schema: Option<&'a str>,
+    /// What the agent did, as JSON.
+    pub trace: Option<&'a str>,
+    /// What the task consumed.
+    pub usage: Option<Usage>,
+    /// Whatever else the case says about itself, as JSON.
+    pub metadata: Option<&'a str>,
+    /// Another output for the same input, as JSON.
+    pub baseline: Option<&'a str>,
+}
+
+/// How a value below its threshold counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Severity {
+    /// A hard requirement.
+    Gate,
+    /// A quality signal.
+    Soft,
+}
+
+impl Severity {
+    /// The word that is stored and shown.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Severity::Gate => "gate",
+            Severity::Soft => "soft",
+        }
+    }
+}
+
+/// The range of a scorer's scores.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scale {
+    /// 0 to 1.
+    Unit,
+    /// Any finite number from 0 up.
+    Points,
+}
+
+impl Scale {
+    /// Whether `score` is a number that this scale has.
+    pub fn contains(self, score: f64) -> bool {
+        match self {
+            Scale::Unit => (0.0..=1.0).contains(&score),
+            Scale::Points => score >= 0.0 && score.is_finite(),
+        }
+    }
+
+    /// The word that is stored and shown.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Scale::Unit => "unit",
+            Scale::Points => "points",
+        }
+    }
+}
+
+/// Which end of the scale is good.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Direction {
+    /// 1 is best.
+    HigherIsBetter,
+    /// 0 is best.
+    LowerIsBetter,
+}
+
+impl Direction {
+    /// The word that is stored and shown.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Direction::HigherIsBetter => "higher-is-better",
+            Direction::LowerIsBetter => "lower-is-better",
+        }
+    }
+}
+
+/// What a scorer says of itself, checked.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ScorerInfo {
+    /// 1 to 64 of `a-z`, `0-9`, `-`.
+    pub id: String,
+    /// For a person.
+    pub name: String,
+    /// What it scores, how, and where the formula comes from.
+    pub description: String,
+    /// The scorer's own version.
+    pub version: String,
+    /// A JSON Schema of its configuration, as text.
+    pub config_schema: Option<String>,
+    /// The range of its scores.
+    pub scale: Scale,
+    /// Which end of the scale is good.
+    pub direction: Direction,
+    /// The parts of a case that it is fed.
+    pub reads: Fields,
+    /// How a score below the threshold counts.
+    pub severity: Severity,
+    /// The least score that passes.
+    pub threshold: Option<f64>,
+}
+
+impl<'de> Deserialize<'de> for Fields {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Fields, D::Error> {
+        let keys = Vec::<String>::deserialize(deserializer)?;
+        keys.iter()
+            .map(|key| {
+                Field::ALL
+                    .into_iter()
+                    .find(|field| field.key() == key)
+                    .ok_or_else(|| serde::de::Error::custom(format!("no field `{key}`")))
+            })
+            .collect()
+    }
+}
+
+/// One named check inside a score.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Assertion {
+    /// What was checked.
+    pub name: String,
+    /// 0 to 1.
+    pub score: f64,
+    /// Where absent, the scorer's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub severity: Option<Severity>,
+    /// The least score that passes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub threshold: Option<f64>,
+    /// Why, for a person.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// What a scorer says of a case, as it came over the wall.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ScoreResult {
+    /// None: the scorer does not apply to this case.
+    pub score: Option<f64>,
+    /// A category that goes with the score.
+    pub label: Option<String>,
+    /// Why, for a person.
+    pub reason: Option<String>,
+    /// One JSON document, as text.
+    pub meta: Option<String>,
+    /// The checks that the score is made of.
+    pub assertions: Vec<Assertion>,
+}
+
+/// What a scorer's own error says.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ScorerError {
+    /// The case lacks what the scorer needs, or has it in a shape that it cannot read.
+    InvalidInput(String),
+    /// Anything else.
+    Failed(String),
+}
+
+/// How much a log message matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LogLevel {
+    /// For the scorer's author.
+    Debug,
+    /// Good to know.
+    Info,
+    /// Probably not meant so.
+    Warn,
+    /// What went wrong.
+    Error,
+}
+
+impl LogLevel {
+    /// The word that is stored and shown.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            LogLevel::Debug => "debug",
+            LogLevel::Info => "info",
+            LogLevel::Warn => "warn",
+            LogLevel::Error => "error",
+        }
+    }
+}
+
+/// One message of a scorer.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LogLine {
+    /// How much it matters.
+    pub level: LogLevel,
+    /// The message, as the scorer gave it, cut at the log limit.
+    pub message: String,
+}
+
+impl fmt::Display for LogLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.level.as_str(), self.message)
+    }
+}

@@ -1,0 +1,221 @@
+//! From a scorer's name to a component's bytes. Loads and runs nothing.
+//!
+//! - `builtin`: the components that are embedded in the binary.
+//! - here: the names, files, and what to say where there is neither.
+
+mod builtin;
+
+use std::{
+    borrow::Cow,
+    collections::BTreeMap,
+    fmt, fs,
+    path::{Path, PathBuf},
+};
+
+/// Where a component's bytes came from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// Embedded in the binary.
+    BuiltIn,
+    /// Registered by the program that uses the library.
+    Registered,
+    /// A file.
+    File(PathBuf),
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Origin::BuiltIn => f.write_str("built-in"),
+            Origin::Registered => f.write_str("registered"),
+            Origin::File(path) => write!(f, "{}", path.display()),
+        }
+    }
+}
+
+/// How a user names a scorer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reference {
+    /// By a name of the registry.
+    Name(String),
+    /// By the path of a `.wasm` file.
+    File(PathBuf),
+}
+
+impl Reference {
+    /// What is written as a path (with a separator, or ending in `.wasm`) is one; relative paths
+    /// start at `folder`.
+    pub fn parse(written: &str, folder: &Path) -> Reference {
+        let is_path = written.contains(['/', '\\']) || written.ends_with(".wasm");
+        match is_path {
+            true => Reference::File(folder.join(written)),
+            false => Reference::Name(written.to_owned()),
+        }
+    }
+
+    /// A name to call the scorer by, where the user gave none: the name, or the file's stem.
+    pub fn default_name(&self) -> String {
+        match self {
+            Reference::Name(name) => name.clone(),
+            Reference::File(path) => {
+                path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
+            }
+        }
+    }
+}
+
+/// A component's bytes, and where they are from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScorerSource {
+    /// The bytes; not checked yet.
+    pub bytes: Cow<'static, [u8]>,
+    /// Where they are from.
+    pub origin: Origin,
+}
+
+/// Why there is no component.
+#[derive(Debug, thiserror::Error)]
+pub enum RegistryError {
+    /// No scorer has that name.
+    #[error("there is no scorer `{name}`")]
+    UnknownName {
+        /// The name that was asked for.
+        name: String,
+        /// The names nearest to it.
+        nearest: Vec<String>,
+    },
+    /// The name is taken.
+    #[error("there is a scorer `{0}` already")]
+    NameTaken(String),
+    /// The file cannot be read.
+    #[error("cannot read the scorer `{}`: {source}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// The path is a folder.
+    #[error("the scorer `{}` is a folder", .0.display())]
+    Folder(PathBuf),
+}
+
+impl RegistryError {
+    /// What to do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            RegistryError::UnknownName { nearest, .. } if !nearest.is_empty() => {
+                let names: Vec<String> = nearest.iter().map(|name| format!("`{name}`")).collect();
+                Some(format!("did you mean {}?", names.join(" or ")))
+            }
+            RegistryError::UnknownName { .. } => Some(
+                "`scorebox scorers` lists the built-in ones; a file is named by its path, \
+                 like `./my-scorer.wasm`"
+                    .into(),
+            ),
+            RegistryError::NameTaken(_) => Some("give it another name".into()),
+            RegistryError::Folder(_) => Some(
+                "name the .wasm file; `scorebox build` makes one from the folder of a crate".into(),
+            ),
+            RegistryError::Unreadable { .. } => None,
+        }
+    }
+}
+
+/// The scorers that can be named.
+#[derive(Clone, Debug)]
+pub struct Registry {
+    scorers: BTreeMap<String, ScorerSource>,
+}
+
+impl Default for Registry {
+    fn default() -> Registry {
+        Registry::with_builtins()
+    }
+}
+
+impl Registry {
+    /// The built-in scorers.
+    pub fn with_builtins() -> Registry {
+        let scorers = builtin::COMPONENTS.iter().map(|(name, bytes)| {
+            let source = ScorerSource { bytes: Cow::Borrowed(*bytes), origin: Origin::BuiltIn };
+            ((*name).to_owned(), source)
+        });
+        Registry { scorers: scorers.collect() }
+    }
+
+    /// Adds a component under a name.
+    ///
+    /// # Errors
+    /// [`RegistryError::NameTaken`].
+    pub fn register(&mut self, name: &str, bytes: Vec<u8>) -> Result<(), RegistryError> {
+        if self.scorers.contains_key(name) {
+            return Err(RegistryError::NameTaken(name.to_owned()));
+        }
+        let source = ScorerSource { bytes: Cow::Owned(bytes), origin: Origin::Registered };
+        self.scorers.insert(name.to_owned(), source);
+        Ok(())
+    }
+
+    /// The component of that name.
+    ///
+    /// # Errors
+    /// [`RegistryError::UnknownName`], with the nearest names.
+    pub fn get(&self, name: &str) -> Result<&ScorerSource, RegistryError> {
+        self.scorers.get(name).ok_or_else(|| RegistryError::UnknownName {
+            name: name.to_owned(),
+            nearest: crate::suggest::nearest(name, self.scorers.keys().map(String::as_str)),
+        })
+    }
+
+    /// All names, sorted.
+    pub fn list(&self) -> impl Iterator<Item = &str> {
+        self.scorers.keys().map(String::as_str)
+    }
+
+    /// The component that `reference` names.
+    ///
+    /// # Errors
+    /// Where there is none of that name, or the file cannot be read.
+    pub fn resolve(&self, reference: &Reference) -> Result<ScorerSource, RegistryError> {
+        match reference {
+            Reference::Name(name) => self.get(name).cloned(),
+            Reference::File(path) if path.is_dir() => Err(RegistryError::Folder(path.clone())),
+            Reference::File(path) => match fs::read(path) {
+                Ok(bytes) => Ok(ScorerSource {
+                    bytes: Cow::Owned(bytes),
+                    origin: Origin::File(path.clone()),
+                }),
+                Err(source) => Err(RegistryError::Unreadable { path: path.clone(), source }),
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_sorted_and_unknown_ones_answered_with_the_nearest() {
+        let mut registry = Registry { scorers: BTreeMap::new() };
+        for name in ["latency", "contains"] {
+            registry.register(name, vec![1]).unwrap();
+        }
+        assert_eq!(registry.list().collect::<Vec<_>>(), ["contains", "latency"]);
+        let error = registry.get("latancy").unwrap_err();
+        assert_eq!(error.to_string(), "there is no scorer `latancy`");
+        assert_eq!(error.hint().as_deref(), Some("did you mean `latency`?"));
+        assert!(matches!(registry.register("latency", vec![]), Err(RegistryError::NameTaken(_))));
+    }
+
+    #[test]
+    fn a_path_is_told_from_a_name_by_its_form() {
+        let folder = Path::new("/suite");
+        let file = |path: &str| Reference::File(PathBuf::from(path));
+        assert_eq!(Reference::parse("latency", folder), Reference::Name("latency".into()));
+        assert_eq!(Reference::parse("x.wasm", folder), file("/suite/x.wasm"));
+        assert_eq!(Reference::parse("./x", folder), file("/suite/./x"));
+        assert_eq!(Reference::parse("/y/x.wasm", folder).default_name(), "x");
+    }
+}

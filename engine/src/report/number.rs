@@ -1,0 +1,75 @@
+//! Numbers, sizes and times as people read them. For programs, JSON has them in full.
+
+use std::time::Duration;
+
+/// A score, with four decimals, or as many digits as a large one needs.
+pub fn score(value: f64) -> String {
+    match value.abs() {
+        size if size >= 1e6 => format!("{value:.3e}"),
+        size if size >= 100.0 => format!("{value:.1}"),
+        _ => format!("{value:.4}"),
+    }
+}
+
+/// A whole number with a thin mark between thousands: `300,000`.
+pub fn count(value: u64) -> String {
+    let digits = value.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Fuel, in thousands, millions or billions: `14.2 k`.
+pub fn fuel(value: f64) -> String {
+    scaled(value, 1000.0, &["", " k", " M", " G", " T"])
+}
+
+/// A number of bytes: `64.0 KiB`.
+pub fn bytes(value: u64) -> String {
+    #[allow(clippy::cast_precision_loss)]
+    scaled(value as f64, 1024.0, &[" B", " KiB", " MiB", " GiB", " TiB"])
+}
+
+/// A time: `9.5 µs`, `12.0 ms`, `3.2 s`, `4 min 10 s`.
+pub fn duration(time: Duration) -> String {
+    let seconds = time.as_secs_f64();
+    match seconds {
+        _ if seconds >= 120.0 => format!("{} min {} s", time.as_secs() / 60, time.as_secs() % 60),
+        _ if seconds >= 1.0 => format!("{seconds:.1} s"),
+        _ if seconds >= 1e-3 => format!("{:.1} ms", seconds * 1e3),
+        _ => format!("{:.1} µs", seconds * 1e6),
+    }
+}
+
+fn scaled(mut value: f64, step: f64, units: &[&str]) -> String {
+    let mut unit = 0;
+    while value >= step && unit + 1 < units.len() {
+        value /= step;
+        unit += 1;
+    }
+    match unit {
+        0 => format!("{value:.0}{}", units[0]),
+        _ => format!("{value:.1}{}", units[unit]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_read_well() {
+        assert_eq!(score(0.5), "0.5000");
+        assert_eq!(score(165.0), "165.0");
+        assert_eq!([count(0), count(999), count(300_000)], ["0", "999", "300,000"]);
+        assert_eq!([fuel(900.0), fuel(14_210.0), fuel(1e10)], ["900", "14.2 k", "10.0 G"]);
+        assert_eq!([bytes(10), bytes(65_536)], ["10 B", "64.0 KiB"]);
+        assert_eq!(duration(Duration::from_micros(12)), "12.0 µs");
+        assert_eq!(duration(Duration::from_secs(250)), "4 min 10 s");
+    }
+}

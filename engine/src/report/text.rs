@@ -1,0 +1,56 @@
+//! Text that came from elsewhere (a scorer, a case), made safe for a terminal: no control
+//! characters, no escape sequences, no marks that turn the direction of writing.
+
+/// The text with everything that a terminal would act on made visible (`\u{1b}`); line breaks and
+/// tabs stay.
+pub fn printable(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '\n' | '\t' => safe.push(character),
+            _ if acts(character) => safe.extend(character.escape_unicode()),
+            _ => safe.push(character),
+        }
+    }
+    safe
+}
+
+/// The text in one line of at most `most` characters; what is cut off is shown by `…`.
+pub fn one_line(text: &str, most: usize) -> String {
+    let joined = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = printable(&joined);
+    match line.char_indices().nth(most) {
+        None => line,
+        Some(_) => {
+            let mut cut: String = line.chars().take(most.saturating_sub(1)).collect();
+            cut.push('…');
+            cut
+        }
+    }
+}
+
+/// Control characters, and the marks of bidirectional text (Unicode TR 9).
+fn acts(character: char) -> bool {
+    character.is_control()
+        || matches!(
+            character,
+            '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{61c}'
+        )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_reaches_the_terminal_that_it_would_act_on() {
+        assert_eq!(printable("a\u{1b}[31mred\u{202e}"), "a\\u{1b}[31mred\\u{202e}");
+        assert_eq!(printable("one\n\ttwo\r"), "one\n\ttwo\\u{d}");
+    }
+
+    #[test]
+    fn one_line_has_a_length() {
+        assert_eq!(one_line("a\n b\t c", 10), "a b c");
+        assert_eq!(one_line("ééééé", 4), "ééé…");
+    }
+}

@@ -1,0 +1,97 @@
+//! Aggregates of stored scores: what `stats` computes, over what `store` streams. Memory stays flat.
+
+use std::num::NonZeroUsize;
+
+use serde::Serialize;
+
+use crate::{
+    stats::{Ascending, Histogram, Summary},
+    store::{ScoreFilter, ScorerCounts, Store, StoreError},
+};
+
+/// Buckets of a distribution.
+const BUCKETS: NonZeroUsize = NonZeroUsize::new(8).unwrap();
+
+/// One scorer's scores taken together. The names of the figures are Smithers'.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Aggregate {
+    /// The scorer's name in the suite.
+    pub scorer_id: String,
+    /// Its name for people.
+    pub scorer_name: String,
+    /// Scores; the figures below are over these.
+    pub count: u64,
+    /// None where there are no scores.
+    pub mean: Option<f64>,
+    /// The lowest score.
+    pub min: Option<f64>,
+    /// The highest score.
+    pub max: Option<f64>,
+    /// The one in the middle, or the mean of the two in the middle.
+    pub p50: Option<f64>,
+    /// Standard deviation of the population.
+    pub stddev: Option<f64>,
+    /// Cases that the scorer does not apply to.
+    pub not_applicable: u64,
+    /// Cases that were left out by sampling.
+    pub skipped: u64,
+    /// Cases without a score because something went wrong.
+    pub errors: u64,
+    /// Mean fuel of a score.
+    pub mean_fuel: Option<f64>,
+    /// Mean time of a score, in milliseconds.
+    pub mean_duration_ms: Option<f64>,
+    /// How many scores lie in each eighth of the range 0 to 1, or 0 to the highest score where that
+    /// is more than 1.
+    pub distribution: Vec<u64>,
+}
+
+/// The aggregates of what `filter` names, in the suite's order.
+///
+/// # Errors
+/// Where the run is not there, or the database cannot be read.
+pub fn aggregate(store: &Store, filter: &ScoreFilter) -> Result<Vec<Aggregate>, StoreError> {
+    store.snapshot(|store| {
+        let counts = store.counts(filter)?;
+        counts.into_iter().map(|counts| aggregate_scorer(store, filter, counts)).collect()
+    })
+}
+
+fn aggregate_scorer(
+    store: &Store,
+    filter: &ScoreFilter,
+    counts: ScorerCounts,
+) -> Result<Aggregate, StoreError> {
+    let mut ascending = Ascending::new(counts.scored);
+    let mut unit = Histogram::new(0.0..=1.0, BUCKETS);
+    store.for_each_score_sorted(filter, &counts.scorer_id, |score| {
+        ascending.add(score);
+        unit.add(score);
+    })?;
+    let summary: Option<Summary> = ascending.finish();
+    let highest = summary.map_or(0.0, |summary| summary.max);
+    let distribution = if highest > 1.0 {
+        let mut points = Histogram::new(0.0..=highest, BUCKETS);
+        store.for_each_score_sorted(filter, &counts.scorer_id, |score| points.add(score))?;
+        points
+    } else {
+        unit
+    };
+    Ok(Aggregate {
+        scorer_id: counts.scorer_id,
+        scorer_name: counts.scorer_name,
+        count: counts.scored,
+        mean: summary.map(|summary| summary.mean),
+        min: summary.map(|summary| summary.min),
+        max: summary.map(|summary| summary.max),
+        p50: summary.map(|summary| summary.p50),
+        stddev: summary.map(|summary| summary.stddev),
+        not_applicable: counts.not_applicable,
+        skipped: counts.skipped,
+        errors: counts.errors,
+        mean_fuel: counts.mean_fuel,
+        mean_duration_ms: counts.mean_duration_ms,
+        distribution: distribution.counts().to_vec(),
+    })
+}

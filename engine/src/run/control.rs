@@ -1,0 +1,139 @@
+//! Stopping a run, and how far it is: the only thing that the three parts of a run and whoever
+//! started it share. Decides nothing.
+
+use std::sync::{
+    Mutex, MutexGuard, PoisonError,
+    atomic::{AtomicBool, AtomicU64, Ordering},
+};
+
+/// Why a run ended before its last case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// Whoever started it said so.
+    Interrupted,
+    /// A line is no case.
+    BadCase {
+        /// Where, and what is wrong.
+        message: String,
+        /// What to do about it.
+        hint: Option<String>,
+    },
+    /// The cases could not be read to their end.
+    Unreadable {
+        /// Which source, and why.
+        message: String,
+        /// What to do about it.
+        hint: Option<String>,
+    },
+}
+
+/// How far a run is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Cases read in this session.
+    pub cases_read: u64,
+    /// Cases whose scores are written.
+    pub cases_done: u64,
+    /// Cases that an earlier session finished.
+    pub cases_finished_before: u64,
+    /// Lines that are no case.
+    pub cases_bad: u64,
+    /// Rows written in this session.
+    pub scores_written: u64,
+    /// Those among them that are errors.
+    pub errors: u64,
+    /// Bytes read of the sources, as they are stored.
+    pub bytes_read: u64,
+    /// Bytes of all sources, where they are files.
+    pub bytes_total: Option<u64>,
+}
+
+/// Bad cases whose message is kept.
+const BAD_CASES_KEPT: usize = 5;
+
+/// The shared half of a run.
+#[derive(Debug, Default)]
+pub struct Control {
+    stopping: AtomicBool,
+    stopped_by: Mutex<Option<Stop>>,
+    bad_cases: Mutex<Vec<String>>,
+    cases_read: AtomicU64,
+    cases_done: AtomicU64,
+    cases_finished_before: AtomicU64,
+    cases_bad: AtomicU64,
+    scores_written: AtomicU64,
+    errors: AtomicU64,
+    bytes_read: AtomicU64,
+    bytes_total: AtomicU64,
+}
+
+impl Control {
+    /// Ends the run: what is in flight is finished and written, nothing more is begun. The first
+    /// reason counts.
+    pub fn stop(&self, reason: Stop) {
+        locked(&self.stopped_by).get_or_insert(reason);
+        self.stopping.store(true, Ordering::Release);
+    }
+
+    /// Whether the run is to end.
+    pub fn is_stopping(&self) -> bool {
+        self.stopping.load(Ordering::Acquire)
+    }
+
+    /// Why the run ends before its last case.
+    pub fn stopped_by(&self) -> Option<Stop> {
+        locked(&self.stopped_by).clone()
+    }
+
+    /// How far the run is.
+    pub fn progress(&self) -> Progress {
+        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        Progress {
+            cases_read: read(&self.cases_read),
+            cases_done: read(&self.cases_done),
+            cases_finished_before: read(&self.cases_finished_before),
+            cases_bad: read(&self.cases_bad),
+            scores_written: read(&self.scores_written),
+            errors: read(&self.errors),
+            bytes_read: read(&self.bytes_read),
+            bytes_total: Some(read(&self.bytes_total)).filter(|bytes| *bytes > 0),
+        }
+    }
+
+    /// The first bad cases that were skipped.
+    pub(super) fn bad_cases(&self) -> Vec<String> {
+        locked(&self.bad_cases).clone()
+    }
+
+    pub(super) fn note_sources(&self, bytes_total: Option<u64>) {
+        self.bytes_total.store(bytes_total.unwrap_or(0), Ordering::Relaxed);
+    }
+
+    pub(super) fn note_read(&self, bytes_read: u64) {
+        self.cases_read.fetch_add(1, Ordering::Relaxed);
+        self.bytes_read.store(bytes_read, Ordering::Relaxed);
+    }
+
+    pub(super) fn note_finished_before(&self) {
+        self.cases_finished_before.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn note_bad_case(&self, message: String) {
+        self.cases_bad.fetch_add(1, Ordering::Relaxed);
+        let mut kept = locked(&self.bad_cases);
+        if kept.len() < BAD_CASES_KEPT {
+            kept.push(message);
+        }
+    }
+
+    pub(super) fn note_done(&self, scores: u64, errors: u64) {
+        self.cases_done.fetch_add(1, Ordering::Relaxed);
+        self.scores_written.fetch_add(scores, Ordering::Relaxed);
+        self.errors.fetch_add(errors, Ordering::Relaxed);
+    }
+}
+
+/// What is behind these locks is whole after every statement, so a panic elsewhere spoils nothing.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,101 @@
+//! Why a run did not start, or did not end well.
+
+use crate::{
+    case::ReadError,
+    registry::{Origin, RegistryError},
+    sandbox::ScoreError,
+    store::{RunId, ScorerRecord, StoreError},
+    suite::{Place, ScorerId},
+};
+
+use super::ReadyScorer;
+
+/// Why a run did not start, or did not end well.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// A scorer is not there.
+    #[error("{}{error}", at(place.as_ref()))]
+    NotFound {
+        /// Where the suite names it.
+        place: Option<Place>,
+        /// Why not.
+        error: RegistryError,
+    },
+    /// A scorer cannot be used.
+    #[error("{}scorer `{id}` ({origin}): {error}", at(place.as_ref()))]
+    Scorer {
+        /// Its name in the suite.
+        id: ScorerId,
+        /// Where its bytes are from.
+        origin: Origin,
+        /// Where the suite names it.
+        place: Option<Place>,
+        /// Why not.
+        error: ScoreError,
+    },
+    /// The first case cannot be read; nothing was scored.
+    #[error(transparent)]
+    Cases(#[from] ReadError),
+    /// There is no case at all.
+    #[error("there is no case to score: what was read is empty")]
+    NoCases,
+    /// The run that is to be resumed was another one.
+    #[error("the run `{run}` cannot be resumed like this: {reason}")]
+    NotTheSame {
+        /// The run.
+        run: RunId,
+        /// What differs.
+        reason: String,
+    },
+    /// The database does not take it.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A part of the run ended by a panic, which is a bug.
+    #[error("a part of the run broke: {0}")]
+    Broken(String),
+}
+
+impl RunError {
+    /// What to do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            RunError::NotFound { error, .. } => error.hint(),
+            RunError::Scorer { error, .. } => error.hint.clone(),
+            RunError::Cases(error) => error.hint(),
+            RunError::NoCases => Some("a case is a JSON object on a line of its own".into()),
+            RunError::NotTheSame { .. } => Some(
+                "name the same scorers with the same configurations, or start a new run".into(),
+            ),
+            RunError::Store(error) => Some(error.hint()),
+            RunError::Broken(_) => Some("this is a bug in scorebox; please report it".into()),
+        }
+    }
+}
+
+fn at(place: Option<&Place>) -> String {
+    place.map(|place| format!("{place}: ")).unwrap_or_default()
+}
+
+/// Refuses to mix the scores of two different suites in one run.
+pub(super) fn must_be_the_same(
+    run: &RunId,
+    stored: &[ScorerRecord],
+    scorers: &[ReadyScorer],
+) -> Result<(), RunError> {
+    let differs = |reason: String| Err(RunError::NotTheSame { run: run.clone(), reason });
+    let names = |names: &mut dyn Iterator<Item = &str>| names.collect::<Vec<_>>().join(", ");
+    let before = names(&mut stored.iter().map(|scorer| scorer.spec.scorer_id.as_str()));
+    let now = names(&mut scorers.iter().map(|scorer| scorer.id.as_str()));
+    if before != now {
+        return differs(format!("its scorers are {before}; now they are {now}"));
+    }
+    for (before, now) in stored.iter().zip(scorers) {
+        if before.spec.component_digest != now.scorer.digest() {
+            return differs(format!("the component of `{}` has changed", now.id));
+        }
+        if before.spec.config_digest != now.scorer.config().digest() {
+            return differs(format!("the configuration of `{}` has changed", now.id));
+        }
+    }
+    Ok(())
+}

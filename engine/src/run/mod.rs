@@ -1,0 +1,234 @@
+//! A run: a suite over cases, from reading to stored rows. Knows no wasmtime, no SQL and no terminal.
+//!
+//! ```text
+//! reading (a thread) ──case──> scoring (tasks, as many as jobs) ──scores──> writing (a thread)
+//!        └──────────────case──────────────────────────────────────────────────^
+//! ```
+//!
+//! - `scorers`: the suite's scorers, found, loaded and ready.
+//! - `control`: stopping a run, and how far it is; shared with whoever started it.
+//! - `reading`: cases one at a time, without those that an earlier session finished.
+//! - `scoring`: each case through each scorer, each in a sandbox of its own.
+//! - `writing`: the one writer; cases and scores in batches.
+//! - `aggregate`: what a run's scores say together, for the table at its end and for `stats`.
+//! - `error`: why a run did not start, or did not end well.
+//!
+//! Invariant: the channels are bounded, so that memory does not grow with the number of cases.
+//! Invariant: a case reaches the writer before any score of it, because both come over one channel.
+
+mod aggregate;
+mod control;
+mod error;
+mod reading;
+mod scorers;
+mod scoring;
+mod writing;
+
+use std::{path::PathBuf, sync::Arc, time::{Duration, Instant, SystemTime, UNIX_EPOCH}};
+
+use tokio::sync::mpsc;
+
+use crate::{
+    case::CaseReader,
+    contract::CONTRACT_VERSION,
+    sandbox::{Start, WASMTIME_VERSION},
+    store::{RunHandle, RunId, RunSource, RunSpec, RunWriter, ScorerSpec, ScorerKey, Store},
+    suite::Suite,
+};
+
+pub use aggregate::{Aggregate, aggregate};
+pub use control::{Control, Progress, Stop};
+pub use error::RunError;
+pub use scorers::{ReadyScorer, load_scorers};
+
+/// The version of scorebox, as stored with a run.
+pub const ENGINE_VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Cases that wait for a worker, and messages that wait for the writer.
+const QUEUE: usize = 256;
+
+/// What to do with a line that is no case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnBadCase {
+    /// Score nothing more, and keep what there is.
+    Stop,
+    /// Count it, and go on.
+    Skip,
+}
+
+/// Which run is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WhichRun {
+    /// One that is not there yet.
+    New(RunId),
+    /// One that was interrupted: what is missing is scored.
+    Resume(RunId),
+}
+
+impl WhichRun {
+    fn into_id(self) -> RunId {
+        match self {
+            WhichRun::New(id) | WhichRun::Resume(id) => id,
+        }
+    }
+}
+
+/// All that a run needs.
+pub struct RunRequest {
+    /// The database file; made where it is missing.
+    pub database: PathBuf,
+    /// The run.
+    pub which: WhichRun,
+    /// The suite, as it is stored with the run.
+    pub suite: Suite,
+    /// The suite's scorers, in its order.
+    pub scorers: Vec<ReadyScorer>,
+    /// The cases.
+    pub cases: CaseReader,
+    /// Cases that are scored at once, at least 1.
+    pub jobs: usize,
+    /// What to do with a line that is no case.
+    pub on_bad_case: OnBadCase,
+}
+
+/// How a run went.
+#[derive(Debug)]
+pub struct RunReport {
+    /// The run.
+    pub run: RunId,
+    /// Why it ended before the last case; none where it did not.
+    pub stopped: Option<Stop>,
+    /// How far it came.
+    pub progress: Progress,
+    /// The first bad cases, where they were skipped.
+    pub bad_cases: Vec<String>,
+    /// How long it took.
+    pub duration: Duration,
+}
+
+/// Runs a suite over cases.
+///
+/// # Errors
+/// Where there is nothing to score, or the database does not take it. What was committed before is
+/// kept. A bad case, a source that breaks off and a stop by the user are no errors of the run: they
+/// are in its report.
+pub async fn run(request: RunRequest, control: Arc<Control>) -> Result<RunReport, RunError> {
+    let started = Instant::now();
+    let mut cases = reading::Cases::begin(request.cases, request.on_bad_case, &control)?;
+    let mut store = Store::open(&request.database)?;
+    let run = open_run(&mut store, &request.which, &request.suite, &request.scorers)?;
+    if let WhichRun::Resume(_) = request.which {
+        cases.skip_finished(Store::open_read_only(&request.database)?, run.clone());
+    }
+    let scorers: Arc<[(ScorerKey, ReadyScorer)]> =
+        run.scorers.iter().copied().zip(request.scorers).collect();
+    let (to_workers, from_reader) = async_channel::bounded(QUEUE);
+    let (to_writer, at_writer) = mpsc::channel(QUEUE);
+
+    let writer = {
+        let control = Arc::clone(&control);
+        let writer = RunWriter::new(store, run);
+        let on_bad_case = request.on_bad_case;
+        let runtime = tokio::runtime::Handle::current();
+        tokio::task::spawn_blocking(move || {
+            writing::write_all(writer, at_writer, on_bad_case, &control, &runtime)
+        })
+    };
+    let reader = {
+        let (control, to_writer) = (Arc::clone(&control), to_writer.clone());
+        tokio::task::spawn_blocking(move || cases.read_all(&to_workers, &to_writer, &control))
+    };
+    let workers: Vec<_> = (0..request.jobs.max(1))
+        .map(|_| {
+            tokio::spawn(scoring::work(
+                Arc::clone(&scorers),
+                from_reader.clone(),
+                to_writer.clone(),
+                Arc::clone(&control),
+            ))
+        })
+        .collect();
+    // The writer ends when the last sender is gone.
+    drop((to_writer, from_reader));
+    joined(reader.await)?;
+    for worker in workers {
+        joined(worker.await)?;
+    }
+    joined(writer.await)??;
+    Ok(RunReport {
+        run: request.which.into_id(),
+        stopped: control.stopped_by(),
+        progress: control.progress(),
+        bad_cases: control.bad_cases(),
+        duration: started.elapsed(),
+    })
+}
+
+fn joined<T>(result: Result<T, tokio::task::JoinError>) -> Result<T, RunError> {
+    result.map_err(|error| RunError::Broken(error.to_string()))
+}
+
+fn open_run(
+    store: &mut Store,
+    which: &WhichRun,
+    suite: &Suite,
+    scorers: &[ReadyScorer],
+) -> Result<RunHandle, RunError> {
+    match which {
+        WhichRun::New(id) => {
+            let specs: Vec<ScorerSpec> = scorers.iter().map(scorer_spec).collect();
+            Ok(store.create_run(&run_spec(id, suite), &specs)?)
+        }
+        WhichRun::Resume(id) => {
+            let stored = store.scorers(store.run(id.as_str())?.key)?;
+            error::must_be_the_same(id, &stored, scorers)?;
+            Ok(store.resume_run(id.as_str())?)
+        }
+    }
+}
+
+fn run_spec(id: &RunId, suite: &Suite) -> RunSpec {
+    RunSpec {
+        id: id.clone(),
+        suite_name: Some(suite.name.clone()),
+        suite_json: suite.to_json(),
+        suite_digest: suite.digest(),
+        engine_version: ENGINE_VERSION.to_owned(),
+        wasmtime_version: WASMTIME_VERSION.to_owned(),
+        contract_version: CONTRACT_VERSION.to_owned(),
+        source: RunSource::Batch,
+        created_at_ms: now_ms(),
+    }
+}
+
+fn scorer_spec(ready: &ReadyScorer) -> ScorerSpec {
+    let info = ready.scorer.info();
+    ScorerSpec {
+        scorer_id: ready.id.to_string(),
+        name: ready.name.clone(),
+        component_id: info.id.clone(),
+        component_version: info.version.clone(),
+        component_digest: ready.scorer.digest(),
+        component_origin: ready.origin.to_string(),
+        config_json: ready.scorer.config().as_str().to_owned(),
+        config_digest: ready.scorer.config().digest(),
+        limits_json: json(ready.scorer.limits()),
+        info_json: json(info),
+        scale: info.scale,
+        direction: info.direction,
+        severity: info.severity,
+        threshold: info.threshold,
+        frozen: *ready.scorer.start() == Start::Frozen,
+    }
+}
+
+/// JSON of a value that is made of strings and numbers only, which cannot fail.
+fn json(value: &impl serde::Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_default()
+}
+
+/// Milliseconds since 1970-01-01 UTC; 0 on a machine whose clock is before that.
+fn now_ms() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,138 @@
+//! What a component file is, read from its bytes before anything is compiled: format, imports,
+//! exports. Validates no code; the compiler does.
+
+use wasmparser::{Encoding, Parser, Payload};
+
+use crate::contract::{CONTRACT_VERSION, SCORING_INTERFACE};
+
+use super::{ErrorKind, ScoreError};
+
+const SCORING_NAME: &str = "scorebox:scorer/scoring@";
+
+/// The outside of a component.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Anatomy {
+    /// The names of what it imports, in its own order.
+    pub imports: Vec<String>,
+    /// The names of what it exports, in its own order.
+    pub exports: Vec<String>,
+}
+
+impl Anatomy {
+    /// Reads the outside of a component.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidComponent`] where the bytes are no component, or cut off.
+    pub fn read(bytes: &[u8]) -> Result<Anatomy, ScoreError> {
+        check_preamble(bytes)?;
+        let mut anatomy = Anatomy::default();
+        let mut depth = 0_usize;
+        for payload in Parser::new(0).parse_all(bytes) {
+            match payload.map_err(|error| malformed(&error, bytes.len()))? {
+                Payload::ModuleSection { .. } | Payload::ComponentSection { .. } => depth += 1,
+                Payload::End(_) => depth = depth.saturating_sub(1),
+                Payload::ComponentImportSection(section) if depth == 0 => {
+                    for import in section {
+                        let import = import.map_err(|error| malformed(&error, bytes.len()))?;
+                        anatomy.imports.push(import.name.name.to_owned());
+                    }
+                }
+                Payload::ComponentExportSection(section) if depth == 0 => {
+                    for export in section {
+                        let export = export.map_err(|error| malformed(&error, bytes.len()))?;
+                        anatomy.exports.push(export.name.name.to_owned());
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(anatomy)
+    }
+
+    /// Refuses a component that is no scorer of this contract.
+    pub(super) fn must_be_a_scorer(&self) -> Result<(), ScoreError> {
+        let Some(version) = self.contract_version() else {
+            return Err(invalid(format!(
+                "the component exports {}; a scorer exports `{SCORING_INTERFACE}`",
+                listed(&self.exports)
+            ))
+            .hint("build it against scorebox's contract: the folder wit/, or the scorebox-sdk crate"));
+        };
+        if compatible(version) {
+            return Ok(());
+        }
+        Err(invalid(format!(
+            "the component speaks version {version} of the contract; this engine speaks {CONTRACT_VERSION}"
+        ))
+        .hint("build it anew with an SDK of that version, or use the scorebox that it was made for"))
+    }
+
+    fn contract_version(&self) -> Option<&str> {
+        self.exports.iter().find_map(|name| name.strip_prefix(SCORING_NAME))
+    }
+}
+
+/// Before 1.0, versions of one minor line are compatible with each other.
+fn compatible(version: &str) -> bool {
+    let minor_line = |version: &str| version.rsplit_once('.').map(|(line, _)| line.to_owned());
+    minor_line(version) == minor_line(CONTRACT_VERSION)
+}
+
+fn check_preamble(bytes: &[u8]) -> Result<(), ScoreError> {
+    if bytes.is_empty() {
+        return Err(invalid("the file is empty".into()));
+    }
+    if !bytes.starts_with(b"\0asm") {
+        return Err(invalid(format!(
+            "not a WebAssembly file: it starts with {}",
+            first_bytes(bytes)
+        ))
+        .hint("a scorer is a WebAssembly component; `scorebox build` makes one from a Rust crate"));
+    }
+    match Parser::new(0).parse(bytes, true) {
+        Ok(wasmparser::Chunk::Parsed {
+            payload: Payload::Version { encoding: Encoding::Component, .. },
+            ..
+        }) => Ok(()),
+        Ok(wasmparser::Chunk::Parsed {
+            payload: Payload::Version { encoding: Encoding::Module, .. },
+            ..
+        }) => Err(invalid("a core WebAssembly module, not a component".into()).hint(
+            "`scorebox build` makes a component from a Rust crate; \
+             `wasm-tools component new` wraps a module that was built with wit-bindgen",
+        )),
+        Ok(_) => Err(invalid("the file has no WebAssembly version".into())),
+        Err(error) => Err(malformed(&error, bytes.len())),
+    }
+}
+
+fn malformed(error: &wasmparser::BinaryReaderError, length: usize) -> ScoreError {
+    let cut_off = error.offset() >= length as u64 || error.message().starts_with("unexpected end");
+    if cut_off {
+        return invalid(format!("the component is cut off: it ends at byte {length}, in the middle of a section"))
+            .hint("download or build it again");
+    }
+    invalid(format!("not a valid component, at byte {}: {}", error.offset(), error.message()))
+}
+
+fn invalid(message: String) -> ScoreError {
+    ScoreError::new(ErrorKind::InvalidComponent, message)
+}
+
+fn first_bytes(bytes: &[u8]) -> String {
+    let start = &bytes[..bytes.len().min(12)];
+    format!("`{}`", start.escape_ascii())
+}
+
+/// `a`, `b` and 3 more.
+fn listed(names: &[String]) -> String {
+    const SHOWN: usize = 4;
+    if names.is_empty() {
+        return "nothing".to_owned();
+    }
+    let shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
+    match names.len().saturating_sub(SHOWN) {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
+}

@@ -1,0 +1,234 @@
+//! Compiled code on disk, private to the user, bounded in size. Whatever is wrong with the cache
+//! costs time, never a score.
+//!
+//! An entry is one file: magic, digest of the rest, length of the header, header (JSON), compiled
+//! code. It is written to a temporary file and renamed, so that it is there whole or not at all; the
+//! digest finds what a full disk or a crash of the machine left of one. Compiled code is machine
+//! code, so only files in a folder that nobody else can write to are ever read.
+
+use std::{
+    fs::{self, File},
+    hash::{Hash, Hasher},
+    io::Write as _,
+    path::{Path, PathBuf},
+    time::SystemTime,
+};
+
+use serde::{Deserialize, Serialize};
+use wasmtime::{Engine, component::Component};
+
+use crate::{contract::ScorerInfo, digest::Digest};
+
+use super::Start;
+
+/// The first bytes of an entry; a new format gets a new number.
+const MAGIC: &[u8; 8] = b"SBXCODE1";
+const PREAMBLE_BYTES: usize = MAGIC.len() + 32 + 4;
+const SUFFIX: &str = "code";
+
+/// The size that the cache is kept under unless the user says otherwise: 1 GiB.
+pub const DEFAULT_CACHE_BYTES: u64 = 1 << 30;
+
+/// Where compiled code is kept, and how much of it.
+#[derive(Clone, Debug)]
+pub struct CacheOptions {
+    /// The folder; made with access for the user alone where it is missing.
+    pub folder: PathBuf,
+    /// Bytes that the folder is kept under; the entries that were used longest ago go first.
+    pub most_bytes: u64,
+}
+
+/// What is kept of a scorer: everything that loading it computes.
+pub(super) struct Entry {
+    pub(super) component: Component,
+    pub(super) info: ScorerInfo,
+    pub(super) start: Start,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Header {
+    info: ScorerInfo,
+    /// Why `configure` runs in every sandbox; none where the start is frozen.
+    unfrozen: Option<String>,
+}
+
+/// A folder of entries.
+pub(super) struct Cache {
+    folder: PathBuf,
+    most_bytes: u64,
+}
+
+impl Cache {
+    /// Takes the folder into use; a sentence for the user where that cannot be.
+    pub(super) fn open(options: &CacheOptions) -> Result<Cache, String> {
+        let folder = options.folder.clone();
+        let warning = |why: String| {
+            format!("compiled code is not cached: the folder `{}` {why}", folder.display())
+        };
+        create_private(&folder).map_err(|error| warning(format!("cannot be made: {error}")))?;
+        must_be_private(&folder).map_err(warning)?;
+        // Found out now rather than at every entry.
+        tempfile::tempfile_in(&folder)
+            .map_err(|error| warning(format!("cannot be written to: {error}")))?;
+        Ok(Cache { folder, most_bytes: options.most_bytes })
+    }
+
+    /// The entry of `key`, if there is a whole one for this engine.
+    pub(super) fn get(&self, engine: &Engine, key: Digest) -> Option<Entry> {
+        let bytes = self.read(key)?;
+        let (header, code) = parse(&bytes)?;
+        // SAFETY: the bytes are what `Component::serialize` gave on this machine. They come from a
+        // folder that only this user can write to (`must_be_private`), are whole (their digest was
+        // just checked), and were made by an engine of these settings (part of the key; wasmtime
+        // checks its version and flags once more).
+        #[allow(unsafe_code)]
+        let component = unsafe { Component::deserialize(engine, code) }.ok()?;
+        let start = match header.unfrozen {
+            None => Start::Frozen,
+            Some(reason) => Start::ConfigureEachTime { reason },
+        };
+        Some(Entry { component, info: header.info, start })
+    }
+
+    /// Keeps an entry. What fails here is not worth more than the time that it would have saved.
+    pub(super) fn put(&self, key: Digest, entry: &Entry) {
+        let unfrozen = match &entry.start {
+            Start::Frozen => None,
+            Start::ConfigureEachTime { reason } => Some(reason.clone()),
+        };
+        let Ok(code) = entry.component.serialize() else { return };
+        self.keep(key, &Header { info: entry.info.clone(), unfrozen }, &code);
+    }
+
+    /// What the scorer under `key` says of itself, if that is kept.
+    pub(super) fn get_info(&self, key: Digest) -> Option<ScorerInfo> {
+        Some(parse(&self.read(key)?)?.0.info)
+    }
+
+    /// Keeps what a scorer says of itself: an entry without code.
+    pub(super) fn put_info(&self, key: Digest, info: &ScorerInfo) {
+        self.keep(key, &Header { info: info.clone(), unfrozen: None }, &[]);
+    }
+
+    fn read(&self, key: Digest) -> Option<Vec<u8>> {
+        let path = self.path(key);
+        let bytes = fs::read(&path).ok()?;
+        // Marks the entry as used; only the order of eviction depends on it.
+        let _ = File::open(&path).and_then(|file| file.set_modified(SystemTime::now()));
+        Some(bytes)
+    }
+
+    fn keep(&self, key: Digest, header: &Header, code: &[u8]) {
+        let Some(bytes) = render(header, code) else { return };
+        if bytes.len() as u64 <= self.most_bytes && self.write(&self.path(key), &bytes).is_ok() {
+            self.evict();
+        }
+    }
+
+    fn path(&self, key: Digest) -> PathBuf {
+        self.folder.join(format!("{key}.{SUFFIX}"))
+    }
+
+    fn write(&self, path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+        let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
+        file.write_all(bytes)?;
+        file.persist(path)?;
+        Ok(())
+    }
+
+    fn evict(&self) {
+        let Ok(files) = fs::read_dir(&self.folder) else { return };
+        let mut entries: Vec<(SystemTime, u64, PathBuf)> = files
+            .filter_map(Result::ok)
+            .filter(|file| file.path().extension().is_some_and(|suffix| suffix == SUFFIX))
+            .filter_map(|file| {
+                let metadata = file.metadata().ok()?;
+                Some((metadata.modified().ok()?, metadata.len(), file.path()))
+            })
+            .collect();
+        entries.sort();
+        let mut total: u64 = entries.iter().map(|(_, bytes, _)| bytes).sum();
+        for (_, bytes, path) in entries {
+            if total <= self.most_bytes {
+                return;
+            }
+            // Another process may have been faster.
+            let _ = fs::remove_file(path);
+            total -= bytes;
+        }
+    }
+}
+
+fn render(header: &Header, code: &[u8]) -> Option<Vec<u8>> {
+    let header = serde_json::to_vec(header).ok()?;
+    let length = u32::try_from(header.len()).ok()?.to_le_bytes();
+    let digest = Digest::of_parts([length.as_slice(), &header, code]);
+    Some([MAGIC.as_slice(), digest.as_bytes(), &length, &header, code].concat())
+}
+
+fn parse(bytes: &[u8]) -> Option<(Header, &[u8])> {
+    let preamble = bytes.get(..PREAMBLE_BYTES)?;
+    let (magic, rest) = preamble.split_at(MAGIC.len());
+    let (digest, length) = rest.split_at(32);
+    let header_bytes = u32::from_le_bytes(length.try_into().ok()?) as usize;
+    let header = bytes.get(PREAMBLE_BYTES..PREAMBLE_BYTES.checked_add(header_bytes)?)?;
+    let code = bytes.get(PREAMBLE_BYTES + header_bytes..)?;
+    let whole = Digest::of_parts([length, header, code]).as_bytes() == digest;
+    (magic == MAGIC && whole).then_some(())?;
+    Some((serde_json::from_slice(header).ok()?, code))
+}
+
+/// The digest of everything about an engine that compiled code depends on.
+pub(super) fn engine_digest(engine: &Engine) -> Digest {
+    let mut bytes = CollectedBytes(MAGIC.to_vec());
+    engine.precompile_compatibility_hash().hash(&mut bytes);
+    Digest::of(&bytes.0)
+}
+
+/// A hasher that keeps what it is fed, because a key for other processes needs more than 64 bits of
+/// an unspecified function.
+struct CollectedBytes(Vec<u8>);
+
+impl Hasher for CollectedBytes {
+    fn finish(&self) -> u64 {
+        self.0.len() as u64
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        self.0.extend_from_slice(bytes);
+    }
+}
+
+#[cfg(unix)]
+fn create_private(folder: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt as _;
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
+}
+
+#[cfg(not(unix))]
+fn create_private(folder: &Path) -> std::io::Result<()> {
+    fs::create_dir_all(folder)
+}
+
+#[cfg(unix)]
+fn must_be_private(folder: &Path) -> Result<(), String> {
+    use std::os::unix::fs::MetadataExt as _;
+    const WRITABLE_BY_OTHERS: u32 = 0o022;
+    let metadata = fs::metadata(folder).map_err(|error| format!("cannot be looked at: {error}"))?;
+    if !metadata.is_dir() {
+        return Err("is not a folder".into());
+    }
+    if metadata.uid() != rustix::process::geteuid().as_raw() {
+        return Err("belongs to another user".into());
+    }
+    if metadata.mode() & WRITABLE_BY_OTHERS != 0 {
+        return Err("can be written to by others (hint: chmod go-w)".into());
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn must_be_private(_folder: &Path) -> Result<(), String> {
+    // Elsewhere the user's own cache folder is private by its place.
+    Ok(())
+}

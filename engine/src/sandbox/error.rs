@@ -1,0 +1,94 @@
+//! Every way in which there is no score. A kind for programs, a message and a hint for people.
+
+use serde::Serialize;
+
+/// Why a component could not be loaded, or a case not be scored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ErrorKind {
+    /// Not a component, or not one of this contract.
+    InvalidComponent,
+    /// It imports what the user did not grant.
+    MissingGrant,
+    /// `configure` refused the configuration.
+    InvalidConfig,
+    /// The scorer cannot read the case.
+    InvalidInput,
+    /// The scorer says that it failed.
+    Failed,
+    /// The scorer crashed.
+    Trap,
+    /// It used up its fuel.
+    OutOfFuel,
+    /// It wanted more memory than it may have.
+    OutOfMemory,
+    /// It took too long.
+    TimedOut,
+    /// Its result is outside the contract: NaN, infinite, off the scale.
+    InvalidScore,
+    /// Its result is larger than it may be.
+    OutputTooLarge,
+}
+
+impl ErrorKind {
+    /// All kinds.
+    pub const ALL: [ErrorKind; 11] = [
+        ErrorKind::InvalidComponent,
+        ErrorKind::MissingGrant,
+        ErrorKind::InvalidConfig,
+        ErrorKind::InvalidInput,
+        ErrorKind::Failed,
+        ErrorKind::Trap,
+        ErrorKind::OutOfFuel,
+        ErrorKind::OutOfMemory,
+        ErrorKind::TimedOut,
+        ErrorKind::InvalidScore,
+        ErrorKind::OutputTooLarge,
+    ];
+
+    /// The word that is stored and shown.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            ErrorKind::InvalidComponent => "invalid-component",
+            ErrorKind::MissingGrant => "missing-grant",
+            ErrorKind::InvalidConfig => "invalid-config",
+            ErrorKind::InvalidInput => "invalid-input",
+            ErrorKind::Failed => "failed",
+            ErrorKind::Trap => "trap",
+            ErrorKind::OutOfFuel => "out-of-fuel",
+            ErrorKind::OutOfMemory => "out-of-memory",
+            ErrorKind::TimedOut => "timed-out",
+            ErrorKind::InvalidScore => "invalid-score",
+            ErrorKind::OutputTooLarge => "output-too-large",
+        }
+    }
+}
+
+impl std::fmt::Display for ErrorKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// Why there is no score.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{kind}: {message}")]
+pub struct ScoreError {
+    /// For programs.
+    pub kind: ErrorKind,
+    /// What happened, in full sentences; may have several lines (a trap's backtrace).
+    pub message: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+}
+
+impl ScoreError {
+    pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> ScoreError {
+        ScoreError { kind, message: message.into(), hint: None }
+    }
+
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> ScoreError {
+        self.hint = Some(hint.into());
+        self
+    }
+}

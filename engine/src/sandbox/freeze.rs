@@ -1,0 +1,58 @@
+//! The memory that `configure` left, made the image that every score starts from. Knows nothing of
+//! files or caches.
+
+use wasmtime::{Store, component::Component};
+use wasmtime_wizer::{WasmtimeWizerComponent, Wizer};
+
+use crate::contract::bindings::ScorerPre;
+
+use super::{Limits, ScoreError, host::Sandbox, load, score::new_store, state::State};
+
+/// What became of an attempt to freeze.
+pub(super) enum Frozen {
+    /// A component whose instances begin where `configure` ended.
+    Image(Vec<u8>),
+    /// The component is of a kind that cannot be frozen; `configure` has to run in every sandbox.
+    Impossible(String),
+}
+
+/// Calls `configure` once and freezes what it leaves.
+///
+/// # Errors
+/// Where `configure` refuses the configuration or breaks a limit.
+pub(super) async fn freeze(
+    sandbox: &Sandbox,
+    component: &[u8],
+    config: &str,
+    limits: &Limits,
+) -> Result<Frozen, ScoreError> {
+    let wizer = Wizer::new();
+    let (context, instrumented) = match wizer.instrument_component(component) {
+        Ok(instrumented) => instrumented,
+        Err(error) => return Ok(Frozen::Impossible(format!("{error:#}"))),
+    };
+    let shared = sandbox.shared();
+    let prepared = Component::new(&shared.engine, &instrumented)
+        .and_then(|component| shared.linker.instantiate_pre(&component))
+        .and_then(ScorerPre::new);
+    let prepared = match prepared {
+        Ok(prepared) => prepared,
+        Err(error) => return Ok(Frozen::Impossible(format!("{error:#}"))),
+    };
+    let mut store = new_store(shared, limits);
+    let instance = load::configure(&mut store, prepared.instance_pre(), config, limits).await?;
+    lift_limits(&mut store);
+    let mut access = WasmtimeWizerComponent { store: &mut store, instance };
+    match wizer.snapshot_component(&context, &mut access).await {
+        Ok(image) => Ok(Frozen::Image(image)),
+        Err(error) => Ok(Frozen::Impossible(format!("{error:#}"))),
+    }
+}
+
+/// From here on only wizer's own functions run, which hand out memories that are already bounded.
+fn lift_limits(store: &mut Store<State>) {
+    // Fuel is on in every engine of ours.
+    let _ = store.set_fuel(u64::MAX);
+    store.set_hostcall_fuel(usize::MAX);
+    store.epoch_deadline_callback(|_| Ok(wasmtime::UpdateDeadline::Yield(1)));
+}

@@ -1,0 +1,64 @@
+//! What one score may use. Only the numbers; who enforces each stands beside it.
+
+use std::time::Duration;
+
+use serde::Serialize;
+
+/// The bounds of one score (and of `describe` and `configure`). Reaching one is an error of that
+/// score and of nothing else.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Limits {
+    /// Wasm instructions, roughly: wasmtime's unit of fuel. Enforced by the compiled code.
+    pub fuel: u64,
+    /// Bytes of all linear memories and tables of the instance together. Enforced on growth.
+    pub memory_bytes: u64,
+    /// Wall-clock time of one score, host calls included.
+    #[serde(rename = "timeoutMs", serialize_with = "as_millis")]
+    pub timeout: Duration,
+    /// Bytes of `reason`, and of each text of an assertion.
+    pub reason_bytes: usize,
+    /// Bytes of `meta`.
+    pub meta_bytes: usize,
+    /// Assertions of one score.
+    pub assertions: usize,
+    /// Log messages kept of one score; later ones are counted only.
+    pub log_lines: usize,
+    /// Bytes of log messages kept of one score.
+    pub log_bytes: usize,
+}
+
+fn as_millis<S: serde::Serializer>(timeout: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_u128(timeout.as_millis())
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            fuel: 10_000_000_000,
+            memory_bytes: 64 << 20,
+            timeout: Duration::from_secs(5),
+            reason_bytes: 64 << 10,
+            meta_bytes: 1 << 20,
+            assertions: 1000,
+            log_lines: 1000,
+            log_bytes: 256 << 10,
+        }
+    }
+}
+
+impl Limits {
+    /// The largest memory limit that can be set: a 32-bit memory has no more.
+    pub const MOST_MEMORY_BYTES: u64 = 4 << 30;
+
+    /// The bytes that one call may hand from guest to host: every bounded part of a result once,
+    /// and room for what describes them.
+    pub(super) fn transfer_bytes(&self) -> usize {
+        const PER_ASSERTION: usize = 4 << 10;
+        (64 << 10)
+            + 2 * self.reason_bytes
+            + self.meta_bytes
+            + self.assertions.saturating_mul(PER_ASSERTION)
+            + self.log_bytes
+    }
+}

@@ -1,0 +1,326 @@
+//! [`LoadedScorer`] from a component's bytes: check the outside, compile, describe, configure,
+//! freeze; or take all of that from the cache.
+
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use wasmtime::{
+    Store,
+    component::{Component, Instance, InstancePre},
+};
+
+use crate::{
+    contract::{ScorerInfo, bindings::{Scorer, ScorerPre}},
+    digest::Digest,
+};
+
+use super::{
+    Anatomy, ErrorKind, Grants, Limits, Sandbox, ScoreError,
+    cache::Entry,
+    fault,
+    freeze::{self, Frozen},
+    result,
+    score::new_store,
+    state::State,
+};
+
+/// Bytes of a component that is loaded at all.
+const COMPONENT_BYTES: usize = 128 << 20;
+
+/// A scorer's configuration: a JSON object in one canonical spelling, so that equal configurations
+/// have equal digests.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScorerConfig(String);
+
+impl Default for ScorerConfig {
+    fn default() -> ScorerConfig {
+        ScorerConfig("{}".to_owned())
+    }
+}
+
+impl ScorerConfig {
+    /// The configuration that `object` is.
+    pub fn new(object: &serde_json::Map<String, Value>) -> ScorerConfig {
+        // serde_json keeps the keys of an object sorted.
+        ScorerConfig(Value::Object(object.clone()).to_string())
+    }
+
+    /// Canonical JSON.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The digest of the canonical JSON.
+    pub fn digest(&self) -> Digest {
+        Digest::of(self.0.as_bytes())
+    }
+}
+
+/// Where every score of a scorer starts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// From the memory that `configure` left.
+    Frozen,
+    /// From nothing: `configure` runs in every sandbox.
+    ConfigureEachTime {
+        /// Why it could not be frozen.
+        reason: String,
+    },
+}
+
+/// A scorer that is compiled, described, configured and ready to score.
+pub struct LoadedScorer {
+    pub(super) sandbox: Sandbox,
+    pub(super) image: ScorerPre<State>,
+    pub(super) configure_each_time: Option<String>,
+    pub(super) info: ScorerInfo,
+    pub(super) limits: Limits,
+    digest: Digest,
+    config: ScorerConfig,
+    start: Start,
+    cached: bool,
+    load_time: Duration,
+}
+
+impl LoadedScorer {
+    /// What the scorer says of itself.
+    pub fn info(&self) -> &ScorerInfo {
+        &self.info
+    }
+
+    /// The digest of the component as it was given, before anything was frozen.
+    pub fn digest(&self) -> Digest {
+        self.digest
+    }
+
+    /// The configuration.
+    pub fn config(&self) -> &ScorerConfig {
+        &self.config
+    }
+
+    /// What one score may use.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// Where every score starts.
+    pub fn start(&self) -> &Start {
+        &self.start
+    }
+
+    /// Whether the compiled code came from the cache.
+    pub fn cached(&self) -> bool {
+        self.cached
+    }
+
+    /// How long loading took: compiling, configuring and freezing, or reading the cache.
+    pub fn load_time(&self) -> Duration {
+        self.load_time
+    }
+}
+
+impl Sandbox {
+    /// Makes a scorer of a component's bytes.
+    ///
+    /// # Errors
+    /// `invalid-component`, `missing-grant`, `invalid-config`, and whatever `describe` and
+    /// `configure` run into: they have the limits of one score.
+    pub async fn load(
+        &self,
+        component: &[u8],
+        config: &ScorerConfig,
+        limits: &Limits,
+        grants: Grants,
+    ) -> Result<LoadedScorer, ScoreError> {
+        let started = Instant::now();
+        let anatomy = admit(component, grants)?;
+        let digest = Digest::of(component);
+        let key = self.cache_key(digest, config.as_str());
+        let found = self.shared().cache.as_ref().and_then(|cache| cache.get(&self.shared().engine, key));
+        let cached = found.is_some();
+        let prepared = match found {
+            Some(prepared) => prepared,
+            None => self.prepare(component, &anatomy, config, limits).await?,
+        };
+        if !cached && let Some(cache) = &self.shared().cache {
+            cache.put(key, &prepared);
+        }
+        Ok(LoadedScorer {
+            image: self.link(&prepared.component)?,
+            configure_each_time: match &prepared.start {
+                Start::Frozen => None,
+                Start::ConfigureEachTime { .. } => Some(config.as_str().to_owned()),
+            },
+            sandbox: self.clone(),
+            info: prepared.info,
+            limits: limits.clone(),
+            digest,
+            config: config.clone(),
+            start: prepared.start,
+            cached,
+            load_time: started.elapsed(),
+        })
+    }
+
+    /// What a component says of itself, without a configuration.
+    ///
+    /// # Errors
+    /// As [`Sandbox::load`], but for `invalid-config`.
+    pub async fn describe(
+        &self,
+        component: &[u8],
+        limits: &Limits,
+        grants: Grants,
+    ) -> Result<ScorerInfo, ScoreError> {
+        admit(component, grants)?;
+        // No configuration is this text, so the key is that of no loaded scorer.
+        let key = self.cache_key(Digest::of(component), "describe");
+        let cache = self.shared().cache.as_ref();
+        if let Some(info) = cache.and_then(|cache| cache.get_info(key)) {
+            return Ok(info);
+        }
+        let info = self.call_describe(&self.link(&self.compile(component)?)?, limits).await?;
+        if let Some(cache) = cache {
+            cache.put_info(key, &info);
+        }
+        Ok(info)
+    }
+
+    async fn prepare(
+        &self,
+        bytes: &[u8],
+        anatomy: &Anatomy,
+        config: &ScorerConfig,
+        limits: &Limits,
+    ) -> Result<Entry, ScoreError> {
+        let component = self.compile(bytes)?;
+        let info = self.call_describe(&self.link(&component)?, limits).await?;
+        let frozen = if anatomy.imports.iter().any(|import| import.starts_with("wasi:")) {
+            Frozen::Impossible("it imports WASI, whose handles do not outlive an instance".into())
+        } else {
+            self.freeze_apart(bytes, config, limits).await?
+        };
+        match frozen {
+            Frozen::Image(image) => {
+                Ok(Entry { component: self.compile(&image)?, info, start: Start::Frozen })
+            }
+            Frozen::Impossible(reason) => {
+                let image = self.link(&component)?;
+                let mut store = new_store(self.shared(), limits);
+                configure(&mut store, image.instance_pre(), config.as_str(), limits).await?;
+                Ok(Entry { component, info, start: Start::ConfigureEachTime { reason } })
+            }
+        }
+    }
+
+    /// Freezes in a task of its own: wizer asserts what it expects of a component, and a component
+    /// that is not so shall cost its frozen start, not the process.
+    async fn freeze_apart(
+        &self,
+        bytes: &[u8],
+        config: &ScorerConfig,
+        limits: &Limits,
+    ) -> Result<Frozen, ScoreError> {
+        let (sandbox, bytes, config, limits) =
+            (self.clone(), bytes.to_vec(), config.clone(), limits.clone());
+        let frozen = tokio::spawn(async move {
+            freeze::freeze(&sandbox, &bytes, config.as_str(), &limits).await
+        });
+        match frozen.await {
+            Ok(frozen) => frozen,
+            Err(_panicked) => Ok(Frozen::Impossible("its structure is not supported".into())),
+        }
+    }
+
+    fn compile(&self, bytes: &[u8]) -> Result<Component, ScoreError> {
+        Component::from_binary(&self.shared().engine, bytes)
+            .map_err(|error| invalid(format!("the component does not compile: {error:#}")))
+    }
+
+    fn link(&self, component: &Component) -> Result<ScorerPre<State>, ScoreError> {
+        let image = self.shared().linker.instantiate_pre(component).and_then(ScorerPre::new);
+        image.map_err(|error| {
+            invalid(format!("the component does not fit the contract: {error:#}"))
+                .hint("build it against scorebox's contract: the folder wit/, or the scorebox-sdk crate")
+        })
+    }
+
+    async fn call_describe(
+        &self,
+        image: &ScorerPre<State>,
+        limits: &Limits,
+    ) -> Result<ScorerInfo, ScoreError> {
+        let mut store = new_store(self.shared(), limits);
+        let call = async {
+            let instance = image.instantiate_async(&mut store).await?;
+            instance.scorebox_scorer_scoring().call_describe(&mut store).await
+        };
+        let described = tokio::time::timeout(limits.timeout, call).await;
+        match described {
+            Err(_elapsed) => Err(fault::timed_out(limits)),
+            Ok(Err(error)) => Err(fault::of_call(&error, store.data(), limits)),
+            Ok(Ok(info)) => result::check_info(info.into()),
+        }
+        .map_err(|error| during("describe", error))
+    }
+
+    fn cache_key(&self, component: Digest, config: &str) -> Digest {
+        let engine = super::cache::engine_digest(&self.shared().engine);
+        Digest::of_parts([
+            component.as_bytes().as_slice(),
+            config.as_bytes(),
+            engine.as_bytes(),
+        ])
+    }
+}
+
+/// The outside of a component that may be compiled at all.
+fn admit(component: &[u8], grants: Grants) -> Result<Anatomy, ScoreError> {
+    if component.len() > COMPONENT_BYTES {
+        return Err(invalid(format!("the component is larger than {COMPONENT_BYTES} bytes")));
+    }
+    let anatomy = Anatomy::read(component)?;
+    anatomy.must_be_a_scorer()?;
+    grants.admit(&anatomy.imports)?;
+    Ok(anatomy)
+}
+
+/// Instantiates and configures.
+///
+/// # Errors
+/// `invalid-config` where the scorer refuses; else what it ran into.
+pub(super) async fn configure(
+    store: &mut Store<State>,
+    image: &InstancePre<State>,
+    config: &str,
+    limits: &Limits,
+) -> Result<Instance, ScoreError> {
+    let call = async {
+        let instance = image.instantiate_async(&mut *store).await?;
+        let scorer = Scorer::new(&mut *store, &instance)?;
+        let answer = scorer.scorebox_scorer_scoring().call_configure(&mut *store, config).await?;
+        Ok::<_, wasmtime::Error>((instance, answer))
+    };
+    let called = tokio::time::timeout(limits.timeout, call).await;
+    store.data_mut().collect_printed();
+    match called {
+        Err(_elapsed) => Err(during("configure", fault::timed_out(limits))),
+        Ok(Err(error)) => {
+            Err(during("configure", fault::of_call(&error, store.data(), limits)))
+        }
+        Ok(Ok((_, Err(mut message)))) => {
+            message.truncate(message.floor_char_boundary(limits.reason_bytes));
+            Err(ScoreError::new(ErrorKind::InvalidConfig, message))
+        }
+        Ok(Ok((instance, Ok(())))) => Ok(instance),
+    }
+}
+
+fn during(export: &str, mut error: ScoreError) -> ScoreError {
+    error.message = format!("in `{export}`: {}", error.message);
+    error
+}
+
+fn invalid(message: String) -> ScoreError {
+    ScoreError::new(ErrorKind::InvalidComponent, message)
+}

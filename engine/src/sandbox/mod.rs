@@ -1,0 +1,41 @@
+//! The sandbox: from a component's bytes to one score at a time, each in a fresh instance that is
+//! thrown away. The only room that knows wasmtime. Reads no cases and stores no scores.
+//!
+//! - `limits`: what one score may use, with the defaults.
+//! - `grants`: what a component may import, and the check of its imports.
+//! - `error`: every way in which there is no score.
+//! - `anatomy`: what a component file is, imports and exports, before anything is compiled.
+//! - `settings`: the engine's settings; every pool number derived from the number of slots.
+//! - `host`: [`Sandbox`], what all scorers share.
+//! - `load`: [`LoadedScorer`] from bytes: check, compile, describe, configure, freeze.
+//! - `freeze`: the memory that `configure` left, made the image that every score starts from.
+//! - `cache`: compiled code on disk, private to the user.
+//! - `state`: what stands behind one instance: memory limiter, log, clock.
+//! - `wasi`: the empty, repeatable WASI that a component may be granted.
+//! - `score`: one score.
+//! - `result`: the check of what came over the wall.
+//! - `fault`: wasmtime's errors in the words of `error`.
+
+mod anatomy;
+mod cache;
+mod error;
+mod fault;
+mod freeze;
+mod grants;
+mod host;
+mod limits;
+mod load;
+mod result;
+mod score;
+mod settings;
+mod state;
+mod wasi;
+
+pub use anatomy::Anatomy;
+pub use cache::{CacheOptions, DEFAULT_CACHE_BYTES};
+pub use error::{ErrorKind, ScoreError};
+pub use grants::{Grant, Grants, UnknownGrant};
+pub use host::{Allocation, Sandbox, SandboxOptions, WASMTIME_VERSION};
+pub use limits::Limits;
+pub use load::{LoadedScorer, ScorerConfig, Start};
+pub use score::Outcome;

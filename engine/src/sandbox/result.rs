@@ -1,0 +1,150 @@
+//! The check of what came over the wall: scores on their scale, texts within their limits, JSON that
+//! is JSON. Nothing of a guest is stored or shown before it has passed here.
+
+use serde::de::IgnoredAny;
+
+use crate::contract::{Assertion, Scale, ScoreResult, ScorerInfo};
+
+use super::{ErrorKind, Limits, ScoreError, fault};
+
+/// Bytes of a label, a scorer's id, name and version.
+const WORD_BYTES: usize = 200;
+/// Bytes of a description.
+const DESCRIPTION_BYTES: usize = 64 << 10;
+/// Bytes of a configuration schema.
+const SCHEMA_BYTES: usize = 1 << 20;
+
+/// A result that may be stored.
+pub(super) fn check(
+    mut result: ScoreResult,
+    scale: Scale,
+    limits: &Limits,
+) -> Result<ScoreResult, ScoreError> {
+    result.score = result.score.map(|score| on_scale("the score", score, scale)).transpose()?;
+    at_most("the label", result.label.as_deref(), WORD_BYTES)?;
+    at_most("the reason", result.reason.as_deref(), limits.reason_bytes)?;
+    if let Some(meta) = &result.meta {
+        at_most("meta", Some(meta), limits.meta_bytes)?;
+        must_be_json("meta", meta)?;
+    }
+    if result.assertions.len() > limits.assertions {
+        return Err(ScoreError::new(
+            ErrorKind::OutputTooLarge,
+            format!("{} assertions; the limit is {}", result.assertions.len(), limits.assertions),
+        ));
+    }
+    for assertion in &mut result.assertions {
+        check_assertion(assertion, limits)?;
+    }
+    Ok(result)
+}
+
+fn check_assertion(assertion: &mut Assertion, limits: &Limits) -> Result<(), ScoreError> {
+    at_most("the name of an assertion", Some(&assertion.name), limits.reason_bytes)?;
+    at_most("the reason of an assertion", assertion.reason.as_deref(), limits.reason_bytes)?;
+    assertion.score = on_scale("the score of an assertion", assertion.score, Scale::Unit)?;
+    if let Some(threshold) = assertion.threshold {
+        on_scale("the threshold of an assertion", threshold, Scale::Unit)?;
+    }
+    Ok(())
+}
+
+/// What a scorer says of itself, if it may be believed.
+pub(super) fn check_info(info: ScorerInfo) -> Result<ScorerInfo, ScoreError> {
+    let bad = |message: String| ScoreError::new(ErrorKind::InvalidComponent, message);
+    let word = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    if info.id.is_empty() || info.id.len() > 64 || !info.id.bytes().all(word) {
+        return Err(bad("the component's id is not made of 1 to 64 of a-z, 0-9 and -".into()));
+    }
+    for (what, text, most) in [
+        ("name", &info.name, WORD_BYTES),
+        ("version", &info.version, WORD_BYTES),
+        ("description", &info.description, DESCRIPTION_BYTES),
+    ] {
+        if text.len() > most {
+            return Err(bad(format!("the component's {what} is longer than {most} bytes")));
+        }
+    }
+    if [&info.name, &info.version].iter().any(|text| text.chars().any(char::is_control)) {
+        return Err(bad("the component's name or version has control characters".into()));
+    }
+    if let Some(schema) = &info.config_schema {
+        if schema.len() > SCHEMA_BYTES {
+            return Err(bad(format!("the configuration schema is longer than {SCHEMA_BYTES} bytes")));
+        }
+        serde_json::from_str::<IgnoredAny>(schema)
+            .map_err(|error| bad(format!("the configuration schema is not JSON: {error}")))?;
+    }
+    if let Some(threshold) = info.threshold
+        && !info.scale.contains(threshold)
+    {
+        return Err(bad(format!("the threshold {threshold} is off the scale")));
+    }
+    Ok(info)
+}
+
+fn on_scale(what: &str, score: f64, scale: Scale) -> Result<f64, ScoreError> {
+    if scale.contains(score) {
+        // -0 is on the scale; it is stored as 0.
+        return Ok(score + 0.0);
+    }
+    let range = match scale {
+        Scale::Unit => "0 to 1",
+        Scale::Points => "finite and 0 or more",
+    };
+    Err(ScoreError::new(ErrorKind::InvalidScore, format!("{what} is {score}; it has to be {range}")))
+}
+
+fn at_most(what: &str, text: Option<&str>, limit: usize) -> Result<(), ScoreError> {
+    match text {
+        Some(text) if text.len() > limit => Err(fault::too_large(what, limit)),
+        _ => Ok(()),
+    }
+}
+
+fn must_be_json(what: &str, text: &str) -> Result<(), ScoreError> {
+    serde_json::from_str::<IgnoredAny>(text).map(|_| ()).map_err(|error| {
+        ScoreError::new(ErrorKind::InvalidScore, format!("{what} is not a JSON document: {error}"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn checked(result: ScoreResult, scale: Scale) -> Result<Option<f64>, ErrorKind> {
+        let checked = check(result, scale, &Limits::default());
+        checked.map(|result| result.score).map_err(|error| error.kind)
+    }
+
+    fn scored(score: f64) -> ScoreResult {
+        ScoreResult { score: Some(score), ..ScoreResult::default() }
+    }
+
+    #[test]
+    fn a_score_is_a_number_on_its_scale() {
+        for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.1, 1.000_001, 1e308] {
+            assert_eq!(checked(scored(bad), Scale::Unit), Err(ErrorKind::InvalidScore), "{bad}");
+        }
+        assert_eq!(checked(scored(1e308), Scale::Points), Ok(Some(1e308)));
+        assert_eq!(checked(scored(-1.0), Scale::Points), Err(ErrorKind::InvalidScore));
+        assert_eq!(checked(ScoreResult::default(), Scale::Unit), Ok(None));
+    }
+
+    #[test]
+    fn minus_zero_becomes_zero() {
+        let score = checked(scored(-0.0), Scale::Unit).unwrap().unwrap();
+        assert!(score.is_sign_positive());
+    }
+
+    #[test]
+    fn texts_have_limits_and_meta_is_json() {
+        let long = "x".repeat(64 * 1024 + 1);
+        let reason = ScoreResult { reason: Some(long), ..scored(1.0) };
+        assert_eq!(checked(reason, Scale::Unit), Err(ErrorKind::OutputTooLarge));
+        let meta = ScoreResult { meta: Some("{".into()), ..scored(1.0) };
+        assert_eq!(checked(meta, Scale::Unit), Err(ErrorKind::InvalidScore));
+        let deep = ScoreResult { meta: Some("[".repeat(100_000)), ..scored(1.0) };
+        assert_eq!(checked(deep, Scale::Unit), Err(ErrorKind::InvalidScore));
+    }
+}

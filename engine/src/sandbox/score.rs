@@ -1,0 +1,117 @@
+//! One score: a fresh store, a fresh instance, one call, and everything is thrown away.
+
+use std::time::{Duration, Instant};
+
+use wasmtime::{Store, UpdateDeadline};
+
+use crate::contract::{LogLine, ScoreResult, ScorerError, ScorerInput, bindings::Scorer};
+
+use super::{
+    ErrorKind, Limits, LoadedScorer, ScoreError,
+    fault::{self, TimeIsUp},
+    host::Shared,
+    result,
+    state::State,
+};
+
+/// Handles to host resources that an instance may hold.
+const COMPONENT_HANDLES: usize = 1000;
+
+/// What came of one score, and what it cost.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The result, within its limits, or why there is none.
+    pub result: Result<ScoreResult, ScoreError>,
+    /// Fuel used, instantiation included.
+    pub fuel: u64,
+    /// The most bytes of memories and tables in use at once.
+    pub memory_bytes: u64,
+    /// How long it took.
+    pub duration: Duration,
+    /// What the scorer logged, within its limits.
+    pub log: Vec<LogLine>,
+}
+
+impl LoadedScorer {
+    /// Scores one case in a sandbox of its own. Waits for a free slot first.
+    pub async fn score(&self, input: ScorerInput<'_>) -> Outcome {
+        let shared = self.sandbox.shared();
+        // The semaphore is never closed.
+        let _slot = shared.slots.acquire().await;
+        let started = Instant::now();
+        let mut store = new_store(shared, &self.limits);
+        let called = {
+            let call = self.call(&mut store, input);
+            tokio::time::timeout(self.limits.timeout, call).await
+        };
+        store.data_mut().collect_printed();
+        let result = match called {
+            Err(_elapsed) => Err(fault::timed_out(&self.limits)),
+            Ok(Err(Fault::Wasm(error))) => Err(fault::of_call(&error, store.data(), &self.limits)),
+            Ok(Err(Fault::Configure(message))) => {
+                Err(ScoreError::new(ErrorKind::InvalidConfig, message))
+            }
+            Ok(Ok(Err(error))) => Err(scorers_own(error, &self.limits)),
+            Ok(Ok(Ok(answer))) => result::check(answer, self.info.scale, &self.limits),
+        };
+        let fuel = self.limits.fuel.saturating_sub(store.get_fuel().unwrap_or(0));
+        let memory_bytes = store.data().limiter.peak_bytes();
+        let log = store.into_data().log.into_lines();
+        Outcome { result, fuel, memory_bytes, duration: started.elapsed(), log }
+    }
+
+    async fn call(
+        &self,
+        store: &mut Store<State>,
+        input: ScorerInput<'_>,
+    ) -> Result<Result<ScoreResult, ScorerError>, Fault> {
+        let instance: Scorer = self.image.instantiate_async(&mut *store).await?;
+        let scoring = instance.scorebox_scorer_scoring();
+        if let Some(config) = &self.configure_each_time {
+            let configured = scoring.call_configure(&mut *store, config).await?;
+            configured.map_err(Fault::Configure)?;
+        }
+        let answer = scoring.call_score(&mut *store, input.into()).await?;
+        Ok(answer.map(ScoreResult::from).map_err(ScorerError::from))
+    }
+}
+
+/// Why a call has no answer.
+enum Fault {
+    Wasm(wasmtime::Error),
+    Configure(String),
+}
+
+impl From<wasmtime::Error> for Fault {
+    fn from(error: wasmtime::Error) -> Fault {
+        Fault::Wasm(error)
+    }
+}
+
+fn scorers_own(error: ScorerError, limits: &Limits) -> ScoreError {
+    let (kind, mut message) = match error {
+        ScorerError::InvalidInput(message) => (ErrorKind::InvalidInput, message),
+        ScorerError::Failed(message) => (ErrorKind::Failed, message),
+    };
+    message.truncate(message.floor_char_boundary(limits.reason_bytes));
+    ScoreError::new(kind, message)
+}
+
+/// A store with all limits set.
+pub(super) fn new_store(shared: &Shared, limits: &Limits) -> Store<State> {
+    let mut store = Store::new(&shared.engine, State::new(limits));
+    store.limiter(|state| &mut state.limiter);
+    // Fuel is on in every engine of ours, so this cannot fail; were it off, the score would trap.
+    let _ = store.set_fuel(limits.fuel);
+    store.set_hostcall_fuel(limits.transfer_bytes());
+    store.set_max_component_handles(COMPONENT_HANDLES);
+    store.set_epoch_deadline(1);
+    store.epoch_deadline_callback(|context| {
+        if Instant::now() >= context.data().deadline {
+            return Err(TimeIsUp.into());
+        }
+        // Others get their turn, and a time-out on this thread its chance to be seen.
+        Ok(UpdateDeadline::Yield(1))
+    });
+    store
+}

@@ -1,0 +1,73 @@
+//! The engine's settings. Every number of the pool is derived from the number of slots; what is
+//! deterministic and what is off stands here and nowhere else.
+
+use super::Limits;
+use wasmtime::{Config, Enabled, InstanceAllocationStrategy, PoolingAllocationConfig};
+
+/// Core instances of one component: the module, its adapters, and for languages that link several
+/// modules (Python) a few dozen more.
+const CORE_INSTANCES: u32 = 48;
+/// Linear memories of one component: one, with room for adapters that have their own.
+const MEMORIES: u32 = 4;
+/// Tables of one component: one a module.
+const TABLES: u32 = 24;
+/// Elements of one table: large interpreters have some ten thousand functions.
+const TABLE_ELEMENTS: usize = 65_536;
+/// Bytes of wasmtime's own data on one instance.
+const INSTANCE_BYTES: usize = 8 << 20;
+/// A memory's dirty pages up to this many bytes are put back by copying; the rest by the kernel.
+const KEEP_RESIDENT_BYTES: usize = 1 << 20;
+const TABLE_KEEP_RESIDENT_BYTES: usize = 64 << 10;
+
+/// Settings for a pool of `slots` sandboxes.
+pub(super) fn pooling(slots: u32) -> Config {
+    let mut pool = PoolingAllocationConfig::new();
+    pool.total_component_instances(slots)
+        .total_core_instances(slots.saturating_mul(CORE_INSTANCES))
+        .total_memories(slots.saturating_mul(MEMORIES))
+        .total_tables(slots.saturating_mul(TABLES))
+        .total_stacks(slots)
+        .max_unused_warm_slots(slots)
+        .max_core_instances_per_component(CORE_INSTANCES)
+        .max_memories_per_component(MEMORIES)
+        .max_tables_per_component(TABLES)
+        .max_component_instance_size(INSTANCE_BYTES)
+        .max_core_instance_size(INSTANCE_BYTES)
+        .max_memory_size(usize::try_from(Limits::MOST_MEMORY_BYTES).unwrap_or(usize::MAX))
+        .table_elements(TABLE_ELEMENTS);
+    if PoolingAllocationConfig::is_pagemap_scan_available() {
+        // Without the scan, keeping pages resident costs more than it saves.
+        pool.pagemap_scan(Enabled::Yes)
+            .linear_memory_keep_resident(KEEP_RESIDENT_BYTES)
+            .table_keep_resident(TABLE_KEEP_RESIDENT_BYTES);
+    }
+    let mut config = common();
+    config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool));
+    config
+}
+
+/// Settings without a pool, for where its address space cannot be had.
+pub(super) fn on_demand() -> Config {
+    let mut config = common();
+    config.allocation_strategy(InstanceAllocationStrategy::OnDemand);
+    config
+}
+
+fn common() -> Config {
+    let mut config = Config::new();
+    config
+        // Bounded: instructions, and the clock.
+        .consume_fuel(true)
+        .epoch_interruption(true)
+        // The same bits on every machine.
+        .cranelift_nan_canonicalization(true)
+        .relaxed_simd_deterministic(true)
+        // What no scorer of the contract needs: shared memory, concurrency, garbage collection,
+        // 64-bit memories.
+        .wasm_threads(false)
+        .shared_memory(false)
+        .concurrency_support(false)
+        .wasm_gc(false)
+        .wasm_memory64(false);
+    config
+}

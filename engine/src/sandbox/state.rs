@@ -1,0 +1,190 @@
+//! What stands behind one instance: memory limiter, log, deadline. Lives as long as one score.
+
+use std::time::Instant;
+
+use wasmtime::ResourceLimiter;
+
+use crate::contract::{LogLevel, LogLine, bindings::{wire_log, wire_types}};
+
+use super::{Limits, wasi::WasiState};
+
+/// Bytes of one table element.
+const TABLE_ELEMENT_BYTES: usize = 8;
+/// Instances, memories and tables that one component may make. The pool's own bounds are lower; this
+/// one also holds without a pool.
+const OBJECTS: usize = 200;
+
+/// The data of a store.
+pub(super) struct State {
+    pub(super) limiter: Limiter,
+    pub(super) log: LogBuffer,
+    pub(super) deadline: Instant,
+    /// Made when a component first uses WASI.
+    pub(super) wasi: Option<Box<WasiState>>,
+}
+
+impl State {
+    pub(super) fn new(limits: &Limits) -> State {
+        State {
+            limiter: Limiter::new(limits.memory_bytes),
+            log: LogBuffer::new(limits),
+            deadline: Instant::now() + limits.timeout,
+            wasi: None,
+        }
+    }
+}
+
+impl wire_types::Host for State {}
+
+impl wire_log::Host for State {
+    fn log(&mut self, level: wire_log::Level, message: String) {
+        self.log.push(level.into(), message);
+    }
+}
+
+/// Bounds the sum of all memories and tables, and remembers a refusal, so that what looks like an
+/// ordinary crash of the guest can be named.
+pub(super) struct Limiter {
+    limit: usize,
+    used: usize,
+    peak: usize,
+    refused: Option<usize>,
+}
+
+impl Limiter {
+    fn new(limit: u64) -> Limiter {
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        Limiter { limit, used: 0, peak: 0, refused: None }
+    }
+
+    /// The most bytes in use at once.
+    pub(super) fn peak_bytes(&self) -> u64 {
+        self.peak as u64
+    }
+
+    /// The bytes that would have been in use, had the limit not refused them.
+    pub(super) fn refused_bytes(&self) -> Option<u64> {
+        self.refused.map(|bytes| bytes as u64)
+    }
+
+    fn grow(&mut self, current: usize, desired: usize) -> bool {
+        let wanted = self.used.saturating_add(desired.saturating_sub(current));
+        if wanted > self.limit {
+            self.refused = Some(wanted);
+            return false;
+        }
+        self.used = wanted;
+        self.peak = self.peak.max(wanted);
+        true
+    }
+}
+
+impl ResourceLimiter for Limiter {
+    fn memory_growing(
+        &mut self,
+        current: usize,
+        desired: usize,
+        _maximum: Option<usize>,
+    ) -> wasmtime::Result<bool> {
+        Ok(self.grow(current, desired))
+    }
+
+    fn table_growing(
+        &mut self,
+        current: usize,
+        desired: usize,
+        _maximum: Option<usize>,
+    ) -> wasmtime::Result<bool> {
+        let bytes = |elements: usize| elements.saturating_mul(TABLE_ELEMENT_BYTES);
+        Ok(self.grow(bytes(current), bytes(desired)))
+    }
+
+    fn instances(&self) -> usize {
+        OBJECTS
+    }
+
+    fn tables(&self) -> usize {
+        OBJECTS
+    }
+
+    fn memories(&self) -> usize {
+        OBJECTS
+    }
+}
+
+/// The messages of one score, up to the limits.
+pub(super) struct LogBuffer {
+    lines: Vec<LogLine>,
+    bytes: usize,
+    dropped: u64,
+    most_lines: usize,
+    most_bytes: usize,
+}
+
+impl LogBuffer {
+    fn new(limits: &Limits) -> LogBuffer {
+        LogBuffer {
+            lines: Vec::new(),
+            bytes: 0,
+            dropped: 0,
+            most_lines: limits.log_lines,
+            most_bytes: limits.log_bytes,
+        }
+    }
+
+    pub(super) fn push(&mut self, level: LogLevel, mut message: String) {
+        let room = self.most_bytes.saturating_sub(self.bytes);
+        if self.lines.len() >= self.most_lines || room == 0 {
+            self.dropped += 1;
+            return;
+        }
+        message.truncate(message.floor_char_boundary(room));
+        self.bytes += message.len().max(1);
+        self.lines.push(LogLine { level, message });
+    }
+
+    /// The last thing that the scorer called an error.
+    pub(super) fn last_error(&self) -> Option<&str> {
+        let errors = self.lines.iter().rev().filter(|line| line.level == LogLevel::Error);
+        errors.map(|line| line.message.as_str()).next()
+    }
+
+    /// The messages; a last line says how many were dropped, if any.
+    pub(super) fn into_lines(mut self) -> Vec<LogLine> {
+        if self.dropped > 0 {
+            let message = format!("{} more messages were dropped (log limit)", self.dropped);
+            self.lines.push(LogLine { level: LogLevel::Warn, message });
+        }
+        self.lines
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_limiter_counts_all_memories_and_tables_together() {
+        let mut limiter = Limiter::new(1000);
+        assert!(limiter.memory_growing(0, 600, None).unwrap());
+        assert!(limiter.table_growing(0, 40, None).unwrap());
+        assert!(!limiter.memory_growing(600, 700, None).unwrap());
+        assert_eq!(limiter.refused_bytes(), Some(1020));
+        assert_eq!(limiter.peak_bytes(), 920);
+    }
+
+    #[test]
+    fn the_log_keeps_what_fits_and_counts_the_rest() {
+        let limits = Limits { log_lines: 2, log_bytes: 7, ..Limits::default() };
+        let mut log = LogBuffer::new(&limits);
+        log.push(LogLevel::Error, "first".into());
+        log.push(LogLevel::Info, "éééé".into());
+        log.push(LogLevel::Info, "third".into());
+        assert_eq!(log.last_error(), Some("first"));
+        let lines: Vec<String> = log.into_lines().iter().map(ToString::to_string).collect();
+        assert_eq!(
+            lines,
+            ["error: first", "info: é", "warn: 1 more messages were dropped (log limit)"]
+        );
+    }
+}

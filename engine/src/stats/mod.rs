@@ -1,0 +1,16 @@
+//! What many scores say together: pure functions from numbers to numbers. Knows no database, no
+//! scorer and no table to print.
+//!
+//! | file           | what is in it                                                       |
+//! |----------------|----------------------------------------------------------------------|
+//! | `summary.rs`   | count, mean, min, max, p50 and standard deviation                     |
+//! | `histogram.rs` | how many scores lie in each of n equal parts of a range               |
+//!
+//! Invariant: the same scores give the same bits, in whatever order workers produced them. Everything
+//! here takes scores in ascending order or only counts them.
+
+mod histogram;
+mod summary;
+
+pub use histogram::Histogram;
+pub use summary::{Ascending, Summary};

@@ -1,0 +1,327 @@
+//! What is stored of a case, and whether a case is the one that is stored. Reads no case files and
+//! looks into no JSON.
+
+use rusqlite::{CachedStatement, OptionalExtension, Row, named_params, params};
+
+use super::{CaseKey, RunKey, ScorerKey, Store, StoreError, column::integer};
+use crate::digest::Digest;
+
+/// One case to store. All JSON is kept as it is given.
+#[derive(Clone, Copy, Debug)]
+pub struct NewCase<'a> {
+    /// Place among all cases of the run, from 0; less than 2^40.
+    pub ordinal: u64,
+    /// The case's own id; not empty.
+    pub case_id: &'a str,
+    /// The task that produced the output.
+    pub node_id: Option<&'a str>,
+    /// The task's iteration, from 0.
+    pub iteration: u32,
+    /// The task's attempt, from 0.
+    pub attempt: u32,
+    /// The file it was read from, as the user named it.
+    pub source_name: &'a str,
+    /// Its line there, from 1.
+    pub source_line: u64,
+    /// How long the task took, in milliseconds.
+    pub latency_ms: Option<f64>,
+    /// The digest of the case as it was read.
+    pub digest: Digest,
+    /// JSON.
+    pub input: Option<&'a str>,
+    /// JSON.
+    pub output: &'a str,
+    /// JSON.
+    pub ground_truth: Option<&'a str>,
+    /// JSON.
+    pub context: Option<&'a str>,
+    /// JSON.
+    pub output_schema: Option<&'a str>,
+    /// JSON.
+    pub trace: Option<&'a str>,
+    /// JSON.
+    pub usage: Option<&'a str>,
+    /// JSON.
+    pub metadata: Option<&'a str>,
+    /// JSON.
+    pub baseline: Option<&'a str>,
+    /// A JSON object of the keys that scorebox does not know.
+    pub other: Option<&'a str>,
+}
+
+/// A case that the database already has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredCase {
+    /// What names it inside this database.
+    pub key: CaseKey,
+    /// Its place in the run.
+    pub ordinal: u64,
+    /// Its own id.
+    pub case_id: String,
+    /// The task's iteration.
+    pub iteration: u32,
+    /// The task's attempt.
+    pub attempt: u32,
+    /// The file it was read from.
+    pub source_name: String,
+    /// Its line there, from 1.
+    pub source_line: u64,
+    /// Its content.
+    pub digest: Digest,
+    /// The scorers that already have a row for it, whatever its status; ascending.
+    pub finished: Vec<ScorerKey>,
+}
+
+/// What became of a case that was to be stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CaseAdded {
+    /// It is stored now.
+    New(CaseKey),
+    /// An earlier session stored the very same case at the same place.
+    Known(CaseKey),
+    /// Not stored: a case with this id, iteration and attempt came earlier in the run.
+    Duplicate {
+        /// The one that came first.
+        first: StoredCase,
+    },
+    /// Not stored: an earlier session found something else at this place, so the cases are no longer
+    /// those that the run began with.
+    Changed {
+        /// What was there.
+        stored: StoredCase,
+    },
+}
+
+const INSERT: &str = "
+    INSERT INTO cases (case_key, run, ordinal, case_id, node_id, iteration, attempt, source_name,
+        source_line, latency_ms, digest, input, output, ground_truth, context, output_schema, trace,
+        usage, metadata, baseline, other_json)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19,
+        ?20, ?21)
+    ON CONFLICT DO NOTHING";
+
+const BY_NAME: &str = "
+    SELECT case_key, ordinal, case_id, iteration, attempt, source_name, source_line, digest
+    FROM cases
+    WHERE run = :run AND case_id = :case_id AND iteration = :iteration AND attempt = :attempt";
+
+const BY_KEY: &str = "
+    SELECT case_key, ordinal, case_id, iteration, attempt, source_name, source_line, digest
+    FROM cases
+    WHERE case_key = ?1";
+
+impl Store {
+    /// The stored case of this name, and which scorers are done with it: what a resumed run asks
+    /// before it scores a case again.
+    ///
+    /// # Errors
+    /// Troubles of reading.
+    pub fn stored_case(
+        &self,
+        run: RunKey,
+        case_id: &str,
+        iteration: u32,
+        attempt: u32,
+    ) -> Result<Option<StoredCase>, StoreError> {
+        let read = || {
+            let mut query = self.conn.prepare_cached(BY_NAME)?;
+            let name = named_params! {
+                ":run": run, ":case_id": case_id, ":iteration": iteration, ":attempt": attempt,
+            };
+            let Some(mut case) = query.query_row(name, stored_case).optional()? else {
+                return Ok(None);
+            };
+            case.finished = self.finished(case.key)?;
+            Ok(Some(case))
+        };
+        self.told(read())
+    }
+
+    /// Stores the case unless it or its place is taken.
+    pub(super) fn add_case(
+        &self,
+        run: RunKey,
+        case: &NewCase<'_>,
+    ) -> Result<CaseAdded, StoreError> {
+        let Some(key) = CaseKey::new(run, case.ordinal) else {
+            let what = format!("a run holds at most 2^40 cases, this is number {}", case.ordinal);
+            return Err(StoreError::Rejected { path: self.path.clone(), what });
+        };
+        let insert = || insert(&mut self.conn.prepare_cached(INSERT)?, run, key, case);
+        if self.told(insert())? {
+            return Ok(CaseAdded::New(key));
+        }
+        if let Some(stored) = self.case_at(key)? {
+            let same_name = stored.case_id == case.case_id
+                && stored.iteration == case.iteration
+                && stored.attempt == case.attempt;
+            return Ok(match same_name && stored.digest == case.digest {
+                true => CaseAdded::Known(key),
+                false => CaseAdded::Changed { stored },
+            });
+        }
+        match self.stored_case(run, case.case_id, case.iteration, case.attempt)? {
+            Some(first) => Ok(CaseAdded::Duplicate { first }),
+            None => {
+                let what = "a case was refused for no conflict".into();
+                Err(StoreError::Corrupt { path: self.path.clone(), what })
+            }
+        }
+    }
+
+    fn case_at(&self, key: CaseKey) -> Result<Option<StoredCase>, StoreError> {
+        let read = || {
+            let mut query = self.conn.prepare_cached(BY_KEY)?;
+            let Some(mut case) = query.query_row([key], stored_case).optional()? else {
+                return Ok(None);
+            };
+            case.finished = self.finished(key)?;
+            Ok(Some(case))
+        };
+        self.told(read())
+    }
+
+    fn finished(&self, case: CaseKey) -> rusqlite::Result<Vec<ScorerKey>> {
+        let mut query = self
+            .conn
+            .prepare_cached("SELECT scorer FROM score_rows WHERE case_key = ?1 ORDER BY scorer")?;
+        query.query_map([case], |row| row.get(0))?.collect()
+    }
+}
+
+/// Whether the row was written.
+fn insert(
+    statement: &mut CachedStatement<'_>,
+    run: RunKey,
+    key: CaseKey,
+    case: &NewCase<'_>,
+) -> rusqlite::Result<bool> {
+    let written = statement.execute(params![
+        key,
+        run,
+        integer(case.ordinal),
+        case.case_id,
+        case.node_id,
+        case.iteration,
+        case.attempt,
+        case.source_name,
+        integer(case.source_line),
+        case.latency_ms,
+        case.digest,
+        case.input,
+        case.output,
+        case.ground_truth,
+        case.context,
+        case.output_schema,
+        case.trace,
+        case.usage,
+        case.metadata,
+        case.baseline,
+        case.other,
+    ])?;
+    Ok(written == 1)
+}
+
+/// The row without `finished`, which is in another table.
+fn stored_case(row: &Row<'_>) -> rusqlite::Result<StoredCase> {
+    Ok(StoredCase {
+        key: row.get("case_key")?,
+        ordinal: row.get::<_, i64>("ordinal")?.unsigned_abs(),
+        case_id: row.get("case_id")?,
+        iteration: row.get("iteration")?,
+        attempt: row.get("attempt")?,
+        source_name: row.get("source_name")?,
+        source_line: row.get::<_, i64>("source_line")?.unsigned_abs(),
+        digest: row.get("digest")?,
+        finished: Vec::new(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::sample::*, *};
+    use crate::store::RunWriter;
+
+    #[test]
+    fn a_case_is_stored_once_with_every_field_as_it_was_given() {
+        let (_folder, store) = database();
+        let mut writer = writer(store, "r", &["a"]);
+        let full = NewCase {
+            node_id: Some("node"),
+            iteration: 3,
+            attempt: 2,
+            latency_ms: Some(1.5),
+            input: Some(r#"{"q" : 1}"#),
+            output: "[ 1,2 ]",
+            ground_truth: Some("1"),
+            context: Some("2"),
+            output_schema: Some("3"),
+            trace: Some("4"),
+            usage: Some("5"),
+            metadata: Some("6"),
+            baseline: Some("7"),
+            other: Some(r#"{"x":8}"#),
+            ..case(9, "'; DROP TABLE cases; --")
+        };
+        let key = added(&mut writer, &full);
+        let row = writer.store().conn.query_row(
+            "SELECT concat_ws('|', case_id, node_id, iteration, attempt, source_name, source_line,
+                 latency_ms, input, output, ground_truth, context, output_schema, trace, usage,
+                 metadata, baseline, other_json) FROM cases WHERE case_key = ?1",
+            [key],
+            |row| row.get::<_, String>(0),
+        );
+        let expected = r#"'; DROP TABLE cases; --|node|3|2|cases.jsonl|10|1.5|{"q" : 1}|[ 1,2 ]|1|2|3|4|5|6|7|{"x":8}"#;
+        assert_eq!(row.unwrap(), expected);
+    }
+
+    #[test]
+    fn a_second_case_of_the_same_name_is_a_duplicate_and_says_where_the_first_is() {
+        let (_folder, store) = database();
+        let mut writer = writer(store, "r", &["a"]);
+        added(&mut writer, &case(0, "x"));
+        added(&mut writer, &NewCase { attempt: 1, ..case(1, "x") });
+        added(&mut writer, &NewCase { iteration: 1, ..case(2, "x") });
+        let CaseAdded::Duplicate { first } = writer.add_case(&case(3, "x")).unwrap() else {
+            panic!("a duplicate was accepted");
+        };
+        assert_eq!(
+            (first.ordinal, first.source_name.as_str(), first.source_line),
+            (0, "cases.jsonl", 1)
+        );
+    }
+
+    #[test]
+    fn a_resumed_run_knows_its_cases_and_notices_that_they_changed() {
+        let (folder, store) = database();
+        let mut first = writer(store, "r", &["a", "b"]);
+        let key = added(&mut first, &case(0, "x"));
+        added(&mut first, &case(1, "y"));
+        let run = first.run().clone();
+        first.add_score(key, run.scorers[1], &scored(1.0)).unwrap();
+        drop(first);
+
+        let mut store = Store::open(folder.path().join("scores.db")).unwrap();
+        let stored = store.stored_case(run.key, "x", 0, 0).unwrap().unwrap();
+        assert_eq!(stored.finished, [run.scorers[1]]);
+        assert_eq!(store.stored_case(run.key, "x", 0, 1).unwrap(), None);
+
+        let resumed = store.resume_run("r").unwrap();
+        assert_eq!(resumed, run);
+        let mut again = RunWriter::new(store, resumed);
+        assert_eq!(again.add_case(&case(0, "x")).unwrap(), CaseAdded::Known(key));
+        let edited = NewCase { digest: Digest::of(b"edited"), ..case(1, "y") };
+        assert!(matches!(again.add_case(&edited).unwrap(), CaseAdded::Changed { .. }));
+        let inserted = again.add_case(&case(1, "new")).unwrap();
+        assert!(matches!(inserted, CaseAdded::Changed { stored } if stored.case_id == "y"));
+    }
+
+    #[test]
+    fn a_case_that_can_not_be_stored_is_refused_with_the_rule() {
+        let (_folder, store) = database();
+        let mut writer = writer(store, "r", &["a"]);
+        for bad in [case(0, ""), case(1 << 40, "far"), case(u64::MAX, "farther")] {
+            assert!(matches!(writer.add_case(&bad), Err(StoreError::Rejected { .. })), "{bad:?}");
+        }
+    }
+}

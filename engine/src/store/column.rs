@@ -1,0 +1,81 @@
+//! How this crate's own types lie in a column: words as text, digests as 32 bytes, keys as integers.
+//! A value that is none of them is damage, and becomes an error.
+
+use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
+use serde::{
+    Deserialize,
+    de::value::{Error as NotAWord, StrDeserializer},
+};
+
+use super::{CaseKey, RunId, RunKey, RunSource, RunState, ScorerKey, Status};
+use crate::{
+    contract::{Direction, Scale, Severity},
+    digest::Digest,
+};
+
+/// Enums whose `as_str` and whose serde words are the same.
+macro_rules! lie_as_words {
+    ($($name:ty),*) => {$(
+        impl FromSql for $name {
+            fn column_result(value: ValueRef<'_>) -> FromSqlResult<$name> {
+                let word = StrDeserializer::<NotAWord>::new(value.as_str()?);
+                <$name>::deserialize(word).map_err(FromSqlError::other)
+            }
+        }
+
+        impl ToSql for $name {
+            fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+                Ok(self.as_str().into())
+            }
+        }
+    )*};
+}
+
+lie_as_words!(Direction, RunSource, RunState, Scale, Severity, Status);
+
+macro_rules! lie_as_integers {
+    ($($name:ident),*) => {$(
+        impl FromSql for $name {
+            fn column_result(value: ValueRef<'_>) -> FromSqlResult<$name> {
+                value.as_i64().map($name)
+            }
+        }
+
+        impl ToSql for $name {
+            fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+                Ok(self.0.into())
+            }
+        }
+    )*};
+}
+
+lie_as_integers!(CaseKey, RunKey, ScorerKey);
+
+impl FromSql for Digest {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Digest> {
+        <[u8; 32]>::column_result(value).map(Digest::from)
+    }
+}
+
+impl ToSql for Digest {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(self.as_bytes().as_slice().into())
+    }
+}
+
+impl FromSql for RunId {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<RunId> {
+        value.as_str()?.parse().map_err(FromSqlError::other)
+    }
+}
+
+impl ToSql for RunId {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(self.as_str().into())
+    }
+}
+
+/// A number as SQLite keeps it. Its integers end at 2^63 - 1; no fuel, memory or line comes near.
+pub(super) fn integer(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}

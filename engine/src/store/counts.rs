@@ -1,0 +1,232 @@
+//! How many rows of each status every scorer has, and the two means that stand beside them. Statistics
+//! of the scores themselves are the room `stats`.
+
+use std::collections::HashMap;
+
+use rusqlite::Row;
+use serde::Serialize;
+
+use super::{RunKey, ScoreFilter, ScorerKey, Status, Store, StoreError, filter::Conditions};
+
+/// How many rows of each status a scorer has.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ScorerCounts {
+    /// The suite's key for the scorer.
+    pub scorer_id: String,
+    /// For people; of the newest run, where runs differ.
+    pub scorer_name: String,
+    /// Rows with a score.
+    pub scored: u64,
+    /// Rows of cases that the scorer does not apply to.
+    pub not_applicable: u64,
+    /// Rows that sampling left out.
+    pub skipped: u64,
+    /// Rows that should have a score and have none.
+    pub errors: u64,
+    /// Mean fuel of the rows that were answered (scored or not applicable).
+    pub mean_fuel: Option<f64>,
+    /// Mean duration of the same rows, in milliseconds.
+    pub mean_duration_ms: Option<f64>,
+}
+
+impl Store {
+    /// The counts of what `filter` names, by scorer id, in the suite's order. With a run, its scorers
+    /// without rows are there too.
+    ///
+    /// # Errors
+    /// [`StoreError::NoSuchRun`]; troubles of reading.
+    pub fn counts(&self, filter: &ScoreFilter) -> Result<Vec<ScorerCounts>, StoreError> {
+        self.snapshot(|store| {
+            let run = store.run_of(filter)?;
+            let tallies = store.tallies(filter, run)?;
+            let mut merged = Merged::default();
+            for (key, scorer_id, name) in store.named_scorers(filter, run)? {
+                match tallies.get(&key) {
+                    Some(tally) => merged.add(scorer_id, name, tally),
+                    None if run.is_some() => merged.add(scorer_id, name, &Tally::default()),
+                    None => {}
+                }
+            }
+            Ok(merged.finish())
+        })
+    }
+
+    /// One pass over the rows. SQLite's own GROUP BY would sort them first.
+    fn tallies(
+        &self,
+        filter: &ScoreFilter,
+        run: Option<RunKey>,
+    ) -> Result<HashMap<ScorerKey, Tally>, StoreError> {
+        let conditions = Conditions::of(filter, run, None);
+        let sql = format!(
+            "SELECT scorer, status, fuel, duration_ms FROM score_rows{} ORDER BY case_key, scorer",
+            conditions.sql()
+        );
+        let mut tallies: HashMap<ScorerKey, Tally> = HashMap::new();
+        self.each(&sql, &conditions, |row| tallies.entry(row.get(0)?).or_default().take(row))?;
+        Ok(tallies)
+    }
+
+    fn named_scorers(
+        &self,
+        filter: &ScoreFilter,
+        run: Option<RunKey>,
+    ) -> Result<Vec<(ScorerKey, String, String)>, StoreError> {
+        let read = || {
+            let mut query = self.conn.prepare_cached(
+                "SELECT scorer, scorer_id, name FROM scorers
+                 WHERE (?1 IS NULL OR run = ?1) AND (?2 IS NULL OR scorer_id = ?2)
+                 ORDER BY scorer",
+            )?;
+            let of = (run, &filter.scorer);
+            query.query_map(of, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?.collect()
+        };
+        self.told(read())
+    }
+}
+
+/// The rows of one scorer, added up.
+#[derive(Clone, Debug, Default)]
+struct Tally {
+    scored: u64,
+    not_applicable: u64,
+    skipped: u64,
+    errors: u64,
+    fuel: u128,
+    with_fuel: u64,
+    duration_ms: f64,
+}
+
+impl Tally {
+    fn take(&mut self, row: &Row<'_>) -> rusqlite::Result<()> {
+        let status = row.get(1)?;
+        match status {
+            Status::Scored => self.scored += 1,
+            Status::NotApplicable => self.not_applicable += 1,
+            Status::Skipped => self.skipped += 1,
+            Status::Error => self.errors += 1,
+        }
+        if !matches!(status, Status::Scored | Status::NotApplicable) {
+            return Ok(());
+        }
+        if let Some(fuel) = row.get::<_, Option<i64>>(2)? {
+            self.fuel += u128::from(fuel.unsigned_abs());
+            self.with_fuel += 1;
+        }
+        self.duration_ms += row.get::<_, f64>(3)?;
+        Ok(())
+    }
+
+    fn add(&mut self, other: &Tally) {
+        self.scored += other.scored;
+        self.not_applicable += other.not_applicable;
+        self.skipped += other.skipped;
+        self.errors += other.errors;
+        self.fuel += other.fuel;
+        self.with_fuel += other.with_fuel;
+        self.duration_ms += other.duration_ms;
+    }
+}
+
+/// Tallies of several runs, put together by scorer id.
+#[derive(Default)]
+struct Merged {
+    scorers: Vec<(String, String, Tally)>,
+    places: HashMap<String, usize>,
+}
+
+impl Merged {
+    fn add(&mut self, scorer_id: String, name: String, tally: &Tally) {
+        match self.places.get(&scorer_id) {
+            Some(place) => {
+                let (_, known_as, sum) = &mut self.scorers[*place];
+                *known_as = name;
+                sum.add(tally);
+            }
+            None => {
+                self.places.insert(scorer_id.clone(), self.scorers.len());
+                self.scorers.push((scorer_id, name, tally.clone()));
+            }
+        }
+    }
+
+    fn finish(self) -> Vec<ScorerCounts> {
+        let counts = |(scorer_id, scorer_name, tally): (String, String, Tally)| {
+            let answered = tally.scored + tally.not_applicable;
+            let mean = |sum: f64, of: u64| (of > 0).then(|| sum / of as f64);
+            ScorerCounts {
+                scorer_id,
+                scorer_name,
+                scored: tally.scored,
+                not_applicable: tally.not_applicable,
+                skipped: tally.skipped,
+                errors: tally.errors,
+                mean_fuel: mean(tally.fuel as f64, tally.with_fuel),
+                mean_duration_ms: mean(tally.duration_ms, answered),
+            }
+        };
+        self.scorers.into_iter().map(counts).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        super::{Outcome, sample::*},
+        *,
+    };
+
+    #[test]
+    fn every_status_is_counted_and_means_are_of_what_was_answered() {
+        let (_folder, store) = database();
+        let mut writer = writer(store, "r", &["b", "a"]);
+        let scorers = writer.run().scorers.clone();
+        let not_applicable = Outcome::NotApplicable { label: None, reason: None, meta: None };
+        let mut skipped = row(Outcome::Skipped { reason: None });
+        (skipped.fuel, skipped.duration_ms) = (None, 0.0);
+        let mut slow = scored(0.0);
+        (slow.fuel, slow.duration_ms) = (Some(4000), 0.75);
+        let mut runaway = error();
+        (runaway.fuel, runaway.duration_ms) = (Some(10_000_000_000), 5000.0);
+        let rows = [slow, row(not_applicable), skipped, runaway];
+        for (ordinal, row) in rows.iter().enumerate() {
+            let key = added(&mut writer, &case(ordinal as u64, &format!("case-{ordinal}")));
+            writer.add_score(key, scorers[0], row).unwrap();
+        }
+        let of_run = ScoreFilter { run: Some("r".into()), ..ScoreFilter::default() };
+        let counts = writer.store().counts(&of_run).unwrap();
+        assert_eq!(
+            counts[0],
+            ScorerCounts {
+                scorer_id: "b".into(),
+                scorer_name: "Scorer b".into(),
+                scored: 1,
+                not_applicable: 1,
+                skipped: 1,
+                errors: 1,
+                mean_fuel: Some(2500.0),
+                mean_duration_ms: Some(0.5),
+            }
+        );
+        assert_eq!((counts[1].scorer_id.as_str(), counts[1].scored), ("a", 0));
+        assert_eq!((counts[1].mean_fuel, counts[1].mean_duration_ms), (None, None));
+        assert_eq!(writer.store().counts(&ScoreFilter::default()).unwrap().len(), 1);
+    }
+
+    #[test]
+    fn counts_of_several_runs_are_put_together_by_scorer_id() {
+        let (folder, store) = database();
+        drop(store);
+        for run in ["one", "two"] {
+            let store = Store::open(folder.path().join("scores.db")).unwrap();
+            let mut writer = writer(store, run, &["a"]);
+            let scorer = writer.run().scorers[0];
+            let key = added(&mut writer, &case(0, "x"));
+            writer.add_score(key, scorer, &scored(1.0)).unwrap();
+        }
+        let store = Store::open_read_only(folder.path().join("scores.db")).unwrap();
+        let counts = store.counts(&ScoreFilter::default()).unwrap();
+        assert_eq!(counts.len(), 1);
+        assert_eq!(counts[0].scored, 2);
+    }
+}

@@ -1,0 +1,258 @@
+//! Everything that can go wrong with a stored database, as data: what, which file, and what to do
+//! next. Prints nothing and retries nothing.
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::{ErrorCode, ffi};
+
+/// Why the store could not do what it was asked. The message is one line; [`StoreError::hint`] says
+/// what to do about it.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// There is no such file to read.
+    #[error("there is no database at {}", path.display())]
+    Missing {
+        /// Where it was looked for.
+        path: PathBuf,
+    },
+    /// The folder that the file should be in is not there.
+    #[error("the folder of {} does not exist", path.display())]
+    NoFolder {
+        /// The database.
+        path: PathBuf,
+    },
+    /// A folder, a device or a pipe.
+    #[error("{} is not a regular file", path.display())]
+    NotAFile {
+        /// What was given as the database.
+        path: PathBuf,
+    },
+    /// A file, but not SQLite's.
+    #[error("{} is not an SQLite database", path.display())]
+    NotSqlite {
+        /// The file.
+        path: PathBuf,
+    },
+    /// An SQLite database with another program's tables.
+    #[error("{} is the database of another program", path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+    },
+    /// An empty file, where something was to be read.
+    #[error("{} is empty: no run was ever stored in it", path.display())]
+    Empty {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Written by a scorebox that knows more than this one.
+    #[error(
+        "{} was written by a newer scorebox: it has schema {found}, this one knows up to {known}",
+        path.display()
+    )]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// The file's schema version.
+        found: u32,
+        /// The newest version that this build knows.
+        known: u32,
+    },
+    /// Written by an older scorebox, in a place where it can't be brought up to date.
+    #[error(
+        "{} was written by an older scorebox (schema {found}, now {known}) and can't be updated here",
+        path.display()
+    )]
+    Older {
+        /// The file.
+        path: PathBuf,
+        /// The file's schema version.
+        found: u32,
+        /// The version that this build reads.
+        known: u32,
+    },
+    /// The operating system forbids it.
+    #[error("no permission to open or create {}", path.display())]
+    Permission {
+        /// The database.
+        path: PathBuf,
+    },
+    /// The file, its folder or its disk can't be written.
+    #[error("{} is read-only", path.display())]
+    ReadOnly {
+        /// The database.
+        path: PathBuf,
+    },
+    /// Part of the data is still in the log file beside it, and the folder can't be written to
+    /// bring the two together.
+    #[error(
+        "{} was not closed cleanly and lies in a folder that can't be written",
+        path.display()
+    )]
+    Unrecovered {
+        /// The database.
+        path: PathBuf,
+    },
+    /// Another process held the file for longer than the store waits (10 s).
+    #[error("{} is locked by another process", path.display())]
+    Locked {
+        /// The database.
+        path: PathBuf,
+    },
+    /// No space left. What was committed before is safe.
+    #[error("the disk is full: can't write {}", path.display())]
+    DiskFull {
+        /// The database.
+        path: PathBuf,
+    },
+    /// The file's content contradicts itself.
+    #[error("{} is damaged: {what}", path.display())]
+    Corrupt {
+        /// The database.
+        path: PathBuf,
+        /// What was found.
+        what: String,
+    },
+    /// No run has this id.
+    #[error("there is no run `{id}` in {}", path.display())]
+    NoSuchRun {
+        /// The database.
+        path: PathBuf,
+        /// What was asked for.
+        id: String,
+        /// Ids that begin like it, else the newest ones; at most five.
+        near: Vec<String>,
+    },
+    /// The id is taken.
+    #[error("there is already a run `{id}` in {}", path.display())]
+    RunExists {
+        /// The database.
+        path: PathBuf,
+        /// The id.
+        id: String,
+    },
+    /// The text can't be a run id.
+    #[error("`{}` is not a run id", text.escape_debug())]
+    InvalidRunId {
+        /// What was given.
+        text: String,
+    },
+    /// The text can't be a score id.
+    #[error("`{}` is not a score id", text.escape_debug())]
+    InvalidScoreId {
+        /// What was given.
+        text: String,
+    },
+    /// A value that the tables refuse: a number out of range, a case or scorer of another run.
+    #[error("{} does not accept this row: {what}", path.display())]
+    Rejected {
+        /// The database.
+        path: PathBuf,
+        /// The rule that was broken, in SQLite's words.
+        what: String,
+    },
+    /// Anything else, in SQLite's words.
+    #[error("{}: {source}", path.display())]
+    Sqlite {
+        /// The database.
+        path: PathBuf,
+        /// What SQLite said.
+        source: rusqlite::Error,
+    },
+}
+
+impl StoreError {
+    /// What to do next, for a person; one line.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::Missing { .. } => "check the path; the first run creates the database".into(),
+            Self::NoFolder { .. } => "create the folder, or name another path".into(),
+            Self::NotAFile { .. } => "name a file; it is created if it does not exist".into(),
+            Self::NotSqlite { .. } | Self::Foreign { .. } => {
+                "nothing was changed in it; name another path for the scores".into()
+            }
+            Self::Empty { .. } => "store a run in it first, or name another path".into(),
+            Self::Newer { .. } => "update scorebox, or name another path".into(),
+            Self::Older { .. } => {
+                "copy it to a folder that you can write, and open the copy".into()
+            }
+            Self::Permission { .. } => {
+                "check the permissions of the file and its folder, or name another path".into()
+            }
+            Self::ReadOnly { .. } => "make it writable, or name another path".into(),
+            Self::Unrecovered { path } => format!(
+                "copy {0}, {0}-wal and {0}-shm together to a folder that you can write, and open the copy",
+                path.file_name().unwrap_or(path.as_os_str()).display()
+            ),
+            Self::Locked { .. } => {
+                "wait for the process that writes it, or store this run in another file".into()
+            }
+            Self::DiskFull { .. } => {
+                "make room, then resume the run; what was committed is safe".into()
+            }
+            Self::Corrupt { .. } => {
+                "keep a copy, then try `sqlite3 FILE .recover` to save what can be read".into()
+            }
+            Self::NoSuchRun { near, .. } if near.is_empty() => "it holds no runs yet".into(),
+            Self::NoSuchRun { near, .. } => format!("runs in it: {}", near.join(", ")),
+            Self::RunExists { .. } => "resume that run, or give this one another id".into(),
+            Self::InvalidRunId { .. } => "use 1 to 64 of A-Z, a-z, 0-9, `.`, `_` and `-`".into(),
+            Self::InvalidScoreId { .. } => "a score id is RUN:SCORER:ITERATION:ATTEMPT:CASE".into(),
+            Self::Rejected { .. } => {
+                "this should not happen: please report it with the message above".into()
+            }
+            Self::Sqlite { .. } => {
+                "the words are SQLite's own; try again, and report it if it stays".into()
+            }
+        }
+    }
+
+    /// SQLite's error as the one that says which file and what it means for the user.
+    pub(super) fn from_sqlite(path: &Path, error: rusqlite::Error) -> StoreError {
+        let path = path.to_owned();
+        let rusqlite::Error::SqliteFailure(failure, message) = &error else {
+            return Self::from_other(path, error);
+        };
+        let what = || message.clone().unwrap_or_else(|| failure.to_string());
+        match failure.code {
+            ErrorCode::NotADatabase => Self::NotSqlite { path },
+            ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Self::Locked { path },
+            ErrorCode::ReadOnly => Self::ReadOnly { path },
+            ErrorCode::DiskFull => Self::DiskFull { path },
+            // The shared-memory file could not grow, which is how a full disk shows there.
+            _ if failure.extended_code == ffi::SQLITE_IOERR_SHMSIZE => Self::DiskFull { path },
+            ErrorCode::DatabaseCorrupt => Self::Corrupt { path, what: what() },
+            ErrorCode::ConstraintViolation => Self::Rejected { path, what: what() },
+            ErrorCode::PermissionDenied => Self::Permission { path },
+            ErrorCode::CannotOpen => Self::from_cannot_open(path, error),
+            _ => Self::Sqlite { path, source: error },
+        }
+    }
+
+    /// A value that is not of the kind its column holds is damage: the tables are STRICT.
+    fn from_other(path: PathBuf, error: rusqlite::Error) -> StoreError {
+        match error {
+            rusqlite::Error::FromSqlConversionFailure(..)
+            | rusqlite::Error::IntegralValueOutOfRange(..)
+            | rusqlite::Error::InvalidColumnType(..) => {
+                Self::Corrupt { path, what: error.to_string() }
+            }
+            _ => Self::Sqlite { path, source: error },
+        }
+    }
+
+    /// SQLite says "unable to open" for many things; the file system knows which.
+    fn from_cannot_open(path: PathBuf, error: rusqlite::Error) -> StoreError {
+        if !path.parent().is_some_and(Path::is_dir) {
+            return Self::NoFolder { path };
+        }
+        match std::fs::File::open(&path) {
+            Err(e) if e.kind() == std::io::ErrorKind::PermissionDenied => Self::Permission { path },
+            // The folder is there and the file is not: it could not be created.
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => Self::Permission { path },
+            // The file opens, so it is the files that SQLite keeps beside it.
+            Ok(_) => Self::ReadOnly { path },
+            Err(_) => Self::Sqlite { path, source: error },
+        }
+    }
+}

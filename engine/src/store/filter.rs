@@ -1,0 +1,148 @@
+//! Which score rows a reader asks for, turned into conditions on the tables. Runs no query.
+
+use rusqlite::types::Value;
+
+use super::{CaseKey, RunKey, ScorerKey};
+
+/// Which score rows are meant: those for which everything that is set here holds.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ScoreFilter {
+    /// Of the run with this id.
+    pub run: Option<String>,
+    /// Of cases of this task.
+    pub node: Option<String>,
+    /// By the scorer with this id.
+    pub scorer: Option<String>,
+    /// Of cases with this id, all iterations and attempts.
+    pub case: Option<String>,
+    /// That are errors, or scored on the wrong side of their scorer's threshold: below it, or above
+    /// it where lower is better. Where no threshold was set, the best score of the unit scale is
+    /// meant, and on the points scale nothing fails.
+    pub failed: bool,
+    /// That are errors.
+    pub errors: bool,
+    /// That are scored less than this.
+    pub below: Option<f64>,
+}
+
+/// A place in the order of score rows: run, then case, then scorer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ScoreCursor {
+    pub(super) case: CaseKey,
+    pub(super) scorer: ScorerKey,
+}
+
+const FAILED: &str = "(score_rows.status = 'error' OR EXISTS (
+    SELECT 1 FROM scorers WHERE scorers.scorer = score_rows.scorer AND CASE scorers.direction
+        WHEN 'lower-is-better' THEN score_rows.score >
+            coalesce(scorers.threshold, CASE scorers.scale WHEN 'unit' THEN 0.0 END)
+        ELSE score_rows.score <
+            coalesce(scorers.threshold, CASE scorers.scale WHEN 'unit' THEN 1.0 END)
+    END))";
+
+/// Conditions on `score_rows`, and the values for their `?`s, in order.
+#[derive(Debug, Default)]
+pub(super) struct Conditions {
+    terms: Vec<&'static str>,
+    pub(super) values: Vec<Value>,
+}
+
+impl Conditions {
+    /// The conditions of `filter`, whose run, if it names one, has the key `run`; only rows after
+    /// `after`.
+    pub(super) fn of(
+        filter: &ScoreFilter,
+        run: Option<RunKey>,
+        after: Option<ScoreCursor>,
+    ) -> Conditions {
+        let mut found = Conditions::default();
+        found.keys(run, after);
+        found.cases(filter, run);
+        if let Some(scorer) = &filter.scorer {
+            found.scorer(scorer, run);
+        }
+        if filter.failed {
+            found.add(FAILED, []);
+        }
+        if filter.errors {
+            // The very words of the partial index, which is used only then.
+            found.add("score_rows.status = 'error'", []);
+        }
+        if let Some(score) = filter.below {
+            found.add("score_rows.score < ?", [Value::Real(score)]);
+        }
+        found
+    }
+
+    /// ` WHERE …`, or nothing.
+    pub(super) fn sql(&self) -> String {
+        match self.terms.is_empty() {
+            true => String::new(),
+            false => format!(" WHERE {}", self.terms.join(" AND ")),
+        }
+    }
+
+    pub(super) fn add<const N: usize>(&mut self, term: &'static str, values: [Value; N]) {
+        self.terms.push(term);
+        self.values.extend(values);
+    }
+
+    /// The range of keys, so that a page begins where the last one ended and no row is looked at
+    /// twice.
+    fn keys(&mut self, run: Option<RunKey>, after: Option<ScoreCursor>) {
+        let (mut first, last) = run.map_or((i64::MIN, i64::MAX), CaseKey::bounds);
+        if let Some(after) = after {
+            first = first.max(after.case.0);
+        }
+        if run.is_some() || after.is_some() {
+            let range = [Value::Integer(first), Value::Integer(last)];
+            self.add("score_rows.case_key BETWEEN ? AND ?", range);
+        }
+        if let Some(after) = after {
+            let place = [Value::Integer(after.case.0), Value::Integer(after.scorer.0)];
+            self.add("(score_rows.case_key, score_rows.scorer) > (?, ?)", place);
+        }
+    }
+
+    fn cases(&mut self, filter: &ScoreFilter, run: Option<RunKey>) {
+        if let Some(node) = &filter.node {
+            let (first, last) = run.map_or((i64::MIN, i64::MAX), CaseKey::bounds);
+            self.add(
+                "score_rows.case_key IN (
+                    SELECT case_key FROM cases WHERE node_id = ? AND case_key BETWEEN ? AND ?)",
+                [Value::Text(node.clone()), Value::Integer(first), Value::Integer(last)],
+            );
+        }
+        if let Some(case) = &filter.case {
+            let case = Value::Text(case.clone());
+            match run {
+                Some(run) => self.add(
+                    "score_rows.case_key IN (
+                        SELECT case_key FROM cases WHERE case_id = ? AND run = ?)",
+                    [case, Value::Integer(run.0)],
+                ),
+                // The list of runs makes the index usable, which begins with the run.
+                None => self.add(
+                    "score_rows.case_key IN (
+                        SELECT case_key FROM cases
+                        WHERE case_id = ? AND run IN (SELECT run FROM runs))",
+                    [case],
+                ),
+            }
+        }
+    }
+
+    fn scorer(&mut self, scorer: &str, run: Option<RunKey>) {
+        let scorer = Value::Text(scorer.to_owned());
+        match run {
+            Some(run) => self.add(
+                "score_rows.scorer IN (SELECT scorer FROM scorers WHERE scorer_id = ? AND run = ?)",
+                [scorer, Value::Integer(run.0)],
+            ),
+            None => self.add(
+                "score_rows.scorer IN (SELECT scorer FROM scorers WHERE scorer_id = ?)",
+                [scorer],
+            ),
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Keeps runs, cases and scores in one SQLite file and reads them back. Computes no statistics, reads
+//! no clock and prints nothing; every other room goes through it, for no other room writes SQL.
+//!
+//! | file            | what is in it                                                        |
+//! |-----------------|----------------------------------------------------------------------|
+//! | `error.rs`      | everything that can go wrong, each with what to do next              |
+//! | `open.rs`       | opening a file to write or to read, and refusing what is not ours    |
+//! | `schema.rs`     | the versions of the tables and the way from an older one             |
+//! | `migrations/`   | the tables themselves, with a comment on every column                |
+//! | `fixtures/`     | rows as each released version wrote them                             |
+//! | `id.rs`         | run ids, score ids and the internal keys                             |
+//! | `column.rs`     | how our types lie in a column                                        |
+//! | `run.rs`        | runs and their scorers: create, resume, list                         |
+//! | `case.rs`       | what is stored of a case, and whether a case is the one stored       |
+//! | `writer.rs`     | the hot path: cases and scores in batches, each score once           |
+//! | `filter.rs`     | which score rows a reader asks for, as SQL                           |
+//! | `query.rs`      | score rows, page by page, and scores in ascending order              |
+//! | `counts.rs`     | how many rows of each status, and the means that stand beside them   |
+//!
+//! Invariant: text from a case, a scorer or a user is bound as a parameter, never put into SQL.
+//!
+//! Invariant: a score row is written once. The primary key says so, and no statement here updates
+//! or deletes one.
+//!
+//! Invariant: nothing here holds more than one case or one page of rows in memory.
+
+mod case;
+mod column;
+mod counts;
+mod error;
+mod filter;
+mod id;
+mod open;
+mod query;
+mod run;
+mod schema;
+mod writer;
+
+#[cfg(test)]
+mod durability_tests;
+#[cfg(test)]
+mod sample;
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+
+pub use case::{CaseAdded, NewCase, StoredCase};
+pub use counts::ScorerCounts;
+pub use error::StoreError;
+pub use filter::{ScoreCursor, ScoreFilter};
+pub use id::{CaseKey, RunId, RunKey, ScoreId, ScorerKey};
+pub use query::{ScoreRecord, Status};
+pub use run::{RunHandle, RunRecord, RunSource, RunSpec, RunState, ScorerRecord, ScorerSpec};
+pub use writer::{NewScore, Outcome, RunWriter};
+
+/// One open database.
+///
+/// It belongs to one thread at a time (it is `Send`, not `Sync`); open a second one on the same file
+/// to read while a run is written.
+#[derive(Debug)]
+pub struct Store {
+    conn: Connection,
+    path: PathBuf,
+}
+
+impl Store {
+    /// The file, as an absolute path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Runs several reads on one unchanging state of the database, however much is written to it
+    /// meanwhile. A count and the rows that it counts need this.
+    ///
+    /// # Errors
+    /// What `read` returns, and [`StoreError::Locked`] and other troubles of reading.
+    pub fn snapshot<T, E: From<StoreError>>(
+        &self,
+        read: impl FnOnce(&Store) -> Result<T, E>,
+    ) -> Result<T, E> {
+        // Inside a batch or another snapshot the state is one already.
+        if !self.conn.is_autocommit() {
+            return read(self);
+        }
+        // Dropping the transaction ends it; it wrote nothing, so there is nothing to commit.
+        let begun = Transaction::new_unchecked(&self.conn, TransactionBehavior::Deferred);
+        let _open = self.told(begun)?;
+        read(self)
+    }
+
+    /// `result` with SQLite's error turned into the one that names this file.
+    fn told<T>(&self, result: rusqlite::Result<T>) -> Result<T, StoreError> {
+        result.map_err(|error| StoreError::from_sqlite(&self.path, error))
+    }
+}

@@ -1,0 +1,365 @@
+//! Opens a database to write or to read, creates or updates its tables, and refuses whatever is not
+//! ours before it changes a byte. Chooses no default path.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    thread,
+    time::{Duration, Instant},
+};
+
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+
+use super::{
+    Store, StoreError,
+    schema::{self, Content, MIGRATIONS},
+};
+
+/// How long a statement waits for another process before it is [`StoreError::Locked`].
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Room for every statement of this room, so that none is compiled twice.
+const STATEMENTS: usize = 32;
+
+impl Store {
+    /// Opens the database at `path` to write and read it. A missing or empty file becomes a new
+    /// database; one of an older version is brought up to date, all or nothing.
+    ///
+    /// # Errors
+    /// One variant of [`StoreError`] for each reason: not a file, not SQLite, another program's, a
+    /// newer version's, no permission, read-only, locked, damaged, disk full.
+    pub fn open(path: impl AsRef<Path>) -> Result<Store, StoreError> {
+        Opening::of(path.as_ref())?.to_write()
+    }
+
+    /// Opens the database at `path` for reading only; a run may be writing it meanwhile. Never
+    /// creates a database, and writes no row: the one thing it may change is to bring a database of
+    /// an older version up to date.
+    ///
+    /// # Errors
+    /// As for [`Store::open`], and [`StoreError::Missing`], [`StoreError::Empty`],
+    /// [`StoreError::Older`] and [`StoreError::Unrecovered`].
+    pub fn open_read_only(path: impl AsRef<Path>) -> Result<Store, StoreError> {
+        Opening::of(path.as_ref())?.to_read()
+    }
+}
+
+/// What is opened, and the two things that tests want otherwise.
+struct Opening<'a> {
+    path: PathBuf,
+    scripts: &'a [&'a str],
+    patience: Duration,
+}
+
+impl Opening<'_> {
+    fn of(path: &Path) -> Result<Opening<'static>, StoreError> {
+        // Absolute, because SQLite takes some relative names (`:memory:`, `file:…`) for more than
+        // names.
+        let path = std::path::absolute(path)
+            .map_err(|_| StoreError::NotAFile { path: path.to_owned() })?;
+        if fs::metadata(&path).is_ok_and(|found| !found.is_file()) {
+            return Err(StoreError::NotAFile { path });
+        }
+        Ok(Opening { path, scripts: MIGRATIONS, patience: PATIENCE })
+    }
+
+    fn to_write(&self) -> Result<Store, StoreError> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+        let store = self.connect(&self.path, flags)?;
+        let version = match store.told(schema::content(&store.conn))? {
+            Content::Nothing => 0,
+            Content::Ours(version) => self.known(version)?,
+            Content::Foreign => return Err(StoreError::Foreign { path: self.path.clone() }),
+        };
+        // Without the right to write, SQLite opens for reading and says so only here.
+        if store.told(store.conn.is_readonly("main"))? {
+            return Err(StoreError::ReadOnly { path: self.path.clone() });
+        }
+        store.told(tune_to_write(&store.conn, self.patience))?;
+        if (version as usize) < self.scripts.len() {
+            store.told(schema::migrate(&store.conn, self.scripts))?;
+        }
+        Ok(store)
+    }
+
+    fn to_read(&self) -> Result<Store, StoreError> {
+        if !self.path.exists() && !self.path.is_symlink() {
+            return Err(StoreError::Missing { path: self.path.clone() });
+        }
+        let (store, content) = self.look()?;
+        match content {
+            Content::Nothing => Err(StoreError::Empty { path: self.path.clone() }),
+            Content::Foreign => Err(StoreError::Foreign { path: self.path.clone() }),
+            Content::Ours(version) if (version as usize) < self.scripts.len() => {
+                drop(store);
+                self.update(version)
+            }
+            Content::Ours(version) => self.known(version).map(|_| store),
+        }
+    }
+
+    /// A connection that can read, and what it sees.
+    ///
+    /// Opened for writing and then told never to: a connection that SQLite itself knows as
+    /// read-only leaves its `-wal` and `-shm` files lying about. Where the file or the folder can't
+    /// be written SQLite falls back by itself, except that a log needs files beside the database.
+    /// Without a log to read they are not needed, and `immutable` says so.
+    fn look(&self) -> Result<(Store, Content), StoreError> {
+        let store = self.connect(&self.path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        let content = match schema::content(&store.conn) {
+            Err(error) if is_folder_trouble(&error) => return self.look_immutable(),
+            content => store.told(content)?,
+        };
+        store.told(store.conn.pragma_update(None, "query_only", true))?;
+        Ok((store, content))
+    }
+
+    fn look_immutable(&self) -> Result<(Store, Content), StoreError> {
+        let mut log = self.path.clone().into_os_string();
+        log.push("-wal");
+        if fs::metadata(log).is_ok_and(|log| log.len() > 0) {
+            return Err(StoreError::Unrecovered { path: self.path.clone() });
+        }
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+        let store = self.connect(Path::new(&immutable_uri(&self.path)), flags)?;
+        let content = store.told(schema::content(&store.conn))?;
+        Ok((store, content))
+    }
+
+    /// Brings an older database up to date and reads that.
+    fn update(&self, found: u32) -> Result<Store, StoreError> {
+        match self.to_write() {
+            Ok(_) => self.to_read(),
+            Err(StoreError::ReadOnly { path } | StoreError::Permission { path }) => {
+                Err(StoreError::Older { path, found, known: self.scripts.len() as u32 })
+            }
+            Err(other) => Err(other),
+        }
+    }
+
+    fn connect(&self, name: &Path, flags: OpenFlags) -> Result<Store, StoreError> {
+        // One thread at a time uses a connection, which Rust sees to, so SQLite need not lock.
+        let conn = Connection::open_with_flags(name, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+            .map_err(|error| StoreError::from_sqlite(&self.path, error))?;
+        let store = Store { conn, path: self.path.clone() };
+        store.told(store.conn.busy_timeout(self.patience))?;
+        store.conn.set_prepared_statement_cache_capacity(STATEMENTS);
+        // A file that a stranger made must not run functions or write through its own schema.
+        store.told(store.conn.pragma_update(None, "trusted_schema", false))?;
+        Ok(store)
+    }
+
+    fn known(&self, found: u32) -> Result<u32, StoreError> {
+        let known = self.scripts.len() as u32;
+        if found > known {
+            return Err(StoreError::Newer { path: self.path.clone(), found, known });
+        }
+        Ok(found)
+    }
+}
+
+/// The settings of a connection that writes.
+fn tune_to_write(conn: &Connection, patience: Duration) -> rusqlite::Result<()> {
+    use_log(conn, patience)?;
+    // With a log, NORMAL loses at most the newest commits when the power fails, and never validity;
+    // when only the process dies it loses nothing.
+    conn.pragma_update(None, "synchronous", "NORMAL")?;
+    conn.pragma_update(None, "foreign_keys", true)?;
+    // KiB. Enough for the hot pages of the unique index of a million cases, and a bound on memory.
+    conn.pragma_update(None, "cache_size", -16 * 1024)?;
+    // Pages (64 MiB). A checkpoint syncs twice, and writes the index pages that all the batches
+    // since the last one touched; where case ids are random that is most of them, every time.
+    conn.pragma_update(None, "wal_autocheckpoint", 16 * 1024)?;
+    // Bytes: a log that a long reader made grow is cut back afterwards.
+    conn.pragma_update(None, "journal_size_limit", 64 << 20)
+}
+
+/// Turns on the write-ahead log. Changing the mode needs the file alone, and SQLite does not wait
+/// for that as it does elsewhere, so two processes that create one file at once meet here. A file
+/// system that can't have the log keeps the slower journal, which is as safe.
+fn use_log(conn: &Connection, patience: Duration) -> rusqlite::Result<()> {
+    let give_up = Instant::now() + patience;
+    loop {
+        let asked = conn.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()));
+        match asked {
+            Err(error)
+                if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
+                    && Instant::now() < give_up =>
+            {
+                thread::sleep(Duration::from_millis(5));
+            }
+            done => return done,
+        }
+    }
+}
+
+fn is_folder_trouble(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly))
+}
+
+/// `path` as a URI that tells SQLite that nobody writes the file.
+fn immutable_uri(path: &Path) -> String {
+    let mut uri = String::from("file://");
+    for byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'/' | b'.' | b'-' | b'_' => uri.push(char::from(*byte)),
+            byte if byte.is_ascii_alphanumeric() => uri.push(char::from(*byte)),
+            byte => uri.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    uri.push_str("?immutable=1");
+    uri
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::types::Value;
+
+    use super::{super::sample, *};
+
+    fn refused(path: &Path) -> (StoreError, StoreError) {
+        (Store::open(path).unwrap_err(), Store::open_read_only(path).unwrap_err())
+    }
+
+    #[test]
+    fn a_new_or_empty_file_becomes_a_database_of_ours() {
+        let folder = tempfile::tempdir().unwrap();
+        let empty = folder.path().join("empty.db");
+        fs::write(&empty, "").unwrap();
+        for path in [empty, folder.path().join("new.db")] {
+            drop(Store::open(&path).unwrap());
+            let bytes = fs::read(&path).unwrap();
+            assert_eq!(&bytes[68..72], b"SBOX", "the application id, where file(1) looks for it");
+            assert!(Store::open_read_only(&path).unwrap().runs(1).unwrap().is_empty());
+        }
+    }
+
+    #[test]
+    fn the_settings_that_safety_rests_on_are_on() {
+        let (_folder, store) = sample::database();
+        let setting =
+            |name| store.conn.pragma_query_value(None, name, |row| row.get::<_, Value>(0));
+        assert_eq!(setting("journal_mode").unwrap(), Value::Text("wal".into()));
+        assert_eq!(setting("foreign_keys").unwrap(), Value::Integer(1));
+        assert_eq!(setting("synchronous").unwrap(), Value::Integer(1));
+        assert_eq!(setting("busy_timeout").unwrap(), Value::Integer(10_000));
+    }
+
+    #[test]
+    fn reading_creates_nothing_writes_nothing_and_leaves_nothing_behind() {
+        let (folder, store) = sample::database();
+        drop(store);
+        assert!(Store::open_read_only(folder.path().join("typo.db")).is_err());
+        let mut reader = Store::open_read_only(folder.path().join("scores.db")).unwrap();
+        let written = reader.create_run(&sample::run("r"), &[]);
+        assert!(matches!(written, Err(StoreError::ReadOnly { .. })), "{written:?}");
+        drop(reader);
+        let files: Vec<_> =
+            fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().file_name()).collect();
+        assert_eq!(files, ["scores.db"]);
+    }
+
+    #[test]
+    fn a_name_is_only_a_name() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in [":memory:", "file:x?mode=memory", "a b%20c#d.db"] {
+            drop(Store::open(folder.path().join(name)).unwrap());
+            assert!(folder.path().join(name).is_file(), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_a_database_of_ours_is_refused_and_not_changed() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = folder.path().join("notes.txt");
+        fs::write(
+            &text,
+            "not a database at all, but long enough to have a header of 100 bytes. ".repeat(9),
+        )
+        .unwrap();
+        let foreign = folder.path().join("other.db");
+        Connection::open(&foreign).unwrap().execute_batch("CREATE TABLE mine (a)").unwrap();
+        let named = folder.path().join("named.db");
+        Connection::open(&named).unwrap().pragma_update(None, "application_id", 7).unwrap();
+        for (path, expected) in [
+            (&text, "is not an SQLite database"),
+            (&foreign, "is the database of another program"),
+            (&named, "is the database of another program"),
+        ] {
+            let before = fs::read(path).unwrap();
+            let (write, read) = refused(path);
+            assert!(write.to_string().ends_with(expected), "{write}");
+            assert!(read.to_string().ends_with(expected), "{read}");
+            assert_eq!(fs::read(path).unwrap(), before);
+        }
+    }
+
+    #[test]
+    fn a_place_without_a_database_is_told_apart() {
+        let folder = tempfile::tempdir().unwrap();
+        let (write, read) = refused(folder.path());
+        assert!(matches!(
+            (write, read),
+            (StoreError::NotAFile { .. }, StoreError::NotAFile { .. })
+        ));
+        let (write, read) = refused(&folder.path().join("no/such/folder.db"));
+        assert!(matches!((write, read), (StoreError::NoFolder { .. }, StoreError::Missing { .. })));
+        let empty = folder.path().join("empty.db");
+        fs::write(&empty, "").unwrap();
+        assert!(matches!(Store::open_read_only(&empty), Err(StoreError::Empty { .. })));
+        assert_eq!(fs::read(&empty).unwrap(), b"");
+    }
+
+    #[test]
+    fn a_newer_database_is_refused_with_both_versions() {
+        let (folder, store) = sample::database();
+        store.conn.pragma_update(None, "user_version", 99).unwrap();
+        drop(store);
+        let (write, read) = refused(&folder.path().join("scores.db"));
+        let expected = "was written by a newer scorebox: it has schema 99, this one knows up to 1";
+        assert!(write.to_string().ends_with(expected), "{write}");
+        assert!(read.to_string().ends_with(expected), "{read}");
+        assert_eq!(read.hint(), "update scorebox, or name another path");
+    }
+
+    #[test]
+    fn an_older_database_is_brought_up_to_date_by_readers_too() {
+        for to_read in [false, true] {
+            let (folder, mut store) = sample::database();
+            store.create_run(&sample::run("old"), &[]).unwrap();
+            drop(store);
+            let mut scripts = MIGRATIONS.to_vec();
+            scripts.push("ALTER TABLE runs ADD COLUMN note TEXT");
+            let path = folder.path().join("scores.db");
+            let opening = Opening { scripts: &scripts, ..Opening::of(&path).unwrap() };
+            let store = if to_read { opening.to_read() } else { opening.to_write() }.unwrap();
+            assert_eq!(schema::content(&store.conn).unwrap(), Content::Ours(scripts.len() as u32));
+            assert_eq!(store.run("old").unwrap().spec, sample::run("old"));
+        }
+    }
+
+    #[test]
+    fn a_locked_database_is_told_after_some_patience_and_can_be_read() {
+        let (folder, mut writing) = sample::database();
+        writing.create_run(&sample::run("r"), &[]).unwrap();
+        writing.conn.execute_batch("BEGIN IMMEDIATE").unwrap();
+        let path = folder.path().join("scores.db");
+        let hasty = Opening { patience: Duration::from_millis(20), ..Opening::of(&path).unwrap() };
+        let refused = hasty.to_write().unwrap().create_run(&sample::run("s"), &[]).unwrap_err();
+        assert!(matches!(refused, StoreError::Locked { .. }), "{refused}");
+        assert_eq!(hasty.to_read().unwrap().runs(9).unwrap().len(), 1);
+    }
+
+    #[test]
+    fn a_damaged_database_is_told() {
+        let (folder, mut store) = sample::database();
+        store.create_run(&sample::run("r"), &[]).unwrap();
+        drop(store);
+        let path = folder.path().join("scores.db");
+        let mut bytes = fs::read(&path).unwrap();
+        bytes[4096..].fill(0xA5);
+        fs::write(&path, bytes).unwrap();
+        let read = Store::open_read_only(&path).and_then(|store| store.runs(9));
+        assert!(matches!(read, Err(StoreError::Corrupt { .. })), "{read:?}");
+    }
+}

@@ -1,0 +1,273 @@
+//! The score rows that a filter names, page by page, and their scores in ascending order. Computes
+//! nothing of them.
+
+use rusqlite::{
+    Row, ToSql, params_from_iter,
+    types::{FromSql, Value},
+};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    RunId, RunKey, RunSource, ScoreCursor, ScoreFilter, ScoreId, Store, StoreError,
+    filter::Conditions,
+};
+use crate::{contract::Severity, digest::Digest};
+
+/// What came of one scorer on one case, in a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    /// There is a score.
+    Scored,
+    /// The scorer says that the case is none of its.
+    NotApplicable,
+    /// Sampling left it out.
+    Skipped,
+    /// There is no score, and there should be one.
+    Error,
+}
+
+impl Status {
+    /// The word that is stored and shown.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Status::Scored => "scored",
+            Status::NotApplicable => "not-applicable",
+            Status::Skipped => "skipped",
+            Status::Error => "error",
+        }
+    }
+}
+
+/// One stored score, with the words that people use; the columns of the view `scores`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ScoreRecord {
+    /// Its deterministic name.
+    pub id: ScoreId,
+    /// Where it stands, to ask for what comes after it.
+    #[serde(skip)]
+    pub cursor: ScoreCursor,
+    /// The run.
+    pub run_id: RunId,
+    /// The case's own id.
+    pub case_id: String,
+    /// The task that was scored.
+    pub node_id: Option<String>,
+    /// The task's iteration.
+    pub iteration: u32,
+    /// The task's attempt.
+    pub attempt: u32,
+    /// The suite's key for the scorer.
+    pub scorer_id: String,
+    /// The scorer, for people.
+    pub scorer_name: String,
+    /// What came of it.
+    pub status: Status,
+    /// The engine's word for what went wrong; in every error and in nothing else.
+    pub error_kind: Option<String>,
+    /// What the user is told of it; in every error and in nothing else.
+    pub error_message: Option<String>,
+    /// In every scored row and in no other.
+    pub score: Option<f64>,
+    /// A category that goes with the answer.
+    pub label: Option<String>,
+    /// Why, for a person.
+    pub reason: Option<String>,
+    /// The scorer's own JSON, as text.
+    pub meta_json: Option<String>,
+    /// A JSON array of the checks that the score is made of, as text.
+    pub assertions_json: Option<String>,
+    /// A JSON array of what the scorer logged, as text.
+    pub log_json: Option<String>,
+    /// The component.
+    pub scorer_digest: Digest,
+    /// Its configuration.
+    pub config_digest: Digest,
+    /// Wasm fuel that it used.
+    pub fuel: Option<u64>,
+    /// The sandbox's peak linear memory, in bytes.
+    pub memory_bytes: Option<u64>,
+    /// How a score on the wrong side of the threshold counts.
+    pub severity: Severity,
+    /// The worst score that passes, where one was set.
+    pub threshold: Option<f64>,
+    /// How the case came.
+    pub source: RunSource,
+    /// Milliseconds since 1970 UTC.
+    pub scored_at_ms: i64,
+    /// How long the scorer took, in milliseconds.
+    pub duration_ms: f64,
+    /// How long the task took, in milliseconds.
+    pub latency_ms: Option<f64>,
+}
+
+/// The tables in this order, so that rows come in the order of the primary key and nothing is sorted;
+/// the columns in the order in which [`score_record`] takes them.
+const RECORDS: &str = "
+    SELECT score_rows.case_key, score_rows.scorer,
+        runs.id, cases.case_id, cases.node_id, cases.iteration, cases.attempt,
+        scorers.scorer_id, scorers.name,
+        score_rows.status, score_rows.error_kind, score_rows.error_message,
+        score_rows.score, score_rows.label, score_rows.reason,
+        score_rows.meta_json, score_rows.assertions_json, score_rows.log_json,
+        scorers.component_digest, scorers.config_digest,
+        score_rows.fuel, score_rows.memory_bytes,
+        scorers.severity, scorers.threshold, runs.source,
+        score_rows.scored_at_ms, score_rows.duration_ms, cases.latency_ms
+    FROM score_rows
+    CROSS JOIN cases ON cases.case_key = score_rows.case_key
+    CROSS JOIN scorers ON scorers.scorer = score_rows.scorer
+    CROSS JOIN runs ON runs.run = cases.run";
+
+impl Store {
+    /// The rows that `filter` names, ordered by run, case and scorer: at most `limit`, beginning
+    /// after `after`, which is the last row of the page before.
+    ///
+    /// # Errors
+    /// [`StoreError::NoSuchRun`]; troubles of reading.
+    pub fn scores(
+        &self,
+        filter: &ScoreFilter,
+        after: Option<ScoreCursor>,
+        limit: usize,
+    ) -> Result<Vec<ScoreRecord>, StoreError> {
+        let run = self.run_of(filter)?;
+        let mut conditions = Conditions::of(filter, run, after);
+        let order = "ORDER BY score_rows.case_key, score_rows.scorer LIMIT ?";
+        let sql = format!("{RECORDS}{} {order}", conditions.sql());
+        conditions.values.push(Value::Integer(i64::try_from(limit).unwrap_or(i64::MAX)));
+        let mut records = Vec::new();
+        self.each(&sql, &conditions, |row| {
+            records.push(score_record(row)?);
+            Ok(())
+        })?;
+        Ok(records)
+    }
+
+    /// How many rows `filter` names.
+    ///
+    /// # Errors
+    /// [`StoreError::NoSuchRun`]; troubles of reading.
+    pub fn score_count(&self, filter: &ScoreFilter) -> Result<u64, StoreError> {
+        let conditions = Conditions::of(filter, self.run_of(filter)?, None);
+        let sql = format!("SELECT count(*) FROM score_rows{}", conditions.sql());
+        let mut count = 0;
+        self.each(&sql, &conditions, |row| {
+            count = row.get::<_, i64>(0)?.unsigned_abs();
+            Ok(())
+        })?;
+        Ok(count)
+    }
+
+    /// Hands over every score that `filter` names, of the scorer with this id, in ascending order.
+    /// Memory stays flat: what does not fit is sorted in temporary files.
+    ///
+    /// # Errors
+    /// [`StoreError::NoSuchRun`]; troubles of reading.
+    pub fn for_each_score_sorted(
+        &self,
+        filter: &ScoreFilter,
+        scorer_id: &str,
+        mut take: impl FnMut(f64),
+    ) -> Result<(), StoreError> {
+        if filter.scorer.as_deref().is_some_and(|wanted| wanted != scorer_id) {
+            return Ok(());
+        }
+        let filter = ScoreFilter { scorer: Some(scorer_id.to_owned()), ..filter.clone() };
+        let mut conditions = Conditions::of(&filter, self.run_of(&filter)?, None);
+        conditions.add("score_rows.status = 'scored'", []);
+        let sql = format!("SELECT score FROM score_rows{} ORDER BY score", conditions.sql());
+        self.each(&sql, &conditions, |row| {
+            take(row.get(0)?);
+            Ok(())
+        })
+    }
+
+    pub(super) fn run_of(&self, filter: &ScoreFilter) -> Result<Option<RunKey>, StoreError> {
+        filter.run.as_deref().map(|id| self.run(id).map(|run| run.key)).transpose()
+    }
+
+    /// Runs a query of this room with the values of `conditions`, row by row.
+    pub(super) fn each(
+        &self,
+        sql: &str,
+        conditions: &Conditions,
+        mut take: impl FnMut(&Row<'_>) -> rusqlite::Result<()>,
+    ) -> Result<(), StoreError> {
+        let values = params_from_iter(conditions.values.iter().map(|value| value as &dyn ToSql));
+        let read = || {
+            let mut query = self.conn.prepare_cached(sql)?;
+            let mut rows = query.query(values)?;
+            while let Some(row) = rows.next()? {
+                take(row)?;
+            }
+            Ok(())
+        };
+        self.told(read())
+    }
+}
+
+fn score_record(row: &Row<'_>) -> rusqlite::Result<ScoreRecord> {
+    let mut cells = Cells { row, next: 0 };
+    let cursor = ScoreCursor { case: cells.take()?, scorer: cells.take()? };
+    let run_id: RunId = cells.take()?;
+    let case_id: String = cells.take()?;
+    let node_id = cells.take()?;
+    let (iteration, attempt) = (cells.take()?, cells.take()?);
+    let scorer_id: String = cells.take()?;
+    Ok(ScoreRecord {
+        id: ScoreId {
+            run_id: run_id.clone(),
+            scorer_id: scorer_id.clone(),
+            iteration,
+            attempt,
+            case_id: case_id.clone(),
+        },
+        cursor,
+        run_id,
+        case_id,
+        node_id,
+        iteration,
+        attempt,
+        scorer_id,
+        // From here on the order of these lines is the order of the columns.
+        scorer_name: cells.take()?,
+        status: cells.take()?,
+        error_kind: cells.take()?,
+        error_message: cells.take()?,
+        score: cells.take()?,
+        label: cells.take()?,
+        reason: cells.take()?,
+        meta_json: cells.take()?,
+        assertions_json: cells.take()?,
+        log_json: cells.take()?,
+        scorer_digest: cells.take()?,
+        config_digest: cells.take()?,
+        fuel: cells.take::<Option<i64>>()?.map(i64::unsigned_abs),
+        memory_bytes: cells.take::<Option<i64>>()?.map(i64::unsigned_abs),
+        severity: cells.take()?,
+        threshold: cells.take()?,
+        source: cells.take()?,
+        scored_at_ms: cells.take()?,
+        duration_ms: cells.take()?,
+        latency_ms: cells.take()?,
+    })
+}
+
+/// The cells of a row, from left to right: looking each of 28 columns up by its name would take most
+/// of the time of a page.
+struct Cells<'r> {
+    row: &'r Row<'r>,
+    next: usize,
+}
+
+impl Cells<'_> {
+    fn take<T: FromSql>(&mut self) -> rusqlite::Result<T> {
+        let cell = self.row.get(self.next);
+        self.next += 1;
+        cell
+    }
+}
+
+#[cfg(test)]
+mod tests;

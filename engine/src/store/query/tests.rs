@@ -1,0 +1,194 @@
+//! Which rows a filter finds, in which order, and what fails. Opens only databases that it wrote.
+
+use super::{super::sample::*, *};
+use crate::{
+    contract::{Direction, Scale},
+    store::{NewCase, RunWriter, ScorerSpec},
+};
+
+/// Two runs of four cases by two scorers. By `a`: 0.0, 0.5, 1.0, error; by `b`: all 0.9.
+fn two_runs() -> (tempfile::TempDir, Store) {
+    let (folder, store) = database();
+    drop(store);
+    for run in ["one", "two"] {
+        let store = Store::open(folder.path().join("scores.db")).unwrap();
+        let mut writer = writer(store, run, &["a", "b"]);
+        let scorers = writer.run().scorers.clone();
+        let rows = [scored(0.0), scored(0.5), scored(1.0), error()];
+        // Workers finish in any order; rows are read in the order of the cases.
+        for ordinal in [2, 0, 3, 1] {
+            let id = format!("case-{ordinal}");
+            let node = if ordinal % 2 == 0 { "even" } else { "odd" };
+            let new = NewCase { node_id: Some(node), ..case(ordinal, &id) };
+            let key = added(&mut writer, &new);
+            writer.add_score(key, scorers[1], &scored(0.9)).unwrap();
+            writer.add_score(key, scorers[0], &rows[ordinal as usize]).unwrap();
+        }
+    }
+    let store = Store::open_read_only(folder.path().join("scores.db")).unwrap();
+    (folder, store)
+}
+
+fn ids(store: &Store, filter: &ScoreFilter) -> Vec<String> {
+    let scores = store.scores(filter, None, 100).unwrap();
+    assert_eq!(store.score_count(filter).unwrap(), scores.len() as u64);
+    scores.iter().map(|score| score.id.to_string()).collect()
+}
+
+fn of(run: &str) -> ScoreFilter {
+    ScoreFilter { run: Some(run.into()), ..ScoreFilter::default() }
+}
+
+#[test]
+fn rows_come_by_run_case_and_scorer() {
+    let (_folder, store) = two_runs();
+    let found = ids(&store, &ScoreFilter::default());
+    assert_eq!(found.len(), 16);
+    assert_eq!(found[..3], ["one:a:0:0:case-0", "one:b:0:0:case-0", "one:a:0:0:case-1"]);
+    assert_eq!(found[8], "two:a:0:0:case-0");
+}
+
+#[test]
+fn filters_combine() {
+    let (_folder, store) = two_runs();
+    let a_of_two = ScoreFilter { scorer: Some("a".into()), ..of("two") };
+    assert_eq!(ids(&store, &a_of_two).len(), 4);
+    let odd = ScoreFilter { node: Some("odd".into()), ..a_of_two.clone() };
+    assert_eq!(ids(&store, &odd), ["two:a:0:0:case-1", "two:a:0:0:case-3"]);
+    let errors = ScoreFilter { errors: true, ..odd.clone() };
+    assert_eq!(ids(&store, &errors), ["two:a:0:0:case-3"]);
+    let below = ScoreFilter { below: Some(0.6), ..odd };
+    assert_eq!(ids(&store, &below), ["two:a:0:0:case-1"]);
+    let case = ScoreFilter { case: Some("case-2".into()), ..ScoreFilter::default() };
+    assert_eq!(ids(&store, &case).len(), 4, "both runs, both scorers");
+    let both = ScoreFilter { case: Some("case-2".into()), ..a_of_two };
+    assert_eq!(ids(&store, &both), ["two:a:0:0:case-2"]);
+    let nobody = ScoreFilter { scorer: Some("' OR 1 --".into()), ..ScoreFilter::default() };
+    assert!(ids(&store, &nobody).is_empty());
+    assert!(matches!(store.scores(&of("three"), None, 1), Err(StoreError::NoSuchRun { .. })));
+}
+
+#[test]
+fn pages_follow_one_another_without_gap_or_repetition() {
+    let (_folder, store) = two_runs();
+    for filter in [ScoreFilter::default(), of("two"), ScoreFilter { failed: true, ..of("one") }] {
+        let (mut paged, mut after) = (Vec::new(), None);
+        loop {
+            let page = store.scores(&filter, after, 3).unwrap();
+            let Some(last) = page.last() else { break };
+            after = Some(last.cursor);
+            paged.extend(page.iter().map(|score| score.id.to_string()));
+        }
+        assert_eq!(paged, ids(&store, &filter));
+    }
+}
+
+/// `failed` by scale, direction and threshold: which of the scores 0, 0.5 and 1 fail.
+#[test]
+fn what_fails_is_an_error_or_on_the_wrong_side_of_the_threshold() {
+    let (higher, lower) = (Direction::HigherIsBetter, Direction::LowerIsBetter);
+    let rules = [
+        (Scale::Unit, higher, None, "0 0.5"),
+        (Scale::Unit, higher, Some(0.5), "0"),
+        (Scale::Unit, lower, None, "0.5 1"),
+        (Scale::Unit, lower, Some(0.5), "1"),
+        (Scale::Points, higher, None, ""),
+        (Scale::Points, higher, Some(1.0), "0 0.5"),
+    ];
+    for (scale, direction, threshold, expected) in rules {
+        let (_folder, mut store) = database();
+        let spec = ScorerSpec { scale, direction, threshold, ..scorer("a") };
+        let run = store.create_run(&run("r"), &[spec]).unwrap();
+        let mut writer = RunWriter::new(store, run.clone());
+        for (ordinal, id) in ["0", "0.5", "1", "error"].into_iter().enumerate() {
+            let key = added(&mut writer, &case(ordinal as u64, id));
+            let row = id.parse().map_or(error(), scored);
+            writer.add_score(key, run.scorers[0], &row).unwrap();
+        }
+        let failed = ScoreFilter { failed: true, ..ScoreFilter::default() };
+        let failed = writer.store().scores(&failed, None, 10).unwrap();
+        let cases: Vec<_> = failed.iter().map(|score| score.case_id.as_str()).collect();
+        let expected: Vec<_> = expected.split_whitespace().chain(["error"]).collect();
+        assert_eq!(cases, expected, "{scale:?} {direction:?} {threshold:?}");
+    }
+}
+
+#[test]
+fn the_view_says_the_same_as_the_library() {
+    let (_folder, store) = two_runs();
+    let mut view = store.conn.prepare("SELECT * FROM scores WHERE id = ?1").unwrap();
+    for score in store.scores(&ScoreFilter::default(), None, 100).unwrap() {
+        let json = serde_json::to_value(&score).unwrap();
+        let columns: Vec<String> = view.column_names().map(str::to_owned).collect();
+        let keys: Vec<_> = json.as_object().unwrap().keys().collect();
+        assert_eq!(columns.len(), keys.len());
+        view.query_row([score.id.to_string()], |row| {
+            for column in &columns {
+                let shown = match row.get::<_, Value>(column.as_str())? {
+                    Value::Null => serde_json::Value::Null,
+                    Value::Integer(n) => n.into(),
+                    Value::Real(n) => n.into(),
+                    Value::Text(text) => text.into(),
+                    Value::Blob(_) => "a blob in a view for people".into(),
+                };
+                assert_eq!(json[column], shown, "{column}");
+            }
+            Ok(())
+        })
+        .unwrap();
+    }
+}
+
+#[test]
+fn sorted_scores_are_those_of_one_scorer_and_of_scored_rows_only() {
+    let (_folder, store) = two_runs();
+    let sorted = |filter: &ScoreFilter| {
+        let mut scores = Vec::new();
+        store.for_each_score_sorted(filter, "a", |score| scores.push(score)).unwrap();
+        scores
+    };
+    assert_eq!(sorted(&ScoreFilter::default()), [0.0, 0.0, 0.5, 0.5, 1.0, 1.0]);
+    assert_eq!(sorted(&of("one")), [0.0, 0.5, 1.0]);
+    assert_eq!(sorted(&ScoreFilter { scorer: Some("b".into()), ..of("one") }), [0.0; 0]);
+}
+
+#[test]
+fn a_snapshot_does_not_see_what_is_written_meanwhile() {
+    let (folder, store) = two_runs();
+    let mut other = Store::open(folder.path().join("scores.db")).unwrap();
+    let counted: Result<_, StoreError> = store.snapshot(|store| {
+        let before = store.runs(10)?.len();
+        other.create_run(&run("three"), &[])?;
+        Ok((before, store.runs(10)?.len()))
+    });
+    assert_eq!(counted.unwrap(), (2, 2));
+    assert_eq!(store.runs(10).unwrap().len(), 3);
+}
+
+#[test]
+fn every_page_is_found_without_sorting() {
+    let (_folder, store) = two_runs();
+    let filters = [
+        ScoreFilter::default(),
+        of("one"),
+        ScoreFilter { errors: true, ..of("one") },
+        ScoreFilter { node: Some("odd".into()), ..of("one") },
+        ScoreFilter { failed: true, ..of("one") },
+    ];
+    for filter in filters {
+        let run = store.run_of(&filter).unwrap();
+        let conditions = Conditions::of(&filter, run, None);
+        let order = "ORDER BY score_rows.case_key, score_rows.scorer";
+        let sql = format!("EXPLAIN QUERY PLAN {RECORDS}{} {order}", conditions.sql());
+        let mut plan = String::new();
+        store
+            .each(&sql, &conditions, |row| {
+                plan.push_str(&row.get::<_, String>("detail")?);
+                plan.push('\n');
+                Ok(())
+            })
+            .unwrap();
+        assert!(!plan.contains("TEMP B-TREE"), "{filter:?}\n{plan}");
+        assert!(!filter.errors || plan.contains("score_rows_errors"), "{plan}");
+    }
+}

@@ -1,0 +1,380 @@
+//! Runs and their scorers: create, resume, list. Knows nothing of their cases and scores.
+
+use rusqlite::{OptionalExtension, Row, Transaction, TransactionBehavior, named_params};
+use serde::{Deserialize, Serialize};
+
+use super::{RunId, RunKey, ScorerKey, Store, StoreError};
+use crate::{
+    contract::{Direction, Scale, Severity},
+    digest::Digest,
+};
+
+/// How the cases of a run come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RunSource {
+    /// From files that were there before.
+    Batch,
+    /// From a running program, as they happen.
+    Live,
+}
+
+impl RunSource {
+    /// The word that is stored and shown.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            RunSource::Batch => "batch",
+            RunSource::Live => "live",
+        }
+    }
+}
+
+/// How far a run has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RunState {
+    /// It runs; or it was killed before it could say otherwise.
+    Running,
+    /// Every case was seen.
+    Finished,
+    /// The user stopped it.
+    Interrupted,
+    /// Something else stopped it: a bad case, a full disk.
+    Stopped,
+}
+
+impl RunState {
+    /// The word that is stored and shown.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            RunState::Running => "running",
+            RunState::Finished => "finished",
+            RunState::Interrupted => "interrupted",
+            RunState::Stopped => "stopped",
+        }
+    }
+}
+
+/// What is known of a run when it starts.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RunSpec {
+    /// Unique in its database.
+    pub id: RunId,
+    /// What the suite calls itself.
+    pub suite_name: Option<String>,
+    /// The resolved plan, as JSON.
+    pub suite_json: String,
+    /// The digest of the plan.
+    pub suite_digest: Digest,
+    /// Version of the engine that started it.
+    pub engine_version: String,
+    /// Version of wasmtime in that engine.
+    pub wasmtime_version: String,
+    /// Version of the scorer contract.
+    pub contract_version: String,
+    /// How its cases come.
+    pub source: RunSource,
+    /// Milliseconds since 1970 UTC.
+    pub created_at_ms: i64,
+}
+
+/// A stored run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RunRecord {
+    /// What names it inside this database.
+    #[serde(skip)]
+    pub key: RunKey,
+    /// What it started with.
+    #[serde(flatten)]
+    pub spec: RunSpec,
+    /// How far it has come.
+    pub state: RunState,
+    /// Why it was interrupted or stopped.
+    pub state_reason: Option<String>,
+    /// Milliseconds since 1970 UTC; none while it runs.
+    pub finished_at_ms: Option<i64>,
+}
+
+/// What is known of a run's scorer when the run starts.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ScorerSpec {
+    /// The suite's key for it: unique in the run, not empty, without `:`.
+    pub scorer_id: String,
+    /// For people.
+    pub name: String,
+    /// What the component calls itself.
+    pub component_id: String,
+    /// The version that the component claims.
+    pub component_version: String,
+    /// The component's bytes.
+    pub component_digest: Digest,
+    /// Where the bytes came from.
+    pub component_origin: String,
+    /// What `configure` was given, as JSON.
+    pub config_json: String,
+    /// The digest of the configuration.
+    pub config_digest: Digest,
+    /// The limits that it runs under, as JSON.
+    pub limits_json: String,
+    /// What `describe` answered, as JSON.
+    pub info_json: String,
+    /// The range of its scores.
+    pub scale: Scale,
+    /// Which end of the scale is good.
+    pub direction: Direction,
+    /// How a score on the wrong side of the threshold counts.
+    pub severity: Severity,
+    /// The worst score that passes, where one was set.
+    pub threshold: Option<f64>,
+    /// Whether `configure` ran once and every score starts from what it left.
+    pub frozen: bool,
+}
+
+/// A stored scorer of a run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ScorerRecord {
+    /// What names it inside this database.
+    #[serde(skip)]
+    pub key: ScorerKey,
+    /// What it is.
+    #[serde(flatten)]
+    pub spec: ScorerSpec,
+}
+
+/// A run that may be written: what [`super::RunWriter`] needs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunHandle {
+    /// The run.
+    pub key: RunKey,
+    /// Its scorers, in the suite's order.
+    pub scorers: Vec<ScorerKey>,
+}
+
+impl Store {
+    /// Stores a new run with its scorers; its state is [`RunState::Running`].
+    ///
+    /// # Errors
+    /// [`StoreError::RunExists`]; [`StoreError::Rejected`] where two scorers have one id or an id
+    /// holds `:`; troubles of writing.
+    pub fn create_run(
+        &mut self,
+        run: &RunSpec,
+        scorers: &[ScorerSpec],
+    ) -> Result<RunHandle, StoreError> {
+        let change = Transaction::new_unchecked(&self.conn, TransactionBehavior::Immediate);
+        let change = self.told(change)?;
+        if self.find_run(run.id.as_str())?.is_some() {
+            let id = run.id.to_string();
+            return Err(StoreError::RunExists { path: self.path.clone(), id });
+        }
+        let key = self.told(insert_run(&change, run))?;
+        let inserted = scorers.iter().map(|scorer| insert_scorer(&change, key, scorer));
+        let scorers = self.told(inserted.collect::<rusqlite::Result<_>>())?;
+        self.told(change.commit())?;
+        Ok(RunHandle { key, scorers })
+    }
+
+    /// Marks the run as running again, whatever its state was. Whether the plan is still the same is
+    /// for the caller to compare, with [`Store::run`] and [`Store::scorers`], before this.
+    ///
+    /// # Errors
+    /// [`StoreError::NoSuchRun`]; troubles of writing.
+    pub fn resume_run(&mut self, id: &str) -> Result<RunHandle, StoreError> {
+        let run = self.run(id)?;
+        self.set_state(run.key, RunState::Running, None, None)?;
+        let scorers = self.scorers(run.key)?.into_iter().map(|scorer| scorer.key).collect();
+        Ok(RunHandle { key: run.key, scorers })
+    }
+
+    /// The run with this id.
+    ///
+    /// # Errors
+    /// [`StoreError::NoSuchRun`], with ids that come near; troubles of reading.
+    pub fn run(&self, id: &str) -> Result<RunRecord, StoreError> {
+        match self.find_run(id)? {
+            Some(run) => Ok(run),
+            None => {
+                let (path, near) = (self.path.clone(), self.near_runs(id)?);
+                Err(StoreError::NoSuchRun { path, id: id.to_owned(), near })
+            }
+        }
+    }
+
+    /// The newest runs, newest first, at most `limit`.
+    ///
+    /// # Errors
+    /// Troubles of reading.
+    pub fn runs(&self, limit: usize) -> Result<Vec<RunRecord>, StoreError> {
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let read = || {
+            let mut query =
+                self.conn.prepare_cached("SELECT * FROM runs ORDER BY run DESC LIMIT ?1")?;
+            query.query_map([limit], run_record)?.collect()
+        };
+        self.told(read())
+    }
+
+    /// The run that was created last, if there is any.
+    ///
+    /// # Errors
+    /// Troubles of reading.
+    pub fn latest_run(&self) -> Result<Option<RunRecord>, StoreError> {
+        Ok(self.runs(1)?.pop())
+    }
+
+    /// The scorers of a run, in the suite's order.
+    ///
+    /// # Errors
+    /// Troubles of reading.
+    pub fn scorers(&self, run: RunKey) -> Result<Vec<ScorerRecord>, StoreError> {
+        let read = || {
+            let mut query =
+                self.conn.prepare_cached("SELECT * FROM scorers WHERE run = ?1 ORDER BY scorer")?;
+            query.query_map([run], scorer_record)?.collect()
+        };
+        self.told(read())
+    }
+
+    pub(super) fn set_state(
+        &self,
+        run: RunKey,
+        state: RunState,
+        reason: Option<&str>,
+        finished_at_ms: Option<i64>,
+    ) -> Result<(), StoreError> {
+        let updated = self.conn.execute(
+            "UPDATE runs SET state = :state, state_reason = :reason, finished_at_ms = :finished
+             WHERE run = :run",
+            named_params! {
+                ":run": run,
+                ":state": state,
+                ":reason": reason,
+                ":finished": finished_at_ms,
+            },
+        );
+        self.told(updated).map(drop)
+    }
+
+    fn find_run(&self, id: &str) -> Result<Option<RunRecord>, StoreError> {
+        let read = || {
+            let mut query = self.conn.prepare_cached("SELECT * FROM runs WHERE id = ?1")?;
+            query.query_row([id], run_record).optional()
+        };
+        self.told(read())
+    }
+
+    /// Up to five ids that begin with `id`, or that `id` begins with; else the newest.
+    fn near_runs(&self, id: &str) -> Result<Vec<String>, StoreError> {
+        let read = || {
+            let mut query = self.conn.prepare_cached(
+                "SELECT id FROM runs
+                 ORDER BY substr(id, 1, length(?1)) = ?1 OR substr(?1, 1, length(id)) = id DESC,
+                          run DESC
+                 LIMIT 5",
+            )?;
+            query.query_map([id], |row| row.get(0))?.collect()
+        };
+        self.told(read())
+    }
+}
+
+fn insert_run(change: &Transaction<'_>, run: &RunSpec) -> rusqlite::Result<RunKey> {
+    change.execute(
+        "INSERT INTO runs (id, suite_name, suite_json, suite_digest, engine_version,
+             wasmtime_version, contract_version, source, state, created_at_ms)
+         VALUES (:id, :suite_name, :suite_json, :suite_digest, :engine_version,
+             :wasmtime_version, :contract_version, :source, 'running', :created_at_ms)",
+        named_params! {
+            ":id": run.id,
+            ":suite_name": run.suite_name,
+            ":suite_json": run.suite_json,
+            ":suite_digest": run.suite_digest,
+            ":engine_version": run.engine_version,
+            ":wasmtime_version": run.wasmtime_version,
+            ":contract_version": run.contract_version,
+            ":source": run.source,
+            ":created_at_ms": run.created_at_ms,
+        },
+    )?;
+    Ok(RunKey(change.last_insert_rowid()))
+}
+
+fn insert_scorer(
+    change: &Transaction<'_>,
+    run: RunKey,
+    scorer: &ScorerSpec,
+) -> rusqlite::Result<ScorerKey> {
+    change.execute(
+        "INSERT INTO scorers (run, scorer_id, name, component_id, component_version,
+             component_digest, component_origin, config_json, config_digest, limits_json,
+             info_json, scale, direction, severity, threshold, frozen)
+         VALUES (:run, :scorer_id, :name, :component_id, :component_version,
+             :component_digest, :component_origin, :config_json, :config_digest, :limits_json,
+             :info_json, :scale, :direction, :severity, :threshold, :frozen)",
+        named_params! {
+            ":run": run,
+            ":scorer_id": scorer.scorer_id,
+            ":name": scorer.name,
+            ":component_id": scorer.component_id,
+            ":component_version": scorer.component_version,
+            ":component_digest": scorer.component_digest,
+            ":component_origin": scorer.component_origin,
+            ":config_json": scorer.config_json,
+            ":config_digest": scorer.config_digest,
+            ":limits_json": scorer.limits_json,
+            ":info_json": scorer.info_json,
+            ":scale": scorer.scale,
+            ":direction": scorer.direction,
+            ":severity": scorer.severity,
+            ":threshold": scorer.threshold,
+            ":frozen": scorer.frozen,
+        },
+    )?;
+    Ok(ScorerKey(change.last_insert_rowid()))
+}
+
+fn run_record(row: &Row<'_>) -> rusqlite::Result<RunRecord> {
+    Ok(RunRecord {
+        key: row.get("run")?,
+        spec: RunSpec {
+            id: row.get("id")?,
+            suite_name: row.get("suite_name")?,
+            suite_json: row.get("suite_json")?,
+            suite_digest: row.get("suite_digest")?,
+            engine_version: row.get("engine_version")?,
+            wasmtime_version: row.get("wasmtime_version")?,
+            contract_version: row.get("contract_version")?,
+            source: row.get("source")?,
+            created_at_ms: row.get("created_at_ms")?,
+        },
+        state: row.get("state")?,
+        state_reason: row.get("state_reason")?,
+        finished_at_ms: row.get("finished_at_ms")?,
+    })
+}
+
+fn scorer_record(row: &Row<'_>) -> rusqlite::Result<ScorerRecord> {
+    Ok(ScorerRecord {
+        key: row.get("scorer")?,
+        spec: ScorerSpec {
+            scorer_id: row.get("scorer_id")?,
+            name: row.get("name")?,
+            component_id: row.get("component_id")?,
+            component_version: row.get("component_version")?,
+            component_digest: row.get("component_digest")?,
+            component_origin: row.get("component_origin")?,
+            config_json: row.get("config_json")?,
+            config_digest: row.get("config_digest")?,
+            limits_json: row.get("limits_json")?,
+            info_json: row.get("info_json")?,
+            scale: row.get("scale")?,
+            direction: row.get("direction")?,
+            severity: row.get("severity")?,
+            threshold: row.get("threshold")?,
+            frozen: row.get("frozen")?,
+        },
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,111 @@
+//! Small runs, cases and scores for the tests of this room. No assertion is made here.
+
+use tempfile::TempDir;
+
+use super::{
+    CaseAdded, CaseKey, NewCase, NewScore, Outcome, RunSource, RunSpec, RunWriter, ScorerSpec,
+    Store,
+};
+use crate::{
+    contract::{Direction, Scale, Severity},
+    digest::Digest,
+};
+
+/// A folder with a database in it; the folder goes when this does.
+pub(super) fn database() -> (TempDir, Store) {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path().join("scores.db")).unwrap();
+    (folder, store)
+}
+
+pub(super) fn run(id: &str) -> RunSpec {
+    RunSpec {
+        id: id.parse().unwrap(),
+        suite_name: Some("smoke".into()),
+        suite_json: r#"{"scorers":{}}"#.into(),
+        suite_digest: Digest::of(b"suite"),
+        engine_version: "0.1.0".into(),
+        wasmtime_version: "48.0.8".into(),
+        contract_version: "0.1.0".into(),
+        source: RunSource::Batch,
+        created_at_ms: 1_700_000_000_000,
+    }
+}
+
+pub(super) fn scorer(id: &str) -> ScorerSpec {
+    ScorerSpec {
+        scorer_id: id.into(),
+        name: format!("Scorer {id}"),
+        component_id: id.into(),
+        component_version: "1.2.3".into(),
+        component_digest: Digest::of(id.as_bytes()),
+        component_origin: "built-in".into(),
+        config_json: "{}".into(),
+        config_digest: Digest::of(b"{}"),
+        limits_json: "{}".into(),
+        info_json: "{}".into(),
+        scale: Scale::Unit,
+        direction: Direction::HigherIsBetter,
+        severity: Severity::Soft,
+        threshold: None,
+        frozen: true,
+    }
+}
+
+pub(super) fn case(ordinal: u64, case_id: &str) -> NewCase<'_> {
+    NewCase {
+        ordinal,
+        case_id,
+        node_id: None,
+        iteration: 0,
+        attempt: 0,
+        source_name: "cases.jsonl",
+        source_line: ordinal.saturating_add(1),
+        latency_ms: None,
+        digest: Digest::of(case_id.as_bytes()),
+        input: None,
+        output: r#""Paris""#,
+        ground_truth: None,
+        context: None,
+        output_schema: None,
+        trace: None,
+        usage: None,
+        metadata: None,
+        baseline: None,
+        other: None,
+    }
+}
+
+pub(super) fn row(outcome: Outcome<'_>) -> NewScore<'_> {
+    NewScore {
+        outcome,
+        fuel: Some(1000),
+        memory_bytes: Some(65536),
+        duration_ms: 0.25,
+        scored_at_ms: 1_700_000_000_001,
+        log: &[],
+    }
+}
+
+pub(super) fn scored(score: f64) -> NewScore<'static> {
+    row(Outcome::Scored { score, label: None, reason: None, meta: None, assertions: &[] })
+}
+
+pub(super) fn error() -> NewScore<'static> {
+    row(Outcome::Error { kind: "trap", message: "unreachable", reason: None })
+}
+
+/// A writer of a new run with these scorers.
+pub(super) fn writer(mut store: Store, run_id: &str, scorers: &[&str]) -> RunWriter {
+    let scorers: Vec<_> = scorers.iter().map(|id| scorer(id)).collect();
+    let run = store.create_run(&run(run_id), &scorers).unwrap();
+    RunWriter::new(store, run)
+}
+
+/// The key of a case that must be new.
+pub(super) fn added(writer: &mut RunWriter, case: &NewCase<'_>) -> CaseKey {
+    match writer.add_case(case).unwrap() {
+        CaseAdded::New(key) => key,
+        other => panic!("{other:?}"),
+    }
+}

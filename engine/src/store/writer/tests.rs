@@ -1,0 +1,136 @@
+//! What a writer stores, keeps and refuses. Kills no process; see `durability_tests`.
+
+use super::{super::sample::*, *};
+use crate::{
+    contract::LogLevel,
+    store::{ScoreFilter, ScoreRecord, Status, StoredCase},
+};
+
+fn rows(writer: &RunWriter) -> Vec<ScoreRecord> {
+    writer.store().scores(&ScoreFilter::default(), None, 100).unwrap()
+}
+
+#[test]
+fn every_outcome_is_stored_as_what_it_is() {
+    let (_folder, store) = database();
+    let mut writer = writer(store, "r", &["a", "b", "c", "d"]);
+    let key = added(&mut writer, &case(0, "x"));
+    let assertions = [Assertion {
+        name: "equal".into(),
+        score: 1.0,
+        severity: None,
+        threshold: None,
+        reason: None,
+    }];
+    let log = [LogLine { level: LogLevel::Warn, message: "odd".into() }];
+    let outcomes = [
+        Outcome::Scored {
+            score: 0.5,
+            label: Some("C"),
+            reason: Some("half"),
+            meta: Some("{}"),
+            assertions: &assertions,
+        },
+        Outcome::NotApplicable { label: None, reason: Some("no truth"), meta: None },
+        Outcome::Skipped { reason: Some("sampling") },
+        Outcome::Error { kind: "trap", message: "unreachable", reason: None },
+    ];
+    for (scorer, outcome) in writer.run().scorers.clone().into_iter().zip(outcomes) {
+        assert!(writer.add_score(key, scorer, &NewScore { log: &log, ..row(outcome) }).unwrap());
+    }
+
+    let rows = rows(&writer);
+    let statuses: Vec<_> = rows.iter().map(|row| row.status).collect();
+    let all = [Status::Scored, Status::NotApplicable, Status::Skipped, Status::Error];
+    assert_eq!(statuses, all);
+    assert_eq!(rows[0].score, Some(0.5));
+    assert_eq!(rows[0].assertions_json.as_deref(), Some(r#"[{"name":"equal","score":1.0}]"#));
+    assert_eq!(rows[0].log_json.as_deref(), Some(r#"[{"level":"warn","message":"odd"}]"#));
+    assert_eq!(rows[1].reason.as_deref(), Some("no truth"));
+    assert_eq!(rows[3].error_message.as_deref(), Some("unreachable"));
+    assert_eq!((rows[0].fuel, rows[0].memory_bytes), (Some(1000), Some(65536)));
+}
+
+#[test]
+fn a_row_that_is_there_is_never_overwritten() {
+    let (_folder, store) = database();
+    let mut writer = writer(store, "r", &["a"]);
+    let scorer = writer.run().scorers[0];
+    let key = added(&mut writer, &case(0, "x"));
+    assert!(writer.add_score(key, scorer, &scored(1.0)).unwrap());
+    assert!(!writer.add_score(key, scorer, &scored(0.0)).unwrap());
+    writer.commit().unwrap();
+    assert!(!writer.add_score(key, scorer, &error()).unwrap());
+    assert_eq!(rows(&writer)[0].score, Some(1.0));
+}
+
+#[test]
+fn a_number_that_is_no_score_is_an_error_and_not_a_missing_row() {
+    let (_folder, store) = database();
+    let mut writer = writer(store, "r", &["a"]);
+    let scorer = writer.run().scorers[0];
+    let key = added(&mut writer, &case(0, "x"));
+    for bad in [f64::NAN, f64::INFINITY, -0.1] {
+        let refused = writer.add_score(key, scorer, &scored(bad));
+        assert!(matches!(refused, Err(StoreError::Rejected { .. })), "{bad}");
+    }
+    assert!(writer.add_score(key, scorer, &scored(0.0)).unwrap(), "the batch goes on");
+}
+
+#[test]
+fn cases_and_scorers_of_another_run_are_refused() {
+    let (folder, store) = database();
+    let mut one = writer(store, "one", &["a"]);
+    let key = added(&mut one, &case(0, "x"));
+    let scorer = one.run().scorers[0];
+    drop(one);
+    let store = Store::open(folder.path().join("scores.db")).unwrap();
+    let mut two = writer(store, "two", &["a"]);
+    let other = two.run().scorers[0];
+    assert!(two.add_score(key, other, &scored(1.0)).is_err());
+    let own = added(&mut two, &case(0, "x"));
+    assert!(two.add_score(own, scorer, &scored(1.0)).is_err());
+    assert!(two.add_score(own, other, &scored(1.0)).unwrap());
+}
+
+#[test]
+fn others_see_a_batch_when_it_is_committed_and_not_before() {
+    let (folder, store) = database();
+    let mut writer = writer(store, "r", &["a"]);
+    let reader = Store::open_read_only(folder.path().join("scores.db")).unwrap();
+    let run = writer.run().key;
+    added(&mut writer, &case(0, "x"));
+    assert_eq!(reader.stored_case(run, "x", 0, 0).unwrap(), None);
+    writer.commit().unwrap();
+    assert!(matches!(reader.stored_case(run, "x", 0, 0).unwrap(), Some(StoredCase { .. })));
+}
+
+#[test]
+fn a_writer_that_is_dropped_keeps_its_rows_and_its_run_may_go_on() {
+    let (folder, store) = database();
+    let mut writer = writer(store, "r", &["a"]);
+    added(&mut writer, &case(0, "x"));
+    let run = writer.run().key;
+    drop(writer);
+    let store = Store::open(folder.path().join("scores.db")).unwrap();
+    assert!(store.stored_case(run, "x", 0, 0).unwrap().is_some());
+    assert_eq!(store.run("r").unwrap().state, RunState::Running);
+}
+
+#[test]
+fn a_run_says_how_it_ended_until_it_is_resumed() {
+    let (folder, store) = database();
+    let mut writer = writer(store, "r", &["a"]);
+    assert!(writer.finish(RunState::Running, None, 5).is_err());
+    writer.finish(RunState::Interrupted, Some("Ctrl-C"), 5).unwrap();
+    let run = writer.store().run("r").unwrap();
+    assert_eq!((run.state, run.finished_at_ms), (RunState::Interrupted, Some(5)));
+    assert_eq!(run.state_reason.as_deref(), Some("Ctrl-C"));
+    drop(writer);
+
+    let mut store = Store::open(folder.path().join("scores.db")).unwrap();
+    store.resume_run("r").unwrap();
+    let run = store.run("r").unwrap();
+    assert_eq!((run.state, run.finished_at_ms), (RunState::Running, None));
+    assert_eq!(run.state_reason, None);
+}

@@ -1,0 +1,239 @@
+//! The suite: which scorers run, each with its configuration, limits and grants. Loads no component.
+//!
+//! - `file`: the suite file as written (TOML), with the place of everything that may be wrong.
+//! - `quantity`: sizes and times as people write them.
+//! - here: the suite that a file, or the command line, resolves to.
+
+mod file;
+mod quantity;
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use crate::{
+    digest::Digest,
+    registry::Reference,
+    sandbox::{Grants, Limits, ScorerConfig},
+};
+
+pub use file::LimitOverrides;
+pub use quantity::{NotAQuantity, parse_bytes, parse_duration};
+
+/// Which scorers run.
+#[derive(Clone, Debug)]
+pub struct Suite {
+    /// What the suite is called.
+    pub name: String,
+    /// The scorers, in the order of the file; no two with one name.
+    pub scorers: Vec<SuiteScorer>,
+}
+
+/// One scorer of a suite.
+#[derive(Clone, Debug)]
+pub struct SuiteScorer {
+    /// Its name in the suite: what rows and reports call it.
+    pub id: ScorerId,
+    /// The component.
+    pub uses: Reference,
+    /// A name for people, where it is not the component's own.
+    pub name: Option<String>,
+    /// Its configuration.
+    pub config: ScorerConfig,
+    /// What one of its scores may use.
+    pub limits: Limits,
+    /// What it may import.
+    pub grants: Grants,
+    /// Where the file says so.
+    pub place: Option<Place>,
+}
+
+/// A place in a file, counted from 1.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The file.
+    pub file: PathBuf,
+    /// The line.
+    pub line: usize,
+    /// The column, in characters.
+    pub column: usize,
+}
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}:{}", self.file.display(), self.line, self.column)
+    }
+}
+
+/// A scorer's name within a suite: 1 to 64 of letters, digits, `-`, `_`, `.`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub struct ScorerId(String);
+
+impl ScorerId {
+    /// Checks a name.
+    ///
+    /// # Errors
+    /// [`SuiteError::BadScorerId`].
+    pub fn new(name: &str) -> Result<ScorerId, SuiteError> {
+        let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+        match (1..=64).contains(&name.len()) && name.bytes().all(allowed) {
+            true => Ok(ScorerId(name.to_owned())),
+            false => Err(SuiteError::BadScorerId(name.to_owned())),
+        }
+    }
+
+    /// The name.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::fmt::Display for ScorerId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Why there is no suite.
+#[derive(Debug, thiserror::Error)]
+pub enum SuiteError {
+    /// The file cannot be read.
+    #[error("cannot read the suite `{}`: {source}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// The file says what it may not.
+    #[error("{place}: {reason}")]
+    Invalid {
+        /// Where.
+        place: Place,
+        /// What is wrong.
+        reason: String,
+        /// What may have been meant.
+        hint: Option<String>,
+    },
+    /// A scorer's name has characters that it may not have.
+    #[error("`{0}` cannot be a scorer's name")]
+    BadScorerId(String),
+    /// Two scorers with one name.
+    #[error("two scorers are called `{0}`")]
+    SameId(String),
+    /// Something is said of a scorer that the suite does not have.
+    #[error("there is no scorer `{name}` in this run")]
+    NoSuchScorer {
+        /// The name.
+        name: String,
+        /// The names nearest to it.
+        nearest: Vec<String>,
+    },
+    /// A suite without scorers.
+    #[error("no scorer is named")]
+    NoScorers,
+}
+
+impl SuiteError {
+    /// What to do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            SuiteError::Invalid { hint, .. } => hint.clone(),
+            SuiteError::BadScorerId(_) => {
+                Some("a name has 1 to 64 letters, digits, `-`, `_` and `.`".into())
+            }
+            SuiteError::SameId(name) => {
+                Some(format!("give one of them another name: `-s other-name={name}`"))
+            }
+            SuiteError::NoSuchScorer { nearest, .. } => {
+                nearest.first().map(|name| format!("did you mean `{name}`?"))
+            }
+            SuiteError::NoScorers => {
+                Some("name one with `-s`, or write a suite file; `scorebox scorers` lists the built-in ones".into())
+            }
+            SuiteError::Unreadable { .. } => None,
+        }
+    }
+}
+
+impl Suite {
+    /// Reads a suite file.
+    ///
+    /// # Errors
+    /// With the place of what is wrong.
+    pub fn read(path: &Path) -> Result<Suite, SuiteError> {
+        file::read(path)
+    }
+
+    /// A suite of these scorers.
+    ///
+    /// # Errors
+    /// Where two have one name, or there is none.
+    pub fn new(name: String, scorers: Vec<SuiteScorer>) -> Result<Suite, SuiteError> {
+        if scorers.is_empty() {
+            return Err(SuiteError::NoScorers);
+        }
+        for (index, scorer) in scorers.iter().enumerate() {
+            if scorers[..index].iter().any(|earlier| earlier.id == scorer.id) {
+                return Err(SuiteError::SameId(scorer.id.to_string()));
+            }
+        }
+        Ok(Suite { name, scorers })
+    }
+
+    /// The scorer of that name.
+    ///
+    /// # Errors
+    /// [`SuiteError::NoSuchScorer`], with the nearest names.
+    pub fn scorer_mut(&mut self, name: &str) -> Result<&mut SuiteScorer, SuiteError> {
+        let ids = self.scorers.iter().map(|scorer| scorer.id.as_str());
+        let nearest = crate::suggest::nearest(name, ids);
+        self.scorers
+            .iter_mut()
+            .find(|scorer| scorer.id.as_str() == name)
+            .ok_or_else(|| SuiteError::NoSuchScorer { name: name.to_owned(), nearest })
+    }
+
+    /// The suite as JSON, as it is stored with a run. Paths are as written; components are told
+    /// apart by their digests, which are stored beside it.
+    pub fn to_json(&self) -> String {
+        let scorers: Vec<serde_json::Value> = self.scorers.iter().map(SuiteScorer::to_json).collect();
+        serde_json::json!({ "version": file::VERSION, "name": self.name, "scorers": scorers })
+            .to_string()
+    }
+
+    /// The digest of [`Suite::to_json`].
+    pub fn digest(&self) -> Digest {
+        Digest::of(self.to_json().as_bytes())
+    }
+}
+
+impl SuiteScorer {
+    /// A scorer with default configuration, limits and grants.
+    pub fn new(id: ScorerId, uses: Reference) -> SuiteScorer {
+        SuiteScorer {
+            id,
+            uses,
+            name: None,
+            config: ScorerConfig::default(),
+            limits: Limits::default(),
+            grants: Grants::NONE,
+            place: None,
+        }
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        let uses = match &self.uses {
+            Reference::Name(name) => name.clone(),
+            Reference::File(path) => path.display().to_string(),
+        };
+        serde_json::json!({
+            "id": self.id,
+            "use": uses,
+            "name": self.name,
+            "config": serde_json::from_str::<serde_json::Value>(self.config.as_str()).ok(),
+            "limits": self.limits,
+            "grants": self.grants.iter().collect::<Vec<_>>(),
+        })
+    }
+}

@@ -1,0 +1,99 @@
+//! Sizes and times as people write them: `64MiB`, `1.5 s`. Only reads; printing is for `report`.
+
+use std::time::Duration;
+
+/// The text is no quantity of that kind.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{written}` is not {expected}")]
+pub struct NotAQuantity {
+    written: String,
+    expected: &'static str,
+}
+
+/// Bytes: a whole number, alone or with `B`, `KiB`, `MiB`, `GiB` (1024) or `kB`, `MB`, `GB` (1000).
+///
+/// # Errors
+/// Where the text is anything else, or more than 2^64 bytes.
+pub fn parse_bytes(written: &str) -> Result<u64, NotAQuantity> {
+    let error = || NotAQuantity {
+        written: written.to_owned(),
+        expected: "a size such as 1048576, `64MiB` or `1GB`",
+    };
+    let (number, unit) = split(written);
+    let number: f64 = number.parse().map_err(|_| error())?;
+    let factor = match unit {
+        "" | "B" => 1.0,
+        "kB" | "KB" => 1e3,
+        "MB" => 1e6,
+        "GB" => 1e9,
+        "KiB" => 1024.0,
+        "MiB" => 1024.0 * 1024.0,
+        "GiB" => 1024.0 * 1024.0 * 1024.0,
+        _ => return Err(error()),
+    };
+    let bytes = (number * factor).round();
+    // Below 2^53 every whole number of bytes is exact; no limit here comes near it.
+    if !(1.0..9e15).contains(&bytes) {
+        return Err(error());
+    }
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    Ok(bytes as u64)
+}
+
+/// A time: a number with `ms`, `s`, `min` or `h`.
+///
+/// # Errors
+/// Where the text is anything else, zero, or more than 30 days.
+pub fn parse_duration(written: &str) -> Result<Duration, NotAQuantity> {
+    const MOST_SECONDS: f64 = 30.0 * 24.0 * 3600.0;
+    let error = || NotAQuantity {
+        written: written.to_owned(),
+        expected: "a time such as `500ms`, `5s` or `2min`",
+    };
+    let (number, unit) = split(written);
+    let number: f64 = number.parse().map_err(|_| error())?;
+    let factor = match unit {
+        "ms" => 1e-3,
+        "s" => 1.0,
+        "min" | "m" => 60.0,
+        "h" => 3600.0,
+        _ => return Err(error()),
+    };
+    let seconds = number * factor;
+    match seconds > 0.0 && seconds <= MOST_SECONDS {
+        true => Ok(Duration::from_secs_f64(seconds)),
+        false => Err(error()),
+    }
+}
+
+fn split(written: &str) -> (&str, &str) {
+    let written = written.trim();
+    let end = written.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(written.len());
+    let (number, unit) = written.split_at(end);
+    (number, unit.trim())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_written_with_or_without_a_unit() {
+        assert_eq!(parse_bytes("64MiB"), Ok(64 << 20));
+        assert_eq!(parse_bytes("1.5 GiB"), Ok(3 << 29));
+        assert_eq!(parse_bytes("1000"), Ok(1000));
+        assert_eq!(parse_bytes("2kB"), Ok(2000));
+        for bad in ["", "0", "-1", "MiB", "1XB", "1e3", "99999999GiB"] {
+            assert!(parse_bytes(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn times_need_a_unit() {
+        assert_eq!(parse_duration("500ms"), Ok(Duration::from_millis(500)));
+        assert_eq!(parse_duration("2 min"), Ok(Duration::from_secs(120)));
+        for bad in ["", "5", "0s", "-1s", "1d", "1000h"] {
+            assert!(parse_duration(bad).is_err(), "{bad}");
+        }
+    }
+}

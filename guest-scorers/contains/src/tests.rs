@@ -1,0 +1,93 @@
+//! contains, as a specification.
+
+use super::*;
+
+fn score(config: Value, output: Value) -> Score {
+    let scorer: Contains = scorebox_sdk::configure(config).unwrap();
+    scorer.score(&Case::new(output)).unwrap()
+}
+
+fn passes(config: Value, output: &str) -> bool {
+    score(config, json!(output)).score == Some(1.0)
+}
+
+#[test]
+fn any_all_or_none_of_the_texts() {
+    let config = |mode| json!({"values": ["option1", "option2"], "mode": mode});
+    assert!(passes(config("any"), "option2 only"));
+    assert!(!passes(config("any"), "nothing"));
+    assert!(passes(config("all"), "option1 and option2"));
+    assert!(!passes(config("all"), "option1 alone"));
+    assert!(passes(config("none"), "nothing"));
+    assert!(!passes(config("none"), "option1"));
+}
+
+#[test]
+fn case_counts_unless_told() {
+    assert!(!passes(json!({"value": "WORLD"}), "hello world"));
+    assert!(passes(
+        json!({"value": "WORLD", "ignoreCase": true}),
+        "hello world"
+    ));
+    assert!(passes(
+        json!({"value": "ÄRA", "ignoreCase": true}),
+        "neue ära"
+    ));
+}
+
+#[test]
+fn the_place_may_be_the_start_or_the_end() {
+    assert!(passes(
+        json!({"value": "hello", "at": "start"}),
+        "hello world"
+    ));
+    assert!(!passes(
+        json!({"value": "world", "at": "start"}),
+        "hello world"
+    ));
+    assert!(passes(
+        json!({"value": "world", "at": "end"}),
+        "hello world"
+    ));
+    assert!(!passes(
+        json!({"value": "world", "at": "end"}),
+        "hello world\n"
+    ));
+}
+
+#[test]
+fn the_ground_truth_stands_in_for_configured_texts() {
+    let scorer: Contains = scorebox_sdk::configure(json!({"mode": "all"})).unwrap();
+    let case = Case::new(json!("one, two")).with_ground_truth(json!(["one", "three"]));
+    let score = scorer.score(&case).unwrap();
+    assert_eq!(score.score, Some(0.0));
+    assert_eq!(
+        score.meta,
+        Some(json!({"found": ["one"], "missing": ["three"]}))
+    );
+    assert_eq!(
+        score.reason.as_deref(),
+        Some("found \"one\"; missing \"three\"")
+    );
+}
+
+#[test]
+fn other_values_are_searched_as_json_text() {
+    assert_eq!(
+        score(json!({"value": 0}), json!("There are 0 errors")).score,
+        Some(1.0)
+    );
+    assert_eq!(
+        score(json!({"value": "\"a\":1"}), json!({"a": 1})).score,
+        Some(1.0)
+    );
+}
+
+#[test]
+fn nothing_to_look_for_is_an_error() {
+    assert!(scorebox_sdk::configure::<Contains>(json!({"values": []})).is_err());
+    let scorer: Contains = scorebox_sdk::configure(json!({})).unwrap();
+    assert!(scorer.score(&Case::new(json!("x"))).is_err());
+    let empty = Case::new(json!("x")).with_ground_truth(json!([]));
+    assert!(scorer.score(&empty).is_err());
+}

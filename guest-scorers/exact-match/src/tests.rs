@@ -1,0 +1,115 @@
+//! exact-match, as a specification.
+
+use serde_json::{Value, json};
+
+use super::*;
+
+fn score(config: Value, output: Value, ground_truth: Value) -> Score {
+    let scorer: ExactMatch = scorebox_sdk::configure(config).unwrap();
+    scorer
+        .score(&Case::new(output).with_ground_truth(ground_truth))
+        .unwrap()
+}
+
+fn matches(config: Value, output: Value, ground_truth: Value) -> bool {
+    score(config, output, ground_truth).score == Some(1.0)
+}
+
+#[test]
+fn values_are_equal_as_json() {
+    assert!(matches(json!({}), json!("hello"), json!("hello")));
+    assert!(matches(json!({}), json!(1), json!(1.0)));
+    assert!(matches(
+        json!({}),
+        json!({"a": 1, "b": 2}),
+        json!({"b": 2, "a": 1.0})
+    ));
+    assert!(!matches(json!({}), json!("hello"), json!("Hello")));
+    assert!(!matches(json!({}), json!("hello"), json!("hello ")));
+    assert!(!matches(json!({}), json!("1"), json!(1)));
+    assert!(!matches(json!({}), json!({"a": 1}), json!("{\"a\": 1}")));
+}
+
+#[test]
+fn unicode_is_not_normalized() {
+    assert!(!matches(json!({}), json!("é"), json!("e\u{301}")));
+    assert!(matches(
+        json!({"ignoreCase": true}),
+        json!("STRASSE Ä"),
+        json!("strasse ä")
+    ));
+}
+
+#[test]
+fn options_reach_every_string_but_no_key() {
+    let config = json!({"ignoreCase": true, "trim": true});
+    assert!(matches(
+        config.clone(),
+        json!({"a": [" Yes\n"]}),
+        json!({"a": ["yes"]})
+    ));
+    assert!(!matches(config, json!({"A": 1}), json!({"a": 1})));
+}
+
+#[test]
+fn a_list_means_any_one_or_the_whole_list() {
+    assert!(matches(json!({}), json!("b"), json!(["a", "b"])));
+    assert!(matches(json!({}), json!(["a", "b"]), json!(["a", "b"])));
+    assert!(matches(
+        json!({"ignoreCase": true}),
+        json!(["A", "b"]),
+        json!(["a", "B"])
+    ));
+    assert!(matches(json!({}), json!([]), json!([])));
+    assert!(!matches(json!({}), json!(["a"]), json!(["a", "b"])));
+}
+
+#[test]
+fn configured_answers_come_before_the_ground_truth() {
+    assert!(matches(json!({"value": "x"}), json!("x"), json!("y")));
+    assert!(!matches(
+        json!({"values": ["x", null]}),
+        json!("y"),
+        json!("y")
+    ));
+    assert!(matches(
+        json!({"values": ["x", null]}),
+        json!(null),
+        json!("y")
+    ));
+    assert!(!matches(
+        json!({"value": ["x", "y"]}),
+        json!("x"),
+        json!("x")
+    ));
+}
+
+#[test]
+fn negate_turns_the_score_around() {
+    assert!(!matches(json!({"negate": true}), json!("a"), json!("a")));
+    assert!(matches(json!({"negate": true}), json!("a"), json!("b")));
+}
+
+#[test]
+fn reasons_are_short() {
+    let reason = |output, truth| score(json!({}), output, truth).reason.unwrap();
+    assert_eq!(
+        reason(json!("a"), json!("a")),
+        "\"a\" equals the expected answer"
+    );
+    assert_eq!(reason(json!("a"), json!("b")), "\"a\" does not equal \"b\"");
+    assert_eq!(reason(json!(1), json!([2, 3])), "1 equals none of 2, 3");
+    assert!(
+        reason(json!("a".repeat(5000)), json!("b".repeat(5000)))
+            .chars()
+            .count()
+            < 200
+    );
+}
+
+#[test]
+fn without_an_expected_answer_there_is_no_score() {
+    let scorer: ExactMatch = scorebox_sdk::configure(json!({})).unwrap();
+    let error = scorer.score(&Case::new(json!("a"))).unwrap_err();
+    assert!(error.message().contains("`groundTruth`"));
+}

@@ -1,0 +1,168 @@
+//! latency: how fast the task answered, between a target and a maximum. It reads the measured time of
+//! the case and measures nothing itself.
+//!
+//! score = 1 up to `targetMs`, 0 from `maxMs` on, and in between 1 - (latency - target) / (max - target)
+//!
+//! The rule is the latency scorer's of Smithers.
+
+use scorebox_sdk::{
+    Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, schemars,
+};
+use serde::Deserialize;
+use serde_json::json;
+
+/// Scores how fast the task answered: 1 up to `targetMs`, 0 from `maxMs` on, falling in a straight
+/// line between them.
+///
+/// A case without a latency scores 1 and says so (`meta.skipped`). The rule is the latency scorer's of
+/// Smithers.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Latency {
+    /// The latency up to which the score is 1, in milliseconds; 0 or more.
+    target_ms: f64,
+    /// The latency from which the score is 0, in milliseconds; `targetMs` or more.
+    max_ms: f64,
+}
+
+impl Scorer for Latency {
+    const INFO: Info =
+        Info::new("latency", "Latency", env!("CARGO_PKG_VERSION")).reads(Fields::LATENCY);
+
+    fn prepare(&mut self) -> Result<(), ConfigError> {
+        for (key, value) in [("targetMs", self.target_ms), ("maxMs", self.max_ms)] {
+            if !value.is_finite() || value < 0.0 {
+                let message = format!("should be 0 or more milliseconds, found {value}");
+                return Err(ConfigError::new(key, message));
+            }
+        }
+        if self.max_ms < self.target_ms {
+            let (max, target) = (self.max_ms, self.target_ms);
+            let message = format!("should be `targetMs` ({target}) or more, found {max}");
+            return Err(ConfigError::new("maxMs", message));
+        }
+        Ok(())
+    }
+
+    fn score(&self, case: &Case) -> Result<Score, ScoreError> {
+        let Some(latency) = case.latency_ms() else {
+            return Ok(Score::new(1.0)
+                .reason("No latency data available")
+                .meta(json!({ "skipped": true })));
+        };
+        let (target, max, rounded) = (self.target_ms, self.max_ms, round_half_up(latency));
+        let reason = if latency <= target {
+            format!("{rounded}ms is within target ({target}ms)")
+        } else if latency >= max {
+            format!("{rounded}ms exceeds max ({max}ms)")
+        } else {
+            format!("{rounded}ms (target: {target}ms, max: {max}ms)")
+        };
+        Ok(Score::new(fraction(latency, target, max)).reason(reason))
+    }
+}
+
+/// The score of a latency, all in milliseconds. At `target` and below it is 1, even where `max` is the
+/// same.
+#[must_use]
+pub fn fraction(latency: f64, target: f64, max: f64) -> f64 {
+    if latency <= target {
+        1.0
+    } else if latency >= max {
+        0.0
+    } else {
+        (1.0 - (latency - target) / (max - target)).clamp(0.0, 1.0)
+    }
+}
+
+/// Half a millisecond rounds up, as `Math.round` does.
+fn round_half_up(milliseconds: f64) -> f64 {
+    let floor = milliseconds.floor();
+    if milliseconds - floor >= 0.5 {
+        floor + 1.0
+    } else {
+        floor
+    }
+}
+
+scorebox_sdk::export!(Latency);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn score(latency_ms: f64) -> (f64, String) {
+        let scorer: Latency =
+            scorebox_sdk::configure(json!({"targetMs": 1000, "maxMs": 5000})).unwrap();
+        let case = Case::new(json!("x")).with_latency_ms(latency_ms);
+        let score = scorer.score(&case).unwrap();
+        (score.score.unwrap(), score.reason.unwrap())
+    }
+
+    fn refusal(config: serde_json::Value) -> String {
+        let error = scorebox_sdk::configure::<Latency>(config).err();
+        error.expect("a refusal").to_string()
+    }
+
+    #[test]
+    fn within_target_scores_1() {
+        assert_eq!(score(0.0), (1.0, "0ms is within target (1000ms)".into()));
+        assert_eq!(
+            score(1000.0),
+            (1.0, "1000ms is within target (1000ms)".into())
+        );
+    }
+
+    #[test]
+    fn between_target_and_max_the_score_falls_in_a_line() {
+        assert_eq!(
+            score(2000.0),
+            (0.75, "2000ms (target: 1000ms, max: 5000ms)".into())
+        );
+        assert_eq!(score(3000.0).0, 0.5);
+        assert_eq!(score(1000.5).1, "1001ms (target: 1000ms, max: 5000ms)");
+    }
+
+    #[test]
+    fn from_max_on_the_score_is_0() {
+        assert_eq!(score(5000.0), (0.0, "5000ms exceeds max (5000ms)".into()));
+        assert_eq!(score(1e9).0, 0.0);
+    }
+
+    #[test]
+    fn where_target_and_max_are_equal_the_target_wins() {
+        assert_eq!(fraction(7.0, 7.0, 7.0), 1.0);
+        assert_eq!(fraction(7.1, 7.0, 7.0), 0.0);
+    }
+
+    #[test]
+    fn without_latency_the_score_is_1_and_marked_as_skipped() {
+        let scorer: Latency = scorebox_sdk::configure(json!({"targetMs": 1, "maxMs": 2})).unwrap();
+        let score = scorer.score(&Case::new(json!("x"))).unwrap();
+        assert_eq!(score.score, Some(1.0));
+        assert_eq!(score.reason.as_deref(), Some("No latency data available"));
+        assert_eq!(score.meta, Some(json!({"skipped": true})));
+    }
+
+    #[test]
+    fn times_print_without_a_needless_fraction() {
+        assert_eq!(round_half_up(0.499_999_999_999_999_94), 0.0);
+        assert_eq!(format!("{}", round_half_up(2.5)), "3");
+    }
+
+    #[test]
+    fn wrong_limits_are_refused_by_name() {
+        assert_eq!(
+            refusal(json!({"targetMs": 1})),
+            "`maxMs`: is missing, and has no default"
+        );
+        assert_eq!(
+            refusal(json!({"targetMs": -1, "maxMs": 2})),
+            "`targetMs`: should be 0 or more milliseconds, found -1"
+        );
+        assert_eq!(
+            refusal(json!({"targetMs": 3, "maxMs": 2})),
+            "`maxMs`: should be `targetMs` (3) or more, found 2"
+        );
+    }
+}

@@ -1,0 +1,123 @@
+//! levenshtein: how alike the output and the expected text are, letter by letter. It knows nothing of
+//! words or meaning.
+//!
+//! score = 1 - distance / max(length of output, length of expected)
+//!
+//! Distance is V. Levenshtein's (1966): the fewest insertions, deletions and substitutions, each of one
+//! Unicode code point. The same number as `Levenshtein.normalized_similarity` of rapidfuzz.
+
+use std::borrow::Cow;
+
+use rapidfuzz::distance::levenshtein;
+use scorebox_sdk::{
+    Accepted, Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, schemars,
+};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// Scores how alike the output and the expected text are: 1 - edit distance / length of the longer
+/// one.
+///
+/// Distance and length count Unicode code points, and nothing is normalized; two empty texts score 1.
+/// The expected text is the case's ground truth or the configured `value`; of a list of them the most
+/// alike counts. A value that is no string is compared as its JSON text. Levenshtein 1966.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Levenshtein {
+    /// Compares without regard to upper and lower case.
+    #[serde(default)]
+    ignore_case: bool,
+    /// The expected text, in place of the ground truth.
+    #[serde(default)]
+    value: Option<Value>,
+    /// The expected texts, in place of the ground truth; the most alike counts.
+    #[serde(default)]
+    values: Option<Vec<Value>>,
+    #[serde(skip)]
+    accepted: Option<Accepted<'static>>,
+}
+
+impl Scorer for Levenshtein {
+    const INFO: Info = Info::new("levenshtein", "Levenshtein", env!("CARGO_PKG_VERSION"))
+        .reads(Fields::GROUND_TRUTH);
+
+    fn prepare(&mut self) -> Result<(), ConfigError> {
+        self.accepted = Accepted::from_config(self.value.take(), self.values.take())?;
+        Ok(())
+    }
+
+    fn score(&self, case: &Case) -> Result<Score, ScoreError> {
+        let accepted = Accepted::or_ground_truth(&self.accepted, case)?;
+        let output = case.output();
+        if accepted.is_whole(&output)? {
+            return Ok(result(Similarity::EQUAL));
+        }
+        let output = self.fold(output.text()?);
+        let mut best: Option<Similarity> = None;
+        for part in accepted.at_least_one()? {
+            let expected = self.fold(part.text()?);
+            let similarity = similarity(&output, &expected);
+            best = match best {
+                Some(best) if best.score >= similarity.score => Some(best),
+                _ => Some(similarity),
+            };
+        }
+        Ok(result(best.unwrap_or(Similarity::EQUAL)))
+    }
+}
+
+impl Levenshtein {
+    fn fold<'t>(&self, text: Cow<'t, str>) -> Cow<'t, str> {
+        if self.ignore_case {
+            Cow::Owned(text.to_lowercase())
+        } else {
+            text
+        }
+    }
+}
+
+/// How alike two texts are.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Similarity {
+    /// 0 (nothing in common) to 1 (equal).
+    pub score: f64,
+    /// The fewest edits of one code point each that make one text the other.
+    pub distance: usize,
+}
+
+impl Similarity {
+    const EQUAL: Self = Self {
+        score: 1.0,
+        distance: 0,
+    };
+}
+
+/// The normalized similarity of two texts; two empty texts are equal.
+#[must_use]
+pub fn similarity(left: &str, right: &str) -> Similarity {
+    let longest = left.chars().count().max(right.chars().count());
+    if longest == 0 {
+        return Similarity::EQUAL;
+    }
+    let distance = levenshtein::distance(left.chars(), right.chars());
+    Similarity {
+        score: 1.0 - distance as f64 / longest as f64,
+        distance,
+    }
+}
+
+fn result(similarity: Similarity) -> Score {
+    let reason = match similarity.distance {
+        0 => "equal to the expected text".to_owned(),
+        1 => "1 edit away from the expected text".to_owned(),
+        distance => format!("{distance} edits away from the expected text"),
+    };
+    Score::new(similarity.score)
+        .reason(reason)
+        .meta(json!({ "distance": similarity.distance }))
+}
+
+scorebox_sdk::export!(Levenshtein);
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,206 @@
+//! numeric-answer: 1 where the final number of a free-text answer is the expected one, else 0. It reads
+//! numbers as written in English (`1,234.5`) and checks no working.
+//!
+//! The final number is the one after the last marker (`A:`, `####`, `answer is`, `answer:`, `\boxed{}`).
+//! For GSM8K (Cobbe et al. 2021, arXiv:2110.14168) this is the number that the data set's own labels
+//! compare with the key.
+
+mod answer;
+mod number;
+
+use regex::Regex;
+use scorebox_sdk::{
+    Accepted, Case, ConfigError, Fields, Info, JsonSchema, Part, Score, ScoreError, Scorer,
+    excerpt, schemars,
+};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+pub use answer::{final_answer, last_number};
+pub use number::{number_in, whole_number};
+
+/// Scores 1 when the final number of a free-text answer is the expected one, else 0.
+///
+/// The final number stands after the last marker: `A:` at the start of a line, `####`, `answer is`,
+/// `answer:` or `\boxed{}`; or it is the whole output. Thousands commas, currency and per cent signs
+/// are read over, `3/4` is 0.75. The expected number is the case's ground truth or the configured
+/// `value`; of a list of them any one will do. Agrees with the labels of GSM8K (Cobbe et al. 2021).
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct NumericAnswer {
+    /// A regular expression that finds the answer in place of the markers. The last match counts; of
+    /// it the group named `answer`, or else the first group, or else all of it.
+    #[serde(default)]
+    pattern: Option<String>,
+    /// What counts where nothing marks a final answer.
+    #[serde(default)]
+    fallback: Fallback,
+    /// How far from the expected number an answer may be; 0 or more.
+    #[serde(default)]
+    tolerance: f64,
+    /// The same as a part of the expected number (0.01 is one per cent); the wider one counts.
+    #[serde(default)]
+    relative_tolerance: f64,
+    /// The expected number, in place of the ground truth.
+    #[serde(default)]
+    value: Option<Value>,
+    /// The expected numbers, in place of the ground truth; any one will do.
+    #[serde(default)]
+    values: Option<Vec<Value>>,
+    #[serde(skip)]
+    accepted: Option<Accepted<'static>>,
+    #[serde(skip)]
+    compiled: Option<Regex>,
+}
+
+/// What counts where nothing marks a final answer.
+#[derive(Clone, Copy, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum Fallback {
+    /// Nothing: the score is 0.
+    #[default]
+    None,
+    /// The last number of the output.
+    LastNumber,
+}
+
+impl Scorer for NumericAnswer {
+    const INFO: Info = Info::new(
+        "numeric-answer",
+        "Numeric Answer",
+        env!("CARGO_PKG_VERSION"),
+    )
+    .reads(Fields::GROUND_TRUTH);
+
+    fn prepare(&mut self) -> Result<(), ConfigError> {
+        let tolerances = [
+            ("tolerance", self.tolerance),
+            ("relativeTolerance", self.relative_tolerance),
+        ];
+        for (key, value) in tolerances {
+            if !value.is_finite() || value < 0.0 {
+                return Err(ConfigError::new(
+                    key,
+                    format!("should be 0 or more, found {value}"),
+                ));
+            }
+        }
+        if let Some(pattern) = &self.pattern {
+            let compiled = Regex::new(pattern).map_err(|error| {
+                ConfigError::new("pattern", format!("is no regular expression: {error}"))
+            })?;
+            self.compiled = Some(compiled);
+        }
+        self.accepted = Accepted::from_config(self.value.take(), self.values.take())?;
+        if let Some(accepted) = &self.accepted {
+            for part in accepted.parts() {
+                expected_number(part)
+                    .map_err(|error| ConfigError::new(part.name(), error.message()))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn score(&self, case: &Case) -> Result<Score, ScoreError> {
+        let accepted = Accepted::or_ground_truth(&self.accepted, case)?;
+        let expected = (accepted.at_least_one()?.iter())
+            .map(expected_number)
+            .collect::<Result<Vec<f64>, _>>()?;
+        let output = case.output();
+        let Some(answer) = self.answer(&output.text()?) else {
+            return Ok(Score::new(0.0)
+                .reason(self.no_answer())
+                .meta(json!({ "answer": null, "expected": plain(expected[0]) })));
+        };
+        let hit = expected
+            .iter()
+            .find(|expected| self.agrees(answer, **expected));
+        let reason = match (hit, expected.as_slice()) {
+            (Some(hit), _) if *hit == answer => format!("the answer {answer} is right"),
+            (Some(hit), _) => format!("the answer {answer} is close enough to {hit}"),
+            (None, [expected]) => format!("the answer is {answer}, expected {expected}"),
+            (None, many) => {
+                let list: Vec<_> = many.iter().map(f64::to_string).collect();
+                let list = list.join(", ");
+                format!(
+                    "the answer is {answer}, expected one of {}",
+                    excerpt(&list, 80)
+                )
+            }
+        };
+        let shown = *hit.unwrap_or(&expected[0]);
+        Ok(Score::pass(hit.is_some())
+            .reason(reason)
+            .meta(json!({ "answer": plain(answer), "expected": plain(shown) })))
+    }
+}
+
+impl NumericAnswer {
+    fn answer(&self, output: &str) -> Option<f64> {
+        let marked = match &self.compiled {
+            Some(pattern) => last_match(pattern, output).and_then(number_in),
+            None => final_answer(output).or_else(|| whole_number(output)),
+        };
+        marked.or_else(|| match self.fallback {
+            Fallback::None => None,
+            Fallback::LastNumber => last_number(output),
+        })
+    }
+
+    fn agrees(&self, answer: f64, expected: f64) -> bool {
+        let tolerance = self.tolerance.max(self.relative_tolerance * expected.abs());
+        answer == expected || (answer - expected).abs() <= tolerance
+    }
+
+    fn no_answer(&self) -> String {
+        let sought = match self.pattern {
+            Some(_) => "a number where `pattern` matches",
+            None => "a number after `A:`, `####`, `answer is`, `answer:` or in `\\boxed{}`",
+        };
+        let hint = match self.fallback {
+            Fallback::None => {
+                "; `fallback = \"last-number\"` would take the last number of the text"
+            }
+            Fallback::LastNumber => ", nor any other number",
+        };
+        format!("no final answer found: the output does not have {sought}{hint}")
+    }
+}
+
+fn last_match<'t>(pattern: &Regex, text: &'t str) -> Option<&'t str> {
+    let captures = pattern.captures_iter(text).last()?;
+    let group = captures.name("answer").or_else(|| captures.get(1));
+    Some(group.or_else(|| captures.get(0))?.as_str())
+}
+
+/// A number, a text that is one, or a text that marks one (as GSM8K's worked solutions do).
+fn expected_number(part: &Part<'_>) -> Result<f64, ScoreError> {
+    let unreadable = || {
+        let value = part.excerpt();
+        ScoreError::invalid_input(format!(
+            "`{}` should be a number, or text that states one; found {value}",
+            part.name()
+        ))
+    };
+    if part.is_string() {
+        let text = part.text()?;
+        return whole_number(&text)
+            .or_else(|| final_answer(&text))
+            .ok_or_else(unreadable);
+    }
+    part.value()?.as_f64().ok_or_else(unreadable)
+}
+
+/// Whole numbers without `.0`, as people write them.
+fn plain(number: f64) -> Value {
+    if number.fract() == 0.0 && number.abs() < 9e15 {
+        json!(number as i64)
+    } else {
+        json!(number)
+    }
+}
+
+scorebox_sdk::export!(NumericAnswer);
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,109 @@
+//! numeric-answer, as a specification. How numbers and markers are read is specified beside them.
+
+use super::*;
+
+fn score(config: Value, output: Value, truth: Value) -> Score {
+    let scorer: NumericAnswer = scorebox_sdk::configure(config).unwrap();
+    let case = Case::new(output).with_ground_truth(truth);
+    scorer.score(&case).unwrap()
+}
+
+fn right(config: Value, output: &str, truth: Value) -> bool {
+    score(config, json!(output), truth).score == Some(1.0)
+}
+
+#[test]
+fn the_final_number_is_compared_by_value() {
+    assert!(right(
+        json!({}),
+        "He has <<52-28=24>>24 left.\nA: 24",
+        json!("24")
+    ));
+    assert!(right(json!({}), "A: 3,000", json!("3000")));
+    assert!(right(json!({}), "A: 18.0", json!(18)));
+    assert!(!right(json!({}), "24 left\nA: 23", json!("24")));
+    assert!(right(json!({}), "$18.", json!("18")));
+    assert_eq!(score(json!({}), json!(18), json!("18")).score, Some(1.0));
+}
+
+#[test]
+fn without_a_marked_answer_the_score_is_0_and_the_option_is_named() {
+    let none = score(json!({}), json!("There are 18 apples"), json!(18));
+    assert_eq!(none.score, Some(0.0));
+    assert!(
+        none.reason
+            .unwrap()
+            .contains("`fallback = \"last-number\"`")
+    );
+    assert_eq!(none.meta, Some(json!({"answer": null, "expected": 18})));
+    assert!(right(
+        json!({"fallback": "last-number"}),
+        "There are 18 apples",
+        json!(18)
+    ));
+}
+
+#[test]
+fn a_pattern_takes_the_markers_place() {
+    let config = json!({"pattern": "(?i)total\\s*=\\s*(\\S+)"});
+    assert!(right(config.clone(), "TOTAL = 4, Total = $18", json!(18)));
+    assert!(!right(config, "A: 18", json!(18)));
+    let named = json!({"pattern": "(apples|pears): (?<answer>\\d+)"});
+    assert!(right(named, "pears: 18", json!(18)));
+}
+
+#[test]
+fn the_wider_tolerance_counts() {
+    assert!(!right(json!({}), "A: 2.7", json!(2.71)));
+    assert!(right(json!({"tolerance": 0.02}), "A: 2.7", json!(2.71)));
+    assert!(right(
+        json!({"relativeTolerance": 0.01}),
+        "A: 101",
+        json!(100)
+    ));
+    assert!(!right(
+        json!({"relativeTolerance": 0.01}),
+        "A: 102",
+        json!(100)
+    ));
+}
+
+#[test]
+fn any_expected_number_will_do() {
+    let several = score(json!({}), json!("A: 2"), json!(["1", 2]));
+    assert_eq!(several.score, Some(1.0));
+    assert_eq!(several.meta, Some(json!({"answer": 2, "expected": 2})));
+    assert!(right(
+        json!({"values": [1, "2,000"]}),
+        "A: 2000",
+        json!("unread")
+    ));
+}
+
+#[test]
+fn the_expected_number_may_be_a_worked_solution() {
+    assert!(right(json!({}), "A: 72", json!("48+24 = 72\n#### 72")));
+}
+
+#[test]
+fn an_unreadable_ground_truth_is_no_score() {
+    let scorer: NumericAnswer = scorebox_sdk::configure(json!({})).unwrap();
+    let case = Case::new(json!("A: 1")).with_ground_truth(json!("many"));
+    assert_eq!(
+        scorer.score(&case).unwrap_err(),
+        ScoreError::invalid_input(
+            "`groundTruth` should be a number, or text that states one; found \"many\""
+        )
+    );
+}
+
+#[test]
+fn wrong_options_are_refused_by_name() {
+    let refusal = |config| {
+        let error = scorebox_sdk::configure::<NumericAnswer>(config).err();
+        error.expect("a refusal").to_string()
+    };
+    assert!(refusal(json!({"pattern": "("})).starts_with("`pattern`: is no regular expression"));
+    assert!(refusal(json!({"tolerance": -1})).starts_with("`tolerance`: should be 0 or more"));
+    assert!(refusal(json!({"value": "x"})).starts_with("`value`: "));
+}

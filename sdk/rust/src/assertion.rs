@@ -1,0 +1,59 @@
+//! One named check inside a score. Folding checks into a score is the scorer's business.
+
+/// How a value below its threshold counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Severity {
+    /// A hard requirement: the case fails.
+    Gate,
+    /// A quality signal: the case passes, and the shortfall is reported.
+    Soft,
+}
+
+/// One named check that a score is made of: a test, a tool call that had to happen.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Assertion {
+    pub(crate) name: String,
+    pub(crate) score: f64,
+    pub(crate) severity: Option<Severity>,
+    pub(crate) threshold: Option<f64>,
+    pub(crate) reason: Option<String>,
+}
+
+impl Assertion {
+    /// A check named in a few words, and how far it holds: 0 (not at all) to 1.
+    pub fn new(name: impl Into<String>, score: f64) -> Self {
+        Self {
+            name: name.into(),
+            score,
+            severity: None,
+            threshold: None,
+            reason: None,
+        }
+    }
+
+    /// A check that holds or does not.
+    pub fn pass(name: impl Into<String>, holds: bool) -> Self {
+        Self::new(name, if holds { 1.0 } else { 0.0 })
+    }
+
+    /// A severity in place of the scorer's own.
+    #[must_use]
+    pub fn severity(mut self, severity: Severity) -> Self {
+        self.severity = Some(severity);
+        self
+    }
+
+    /// The least score that passes, 0 to 1; 1 where not set.
+    #[must_use]
+    pub fn threshold(mut self, threshold: f64) -> Self {
+        self.threshold = Some(threshold);
+        self
+    }
+
+    /// Why, for a person.
+    #[must_use]
+    pub fn reason(mut self, reason: impl Into<String>) -> Self {
+        self.reason = Some(reason.into());
+        self
+    }
+}

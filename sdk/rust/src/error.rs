@@ -1,0 +1,103 @@
+//! Why there is no score, and what is wrong with a configuration. Nothing here formats for a
+//! terminal: the engine does.
+
+use std::fmt;
+
+/// Why a case got no score.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ScoreError {
+    /// The case lacks what the scorer needs, or has it in a shape that it cannot read.
+    InvalidInput(String),
+    /// Anything else that went wrong inside the scorer.
+    Failed(String),
+}
+
+impl ScoreError {
+    /// The case lacks something, or has it in the wrong shape; name the field and what was found.
+    pub fn invalid_input(message: impl Into<String>) -> Self {
+        Self::InvalidInput(message.into())
+    }
+
+    /// The scorer itself could not do its work.
+    pub fn failed(message: impl Into<String>) -> Self {
+        Self::Failed(message.into())
+    }
+
+    /// The message, without the kind.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        match self {
+            Self::InvalidInput(message) | Self::Failed(message) => message,
+        }
+    }
+}
+
+impl fmt::Display for ScoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.message())
+    }
+}
+
+impl std::error::Error for ScoreError {}
+
+/// JSON that a scorer cannot read is the case's fault, not the scorer's.
+impl From<serde_json::Error> for ScoreError {
+    fn from(error: serde_json::Error) -> Self {
+        Self::InvalidInput(error.to_string())
+    }
+}
+
+impl From<String> for ScoreError {
+    fn from(message: String) -> Self {
+        Self::Failed(message)
+    }
+}
+
+impl From<&str> for ScoreError {
+    fn from(message: &str) -> Self {
+        Self::Failed(message.to_owned())
+    }
+}
+
+/// What is wrong with a configuration, for the user who wrote it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConfigError {
+    key: Option<String>,
+    message: String,
+}
+
+impl ConfigError {
+    /// An error at one key. `key` is its full path as the user wrote it (`limits.max`, `values[2]`);
+    /// `message` says what was found and what is allowed.
+    pub fn new(key: impl Into<String>, message: impl Into<String>) -> Self {
+        Self {
+            key: Some(key.into()),
+            message: message.into(),
+        }
+    }
+
+    /// An error of the configuration as a whole.
+    pub fn whole(message: impl Into<String>) -> Self {
+        Self {
+            key: None,
+            message: message.into(),
+        }
+    }
+
+    /// The path of the key that is wrong, where it is one.
+    #[must_use]
+    pub fn key(&self) -> Option<&str> {
+        self.key.as_deref()
+    }
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.key {
+            Some(key) => write!(f, "`{key}`: {}", self.message),
+            None => f.write_str(&self.message),
+        }
+    }
+}
+
+impl std::error::Error for ConfigError {}

@@ -1,0 +1,100 @@
+//! What a scorer says of itself. The description and the configuration's schema are derived
+//! elsewhere, from the scorer's type.
+
+use crate::{Fields, Severity};
+
+/// The range of a scorer's scores.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scale {
+    /// 0 to 1.
+    Unit,
+    /// Any finite number from 0 up.
+    Points,
+}
+
+/// Which end of the scale is good.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// 1 is best.
+    HigherIsBetter,
+    /// 0 is best: toxicity, error rates.
+    LowerIsBetter,
+}
+
+/// What a scorer says of itself: built in a `const`, by [`Info::new`] and the methods that change
+/// one thing each.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Info {
+    pub(crate) id: &'static str,
+    pub(crate) name: &'static str,
+    pub(crate) version: &'static str,
+    pub(crate) description: Option<&'static str>,
+    pub(crate) reads: Fields,
+    pub(crate) scale: Scale,
+    pub(crate) direction: Direction,
+    pub(crate) severity: Severity,
+    pub(crate) threshold: Option<f64>,
+}
+
+impl Info {
+    /// A scorer that reads only the output, scores 0 to 1 with 1 the best, soft, without a threshold.
+    ///
+    /// `id`: 1 to 64 of `a-z`, `0-9`, `-`. `name`: for a person, at most 200 characters. `version`:
+    /// the scorer's own, usually `env!("CARGO_PKG_VERSION")`.
+    #[must_use]
+    pub const fn new(id: &'static str, name: &'static str, version: &'static str) -> Self {
+        Self {
+            id,
+            name,
+            version,
+            description: None,
+            reads: Fields::NONE,
+            scale: Scale::Unit,
+            direction: Direction::HigherIsBetter,
+            severity: Severity::Soft,
+            threshold: None,
+        }
+    }
+
+    /// The parts of a case that the scorer reads; it is fed no others.
+    #[must_use]
+    pub const fn reads(mut self, fields: Fields) -> Self {
+        self.reads = fields;
+        self
+    }
+
+    /// A description in place of the type's doc comment.
+    #[must_use]
+    pub const fn description(mut self, description: &'static str) -> Self {
+        self.description = Some(description);
+        self
+    }
+
+    /// The range of the scores.
+    #[must_use]
+    pub const fn scale(mut self, scale: Scale) -> Self {
+        self.scale = scale;
+        self
+    }
+
+    /// Which end of the scale is good.
+    #[must_use]
+    pub const fn direction(mut self, direction: Direction) -> Self {
+        self.direction = direction;
+        self
+    }
+
+    /// How a score below the threshold counts, unless the suite says otherwise.
+    #[must_use]
+    pub const fn severity(mut self, severity: Severity) -> Self {
+        self.severity = severity;
+        self
+    }
+
+    /// The least score that passes, unless the suite says otherwise; on the scorer's own scale.
+    #[must_use]
+    pub const fn threshold(mut self, threshold: f64) -> Self {
+        self.threshold = Some(threshold);
+        self
+    }
+}

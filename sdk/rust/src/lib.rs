@@ -1,0 +1,109 @@
+//! The Rust side of a scorebox scorer: what an author implements, and what turns it into a
+//! component's exports. It deliberately knows no scoring formula and no engine.
+//!
+//! ```
+//! use scorebox_sdk::{Case, Fields, Info, JsonSchema, Score, ScoreError, Scorer, schemars};
+//!
+//! /// Scores 1 when the answer has between `min` and `max` words.
+//! #[derive(serde::Deserialize, JsonSchema)]
+//! #[serde(rename_all = "camelCase")]
+//! struct WordCount {
+//!     /// The fewest words that pass.
+//!     #[serde(default)]
+//!     min: usize,
+//!     /// The most words that pass.
+//!     max: usize,
+//! }
+//!
+//! impl Scorer for WordCount {
+//!     const INFO: Info = Info::new("word-count", "Word Count", env!("CARGO_PKG_VERSION"));
+//!
+//!     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
+//!         let words = case.output().text()?.split_whitespace().count();
+//!         Ok(Score::pass((self.min..=self.max).contains(&words)).reason(format!("{words} words")))
+//!     }
+//! }
+//!
+//! scorebox_sdk::export!(WordCount);
+//!
+//! // In a unit test, on any machine:
+//! let scorer: WordCount = scorebox_sdk::configure(serde_json::json!({ "max": 2 })).unwrap();
+//! let case = Case::new(serde_json::json!("forty two"));
+//! assert_eq!(scorer.score(&case).unwrap().score, Some(1.0));
+//! ```
+#![deny(missing_docs)]
+
+mod accepted;
+mod assertion;
+mod case;
+#[doc(hidden)]
+pub mod component;
+mod config;
+mod equality;
+mod error;
+mod excerpt;
+mod fields;
+mod info;
+pub mod log;
+mod panic;
+mod part;
+#[cfg(target_arch = "wasm32")]
+mod random;
+mod schema;
+mod score;
+mod unknown_key;
+
+#[doc(hidden)]
+#[allow(missing_docs)]
+pub mod bindings {
+    wit_bindgen::generate!({
+        path: "../../wit/0.1.0",
+        world: "scorer",
+        pub_export_macro: true,
+        default_bindings_module: "scorebox_sdk::bindings",
+    });
+}
+
+pub use accepted::Accepted;
+pub use assertion::{Assertion, Severity};
+pub use case::{Case, Usage};
+pub use config::configure;
+pub use equality::equal;
+pub use error::{ConfigError, ScoreError};
+pub use excerpt::excerpt;
+pub use fields::Fields;
+pub use info::{Direction, Info, Scale};
+pub use part::Part;
+/// What `#[derive(JsonSchema)]` refers to: import it beside [`JsonSchema`], or depend on `schemars` 1.
+pub use schemars;
+pub use schemars::JsonSchema;
+pub use score::Score;
+pub use {serde, serde_json};
+
+/// A scorer: its fields are its configuration, its doc comment is its description.
+///
+/// A scorer without configuration is a struct with braces and no fields, `struct Silence {}`.
+///
+/// The configuration's JSON Schema, which users see, is derived from the fields; a key that the
+/// schema does not list is refused, so `#[serde(alias)]` names do not work.
+pub trait Scorer: serde::de::DeserializeOwned + JsonSchema {
+    /// What the scorer is, and which parts of a case it reads.
+    const INFO: Info;
+
+    /// Checks the configuration as a whole, and computes once what every score needs; keep it in
+    /// fields marked `#[serde(skip)]`. The engine freezes memory after this, so the cost is paid once
+    /// and not once a score.
+    ///
+    /// # Errors
+    /// A [`ConfigError`] that names the key and says what is allowed.
+    fn prepare(&mut self) -> Result<(), ConfigError> {
+        Ok(())
+    }
+
+    /// Scores one case. Each call runs in a fresh copy of the memory that [`prepare`](Self::prepare)
+    /// left, so nothing can be carried from one case to the next.
+    ///
+    /// # Errors
+    /// A [`ScoreError`] where there can be no score; that is never the same as a score of 0.
+    fn score(&self, case: &Case) -> Result<Score, ScoreError>;
+}

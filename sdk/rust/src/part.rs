@@ -1,0 +1,143 @@
+//! One JSON document of a case, parsed only as far as somebody asks. It keeps no parsed copy.
+
+use std::borrow::Cow;
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::{ScoreError, excerpt};
+
+/// One part of a case: its JSON text, and the name that errors call it by.
+#[derive(Debug, Clone)]
+pub struct Part<'a> {
+    name: Cow<'a, str>,
+    json: Cow<'a, str>,
+}
+
+impl<'a> Part<'a> {
+    pub(crate) fn new(name: impl Into<Cow<'a, str>>, json: impl Into<Cow<'a, str>>) -> Self {
+        Self {
+            name: name.into(),
+            json: json.into(),
+        }
+    }
+
+    /// The name that the user knows it by: the case's key (`groundTruth`) or the configuration's.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The JSON text as it was read.
+    #[must_use]
+    pub fn json(&self) -> &str {
+        self.json.trim_matches([' ', '\t', '\n', '\r'])
+    }
+
+    /// A string's content; for any other value, its JSON text as it was read.
+    ///
+    /// # Errors
+    /// [`ScoreError::InvalidInput`] where the string holds an escape that is no character.
+    pub fn text(&self) -> Result<Cow<'_, str>, ScoreError> {
+        if self.is_string() {
+            self.string()
+        } else {
+            Ok(Cow::Borrowed(self.json()))
+        }
+    }
+
+    /// A string's content.
+    ///
+    /// # Errors
+    /// [`ScoreError::InvalidInput`] where the value is no string.
+    pub fn string(&self) -> Result<Cow<'_, str>, ScoreError> {
+        if !self.is_string() {
+            return Err(self.should_be("a string"));
+        }
+        let inner = &self.json()[1..self.json().len() - 1];
+        if !inner.contains('\\') {
+            return Ok(Cow::Borrowed(inner));
+        }
+        self.read().map(Cow::Owned)
+    }
+
+    /// The value as a tree.
+    ///
+    /// # Errors
+    /// [`ScoreError::InvalidInput`] where the text cannot be read (nested more than 127 deep).
+    pub fn value(&self) -> Result<Value, ScoreError> {
+        self.read()
+    }
+
+    /// The value as a `T`.
+    ///
+    /// # Errors
+    /// [`ScoreError::InvalidInput`] that names the part, the path inside it and what was found.
+    pub fn read<T: DeserializeOwned>(&self) -> Result<T, ScoreError> {
+        let mut deserializer = serde_json::Deserializer::from_str(self.json());
+        serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
+            let path = error.path().to_string();
+            let place = match path.as_str() {
+                "." => self.name.to_string(),
+                path if path.starts_with('[') => format!("{}{path}", self.name),
+                path => format!("{}.{path}", self.name),
+            };
+            let message = error.into_inner().to_string();
+            ScoreError::InvalidInput(format!("`{place}` cannot be read: {}", plain(&message)))
+        })
+    }
+
+    /// Whether the value is a JSON string.
+    #[must_use]
+    pub fn is_string(&self) -> bool {
+        self.json().starts_with('"')
+    }
+
+    /// Whether the value is a JSON array.
+    #[must_use]
+    pub fn is_array(&self) -> bool {
+        self.json().starts_with('[')
+    }
+
+    /// Whether the value is a JSON `null`; only an output can be.
+    #[must_use]
+    pub fn is_null(&self) -> bool {
+        self.json() == "null"
+    }
+
+    /// What kind of value it is, with its article: "a string", "an array", "null".
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self.json().bytes().next() {
+            Some(b'"') => "a string",
+            Some(b'[') => "an array",
+            Some(b'{') => "an object",
+            Some(b't' | b'f') => "a boolean",
+            Some(b'n') => "null",
+            _ => "a number",
+        }
+    }
+
+    /// The error for a value of the wrong kind: "`groundTruth` should be a string, found an array".
+    #[must_use]
+    pub fn should_be(&self, what: &str) -> ScoreError {
+        ScoreError::InvalidInput(format!(
+            "`{}` should be {what}, found {}",
+            self.name,
+            self.kind()
+        ))
+    }
+
+    /// The JSON text, cut to 80 characters on one line: for reasons.
+    #[must_use]
+    pub fn excerpt(&self) -> Cow<'_, str> {
+        excerpt(self.json(), 80)
+    }
+}
+
+/// serde_json's messages end in a place inside a text that the user never sees.
+pub(crate) fn plain(message: &str) -> &str {
+    message
+        .rfind(" at line ")
+        .map_or(message, |index| &message[..index])
+}

@@ -1,0 +1,91 @@
+//! What a scorer says of a case. Ranges are not checked here: the engine knows the declared scale.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::Assertion;
+
+/// A score, with what explains it. The fields are there to be read in tests; build one with the
+/// methods.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
+pub struct Score {
+    /// On the scale that the scorer's `Info` declares; none where it does not apply.
+    pub score: Option<f64>,
+    /// A category that goes with the score.
+    pub label: Option<String>,
+    /// Why, for a person.
+    pub reason: Option<String>,
+    /// Anything for programs.
+    pub meta: Option<Value>,
+    /// The checks that the score is made of.
+    pub assertions: Vec<Assertion>,
+}
+
+impl Score {
+    /// A score, usually 0 to 1.
+    #[must_use]
+    pub fn new(score: f64) -> Self {
+        Self {
+            score: Some(score),
+            ..Self::default()
+        }
+    }
+
+    /// 1 where `passes`, else 0.
+    #[must_use]
+    pub fn pass(passes: bool) -> Self {
+        Self::new(if passes { 1.0 } else { 0.0 })
+    }
+
+    /// The scorer has nothing to say of this case: stored with its reason, counted in no mean.
+    pub fn not_applicable(reason: impl Into<String>) -> Self {
+        Self::default().reason(reason)
+    }
+
+    /// Why, for a person; short.
+    #[must_use]
+    pub fn reason(mut self, reason: impl Into<String>) -> Self {
+        self.reason = Some(reason.into());
+        self
+    }
+
+    /// A category that goes with the score ("refusal", "C").
+    #[must_use]
+    pub fn label(mut self, label: impl Into<String>) -> Self {
+        self.label = Some(label.into());
+        self
+    }
+
+    /// A JSON document for programs; a second call replaces the first.
+    ///
+    /// # Panics
+    /// If `meta` cannot be JSON, such as a map whose keys are not strings: a mistake in the scorer.
+    #[must_use]
+    pub fn meta(mut self, meta: impl Serialize) -> Self {
+        match serde_json::to_value(meta) {
+            Ok(meta) => self.meta = Some(meta),
+            Err(error) => panic!("a score's meta cannot be written as JSON: {error}"),
+        }
+        self
+    }
+
+    /// Adds a check that the score is made of.
+    #[must_use]
+    pub fn assertion(mut self, assertion: Assertion) -> Self {
+        self.assertions.push(assertion);
+        self
+    }
+}
+
+impl From<f64> for Score {
+    fn from(score: f64) -> Self {
+        Self::new(score)
+    }
+}
+
+impl From<bool> for Score {
+    fn from(passes: bool) -> Self {
+        Self::pass(passes)
+    }
+}

@@ -1,0 +1,176 @@
+//! Finds configuration keys that the schema does not list, and the name that was meant. It checks no
+//! values: deserializing does.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value};
+
+use crate::ConfigError;
+
+/// How deep schemas may refer to each other; recursive types would otherwise never end.
+const DEPTH_LIMIT: usize = 64;
+
+/// Refuses the first key that no part of the schema lists.
+pub(crate) fn refuse_unknown_keys(config: &Value, schema: &Value) -> Result<(), ConfigError> {
+    let search = Search { root: schema };
+    search.check(config, &[schema], "", 0)
+}
+
+struct Search<'s> {
+    root: &'s Value,
+}
+
+impl<'s> Search<'s> {
+    /// `schemas` are all that describe `value`: alternatives count together.
+    fn check(
+        &self,
+        value: &Value,
+        schemas: &[&'s Value],
+        path: &str,
+        depth: usize,
+    ) -> Result<(), ConfigError> {
+        let mut flat = Vec::new();
+        schemas
+            .iter()
+            .for_each(|schema| self.flatten(schema, &mut flat, 0));
+        match value {
+            _ if depth > DEPTH_LIMIT => Ok(()),
+            Value::Object(object) => self.check_object(object, &flat, path, depth),
+            Value::Array(items) => items.iter().enumerate().try_for_each(|(index, item)| {
+                let schemas = item_schemas(&flat, index);
+                self.check(item, &schemas, &format!("{path}[{index}]"), depth + 1)
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    fn check_object(
+        &self,
+        object: &Map<String, Value>,
+        schemas: &[&'s Map<String, Value>],
+        path: &str,
+        depth: usize,
+    ) -> Result<(), ConfigError> {
+        if schemas.iter().any(|schema| takes_any_key(schema)) || schemas.is_empty() {
+            return Ok(());
+        }
+        for (key, value) in object {
+            let known: Vec<&Value> = (schemas.iter())
+                .filter_map(|schema| schema.get("properties")?.get(key))
+                .collect();
+            if known.is_empty() {
+                return Err(unknown(key, path, &names(schemas)));
+            }
+            let place = if path.is_empty() {
+                key.clone()
+            } else {
+                format!("{path}.{key}")
+            };
+            self.check(value, &known, &place, depth + 1)?;
+        }
+        Ok(())
+    }
+
+    /// The schema objects that a schema is put together from, references followed.
+    fn flatten(&self, schema: &'s Value, into: &mut Vec<&'s Map<String, Value>>, depth: usize) {
+        let Some(object) = schema.as_object().filter(|_| depth < DEPTH_LIMIT) else {
+            return;
+        };
+        into.push(object);
+        if let Some(reference) = object.get("$ref").and_then(Value::as_str)
+            && let Some(target) = self.root.pointer(reference.trim_start_matches('#'))
+        {
+            self.flatten(target, into, depth + 1);
+        }
+        for keyword in ["allOf", "anyOf", "oneOf"] {
+            for part in object
+                .get(keyword)
+                .and_then(Value::as_array)
+                .into_iter()
+                .flatten()
+            {
+                self.flatten(part, into, depth + 1);
+            }
+        }
+    }
+}
+
+/// Maps and free values have keys that no schema can list.
+fn takes_any_key(schema: &Map<String, Value>) -> bool {
+    let describes_an_object = schema.get("type").is_none_or(|kind| match kind {
+        Value::Array(kinds) => kinds.iter().any(|kind| kind == "object"),
+        kind => kind == "object",
+    });
+    let composed = [
+        "$ref",
+        "allOf",
+        "anyOf",
+        "oneOf",
+        "enum",
+        "const",
+        "properties",
+    ];
+    match schema.get("additionalProperties") {
+        Some(Value::Bool(allowed)) => *allowed,
+        Some(_) => true,
+        None => {
+            schema.contains_key("patternProperties")
+                || describes_an_object
+                    && !composed.iter().any(|keyword| schema.contains_key(*keyword))
+        }
+    }
+}
+
+fn item_schemas<'s>(schemas: &[&'s Map<String, Value>], index: usize) -> Vec<&'s Value> {
+    let item = |schema: &&'s Map<String, Value>| {
+        let prefix = schema
+            .get("prefixItems")
+            .and_then(|prefix| prefix.get(index));
+        prefix.or_else(|| schema.get("items"))
+    };
+    schemas.iter().filter_map(item).collect()
+}
+
+fn names<'s>(schemas: &[&'s Map<String, Value>]) -> BTreeSet<&'s str> {
+    let properties = schemas
+        .iter()
+        .filter_map(|schema| schema.get("properties")?.as_object());
+    properties.flat_map(Map::keys).map(String::as_str).collect()
+}
+
+fn unknown(key: &str, path: &str, names: &BTreeSet<&str>) -> ConfigError {
+    let whole = if path.is_empty() {
+        key.to_owned()
+    } else {
+        format!("{path}.{key}")
+    };
+    let known = || {
+        names
+            .iter()
+            .map(|name| format!("`{name}`"))
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    let hint = match nearest(key, names.iter().copied()) {
+        Some(name) => format!("did you mean `{name}`?"),
+        None if names.is_empty() => "no keys are known here".to_owned(),
+        None => format!("known here: {}", known()),
+    };
+    ConfigError::whole(format!("unknown key `{whole}`; {hint}"))
+}
+
+/// The name that was probably meant, whatever its case and its separators.
+pub(crate) fn nearest<'n>(given: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    let bare = |name: &str| name.to_lowercase().replace(['_', '-', ' '], "");
+    let given = bare(given);
+    names
+        .map(|name| {
+            (
+                strsim::normalized_damerau_levenshtein(&given, &bare(name)),
+                name,
+            )
+        })
+        .filter(|(likeness, _)| *likeness >= 0.6)
+        .max_by(|(left, _), (right, _)| left.total_cmp(right))
+        .map(|(_, name)| name)
+}
