@@ -123,18 +123,18 @@ impl Store {
         iteration: u32,
         attempt: u32,
     ) -> Result<Option<StoredCase>, StoreError> {
-        let read = || {
-            let mut query = self.conn.prepare_cached(BY_NAME)?;
+        let read = |store: &Store| {
+            let mut query = store.conn.prepare_cached(BY_NAME)?;
             let name = named_params! {
                 ":run": run, ":case_id": case_id, ":iteration": iteration, ":attempt": attempt,
             };
             let Some(mut case) = query.query_row(name, stored_case).optional()? else {
                 return Ok(None);
             };
-            case.finished = self.finished(case.key)?;
+            case.finished = store.finished(case.key)?;
             Ok(Some(case))
         };
-        self.told(read())
+        self.snapshot(|store| store.told(read(store)))
     }
 
     /// Stores the case unless it or its place is taken.

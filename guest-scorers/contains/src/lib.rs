@@ -91,11 +91,7 @@ impl Scorer for Contains {
 
 impl Contains {
     fn fold<'t>(&self, text: Cow<'t, str>) -> Cow<'t, str> {
-        if self.ignore_case {
-            Cow::Owned(text.to_lowercase())
-        } else {
-            text
-        }
+        if self.ignore_case { Cow::Owned(text.to_lowercase()) } else { text }
     }
 }
 

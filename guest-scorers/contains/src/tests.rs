@@ -25,34 +25,16 @@ fn any_all_or_none_of_the_texts() {
 #[test]
 fn case_counts_unless_told() {
     assert!(!passes(json!({"value": "WORLD"}), "hello world"));
-    assert!(passes(
-        json!({"value": "WORLD", "ignoreCase": true}),
-        "hello world"
-    ));
-    assert!(passes(
-        json!({"value": "ÄRA", "ignoreCase": true}),
-        "neue ära"
-    ));
+    assert!(passes(json!({"value": "WORLD", "ignoreCase": true}), "hello world"));
+    assert!(passes(json!({"value": "ÄRA", "ignoreCase": true}), "neue ära"));
 }
 
 #[test]
 fn the_place_may_be_the_start_or_the_end() {
-    assert!(passes(
-        json!({"value": "hello", "at": "start"}),
-        "hello world"
-    ));
-    assert!(!passes(
-        json!({"value": "world", "at": "start"}),
-        "hello world"
-    ));
-    assert!(passes(
-        json!({"value": "world", "at": "end"}),
-        "hello world"
-    ));
-    assert!(!passes(
-        json!({"value": "world", "at": "end"}),
-        "hello world\n"
-    ));
+    assert!(passes(json!({"value": "hello", "at": "start"}), "hello world"));
+    assert!(!passes(json!({"value": "world", "at": "start"}), "hello world"));
+    assert!(passes(json!({"value": "world", "at": "end"}), "hello world"));
+    assert!(!passes(json!({"value": "world", "at": "end"}), "hello world\n"));
 }
 
 #[test]
@@ -61,26 +43,14 @@ fn the_ground_truth_stands_in_for_configured_texts() {
     let case = Case::new(json!("one, two")).with_ground_truth(json!(["one", "three"]));
     let score = scorer.score(&case).unwrap();
     assert_eq!(score.score, Some(0.0));
-    assert_eq!(
-        score.meta,
-        Some(json!({"found": ["one"], "missing": ["three"]}))
-    );
-    assert_eq!(
-        score.reason.as_deref(),
-        Some("found \"one\"; missing \"three\"")
-    );
+    assert_eq!(score.meta, Some(json!({"found": ["one"], "missing": ["three"]})));
+    assert_eq!(score.reason.as_deref(), Some("found \"one\"; missing \"three\""));
 }
 
 #[test]
 fn other_values_are_searched_as_json_text() {
-    assert_eq!(
-        score(json!({"value": 0}), json!("There are 0 errors")).score,
-        Some(1.0)
-    );
-    assert_eq!(
-        score(json!({"value": "\"a\":1"}), json!({"a": 1})).score,
-        Some(1.0)
-    );
+    assert_eq!(score(json!({"value": 0}), json!("There are 0 errors")).score, Some(1.0));
+    assert_eq!(score(json!({"value": "\"a\":1"}), json!({"a": 1})).score, Some(1.0));
 }
 
 #[test]

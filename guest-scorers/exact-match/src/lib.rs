@@ -69,25 +69,15 @@ impl ExactMatch {
                 Value::Array(items.into_iter().map(|item| self.normalize(item)).collect())
             }
             Value::Object(members) => Value::Object(
-                (members.into_iter())
-                    .map(|(key, member)| (key, self.normalize(member)))
-                    .collect(),
+                (members.into_iter()).map(|(key, member)| (key, self.normalize(member))).collect(),
             ),
             other => other,
         }
     }
 
     fn normalize_text(&self, text: String) -> String {
-        let text = if self.trim {
-            text.trim().to_owned()
-        } else {
-            text
-        };
-        if self.ignore_case {
-            text.to_lowercase()
-        } else {
-            text
-        }
+        let text = if self.trim { text.trim().to_owned() } else { text };
+        if self.ignore_case { text.to_lowercase() } else { text }
     }
 }
 

@@ -6,9 +6,7 @@ use super::*;
 
 fn score(config: Value, output: Value, ground_truth: Value) -> Score {
     let scorer: ExactMatch = scorebox_sdk::configure(config).unwrap();
-    scorer
-        .score(&Case::new(output).with_ground_truth(ground_truth))
-        .unwrap()
+    scorer.score(&Case::new(output).with_ground_truth(ground_truth)).unwrap()
 }
 
 fn matches(config: Value, output: Value, ground_truth: Value) -> bool {
@@ -19,11 +17,7 @@ fn matches(config: Value, output: Value, ground_truth: Value) -> bool {
 fn values_are_equal_as_json() {
     assert!(matches(json!({}), json!("hello"), json!("hello")));
     assert!(matches(json!({}), json!(1), json!(1.0)));
-    assert!(matches(
-        json!({}),
-        json!({"a": 1, "b": 2}),
-        json!({"b": 2, "a": 1.0})
-    ));
+    assert!(matches(json!({}), json!({"a": 1, "b": 2}), json!({"b": 2, "a": 1.0})));
     assert!(!matches(json!({}), json!("hello"), json!("Hello")));
     assert!(!matches(json!({}), json!("hello"), json!("hello ")));
     assert!(!matches(json!({}), json!("1"), json!(1)));
@@ -33,21 +27,13 @@ fn values_are_equal_as_json() {
 #[test]
 fn unicode_is_not_normalized() {
     assert!(!matches(json!({}), json!("é"), json!("e\u{301}")));
-    assert!(matches(
-        json!({"ignoreCase": true}),
-        json!("STRASSE Ä"),
-        json!("strasse ä")
-    ));
+    assert!(matches(json!({"ignoreCase": true}), json!("STRASSE Ä"), json!("strasse ä")));
 }
 
 #[test]
 fn options_reach_every_string_but_no_key() {
     let config = json!({"ignoreCase": true, "trim": true});
-    assert!(matches(
-        config.clone(),
-        json!({"a": [" Yes\n"]}),
-        json!({"a": ["yes"]})
-    ));
+    assert!(matches(config.clone(), json!({"a": [" Yes\n"]}), json!({"a": ["yes"]})));
     assert!(!matches(config, json!({"A": 1}), json!({"a": 1})));
 }
 
@@ -55,11 +41,7 @@ fn options_reach_every_string_but_no_key() {
 fn a_list_means_any_one_or_the_whole_list() {
     assert!(matches(json!({}), json!("b"), json!(["a", "b"])));
     assert!(matches(json!({}), json!(["a", "b"]), json!(["a", "b"])));
-    assert!(matches(
-        json!({"ignoreCase": true}),
-        json!(["A", "b"]),
-        json!(["a", "B"])
-    ));
+    assert!(matches(json!({"ignoreCase": true}), json!(["A", "b"]), json!(["a", "B"])));
     assert!(matches(json!({}), json!([]), json!([])));
     assert!(!matches(json!({}), json!(["a"]), json!(["a", "b"])));
 }
@@ -67,21 +49,9 @@ fn a_list_means_any_one_or_the_whole_list() {
 #[test]
 fn configured_answers_come_before_the_ground_truth() {
     assert!(matches(json!({"value": "x"}), json!("x"), json!("y")));
-    assert!(!matches(
-        json!({"values": ["x", null]}),
-        json!("y"),
-        json!("y")
-    ));
-    assert!(matches(
-        json!({"values": ["x", null]}),
-        json!(null),
-        json!("y")
-    ));
-    assert!(!matches(
-        json!({"value": ["x", "y"]}),
-        json!("x"),
-        json!("x")
-    ));
+    assert!(!matches(json!({"values": ["x", null]}), json!("y"), json!("y")));
+    assert!(matches(json!({"values": ["x", null]}), json!(null), json!("y")));
+    assert!(!matches(json!({"value": ["x", "y"]}), json!("x"), json!("x")));
 }
 
 #[test]
@@ -93,18 +63,10 @@ fn negate_turns_the_score_around() {
 #[test]
 fn reasons_are_short() {
     let reason = |output, truth| score(json!({}), output, truth).reason.unwrap();
-    assert_eq!(
-        reason(json!("a"), json!("a")),
-        "\"a\" equals the expected answer"
-    );
+    assert_eq!(reason(json!("a"), json!("a")), "\"a\" equals the expected answer");
     assert_eq!(reason(json!("a"), json!("b")), "\"a\" does not equal \"b\"");
     assert_eq!(reason(json!(1), json!([2, 3])), "1 equals none of 2, 3");
-    assert!(
-        reason(json!("a".repeat(5000)), json!("b".repeat(5000)))
-            .chars()
-            .count()
-            < 200
-    );
+    assert!(reason(json!("a".repeat(5000)), json!("b".repeat(5000))).chars().count() < 200);
 }
 
 #[test]

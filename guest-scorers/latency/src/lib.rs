@@ -78,11 +78,7 @@ pub fn fraction(latency: f64, target: f64, max: f64) -> f64 {
 /// Half a millisecond rounds up, as `Math.round` does.
 fn round_half_up(milliseconds: f64) -> f64 {
     let floor = milliseconds.floor();
-    if milliseconds - floor >= 0.5 {
-        floor + 1.0
-    } else {
-        floor
-    }
+    if milliseconds - floor >= 0.5 { floor + 1.0 } else { floor }
 }
 
 scorebox_sdk::export!(Latency);
@@ -107,18 +103,12 @@ mod tests {
     #[test]
     fn within_target_scores_1() {
         assert_eq!(score(0.0), (1.0, "0ms is within target (1000ms)".into()));
-        assert_eq!(
-            score(1000.0),
-            (1.0, "1000ms is within target (1000ms)".into())
-        );
+        assert_eq!(score(1000.0), (1.0, "1000ms is within target (1000ms)".into()));
     }
 
     #[test]
     fn between_target_and_max_the_score_falls_in_a_line() {
-        assert_eq!(
-            score(2000.0),
-            (0.75, "2000ms (target: 1000ms, max: 5000ms)".into())
-        );
+        assert_eq!(score(2000.0), (0.75, "2000ms (target: 1000ms, max: 5000ms)".into()));
         assert_eq!(score(3000.0).0, 0.5);
         assert_eq!(score(1000.5).1, "1001ms (target: 1000ms, max: 5000ms)");
     }
@@ -152,10 +142,7 @@ mod tests {
 
     #[test]
     fn wrong_limits_are_refused_by_name() {
-        assert_eq!(
-            refusal(json!({"targetMs": 1})),
-            "`maxMs`: is missing, and has no default"
-        );
+        assert_eq!(refusal(json!({"targetMs": 1})), "`maxMs`: is missing, and has no default");
         assert_eq!(
             refusal(json!({"targetMs": -1, "maxMs": 2})),
             "`targetMs`: should be 0 or more milliseconds, found -1"

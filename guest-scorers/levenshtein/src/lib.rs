@@ -68,11 +68,7 @@ impl Scorer for Levenshtein {
 
 impl Levenshtein {
     fn fold<'t>(&self, text: Cow<'t, str>) -> Cow<'t, str> {
-        if self.ignore_case {
-            Cow::Owned(text.to_lowercase())
-        } else {
-            text
-        }
+        if self.ignore_case { Cow::Owned(text.to_lowercase()) } else { text }
     }
 }
 
@@ -86,10 +82,7 @@ pub struct Similarity {
 }
 
 impl Similarity {
-    const EQUAL: Self = Self {
-        score: 1.0,
-        distance: 0,
-    };
+    const EQUAL: Self = Self { score: 1.0, distance: 0 };
 }
 
 /// The normalized similarity of two texts; two empty texts are equal.
@@ -100,10 +93,7 @@ pub fn similarity(left: &str, right: &str) -> Similarity {
         return Similarity::EQUAL;
     }
     let distance = levenshtein::distance(left.chars(), right.chars());
-    Similarity {
-        score: 1.0 - distance as f64 / longest as f64,
-        distance,
-    }
+    Similarity { score: 1.0 - distance as f64 / longest as f64, distance }
 }
 
 fn result(similarity: Similarity) -> Score {
@@ -112,9 +102,7 @@ fn result(similarity: Similarity) -> Score {
         1 => "1 edit away from the expected text".to_owned(),
         distance => format!("{distance} edits away from the expected text"),
     };
-    Score::new(similarity.score)
-        .reason(reason)
-        .meta(json!({ "distance": similarity.distance }))
+    Score::new(similarity.score).reason(reason).meta(json!({ "distance": similarity.distance }))
 }
 
 scorebox_sdk::export!(Levenshtein);

@@ -34,19 +34,14 @@ fn the_score_is_one_minus_distance_over_the_longer_length() {
         let expected = 1.0 - distance as f64 / longest.max(1) as f64;
         for similarity in [similarity(left, right), similarity(right, left)] {
             assert_eq!(similarity.distance, distance, "{left:?} {right:?}");
-            assert!(
-                (similarity.score - expected).abs() < 1e-12,
-                "{left:?} {right:?}"
-            );
+            assert!((similarity.score - expected).abs() < 1e-12, "{left:?} {right:?}");
         }
     }
 }
 
 fn score(config: Value, output: Value, truth: Value) -> Score {
     let scorer: Levenshtein = scorebox_sdk::configure(config).unwrap();
-    scorer
-        .score(&Case::new(output).with_ground_truth(truth))
-        .unwrap()
+    scorer.score(&Case::new(output).with_ground_truth(truth)).unwrap()
 }
 
 #[test]
@@ -54,10 +49,7 @@ fn of_several_expected_texts_the_most_alike_counts() {
     let best = score(json!({}), json!("color"), json!(["hue", "colour", "tint"]));
     assert!((best.score.unwrap() - 5.0 / 6.0).abs() < 1e-12);
     assert_eq!(best.meta, Some(json!({"distance": 1})));
-    assert_eq!(
-        best.reason.as_deref(),
-        Some("1 edit away from the expected text")
-    );
+    assert_eq!(best.reason.as_deref(), Some("1 edit away from the expected text"));
 }
 
 #[test]
@@ -69,16 +61,10 @@ fn case_counts_unless_told() {
 
 #[test]
 fn a_list_output_may_equal_the_whole_list() {
-    assert_eq!(
-        score(json!({}), json!([1, 2]), json!([1.0, 2])).score,
-        Some(1.0)
-    );
+    assert_eq!(score(json!({}), json!([1, 2]), json!([1.0, 2])).score, Some(1.0));
 }
 
 #[test]
 fn configured_texts_come_before_the_ground_truth() {
-    assert_eq!(
-        score(json!({"value": "abc"}), json!("abc"), json!("x")).score,
-        Some(1.0)
-    );
+    assert_eq!(score(json!({"value": "abc"}), json!("abc"), json!("x")).score, Some(1.0));
 }

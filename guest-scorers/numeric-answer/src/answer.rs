@@ -11,10 +11,7 @@ pub fn final_answer(text: &str) -> Option<f64> {
     markers.extend(answer_lines(text));
     markers.extend(answer_words(text));
     markers.sort_by_key(|(place, _)| *place);
-    markers
-        .iter()
-        .rev()
-        .find_map(|(_, answer)| number_in(answer))
+    markers.iter().rev().find_map(|(_, answer)| number_in(answer))
 }
 
 /// The last number of a text, wherever it stands.
@@ -75,16 +72,11 @@ fn answer_words(text: &str) -> impl Iterator<Item = Marker<'_>> {
     let lower = text.to_ascii_lowercase();
     let places: Vec<usize> = lower.match_indices(WORD).map(|(place, _)| place).collect();
     places.into_iter().filter_map(move |place| {
-        let inside_word = text[..place]
-            .chars()
-            .next_back()
-            .is_some_and(char::is_alphanumeric);
+        let inside_word = text[..place].chars().next_back().is_some_and(char::is_alphanumeric);
         let after = &lower[place + WORD.len()..];
         let joint = after.trim_start_matches(|c: char| c == ' ' || "*_".contains(c));
         let is = |rest: &&str| !rest.starts_with(char::is_alphanumeric);
-        let rest = joint
-            .strip_prefix(':')
-            .or_else(|| joint.strip_prefix("is").filter(is))?;
+        let rest = joint.strip_prefix(':').or_else(|| joint.strip_prefix("is").filter(is))?;
         // Lowering ASCII keeps every byte in its place.
         let from = text.len() - rest.len();
         (!inside_word).then(|| (place, rest_of_line(text, from)))

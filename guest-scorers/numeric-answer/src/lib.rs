@@ -8,7 +8,7 @@
 mod answer;
 mod number;
 
-use regex::Regex;
+use regex_lite::Regex;
 use scorebox_sdk::{
     Accepted, Case, ConfigError, Fields, Info, JsonSchema, Part, Score, ScoreError, Scorer,
     excerpt, schemars,
@@ -29,7 +29,8 @@ pub use number::{number_in, whole_number};
 #[serde(rename_all = "camelCase")]
 pub struct NumericAnswer {
     /// A regular expression that finds the answer in place of the markers. The last match counts; of
-    /// it the group named `answer`, or else the first group, or else all of it.
+    /// it the group named `answer`, or else the first group, or else all of it. In the syntax of
+    /// regex-lite: `\d`, `\w`, `\s`, `\b` and `(?i)` know ASCII only.
     #[serde(default)]
     pattern: Option<String>,
     /// What counts where nothing marks a final answer.
@@ -65,24 +66,15 @@ enum Fallback {
 }
 
 impl Scorer for NumericAnswer {
-    const INFO: Info = Info::new(
-        "numeric-answer",
-        "Numeric Answer",
-        env!("CARGO_PKG_VERSION"),
-    )
-    .reads(Fields::GROUND_TRUTH);
+    const INFO: Info = Info::new("numeric-answer", "Numeric Answer", env!("CARGO_PKG_VERSION"))
+        .reads(Fields::GROUND_TRUTH);
 
     fn prepare(&mut self) -> Result<(), ConfigError> {
-        let tolerances = [
-            ("tolerance", self.tolerance),
-            ("relativeTolerance", self.relative_tolerance),
-        ];
+        let tolerances =
+            [("tolerance", self.tolerance), ("relativeTolerance", self.relative_tolerance)];
         for (key, value) in tolerances {
             if !value.is_finite() || value < 0.0 {
-                return Err(ConfigError::new(
-                    key,
-                    format!("should be 0 or more, found {value}"),
-                ));
+                return Err(ConfigError::new(key, format!("should be 0 or more, found {value}")));
             }
         }
         if let Some(pattern) = &self.pattern {
@@ -112,9 +104,7 @@ impl Scorer for NumericAnswer {
                 .reason(self.no_answer())
                 .meta(json!({ "answer": null, "expected": plain(expected[0]) })));
         };
-        let hit = expected
-            .iter()
-            .find(|expected| self.agrees(answer, **expected));
+        let hit = expected.iter().find(|expected| self.agrees(answer, **expected));
         let reason = match (hit, expected.as_slice()) {
             (Some(hit), _) if *hit == answer => format!("the answer {answer} is right"),
             (Some(hit), _) => format!("the answer {answer} is close enough to {hit}"),
@@ -122,10 +112,7 @@ impl Scorer for NumericAnswer {
             (None, many) => {
                 let list: Vec<_> = many.iter().map(f64::to_string).collect();
                 let list = list.join(", ");
-                format!(
-                    "the answer is {answer}, expected one of {}",
-                    excerpt(&list, 80)
-                )
+                format!("the answer is {answer}, expected one of {}", excerpt(&list, 80))
             }
         };
         let shown = *hit.unwrap_or(&expected[0]);
@@ -184,20 +171,14 @@ fn expected_number(part: &Part<'_>) -> Result<f64, ScoreError> {
     };
     if part.is_string() {
         let text = part.text()?;
-        return whole_number(&text)
-            .or_else(|| final_answer(&text))
-            .ok_or_else(unreadable);
+        return whole_number(&text).or_else(|| final_answer(&text)).ok_or_else(unreadable);
     }
     part.value()?.as_f64().ok_or_else(unreadable)
 }
 
 /// Whole numbers without `.0`, as people write them.
 fn plain(number: f64) -> Value {
-    if number.fract() == 0.0 && number.abs() < 9e15 {
-        json!(number as i64)
-    } else {
-        json!(number)
-    }
+    if number.fract() == 0.0 && number.abs() < 9e15 { json!(number as i64) } else { json!(number) }
 }
 
 scorebox_sdk::export!(NumericAnswer);

@@ -18,9 +18,7 @@ pub fn number_in(text: &str) -> Option<f64> {
     let chain = text[first.start..]
         .find(|c: char| !in_chain(c))
         .map_or(&text[first.start..], |end| &text[first.start..][..end]);
-    let last = chain
-        .rsplit_once('=')
-        .and_then(|(_, result)| find(result, 0));
+    let last = chain.rsplit_once('=').and_then(|(_, result)| find(result, 0));
     Some(last.unwrap_or(first).value)
 }
 
@@ -32,10 +30,7 @@ pub fn whole_number(text: &str) -> Option<f64> {
     let found = find(&text, 0)?;
     let around = [&text[..found.start], &text[found.end..]];
     let allowed = |c: char| c.is_whitespace() || is_currency(c) || "*_`%.".contains(c);
-    around
-        .iter()
-        .all(|part| part.chars().all(allowed))
-        .then_some(found.value)
+    around.iter().all(|part| part.chars().all(allowed)).then_some(found.value)
 }
 
 /// What may stand between the numbers of one calculation.
@@ -88,16 +83,9 @@ fn find_decimal(text: &str, from: usize) -> Option<Found> {
     }
     end = exponent_end(bytes, end);
     let digits = text[start..end].replace(',', "");
-    let value: f64 = digits
-        .parse()
-        .ok()
-        .filter(|value: &f64| value.is_finite())?;
+    let value: f64 = digits.parse().ok().filter(|value: &f64| value.is_finite())?;
     let (sign, start) = sign_before(text, from, start);
-    Some(Found {
-        value: sign * value,
-        start,
-        end,
-    })
+    Some(Found { value: sign * value, start, end })
 }
 
 /// The end of `e5`, `E-3` after a number, or `end` where there is none.
@@ -106,9 +94,7 @@ fn exponent_end(bytes: &[u8], end: usize) -> usize {
         return end;
     }
     let sign = usize::from(matches!(bytes.get(end + 1), Some(b'+' | b'-')));
-    let digits = bytes[end + 1 + sign..]
-        .iter()
-        .take_while(|byte| byte.is_ascii_digit());
+    let digits = bytes[end + 1 + sign..].iter().take_while(|byte| byte.is_ascii_digit());
     match digits.count() {
         0 => end,
         count => end + 1 + sign + count,

@@ -56,12 +56,8 @@ pub(crate) fn compile(
     }
     compiler.use_loader(Box::new(Documents(documents.clone())));
     let mut schemas = Schemas::new();
-    compiler
-        .add_resource(ROOT, schema.clone())
-        .map_err(|error| explain(&error))?;
-    let root = compiler
-        .compile(ROOT, &mut schemas)
-        .map_err(|error| explain(&error))?;
+    compiler.add_resource(ROOT, schema.clone()).map_err(|error| explain(&error))?;
+    let root = compiler.compile(ROOT, &mut schemas).map_err(|error| explain(&error))?;
     Ok(CompiledSchema { schemas, root })
 }
 
@@ -83,8 +79,5 @@ impl UrlLoader for Documents {
 fn explain(error: &CompileError) -> String {
     let text = format!("{error:#}");
     let lines: Vec<_> = text.lines().map(str::trim).collect();
-    format!(
-        "is no usable JSON Schema: {}",
-        lines.join("; ").replace(ROOT, "the schema")
-    )
+    format!("is no usable JSON Schema: {}", lines.join("; ").replace(ROOT, "the schema"))
 }

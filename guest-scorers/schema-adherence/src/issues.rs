@@ -28,11 +28,7 @@ pub(crate) struct Issue {
 impl Issue {
     /// An issue of the output as a whole, for which no keyword is to blame.
     pub(crate) fn whole(message: String) -> Self {
-        Self {
-            path: Vec::new(),
-            message,
-            keyword: "",
-        }
+        Self { path: Vec::new(), message, keyword: "" }
     }
 
     fn new(error: &ValidationError<'_, '_>, message: &str) -> Self {
@@ -80,15 +76,9 @@ fn collect(error: &ValidationError<'_, '_>, into: &mut Vec<Issue>) {
         into.push(Issue::new(error, &error.kind.to_string()));
     } else if alternatives {
         let mut parts = Vec::new();
-        error
-            .causes
-            .iter()
-            .for_each(|cause| collect(cause, &mut parts));
+        error.causes.iter().for_each(|cause| collect(cause, &mut parts));
         let parts: Vec<_> = parts.iter().map(Issue::sentence).collect();
-        into.push(Issue::new(
-            error,
-            &format!("{}: {}", error.kind, parts.join(", or ")),
-        ));
+        into.push(Issue::new(error, &format!("{}: {}", error.kind, parts.join(", or "))));
     } else {
         error.causes.iter().for_each(|cause| collect(cause, into));
     }

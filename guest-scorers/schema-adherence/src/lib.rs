@@ -56,23 +56,16 @@ enum Parse {
 }
 
 impl Scorer for SchemaAdherence {
-    const INFO: Info = Info::new(
-        "schema-adherence",
-        "Schema Adherence",
-        env!("CARGO_PKG_VERSION"),
-    )
-    .reads(Fields::OUTPUT_SCHEMA);
+    const INFO: Info = Info::new("schema-adherence", "Schema Adherence", env!("CARGO_PKG_VERSION"))
+        .reads(Fields::OUTPUT_SCHEMA);
 
     fn prepare(&mut self) -> Result<(), ConfigError> {
         // Without a schema of its own, a scorer still compiles one: what the compiler sets up at its
         // first use is then part of the memory that every score starts from.
         let schema = self.schema.take();
-        let compiled = compile(
-            schema.as_ref().unwrap_or(&json!({})),
-            &self.documents,
-            self.formats,
-        )
-        .map_err(|error| ConfigError::new("schema", error))?;
+        let compiled =
+            compile(schema.as_ref().unwrap_or(&json!({})), &self.documents, self.formats)
+                .map_err(|error| ConfigError::new("schema", error))?;
         self.compiled = schema.map(|_| compiled);
         Ok(())
     }
@@ -124,9 +117,7 @@ fn result(issues: &[Issue]) -> Score {
     if issues.is_empty() {
         return Score::new(1.0).reason("Output matches schema");
     }
-    Score::new(0.0)
-        .reason(summary(issues))
-        .meta(json!({ "issues": issues }))
+    Score::new(0.0).reason(summary(issues)).meta(json!({ "issues": issues }))
 }
 
 scorebox_sdk::export!(SchemaAdherence);

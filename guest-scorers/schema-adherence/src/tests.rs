@@ -25,10 +25,7 @@ fn person() -> Value {
 
 #[test]
 fn a_matching_output_scores_1() {
-    let score = score(
-        json!({"schema": person()}),
-        json!({"name": "Ada", "ages": [36, 1.0]}),
-    );
+    let score = score(json!({"schema": person()}), json!({"name": "Ada", "ages": [36, 1.0]}));
     assert_eq!(score.score, Some(1.0));
     assert_eq!(score.reason.as_deref(), Some("Output matches schema"));
     assert_eq!(score.meta, None);
@@ -36,21 +33,12 @@ fn a_matching_output_scores_1() {
 
 #[test]
 fn every_issue_has_a_path_a_message_and_a_keyword() {
-    let score = score(
-        json!({"schema": person()}),
-        json!({"name": 1, "ages": [1, "two"]}),
-    );
+    let score = score(json!({"schema": person()}), json!({"name": 1, "ages": [1, "two"]}));
     assert_eq!(score.score, Some(0.0));
     let reason = score.reason.unwrap();
     assert!(reason.starts_with("Schema validation failed: "), "{reason}");
-    assert!(
-        reason.contains("name: want string, but got number"),
-        "{reason}"
-    );
-    assert!(
-        reason.contains("ages.1: want integer, but got string"),
-        "{reason}"
-    );
+    assert!(reason.contains("name: want string, but got number"), "{reason}");
+    assert!(reason.contains("ages.1: want integer, but got string"), "{reason}");
     let issues = score.meta.unwrap()["issues"].as_array().unwrap().clone();
     assert!(issues.contains(&json!({
         "path": ["ages", 1], "message": "want integer, but got string", "keyword": "type"
@@ -82,10 +70,7 @@ fn the_number_and_the_length_of_issues_are_bounded() {
 fn without_a_schema_the_score_is_1_and_marked_as_skipped() {
     let score = score(json!({}), json!("anything"));
     assert_eq!(score.score, Some(1.0));
-    assert_eq!(
-        score.reason.as_deref(),
-        Some("No output schema defined; skipping validation")
-    );
+    assert_eq!(score.reason.as_deref(), Some("No output schema defined; skipping validation"));
     assert_eq!(score.meta, Some(json!({"skipped": true})));
 }
 
@@ -93,18 +78,11 @@ fn without_a_schema_the_score_is_1_and_marked_as_skipped() {
 fn the_cases_schema_stands_in_for_a_configured_one() {
     let case = Case::new(json!(1)).with_output_schema(json!({"type": "string"}));
     assert_eq!(scorer(json!({})).score(&case).unwrap().score, Some(0.0));
-    assert_eq!(
-        scorer(json!({"schema": true})).score(&case).unwrap().score,
-        Some(1.0)
-    );
+    assert_eq!(scorer(json!({"schema": true})).score(&case).unwrap().score, Some(1.0));
     let bad = Case::new(json!(1)).with_output_schema(json!({"type": "strnig"}));
     let error = scorer(json!({})).score(&bad).unwrap_err();
     assert!(matches!(error, ScoreError::InvalidInput(_)));
-    assert!(
-        error
-            .message()
-            .starts_with("`outputSchema`: is no usable JSON Schema")
-    );
+    assert!(error.message().starts_with("`outputSchema`: is no usable JSON Schema"));
 }
 
 #[test]
@@ -117,12 +95,7 @@ fn json_inside_a_string_counts_as_asked() {
     assert_eq!(score(config("always"), text()).score, Some(1.0));
     assert_eq!(score(config("never"), text()).score, Some(0.0));
     let broken = score(config("always"), json!("{name}"));
-    assert!(
-        broken
-            .reason
-            .unwrap()
-            .starts_with("Schema validation failed: not JSON: ")
-    );
+    assert!(broken.reason.unwrap().starts_with("Schema validation failed: not JSON: "));
     let inside = score(config("auto"), json!("{\"name\": 1}"));
     assert!(inside.reason.unwrap().contains("name: want string"));
     let string = json!({"schema": {"type": "string"}});
@@ -131,15 +104,11 @@ fn json_inside_a_string_counts_as_asked() {
 
 #[test]
 fn formats_are_checked_only_where_asked() {
-    for draft in [
-        "http://json-schema.org/draft-07/schema#",
-        "https://json-schema.org/draft/2020-12/schema",
-    ] {
+    for draft in
+        ["http://json-schema.org/draft-07/schema#", "https://json-schema.org/draft/2020-12/schema"]
+    {
         let schema = json!({"$schema": draft, "format": "ipv4"});
-        assert_eq!(
-            score(json!({"schema": schema}), json!("no")).score,
-            Some(1.0)
-        );
+        assert_eq!(score(json!({"schema": schema}), json!("no")).score, Some(1.0));
         let formats = json!({"schema": schema, "formats": true});
         assert_eq!(score(formats, json!("no")).score, Some(0.0));
     }
@@ -163,9 +132,6 @@ fn references_resolve_only_to_given_documents() {
 #[test]
 fn a_schema_that_is_none_is_refused() {
     let error = refusal(json!({"schema": {"type": "strnig"}}));
-    assert!(
-        error.starts_with("`schema`: is no usable JSON Schema: the schema"),
-        "{error}"
-    );
+    assert!(error.starts_with("`schema`: is no usable JSON Schema: the schema"), "{error}");
     assert!(refusal(json!({"schema": {"pattern": "("}})).contains("regex"));
 }

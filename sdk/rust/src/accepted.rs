@@ -69,19 +69,13 @@ impl<'a> Accepted<'a> {
         }
         let truth = case.require_ground_truth()?;
         if !truth.is_array() {
-            return Ok(Cow::Owned(Self {
-                parts: vec![truth],
-                whole: None,
-            }));
+            return Ok(Cow::Owned(Self { parts: vec![truth], whole: None }));
         }
         let items: Vec<Box<RawValue>> = truth.read()?;
         let parts = (items.iter().enumerate())
             .map(|(index, item)| Part::new(format!("groundTruth[{index}]"), item.get().to_owned()))
             .collect();
-        Ok(Cow::Owned(Self {
-            parts,
-            whole: Some(truth),
-        }))
+        Ok(Cow::Owned(Self { parts, whole: Some(truth) }))
     }
 
     /// The accepted answers; empty only where the ground truth is `[]`.

@@ -22,13 +22,7 @@ pub struct Assertion {
 impl Assertion {
     /// A check named in a few words, and how far it holds: 0 (not at all) to 1.
     pub fn new(name: impl Into<String>, score: f64) -> Self {
-        Self {
-            name: name.into(),
-            score,
-            severity: None,
-            threshold: None,
-            reason: None,
-        }
+        Self { name: name.into(), score, severity: None, threshold: None, reason: None }
     }
 
     /// A check that holds or does not.

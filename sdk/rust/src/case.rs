@@ -21,11 +21,10 @@ impl Usage {
     /// All tokens: the counted total, or else the sum of what is known.
     #[must_use]
     pub fn total(&self) -> Option<u64> {
-        self.total_tokens
-            .or(match (self.input_tokens, self.output_tokens) {
-                (None, None) => None,
-                (input, output) => Some(input.unwrap_or(0).saturating_add(output.unwrap_or(0))),
-            })
+        self.total_tokens.or(match (self.input_tokens, self.output_tokens) {
+            (None, None) => None,
+            (input, output) => Some(input.unwrap_or(0).saturating_add(output.unwrap_or(0))),
+        })
     }
 }
 
@@ -79,10 +78,7 @@ impl Case {
     /// For tests: a case with an output and nothing else.
     #[must_use]
     pub fn new(output: Value) -> Self {
-        Self {
-            output: output.to_string(),
-            ..Self::default()
-        }
+        Self { output: output.to_string(), ..Self::default() }
     }
 
     /// What the task produced: the thing being judged. Always there, and may be `null`.
@@ -132,8 +128,7 @@ impl Case {
     /// # Errors
     /// [`ScoreError::InvalidInput`] where the case has no `latencyMs`.
     pub fn require_latency_ms(&self) -> Result<f64, ScoreError> {
-        self.latency_ms
-            .ok_or_else(|| self.missing(Fields::LATENCY, "latencyMs"))
+        self.latency_ms.ok_or_else(|| self.missing(Fields::LATENCY, "latencyMs"))
     }
 
     /// For tests: this case with a latency, in milliseconds.
@@ -213,10 +208,7 @@ mod tests {
     fn a_part_of_the_wrong_kind_says_what_was_found() {
         let case = Case::new(json!("x")).with_ground_truth(json!(["a"]));
         let error = case.ground_truth().unwrap().string().unwrap_err();
-        assert_eq!(
-            error.message(),
-            "`groundTruth` should be a string, found an array"
-        );
+        assert_eq!(error.message(), "`groundTruth` should be a string, found an array");
     }
 
     #[test]
@@ -241,37 +233,22 @@ mod tests {
 
     #[test]
     fn text_is_a_strings_content_or_else_the_json_as_read() {
-        assert_eq!(
-            Case::new(json!("a\n\"b\"")).output().text().unwrap(),
-            "a\n\"b\""
-        );
-        let case = Case {
-            output: " {\"b\": 1.0,  \"a\":1e3}\n".to_owned(),
-            ..Case::default()
-        };
+        assert_eq!(Case::new(json!("a\n\"b\"")).output().text().unwrap(), "a\n\"b\"");
+        let case = Case { output: " {\"b\": 1.0,  \"a\":1e3}\n".to_owned(), ..Case::default() };
         assert_eq!(case.output().text().unwrap(), "{\"b\": 1.0,  \"a\":1e3}");
         assert_eq!(Case::new(json!(null)).output().text().unwrap(), "null");
     }
 
     #[test]
     fn a_part_that_info_does_not_name_is_the_scorers_fault() {
-        let case = Case {
-            reads: Some(Fields::INPUT),
-            ..Case::new(json!("x"))
-        };
+        let case = Case { reads: Some(Fields::INPUT), ..Case::new(json!("x")) };
         assert!(matches!(case.require_trace(), Err(ScoreError::Failed(_))));
-        assert!(matches!(
-            case.require_input(),
-            Err(ScoreError::InvalidInput(_))
-        ));
+        assert!(matches!(case.require_input(), Err(ScoreError::InvalidInput(_))));
     }
 
     #[test]
     fn total_usage_is_the_count_or_else_the_sum() {
-        let mut usage = Usage {
-            input_tokens: Some(3),
-            ..Usage::default()
-        };
+        let mut usage = Usage { input_tokens: Some(3), ..Usage::default() };
         assert_eq!(usage.total(), Some(3));
         usage.total_tokens = Some(9);
         assert_eq!(usage.total(), Some(9));

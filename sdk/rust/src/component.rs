@@ -17,17 +17,8 @@ pub type Slot<S> = RefCell<Option<S>>;
 #[must_use]
 pub fn describe<S: Scorer>() -> wire::ScorerInfo {
     panic::report_panics();
-    let Info {
-        id,
-        name,
-        version,
-        description,
-        reads,
-        scale,
-        direction,
-        severity,
-        threshold,
-    } = S::INFO;
+    let Info { id, name, version, description, reads, scale, direction, severity, threshold } =
+        S::INFO;
     let schema = schema::config_schema::<S>();
     let description = description.or(schema::description(&schema)).unwrap_or("");
     wire::ScorerInfo {
@@ -158,9 +149,7 @@ impl From<Fields> for wire_types::Fields {
             (Fields::METADATA, Self::METADATA),
             (Fields::BASELINE, Self::BASELINE),
         ];
-        let named = flags
-            .into_iter()
-            .filter(|(field, _)| fields.contains(*field));
+        let named = flags.into_iter().filter(|(field, _)| fields.contains(*field));
         named.fold(Self::empty(), |all, (_, flag)| all | flag)
     }
 }

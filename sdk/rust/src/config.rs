@@ -42,22 +42,14 @@ fn explain(error: serde_path_to_error::Error<serde_json::Error>) -> ConfigError 
     let message = error.into_inner().to_string();
     let message = plain(&message);
     if let Some(key) = quoted(message, "missing field `") {
-        let key = if path.is_empty() {
-            key.to_owned()
-        } else {
-            format!("{path}.{key}")
-        };
+        let key = if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
         return ConfigError::new(key, "is missing, and has no default");
     }
     let message = match meant_variant(message) {
         Some(name) => format!("{message}; did you mean `{name}`?"),
         None => message.to_owned(),
     };
-    if path.is_empty() {
-        ConfigError::whole(message)
-    } else {
-        ConfigError::new(path, message)
-    }
+    if path.is_empty() { ConfigError::whole(message) } else { ConfigError::new(path, message) }
 }
 
 /// serde lists the variants in back ticks after the one that it does not know.

@@ -52,10 +52,7 @@ mod tests {
     fn numbers_compare_by_value() {
         assert!(equal(&json!(1), &json!(1.0)));
         assert!(equal(&json!({"a": [1.0]}), &json!({"a": [1]})));
-        assert!(!equal(
-            &json!(9007199254740993_u64),
-            &json!(9007199254740992.0)
-        ));
+        assert!(!equal(&json!(9007199254740993_u64), &json!(9007199254740992.0)));
         assert!(!equal(&json!(u64::MAX), &json!(-1)));
     }
 

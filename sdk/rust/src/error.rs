@@ -70,18 +70,12 @@ impl ConfigError {
     /// An error at one key. `key` is its full path as the user wrote it (`limits.max`, `values[2]`);
     /// `message` says what was found and what is allowed.
     pub fn new(key: impl Into<String>, message: impl Into<String>) -> Self {
-        Self {
-            key: Some(key.into()),
-            message: message.into(),
-        }
+        Self { key: Some(key.into()), message: message.into() }
     }
 
     /// An error of the configuration as a whole.
     pub fn whole(message: impl Into<String>) -> Self {
-        Self {
-            key: None,
-            message: message.into(),
-        }
+        Self { key: None, message: message.into() }
     }
 
     /// The path of the key that is wrong, where it is one.

@@ -16,10 +16,7 @@ pub struct Part<'a> {
 
 impl<'a> Part<'a> {
     pub(crate) fn new(name: impl Into<Cow<'a, str>>, json: impl Into<Cow<'a, str>>) -> Self {
-        Self {
-            name: name.into(),
-            json: json.into(),
-        }
+        Self { name: name.into(), json: json.into() }
     }
 
     /// The name that the user knows it by: the case's key (`groundTruth`) or the configuration's.
@@ -39,11 +36,7 @@ impl<'a> Part<'a> {
     /// # Errors
     /// [`ScoreError::InvalidInput`] where the string holds an escape that is no character.
     pub fn text(&self) -> Result<Cow<'_, str>, ScoreError> {
-        if self.is_string() {
-            self.string()
-        } else {
-            Ok(Cow::Borrowed(self.json()))
-        }
+        if self.is_string() { self.string() } else { Ok(Cow::Borrowed(self.json())) }
     }
 
     /// A string's content.
@@ -83,6 +76,7 @@ impl<'a> Part<'a> {
                 path => format!("{}.{path}", self.name),
             };
             let message = error.into_inner().to_string();
+            let place = excerpt(&place, 80);
             ScoreError::InvalidInput(format!("`{place}` cannot be read: {}", plain(&message)))
         })
     }
@@ -121,11 +115,7 @@ impl<'a> Part<'a> {
     /// The error for a value of the wrong kind: "`groundTruth` should be a string, found an array".
     #[must_use]
     pub fn should_be(&self, what: &str) -> ScoreError {
-        ScoreError::InvalidInput(format!(
-            "`{}` should be {what}, found {}",
-            self.name,
-            self.kind()
-        ))
+        ScoreError::InvalidInput(format!("`{}` should be {what}, found {}", self.name, self.kind()))
     }
 
     /// The JSON text, cut to 80 characters on one line: for reasons.
@@ -137,7 +127,5 @@ impl<'a> Part<'a> {
 
 /// serde_json's messages end in a place inside a text that the user never sees.
 pub(crate) fn plain(message: &str) -> &str {
-    message
-        .rfind(" at line ")
-        .map_or(message, |index| &message[..index])
+    message.rfind(" at line ").map_or(message, |index| &message[..index])
 }

@@ -11,9 +11,7 @@ use std::num::NonZeroI32;
 unsafe fn __getrandom_v03_custom(destination: *mut u8, length: usize) -> Result<(), NonZeroI32> {
     let mut state: u64 = 0x5c0e_b0c5_5c0e_b0c5;
     for index in 0..length {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         // SAFETY: getrandom passes a buffer of `length` bytes that it owns.
         unsafe { destination.add(index).write((state >> 56) as u8) };
     }

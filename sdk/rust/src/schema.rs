@@ -7,10 +7,50 @@ use crate::JsonSchema;
 /// The schema of `T`, which also says that no other keys are allowed.
 pub(crate) fn config_schema<T: JsonSchema>() -> Value {
     let mut schema = schemars::schema_for!(T).to_value();
+    join_descriptions(&mut schema);
     if let Some(root) = schema.as_object_mut() {
         close(root);
     }
     schema
+}
+
+/// Doc comments are wrapped for an editor's width, which is no reader's.
+fn join_descriptions(schema: &mut Value) {
+    match schema {
+        Value::Object(members) => {
+            for (key, member) in members {
+                match member {
+                    Value::String(text) if key == "description" => *text = join_lines(text),
+                    member => join_descriptions(member),
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(join_descriptions),
+        _ => {}
+    }
+}
+
+/// One line a paragraph; lists, tables, headings and quotes keep their lines.
+fn join_lines(text: &str) -> String {
+    let starts_anew = |line: &str| {
+        let line = line.trim_start();
+        let marks = ["- ", "* ", "| ", "# ", "> ", "1. "];
+        line.is_empty() || marks.iter().any(|mark| line.starts_with(mark))
+    };
+    if text.contains("```") {
+        return text.to_owned();
+    }
+    let mut joined = String::with_capacity(text.len());
+    let mut paragraph_open = false;
+    for line in text.lines() {
+        if !joined.is_empty() {
+            let continues = paragraph_open && !starts_anew(line);
+            joined.push(if continues { ' ' } else { '\n' });
+        }
+        joined.push_str(line);
+        paragraph_open = !line.trim().is_empty();
+    }
+    joined
 }
 
 /// Unknown keys are refused; saying so in the schema lets editors say it first. A schema that is put
@@ -25,4 +65,18 @@ fn close(schema: &mut Map<String, Value>) {
 /// The type's doc comment, as the schema carries it.
 pub(crate) fn description(schema: &Value) -> Option<&str> {
     schema.get("description")?.as_str()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::join_lines;
+
+    #[test]
+    fn a_paragraph_is_one_line_and_a_list_is_not() {
+        assert_eq!(
+            join_lines("One\ntwo.\n\nThree:\n- four\n- five\nand on"),
+            "One two.\n\nThree:\n- four\n- five and on"
+        );
+        assert_eq!(join_lines("```\na\nb\n```"), "```\na\nb\n```");
+    }
 }

@@ -26,10 +26,7 @@ impl Score {
     /// A score, usually 0 to 1.
     #[must_use]
     pub fn new(score: f64) -> Self {
-        Self {
-            score: Some(score),
-            ..Self::default()
-        }
+        Self { score: Some(score), ..Self::default() }
     }
 
     /// 1 where `passes`, else 0.

@@ -30,9 +30,7 @@ impl<'s> Search<'s> {
         depth: usize,
     ) -> Result<(), ConfigError> {
         let mut flat = Vec::new();
-        schemas
-            .iter()
-            .for_each(|schema| self.flatten(schema, &mut flat, 0));
+        schemas.iter().for_each(|schema| self.flatten(schema, &mut flat, 0));
         match value {
             _ if depth > DEPTH_LIMIT => Ok(()),
             Value::Object(object) => self.check_object(object, &flat, path, depth),
@@ -55,17 +53,12 @@ impl<'s> Search<'s> {
             return Ok(());
         }
         for (key, value) in object {
-            let known: Vec<&Value> = (schemas.iter())
-                .filter_map(|schema| schema.get("properties")?.get(key))
-                .collect();
+            let known: Vec<&Value> =
+                (schemas.iter()).filter_map(|schema| schema.get("properties")?.get(key)).collect();
             if known.is_empty() {
                 return Err(unknown(key, path, &names(schemas)));
             }
-            let place = if path.is_empty() {
-                key.clone()
-            } else {
-                format!("{path}.{key}")
-            };
+            let place = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
             self.check(value, &known, &place, depth + 1)?;
         }
         Ok(())
@@ -83,12 +76,7 @@ impl<'s> Search<'s> {
             self.flatten(target, into, depth + 1);
         }
         for keyword in ["allOf", "anyOf", "oneOf"] {
-            for part in object
-                .get(keyword)
-                .and_then(Value::as_array)
-                .into_iter()
-                .flatten()
-            {
+            for part in object.get(keyword).and_then(Value::as_array).into_iter().flatten() {
                 self.flatten(part, into, depth + 1);
             }
         }
@@ -101,15 +89,7 @@ fn takes_any_key(schema: &Map<String, Value>) -> bool {
         Value::Array(kinds) => kinds.iter().any(|kind| kind == "object"),
         kind => kind == "object",
     });
-    let composed = [
-        "$ref",
-        "allOf",
-        "anyOf",
-        "oneOf",
-        "enum",
-        "const",
-        "properties",
-    ];
+    let composed = ["$ref", "allOf", "anyOf", "oneOf", "enum", "const", "properties"];
     match schema.get("additionalProperties") {
         Some(Value::Bool(allowed)) => *allowed,
         Some(_) => true,
@@ -123,34 +103,20 @@ fn takes_any_key(schema: &Map<String, Value>) -> bool {
 
 fn item_schemas<'s>(schemas: &[&'s Map<String, Value>], index: usize) -> Vec<&'s Value> {
     let item = |schema: &&'s Map<String, Value>| {
-        let prefix = schema
-            .get("prefixItems")
-            .and_then(|prefix| prefix.get(index));
+        let prefix = schema.get("prefixItems").and_then(|prefix| prefix.get(index));
         prefix.or_else(|| schema.get("items"))
     };
     schemas.iter().filter_map(item).collect()
 }
 
 fn names<'s>(schemas: &[&'s Map<String, Value>]) -> BTreeSet<&'s str> {
-    let properties = schemas
-        .iter()
-        .filter_map(|schema| schema.get("properties")?.as_object());
+    let properties = schemas.iter().filter_map(|schema| schema.get("properties")?.as_object());
     properties.flat_map(Map::keys).map(String::as_str).collect()
 }
 
 fn unknown(key: &str, path: &str, names: &BTreeSet<&str>) -> ConfigError {
-    let whole = if path.is_empty() {
-        key.to_owned()
-    } else {
-        format!("{path}.{key}")
-    };
-    let known = || {
-        names
-            .iter()
-            .map(|name| format!("`{name}`"))
-            .collect::<Vec<_>>()
-            .join(", ")
-    };
+    let whole = if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
+    let known = || names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     let hint = match nearest(key, names.iter().copied()) {
         Some(name) => format!("did you mean `{name}`?"),
         None if names.is_empty() => "no keys are known here".to_owned(),
@@ -164,12 +130,7 @@ pub(crate) fn nearest<'n>(given: &str, names: impl Iterator<Item = &'n str>) -> 
     let bare = |name: &str| name.to_lowercase().replace(['_', '-', ' '], "");
     let given = bare(given);
     names
-        .map(|name| {
-            (
-                strsim::normalized_damerau_levenshtein(&given, &bare(name)),
-                name,
-            )
-        })
+        .map(|name| (strsim::normalized_damerau_levenshtein(&given, &bare(name)), name))
         .filter(|(likeness, _)| *likeness >= 0.6)
         .max_by(|(left, _), (right, _)| left.total_cmp(right))
         .map(|(_, name)| name)

@@ -152,25 +152,14 @@ fn a_missing_key_is_named() {
 
 #[test]
 fn prepare_has_the_last_word() {
-    assert_eq!(
-        refusal(json!({"max": 0})),
-        "`max`: should be 1 or more, found 0"
-    );
+    assert_eq!(refusal(json!({"max": 0})), "`max`: should be 1 or more, found 0");
 }
 
 #[test]
 fn only_a_json_object_is_a_configuration() {
-    assert_eq!(
-        refusal(json!([1])),
-        "the configuration should be a JSON object, found an array"
-    );
-    let error = configure_text::<Sample>("{max: 1}")
-        .unwrap_err()
-        .to_string();
-    assert!(
-        error.starts_with("the configuration is not JSON: key must be a string"),
-        "{error}"
-    );
+    assert_eq!(refusal(json!([1])), "the configuration should be a JSON object, found an array");
+    let error = configure_text::<Sample>("{max: 1}").unwrap_err().to_string();
+    assert!(error.starts_with("the configuration is not JSON: key must be a string"), "{error}");
 }
 
 #[test]
@@ -178,8 +167,5 @@ fn the_schema_lists_the_keys_and_allows_no_others() {
     let schema = crate::schema::config_schema::<Sample>();
     assert_eq!(schema["additionalProperties"], json!(false));
     assert_eq!(schema["required"], json!(["max"]));
-    assert_eq!(
-        crate::schema::description(&schema),
-        Some("A scorer with every shape of key.")
-    );
+    assert_eq!(crate::schema::description(&schema), Some("A scorer with every shape of key."));
 }
