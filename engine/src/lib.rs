@@ -1,1 +1,30 @@
-pub mod build; pub mod case; pub mod contract; pub mod digest; pub mod registry; pub mod report; pub mod run; pub mod sandbox; pub mod stats; pub mod store; pub mod suite; mod suggest;
+//! scorebox runs anyone's scorer on anyone's evaluation data, safely: a scorer is a WebAssembly
+//! component, and every single score gets a fresh, fuel-limited sandbox. This is the library; it never
+//! prints, never reads the environment and never exits. The binary of the same name does.
+//!
+//! The rooms, in the order in which a score passes through them:
+//!
+//! - [`case`]: slices a line of JSON into a case.
+//! - [`suite`]: which scorers run, with configuration, limits and grants.
+//! - [`registry`]: from a scorer's name to a component's bytes.
+//! - [`contract`]: what crosses the sandbox wall, in the engine's own types.
+//! - [`sandbox`]: wasmtime: from a component's bytes to one score at a time.
+//! - [`run`]: a suite over cases: read, score, write.
+//! - [`store`]: runs, cases and scores in SQLite.
+//! - [`stats`]: what many scores say together; pure functions.
+//! - [`report`]: from data to text; pure functions.
+//! - [`build`]: from a Rust crate to a component.
+//! - [`digest`]: the SHA-256 that names components, configurations and cases.
+
+pub mod build;
+pub mod case;
+pub mod contract;
+pub mod digest;
+pub mod registry;
+pub mod report;
+pub mod run;
+pub mod sandbox;
+pub mod stats;
+pub mod store;
+mod suggest;
+pub mod suite;

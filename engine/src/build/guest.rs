@@ -2,8 +2,9 @@
 //! not on the machine: paths are remapped, nothing of the environment is taken along.
 
 use std::{
-    env, fs,
+    env,
     ffi::OsString,
+    fs,
     path::{Path, PathBuf},
     process::{Command, Stdio},
 };
@@ -12,10 +13,7 @@ use serde::Deserialize;
 
 use crate::digest::Digest;
 
-use super::{
-    BuildError, StandardLibrary, Toolchain,
-    toolchain::TARGET,
-};
+use super::{BuildError, StandardLibrary, Toolchain, toolchain::TARGET};
 
 /// The profile that guests are built with, passed to cargo so that no author has to write it.
 const PROFILE: &str = "scorebox-guest";
@@ -103,7 +101,9 @@ struct MetadataTarget {
 impl Package {
     fn read(manifest: &Path) -> Result<Package, BuildError> {
         let mut cargo = cargo();
-        cargo.args(["metadata", "--format-version=1", "--no-deps", "--manifest-path"]).arg(manifest);
+        cargo
+            .args(["metadata", "--format-version=1", "--no-deps", "--manifest-path"])
+            .arg(manifest);
         let answer = run(cargo, CargoOutput::Captured)?;
         let metadata: Metadata = serde_json::from_slice(&answer)
             .map_err(|error| BuildError::Metadata(error.to_string()))?;
@@ -111,7 +111,9 @@ impl Package {
         let package = metadata
             .packages
             .into_iter()
-            .find(|package| fs::canonicalize(&package.manifest_path).is_ok_and(|path| path == manifest))
+            .find(|package| {
+                fs::canonicalize(&package.manifest_path).is_ok_and(|path| path == manifest)
+            })
             .ok_or_else(|| BuildError::NotACrate(manifest.clone()))?;
         let library = package
             .targets
@@ -193,9 +195,9 @@ fn flags(package: &Package, toolchain: &Toolchain) -> OsString {
 }
 
 fn registry_folders() -> Vec<PathBuf> {
-    let home = env::var_os("CARGO_HOME").map(PathBuf::from).or_else(|| {
-        env::home_dir().map(|home| home.join(".cargo"))
-    });
+    let home = env::var_os("CARGO_HOME")
+        .map(PathBuf::from)
+        .or_else(|| env::home_dir().map(|home| home.join(".cargo")));
     let sources = home.map(|home| home.join("registry/src"));
     let folders = sources.into_iter().filter_map(|sources| fs::read_dir(sources).ok());
     folders.flatten().flatten().map(|folder| folder.path()).collect()
@@ -204,7 +206,8 @@ fn registry_folders() -> Vec<PathBuf> {
 fn cargo() -> Command {
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     // What an outer cargo or the user set for native code is not meant for guests.
-    for variable in ["RUSTFLAGS", "CARGO_BUILD_TARGET", "RUSTC_WRAPPER", "RUSTC_WORKSPACE_WRAPPER"] {
+    for variable in ["RUSTFLAGS", "CARGO_BUILD_TARGET", "RUSTC_WRAPPER", "RUSTC_WORKSPACE_WRAPPER"]
+    {
         cargo.env_remove(variable);
     }
     cargo
@@ -224,6 +227,7 @@ fn run(mut command: Command, output: CargoOutput) -> Result<Vec<u8>, BuildError>
 }
 
 fn componentize(module: &[u8]) -> Result<Vec<u8>, BuildError> {
-    let encode = || wit_component::ComponentEncoder::default().validate(true).module(module)?.encode();
+    let encode =
+        || wit_component::ComponentEncoder::default().validate(true).module(module)?.encode();
     encode().map_err(|error| BuildError::Component(format!("{error:#}")))
 }

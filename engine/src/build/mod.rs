@@ -3,10 +3,10 @@
 //! - `toolchain`: finds a Rust compiler with a standard library for wasm32, or says what to install.
 //! - `guest`: compiles one crate and makes a component of it.
 //! - `sources`: the digest of all that a guest is built from.
-//! - `builtins`: the built-in scorers under `guest-scorers/dist/`, with their manifest.
+//! - `gallery`: a folder of scorers, and what they build to, with a manifest.
 
-pub mod builtins;
 mod error;
+pub mod gallery;
 mod guest;
 mod sources;
 mod toolchain;

@@ -28,14 +28,22 @@ struct Locked {
     dependencies: Vec<String>,
 }
 
-/// The digest of everything that the guest in `guest-scorers/NAME` of `workspace` is built from.
+/// The digest of everything that the crate `name` of a gallery is built from. Its workspace is the
+/// nearest folder above with a Cargo.lock; the SDK and the contract count where they are part of that.
 ///
 /// # Errors
-/// Where a file cannot be read, or Cargo.lock does not know the guest.
-pub fn sources_digest(workspace: &Path, name: &str) -> Result<Digest, BuildError> {
+/// Where a file cannot be read, or Cargo.lock does not know the crate.
+pub fn sources_digest(gallery: &Path, name: &str) -> Result<Digest, BuildError> {
+    let gallery = fs::canonicalize(gallery).map_err(BuildError::file(gallery))?;
+    let workspace = gallery
+        .ancestors()
+        .find(|folder| folder.join("Cargo.lock").is_file())
+        .ok_or_else(|| BuildError::NotACrate(gallery.clone()))?;
     let mut parts: Vec<Vec<u8>> = Vec::new();
-    for folder in [Path::new("guest-scorers").join(name), "sdk/rust".into(), "wit".into()] {
-        for file in files(&workspace.join(&folder))? {
+    let shared = [workspace.join("sdk/rust"), workspace.join("wit")];
+    let folders = shared.into_iter().filter(|folder| folder.is_dir()).chain([gallery.join(name)]);
+    for folder in folders {
+        for file in files(&folder)? {
             let path = file.strip_prefix(workspace).unwrap_or(&file);
             parts.push(path.to_string_lossy().replace('\\', "/").into_bytes());
             parts.push(fs::read(&file).map_err(BuildError::file(&file))?);
@@ -82,9 +90,9 @@ fn dependencies(lock: &Path, name: &str) -> Result<BTreeSet<String>, BuildError>
     let mut waiting = vec![name.to_owned()];
     while let Some(wanted) = waiting.pop() {
         // `name`, or `name version` where several versions are locked.
-        let (name, version) = wanted.split_once(' ').map_or((wanted.as_str(), None), |(name, rest)| {
-            (name, rest.split(' ').next())
-        });
+        let (name, version) = wanted
+            .split_once(' ')
+            .map_or((wanted.as_str(), None), |(name, rest)| (name, rest.split(' ').next()));
         for package in by_name.get(name).into_iter().flatten() {
             if version.is_none_or(|version| version == package.version)
                 && seen.insert(format!("{} {} {}", package.name, package.version, package.checksum))

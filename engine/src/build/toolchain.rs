@@ -96,7 +96,10 @@ fn linker(sysroot: &Path) -> Option<PathBuf> {
     own.or_else(|| {
         let folders: Vec<PathBuf> =
             env::var_os("PATH").map(|path| env::split_paths(&path).collect()).unwrap_or_default();
-        folders.iter().flat_map(|folder| wasm_linkers(folder)).max_by_key(|(version, _)| *version)
+        folders
+            .iter()
+            .flat_map(|folder| wasm_linkers(folder))
+            .max_by_key(|(version, _)| *version)
             .map(|(_, linker)| linker)
     })
 }

@@ -13,9 +13,21 @@ const BUFFER_BYTES: usize = 128 * 1024;
 /// How many first bytes tell the form of a source.
 const MAGIC_BYTES: usize = 6;
 
+/// A stream of which it is known how much is in memory.
+pub(super) trait Buffered: BufRead + Send {
+    /// What can be had without reading.
+    fn buffered(&self) -> &[u8];
+}
+
+impl<R: Read + Send> Buffered for BufReader<R> {
+    fn buffered(&self) -> &[u8] {
+        self.buffer()
+    }
+}
+
 /// A stream of text, and how it was compressed.
 pub(super) struct Decoded {
-    pub text: Box<dyn BufRead + Send>,
+    pub text: Box<dyn Buffered>,
     pub compression: Compression,
 }
 
@@ -35,7 +47,7 @@ pub(super) fn decode(mut raw: impl Read + Send + 'static) -> Result<Decoded, Not
     }
     let compression = compression_of(&start);
     let whole = BufReader::with_capacity(BUFFER_BYTES, Cursor::new(start).chain(raw));
-    let text: Box<dyn BufRead + Send> = match compression {
+    let text: Box<dyn Buffered> = match compression {
         Compression::None => Box::new(whole),
         Compression::Gzip => {
             Box::new(BufReader::with_capacity(BUFFER_BYTES, MultiGzDecoder::new(whole)))

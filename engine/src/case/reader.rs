@@ -4,7 +4,7 @@
 use std::{io, sync::Arc, vec};
 
 use super::{
-    decode::{Decoded, NotDecoded, decode},
+    decode::{Buffered, Decoded, NotDecoded, decode},
     error::{BadCase, BadCaseReason, Location, ReadError},
     fault::Fault,
     lines::{Line, read_line},
@@ -38,7 +38,7 @@ pub struct CaseReader {
 
 /// The source that is being read.
 struct Open {
-    text: Box<dyn io::BufRead + Send>,
+    text: Box<dyn Buffered>,
     compression: Compression,
     name: Arc<str>,
     line: u64,
@@ -88,6 +88,11 @@ impl CaseReader {
     /// last: the sources are empty.
     pub fn cases_read(&self) -> u64 {
         self.count
+    }
+
+    /// Whether the next line is in memory already, so that reading it waits for nothing.
+    pub fn is_next_line_buffered(&self) -> bool {
+        self.current.as_ref().is_some_and(|open| open.text.buffered().contains(&b'\n'))
     }
 
     /// How many bytes were taken from the sources so far, before decompression; up to 128 KiB ahead

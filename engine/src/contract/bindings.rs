@@ -80,7 +80,6 @@ impl From<wire_types::Severity> for Severity {
 
 impl From<wire::ScorerInfo> for ScorerInfo {
     fn from(wire: wire::ScorerInfo) -> ScorerInfo {
-        
         ScorerInfo {
             id: wire.id,
             name: wire.name,

@@ -57,9 +57,9 @@ impl Reference {
     pub fn default_name(&self) -> String {
         match self {
             Reference::Name(name) => name.clone(),
-            Reference::File(path) => {
-                path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
-            }
+            Reference::File(path) => path
+                .file_stem()
+                .map_or_else(String::new, |stem| stem.to_string_lossy().into_owned()),
         }
     }
 }

@@ -31,7 +31,7 @@ pub enum RunError {
         /// Where the suite names it.
         place: Option<Place>,
         /// Why not.
-        error: ScoreError,
+        error: Box<ScoreError>,
     },
     /// The first case cannot be read; nothing was scored.
     #[error(transparent)]

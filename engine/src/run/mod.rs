@@ -8,6 +8,8 @@
 //! - `scorers`: the suite's scorers, found, loaded and ready.
 //! - `control`: stopping a run, and how far it is; shared with whoever started it.
 //! - `reading`: cases one at a time, without those that an earlier session finished.
+//! - `queue`: the cases between reader and workers.
+//! - `room`: memory for what is in flight, by bytes.
 //! - `scoring`: each case through each scorer, each in a sandbox of its own.
 //! - `writing`: the one writer; cases and scores in batches.
 //! - `aggregate`: what a run's scores say together, for the table at its end and for `stats`.
@@ -19,12 +21,18 @@
 mod aggregate;
 mod control;
 mod error;
+mod queue;
 mod reading;
+mod room;
 mod scorers;
 mod scoring;
 mod writing;
 
-use std::{path::PathBuf, sync::Arc, time::{Duration, Instant, SystemTime, UNIX_EPOCH}};
+use std::{
+    path::PathBuf,
+    sync::Arc,
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
+};
 
 use tokio::sync::mpsc;
 
@@ -32,7 +40,7 @@ use crate::{
     case::CaseReader,
     contract::CONTRACT_VERSION,
     sandbox::{Start, WASMTIME_VERSION},
-    store::{RunHandle, RunId, RunSource, RunSpec, RunWriter, ScorerSpec, ScorerKey, Store},
+    store::{RunHandle, RunId, RunSource, RunSpec, RunWriter, ScorerKey, ScorerSpec, Store},
     suite::Suite,
 };
 
@@ -44,8 +52,13 @@ pub use scorers::{ReadyScorer, load_scorers};
 /// The version of scorebox, as stored with a run.
 pub const ENGINE_VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Cases that wait for a worker, and messages that wait for the writer.
-const QUEUE: usize = 256;
+/// Cases that wait for a worker.
+const WAITING_CASES: usize = 512;
+/// Messages that wait for the writer: enough that scoring goes on while the disk takes its time. What
+/// they hold is bounded by bytes besides (`room`).
+const WAITING_MESSAGES: usize = 2048;
+/// Bytes of the results that wait for the writer.
+const ROOM_FOR_RESULTS: usize = 12 << 20;
 
 /// What to do with a line that is no case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,8 +135,8 @@ pub async fn run(request: RunRequest, control: Arc<Control>) -> Result<RunReport
     }
     let scorers: Arc<[(ScorerKey, ReadyScorer)]> =
         run.scorers.iter().copied().zip(request.scorers).collect();
-    let (to_workers, from_reader) = async_channel::bounded(QUEUE);
-    let (to_writer, at_writer) = mpsc::channel(QUEUE);
+    let tasks = Arc::new(queue::Queue::new(WAITING_CASES));
+    let (to_writer, at_writer) = mpsc::channel(WAITING_MESSAGES);
 
     let writer = {
         let control = Arc::clone(&control);
@@ -135,21 +148,24 @@ pub async fn run(request: RunRequest, control: Arc<Control>) -> Result<RunReport
         })
     };
     let reader = {
-        let (control, to_writer) = (Arc::clone(&control), to_writer.clone());
-        tokio::task::spawn_blocking(move || cases.read_all(&to_workers, &to_writer, &control))
+        let (control, tasks, to_writer) =
+            (Arc::clone(&control), Arc::clone(&tasks), to_writer.clone());
+        tokio::task::spawn_blocking(move || cases.read_all(&tasks, &to_writer, &control))
     };
+    let room = room::Room::new(ROOM_FOR_RESULTS);
     let workers: Vec<_> = (0..request.jobs.max(1))
         .map(|_| {
             tokio::spawn(scoring::work(
                 Arc::clone(&scorers),
-                from_reader.clone(),
+                Arc::clone(&tasks),
                 to_writer.clone(),
+                room.clone(),
                 Arc::clone(&control),
             ))
         })
         .collect();
     // The writer ends when the last sender is gone.
-    drop((to_writer, from_reader));
+    drop(to_writer);
     joined(reader.await)?;
     for worker in workers {
         joined(worker.await)?;

@@ -3,8 +3,7 @@
 
 use std::sync::Arc;
 
-use async_channel::Sender;
-use tokio::sync::mpsc;
+use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
 use crate::{
     case::{Case, CaseReader, ReadError},
@@ -12,11 +11,26 @@ use crate::{
     store::{RunHandle, ScorerKey, Store, StoreError},
 };
 
-use super::{Control, OnBadCase, RunError, Stop, writing::Message};
+use super::{Control, OnBadCase, RunError, Stop, queue::Queue, room::Room, writing::Message};
+
+/// The most cases that are handed over at once.
+const MOST_AT_ONCE: usize = 32;
+/// Bytes of the cases in flight.
+const ROOM_FOR_CASES: usize = 12 << 20;
+
+/// A case in flight, and its share of the memory for cases in flight: given back when the writer has
+/// it and the workers are done with it.
+pub(super) struct ReadCase {
+    pub(super) case: Case,
+    pub(super) digest: Digest,
+    /// The keys that scorebox does not know, as a JSON object.
+    pub(super) other: Option<String>,
+    _share: Option<OwnedSemaphorePermit>,
+}
 
 /// A case on its way to the workers.
 pub(super) struct Task {
-    pub(super) case: Arc<Case>,
+    pub(super) read: Arc<ReadCase>,
     /// The scorers that an earlier session has not finished; none means all.
     pub(super) missing: Option<Vec<ScorerKey>>,
 }
@@ -27,6 +41,7 @@ pub(super) struct Cases {
     first: Option<Case>,
     on_bad_case: OnBadCase,
     earlier: Option<Earlier>,
+    room: Room,
 }
 
 /// What earlier sessions of the run have stored.
@@ -46,7 +61,14 @@ impl Cases {
         loop {
             match reader.next_case() {
                 Some(Ok(case)) => {
-                    return Ok(Cases { reader, first: Some(case), on_bad_case, earlier: None });
+                    let room = Room::new(ROOM_FOR_CASES);
+                    return Ok(Cases {
+                        reader,
+                        first: Some(case),
+                        on_bad_case,
+                        earlier: None,
+                        room,
+                    });
                 }
                 Some(Err(ReadError::BadCase(bad))) if on_bad_case == OnBadCase::Skip => {
                     control.note_bad_case(bad.to_string());
@@ -64,48 +86,31 @@ impl Cases {
 
     /// Reads to the end, or until the run is stopped.
     pub(super) fn read_all(
-        self,
-        to_workers: &Sender<Task>,
+        mut self,
+        to_workers: &Queue<Task>,
         to_writer: &mpsc::Sender<Message>,
         control: &Control,
     ) {
         if let Err(error) = self.hand_out(to_workers, to_writer, control) {
             control.stop(Stop::Unreadable { message: error.to_string(), hint: Some(error.hint()) });
         }
+        to_workers.close();
     }
 
     fn hand_out(
-        mut self,
-        to_workers: &Sender<Task>,
+        &mut self,
+        to_workers: &Queue<Task>,
         to_writer: &mpsc::Sender<Message>,
         control: &Control,
     ) -> Result<(), StoreError> {
         while !control.is_stopping() {
-            let case = match self.first.take().map(Ok).or_else(|| self.reader.next_case()) {
-                None => return Ok(()),
-                Some(Ok(case)) => case,
-                Some(Err(error)) => {
-                    self.note(error, control);
-                    continue;
-                }
-            };
-            control.note_read(self.reader.bytes_read());
-            let digest = case.digest();
-            let missing = match &self.earlier {
-                None => None,
-                Some(earlier) => match earlier.missing(&case, digest)? {
-                    Missing::Nothing => {
-                        control.note_finished_before();
-                        continue;
-                    }
-                    Missing::All => None,
-                    Missing::Some(scorers) => Some(scorers),
-                },
-            };
-            let case = Arc::new(case);
-            let message = Message::Read { case: Arc::clone(&case), digest };
-            let sent = to_writer.blocking_send(message).is_ok()
-                && to_workers.send_blocking(Task { case, missing }).is_ok();
+            let tasks = self.next_tasks(control)?;
+            if tasks.is_empty() {
+                return Ok(());
+            }
+            let cases = tasks.iter().map(|task| Arc::clone(&task.read)).collect();
+            let sent = to_writer.blocking_send(Message::Read(cases)).is_ok()
+                && to_workers.push(tasks).is_ok();
             if !sent {
                 // The other side has ended, and says why.
                 return Ok(());
@@ -114,10 +119,54 @@ impl Cases {
         Ok(())
     }
 
+    /// The cases that can be had without waiting for more input, at least one unless there are no
+    /// more.
+    fn next_tasks(&mut self, control: &Control) -> Result<Vec<Task>, StoreError> {
+        let mut tasks = Vec::with_capacity(MOST_AT_ONCE);
+        while tasks.len() < MOST_AT_ONCE
+            && !control.is_stopping()
+            && (tasks.is_empty() || (self.reader.is_next_line_buffered() && self.room.is_ample()))
+        {
+            let case = match self.first.take().map(Ok).or_else(|| self.reader.next_case()) {
+                None => break,
+                Some(Ok(case)) => case,
+                Some(Err(error)) => {
+                    self.note(error, control);
+                    continue;
+                }
+            };
+            control.note_read(self.reader.bytes_read());
+            tasks.extend(self.task(case, control)?);
+        }
+        Ok(tasks)
+    }
+
+    /// What is left to do of a case, if anything.
+    fn task(&self, case: Case, control: &Control) -> Result<Option<Task>, StoreError> {
+        let digest = case.digest();
+        let missing = match &self.earlier {
+            None => Missing::All,
+            Some(earlier) => earlier.missing(&case, digest)?,
+        };
+        let missing = match missing {
+            Missing::Nothing => {
+                control.note_finished_before();
+                return Ok(None);
+            }
+            Missing::All => None,
+            Missing::Some(scorers) => Some(scorers),
+        };
+        let other = case.other_json();
+        let share = self.room.wait_for(case.json().len());
+        Ok(Some(Task { read: Arc::new(ReadCase { case, digest, other, _share: share }), missing }))
+    }
+
     fn note(&self, error: ReadError, control: &Control) {
         let hint = error.hint();
         match error {
-            ReadError::BadCase(bad) => note_bad_case(bad.to_string(), hint, self.on_bad_case, control),
+            ReadError::BadCase(bad) => {
+                note_bad_case(bad.to_string(), hint, self.on_bad_case, control)
+            }
             ReadError::Source(error) => {
                 control.stop(Stop::Unreadable { message: error.to_string(), hint });
             }
@@ -150,9 +199,9 @@ impl Earlier {
         let stored =
             self.store.stored_case(self.run.key, case.id(), case.iteration(), case.attempt())?;
         // A case of the same name that is not this one is for the writer to complain about.
-        let Some(stored) = stored.filter(|stored| {
-            stored.ordinal == case.ordinal() && stored.digest == digest
-        }) else {
+        let Some(stored) =
+            stored.filter(|stored| stored.ordinal == case.ordinal() && stored.digest == digest)
+        else {
             return Ok(Missing::All);
         };
         let missing: Vec<ScorerKey> = self

@@ -49,11 +49,11 @@ async fn load(
         .load(&source.bytes, &scorer.config, &scorer.limits, scorer.grants)
         .await
         .map_err(|error| RunError::Scorer {
-            id: scorer.id.clone(),
-            origin: source.origin.clone(),
-            place: scorer.place.clone(),
-            error,
-        })?;
+        id: scorer.id.clone(),
+        origin: source.origin.clone(),
+        place: scorer.place.clone(),
+        error,
+    })?;
     Ok(ReadyScorer {
         id: scorer.id.clone(),
         name: scorer.name.clone().unwrap_or_else(|| loaded.info().name.clone()),

@@ -1,35 +1,98 @@
 //! Each case through each scorer, each in a sandbox of its own. Writes nothing.
 
-use std::sync::Arc;
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
-use async_channel::Receiver;
 use tokio::sync::mpsc;
 
 use crate::store::ScorerKey;
 
 use super::{
     Control, ReadyScorer, now_ms,
+    queue::Queue,
     reading::Task,
-    writing::{Message, Scored},
+    room::Room,
+    writing::{Message, Scored, ScoredCase},
 };
 
-/// Takes cases until there are no more, or the run is stopped.
+/// The most cases that a worker takes at once.
+const MOST_AT_ONCE: usize = 32;
+/// Bytes of results after which they are sent.
+const MOST_BYTES_AT_ONCE: usize = 1 << 20;
+/// How long the cases that a worker takes at once should keep it busy: long enough that handing them
+/// over costs little, short enough that workers end together.
+const BUSY: Duration = Duration::from_millis(2);
+
+/// Takes cases until there are no more. When the run is stopped, what is queued is left for another
+/// session.
 pub(super) async fn work(
     scorers: Arc<[(ScorerKey, ReadyScorer)]>,
-    tasks: Receiver<Task>,
+    tasks: Arc<Queue<Task>>,
     to_writer: mpsc::Sender<Message>,
+    room: Room,
     control: Arc<Control>,
 ) {
-    while let Ok(task) = tasks.recv().await {
-        if control.is_stopping() {
-            // What is queued is left for another session.
-            continue;
-        }
-        let scores = score(&scorers, &task, &control).await;
-        let message = Message::Scored { ordinal: task.case.ordinal(), scores };
-        if to_writer.send(message).await.is_err() {
+    let _close = CloseAtEnd(Arc::clone(&tasks));
+    let mut at_once = 1;
+    loop {
+        let taken = tasks.take(at_once).await;
+        if taken.is_empty() {
             return;
         }
+        let (started, count) = (Instant::now(), taken.len());
+        let mut scored = Batch::default();
+        for task in taken {
+            if control.is_stopping() {
+                break;
+            }
+            let scores = score(&scorers, &task, &control).await;
+            scored.add(ScoredCase { ordinal: task.read.case.ordinal(), scores });
+            if scored.bytes >= MOST_BYTES_AT_ONCE && !scored.send(&to_writer, &room).await {
+                return;
+            }
+        }
+        if !scored.send(&to_writer, &room).await {
+            return;
+        }
+        at_once = match started.elapsed() < BUSY {
+            true => (count * 2).min(MOST_AT_ONCE),
+            false => (count / 2).max(1),
+        };
+    }
+}
+
+/// Scored cases that go to the writer together.
+#[derive(Default)]
+struct Batch {
+    cases: Vec<ScoredCase>,
+    bytes: usize,
+}
+
+impl Batch {
+    fn add(&mut self, case: ScoredCase) {
+        self.bytes += case.scores.iter().map(Scored::bytes).sum::<usize>();
+        self.cases.push(case);
+    }
+
+    /// Whether there is still somebody to send to.
+    async fn send(&mut self, to_writer: &mpsc::Sender<Message>, room: &Room) -> bool {
+        let Batch { cases, bytes } = std::mem::take(self);
+        if cases.is_empty() {
+            return true;
+        }
+        let share = room.share(bytes).await;
+        to_writer.send(Message::Scored { cases, _share: share }).await.is_ok()
+    }
+}
+
+/// A worker that ends, in whatever way, lets the reader know.
+struct CloseAtEnd(Arc<Queue<Task>>);
+
+impl Drop for CloseAtEnd {
+    fn drop(&mut self) {
+        self.0.close();
     }
 }
 
@@ -44,7 +107,7 @@ async fn score(
         if !wanted || control.is_stopping() {
             continue;
         }
-        let input = task.case.scorer_input(ready.scorer.info().reads);
+        let input = task.read.case.scorer_input(ready.scorer.info().reads);
         let outcome = ready.scorer.score(input).await;
         scores.push(Scored { scorer: *scorer, outcome, scored_at_ms: now_ms() });
     }

@@ -7,30 +7,43 @@ use std::{
     time::{Duration, Instant},
 };
 
-use tokio::{runtime::Handle, sync::mpsc, time::timeout};
+use tokio::{
+    runtime::Handle,
+    sync::{OwnedSemaphorePermit, mpsc},
+    time::timeout,
+};
 
 use crate::{
-    case::{Case, Key},
-    digest::Digest,
+    case::Key,
     sandbox,
     store::{
         CaseAdded, CaseKey, NewCase, NewScore, Outcome, RunState, RunWriter, ScorerKey, StoreError,
     },
 };
 
-use super::{Control, OnBadCase, Stop, now_ms, reading::note_bad_case};
+use super::{
+    Control, OnBadCase, Stop, now_ms,
+    reading::{ReadCase, note_bad_case},
+};
 
-/// Rows after which a batch is committed.
-const BATCH_ROWS: u64 = 4000;
+/// Rows after which a batch is committed. A page that many rows of a batch touch is written once, so
+/// that larger batches write less.
+const BATCH_ROWS: u64 = 25_000;
 /// Time after which a batch is committed, however small.
 const BATCH_TIME: Duration = Duration::from_millis(250);
 
 /// What the writer hears.
 pub(super) enum Message {
-    /// A case was read; its scores will follow.
-    Read { case: Arc<Case>, digest: Digest },
-    /// What was scored of a case.
-    Scored { ordinal: u64, scores: Vec<Scored> },
+    /// Cases were read; their scores will follow.
+    Read(Vec<Arc<ReadCase>>),
+    /// Cases were scored; the share of the memory for results is given back when they are written.
+    Scored { cases: Vec<ScoredCase>, _share: Option<OwnedSemaphorePermit> },
+}
+
+/// What was scored of a case.
+pub(super) struct ScoredCase {
+    pub(super) ordinal: u64,
+    pub(super) scores: Vec<Scored>,
 }
 
 /// What one scorer said of a case.
@@ -38,6 +51,25 @@ pub(super) struct Scored {
     pub(super) scorer: ScorerKey,
     pub(super) outcome: sandbox::Outcome,
     pub(super) scored_at_ms: i64,
+}
+
+impl Scored {
+    /// About how much memory it takes, in bytes.
+    pub(super) fn bytes(&self) -> usize {
+        let length = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+        let log: usize = self.outcome.log.iter().map(|line| line.message.len() + 32).sum();
+        let result = match &self.outcome.result {
+            Err(error) => error.message.len(),
+            Ok(result) => {
+                let assertions = result.assertions.iter();
+                length(&result.label)
+                    + length(&result.reason)
+                    + length(&result.meta)
+                    + assertions.map(|it| it.name.len() + length(&it.reason) + 96).sum::<usize>()
+            }
+        };
+        size_of::<Scored>() + result + log
+    }
 }
 
 /// Writes until nobody sends any more, then closes the run.
@@ -113,13 +145,15 @@ impl Writing<'_> {
 
     fn take(&mut self, message: Message) -> Result<(), StoreError> {
         match message {
-            Message::Read { case, digest } => self.add_case(&case, digest),
-            Message::Scored { ordinal, scores } => self.add_scores(ordinal, &scores),
+            Message::Read(cases) => cases.iter().try_for_each(|read| self.add_case(read)),
+            Message::Scored { cases, .. } => {
+                cases.iter().try_for_each(|case| self.add_scores(case))
+            }
         }
     }
 
-    fn add_case(&mut self, case: &Case, digest: Digest) -> Result<(), StoreError> {
-        let other = case.other_json();
+    fn add_case(&mut self, read: &ReadCase) -> Result<(), StoreError> {
+        let case = &read.case;
         let added = self.writer.add_case(&NewCase {
             ordinal: case.ordinal(),
             case_id: case.id(),
@@ -138,8 +172,8 @@ impl Writing<'_> {
             metadata: case.raw(Key::Metadata),
             baseline: case.raw(Key::Baseline),
             latency_ms: case.latency_ms(),
-            other: other.as_deref(),
-            digest,
+            other: read.other.as_deref(),
+            digest: read.digest,
         })?;
         self.rows += 1;
         let complaint = match added {
@@ -168,10 +202,10 @@ impl Writing<'_> {
         Ok(())
     }
 
-    fn add_scores(&mut self, ordinal: u64, scores: &[Scored]) -> Result<(), StoreError> {
-        let Some(case) = self.in_flight.remove(&ordinal) else { return Ok(()) };
+    fn add_scores(&mut self, scored_case: &ScoredCase) -> Result<(), StoreError> {
+        let Some(case) = self.in_flight.remove(&scored_case.ordinal) else { return Ok(()) };
         let (mut written, mut errors) = (0, 0);
-        for scored in scores {
+        for scored in &scored_case.scores {
             if self.writer.add_score(case, scored.scorer, &row(scored))? {
                 written += 1;
                 errors += u64::from(scored.outcome.result.is_err());

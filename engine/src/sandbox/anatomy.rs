@@ -56,7 +56,9 @@ impl Anatomy {
                 "the component exports {}; a scorer exports `{SCORING_INTERFACE}`",
                 listed(&self.exports)
             ))
-            .hint("build it against scorebox's contract: the folder wit/, or the scorebox-sdk crate"));
+            .hint(
+                "build it against scorebox's contract: the folder wit/, or the scorebox-sdk crate",
+            ));
         };
         if compatible(version) {
             return Ok(());
@@ -87,7 +89,9 @@ fn check_preamble(bytes: &[u8]) -> Result<(), ScoreError> {
             "not a WebAssembly file: it starts with {}",
             first_bytes(bytes)
         ))
-        .hint("a scorer is a WebAssembly component; `scorebox build` makes one from a Rust crate"));
+        .hint(
+            "a scorer is a WebAssembly component; `scorebox build` makes one from a Rust crate",
+        ));
     }
     match Parser::new(0).parse(bytes, true) {
         Ok(wasmparser::Chunk::Parsed {
@@ -109,8 +113,10 @@ fn check_preamble(bytes: &[u8]) -> Result<(), ScoreError> {
 fn malformed(error: &wasmparser::BinaryReaderError, length: usize) -> ScoreError {
     let cut_off = error.offset() >= length as u64 || error.message().starts_with("unexpected end");
     if cut_off {
-        return invalid(format!("the component is cut off: it ends at byte {length}, in the middle of a section"))
-            .hint("download or build it again");
+        return invalid(format!(
+            "the component is cut off: it ends at byte {length}, in the middle of a section"
+        ))
+        .hint("download or build it again");
     }
     invalid(format!("not a valid component, at byte {}: {}", error.offset(), error.message()))
 }

@@ -46,16 +46,16 @@ pub(super) fn timed_out(limits: &Limits) -> ScoreError {
         ErrorKind::TimedOut,
         format!("no answer within {} ms; the scorer was stopped", limits.timeout.as_millis()),
     )
-    .hint("if it needs longer, raise it: `limits = { timeout = \"…s\" }` in the suite, or --timeout")
+    .hint(
+        "if it needs longer, raise it: `limits = { timeout = \"…s\" }` in the suite, or --timeout",
+    )
 }
 
 /// A part of a result beyond its limit.
 pub(super) fn too_large(what: &str, limit: usize) -> ScoreError {
-    ScoreError::new(
-        ErrorKind::OutputTooLarge,
-        format!("{what} is larger than {limit} bytes"),
+    ScoreError::new(ErrorKind::OutputTooLarge, format!("{what} is larger than {limit} bytes")).hint(
+        "have the scorer shorten it; the limits are `reason` and `meta` in the suite's `limits`",
     )
-    .hint("have the scorer shorten it; the limits are `reason` and `meta` in the suite's `limits`")
 }
 
 fn crash(error: &wasmtime::Error, trap: Option<&Trap>, state: &State) -> ScoreError {
@@ -69,10 +69,9 @@ fn crash(error: &wasmtime::Error, trap: Option<&Trap>, state: &State) -> ScoreEr
     };
     if let Some(backtrace) = error.downcast_ref::<WasmBacktrace>() {
         for frame in backtrace.frames().iter().take(FRAMES) {
-            let name = frame.func_name().map_or_else(
-                || format!("function {}", frame.func_index()),
-                |name| rustc_name(name),
-            );
+            let name = frame
+                .func_name()
+                .map_or_else(|| format!("function {}", frame.func_index()), rustc_name);
             message.push_str("\n  at ");
             message.push_str(&name);
         }

@@ -150,7 +150,9 @@ mod tests {
 
     #[test]
     fn the_contract_and_what_is_fixed_need_no_grant() {
-        for import in ["scorebox:scorer/log@0.1.0", "wasi:clocks/wall-clock@0.2.6", "wasi:io/poll@0.2.0"] {
+        for import in
+            ["scorebox:scorer/log@0.1.0", "wasi:clocks/wall-clock@0.2.6", "wasi:io/poll@0.2.0"]
+        {
             assert_eq!(refusal(Grants::NONE, import), None);
         }
     }

@@ -9,7 +9,11 @@ use wasmtime::{Engine, EngineWeak, component::HasSelf};
 use crate::contract::bindings::Scorer;
 
 use super::{
-    ErrorKind, ScoreError, cache::{Cache, CacheOptions}, settings, state::State, wasi,
+    ErrorKind, ScoreError,
+    cache::{Cache, CacheOptions},
+    settings,
+    state::State,
+    wasi,
 };
 
 /// The version of wasmtime that is linked in; fuel is only comparable within one.

@@ -10,7 +10,10 @@ use wasmtime::{
 };
 
 use crate::{
-    contract::{ScorerInfo, bindings::{Scorer, ScorerPre}},
+    contract::{
+        ScorerInfo,
+        bindings::{Scorer, ScorerPre},
+    },
     digest::Digest,
 };
 
@@ -136,7 +139,8 @@ impl Sandbox {
         let anatomy = admit(component, grants)?;
         let digest = Digest::of(component);
         let key = self.cache_key(digest, config.as_str());
-        let found = self.shared().cache.as_ref().and_then(|cache| cache.get(&self.shared().engine, key));
+        let found =
+            self.shared().cache.as_ref().and_then(|cache| cache.get(&self.shared().engine, key));
         let cached = found.is_some();
         let prepared = match found {
             Some(prepared) => prepared,
@@ -240,8 +244,9 @@ impl Sandbox {
     fn link(&self, component: &Component) -> Result<ScorerPre<State>, ScoreError> {
         let image = self.shared().linker.instantiate_pre(component).and_then(ScorerPre::new);
         image.map_err(|error| {
-            invalid(format!("the component does not fit the contract: {error:#}"))
-                .hint("build it against scorebox's contract: the folder wit/, or the scorebox-sdk crate")
+            invalid(format!("the component does not fit the contract: {error:#}")).hint(
+                "build it against scorebox's contract: the folder wit/, or the scorebox-sdk crate",
+            )
         })
     }
 
@@ -266,11 +271,7 @@ impl Sandbox {
 
     fn cache_key(&self, component: Digest, config: &str) -> Digest {
         let engine = super::cache::engine_digest(&self.shared().engine);
-        Digest::of_parts([
-            component.as_bytes().as_slice(),
-            config.as_bytes(),
-            engine.as_bytes(),
-        ])
+        Digest::of_parts([component.as_bytes().as_slice(), config.as_bytes(), engine.as_bytes()])
     }
 }
 
@@ -305,9 +306,7 @@ pub(super) async fn configure(
     store.data_mut().collect_printed();
     match called {
         Err(_elapsed) => Err(during("configure", fault::timed_out(limits))),
-        Ok(Err(error)) => {
-            Err(during("configure", fault::of_call(&error, store.data(), limits)))
-        }
+        Ok(Err(error)) => Err(during("configure", fault::of_call(&error, store.data(), limits))),
         Ok(Ok((_, Err(mut message)))) => {
             message.truncate(message.floor_char_boundary(limits.reason_bytes));
             Err(ScoreError::new(ErrorKind::InvalidConfig, message))

@@ -70,7 +70,9 @@ pub(super) fn check_info(info: ScorerInfo) -> Result<ScorerInfo, ScoreError> {
     }
     if let Some(schema) = &info.config_schema {
         if schema.len() > SCHEMA_BYTES {
-            return Err(bad(format!("the configuration schema is longer than {SCHEMA_BYTES} bytes")));
+            return Err(bad(format!(
+                "the configuration schema is longer than {SCHEMA_BYTES} bytes"
+            )));
         }
         serde_json::from_str::<IgnoredAny>(schema)
             .map_err(|error| bad(format!("the configuration schema is not JSON: {error}")))?;
@@ -92,7 +94,10 @@ fn on_scale(what: &str, score: f64, scale: Scale) -> Result<f64, ScoreError> {
         Scale::Unit => "0 to 1",
         Scale::Points => "finite and 0 or more",
     };
-    Err(ScoreError::new(ErrorKind::InvalidScore, format!("{what} is {score}; it has to be {range}")))
+    Err(ScoreError::new(
+        ErrorKind::InvalidScore,
+        format!("{what} is {score}; it has to be {range}"),
+    ))
 }
 
 fn at_most(what: &str, text: Option<&str>, limit: usize) -> Result<(), ScoreError> {

@@ -4,7 +4,10 @@ use std::time::Instant;
 
 use wasmtime::ResourceLimiter;
 
-use crate::contract::{LogLevel, LogLine, bindings::{wire_log, wire_types}};
+use crate::contract::{
+    LogLevel, LogLine,
+    bindings::{wire_log, wire_types},
+};
 
 use super::{Limits, wasi::WasiState};
 

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use wasmtime::component::{Linker, ResourceTable};
 use wasmtime_wasi::{
-    HostMonotonicClock, HostWallClock, WasiCtx, WasiCtxView, WasiView,
-    p2::pipe::MemoryOutputPipe, random::Deterministic,
+    HostMonotonicClock, HostWallClock, WasiCtx, WasiCtxView, WasiView, p2::pipe::MemoryOutputPipe,
+    random::Deterministic,
 };
 
 use super::state::State;

@@ -166,7 +166,7 @@ fn tune_to_write(conn: &Connection, patience: Duration) -> rusqlite::Result<()> 
     conn.pragma_update(None, "synchronous", "NORMAL")?;
     conn.pragma_update(None, "foreign_keys", true)?;
     // KiB. Enough for the hot pages of the unique index of a million cases, and a bound on memory.
-    conn.pragma_update(None, "cache_size", -16 * 1024)?;
+    conn.pragma_update(None, "cache_size", -48 * 1024)?;
     // Pages (64 MiB). A checkpoint syncs twice, and writes the index pages that all the batches
     // since the last one touched; where case ids are random that is most of them, every time.
     conn.pragma_update(None, "wal_autocheckpoint", 16 * 1024)?;

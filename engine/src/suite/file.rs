@@ -86,7 +86,10 @@ impl LimitOverrides {
 
 /// A number of bytes, or text with a unit.
 #[derive(Deserialize)]
-#[serde(untagged, expecting = "expected a size: a whole number of bytes, or text such as \"64MiB\"")]
+#[serde(
+    untagged,
+    expecting = "expected a size: a whole number of bytes, or text such as \"64MiB\""
+)]
 enum WrittenBytes {
     Number(u64),
     Text(String),
@@ -110,7 +113,8 @@ pub(super) fn read(path: &Path) -> Result<Suite, SuiteError> {
         return Err(unreadable(std::io::Error::other("it is larger than 16 MiB")));
     }
     let text = fs::read_to_string(path).map_err(unreadable)?;
-    let written: SuiteFile = toml::from_str(&text).map_err(|error| complaint(path, &text, &error))?;
+    let written: SuiteFile =
+        toml::from_str(&text).map_err(|error| complaint(path, &text, &error))?;
     if *written.version.get_ref() != VERSION {
         return Err(SuiteError::Invalid {
             place: place(path, &text, &written.version.span()),

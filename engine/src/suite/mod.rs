@@ -197,7 +197,8 @@ impl Suite {
     /// The suite as JSON, as it is stored with a run. Paths are as written; components are told
     /// apart by their digests, which are stored beside it.
     pub fn to_json(&self) -> String {
-        let scorers: Vec<serde_json::Value> = self.scorers.iter().map(SuiteScorer::to_json).collect();
+        let scorers: Vec<serde_json::Value> =
+            self.scorers.iter().map(SuiteScorer::to_json).collect();
         serde_json::json!({ "version": file::VERSION, "name": self.name, "scorers": scorers })
             .to_string()
     }

@@ -2,6 +2,9 @@
 
 use crate::number::{find, number_in};
 
+/// How many markers are looked at, from the last one back: a model that loops writes thousands.
+const MARKER_LIMIT: usize = 100;
+
 /// The number after the last marker that a number follows.
 #[must_use]
 pub fn final_answer(text: &str) -> Option<f64> {
@@ -10,8 +13,9 @@ pub fn final_answer(text: &str) -> Option<f64> {
     markers.extend(hashes(text));
     markers.extend(answer_lines(text));
     markers.extend(answer_words(text));
-    markers.sort_by_key(|(place, _)| *place);
-    markers.iter().rev().find_map(|(_, answer)| number_in(answer))
+    markers.sort_by_key(|marker| marker.after);
+    let latest = markers.iter().rev().take(MARKER_LIMIT);
+    latest.filter_map(|marker| marker.answer(text)).find_map(number_in)
 }
 
 /// The last number of a text, wherever it stands.
@@ -26,61 +30,85 @@ pub fn last_number(text: &str) -> Option<f64> {
     last
 }
 
-/// Where a marker stands, and the text in which its number is.
-type Marker<'t> = (usize, &'t str);
-
-/// `\boxed{…}`, as LaTeX marks a result; braces may nest.
-fn boxes(text: &str) -> impl Iterator<Item = Marker<'_>> {
-    text.match_indices("\\boxed{").map(|(place, marker)| {
-        let inside = &text[place + marker.len()..];
-        let mut depth = 1_usize;
-        let end = inside.find(|c| {
-            match c {
-                '{' => depth += 1,
-                '}' => depth -= 1,
-                _ => {}
-            }
-            depth == 0
-        });
-        (place, &inside[..end.unwrap_or(inside.len())])
-    })
+/// What marks a final answer, and the byte after it.
+struct Marker {
+    kind: Kind,
+    after: usize,
 }
 
-/// `#### 42`, as GSM8K marks a result. A heading of words is none.
-fn hashes(text: &str) -> impl Iterator<Item = Marker<'_>> {
-    text.match_indices("####").filter_map(|(place, marker)| {
-        let line = rest_of_line(text, place + marker.len());
-        let answer = line.trim_start_matches(|c: char| c.is_whitespace() || "#*_".contains(c));
-        let wordless = answer.starts_with(|c: char| !c.is_alphabetic());
-        wordless.then_some((place, answer))
-    })
+enum Kind {
+    /// `\boxed{…}`, as LaTeX marks a result.
+    Box,
+    /// `#### 42`, as GSM8K marks a result.
+    Hashes,
+    /// Words before a number: `A: 42`, `the answer is 42`.
+    Words,
+}
+
+impl Marker {
+    /// The text in which the number is.
+    fn answer<'t>(&self, text: &'t str) -> Option<&'t str> {
+        match self.kind {
+            Kind::Box => Some(inside_braces(&text[self.after..])),
+            Kind::Words => Some(rest_of_line(text, self.after)),
+            Kind::Hashes => {
+                let line = rest_of_line(text, self.after);
+                let answer =
+                    line.trim_start_matches(|c: char| c.is_whitespace() || "#*_".contains(c));
+                // A heading of words is no answer.
+                answer.starts_with(|c: char| !c.is_alphabetic()).then_some(answer)
+            }
+        }
+    }
+}
+
+fn boxes(text: &str) -> impl Iterator<Item = Marker> {
+    text.match_indices("\\boxed{")
+        .map(|(place, marker)| Marker { kind: Kind::Box, after: place + marker.len() })
+}
+
+fn hashes(text: &str) -> impl Iterator<Item = Marker> {
+    text.match_indices("####")
+        .map(|(place, marker)| Marker { kind: Kind::Hashes, after: place + marker.len() })
 }
 
 /// `A: 42` at the start of a line.
-fn answer_lines(text: &str) -> impl Iterator<Item = Marker<'_>> {
+fn answer_lines(text: &str) -> impl Iterator<Item = Marker> {
     text.match_indices("A:").filter_map(|(place, marker)| {
-        let line = text[..place].rfind('\n').map_or(0, |index| index + 1);
-        let blank = |c: char| c.is_whitespace() || "*_>".contains(c);
-        let starts_line = text[line..place].chars().all(blank);
-        starts_line.then(|| (place, rest_of_line(text, place + marker.len())))
+        let before = text[..place].trim_end_matches([' ', '\t', '*', '_', '>']);
+        (before.is_empty() || before.ends_with(['\n', '\r']))
+            .then_some(Marker { kind: Kind::Words, after: place + marker.len() })
     })
 }
 
 /// `answer is 42`, `Answer: 42`, `**Answer**: 42`.
-fn answer_words(text: &str) -> impl Iterator<Item = Marker<'_>> {
+fn answer_words(text: &str) -> impl Iterator<Item = Marker> {
     const WORD: &str = "answer";
+    // Lowering ASCII keeps every byte in its place.
     let lower = text.to_ascii_lowercase();
     let places: Vec<usize> = lower.match_indices(WORD).map(|(place, _)| place).collect();
     places.into_iter().filter_map(move |place| {
-        let inside_word = text[..place].chars().next_back().is_some_and(char::is_alphanumeric);
-        let after = &lower[place + WORD.len()..];
-        let joint = after.trim_start_matches(|c: char| c == ' ' || "*_".contains(c));
+        let before = lower[..place].chars().next_back();
+        let joint = lower[place + WORD.len()..].trim_start_matches([' ', '*', '_']);
         let is = |rest: &&str| !rest.starts_with(char::is_alphanumeric);
         let rest = joint.strip_prefix(':').or_else(|| joint.strip_prefix("is").filter(is))?;
-        // Lowering ASCII keeps every byte in its place.
-        let from = text.len() - rest.len();
-        (!inside_word).then(|| (place, rest_of_line(text, from)))
+        (!before.is_some_and(char::is_alphanumeric))
+            .then_some(Marker { kind: Kind::Words, after: lower.len() - rest.len() })
     })
+}
+
+/// Up to the brace that closes; braces may nest.
+fn inside_braces(text: &str) -> &str {
+    let mut depth = 1_usize;
+    let end = text.find(|c| {
+        match c {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            _ => {}
+        }
+        depth == 0
+    });
+    &text[..end.unwrap_or(text.len())]
 }
 
 /// The line from a byte on; where nothing but punctuation is left of it, the next line that says
@@ -120,6 +148,14 @@ mod tests {
         assert_eq!(final_answer("A: 1\nA: 2"), Some(2.0));
         assert_eq!(final_answer("The answer is 1. No:\nA: 2"), Some(2.0));
         assert_eq!(final_answer("A: 2\nThe answer is above."), Some(2.0));
+    }
+
+    #[test]
+    fn a_model_that_loops_costs_no_more_than_its_length() {
+        let loops = ["answer: ", "A:", "\\boxed{", "#### ", "\\boxed{\\frac{1"];
+        for text in loops {
+            assert_eq!(final_answer(&text.repeat(200_000)), final_answer(text));
+        }
     }
 
     #[test]

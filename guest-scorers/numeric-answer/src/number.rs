@@ -139,15 +139,13 @@ fn without_latex(text: &str) -> Cow<'_, str> {
 fn with_plain_fractions(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;
-    while let Some((before, after)) = rest.split_once("\\frac{") {
+    while let Some((before, after)) = rest.split_once("\\frac{")
+        && let Some((numerator, below)) = after.split_once("}{")
+        && let Some((denominator, after)) = below.split_once('}')
+    {
         plain.push_str(before);
+        plain.push_str(&format!("{numerator}/{denominator}"));
         rest = after;
-        if let Some((numerator, after)) = after.split_once("}{")
-            && let Some((denominator, after)) = after.split_once('}')
-        {
-            plain.push_str(&format!("{numerator}/{denominator}"));
-            rest = after;
-        }
     }
     plain + rest
 }

@@ -7,13 +7,10 @@ use serde_json::{Map, Value};
 
 use crate::ConfigError;
 
-/// How deep schemas may refer to each other; recursive types would otherwise never end.
-const DEPTH_LIMIT: usize = 64;
-
 /// Refuses the first key that no part of the schema lists.
 pub(crate) fn refuse_unknown_keys(config: &Value, schema: &Value) -> Result<(), ConfigError> {
     let search = Search { root: schema };
-    search.check(config, &[schema], "", 0)
+    search.check(config, &[schema], "")
 }
 
 struct Search<'s> {
@@ -22,21 +19,14 @@ struct Search<'s> {
 
 impl<'s> Search<'s> {
     /// `schemas` are all that describe `value`: alternatives count together.
-    fn check(
-        &self,
-        value: &Value,
-        schemas: &[&'s Value],
-        path: &str,
-        depth: usize,
-    ) -> Result<(), ConfigError> {
+    fn check(&self, value: &Value, schemas: &[&'s Value], path: &str) -> Result<(), ConfigError> {
         let mut flat = Vec::new();
-        schemas.iter().for_each(|schema| self.flatten(schema, &mut flat, 0));
+        schemas.iter().for_each(|schema| self.flatten(schema, &mut flat));
         match value {
-            _ if depth > DEPTH_LIMIT => Ok(()),
-            Value::Object(object) => self.check_object(object, &flat, path, depth),
+            Value::Object(object) => self.check_object(object, &flat, path),
             Value::Array(items) => items.iter().enumerate().try_for_each(|(index, item)| {
                 let schemas = item_schemas(&flat, index);
-                self.check(item, &schemas, &format!("{path}[{index}]"), depth + 1)
+                self.check(item, &schemas, &format!("{path}[{index}]"))
             }),
             _ => Ok(()),
         }
@@ -47,7 +37,6 @@ impl<'s> Search<'s> {
         object: &Map<String, Value>,
         schemas: &[&'s Map<String, Value>],
         path: &str,
-        depth: usize,
     ) -> Result<(), ConfigError> {
         if schemas.iter().any(|schema| takes_any_key(schema)) || schemas.is_empty() {
             return Ok(());
@@ -59,25 +48,29 @@ impl<'s> Search<'s> {
                 return Err(unknown(key, path, &names(schemas)));
             }
             let place = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
-            self.check(value, &known, &place, depth + 1)?;
+            self.check(value, &known, &place)?;
         }
         Ok(())
     }
 
     /// The schema objects that a schema is put together from, references followed.
-    fn flatten(&self, schema: &'s Value, into: &mut Vec<&'s Map<String, Value>>, depth: usize) {
-        let Some(object) = schema.as_object().filter(|_| depth < DEPTH_LIMIT) else {
+    fn flatten(&self, schema: &'s Value, into: &mut Vec<&'s Map<String, Value>>) {
+        let Some(object) = schema.as_object() else {
             return;
         };
+        // A recursive type refers to itself.
+        if into.iter().any(|seen| std::ptr::eq(*seen, object)) {
+            return;
+        }
         into.push(object);
         if let Some(reference) = object.get("$ref").and_then(Value::as_str)
             && let Some(target) = self.root.pointer(reference.trim_start_matches('#'))
         {
-            self.flatten(target, into, depth + 1);
+            self.flatten(target, into);
         }
         for keyword in ["allOf", "anyOf", "oneOf"] {
             for part in object.get(keyword).and_then(Value::as_array).into_iter().flatten() {
-                self.flatten(part, into, depth + 1);
+                self.flatten(part, into);
             }
         }
     }

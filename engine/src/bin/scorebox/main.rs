@@ -21,6 +21,10 @@ use clap::Parser as _;
 
 use command::Arguments;
 
+/// Cases and results are made on one thread and dropped on another, which mimalloc is quick at.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,

@@ -32,7 +32,8 @@ impl Global {
         if self.no_cache {
             return None;
         }
-        let default = || etcetera::choose_base_strategy().ok().map(|base| base.cache_dir().join("scorebox"));
+        let default =
+            || etcetera::choose_base_strategy().ok().map(|base| base.cache_dir().join("scorebox"));
         let folder = self.cache_dir.clone().or_else(default)?;
         Some(CacheOptions { folder, most_bytes: DEFAULT_CACHE_BYTES })
     }

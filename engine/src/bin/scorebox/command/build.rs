@@ -1,12 +1,12 @@
-//! `scorebox build`: from a Rust crate to a component, or the built-in scorers to `guest-scorers/dist/`.
+//! `scorebox build`: from a Rust crate to a component, or from a folder of crates to its `dist/`.
 
 use std::{
-    env, fs,
+    fs,
     path::{Path, PathBuf},
 };
 
 use scorebox::{
-    build::{BuiltComponent, CargoOutput, Toolchain, build_guest, builtins},
+    build::{BuiltComponent, CargoOutput, Toolchain, build_guest, gallery},
     report,
 };
 
@@ -22,20 +22,20 @@ use crate::{
 /// and checks it. The same sources and the same compiler give the same bytes on every machine.
 #[derive(Debug, clap::Args)]
 pub struct Build {
-    /// The folder of the crate
-    #[arg(value_name = "CRATE-FOLDER", default_value = ".")]
+    /// The folder of the crate; with --all, a folder of such folders
+    #[arg(value_name = "FOLDER", default_value = ".")]
     folder: PathBuf,
 
     /// Where the component goes [default: NAME.wasm in the current folder]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Build the built-in scorers of scorebox's own sources into guest-scorers/dist, with the manifest
+    /// Build every crate in the folder into its folder `dist`, with a manifest of digests
     #[arg(long, conflicts_with = "output")]
-    builtins: bool,
+    all: bool,
 
-    /// With --builtins: write nothing; say whether what is built equals what is there
-    #[arg(long, requires = "builtins")]
+    /// With --all: write nothing; say whether what is built equals what is in `dist`
+    #[arg(long, requires = "all")]
     check: bool,
 }
 
@@ -43,8 +43,8 @@ impl Build {
     pub fn run(&self) -> Result<Exit, Failure> {
         let toolchain = Toolchain::find()?;
         words::say(&format!("compiler: {}", toolchain.fingerprint()));
-        match self.builtins {
-            true => self.build_builtins(&toolchain),
+        match self.all {
+            true => self.build_all(&toolchain),
             false => self.build_one(&toolchain),
         }
     }
@@ -61,32 +61,28 @@ impl Build {
         Ok(Exit::Done)
     }
 
-    fn build_builtins(&self, toolchain: &Toolchain) -> Result<Exit, Failure> {
-        let workspace = env::current_dir()
-            .map_err(|error| Failure::new(format!("there is no current folder: {error}")))?;
-        if !workspace.join("guest-scorers").is_dir() {
-            return Err(Failure::new("there is no folder guest-scorers here")
-                .hint("run it where scorebox's own Cargo.toml is"));
-        }
-        let built = builtins::build(&workspace, toolchain, CargoOutput::Inherited, |component| {
+    fn build_all(&self, toolchain: &Toolchain) -> Result<Exit, Failure> {
+        let gallery = self.folder.as_path();
+        let built = gallery::build(gallery, toolchain, CargoOutput::Inherited, |component| {
             words::say(&described(component));
         })?;
+        if built.is_empty() {
+            return Err(Failure::new(format!("no crate is in `{}`", gallery.display())).hint(
+                "--all takes a folder of crates' folders; without it, name a crate's folder",
+            ));
+        }
         match self.check {
-            true => check(&workspace, toolchain, &built),
+            true => check(gallery, toolchain, &built),
             false => {
-                builtins::install(&workspace, toolchain, &built)?;
+                gallery::install(gallery, toolchain, &built)?;
                 Ok(Exit::Done)
             }
         }
     }
 }
 
-fn check(
-    workspace: &Path,
-    toolchain: &Toolchain,
-    built: &[BuiltComponent],
-) -> Result<Exit, Failure> {
-    let manifest = builtins::Manifest::read(workspace)?;
+fn check(gallery: &Path, toolchain: &Toolchain, built: &[BuiltComponent]) -> Result<Exit, Failure> {
+    let manifest = gallery::Manifest::read(gallery)?;
     if manifest.compiler != toolchain.fingerprint() {
         words::warn(&format!(
             "dist was built with {}; this is another compiler, so the bytes are not compared",
@@ -94,12 +90,13 @@ fn check(
         ));
         return Ok(Exit::Done);
     }
-    let differences = builtins::differences(&manifest, built);
+    let differences = gallery::differences(&manifest, built);
     if differences.is_empty() {
         words::say(&format!("{} components, equal to dist byte for byte", built.len()));
         return Ok(Exit::Done);
     }
-    Err(Failure::new(differences.join("\n")).hint("build them anew: `scorebox build --builtins`"))
+    Err(Failure::new(differences.join("\n"))
+        .hint("build them anew: the same command without --check"))
 }
 
 fn described(built: &BuiltComponent) -> String {

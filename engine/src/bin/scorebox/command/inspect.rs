@@ -136,14 +136,21 @@ impl<'a> Portrait<'a> {
         cost: Option<&Outcome>,
     ) -> std::io::Result<()> {
         let mut line = |label: &str, text: &str| {
-            writeln!(out, "{label:<14}{}", report::printable(text).replace('\n', "\n              "))
+            writeln!(
+                out,
+                "{label:<14}{}",
+                report::printable(text).replace('\n', "\n              ")
+            )
         };
         line("component", &self.origin)?;
         line("size", &report::bytes(self.bytes as u64))?;
         line("sha-256", &self.digest.to_string())?;
         line("imports", &list_or_nothing(self.imports))?;
         line("exports", &list_or_nothing(self.exports))?;
-        line("WASI", if self.wasi.is_empty() { "needs none" } else { "needs the interfaces above" })?;
+        line(
+            "WASI",
+            if self.wasi.is_empty() { "needs none" } else { "needs the interfaces above" },
+        )?;
         let Some(scorer) = loaded else { return Ok(()) };
         let info: &ScorerInfo = scorer.info();
         line("scorer", &format!("{} ({}), version {}", info.name, info.id, info.version))?;
@@ -156,7 +163,8 @@ impl<'a> Portrait<'a> {
             None => line("configuration", "none")?,
         }
         line("starts", &start(scorer))?;
-        let how = if scorer.cached() { "from the cache" } else { "compiled, described, configured" };
+        let how =
+            if scorer.cached() { "from the cache" } else { "compiled, described, configured" };
         line("loaded", &format!("in {} ({how})", report::duration(scorer.load_time())))?;
         let Some(cost) = cost else { return Ok(()) };
         let limits = scorer.limits();
@@ -165,7 +173,11 @@ impl<'a> Portrait<'a> {
         line("fuel", &format!("{} of {}", report::fuel(fuel), report::fuel(fuel_limit)))?;
         line(
             "memory",
-            &format!("{} of {}", report::bytes(cost.memory_bytes), report::bytes(limits.memory_bytes)),
+            &format!(
+                "{} of {}",
+                report::bytes(cost.memory_bytes),
+                report::bytes(limits.memory_bytes)
+            ),
         )?;
         line(
             "time",

@@ -102,7 +102,8 @@ impl Run {
         let (suite_file, case_files) = self.split_files()?;
         let suite = self.suite(suite_file)?;
         let mapping = Mapping::parse(&self.map)?;
-        let cases = CaseReader::open(case_files.iter().map(|path| source(path)).collect(), mapping)?;
+        let cases =
+            CaseReader::open(case_files.iter().map(|path| source(path)).collect(), mapping)?;
         let jobs = self.jobs.unwrap_or_else(cores).max(1);
         let sandbox = global.sandbox(slots(jobs, suite.scorers.len()))?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -182,7 +183,8 @@ impl Run {
         let mut skip_value = false;
         for argument in typed {
             let names_the_run = argument == "--run-id" || argument == "--resume";
-            let with_value = ["--run-id=", "--resume="].iter().any(|name| argument.starts_with(name));
+            let with_value =
+                ["--run-id=", "--resume="].iter().any(|name| argument.starts_with(name));
             if !skip_value && !names_the_run && !with_value {
                 words.push(shell_word(&argument));
             }

@@ -1,9 +1,9 @@
 //! `scorebox scorers`: which scorers are built in; one of them in full.
 
 use scorebox::{
-    registry::Registry,
     contract::{Fields, ScorerInfo},
     digest::Digest,
+    registry::Registry,
     report::{self, Align, Table},
     sandbox::{Grants, Limits},
 };
@@ -93,15 +93,22 @@ impl Entry {
         writeln!(out, "reads    {}", self.reads_keys)?;
         writeln!(out, "sha-256  {}", self.digest)?;
         if let Some(schema) = &self.config_schema {
-            writeln!(out, "\nconfiguration (JSON Schema):\n{}", report::printable(&pretty(schema.get())))?;
+            writeln!(
+                out,
+                "\nconfiguration (JSON Schema):\n{}",
+                report::printable(&pretty(schema.get()))
+            )?;
         }
         Ok(())
     }
 }
 
 fn table(entries: &[Entry]) -> Table {
-    let mut table =
-        Table::new(&[("scorer", Align::Left), ("reads", Align::Left), ("what it scores", Align::Left)]);
+    let mut table = Table::new(&[
+        ("scorer", Align::Left),
+        ("reads", Align::Left),
+        ("what it scores", Align::Left),
+    ]);
     for entry in entries {
         let first_line = entry.description.lines().next().unwrap_or_default();
         table.row([&entry.name, &entry.reads_keys, &report::one_line(first_line, 100)]);

@@ -80,8 +80,11 @@ impl Scores {
             None => match store.latest_run()? {
                 Some(run) => run.spec.id.to_string(),
                 None => {
-                    return Err(Failure::new(format!("there is no run in `{}`", self.db.display()))
-                        .hint("`scorebox run` makes one"));
+                    return Err(Failure::new(format!(
+                        "there is no run in `{}`",
+                        self.db.display()
+                    ))
+                    .hint("`scorebox run` makes one"));
                 }
             },
         };
@@ -242,7 +245,9 @@ fn table(records: &[ScoreRecord]) -> Table {
 fn case_name(record: &ScoreRecord) -> String {
     match (record.iteration, record.attempt) {
         (0, 0) => record.case_id.clone(),
-        (iteration, attempt) => format!("{} (iteration {iteration}, attempt {attempt})", record.case_id),
+        (iteration, attempt) => {
+            format!("{} (iteration {iteration}, attempt {attempt})", record.case_id)
+        }
     }
 }
 

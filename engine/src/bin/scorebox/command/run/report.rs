@@ -148,7 +148,8 @@ fn table(aggregates: &[Aggregate]) -> Table {
     ]);
     for aggregate in aggregates {
         let figure = |value: Option<f64>| value.map_or_else(|| "-".into(), report::score);
-        let time = |ms: f64| report::duration(std::time::Duration::from_secs_f64(ms.max(0.0) / 1e3));
+        let time =
+            |ms: f64| report::duration(std::time::Duration::from_secs_f64(ms.max(0.0) / 1e3));
         table.row([
             aggregate.scorer_id.clone(),
             report::count(aggregate.count),
@@ -180,14 +181,21 @@ fn say_totals(run: &RunReport, database: &Path) {
         text.push_str(&format!(" ({before} cases were finished before)"));
     }
     words::say(&text);
-    words::say(&format!("stored in {}; see them with: scorebox scores {}", database.display(), run.run));
+    words::say(&format!(
+        "stored in {}; see them with: scorebox scores {}",
+        database.display(),
+        run.run
+    ));
 }
 
 fn say_bad_cases(run: &RunReport) {
     if run.stopped.is_some() || run.progress.cases_bad == 0 {
         return;
     }
-    words::warn(&format!("{} lines are no cases and were skipped:", report::count(run.progress.cases_bad)));
+    words::warn(&format!(
+        "{} lines are no cases and were skipped:",
+        report::count(run.progress.cases_bad)
+    ));
     for message in &run.bad_cases {
         words::say(&format!("  {}", report::printable(message)));
     }

@@ -1,5 +1,6 @@
-//! The built-in scorers under `guest-scorers/dist/`, with their manifest: which sources and which
-//! compiler each was built from. Does not embed them; `registry` does.
+//! A gallery: a folder with a crate for each of several scorers, and what they build to in its folder
+//! `dist`, with a manifest: which sources and which compiler each was built from. `guest-scorers/` is
+//! one. Embeds nothing; `registry` does.
 
 use std::{
     fs,
@@ -15,7 +16,7 @@ use super::{BuildError, BuiltComponent, CargoOutput, Toolchain, build_guest, sou
 /// The version of the manifest's format.
 pub const MANIFEST_VERSION: u32 = 1;
 
-/// What `guest-scorers/dist/manifest.json` says.
+/// What a gallery's `dist/manifest.json` says.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
@@ -27,7 +28,7 @@ pub struct Manifest {
     pub scorers: Vec<ManifestScorer>,
 }
 
-/// One built-in scorer.
+/// One scorer of a gallery.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ManifestScorer {
@@ -42,17 +43,17 @@ pub struct ManifestScorer {
 }
 
 impl Manifest {
-    /// Where the manifest of a workspace is.
-    pub fn path(workspace: &Path) -> PathBuf {
-        dist(workspace).join("manifest.json")
+    /// Where the manifest of a gallery is.
+    pub fn path(gallery: &Path) -> PathBuf {
+        dist(gallery).join("manifest.json")
     }
 
-    /// Reads the manifest of a workspace.
+    /// Reads the manifest of a gallery.
     ///
     /// # Errors
     /// Where it is missing, or not of this format.
-    pub fn read(workspace: &Path) -> Result<Manifest, BuildError> {
-        let path = Manifest::path(workspace);
+    pub fn read(gallery: &Path) -> Result<Manifest, BuildError> {
+        let path = Manifest::path(gallery);
         let text = fs::read_to_string(&path).map_err(BuildError::file(&path))?;
         let unexpected = |reason: String| BuildError::Unexpected { path: path.clone(), reason };
         let manifest: Manifest =
@@ -63,8 +64,8 @@ impl Manifest {
         Ok(manifest)
     }
 
-    fn write(&self, workspace: &Path) -> Result<(), BuildError> {
-        let path = Manifest::path(workspace);
+    fn write(&self, gallery: &Path) -> Result<(), BuildError> {
+        let path = Manifest::path(gallery);
         let unexpected = |error: serde_json::Error| BuildError::Unexpected {
             path: path.clone(),
             reason: error.to_string(),
@@ -74,15 +75,14 @@ impl Manifest {
     }
 }
 
-/// The names of the built-in scorers of a workspace, sorted: the folders of `guest-scorers/`.
+/// The names of the scorers of a gallery, sorted: its folders with a crate in them.
 ///
 /// # Errors
 /// Where the folder cannot be read.
-pub fn names(workspace: &Path) -> Result<Vec<String>, BuildError> {
-    let gallery = workspace.join("guest-scorers");
+pub fn names(gallery: &Path) -> Result<Vec<String>, BuildError> {
     let mut names = Vec::new();
-    for entry in fs::read_dir(&gallery).map_err(BuildError::file(&gallery))? {
-        let entry = entry.map_err(BuildError::file(&gallery))?;
+    for entry in fs::read_dir(gallery).map_err(BuildError::file(gallery))? {
+        let entry = entry.map_err(BuildError::file(gallery))?;
         if entry.path().join("Cargo.toml").is_file() {
             names.push(entry.file_name().to_string_lossy().into_owned());
         }
@@ -91,21 +91,20 @@ pub fn names(workspace: &Path) -> Result<Vec<String>, BuildError> {
     Ok(names)
 }
 
-/// Builds all built-in scorers of a workspace; `done` hears of each.
+/// Builds all scorers of a gallery; `done` hears of each.
 ///
 /// # Errors
 /// Where one of them does not build.
 pub fn build(
-    workspace: &Path,
+    gallery: &Path,
     toolchain: &Toolchain,
     output: CargoOutput,
     mut done: impl FnMut(&BuiltComponent),
 ) -> Result<Vec<BuiltComponent>, BuildError> {
-    names(workspace)?
+    names(gallery)?
         .iter()
         .map(|name| {
-            let folder = workspace.join("guest-scorers").join(name);
-            let built = build_guest(&folder, toolchain, output)?;
+            let built = build_guest(&gallery.join(name), toolchain, output)?;
             done(&built);
             Ok(built)
         })
@@ -117,11 +116,11 @@ pub fn build(
 /// # Errors
 /// Where a file cannot be written, or the sources cannot be read.
 pub fn install(
-    workspace: &Path,
+    gallery: &Path,
     toolchain: &Toolchain,
     components: &[BuiltComponent],
 ) -> Result<Manifest, BuildError> {
-    let folder = dist(workspace);
+    let folder = dist(gallery);
     fs::create_dir_all(&folder).map_err(BuildError::file(&folder))?;
     let mut scorers = Vec::new();
     for component in components {
@@ -131,12 +130,12 @@ pub fn install(
             name: component.name.clone(),
             bytes: component.bytes.len() as u64,
             digest: component.digest(),
-            sources: sources_digest(workspace, &component.name)?,
+            sources: sources_digest(gallery, &component.name)?,
         });
     }
     let manifest =
         Manifest { version: MANIFEST_VERSION, compiler: toolchain.fingerprint(), scorers };
-    manifest.write(workspace)?;
+    manifest.write(gallery)?;
     Ok(manifest)
 }
 
@@ -161,6 +160,6 @@ pub fn differences(manifest: &Manifest, components: &[BuiltComponent]) -> Vec<St
     changed.chain(new).collect()
 }
 
-fn dist(workspace: &Path) -> PathBuf {
-    workspace.join("guest-scorers/dist")
+fn dist(gallery: &Path) -> PathBuf {
+    gallery.join("dist")
 }

@@ -1,0 +1,136 @@
+//! The cases between the reader and the workers: bounded, and shared so that a worker is woken, and
+//! the reader held up, once for many cases rather than once for each. Knows nothing of scoring.
+
+use std::{
+    collections::VecDeque,
+    sync::{Condvar, Mutex, MutexGuard, PoisonError},
+};
+
+use tokio::sync::Notify;
+
+/// A queue with blocking senders and asynchronous receivers. A sender that found it full goes on when
+/// half of it is taken.
+pub(super) struct Queue<T> {
+    state: Mutex<State<T>>,
+    most: usize,
+    room: Condvar,
+    work: Notify,
+}
+
+struct State<T> {
+    items: VecDeque<T>,
+    closed: bool,
+}
+
+/// The other side is gone.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Closed;
+
+impl<T> Queue<T> {
+    /// An empty queue that takes no more while it holds `most` items.
+    pub(super) fn new(most: usize) -> Queue<T> {
+        Queue {
+            state: Mutex::new(State { items: VecDeque::new(), closed: false }),
+            most,
+            room: Condvar::new(),
+            work: Notify::new(),
+        }
+    }
+
+    /// Adds items; waits while the queue is full.
+    pub(super) fn push(&self, items: impl IntoIterator<Item = T>) -> Result<(), Closed> {
+        let mut state = self.lock();
+        if state.items.len() >= self.most {
+            let full = |state: &mut State<T>| !state.closed && state.items.len() > self.most / 2;
+            state = self.room.wait_while(state, full).unwrap_or_else(PoisonError::into_inner);
+        }
+        if state.closed {
+            return Err(Closed);
+        }
+        state.items.extend(items);
+        drop(state);
+        self.work.notify_waiters();
+        Ok(())
+    }
+
+    /// Takes up to `most` items, at least one; none when the queue is closed and empty.
+    pub(super) async fn take(&self, most: usize) -> Vec<T> {
+        loop {
+            let mut woken = std::pin::pin!(self.work.notified());
+            // From here on a push is not missed.
+            woken.as_mut().enable();
+            if let Some(items) = self.try_take(most) {
+                return items;
+            }
+            woken.await;
+        }
+    }
+
+    fn try_take(&self, most: usize) -> Option<Vec<T>> {
+        let mut state = self.lock();
+        if state.items.is_empty() {
+            return state.closed.then(Vec::new);
+        }
+        let count = most.clamp(1, state.items.len());
+        let items = state.items.drain(..count).collect();
+        if state.items.len() <= self.most / 2 {
+            self.room.notify_all();
+        }
+        Some(items)
+    }
+
+    /// Lets nothing more in; what is there can still be taken.
+    pub(super) fn close(&self) {
+        self.lock().closed = true;
+        self.room.notify_all();
+        self.work.notify_waiters();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State<T>> {
+        // What is behind the lock is whole after every statement.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{sync::Arc, thread};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn hands_over_everything_in_order_and_ends_when_closed() {
+        let queue = Arc::new(Queue::new(4));
+        let sender = {
+            let queue = Arc::clone(&queue);
+            thread::spawn(move || {
+                for number in 0..1000 {
+                    queue.push([number]).unwrap();
+                }
+                queue.close();
+            })
+        };
+        let mut taken = Vec::new();
+        loop {
+            let items = queue.take(3).await;
+            if items.is_empty() {
+                break;
+            }
+            taken.extend(items);
+        }
+        sender.join().unwrap();
+        assert!(taken.iter().copied().eq(0..1000));
+    }
+
+    #[test]
+    fn a_sender_that_waits_for_room_hears_of_the_end() {
+        let queue = Arc::new(Queue::new(1));
+        queue.push([1]).unwrap();
+        let sender = {
+            let queue = Arc::clone(&queue);
+            thread::spawn(move || queue.push([2]))
+        };
+        queue.close();
+        assert_eq!(sender.join().unwrap(), Err(Closed));
+    }
+}
