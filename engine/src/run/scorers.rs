@@ -52,7 +52,7 @@ async fn load(
         id: scorer.id.clone(),
         origin: source.origin.clone(),
         place: scorer.place.clone(),
-        error,
+        error: Box::new(error),
     })?;
     Ok(ReadyScorer {
         id: scorer.id.clone(),

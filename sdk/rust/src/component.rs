@@ -159,7 +159,9 @@ impl From<Fields> for wire_types::Fields {
 #[macro_export]
 macro_rules! export {
     ($scorer:ty) => {
+        // What wit-bindgen writes for the exports is unsafe, and sound by its making.
         #[cfg(target_arch = "wasm32")]
+        #[allow(unsafe_code)]
         const _: () = {
             ::std::thread_local! {
                 static SCORER: $crate::component::Slot<$scorer> =

@@ -47,14 +47,16 @@ mod info;
 pub mod log;
 mod panic;
 mod part;
+// Each unsafe line says why it is sound.
 #[cfg(target_arch = "wasm32")]
+#[allow(unsafe_code)]
 mod random;
 mod schema;
 mod score;
 mod unknown_key;
 
 #[doc(hidden)]
-#[allow(missing_docs)]
+#[allow(missing_docs, unsafe_code)]
 pub mod bindings {
     wit_bindgen::generate!({
         path: "../../wit/0.1.0",

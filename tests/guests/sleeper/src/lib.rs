@@ -4,7 +4,7 @@
 use scorebox_sdk::{Case, Info, JsonSchema, Score, ScoreError, Scorer, schemars};
 use serde::Deserialize;
 
-#[allow(missing_docs, clippy::all)]
+#[allow(missing_docs, unsafe_code, clippy::all)]
 mod wasi {
     wit_bindgen::generate!({
         inline: "
