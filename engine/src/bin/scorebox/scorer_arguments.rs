@@ -3,6 +3,7 @@
 use std::{fs, path::Path, time::Duration};
 
 use scorebox::{
+    contract::ScorerInfo,
     registry::{Reference, Registry},
     sandbox::{Grant, Grants, Limits, LoadedScorer, Sandbox, ScorerConfig},
     suite::{LimitOverrides, parse_bytes, parse_duration},
@@ -63,6 +64,12 @@ impl ScorerArguments {
     pub fn source(&self) -> Result<scorebox::registry::ScorerSource, Failure> {
         let reference = Reference::parse(&self.scorer, Path::new(""));
         Ok(Registry::with_builtins().resolve(&reference)?)
+    }
+
+    /// What the scorer says of itself without a configuration, if it can.
+    pub async fn describe(&self, sandbox: &Sandbox, bytes: &[u8]) -> Option<ScorerInfo> {
+        let grants = self.grant.iter().copied().collect();
+        sandbox.describe(bytes, &self.limits.apply(Limits::default()), grants).await.ok()
     }
 
     /// Loads the scorer.

@@ -40,24 +40,41 @@ impl Inspect {
         let anatomy = Anatomy::read(&source.bytes)?;
         let case = self.case.case()?;
         let sandbox = global.sandbox(1)?;
-        let (loaded, cost) = setup::small_runtime()?.block_on(async {
-            let loaded = self.scorer.load(&sandbox, &source.bytes).await;
-            let cost = match (&loaded, &case) {
-                (Ok(scorer), Some(case)) => {
-                    Some(scorer.score(case.scorer_input(scorer.info().reads)).await)
+        let (loaded, info, cost) = setup::small_runtime()?.block_on(async {
+            match self.scorer.load(&sandbox, &source.bytes).await {
+                Ok(scorer) => {
+                    let cost = match &case {
+                        Some(case) => {
+                            Some(scorer.score(case.scorer_input(scorer.info().reads)).await)
+                        }
+                        None => None,
+                    };
+                    let info = scorer.info().clone();
+                    (Ok(scorer), Some(info), cost)
                 }
-                _ => None,
-            };
-            (loaded, cost)
+                // A scorer that lacks its configuration can still say what it wants.
+                Err(failure) => {
+                    (Err(failure), self.scorer.describe(&sandbox, &source.bytes).await, None)
+                }
+            }
         });
-        let portrait = Portrait::new(&source, &anatomy, loaded.as_ref().ok(), cost.as_ref());
+        let seen = Seen { info: info.as_ref(), scorer: loaded.as_ref().ok(), cost: cost.as_ref() };
+        let portrait = Portrait::new(&source, &anatomy, seen);
         output::stdout(|out| match self.format {
-            output::Format::Table => portrait.write(out, loaded.as_ref().ok(), cost.as_ref()),
+            output::Format::Table => portrait.write(out, seen),
             output::Format::Json => output::json(out, &portrait),
             output::Format::Jsonl => output::json_line(out, &portrait),
         })?;
         loaded.map(|_| Exit::Done)
     }
+}
+
+/// As much as could be learned of a scorer.
+#[derive(Clone, Copy)]
+struct Seen<'a> {
+    info: Option<&'a ScorerInfo>,
+    scorer: Option<&'a LoadedScorer>,
+    cost: Option<&'a Outcome>,
 }
 
 #[derive(Serialize)]
@@ -70,6 +87,8 @@ struct Portrait<'a> {
     exports: &'a [String],
     wasi: Vec<&'a str>,
     #[serde(flatten)]
+    described: Option<Described<'a>>,
+    #[serde(flatten)]
     loaded: Option<Loaded<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cost: Option<Cost>,
@@ -77,7 +96,7 @@ struct Portrait<'a> {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Loaded<'a> {
+struct Described<'a> {
     id: &'a str,
     name: &'a str,
     version: &'a str,
@@ -88,6 +107,11 @@ struct Loaded<'a> {
     threshold: Option<f64>,
     reads: scorebox::contract::Fields,
     config_schema: Option<&'a RawValue>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Loaded<'a> {
     config: Option<&'a RawValue>,
     frozen: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -111,12 +135,7 @@ struct Cost {
 }
 
 impl<'a> Portrait<'a> {
-    fn new(
-        source: &ScorerSource,
-        anatomy: &'a Anatomy,
-        loaded: Option<&'a LoadedScorer>,
-        cost: Option<&'a Outcome>,
-    ) -> Portrait<'a> {
+    fn new(source: &ScorerSource, anatomy: &'a Anatomy, seen: Seen<'a>) -> Portrait<'a> {
         Portrait {
             origin: source.origin.to_string(),
             bytes: source.bytes.len(),
@@ -124,17 +143,13 @@ impl<'a> Portrait<'a> {
             imports: &anatomy.imports,
             exports: &anatomy.exports,
             wasi: wasi(anatomy),
-            loaded: loaded.map(Loaded::of),
-            cost: loaded.zip(cost).map(|(loaded, cost)| Cost::of(loaded, cost)),
+            described: seen.info.map(Described::of),
+            loaded: seen.scorer.map(Loaded::of),
+            cost: seen.scorer.zip(seen.cost).map(|(scorer, cost)| Cost::of(scorer, cost)),
         }
     }
 
-    fn write(
-        &self,
-        out: &mut Out<'_>,
-        loaded: Option<&LoadedScorer>,
-        cost: Option<&Outcome>,
-    ) -> std::io::Result<()> {
+    fn write(&self, out: &mut Out<'_>, seen: Seen<'_>) -> std::io::Result<()> {
         let mut line = |label: &str, text: &str| {
             writeln!(
                 out,
@@ -151,8 +166,7 @@ impl<'a> Portrait<'a> {
             "WASI",
             if self.wasi.is_empty() { "needs none" } else { "needs the interfaces above" },
         )?;
-        let Some(scorer) = loaded else { return Ok(()) };
-        let info: &ScorerInfo = scorer.info();
+        let Some(info) = seen.info else { return Ok(()) };
         line("scorer", &format!("{} ({}), version {}", info.name, info.id, info.version))?;
         line("", &info.description)?;
         line("scale", &format!("{}, {}", scale(info), info.direction.as_str()))?;
@@ -162,11 +176,12 @@ impl<'a> Portrait<'a> {
             Some(schema) => line("configuration", &pretty(schema))?,
             None => line("configuration", "none")?,
         }
+        let Some(scorer) = seen.scorer else { return Ok(()) };
         line("starts", &start(scorer))?;
         let how =
             if scorer.cached() { "from the cache" } else { "compiled, described, configured" };
         line("loaded", &format!("in {} ({how})", report::duration(scorer.load_time())))?;
-        let Some(cost) = cost else { return Ok(()) };
+        let Some(cost) = seen.cost else { return Ok(()) };
         let limits = scorer.limits();
         #[allow(clippy::cast_precision_loss)]
         let (fuel, fuel_limit) = (cost.fuel as f64, limits.fuel as f64);
@@ -193,10 +208,9 @@ impl<'a> Portrait<'a> {
     }
 }
 
-impl<'a> Loaded<'a> {
-    fn of(scorer: &'a LoadedScorer) -> Loaded<'a> {
-        let info = scorer.info();
-        Loaded {
+impl<'a> Described<'a> {
+    fn of(info: &'a ScorerInfo) -> Described<'a> {
+        Described {
             id: &info.id,
             name: &info.name,
             version: &info.version,
@@ -210,6 +224,13 @@ impl<'a> Loaded<'a> {
                 .config_schema
                 .as_deref()
                 .and_then(|schema| serde_json::from_str(schema).ok()),
+        }
+    }
+}
+
+impl<'a> Loaded<'a> {
+    fn of(scorer: &'a LoadedScorer) -> Loaded<'a> {
+        Loaded {
             config: serde_json::from_str(scorer.config().as_str()).ok(),
             frozen: *scorer.start() == Start::Frozen,
             not_frozen_because: match scorer.start() {

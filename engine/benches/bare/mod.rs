@@ -1,0 +1,129 @@
+//! The same component with the same settings in a hand-written wasmtime loop: what a score costs
+//! without scorebox. Checks nothing and limits no more than the engine does at no cost.
+
+use scorebox::{case::Case, registry::Registry};
+use wasmtime::{
+    Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig, Store,
+    UpdateDeadline,
+    component::{Component, HasSelf, Linker},
+};
+use wasmtime_wizer::{WasmtimeWizerComponent, Wizer};
+
+mod generated {
+    wasmtime::component::bindgen!({
+        path: "../wit/0.1.0",
+        world: "scorer",
+        exports: { default: async },
+        ownership: Borrowing { duplicate_if_necessary: true },
+    });
+}
+
+use generated::{ScorerPre, exports::scorebox::scorer::scoring};
+
+struct State;
+
+impl generated::scorebox::scorer::types::Host for State {}
+impl generated::scorebox::scorer::log::Host for State {
+    fn log(&mut self, _level: generated::scorebox::scorer::log::Level, _message: String) {}
+}
+
+pub struct Scorer {
+    engine: Engine,
+    image: ScorerPre<State>,
+}
+
+pub struct Warm {
+    store: Store<State>,
+    instance: generated::Scorer,
+}
+
+fn engine() -> Engine {
+    let slots = 8;
+    let mut pool = PoolingAllocationConfig::new();
+    pool.total_component_instances(slots)
+        .total_core_instances(slots * 48)
+        .total_memories(slots * 4)
+        .total_tables(slots * 24)
+        .total_stacks(slots)
+        .max_unused_warm_slots(slots)
+        .max_component_instance_size(8 << 20)
+        .max_core_instance_size(8 << 20)
+        .max_memory_size(4 << 30)
+        .table_elements(65_536);
+    if PoolingAllocationConfig::is_pagemap_scan_available() {
+        pool.pagemap_scan(Enabled::Yes)
+            .linear_memory_keep_resident(1 << 20)
+            .table_keep_resident(64 << 10);
+    }
+    let mut config = Config::new();
+    config
+        .allocation_strategy(InstanceAllocationStrategy::Pooling(pool))
+        .consume_fuel(true)
+        .epoch_interruption(true)
+        .cranelift_nan_canonicalization(true)
+        .relaxed_simd_deterministic(true)
+        .concurrency_support(false);
+    Engine::new(&config).unwrap()
+}
+
+fn store(engine: &Engine) -> Store<State> {
+    let mut store = Store::new(engine, State);
+    store.set_fuel(10_000_000_000).unwrap();
+    store.set_epoch_deadline(1);
+    store.epoch_deadline_callback(|_| Ok(UpdateDeadline::Yield(1)));
+    store
+}
+
+impl Scorer {
+    /// Freezes a built-in scorer after `configure`, as the engine does.
+    pub async fn new(name: &str, config: &str) -> Scorer {
+        let engine = engine();
+        let mut linker = Linker::<State>::new(&engine);
+        generated::Scorer::add_to_linker::<_, HasSelf<State>>(&mut linker, |state| state).unwrap();
+        let registry = Registry::with_builtins();
+        let wizer = Wizer::new();
+        let (context, instrumented) =
+            wizer.instrument_component(&registry.get(name).unwrap().bytes).unwrap();
+        let prepared = Component::new(&engine, &instrumented).unwrap();
+        let mut store = store(&engine);
+        let instance = linker.instantiate_async(&mut store, &prepared).await.unwrap();
+        let scorer = generated::Scorer::new(&mut store, &instance).unwrap();
+        let scoring = scorer.scorebox_scorer_scoring();
+        scoring.call_configure(&mut store, config).await.unwrap().unwrap();
+        store.set_fuel(u64::MAX).unwrap();
+        let mut access = WasmtimeWizerComponent { store: &mut store, instance };
+        let image = wizer.snapshot_component(&context, &mut access).await.unwrap();
+        let image = Component::new(&engine, &image).unwrap();
+        let image = ScorerPre::new(linker.instantiate_pre(&image).unwrap()).unwrap();
+        Scorer { engine, image }
+    }
+
+    pub async fn score_in_fresh_instance(&self, case: &Case) -> Option<f64> {
+        self.warm().await.score(case).await
+    }
+
+    pub async fn warm(&self) -> Warm {
+        let mut store = store(&self.engine);
+        let instance = self.image.instantiate_async(&mut store).await.unwrap();
+        Warm { store, instance }
+    }
+}
+
+impl Warm {
+    pub async fn score(&mut self, case: &Case) -> Option<f64> {
+        let input = scoring::ScorerInput {
+            output: case.output(),
+            ground_truth: case.raw(scorebox::case::Key::GroundTruth),
+            input: None,
+            context: None,
+            latency_ms: None,
+            output_schema: None,
+            trace: None,
+            usage: None,
+            metadata: None,
+            baseline: None,
+        };
+        let scoring = self.instance.scorebox_scorer_scoring();
+        scoring.call_score(&mut self.store, input).await.unwrap().unwrap().score
+    }
+}

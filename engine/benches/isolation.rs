@@ -1,0 +1,141 @@
+//! What a sandbox of its own costs a score: against a bare wasmtime loop with the same component and
+//! settings, against a warm instance that is never thrown away, and against the same function called
+//! natively. Divide the rows of one run by each other; single figures depend on the machine.
+//!
+//!     cargo bench --bench isolation
+
+use std::sync::OnceLock;
+
+use divan::{Bencher, counter::ItemsCount};
+use scorebox::{
+    case::Case,
+    registry::Registry,
+    sandbox::{Grants, Limits, LoadedScorer, Sandbox, SandboxOptions, ScorerConfig},
+};
+use serde_json::json;
+use tokio::runtime::Runtime;
+
+mod bare;
+
+/// Scores of one measurement.
+const SCORES: usize = 200;
+
+fn main() {
+    divan::main();
+}
+
+fn runtime() -> Runtime {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
+}
+
+/// A real answer: the first of the GSM8K example.
+fn answer() -> Case {
+    let lines = include_str!("../../examples/gsm8k/answers.jsonl");
+    Case::from_json(lines.lines().next().unwrap()).unwrap()
+}
+
+fn load(name: &str, config: serde_json::Value) -> LoadedScorer {
+    static SANDBOX: OnceLock<Sandbox> = OnceLock::new();
+    let sandbox =
+        SANDBOX.get_or_init(|| Sandbox::new(&SandboxOptions { slots: 8, cache: None }).unwrap());
+    let component = &Registry::with_builtins().get(name).unwrap().bytes.clone();
+    let config = ScorerConfig::new(config.as_object().unwrap());
+    runtime().block_on(sandbox.load(component, &config, &Limits::default(), Grants::NONE)).unwrap()
+}
+
+fn bench_isolated(bencher: Bencher<'_, '_>, scorer: &LoadedScorer, case: &Case) {
+    let runtime = runtime();
+    bencher.counter(ItemsCount::new(SCORES)).bench_local(|| {
+        runtime.block_on(async {
+            for _ in 0..SCORES {
+                let outcome = scorer.score(case.scorer_input(scorer.info().reads)).await;
+                divan::black_box(outcome.result.unwrap());
+            }
+        });
+    });
+}
+
+/// numeric-answer on a real answer, four ways.
+#[divan::bench_group(sample_count = 60)]
+mod numeric_answer {
+    use super::*;
+
+    #[divan::bench]
+    fn isolated(bencher: Bencher<'_, '_>) {
+        bench_isolated(bencher, &load("numeric-answer", json!({})), &answer());
+    }
+
+    #[divan::bench]
+    fn bare_wasmtime(bencher: Bencher<'_, '_>) {
+        let runtime = runtime();
+        let scorer = runtime.block_on(bare::Scorer::new("numeric-answer", "{}"));
+        let case = answer();
+        bencher.counter(ItemsCount::new(SCORES)).bench_local(|| {
+            runtime.block_on(async {
+                for _ in 0..SCORES {
+                    divan::black_box(scorer.score_in_fresh_instance(&case).await);
+                }
+            });
+        });
+    }
+
+    #[divan::bench]
+    fn warm_instance(bencher: Bencher<'_, '_>) {
+        let runtime = runtime();
+        let scorer = runtime.block_on(bare::Scorer::new("numeric-answer", "{}"));
+        let case = answer();
+        let mut warm = runtime.block_on(scorer.warm());
+        bencher.counter(ItemsCount::new(SCORES)).bench_local(|| {
+            runtime.block_on(async {
+                for _ in 0..SCORES {
+                    divan::black_box(warm.score(&case).await);
+                }
+            });
+        });
+    }
+
+    #[divan::bench]
+    fn native(bencher: Bencher<'_, '_>) {
+        use scorebox_sdk::Scorer as _;
+        let scorer: ::numeric_answer::NumericAnswer = scorebox_sdk::configure(json!({})).unwrap();
+        let case = answer();
+        let (output, truth) = (case.output(), case.raw(scorebox::case::Key::GroundTruth).unwrap());
+        bencher.counter(ItemsCount::new(SCORES)).bench_local(|| {
+            for _ in 0..SCORES {
+                // What a native scorer also does: read the two documents, make a case of them.
+                let parse = |json| serde_json::from_str::<serde_json::Value>(json).unwrap();
+                let case = scorebox_sdk::Case::new(parse(output)).with_ground_truth(parse(truth));
+                divan::black_box(scorer.score(&case).unwrap());
+            }
+        });
+    }
+}
+
+/// schema-adherence: what `configure` computed is paid once, however large the schema.
+#[divan::bench_group(sample_count = 60)]
+mod schema_adherence {
+    use super::*;
+
+    fn object() -> Case {
+        Case::from_json(r#"{"output": {"name": "Ada", "field7": "abc-7", "age": 36}}"#).unwrap()
+    }
+
+    #[divan::bench]
+    fn trivial_schema(bencher: Bencher<'_, '_>) {
+        let scorer = load("schema-adherence", json!({"schema": {"type": "object"}}));
+        bench_isolated(bencher, &scorer, &object());
+    }
+
+    #[divan::bench]
+    fn forty_patterns(bencher: Bencher<'_, '_>) {
+        let properties: serde_json::Map<String, serde_json::Value> = (0..40)
+            .map(|number| {
+                let pattern = format!("^[a-z]{{2,}}-({number}|[0-9]{{3,5}})(x|y)?$");
+                (format!("field{number}"), json!({"type": "string", "pattern": pattern}))
+            })
+            .collect();
+        let schema = json!({"type": "object", "properties": properties, "required": ["name"]});
+        let scorer = load("schema-adherence", json!({"schema": schema}));
+        bench_isolated(bencher, &scorer, &object());
+    }
+}
