@@ -6,6 +6,7 @@
 
 mod compile;
 mod issues;
+mod warm;
 
 use std::collections::BTreeMap;
 
@@ -16,6 +17,7 @@ use scorebox_sdk::{
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
+use warm::warm;
 
 /// Scores 1 when the output matches a JSON Schema, else 0, with the issues found.
 ///
@@ -66,6 +68,9 @@ impl Scorer for SchemaAdherence {
         let compiled =
             compile(schema.as_ref().unwrap_or(&json!({})), &self.documents, self.formats)
                 .map_err(|error| ConfigError::new("schema", error))?;
+        if let Some(schema) = &schema {
+            warm(&compiled, schema);
+        }
         self.compiled = schema.map(|_| compiled);
         Ok(())
     }

@@ -135,3 +135,12 @@ fn a_schema_that_is_none_is_refused() {
     assert!(error.starts_with("`schema`: is no usable JSON Schema: the schema"), "{error}");
     assert!(refusal(json!({"schema": {"pattern": "("}})).contains("regex"));
 }
+
+#[test]
+fn a_schema_that_refers_to_itself_in_many_places_is_prepared_in_bounded_work() {
+    let names = ["a", "b", "c", "d", "e", "f", "g", "h"];
+    let properties: serde_json::Map<String, Value> =
+        names.iter().map(|name| ((*name).to_owned(), json!({"$ref": "#"}))).collect();
+    let config = json!({"schema": {"type": "object", "properties": properties}});
+    assert_eq!(score(config, json!({"a": {"h": {}}})).score, Some(1.0));
+}
