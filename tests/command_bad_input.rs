@@ -1,0 +1,322 @@
+//! Bad scorers, suites and cases: a clear error, and nothing is lost.
+
+use std::fs;
+
+use insta::assert_snapshot;
+
+use crate::fixture::Folder;
+
+/// What is printed when the file `scorer.wasm` with this content is to score something.
+fn scored_with(content: &[u8]) -> String {
+    let folder = Folder::new();
+    folder.write("scorer.wasm", content);
+    folder.sh("scorebox score ./scorer.wasm --output 1").exits_with(2).to_string()
+}
+
+#[test]
+fn a_scorer_is_a_component_and_no_other_file() {
+    assert_snapshot!(scored_with(b"hello\n"), @r#"
+    [stderr]
+    error: scorer `./scorer.wasm`: invalid-component: not a WebAssembly file: it starts with `hello\n`
+    hint: a scorer is a WebAssembly component; `scorebox build` makes one from a Rust crate
+    [exit code 2]
+    "#);
+    assert_snapshot!(scored_with(b""), @"
+    [stderr]
+    error: scorer `./scorer.wasm`: invalid-component: the file is empty
+    [exit code 2]
+    ");
+    assert_snapshot!(scored_with(&wat::parse_str("(module)").unwrap()), @"
+    [stderr]
+    error: scorer `./scorer.wasm`: invalid-component: a core WebAssembly module, not a component
+    hint: `scorebox build` makes a component from a Rust crate; `wasm-tools component new` wraps a module that was built with wit-bindgen
+    [exit code 2]
+    ");
+}
+
+#[test]
+fn a_component_of_another_world_is_told_what_is_needed() {
+    let other = r#"(component
+        (component $inner)
+        (instance $run (instantiate $inner))
+        (export "wasi:cli/run@0.2.0" (instance $run)))"#;
+    assert_snapshot!(scored_with(&wat::parse_str("(component)").unwrap()), @"
+    [stderr]
+    error: scorer `./scorer.wasm`: invalid-component: the component exports nothing; a scorer exports `scorebox:scorer/scoring@0.1.0`
+    hint: build it against scorebox's contract: the folder wit/, or the scorebox-sdk crate
+    [exit code 2]
+    ");
+    assert_snapshot!(scored_with(&wat::parse_str(other).unwrap()), @"
+    [stderr]
+    error: scorer `./scorer.wasm`: invalid-component: the component exports `wasi:cli/run@0.2.0`; a scorer exports `scorebox:scorer/scoring@0.1.0`
+    hint: build it against scorebox's contract: the folder wit/, or the scorebox-sdk crate
+    [exit code 2]
+    ");
+}
+
+#[test]
+fn a_component_of_another_version_of_the_contract_is_told_which_one_is_needed() {
+    let newer = r#"(component
+        (component $inner)
+        (instance $scoring (instantiate $inner))
+        (export "scorebox:scorer/scoring@0.2.0" (instance $scoring)))"#;
+    assert_snapshot!(scored_with(&wat::parse_str(newer).unwrap()), @"
+    [stderr]
+    error: scorer `./scorer.wasm`: invalid-component: the component speaks version 0.2.0 of the contract; this engine speaks 0.1.0
+    hint: build it anew with an SDK of that version, or use the scorebox that it was made for
+    [exit code 2]
+    ");
+}
+
+#[test]
+fn a_component_that_is_cut_off_says_so() {
+    let folder = Folder::new();
+    let whole = fs::read(folder.path("misbehave.wasm")).unwrap();
+    assert_snapshot!(scored_with(&whole[..100_000]), @"
+    [stderr]
+    error: scorer `./scorer.wasm`: invalid-component: the component is cut off: it ends at byte 100000, in the middle of a section
+    hint: download or build it again
+    [exit code 2]
+    ");
+}
+
+#[test]
+fn a_scorer_that_is_a_folder_or_missing_says_so() {
+    let folder = Folder::new();
+    fs::create_dir(folder.path("folder.wasm")).unwrap();
+    assert_snapshot!(folder.sh("scorebox score ./folder.wasm --output 1"), @"
+    [stderr]
+    error: the scorer `./folder.wasm` is a folder
+    hint: name the .wasm file; `scorebox build` makes one from the folder of a crate
+    [exit code 2]
+    ");
+    assert_snapshot!(folder.sh("scorebox score ./none.wasm --output 1"), @"
+    [stderr]
+    error: cannot read the scorer `./none.wasm`: No such file or directory (os error 2)
+    [exit code 2]
+    ");
+}
+
+/// What is printed when `suite.toml` has this text. Nothing is stored then.
+fn suite(text: &str) -> String {
+    let folder = Folder::new();
+    folder.write("suite.toml", text);
+    let output = folder.sh("scorebox run suite.toml answers.jsonl").exits_with(2);
+    assert!(!folder.path("scorebox.db").exists());
+    output.to_string()
+}
+
+#[test]
+fn a_wrong_key_of_a_suite_file_has_its_line_and_column_and_the_key_meant() {
+    assert_snapshot!(suite("[scorers.a]\nuse = \"contains\"\nconfg = {}\n"), @"
+    [stderr]
+    error: suite.toml:3:1: unknown field `confg`, expected one of `use`, `name`, `config`, `limits`, `grants`
+    hint: did you mean `config`?
+    [exit code 2]
+    ");
+}
+
+#[test]
+fn a_wrong_type_in_a_suite_file_has_its_line_and_column() {
+    assert_snapshot!(suite("version = \"one\"\n[scorers.a]\nuse = \"contains\"\n"), @r#"
+    [stderr]
+    error: suite.toml:1:11: invalid type: string "one", expected u32
+    [exit code 2]
+    "#);
+    assert_snapshot!(suite("[scorers.a]\nuse = \"contains\"\nlimits = { fuel = true }\n"), @"
+    [stderr]
+    error: suite.toml:3:19: invalid type: boolean `true`, expected u64
+    [exit code 2]
+    ");
+}
+
+#[test]
+fn a_suite_file_that_is_no_toml_has_the_line_and_column() {
+    let output = suite("[scorers.a\nuse = \"contains\"\n");
+    assert!(output.contains("error: suite.toml:1:11: "), "{output}");
+}
+
+#[test]
+fn an_unknown_scorer_of_a_suite_file_is_refused_with_the_name_meant() {
+    let output = suite("[scorers.a]\nuse = \"latncy\"\n");
+    assert!(
+        output.contains("there is no scorer `latncy`\nhint: did you mean `latency`?"),
+        "{output}"
+    );
+}
+
+#[test]
+fn a_configuration_of_a_suite_file_that_the_scorer_refuses_names_the_scorer() {
+    let output = suite("[scorers.fast]\nuse = \"latency\"\nconfig = { targetMS = 1 }\n");
+    let words = "scorer `fast` (built-in): invalid-config: unknown key `targetMS`; did you mean `targetMs`?";
+    assert!(output.contains(words), "{output}");
+}
+
+#[test]
+fn two_scorers_with_one_name_are_refused() {
+    let folder = Folder::new();
+    assert_snapshot!(folder.sh("scorebox run -s contains -s contains answers.jsonl"), @"
+    [stderr]
+    error: two scorers are called `contains`
+    hint: give one of them another name: `-s other-name=contains`
+    [exit code 2]
+    ");
+    assert_snapshot!(folder.sh("scorebox run suite.toml -s marked=contains answers.jsonl"), @"
+    [stderr]
+    error: two scorers are called `marked`
+    hint: give one of them another name: `-s other-name=marked`
+    [exit code 2]
+    ");
+    let output = suite("[scorers.a]\nuse = \"contains\"\n[scorers.a]\nuse = \"contains\"\n");
+    assert!(output.contains("error: suite.toml:3:10: duplicate key"), "{output}");
+}
+
+#[test]
+fn an_option_for_a_scorer_that_is_not_in_the_run_is_refused_with_the_name_meant() {
+    let folder = Folder::new();
+    assert_snapshot!(folder.sh("scorebox run -s contains --config contain='{}' answers.jsonl"), @"
+    [stderr]
+    error: there is no scorer `contain` in this run
+    hint: did you mean `contains`?
+    [exit code 2]
+    ");
+    assert_snapshot!(folder.sh("scorebox run -s contains --config '{}' answers.jsonl"), @"
+    [stderr]
+    error: `{}` does not say whose config it is
+    hint: write `--config NAME=…`, with the scorer's name in this run
+    [exit code 2]
+    ");
+}
+
+#[test]
+fn a_run_needs_scorers_and_cases() {
+    let folder = Folder::new();
+    assert_snapshot!(folder.sh("scorebox run answers.jsonl"), @"
+    [stderr]
+    error: no scorer is named
+    hint: name one with `-s`, or write a suite file; `scorebox scorers` lists the built-in ones
+    [exit code 2]
+    ");
+    assert_snapshot!(folder.sh("scorebox run suite.toml"), @"
+    [stderr]
+    error: no file of cases is named
+    hint: name a file of JSON Lines, or `-` for standard input
+    [exit code 2]
+    ");
+    assert_snapshot!(folder.sh("scorebox run -s contains none.jsonl"), @"
+    [stderr]
+    error: none.jsonl: no such file
+    hint: a relative path starts at the folder where the command was started
+    [exit code 2]
+    ");
+    assert_snapshot!(folder.sh("scorebox run -s contains ."), @"
+    [stderr]
+    error: .: this is a folder, not a file of cases
+    hint: name the files in it: `./*.jsonl`
+    [exit code 2]
+    ");
+    assert!(!folder.path("scorebox.db").exists());
+}
+
+#[test]
+fn a_file_of_cases_that_is_empty_is_an_error() {
+    let folder = Folder::new();
+    folder.write("empty.jsonl", "");
+    folder.write("blank.jsonl", "\n\n");
+    for name in ["empty.jsonl", "blank.jsonl"] {
+        let output = folder.sh(&format!("scorebox run -s contains {name}")).exits_with(2);
+        assert!(output.stderr.starts_with("error: there is no case to score"), "{output}");
+    }
+}
+
+const GOOD: &str = r#"{"id": "a", "output": "x", "groundTruth": "x"}"#;
+const LAST: &str = r#"{"id": "c", "output": "z", "groundTruth": "x"}"#;
+
+/// A run over three lines, of which the second is no case; the words that say so. Then it is mended,
+/// and the printed command goes on.
+fn stopped_at(bad: &str) -> String {
+    let folder = Folder::new();
+    folder.write("cases.jsonl", format!("{GOOD}\n{bad}\n{LAST}\n"));
+    let output = folder.sh("scorebox run -s exact-match cases.jsonl --run-id r").exits_with(2);
+    let scored = "SELECT node_id, score FROM _smithers_scorers ORDER BY node_id";
+    // A case with a taken id is a case; what comes after it may be on its way when the id is looked up.
+    if bad != GOOD {
+        assert!(!folder.rows(scored).contains(&"c | 0".to_owned()), "nothing more is scored");
+    }
+
+    let (words, command) = output.stderr.split_once("go on with:\n  ").unwrap();
+    folder.write("cases.jsonl", format!("{GOOD}\n{}\n{LAST}\n", GOOD.replace("\"a\"", "\"b\"")));
+    folder.sh(command).exits_with(0);
+    assert_eq!(folder.rows(scored), ["a | 1", "b | 1", "c | 0"]);
+    assert_eq!(folder.rows("SELECT DISTINCT run_id FROM _smithers_scorers"), ["r"]);
+    words[words.find("error: ").unwrap()..].to_owned()
+}
+
+#[test]
+fn a_line_that_is_no_json_stops_the_run_which_goes_on_when_it_is_mended() {
+    assert_snapshot!(stopped_at("Paris"), @"
+    error: cases.jsonl:2:1: not valid JSON: expected value
+    stopped there; what was scored is kept. When it is mended,
+    ");
+    assert_snapshot!(stopped_at(r#"{"id": "b", "output": "x""#), @"
+    error: cases.jsonl:2:25: not valid JSON: EOF while parsing an object
+    hint: a case is one whole line; `jq -c . FILE` writes each document on one
+    stopped there; what was scored is kept. When it is mended,
+    ");
+}
+
+#[test]
+fn a_line_that_is_no_object_stops_the_run_which_goes_on_when_it_is_mended() {
+    assert_snapshot!(stopped_at("[1]"), @"
+    error: cases.jsonl:2:1: a case is a JSON object, and this is an array
+    hint: `jq -c '.[]' FILE` writes each element of an array on one line
+    stopped there; what was scored is kept. When it is mended,
+    ");
+}
+
+#[test]
+fn a_case_without_output_stops_the_run_which_goes_on_when_it_is_mended() {
+    assert_snapshot!(stopped_at(r#"{"id": "b", "answer": 1}"#), @"
+    error: cases.jsonl:2: no `output`; found the keys `id`, `answer`
+    hint: if `answer` is what to score: `--map output=/answer`
+    stopped there; what was scored is kept. When it is mended,
+    ");
+}
+
+#[test]
+fn a_second_case_with_an_id_stops_the_run_which_goes_on_when_it_is_mended() {
+    assert_snapshot!(stopped_at(GOOD), @"
+    error: cases.jsonl:2: the id `a` is taken by cases.jsonl:1
+    hint: an id (with iteration and attempt) names one case of a run
+    stopped there; what was scored is kept. When it is mended,
+    ");
+}
+
+#[test]
+fn what_was_scored_before_a_bad_line_is_kept() {
+    let folder = Folder::new();
+    let mut lines = fs::read_to_string(folder.path("answers.jsonl")).unwrap();
+    lines.push_str("Paris\n");
+    folder.write("answers.jsonl", lines);
+    let output = folder.sh("scorebox run -s exact-match answers.jsonl").exits_with(2);
+    assert!(output.stderr.contains("answers.jsonl:401:1: not valid JSON"), "{output}");
+    let kept = folder.rows("SELECT count(*) FROM _smithers_scorers")[0].parse::<u32>().unwrap();
+    assert!(output.stderr.contains(&format!(": {kept} cases, {kept} scores in ")), "{output}");
+}
+
+#[test]
+fn bad_lines_can_be_skipped_and_are_counted() {
+    let folder = Folder::new();
+    folder.write("cases.jsonl", format!("{GOOD}\nParis\n{{}}\n{GOOD}\n{LAST}\n"));
+    let command = "scorebox run -s exact-match cases.jsonl --on-bad-case skip --run-id r";
+    assert_snapshot!(folder.sh(command).exits_with(0).stderr, @"
+    run r: 2 cases, 2 scores in [time]
+    stored in scorebox.db; see them with: scorebox scores r
+    warning: 3 lines are no cases and were skipped:
+      cases.jsonl:2:1: not valid JSON: expected value
+      cases.jsonl:3: no `output`; the object is empty
+      cases.jsonl:4: the id `a` is taken by cases.jsonl:1
+    ");
+    let scored = folder.rows("SELECT node_id, score FROM _smithers_scorers ORDER BY node_id");
+    assert_eq!(scored, ["a | 1", "c | 0"]);
+}

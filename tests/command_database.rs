@@ -1,0 +1,192 @@
+//! Databases and cache folders that are not as they should be.
+
+use std::{
+    fs::{self, Permissions},
+    os::unix::fs::PermissionsExt as _,
+};
+
+use insta::assert_snapshot;
+
+use crate::fixture::Folder;
+
+const RUN: &str = "scorebox run -s contains answers.jsonl --run-id next";
+
+#[test]
+fn a_file_that_is_no_database_is_refused_and_left_alone() {
+    let folder = Folder::new();
+    folder.write("scorebox.db", "hello, this is no database\n");
+    assert_snapshot!(folder.sh(RUN), @"
+    [stderr]
+    error: [folder]/scorebox.db is not an SQLite database
+    hint: nothing was changed in it; name another path for the scores
+    [exit code 2]
+    ");
+    assert_snapshot!(folder.sh("scorebox scores"), @"
+    [stderr]
+    error: [folder]/scorebox.db is not an SQLite database
+    hint: nothing was changed in it; name another path for the scores
+    [exit code 2]
+    ");
+    assert_eq!(fs::read(folder.path("scorebox.db")).unwrap(), b"hello, this is no database\n");
+}
+
+#[test]
+fn a_database_of_another_program_is_refused_and_left_alone() {
+    let folder = Folder::new();
+    folder.database("scorebox.db").execute_batch("CREATE TABLE letters (body TEXT)").unwrap();
+    let before = fs::read(folder.path("scorebox.db")).unwrap();
+    assert_snapshot!(folder.sh(RUN), @"
+    [stderr]
+    error: [folder]/scorebox.db is the database of another program
+    hint: nothing was changed in it; name another path for the scores
+    [exit code 2]
+    ");
+    assert_eq!(fs::read(folder.path("scorebox.db")).unwrap(), before);
+}
+
+#[test]
+fn a_database_of_a_newer_version_is_refused() {
+    let folder = Folder::new();
+    folder.sh("scorebox run -s contains answers.jsonl").exits_with(0);
+    folder.database("scorebox.db").pragma_update(None, "user_version", 99).unwrap();
+    let output = folder.sh(RUN).exits_with(2);
+    assert!(
+        output.stderr.contains("was written by a newer scorebox: it has schema 99"),
+        "{output}"
+    );
+    assert!(output.stderr.contains("hint: update scorebox"), "{output}");
+    assert_eq!(folder.sh("scorebox stats").exits_with(2).stderr, output.stderr);
+}
+
+#[test]
+fn a_database_that_stays_locked_is_an_error_after_ten_seconds() {
+    let folder = Folder::new();
+    folder.sh("scorebox run -s contains answers.jsonl").exits_with(0);
+    let other = folder.database("scorebox.db");
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    assert_snapshot!(folder.sh(RUN), @"
+    [stderr]
+    error: [folder]/scorebox.db is locked by another process
+    hint: wait for the process that writes it, or store this run in another file
+    [exit code 2]
+    ");
+    other.execute_batch("ROLLBACK").unwrap();
+    folder.sh(RUN).exits_with(0);
+}
+
+#[test]
+fn scores_are_read_while_another_process_writes() {
+    let folder = Folder::new();
+    folder.sh("scorebox run -s contains answers.jsonl").exits_with(0);
+    let other = folder.database("scorebox.db");
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    folder.sh("scorebox scores").exits_with(0);
+    folder.sh("scorebox stats").exits_with(0);
+}
+
+#[test]
+fn a_database_that_cannot_be_written_is_refused_but_read() {
+    if rustix::process::geteuid().is_root() {
+        return; // For whom everything can be written.
+    }
+    let folder = Folder::new();
+    folder.sh("scorebox run -s contains answers.jsonl").exits_with(0);
+    let database = folder.path("scorebox.db");
+    fs::set_permissions(&database, Permissions::from_mode(0o444)).unwrap();
+    let output = folder.sh(RUN).exits_with(2);
+    assert!(output.stderr.contains("scorebox.db is read-only"), "{output}");
+    folder.sh("scorebox stats").exits_with(0);
+}
+
+#[test]
+fn a_database_in_a_folder_that_is_not_there_is_refused() {
+    let folder = Folder::new();
+    assert_snapshot!(folder.sh(&format!("{RUN} --db none/scores.db")), @"
+    [stderr]
+    error: the folder of [folder]/none/scores.db does not exist
+    hint: create the folder, or name another path
+    [exit code 2]
+    ");
+    assert_snapshot!(folder.sh(&format!("{RUN} --db .")), @"
+    [stderr]
+    error: [folder] is not a regular file
+    hint: name a file; it is created if it does not exist
+    [exit code 2]
+    ");
+}
+
+#[test]
+fn there_are_no_scores_before_the_first_run() {
+    let folder = Folder::new();
+    assert_snapshot!(folder.sh("scorebox scores"), @"
+    [stderr]
+    error: there is no database at [folder]/scorebox.db
+    hint: check the path; the first run creates the database
+    [exit code 2]
+    ");
+    assert_snapshot!(folder.sh("scorebox stats"), @"
+    [stderr]
+    error: there is no database at [folder]/scorebox.db
+    hint: check the path; the first run creates the database
+    [exit code 2]
+    ");
+    assert!(!folder.path("scorebox.db").exists());
+}
+
+#[test]
+fn an_unknown_run_is_refused_with_those_there_are() {
+    let folder = Folder::new();
+    folder.sh("scorebox run -s contains answers.jsonl --run-id nightly").exits_with(0);
+    assert_snapshot!(folder.sh("scorebox scores nigthly"), @"
+    [stderr]
+    error: there is no run `nigthly` in [folder]/scorebox.db
+    hint: runs in it: nightly
+    [exit code 2]
+    ");
+    assert_snapshot!(folder.sh("scorebox run -s contains answers.jsonl --resume nigthly"), @"
+    [stderr]
+    error: there is no run `nigthly` in [folder]/scorebox.db
+    hint: runs in it: nightly
+    [exit code 2]
+    ");
+}
+
+#[test]
+fn the_database_is_chosen_by_option_or_environment() {
+    let folder = Folder::new();
+    folder.sh(&format!("{RUN} --db other.db")).exits_with(0);
+    folder.sh("scorebox scores next --db other.db").exits_with(0);
+    folder.sh("SCOREBOX_DB=other.db scorebox stats --run next").exits_with(0);
+    assert!(!folder.path("scorebox.db").exists());
+}
+
+#[test]
+fn without_a_folder_for_compiled_code_scoring_goes_on_with_a_warning() {
+    let folder = Folder::new();
+    folder.write("file", "");
+    let output =
+        folder.sh("scorebox score exact-match --output 1 --ground-truth 1 --cache-dir file/cache");
+    assert_snapshot!(output.exits_with(0).stderr, @"
+    warning: compiled code is not cached: the folder `file/cache` cannot be made: Not a directory (os error 20)
+    ");
+    assert_eq!(
+        folder
+            .sh("scorebox score exact-match --output 1 --ground-truth 1 --no-cache")
+            .exits_with(0)
+            .stderr,
+        ""
+    );
+}
+
+#[test]
+fn compiled_code_that_others_could_write_is_not_used() {
+    let folder = Folder::new();
+    fs::create_dir(folder.path("cache")).unwrap();
+    fs::set_permissions(folder.path("cache"), Permissions::from_mode(0o777)).unwrap();
+    let output =
+        folder.sh("scorebox score exact-match --output 1 --ground-truth 1 --cache-dir cache");
+    assert_snapshot!(output.exits_with(0).stderr, @"
+    warning: compiled code is not cached: the folder `cache` can be written to by others (hint: chmod go-w)
+    ");
+    assert_eq!(fs::read_dir(folder.path("cache")).unwrap().count(), 0);
+}

@@ -1,0 +1,278 @@
+//! What is read of stored scores and of scorers: `scores`, `stats`, `scorers`, `inspect`,
+//! `completions`, and how their output behaves in pipes.
+
+use insta::assert_snapshot;
+use serde_json::Value;
+
+use crate::fixture::Folder;
+
+/// Four cases at two nodes, scored by `latency` with 0.9, 0.8, 0.6 and 0.1, and by one that fails.
+fn with_a_run() -> Folder {
+    let folder = Folder::new();
+    let case = |(id, node, ms)| {
+        format!(
+            "{{\"id\": \"{id}\", \"nodeId\": \"{node}\", \"output\": 1, \"latencyMs\": {ms}}}\n"
+        )
+    };
+    let cases = [("a", "plan", 10), ("b", "plan", 20), ("c", "act", 40), ("d", "act", 90)];
+    folder.write("cases.jsonl", cases.map(case).concat());
+    let command = r#"scorebox run -s latency -s bad=./misbehave.wasm -j 1 --run-id r
+        --config latency='{"targetMs": 0, "maxMs": 100}' --config bad='{"then": "fail"}' cases.jsonl"#;
+    folder.sh(&command.replace('\n', " ")).exits_with(1);
+    folder
+}
+
+/// The cases and scorers that `scorebox scores` with these options shows.
+fn shown(folder: &Folder, options: &str) -> Vec<String> {
+    let output = folder.sh(&format!("scorebox scores --format json {options}")).exits_with(0);
+    let name = |row: &Value| format!("{} {}", text(&row["case_id"]), text(&row["scorer_id"]));
+    let mut shown: Vec<String> = output.json().as_array().unwrap().iter().map(name).collect();
+    shown.sort();
+    shown
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap()
+}
+
+#[test]
+fn scores_are_a_table() {
+    let folder = with_a_run();
+    assert_snapshot!(folder.sh("scorebox scores"), @"
+    case  scorer    score  reason
+    a     latency  0.9000  10ms (target: 0ms, max: 100ms)
+    a     bad       error  failed: was told to fail
+    b     latency  0.8000  20ms (target: 0ms, max: 100ms)
+    b     bad       error  failed: was told to fail
+    c     latency  0.6000  40ms (target: 0ms, max: 100ms)
+    c     bad       error  failed: was told to fail
+    d     latency  0.1000  90ms (target: 0ms, max: 100ms)
+    d     bad       error  failed: was told to fail
+    [exit code 0]
+    ");
+}
+
+#[test]
+fn scores_of_a_program_are_whole_rows() {
+    let folder = with_a_run();
+    let line = "scorebox scores r --case c --scorer latency --format jsonl";
+    let row = folder.sh(line).exits_with(0).json();
+    assert_eq!(row["id"], "r:latency:0:0:c");
+    assert_eq!(row["node_id"], "act");
+    assert_eq!(row["score"], 0.6);
+    assert_eq!(row["latency_ms"], 40.0);
+    assert_eq!(row["status"], "scored");
+}
+
+#[test]
+fn scores_are_chosen_by_filters_that_combine() {
+    let folder = with_a_run();
+    assert_eq!(shown(&folder, "").len(), 8);
+    assert_eq!(shown(&folder, "--errors"), ["a bad", "b bad", "c bad", "d bad"]);
+    assert_eq!(shown(&folder, "--below 0.8"), ["c latency", "d latency"]);
+    assert_eq!(shown(&folder, "--node plan --scorer latency"), ["a latency", "b latency"]);
+    assert_eq!(shown(&folder, "--node act --errors"), ["c bad", "d bad"]);
+    assert_eq!(shown(&folder, "--case a"), ["a bad", "a latency"]);
+    assert_eq!(shown(&folder, "--node none"), [""; 0]);
+}
+
+#[test]
+fn failed_scores_are_errors_and_those_below_1() {
+    let folder = Folder::new();
+    folder.write(
+        "cases.jsonl",
+        "{\"id\": \"right\", \"output\": 1, \"groundTruth\": 1}\n{\"id\": \"wrong\", \"output\": 1, \"groundTruth\": 2}\n",
+    );
+    let command = "scorebox run -s exact-match -s bad=./misbehave.wasm \
+                   --config bad='{\"then\": \"panic\"}' cases.jsonl";
+    folder.sh(command).exits_with(1);
+    assert_eq!(shown(&folder, "--failed"), ["right bad", "wrong bad", "wrong exact-match"]);
+}
+
+#[test]
+fn scores_come_in_pages() {
+    let folder = Folder::new();
+    folder.sh("scorebox run suite.toml answers.jsonl --run-id r").exits_with(0);
+    assert_snapshot!(folder.sh("scorebox scores --limit 3"), @r#"
+    case                      scorer            score  reason
+    gsm8k-0001-6b_finetuning  numeric-answer   1.0000  the answer 3 is right
+    gsm8k-0001-6b_finetuning  mentions-answer  1.0000  found "3"
+    gsm8k-0001-6b_finetuning  marked           1.0000  found " A: "
+    [stderr]
+    3 of 1,600 scores; go on with --skip 3, or see all with --limit 0
+    [exit code 0]
+    "#);
+    assert_snapshot!(folder.sh("scorebox scores --limit 3 --skip 1598"), @r#"
+    case                          scorer        score  reason
+    gsm8k-0543-175b_verification  marked       1.0000  found " A: "
+    gsm8k-0543-175b_verification  levenshtein  0.0045  222 edits away from the expected text
+    [exit code 0]
+    "#);
+    let ids = |options: &str| -> Vec<String> {
+        let output = folder.sh(&format!("scorebox scores --format jsonl {options}")).exits_with(0);
+        let id = |line| text(&serde_json::from_str::<Value>(line).unwrap()["id"]).to_owned();
+        output.stdout.lines().map(id).collect()
+    };
+    let all = ids("--limit 0");
+    assert_eq!(all.len(), 1600);
+    assert_eq!(ids("").len(), 50);
+    assert_eq!(ids("--limit 7 --skip 996"), all[996..1003]);
+}
+
+#[test]
+fn stats_are_those_of_the_scored_rows() {
+    let folder = with_a_run();
+    assert_snapshot!(folder.sh("scorebox stats"), @"
+    scorer   count    mean     min     max     p50  stddev  n/a  skipped  errors
+    latency      4  0.6000  0.1000  0.9000  0.7000  0.3082    0        0       0
+    bad          0       -       -       -       -       -    0        0       4
+    [exit code 0]
+    ");
+}
+
+/// The statistics of `latency`, as far as they were computed by hand.
+fn stats(folder: &Folder, options: &str) -> [f64; 6] {
+    let output = folder.sh(&format!("scorebox stats --format json {options}")).exits_with(0);
+    let all = output.json();
+    let latency = all.as_array().unwrap().iter().find(|row| row["scorerId"] == "latency").unwrap();
+    ["count", "mean", "min", "max", "p50", "stddev"].map(|key| latency[key].as_f64().unwrap())
+}
+
+fn assert_near(found: [f64; 6], expected: [f64; 6]) {
+    let near = found.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 1e-9);
+    assert!(near, "{found:?} instead of {expected:?}");
+}
+
+#[test]
+fn stats_agree_with_those_computed_by_hand() {
+    let folder = with_a_run();
+    // 0.9, 0.8, 0.6, 0.1: the middle two are 0.8 and 0.6; the squares of 0.3, 0.2, 0 and 0.5 are
+    // 0.38 together, 0.095 each.
+    let all = [4.0, 0.6, 0.1, 0.9, 0.7, 0.095_f64.sqrt()];
+    assert_near(stats(&folder, ""), all);
+    assert_near(stats(&folder, "--run r --scorer latency"), all);
+    assert_near(stats(&folder, "--node plan"), [2.0, 0.85, 0.8, 0.9, 0.85, 0.05]);
+    assert_near(stats(&folder, "--node act --scorer latency"), [2.0, 0.35, 0.1, 0.6, 0.35, 0.25]);
+}
+
+#[test]
+fn stats_are_of_all_runs_or_of_one() {
+    let folder = with_a_run();
+    folder.write("more.jsonl", "{\"output\": 1, \"latencyMs\": 50}\n");
+    let command = r#"scorebox run -s latency --config latency='{"targetMs": 0, "maxMs": 100}'"#;
+    folder.sh(&format!("{command} more.jsonl --run-id second")).exits_with(0);
+    assert_near(stats(&folder, "--run second"), [1.0, 0.5, 0.5, 0.5, 0.5, 0.0]);
+    // The mean is 2.9 / 5 and the middle one is 0.6.
+    let [count, mean, _, _, p50, _] = stats(&folder, "");
+    assert_near([count, mean, 0.0, 0.0, p50, 0.0], [5.0, 0.58, 0.0, 0.0, 0.6, 0.0]);
+}
+
+#[test]
+fn the_built_in_scorers_are_listed() {
+    let folder = Folder::new();
+    assert_snapshot!(folder.sh("scorebox scorers"), @"
+    scorer            reads                 what it scores
+    contains          output, groundTruth   Scores 1 when the output contains the expected texts, else 0.
+    exact-match       output, groundTruth   Scores 1 when the output equals the expected answer, else 0.
+    latency           output, latencyMs     Scores how fast the task answered: 1 up to `targetMs`, 0 from `maxMs` on, falling in a straight lin…
+    levenshtein       output, groundTruth   Scores how alike the output and the expected text are: 1 - edit distance / length of the longer one.
+    numeric-answer    output, groundTruth   Scores 1 when the final number of a free-text answer is the expected one, else 0.
+    schema-adherence  output, outputSchema  Scores 1 when the output matches a JSON Schema, else 0, with the issues found.
+    [exit code 0]
+    ");
+    let names = folder.sh("scorebox scorers --format json").exits_with(0).json();
+    assert_eq!(names.as_array().unwrap().len(), 6);
+}
+
+#[test]
+fn a_scorer_is_shown_with_its_configuration() {
+    let folder = Folder::new();
+    let output = folder.sh("scorebox scorers latency").exits_with(0);
+    assert!(output.stdout.starts_with("latency (Latency), version "), "{output}");
+    assert!(output.stdout.contains("reads    output, latencyMs\n"), "{output}");
+    let shown = folder.sh("scorebox scorers latency --format json").exits_with(0).json();
+    assert_eq!(shown["configSchema"]["required"], serde_json::json!(["targetMs", "maxMs"]));
+    assert_snapshot!(folder.sh("scorebox scorers latncy"), @"
+    [stderr]
+    error: there is no scorer `latncy`
+    hint: did you mean `latency`?
+    [exit code 2]
+    ");
+}
+
+#[test]
+fn a_component_is_inspected() {
+    let folder = Folder::new();
+    let shown = folder.sh("scorebox inspect ./misbehave.wasm --format json").exits_with(0).json();
+    assert_eq!(shown["id"], "misbehave");
+    assert_eq!(shown["exports"], serde_json::json!(["scorebox:scorer/scoring@0.1.0"]));
+    assert_eq!(shown["wasi"], serde_json::json!([]));
+    assert_eq!(shown["frozen"], true);
+    assert_eq!(shown["cost"], Value::Null);
+    let lines = folder.sh("scorebox inspect ./misbehave.wasm").exits_with(0).stdout;
+    assert!(lines.contains("\nreads         output, input, metadata\n"), "{lines}");
+    assert!(lines.contains("\nWASI          needs none\n"), "{lines}");
+}
+
+#[test]
+fn with_a_case_an_inspection_shows_what_it_used_of_the_limits() {
+    let folder = Folder::new();
+    let options = "--output-text Paris --ground-truth '\"Paris\"' --fuel 1000000";
+    let shown = folder.sh(&format!("scorebox inspect exact-match {options}")).exits_with(0);
+    let (_, cost) = shown.stdout.split_once("\nfuel ").unwrap();
+    assert_snapshot!(format!("fuel {cost}"), @"
+    fuel          6.4 k of 1.0 M
+    memory        384.9 KiB of 64.0 MiB
+    time [time] of [time]
+    score         1.0000
+    ");
+}
+
+#[test]
+fn a_component_that_cannot_be_loaded_is_inspected_as_far_as_it_can_be() {
+    let folder = Folder::new();
+    let output = folder.sh("scorebox inspect latency").exits_with(2);
+    assert!(output.stdout.contains("exports       scorebox:scorer/scoring@"), "{output}");
+    assert_snapshot!(output.stderr, @"
+    error: scorer `latency`: invalid-config: `targetMs`: is missing, and has no default
+    ");
+}
+
+#[test]
+fn completions_are_a_script_of_the_shell() {
+    let folder = Folder::new();
+    for shell in ["bash", "zsh", "fish"] {
+        let script = folder.sh(&format!("scorebox completions {shell}")).exits_with(0).stdout;
+        assert!(script.contains("inspect"), "{shell}");
+    }
+    folder
+        .sh("scorebox completions bash > s && bash -c '. ./s && complete -p scorebox'")
+        .exits_with(0);
+}
+
+#[test]
+fn there_is_colour_only_where_it_is_wanted() {
+    let folder = Folder::new();
+    let is_coloured = |line: &str| folder.sh(line).exits_with(2).stderr.contains('\x1b');
+    assert!(!is_coloured("scorebox score none --output 1"));
+    assert!(is_coloured("scorebox score none --output 1 --color always"));
+    assert!(is_coloured("CLICOLOR_FORCE=1 scorebox score none --output 1"));
+    assert!(!is_coloured("NO_COLOR=1 CLICOLOR_FORCE=1 scorebox score none --output 1"));
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let folder = Folder::new();
+    folder.sh("scorebox run suite.toml answers.jsonl").exits_with(0);
+    for command in [
+        "scores --limit 0",
+        "scores --limit 0 --format json",
+        "scores --limit 0 --format jsonl",
+        "scorers",
+    ] {
+        let line = format!("{{ scorebox {command}; echo \"ended with $?\" >&2; }} | head -n 1");
+        let output = folder.sh(&line);
+        assert_eq!(output.stderr, "ended with 0\n", "{command}");
+        assert_eq!(output.stdout.lines().count(), 1, "{command}");
+    }
+}

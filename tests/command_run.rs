@@ -1,0 +1,280 @@
+//! `scorebox run` where all goes well: the summary, the rows, and what can be said on the command line.
+
+use std::{collections::BTreeMap, fs, io::Write as _};
+
+use insta::assert_snapshot;
+use serde_json::Value;
+
+use crate::fixture::Folder;
+
+#[test]
+fn a_suite_file_is_run_over_real_answers() {
+    let folder = Folder::new();
+    assert_snapshot!(folder.sh("scorebox run suite.toml answers.jsonl --run-id first"), @"
+    scorer           scored  n/a  errors    mean  0 … 1        p50     min     max    fuel time
+    numeric-answer      400    0       0  0.4200  █      ▆  0.0000  0.0000  1.0000  41.8 k [time]
+    mentions-answer     400    0       0  0.5350  ▇      █  1.0000  0.0000  1.0000  24.5 k [time]
+    marked              400    0       0  1.0000         █  1.0000  1.0000  1.0000  25.0 k [time]
+    levenshtein         400    0       0  0.0085  █         0.0075  0.0000  0.0291  36.9 k [time]
+    [stderr]
+
+    run first: 400 cases, 1,600 scores in [time]
+    stored in scorebox.db; see them with: scorebox scores first
+    [exit code 0]
+    ");
+}
+
+#[test]
+fn the_run_is_given_an_id_which_is_printed() {
+    let folder = Folder::new();
+    let output = folder.sh("scorebox run -s exact-match answers.jsonl");
+    assert_snapshot!(output.stderr, @"
+    run [run]: 400 cases, 400 scores in [time]
+    stored in scorebox.db; see them with: scorebox scores [run]
+    ");
+    let id = folder.rows("SELECT DISTINCT run_id FROM _smithers_scorers").remove(0);
+    assert!(output.stderr.contains(&format!("run {id}: ")), "{output}");
+}
+
+#[test]
+fn numeric_answer_agrees_with_every_label_of_the_data() {
+    let folder = Folder::new();
+    folder.sh("scorebox run -s numeric-answer answers.jsonl").exits_with(0);
+    let labels: BTreeMap<String, String> = fs::read_to_string(folder.path("answers.jsonl"))
+        .unwrap()
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap())
+        .map(|case| (case["id"].as_str().unwrap().to_owned(), case["label"].to_string()))
+        .collect();
+    let scores = folder.rows("SELECT node_id, score FROM _smithers_scorers ORDER BY node_id");
+    let expected: Vec<String> =
+        labels.iter().map(|(id, label)| format!("{id} | {label}")).collect();
+    assert_eq!(expected.len(), 400);
+    assert_eq!(scores, expected);
+}
+
+#[test]
+fn the_view_for_smithers_has_its_16_columns() {
+    let folder = Folder::new();
+    folder.write("cases.jsonl", CASES);
+    folder.sh("scorebox run -s exact-match cases.jsonl --run-id r").exits_with(0);
+    let columns = folder.rows("SELECT name FROM pragma_table_info('_smithers_scorers')").join(" ");
+    assert_eq!(
+        columns,
+        "id run_id node_id iteration attempt scorer_id scorer_name source score reason meta_json \
+         input_json output_json latency_ms scored_at_ms duration_ms"
+    );
+}
+
+const CASES: &str = r#"{"id": "a", "nodeId": "answer", "iteration": 1, "attempt": 2, "input": {"q": 1}, "output": "x", "groundTruth": "x", "latencyMs": 12.5}
+{"id": "b", "output": {"text": "y"}, "groundTruth": "z"}
+"#;
+
+#[test]
+fn a_row_of_the_view_holds_the_case_as_it_was_read() {
+    let folder = Folder::new();
+    folder.write("cases.jsonl", CASES);
+    folder.sh("scorebox run -s exact-match cases.jsonl --run-id r").exits_with(0);
+    let rows = folder.rows(
+        "SELECT run_id, node_id, iteration, attempt, scorer_id, scorer_name, source, score, \
+         input_json, output_json, latency_ms FROM _smithers_scorers ORDER BY id",
+    );
+    assert_snapshot!(rows.join("\n"), @r#"
+    r | b | 0 | 0 | exact-match | Exact Match | batch | 0 | null | {"text": "y"} | null
+    r | answer | 1 | 2 | exact-match | Exact Match | batch | 1 | {"q": 1} | "x" | 12.5
+    "#);
+}
+
+#[test]
+fn the_view_for_smithers_holds_the_scored_rows_and_no_others() {
+    let folder = Folder::new();
+    folder.write("cases.jsonl", CASES);
+    let command = "scorebox run -s exact-match -s na=./misbehave.wasm -s bad=./misbehave.wasm \
+                   --config na='{\"then\": \"not-applicable\"}' --config bad='{\"then\": \"fail\"}' \
+                   cases.jsonl";
+    folder.sh(command).exits_with(1);
+    let scored = folder.rows("SELECT DISTINCT scorer_id FROM _smithers_scorers");
+    assert_eq!(scored, ["exact-match"]);
+    let all = folder.sh("scorebox scores --format json").exits_with(0);
+    assert_eq!(all.json().as_array().unwrap().len(), 6);
+}
+
+#[test]
+fn the_summary_is_json_for_programs() {
+    let folder = Folder::new();
+    folder.write("cases.jsonl", CASES);
+    assert_snapshot!(folder.sh("scorebox run -s exact-match cases.jsonl --run-id r --format json"), @r#"
+    {
+      "runId": "r",
+      "state": "finished",
+      "casesRead": 2,
+      "casesBad": 0,
+      "casesFinishedBefore": 0,
+      "scoresWritten": 2,
+      "durationMs": [time],
+      "database": "scorebox.db",
+      "scorers": [
+        {
+          "scorerId": "exact-match",
+          "scorerName": "Exact Match",
+          "count": 2,
+          "mean": 0.5,
+          "min": 0.0,
+          "max": 1.0,
+          "p50": 0.5,
+          "stddev": 0.5,
+          "notApplicable": 0,
+          "skipped": 0,
+          "errors": 0,
+          "meanFuel": 8247.0,
+          "meanDurationMs": [time],
+          "distribution": [
+            1,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            1
+          ]
+        }
+      ]
+    }
+    [exit code 0]
+    "#);
+    let line = folder.sh("scorebox run -s exact-match cases.jsonl --format jsonl").exits_with(0);
+    assert_eq!(line.stdout.lines().count(), 1);
+    assert_eq!(line.json()["scoresWritten"], 2);
+}
+
+#[test]
+fn one_scorer_runs_twice_under_two_names_with_two_configurations() {
+    let folder = Folder::new();
+    folder.write("cases.jsonl", r#"{"output": "It is Paris."}"#);
+    let command = "scorebox run -s contains -s country=contains --config contains='{\"value\": \"Paris\"}' \
+                   --config country='{\"value\": \"France\"}' cases.jsonl";
+    folder.sh(command).exits_with(0);
+    let scores = folder.rows("SELECT scorer_id, score FROM _smithers_scorers ORDER BY scorer_id");
+    assert_eq!(scores, ["contains | 1", "country | 0"]);
+}
+
+#[test]
+fn a_component_is_named_by_its_path() {
+    let folder = Folder::new();
+    folder.write("cases.jsonl", r#"{"output": 1}"#);
+    folder.write("own.toml", "[scorers.own]\nuse = \"./misbehave.wasm\"\nname = \"My Own\"\n");
+    folder.sh("scorebox run -s ./misbehave.wasm own.toml cases.jsonl").exits_with(0);
+    let scores = folder.rows("SELECT scorer_id, scorer_name FROM _smithers_scorers ORDER BY 1");
+    assert_eq!(scores, ["misbehave | Misbehave", "own | My Own"]);
+}
+
+#[test]
+fn the_path_of_a_component_starts_at_the_folder_of_the_suite_file() {
+    let folder = Folder::new();
+    fs::create_dir(folder.path("suites")).unwrap();
+    fs::rename(folder.path("misbehave.wasm"), folder.path("suites/own.wasm")).unwrap();
+    folder.write("suites/own.toml", "[scorers.own]\nuse = \"./own.wasm\"\n");
+    folder.sh("scorebox run suites/own.toml answers.jsonl").exits_with(0);
+}
+
+#[test]
+fn cases_of_any_layout_are_read_by_json_pointer() {
+    let folder = Folder::new();
+    folder.write(
+        "cases.jsonl",
+        r#"{"response": {"text": "Paris"}, "gold": ["Rome", "Paris"]}"#.to_owned() + "\n",
+    );
+    let map = "--map output=/response/text --map groundTruth=/gold/1";
+    folder.sh(&format!("scorebox run -s exact-match {map} cases.jsonl")).exits_with(0);
+    assert_eq!(folder.rows("SELECT score FROM _smithers_scorers"), ["1"]);
+    assert_snapshot!(folder.sh("scorebox run -s exact-match --map outptu=/response cases.jsonl"), @"
+    [stderr]
+    error: a case has no key `outptu`
+    hint: did you mean `output`?
+    [exit code 2]
+    ");
+    assert_snapshot!(folder.sh("scorebox run -s exact-match --map output=response cases.jsonl"), @"
+    [stderr]
+    error: `response` is not a JSON Pointer: it does not start with `/`
+    hint: did you mean `output=/response`?
+    [exit code 2]
+    ");
+}
+
+#[test]
+fn compressed_cases_and_standard_input_give_the_same_scores_as_the_plain_file() {
+    let folder = Folder::new();
+    let plain = fs::read(folder.path("answers.jsonl")).unwrap();
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    gzip.write_all(&plain).unwrap();
+    folder.write("answers.jsonl.gz", gzip.finish().unwrap());
+    folder.write("answers.jsonl.zst", zstd::encode_all(&plain[..], 3).unwrap());
+    let scores = |cases: &str, run: &str| {
+        let line = format!("scorebox run -s levenshtein --run-id {run} {cases}");
+        folder.sh(&line).exits_with(0);
+        folder.rows(&format!(
+            "SELECT node_id, score FROM _smithers_scorers WHERE run_id = '{run}' ORDER BY 1"
+        ))
+    };
+    let expected = scores("answers.jsonl", "plain");
+    assert_eq!(expected.len(), 400);
+    assert_eq!(scores("answers.jsonl.gz", "gzip"), expected);
+    assert_eq!(scores("answers.jsonl.zst", "zstd"), expected);
+    assert_eq!(scores("- < answers.jsonl", "stdin"), expected);
+    assert_eq!(scores("- < answers.jsonl.gz", "gzip-stdin"), expected);
+}
+
+#[test]
+fn scores_do_not_depend_on_how_many_are_made_at_once() {
+    let folder = Folder::new();
+    for (run, jobs) in [("one", 1), ("many", 7)] {
+        let line = format!("scorebox run suite.toml answers.jsonl --run-id {run} -j {jobs}");
+        folder.sh(&line).exits_with(0);
+    }
+    let rows = |run: &str| {
+        folder.rows(&format!(
+            "SELECT node_id, scorer_id, score, reason, meta_json FROM _smithers_scorers \
+             WHERE run_id = '{run}' ORDER BY 1, 2"
+        ))
+    };
+    assert_eq!(rows("one"), rows("many"));
+}
+
+#[test]
+fn errors_are_shown_and_the_exit_code_is_1_unless_they_are_allowed() {
+    let folder = Folder::new();
+    let command = "scorebox run -s ./misbehave.wasm --config misbehave='{\"then\": \"fail\"}' answers.jsonl -j 1";
+    assert_snapshot!(folder.sh(&format!("{command} --run-id r")), @"
+    scorer     scored  n/a  errors  mean  0 … 1     p50  min  max  fuel time
+    misbehave       0    0     400     -              -    -    -     -     -
+    [stderr]
+
+    run r: 400 cases, 400 scores in [time]
+    stored in scorebox.db; see them with: scorebox scores r
+    warning: 400 scores are errors, the first of them:
+      misbehave on gsm8k-0001-6b_finetuning: failed: was told to fail
+      misbehave on gsm8k-0001-6b_verification: failed: was told to fail
+      misbehave on gsm8k-0001-175b_finetuning: failed: was told to fail
+    hint: all of them: scorebox scores r --errors
+    [exit code 1]
+    ");
+    folder.sh(&format!("{command} --allow-errors")).exits_with(0);
+}
+
+#[test]
+fn an_invalid_score_is_an_error_and_counts_in_no_mean() {
+    let folder = Folder::new();
+    folder.write("cases.jsonl", "{\"output\": 1}\n");
+    for score in ["not-a-number", "infinite", "two", "negative"] {
+        let command = format!(
+            "scorebox run -s ./misbehave.wasm --config misbehave='{{\"score\": \"{score}\"}}' \
+             cases.jsonl --format json"
+        );
+        let summary = folder.sh(&command).exits_with(1).json();
+        assert_eq!(summary["scorers"][0]["errors"], 1, "{score}");
+        assert_eq!(summary["scorers"][0]["mean"], Value::Null, "{score}");
+    }
+    let kinds = folder.sh("scorebox scores --errors --format json").json();
+    assert_eq!(kinds[0]["error_kind"], "invalid-score");
+}

@@ -1,0 +1,211 @@
+//! `scorebox score`, as a user types it.
+
+use insta::assert_snapshot;
+
+use crate::fixture::Folder;
+
+const CASE: &str = r#"{"id": "capital", "output": "Paris", "groundTruth": "Paris"}"#;
+
+#[test]
+fn a_score_is_printed_as_json() {
+    let folder = Folder::new();
+    assert_snapshot!(folder.sh("scorebox score contains --output-text 'It is Paris.' --ground-truth '\"Paris\"'"), @r#"
+    {
+      "scorer": "contains",
+      "status": "scored",
+      "score": 1.0,
+      "reason": "found \"Paris\"",
+      "meta": {"found":["Paris"],"missing":[]},
+      "fuel": 17539,
+      "memoryBytes": 394192,
+      "durationMs": [time]
+    }
+    [exit code 0]
+    "#);
+}
+
+#[test]
+fn an_output_is_json_or_with_its_own_option_plain_text() {
+    let folder = Folder::new();
+    let json =
+        folder.sh("scorebox score exact-match --output '{\"a\": 1}' --ground-truth '{\"a\": 1.0}'");
+    assert_eq!(json.exits_with(0).json()["score"], 1.0);
+    let text = folder.sh("scorebox score exact-match --output-text 42 --ground-truth '\"42\"'");
+    assert_eq!(text.exits_with(0).json()["score"], 1.0);
+    assert_snapshot!(folder.sh("scorebox score exact-match --output Paris"), @r#"
+    [stderr]
+    error: `output` is not JSON: expected value at line 1 column 1
+    hint: text is written '"like this"', or with --output-text
+    [exit code 2]
+    "#);
+}
+
+#[test]
+fn a_whole_case_comes_from_a_file_or_from_standard_input() {
+    let folder = Folder::new();
+    folder.write("case.json", CASE);
+    let from_file = folder.sh("scorebox score exact-match --case case.json").exits_with(0);
+    let from_stdin = folder.sh("scorebox score exact-match --case - < case.json").exits_with(0);
+    for output in [from_file, from_stdin] {
+        assert_eq!(output.json()["score"], 1.0);
+    }
+}
+
+#[test]
+fn a_part_of_a_case_can_be_in_a_file() {
+    let folder = Folder::new();
+    folder.write("answer.json", "\"Paris\"");
+    folder.write("config.json", r#"{"value": "par", "ignoreCase": true, "at": "start"}"#);
+    let output = folder.sh("scorebox score contains --output @answer.json --config @config.json");
+    assert_eq!(output.exits_with(0).json()["score"], 1.0);
+    assert_snapshot!(folder.sh("scorebox score contains --output @none.json"), @"
+    [stderr]
+    error: cannot read `none.json`: No such file or directory (os error 2)
+    [exit code 2]
+    ");
+}
+
+#[test]
+fn a_scorer_that_does_not_apply_says_so_and_it_is_no_error() {
+    let folder = Folder::new();
+    let command =
+        r#"scorebox score ./misbehave.wasm --config '{"then": "not-applicable"}' --output 1"#;
+    assert_snapshot!(folder.sh(command), @r#"
+    {
+      "scorer": "./misbehave.wasm",
+      "status": "not-applicable",
+      "score": null,
+      "reason": "was told not to apply",
+      "fuel": 1353,
+      "memoryBytes": 393880,
+      "durationMs": [time]
+    }
+    [exit code 0]
+    "#);
+}
+
+#[test]
+fn an_error_is_printed_both_as_json_and_in_words_and_the_exit_code_is_1() {
+    let folder = Folder::new();
+    let command = r#"scorebox score ./misbehave.wasm --config '{"then": "fail"}' --output 1"#;
+    assert_snapshot!(folder.sh(command), @r#"
+    {
+      "scorer": "./misbehave.wasm",
+      "status": "error",
+      "score": null,
+      "error": {
+        "kind": "failed",
+        "message": "was told to fail"
+      },
+      "fuel": 1228,
+      "memoryBytes": 393880,
+      "durationMs": [time]
+    }
+    [stderr]
+    error: failed: was told to fail
+    [exit code 1]
+    "#);
+}
+
+#[test]
+fn errors_can_be_allowed() {
+    let folder = Folder::new();
+    let command = r#"scorebox score ./misbehave.wasm --config '{"then": "fail"}' --output 1"#;
+    let output = folder.sh(&format!("{command} --allow-errors")).exits_with(0);
+    assert_eq!(output.json()["status"], "error");
+}
+
+#[test]
+fn the_message_and_the_place_of_a_panic_reach_the_user() {
+    let folder = Folder::new();
+    let command = r#"scorebox score ./misbehave.wasm --config '{"then": "panic"}' --output 1"#;
+    let output = folder.sh(command).exits_with(1);
+    let first_line = output.stderr.lines().next().unwrap();
+    assert!(
+        first_line.starts_with("error: trap: panicked at tests/guests/misbehave/src/lib.rs:")
+            && first_line.ends_with(": was told to panic"),
+        "{output}"
+    );
+    assert!(output.stderr.contains("\n  at <misbehave::Misbehave>::act\n"), "{output}");
+    assert_eq!(output.json()["error"]["kind"], "trap");
+}
+
+#[test]
+fn limits_are_set_by_options() {
+    let folder = Folder::new();
+    let spin = r#"scorebox score ./misbehave.wasm --config '{"then": "spin"}' --output 1"#;
+    let fuel = folder.sh(&format!("{spin} --fuel 10000000")).exits_with(1);
+    assert_eq!(fuel.json()["error"]["kind"], "out-of-fuel");
+    let time = folder.sh(&format!("{spin} --timeout 300ms")).exits_with(1);
+    assert_eq!(time.json()["error"]["kind"], "timed-out");
+    let take = r#"scorebox score ./misbehave.wasm --config '{"then": "take-memory", "amount": 4000000}' --output 1"#;
+    let memory = folder.sh(&format!("{take} --memory 1MiB")).exits_with(1);
+    assert_eq!(memory.json()["error"]["kind"], "out-of-memory");
+    folder.sh(take).exits_with(0);
+}
+
+#[test]
+fn an_unknown_scorer_is_refused_with_the_name_meant() {
+    let folder = Folder::new();
+    assert_snapshot!(folder.sh("scorebox score exact-mach --output 1"), @"
+    [stderr]
+    error: there is no scorer `exact-mach`
+    hint: did you mean `exact-match`?
+    [exit code 2]
+    ");
+}
+
+#[test]
+fn an_unknown_configuration_key_is_refused_with_the_key_meant() {
+    let folder = Folder::new();
+    assert_snapshot!(folder.sh(r#"scorebox score contains --config '{"ignorecase": true}' --output 1"#), @"
+    [stderr]
+    error: scorer `contains`: invalid-config: unknown key `ignorecase`; did you mean `ignoreCase`?
+    [exit code 2]
+    ");
+}
+
+#[test]
+fn a_missing_configuration_key_is_named() {
+    let folder = Folder::new();
+    assert_snapshot!(folder.sh(r#"scorebox score latency --config '{"targetMs": 100}' --output 1"#), @"
+    [stderr]
+    error: scorer `latency`: invalid-config: `maxMs`: is missing, and has no default
+    [exit code 2]
+    ");
+}
+
+#[test]
+fn a_configuration_is_a_json_object() {
+    let folder = Folder::new();
+    assert_snapshot!(folder.sh("scorebox score contains --config value=Paris --output 1"), @r#"
+    [stderr]
+    error: the configuration is not JSON: expected value at line 1 column 1
+    hint: a configuration is a JSON object, like '{"ignoreCase": true}'
+    [exit code 2]
+    "#);
+    assert_snapshot!(folder.sh("scorebox score contains --config '[1]' --output 1"), @r#"
+    [stderr]
+    error: the configuration is no JSON object: [1]
+    hint: a configuration is a JSON object, like '{"ignoreCase": true}'
+    [exit code 2]
+    "#);
+}
+
+#[test]
+fn without_a_case_there_is_nothing_to_score() {
+    let folder = Folder::new();
+    assert_snapshot!(folder.sh("scorebox score contains"), @"
+    [stderr]
+    error: there is nothing to score
+    hint: give the output with --output, or a whole case with --case
+    [exit code 2]
+    ");
+}
+
+#[test]
+fn a_case_is_whole_or_in_parts_but_not_both() {
+    let folder = Folder::new();
+    let output = folder.sh("scorebox score contains --case case.json --output 1").exits_with(2);
+    assert!(output.stderr.contains("cannot be used with"), "{output}");
+}

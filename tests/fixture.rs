@@ -1,0 +1,145 @@
+//! A temporary folder in which a test types commands of scorebox, and what came of them. The commands
+//! run in a real shell with the real binary; nothing here knows how scorebox works.
+
+use std::{
+    fmt, fs,
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+};
+
+use rusqlite::{Connection, types::Value};
+
+/// A folder of its own for one test, with what a user might have in it: `answers.jsonl` and
+/// `suite.toml` of the GSM8K example, and `misbehave.wasm`.
+pub struct Folder {
+    folder: tempfile::TempDir,
+    _filters: insta::internals::SettingsBindDropGuard,
+}
+
+/// What a command printed, and how it ended.
+pub struct Output {
+    pub stdout: String,
+    pub stderr: String,
+    pub code: Option<i32>,
+}
+
+impl Folder {
+    pub fn new() -> Folder {
+        let folder = tempfile::tempdir().unwrap();
+        let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        for (from, to) in [
+            ("examples/gsm8k/answers.jsonl", "answers.jsonl"),
+            ("examples/gsm8k/suite.toml", "suite.toml"),
+            ("tests/guests/dist/misbehave.wasm", "misbehave.wasm"),
+        ] {
+            fs::copy(workspace.join(from), folder.path().join(to)).unwrap();
+        }
+        let filters = filters(folder.path()).bind_to_scope();
+        Folder { folder, _filters: filters }
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+        fs::write(self.path(name), content).unwrap();
+    }
+
+    /// Runs a line of shell, in which `scorebox` is the binary under test.
+    pub fn sh(&self, line: &str) -> Output {
+        let output = self.shell(line).output().unwrap();
+        Output {
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+            code: output.status.code(),
+        }
+    }
+
+    /// Begins to run one command; the child is scorebox itself. Its words can be read when it ended.
+    pub fn spawn(&self, command: &str) -> Child {
+        let mut shell = self.shell(&format!("exec {command}"));
+        shell.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+    }
+
+    fn shell(&self, line: &str) -> Command {
+        let binary = Path::new(env!("CARGO_BIN_EXE_scorebox"));
+        let mut search: Vec<PathBuf> = vec![binary.parent().unwrap().to_owned()];
+        search.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()));
+        let mut command = Command::new("sh");
+        command
+            .args(["-c", line])
+            .current_dir(self.folder.path())
+            .stdin(Stdio::null())
+            .env("PATH", std::env::join_paths(search).unwrap())
+            .env(
+                "SCOREBOX_CACHE_DIR",
+                Path::new(env!("CARGO_TARGET_TMPDIR")).join("command-cache"),
+            );
+        for name in ["SCOREBOX_DB", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
+            command.env_remove(name);
+        }
+        command
+    }
+
+    pub fn database(&self, name: &str) -> Connection {
+        Connection::open(self.path(name)).unwrap()
+    }
+
+    /// The rows that a query of `scorebox.db` gives, a line each.
+    pub fn rows(&self, query: &str) -> Vec<String> {
+        let database = self.database("scorebox.db");
+        let mut statement = database.prepare(query).unwrap();
+        let columns = statement.column_count();
+        let row = |row: &rusqlite::Row<'_>| {
+            (0..columns).map(|index| Ok(text(row.get(index)?))).collect::<Result<Vec<_>, _>>()
+        };
+        statement.query_map([], row).unwrap().map(|row| row.unwrap().join(" | ")).collect()
+    }
+}
+
+fn text(value: Value) -> String {
+    match value {
+        Value::Null => "null".into(),
+        Value::Integer(number) => number.to_string(),
+        Value::Real(number) => number.to_string(),
+        Value::Text(text) => text,
+        Value::Blob(bytes) => format!("{} bytes", bytes.len()),
+    }
+}
+
+/// Whatever differs from run to run and from machine to machine.
+fn filters(folder: &Path) -> insta::Settings {
+    let mut settings = insta::Settings::clone_current();
+    let folder = folder.display().to_string();
+    settings.add_filter(&folder.replace('.', "\\."), "[folder]");
+    settings.add_filter(r" +[\d.]+ (ns|µs|ms|s)\b", " [time]");
+    settings.add_filter(r"(?m) +time$", " time");
+    settings.add_filter(r#"("\w+(?:Ms|_ms)": ?)[\d.e+-]+"#, "$1[time]");
+    settings.add_filter(r"\d{8}-\d{6}-[a-z2-9]{4}", "[run]");
+    settings
+}
+
+impl Output {
+    pub fn json(&self) -> serde_json::Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}\n{self}"))
+    }
+
+    /// Ends the test unless the command ended with `code`.
+    #[track_caller]
+    pub fn exits_with(self, code: i32) -> Output {
+        assert_eq!(self.code, Some(code), "{self}");
+        self
+    }
+}
+
+/// All that a user sees.
+impl fmt::Display for Output {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.stdout)?;
+        if !self.stderr.is_empty() {
+            write!(f, "[stderr]\n{}", self.stderr)?;
+        }
+        write!(f, "[exit code {}]", self.code.map_or("none".into(), |code| code.to_string()))
+    }
+}

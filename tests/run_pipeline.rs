@@ -1,0 +1,324 @@
+//! A run from its cases to its rows, through the library: the rows do not depend on how many work at
+//! it, nor on how often it was interrupted, and whatever goes wrong is told and not waited for.
+
+use std::{
+    collections::BTreeSet,
+    io::{self, Read},
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+use scorebox::{
+    case::{CaseReader, Mapping, Source},
+    registry::{Reference, Registry},
+    run::{Control, OnBadCase, RunError, RunReport, RunRequest, Stop, WhichRun, load_scorers, run},
+    store::{RunState, ScoreFilter, ScoreRecord, Status, Store},
+    suite::{ScorerId, Suite, SuiteScorer},
+};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::sandbox_fixture::{config, guest_path, sandbox};
+
+/// A suite of scorers, each with its name, its component and its configuration.
+fn suite(scorers: &[(&str, &str, Value)]) -> Suite {
+    let scorers = scorers.iter().map(|(id, uses, settings)| {
+        let uses = match *uses {
+            guest @ ("misbehave" | "sleeper") => Reference::File(guest_path(guest)),
+            name => Reference::Name(name.to_owned()),
+        };
+        let scorer = SuiteScorer::new(ScorerId::new(id).unwrap(), uses);
+        SuiteScorer { config: config(settings), ..scorer }
+    });
+    Suite::new("test".into(), scorers.collect()).unwrap()
+}
+
+/// Some scorers of which each gives different scores to different cases.
+fn light_suite() -> Suite {
+    suite(&[
+        ("alike", "levenshtein", json!({})),
+        ("same", "exact-match", json!({})),
+        ("fast", "latency", json!({"targetMs": 100, "maxMs": 1000})),
+    ])
+}
+
+/// Cases of which every third has no ground truth.
+fn cases(count: usize) -> String {
+    let line = |number: usize| {
+        let mut case = json!({
+            "id": format!("case-{number}"),
+            "output": "ab".repeat(number % 7),
+            "latencyMs": number * 10,
+        });
+        if number % 3 != 0 {
+            case["groundTruth"] = json!("ab".repeat(number % 5));
+        }
+        format!("{case}\n")
+    };
+    (0..count).map(line).collect()
+}
+
+fn reader(lines: impl Read + Send + 'static) -> CaseReader {
+    let source = Source::reader("cases.jsonl", Box::new(lines));
+    CaseReader::open(vec![source], Mapping::default()).unwrap()
+}
+
+fn text(lines: String) -> CaseReader {
+    reader(io::Cursor::new(lines))
+}
+
+/// One run in a database; what is not said is as usual.
+struct Attempt {
+    database: PathBuf,
+    suite: Suite,
+    which: WhichRun,
+    jobs: usize,
+    on_bad_case: OnBadCase,
+    control: Arc<Control>,
+}
+
+impl Attempt {
+    fn new(folder: &TempDir, suite: Suite) -> Attempt {
+        Attempt {
+            database: folder.path().join("scores.db"),
+            suite,
+            which: WhichRun::New("r".parse().unwrap()),
+            jobs: 4,
+            on_bad_case: OnBadCase::Stop,
+            control: Arc::default(),
+        }
+    }
+
+    /// Runs it. That it ends is part of every test.
+    async fn run(self, cases: CaseReader) -> Result<RunReport, RunError> {
+        let sandbox = sandbox(8);
+        let registry = Registry::with_builtins();
+        let request = RunRequest {
+            scorers: load_scorers(&self.suite, &registry, &sandbox).await.unwrap(),
+            database: self.database,
+            which: self.which,
+            suite: self.suite,
+            cases,
+            jobs: self.jobs,
+            on_bad_case: self.on_bad_case,
+        };
+        let ended = tokio::time::timeout(Duration::from_secs(120), run(request, self.control));
+        ended.await.expect("the run hangs")
+    }
+}
+
+fn rows(database: &Path) -> Vec<ScoreRecord> {
+    let store = Store::open_read_only(database).unwrap();
+    store.scores(&ScoreFilter::default(), None, 1_000_000).unwrap()
+}
+
+/// What of a row does not depend on the clock.
+fn lasting(row: &ScoreRecord) -> impl PartialEq + std::fmt::Debug + use<> {
+    (
+        row.id.to_string(),
+        row.status.as_str(),
+        (row.error_kind.clone(), row.error_message.clone()),
+        (row.score, row.reason.clone(), row.meta_json.clone()),
+        (row.fuel, row.memory_bytes, row.latency_ms),
+    )
+}
+
+fn run_state(database: &Path) -> RunState {
+    Store::open_read_only(database).unwrap().run("r").unwrap().state
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_rows_do_not_depend_on_the_number_of_workers() {
+    let folders = [TempDir::new().unwrap(), TempDir::new().unwrap()];
+    let mut all = Vec::new();
+    for (folder, jobs) in folders.iter().zip([1, 8]) {
+        let attempt = Attempt { jobs, ..Attempt::new(folder, light_suite()) };
+        let database = attempt.database.clone();
+        let report = attempt.run(text(cases(300))).await.unwrap();
+        assert_eq!(report.stopped, None);
+        assert_eq!(report.progress.cases_done, 300);
+        assert_eq!(report.progress.scores_written, 900);
+        // 100 cases lack the ground truth, which two scorers need.
+        assert_eq!(report.progress.errors, 200);
+        assert_eq!(run_state(&database), RunState::Finished);
+        all.push(rows(&database).iter().map(lasting).collect::<Vec<_>>());
+    }
+    assert_eq!(all[0].len(), 900);
+    assert!(all[0] == all[1]);
+}
+
+/// Gives a little at a time; says stop when half was read.
+struct StopsHalfway {
+    text: io::Cursor<String>,
+    control: Arc<Control>,
+}
+
+impl Read for StopsHalfway {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.text.position() * 2 > self.text.get_ref().len() as u64 {
+            self.control.stop(Stop::Interrupted);
+        }
+        let most = buffer.len().min(100);
+        self.text.read(&mut buffer[..most])
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_that_was_stopped_is_completed_by_resuming_it() {
+    let folder = TempDir::new().unwrap();
+    let attempt = Attempt::new(&folder, light_suite());
+    let (database, control) = (attempt.database.clone(), Arc::clone(&attempt.control));
+    let halfway = StopsHalfway { text: io::Cursor::new(cases(600)), control };
+    let report = attempt.run(reader(halfway)).await.unwrap();
+    assert_eq!(report.stopped, Some(Stop::Interrupted));
+    assert_eq!(run_state(&database), RunState::Interrupted);
+    let before = rows(&database);
+    assert!(before.len() < 1000, "{}", before.len());
+
+    let resume = WhichRun::Resume("r".parse().unwrap());
+    let attempt = Attempt { which: resume, ..Attempt::new(&folder, light_suite()) };
+    let report = attempt.run(text(cases(600))).await.unwrap();
+    assert_eq!(report.stopped, None);
+    assert_eq!(report.progress.scores_written, 1800 - before.len() as u64);
+    assert_eq!(run_state(&database), RunState::Finished);
+    let after = rows(&database);
+    let ids: BTreeSet<String> = after.iter().map(|row| row.id.to_string()).collect();
+    assert_eq!((after.len(), ids.len()), (1800, 1800));
+    let kept = before.iter().filter(|row| after.contains(row)).count();
+    assert_eq!(kept, before.len(), "what was scored is not scored again");
+
+    let uninterrupted = TempDir::new().unwrap();
+    Attempt::new(&uninterrupted, light_suite()).run(text(cases(600))).await.unwrap();
+    let expected = rows(&uninterrupted.path().join("scores.db"));
+    assert!(after.iter().map(lasting).eq(expected.iter().map(lasting)));
+}
+
+#[tokio::test]
+async fn a_run_is_not_resumed_with_another_suite() {
+    let folder = TempDir::new().unwrap();
+    Attempt::new(&folder, light_suite()).run(text(cases(3))).await.unwrap();
+    let other = suite(&[("alike", "levenshtein", json!({}))]);
+    let which = WhichRun::Resume("r".parse().unwrap());
+    let error = Attempt { which, ..Attempt::new(&folder, other) }.run(text(cases(3))).await;
+    let error = error.unwrap_err();
+    assert!(matches!(error, RunError::NotTheSame { .. }), "{error}");
+    assert!(error.hint().is_some());
+}
+
+fn with_a_duplicate() -> String {
+    let line = |id: &str, output: &str| {
+        format!("{}\n", json!({"id": id, "output": output, "groundTruth": "first"}))
+    };
+    [line("a", "first"), line("b", "first"), line("a", "second"), line("c", "first")].concat()
+}
+
+#[tokio::test]
+async fn an_id_that_is_taken_is_a_bad_case_that_names_the_first_place() {
+    let folder = TempDir::new().unwrap();
+    let attempt = Attempt::new(&folder, suite(&[("same", "exact-match", json!({}))]));
+    let database = attempt.database.clone();
+    let report = attempt.run(text(with_a_duplicate())).await.unwrap();
+    let Some(Stop::BadCase { message, hint }) = report.stopped else { panic!("{report:?}") };
+    assert!(message.contains("cases.jsonl:3"), "{message}");
+    assert!(message.contains("the id `a` is taken by cases.jsonl:1"), "{message}");
+    assert!(hint.is_some());
+    assert_eq!(run_state(&database), RunState::Stopped);
+}
+
+#[tokio::test]
+async fn skipping_bad_cases_keeps_the_first_of_an_id() {
+    let folder = TempDir::new().unwrap();
+    let attempt = Attempt::new(&folder, suite(&[("same", "exact-match", json!({}))]));
+    let attempt = Attempt { on_bad_case: OnBadCase::Skip, ..attempt };
+    let database = attempt.database.clone();
+    let report = attempt.run(text(with_a_duplicate())).await.unwrap();
+    assert_eq!((report.stopped, report.progress.cases_bad), (None, 1));
+    assert_eq!(report.bad_cases.len(), 1);
+    let rows = rows(&database);
+    let scores: Vec<_> = rows.iter().map(|row| (row.case_id.as_str(), row.score)).collect();
+    assert_eq!(scores, [("a", Some(1.0)), ("b", Some(1.0)), ("c", Some(1.0))]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_scorer_that_always_crashes_spoils_no_row_but_its_own() {
+    let folder = TempDir::new().unwrap();
+    let mixed = suite(&[
+        ("before", "latency", json!({"targetMs": 100, "maxMs": 1000})),
+        ("crash", "misbehave", json!({"then": "panic"})),
+        ("after", "misbehave", json!({"then": "keep-state"})),
+    ]);
+    let attempt = Attempt::new(&folder, mixed);
+    let database = attempt.database.clone();
+    let report = attempt.run(text(cases(100))).await.unwrap();
+    assert_eq!((report.stopped, report.progress.errors), (None, 100));
+    let rows = rows(&database);
+    assert_eq!(rows.len(), 300);
+    for row in rows {
+        match row.scorer_id.as_str() {
+            "crash" => {
+                assert_eq!((row.status, row.score), (Status::Error, None));
+                assert_eq!(row.error_kind.as_deref(), Some("trap"));
+                assert!(row.error_message.unwrap().contains("was told to panic"));
+            }
+            "after" => assert_eq!((row.score, row.reason.as_deref()), (Some(1.0), Some("1"))),
+            _ => {
+                let latency = row.latency_ms.unwrap();
+                let expected = (1.0 - (latency - 100.0) / 900.0).clamp(0.0, 1.0);
+                assert!((row.score.unwrap() - expected).abs() < 1e-12, "{latency}");
+            }
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn large_results_are_kept_whole() {
+    const META: usize = 1_000_000;
+    let folder = TempDir::new().unwrap();
+    let large = suite(&[("large", "misbehave", json!({"then": "long-meta", "amount": META}))]);
+    let attempt = Attempt { jobs: 8, ..Attempt::new(&folder, large) };
+    let database = attempt.database.clone();
+    let report = attempt.run(text(cases(200))).await.unwrap();
+    assert_eq!((report.progress.scores_written, report.progress.errors), (200, 0));
+    let store = Store::open_read_only(&database).unwrap();
+    let (mut after, mut count) = (None, 0);
+    loop {
+        let page = store.scores(&ScoreFilter::default(), after, 20).unwrap();
+        let Some(last) = page.last() else { break };
+        after = Some(last.cursor);
+        count += page.len();
+        assert!(page.iter().all(|row| row.meta_json.as_ref().unwrap().len() == META + 2));
+    }
+    assert_eq!(count, 200);
+}
+
+#[tokio::test]
+async fn a_database_that_cannot_be_had_ends_the_run_with_a_hint() {
+    let folder = TempDir::new().unwrap();
+    let text_file = folder.path().join("text");
+    std::fs::write(&text_file, "this is no database, and never was one\n".repeat(100)).unwrap();
+    let missing = folder.path().join("missing/scores.db");
+    for database in [missing, folder.path().to_owned(), text_file] {
+        let attempt = Attempt::new(&folder, light_suite());
+        let attempt = Attempt { database: database.clone(), ..attempt };
+        let error = attempt.run(text(cases(10))).await.unwrap_err();
+        assert!(matches!(error, RunError::Store(_)), "{error}");
+        assert!(error.to_string().contains(&database.display().to_string()), "{error}");
+        assert!(error.hint().is_some_and(|hint| !hint.is_empty()));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_writer_that_fails_halfway_ends_the_run_and_nobody_waits_for_it() {
+    let folder = TempDir::new().unwrap();
+    let attempt = Attempt { jobs: 8, ..Attempt::new(&folder, light_suite()) };
+    let database = attempt.database.clone();
+    drop(Store::open(&database).unwrap());
+    let refuse = "CREATE TRIGGER refuse BEFORE INSERT ON cases WHEN NEW.case_id = 'case-2500'
+        BEGIN SELECT RAISE(ABORT, 'no more room in this test'); END";
+    rusqlite::Connection::open(&database).unwrap().execute_batch(refuse).unwrap();
+    let error = attempt.run(text(cases(20_000))).await.unwrap_err();
+    assert!(error.to_string().contains("no more room in this test"), "{error}");
+    assert!(error.hint().is_some());
+    assert!(rows(&database).len() <= 7500);
+}

@@ -1,0 +1,227 @@
+//! The cache of compiled code: what is in it is used, and whatever is wrong with it costs time and
+//! never a score.
+
+use std::{
+    fs,
+    os::unix::fs::PermissionsExt as _,
+    path::{Path, PathBuf},
+    time::{Duration, SystemTime},
+};
+
+use scorebox::sandbox::{
+    CacheOptions, DEFAULT_CACHE_BYTES, LoadedScorer, Sandbox, SandboxOptions, Start,
+};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::sandbox_fixture::{guest, load, output, result};
+
+fn sandbox(folder: &Path, most_bytes: u64) -> Sandbox {
+    let cache = Some(CacheOptions { folder: folder.to_owned(), most_bytes });
+    Sandbox::new(&SandboxOptions { slots: 1, cache }).unwrap()
+}
+
+/// A sandbox as another process would have it.
+fn fresh(folder: &Path) -> Sandbox {
+    sandbox(folder, DEFAULT_CACHE_BYTES)
+}
+
+async fn misbehave(sandbox: &Sandbox, settings: Value) -> LoadedScorer {
+    load(sandbox, &guest("misbehave"), &settings).await
+}
+
+/// Compiled once and not frozen, which takes a third of the time.
+async fn sleeper(folder: &Path) -> LoadedScorer {
+    load(&fresh(folder), &guest("sleeper"), &json!({})).await
+}
+
+/// Reason and fuel of a score.
+async fn trail(scorer: &LoadedScorer) -> (Option<String>, u64) {
+    let outcome = scorer.score(output("1")).await;
+    let fuel = outcome.fuel;
+    (result(outcome).reason, fuel)
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> =
+        fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
+    files.sort();
+    files
+}
+
+fn only_file(folder: &Path) -> PathBuf {
+    let files = files(folder);
+    assert_eq!(files.len(), 1, "{files:?}");
+    files[0].clone()
+}
+
+fn bytes_in(folder: &Path) -> u64 {
+    files(folder).iter().map(|file| file.metadata().unwrap().len()).sum()
+}
+
+#[tokio::test]
+async fn what_was_loaded_once_comes_from_the_cache_and_scores_the_same() {
+    let folder = TempDir::new().unwrap();
+    // The counter is in the memory that is frozen, so that the second start shows where it begins.
+    let settings = json!({"first": "keep-state", "then": "keep-state"});
+    let uncached = Sandbox::new(&SandboxOptions { slots: 1, cache: None }).unwrap();
+    let expected = trail(&misbehave(&uncached, settings.clone()).await).await;
+    assert_eq!(expected.0.as_deref(), Some("2"));
+
+    let first = misbehave(&fresh(folder.path()), settings.clone()).await;
+    assert!(!first.cached());
+    let second = misbehave(&fresh(folder.path()), settings).await;
+    assert!(second.cached());
+    assert_eq!(*second.start(), Start::Frozen);
+    assert_eq!((first.info(), first.digest()), (second.info(), second.digest()));
+    assert_eq!((trail(&first).await, trail(&second).await), (expected.clone(), expected));
+}
+
+#[tokio::test]
+async fn a_scorer_that_is_not_frozen_is_cached_with_the_reason() {
+    let folder = TempDir::new().unwrap();
+    let first = load(&fresh(folder.path()), &guest("sleeper"), &json!({})).await;
+    let second = load(&fresh(folder.path()), &guest("sleeper"), &json!({})).await;
+    assert!(second.cached());
+    assert!(matches!(second.start(), Start::ConfigureEachTime { .. }));
+    assert_eq!(first.start(), second.start());
+    assert_eq!(trail(&first).await, trail(&second).await);
+}
+
+#[tokio::test]
+async fn an_entry_is_for_one_component_and_one_configuration() {
+    let folder = TempDir::new().unwrap();
+    let told = json!({"then": "not-applicable"});
+    misbehave(&fresh(folder.path()), json!({})).await;
+    let other = misbehave(&fresh(folder.path()), told.clone()).await;
+    assert!(!other.cached());
+    assert_eq!(files(folder.path()).len(), 2);
+    let again = misbehave(&fresh(folder.path()), told).await;
+    assert!(again.cached());
+    assert_eq!(trail(&again).await.0.as_deref(), Some("was told not to apply"));
+    assert!(!load(&fresh(folder.path()), &guest("sleeper"), &json!({})).await.cached());
+}
+
+#[tokio::test]
+async fn an_entry_that_is_not_whole_is_made_anew() {
+    let folder = TempDir::new().unwrap();
+    let expected = trail(&sleeper(folder.path()).await).await;
+    let entry = only_file(folder.path());
+    let whole = fs::read(&entry).unwrap();
+    let flipped = |place: usize| {
+        let mut bytes = whole.clone();
+        bytes[place] ^= 0x10;
+        bytes
+    };
+    let damages = [
+        ("empty", Vec::new()),
+        ("cut in its header", whole[..100].to_vec()),
+        ("half written", whole[..whole.len() / 2].to_vec()),
+        ("cut by a byte", whole[..whole.len() - 1].to_vec()),
+        ("of another format", flipped(0)),
+        ("with another digest", flipped(10)),
+        ("with a flipped bit in its header", flipped(60)),
+        ("with a flipped bit in its code", flipped(whole.len() - 1000)),
+    ];
+    for (what, bytes) in damages {
+        fs::write(&entry, bytes).unwrap();
+        let scorer = sleeper(folder.path()).await;
+        assert!(!scorer.cached(), "{what}");
+        assert_eq!(trail(&scorer).await, expected, "{what}");
+        let repaired = sleeper(folder.path()).await;
+        assert!(repaired.cached(), "{what}: it was replaced");
+    }
+}
+
+#[tokio::test]
+async fn the_folder_stays_under_its_bound_and_keeps_the_latest() {
+    let folder = TempDir::new().unwrap();
+    misbehave(&fresh(folder.path()), json!({"amount": 0})).await;
+    let bound = bytes_in(folder.path()) * 5 / 2;
+    for amount in 1..4 {
+        for (age, file) in files(folder.path()).iter().enumerate() {
+            // Whatever the file system's clock, what is there is older than what comes.
+            let file = fs::File::options().write(true).open(file).unwrap();
+            let hours = Duration::from_secs(3600 * (age as u64 + 1));
+            file.set_modified(SystemTime::now() - hours).unwrap();
+        }
+        misbehave(&sandbox(folder.path(), bound), json!({"amount": amount})).await;
+        assert!(bytes_in(folder.path()) <= bound);
+        let latest = sandbox(folder.path(), bound);
+        assert!(misbehave(&latest, json!({"amount": amount})).await.cached());
+    }
+    assert_eq!(files(folder.path()).len(), 2, "as many as fit");
+}
+
+#[tokio::test]
+async fn an_entry_larger_than_the_bound_is_not_kept() {
+    let folder = TempDir::new().unwrap();
+    let scorer = misbehave(&sandbox(folder.path(), 1000), json!({})).await;
+    assert_eq!(result(scorer.score(output("1")).await).score, Some(1.0));
+    assert!(files(folder.path()).is_empty());
+}
+
+#[tokio::test]
+async fn a_folder_that_others_can_write_to_is_not_used_and_scoring_goes_on() {
+    let folder = TempDir::new().unwrap();
+    misbehave(&fresh(folder.path()), json!({})).await;
+    for mode in [0o777, 0o702] {
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(mode)).unwrap();
+        let sandbox = fresh(folder.path());
+        let warnings = sandbox.warnings();
+        assert_eq!(warnings.len(), 1, "{warnings:?}");
+        assert!(warnings[0].contains("can be written to by others"), "{warnings:?}");
+        assert!(warnings[0].contains(&folder.path().display().to_string()));
+        let scorer = misbehave(&sandbox, json!({})).await;
+        assert!(!scorer.cached());
+        assert_eq!(result(scorer.score(output("1")).await).score, Some(1.0));
+    }
+}
+
+#[tokio::test]
+async fn a_folder_that_cannot_be_made_is_a_warning_and_scoring_goes_on() {
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("file");
+    fs::write(&file, "").unwrap();
+    for place in [file.clone(), file.join("below")] {
+        let sandbox = fresh(&place);
+        assert_eq!(sandbox.warnings().len(), 1);
+        let scorer = misbehave(&sandbox, json!({})).await;
+        assert_eq!(result(scorer.score(output("1")).await).score, Some(1.0));
+    }
+}
+
+#[test]
+fn a_new_folder_is_for_the_user_alone() {
+    let parent = TempDir::new().unwrap();
+    let folder = parent.path().join("scorebox").join("code");
+    assert!(fresh(&folder).warnings().is_empty());
+    for made in [parent.path().join("scorebox"), folder] {
+        assert_eq!(made.metadata().unwrap().permissions().mode() & 0o777, 0o700);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_that_load_the_same_thing_at_once_do_not_disturb_each_other() {
+    let folder = TempDir::new().unwrap();
+    let (one, another) = (fresh(folder.path()), fresh(folder.path()));
+    let (one, another) = tokio::join!(misbehave(&one, json!({})), misbehave(&another, json!({})));
+    assert_eq!(trail(&one).await, trail(&another).await);
+    only_file(folder.path());
+    assert!(misbehave(&fresh(folder.path()), json!({})).await.cached());
+}
+
+#[tokio::test]
+async fn what_a_scorer_says_of_itself_is_cached_apart_from_its_code() {
+    let folder = TempDir::new().unwrap();
+    let describe = async |sandbox: Sandbox| {
+        let (limits, grants) = Default::default();
+        sandbox.describe(&guest("misbehave"), &limits, grants).await.unwrap()
+    };
+    let first = describe(fresh(folder.path())).await;
+    assert!(bytes_in(folder.path()) < 100_000);
+    assert_eq!(describe(fresh(folder.path())).await, first);
+    let scorer = misbehave(&fresh(folder.path()), json!({})).await;
+    assert!(!scorer.cached());
+    assert_eq!(*scorer.info(), first);
+}

@@ -1,0 +1,86 @@
+//! What the tests of sandbox and run share: sandboxes, the built-in components and the test guests,
+//! loaded with a configuration. Asserts nothing.
+
+use std::{fs, path::PathBuf};
+
+use scorebox::{
+    contract::{ScoreResult, ScorerInput},
+    registry::Registry,
+    sandbox::{
+        CacheOptions, ErrorKind, Grants, Limits, LoadedScorer, Outcome, Sandbox, SandboxOptions,
+        ScoreError, ScorerConfig,
+    },
+};
+use serde_json::Value;
+
+/// A sandbox with so many slots. Tests share its cache, for compiling is most of what they do.
+pub fn sandbox(slots: u32) -> Sandbox {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("compiled-scorers");
+    let cache = Some(CacheOptions { folder, most_bytes: 256 << 20 });
+    Sandbox::new(&SandboxOptions { slots, cache }).unwrap()
+}
+
+/// A sandbox with so many slots, in which everything is compiled and configured anew.
+pub fn uncached(slots: u32) -> Sandbox {
+    Sandbox::new(&SandboxOptions { slots, cache: None }).unwrap()
+}
+
+/// The component of a built-in scorer.
+pub fn builtin(name: &str) -> Vec<u8> {
+    Registry::with_builtins().get(name).unwrap().bytes.to_vec()
+}
+
+/// Where the component of a test guest is.
+pub fn guest_path(name: &str) -> PathBuf {
+    let tests = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../tests");
+    tests.join("guests/dist").join(format!("{name}.wasm"))
+}
+
+/// The component of a test guest.
+pub fn guest(name: &str) -> Vec<u8> {
+    fs::read(guest_path(name)).unwrap()
+}
+
+pub fn config(config: &Value) -> ScorerConfig {
+    ScorerConfig::new(config.as_object().unwrap())
+}
+
+/// Loads without grants.
+pub async fn try_load(
+    sandbox: &Sandbox,
+    component: &[u8],
+    settings: &Value,
+    limits: &Limits,
+) -> Result<LoadedScorer, ScoreError> {
+    sandbox.load(component, &config(settings), limits, Grants::NONE).await
+}
+
+/// Loads with the usual limits.
+pub async fn load(sandbox: &Sandbox, component: &[u8], settings: &Value) -> LoadedScorer {
+    try_load(sandbox, component, settings, &Limits::default()).await.unwrap()
+}
+
+/// A case that is nothing but an output, as JSON.
+pub fn output(json: &str) -> ScorerInput<'_> {
+    ScorerInput { output: json, ..ScorerInput::default() }
+}
+
+pub fn result(outcome: Outcome) -> ScoreResult {
+    outcome.result.unwrap()
+}
+
+pub fn error(outcome: Outcome) -> ScoreError {
+    outcome.result.unwrap_err()
+}
+
+pub fn kind(outcome: &Outcome) -> Option<ErrorKind> {
+    outcome.result.as_ref().err().map(|error| error.kind)
+}
+
+/// Where loading went wrong.
+pub fn refusal(loaded: Result<LoadedScorer, ScoreError>) -> ScoreError {
+    match loaded {
+        Ok(_) => panic!("it was loaded"),
+        Err(error) => error,
+    }
+}
