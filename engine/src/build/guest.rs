@@ -58,8 +58,8 @@ pub fn build_guest(
     if !manifest.is_file() {
         return Err(BuildError::NotACrate(folder.to_owned()));
     }
-    let package = Package::read(&manifest)?;
     fetch(&manifest, output)?;
+    let package = Package::read(&manifest)?;
     compile(&manifest, &package, toolchain, output)?;
     let module = package
         .target_folder
@@ -76,6 +76,8 @@ struct Package {
     library: String,
     workspace: PathBuf,
     target_folder: PathBuf,
+    /// The folders of path dependencies outside the workspace, with their crates' names.
+    outside: Vec<(String, PathBuf)>,
 }
 
 #[derive(Deserialize)]
@@ -89,6 +91,7 @@ struct Metadata {
 struct MetadataPackage {
     name: String,
     manifest_path: PathBuf,
+    source: Option<String>,
     targets: Vec<MetadataTarget>,
 }
 
@@ -98,16 +101,26 @@ struct MetadataTarget {
     crate_types: Vec<String>,
 }
 
+impl Metadata {
+    fn folders_outside(&self) -> Vec<(String, PathBuf)> {
+        let paths = self.packages.iter().filter(|package| package.source.is_none());
+        paths
+            .filter_map(|package| Some((&package.name, package.manifest_path.parent()?)))
+            .filter(|(_, folder)| !folder.starts_with(&self.workspace_root))
+            .map(|(name, folder)| (name.clone(), folder.to_owned()))
+            .collect()
+    }
+}
+
 impl Package {
     fn read(manifest: &Path) -> Result<Package, BuildError> {
         let mut cargo = cargo();
-        cargo
-            .args(["metadata", "--format-version=1", "--no-deps", "--manifest-path"])
-            .arg(manifest);
+        cargo.args(["metadata", "--format-version=1", "--manifest-path"]).arg(manifest);
         let answer = run(cargo, CargoOutput::Captured)?;
         let metadata: Metadata = serde_json::from_slice(&answer)
             .map_err(|error| BuildError::Metadata(error.to_string()))?;
         let manifest = fs::canonicalize(manifest).map_err(BuildError::file(manifest))?;
+        let outside = metadata.folders_outside();
         let package = metadata
             .packages
             .into_iter()
@@ -125,6 +138,7 @@ impl Package {
             library: library.name,
             workspace: metadata.workspace_root,
             target_folder: metadata.target_directory,
+            outside,
         })
     }
 }
@@ -186,6 +200,9 @@ fn flags(package: &Package, toolchain: &Toolchain) -> OsString {
         flags.push(flag);
     };
     remap(&package.workspace, "/src");
+    for (name, folder) in &package.outside {
+        remap(folder, &format!("/{name}"));
+    }
     remap(&toolchain.sysroot, "/rust");
     for folder in registry_folders() {
         // The folder is named after the registry's host.

@@ -10,7 +10,7 @@ mod sparkline;
 mod table;
 mod text;
 
-pub use number::{bytes, count, duration, fuel, score};
+pub use number::{bytes, count, counted, duration, fuel, score};
 pub use sparkline::sparkline;
 pub use table::{Align, Table};
 pub use text::{one_line, printable};

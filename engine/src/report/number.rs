@@ -24,6 +24,11 @@ pub fn count(value: u64) -> String {
     text
 }
 
+/// A number of things: `1 case`, `300,000 cases`.
+pub fn counted(value: u64, one: &str, many: &str) -> String {
+    format!("{} {}", count(value), if value == 1 { one } else { many })
+}
+
 /// Fuel, in thousands, millions or billions: `14.2 k`.
 pub fn fuel(value: f64) -> String {
     scaled(value, 1000.0, &["", " k", " M", " G", " T"])

@@ -55,6 +55,7 @@ const BAD_CASES_KEPT: usize = 5;
 #[derive(Debug, Default)]
 pub struct Control {
     stopping: AtomicBool,
+    reading_ended: AtomicBool,
     stopped_by: Mutex<Option<Stop>>,
     bad_cases: Mutex<Vec<String>>,
     cases_read: AtomicU64,
@@ -73,6 +74,18 @@ impl Control {
     pub fn stop(&self, reason: Stop) {
         locked(&self.stopped_by).get_or_insert(reason);
         self.stopping.store(true, Ordering::Release);
+    }
+
+    /// Ends the reading: what was read before is still scored and written, so that a bad line always
+    /// leaves the same scores behind. The first reason counts.
+    pub(super) fn end_reading(&self, reason: Stop) {
+        locked(&self.stopped_by).get_or_insert(reason);
+        self.reading_ended.store(true, Ordering::Release);
+    }
+
+    /// Whether nothing more is to be read.
+    pub(super) fn is_reading_ended(&self) -> bool {
+        self.reading_ended.load(Ordering::Acquire) || self.is_stopping()
     }
 
     /// Whether the run is to end.

@@ -10,6 +10,7 @@
 //! - `reading`: cases one at a time, without those that an earlier session finished.
 //! - `queue`: the cases between reader and workers.
 //! - `room`: memory for what is in flight, by bytes.
+//! - `seen`: whether a case's name may have come before.
 //! - `scoring`: each case through each scorer, each in a sandbox of its own.
 //! - `writing`: the one writer; cases and scores in batches.
 //! - `aggregate`: what a run's scores say together, for the table at its end and for `stats`.
@@ -26,6 +27,7 @@ mod reading;
 mod room;
 mod scorers;
 mod scoring;
+mod seen;
 mod writing;
 
 use std::{

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use tokio::sync::{OwnedSemaphorePermit, mpsc};
+use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 
 use crate::{
     case::{Case, CaseReader, ReadError},
@@ -11,7 +11,9 @@ use crate::{
     store::{RunHandle, ScorerKey, Store, StoreError},
 };
 
-use super::{Control, OnBadCase, RunError, Stop, queue::Queue, room::Room, writing::Message};
+use super::{
+    Control, OnBadCase, RunError, Stop, queue::Queue, room::Room, seen::Seen, writing::Message,
+};
 
 /// The most cases that are handed over at once.
 const MOST_AT_ONCE: usize = 32;
@@ -33,6 +35,8 @@ pub(super) struct Task {
     pub(super) read: Arc<ReadCase>,
     /// The scorers that an earlier session has not finished; none means all.
     pub(super) missing: Option<Vec<ScorerKey>>,
+    /// Whether an earlier session stored another case in its place.
+    changed: bool,
 }
 
 /// The cases of a run.
@@ -42,6 +46,9 @@ pub(super) struct Cases {
     on_bad_case: OnBadCase,
     earlier: Option<Earlier>,
     room: Room,
+    seen: Seen,
+    /// A case whose name may have come before; it is handed out only when the writer has stored it.
+    doubtful: Option<Task>,
 }
 
 /// What earlier sessions of the run have stored.
@@ -68,6 +75,8 @@ impl Cases {
                         on_bad_case,
                         earlier: None,
                         room,
+                        seen: Seen::new(),
+                        doubtful: None,
                     });
                 }
                 Some(Err(ReadError::BadCase(bad))) if on_bad_case == OnBadCase::Skip => {
@@ -92,7 +101,10 @@ impl Cases {
         control: &Control,
     ) {
         if let Err(error) = self.hand_out(to_workers, to_writer, control) {
-            control.stop(Stop::Unreadable { message: error.to_string(), hint: Some(error.hint()) });
+            control.end_reading(Stop::Unreadable {
+                message: error.to_string(),
+                hint: Some(error.hint()),
+            });
         }
         to_workers.close();
     }
@@ -103,20 +115,39 @@ impl Cases {
         to_writer: &mpsc::Sender<Message>,
         control: &Control,
     ) -> Result<(), StoreError> {
-        while !control.is_stopping() {
+        while !control.is_reading_ended() {
             let tasks = self.next_tasks(control)?;
-            if tasks.is_empty() {
-                return Ok(());
-            }
+            let ended = tasks.is_empty() && self.doubtful.is_none();
             let cases = tasks.iter().map(|task| Arc::clone(&task.read)).collect();
             let sent = to_writer.blocking_send(Message::Read(cases)).is_ok()
-                && to_workers.push(tasks).is_ok();
-            if !sent {
-                // The other side has ended, and says why.
+                && to_workers.push(tasks).is_ok()
+                && self.hand_out_doubtful(to_workers, to_writer);
+            if ended || !sent {
+                // Where it was not sent, the other side has ended, and says why.
                 return Ok(());
             }
         }
         Ok(())
+    }
+
+    /// Waits until the writer has stored the doubtful case, or refused it; so the first of two cases
+    /// with one name is scored and the second never, however the threads run.
+    fn hand_out_doubtful(
+        &mut self,
+        to_workers: &Queue<Task>,
+        to_writer: &mpsc::Sender<Message>,
+    ) -> bool {
+        let Some(task) = self.doubtful.take() else { return true };
+        let (answer, stored) = oneshot::channel();
+        let message = Message::Doubtful { case: Arc::clone(&task.read), answer };
+        if to_writer.blocking_send(message).is_err() {
+            return false;
+        }
+        match stored.blocking_recv() {
+            Ok(true) => to_workers.push([task]).is_ok(),
+            Ok(false) => true,
+            Err(_writer_ended) => false,
+        }
     }
 
     /// The cases that can be had without waiting for more input, at least one unless there are no
@@ -124,7 +155,7 @@ impl Cases {
     fn next_tasks(&mut self, control: &Control) -> Result<Vec<Task>, StoreError> {
         let mut tasks = Vec::with_capacity(MOST_AT_ONCE);
         while tasks.len() < MOST_AT_ONCE
-            && !control.is_stopping()
+            && !control.is_reading_ended()
             && (tasks.is_empty() || (self.reader.is_next_line_buffered() && self.room.is_ample()))
         {
             let case = match self.first.take().map(Ok).or_else(|| self.reader.next_case()) {
@@ -136,7 +167,14 @@ impl Cases {
                 }
             };
             control.note_read(self.reader.bytes_read());
-            tasks.extend(self.task(case, control)?);
+            let maybe_seen = self.seen.note(case.id(), case.iteration(), case.attempt());
+            match self.task(case, control)? {
+                Some(task) if maybe_seen || task.changed => {
+                    self.doubtful = Some(task);
+                    break;
+                }
+                task => tasks.extend(task),
+            }
         }
         Ok(tasks)
     }
@@ -148,17 +186,19 @@ impl Cases {
             None => Missing::All,
             Some(earlier) => earlier.missing(&case, digest)?,
         };
+        let changed = matches!(missing, Missing::Unknown);
         let missing = match missing {
             Missing::Nothing => {
                 control.note_finished_before();
                 return Ok(None);
             }
-            Missing::All => None,
+            Missing::All | Missing::Unknown => None,
             Missing::Some(scorers) => Some(scorers),
         };
         let other = case.other_json();
         let share = self.room.wait_for(case.json().len());
-        Ok(Some(Task { read: Arc::new(ReadCase { case, digest, other, _share: share }), missing }))
+        let read = Arc::new(ReadCase { case, digest, other, _share: share });
+        Ok(Some(Task { read, missing, changed }))
     }
 
     fn note(&self, error: ReadError, control: &Control) {
@@ -168,7 +208,7 @@ impl Cases {
                 note_bad_case(bad.to_string(), hint, self.on_bad_case, control)
             }
             ReadError::Source(error) => {
-                control.stop(Stop::Unreadable { message: error.to_string(), hint });
+                control.end_reading(Stop::Unreadable { message: error.to_string(), hint });
             }
         }
     }
@@ -183,7 +223,7 @@ pub(super) fn note_bad_case(
 ) {
     control.note_bad_case(message.clone());
     if on_bad_case == OnBadCase::Stop {
-        control.stop(Stop::BadCase { message, hint });
+        control.end_reading(Stop::BadCase { message, hint });
     }
 }
 
@@ -192,18 +232,18 @@ enum Missing {
     Nothing,
     All,
     Some(Vec<ScorerKey>),
+    /// Another case is stored under this name; the writer will complain.
+    Unknown,
 }
 
 impl Earlier {
     fn missing(&self, case: &Case, digest: Digest) -> Result<Missing, StoreError> {
         let stored =
             self.store.stored_case(self.run.key, case.id(), case.iteration(), case.attempt())?;
-        // A case of the same name that is not this one is for the writer to complain about.
-        let Some(stored) =
-            stored.filter(|stored| stored.ordinal == case.ordinal() && stored.digest == digest)
-        else {
-            return Ok(Missing::All);
-        };
+        let Some(stored) = stored else { return Ok(Missing::All) };
+        if stored.ordinal != case.ordinal() || stored.digest != digest {
+            return Ok(Missing::Unknown);
+        }
         let missing: Vec<ScorerKey> = self
             .run
             .scorers

@@ -9,7 +9,7 @@ use std::{
 
 use tokio::{
     runtime::Handle,
-    sync::{OwnedSemaphorePermit, mpsc},
+    sync::{OwnedSemaphorePermit, mpsc, oneshot},
     time::timeout,
 };
 
@@ -36,6 +36,8 @@ const BATCH_TIME: Duration = Duration::from_millis(250);
 pub(super) enum Message {
     /// Cases were read; their scores will follow.
     Read(Vec<Arc<ReadCase>>),
+    /// A case was read whose name may have come before; the answer is whether it was stored.
+    Doubtful { case: Arc<ReadCase>, answer: oneshot::Sender<bool> },
     /// Cases were scored; the share of the memory for results is given back when they are written.
     Scored { cases: Vec<ScoredCase>, _share: Option<OwnedSemaphorePermit> },
 }
@@ -146,6 +148,12 @@ impl Writing<'_> {
     fn take(&mut self, message: Message) -> Result<(), StoreError> {
         match message {
             Message::Read(cases) => cases.iter().try_for_each(|read| self.add_case(read)),
+            Message::Doubtful { case, answer } => {
+                self.add_case(&case)?;
+                // The reader waits for the answer, unless it has ended.
+                let _ = answer.send(self.in_flight.contains_key(&case.case.ordinal()));
+                Ok(())
+            }
             Message::Scored { cases, .. } => {
                 cases.iter().try_for_each(|case| self.add_scores(case))
             }

@@ -90,7 +90,7 @@ impl Grants {
             ))
             .hint(format!(
                 "if you trust it with that, add `grants = [\"{grant}\"]` to the scorer in the suite, \
-                 or `--grant NAME={grant}`"
+                 or use `--grant {grant}` (in a run: `--grant NAME={grant}`)"
             ))),
             Need::Unavailable => Err(missing(format!(
                 "the component imports `{import}`, which this version of scorebox cannot grant"

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-/// The bounds of one score (and of `describe` and `configure`). Reaching one is an error of that
+/// The bounds of one score. Reaching one is an error of that
 /// score and of nothing else.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -50,6 +50,18 @@ impl Default for Limits {
 impl Limits {
     /// The largest memory limit that can be set: a 32-bit memory has no more.
     pub const MOST_MEMORY_BYTES: u64 = 4 << 30;
+
+    /// The limits of `describe` and `configure`: those of a score, and at least the defaults, so that a
+    /// tight limit on scores does not keep a scorer from being loaded.
+    pub(super) fn of_loading(&self) -> Limits {
+        let default = Limits::default();
+        Limits {
+            fuel: self.fuel.max(default.fuel),
+            timeout: self.timeout.max(default.timeout),
+            memory_bytes: self.memory_bytes.max(default.memory_bytes),
+            ..self.clone()
+        }
+    }
 
     /// The bytes that one call may hand from guest to host: every bounded part of a result once,
     /// and room for what describes them.

@@ -127,7 +127,8 @@ impl Sandbox {
     ///
     /// # Errors
     /// `invalid-component`, `missing-grant`, `invalid-config`, and whatever `describe` and
-    /// `configure` run into: they have the limits of one score.
+    /// `configure` run into: they have the limits of one score, and at least the
+    /// default ones.
     pub async fn load(
         &self,
         component: &[u8],
@@ -144,7 +145,7 @@ impl Sandbox {
         let cached = found.is_some();
         let prepared = match found {
             Some(prepared) => prepared,
-            None => self.prepare(component, &anatomy, config, limits).await?,
+            None => self.prepare(component, &anatomy, config, &limits.of_loading()).await?,
         };
         if !cached && let Some(cache) = &self.shared().cache {
             cache.put(key, &prepared);
@@ -183,7 +184,8 @@ impl Sandbox {
         if let Some(info) = cache.and_then(|cache| cache.get_info(key)) {
             return Ok(info);
         }
-        let info = self.call_describe(&self.link(&self.compile(component)?)?, limits).await?;
+        let image = self.link(&self.compile(component)?)?;
+        let info = self.call_describe(&image, &limits.of_loading()).await?;
         if let Some(cache) = cache {
             cache.put_info(key, &info);
         }

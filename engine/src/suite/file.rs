@@ -10,7 +10,9 @@ use crate::{
     sandbox::{Grant, Limits, ScorerConfig},
 };
 
-use super::{Place, ScorerId, Suite, SuiteError, SuiteScorer, parse_bytes, parse_duration};
+use super::{
+    Place, ScorerId, Suite, SuiteError, SuiteScorer, parse_bytes, parse_duration, parse_memory,
+};
 
 /// The version of the format.
 pub(super) const VERSION: u32 = 1;
@@ -51,8 +53,8 @@ pub struct LimitOverrides {
     /// Fuel of one score.
     #[serde(default)]
     pub fuel: Option<u64>,
-    /// Bytes of memory.
-    #[serde(default, deserialize_with = "bytes")]
+    /// Bytes of memory, at most 4 GiB.
+    #[serde(default, deserialize_with = "memory")]
     pub memory: Option<u64>,
     /// Wall-clock time of one score.
     #[serde(default, deserialize_with = "duration")]
@@ -74,8 +76,7 @@ impl LimitOverrides {
     pub fn apply(&self, mut limits: Limits) -> Limits {
         let size = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
         limits.fuel = self.fuel.unwrap_or(limits.fuel);
-        limits.memory_bytes =
-            self.memory.unwrap_or(limits.memory_bytes).min(Limits::MOST_MEMORY_BYTES);
+        limits.memory_bytes = self.memory.unwrap_or(limits.memory_bytes);
         limits.timeout = self.timeout.unwrap_or(limits.timeout);
         limits.reason_bytes = self.reason.map_or(limits.reason_bytes, size);
         limits.meta_bytes = self.meta.map_or(limits.meta_bytes, size);
@@ -100,6 +101,14 @@ fn bytes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::E
         WrittenBytes::Number(bytes) => Ok(Some(bytes)),
         WrittenBytes::Text(text) => parse_bytes(&text).map(Some).map_err(de::Error::custom),
     }
+}
+
+fn memory<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+    let written = match WrittenBytes::deserialize(deserializer)? {
+        WrittenBytes::Number(bytes) => bytes.to_string(),
+        WrittenBytes::Text(text) => text,
+    };
+    parse_memory(&written).map(Some).map_err(de::Error::custom)
 }
 
 fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {

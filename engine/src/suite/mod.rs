@@ -18,7 +18,7 @@ use crate::{
 };
 
 pub use file::LimitOverrides;
-pub use quantity::{NotAQuantity, parse_bytes, parse_duration};
+pub use quantity::{NotAQuantity, parse_bytes, parse_duration, parse_memory};
 
 /// Which scorers run.
 #[derive(Clone, Debug)]

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::sandbox::Limits;
+
 /// The text is no quantity of that kind.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{written}` is not {expected}")]
@@ -38,6 +40,21 @@ pub fn parse_bytes(written: &str) -> Result<u64, NotAQuantity> {
     }
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     Ok(bytes as u64)
+}
+
+/// A memory limit: bytes as in [`parse_bytes`], at most the 4 GiB that a 32-bit memory can have.
+///
+/// # Errors
+/// Where the text is no size, or more.
+pub fn parse_memory(written: &str) -> Result<u64, NotAQuantity> {
+    let bytes = parse_bytes(written)?;
+    match bytes <= Limits::MOST_MEMORY_BYTES {
+        true => Ok(bytes),
+        false => Err(NotAQuantity {
+            written: written.to_owned(),
+            expected: "a memory limit; the highest is `4GiB`",
+        }),
+    }
 }
 
 /// A time: a number with `ms`, `s`, `min` or `h`.

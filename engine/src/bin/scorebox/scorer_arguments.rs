@@ -6,7 +6,7 @@ use scorebox::{
     contract::ScorerInfo,
     registry::{Reference, Registry},
     sandbox::{Grant, Grants, Limits, LoadedScorer, Sandbox, ScorerConfig},
-    suite::{LimitOverrides, parse_bytes, parse_duration},
+    suite::{LimitOverrides, parse_duration, parse_memory},
 };
 
 use crate::failure::Failure;
@@ -20,7 +20,7 @@ pub struct LimitArguments {
     fuel: Option<u64>,
 
     /// Memory, such as `64MiB` [default: 64MiB]
-    #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
+    #[arg(long, value_name = "SIZE", value_parser = parse_memory)]
     memory: Option<u64>,
 
     /// Wall-clock time, such as `5s` [default: 5s]

@@ -162,10 +162,7 @@ impl<'a> Portrait<'a> {
         line("sha-256", &self.digest.to_string())?;
         line("imports", &list_or_nothing(self.imports))?;
         line("exports", &list_or_nothing(self.exports))?;
-        line(
-            "WASI",
-            if self.wasi.is_empty() { "needs none" } else { "needs the interfaces above" },
-        )?;
+        line("WASI", if self.wasi.is_empty() { "uses none" } else { "uses the interfaces above" })?;
         let Some(info) = seen.info else { return Ok(()) };
         line("scorer", &format!("{} ({}), version {}", info.name, info.id, info.version))?;
         line("", &info.description)?;

@@ -10,7 +10,7 @@ use scorebox::{
 };
 use serde::Serialize;
 
-use super::REDRAW;
+use super::{super::scores::DEFAULT_DATABASE, REDRAW, shell_word};
 use crate::{
     failure::Failure,
     output::{self, Format},
@@ -107,7 +107,7 @@ pub fn print(
     }
     say_bad_cases(run);
     if errors > 0 {
-        say_errors(store, run, &filter, errors)?;
+        say_errors(store, run, &filter, errors, database)?;
     }
     Ok(errors)
 }
@@ -170,22 +170,33 @@ fn table(aggregates: &[Aggregate]) -> Table {
 fn say_totals(run: &RunReport, database: &Path) {
     let progress = run.progress;
     let mut text = format!(
-        "\nrun {}: {} cases, {} scores in {}",
+        "\nrun {}: {}, {} in {}",
         run.run,
-        report::count(progress.cases_done),
-        report::count(progress.scores_written),
+        report::counted(progress.cases_done, "case", "cases"),
+        report::counted(progress.scores_written, "score", "scores"),
         report::duration(run.duration)
     );
     if progress.cases_finished_before > 0 {
-        let before = report::count(progress.cases_finished_before);
-        text.push_str(&format!(" ({before} cases were finished before)"));
+        let before = report::counted(progress.cases_finished_before, "case was", "cases were");
+        text.push_str(&format!(" ({before} finished before)"));
     }
     words::say(&text);
     words::say(&format!(
-        "stored in {}; see them with: scorebox scores {}",
+        "stored in {}; see them with: {}",
         database.display(),
-        run.run
+        scores_command(run, database)
     ));
+}
+
+/// The command that shows the scores of this run.
+fn scores_command(run: &RunReport, database: &Path) -> String {
+    match database == Path::new(DEFAULT_DATABASE) {
+        true => format!("scorebox scores {}", run.run),
+        false => {
+            let database = shell_word(&database.display().to_string());
+            format!("scorebox scores {} --db {database}", run.run)
+        }
+    }
 }
 
 fn say_bad_cases(run: &RunReport) {
@@ -206,6 +217,7 @@ fn say_errors(
     run: &RunReport,
     filter: &ScoreFilter,
     errors: u64,
+    database: &Path,
 ) -> Result<(), Failure> {
     words::warn(&format!("{} scores are errors, the first of them:", report::count(errors)));
     let filter = ScoreFilter { errors: true, ..filter.clone() };
@@ -218,6 +230,6 @@ fn say_errors(
             report::one_line(record.error_message.as_deref().unwrap_or_default(), 160)
         ));
     }
-    words::hint(&format!("all of them: scorebox scores {} --errors", run.run));
+    words::hint(&format!("all of them: {} --errors", scores_command(run, database)));
     Ok(())
 }
