@@ -211,7 +211,7 @@ fn a_component_is_inspected() {
     assert_eq!(shown["cost"], Value::Null);
     let lines = folder.sh("scorebox inspect ./misbehave.wasm").exits_with(0).stdout;
     assert!(lines.contains("\nreads         output, input, metadata\n"), "{lines}");
-    assert!(lines.contains("\nWASI          needs none\n"), "{lines}");
+    assert!(lines.contains("\nWASI          uses none\n"), "{lines}");
 }
 
 #[test]

@@ -13,7 +13,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::fixture::Folder;
 
 /// So many that the run is still busy when it is looked at; every third is right.
-const CASES: u32 = if cfg!(debug_assertions) { 8_000 } else { 100_000 };
+const CASES: u32 = 60_000;
 const RUN: &str = "scorebox run -s exact-match cases.jsonl -j 2";
 
 fn with_many_cases() -> Folder {

@@ -252,7 +252,7 @@ fn errors_are_shown_and_the_exit_code_is_1_unless_they_are_allowed() {
 
     run r: 400 cases, 400 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
-    warning: 400 scores are errors, the first of them:
+    warning: 400 scores are errors; first:
       misbehave on gsm8k-0001-6b_finetuning: failed: was told to fail
       misbehave on gsm8k-0001-6b_verification: failed: was told to fail
       misbehave on gsm8k-0001-175b_finetuning: failed: was told to fail

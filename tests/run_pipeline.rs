@@ -51,7 +51,7 @@ fn cases(count: usize) -> String {
             "output": "ab".repeat(number % 7),
             "latencyMs": number * 10,
         });
-        if number % 3 != 0 {
+        if !number.is_multiple_of(3) {
             case["groundTruth"] = json!("ab".repeat(number % 5));
         }
         format!("{case}\n")

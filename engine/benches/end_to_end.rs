@@ -3,6 +3,9 @@
 //!
 //!     cargo bench --bench end_to_end
 
+// A bench tells its figures on standard output.
+#![allow(clippy::print_stdout)]
+
 use std::{
     env, fs,
     io::{BufWriter, Write as _},

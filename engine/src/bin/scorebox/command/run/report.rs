@@ -204,8 +204,8 @@ fn say_bad_cases(run: &RunReport) {
         return;
     }
     words::warn(&format!(
-        "{} lines are no cases and were skipped:",
-        report::count(run.progress.cases_bad)
+        "{} no case and skipped:",
+        report::counted(run.progress.cases_bad, "line was", "lines were")
     ));
     for message in &run.bad_cases {
         words::say(&format!("  {}", report::printable(message)));
@@ -219,7 +219,8 @@ fn say_errors(
     errors: u64,
     database: &Path,
 ) -> Result<(), Failure> {
-    words::warn(&format!("{} scores are errors, the first of them:", report::count(errors)));
+    let errors = report::counted(errors, "score is an error", "scores are errors");
+    words::warn(&format!("{errors}; first:"));
     let filter = ScoreFilter { errors: true, ..filter.clone() };
     for record in store.scores(&filter, None, ERRORS_SHOWN)? {
         words::say(&format!(
