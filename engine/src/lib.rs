@@ -1,6 +1,7 @@
 //! scorebox runs anyone's scorer on anyone's evaluation data, safely: a scorer is a WebAssembly
 //! component, and every single score gets a fresh, fuel-limited sandbox. This is the library; it never
-//! prints, never reads the environment and never exits. The binary of the same name does.
+//! prints, never exits, and but for [`build`], which runs cargo, never reads the environment. The binary
+//! of the same name does.
 //!
 //! The rooms, in the order in which a score passes through them:
 //!

@@ -54,7 +54,8 @@ enum Deed {
 enum Number {
     #[default]
     One,
-    NotANumber,
+    #[serde(rename = "not-a-number")]
+    Nan,
     Infinite,
     MinusZero,
     Two,
@@ -121,7 +122,7 @@ impl Number {
     fn value(self) -> f64 {
         match self {
             Number::One => 1.0,
-            Number::NotANumber => f64::NAN,
+            Number::Nan => f64::NAN,
             Number::Infinite => f64::INFINITY,
             Number::MinusZero => -0.0,
             Number::Two => 2.0,
