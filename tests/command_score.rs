@@ -209,3 +209,13 @@ fn a_case_is_whole_or_in_parts_but_not_both() {
     let output = folder.sh("scorebox score contains --case case.json --output 1").exits_with(2);
     assert!(output.stderr.contains("cannot be used with"), "{output}");
 }
+
+/// A pool needs more address space than this; mimalloc and wasmtime's code still fit.
+#[test]
+fn where_address_space_is_short_it_scores_without_a_pool() {
+    let folder = Folder::new();
+    let command = "scorebox score exact-match --output 1 --ground-truth 1";
+    let with_pool = folder.sh(command).exits_with(0).json();
+    let without = folder.sh(&format!("ulimit -v 4000000; {command}")).exits_with(0).json();
+    assert_eq!((&without["score"], &without["fuel"]), (&with_pool["score"], &with_pool["fuel"]));
+}

@@ -49,7 +49,12 @@ pub(super) fn pooling(slots: u32) -> Config {
 /// Settings without a pool, for where its address space cannot be had.
 pub(super) fn on_demand() -> Config {
     let mut config = common();
-    config.allocation_strategy(InstanceAllocationStrategy::OnDemand);
+    config
+        .allocation_strategy(InstanceAllocationStrategy::OnDemand)
+        // No address space beyond what a memory needs: it is what was lacking.
+        .memory_reservation(0)
+        .memory_reservation_for_growth(1 << 20)
+        .memory_guard_size(64 << 10);
     config
 }
 
