@@ -107,7 +107,7 @@ async fn all_builtins(slots: u32) -> Vec<(&'static str, Arc<LoadedScorer>)> {
 }
 
 /// Score, reason, meta, fuel and memory.
-type Trail = (Option<f64>, Option<String>, Option<String>, u64, u64);
+type Trail = (Option<f64>, Option<String>, Option<String>, Option<u64>, u64);
 
 async fn trail(scorer: &LoadedScorer) -> Trail {
     let outcome = scorer.score(CASE).await;
@@ -159,7 +159,8 @@ async fn configure_is_paid_for_once_and_not_by_the_scores() {
     let schema = schema_of_patterns(40).to_string();
     let each_time = load(&sandbox, &component, &json!({})).await;
     let compiling = each_time.score(ScorerInput { output_schema: Some(&schema), ..case }).await;
-    assert!(frozen.fuel * 20 < compiling.fuel, "{} against {}", frozen.fuel, compiling.fuel);
+    let (started_frozen, compiled) = (frozen.fuel.unwrap(), compiling.fuel.unwrap());
+    assert!(started_frozen * 20 < compiled, "{started_frozen} against {compiled}");
     assert_eq!(result(frozen), result(compiling));
 }
 

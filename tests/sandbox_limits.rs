@@ -56,7 +56,7 @@ async fn a_stack_without_end_is_a_trap_that_names_the_function() {
 async fn a_loop_without_end_runs_out_of_fuel() {
     let limits = Limits { fuel: 50_000_000, timeout: Duration::from_secs(60), ..Limits::default() };
     let outcome = misdeed(json!({"then": "spin"}), &limits).await;
-    assert_eq!(outcome.fuel, 50_000_000, "all of it is used up");
+    assert_eq!(outcome.fuel, Some(50_000_000), "all of it is used up");
     let error = error(outcome);
     assert_eq!(error.kind, ErrorKind::OutOfFuel);
     assert!(error.message.contains("50000000 fuel"), "{}", error.message);

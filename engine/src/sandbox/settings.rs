@@ -58,7 +58,8 @@ pub(super) fn on_demand() -> Config {
     config
 }
 
-fn common() -> Config {
+/// What both have in common, and all that compiled code for the pool depends on.
+pub(super) fn common() -> Config {
     let mut config = Config::new();
     config
         // Bounded: instructions, and the clock.
