@@ -4,6 +4,7 @@
 use std::{
     arch::wasm32,
     hint::black_box,
+    ops::Range,
     sync::{
         Mutex,
         atomic::{AtomicU64, Ordering},
@@ -35,10 +36,15 @@ pub fn leave() {
 pub fn found() -> String {
     let static_mark = STATIC.load(Ordering::Relaxed) == MARK;
     let heap_mark = HEAP.lock().is_ok_and(|heap| heap.contains(&MARK));
-    let anywhere = (PAGE..memory_bytes()).step_by(8).any(|address| read(address) == MARK);
+    let old = memory_bytes();
+    // What is new has to be empty, whoever had it before.
+    wasm32::memory_grow::<0>(1);
+    let marked = |range: Range<usize>| range.step_by(8).any(|address| read(address) == MARK);
     format!(
-        "static: {static_mark}, heap: {heap_mark}, memory: {anywhere}, pages: {}",
-        memory_bytes() / PAGE
+        "static: {static_mark}, heap: {heap_mark}, memory: {}, new memory: {}, pages: {}",
+        marked(PAGE..old),
+        marked(old..memory_bytes()),
+        old / PAGE
     )
 }
 
