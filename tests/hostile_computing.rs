@@ -12,37 +12,37 @@ fn a_loop_without_end_is_ended_by_the_clock_in_describe() {
     let arena = Arena::new();
     // `describe` and `configure` have at least the default limits.
     let options = format!("{FUEL_WITHOUT_END} --timeout 200ms");
-    assert_snapshot!(arena.attack_describe("spin", 0, &options));
+    assert_snapshot!(arena.attack_describe("spin", 0, &options), @"");
 }
 
 #[test]
 fn a_loop_without_end_is_ended_by_the_clock_in_configure() {
     let arena = Arena::new();
     let options = format!("{FUEL_WITHOUT_END} --timeout 200ms");
-    assert_snapshot!(arena.attack_configure("spin", 0, &options));
+    assert_snapshot!(arena.attack_configure("spin", 0, &options), @"");
 }
 
 #[test]
 fn a_loop_without_end_is_ended_by_the_clock_in_score() {
     let arena = Arena::new();
     let options = format!("{FUEL_WITHOUT_END} --timeout 200ms");
-    assert_snapshot!(arena.attack_score("spin", 0, &options));
+    assert_snapshot!(arena.attack_score("spin", 0, &options), @"");
 }
 
 #[test]
 fn a_loop_without_end_is_ended_by_its_fuel() {
     let arena = Arena::new();
-    assert_snapshot!(arena.attack_score("spin", 0, "--fuel 20000000"));
+    assert_snapshot!(arena.attack_score("spin", 0, "--fuel 20000000"), @"");
 }
 
 #[test]
 fn a_recursion_without_end_is_a_crash_wherever_it_happens() {
     let arena = Arena::new();
-    assert_snapshot!(arena.attack_everywhere("recurse", 0, ""));
+    assert_snapshot!(arena.attack_everywhere("recurse", 0, ""), @"");
 }
 
 #[test]
 fn a_recursion_without_end_that_uses_no_memory_of_its_own_is_a_crash_too() {
     let arena = Arena::new();
-    assert_snapshot!(arena.attack_everywhere("recurse-with-little-stack", 0, ""));
+    assert_snapshot!(arena.attack_everywhere("recurse-with-little-stack", 0, ""), @"");
 }

@@ -91,7 +91,9 @@ pub fn core_instances(count: usize) -> Component {
     let mut component = Component::new();
     component.section(&ModuleSection(&Module::new()));
     let mut instances = InstanceSection::new();
-    (0..count).for_each(|_| drop(instances.instantiate(0, NO_MODULES)));
+    for _ in 0..count {
+        instances.instantiate(0, NO_MODULES);
+    }
     component.section(&instances);
     component
 }

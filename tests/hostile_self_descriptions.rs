@@ -8,42 +8,42 @@ use crate::hostile_fixture::{Arena, attacker_in_describe};
 #[test]
 fn an_id_is_a_short_word() {
     let arena = Arena::new();
-    assert_snapshot!(arena.attack_describe("no-id", 0, ""));
-    assert_snapshot!(arena.attack_describe("long-id", 1 << 20, ""));
-    assert_snapshot!(arena.attack_describe("id-for-a-terminal", 0, ""));
+    assert_snapshot!(arena.attack_describe("no-id", 0, ""), @"");
+    assert_snapshot!(arena.attack_describe("long-id", 1 << 20, ""), @"");
+    assert_snapshot!(arena.attack_describe("id-for-a-terminal", 0, ""), @"");
 }
 
 #[test]
 fn names_and_versions_are_short_and_harmless() {
     let arena = Arena::new();
-    assert_snapshot!(arena.attack_describe("long-name", 1 << 20, ""));
-    assert_snapshot!(arena.attack_describe("name-for-a-terminal", 0, ""));
-    assert_snapshot!(arena.attack_describe("name-from-right-to-left", 0, ""));
-    assert_snapshot!(arena.attack_describe("version-for-a-terminal", 0, ""));
+    assert_snapshot!(arena.attack_describe("long-name", 1 << 20, ""), @"");
+    assert_snapshot!(arena.attack_describe("name-for-a-terminal", 0, ""), @"");
+    assert_snapshot!(arena.attack_describe("name-from-right-to-left", 0, ""), @"");
+    assert_snapshot!(arena.attack_describe("version-for-a-terminal", 0, ""), @"");
 }
 
 #[test]
 fn descriptions_are_bounded_and_harmless() {
     let arena = Arena::new();
-    assert_snapshot!(arena.attack_describe("long-description", 1 << 20, ""));
-    assert_snapshot!(arena.attack_describe("long-description", 50 << 20, ""));
-    assert_snapshot!(arena.attack_describe("description-for-a-terminal", 0, ""));
+    assert_snapshot!(arena.attack_describe("long-description", 1 << 20, ""), @"");
+    assert_snapshot!(arena.attack_describe("long-description", 50 << 20, ""), @"");
+    assert_snapshot!(arena.attack_describe("description-for-a-terminal", 0, ""), @"");
 }
 
 #[test]
 fn a_configuration_schema_is_bounded_json() {
     let arena = Arena::new();
-    assert_snapshot!(arena.attack_describe("schema-that-is-no-json", 0, ""));
-    assert_snapshot!(arena.attack_describe("long-schema", 2 << 20, ""));
-    assert_snapshot!(arena.attack_describe("deep-schema", 100_000, ""));
+    assert_snapshot!(arena.attack_describe("schema-that-is-no-json", 0, ""), @"");
+    assert_snapshot!(arena.attack_describe("long-schema", 2 << 20, ""), @"");
+    assert_snapshot!(arena.attack_describe("deep-schema", 100_000, ""), @"");
 }
 
 #[test]
 fn a_threshold_is_on_the_scale() {
     let arena = Arena::new();
-    assert_snapshot!(arena.attack_describe("threshold-that-is-no-number", 0, ""));
-    assert_snapshot!(arena.attack_describe("infinite-threshold", 0, ""));
-    assert_snapshot!(arena.attack_describe("negative-threshold", 0, ""));
+    assert_snapshot!(arena.attack_describe("threshold-that-is-no-number", 0, ""), @"");
+    assert_snapshot!(arena.attack_describe("infinite-threshold", 0, ""), @"");
+    assert_snapshot!(arena.attack_describe("negative-threshold", 0, ""), @"");
 }
 
 #[test]
@@ -70,5 +70,5 @@ fn a_run_does_not_begin_with_a_scorer_that_cannot_be_described() {
     let arena = Arena::new();
     arena.write("liar.wasm", attacker_in_describe("no-id"));
     let command = "scorebox run -s exact-match -s liar=./liar.wasm cases.jsonl";
-    assert_snapshot!(arena.run(command));
+    assert_snapshot!(arena.run(command), @"");
 }

@@ -20,7 +20,7 @@ use tokio::{
 };
 use wasmtime::{Engine, component::Component};
 
-use super::{Allocation, ErrorKind, ScoreError, settings};
+use super::{Allocation, ErrorKind, ScoreError, cut, settings};
 
 /// Bytes of what a failed compiler process says that are shown.
 const COMPLAINT_BYTES: u64 = 4 << 10;
@@ -31,7 +31,8 @@ const CODE_BYTES: u64 = 2 << 30;
 #[derive(Clone, Debug, Default)]
 pub enum Compiler {
     /// On a thread of this process. When the time is over, the answer is an error, but the thread goes
-    /// on until it is done: for programs that load scorers which they trust to compile.
+    /// on until it is done, its memory is not bounded, and bytes that are nested without end overflow
+    /// its stack: for programs that load scorers which they trust so far.
     #[default]
     InProcess,
     /// In a process of its own, which is killed when its time is over: `program` with `arguments`
@@ -55,7 +56,7 @@ pub struct CompileLimits {
 
 impl Default for CompileLimits {
     fn default() -> CompileLimits {
-        CompileLimits { timeout: Duration::from_secs(60), memory_bytes: 4 << 30 }
+        CompileLimits { timeout: Duration::from_secs(60), memory_bytes: 2 << 30 }
     }
 }
 
@@ -84,11 +85,30 @@ impl Compiler {
 
 async fn compile_on_a_thread(engine: &Engine, bytes: &[u8]) -> Result<Component, ScoreError> {
     let (engine, bytes) = (engine.clone(), bytes.to_vec());
-    let compiled = tokio::task::spawn_blocking(move || Component::from_binary(&engine, &bytes));
-    match compiled.await {
-        Ok(compiled) => compiled.map_err(|error| does_not_compile(&format!("{error:#}"))),
-        Err(panicked) => Err(does_not_compile(&panicked.to_string())),
+    match on_a_deep_stack(move || Component::from_binary(&engine, &bytes)).await {
+        Some(compiled) => compiled.map_err(|error| does_not_compile(&format!("{error:#}"))),
+        None => Err(does_not_compile("the compiler panicked")),
     }
+}
+
+/// Bytes of stack of the threads that parse what a stranger wrote: parsers recurse.
+const DEEP_STACK_BYTES: usize = 64 << 20;
+/// Bytes of stack of the thread that compiles for another process: less, so that what the child could
+/// parse the parent can.
+const CHILDS_STACK_BYTES: usize = 16 << 20;
+
+/// Runs `work` on a thread of its own with a deep stack; none where it panicked, or could not begin.
+pub(super) async fn on_a_deep_stack<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Option<T> {
+    let (sender, receiver) = tokio::sync::oneshot::channel();
+    let thread = std::thread::Builder::new().name("scorebox-parser".into());
+    let begun = thread.stack_size(DEEP_STACK_BYTES).spawn(move || {
+        // Nobody listens any more where the time was over.
+        let _ = sender.send(work());
+    });
+    begun.ok()?;
+    receiver.await.ok()
 }
 
 /// Dropping the future kills the process.
@@ -125,10 +145,10 @@ async fn compile_in_a_process(
         Some(0) => trusted(engine, &code),
         Some(_) => Err(does_not_compile(complaint.trim())),
         None if complaint.contains("memory allocation of") => Err(too_large(limits)),
-        None => Err(ScoreError::new(
-            ErrorKind::InvalidComponent,
-            format!("the component does not compile: the compiler's process ended by {status}"),
-        )),
+        None if complaint.contains("overflowed its stack") => {
+            Err(does_not_compile("it is nested too deep"))
+        }
+        None => Err(does_not_compile(&format!("the compiler's process ended by {status}"))),
     }
 }
 
@@ -178,7 +198,12 @@ pub fn compile_for_parent(
     let engine = Engine::new(&config).map_err(|error| format!("{error:#}"))?;
     let mut bytes = Vec::new();
     input.read_to_end(&mut bytes).map_err(|error| error.to_string())?;
-    let code = engine.precompile_component(&bytes).map_err(|error| format!("{error:#}"))?;
+    let thread = std::thread::Builder::new().stack_size(CHILDS_STACK_BYTES);
+    let compiling = thread.spawn(move || engine.precompile_component(&bytes));
+    let compiled = compiling.map_err(|error| error.to_string())?.join();
+    let code = compiled
+        .map_err(|_panicked| "the compiler panicked".to_owned())?
+        .map_err(|error| format!("{error:#}"))?;
     output.write_all(&code).and_then(|()| output.flush()).map_err(|error| error.to_string())
 }
 
@@ -201,7 +226,24 @@ fn bound_this_process(_memory_bytes: u64, _seconds: u64) -> Result<(), String> {
 }
 
 fn does_not_compile(why: &str) -> ScoreError {
-    ScoreError::new(ErrorKind::InvalidComponent, format!("the component does not compile: {why}"))
+    let invalid = |why: &str| {
+        let why = why.strip_prefix("failed to parse WebAssembly module: ").unwrap_or(why);
+        ScoreError::new(
+            ErrorKind::InvalidComponent,
+            format!(
+                "the component does not compile: {}",
+                cut(why.trim(), COMPLAINT_BYTES as usize)
+            ),
+        )
+    };
+    if !why.contains("pooling allocator") {
+        return invalid(why);
+    }
+    let (_, detail) = why.split_once("pooling allocator requirements: ").unwrap_or(("", why));
+    let detail = detail.replace(" in the pooling allocator", "");
+    let first_line = detail.lines().next().unwrap_or_default();
+    invalid(&format!("it needs more than a sandbox has: {first_line}"))
+        .hint(settings::fixed_bounds())
 }
 
 fn too_slow(limits: &CompileLimits) -> ScoreError {

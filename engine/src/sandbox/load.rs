@@ -20,6 +20,7 @@ use crate::{
 use super::{
     Anatomy, ErrorKind, Grants, Limits, Sandbox, ScoreError,
     cache::Entry,
+    compile::on_a_deep_stack,
     fault,
     freeze::{self, Frozen},
     result,
@@ -231,7 +232,7 @@ impl Sandbox {
         }
     }
 
-    /// Freezes in a task of its own: wizer asserts what it expects of a component, and a component
+    /// Freezes on a thread of its own: wizer asserts what it expects of a component, and a component
     /// that is not so shall cost its frozen start, not the process.
     async fn freeze_apart(
         &self,
@@ -241,12 +242,13 @@ impl Sandbox {
     ) -> Result<Frozen, ScoreError> {
         let (sandbox, bytes, config, limits) =
             (self.clone(), bytes.to_vec(), config.clone(), limits.clone());
-        let frozen = tokio::spawn(async move {
-            freeze::freeze(&sandbox, &bytes, config.as_str(), &limits).await
+        let runtime = tokio::runtime::Handle::current();
+        let frozen = on_a_deep_stack(move || {
+            runtime.block_on(freeze::freeze(&sandbox, &bytes, config.as_str(), &limits))
         });
         match frozen.await {
-            Ok(frozen) => frozen,
-            Err(_panicked) => Ok(Frozen::Impossible("its structure is not supported".into())),
+            Some(frozen) => frozen,
+            None => Ok(Frozen::Impossible("its structure is not supported".into())),
         }
     }
 

@@ -19,6 +19,14 @@ const INSTANCE_BYTES: usize = 8 << 20;
 const KEEP_RESIDENT_BYTES: usize = 1 << 20;
 const TABLE_KEEP_RESIDENT_BYTES: usize = 64 << 10;
 
+/// The bounds of one sandbox that no limit raises, as a hint.
+pub(super) fn fixed_bounds() -> String {
+    format!(
+        "a sandbox has at most {CORE_INSTANCES} core instances, {MEMORIES} memories, {TABLES} tables \
+         of {TABLE_ELEMENTS} elements; these bounds are fixed"
+    )
+}
+
 /// Settings for a pool of `slots` sandboxes.
 pub(super) fn pooling(slots: u32) -> Config {
     let mut pool = PoolingAllocationConfig::new();

@@ -48,12 +48,13 @@ impl Seed {
         ChaCha12Rng::from_seed(self.bytes(what))
     }
 
-    fn number(self, what: &str) -> u64 {
-        self.bytes(what).iter().take(8).fold(0, |number, byte| number << 8 | u64::from(*byte))
+    fn number(self, what: &str) -> u128 {
+        self.bytes(what).iter().take(16).fold(0, |number, byte| number << 8 | u128::from(*byte))
     }
 
     fn wall_clock(self) -> Duration {
-        Duration::from_secs(FIRST_SECOND + self.number("clock") % SECONDS)
+        let place = self.number("clock") as u64 % SECONDS;
+        Duration::from_secs(FIRST_SECOND + place)
     }
 }
 
@@ -74,7 +75,7 @@ impl WasiState {
             .stderr(stderr.clone())
             .secure_random(seed.random_numbers("secure random"))
             .insecure_random(seed.random_numbers("insecure random"))
-            .insecure_random_seed(seed.number("insecure random seed").into())
+            .insecure_random_seed(seed.number("insecure random seed"))
             .max_random_size(RANDOM_BYTES as u64)
             .wall_clock(CasesClock(seed.wall_clock()))
             .monotonic_clock(LooksClock(AtomicU64::new(0)))

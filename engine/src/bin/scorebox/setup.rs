@@ -33,7 +33,7 @@ pub struct Global {
     compile_timeout: Duration,
 
     /// The most memory that compiling one component may take
-    #[arg(long, global = true, value_name = "SIZE", value_parser = parse_bytes, default_value = "4GiB")]
+    #[arg(long, global = true, value_name = "SIZE", value_parser = parse_bytes, default_value = "2GiB")]
     compile_memory: u64,
 }
 

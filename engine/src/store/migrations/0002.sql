@@ -73,7 +73,7 @@ SELECT
     score_rows.log_json,
     lower(hex(scorers.component_digest)) AS scorer_digest,
     lower(hex(scorers.config_digest)) AS config_digest,
-    lower(hex(score_rows.input_digest)) AS input_digest,
+    iif(score_rows.input_digest IS NULL, NULL, lower(hex(score_rows.input_digest))) AS input_digest,
     score_rows.fuel,
     score_rows.memory_bytes,
     scorers.severity,
