@@ -9,7 +9,7 @@ use wasm_encoder::{
     InstructionSink, MemorySection, MemoryType, Module, ModuleArg, ModuleSection,
     NestedComponentSection, PrimitiveValType, StartSection, TypeSection, ValType,
 };
-use wasmparser::{Parser, Payload};
+use wasmparser::{ComponentExternalKind, Parser, Payload};
 
 const NO_MODULES: [(&str, ModuleArg); 0] = [];
 const NO_ARGUMENTS: [(&str, ComponentExportKind, u32); 0] = [];
@@ -45,19 +45,47 @@ pub fn with_instance_of(scorer: &[u8], component: &Component) -> Vec<u8> {
 
 /// How many components a component has directly in it.
 fn components(bytes: &[u8]) -> u32 {
-    let (mut depth, mut components) = (0, 0);
-    for payload in Parser::new(0).parse_all(bytes) {
-        match payload.unwrap() {
-            Payload::ComponentSection { .. } => {
-                components += u32::from(depth == 0);
-                depth += 1;
-            }
-            Payload::ModuleSection { .. } => depth += 1,
-            Payload::End(_) => depth -= 1,
-            _ => {}
+    let sections = outer_sections(bytes);
+    sections.iter().filter(|section| matches!(section, Payload::ComponentSection { .. })).count()
+        as u32
+}
+
+/// How many instances a component has, its imports and exports included.
+pub fn instances(bytes: &[u8]) -> u32 {
+    let count = |section: Payload<'_>| match section {
+        Payload::ComponentInstanceSection(instances) => instances.count(),
+        Payload::ComponentImportSection(imports) => imports
+            .into_iter()
+            .filter(|it| {
+                matches!(it.as_ref().unwrap().ty, wasmparser::ComponentTypeRef::Instance(_))
+            })
+            .count() as u32,
+        Payload::ComponentExportSection(exports) => exports
+            .into_iter()
+            .filter(|it| it.as_ref().unwrap().kind == ComponentExternalKind::Instance)
+            .count() as u32,
+        _ => 0,
+    };
+    outer_sections(bytes).into_iter().map(count).sum()
+}
+
+/// The sections of a component itself, without those of what is in it.
+fn outer_sections(bytes: &[u8]) -> Vec<Payload<'_>> {
+    let mut depth = 0;
+    let mut sections = Vec::new();
+    for section in Parser::new(0).parse_all(bytes) {
+        let section = section.unwrap();
+        let (begins, ends) = match section {
+            Payload::ModuleSection { .. } | Payload::ComponentSection { .. } => (1, 0),
+            Payload::End(_) => (0, 1),
+            _ => (0, 0),
+        };
+        if depth == 0 {
+            sections.push(section);
         }
+        depth += begins - ends;
     }
-    components
+    sections
 }
 
 /// A component in a component in a component.

@@ -11,13 +11,18 @@ use std::{
     time::{Duration, Instant},
 };
 
+use insta::{Settings, internals::SettingsBindDropGuard};
+use scorebox::sandbox::{CompileLimits, Compiler, Sandbox, SandboxOptions};
 use serde_json::json;
 
 use crate::fixture::{Folder, Output};
 
-/// Memory that scorebox may have in use at its most, the process that compiles for it included,
-/// whatever a scorer tries; the largest limit of a scorer in these tests is 64 MiB.
-const MOST_MEMORY_BYTES: u64 = 512 << 20;
+/// Memory that scorebox may have in use at its most, whatever a scorer tries: two scores at once, of
+/// 64 MiB each, a few copies of a component of 128 MiB, and what it needs itself.
+const MOST_MEMORY_BYTES: u64 = 768 << 20;
+/// Memory that the process may have in use that compiles for it: what it may have by default, and its
+/// own code and stack.
+const MOST_COMPILER_BYTES: u64 = (2 << 30) + (128 << 20);
 /// A command that takes longer does not end by itself.
 const WITHOUT_END: Duration = Duration::from_secs(180);
 /// How often its memory is looked at.
@@ -43,8 +48,18 @@ pub fn attacker_in_describe(order: &str) -> Vec<u8> {
     component
 }
 
+/// A sandbox that compiles in a process of its own.
+pub fn compiling_as_the_command_line_does(limits: &CompileLimits) -> Sandbox {
+    let program = env!("CARGO_BIN_EXE_scorebox").into();
+    let compiler = Compiler::Process { program, arguments: vec!["compile-for-parent".into()] };
+    let compile_limits = limits.clone();
+    Sandbox::new(&SandboxOptions { compiler, compile_limits, ..SandboxOptions::default() }).unwrap()
+}
+
 /// A folder with `attacker.wasm`, `wasi-attacker.wasm` and `cases.jsonl`.
 pub struct Arena {
+    /// Times in these texts are limits, which the filters of the folder would hide; goes first.
+    _unfiltered: SettingsBindDropGuard,
     folder: Folder,
 }
 
@@ -64,7 +79,7 @@ impl Arena {
             folder.write(&format!("{name}.wasm"), attacker(name));
         }
         folder.write("cases.jsonl", CASES);
-        Arena { folder }
+        Arena { _unfiltered: Settings::new().bind_to_scope(), folder }
     }
 
     pub fn write(&self, name: &str, content: impl AsRef<[u8]>) {
@@ -76,8 +91,8 @@ impl Arena {
         self.folder.rows(query)
     }
 
-    /// Runs one command. It has to end, to stay below [`MOST_MEMORY_BYTES`], and to print nothing that a
-    /// terminal would act on.
+    /// Runs one command. It has to end, to stay within its memory, and to print nothing that a terminal
+    /// would act on.
     #[track_caller]
     pub fn run(&self, command: &str) -> Output {
         let (out, err) = ("standard-output.txt", "standard-error.txt");
@@ -85,9 +100,12 @@ impl Arena {
         let mut shell = self.folder.shell(&format!("exec {command}"));
         let mut child = shell.stdout(file(out)).stderr(file(err)).spawn().unwrap();
         let (code, peak) = watch(&mut child);
+        let Peak { own, compilers } = peak;
         let read = |name| String::from_utf8(fs::read(self.folder.path(name)).unwrap()).unwrap();
         let output = Output { stdout: read(out), stderr: read(err), code };
-        assert!(peak < MOST_MEMORY_BYTES, "{} MiB\n{}", peak >> 20, words(&output));
+        assert!(own < MOST_MEMORY_BYTES, "{} MiB\n{}", own >> 20, words(&output));
+        let compilers_mib = compilers >> 20;
+        assert!(compilers < MOST_COMPILER_BYTES, "{compilers_mib} MiB\n{}", words(&output));
         for character in output.stdout.chars().chain(output.stderr.chars()) {
             assert!(!acts(character), "{character:?} in the output of {command}");
         }
@@ -174,52 +192,68 @@ impl Arena {
     }
 }
 
-/// What a user reads of a command that printed data, too; backtraces are cut to a sign that there is
-/// one, for what is inlined into what is the compiler's choice.
+/// What a user reads of a command, but for data, and how long it took.
 pub fn words(output: &Output) -> String {
-    let mut words = String::new();
-    let mut lines = output.stderr.lines().peekable();
-    while let Some(line) = lines.next() {
-        let frame = |line: &str| line.starts_with("    at ");
-        if !frame(line) {
-            writeln!(words, "{line}").unwrap();
-        } else if !lines.peek().is_some_and(|next| frame(next)) {
-            words.push_str("    at [frames]\n");
-        }
-    }
     let code = output.code.map_or("none".into(), |code| code.to_string());
-    format!("{words}[exit code {code}]")
+    let timeless = output.stderr.lines().map(|line| match line.split_once(" scores in ") {
+        Some((scores, _time)) => format!("{scores} scores in [time]\n"),
+        None => format!("{line}\n"),
+    });
+    format!("{}[exit code {code}]", without_frames(&timeless.collect::<String>()))
 }
 
-/// Waits for the end of a process; its exit code, and the most memory that it had in use together
-/// with the processes that it started.
+/// Backtraces are cut to a sign that there is one, for what is inlined into what is the compiler's
+/// choice.
+pub fn without_frames(text: &str) -> String {
+    let frame = |line: &str| line.starts_with("    at ");
+    let mut rest = String::new();
+    let mut lines = text.lines().peekable();
+    while let Some(line) = lines.next() {
+        if !frame(line) {
+            writeln!(rest, "{line}").unwrap();
+        } else if !lines.peek().is_some_and(|next| frame(next)) {
+            rest.push_str("    at [frames]\n");
+        }
+    }
+    rest
+}
+
+/// The most bytes that a process had in use, and those that it started.
+#[derive(Clone, Copy, Default)]
+struct Peak {
+    own: u64,
+    compilers: u64,
+}
+
+/// Waits for the end of a process; its exit code, and its memory.
 #[track_caller]
-fn watch(child: &mut Child) -> (Option<i32>, u64) {
+fn watch(child: &mut Child) -> (Option<i32>, Peak) {
     let started = Instant::now();
-    let mut peak = 0;
+    let mut peak = Peak::default();
     loop {
         if let Some(status) = child.try_wait().unwrap() {
             return (status.code(), peak);
         }
-        peak = peak.max(peak_of(child.id()));
-        if started.elapsed() > WITHOUT_END || peak > 4 * MOST_MEMORY_BYTES {
+        let compilers = children(child.id()).into_iter().map(resident).sum();
+        peak.own = peak.own.max(resident(child.id()));
+        peak.compilers = peak.compilers.max(compilers);
+        if started.elapsed() > WITHOUT_END || peak.own > 2 * MOST_COMPILER_BYTES {
             child.kill().unwrap();
             child.wait().unwrap();
-            panic!("killed after {:?}, with {} MiB in use", started.elapsed(), peak >> 20);
+            panic!("killed after {:?}, with {} MiB in use", started.elapsed(), peak.own >> 20);
         }
         // The kernel forgets a process's peak when the process ends, so there is nothing to wait for.
         thread::sleep(LOOK);
     }
 }
 
-/// The highest resident set of a process so far, as the kernel noted it, and of its children; where
-/// there is no `/proc`, nothing is measured.
-fn peak_of(process: u32) -> u64 {
+/// The highest resident set of a process so far, as the kernel noted it; where there is no `/proc`,
+/// nothing is measured.
+fn resident(process: u32) -> u64 {
     let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
     let kibibytes = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     let kibibytes = kibibytes.and_then(|rest| rest.trim().split(' ').next()?.parse::<u64>().ok());
-    let children = children(process).into_iter().map(peak_of).sum::<u64>();
-    kibibytes.unwrap_or(0) * 1024 + children
+    kibibytes.unwrap_or(0) * 1024
 }
 
 /// The processes that a process started and that are still there.

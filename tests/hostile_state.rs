@@ -19,14 +19,14 @@ fn found(arena: &Arena, scorer: &str, config: &serde_json::Value) -> String {
 #[test]
 fn what_a_score_leaves_behind_is_gone_with_it() {
     let arena = Arena::new();
-    assert_snapshot!(found(&arena, "attacker", &json!({"score": "leave-traces"})), @"");
+    assert_snapshot!(found(&arena, "attacker", &json!({"score": "leave-traces"})), @"static: false, heap: false, memory: false, new memory: false, pages: 6");
 }
 
 #[test]
 fn what_configure_leaves_is_where_every_score_begins() {
     let arena = Arena::new();
     let both = json!({"configure": "leave-traces", "score": "leave-traces"});
-    assert_snapshot!(found(&arena, "attacker", &both), @"");
+    assert_snapshot!(found(&arena, "attacker", &both), @"static: true, heap: true, memory: true, new memory: false, pages: 7");
 }
 
 #[test]

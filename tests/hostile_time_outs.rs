@@ -3,11 +3,15 @@
 
 use std::{env, fs, process::Command, thread, time::Duration};
 
-use scorebox::sandbox::{ErrorKind, Limits, Sandbox};
+use scorebox::sandbox::{CompileLimits, ErrorKind, Limits, Sandbox};
 use serde_json::json;
 
 use crate::{
-    hostile_fixture::{attacker, attacker_in_describe},
+    hostile_compiling::a_million_instructions,
+    hostile_files::with_module,
+    hostile_fixture::{
+        attacker, attacker_in_describe, children, compiling_as_the_command_line_does,
+    },
     sandbox_fixture::{guest, kind, output, refusal, try_load, uncached},
 };
 
@@ -138,4 +142,30 @@ async fn time_out_of_many(sandbox: &Sandbox) {
         scores.spawn(async move { kind(&scorer.score(output("1")).await) });
     }
     assert_eq!(scores.join_all().await, vec![Some(ErrorKind::TimedOut); 8]);
+}
+
+#[test]
+fn a_compiler_that_takes_too_long_is_ended_and_not_left() {
+    if alone("a_compiler_that_takes_too_long_is_ended_and_not_left") {
+        let timeout = Duration::from_millis(300);
+        let limits = CompileLimits { timeout, ..CompileLimits::default() };
+        let sandbox = compiling_as_the_command_line_does(&limits);
+        too_long_to_compile(&sandbox);
+        nothing_goes_on();
+        let busy = children(std::process::id()).into_iter().filter(|process| is_alive(*process));
+        assert_eq!(busy.count(), 0);
+    }
+}
+
+#[tokio::main]
+async fn too_long_to_compile(sandbox: &Sandbox) {
+    let bomb = with_module(&attacker("attacker"), &a_million_instructions());
+    let loaded = try_load(sandbox, &bomb, &json!({}), &Limits::default()).await;
+    assert_eq!(refusal(loaded).kind, ErrorKind::InvalidComponent);
+}
+
+/// Whether a process can still do something, and does not only wait to be forgotten.
+fn is_alive(process: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ").is_some_and(|(_, state)| !state.starts_with('Z'))
 }

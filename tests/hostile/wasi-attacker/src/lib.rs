@@ -43,7 +43,7 @@ enum Deed {
     ExitBadly,
     Sleep,
     SleepInSteps,
-    WaitForTheClock,
+    WaitForAnotherYear,
     PollNothing,
     PollOneManyTimes,
     OpenHandles,
@@ -73,8 +73,7 @@ impl Scorer for WasiAttacker {
             Deed::SleepInSteps => loop {
                 monotonic_clock::subscribe_duration(1_000_000).block();
             },
-            // The clock stands still.
-            Deed::WaitForTheClock => while monotonic_clock::now() < 1 {},
+            Deed::WaitForAnotherYear => while monotonic_clock::now() < u64::MAX {},
             Deed::PollNothing => drop(poll::poll(&[])),
             Deed::PollOneManyTimes => {
                 let one = monotonic_clock::subscribe_duration(u64::MAX);
