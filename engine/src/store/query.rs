@@ -270,4 +270,6 @@ impl Cells<'_> {
 }
 
 #[cfg(test)]
+mod properties;
+#[cfg(test)]
 mod tests;
