@@ -111,6 +111,7 @@ fn the_summary_is_json_for_programs() {
       "casesBad": 0,
       "casesFinishedBefore": 0,
       "scoresWritten": 2,
+      "scoresReused": 0,
       "durationMs": [time],
       "database": "scorebox.db",
       "scorers": [
@@ -126,6 +127,7 @@ fn the_summary_is_json_for_programs() {
           "notApplicable": 0,
           "skipped": 0,
           "errors": 0,
+          "reused": 0,
           "meanFuel": 8247.0,
           "meanDurationMs": [time],
           "distribution": [
@@ -139,7 +141,8 @@ fn the_summary_is_json_for_programs() {
             1
           ]
         }
-      ]
+      ],
+      "summaries": []
     }
     [exit code 0]
     "#);

@@ -126,7 +126,7 @@ fn the_message_and_the_place_of_a_panic_reach_the_user() {
             && first_line.ends_with(": was told to panic"),
         "{output}"
     );
-    assert!(output.stderr.contains("\n  at <misbehave::Misbehave>::act\n"), "{output}");
+    assert!(output.stderr.contains("\n    at <misbehave::Misbehave>::act\n"), "{output}");
     assert_eq!(output.json()["error"]["kind"], "trap");
 }
 

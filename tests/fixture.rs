@@ -116,6 +116,7 @@ fn filters(folder: &Path) -> insta::Settings {
     settings.add_filter(r" +[\d.]+ (ns|µs|ms|s)\b", " [time]");
     settings.add_filter(r"(?m) +time$", " time");
     settings.add_filter(r#"("\w+(?:Ms|_ms)": ?)[\d.e+-]+"#, "$1[time]");
+    settings.add_filter(r"\b[0-9a-f]{40,64}…?", "[digest]");
     settings.add_filter(r"\d{8}-\d{6}-[a-z2-9]{4}", "[run]");
     settings
 }

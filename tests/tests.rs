@@ -10,12 +10,18 @@ mod command_database;
 mod command_reading;
 /// `scorebox run` that is interrupted, killed and resumed.
 mod command_resume;
+/// `scorebox run --reuse`: what is copied, and what is computed.
+mod command_reuse;
 /// `scorebox run`: summary, rows, and what its options do.
 mod command_run;
 /// `scorebox score`: one case, the result as JSON.
 mod command_score;
+/// `scorebox verify`: scores computed again, tampering, receipts.
+mod command_verify;
 /// A folder in which the `command_` tests type commands of the real binary.
 mod fixture;
+/// The same component, configuration and input give the same bytes.
+mod repeatability;
 /// A run from cases to rows, through the library: workers, resuming, bad cases, failing writers.
 mod run_pipeline;
 /// The built-in components on tables of cases.

@@ -12,6 +12,7 @@
 //! - [`sandbox`]: wasmtime: from a component's bytes to one score at a time.
 //! - [`run`]: a suite over cases: read, score, write.
 //! - [`store`]: runs, cases and scores in SQLite.
+//! - [`verify`]: scores computed again from what is stored, and receipts.
 //! - [`stats`]: what many scores say together; pure functions.
 //! - [`report`]: from data to text; pure functions.
 //! - [`build`]: from a Rust crate to a component.
@@ -29,3 +30,5 @@ pub mod stats;
 pub mod store;
 mod suggest;
 pub mod suite;
+mod terminal;
+pub mod verify;

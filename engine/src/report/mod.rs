@@ -13,4 +13,4 @@ mod text;
 pub use number::{bytes, count, counted, duration, fuel, score};
 pub use sparkline::sparkline;
 pub use table::{Align, Table};
-pub use text::{one_line, printable};
+pub use text::{one_line, printable, printable_json};

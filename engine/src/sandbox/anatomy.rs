@@ -8,6 +8,10 @@ use crate::contract::{CONTRACT_VERSION, SCORING_INTERFACE};
 use super::{ErrorKind, ScoreError};
 
 const SCORING_NAME: &str = "scorebox:scorer/scoring@";
+/// Imports, and exports, of one component: many times what all of WASI and the contract have.
+const MOST_NAMES: usize = 1000;
+/// Bytes of the name of an import or export.
+const NAME_BYTES: usize = 512;
 
 /// The outside of a component.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -34,19 +38,24 @@ impl Anatomy {
                 Payload::ComponentImportSection(section) if depth == 0 => {
                     for import in section {
                         let import = import.map_err(|error| malformed(&error, bytes.len()))?;
-                        anatomy.imports.push(import.name.name.to_owned());
+                        add(&mut anatomy.imports, "imports", import.name.name)?;
                     }
                 }
                 Payload::ComponentExportSection(section) if depth == 0 => {
                     for export in section {
                         let export = export.map_err(|error| malformed(&error, bytes.len()))?;
-                        anatomy.exports.push(export.name.name.to_owned());
+                        add(&mut anatomy.exports, "exports", export.name.name)?;
                     }
                 }
                 _ => {}
             }
         }
         Ok(anatomy)
+    }
+
+    /// Whether anything of WASI is imported.
+    pub(super) fn imports_wasi(&self) -> bool {
+        self.imports.iter().any(|import| import.starts_with("wasi:"))
     }
 
     /// Refuses a component that is no scorer of this contract.
@@ -72,6 +81,20 @@ impl Anatomy {
     fn contract_version(&self) -> Option<&str> {
         self.exports.iter().find_map(|name| name.strip_prefix(SCORING_NAME))
     }
+}
+
+fn add(names: &mut Vec<String>, what: &str, name: &str) -> Result<(), ScoreError> {
+    if names.len() == MOST_NAMES {
+        return Err(invalid(format!("the component has more than {MOST_NAMES} {what}")));
+    }
+    if name.len() > NAME_BYTES {
+        return Err(invalid(format!(
+            "one of the component's {what} has a name of {} bytes; the most is {NAME_BYTES}",
+            name.len()
+        )));
+    }
+    names.push(name.to_owned());
+    Ok(())
 }
 
 /// Before 1.0, versions of one minor line are compatible with each other.

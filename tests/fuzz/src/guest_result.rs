@@ -68,7 +68,8 @@ fn stage() -> &'static Stage {
     static STAGE: OnceLock<Stage> = OnceLock::new();
     STAGE.get_or_init(|| {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-        let sandbox = Sandbox::new(&SandboxOptions { slots: 8, cache: None }).unwrap();
+        let sandbox =
+            Sandbox::new(&SandboxOptions { slots: 8, ..SandboxOptions::default() }).unwrap();
         let load = |scale| {
             let text = include_str!("guest.wat").replace("SCALE", scale);
             let (config, component) = (ScorerConfig::default(), guest::component(&text).unwrap());
@@ -101,7 +102,8 @@ fn checked(scale: Scale, image: &[u8]) -> Outcome {
 
 fn check(outcome: &Outcome, scale: Scale) {
     let limits = limits();
-    assert!(outcome.fuel <= limits.fuel && outcome.memory_bytes <= limits.memory_bytes);
+    assert!(outcome.fuel.is_none_or(|fuel| fuel <= limits.fuel));
+    assert!(outcome.memory_bytes <= limits.memory_bytes);
     assert!(outcome.log.len() <= limits.log_lines + 1);
     let kept = outcome.log.iter().take(limits.log_lines).map(|line| line.message.len());
     assert!(kept.sum::<usize>() <= limits.log_bytes + 64);

@@ -92,7 +92,7 @@ proptest! {
             .enumerate()
             .map(|(index, (spec, _))| ScorerSpec { scorer_id: format!("s{index}"), ..spec.clone() })
             .collect();
-        let run = store.create_run(&run("r"), &specs).unwrap();
+        let run = store.create_run(&run("r"), &specs, &session()).unwrap();
         let mut writer = RunWriter::new(store, run.clone());
         let cases = scorers.iter().map(|(_, rows)| rows.len()).max().unwrap_or(0);
         let (mut failed, mut chosen) = (Vec::new(), Vec::new());

@@ -181,7 +181,7 @@ struct Answer<'a> {
     assertions: &'a [scorebox::contract::Assertion],
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<AnswerError<'a>>,
-    fuel: u64,
+    fuel: Option<u64>,
     memory_bytes: u64,
     duration_ms: f64,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
