@@ -54,6 +54,8 @@ mod hostile_time_outs;
 mod hostile_values;
 /// The same component, configuration and input give the same bytes.
 mod repeatability;
+/// The built-in scorers' examples, and the page about them.
+mod gallery;
 /// A run from cases to rows, through the library: workers, resuming, bad cases, failing writers.
 mod run_pipeline;
 /// The built-in components on tables of cases.

@@ -71,6 +71,10 @@ impl Limits {
     /// The limits of `describe` and `configure`: those of a score, and at least the defaults, so that a
     /// tight limit on scores does not keep a scorer from being loaded.
     pub(super) fn of_loading(&self) -> Limits {
+        // A fuzzer tries very many components, and each that spins would take all of the defaults.
+        if cfg!(fuzzing) {
+            return self.clone();
+        }
         let default = Limits::default();
         Limits {
             fuel: self.fuel.max(default.fuel),
@@ -84,10 +88,23 @@ impl Limits {
     /// and room for what describes them.
     pub(super) fn transfer_bytes(&self) -> usize {
         const PER_ASSERTION: usize = 4 << 10;
-        (64 << 10)
-            + 2 * self.reason_bytes
-            + self.meta_bytes
-            + self.assertions.saturating_mul(PER_ASSERTION)
-            + self.log_bytes
+        self.reason_bytes
+            .saturating_mul(2)
+            .saturating_add(self.meta_bytes)
+            .saturating_add(self.assertions.saturating_mul(PER_ASSERTION))
+            .saturating_add(self.log_bytes)
+            .saturating_add(64 << 10)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_largest_limits_that_a_suite_can_name_are_limits() {
+        let most = usize::try_from(i64::MAX).unwrap_or(usize::MAX);
+        let limits = Limits { reason_bytes: most, meta_bytes: most, ..Limits::default() };
+        assert!(limits.transfer_bytes() >= most);
     }
 }

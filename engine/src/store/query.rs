@@ -351,4 +351,6 @@ impl Cells<'_> {
 }
 
 #[cfg(test)]
+mod properties;
+#[cfg(test)]
 mod tests;
