@@ -66,7 +66,8 @@ impl Marker {
         if end > 0 {
             return Some(start.split_at(end));
         }
-        after[..after.len() - start.len()].contains(' ').then_some(("", after))
+        let space = after[..after.len() - start.len()].find(' ')?;
+        Some(("", &after[space + 1..]))
     }
 }
 
