@@ -54,6 +54,9 @@ enum Pattern {
     Line,
 }
 
+/// The longest answer in `meta`, in characters.
+const ANSWER_SHOWN: usize = 1000;
+
 fn yes() -> bool {
     true
 }
@@ -97,6 +100,7 @@ impl Scorer for Answer {
                 excerpt(&many.join("\", \""), 80)
             ),
         };
+        let answer = answer.map(|answer| excerpt(answer, ANSWER_SHOWN));
         Ok(Score::pass(right != self.negate).reason(reason).meta(json!({ "answer": answer })))
     }
 }

@@ -10,7 +10,8 @@ use std::collections::BTreeSet;
 
 use marks::marks;
 use scorebox_sdk::{
-    Accepted, Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, schemars,
+    Accepted, Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, excerpt,
+    schemars,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -94,7 +95,9 @@ impl Scorer for Choice {
         let score = Score::pass((marked == right) != self.negate)
             .reason(reason)
             .meta(json!({ "marked": list(&marked), "right": list(&right) }));
-        Ok(if marked.is_empty() { score } else { score.label(marked_names) })
+        // A label is short.
+        let label = excerpt(&marked_names, 50);
+        Ok(if marked.is_empty() { score } else { score.label(label) })
     }
 }
 

@@ -68,6 +68,9 @@ enum Location {
     Exact,
 }
 
+/// The longest expected text in `meta`, in characters.
+const FOUND_SHOWN: usize = 1000;
+
 fn yes() -> bool {
     true
 }
@@ -106,9 +109,10 @@ impl Scorer for Match {
             Some(number) => format!("{reason}, where {number} is"),
             None => reason,
         };
-        Ok(Score::pass(found.is_some() != self.negate)
-            .reason(reason)
-            .meta(json!({ "found": found, "number": output.number() })))
+        Ok(Score::pass(found.is_some() != self.negate).reason(reason).meta(json!({
+            "found": found.as_deref().map(|text| excerpt(text, FOUND_SHOWN)),
+            "number": output.number(),
+        })))
     }
 }
 
