@@ -36,7 +36,7 @@ pub struct KeywordCoverage {
     /// Where the keywords are from; where it is not set, from the ground truth, or in a case without one
     /// from the input.
     #[serde(default)]
-    from: Option<From>,
+    from: Option<Origin>,
     /// Words that are never keywords of a text, in place of the English ones.
     #[serde(default)]
     stop_words: Option<Vec<String>>,
@@ -58,7 +58,7 @@ pub struct KeywordCoverage {
 /// Where keywords are from.
 #[derive(Clone, Copy, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-enum From {
+enum Origin {
     /// From the task's input: a text, or a list of chat messages.
     Input,
     /// From the expected output: a list of keywords, or a text.
@@ -131,7 +131,7 @@ enum Source {
 
 impl KeywordCoverage {
     fn source(&self, case: &Case) -> Result<Source, ScoreError> {
-        if self.accepted.is_none() && self.from_input(case)? {
+        if self.accepted.is_none() && self.reads_input(case)? {
             return Ok(Source::Text(messages(&case.require_input()?)?.into_owned()));
         }
         let accepted = Accepted::or_ground_truth(&self.accepted, case)?;
@@ -143,9 +143,9 @@ impl KeywordCoverage {
         Ok(Source::Keywords(keywords.collect::<Result<_, _>>()?))
     }
 
-    fn from_input(&self, case: &Case) -> Result<bool, ScoreError> {
+    fn reads_input(&self, case: &Case) -> Result<bool, ScoreError> {
         match (self.from, case.ground_truth().is_some(), case.input().is_some()) {
-            (Some(from), _, _) => Ok(from == From::Input),
+            (Some(from), _, _) => Ok(from == Origin::Input),
             (None, false, false) => Err(ScoreError::invalid_input(
                 "the case has neither `groundTruth` nor `input`; this scorer needs one of them",
             )),
