@@ -53,6 +53,7 @@ mod part;
 mod random;
 mod schema;
 mod score;
+pub mod trace;
 mod unknown_key;
 
 #[doc(hidden)]
