@@ -33,6 +33,19 @@ impl Pairing {
     }
 }
 
+/// Whether all pairs of two lists can be compared.
+///
+/// # Errors
+/// [`ScoreError::InvalidInput`] where there are more than 2000 by 2000 of them.
+pub fn check_pairs(left: usize, right: usize) -> Result<(), ScoreError> {
+    if left.saturating_mul(right) > PAIR_LIMIT {
+        return Err(ScoreError::invalid_input(format!(
+            "{left} calls against {right} are too many to compare; at most {PAIR_LIMIT} pairs are"
+        )));
+    }
+    Ok(())
+}
+
 impl Assignment {
     /// Pairs `left` items with `right` ones, where `fits` says so.
     ///
@@ -44,11 +57,7 @@ impl Assignment {
         right: usize,
         mut fits: impl FnMut(usize, usize) -> bool,
     ) -> Result<Pairing, ScoreError> {
-        if left.saturating_mul(right) > PAIR_LIMIT {
-            return Err(ScoreError::invalid_input(format!(
-                "{left} calls against {right} are too many to compare; at most {PAIR_LIMIT} pairs are"
-            )));
-        }
+        check_pairs(left, right)?;
         let mut pairing = Pairing { right_of: vec![None; left], left_of: vec![None; right] };
         let mut partners: Vec<Vec<usize>> = Vec::new();
         for item in 0..left {

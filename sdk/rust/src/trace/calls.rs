@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use crate::trace::fields::{self, Object, has, id, text};
-use crate::trace::step::ToolCall;
+use crate::trace::step::{Status, ToolCall};
 
 /// Where a call's id stands.
 const IDS: [&str; 6] = ["call_id", "tool_call_id", "toolCallId", "callId", "toolUseId", "id"];
@@ -65,7 +65,7 @@ fn read_ending(call: &mut ToolCall, object: &mut Object) {
     let (status, error) = fields::ending(object);
     call.result = fields::take(object, &RESULTS);
     // Without a result, a status such as `completed` is that of writing the call down.
-    if call.result.is_some() || error.is_some() {
+    if call.result.is_some() || status != Status::Succeeded {
         call.status = status;
     }
     if call.result.is_none() {

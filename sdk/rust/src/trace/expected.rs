@@ -1,9 +1,11 @@
 //! Reads the tool calls that a case should have had. Comparing them is the scorer's business.
 
+use std::ops::Range;
+
 use serde_json::Value;
 
 use crate::trace::calls::read_call;
-use crate::trace::{StepKind, ToolCall, Trace};
+use crate::trace::{Role, StepKind, ToolCall, Trace};
 use crate::{Case, ConfigError, ScoreError, equal, excerpt};
 
 /// A call that should have been made.
@@ -17,6 +19,27 @@ pub struct ExpectedCall {
     pub result: Option<Value>,
 }
 
+/// A run as it should have been.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
+pub struct ExpectedRun {
+    /// The calls, in order.
+    pub calls: Vec<ExpectedCall>,
+    /// The messages and the tools' answers that the calls stand in, where whole messages were given
+    /// and not calls alone.
+    pub turns: Option<Vec<ExpectedTurn>>,
+}
+
+/// A message as it should have been.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ExpectedTurn {
+    /// Whose it is.
+    pub role: Role,
+    /// Its calls: the range of them in [`ExpectedRun::calls`].
+    pub calls: Range<usize>,
+}
+
 /// The calls that should have been made: one list, or several of which the best counts.
 ///
 /// A list has `{name, arguments}` for each call (tau-bench's shape; `{name, args}`, OpenAI's tool calls
@@ -25,7 +48,7 @@ pub struct ExpectedCall {
 /// several to choose from. `[]` says that no call should have been made.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ExpectedCalls {
-    alternatives: Vec<Vec<ExpectedCall>>,
+    alternatives: Vec<ExpectedRun>,
 }
 
 impl ExpectedCalls {
@@ -76,9 +99,9 @@ impl ExpectedCalls {
         Ok(Self { alternatives })
     }
 
-    /// The lists to choose from; at least one.
+    /// The runs to choose from; at least one.
     #[must_use]
-    pub fn alternatives(&self) -> &[Vec<ExpectedCall>] {
+    pub fn alternatives(&self) -> &[ExpectedRun] {
         &self.alternatives
     }
 }
@@ -88,11 +111,14 @@ pub(super) fn is_whole(value: &Value) -> bool {
     value.is_array() || value.get("messages").is_some_and(Value::is_array)
 }
 
-fn read_list(value: Value) -> Result<Vec<ExpectedCall>, String> {
+fn read_list(value: Value) -> Result<ExpectedRun, String> {
     match value {
-        Value::String(name) if !name.trim_start().starts_with(['[', '{']) => Ok(vec![bare(name)]),
+        Value::String(name) if !name.trim_start().starts_with(['[', '{']) => {
+            Ok(ExpectedRun { calls: vec![bare(name)], turns: None })
+        }
         Value::Array(items) if items.iter().all(is_bare) => {
-            Ok(items.into_iter().filter_map(read_bare).collect())
+            let calls = items.into_iter().filter_map(read_bare).collect();
+            Ok(ExpectedRun { calls, turns: None })
         }
         value => {
             let shown = excerpt(&value.to_string(), 80).into_owned();
@@ -100,13 +126,24 @@ fn read_list(value: Value) -> Result<Vec<ExpectedCall>, String> {
                 let call = "each a name or {name, arguments}";
                 format!("should be a list of calls, {call}; found {shown}")
             })?;
-            let calls = trace.steps.into_iter().filter_map(|step| match step.kind {
-                StepKind::ToolCall(call) => Some(call),
-                _ => None,
-            });
-            Ok(calls.map(|call| from_call(call, true)).collect())
+            Ok(from_trace(trace))
         }
     }
+}
+
+fn from_trace(trace: Trace) -> ExpectedRun {
+    let mut start = 0;
+    let turns = trace.turns.into_iter().map(|turn| {
+        let calls = start..start + turn.calls.len();
+        start = calls.end;
+        ExpectedTurn { role: turn.role, calls }
+    });
+    let turns = turns.collect();
+    let calls = trace.steps.into_iter().filter_map(|step| match step.kind {
+        StepKind::ToolCall(call) => Some(from_call(call, true)),
+        _ => None,
+    });
+    ExpectedRun { calls: calls.collect(), turns: Some(turns) }
 }
 
 /// A name, or an object that is a call and nothing else.

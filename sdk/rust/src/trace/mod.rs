@@ -43,13 +43,15 @@
 //! `read` opens wrappers and `item` tells items apart; `builder` gives results to calls; `step` is what comes out. `calls` reads
 //! one call and `fields` takes out fields, in all spellings; `names` knows tools and what their results
 //! give away; `conversation` drops what model calls repeat. For scorers: `pattern` matches arguments
-//! and texts, `expected` reads the calls that should have been made, `assignment` pairs calls.
+//! and texts, `expected` reads the calls that should have been made, `assignment` pairs
+//! calls, `count` says how often.
 
 mod assignment;
 mod atif;
 mod builder;
 mod calls;
 mod conversation;
+mod count;
 mod expected;
 mod fields;
 mod genai;
@@ -73,8 +75,9 @@ use serde_json::Value;
 
 use crate::{Part, ScoreError, Usage};
 
-pub use assignment::{Assignment, Pairing};
-pub use expected::{ExpectedCall, ExpectedCalls};
+pub use assignment::{Assignment, Pairing, check_pairs};
+pub use count::Count;
+pub use expected::{ExpectedCall, ExpectedCalls, ExpectedRun, ExpectedTurn};
 pub use pattern::{ArgumentPattern, TextOrRegex, TextPattern};
 pub use step::{
     Event, InputRequest, Outcome, Role, Status, Step, StepKind, SubAgentCall, ToolCall, Turn,

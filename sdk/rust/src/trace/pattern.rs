@@ -49,6 +49,30 @@ impl TextPattern {
         }
     }
 
+    /// Prepares one text under one key, or a list of them under another; none where neither is set.
+    ///
+    /// # Errors
+    /// A [`ConfigError`] where both are set, the list is empty, or a text is refused.
+    pub fn compile_all(
+        one: (&str, &Option<TextOrRegex>),
+        many: (&str, &Option<Vec<TextOrRegex>>),
+    ) -> Result<Vec<Self>, ConfigError> {
+        match (one.1, many.1) {
+            (Some(_), Some(_)) => {
+                let message = format!("give either `{}` or `{}`, not both", one.0, many.0);
+                Err(ConfigError::new(many.0, message))
+            }
+            (Some(written), None) => Ok(vec![Self::compile(one.0, written)?]),
+            (None, Some(all)) if all.is_empty() => {
+                Err(ConfigError::new(many.0, "is an empty list; name at least one"))
+            }
+            (None, Some(all)) => (all.iter().enumerate())
+                .map(|(index, written)| Self::compile(&format!("{}[{index}]", many.0), written))
+                .collect(),
+            (None, None) => Ok(Vec::new()),
+        }
+    }
+
     /// Whether `text` is this text, or the expression matches in it.
     #[must_use]
     pub fn is(&self, text: &str) -> bool {
@@ -114,6 +138,14 @@ impl ArgumentPattern {
         Ok(Self { node, written, exact })
     }
 
+    /// Arguments that are expected as they stand: nothing in them is an expression. Partly, as
+    /// [`ArgumentPattern`] says, or `exact`.
+    #[must_use]
+    pub fn literal(written: Value, exact: bool) -> Self {
+        let node = if exact { Node::Equal(written.clone()) } else { literal(&written) };
+        Self { node, written, exact }
+    }
+
     /// Whether arguments match.
     #[must_use]
     pub fn matches(&self, arguments: &Value) -> bool {
@@ -154,6 +186,16 @@ fn node(key: &str, written: &Value) -> Result<Node, ConfigError> {
         ),
         other => Node::Equal(other.clone()),
     })
+}
+
+fn literal(written: &Value) -> Node {
+    match written {
+        Value::Object(object) => {
+            Node::Object(object.iter().map(|(key, found)| (key.clone(), literal(found))).collect())
+        }
+        Value::Array(items) => Node::Array(items.iter().map(literal).collect()),
+        other => Node::Equal(other.clone()),
+    }
 }
 
 impl Node {

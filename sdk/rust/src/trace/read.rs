@@ -80,7 +80,11 @@ fn read_list(builder: &mut Builder, items: Vec<Value>) -> Result<(), TraceError>
     if is(spans::is_span) {
         return read_spans(builder, Value::Array(items));
     }
-    if is(inspect::is_event) {
+    let all_events = || {
+        let mut objects = items.iter().filter_map(Value::as_object);
+        objects.all(|item| item.get("event").is_some_and(Value::is_string))
+    };
+    if is(inspect::is_event) && all_events() {
         inspect::read_events(builder, items);
         return Ok(());
     }

@@ -2,10 +2,13 @@
 
 use std::borrow::Cow;
 
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::Value;
 
 use crate::Usage;
 use crate::trace::names;
+use crate::trace::pattern::TextPattern;
 
 /// One thing that happened in a run, in the order in which it happened.
 #[derive(Debug, Clone, PartialEq)]
@@ -108,7 +111,8 @@ impl Role {
 }
 
 /// How a call ended, as far as the trace says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum Status {
     /// It did what it was asked.
     Succeeded,
@@ -197,6 +201,16 @@ impl ToolCall {
     pub fn is(&self, name: &str) -> bool {
         self.name == name || self.canonical_name() == Some(name)
     }
+
+    /// Whether the tool is the one that a text names, as in [`ToolCall::is`], or one in whose own name
+    /// a regular expression matches.
+    #[must_use]
+    pub fn is_named(&self, pattern: &TextPattern) -> bool {
+        match pattern {
+            TextPattern::Text(name) => self.is(name),
+            TextPattern::Regex(regex) => regex.is_match(&self.name),
+        }
+    }
 }
 
 /// A call of another agent, with its result.
@@ -262,6 +276,12 @@ impl Event {
     #[must_use]
     pub fn is(&self, name: &str) -> bool {
         self.name == name || self.raw_name.as_deref() == Some(name)
+    }
+
+    /// As [`Event::is`], or a regular expression matches in one of the two.
+    #[must_use]
+    pub fn is_named(&self, pattern: &TextPattern) -> bool {
+        pattern.is(&self.name) || self.raw_name.as_deref().is_some_and(|name| pattern.is(name))
     }
 }
 

@@ -56,6 +56,32 @@ fn a_text_or_a_regex() {
     assert_eq!(wrong.to_string(), "should be a text, or {\"regex\": \"…\"}");
 }
 
+#[test]
+fn one_text_or_a_list_of_them() {
+    let all = |one: Value, many: Value| {
+        let one = serde_json::from_value(one).unwrap();
+        let many = serde_json::from_value(many).unwrap();
+        TextPattern::compile_all(("name", &one), ("names", &many)).map(|all| all.len())
+    };
+    assert_eq!(all(json!("a"), json!(null)), Ok(1));
+    assert_eq!(all(json!(null), json!(["a", {"regex": "b"}])), Ok(2));
+    assert_eq!(all(json!(null), json!(null)), Ok(0));
+    assert_eq!(all(json!("a"), json!(["b"])).unwrap_err().key(), Some("names"));
+    assert_eq!(all(json!(null), json!([])).unwrap_err().key(), Some("names"));
+    assert_eq!(all(json!(null), json!(["a", ""])).unwrap_err().key(), Some("names[1]"));
+}
+
+#[test]
+fn a_tool_goes_by_its_own_name_and_by_its_canonical_one() {
+    let call = ToolCall { name: "Bash".into(), ..ToolCall::default() };
+    let named = |written: Value| {
+        let written: TextOrRegex = serde_json::from_value(written).unwrap();
+        call.is_named(&TextPattern::compile("name", &written).unwrap())
+    };
+    assert!(named(json!("Bash")) && named(json!("shell")) && named(json!({"regex": "^Ba"})));
+    assert!(!named(json!("bash")) && !named(json!({"regex": "shell"})));
+}
+
 fn expected(truth: Value) -> ExpectedCalls {
     ExpectedCalls::from_case(&Case::new(json!(null)).with_ground_truth(truth)).unwrap()
 }
@@ -70,16 +96,16 @@ fn expected_calls_come_in_the_spellings_of_traces() {
             {"id": "1", "type": "function", "function": {"name": "w", "arguments": "{\"c\": 1}"}}]}]}),
     ];
     for truth in spellings {
-        assert_eq!(expected(truth).alternatives(), [vec![call.clone()]]);
+        assert_eq!(expected(truth).alternatives()[0].calls, std::slice::from_ref(&call));
     }
-    assert_eq!(expected(json!([])).alternatives(), [vec![]]);
+    assert_eq!(expected(json!([])).alternatives(), [ExpectedRun::default()]);
 }
 
 #[test]
 fn names_alone_leave_the_arguments_open() {
     let open = ExpectedCall { name: "w".into(), arguments: None, result: None };
     for truth in [json!("w"), json!(["w"]), json!([{"name": "w"}])] {
-        assert_eq!(expected(truth).alternatives(), [vec![open.clone()]]);
+        assert_eq!(expected(truth).alternatives()[0].calls, std::slice::from_ref(&open));
     }
     assert!(open.is("w", &json!({"any": 1})) && !open.is("v", &json!({})));
 }
@@ -87,7 +113,7 @@ fn names_alone_leave_the_arguments_open() {
 #[test]
 fn a_list_of_lists_is_a_choice() {
     let choice = expected(json!([["a", "b"], [{"name": "c", "arguments": {}}], []]));
-    let sizes: Vec<_> = choice.alternatives().iter().map(Vec::len).collect();
+    let sizes: Vec<_> = choice.alternatives().iter().map(|run| run.calls.len()).collect();
     assert_eq!(sizes, [2, 1, 0]);
     let configured = ExpectedCalls::from_config(None, Some(vec![json!(["a"]), json!([])]));
     assert_eq!(configured.unwrap().unwrap().alternatives().len(), 2);
@@ -159,4 +185,33 @@ fn a_chain_of_exchanges_needs_no_recursion_and_too_many_pairs_are_refused() {
     assert_eq!(pairing.count(), count);
     let error = Assignment::Optimal.pair(3000, 3000, |_, _| false).unwrap_err();
     assert!(error.message().starts_with("3000 calls against 3000 are too many to compare"));
+}
+
+#[test]
+fn whole_messages_keep_the_turns_that_calls_stand_in() {
+    let call = |name: &str| json!({"function": {"name": name, "arguments": "{}"}});
+    let run = expected(json!([
+        {"role": "user", "content": "x"},
+        {"role": "assistant", "tool_calls": [call("a"), call("b")]},
+        {"role": "tool", "content": "1"},
+        {"role": "assistant", "tool_calls": [call("c")]},
+    ]));
+    let turns = run.alternatives()[0].turns.as_ref().unwrap();
+    let turns: Vec<_> = turns.iter().map(|turn| (turn.role.name(), turn.calls.clone())).collect();
+    assert_eq!(turns, [("user", 0..0), ("assistant", 0..2), ("tool", 2..2), ("assistant", 2..3)]);
+}
+
+#[test]
+fn how_often_something_has_to_happen() {
+    let count = |count, min, max| Count::from_config(count, min, max, 1);
+    let exact = count(Some(2), None, None).unwrap();
+    assert!(exact.holds(2) && !exact.holds(1) && !exact.holds(3));
+    assert_eq!(exact.to_string(), "exactly 2");
+    let default = count(None, None, None).unwrap();
+    assert!(default.holds(1) && !default.holds(0));
+    assert_eq!(default.to_string(), "at least 1");
+    assert_eq!(count(None, Some(0), Some(5)).unwrap().to_string(), "at most 5");
+    assert_eq!(count(None, Some(2), Some(4)).unwrap().to_string(), "2 to 4");
+    assert_eq!(count(Some(1), Some(1), None).unwrap_err().key(), Some("count"));
+    assert_eq!(count(None, Some(3), Some(2)).unwrap_err().key(), Some("max"));
 }
