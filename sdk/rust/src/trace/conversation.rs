@@ -18,6 +18,16 @@ pub(super) struct Conversation {
 }
 
 impl Conversation {
+    /// Reads messages that a model has just written: they are new, whatever was said before.
+    pub fn add(&mut self, builder: &mut Builder, messages: Vec<Value>) {
+        for message in messages {
+            if let Value::Object(message) = message {
+                *self.said.entry(fingerprint(&message)).or_default() += 1;
+                say(builder, message);
+            }
+        }
+    }
+
     /// Reads the messages of one list that are new: a message that was said twice is new where the
     /// list has it a third time.
     pub fn read(&mut self, builder: &mut Builder, messages: Vec<Value>) {
@@ -31,11 +41,15 @@ impl Conversation {
             *times += 1;
             if *times > *said {
                 *said += 1;
-                let role = word(&message, "role").map_or(Role::Assistant, Role::from_name);
-                read_message(builder, role, message);
+                say(builder, message);
             }
         }
     }
+}
+
+fn say(builder: &mut Builder, message: Object) {
+    let role = word(&message, "role").map_or(Role::Assistant, Role::from_name);
+    read_message(builder, role, message);
 }
 
 /// The same for the same words of the same role, whatever else stands beside them. Two messages of one

@@ -181,7 +181,7 @@ impl Reader<'_> {
     fn asked(&mut self, span: &mut Span) {
         let system = messages(&mut span.attributes, "gen_ai.system_instructions");
         if !system.is_empty() {
-            self.read(vec![json!({"role": "system", "parts": system})]);
+            self.read(vec![json!({"role": "system", "parts": system})], false);
         }
         let mut asked = messages(&mut span.attributes, "gen_ai.input.messages");
         asked.extend(indexed(&mut span.attributes, "gen_ai.prompt."));
@@ -198,7 +198,7 @@ impl Reader<'_> {
                 event => span.events.push(event),
             }
         }
-        self.read(asked);
+        self.read(asked, false);
         if !said.is_empty() {
             span.attributes.insert("gen_ai.output.messages".to_owned(), Value::Array(said));
         }
@@ -215,7 +215,7 @@ impl Reader<'_> {
         {
             said.push(json!({"role": "assistant", "content": text}));
         }
-        self.read(said);
+        self.read(said, is_model);
         let usage = json!({
             "input_tokens": span.attributes.get("gen_ai.usage.input_tokens")
                 .or(span.attributes.get("gen_ai.usage.prompt_tokens")),
@@ -237,8 +237,9 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads messages, without the calls and results that tools' spans have told of already.
-    fn read(&mut self, mut messages: Vec<Value>) {
+    /// Reads messages, without the calls and results that tools' spans have told of already. `new`: a
+    /// model has just written them.
+    fn read(&mut self, mut messages: Vec<Value>, new: bool) {
         for message in &mut messages {
             let parts = message.get_mut("parts").and_then(Value::as_array_mut);
             if let Some(parts) = parts {
@@ -256,7 +257,11 @@ impl Reader<'_> {
             let parts = message.get("parts").and_then(Value::as_array);
             parts.is_none_or(|parts| !parts.is_empty())
         });
-        self.conversation.read(self.builder, messages);
+        if new {
+            self.conversation.add(self.builder, messages);
+        } else {
+            self.conversation.read(self.builder, messages);
+        }
     }
 
     fn tool(&mut self, index: usize, span: &mut Span) {

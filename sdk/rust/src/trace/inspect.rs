@@ -58,7 +58,7 @@ pub(super) fn read_sample(builder: &mut Builder, mut sample: Object) {
     if messages.is_empty() {
         read_events(builder, events);
     } else {
-        Conversation::default().read(builder, messages);
+        Conversation::default().add(builder, messages);
         complete(builder, events);
     }
     builder.understood += 1;
@@ -169,7 +169,7 @@ fn model(builder: &mut Builder, conversation: &mut Conversation, mut event: Obje
         choices.into_iter().next().and_then(|mut choice| choice.get_mut("message").map(Value::take))
     {
         let first = builder.steps.len();
-        conversation.read(builder, vec![message]);
+        conversation.add(builder, vec![message]);
         builder.usage(first, usage);
     }
 }
