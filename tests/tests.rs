@@ -20,6 +20,12 @@ mod command_score;
 mod command_verify;
 /// A folder in which the `command_` tests type commands of the real binary.
 mod fixture;
+/// Broken heaps, stacks, pointers and lengths, in C.
+mod hostile_c;
+/// Exceptions, regular expressions, values of any type, in JavaScript.
+mod hostile_javascript;
+/// A folder with an attacker in another language and a good scorer.
+mod hostile_other_languages;
 /// The same component, configuration and input give the same bytes.
 mod repeatability;
 /// A run from cases to rows, through the library: workers, resuming, bad cases, failing writers.
