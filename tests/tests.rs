@@ -20,8 +20,12 @@ mod command_score;
 mod command_verify;
 /// A folder in which the `command_` tests type commands of the real binary.
 mod fixture;
+/// The built-in scorers' examples, and the page about them.
+mod gallery;
 /// Scores that are none, texts without end, JSON that is none, and letters for a terminal.
 mod hostile_answers;
+/// Broken heaps, stacks, pointers and lengths, in C.
+mod hostile_c;
 /// Code that takes minutes and gigabytes to compile.
 mod hostile_compiling;
 /// Loops and recursions without end.
@@ -34,12 +38,16 @@ mod hostile_files;
 mod hostile_fixture;
 /// Imports without a grant, and what there is to be had with one.
 mod hostile_imports;
+/// Exceptions, regular expressions, values of any type, in JavaScript.
+mod hostile_javascript;
 /// Logs without end, and words that look like the engine's own.
 mod hostile_logs;
 /// More memory than there is.
 mod hostile_memory;
 /// Scorers whose core module is written by hand, for the `hostile_` tests.
 mod hostile_modules;
+/// A folder with an attacker in another language and a good scorer.
+mod hostile_other_languages;
 /// Lies in `describe`.
 mod hostile_self_descriptions;
 /// Files that are too deep, have too many of something, or are too large.
@@ -54,8 +62,6 @@ mod hostile_time_outs;
 mod hostile_values;
 /// The same component, configuration and input give the same bytes.
 mod repeatability;
-/// The built-in scorers' examples, and the page about them.
-mod gallery;
 /// A run from cases to rows, through the library: workers, resuming, bad cases, failing writers.
 mod run_pipeline;
 /// The built-in components on tables of cases.
