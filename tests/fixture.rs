@@ -62,7 +62,8 @@ impl Folder {
         shell.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
     }
 
-    fn shell(&self, line: &str) -> Command {
+    /// A shell that is about to run a line; nothing of it is caught yet.
+    pub fn shell(&self, line: &str) -> Command {
         let binary = Path::new(env!("CARGO_BIN_EXE_scorebox"));
         let mut search: Vec<PathBuf> = vec![binary.parent().unwrap().to_owned()];
         search.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()));

@@ -164,7 +164,9 @@ async fn what_the_scorer_says_itself_is_kept_word_for_word() {
 
 #[tokio::test]
 async fn configure_has_the_limits_of_a_score_and_errors_say_that_it_was_configure() {
-    let limits = Limits { fuel: 50_000_000, ..Limits::default() };
+    // `configure` has the default fuel at least, which a busy machine may need long to burn.
+    let timeout = Duration::from_secs(120);
+    let limits = Limits { fuel: 50_000_000, timeout, ..Limits::default() };
     let sandbox = sandbox(1);
     for (settings, expected, part) in [
         (json!({"first": "fail"}), ErrorKind::InvalidConfig, "`first`: was told to fail"),

@@ -3,7 +3,7 @@
 
 use wasmparser::{Encoding, Parser, Payload};
 
-use crate::contract::{CONTRACT_VERSION, SCORING_INTERFACE};
+use crate::contract::{CONTRACT_VERSION, EXAMPLE_SECTION, MOST_EXAMPLE_BYTES, SCORING_INTERFACE};
 
 use super::{ErrorKind, ScoreError};
 
@@ -20,6 +20,8 @@ pub struct Anatomy {
     pub imports: Vec<String>,
     /// The names of what it exports, in its own order.
     pub exports: Vec<String>,
+    /// The text of the example that it carries; not looked into.
+    pub example: Option<String>,
 }
 
 impl Anatomy {
@@ -46,6 +48,12 @@ impl Anatomy {
                         let export = export.map_err(|error| malformed(&error, bytes.len()))?;
                         add(&mut anatomy.exports, "exports", export.name.name)?;
                     }
+                }
+                Payload::CustomSection(section)
+                    if depth == 0 && section.name() == EXAMPLE_SECTION =>
+                {
+                    let text = section.data().get(..section.data().len().min(MOST_EXAMPLE_BYTES));
+                    anatomy.example = text.map(|text| String::from_utf8_lossy(text).into_owned());
                 }
                 _ => {}
             }

@@ -236,6 +236,12 @@ fn does_not_compile(why: &str) -> ScoreError {
             ),
         )
     };
+    if why.contains("component model async feature") {
+        return invalid(why).hint(
+            "it was built for asynchronous components, which the contract does not use; \
+             build it without (jco: `--backend-qjs-disable-async`)",
+        );
+    }
     if !why.contains("pooling allocator") {
         return invalid(why);
     }

@@ -8,6 +8,10 @@ use crate::contract::bindings::ScorerPre;
 
 use super::{Limits, ScoreError, host::Sandbox, load, score::new_store, state::State, wasi::Seed};
 
+/// Bytes of memory that are frozen. wizer keeps a list of all stretches that are not zero, which for a
+/// memory made to that end is twelve times as large as the memory.
+const MOST_BYTES: u64 = 32 << 20;
+
 /// What became of an attempt to freeze.
 pub(super) enum Frozen {
     /// A component whose instances begin where `configure` ended.
@@ -44,6 +48,14 @@ pub(super) async fn freeze(
     let _admitted = shared.admission.enter(limits).await;
     let mut store = new_store(shared, limits, Seed::OF_LOADING);
     let instance = load::configure(&mut store, prepared.instance_pre(), config, limits).await?;
+    let left = store.data().limiter.used_bytes();
+    if left > MOST_BYTES {
+        return Ok(Frozen::Impossible(format!(
+            "`configure` leaves {left} bytes of memory; at most {MOST_BYTES} are frozen"
+        )));
+    }
+    // The semaphore is never closed.
+    let _turn = shared.freezing.acquire().await;
     lift_limits(&mut store);
     let mut access = WasmtimeWizerComponent { store: &mut store, instance };
     match wizer.snapshot_component(&context, &mut access).await {

@@ -3,6 +3,7 @@
 
 use std::{sync::Arc, thread, time::Duration};
 
+use tokio::sync::Semaphore;
 use wasmtime::{
     Engine, EngineWeak,
     component::{Component, HasSelf},
@@ -24,6 +25,9 @@ pub const WASMTIME_VERSION: &str = env!("SCOREBOX_WASMTIME_VERSION");
 
 /// How often a running guest looks at the clock.
 pub(super) const TICK: Duration = Duration::from_millis(5);
+
+/// Components that are compiled at once: each takes all cores by itself, and memory up to its limit.
+const COMPILATIONS: usize = 2;
 
 /// How the sandbox is set up.
 #[derive(Clone, Debug)]
@@ -80,8 +84,11 @@ pub(super) struct Shared {
     pub(super) linker: wasmtime::component::Linker<State>,
     pub(super) admission: Admission,
     pub(super) cache: Option<Cache>,
-    pub(super) compiler: Compiler,
-    pub(super) compile_limits: CompileLimits,
+    compiler: Compiler,
+    compile_limits: CompileLimits,
+    compiling: Semaphore,
+    /// Held while a memory is frozen, which takes many times its size.
+    pub(super) freezing: Semaphore,
     allocation: Allocation,
     warnings: Vec<String>,
 }
@@ -116,6 +123,8 @@ impl Sandbox {
             cache,
             compiler: options.compiler.clone(),
             compile_limits: options.compile_limits.clone(),
+            compiling: Semaphore::new(COMPILATIONS),
+            freezing: Semaphore::new(1),
             allocation,
             warnings,
         })))
@@ -137,7 +146,9 @@ impl Sandbox {
 
     /// Compiles a component, off the threads that score.
     pub(super) async fn compile(&self, bytes: &[u8]) -> Result<Component, ScoreError> {
-        let Shared { engine, allocation, compiler, compile_limits, .. } = self.shared();
+        let Shared { engine, allocation, compiler, compile_limits, compiling, .. } = self.shared();
+        // The semaphore is never closed.
+        let _turn = compiling.acquire().await;
         compiler.compile(engine, allocation, bytes, compile_limits).await
     }
 }

@@ -71,6 +71,11 @@ impl Limiter {
         self.peak as u64
     }
 
+    /// The bytes in use; memories never shrink.
+    pub(super) fn used_bytes(&self) -> u64 {
+        self.used as u64
+    }
+
     /// The bytes that would have been in use, had the limit not refused them.
     pub(super) fn refused_bytes(&self) -> Option<u64> {
         self.refused.map(|bytes| bytes as u64)

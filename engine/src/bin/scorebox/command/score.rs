@@ -167,7 +167,7 @@ impl Score {
 /// A score as JSON.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Answer<'a> {
+pub struct Answer<'a> {
     scorer: &'a str,
     status: &'static str,
     score: Option<f64>,
@@ -197,7 +197,7 @@ struct AnswerError<'a> {
 }
 
 impl<'a> Answer<'a> {
-    fn of(scorer: &'a str, outcome: &'a Outcome) -> Answer<'a> {
+    pub fn of(scorer: &'a str, outcome: &'a Outcome) -> Answer<'a> {
         let result = outcome.result.as_ref().ok();
         let error = outcome.result.as_ref().err();
         Answer {

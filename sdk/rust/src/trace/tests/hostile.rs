@@ -1,0 +1,88 @@
+//! Traces that nobody means well with.
+
+use serde_json::json;
+
+use super::*;
+
+#[test]
+fn no_text_makes_the_reader_panic() {
+    // Every sample of the other tests, cut and bent in many places.
+    let samples = [
+        r#"[{"role":"assistant","content":[{"type":"tool_use","id":"1","name":"w","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"1","content":"x"}]}]"#,
+        r#"{"schema_version":"ATIF-v1.7","agent":{"name":"a"},"steps":[{"step_id":1,"source":"agent","message":"m","tool_calls":[{"tool_call_id":"c","function_name":"w","arguments":{}}],"observation":{"results":[{"content":"x"}]}}]}"#,
+        r#"{"resourceSpans":[{"scopeSpans":[{"spans":[{"spanId":"1","startTimeUnixNano":"1","attributes":[{"key":"gen_ai.tool.name","value":{"stringValue":"w"}}]}]}]}]}"#,
+        r#"{"epoch":1,"messages":[],"events":[{"event":"model","input":[{"role":"user","content":"x"}],"output":{"choices":[{"message":{"role":"assistant","content":"y"}}]}},{"event":"tool","id":"1","function":"w"}]}"#,
+        r#"[{"type":"function_call","call_id":"1","name":"w","arguments":"{}"},{"type":"action.called","callId":"1"},{"type":"operation.started","operation":{"kind":"tool"}},[{"tool":"w"},"x"]]"#,
+    ];
+    let bends = ["null", "[]", "{}", "\"\"", "1e999", "-0", "true", "\"Ż\\u0000\"", "[[[]]]"];
+    for sample in samples {
+        let _ = Trace::parse(sample).unwrap();
+        let places: Vec<usize> = sample.match_indices(':').map(|(place, _)| place + 1).collect();
+        for place in places {
+            for bend in bends {
+                // Puts a value where another was, up to the next comma or bracket.
+                let rest = &sample[place..];
+                let end = rest.find([',', '}', ']']).unwrap_or(rest.len());
+                let _ = Trace::parse(&format!("{}{bend}{}", &sample[..place], &rest[end..]));
+            }
+        }
+        for cut in 0..sample.len() {
+            let _ = Trace::parse(&sample[..cut]);
+        }
+    }
+}
+
+#[test]
+fn nesting_is_bounded() {
+    for (open, close) in
+        [("[", "]"), ("{\"steps\":", "}"), ("{\"children\":[", "]}"), ("{\"trace\":", "}")]
+    {
+        let deep = format!("{}1{}", open.repeat(60), close.repeat(60));
+        assert!(Trace::parse(&deep).is_err(), "{open}");
+        let deeper = format!("{}1{}", open.repeat(100_000), close.repeat(100_000));
+        assert!(Trace::parse(&deeper).is_err(), "{open}");
+    }
+    let mut text = json!([]).to_string();
+    for _ in 0..8 {
+        text = Value::String(text).to_string();
+    }
+    assert!(Trace::parse(&text).is_err());
+    let nested = json!({"name": "a", "type": "agent", "children": []});
+    let nested =
+        (0..50).fold(nested, |inner, _| json!({"name": "a", "type": "agent", "children": [inner]}));
+    assert_eq!(Trace::read(nested).unwrap().steps().len(), 51);
+}
+
+#[test]
+fn parents_in_a_circle_end() {
+    let span = |id: &str, parent: &str| {
+        json!({"spanId": id, "parentSpanId": parent, "name": "x",
+        "attributes": {"gen_ai.operation.name": "invoke_agent"}})
+    };
+    let trace = json!([span("1", "2"), span("2", "1"), span("3", "3")]);
+    assert_eq!(Trace::read(trace).unwrap().steps().len(), 3);
+}
+
+#[test]
+fn many_calls_and_results_cost_no_more_than_their_number() {
+    let count = 50_000;
+    let mut items = Vec::new();
+    for index in 0..count {
+        // All of one name, half of them of one id, none answered in order.
+        let id = if index % 2 == 0 { "same".to_owned() } else { index.to_string() };
+        items.push(json!({"type": "function_call", "call_id": id, "name": "w", "arguments": "{}"}));
+    }
+    for index in (0..count).rev() {
+        let id = if index % 2 == 0 { "same".to_owned() } else { index.to_string() };
+        items.push(json!({"type": "function_call_output", "call_id": id, "output": index}));
+    }
+    let trace = Trace::read(Value::Array(items)).unwrap();
+    assert_eq!(trace.tool_calls().filter(|call| call.result.is_some()).count(), count);
+}
+
+#[test]
+fn too_many_steps_are_refused() {
+    let items = vec![json!({"role": "user", "content": "x"}); 100_001];
+    let error = Trace::read(Value::Array(items)).unwrap_err();
+    assert_eq!(error.to_string(), "the trace has more than 100000 steps");
+}
