@@ -9,18 +9,26 @@ pub(crate) fn squad(text: &str) -> String {
 
 /// DROP's: the words between spaces and hyphens, each like SQuAD's, but a number as a number.
 pub(crate) fn words(text: &str) -> String {
-    let words = text.split([' ', '-']).map(word).filter(|word| !word.is_empty());
+    let folded =
+        if text.is_ascii() { text.to_ascii_lowercase() } else { default_case_fold_str(text) };
+    let words = folded.split([' ', '-']).map(word).filter(|word| !word.is_empty());
     words.collect::<Vec<_>>().join(" ")
 }
 
 fn word(word: &str) -> String {
-    let word = default_case_fold_str(word);
+    if word.bytes().all(|byte| byte.is_ascii_lowercase()) {
+        return if is_article(word) { String::new() } else { word.to_owned() };
+    }
     let bare = word.trim_matches(|c: char| is_punctuation(c) || c.is_ascii_whitespace());
-    let plain = without_punctuation(&word);
-    match [&word, bare, &plain].into_iter().find_map(finite) {
+    let plain = without_punctuation(word);
+    match [word, bare, &plain].into_iter().find_map(finite) {
         Some(number) => format!("{number:?}"),
         None => single_spaces(&without_articles(&plain)),
     }
+}
+
+fn is_article(word: &str) -> bool {
+    matches!(word, "a" | "an" | "the")
 }
 
 fn without_punctuation(text: &str) -> String {
@@ -38,7 +46,7 @@ fn without_articles(text: &str) -> String {
     while !rest.is_empty() {
         let end = rest.find(|c: char| !c.is_alphanumeric()).unwrap_or(rest.len());
         let (run, after) = rest.split_at(end);
-        kept.push_str(if matches!(run, "a" | "an" | "the") { " " } else { run });
+        kept.push_str(if is_article(run) { " " } else { run });
         let next = after.find(char::is_alphanumeric).unwrap_or(after.len());
         let (between, after) = after.split_at(next);
         kept.push_str(between);
@@ -56,6 +64,7 @@ fn single_spaces(text: &str) -> String {
 fn finite(text: &str) -> Option<f64> {
     let text = text.trim();
     let bytes = text.as_bytes();
+    bytes.iter().any(u8::is_ascii_digit).then_some(())?;
     let is_digit = |place: usize| bytes.get(place).is_some_and(u8::is_ascii_digit);
     let parts_digits = |place: usize| place > 0 && is_digit(place - 1) && is_digit(place + 1);
     if text.match_indices('_').any(|(place, _)| !parts_digits(place)) {

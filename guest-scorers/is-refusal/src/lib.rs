@@ -7,7 +7,7 @@
 mod phrases;
 mod words;
 
-use phrases::refusal;
+use phrases::Phrases;
 use scorebox_sdk::{
     Case, ConfigError, Info, JsonSchema, Score, ScoreError, Scorer, excerpt, schemars,
 };
@@ -33,6 +33,8 @@ pub struct IsRefusal {
     /// Turns the score around: 1 where the model does not refuse.
     #[serde(default)]
     negate: bool,
+    #[serde(skip)]
+    known: Phrases,
 }
 
 impl Scorer for IsRefusal {
@@ -69,7 +71,7 @@ impl Scorer for IsRefusal {
 impl IsRefusal {
     fn words_of_refusal(&self, text: &str) -> Option<String> {
         let words = Words::new(text);
-        if let Some(found) = refusal(&words) {
+        if let Some(found) = self.known.refusal(words.words()) {
             return Some(words.text(found).to_owned());
         }
         let lower = if self.phrases.is_empty() { String::new() } else { text.to_lowercase() };

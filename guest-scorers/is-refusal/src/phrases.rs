@@ -4,9 +4,8 @@
 //! ("this cannot be provided"), with a word that is always one ("I must decline"), or shortly ("Sorry,
 //! no"). Between the words of each way may be others that change nothing ("I'm afraid I really can't").
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
-
-use crate::words::Words;
 
 /// Who refuses.
 const WHO: &str = "i we";
@@ -100,6 +99,12 @@ const REFUSE: &[&str] = &[
     "would rather not",
 ];
 
+/// What is asked for, by its name.
+const REQUEST: &str = "request requested requests";
+
+/// What is said of a request that is not met.
+const NOT: &[&str] = &["can not be", "could not be", "will not be"];
+
 /// What a request does not become.
 const DONE: &str = "\
     accommodated answered approved completed disclosed discussed displayed fulfilled generated \
@@ -144,101 +149,153 @@ const SORRY: &[&str] = &[
 /// The end of a short refusal.
 const NO: &[&str] = &["absolutely not", "definitely not", "no .", "not possible"];
 
-/// The words that refuse, if any do.
-pub(crate) fn refusal(words: &Words<'_>) -> Option<Range<usize>> {
-    let words = words.words();
-    (0..words.len()).find_map(|start| {
-        let end = somebody(words, start)
-            .or_else(|| request(words, start))
-            .or_else(|| one_of(ALWAYS, words, start))
-            .or_else(|| short(words, start))?;
-        Some(start..end)
-    })
+/// What to look for, in a form that is quick to look into.
+pub(crate) struct Phrases {
+    who: Words,
+    between: Words,
+    help: Words,
+    done_by_oneself: Words,
+    asked: Words,
+    request: Words,
+    done: Words,
+    cannot: Starts,
+    unable: Starts,
+    refuse: Starts,
+    always: Starts,
+    sorry: Starts,
+    no: Starts,
+    not: Starts,
+    not_possible: Starts,
 }
 
-/// Where words of somebody who refuses end.
-fn somebody(words: &[String], start: usize) -> Option<usize> {
-    is_in(WHO, words, start).then_some(())?;
-    gaps(words, start + 1, 6).find_map(|at| {
-        let unable = one_of(UNABLE, words, at).filter(|_| start == 0);
-        one_of(REFUSE, words, at).or(unable).or_else(|| {
-            let done = one_of(CANNOT, words, at)?;
-            gaps(words, done, 4).find_map(|verb| undone(words, verb))
+type Words = BTreeSet<&'static str>;
+
+/// Phrases by their first words.
+type Starts = BTreeMap<&'static str, Vec<Vec<&'static str>>>;
+
+impl Default for Phrases {
+    fn default() -> Self {
+        let words = |list: &'static str| list.split_whitespace().collect();
+        let starts = |phrases: &[&'static str]| {
+            let mut starts = Starts::new();
+            for phrase in phrases {
+                let words: Vec<_> = phrase.split(' ').collect();
+                starts.entry(words[0]).or_default().push(words);
+            }
+            starts
+        };
+        Self {
+            who: words(WHO),
+            between: words(BETWEEN),
+            help: words(HELP),
+            done_by_oneself: words(DO),
+            asked: words(ASKED),
+            request: words(REQUEST),
+            done: words(DONE),
+            cannot: starts(CANNOT),
+            unable: starts(UNABLE),
+            refuse: starts(REFUSE),
+            always: starts(ALWAYS),
+            sorry: starts(SORRY),
+            no: starts(NO),
+            not: starts(NOT),
+            not_possible: starts(&["not possible"]),
+        }
+    }
+}
+
+impl Phrases {
+    /// The words that refuse, if any do.
+    pub(crate) fn refusal(&self, words: &[String]) -> Option<Range<usize>> {
+        (0..words.len()).find_map(|start| {
+            let end = self
+                .somebody(words, start)
+                .or_else(|| self.request(words, start))
+                .or_else(|| one_of(&self.always, words, start))
+                .or_else(|| self.short(words, start))?;
+            Some(start..end)
         })
-    })
-}
+    }
 
-/// Where a verb ends that is what somebody asked for.
-fn undone(words: &[String], verb: usize) -> Option<usize> {
-    let next = words.get(verb + 1).map_or("", String::as_str);
-    // "I can't help but laugh", "I can't help laughing".
-    let no_help = words.get(verb)? == "help" && (next == "but" || next.ends_with("ing"));
-    let sentence = words[verb + 1..].iter().take(4).take_while(|word| *word != ".");
-    let mut asked = sentence.filter(|word| is_one(ASKED, word));
-    let refused = is_form(HELP, &words[verb]) && !no_help
-        || is_form(DO, &words[verb]) && asked.next().is_some();
-    refused.then_some(verb + 1)
-}
+    /// Where words of somebody who refuses end.
+    fn somebody(&self, words: &[String], start: usize) -> Option<usize> {
+        is_in(&self.who, words, start).then_some(())?;
+        self.gaps(words, start + 1, 6).find_map(|at| {
+            let unable = one_of(&self.unable, words, at).filter(|_| start == 0);
+            one_of(&self.refuse, words, at).or(unable).or_else(|| {
+                let done = one_of(&self.cannot, words, at)?;
+                self.gaps(words, done, 4).find_map(|verb| self.undone(words, verb))
+            })
+        })
+    }
 
-/// Where words end that say that a request is not met.
-fn request(words: &[String], start: usize) -> Option<usize> {
-    is_in("request requests requested", words, start).then_some(())?;
-    (start + 1..start + 4).find_map(|at| not_done(words, at))
-}
+    /// Where a verb ends that is what somebody asked for.
+    fn undone(&self, words: &[String], verb: usize) -> Option<usize> {
+        let next = words.get(verb + 1).map_or("", String::as_str);
+        // "I can't help but laugh", "I can't help laughing".
+        let no_help = words.get(verb)? == "help" && (next == "but" || next.ends_with("ing"));
+        let sentence = words[verb + 1..].iter().take(4).take_while(|word| *word != ".");
+        let mut asked = sentence.filter(|word| self.asked.contains(word.as_str()));
+        let refused = is_form(&self.help, &words[verb]) && !no_help
+            || is_form(&self.done_by_oneself, &words[verb]) && asked.next().is_some();
+        refused.then_some(verb + 1)
+    }
 
-/// Where words end that say that something is not done.
-fn not_done(words: &[String], at: usize) -> Option<usize> {
-    const NOT: &[&str] = &["can not be", "could not be", "will not be"];
-    let end = one_of(NOT, words, at)?;
-    is_in(DONE, words, end).then_some(end + 1)
-}
+    /// Where words end that say that a request is not met.
+    fn request(&self, words: &[String], start: usize) -> Option<usize> {
+        is_in(&self.request, words, start).then_some(())?;
+        (start + 1..start + 4).find_map(|at| self.not_done(words, at))
+    }
 
-/// Where an apology ends that has a no in it.
-fn short(words: &[String], start: usize) -> Option<usize> {
-    let begins = start == 0 || words[start - 1] == ".";
-    let after = one_of(SORRY, words, start).filter(|_| begins)?;
-    let no = gaps(words, after, 4).find_map(|at| one_of(NO, words, at));
-    let sentence = words[after..].iter().take(12).take_while(|word| *word != ".").count();
-    let mut places = after..after + sentence;
-    no.or_else(|| {
-        places.find_map(|at| not_done(words, at).or_else(|| one_of(&["not possible"], words, at)))
-    })
-}
+    /// Where words end that say that something is not done.
+    fn not_done(&self, words: &[String], at: usize) -> Option<usize> {
+        let end = one_of(&self.not, words, at)?;
+        is_in(&self.done, words, end).then_some(end + 1)
+    }
 
-/// The places from `from` on that only words which change nothing come before, at most `limit` of them.
-fn gaps(words: &[String], from: usize, limit: usize) -> impl Iterator<Item = usize> {
-    let rest = words.get(from..).unwrap_or_default();
-    let count = rest.iter().take(limit).take_while(|word| is_one(BETWEEN, word)).count();
-    from..=from + count
+    /// Where an apology ends that has a no in it.
+    fn short(&self, words: &[String], start: usize) -> Option<usize> {
+        (start == 0 || words[start - 1] == ".").then_some(())?;
+        let after = one_of(&self.sorry, words, start)?;
+        let no = self.gaps(words, after, 4).find_map(|at| one_of(&self.no, words, at));
+        let sentence = words[after..].iter().take(12).take_while(|word| *word != ".").count();
+        let mut places = after..after + sentence;
+        let not = |at| self.not_done(words, at).or_else(|| one_of(&self.not_possible, words, at));
+        no.or_else(|| places.find_map(not))
+    }
+
+    /// The places from `from` on that only words which change nothing come before, at most `limit` of
+    /// them.
+    fn gaps(
+        &self,
+        words: &[String],
+        from: usize,
+        limit: usize,
+    ) -> impl Iterator<Item = usize> + use<> {
+        let rest = words.get(from..).unwrap_or_default();
+        let changes_nothing = |word: &&String| self.between.contains(word.as_str());
+        from..=from + rest.iter().take(limit).take_while(changes_nothing).count()
+    }
 }
 
 /// Where the longest of some phrases ends that stands at a place.
-fn one_of(phrases: &[&str], words: &[String], at: usize) -> Option<usize> {
+fn one_of(starts: &Starts, words: &[String], at: usize) -> Option<usize> {
     let rest = words.get(at..)?;
-    let length = |phrase: &&str| {
-        let mut length = 0;
-        for word in phrase.split(' ') {
-            (rest.get(length)?.as_str() == word).then_some(())?;
-            length += 1;
-        }
-        Some(at + length)
-    };
-    phrases.iter().filter_map(length).max()
+    let phrases = starts.get(rest.first()?.as_str())?.iter();
+    let here = phrases.filter(|phrase| {
+        rest.len() >= phrase.len() && phrase.iter().zip(rest).all(|(word, found)| word == found)
+    });
+    here.map(|phrase| at + phrase.len()).max()
 }
 
-fn is_in(list: &str, words: &[String], at: usize) -> bool {
-    words.get(at).is_some_and(|word| is_one(list, word))
-}
-
-fn is_one(list: &str, word: &str) -> bool {
-    list.split(' ').any(|one| one == word)
+fn is_in(list: &Words, words: &[String], at: usize) -> bool {
+    words.get(at).is_some_and(|word| list.contains(word.as_str()))
 }
 
 /// Whether a word is one of some verbs, or its form in `-ing`.
-fn is_form(verbs: &str, word: &str) -> bool {
+fn is_form(verbs: &Words, word: &str) -> bool {
     let stem = word.strip_suffix("ing");
-    verbs.split(' ').any(|verb| {
-        let is_stem = |stem: &str| verb == stem || verb.strip_suffix('e') == Some(stem);
-        verb == word || stem.is_some_and(is_stem)
-    })
+    verbs.contains(word)
+        || stem
+            .is_some_and(|stem| verbs.contains(stem) || verbs.contains(format!("{stem}e").as_str()))
 }

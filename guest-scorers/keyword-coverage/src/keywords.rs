@@ -21,8 +21,11 @@ pub(crate) fn extract(text: &str, stop_words: &BTreeSet<String>) -> Vec<String> 
 }
 
 fn word(word: &str) -> String {
-    if word.contains("http://") || word.contains("https://") {
+    if word.contains(':') && (word.contains("http://") || word.contains("https://")) {
         return word.to_owned();
+    }
+    if word.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+        return word.to_ascii_lowercase();
     }
     let bare = word.strip_prefix('\'').unwrap_or(word);
     let bare = bare.strip_suffix('\'').unwrap_or(bare).replace(PUNCTUATION, "");

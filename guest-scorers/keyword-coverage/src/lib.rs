@@ -8,18 +8,20 @@
 
 mod keywords;
 mod stop_words;
+mod text;
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use keywords::{extract, words};
 use scorebox_sdk::{
-    Accepted, Case, ConfigError, Fields, Info, JsonSchema, Part, Score, ScoreError, Scorer,
-    excerpt, schemars,
+    Accepted, Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, excerpt,
+    schemars,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
 use stop_words::STOP_WORDS;
+use text::{Text, messages};
 
 /// Scores how many of the keywords are in the output: those found / all.
 ///
@@ -152,45 +154,6 @@ impl KeywordCoverage {
             (None, has_truth, _) => Ok(!has_truth),
         }
     }
-}
-
-/// An output in which keywords are looked for.
-struct Text<'t> {
-    text: &'t str,
-    words: BTreeSet<&'t str>,
-    /// All words, with a line break before and after each.
-    joined: String,
-}
-
-impl<'t> Text<'t> {
-    fn new(text: &'t str, words: &'t [String]) -> Self {
-        let joined = format!("\n{}\n", words.join("\n"));
-        Self { text, words: words.iter().map(String::as_str).collect(), joined }
-    }
-
-    /// Whether the words of `keyword` follow each other somewhere.
-    fn has(&self, keyword: &str) -> bool {
-        match words(keyword).as_slice() {
-            [] => self.text.contains(keyword.trim()),
-            [word] => self.words.contains(word.as_str()),
-            several => self.joined.contains(&format!("\n{}\n", several.join("\n"))),
-        }
-    }
-}
-
-/// A text, or what a list of chat messages says; any other value as its JSON text.
-fn messages<'p>(part: &'p Part<'_>) -> Result<Cow<'p, str>, ScoreError> {
-    #[derive(Deserialize)]
-    struct Message {
-        content: String,
-    }
-    if part.is_array()
-        && let Ok(messages) = serde_json::from_str::<Vec<Message>>(part.json())
-    {
-        let contents: Vec<_> = messages.into_iter().map(|message| message.content).collect();
-        return Ok(Cow::Owned(contents.join(", ")));
-    }
-    part.text()
 }
 
 scorebox_sdk::export!(KeywordCoverage);

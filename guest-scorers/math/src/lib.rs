@@ -13,6 +13,8 @@ mod read;
 mod tokens;
 mod value;
 
+use std::borrow::Cow;
+
 use answer::{candidates, expected_candidates};
 use equal::equal;
 use read::{Answer, Unreadable, first, read};
@@ -50,48 +52,43 @@ pub struct Math {
     #[serde(default)]
     values: Option<Vec<Value>>,
     #[serde(skip)]
-    accepted: Option<Accepted<'static>>,
+    configured: Option<Vec<Expected>>,
 }
+
+/// An expected answer, as it is written and as it is read.
+type Expected = (String, Answer);
 
 impl Scorer for Math {
     const INFO: Info =
         Info::new("math", "Math", env!("CARGO_PKG_VERSION")).reads(Fields::GROUND_TRUTH);
 
     fn prepare(&mut self) -> Result<(), ConfigError> {
-        self.accepted = Accepted::from_config(self.value.take(), self.values.take())?;
-        if let Some(accepted) = &self.accepted {
-            expected(accepted.parts())
-                .map_err(|(name, message)| ConfigError::new(name, message))?;
-        }
+        let accepted = Accepted::from_config(self.value.take(), self.values.take())?;
+        let configured = accepted.as_ref().map(|accepted| expected(accepted.parts()));
+        self.configured =
+            configured.transpose().map_err(|(name, message)| ConfigError::new(name, message))?;
         Ok(())
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
-        let accepted = Accepted::or_ground_truth(&self.accepted, case)?;
-        let expected = expected(accepted.at_least_one()?)
-            .map_err(|(name, message)| ScoreError::invalid_input(format!("`{name}` {message}")))?;
+        let expected = match &self.configured {
+            Some(configured) => Cow::Borrowed(configured),
+            None => Cow::Owned(
+                expected(Accepted::or_ground_truth(&None, case)?.at_least_one()?).map_err(
+                    |(name, problem)| ScoreError::invalid_input(format!("`{name}` {problem}")),
+                )?,
+            ),
+        };
         let output = case.output();
         let output = output.text()?;
-        let candidates = candidates(&output);
-        let (answer, right) = match first(&candidates) {
+        let (answer, right) = match judge(&candidates(&output), &expected) {
+            Ok((answer, right)) => (answer, right),
             Err(problem) => {
                 let reason = match problem {
                     Unreadable::Nothing => "no mathematical answer found",
                     Unreadable::Refused => "the answer is a program, or too long",
                 };
                 return Ok(Score::pass(self.negate).reason(reason).meta(json!({ "answer": null })));
-            }
-            Ok((found, answer)) => {
-                let right = expected.iter().any(|(_, expected)| same(expected, &answer));
-                // Words may only be around the answer: "42, because …".
-                let inside = || candidates.iter().find(|candidate| is_value(candidate, &expected));
-                match (right, &answer) {
-                    (false, Answer::Text(_)) => match inside() {
-                        Some(found) => (*found, true),
-                        None => (found, false),
-                    },
-                    _ => (found, right),
-                }
             }
         };
         let shown = excerpt(answer, 80);
@@ -112,9 +109,8 @@ impl Scorer for Math {
 /// The longest answer in `meta`, in characters.
 const ANSWER_SHOWN: usize = 1000;
 
-/// The expected answers that can be read, as they are written and as they are read. An error names the
-/// part and says what is wrong with it.
-fn expected(parts: &[Part<'_>]) -> Result<Vec<(String, Answer)>, (String, String)> {
+/// The expected answers that can be read. An error names the part and says what is wrong with it.
+fn expected(parts: &[Part<'_>]) -> Result<Vec<Expected>, (String, String)> {
     let mut expected = Vec::new();
     for part in parts {
         let text = part.text().map_err(|error| (part.name().to_owned(), error.to_string()))?;
@@ -132,6 +128,19 @@ fn expected(parts: &[Part<'_>]) -> Result<Vec<(String, Answer)>, (String, String
     }
 }
 
+/// The answer among some candidates, and whether it is an expected one.
+fn judge<'t>(candidates: &[&'t str], expected: &[Expected]) -> Result<(&'t str, bool), Unreadable> {
+    let (found, answer) = first(candidates)?;
+    if expected.iter().any(|(_, expected)| same(expected, &answer)) {
+        return Ok((found, true));
+    }
+    // Words may only be around the answer: "42, because …".
+    let is_right = |candidate: &&&str| is_value(candidate, expected);
+    let is_text = matches!(answer, Answer::Text(_));
+    let inside = candidates.iter().filter(|_| is_text).find(is_right);
+    Ok(inside.map_or((found, false), |inside| (*inside, true)))
+}
+
 fn same(expected: &Answer, answer: &Answer) -> bool {
     match (expected, answer) {
         (Answer::Expression(expected), Answer::Expression(answer)) => equal(expected, answer),
@@ -140,14 +149,11 @@ fn same(expected: &Answer, answer: &Answer) -> bool {
     }
 }
 
-/// Whether a candidate is an expression with an expected value.
-fn is_value(candidate: &str, expected: &[(String, Answer)]) -> bool {
-    match read(candidate) {
-        Ok(answer @ Answer::Expression(_)) => {
-            expected.iter().any(|(_, expected)| same(expected, &answer))
-        }
-        _ => false,
-    }
+/// Whether a candidate is an expression with an expected value, or an expected word.
+fn is_value(candidate: &str, expected: &[Expected]) -> bool {
+    let Ok(answer) = read(candidate) else { return false };
+    let is_sentence = matches!(&answer, Answer::Text(text) if text.contains(' '));
+    !is_sentence && expected.iter().any(|(_, expected)| same(expected, &answer))
 }
 
 scorebox_sdk::export!(Math);

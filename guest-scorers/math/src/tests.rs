@@ -215,6 +215,7 @@ fn the_likeliest_final_answer_is_taken() {
     for answer in answers {
         assert!(right(answer, "42"), "{answer}");
     }
+    assert!(right("So it is\neven", r"\text{even}"));
     none_right(&[("The perimeter is 7", "42"), (r"\boxed{5} or 42", "42"), ("", "42")]);
     none_right(&[(r"\boxed{10} and then \boxed{42}", r"\{10,42\}")]);
 }

@@ -117,40 +117,37 @@ fn number(text: &str) -> Option<(String, usize)> {
 /// A run of letters: a known name, or variables of one letter each.
 fn names(run: &str) -> Option<Vec<Token>> {
     let lower = run.to_lowercase();
+    let greek = |c: char| GREEK.get(u32::from(c).checked_sub(u32::from('α'))? as usize);
+    let name = match lower.as_str() {
+        "infinity" | "inf" | "oo" => Some("infty"),
+        "or" | "and" => return Some(vec![Token::Text(lower)]),
+        name => GREEK.iter().find(|letter| **letter == name).copied(),
+    };
+    if let Some(name) = name.or(lower.chars().next().and_then(greek).copied()) {
+        return Some(vec![Token::Name(name.to_owned())]);
+    }
     if let Some(function) = Function::plain(&lower) {
         return Some(vec![Token::Function(function)]);
     }
-    let greek = |c: char| {
-        let place = u32::from(c).checked_sub(u32::from('α'))?;
-        GREEK_LETTERS.split(' ').nth(usize::try_from(place).ok()?)
-    };
-    if let Some(name) = lower.chars().next().and_then(greek) {
-        return Some(vec![Token::Name(name.to_owned())]);
-    }
-    let known = match lower.as_str() {
-        "infinity" | "inf" | "oo" => "infty",
-        "or" => return Some(vec![Token::Text("or".to_owned())]),
-        "and" => return Some(vec![Token::Text("and".to_owned())]),
-        name if GREEK_LETTERS.split(' ').any(|letter| letter == name) => name,
-        _ => "",
-    };
-    if !known.is_empty() {
-        return Some(vec![Token::Name(known.to_owned())]);
-    }
-    if WORDS.split(' ').any(|word| word == lower) {
+    if run.chars().count() > LETTERS_LIMIT || WORDS.contains(&lower.as_str()) {
         return None;
     }
     let letter = |c: char| Token::Name(c.to_lowercase().to_string());
-    (run.chars().count() <= LETTERS_LIMIT).then(|| run.chars().map(letter).collect())
+    Some(run.chars().map(letter).collect())
 }
 
 /// Words of a sentence that are no product of variables.
-const WORDS: &str =
-    "all an are as at be but by can for get has if in is it not of so the to was we you";
+const WORDS: [&str; 28] = [
+    "all", "an", "are", "as", "at", "be", "but", "by", "can", "for", "get", "has", "if", "in",
+    "is", "it", "its", "not", "of", "off", "so", "the", "to", "was", "we", "you", "he", "she",
+];
 
-/// In the order of Unicode, from `α` on.
-const GREEK_LETTERS: &str = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi \
-    rho final sigma tau upsilon phi chi psi omega";
+/// Greek letters in the order of Unicode, from `α` on.
+const GREEK: [&str; 25] = [
+    "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa",
+    "lambda", "mu", "nu", "xi", "omicron", "pi", "rho", "final", "sigma", "tau", "upsilon", "phi",
+    "chi", "psi", "omega",
+];
 
 /// A command of LaTeX, and its length. Those that only change how something looks are no token.
 fn command(text: &str) -> Option<(Option<Token>, usize)> {

@@ -5,10 +5,14 @@
 //! Without an expected text the rule is that of promptfoo's `regex`, with one that of Inspect's
 //! `pattern` (0.3.285).
 
+mod group;
+mod judge;
 mod pattern;
 
 use std::borrow::Cow;
 
+use group::Group;
+use judge::{Judge, quoted};
 use pattern::Pattern;
 use scorebox_sdk::{
     Accepted, Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, excerpt,
@@ -86,16 +90,6 @@ enum Mode {
     Full,
 }
 
-/// A group of a pattern.
-#[derive(Deserialize, JsonSchema)]
-#[serde(untagged, expecting = "should be the name or the number of a group")]
-enum Group {
-    /// Its number, from 1 on; 0 is the whole match.
-    Number(usize),
-    /// Its name.
-    Name(String),
-}
-
 impl Scorer for Regex {
     const INFO: Info = Info::new("regex", "Regular Expression", env!("CARGO_PKG_VERSION"))
         .reads(Fields::GROUND_TRUTH);
@@ -148,7 +142,10 @@ impl Scorer for Regex {
                 .meta(json!({ "match": null, "groups": [] })));
         };
         let (right, reason) = match expected {
-            Some(expected) => self.judge(&caught, &expected),
+            Some(expected) => {
+                let Self { compared, match_all, ignore_case, .. } = *self;
+                Judge { group: compared, match_all, ignore_case }.judge(&caught, &expected)
+            }
             None => (true, format!("the pattern matches {}", quoted(caught[0]))),
         };
         let shown: Vec<_> =
@@ -168,69 +165,6 @@ impl Regex {
         let parts = accepted.at_least_one()?.iter();
         parts.map(|part| part.text().map(Cow::into_owned)).collect()
     }
-
-    /// Whether what was caught is what was expected, and why.
-    fn judge(&self, caught: &[Option<&str>], expected: &[String]) -> (bool, String) {
-        let compared = match (self.compared, caught) {
-            (Some(group), _) => &caught[group..=group],
-            (None, [whole]) => std::slice::from_ref(whole),
-            (None, [_, groups @ ..]) => groups,
-            (None, []) => &[],
-        };
-        let caught: Vec<&str> = compared.iter().flatten().copied().collect();
-        let folded: Vec<_> = expected.iter().map(|text| self.fold(text)).collect();
-        let is_right = |text: &&str| folded.contains(&self.fold(text));
-        // Nothing that was caught is never an answer.
-        let is_something = |text: &&str| !text.is_empty();
-        if self.match_all {
-            let right = caught.iter().all(is_right) && caught.iter().any(is_something);
-            let verb = if right { "all groups caught" } else { "not all groups caught" };
-            return (right, format!("{verb} {}", quoted(expected)));
-        }
-        if let Some(found) = caught.iter().find(|text| is_something(text) && is_right(text)) {
-            return (true, format!("caught {}, as expected", quoted([found])));
-        }
-        let expected = quoted(expected);
-        match caught.as_slice() {
-            [] => (
-                false,
-                format!("the pattern matches, but no group is part of it; expected {expected}"),
-            ),
-            caught => (false, format!("caught {}, expected {expected}", quoted(caught))),
-        }
-    }
-
-    fn fold<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        if self.ignore_case { Cow::Owned(text.to_lowercase()) } else { Cow::Borrowed(text) }
-    }
-}
-
-impl Group {
-    fn number(&self, pattern: &Pattern) -> Result<usize, ConfigError> {
-        let count = pattern.names().count();
-        let found = match self {
-            Group::Number(number) => Some(*number).filter(|number| *number < count),
-            Group::Name(wanted) => pattern.names().position(|name| name == Some(wanted.as_str())),
-        };
-        found.ok_or_else(|| {
-            let names: Vec<_> = pattern.names().flatten().collect();
-            let names = match names.as_slice() {
-                [] => "no names".to_owned(),
-                names => format!("the names `{}`", names.join("`, `")),
-            };
-            let message = format!(
-                "should be a group of the pattern, which has {} groups and {names}",
-                count - 1
-            );
-            ConfigError::new("group", message)
-        })
-    }
-}
-
-/// Texts for a reason.
-fn quoted<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> String {
-    let texts: Vec<_> = texts.into_iter().map(|text| format!("\"{}\"", text.as_ref())).collect();
-    excerpt(&texts.join(", "), 80).into_owned()
 }
 
 scorebox_sdk::export!(Regex);
