@@ -347,3 +347,19 @@ pub(super) async fn configure(
 fn invalid(message: String) -> ScoreError {
     ScoreError::new(ErrorKind::InvalidComponent, message)
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_configuration_that_is_read_again_is_the_same_one() {
+        for number in [0.1 + 0.2, 1e23, 3e100, 5e-324, -0.0] {
+            let config = ScorerConfig::new(json!({ "number": number }).as_object().unwrap());
+            let read: Value = serde_json::from_str(config.as_str()).unwrap();
+            assert_eq!(ScorerConfig::new(read.as_object().unwrap()), config);
+        }
+    }
+}

@@ -32,13 +32,11 @@ pub fn case_reader(data: &[u8]) {
     }
     // However the bytes come in, they are the same cases.
     let dribbled = settings.read_all(Box::new(Dribble { bytes: Cursor::new(stored), turn: 0 }));
-    if let (Some(Err(ReadError::Source(_))), Some(Err(ReadError::Source(_)))) =
-        (whole.last(), dribbled.last())
-    {
+    if let Some(Err(ReadError::Source(_))) = whole.last() {
         // How much a decoder gives before it meets the damage depends on how much it was fed at once.
-        let (whole, dribbled) = (told(&whole), told(&dribbled));
-        let common = whole.len().min(dribbled.len()) - 1;
-        assert_eq!(whole[..common], dribbled[..common]);
+        let common = whole.len() - 1;
+        assert!(dribbled.len() > common);
+        assert_eq!(told(&whole[..common]), told(&dribbled[..common]));
         return;
     }
     assert_eq!(told(&whole), told(&dribbled));

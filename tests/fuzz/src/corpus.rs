@@ -73,6 +73,11 @@ fn the_first_components_are_what_their_names_say() {
 }
 
 #[test]
+fn a_trace_hangs_together_or_is_refused() {
+    replay("trace", crate::trace);
+}
+
+#[test]
 fn what_a_guest_hands_over_is_within_the_limits() {
     replay("guest_result", crate::guest_result);
 }

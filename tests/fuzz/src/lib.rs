@@ -9,6 +9,7 @@ mod guest_result;
 #[cfg(feature = "libfuzzer")]
 mod mutation;
 mod suite_file;
+mod trace;
 
 #[cfg(test)]
 mod corpus;
@@ -21,3 +22,4 @@ pub use guest_result::guest_result;
 #[cfg(feature = "libfuzzer")]
 pub use mutation::change_component;
 pub use suite_file::suite_file;
+pub use trace::trace;
