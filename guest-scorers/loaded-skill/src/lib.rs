@@ -1,4 +1,5 @@
-//! loaded-skill: 1 where a skill was loaded. Whether the agent then followed it is not its question.
+//! loaded-skill: 1 where a skill was loaded. Whether the agent then followed it is not its
+//! question.
 //!
 //! The rule is niceeval's `loadedSkill`.
 

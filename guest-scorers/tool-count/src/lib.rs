@@ -1,4 +1,5 @@
-//! tool-count: 1 where the number of tool calls is within bounds. It asks nothing else of the calls.
+//! tool-count: 1 where the number of tool calls is within bounds. It asks nothing else of the
+//! calls.
 //!
 //! The rule is niceeval's `maxToolCalls` (`max`) and `usedNoTools` (`none`).
 
@@ -11,7 +12,8 @@ use serde_json::json;
 
 /// Scores 1 when the number of tool calls is within `min` and `max`, or exactly `count`, else 0.
 ///
-/// With a `name`, only calls of that tool count. Equals niceeval's `maxToolCalls` and `usedNoTools`.
+/// With a `name`, only calls of that tool count. Equals niceeval's `maxToolCalls` and
+/// `usedNoTools`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolCount {

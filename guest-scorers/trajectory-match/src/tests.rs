@@ -1,5 +1,5 @@
-//! trajectory-match, as a specification. What is said of agentevals was computed with agentevals 0.0.9
-//! (MIT) from PyPI.
+//! trajectory-match, as a specification. What is said of agentevals was computed with agentevals
+//! 0.0.9 (MIT) from PyPI.
 
 use super::*;
 
@@ -80,8 +80,8 @@ fn providers_shapes_are_the_same_run() {
     assert!(matches(json!({}), &empty_list, &json!([user(), done()])));
 }
 
-/// For every mode of runs and of arguments: a run whose call has fewer arguments than the reference's,
-/// and one whose call has more, as agentevals scores them.
+/// For every mode of runs and of arguments: a run whose call has fewer arguments than the
+/// reference's, and one whose call has more, as agentevals scores them.
 #[test]
 fn the_modes_of_agentevals() {
     let less = json!([user(), says(json!([call("w", json!({"a": 1}))])), tool(), done()]);
