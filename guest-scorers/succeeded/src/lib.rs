@@ -67,7 +67,8 @@ fn broke_off(trace: &Trace) -> Option<String> {
 }
 
 fn failed_action(trace: &Trace) -> Option<String> {
-    let tool = trace.tool_calls().find(|call| call.outcome() == Status::Failed);
+    let mut calls = trace.tool_calls().chain(trace.orphan_results());
+    let tool = calls.find(|call| call.outcome() == Status::Failed);
     let agent = trace.sub_agents().find(|call| call.status == Status::Failed);
     tool.map(|call| call.name.clone()).or_else(|| Some(agent?.name.clone()))
 }

@@ -66,7 +66,8 @@ impl Scorer for ToolCount {
         let calls = trace.tool_calls();
         let number = match &self.tool {
             Some(name) => calls.filter(|call| call.is_named(name)).count(),
-            None => calls.count(),
+            // A result without its call was a call, of whatever tool.
+            None => calls.count() + trace.orphan_results().count(),
         };
         let holds = self.often.as_ref().is_none_or(|often| often.holds(number));
         let of = self.tool.as_ref().map(|name| format!(" of {name}")).unwrap_or_default();

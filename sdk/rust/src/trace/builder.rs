@@ -158,6 +158,7 @@ impl Builder {
                 id: result.id.take(),
                 name: result.name.take().unwrap_or_else(|| "unknown".to_owned()),
                 arguments: Value::Object(Map::new()),
+                is_orphan: true,
                 ..ToolCall::default()
             };
             self.push_quietly(StepKind::ToolCall(call))

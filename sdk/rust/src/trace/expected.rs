@@ -140,7 +140,7 @@ fn from_trace(trace: Trace) -> ExpectedRun {
     });
     let turns = turns.collect();
     let calls = trace.steps.into_iter().filter_map(|step| match step.kind {
-        StepKind::ToolCall(call) => Some(from_call(call, true)),
+        StepKind::ToolCall(call) if !call.is_orphan => Some(from_call(call, true)),
         _ => None,
     });
     ExpectedRun { calls: calls.collect(), turns: Some(turns) }

@@ -171,10 +171,18 @@ impl Trace {
         self.outcome.as_ref()
     }
 
-    /// The tool calls, in order.
+    /// The tool calls, in order; without results that belong to no call.
     pub fn tool_calls(&self) -> impl Iterator<Item = &ToolCall> {
         self.steps.iter().filter_map(|step| match &step.kind {
-            StepKind::ToolCall(call) => Some(call),
+            StepKind::ToolCall(call) if !call.is_orphan => Some(call),
+            _ => None,
+        })
+    }
+
+    /// The results that belong to no call.
+    pub fn orphan_results(&self) -> impl Iterator<Item = &ToolCall> {
+        self.steps.iter().filter_map(|step| match &step.kind {
+            StepKind::ToolCall(call) if call.is_orphan => Some(call),
             _ => None,
         })
     }

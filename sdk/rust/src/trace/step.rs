@@ -157,6 +157,8 @@ pub struct ToolCall {
     pub status: Status,
     /// What went wrong, where the trace states it beside the result.
     pub error: Option<String>,
+    /// This is a result that belongs to no call: what was called, and with what, is not known.
+    pub is_orphan: bool,
 }
 
 impl ToolCall {
