@@ -143,7 +143,7 @@ impl Scorer for CalledTool {
         if checks.is_empty() {
             return Ok(Score::not_applicable("no call is expected"));
         }
-        let called: Vec<_> = calls.iter().take(SHOWN).map(|call| call.name.as_str()).collect();
+        let called: Vec<_> = calls.iter().take(SHOWN).map(|call| excerpt(&call.name, 80)).collect();
         let mut score = checks.into_score().meta(json!({ "called": called }));
         if self.negate {
             score.score = score.score.map(|score| 1.0 - score);

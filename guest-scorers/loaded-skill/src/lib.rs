@@ -11,6 +11,9 @@ use scorebox_sdk::{
 use serde::Deserialize;
 use serde_json::json;
 
+/// The most skills that `meta.loaded` lists.
+const SHOWN: usize = 100;
+
 /// Scores whether skills were loaded: the fraction of the named ones that were.
 ///
 /// A skill is loaded by an event (`skill.loaded`), or by a call of `load_skill`, `Skill` or
@@ -61,7 +64,8 @@ impl Scorer for LoadedSkill {
             let check = if self.negate { "did not load" } else { "loaded" };
             checks.add(format!("{check} {name}"), found != self.negate, reason);
         }
-        Ok(checks.into_score().meta(json!({ "loaded": loaded })))
+        let shown: Vec<_> = loaded.iter().take(SHOWN).map(|skill| excerpt(skill, 80)).collect();
+        Ok(checks.into_score().meta(json!({ "loaded": shown })))
     }
 }
 

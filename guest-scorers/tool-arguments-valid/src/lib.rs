@@ -97,7 +97,7 @@ impl Scorer for ToolArgumentsValid {
             let issue = match (tool, &call.arguments_error) {
                 (None, _) if self.undeclared == Undeclared::Ignore => continue,
                 (None, _) => Some("no such tool is declared".to_owned()),
-                (_, Some(error)) => Some(error.clone()),
+                (_, Some(error)) => Some(excerpt(error, 160).into_owned()),
                 (Some(schema), None) => issue(schema, &call.arguments),
             };
             checked += 1;

@@ -75,7 +75,7 @@ impl Scorer for ToolOrder {
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
         let trace = case.steps()?;
         let calls: Vec<&ToolCall> = trace.tool_calls().collect();
-        let called: Vec<_> = calls.iter().take(SHOWN).map(|call| call.name.as_str()).collect();
+        let called: Vec<_> = calls.iter().take(SHOWN).map(|call| excerpt(&call.name, 80)).collect();
         let mut found = None;
         for wanted in self.orders(case)? {
             let order = self.compare(&wanted, &calls);
