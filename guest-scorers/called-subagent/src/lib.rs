@@ -10,12 +10,12 @@ use scorebox_sdk::{
 use serde::Deserialize;
 use serde_json::json;
 
-/// Scores 1 when another agent was called, as often as `count`, `min` and `max` say (at least once),
-/// else 0.
+/// Scores 1 when another agent was called, as often as `count`, `min` and `max` say (at least
+/// once), else 0.
 ///
-/// Calls of agents are events (`subagent.called`), `invoke_agent` spans inside another agent's, hand-offs
-/// of Inspect and Google's agent kit, ATIF's sub-agent trajectories and Claude Code's `Task`. Equals
-/// niceeval's `calledSubagent`.
+/// Calls of agents are events (`subagent.called`), `invoke_agent` spans inside another agent's,
+/// hand-offs of Inspect and Google's agent kit, ATIF's sub-agent trajectories and Claude Code's
+/// `Task`. Equals niceeval's `calledSubagent`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CalledSubagent {

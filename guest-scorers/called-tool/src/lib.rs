@@ -1,5 +1,5 @@
-//! called-tool: whether tools were called, how often and with which arguments. It does not ask in which
-//! order (tool-order), nor what else was called (trajectory-match).
+//! called-tool: whether tools were called, how often and with which arguments. It does not ask in
+//! which order (tool-order), nor what else was called (trajectory-match).
 //!
 //! score = checks that hold / all checks; a check is one name, or one call of the ground truth
 //!
@@ -22,11 +22,11 @@ const SHOWN: usize = 100;
 /// Scores whether tools were called: the fraction of the named tools that were, each as often as
 /// `count`, `min` and `max` say (at least once) and with the `arguments`.
 ///
-/// A name is the tool's own, or the common one of its kind (`shell` for Claude Code's `Bash`). Without
-/// names, the expected calls are the ground truth's, `{name, arguments}` each: every one needs a call of
-/// its own, whose arguments have at least the expected ones in them; of a list of lists the best
-/// counts. Equals niceeval's `calledTool` and promptfoo's `trajectory:tool-used` and
-/// `trajectory:tool-args-match`.
+/// A name is the tool's own, or the common one of its kind (`shell` for Claude Code's `Bash`).
+/// Without names, the expected calls are those of `value` or the ground truth, `{name, arguments}`
+/// each: every one needs a call of its own, whose arguments have at least the expected ones in
+/// them; of a list of lists the best counts. Equals niceeval's `calledTool` and promptfoo's
+/// `trajectory:tool-used` and `trajectory:tool-args-match`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CalledTool {
@@ -36,8 +36,8 @@ pub struct CalledTool {
     /// The tools, each of which has to be called.
     #[serde(default)]
     names: Option<Vec<TextOrRegex>>,
-    /// What the arguments have to look like: an object that they have in them at any depth, in which
-    /// `{"regex": …}` matches a text or else the arguments as JSON text. Needs names.
+    /// What the arguments have to look like: an object that they have in them at any depth, in
+    /// which `{"regex": …}` matches a text or else the arguments as JSON text. Needs names.
     #[serde(default)]
     arguments: Option<Value>,
     /// How arguments are compared.
@@ -55,6 +55,17 @@ pub struct CalledTool {
     /// The most such calls. Needs names.
     #[serde(default)]
     max: Option<usize>,
+    /// Turns the score s around: 1 - s.
+    #[serde(default)]
+    negate: bool,
+    /// The expected calls `{name, arguments}`, in place of the ground truth and of names.
+    #[serde(default)]
+    value: Option<Value>,
+    /// Lists of expected calls, of which the best counts.
+    #[serde(default)]
+    values: Option<Vec<Value>>,
+    #[serde(skip)]
+    expected: Option<ExpectedCalls>,
     #[serde(skip)]
     wanted: Vec<TextPattern>,
     #[serde(skip)]
@@ -91,6 +102,11 @@ impl Scorer for CalledTool {
         if let Some((key, _)) = set.iter().find(|(_, set)| *set && self.wanted.is_empty()) {
             return Err(ConfigError::new(*key, "needs a `name` or `names` that it is about"));
         }
+        self.expected = ExpectedCalls::from_config(self.value.take(), self.values.take())?;
+        if self.expected.is_some() && !self.wanted.is_empty() {
+            let message = "stands beside names; give either expected calls or names";
+            return Err(ConfigError::new("value", message));
+        }
         self.often = Some(Count::from_config(self.count, self.min, self.max, 1)?);
         let exact = self.r#match == Match::Exact;
         self.pattern = (self.arguments.take())
@@ -103,7 +119,14 @@ impl Scorer for CalledTool {
         let trace = case.steps()?;
         let calls: Vec<&ToolCall> = trace.tool_calls().filter(|call| self.ended(call)).collect();
         let checks = if self.wanted.is_empty() {
-            let expected = ExpectedCalls::from_case(case)?;
+            let of_case;
+            let expected = match &self.expected {
+                Some(expected) => expected,
+                None => {
+                    of_case = ExpectedCalls::from_case(case)?;
+                    &of_case
+                }
+            };
             let mut best = None;
             for run in expected.alternatives() {
                 let checks = self.expected(&run.calls, &calls)?;
@@ -120,8 +143,12 @@ impl Scorer for CalledTool {
         if checks.is_empty() {
             return Ok(Score::not_applicable("no call is expected"));
         }
-        let called: Vec<_> = calls.iter().take(SHOWN).map(|call| call.name.as_str()).collect();
-        Ok(checks.into_score().meta(json!({ "called": called })))
+        let called: Vec<_> = calls.iter().take(SHOWN).map(|call| excerpt(&call.name, 80)).collect();
+        let mut score = checks.into_score().meta(json!({ "called": called }));
+        if self.negate {
+            score.score = score.score.map(|score| 1.0 - score);
+        }
+        Ok(score)
     }
 }
 

@@ -78,6 +78,12 @@ fn the_end_of_a_call_may_matter() {
 }
 
 #[test]
+fn negated_the_score_is_turned() {
+    assert_eq!(score(json!({"name": "book", "negate": true})).score, Some(0.0));
+    assert_eq!(score(json!({"name": "cancel", "negate": true})).score, Some(1.0));
+}
+
+#[test]
 fn several_names_are_several_assertions() {
     let score = score(json!({"names": ["Bash", "cancel"]}));
     assert_eq!(score.score, Some(0.5));
@@ -114,6 +120,10 @@ fn the_ground_truth_stands_in_for_names() {
     assert_eq!(of(part.clone(), json!({})), Some(1.0));
     assert_eq!(of(part, json!({"match": "exact"})), Some(0.0));
     assert_eq!(of(json!([]), json!({})), None);
+    // The configuration takes the ground truth's place.
+    assert_eq!(of(json!([cancel]), json!({"value": [pwd]})), Some(1.0));
+    assert_eq!(of(json!([cancel]), json!({"values": [["cancel"], ["book"]]})), Some(1.0));
+    assert_eq!(of(json!([pwd, cancel]), json!({"negate": true})), Some(0.5));
 }
 
 #[test]
@@ -126,6 +136,10 @@ fn what_needs_a_name_says_so() {
     assert_eq!(
         refusal(json!({"name": "a", "names": ["b"]})),
         "`names`: give either `name` or `names`, not both"
+    );
+    assert_eq!(
+        refusal(json!({"name": "a", "value": ["b"]})),
+        "`value`: stands beside names; give either expected calls or names"
     );
     assert_eq!(refusal(json!({"name": 1})), "`name`: should be a text, or {\"regex\": \"…\"}");
     let scorer: CalledTool = scorebox_sdk::configure(json!({})).unwrap();

@@ -9,10 +9,11 @@ use scorebox_sdk::{
 use serde::Deserialize;
 use serde_json::json;
 
-/// Scores 1 when events of these types happened in this order, with any others between them, else 0.
+/// Scores 1 when events of these types happened in this order, with any others between them, else
+/// 0.
 ///
-/// A type is the common one (`message`, `action.called`, `subagent.called` …; see the scorer `event`) or
-/// what the trace itself calls it. Equals niceeval's `eventOrder`.
+/// A type is the common one (`message`, `action.called`, `subagent.called` …; see the scorer
+/// `event`) or what the trace itself calls it. Equals niceeval's `eventOrder`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct EventOrder {

@@ -1,5 +1,5 @@
-//! event: 1 where an event happened in the run. It is the low-level way to ask; for tools, skills and
-//! agents there are scorers that know them.
+//! event: 1 where an event happened in the run. It is the low-level way to ask; for tools, skills
+//! and agents there are scorers that know them.
 //!
 //! The rule is niceeval's `event`.
 
@@ -10,13 +10,13 @@ use scorebox_sdk::{
 use serde::Deserialize;
 use serde_json::json;
 
-/// Scores 1 when events of a type happened, as many as `count`, `min` and `max` say (at least one), else
-/// 0.
+/// Scores 1 when events of a type happened, as many as `count`, `min` and `max` say (at least one),
+/// else 0.
 ///
-/// A type is the common one (`message`, `thinking`, `action.called`, `action.result`, `subagent.called`,
-/// `subagent.completed`, `skill.loaded`, `input.requested`, `input.answered`, `compaction`, `error`),
-/// which every kind of trace is read into, or what the trace itself calls it (`function_call`,
-/// `tool_use`, Inspect's `model` …). Equals niceeval's `event`.
+/// A type is the common one (`message`, `thinking`, `action.called`, `action.result`,
+/// `subagent.called`, `subagent.completed`, `skill.loaded`, `input.requested`, `input.answered`,
+/// `compaction`, `error`), which every kind of trace is read into, or what the trace itself calls
+/// it (`function_call`, `tool_use`, Inspect's `model` …). Equals niceeval's `event`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Event {

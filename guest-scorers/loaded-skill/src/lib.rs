@@ -1,4 +1,5 @@
-//! loaded-skill: 1 where a skill was loaded. Whether the agent then followed it is not its question.
+//! loaded-skill: 1 where a skill was loaded. Whether the agent then followed it is not its
+//! question.
 //!
 //! The rule is niceeval's `loadedSkill`.
 
@@ -9,6 +10,9 @@ use scorebox_sdk::{
 };
 use serde::Deserialize;
 use serde_json::json;
+
+/// The most skills that `meta.loaded` lists.
+const SHOWN: usize = 100;
 
 /// Scores whether skills were loaded: the fraction of the named ones that were.
 ///
@@ -60,7 +64,8 @@ impl Scorer for LoadedSkill {
             let check = if self.negate { "did not load" } else { "loaded" };
             checks.add(format!("{check} {name}"), found != self.negate, reason);
         }
-        Ok(checks.into_score().meta(json!({ "loaded": loaded })))
+        let shown: Vec<_> = loaded.iter().take(SHOWN).map(|skill| excerpt(skill, 80)).collect();
+        Ok(checks.into_score().meta(json!({ "loaded": shown })))
     }
 }
 

@@ -1,7 +1,9 @@
-//! loop-detection: how free a run is of loops: equal tool calls, answers that say the same again, agents
-//! that call themselves. It cannot tell a loop from patience: polling a slow job looks the same.
+//! loop-detection: how free a run is of loops: equal tool calls, answers that say the same again,
+//! agents that call themselves. It cannot tell a loop from patience: polling a slow job looks the
+//! same.
 //!
-//! score = (0.40 · repetition + 0.35 · stagnation + 0.25 · cycles) / sum of the weights that are checked
+//! score = (0.40 · repetition + 0.35 · stagnation + 0.25 · cycles) / sum of the weights that are
+//! checked
 //!
 //! The rule is that of DeepEval's `AgentLoopDetectionMetric` (deepeval 4.3.1).
 
@@ -30,11 +32,11 @@ const SAME: f64 = 0.95;
 /// Scores how free a run is of loops, from 1 (none) to 0.
 ///
 /// Repetition (weight 0.40): the most frequent call, with equal arguments, is 1 below
-/// `repetitionThreshold`, 0.5 from there, 0 from twice that. Stagnation (0.35): the likest two answers in
-/// succession, of 20 meaningful words or more, are 1 below `similarityThreshold`, 0.5 from there, 0 above
-/// 0.95; likeness is the greater of shared word pairs (Jaccard) and difflib's ratio. Cycles (0.25): 0
-/// where a span is inside one of its own kind, name and input. Equals DeepEval's
-/// `AgentLoopDetectionMetric`.
+/// `repetitionThreshold`, 0.5 from there, 0 from twice that. Stagnation (0.35): the likest two
+/// answers in succession, of 20 meaningful words or more, are 1 below `similarityThreshold`, 0.5
+/// from there, 0 above 0.95; likeness is the greater of shared word pairs (Jaccard) and difflib's
+/// ratio. Cycles (0.25): 0 where a span is inside one of its own kind, name and input. Equals
+/// DeepEval's `AgentLoopDetectionMetric`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LoopDetection {

@@ -87,8 +87,8 @@ impl Budget {
     }
 }
 
-/// The likeness of two answers, 0 to 1; none where one is too short. Where it cannot reach `least`, a
-/// smaller number may be returned in its place.
+/// The likeness of two answers, 0 to 1; none where one is too short. Where it cannot reach `least`,
+/// a smaller number may be returned in its place.
 pub(crate) fn likeness(left: &str, right: &str, least: f64, budget: &mut Budget) -> Option<f64> {
     let (left, right) = (meaningful(left), meaningful(right));
     if left.len() < WORDS || right.len() < WORDS {
@@ -141,8 +141,8 @@ fn of_length(matches: usize, left: &[char], right: &[char]) -> f64 {
 }
 
 /// `difflib.SequenceMatcher(None, left, right).ratio()`: twice the number of characters in the longest
-/// common block, and in those left and right of it, by the length of both. Characters that are more than
-/// 1 % of a text of 200 or more start no block, as there.
+/// common block, and in those left and right of it, by the length of both. Characters that are more
+/// than 1 % of a text of 200 or more start no block, as there.
 fn ratio(left: &[char], right: &[char], budget: &mut Budget) -> Option<f64> {
     let mut places: BTreeMap<char, Vec<usize>> = BTreeMap::new();
     for (index, character) in right.iter().enumerate() {

@@ -1,5 +1,5 @@
-//! loop-detection, as a specification. The values were computed with deepeval 4.3.1 (Apache-2.0) from
-//! PyPI and with Python's difflib.
+//! loop-detection, as a specification. The values were computed with deepeval 4.3.1 (Apache-2.0)
+//! from PyPI and with Python's difflib.
 
 use super::*;
 use crate::likeness::ratio_of;

@@ -1,5 +1,5 @@
-//! message-includes: 1 where what the agent said in the whole run has a text in it. For its last answer
-//! alone see contains.
+//! message-includes: 1 where what the agent said in the whole run has a text in it. For its last
+//! answer alone see contains.
 //!
 //! The rule is niceeval's `messageIncludes`.
 
@@ -11,12 +11,12 @@ use scorebox_sdk::{
 use serde::Deserialize;
 use serde_json::Value;
 
-/// Scores whether the agent's messages have texts in them: the fraction of the texts that are in all of
-/// its messages together, joined by line breaks.
+/// Scores whether the agent's messages have texts in them: the fraction of the texts that are in
+/// all of its messages together, joined by line breaks.
 ///
-/// The texts are the configured `value` or `values`, each a text or `{"regex": …}`, or else the ground
-/// truth: one, or a list. Where the case has neither messages nor a trace, its output is the message.
-/// Equals niceeval's `messageIncludes`.
+/// The texts are the configured `value` or `values`, each a text or `{"regex": …}`, or else the
+/// ground truth: one, or a list. Where the case has neither messages nor a trace, its output is the
+/// message. Equals niceeval's `messageIncludes`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MessageIncludes {

@@ -15,10 +15,10 @@ use serde_json::json;
 
 /// Scores 1 when no tool call, no skill and no sub-agent failed, else 0.
 ///
-/// A call failed when the trace says so. Where its format marks no failures (OpenAI's chat messages, for
-/// one), the result tells: text that begins with `error`, an object with an `error`, an exit code.
-/// `trustResults: false` asks for the trace's word alone. A call that a person refused is no failure.
-/// Equals niceeval's `noFailedActions`.
+/// A call failed when the trace says so. Where its format marks no failures (OpenAI's chat
+/// messages, for one), the result tells: text that begins with `error`, an object with an `error`,
+/// an exit code. `trustResults: false` asks for the trace's word alone. A call that a person
+/// refused is no failure. Equals niceeval's `noFailedActions`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NoFailedActions {

@@ -1,5 +1,5 @@
-//! no-failed-commands: 1 where no shell command that the agent ran failed. Commands that are run on its
-//! work afterwards are another matter.
+//! no-failed-commands: 1 where no shell command that the agent ran failed. Commands that are run on
+//! its work afterwards are another matter.
 //!
 //! The rule is niceeval's `noFailedShellCommands`.
 
@@ -14,9 +14,9 @@ use serde_json::{Value, json};
 /// Scores 1 when no shell command that the agent ran failed, else 0.
 ///
 /// A command is a call of a tool whose common name is `shell` (`Bash`, `bash`, `local_shell`,
-/// `execute_command` …) or that `tools` names. It failed when the trace says so, or its result has an
-/// exit code other than 0 or tells of an error. `allow` leaves out commands that may fail. Equals
-/// niceeval's `noFailedShellCommands`.
+/// `execute_command` …) or that `tools` names. It failed when the trace says so, or its result has
+/// an exit code other than 0 or tells of an error. `allow` leaves out commands that may fail.
+/// Equals niceeval's `noFailedShellCommands`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NoFailedCommands {

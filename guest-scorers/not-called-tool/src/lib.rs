@@ -1,5 +1,5 @@
-//! not-called-tool: 1 where tools were not called, or not with certain arguments. For calls that have to
-//! happen see called-tool.
+//! not-called-tool: 1 where tools were not called, or not with certain arguments. For calls that
+//! have to happen see called-tool.
 //!
 //! The rule is niceeval's `notCalledTool`.
 
@@ -11,11 +11,11 @@ use scorebox_sdk::{
 use serde::Deserialize;
 use serde_json::Value;
 
-/// Scores whether tools were not called: the fraction of the named tools of which there is no call, or
-/// none with the `arguments`.
+/// Scores whether tools were not called: the fraction of the named tools of which there is no call,
+/// or none with the `arguments`.
 ///
-/// A name is the tool's own, or the common one of its kind (`shell` for Claude Code's `Bash`). Equals
-/// niceeval's `notCalledTool` and promptfoo's `not-trajectory:tool-used`.
+/// A name is the tool's own, or the common one of its kind (`shell` for Claude Code's `Bash`).
+/// Equals niceeval's `notCalledTool` and promptfoo's `not-trajectory:tool-used`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NotCalledTool {
@@ -25,8 +25,8 @@ pub struct NotCalledTool {
     /// The tools, none of which may be called.
     #[serde(default)]
     names: Option<Vec<TextOrRegex>>,
-    /// Only calls with such arguments are forbidden: an object that they have in them at any depth, in
-    /// which `{"regex": …}` matches a text or else the arguments as JSON text.
+    /// Only calls with such arguments are forbidden: an object that they have in them at any depth,
+    /// in which `{"regex": …}` matches a text or else the arguments as JSON text.
     #[serde(default)]
     arguments: Option<Value>,
     /// How arguments are compared.

@@ -11,8 +11,8 @@ use serde::Deserialize;
 
 /// Scores whether events did not happen: the fraction of the named types of which there is none.
 ///
-/// A type is the common one (`error`, `input.requested`, `compaction`, `action.called` …; see the scorer
-/// `event`) or what the trace itself calls it. Equals niceeval's `notEvent`.
+/// A type is the common one (`error`, `input.requested`, `compaction`, `action.called` …; see the
+/// scorer `event`) or what the trace itself calls it. Equals niceeval's `notEvent`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NotEvent {

@@ -1,5 +1,5 @@
-//! parked: 1 where the run stands still because it asked a person. It does not ask what for; see event
-//! for single requests.
+//! parked: 1 where the run stands still because it asked a person. It does not ask what for; see
+//! event for single requests.
 //!
 //! The rule is niceeval's `parked`.
 
@@ -11,10 +11,10 @@ use serde::Deserialize;
 
 /// Scores 1 when the run waits for a person, else 0.
 ///
-/// It waits when the trace says so (`status: waiting`), or when the last thing that happened in it is
-/// that it asked: `input.requested` in niceeval's events, an approval request of the Responses API or
-/// the AI SDK, a question of Claude Code's or Codex's that has no answer. Thinking and compaction after
-/// it do not count. Equals niceeval's `parked`.
+/// It waits when the trace says so (`status: waiting`), or when the last thing that happened in it
+/// is that it asked: `input.requested` in niceeval's events, an approval request of the Responses
+/// API or the AI SDK, a question of Claude Code's or Codex's that has no answer. Thinking and
+/// compaction after it do not count. Equals niceeval's `parked`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Parked {

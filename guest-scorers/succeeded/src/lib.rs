@@ -1,5 +1,5 @@
-//! succeeded: 1 where the run came to its end, with no failed action and no open question to a person.
-//! Whether what it did is right is not its question.
+//! succeeded: 1 where the run came to its end, with no failed action and no open question to a
+//! person. Whether what it did is right is not its question.
 //!
 //! The rule is niceeval's `succeeded`.
 
@@ -9,13 +9,13 @@ use scorebox_sdk::{
 };
 use serde::Deserialize;
 
-/// Scores 1 when the run succeeded: it did not break off, no tool call and no sub-agent failed, and it
-/// does not wait for a person; else 0.
+/// Scores 1 when the run succeeded: it did not break off, no tool call and no sub-agent failed, and
+/// it does not wait for a person; else 0.
 ///
-/// A run broke off when the trace says so (a status, an error beside the steps), or ends with an error.
-/// A call failed when the trace says so or, where its format marks no failures, its result does.
-/// Equals niceeval's `succeeded`, whose code, other than its documentation, ignores failed calls: for
-/// that, `allowFailedActions`.
+/// A run broke off when the trace says so (a status, an error beside the steps), or ends with an
+/// error. A call failed when the trace says so or, where its format marks no failures, its result
+/// does. Equals niceeval's `succeeded`, whose code, other than its documentation, ignores failed
+/// calls: for that, `allowFailedActions`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Succeeded {
@@ -67,7 +67,8 @@ fn broke_off(trace: &Trace) -> Option<String> {
 }
 
 fn failed_action(trace: &Trace) -> Option<String> {
-    let tool = trace.tool_calls().find(|call| call.outcome() == Status::Failed);
+    let mut calls = trace.tool_calls().chain(trace.orphan_results());
+    let tool = calls.find(|call| call.outcome() == Status::Failed);
     let agent = trace.sub_agents().find(|call| call.status == Status::Failed);
     tool.map(|call| call.name.clone()).or_else(|| Some(agent?.name.clone()))
 }

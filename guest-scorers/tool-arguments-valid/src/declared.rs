@@ -1,4 +1,5 @@
-//! Reads declarations of tools, in the shapes of OpenAI, Anthropic, Google and MCP. It checks no schema.
+//! Reads declarations of tools, in the shapes of OpenAI, Anthropic, Google and MCP. It checks no
+//! schema.
 
 use scorebox_sdk::excerpt;
 use serde_json::{Map, Value, json};

@@ -1,5 +1,5 @@
-//! tool-arguments-valid: the fraction of tool calls whose arguments match the tool's declared schema. It
-//! does not ask whether the call was a good idea.
+//! tool-arguments-valid: the fraction of tool calls whose arguments match the tool's declared
+//! schema. It does not ask whether the call was a good idea.
 //!
 //! score = valid calls / all calls
 //!
@@ -22,11 +22,12 @@ use serde_json::{Value, json};
 
 /// Scores the fraction of a run's tool calls whose arguments match the schema of their tool.
 ///
-/// The tools are declared by `tools`, or else by the case's `metadata.tools`, or else by the trace itself
-/// (ATIF's `tool_definitions`, OpenTelemetry's `gen_ai.tool.definitions`, `tools` beside messages): a list
-/// in the shape of OpenAI, Anthropic, Google or MCP, or an object of schemas by tool names. A call of a
-/// tool that is not declared is not valid, unless `undeclared: ignore`; nor is one whose arguments are no
-/// JSON. A run without calls does not apply. Every call is an assertion.
+/// The tools are declared by `tools`, or else by the case's `metadata.tools`, or else by the trace
+/// itself (ATIF's `tool_definitions`, OpenTelemetry's `gen_ai.tool.definitions`, `tools` beside
+/// messages): a list in the shape of OpenAI, Anthropic, Google or MCP, or an object of schemas by
+/// tool names. A call of a tool that is not declared is not valid, unless `undeclared: ignore`; nor
+/// is one whose arguments are no JSON. A run without calls does not apply. Every call is an
+/// assertion.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolArgumentsValid {
@@ -62,8 +63,8 @@ impl Scorer for ToolArgumentsValid {
             .threshold(1.0);
 
     fn prepare(&mut self) -> Result<(), ConfigError> {
-        // Without tools of its own, a scorer still compiles a schema: what the compiler sets up at its
-        // first use is then part of the memory that every score starts from.
+        // Without tools of its own, a scorer still compiles a schema: what the compiler sets up at
+        // its first use is then part of the memory that every score starts from.
         let _ = compile(&json!({"properties": {"a": {"type": "string"}}}));
         let Some(tools) = self.tools.take() else {
             return Ok(());
@@ -96,7 +97,7 @@ impl Scorer for ToolArgumentsValid {
             let issue = match (tool, &call.arguments_error) {
                 (None, _) if self.undeclared == Undeclared::Ignore => continue,
                 (None, _) => Some("no such tool is declared".to_owned()),
-                (_, Some(error)) => Some(error.clone()),
+                (_, Some(error)) => Some(excerpt(error, 160).into_owned()),
                 (Some(schema), None) => issue(schema, &call.arguments),
             };
             checked += 1;

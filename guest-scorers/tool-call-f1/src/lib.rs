@@ -4,8 +4,8 @@
 //! precision = right calls / calls made, recall = right calls / calls expected,
 //! score = F1 = 2 · precision · recall / (precision + recall)
 //!
-//! The measure is van Rijsbergen's (1979), of sets of calls as in Ragas' `ToolCallF1` and promptfoo's
-//! `tool-call-f1`.
+//! The measure is van Rijsbergen's (1979), of sets of calls as in Ragas' `ToolCallF1` and
+//! promptfoo's `tool-call-f1`.
 
 use std::collections::BTreeSet;
 
@@ -21,10 +21,11 @@ const SHOWN: usize = 50;
 
 /// Scores the F1 of the tool calls that were made against the expected ones.
 ///
-/// Expected are the ground truth's calls or those of `value`; of a list of lists the best counts. Where
-/// they state arguments, a call is right with equal ones (Ragas' `ToolCallF1`, which rounds to four
-/// places); where they are names alone, by its name (promptfoo's `tool-call-f1`). Calls are sets, so
-/// that repeats count once, unless `repeats: each`. Nothing expected and nothing called scores 1.
+/// Expected are the ground truth's calls or those of `value`; of a list of lists the best counts.
+/// Where they state arguments, a call is right with equal ones (Ragas' `ToolCallF1`, which rounds
+/// to four places); where they are names alone, by its name (promptfoo's `tool-call-f1`). Calls are
+/// sets, so that repeats count once, unless `repeats: each`. Nothing expected and nothing called
+/// scores 1.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolCallF1 {

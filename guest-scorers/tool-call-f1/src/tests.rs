@@ -1,5 +1,5 @@
-//! tool-call-f1, as a specification. The values with arguments were computed with ragas 0.4 (Apache-2.0)
-//! from PyPI, the values of names follow promptfoo's code (MIT).
+//! tool-call-f1, as a specification. The values with arguments were computed with ragas 0.4
+//! (Apache-2.0) from PyPI, the values of names follow promptfoo's code (MIT).
 
 use super::*;
 

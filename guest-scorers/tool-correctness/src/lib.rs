@@ -1,5 +1,5 @@
-//! tool-correctness: how many of the expected tool calls were made. Calls beside them cost nothing; for
-//! those see tool-call-f1.
+//! tool-correctness: how many of the expected tool calls were made. Calls beside them cost nothing;
+//! for those see tool-call-f1.
 //!
 //! score = sum over the expected calls of how well each was met / number of expected calls
 //!
@@ -15,12 +15,12 @@ use serde_json::{Map, Value};
 
 /// Scores how many of the expected tool calls were made, 0 to 1.
 ///
-/// Each expected call, in order, takes the best of the made calls of its tool that are left. By names
-/// alone it is met or not; with `compare: ["arguments"]` it is met by the fraction of arguments, of both
-/// calls together, that are equal (inner objects by their own fraction). `considerOrdering` takes the
-/// heaviest common subsequence instead; `exactMatch` asks for the same calls in the same order. Nothing
-/// expected and nothing called is 1, nothing expected and something called 0. Equals DeepEval's
-/// `ToolCorrectnessMetric` without available tools.
+/// Each expected call, in order, takes the best of the made calls of its tool that are left. By
+/// names alone it is met or not; with `compare: ["arguments"]` it is met by the fraction of
+/// arguments, of both calls together, that are equal (inner objects by their own fraction).
+/// `considerOrdering` takes the heaviest common subsequence instead; `exactMatch` asks for the same
+/// calls in the same order. Nothing expected and nothing called is 1, nothing expected and
+/// something called 0. Equals DeepEval's `ToolCorrectnessMetric` without available tools.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolCorrectness {

@@ -1,4 +1,5 @@
-//! tool-count: 1 where the number of tool calls is within bounds. It asks nothing else of the calls.
+//! tool-count: 1 where the number of tool calls is within bounds. It asks nothing else of the
+//! calls.
 //!
 //! The rule is niceeval's `maxToolCalls` (`max`) and `usedNoTools` (`none`).
 
@@ -11,7 +12,8 @@ use serde_json::json;
 
 /// Scores 1 when the number of tool calls is within `min` and `max`, or exactly `count`, else 0.
 ///
-/// With a `name`, only calls of that tool count. Equals niceeval's `maxToolCalls` and `usedNoTools`.
+/// With a `name`, only calls of that tool count. Equals niceeval's `maxToolCalls` and
+/// `usedNoTools`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolCount {
@@ -64,7 +66,8 @@ impl Scorer for ToolCount {
         let calls = trace.tool_calls();
         let number = match &self.tool {
             Some(name) => calls.filter(|call| call.is_named(name)).count(),
-            None => calls.count(),
+            // A result without its call was a call, of whatever tool.
+            None => calls.count() + trace.orphan_results().count(),
         };
         let holds = self.often.as_ref().is_none_or(|often| often.holds(number));
         let of = self.tool.as_ref().map(|name| format!(" of {name}")).unwrap_or_default();

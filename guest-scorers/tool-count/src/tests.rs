@@ -31,6 +31,14 @@ fn none_at_all() {
 }
 
 #[test]
+fn a_result_without_its_call_was_a_call() {
+    let scorer: ToolCount = scorebox_sdk::configure(json!({"none": true})).unwrap();
+    let trace = json!([{"role": "tool", "tool_call_id": "1", "content": "x"}]);
+    let case = Case::new(json!("done")).with_trace(trace);
+    assert_eq!(scorer.score(&case).unwrap().score, Some(0.0));
+}
+
+#[test]
 fn of_one_tool() {
     let config = json!({"name": "shell", "max": 1});
     assert_eq!(score(config.clone(), &["Bash", "read", "read"]).score, Some(1.0));

@@ -9,21 +9,22 @@ use scorebox_sdk::{
     schemars,
 };
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// The most names that `meta.called` lists.
 const SHOWN: usize = 100;
 
 /// Scores 1 when tools were called in the expected order, else 0.
 ///
-/// As a `subsequence`, other calls may stand between them; `exact`ly, there are no others. A name is the
-/// tool's own, or the common one of its kind (`shell` for Claude Code's `Bash`). Without `names` the
-/// order is that of the ground truth's calls; of a list of lists, any one will do. Equals niceeval's
-/// `toolOrder` and promptfoo's `trajectory:tool-sequence`.
+/// As a `subsequence`, other calls may stand between them; `exact`ly, there are no others. A name
+/// is the tool's own, or the common one of its kind (`shell` for Claude Code's `Bash`). Without
+/// `names` the order is that of the calls of `value` or the ground truth; of a list of lists, any
+/// one will do. Equals niceeval's `toolOrder` and promptfoo's `trajectory:tool-sequence`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolOrder {
-    /// The tools in their order, in place of the ground truth's. A tool may be named more than once.
+    /// The tools in their order, in place of the ground truth's. A tool may be named more than
+    /// once.
     #[serde(default)]
     names: Option<Vec<TextOrRegex>>,
     /// What may stand between them.
@@ -32,6 +33,14 @@ pub struct ToolOrder {
     /// Turns the score around: 1 when the tools were not called in this order.
     #[serde(default)]
     negate: bool,
+    /// The expected calls, in place of the ground truth's, if not by `names`.
+    #[serde(default)]
+    value: Option<Value>,
+    /// Lists of expected calls, in place of the ground truth; any one will do.
+    #[serde(default)]
+    values: Option<Vec<Value>>,
+    #[serde(skip)]
+    expected: Option<ExpectedCalls>,
     #[serde(skip)]
     wanted: Vec<TextPattern>,
 }
@@ -55,13 +64,18 @@ impl Scorer for ToolOrder {
 
     fn prepare(&mut self) -> Result<(), ConfigError> {
         self.wanted = TextPattern::compile_all(("name", &None), ("names", &self.names))?;
+        self.expected = ExpectedCalls::from_config(self.value.take(), self.values.take())?;
+        if self.expected.is_some() && !self.wanted.is_empty() {
+            let message = "stands beside `names`; give either of them";
+            return Err(ConfigError::new("value", message));
+        }
         Ok(())
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
         let trace = case.steps()?;
         let calls: Vec<&ToolCall> = trace.tool_calls().collect();
-        let called: Vec<_> = calls.iter().take(SHOWN).map(|call| call.name.as_str()).collect();
+        let called: Vec<_> = calls.iter().take(SHOWN).map(|call| excerpt(&call.name, 80)).collect();
         let mut found = None;
         for wanted in self.orders(case)? {
             let order = self.compare(&wanted, &calls);
@@ -91,7 +105,14 @@ impl ToolOrder {
         if !self.wanted.is_empty() {
             return Ok(vec![self.wanted.clone()]);
         }
-        let expected = ExpectedCalls::from_case(case)?;
+        let of_case;
+        let expected = match &self.expected {
+            Some(expected) => expected,
+            None => {
+                of_case = ExpectedCalls::from_case(case)?;
+                &of_case
+            }
+        };
         let names = expected
             .alternatives()
             .iter()

@@ -1,7 +1,5 @@
 //! tool-order, as a specification. The semantics are niceeval's and promptfoo's.
 
-use serde_json::Value;
-
 use super::*;
 
 fn case(called: &[&str]) -> Case {
@@ -57,6 +55,8 @@ fn the_ground_truth_stands_in_for_names() {
     assert_eq!(of(json!([{"name": "a", "arguments": {"any": 1}}, {"name": "b"}])), Some(1.0));
     assert_eq!(of(json!(["b", "a"])), Some(0.0));
     assert_eq!(of(json!([["b", "a"], ["a"]])), Some(1.0));
+    assert_eq!(score(json!({"value": ["a", "b"]}), &["a", "b"]).score, Some(1.0));
+    assert_eq!(score(json!({"values": [["b"], ["c"]]}), &["a", "b"]).score, Some(1.0));
 }
 
 #[test]

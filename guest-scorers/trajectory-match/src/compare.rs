@@ -84,8 +84,8 @@ fn matching(mode: Mode, calls: usize, wanted: usize) -> String {
     }
 }
 
-/// Which of the one side's calls have a partner on the other: the reference's in the run, or (`turned`)
-/// the run's in the reference.
+/// Which of the one side's calls have a partner on the other: the reference's in the run, or
+/// (`turned`) the run's in the reference.
 fn pairs(
     scorer: &TrajectoryMatch,
     wanted: &[ExpectedCall],

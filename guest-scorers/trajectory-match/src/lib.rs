@@ -1,5 +1,5 @@
-//! trajectory-match: 1 where the tool calls of a run match those of a reference run, else 0. What was
-//! said does not count; for partial credit see tool-correctness and tool-call-f1.
+//! trajectory-match: 1 where the tool calls of a run match those of a reference run, else 0. What
+//! was said does not count; for partial credit see tool-correctness and tool-call-f1.
 //!
 //! The rule is that of agentevals' `create_trajectory_match_evaluator` (PyPI agentevals 0.0.9).
 
@@ -20,11 +20,11 @@ use serde_json::{Value, json};
 /// Scores 1 when the tool calls of a run match those of a reference, else 0.
 ///
 /// `strict`: the same messages by their roles, in order, with the same calls in each, in any order
-/// within one; where the reference is calls alone, the same calls in order. `unordered`: the same calls
-/// in any order. `superset`: at least the reference's calls. `subset`: none but the reference's calls.
-/// The reference is the ground truth: messages, or calls `{name, arguments}`; of a list of lists, any
-/// one will do. Equals agentevals' trajectory match evaluators, except that calls are paired as well
-/// as they can be; `assignment: greedy` pairs as the peer does.
+/// within one; where the reference is calls alone, the same calls in order. `unordered`: the same
+/// calls in any order. `superset`: at least the reference's calls. `subset`: none but the
+/// reference's calls. The reference is the ground truth: messages, or calls `{name, arguments}`; of
+/// a list of lists, any one will do. Equals agentevals' trajectory match evaluators, except that
+/// calls are paired as well as they can be; `assignment: greedy` pairs as the peer does.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TrajectoryMatch {
@@ -32,12 +32,12 @@ pub struct TrajectoryMatch {
     #[serde(default)]
     mode: Mode,
     /// How the arguments of two calls are compared. As in agentevals, the first of the two is the
-    /// run's call in `strict` and `superset`, and the reference's in `subset`; `unordered` asks both
-    /// ways.
+    /// run's call in `strict` and `superset`, and the reference's in `subset`; `unordered` asks
+    /// both ways.
     #[serde(default)]
     argument_mode: ArgumentMode,
-    /// Other ways for single tools, by their names: a mode, or a list of the arguments that have to be
-    /// equal (`city`, `place.city`).
+    /// Other ways for single tools, by their names: a mode, or a list of the arguments that have to
+    /// be equal (`city`, `place.city`).
     #[serde(default)]
     argument_modes: BTreeMap<String, PerTool>,
     /// How calls are paired where one fits several.

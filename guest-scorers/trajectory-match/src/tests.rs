@@ -1,5 +1,5 @@
-//! trajectory-match, as a specification. What is said of agentevals was computed with agentevals 0.0.9
-//! (MIT) from PyPI.
+//! trajectory-match, as a specification. What is said of agentevals was computed with agentevals
+//! 0.0.9 (MIT) from PyPI.
 
 use super::*;
 
@@ -76,12 +76,15 @@ fn providers_shapes_are_the_same_run() {
         {"role": "assistant", "content": [{"type": "tool_use", "id": "1", "name": "w", "input": {"city": "SF"}}]},
         {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1", "content": "x"}]}]);
     assert!(matches(json!({}), &anthropic, &reference));
+    // A result without its call is a message of a tool, and no call.
+    let orphans = json!([user(), tool()]);
+    assert!(matches(json!({"mode": "unordered"}), &orphans, &json!([])));
     let empty_list = json!([user(), {"role": "assistant", "content": "a", "tool_calls": []}]);
     assert!(matches(json!({}), &empty_list, &json!([user(), done()])));
 }
 
-/// For every mode of runs and of arguments: a run whose call has fewer arguments than the reference's,
-/// and one whose call has more, as agentevals scores them.
+/// For every mode of runs and of arguments: a run whose call has fewer arguments than the
+/// reference's, and one whose call has more, as agentevals scores them.
 #[test]
 fn the_modes_of_agentevals() {
     let less = json!([user(), says(json!([call("w", json!({"a": 1}))])), tool(), done()]);

@@ -1,10 +1,10 @@
-//! trajectory: the fraction of a trajectory's steps that have what every step needs. It looks at keys
-//! only, and judges neither what they hold nor the order of the steps.
+//! trajectory: the fraction of a trajectory's steps that have what every step needs. It looks at
+//! keys only, and judges neither what they hold nor the order of the steps.
 //!
 //! score = valid steps / all steps; 0 where there are none
 //!
-//! The rule is Orbiter's `TrajectoryValidator`: a step is an object; it is valid with a `step` or an
-//! `id`, and all `requiredKeys`.
+//! The rule is Orbiter's `TrajectoryValidator`: a step is an object; it is valid with a `step` or
+//! an `id`, and all `requiredKeys`.
 
 use scorebox_sdk::trace::Trace;
 use scorebox_sdk::{
@@ -16,12 +16,12 @@ use serde_json::{Map, Value, json};
 /// The most errors that are listed of one trajectory.
 const ERROR_LIMIT: usize = 100;
 
-/// Scores the fraction of a trajectory's steps that are valid: that have a `step` or an `id`, and all
-/// `requiredKeys`.
+/// Scores the fraction of a trajectory's steps that are valid: that have a `step` or an `id`, and
+/// all `requiredKeys`.
 ///
 /// The trajectory is the output, where that is a list or has a list under `trajectory`, or else the
-/// case's trace. Its steps are the objects in the list. Without any the score is 0, and `meta.error`
-/// says so. Equals Orbiter's `TrajectoryValidator` (`trajectory`).
+/// case's trace. Its steps are the objects in the list. Without any the score is 0, and
+/// `meta.error` says so. Equals Orbiter's `TrajectoryValidator` (`trajectory`).
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Trajectory {

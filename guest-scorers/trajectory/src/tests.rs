@@ -1,4 +1,5 @@
-//! trajectory, as a specification. The cases are those of Orbiter's documentation and its own tests.
+//! trajectory, as a specification. The cases are those of Orbiter's documentation and its own
+//! tests.
 
 use super::*;
 

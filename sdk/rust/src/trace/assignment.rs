@@ -11,8 +11,8 @@ pub enum Assignment {
     /// As many pairs as there can be.
     #[default]
     Optimal,
-    /// Every left item, in order, takes the first right one that fits and is free: a choice that can
-    /// leave items without a partner that another choice would pair.
+    /// Every left item, in order, takes the first right one that fits and is free: a choice that
+    /// can leave items without a partner that another choice would pair.
     Greedy,
 }
 
@@ -88,7 +88,8 @@ impl Pairing {
     }
 
     /// A round of Hopcroft and Karp (1973): finds shortest ways to change partners so that one more
-    /// item gets one, as many as do not cross. Rounds are few: about the root of the number of items.
+    /// item gets one, as many as do not cross. Rounds are few: about the root of the number of
+    /// items.
     fn improve(&mut self, partners: &[Vec<usize>]) -> bool {
         let Some(mut level) = self.levels(partners) else {
             return false;

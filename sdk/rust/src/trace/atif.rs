@@ -1,5 +1,5 @@
-//! Reads trajectories in the Agent Trajectory Interchange Format (ATIF 1.0 to 1.8). It does not look
-//! into the sub-agents' own trajectories: those are other runs.
+//! Reads trajectories in the Agent Trajectory Interchange Format (ATIF 1.0 to 1.8). It does not
+//! look into the sub-agents' own trajectories: those are other runs.
 
 use std::collections::{BTreeMap, VecDeque};
 

@@ -1,5 +1,5 @@
-//! Collects steps, turns and events in order, and gives every result to the call that it belongs to.
-//! It reads no format.
+//! Collects steps, turns and events in order, and gives every result to the call that it belongs
+//! to. It reads no format.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -63,8 +63,8 @@ impl Builder {
         self.turns.push(Turn { role, calls: Vec::new() });
     }
 
-    /// Continues the assistant's turn, or starts one: for formats that give every call an item of its
-    /// own.
+    /// Continues the assistant's turn, or starts one: for formats that give every call an item of
+    /// its own.
     pub fn assistant_turn(&mut self) {
         if !self.joinable {
             self.turn(Role::Assistant);
@@ -158,6 +158,7 @@ impl Builder {
                 id: result.id.take(),
                 name: result.name.take().unwrap_or_else(|| "unknown".to_owned()),
                 arguments: Value::Object(Map::new()),
+                is_orphan: true,
                 ..ToolCall::default()
             };
             self.push_quietly(StepKind::ToolCall(call))

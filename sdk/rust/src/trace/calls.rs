@@ -30,7 +30,8 @@ const RESULTS: [&str; 7] =
     ["result", "output", "observation", "response", "tool_output", "toolOutput", "tool_result"];
 
 /// A call as messages list it: `{id, function: {name, arguments}}`, `{id, function, arguments}`,
-/// `{id, name, args}`, `{toolCallId, toolName, input}` … Any result that stands inside it is read too.
+/// `{id, name, args}`, `{toolCallId, toolName, input}` … Any result that stands inside it is read
+/// too.
 pub(super) fn read_call(mut object: Object) -> Option<ToolCall> {
     let mut call = ToolCall { id: id(&mut object, &IDS), ..ToolCall::default() };
     let inner = ["function", "custom", "functionCall", "function_call", "toolUse", "tool_call"];

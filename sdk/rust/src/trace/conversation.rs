@@ -52,8 +52,9 @@ fn say(builder: &mut Builder, message: Object) {
     read_message(builder, role, message);
 }
 
-/// The same for the same words of the same role, whatever else stands beside them. Two messages of one
-/// fingerprint that differ would have to be made so on purpose, and would only hide one another.
+/// The same for the same words of the same role, whatever else stands beside them. Two messages of
+/// one fingerprint that differ would have to be made so on purpose, and would only hide one
+/// another.
 fn fingerprint(message: &Object) -> u64 {
     let mut hasher = DefaultHasher::new();
     let keys = ["role", "content", "parts", "tool_calls", "tool_call_id", "function_call", "name"];

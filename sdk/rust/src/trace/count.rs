@@ -12,8 +12,8 @@ pub struct Count {
 }
 
 impl Count {
-    /// From a configuration's `count`, `min` and `max`. `least` is what `min` is where it is not set;
-    /// `max` alone does not lower it.
+    /// From a configuration's `count`, `min` and `max`. `least` is what `min` is where it is not
+    /// set; `max` alone does not lower it.
     ///
     /// # Errors
     /// A [`ConfigError`] where `count` stands beside the others, or `max` is below `min`.

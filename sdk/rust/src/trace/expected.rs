@@ -42,10 +42,10 @@ pub struct ExpectedTurn {
 
 /// The calls that should have been made: one list, or several of which the best counts.
 ///
-/// A list has `{name, arguments}` for each call (tau-bench's shape; `{name, args}`, OpenAI's tool calls
-/// and the other spellings of [`Trace`] do as well) or the bare names of the tools, whose arguments
-/// then do not matter. It may also be a whole trace, such as a list of messages. A list of lists is
-/// several to choose from. `[]` says that no call should have been made.
+/// A list has `{name, arguments}` for each call (tau-bench's shape; `{name, args}`, OpenAI's tool
+/// calls and the other spellings of [`Trace`] do as well) or the bare names of the tools, whose
+/// arguments then do not matter. It may also be a whole trace, such as a list of messages. A list
+/// of lists is several to choose from. `[]` says that no call should have been made.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ExpectedCalls {
     alternatives: Vec<ExpectedRun>,
@@ -140,7 +140,7 @@ fn from_trace(trace: Trace) -> ExpectedRun {
     });
     let turns = turns.collect();
     let calls = trace.steps.into_iter().filter_map(|step| match step.kind {
-        StepKind::ToolCall(call) => Some(from_call(call, true)),
+        StepKind::ToolCall(call) if !call.is_orphan => Some(from_call(call, true)),
         _ => None,
     });
     ExpectedRun { calls: calls.collect(), turns: Some(turns) }

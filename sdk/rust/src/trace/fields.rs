@@ -8,12 +8,14 @@ use crate::trace::step::{Status, ToolCall};
 pub(super) type Object = Map<String, Value>;
 
 /// The first of these keys that is there and not null.
+#[inline(never)]
 pub(super) fn take(object: &mut Object, keys: &[&str]) -> Option<Value> {
     let key = keys.iter().find(|key| object.get(**key).is_some_and(|value| !value.is_null()))?;
     object.get_mut(*key).map(Value::take)
 }
 
 /// The first of these keys that is a string.
+#[inline(never)]
 pub(super) fn text(object: &mut Object, keys: &[&str]) -> Option<String> {
     let key = keys.iter().find(|key| object.get(**key).is_some_and(Value::is_string))?;
     match object.get_mut(*key).map(Value::take) {
@@ -23,6 +25,7 @@ pub(super) fn text(object: &mut Object, keys: &[&str]) -> Option<String> {
 }
 
 /// The first of these keys that is a name: a string that is not empty, or a number.
+#[inline(never)]
 pub(super) fn id(object: &mut Object, keys: &[&str]) -> Option<String> {
     match take(object, keys)? {
         Value::String(id) => (!id.is_empty()).then_some(id),
@@ -32,6 +35,7 @@ pub(super) fn id(object: &mut Object, keys: &[&str]) -> Option<String> {
 }
 
 /// The first of these keys that is an array.
+#[inline(never)]
 pub(super) fn list(object: &mut Object, keys: &[&str]) -> Option<Vec<Value>> {
     let key = keys.iter().find(|key| object.get(**key).is_some_and(Value::is_array))?;
     match object.get_mut(*key).map(Value::take) {
@@ -41,15 +45,18 @@ pub(super) fn list(object: &mut Object, keys: &[&str]) -> Option<Vec<Value>> {
 }
 
 /// A string, without taking it.
+#[inline(never)]
 pub(super) fn word<'o>(object: &'o Object, key: &str) -> Option<&'o str> {
     object.get(key)?.as_str()
 }
 
+#[inline(never)]
 pub(super) fn has(object: &Object, keys: &[&str]) -> bool {
     keys.iter().any(|key| object.contains_key(*key))
 }
 
 /// Arguments as formats write them: an object, or the text of one.
+#[inline(never)]
 pub(super) fn arguments(call: &mut ToolCall, value: Option<Value>, must_be_json: bool) {
     let text = match value {
         None => return,
@@ -82,6 +89,7 @@ pub(super) fn arguments(call: &mut ToolCall, value: Option<Value>, must_be_json:
 }
 
 /// What a field called `error` says, where it says that there is one.
+#[inline(never)]
 pub(super) fn error_text(error: Option<Value>) -> Option<String> {
     match error? {
         Value::Null | Value::Bool(false) => None,
@@ -96,6 +104,7 @@ pub(super) fn error_text(error: Option<Value>) -> Option<String> {
 }
 
 /// A status in the words of many formats.
+#[inline(never)]
 pub(super) fn status(word: &str) -> Status {
     match word.to_ascii_lowercase().as_str() {
         "completed" | "complete" | "success" | "succeeded" | "ok" | "done" | "output-available" => {
@@ -110,6 +119,7 @@ pub(super) fn status(word: &str) -> Status {
 
 /// How a call or a result ended, from the fields that many formats have for it: an error with its
 /// words, and a status.
+#[inline(never)]
 pub(super) fn ending(object: &mut Object) -> (Status, Option<String>) {
     let flag = |object: &Object, key: &str| object.get(key).and_then(Value::as_bool);
     let kind = object.get("error").and_then(|error| error.get("type")).and_then(Value::as_str);
@@ -130,6 +140,7 @@ pub(super) fn ending(object: &mut Object) -> (Status, Option<String>) {
 }
 
 /// Tokens, in the spellings of the formats.
+#[inline(never)]
 pub(super) fn usage(value: Option<&Value>) -> Option<Usage> {
     let object = value?.as_object()?;
     let count = |keys: &[&str]| {
@@ -170,6 +181,7 @@ pub(super) fn usage(value: Option<&Value>) -> Option<Usage> {
 
 /// A point in time, in milliseconds since 1970: an ISO 8601 text, or a number whose size tells its
 /// unit (seconds, milliseconds, microseconds, nanoseconds).
+#[inline(never)]
 pub(super) fn time_ms(value: Option<&Value>) -> Option<f64> {
     match value? {
         Value::String(text) => match text.parse::<f64>() {

@@ -237,8 +237,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads messages, without the calls and results that tools' spans have told of already. `new`: a
-    /// model has just written them.
+    /// Reads messages, without the calls and results that tools' spans have told of already. `new`:
+    /// a model has just written them.
     fn read(&mut self, mut messages: Vec<Value>, new: bool) {
         for message in &mut messages {
             let parts = message.get_mut("parts").and_then(Value::as_array_mut);

@@ -50,8 +50,8 @@ pub(super) fn is_sample(object: &Object) -> bool {
     fields::has(object, &["messages", "events"]) && fields::has(object, &marks)
 }
 
-/// Reads a sample: its messages, and from its events what messages do not say. Without messages, the
-/// events alone.
+/// Reads a sample: its messages, and from its events what messages do not say. Without messages,
+/// the events alone.
 pub(super) fn read_sample(builder: &mut Builder, mut sample: Object) {
     let messages = list(&mut sample, &["messages"]).unwrap_or_default();
     let events = list(&mut sample, &["events"]).unwrap_or_default();

@@ -1,5 +1,5 @@
-//! Tells apart the items of a list, and gives each to its reader: the first in the order of the table
-//! in `mod.rs` that fits.
+//! Tells apart the items of a list, and gives each to its reader: the first in the order of the
+//! table in `mod.rs` that fits.
 
 use serde_json::Value;
 

@@ -1,4 +1,5 @@
-//! Reads the items of OpenAI's Responses API, where every call and every result is an item of its own.
+//! Reads the items of OpenAI's Responses API, where every call and every result is an item of its
+//! own.
 
 use serde_json::{Value, json};
 

@@ -1,5 +1,5 @@
-//! Reads chat messages: OpenAI's, Anthropic's, Google's, LangChain's, Inspect's, OpenTelemetry's, the
-//! AI SDK's, tau-bench's. The parts inside them are read elsewhere.
+//! Reads chat messages: OpenAI's, Anthropic's, Google's, LangChain's, Inspect's, OpenTelemetry's,
+//! the AI SDK's, tau-bench's. The parts inside them are read elsewhere.
 
 use serde_json::Value;
 

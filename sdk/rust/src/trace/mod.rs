@@ -1,5 +1,5 @@
-//! What an agent did: one reader for the traces that people have, and one list of steps that scorers
-//! judge. It judges nothing itself.
+//! What an agent did: one reader for the traces that people have, and one list of steps that
+//! scorers judge. It judges nothing itself.
 //!
 //! ```
 //! use scorebox_sdk::trace::Trace;
@@ -30,20 +30,20 @@
 //! | Google contents | `parts` | `messages` |
 //! | step dictionaries, LangChain's actions, bare calls | a tool's name, `step`, `id`, `action` … | `plain` |
 //!
-//! The table's order is the precedence: an item is what the first row says that fits. The first three
-//! are looked for in the whole list, the others item by item, so that a list may mix them. Around the
-//! list there may be wrappers (`messages`, `events`, `trajectory`, `steps`, `output`, `choices` …), and
-//! the whole may be JSON inside a string, or a line of JSON for every item.
+//! The table's order is the precedence: an item is what the first row says that fits. The first
+//! three are looked for in the whole list, the others item by item, so that a list may mix them.
+//! Around the list there may be wrappers (`messages`, `events`, `trajectory`, `steps`, `output`,
+//! `choices` …), and the whole may be JSON inside a string, or a line of JSON for every item.
 //!
-//! An item of an unknown `type` among known ones is kept as [`StepKind::Other`]. One that nothing tells
-//! apart is an error, which says where it is and which keys it has.
+//! An item of an unknown `type` among known ones is kept as [`StepKind::Other`]. One that nothing
+//! tells apart is an error, which says where it is and which keys it has.
 //!
 //! # Map
 //!
 //! `read` opens wrappers and `item` tells items apart; `builder` gives results to calls; `step` is what comes out. `calls` reads
-//! one call and `fields` takes out fields, in all spellings; `names` knows tools and what their results
-//! give away; `conversation` drops what model calls repeat. For scorers: `pattern` matches arguments
-//! and texts, `expected` reads the calls that should have been made, `assignment` pairs
+//! one call and `fields` takes out fields, in all spellings; `names` knows tools and what their
+//! results give away; `conversation` drops what model calls repeat. For scorers: `pattern` matches
+//! arguments and texts, `expected` reads the calls that should have been made, `assignment` pairs
 //! calls, `count` says how often.
 
 mod assignment;
@@ -95,8 +95,9 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// Reads a trace from JSON text, in any of the shapes that are understood. Whatever the text, it
-    /// neither panics nor works longer than in proportion to the text's length (and its logarithm).
+    /// Reads a trace from JSON text, in any of the shapes that are understood. Whatever the text,
+    /// it neither panics nor works longer than in proportion to the text's length (and its
+    /// logarithm).
     ///
     /// # Errors
     /// A [`TraceError`] that says what was found, and what is understood.
@@ -170,10 +171,18 @@ impl Trace {
         self.outcome.as_ref()
     }
 
-    /// The tool calls, in order.
+    /// The tool calls, in order; without results that belong to no call.
     pub fn tool_calls(&self) -> impl Iterator<Item = &ToolCall> {
         self.steps.iter().filter_map(|step| match &step.kind {
-            StepKind::ToolCall(call) => Some(call),
+            StepKind::ToolCall(call) if !call.is_orphan => Some(call),
+            _ => None,
+        })
+    }
+
+    /// The results that belong to no call.
+    pub fn orphan_results(&self) -> impl Iterator<Item = &ToolCall> {
+        self.steps.iter().filter_map(|step| match &step.kind {
+            StepKind::ToolCall(call) if call.is_orphan => Some(call),
             _ => None,
         })
     }

@@ -7,8 +7,9 @@ use serde_json::Value;
 /// The result of a tool is looked into this deep for an error or an exit code.
 const LEVELS: usize = 3;
 
-/// The common word for a tool that many agents have under names of their own. The words and most names
-/// are niceeval's; the rest are those of Codex, Inspect and the hosted tools of the Responses API.
+/// The common word for a tool that many agents have under names of their own. The words and most
+/// names are niceeval's; the rest are those of Codex, Inspect and the hosted tools of the Responses
+/// API.
 pub(super) fn canonical(name: &str) -> Option<&'static str> {
     Some(match name {
         "Read" | "read_file" | "ReadFile" | "file_read" => "file_read",

@@ -1,5 +1,6 @@
 //! Reads the parts of a message: Anthropic's and Bedrock's content blocks, the parts of Google,
-//! OpenTelemetry and the AI SDK, and OpenAI's content parts. Messages themselves are read elsewhere.
+//! OpenTelemetry and the AI SDK, and OpenAI's content parts. Messages themselves are read
+//! elsewhere.
 
 use serde_json::Value;
 

@@ -11,8 +11,8 @@ use serde_json::Value;
 
 use crate::{ConfigError, equal};
 
-/// A text, or `{"regex": …}`: a regular expression that is searched for. In the syntax of regex-lite:
-/// `\d`, `\w`, `\s`, `\b` and `(?i)` know ASCII only.
+/// A text, or `{"regex": …}`: a regular expression that is searched for. In the syntax of
+/// regex-lite: `\d`, `\w`, `\s`, `\b` and `(?i)` know ASCII only.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "should be a text, or {\"regex\": \"…\"}")]
 pub enum TextOrRegex {
@@ -110,8 +110,8 @@ fn compile(key: &str, regex: &str) -> Result<Regex, ConfigError> {
 ///
 /// An object matches one that has all its keys, whatever else that has; an array, one of the same
 /// length, item by item; `{"regex": …}`, a text that the expression matches in, or else the whole
-/// arguments as JSON text (without spaces, keys sorted), so that a path is found wherever it hides. All
-/// else matches what equals it.
+/// arguments as JSON text (without spaces, keys sorted), so that a path is found wherever it hides.
+/// All else matches what equals it.
 #[derive(Debug, Clone)]
 pub struct ArgumentPattern {
     node: Node,
@@ -128,8 +128,8 @@ enum Node {
 }
 
 impl ArgumentPattern {
-    /// Prepares what stands in a configuration under `key`. `exact`: the arguments have to equal it,
-    /// and nothing in it is a pattern.
+    /// Prepares what stands in a configuration under `key`. `exact`: the arguments have to equal
+    /// it, and nothing in it is a pattern.
     ///
     /// # Errors
     /// A [`ConfigError`] that names the place of what is no regular expression.

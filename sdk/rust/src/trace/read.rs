@@ -1,5 +1,5 @@
-//! Opens what is around the steps (wrappers, JSON in text), and tells apart the shapes that are read as
-//! a whole. Items of lists are told apart elsewhere.
+//! Opens what is around the steps (wrappers, JSON in text), and tells apart the shapes that are
+//! read as a whole. Items of lists are told apart elsewhere.
 
 use serde_json::Value;
 

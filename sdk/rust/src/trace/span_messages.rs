@@ -1,5 +1,5 @@
-//! Finds the messages that a span holds: in its attributes, under numbered keys, in its events. What a
-//! span means is read elsewhere.
+//! Finds the messages that a span holds: in its attributes, under numbered keys, in its events.
+//! What a span means is read elsewhere.
 
 use std::collections::BTreeMap;
 

@@ -157,13 +157,15 @@ pub struct ToolCall {
     pub status: Status,
     /// What went wrong, where the trace states it beside the result.
     pub error: Option<String>,
+    /// This is a result that belongs to no call: what was called, and with what, is not known.
+    pub is_orphan: bool,
 }
 
 impl ToolCall {
     /// How the call ended: what the trace states or, where it states nothing, what the result gives
-    /// away. A result tells of a failure when it is text that begins with `error` or `traceback`, an
-    /// object with an `error`, `isError: true`, `success: false` or a `status` that says so, or an exit
-    /// code other than 0.
+    /// away. A result tells of a failure when it is text that begins with `error` or `traceback`,
+    /// an object with an `error`, `isError: true`, `success: false` or a `status` that says so, or
+    /// an exit code other than 0.
     #[must_use]
     pub fn outcome(&self) -> Status {
         match (self.status, &self.result) {
@@ -189,8 +191,8 @@ impl ToolCall {
     }
 
     /// What the tool does, in a word that is the same for every agent: `shell`, `file_read`,
-    /// `file_write`, `file_edit`, `web_fetch`, `web_search`, `glob`, `grep`, `list_dir`, `agent_task`.
-    /// None for every other tool.
+    /// `file_write`, `file_edit`, `web_fetch`, `web_search`, `glob`, `grep`, `list_dir`,
+    /// `agent_task`. None for every other tool.
     #[must_use]
     pub fn canonical_name(&self) -> Option<&'static str> {
         names::canonical(&self.name)
@@ -202,8 +204,8 @@ impl ToolCall {
         self.name == name || self.canonical_name() == Some(name)
     }
 
-    /// Whether the tool is the one that a text names, as in [`ToolCall::is`], or one in whose own name
-    /// a regular expression matches.
+    /// Whether the tool is the one that a text names, as in [`ToolCall::is`], or one in whose own
+    /// name a regular expression matches.
     #[must_use]
     pub fn is_named(&self, pattern: &TextPattern) -> bool {
         match pattern {

@@ -72,7 +72,9 @@ fn a_reused_id_means_its_oldest_open_call() {
 #[test]
 fn a_result_without_a_call_is_a_call_of_an_unknown_tool() {
     let trace = json!([{"role": "tool", "tool_call_id": "x", "content": "hm"}]);
-    assert_eq!(told(trace), ["call unknown {} -> \"hm\" (unknown)"]);
+    let trace = Trace::read(trace).unwrap();
+    assert_eq!(lines(&trace), ["call unknown {} -> \"hm\" (unknown)"]);
+    assert_eq!((trace.tool_calls().count(), trace.orphan_results().count()), (0, 1));
 }
 
 #[test]
