@@ -16,8 +16,8 @@ fn a_score_is_printed_as_json() {
       "score": 1.0,
       "reason": "found \"Paris\"",
       "meta": {"found":["Paris"],"missing":[]},
-      "fuel": 17539,
-      "memoryBytes": 394192,
+      "fuel": 17678,
+      "memoryBytes": 459784,
       "durationMs": [time]
     }
     [exit code 0]

@@ -125,7 +125,7 @@ fn a_branch_to_a_million_places() {
     assert_snapshot!(compile(&branch, ""), @"
     error: scorer `./file.wasm`: invalid-component: the component does not compile: failed to compile: wasm[1]::function[0]: WebAssembly translation error: Unsupported feature: `br_table` has 1000000 targets, which exceeds the implementation limit of 65520
     [exit code 2]
-    ");
+    "#);
 }
 
 #[test]

@@ -47,7 +47,7 @@ fn more_components_modules_and_instances_than_there_may_be() {
     assert_snapshot!(load(&with(&scorer(), &siblings)), @"
     error: scorer `./file.wasm`: invalid-component: the component does not compile: components count exceeds limit of 1000 (at offset 0x36db)
     [exit code 2]
-    ");
+    "#);
     let section = ModuleSection(&module);
     let modules = vec![&section as &dyn ComponentSection; 2000];
     assert_snapshot!(load(&with(&scorer(), &modules)), @"
@@ -62,7 +62,7 @@ fn more_components_modules_and_instances_than_there_may_be() {
     assert_snapshot!(load(&with_instance_of(&scorer(), &core_instances(2000))), @"
     error: scorer `./file.wasm`: invalid-component: the component does not compile: instances count exceeds limit of 1000 (at offset 0xfeb)
     [exit code 2]
-    ");
+    "#);
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn instances_that_double_with_every_level() {
     error: scorer `./file.wasm`: invalid-component: the component does not compile: it needs more than a sandbox has: The component transitively contains 257 core module instances, which exceeds the configured maximum of 48
     hint: a sandbox has at most 48 core instances, 4 memories, 24 tables of 65536 elements; these bounds are fixed
     [exit code 2]
-    ");
+    "#);
     let arena = Arena::new();
     arena.write("file.wasm", with_instance_of(&scorer(), &doubling_instances(40)));
     let options = "--no-cache --compile-memory 300MiB";
@@ -88,12 +88,12 @@ fn types_that_double_with_every_level() {
     assert_snapshot!(load(&with(&scorer(), &[&NestedComponentSection(&doubling_types(40))])), @"
     error: scorer `./file.wasm`: invalid-component: the component does not compile: effective type size exceeds the limit of 1000000 (at offset 0x102b)
     [exit code 2]
-    ");
+    "#);
     let instances = doubling_instance_types(40);
     assert_snapshot!(load(&with(&scorer(), &[&NestedComponentSection(&instances)])), @"
     error: scorer `./file.wasm`: invalid-component: the component does not compile: effective type size exceeds the limit of 1000000 (at offset 0x1145)
     [exit code 2]
-    ");
+    "#);
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn types_in_types_without_end() {
     assert_snapshot!(load(&with(&scorer(), &[&NestedComponentSection(&nested_lists(100_000))])), @"
     error: scorer `./file.wasm`: invalid-component: the component does not compile: type nesting is too deep (at offset 0x10d0)
     [exit code 2]
-    ");
+    "#);
     assert_snapshot!(load(&with(&scorer(), &[&nested_component_types(20_000)])), @"
     error: scorer `./file.wasm`: invalid-component: the component does not compile: it is nested too deep
     [exit code 2]
@@ -178,7 +178,7 @@ fn tables_that_begin_too_large() {
     error: scorer `./file.wasm`: invalid-component: the component does not compile: it needs more than a sandbox has: defined tables count of 90 exceeds the per-instance limit of 1
     hint: a sandbox has at most 48 core instances, 4 memories, 24 tables of 65536 elements; these bounds are fixed
     [exit code 2]
-    ");
+    "#);
 }
 
 #[test]
@@ -194,7 +194,7 @@ fn globals_without_number() {
     error: scorer `./file.wasm`: invalid-component: the component does not compile: it needs more than a sandbox has: instance allocation for this module requires 14400176 bytes which exceeds the configured maximum of 8388608 bytes; breakdown of allocation requirement:
     hint: a sandbox has at most 48 core instances, 4 memories, 24 tables of 65536 elements; these bounds are fixed
     [exit code 2]
-    ");
+    "#);
 }
 
 #[test]
@@ -324,7 +324,7 @@ fn noise_and_halves() {
     error: scorer `./file.wasm`: invalid-component: the component is cut off: it ends at byte 2025, in the middle of a section
     hint: download or build it again
     [exit code 2]
-    ");
+    "#);
     assert_snapshot!(load(&whole[..9]), @"
     error: scorer `./file.wasm`: invalid-component: the component is cut off: it ends at byte 9, in the middle of a section
     hint: download or build it again

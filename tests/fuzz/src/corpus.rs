@@ -12,7 +12,11 @@ fn replay(name: &str, target: fn(&[u8])) {
     files.sort();
     assert!(!files.is_empty());
     for file in files {
-        eprintln!("{}", file.display());
+        // Shown where the test fails.
+        #[allow(clippy::print_stderr)]
+        {
+            eprintln!("{}", file.display());
+        }
         target(&fs::read(&file).unwrap());
     }
 }
