@@ -122,7 +122,7 @@ fn a_branch_to_a_million_places() {
         body.block(BlockType::Empty).local_get(0).br_table(vec![0; 1_000_000], 0).end();
         body.local_get(0).end();
     });
-    assert_snapshot!(compile(&branch, ""), @"
+    assert_snapshot!(compile(&branch, ""), @r#"
     error: scorer `./file.wasm`: invalid-component: the component does not compile: failed to compile: wasm[1]::function[0]: WebAssembly translation error: Unsupported feature: `br_table` has 1000000 targets, which exceeds the implementation limit of 65520
     [exit code 2]
     "#);

@@ -44,22 +44,22 @@ fn more_components_modules_and_instances_than_there_may_be() {
     let (component, module) = (Component::new(), wasm_encoder::Module::new());
     let nested = NestedComponentSection(&component);
     let siblings = vec![&nested as &dyn ComponentSection; 2000];
-    assert_snapshot!(load(&with(&scorer(), &siblings)), @"
+    assert_snapshot!(load(&with(&scorer(), &siblings)), @r#"
     error: scorer `./file.wasm`: invalid-component: the component does not compile: components count exceeds limit of 1000 (at offset 0x36db)
     [exit code 2]
     "#);
     let section = ModuleSection(&module);
     let modules = vec![&section as &dyn ComponentSection; 2000];
-    assert_snapshot!(load(&with(&scorer(), &modules)), @"
+    assert_snapshot!(load(&with(&scorer(), &modules)), @r#"
     error: scorer `./file.wasm`: invalid-component: the component does not compile: modules count exceeds limit of 1000 (at offset 0x36db)
     [exit code 2]
-    ");
-    assert_snapshot!(load(&with_instance_of(&scorer(), &core_instances(60))), @"
+    "#);
+    assert_snapshot!(load(&with_instance_of(&scorer(), &core_instances(60))), @r#"
     error: scorer `./file.wasm`: invalid-component: the component does not compile: it needs more than a sandbox has: The component transitively contains 61 core module instances, which exceeds the configured maximum of 48
     hint: a sandbox has at most 48 core instances, 4 memories, 24 tables of 65536 elements; these bounds are fixed
     [exit code 2]
-    ");
-    assert_snapshot!(load(&with_instance_of(&scorer(), &core_instances(2000))), @"
+    "#);
+    assert_snapshot!(load(&with_instance_of(&scorer(), &core_instances(2000))), @r#"
     error: scorer `./file.wasm`: invalid-component: the component does not compile: instances count exceeds limit of 1000 (at offset 0xfeb)
     [exit code 2]
     "#);
@@ -67,7 +67,7 @@ fn more_components_modules_and_instances_than_there_may_be() {
 
 #[test]
 fn instances_that_double_with_every_level() {
-    assert_snapshot!(load(&with_instance_of(&scorer(), &doubling_instances(8))), @"
+    assert_snapshot!(load(&with_instance_of(&scorer(), &doubling_instances(8))), @r#"
     error: scorer `./file.wasm`: invalid-component: the component does not compile: it needs more than a sandbox has: The component transitively contains 257 core module instances, which exceeds the configured maximum of 48
     hint: a sandbox has at most 48 core instances, 4 memories, 24 tables of 65536 elements; these bounds are fixed
     [exit code 2]
@@ -85,12 +85,12 @@ fn instances_that_double_with_every_level() {
 
 #[test]
 fn types_that_double_with_every_level() {
-    assert_snapshot!(load(&with(&scorer(), &[&NestedComponentSection(&doubling_types(40))])), @"
+    assert_snapshot!(load(&with(&scorer(), &[&NestedComponentSection(&doubling_types(40))])), @r#"
     error: scorer `./file.wasm`: invalid-component: the component does not compile: effective type size exceeds the limit of 1000000 (at offset 0x102b)
     [exit code 2]
     "#);
     let instances = doubling_instance_types(40);
-    assert_snapshot!(load(&with(&scorer(), &[&NestedComponentSection(&instances)])), @"
+    assert_snapshot!(load(&with(&scorer(), &[&NestedComponentSection(&instances)])), @r#"
     error: scorer `./file.wasm`: invalid-component: the component does not compile: effective type size exceeds the limit of 1000000 (at offset 0x1145)
     [exit code 2]
     "#);
@@ -98,7 +98,7 @@ fn types_that_double_with_every_level() {
 
 #[test]
 fn types_in_types_without_end() {
-    assert_snapshot!(load(&with(&scorer(), &[&NestedComponentSection(&nested_lists(100_000))])), @"
+    assert_snapshot!(load(&with(&scorer(), &[&NestedComponentSection(&nested_lists(100_000))])), @r#"
     error: scorer `./file.wasm`: invalid-component: the component does not compile: type nesting is too deep (at offset 0x10d0)
     [exit code 2]
     "#);
@@ -169,12 +169,12 @@ fn tables_that_begin_too_large() {
         module.section(&tables);
         instantiated(&scorer(), &module)
     };
-    assert_snapshot!(load(&table(10_000_000, 1)), @"
+    assert_snapshot!(load(&table(10_000_000, 1)), @r#"
     error: scorer `./file.wasm`: invalid-component: the component does not compile: it needs more than a sandbox has: table index 0 has a minimum element size of 10000000 which exceeds the limit of 65536
     hint: a sandbox has at most 48 core instances, 4 memories, 24 tables of 65536 elements; these bounds are fixed
     [exit code 2]
-    ");
-    assert_snapshot!(load(&table(60_000, 90)), @"
+    "#);
+    assert_snapshot!(load(&table(60_000, 90)), @r#"
     error: scorer `./file.wasm`: invalid-component: the component does not compile: it needs more than a sandbox has: defined tables count of 90 exceeds the per-instance limit of 1
     hint: a sandbox has at most 48 core instances, 4 memories, 24 tables of 65536 elements; these bounds are fixed
     [exit code 2]
@@ -190,7 +190,7 @@ fn globals_without_number() {
     }
     let mut module = wasm_encoder::Module::new();
     module.section(&globals);
-    assert_snapshot!(load(&instantiated(&scorer(), &module)), @"
+    assert_snapshot!(load(&instantiated(&scorer(), &module)), @r#"
     error: scorer `./file.wasm`: invalid-component: the component does not compile: it needs more than a sandbox has: instance allocation for this module requires 14400176 bytes which exceeds the configured maximum of 8388608 bytes; breakdown of allocation requirement:
     hint: a sandbox has at most 48 core instances, 4 memories, 24 tables of 65536 elements; these bounds are fixed
     [exit code 2]
@@ -320,7 +320,7 @@ fn noise_and_halves() {
     [exit code 2]
     ");
     let whole = scorer();
-    assert_snapshot!(load(&whole[..whole.len() / 2]), @"
+    assert_snapshot!(load(&whole[..whole.len() / 2]), @r#"
     error: scorer `./file.wasm`: invalid-component: the component is cut off: it ends at byte 2025, in the middle of a section
     hint: download or build it again
     [exit code 2]

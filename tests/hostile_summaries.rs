@@ -48,8 +48,8 @@ fn recursing_taking_memory_and_crashing() {
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
     [exit code 0]
-    ");
-    assert_snapshot!(attack("take-memory-at-once", 1 << 30, ""), @"
+    "#);
+    assert_snapshot!(attack("take-memory-at-once", 1 << 30, ""), @r#"
     attacker of the run: error: out-of-memory: in `summarize`: the scorer wanted [wanted] bytes of memory; the limit is 67108864
       wasm trap: wasm `unreachable` instruction executed
         at [frames]
@@ -57,8 +57,8 @@ fn recursing_taking_memory_and_crashing() {
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
     [exit code 0]
-    ");
-    assert_snapshot!(attack("take-memory-in-steps", 0, ""), @"
+    "#);
+    assert_snapshot!(attack("take-memory-in-steps", 0, ""), @r#"
     attacker of the run: error: out-of-memory: in `summarize`: the scorer wanted [wanted] bytes of memory; the limit is 67108864
       wasm trap: wasm `unreachable` instruction executed
         at [frames]
@@ -146,7 +146,7 @@ fn what_is_no_bounded_json_is_no_summary() {
     stored in scorebox.db; see them with: scorebox scores r
     [exit code 0]
     ");
-    assert_snapshot!(attack("long", 20 << 20, ""), @"
+    assert_snapshot!(attack("long", 20 << 20, ""), @r#"
     attacker of the run: error: out-of-memory: in `summarize`: the scorer wanted [wanted] bytes of memory; the limit is 67108864
       wasm trap: wasm `unreachable` instruction executed
         at [frames]
