@@ -51,7 +51,23 @@ pub(super) fn of_call(error: &wasmtime::Error, state: &State, limits: &Limits) -
              likewise `reason`, `assertions`, `log`",
         );
     }
+    if let Some(mismatch) = mismatch(error) {
+        return mismatch;
+    }
     crash(error, trap, state)
+}
+
+/// A function whose type is not the contract's: found when an instance is made, before anything runs.
+fn mismatch(error: &wasmtime::Error) -> Option<ScoreError> {
+    let cause = error.root_cause().to_string();
+    let types = cause.starts_with("expected `") && cause.contains("` found `");
+    (types && !error.is::<WasmBacktrace>()).then(|| {
+        ScoreError::new(
+            ErrorKind::InvalidComponent,
+            format!("the component does not fit the contract: {cause}"),
+        )
+        .hint("build it against scorebox's contract: the folder wit/, or the scorebox-sdk crate")
+    })
 }
 
 /// The time-out of a score, in the words of the limits.
