@@ -19,11 +19,11 @@ fn in_short_space(command: &str) -> String {
 
 /// What the user reads of a score by `component`, which is the same with a pool and without.
 #[track_caller]
-fn alike(component: &[u8], config: &str) {
+fn alike(component: &[u8], config: &str, timeout: &str) {
     let arena = Arena::new();
     arena.write("file.wasm", component);
     let command = format!(
-        "scorebox score ./file.wasm --config '{config}' --output 1 --timeout 1s --no-cache"
+        "scorebox score ./file.wasm --config '{config}' --output 1 --timeout {timeout} --no-cache"
     );
     let (with, without) = (arena.run(&command), arena.run(&in_short_space(&command)));
     assert_eq!(words(&with), words(&without), "with a pool, and without");
