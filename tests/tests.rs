@@ -60,6 +60,8 @@ mod hostile_summaries;
 mod hostile_time_outs;
 /// Values that break the rules of the wall.
 mod hostile_values;
+/// The same where there is no room for a pool.
+mod hostile_without_a_pool;
 /// The same component, configuration and input give the same bytes.
 mod repeatability;
 /// A run from cases to rows, through the library: workers, resuming, bad cases, failing writers.
