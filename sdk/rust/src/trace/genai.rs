@@ -336,6 +336,8 @@ impl Reader<'_> {
     }
 }
 
+/// How long a span took; unknown where the clocks of two machines have it end before it begins.
 fn duration(span: &Span) -> Option<f64> {
-    Some(span.end_ms? - span.start_ms?)
+    let duration = span.end_ms? - span.start_ms?;
+    (duration >= 0.0).then_some(duration)
 }
