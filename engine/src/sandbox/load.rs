@@ -79,6 +79,8 @@ pub struct LoadedScorer {
     pub(super) limits: Limits,
     /// The function `summarize`, where the scorer has it.
     pub(super) summarize: Option<ComponentExportIndex>,
+    /// Whether it imports the files that a task left.
+    pub(super) reads_workspace: bool,
     /// Whether its clocks and random numbers have to be made of the case.
     pub(super) seeded: bool,
     digest: Digest,
@@ -112,6 +114,11 @@ impl LoadedScorer {
     /// Whether it has an answer for a run as a whole.
     pub fn summarizes(&self) -> bool {
         self.summarize.is_some()
+    }
+
+    /// Whether it looks at the files that a task left.
+    pub fn reads_workspace(&self) -> bool {
+        self.reads_workspace
     }
 
     /// Where every score starts.
@@ -162,6 +169,7 @@ impl Sandbox {
         Ok(LoadedScorer {
             image: self.link(&prepared.component)?,
             summarize: summarize_of(&prepared.component)?,
+            reads_workspace: anatomy.imports_workspace(),
             seeded: anatomy.imports_wasi(),
             configure_each_time: match &prepared.start {
                 Start::Frozen => None,
