@@ -180,10 +180,17 @@ impl LogBuffer {
         self.lines.push(LogLine { level, message });
     }
 
-    /// The last thing that the scorer called an error.
-    pub(super) fn last_error(&self) -> Option<&str> {
-        let errors = self.lines.iter().rev().filter(|line| line.level == LogLevel::Error);
-        errors.map(|line| line.message.as_str()).next()
+    /// The last thing that the scorer called an error: the whole of its last panic, where there was one
+    /// (printed, it is several lines), without Rust's advice on how to see more; else the last message.
+    pub(super) fn last_words(&self) -> Option<String> {
+        let errors = self.lines.iter().filter(|line| line.level == LogLevel::Error);
+        let errors: Vec<&str> = errors
+            .map(|line| line.message.as_str())
+            .filter(|message| !message.starts_with("note: run with `RUST_BACKTRACE"))
+            .collect();
+        let panic = errors.iter().rposition(|message| message.contains("panicked at "));
+        let words = &errors[panic.unwrap_or(errors.len().saturating_sub(1))..];
+        (!words.is_empty()).then(|| words.join("\n"))
     }
 
     /// The messages; a last line says how many were dropped, if any.
@@ -199,6 +206,26 @@ impl LogBuffer {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_last_words_are_the_last_panic_or_the_last_error() {
+        let last_words = |printed: &[&str]| {
+            let mut log = LogBuffer::new(&Limits::default());
+            log.push(LogLevel::Info, "fine".into());
+            printed.iter().for_each(|line| log.push(LogLevel::Error, (*line).into()));
+            log.last_words()
+        };
+        assert_eq!(last_words(&[]), None);
+        assert_eq!(last_words(&["one", "two"]).as_deref(), Some("two"));
+        let printed = [
+            "started",
+            "thread '<unnamed>' panicked at src/lib.rs:3:5:",
+            "no such key",
+            "note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace",
+        ];
+        let panic = "thread '<unnamed>' panicked at src/lib.rs:3:5:\nno such key";
+        assert_eq!(last_words(&printed).as_deref(), Some(panic));
+    }
 
     #[test]
     fn the_limiter_counts_all_memories_and_tables_together() {
