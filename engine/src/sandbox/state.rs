@@ -244,7 +244,7 @@ mod tests {
         log.push(LogLevel::Error, "first".into());
         log.push(LogLevel::Info, "éééé".into());
         log.push(LogLevel::Info, "third".into());
-        assert_eq!(log.last_error(), Some("first"));
+        assert_eq!(log.last_words().as_deref(), Some("first"));
         let lines: Vec<String> = log.into_lines().iter().map(ToString::to_string).collect();
         assert_eq!(
             lines,
