@@ -25,7 +25,7 @@ use crate::{
     failure::{Exit, Failure},
     output::Format,
     scorer_arguments::{LimitArguments, parse_config, split_named},
-    setup::Global,
+    setup::{self, Global},
     words,
 };
 
@@ -133,7 +133,8 @@ impl Run {
         sandbox: &Sandbox,
         control: &Arc<Control>,
     ) -> Result<RunReport, Failure> {
-        let scorers = load_scorers(&suite, &Registry::with_builtins(), sandbox).await?;
+        let registry = Registry::with_builtins();
+        let scorers = setup::loaded(load_scorers(&suite, &registry, sandbox)).await?;
         let workspaces = self.workspace.as_deref().map(WorkspaceFolder::open).transpose()?;
         must_have_files(&scorers, workspaces.as_ref())?;
         let which = match &self.resume {

@@ -83,7 +83,7 @@ impl Scorers {
             Some(name) => vec![registry.get(name).map(|_| name.as_str())?],
             None => registry.list().collect(),
         };
-        let mut entries = runtime.block_on(entries(&names, &registry, &sandbox))?;
+        let mut entries = runtime.block_on(setup::loaded(entries(&names, &registry, &sandbox)))?;
         if let Some(text) = &self.search {
             entries.retain(|entry| entry.mentions(text));
             if entries.is_empty() {
