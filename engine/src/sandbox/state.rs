@@ -70,7 +70,9 @@ impl wire_workspace::Host for State {
 
 impl State {
     fn files(&self) -> Result<&Workspace, String> {
-        self.workspace.as_ref().ok_or_else(|| "the case has no workspace".to_owned())
+        self.workspace
+            .as_ref()
+            .ok_or_else(|| "the case has no workspace: no folder is named for it".to_owned())
     }
 }
 
