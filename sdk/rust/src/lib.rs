@@ -31,6 +31,9 @@
 //! let case = Case::new(serde_json::json!("forty two"));
 //! assert_eq!(scorer.score(&case).unwrap().score, Some(1.0));
 //! ```
+//!
+//! A scorer that reads what an agent did starts at [`Case::steps`]. One that has something to say of
+//! all of a run's scores together is a [`Summarizer`] as well.
 #![deny(missing_docs)]
 
 mod accepted;
@@ -54,6 +57,7 @@ mod part;
 mod random;
 mod schema;
 mod score;
+mod summary;
 pub mod trace;
 mod unknown_key;
 
@@ -66,6 +70,20 @@ pub mod bindings {
         pub_export_macro: true,
         default_bindings_module: "scorebox_sdk::bindings",
     });
+
+    /// The export that only summarizing scorers have, as a world of its own beside theirs: a component
+    /// of both is one of the world `summarizing-scorer`.
+    pub mod of_run {
+        wit_bindgen::generate!({
+            path: "../../wit/0.1.0",
+            inline: "package scorebox:sdk; world summary { export scorebox:scorer/summary@0.1.0; }",
+            world: "scorebox:sdk/summary",
+            pub_export_macro: true,
+            default_bindings_module: "scorebox_sdk::bindings::of_run",
+            export_macro_name: "export_summary",
+            with: { "scorebox:scorer/types@0.1.0": crate::bindings::scorebox::scorer::types },
+        });
+    }
 }
 
 pub use accepted::Accepted;
@@ -83,6 +101,7 @@ pub use part::Part;
 pub use schemars;
 pub use schemars::JsonSchema;
 pub use score::Score;
+pub use summary::{Scored, Summarizer};
 pub use {serde, serde_json};
 
 /// A scorer: its fields are its configuration, its doc comment is its description.
