@@ -46,6 +46,7 @@ mod excerpt;
 mod fields;
 mod info;
 pub mod log;
+mod named_tests;
 mod panic;
 mod part;
 // Each unsafe line says why it is sound.
@@ -56,6 +57,7 @@ mod schema;
 mod score;
 pub mod trace;
 mod unknown_key;
+pub mod workspace;
 
 #[doc(hidden)]
 #[allow(missing_docs, unsafe_code)]
@@ -65,6 +67,22 @@ pub mod bindings {
         world: "scorer",
         pub_export_macro: true,
         default_bindings_module: "scorebox_sdk::bindings",
+    });
+}
+
+// A world of its own: a component imports `workspace` only where its code calls it.
+#[cfg(target_arch = "wasm32")]
+#[allow(missing_docs, unsafe_code)]
+mod workspace_bindings {
+    wit_bindgen::generate!({
+        path: "../../wit/0.1.0",
+        inline: "
+            package scorebox:sdk;
+
+            world granted-files {
+                import scorebox:scorer/workspace@0.1.0;
+            }
+        ",
     });
 }
 
@@ -78,6 +96,7 @@ pub use error::{ConfigError, ScoreError};
 pub use excerpt::excerpt;
 pub use fields::Fields;
 pub use info::{Direction, Info, Scale};
+pub use named_tests::{NamedTest, TestResult, Tests};
 pub use part::Part;
 /// What `#[derive(JsonSchema)]` refers to: import it beside [`JsonSchema`], or depend on `schemars` 1.
 pub use schemars;
