@@ -117,6 +117,7 @@ impl From<wire::ScorerInput> for Case {
                 total_tokens: usage.total_tokens,
                 cost_usd: usage.cost_usd,
             }),
+            granted: Vec::new(),
             reads: None,
         }
     }

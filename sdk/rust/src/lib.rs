@@ -49,6 +49,7 @@ mod excerpt;
 mod fields;
 mod info;
 pub mod log;
+mod named_tests;
 mod panic;
 mod part;
 // Each unsafe line says why it is sound.
@@ -60,6 +61,7 @@ mod score;
 mod summary;
 pub mod trace;
 mod unknown_key;
+pub mod workspace;
 
 #[doc(hidden)]
 #[allow(missing_docs, unsafe_code)]
@@ -86,6 +88,22 @@ pub mod bindings {
     }
 }
 
+// A world of its own: a component imports `workspace` only where its code calls it.
+#[cfg(target_arch = "wasm32")]
+#[allow(missing_docs, unsafe_code)]
+mod workspace_bindings {
+    wit_bindgen::generate!({
+        path: "../../wit/0.1.0",
+        inline: "
+            package scorebox:sdk;
+
+            world granted-files {
+                import scorebox:scorer/workspace@0.1.0;
+            }
+        ",
+    });
+}
+
 pub use accepted::Accepted;
 pub use assertion::{Assertion, Severity};
 pub use case::{Case, Usage};
@@ -96,6 +114,7 @@ pub use error::{ConfigError, ScoreError};
 pub use excerpt::excerpt;
 pub use fields::Fields;
 pub use info::{Direction, Info, Scale};
+pub use named_tests::{NamedTest, TestResult, Tests};
 pub use part::Part;
 /// What `#[derive(JsonSchema)]` refers to: import it beside [`JsonSchema`], or depend on `schemars` 1.
 pub use schemars;
