@@ -9,9 +9,9 @@ use scorebox::{
     registry::Registry,
 };
 
-fn galleries() -> [PathBuf; 2] {
+fn galleries() -> [PathBuf; 3] {
     let workspace = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
-    [workspace.join("guest-scorers"), workspace.join("tests/guests")]
+    ["guest-scorers", "tests/guests", "tests/hostile"].map(|gallery| workspace.join(gallery))
 }
 
 #[test]

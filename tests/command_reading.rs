@@ -170,18 +170,46 @@ fn stats_are_of_all_runs_or_of_one() {
 #[test]
 fn the_built_in_scorers_are_listed() {
     let folder = Folder::new();
-    assert_snapshot!(folder.sh("scorebox scorers"), @"
-    scorer            reads                 what it scores
-    contains          output, groundTruth   Scores 1 when the output contains the expected texts, else 0.
-    exact-match       output, groundTruth   Scores 1 when the output equals the expected answer, else 0.
-    latency           output, latencyMs     Scores how fast the task answered: 1 up to `targetMs`, 0 from `maxMs` on, falling in a straight lin…
-    levenshtein       output, groundTruth   Scores how alike the output and the expected text are: 1 - edit distance / length of the longer one.
-    numeric-answer    output, groundTruth   Scores 1 when the final number of a free-text answer is the expected one, else 0.
-    schema-adherence  output, outputSchema  Scores 1 when the output matches a JSON Schema, else 0, with the issues found.
+    assert_snapshot!(folder.sh("scorebox scorers"), @r#"
+    scorer                reads                       what it scores
+    answer                output, groundTruth         Scores 1 when the answer after `ANSWER:` is the expected one, else 0.
+    called-subagent       output, trace               Scores 1 when another agent was called, as often as `count`, `min` and `max` say (at least once), e…
+    called-tool           output, groundTruth, trace  Scores whether tools were called: the fraction of the named tools that were, each as often as `coun…
+    choice                output, groundTruth         Scores 1 when the choices marked after `ANSWER:` are exactly the right ones, else 0.
+    contains              output, groundTruth         Scores 1 when the output contains the expected texts, else 0.
+    event                 output, trace               Scores 1 when events of a type happened, as many as `count`, `min` and `max` say (at least one), el…
+    event-order           output, trace               Scores 1 when events of these types happened in this order, with any others between them, else 0.
+    exact-match           output, groundTruth         Scores 1 when the output equals the expected answer, else 0.
+    is-refusal            output                      Scores 1 when the model refuses to answer, else 0.
+    keyword-coverage      output, input, groundTruth  Scores how many of the keywords are in the output: those found / all.
+    latency               output, latencyMs           Scores how fast the task answered: 1 up to `targetMs`, 0 from `maxMs` on, falling in a straight lin…
+    length                output                      Scores whether the output is as long as it may be: 1 from `min` to `max`, count / `min` below, `max…
+    levenshtein           output, groundTruth         Scores how alike the output and the expected text are: 1 - edit distance / length of the longer one.
+    loaded-skill          output, trace               Scores whether skills were loaded: the fraction of the named ones that were.
+    loop-detection        output, trace               Scores how free a run is of loops, from 1 (none) to 0.
+    match                 output, groundTruth         Scores 1 when the output has the expected text or number at a place, else 0.
+    math                  output, groundTruth         Scores 1 when the final answer of a solution has the expected value, else 0.
+    message-includes      output, groundTruth, trace  Scores whether the agent's messages have texts in them: the fraction of the texts that are in all o…
+    no-failed-actions     output, trace               Scores 1 when no tool call, no skill and no sub-agent failed, else 0.
+    no-failed-commands    output, trace               Scores 1 when no shell command that the agent ran failed, else 0.
+    not-called-tool       output, trace               Scores whether tools were not called: the fraction of the named tools of which there is no call, or…
+    not-event             output, trace               Scores whether events did not happen: the fraction of the named types of which there is none.
+    numeric-answer        output, groundTruth         Scores 1 when the final number of a free-text answer is the expected one, else 0.
+    parked                output, trace               Scores 1 when the run waits for a person, else 0.
+    regex                 output, groundTruth         Scores 1 when a regular expression matches the output, or what it catches is the expected text, els…
+    schema-adherence      output, outputSchema        Scores 1 when the output matches a JSON Schema, else 0, with the issues found.
+    succeeded             output, trace               Scores 1 when the run succeeded: it did not break off, no tool call and no sub-agent failed, and it…
+    tool-arguments-valid  output, trace, metadata     Scores the fraction of a run's tool calls whose arguments match the schema of their tool.
+    tool-call-f1          output, groundTruth, trace  Scores the F1 of the tool calls that were made against the expected ones.
+    tool-correctness      output, groundTruth, trace  Scores how many of the expected tool calls were made, 0 to 1.
+    tool-count            output, trace               Scores 1 when the number of tool calls is within `min` and `max`, or exactly `count`, else 0.
+    tool-order            output, groundTruth, trace  Scores 1 when tools were called in the expected order, else 0.
+    trajectory            output, trace               Scores the fraction of a trajectory's steps that are valid: that have a `step` or an `id`, and all …
+    trajectory-match      output, groundTruth, trace  Scores 1 when the tool calls of a run match those of a reference, else 0.
     [exit code 0]
-    ");
+    "#);
     let names = folder.sh("scorebox scorers --format json").exits_with(0).json();
-    assert_eq!(names.as_array().unwrap().len(), 6);
+    assert_eq!(names.as_array().unwrap().len(), 34);
 }
 
 #[test]
@@ -220,12 +248,12 @@ fn with_a_case_an_inspection_shows_what_it_used_of_the_limits() {
     let options = "--output-text Paris --ground-truth '\"Paris\"' --fuel 1000000";
     let shown = folder.sh(&format!("scorebox inspect exact-match {options}")).exits_with(0);
     let (_, cost) = shown.stdout.split_once("\nfuel ").unwrap();
-    assert_snapshot!(format!("fuel {cost}"), @"
-    fuel          6.4 k of 1.0 M
-    memory        384.9 KiB of 64.0 MiB
+    assert_snapshot!(format!("fuel {cost}"), @r#"
+    fuel          6.8 k of 1.0 M
+    memory        449.0 KiB of 64.0 MiB
     time [time] of [time]
     score         1.0000
-    ");
+    "#);
 }
 
 #[test]

@@ -10,18 +10,18 @@ use crate::fixture::Folder;
 #[test]
 fn a_suite_file_is_run_over_real_answers() {
     let folder = Folder::new();
-    assert_snapshot!(folder.sh("scorebox run suite.toml answers.jsonl --run-id first"), @"
+    assert_snapshot!(folder.sh("scorebox run suite.toml answers.jsonl --run-id first"), @r#"
     scorer           scored  n/a  errors    mean  0 … 1        p50     min     max    fuel time
     numeric-answer      400    0       0  0.4200  █      ▆  0.0000  0.0000  1.0000  41.8 k [time]
-    mentions-answer     400    0       0  0.5350  ▇      █  1.0000  0.0000  1.0000  24.5 k [time]
-    marked              400    0       0  1.0000         █  1.0000  1.0000  1.0000  25.0 k [time]
-    levenshtein         400    0       0  0.0085  █         0.0075  0.0000  0.0291  36.9 k [time]
+    mentions-answer     400    0       0  0.5350  ▇      █  1.0000  0.0000  1.0000  25.6 k [time]
+    marked              400    0       0  1.0000         █  1.0000  1.0000  1.0000  26.1 k [time]
+    levenshtein         400    0       0  0.0085  █         0.0075  0.0000  0.0291  37.0 k [time]
     [stderr]
 
     run first: 400 cases, 1,600 scores in [time]
     stored in scorebox.db; see them with: scorebox scores first
     [exit code 0]
-    ");
+    "#);
 }
 
 #[test]
@@ -111,6 +111,7 @@ fn the_summary_is_json_for_programs() {
       "casesBad": 0,
       "casesFinishedBefore": 0,
       "scoresWritten": 2,
+      "scoresReused": 0,
       "durationMs": [time],
       "database": "scorebox.db",
       "scorers": [
@@ -126,7 +127,8 @@ fn the_summary_is_json_for_programs() {
           "notApplicable": 0,
           "skipped": 0,
           "errors": 0,
-          "meanFuel": 8247.0,
+          "reused": 0,
+          "meanFuel": 8645.5,
           "meanDurationMs": [time],
           "distribution": [
             1,
@@ -139,7 +141,8 @@ fn the_summary_is_json_for_programs() {
             1
           ]
         }
-      ]
+      ],
+      "summaries": []
     }
     [exit code 0]
     "#);

@@ -16,8 +16,8 @@ fn a_score_is_printed_as_json() {
       "score": 1.0,
       "reason": "found \"Paris\"",
       "meta": {"found":["Paris"],"missing":[]},
-      "fuel": 17539,
-      "memoryBytes": 394192,
+      "fuel": 17678,
+      "memoryBytes": 459784,
       "durationMs": [time]
     }
     [exit code 0]
@@ -126,7 +126,7 @@ fn the_message_and_the_place_of_a_panic_reach_the_user() {
             && first_line.ends_with(": was told to panic"),
         "{output}"
     );
-    assert!(output.stderr.contains("\n  at <misbehave::Misbehave>::act\n"), "{output}");
+    assert!(output.stderr.contains("\n    at <misbehave::Misbehave>::act\n"), "{output}");
     assert_eq!(output.json()["error"]["kind"], "trap");
 }
 

@@ -62,7 +62,8 @@ impl Folder {
         shell.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
     }
 
-    fn shell(&self, line: &str) -> Command {
+    /// A shell that is about to run a line; nothing of it is caught yet.
+    pub fn shell(&self, line: &str) -> Command {
         let binary = Path::new(env!("CARGO_BIN_EXE_scorebox"));
         let mut search: Vec<PathBuf> = vec![binary.parent().unwrap().to_owned()];
         search.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()));
@@ -116,6 +117,7 @@ fn filters(folder: &Path) -> insta::Settings {
     settings.add_filter(r" +[\d.]+ (ns|µs|ms|s)\b", " [time]");
     settings.add_filter(r"(?m) +time$", " time");
     settings.add_filter(r#"("\w+(?:Ms|_ms)": ?)[\d.e+-]+"#, "$1[time]");
+    settings.add_filter(r"\b[0-9a-f]{40,64}…?", "[digest]");
     settings.add_filter(r"\d{8}-\d{6}-[a-z2-9]{4}", "[run]");
     settings
 }

@@ -102,6 +102,7 @@ impl Attempt {
             cases,
             jobs: self.jobs,
             on_bad_case: self.on_bad_case,
+            reuse: false,
         };
         let ended = tokio::time::timeout(Duration::from_secs(120), run(request, self.control));
         ended.await.expect("the run hangs")

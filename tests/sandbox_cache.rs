@@ -18,7 +18,7 @@ use crate::sandbox_fixture::{guest, load, output, result};
 
 fn sandbox(folder: &Path, most_bytes: u64) -> Sandbox {
     let cache = Some(CacheOptions { folder: folder.to_owned(), most_bytes });
-    Sandbox::new(&SandboxOptions { slots: 1, cache }).unwrap()
+    Sandbox::new(&SandboxOptions { cache, ..SandboxOptions::default() }).unwrap()
 }
 
 /// A sandbox as another process would have it.
@@ -36,7 +36,7 @@ async fn sleeper(folder: &Path) -> LoadedScorer {
 }
 
 /// Reason and fuel of a score.
-async fn trail(scorer: &LoadedScorer) -> (Option<String>, u64) {
+async fn trail(scorer: &LoadedScorer) -> (Option<String>, Option<u64>) {
     let outcome = scorer.score(output("1")).await;
     let fuel = outcome.fuel;
     (result(outcome).reason, fuel)
@@ -64,7 +64,7 @@ async fn what_was_loaded_once_comes_from_the_cache_and_scores_the_same() {
     let folder = TempDir::new().unwrap();
     // The counter is in the memory that is frozen, so that the second start shows where it begins.
     let settings = json!({"first": "keep-state", "then": "keep-state"});
-    let uncached = Sandbox::new(&SandboxOptions { slots: 1, cache: None }).unwrap();
+    let uncached = Sandbox::new(&SandboxOptions::default()).unwrap();
     let expected = trail(&misbehave(&uncached, settings.clone()).await).await;
     assert_eq!(expected.0.as_deref(), Some("2"));
 

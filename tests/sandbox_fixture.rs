@@ -17,12 +17,12 @@ use serde_json::Value;
 pub fn sandbox(slots: u32) -> Sandbox {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("compiled-scorers");
     let cache = Some(CacheOptions { folder, most_bytes: 256 << 20 });
-    Sandbox::new(&SandboxOptions { slots, cache }).unwrap()
+    Sandbox::new(&SandboxOptions { slots, cache, ..SandboxOptions::default() }).unwrap()
 }
 
 /// A sandbox with so many slots, in which everything is compiled and configured anew.
 pub fn uncached(slots: u32) -> Sandbox {
-    Sandbox::new(&SandboxOptions { slots, cache: None }).unwrap()
+    Sandbox::new(&SandboxOptions { slots, ..SandboxOptions::default() }).unwrap()
 }
 
 /// The component of a built-in scorer.

@@ -10,12 +10,60 @@ mod command_database;
 mod command_reading;
 /// `scorebox run` that is interrupted, killed and resumed.
 mod command_resume;
+/// `scorebox run --reuse`: what is copied, and what is computed.
+mod command_reuse;
 /// `scorebox run`: summary, rows, and what its options do.
 mod command_run;
 /// `scorebox score`: one case, the result as JSON.
 mod command_score;
+/// `scorebox verify`: scores computed again, tampering, receipts.
+mod command_verify;
 /// A folder in which the `command_` tests type commands of the real binary.
 mod fixture;
+/// The built-in scorers' examples, and the page about them.
+mod gallery;
+/// Scores that are none, texts without end, JSON that is none, and letters for a terminal.
+mod hostile_answers;
+/// Broken heaps, stacks, pointers and lengths, in C.
+mod hostile_c;
+/// Code that takes minutes and gigabytes to compile.
+mod hostile_compiling;
+/// Loops and recursions without end.
+mod hostile_computing;
+/// Panics, traps, and reaching for memory that is not there.
+mod hostile_crashes;
+/// Component files that no compiler makes, for the `hostile_` tests.
+mod hostile_files;
+/// A folder with the attackers in it, where commands are watched.
+mod hostile_fixture;
+/// Imports without a grant, and what there is to be had with one.
+mod hostile_imports;
+/// Exceptions, regular expressions, values of any type, in JavaScript.
+mod hostile_javascript;
+/// Logs without end, and words that look like the engine's own.
+mod hostile_logs;
+/// More memory than there is.
+mod hostile_memory;
+/// Scorers whose core module is written by hand, for the `hostile_` tests.
+mod hostile_modules;
+/// A folder with an attacker in another language and a good scorer.
+mod hostile_other_languages;
+/// Lies in `describe`.
+mod hostile_self_descriptions;
+/// Files that are too deep, have too many of something, or are too large.
+mod hostile_shapes;
+/// Keeping something from one case to the next.
+mod hostile_state;
+/// Attacks at the end of a run.
+mod hostile_summaries;
+/// What goes on after a time-out: nothing.
+mod hostile_time_outs;
+/// Values that break the rules of the wall.
+mod hostile_values;
+/// The same where there is no room for a pool.
+mod hostile_without_a_pool;
+/// The same component, configuration and input give the same bytes.
+mod repeatability;
 /// A run from cases to rows, through the library: workers, resuming, bad cases, failing writers.
 mod run_pipeline;
 /// The built-in components on tables of cases.

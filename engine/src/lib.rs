@@ -3,6 +3,16 @@
 //! prints, never exits, and but for [`build`], which runs cargo, never reads the environment. The binary
 //! of the same name does.
 //!
+//! # What repeats
+//!
+//! The same component, configuration, limits and input give the same score, label, reason, meta,
+//! assertions and log: on every machine, with any number of workers, in every version of scorebox that
+//! speaks the same minor line of the contract. Fuel, peak memory and the text of crashes are the same
+//! within one version of wasmtime ([`sandbox::WASMTIME_VERSION`]). A time-out depends on the machine
+//! and does not repeat. [`verify`] computes stored scores again and compares.
+//!
+//! # Rooms
+//!
 //! The rooms, in the order in which a score passes through them:
 //!
 //! - [`case`]: slices a line of JSON into a case.
@@ -12,6 +22,7 @@
 //! - [`sandbox`]: wasmtime: from a component's bytes to one score at a time.
 //! - [`run`]: a suite over cases: read, score, write.
 //! - [`store`]: runs, cases and scores in SQLite.
+//! - [`verify`]: scores computed again from what is stored, and receipts.
 //! - [`stats`]: what many scores say together; pure functions.
 //! - [`report`]: from data to text; pure functions.
 //! - [`build`]: from a Rust crate to a component.
@@ -29,3 +40,5 @@ pub mod stats;
 pub mod store;
 mod suggest;
 pub mod suite;
+mod terminal;
+pub mod verify;

@@ -10,8 +10,12 @@ use std::{
 };
 
 use serde::Deserialize;
+use serde_json::Value;
 
-use crate::digest::Digest;
+use crate::{
+    contract::{EXAMPLE_SECTION, Example},
+    digest::Digest,
+};
 
 use super::{BuildError, StandardLibrary, Toolchain, toolchain::TARGET};
 
@@ -67,7 +71,49 @@ pub fn build_guest(
         .join(PROFILE)
         .join(format!("{}.wasm", package.library.replace('-', "_")));
     let module = fs::read(&module).map_err(BuildError::file(&module))?;
-    Ok(BuiltComponent { name: package.name, bytes: componentize(&module)? })
+    let mut bytes = componentize(&module)?;
+    if let Some(example) = example(folder)? {
+        append_custom_section(&mut bytes, EXAMPLE_SECTION, example.as_bytes());
+    }
+    Ok(BuiltComponent { name: package.name, bytes })
+}
+
+/// The crate's `example.json` in one line, if it has one.
+fn example(folder: &Path) -> Result<Option<String>, BuildError> {
+    let path = folder.join("example.json");
+    if !path.is_file() {
+        return Ok(None);
+    }
+    let text = fs::read_to_string(&path).map_err(BuildError::file(&path))?;
+    let unexpected = |reason: String| BuildError::Unexpected { path: path.clone(), reason };
+    let example = Example::parse(&text).map_err(unexpected)?;
+    let case: Value =
+        serde_json::from_str(example.case.get()).map_err(|error| unexpected(error.to_string()))?;
+    let line = serde_json::json!({
+        "config": example.config, "case": case, "score": example.score,
+    });
+    Ok(Some(line.to_string()))
+}
+
+/// Adds a custom section to the end of a component: id 0, size, name, content (the binary format's
+/// section 5.5.3).
+fn append_custom_section(component: &mut Vec<u8>, name: &str, content: &[u8]) {
+    let mut section = Vec::new();
+    push_length(&mut section, name.len());
+    section.extend_from_slice(name.as_bytes());
+    section.extend_from_slice(content);
+    component.push(0);
+    push_length(component, section.len());
+    component.extend_from_slice(&section);
+}
+
+/// Unsigned LEB128.
+fn push_length(bytes: &mut Vec<u8>, mut length: usize) {
+    while length >= 0x80 {
+        bytes.push((length & 0x7f) as u8 | 0x80);
+        length >>= 7;
+    }
+    bytes.push(length as u8);
 }
 
 /// What cargo knows of a crate.

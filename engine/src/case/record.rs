@@ -1,7 +1,5 @@
 //! One case: a line and where its fields lie in it. Does not read files and does not know suites.
 
-use std::borrow::Cow;
-
 use super::{
     builder::CaseBuilder,
     checks::{Parsed, check},
@@ -163,19 +161,19 @@ impl Case {
 
     /// What a scorer that reads `reads` is fed: the output, and of the rest only what is in `reads`.
     pub fn scorer_input(&self, reads: Fields) -> ScorerInput<'_> {
-        let json = |field| if reads.contains(field) { self.field(field) } else { None };
         ScorerInput {
             output: self.output(),
-            input: json(Field::Input),
-            ground_truth: json(Field::GroundTruth),
-            context: json(Field::Context),
-            latency_ms: self.latency_ms.filter(|_| reads.contains(Field::Latency)),
-            output_schema: json(Field::OutputSchema),
-            trace: json(Field::Trace),
-            usage: self.usage.filter(|_| reads.contains(Field::Usage)),
-            metadata: json(Field::Metadata),
-            baseline: json(Field::Baseline),
+            input: self.field(Field::Input),
+            ground_truth: self.field(Field::GroundTruth),
+            context: self.field(Field::Context),
+            latency_ms: self.latency_ms,
+            output_schema: self.field(Field::OutputSchema),
+            trace: self.field(Field::Trace),
+            usage: self.usage,
+            metadata: self.field(Field::Metadata),
+            baseline: self.field(Field::Baseline),
         }
+        .only(reads)
     }
 
     /// The members of the line that are no key's value, as the text of a JSON object: keys that no one
@@ -190,36 +188,6 @@ impl Case {
     /// usage as the numbers they are. Id, node, iteration, attempt, location and other keys do not
     /// count, nor does which spelling or mapping a part was found by.
     pub fn digest(&self) -> Digest {
-        let mut parts: Vec<(&str, Cow<'_, [u8]>)> =
-            vec![("output", Cow::Borrowed(self.output().as_bytes()))];
-        for field in Field::ALL {
-            match field {
-                Field::Latency => {
-                    let bytes = self.latency_ms.map(|latency| latency.to_le_bytes());
-                    parts.extend(bytes.map(|bytes| (field.key(), bytes.to_vec().into())));
-                }
-                Field::Usage => parts.extend(self.usage.iter().flat_map(usage_parts)),
-                _ => {
-                    let json = self.field(field);
-                    parts.extend(json.map(|json| (field.key(), Cow::Borrowed(json.as_bytes()))));
-                }
-            }
-        }
-        let parts = parts.iter().flat_map(|(key, content)| [key.as_bytes(), content.as_ref()]);
-        Digest::of_parts(std::iter::once(&b"scorebox case 1"[..]).chain(parts))
+        self.scorer_input(Fields::ALL).digest()
     }
-}
-
-/// The parts of a digest that `usage` is; a usage without numbers is one part still.
-fn usage_parts<'a>(usage: &Usage) -> Vec<(&'a str, Cow<'a, [u8]>)> {
-    let number = |key, bytes: Option<[u8; 8]>| bytes.map(|bytes| (key, bytes.to_vec().into()));
-    let numbers = [
-        number("usage.inputTokens", usage.input_tokens.map(u64::to_le_bytes)),
-        number("usage.outputTokens", usage.output_tokens.map(u64::to_le_bytes)),
-        number("usage.totalTokens", usage.total_tokens.map(u64::to_le_bytes)),
-        number("usage.costUsd", usage.cost_usd.map(f64::to_le_bytes)),
-    ];
-    let mut parts = vec![("usage", Cow::Borrowed(&[][..]))];
-    parts.extend(numbers.into_iter().flatten());
-    parts
 }

@@ -1,9 +1,11 @@
 //! The bindings that wasmtime generates from `wit/`, and conversions to the engine's own types.
 //! Generated types go no further than `sandbox`.
 
+use wasmtime::component::{ComponentType, Lower};
+
 use super::types::{
-    Assertion, Direction, Field, Fields, LogLevel, Scale, ScoreResult, ScorerError, ScorerInfo,
-    ScorerInput, Severity, Usage,
+    Assertion, Direction, Field, Fields, LogLevel, Scale, ScoreResult, ScoredRow, ScorerError,
+    ScorerInfo, ScorerInput, Severity, Usage,
 };
 
 mod generated {
@@ -19,6 +21,29 @@ mod generated {
 pub(crate) use generated::exports::scorebox::scorer::scoring as wire;
 pub(crate) use generated::scorebox::scorer::{log as wire_log, types as wire_types};
 pub(crate) use generated::{Scorer, ScorerPre};
+
+/// The record `scored` of the interface `summary`, which not every scorer exports and the generated
+/// bindings therefore leave out.
+#[derive(ComponentType, Lower)]
+#[component(record)]
+pub(crate) struct WireScored<'a> {
+    #[component(name = "case-id")]
+    case_id: &'a str,
+    score: Option<f64>,
+    label: Option<&'a str>,
+    meta: Option<&'a str>,
+}
+
+impl<'a> From<&'a ScoredRow> for WireScored<'a> {
+    fn from(row: &'a ScoredRow) -> WireScored<'a> {
+        WireScored {
+            case_id: &row.case_id,
+            score: row.score,
+            label: row.label.as_deref(),
+            meta: row.meta.as_deref(),
+        }
+    }
+}
 
 impl From<wire_types::Fields> for Fields {
     fn from(wire: wire_types::Fields) -> Fields {

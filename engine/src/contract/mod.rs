@@ -2,11 +2,14 @@
 //! anything: instances and calls belong to `sandbox`.
 //!
 //! - `types`: the words of the contract; everything outside this room uses these.
+//! - `example`: the example that a component carries.
 //! - `bindings`: what wasmtime generates from `wit/`, and the way between the two.
 
 pub(crate) mod bindings;
+mod example;
 mod types;
 
+pub use example::{EXAMPLE_SECTION, Example, MOST_EXAMPLE_BYTES};
 pub use types::*;
 
 /// The version of the contract that this engine speaks, as in `scorebox:scorer@VERSION`.
@@ -14,3 +17,6 @@ pub const CONTRACT_VERSION: &str = "0.1.0";
 
 /// The interface that makes a component a scorer.
 pub const SCORING_INTERFACE: &str = "scorebox:scorer/scoring@0.1.0";
+
+/// The interface that a scorer exports besides, where it has an answer for the run as a whole.
+pub const SUMMARY_INTERFACE: &str = "scorebox:scorer/summary@0.1.0";

@@ -1,9 +1,11 @@
 //! The contract's words as the engine's own types. Knows no wasmtime; what is generated from `wit/`
 //! is turned into these in `bindings`.
 
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
 use serde::{Deserialize, Serialize};
+
+use crate::digest::Digest;
 
 /// One optional part of a case that a scorer may say it reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -137,6 +139,83 @@ pub struct ScorerInput<'a> {
     pub baseline: Option<&'a str>,
 }
 
+impl ScorerInput<'_> {
+    /// The output and the parts that are in `fields`, without the rest.
+    #[must_use]
+    pub fn only(self, fields: Fields) -> Self {
+        let has = |field| fields.contains(field);
+        ScorerInput {
+            output: self.output,
+            input: self.input.filter(|_| has(Field::Input)),
+            ground_truth: self.ground_truth.filter(|_| has(Field::GroundTruth)),
+            context: self.context.filter(|_| has(Field::Context)),
+            latency_ms: self.latency_ms.filter(|_| has(Field::Latency)),
+            output_schema: self.output_schema.filter(|_| has(Field::OutputSchema)),
+            trace: self.trace.filter(|_| has(Field::Trace)),
+            usage: self.usage.filter(|_| has(Field::Usage)),
+            metadata: self.metadata.filter(|_| has(Field::Metadata)),
+            baseline: self.baseline.filter(|_| has(Field::Baseline)),
+        }
+    }
+
+    /// The digest of all that is here: for each part, its canonical key and its content. JSON counts as
+    /// the bytes that were read; latency and usage as the numbers they are.
+    pub fn digest(&self) -> Digest {
+        let json = [
+            (Field::Input, self.input),
+            (Field::GroundTruth, self.ground_truth),
+            (Field::Context, self.context),
+            (Field::OutputSchema, self.output_schema),
+            (Field::Trace, self.trace),
+            (Field::Metadata, self.metadata),
+            (Field::Baseline, self.baseline),
+        ];
+        let text = |field: Field| json.iter().find(|(of, _)| *of == field).and_then(|(_, it)| *it);
+        let mut parts: Vec<(&str, Cow<'_, [u8]>)> =
+            vec![("output", Cow::Borrowed(self.output.as_bytes()))];
+        for field in Field::ALL {
+            match field {
+                Field::Latency => {
+                    let bytes = self.latency_ms.map(|latency| latency.to_le_bytes());
+                    parts.extend(bytes.map(|bytes| (field.key(), bytes.to_vec().into())));
+                }
+                Field::Usage => parts.extend(self.usage.iter().flat_map(usage_parts)),
+                _ => parts
+                    .extend(text(field).map(|json| (field.key(), Cow::Borrowed(json.as_bytes())))),
+            }
+        }
+        let parts = parts.iter().flat_map(|(key, content)| [key.as_bytes(), content.as_ref()]);
+        Digest::of_parts(std::iter::once(&b"scorebox case 1"[..]).chain(parts))
+    }
+}
+
+/// The parts of a digest that `usage` is; a usage without numbers is one part still.
+fn usage_parts<'a>(usage: &Usage) -> Vec<(&'a str, Cow<'a, [u8]>)> {
+    let number = |key, bytes: Option<[u8; 8]>| bytes.map(|bytes| (key, bytes.to_vec().into()));
+    let numbers = [
+        number("usage.inputTokens", usage.input_tokens.map(u64::to_le_bytes)),
+        number("usage.outputTokens", usage.output_tokens.map(u64::to_le_bytes)),
+        number("usage.totalTokens", usage.total_tokens.map(u64::to_le_bytes)),
+        number("usage.costUsd", usage.cost_usd.map(f64::to_le_bytes)),
+    ];
+    let mut parts = vec![("usage", Cow::Borrowed(&[][..]))];
+    parts.extend(numbers.into_iter().flatten());
+    parts
+}
+
+/// One row of a run, as a summarizing scorer gets it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ScoredRow {
+    /// The case's id.
+    pub case_id: String,
+    /// None where the scorer did not apply.
+    pub score: Option<f64>,
+    /// The label, where it gave one.
+    pub label: Option<String>,
+    /// The meta document, as text.
+    pub meta: Option<String>,
+}
+
 /// How a value below its threshold counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -246,20 +325,20 @@ impl<'de> Deserialize<'de> for Fields {
 }
 
 /// One named check inside a score.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Assertion {
     /// What was checked.
     pub name: String,
     /// 0 to 1.
     pub score: f64,
     /// Where absent, the scorer's own.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub severity: Option<Severity>,
     /// The least score that passes.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threshold: Option<f64>,
     /// Why, for a person.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
@@ -288,7 +367,7 @@ pub enum ScorerError {
 }
 
 /// How much a log message matters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LogLevel {
     /// For the scorer's author.
@@ -314,7 +393,7 @@ impl LogLevel {
 }
 
 /// One message of a scorer.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LogLine {
     /// How much it matters.
     pub level: LogLevel,

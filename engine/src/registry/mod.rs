@@ -8,9 +8,15 @@ mod builtin;
 use std::{
     borrow::Cow,
     collections::BTreeMap,
-    fmt, fs,
+    fmt,
+    fs::File,
+    io::{self, Read as _},
     path::{Path, PathBuf},
 };
+
+/// Bytes of a file that are read: one more than the sandbox takes, so that it can say that the file is
+/// too large.
+const MOST_FILE_BYTES: u64 = (128 << 20) + 1;
 
 /// Where a component's bytes came from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -181,7 +187,7 @@ impl Registry {
         match reference {
             Reference::Name(name) => self.get(name).cloned(),
             Reference::File(path) if path.is_dir() => Err(RegistryError::Folder(path.clone())),
-            Reference::File(path) => match fs::read(path) {
+            Reference::File(path) => match read_bounded(path) {
                 Ok(bytes) => Ok(ScorerSource {
                     bytes: Cow::Owned(bytes),
                     origin: Origin::File(path.clone()),
@@ -190,6 +196,13 @@ impl Registry {
             },
         }
     }
+}
+
+/// The file, or as much of it as shows that it is too large to be a component.
+fn read_bounded(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(MOST_FILE_BYTES).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 #[cfg(test)]

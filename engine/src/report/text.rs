@@ -1,6 +1,10 @@
 //! Text that came from elsewhere (a scorer, a case), made safe for a terminal: no control
 //! characters, no escape sequences, no marks that turn the direction of writing.
 
+use std::borrow::Cow;
+
+use crate::terminal::acts;
+
 /// The text with everything that a terminal would act on made visible (`\u{1b}`); line breaks and
 /// tabs stay.
 pub fn printable(text: &str) -> String {
@@ -13,6 +17,24 @@ pub fn printable(text: &str) -> String {
         }
     }
     safe
+}
+
+/// JSON with what a terminal would act on written as `\u….`: the same document, safe to show. (What
+/// is below U+0020 JSON does not have anyway.)
+pub fn printable_json(json: &str) -> Cow<'_, str> {
+    let shown = |character| character >= '\u{7f}' && acts(character);
+    if !json.chars().any(shown) {
+        return Cow::Borrowed(json);
+    }
+    let mut safe = String::with_capacity(json.len() + 16);
+    for character in json.chars() {
+        match shown(character) {
+            // All of them lie in the first plane, and JSON has them in strings only.
+            true => safe.push_str(&format!("\\u{:04x}", u32::from(character))),
+            false => safe.push(character),
+        }
+    }
+    Cow::Owned(safe)
 }
 
 /// The text in one line of at most `most` characters; what is cut off is shown by `…`.
@@ -29,15 +51,6 @@ pub fn one_line(text: &str, most: usize) -> String {
     }
 }
 
-/// Control characters, and the marks of bidirectional text (Unicode TR 9).
-fn acts(character: char) -> bool {
-    character.is_control()
-        || matches!(
-            character,
-            '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{61c}'
-        )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -46,6 +59,14 @@ mod tests {
     fn nothing_reaches_the_terminal_that_it_would_act_on() {
         assert_eq!(printable("a\u{1b}[31mred\u{202e}"), "a\\u{1b}[31mred\\u{202e}");
         assert_eq!(printable("one\n\ttwo\r"), "one\n\ttwo\\u{d}");
+    }
+
+    #[test]
+    fn json_stays_the_same_document() {
+        let shown = printable_json("[\"a\u{9b}31m\u{202e}é\"]");
+        assert_eq!(shown, r#"["a\u009b31m\u202eé"]"#);
+        let read: Vec<String> = serde_json::from_str(&shown).unwrap();
+        assert_eq!(read, ["a\u{9b}31m\u{202e}é"]);
     }
 
     #[test]

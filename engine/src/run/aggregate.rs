@@ -38,6 +38,8 @@ pub struct Aggregate {
     pub skipped: u64,
     /// Cases without a score because something went wrong.
     pub errors: u64,
+    /// Rows among all of these that were copied from an earlier run.
+    pub reused: u64,
     /// Mean fuel of a score.
     pub mean_fuel: Option<f64>,
     /// Mean time of a score, in milliseconds.
@@ -90,6 +92,7 @@ fn aggregate_scorer(
         not_applicable: counts.not_applicable,
         skipped: counts.skipped,
         errors: counts.errors,
+        reused: counts.reused,
         mean_fuel: counts.mean_fuel,
         mean_duration_ms: counts.mean_duration_ms,
         distribution: distribution.counts().to_vec(),

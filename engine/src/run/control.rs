@@ -42,6 +42,8 @@ pub struct Progress {
     pub scores_written: u64,
     /// Those among them that are errors.
     pub errors: u64,
+    /// Those among them that are copies of what an earlier run computed.
+    pub scores_reused: u64,
     /// Bytes read of the sources, as they are stored.
     pub bytes_read: u64,
     /// Bytes of all sources, where they are files.
@@ -64,6 +66,7 @@ pub struct Control {
     cases_bad: AtomicU64,
     scores_written: AtomicU64,
     errors: AtomicU64,
+    scores_reused: AtomicU64,
     bytes_read: AtomicU64,
     bytes_total: AtomicU64,
 }
@@ -108,6 +111,7 @@ impl Control {
             cases_bad: read(&self.cases_bad),
             scores_written: read(&self.scores_written),
             errors: read(&self.errors),
+            scores_reused: read(&self.scores_reused),
             bytes_read: read(&self.bytes_read),
             bytes_total: Some(read(&self.bytes_total)).filter(|bytes| *bytes > 0),
         }
@@ -139,10 +143,11 @@ impl Control {
         }
     }
 
-    pub(super) fn note_done(&self, scores: u64, errors: u64) {
+    pub(super) fn note_done(&self, scores: u64, errors: u64, reused: u64) {
         self.cases_done.fetch_add(1, Ordering::Relaxed);
         self.scores_written.fetch_add(scores, Ordering::Relaxed);
         self.errors.fetch_add(errors, Ordering::Relaxed);
+        self.scores_reused.fetch_add(reused, Ordering::Relaxed);
     }
 }
 

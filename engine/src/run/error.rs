@@ -8,7 +8,7 @@ use crate::{
     suite::{Place, ScorerId},
 };
 
-use super::ReadyScorer;
+use super::{ReadyScorer, json};
 
 /// Why a run did not start, or did not end well.
 #[derive(Debug, thiserror::Error)]
@@ -64,7 +64,8 @@ impl RunError {
             RunError::Cases(error) => error.hint(),
             RunError::NoCases => Some("a case is a JSON object on a line of its own".into()),
             RunError::NotTheSame { .. } => Some(
-                "name the same scorers with the same configurations, or start a new run".into(),
+                "name the same scorers with the same configurations and limits, or start a new run"
+                    .into(),
             ),
             RunError::Store(error) => Some(error.hint()),
             RunError::Broken(_) => Some("this is a bug in scorebox; please report it".into()),
@@ -95,6 +96,9 @@ pub(super) fn must_be_the_same(
         }
         if before.spec.config_digest != now.scorer.config().digest() {
             return differs(format!("the configuration of `{}` has changed", now.id));
+        }
+        if before.spec.limits_json != json(now.scorer.limits()) {
+            return differs(format!("the limits of `{}` have changed", now.id));
         }
     }
     Ok(())

@@ -13,6 +13,9 @@
 //! - `seen`: whether a case's name may have come before.
 //! - `scoring`: each case through each scorer, each in a sandbox of its own.
 //! - `writing`: the one writer; cases and scores in batches.
+//! - `input`: the digests of what scorers are fed.
+//! - `reuse`: scores that an earlier run has.
+//! - `summaries`: what scorers say of the run as a whole.
 //! - `aggregate`: what a run's scores say together, for the table at its end and for `stats`.
 //! - `error`: why a run did not start, or did not end well.
 //!
@@ -22,12 +25,15 @@
 mod aggregate;
 mod control;
 mod error;
+mod input;
 mod queue;
 mod reading;
+mod reuse;
 mod room;
 mod scorers;
 mod scoring;
 mod seen;
+mod summaries;
 mod writing;
 
 use std::{
@@ -42,7 +48,10 @@ use crate::{
     case::CaseReader,
     contract::CONTRACT_VERSION,
     sandbox::{Start, WASMTIME_VERSION},
-    store::{RunHandle, RunId, RunSource, RunSpec, RunWriter, ScorerKey, ScorerSpec, Store},
+    store::{
+        ReuseIndex, RunHandle, RunId, RunSource, RunSpec, RunState, RunWriter, ScorerKey,
+        ScorerSpec, SessionSpec, Store,
+    },
     suite::Suite,
 };
 
@@ -104,6 +113,8 @@ pub struct RunRequest {
     pub jobs: usize,
     /// What to do with a line that is no case.
     pub on_bad_case: OnBadCase,
+    /// Whether scores that an earlier run in the database has are copied instead of computed.
+    pub reuse: bool,
 }
 
 /// How a run went.
@@ -137,6 +148,12 @@ pub async fn run(request: RunRequest, control: Arc<Control>) -> Result<RunReport
     }
     let scorers: Arc<[(ScorerKey, ReadyScorer)]> =
         run.scorers.iter().copied().zip(request.scorers).collect();
+    if request.reuse {
+        let reader = Store::open_read_only(&request.database)?;
+        let index = ReuseIndex::new(reader, &run, WASMTIME_VERSION)?;
+        let reads = scorers.iter().map(|(key, ready)| (*key, ready.scorer.info().reads));
+        cases.reuse(reuse::Reuse::new(index, reads.collect()));
+    }
     let tasks = Arc::new(queue::Queue::new(WAITING_CASES));
     let (to_writer, at_writer) = mpsc::channel(WAITING_MESSAGES);
 
@@ -172,14 +189,31 @@ pub async fn run(request: RunRequest, control: Arc<Control>) -> Result<RunReport
     for worker in workers {
         joined(worker.await)?;
     }
-    joined(writer.await)??;
+    let mut writer = joined(writer.await)??;
+    let stopped = control.stopped_by();
+    if stopped.is_none() {
+        writer = summaries::write_summaries(writer, &scorers).await?;
+    }
+    let (state, reason) = state_of(stopped.as_ref());
+    writer.finish(state, reason, now_ms())?;
     Ok(RunReport {
         run: request.which.into_id(),
-        stopped: control.stopped_by(),
+        stopped,
         progress: control.progress(),
         bad_cases: control.bad_cases(),
         duration: started.elapsed(),
     })
+}
+
+/// How the run's end is stored.
+fn state_of(stopped: Option<&Stop>) -> (RunState, Option<&str>) {
+    match stopped {
+        None => (RunState::Finished, None),
+        Some(Stop::Interrupted) => (RunState::Interrupted, None),
+        Some(Stop::BadCase { message, .. } | Stop::Unreadable { message, .. }) => {
+            (RunState::Stopped, Some(message))
+        }
+    }
 }
 
 fn joined<T>(result: Result<T, tokio::task::JoinError>) -> Result<T, RunError> {
@@ -195,12 +229,12 @@ fn open_run(
     match which {
         WhichRun::New(id) => {
             let specs: Vec<ScorerSpec> = scorers.iter().map(scorer_spec).collect();
-            Ok(store.create_run(&run_spec(id, suite), &specs)?)
+            Ok(store.create_run(&run_spec(id, suite), &specs, &session_spec())?)
         }
         WhichRun::Resume(id) => {
             let stored = store.scorers(store.run(id.as_str())?.key)?;
             error::must_be_the_same(id, &stored, scorers)?;
-            Ok(store.resume_run(id.as_str())?)
+            Ok(store.resume_run(id.as_str(), &session_spec())?)
         }
     }
 }
@@ -219,6 +253,15 @@ fn run_spec(id: &RunId, suite: &Suite) -> RunSpec {
     }
 }
 
+fn session_spec() -> SessionSpec {
+    SessionSpec {
+        engine_version: ENGINE_VERSION.to_owned(),
+        wasmtime_version: WASMTIME_VERSION.to_owned(),
+        host: format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS),
+        started_at_ms: now_ms(),
+    }
+}
+
 fn scorer_spec(ready: &ReadyScorer) -> ScorerSpec {
     let info = ready.scorer.info();
     ScorerSpec {
@@ -227,10 +270,12 @@ fn scorer_spec(ready: &ReadyScorer) -> ScorerSpec {
         component_id: info.id.clone(),
         component_version: info.version.clone(),
         component_digest: ready.scorer.digest(),
+        component: ready.component.clone(),
         component_origin: ready.origin.to_string(),
         config_json: ready.scorer.config().as_str().to_owned(),
         config_digest: ready.scorer.config().digest(),
         limits_json: json(ready.scorer.limits()),
+        grants_json: json(&ready.grants.iter().collect::<Vec<_>>()),
         info_json: json(info),
         scale: info.scale,
         direction: info.direction,

@@ -8,11 +8,12 @@ use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 use crate::{
     case::{Case, CaseReader, ReadError},
     digest::Digest,
-    store::{RunHandle, ScorerKey, Store, StoreError},
+    store::{Reusable, RunHandle, ScorerKey, Store, StoreError},
 };
 
 use super::{
-    Control, OnBadCase, RunError, Stop, queue::Queue, room::Room, seen::Seen, writing::Message,
+    Control, OnBadCase, RunError, Stop, queue::Queue, reuse::Reuse, room::Room, seen::Seen,
+    writing::Message,
 };
 
 /// The most cases that are handed over at once.
@@ -35,8 +36,18 @@ pub(super) struct Task {
     pub(super) read: Arc<ReadCase>,
     /// The scorers that an earlier session has not finished; none means all.
     pub(super) missing: Option<Vec<ScorerKey>>,
+    /// Scores that an earlier run has.
+    pub(super) reused: Vec<(ScorerKey, Reusable)>,
     /// Whether an earlier session stored another case in its place.
     changed: bool,
+}
+
+impl Task {
+    /// Whether the scorer has something to do.
+    pub(super) fn wants(&self, scorer: ScorerKey) -> bool {
+        self.missing.as_ref().is_none_or(|missing| missing.contains(&scorer))
+            && !self.reused.iter().any(|(reused, _)| *reused == scorer)
+    }
 }
 
 /// The cases of a run.
@@ -45,6 +56,7 @@ pub(super) struct Cases {
     first: Option<Case>,
     on_bad_case: OnBadCase,
     earlier: Option<Earlier>,
+    reuse: Option<Reuse>,
     room: Room,
     seen: Seen,
     /// A case whose name may have come before; it is handed out only when the writer has stored it.
@@ -74,6 +86,7 @@ impl Cases {
                         first: Some(case),
                         on_bad_case,
                         earlier: None,
+                        reuse: None,
                         room,
                         seen: Seen::new(),
                         doubtful: None,
@@ -91,6 +104,11 @@ impl Cases {
     /// Leaves out what earlier sessions of the run have stored.
     pub(super) fn skip_finished(&mut self, store: Store, run: RunHandle) {
         self.earlier = Some(Earlier { store, run });
+    }
+
+    /// Has scores that an earlier run has copied instead of computed.
+    pub(super) fn reuse(&mut self, reuse: Reuse) {
+        self.reuse = Some(reuse);
     }
 
     /// Reads to the end, or until the run is stopped.
@@ -195,10 +213,14 @@ impl Cases {
             Missing::All | Missing::Unknown => None,
             Missing::Some(scorers) => Some(scorers),
         };
+        let reused = match &self.reuse {
+            None => Vec::new(),
+            Some(reuse) => reuse.find(&case, missing.as_deref())?,
+        };
         let other = case.other_json();
         let share = self.room.wait_for(case.json().len());
         let read = Arc::new(ReadCase { case, digest, other, _share: share });
-        Ok(Some(Task { read, missing, changed }))
+        Ok(Some(Task { read, missing, reused, changed }))
     }
 
     fn note(&self, error: ReadError, control: &Control) {

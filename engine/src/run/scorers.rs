@@ -1,8 +1,12 @@
 //! The suite's scorers, found, loaded and ready. Scores nothing.
 
+use std::borrow::Cow;
+
+use tokio::task::JoinSet;
+
 use crate::{
-    registry::{Origin, Registry},
-    sandbox::{LoadedScorer, Sandbox},
+    registry::{Origin, Registry, ScorerSource},
+    sandbox::{Grants, LoadedScorer, Sandbox},
     suite::{ScorerId, Suite, SuiteScorer},
 };
 
@@ -16,11 +20,15 @@ pub struct ReadyScorer {
     pub name: String,
     /// Where its bytes are from.
     pub origin: Origin,
+    /// The component's bytes, as they are stored with a run.
+    pub component: Cow<'static, [u8]>,
+    /// What it was granted.
+    pub grants: Grants,
     /// The scorer.
     pub scorer: LoadedScorer,
 }
 
-/// Loads all scorers of a suite, in its order. All are loaded before the first case is read, so that
+/// Loads all scorers of a suite, side by side. All are loaded before the first case is read, so that
 /// what is wrong with one is known before any work is done.
 ///
 /// # Errors
@@ -30,34 +38,40 @@ pub async fn load_scorers(
     registry: &Registry,
     sandbox: &Sandbox,
 ) -> Result<Vec<ReadyScorer>, RunError> {
-    let mut ready = Vec::with_capacity(suite.scorers.len());
-    for scorer in &suite.scorers {
-        ready.push(load(scorer, registry, sandbox).await?);
+    let mut loading = JoinSet::new();
+    for (place, scorer) in suite.scorers.iter().enumerate() {
+        let source = registry
+            .resolve(&scorer.uses)
+            .map_err(|error| RunError::NotFound { place: scorer.place.clone(), error })?;
+        let (scorer, sandbox) = (scorer.clone(), sandbox.clone());
+        loading.spawn(async move { (place, load(scorer, source, &sandbox).await) });
     }
-    Ok(ready)
+    let mut loaded = Vec::with_capacity(suite.scorers.len());
+    while let Some(joined) = loading.join_next().await {
+        loaded.push(joined.map_err(|error| RunError::Broken(error.to_string()))?);
+    }
+    loaded.sort_by_key(|(place, _)| *place);
+    loaded.into_iter().map(|(_, ready)| ready).collect()
 }
 
 async fn load(
-    scorer: &SuiteScorer,
-    registry: &Registry,
+    scorer: SuiteScorer,
+    source: ScorerSource,
     sandbox: &Sandbox,
 ) -> Result<ReadyScorer, RunError> {
-    let source = registry
-        .resolve(&scorer.uses)
-        .map_err(|error| RunError::NotFound { place: scorer.place.clone(), error })?;
-    let loaded = sandbox
-        .load(&source.bytes, &scorer.config, &scorer.limits, scorer.grants)
-        .await
-        .map_err(|error| RunError::Scorer {
+    let loaded = sandbox.load(&source.bytes, &scorer.config, &scorer.limits, scorer.grants).await;
+    let loaded = loaded.map_err(|error| RunError::Scorer {
         id: scorer.id.clone(),
         origin: source.origin.clone(),
         place: scorer.place.clone(),
         error: Box::new(error),
     })?;
     Ok(ReadyScorer {
-        id: scorer.id.clone(),
-        name: scorer.name.clone().unwrap_or_else(|| loaded.info().name.clone()),
+        id: scorer.id,
+        name: scorer.name.unwrap_or_else(|| loaded.info().name.clone()),
         origin: source.origin,
+        component: source.bytes,
+        grants: scorer.grants,
         scorer: loaded,
     })
 }

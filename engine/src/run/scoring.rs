@@ -10,7 +10,9 @@ use tokio::sync::mpsc;
 use crate::store::ScorerKey;
 
 use super::{
-    Control, ReadyScorer, now_ms,
+    Control, ReadyScorer,
+    input::InputDigests,
+    now_ms,
     queue::Queue,
     reading::Task,
     room::Room,
@@ -48,7 +50,8 @@ pub(super) async fn work(
                 break;
             }
             let scores = score(&scorers, &task, &control).await;
-            scored.add(ScoredCase { ordinal: task.read.case.ordinal(), scores });
+            let ordinal = task.read.case.ordinal();
+            scored.add(ScoredCase { ordinal, scores, reused: task.reused });
             if scored.bytes >= MOST_BYTES_AT_ONCE && !scored.send(&to_writer, &room).await {
                 return;
             }
@@ -102,14 +105,15 @@ async fn score(
     control: &Control,
 ) -> Vec<Scored> {
     let mut scores = Vec::with_capacity(scorers.len());
+    let mut digests = InputDigests::new(&task.read.case);
     for (scorer, ready) in scorers {
-        let wanted = task.missing.as_ref().is_none_or(|missing| missing.contains(scorer));
-        if !wanted || control.is_stopping() {
+        if !task.wants(*scorer) || control.is_stopping() {
             continue;
         }
-        let input = task.read.case.scorer_input(ready.scorer.info().reads);
-        let outcome = ready.scorer.score(input).await;
-        scores.push(Scored { scorer: *scorer, outcome, scored_at_ms: now_ms() });
+        let reads = ready.scorer.info().reads;
+        let outcome = ready.scorer.score(task.read.case.scorer_input(reads)).await;
+        let input_digest = digests.of(reads);
+        scores.push(Scored { scorer: *scorer, outcome, input_digest, scored_at_ms: now_ms() });
     }
     scores
 }

@@ -15,14 +15,15 @@ use tokio::{
 
 use crate::{
     case::Key,
+    digest::Digest,
     sandbox,
     store::{
-        CaseAdded, CaseKey, NewCase, NewScore, Outcome, RunState, RunWriter, ScorerKey, StoreError,
+        CaseAdded, CaseKey, NewCase, NewScore, Outcome, Reusable, RunWriter, ScorerKey, StoreError,
     },
 };
 
 use super::{
-    Control, OnBadCase, Stop, now_ms,
+    Control, OnBadCase, Stop,
     reading::{ReadCase, note_bad_case},
 };
 
@@ -46,12 +47,16 @@ pub(super) enum Message {
 pub(super) struct ScoredCase {
     pub(super) ordinal: u64,
     pub(super) scores: Vec<Scored>,
+    /// Scores that an earlier run has.
+    pub(super) reused: Vec<(ScorerKey, Reusable)>,
 }
 
 /// What one scorer said of a case.
 pub(super) struct Scored {
     pub(super) scorer: ScorerKey,
     pub(super) outcome: sandbox::Outcome,
+    /// The digest of what the scorer was fed.
+    pub(super) input_digest: Digest,
     pub(super) scored_at_ms: i64,
 }
 
@@ -74,14 +79,14 @@ impl Scored {
     }
 }
 
-/// Writes until nobody sends any more, then closes the run.
+/// Writes until nobody sends any more; gives the writer back for what is left to be written.
 pub(super) fn write_all(
     writer: RunWriter,
     messages: mpsc::Receiver<Message>,
     on_bad_case: OnBadCase,
     control: &Control,
     runtime: &Handle,
-) -> Result<(), StoreError> {
+) -> Result<RunWriter, StoreError> {
     let mut writing = Writing {
         writer,
         on_bad_case,
@@ -90,20 +95,14 @@ pub(super) fn write_all(
         rows: 0,
         since: Instant::now(),
     };
-    let written = writing.take_all(messages, runtime);
-    if let Err(error) = &written {
-        // Nothing that is scored from here on could be kept.
-        control.stop(Stop::Unreadable { message: error.to_string(), hint: Some(error.hint()) });
-        return written;
-    }
-    let (state, reason) = match control.stopped_by() {
-        None => (RunState::Finished, None),
-        Some(Stop::Interrupted) => (RunState::Interrupted, None),
-        Some(Stop::BadCase { message, .. } | Stop::Unreadable { message, .. }) => {
-            (RunState::Stopped, Some(message))
+    match writing.take_all(messages, runtime).and_then(|()| writing.commit()) {
+        Ok(()) => Ok(writing.writer),
+        Err(error) => {
+            // Nothing that is scored from here on could be kept.
+            control.stop(Stop::Unreadable { message: error.to_string(), hint: Some(error.hint()) });
+            Err(error)
         }
-    };
-    writing.writer.finish(state, reason.as_deref(), now_ms())
+    }
 }
 
 struct Writing<'a> {
@@ -219,8 +218,12 @@ impl Writing<'_> {
                 errors += u64::from(scored.outcome.result.is_err());
             }
         }
-        self.rows += written;
-        self.control.note_done(written, errors);
+        let mut reused = 0;
+        for (scorer, from) in &scored_case.reused {
+            reused += u64::from(self.writer.reuse_score(case, *scorer, *from)?);
+        }
+        self.rows += written + reused;
+        self.control.note_done(written + reused, errors, reused);
         Ok(())
     }
 
@@ -254,10 +257,11 @@ fn row(scored: &Scored) -> NewScore<'_> {
     };
     NewScore {
         outcome,
-        fuel: Some(scored.outcome.fuel),
+        fuel: scored.outcome.fuel,
         memory_bytes: Some(scored.outcome.memory_bytes),
         duration_ms: scored.outcome.duration.as_secs_f64() * 1e3,
         scored_at_ms: scored.scored_at_ms,
         log: &scored.outcome.log,
+        input_digest: Some(scored.input_digest),
     }
 }

@@ -3,11 +3,15 @@
 
 use wasmparser::{Encoding, Parser, Payload};
 
-use crate::contract::{CONTRACT_VERSION, SCORING_INTERFACE};
+use crate::contract::{CONTRACT_VERSION, EXAMPLE_SECTION, MOST_EXAMPLE_BYTES, SCORING_INTERFACE};
 
 use super::{ErrorKind, ScoreError};
 
 const SCORING_NAME: &str = "scorebox:scorer/scoring@";
+/// Imports, and exports, of one component: many times what all of WASI and the contract have.
+const MOST_NAMES: usize = 1000;
+/// Bytes of the name of an import or export.
+const NAME_BYTES: usize = 512;
 
 /// The outside of a component.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -16,6 +20,8 @@ pub struct Anatomy {
     pub imports: Vec<String>,
     /// The names of what it exports, in its own order.
     pub exports: Vec<String>,
+    /// The text of the example that it carries; not looked into.
+    pub example: Option<String>,
 }
 
 impl Anatomy {
@@ -34,19 +40,30 @@ impl Anatomy {
                 Payload::ComponentImportSection(section) if depth == 0 => {
                     for import in section {
                         let import = import.map_err(|error| malformed(&error, bytes.len()))?;
-                        anatomy.imports.push(import.name.name.to_owned());
+                        add(&mut anatomy.imports, "imports", import.name.name)?;
                     }
                 }
                 Payload::ComponentExportSection(section) if depth == 0 => {
                     for export in section {
                         let export = export.map_err(|error| malformed(&error, bytes.len()))?;
-                        anatomy.exports.push(export.name.name.to_owned());
+                        add(&mut anatomy.exports, "exports", export.name.name)?;
                     }
+                }
+                Payload::CustomSection(section)
+                    if depth == 0 && section.name() == EXAMPLE_SECTION =>
+                {
+                    let text = section.data().get(..section.data().len().min(MOST_EXAMPLE_BYTES));
+                    anatomy.example = text.map(|text| String::from_utf8_lossy(text).into_owned());
                 }
                 _ => {}
             }
         }
         Ok(anatomy)
+    }
+
+    /// Whether anything of WASI is imported.
+    pub(super) fn imports_wasi(&self) -> bool {
+        self.imports.iter().any(|import| import.starts_with("wasi:"))
     }
 
     /// Refuses a component that is no scorer of this contract.
@@ -72,6 +89,20 @@ impl Anatomy {
     fn contract_version(&self) -> Option<&str> {
         self.exports.iter().find_map(|name| name.strip_prefix(SCORING_NAME))
     }
+}
+
+fn add(names: &mut Vec<String>, what: &str, name: &str) -> Result<(), ScoreError> {
+    if names.len() == MOST_NAMES {
+        return Err(invalid(format!("the component has more than {MOST_NAMES} {what}")));
+    }
+    if name.len() > NAME_BYTES {
+        return Err(invalid(format!(
+            "one of the component's {what} has a name of {} bytes; the most is {NAME_BYTES}",
+            name.len()
+        )));
+    }
+    names.push(name.to_owned());
+    Ok(())
 }
 
 /// Before 1.0, versions of one minor line are compatible with each other.

@@ -6,8 +6,10 @@ use super::{ErrorKind, Limits, ScoreError, state::State};
 
 /// Frames of a backtrace that are shown.
 const FRAMES: usize = 12;
-/// Bytes of one error message.
-const MESSAGE_BYTES: usize = 8 << 10;
+/// Bytes of a frame's name.
+const FRAME_BYTES: usize = 400;
+/// Bytes of a crashed scorer's last words.
+const LAST_WORDS_BYTES: usize = 2 << 10;
 
 /// The clock's verdict, raised inside a running guest.
 #[derive(Debug, thiserror::Error)]
@@ -25,19 +27,47 @@ pub(super) fn of_call(error: &wasmtime::Error, state: &State, limits: &Limits) -
             ErrorKind::OutOfFuel,
             format!("the scorer used up its {} fuel", limits.fuel),
         )
-        .hint("if it needs more, raise it: `limits = { fuel = … }` in the suite, or --fuel");
+        .hint(Limits::HINT_FUEL);
     }
     if let Some(wanted) = state.limiter.refused_bytes() {
-        return ScoreError::new(
-            ErrorKind::OutOfMemory,
-            format!("the scorer wanted {wanted} bytes of memory; the limit is {}", limits.memory_bytes),
-        )
-        .hint("if it needs more, raise it: `limits = { memory = \"…MiB\" }` in the suite, or --memory");
+        let message = format!(
+            "the scorer wanted {wanted} bytes of memory; the limit is {}\n{}",
+            limits.memory_bytes,
+            crash_report(error, trap, state)
+        );
+        return ScoreError::new(ErrorKind::OutOfMemory, message).hint(Limits::HINT_MEMORY);
     }
     if transfers_too_much(error) {
-        return too_large("the result", limits.transfer_bytes());
+        return ScoreError::new(
+            ErrorKind::OutputTooLarge,
+            format!(
+                "the scorer handed over more than {} bytes, the most of one result with its log",
+                limits.transfer_bytes()
+            ),
+        )
+        .hint(
+            "have the scorer shorten it, or raise the limit of what is long: \
+             `limits = { meta = \"…MiB\" }` in the suite, or --limit meta=…MiB; \
+             likewise `reason`, `assertions`, `log`",
+        );
+    }
+    if let Some(mismatch) = mismatch(error) {
+        return mismatch;
     }
     crash(error, trap, state)
+}
+
+/// A function whose type is not the contract's: found when an instance is made, before anything runs.
+fn mismatch(error: &wasmtime::Error) -> Option<ScoreError> {
+    let cause = error.root_cause().to_string();
+    let types = cause.starts_with("expected `") && cause.contains("` found `");
+    (types && !error.is::<WasmBacktrace>()).then(|| {
+        ScoreError::new(
+            ErrorKind::InvalidComponent,
+            format!("the component does not fit the contract: {cause}"),
+        )
+        .hint("build it against scorebox's contract: the folder wit/, or the scorebox-sdk crate")
+    })
 }
 
 /// The time-out of a score, in the words of the limits.
@@ -46,25 +76,43 @@ pub(super) fn timed_out(limits: &Limits) -> ScoreError {
         ErrorKind::TimedOut,
         format!("no answer within {} ms; the scorer was stopped", limits.timeout.as_millis()),
     )
-    .hint(
-        "if it needs longer, raise it: `limits = { timeout = \"…s\" }` in the suite, or --timeout",
-    )
+    .hint(Limits::HINT_TIMEOUT)
 }
 
-/// A part of a result beyond its limit.
-pub(super) fn too_large(what: &str, limit: usize) -> ScoreError {
-    ScoreError::new(ErrorKind::OutputTooLarge, format!("{what} is larger than {limit} bytes")).hint(
-        "have the scorer shorten it; the limits are `reason` and `meta` in the suite's `limits`",
-    )
+/// A part of a result beyond its limit; `name` is the limit's in the suite, where it can be set.
+pub(super) fn too_large(what: &str, size: usize, limit: usize, name: Option<&str>) -> ScoreError {
+    let message = format!("{what} has {size} bytes; the limit is {limit}");
+    ScoreError::new(ErrorKind::OutputTooLarge, message).hint(match name {
+        Some(name) => format!(
+            "have the scorer shorten it, or raise the limit: `limits = {{ {name} = \"…KiB\" }}` in \
+             the suite, or --limit {name}=…KiB"
+        ),
+        None => "have the scorer shorten it; this limit is fixed".to_owned(),
+    })
+}
+
+/// The error of another export than `score`.
+pub(super) fn during(export: &str, mut error: ScoreError) -> ScoreError {
+    error.message = format!("in `{export}`: {}", error.message);
+    error
 }
 
 fn crash(error: &wasmtime::Error, trap: Option<&Trap>, state: &State) -> ScoreError {
+    let crashed = ScoreError::new(ErrorKind::Trap, crash_report(error, trap, state));
+    match fixed_bound(error) {
+        Some(bound) => crashed.hint(bound),
+        None => crashed,
+    }
+}
+
+/// Last words, cause and backtrace.
+fn crash_report(error: &wasmtime::Error, trap: Option<&Trap>, state: &State) -> String {
     let cause = match trap {
         Some(trap) => trap.to_string(),
-        None => error.root_cause().to_string(),
+        None => cut(&error.root_cause().to_string(), LAST_WORDS_BYTES),
     };
-    let mut message = match state.log.last_error() {
-        Some(last_words) => format!("{last_words}\n({cause})"),
+    let mut report = match state.log.last_error() {
+        Some(last_words) => format!("{}\n({cause})", cut(last_words, LAST_WORDS_BYTES)),
         None => cause,
     };
     if let Some(backtrace) = error.downcast_ref::<WasmBacktrace>() {
@@ -72,12 +120,35 @@ fn crash(error: &wasmtime::Error, trap: Option<&Trap>, state: &State) -> ScoreEr
             let name = frame
                 .func_name()
                 .map_or_else(|| format!("function {}", frame.func_index()), rustc_name);
-            message.push_str("\n  at ");
-            message.push_str(&name);
+            report.push_str("\n  at ");
+            report.push_str(&cut(&name, FRAME_BYTES));
         }
     }
-    message.truncate(message.floor_char_boundary(MESSAGE_BYTES));
-    ScoreError::new(ErrorKind::Trap, message)
+    report
+}
+
+/// The text, or what of it fits in so many bytes, with a sign that it is cut.
+pub(crate) fn cut(text: &str, most_bytes: usize) -> String {
+    match text.len() <= most_bytes {
+        true => text.to_owned(),
+        false => format!("{}… (cut)", &text[..text.floor_char_boundary(most_bytes)]),
+    }
+}
+
+/// The bounds of host resources that no limit raises, by wasmtime's words for reaching them.
+fn fixed_bound(error: &wasmtime::Error) -> Option<String> {
+    let cause = error.root_cause().to_string();
+    let said = |words: &[&str]| words.iter().any(|words| cause.contains(words));
+    let (what, most) = if said(&["resource table has no free keys", "handle limit exceeded"]) {
+        ("open handles", super::score::COMPONENT_HANDLES)
+    } else if said(&["write beyond capacity", "than `check_write` allows"]) {
+        ("bytes of standard output or error", super::wasi::PRINTED_BYTES)
+    } else if said(&["requested len"]) {
+        ("random bytes of one call", super::wasi::RANDOM_BYTES)
+    } else {
+        return None;
+    };
+    Some(format!("a sandbox has at most {most} {what}; this bound is fixed"))
 }
 
 /// A function's name as its author wrote it: demangled, without rustc's hash.

@@ -1,12 +1,16 @@
 //! The memory that `configure` left, made the image that every score starts from. Knows nothing of
 //! files or caches.
 
-use wasmtime::{Store, component::Component};
+use wasmtime::Store;
 use wasmtime_wizer::{WasmtimeWizerComponent, Wizer};
 
 use crate::contract::bindings::ScorerPre;
 
-use super::{Limits, ScoreError, host::Sandbox, load, score::new_store, state::State};
+use super::{Limits, ScoreError, host::Sandbox, load, score::new_store, state::State, wasi::Seed};
+
+/// Bytes of memory that are frozen. wizer keeps a list of all stretches that are not zero, which for a
+/// memory made to that end is twelve times as large as the memory.
+const MOST_BYTES: u64 = 32 << 20;
 
 /// What became of an attempt to freeze.
 pub(super) enum Frozen {
@@ -32,15 +36,26 @@ pub(super) async fn freeze(
         Err(error) => return Ok(Frozen::Impossible(format!("{error:#}"))),
     };
     let shared = sandbox.shared();
-    let prepared = Component::new(&shared.engine, &instrumented)
-        .and_then(|component| shared.linker.instantiate_pre(&component))
-        .and_then(ScorerPre::new);
+    let instrumented = match sandbox.compile(&instrumented).await {
+        Ok(instrumented) => instrumented,
+        Err(error) => return Ok(Frozen::Impossible(error.message)),
+    };
+    let prepared = shared.linker.instantiate_pre(&instrumented).and_then(ScorerPre::new);
     let prepared = match prepared {
         Ok(prepared) => prepared,
         Err(error) => return Ok(Frozen::Impossible(format!("{error:#}"))),
     };
-    let mut store = new_store(shared, limits);
+    let _admitted = shared.admission.enter(limits).await;
+    let mut store = new_store(shared, limits, Seed::OF_LOADING);
     let instance = load::configure(&mut store, prepared.instance_pre(), config, limits).await?;
+    let left = store.data().limiter.used_bytes();
+    if left > MOST_BYTES {
+        return Ok(Frozen::Impossible(format!(
+            "`configure` leaves {left} bytes of memory; at most {MOST_BYTES} are frozen"
+        )));
+    }
+    // The semaphore is never closed.
+    let _turn = shared.freezing.acquire().await;
     lift_limits(&mut store);
     let mut access = WasmtimeWizerComponent { store: &mut store, instance };
     match wizer.snapshot_component(&context, &mut access).await {

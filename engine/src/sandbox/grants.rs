@@ -10,8 +10,8 @@ use super::{ErrorKind, ScoreError};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Grant {
-    /// A WASI 0.2 with nothing behind it: no files, no network, no environment, clocks that stand
-    /// still, the same random bytes every time; what is printed goes to the scorer's log.
+    /// A WASI 0.2 with nothing behind it: no files, no network, no environment, clocks and random
+    /// numbers made of the case; what is printed goes to the scorer's log.
     Wasi,
 }
 

@@ -1,15 +1,19 @@
-//! [`Sandbox`]: what all scorers share: wasmtime's engine, the linker, the slots, the clock's ticks
+//! [`Sandbox`]: what all scorers share: wasmtime's engine, the linker, the admission, the clock's ticks
 //! and the cache. Loads and scores nothing itself.
 
 use std::{sync::Arc, thread, time::Duration};
 
 use tokio::sync::Semaphore;
-use wasmtime::{Engine, EngineWeak, component::HasSelf};
+use wasmtime::{
+    Engine, EngineWeak,
+    component::{Component, HasSelf},
+};
 
 use crate::contract::bindings::Scorer;
 
 use super::{
-    ErrorKind, ScoreError,
+    CompileLimits, Compiler, ErrorKind, ScoreError,
+    admission::Admission,
     cache::{Cache, CacheOptions},
     settings,
     state::State,
@@ -22,6 +26,9 @@ pub const WASMTIME_VERSION: &str = env!("SCOREBOX_WASMTIME_VERSION");
 /// How often a running guest looks at the clock.
 pub(super) const TICK: Duration = Duration::from_millis(5);
 
+/// Components that are compiled at once: each takes all cores by itself, and memory up to its limit.
+const COMPILATIONS: usize = 2;
+
 /// How the sandbox is set up.
 #[derive(Clone, Debug)]
 pub struct SandboxOptions {
@@ -29,8 +36,31 @@ pub struct SandboxOptions {
     /// score waits until one is free. With a slot for each scorer and worker, a scorer's memory
     /// image stays where it is between two scores.
     pub slots: u32,
+    /// Bytes of memory of all sandboxes together. A score takes its whole limit from it before it
+    /// begins, and waits until that is there.
+    pub memory_budget_bytes: u64,
     /// Where compiled code is kept; none: nowhere.
     pub cache: Option<CacheOptions>,
+    /// Where components are compiled.
+    pub compiler: Compiler,
+    /// What compiling one component may use.
+    pub compile_limits: CompileLimits,
+}
+
+/// The memory of all sandboxes together, unless the user says otherwise: 4 GiB.
+pub const DEFAULT_MEMORY_BUDGET_BYTES: u64 = 4 << 30;
+
+impl Default for SandboxOptions {
+    /// One slot, no cache, compiling in this process.
+    fn default() -> SandboxOptions {
+        SandboxOptions {
+            slots: 1,
+            memory_budget_bytes: DEFAULT_MEMORY_BUDGET_BYTES,
+            cache: None,
+            compiler: Compiler::default(),
+            compile_limits: CompileLimits::default(),
+        }
+    }
 }
 
 /// How memory for instances is had.
@@ -52,8 +82,13 @@ pub struct Sandbox(Arc<Shared>);
 pub(super) struct Shared {
     pub(super) engine: Engine,
     pub(super) linker: wasmtime::component::Linker<State>,
-    pub(super) slots: Semaphore,
+    pub(super) admission: Admission,
     pub(super) cache: Option<Cache>,
+    compiler: Compiler,
+    compile_limits: CompileLimits,
+    compiling: Semaphore,
+    /// Held while a memory is frozen, which takes many times its size.
+    pub(super) freezing: Semaphore,
     allocation: Allocation,
     warnings: Vec<String>,
 }
@@ -84,8 +119,12 @@ impl Sandbox {
         Ok(Sandbox(Arc::new(Shared {
             engine,
             linker,
-            slots: Semaphore::new(slots as usize),
+            admission: Admission::new(slots, options.memory_budget_bytes),
             cache,
+            compiler: options.compiler.clone(),
+            compile_limits: options.compile_limits.clone(),
+            compiling: Semaphore::new(COMPILATIONS),
+            freezing: Semaphore::new(1),
             allocation,
             warnings,
         })))
@@ -103,6 +142,14 @@ impl Sandbox {
 
     pub(super) fn shared(&self) -> &Shared {
         &self.0
+    }
+
+    /// Compiles a component, off the threads that score.
+    pub(super) async fn compile(&self, bytes: &[u8]) -> Result<Component, ScoreError> {
+        let Shared { engine, allocation, compiler, compile_limits, compiling, .. } = self.shared();
+        // The semaphore is never closed.
+        let _turn = compiling.acquire().await;
+        compiler.compile(engine, allocation, bytes, compile_limits).await
     }
 }
 

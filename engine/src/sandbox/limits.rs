@@ -2,19 +2,19 @@
 
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// The bounds of one score. Reaching one is an error of that
 /// score and of nothing else.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Limits {
     /// Wasm instructions, roughly: wasmtime's unit of fuel. Enforced by the compiled code.
     pub fuel: u64,
     /// Bytes of all linear memories and tables of the instance together. Enforced on growth.
     pub memory_bytes: u64,
     /// Wall-clock time of one score, host calls included.
-    #[serde(rename = "timeoutMs", serialize_with = "as_millis")]
+    #[serde(rename = "timeoutMs", serialize_with = "as_millis", deserialize_with = "of_millis")]
     pub timeout: Duration,
     /// Bytes of `reason`, and of each text of an assertion.
     pub reason_bytes: usize,
@@ -30,6 +30,10 @@ pub struct Limits {
 
 fn as_millis<S: serde::Serializer>(timeout: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_u128(timeout.as_millis())
+}
+
+fn of_millis<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
+    u64::deserialize(deserializer).map(Duration::from_millis)
 }
 
 impl Default for Limits {
@@ -51,9 +55,26 @@ impl Limits {
     /// The largest memory limit that can be set: a 32-bit memory has no more.
     pub const MOST_MEMORY_BYTES: u64 = 4 << 30;
 
+    /// What raises the limit on fuel.
+    pub(super) const HINT_FUEL: &str =
+        "if it needs more, raise it: `limits = { fuel = … }` in the suite, or --fuel";
+    /// What raises the limit on memory.
+    pub(super) const HINT_MEMORY: &str =
+        "if it needs more, raise it: `limits = { memory = \"…MiB\" }` in the suite, or --memory";
+    /// What raises the limit on time.
+    pub(super) const HINT_TIMEOUT: &str =
+        "if it needs longer, raise it: `limits = { timeout = \"…s\" }` in the suite, or --timeout";
+
+    /// The largest component that is loaded: 128 MiB.
+    pub const MOST_COMPONENT_BYTES: u64 = 128 << 20;
+
     /// The limits of `describe` and `configure`: those of a score, and at least the defaults, so that a
     /// tight limit on scores does not keep a scorer from being loaded.
     pub(super) fn of_loading(&self) -> Limits {
+        // A fuzzer tries very many components, and each that spins would take all of the defaults.
+        if cfg!(fuzzing) {
+            return self.clone();
+        }
         let default = Limits::default();
         Limits {
             fuel: self.fuel.max(default.fuel),
@@ -67,10 +88,23 @@ impl Limits {
     /// and room for what describes them.
     pub(super) fn transfer_bytes(&self) -> usize {
         const PER_ASSERTION: usize = 4 << 10;
-        (64 << 10)
-            + 2 * self.reason_bytes
-            + self.meta_bytes
-            + self.assertions.saturating_mul(PER_ASSERTION)
-            + self.log_bytes
+        self.reason_bytes
+            .saturating_mul(2)
+            .saturating_add(self.meta_bytes)
+            .saturating_add(self.assertions.saturating_mul(PER_ASSERTION))
+            .saturating_add(self.log_bytes)
+            .saturating_add(64 << 10)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_largest_limits_that_a_suite_can_name_are_limits() {
+        let most = usize::try_from(i64::MAX).unwrap_or(usize::MAX);
+        let limits = Limits { reason_bytes: most, meta_bytes: most, ..Limits::default() };
+        assert!(limits.transfer_bytes() >= most);
     }
 }

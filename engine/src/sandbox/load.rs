@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use wasmtime::{
     Store,
-    component::{Component, Instance, InstancePre},
+    component::{Component, ComponentExportIndex, Instance, InstancePre},
 };
 
 use crate::{
     contract::{
-        ScorerInfo,
+        SUMMARY_INTERFACE, ScorerInfo,
         bindings::{Scorer, ScorerPre},
     },
     digest::Digest,
@@ -20,15 +20,14 @@ use crate::{
 use super::{
     Anatomy, ErrorKind, Grants, Limits, Sandbox, ScoreError,
     cache::Entry,
+    compile::on_a_deep_stack,
     fault,
     freeze::{self, Frozen},
     result,
     score::new_store,
     state::State,
+    wasi::Seed,
 };
-
-/// Bytes of a component that is loaded at all.
-const COMPONENT_BYTES: usize = 128 << 20;
 
 /// A scorer's configuration: a JSON object in one canonical spelling, so that equal configurations
 /// have equal digests.
@@ -78,6 +77,10 @@ pub struct LoadedScorer {
     pub(super) configure_each_time: Option<String>,
     pub(super) info: ScorerInfo,
     pub(super) limits: Limits,
+    /// The function `summarize`, where the scorer has it.
+    pub(super) summarize: Option<ComponentExportIndex>,
+    /// Whether its clocks and random numbers have to be made of the case.
+    pub(super) seeded: bool,
     digest: Digest,
     config: ScorerConfig,
     start: Start,
@@ -104,6 +107,11 @@ impl LoadedScorer {
     /// What one score may use.
     pub fn limits(&self) -> &Limits {
         &self.limits
+    }
+
+    /// Whether it has an answer for a run as a whole.
+    pub fn summarizes(&self) -> bool {
+        self.summarize.is_some()
     }
 
     /// Where every score starts.
@@ -138,6 +146,7 @@ impl Sandbox {
     ) -> Result<LoadedScorer, ScoreError> {
         let started = Instant::now();
         let anatomy = admit(component, grants)?;
+        self.shared().admission.must_fit(limits)?;
         let digest = Digest::of(component);
         let key = self.cache_key(digest, config.as_str());
         let found =
@@ -152,6 +161,8 @@ impl Sandbox {
         }
         Ok(LoadedScorer {
             image: self.link(&prepared.component)?,
+            summarize: summarize_of(&prepared.component)?,
+            seeded: anatomy.imports_wasi(),
             configure_each_time: match &prepared.start {
                 Start::Frozen => None,
                 Start::ConfigureEachTime { .. } => Some(config.as_str().to_owned()),
@@ -184,7 +195,7 @@ impl Sandbox {
         if let Some(info) = cache.and_then(|cache| cache.get_info(key)) {
             return Ok(info);
         }
-        let image = self.link(&self.compile(component)?)?;
+        let image = self.link(&self.compile(component).await?)?;
         let info = self.call_describe(&image, &limits.of_loading()).await?;
         if let Some(cache) = cache {
             cache.put_info(key, &info);
@@ -199,27 +210,29 @@ impl Sandbox {
         config: &ScorerConfig,
         limits: &Limits,
     ) -> Result<Entry, ScoreError> {
-        let component = self.compile(bytes)?;
+        let component = self.compile(bytes).await?;
         let info = self.call_describe(&self.link(&component)?, limits).await?;
-        let frozen = if anatomy.imports.iter().any(|import| import.starts_with("wasi:")) {
+        let frozen = if anatomy.imports_wasi() {
             Frozen::Impossible("it imports WASI, whose handles do not outlive an instance".into())
         } else {
             self.freeze_apart(bytes, config, limits).await?
         };
         match frozen {
             Frozen::Image(image) => {
-                Ok(Entry { component: self.compile(&image)?, info, start: Start::Frozen })
+                let component = self.compile(&image).await?;
+                Ok(Entry { component, info, start: Start::Frozen })
             }
             Frozen::Impossible(reason) => {
                 let image = self.link(&component)?;
-                let mut store = new_store(self.shared(), limits);
+                let _admitted = self.shared().admission.enter(limits).await;
+                let mut store = new_store(self.shared(), limits, Seed::OF_LOADING);
                 configure(&mut store, image.instance_pre(), config.as_str(), limits).await?;
                 Ok(Entry { component, info, start: Start::ConfigureEachTime { reason } })
             }
         }
     }
 
-    /// Freezes in a task of its own: wizer asserts what it expects of a component, and a component
+    /// Freezes on a thread of its own: wizer asserts what it expects of a component, and a component
     /// that is not so shall cost its frozen start, not the process.
     async fn freeze_apart(
         &self,
@@ -229,18 +242,14 @@ impl Sandbox {
     ) -> Result<Frozen, ScoreError> {
         let (sandbox, bytes, config, limits) =
             (self.clone(), bytes.to_vec(), config.clone(), limits.clone());
-        let frozen = tokio::spawn(async move {
-            freeze::freeze(&sandbox, &bytes, config.as_str(), &limits).await
+        let runtime = tokio::runtime::Handle::current();
+        let frozen = on_a_deep_stack(move || {
+            runtime.block_on(freeze::freeze(&sandbox, &bytes, config.as_str(), &limits))
         });
         match frozen.await {
-            Ok(frozen) => frozen,
-            Err(_panicked) => Ok(Frozen::Impossible("its structure is not supported".into())),
+            Some(frozen) => frozen,
+            None => Ok(Frozen::Impossible("its structure is not supported".into())),
         }
-    }
-
-    fn compile(&self, bytes: &[u8]) -> Result<Component, ScoreError> {
-        Component::from_binary(&self.shared().engine, bytes)
-            .map_err(|error| invalid(format!("the component does not compile: {error:#}")))
     }
 
     fn link(&self, component: &Component) -> Result<ScorerPre<State>, ScoreError> {
@@ -257,7 +266,8 @@ impl Sandbox {
         image: &ScorerPre<State>,
         limits: &Limits,
     ) -> Result<ScorerInfo, ScoreError> {
-        let mut store = new_store(self.shared(), limits);
+        let _admitted = self.shared().admission.enter(limits).await;
+        let mut store = new_store(self.shared(), limits, Seed::OF_LOADING);
         let call = async {
             let instance = image.instantiate_async(&mut store).await?;
             instance.scorebox_scorer_scoring().call_describe(&mut store).await
@@ -268,7 +278,7 @@ impl Sandbox {
             Ok(Err(error)) => Err(fault::of_call(&error, store.data(), limits)),
             Ok(Ok(info)) => result::check_info(info.into()),
         }
-        .map_err(|error| during("describe", error))
+        .map_err(|error| fault::during("describe", error))
     }
 
     fn cache_key(&self, component: Digest, config: &str) -> Digest {
@@ -279,13 +289,28 @@ impl Sandbox {
 
 /// The outside of a component that may be compiled at all.
 fn admit(component: &[u8], grants: Grants) -> Result<Anatomy, ScoreError> {
-    if component.len() > COMPONENT_BYTES {
-        return Err(invalid(format!("the component is larger than {COMPONENT_BYTES} bytes")));
+    if component.len() as u64 > Limits::MOST_COMPONENT_BYTES {
+        return Err(invalid(format!(
+            "the component has {} bytes; the most that is loaded is {}",
+            component.len(),
+            Limits::MOST_COMPONENT_BYTES
+        )));
     }
     let anatomy = Anatomy::read(component)?;
     anatomy.must_be_a_scorer()?;
     grants.admit(&anatomy.imports)?;
     Ok(anatomy)
+}
+
+/// Where `summarize` is among the exports, if it is.
+fn summarize_of(component: &Component) -> Result<Option<ComponentExportIndex>, ScoreError> {
+    let Some(interface) = component.get_export_index(None, SUMMARY_INTERFACE) else {
+        return Ok(None);
+    };
+    let function = component.get_export_index(Some(&interface), "summarize");
+    function.map(Some).ok_or_else(|| {
+        invalid(format!("the component exports `{SUMMARY_INTERFACE}` without `summarize`"))
+    })
 }
 
 /// Instantiates and configures.
@@ -307,21 +332,34 @@ pub(super) async fn configure(
     let called = tokio::time::timeout(limits.timeout, call).await;
     store.data_mut().collect_printed();
     match called {
-        Err(_elapsed) => Err(during("configure", fault::timed_out(limits))),
-        Ok(Err(error)) => Err(during("configure", fault::of_call(&error, store.data(), limits))),
-        Ok(Ok((_, Err(mut message)))) => {
-            message.truncate(message.floor_char_boundary(limits.reason_bytes));
+        Err(_elapsed) => Err(fault::during("configure", fault::timed_out(limits))),
+        Ok(Err(error)) => {
+            Err(fault::during("configure", fault::of_call(&error, store.data(), limits)))
+        }
+        Ok(Ok((_, Err(message)))) => {
+            let message = fault::cut(&message, limits.reason_bytes);
             Err(ScoreError::new(ErrorKind::InvalidConfig, message))
         }
         Ok(Ok((instance, Ok(())))) => Ok(instance),
     }
 }
 
-fn during(export: &str, mut error: ScoreError) -> ScoreError {
-    error.message = format!("in `{export}`: {}", error.message);
-    error
-}
-
 fn invalid(message: String) -> ScoreError {
     ScoreError::new(ErrorKind::InvalidComponent, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_configuration_that_is_read_again_is_the_same_one() {
+        for number in [0.1 + 0.2, 1e23, 3e100, 5e-324, -0.0] {
+            let config = ScorerConfig::new(json!({ "number": number }).as_object().unwrap());
+            let read: Value = serde_json::from_str(config.as_str()).unwrap();
+            assert_eq!(ScorerConfig::new(read.as_object().unwrap()), config);
+        }
+    }
 }

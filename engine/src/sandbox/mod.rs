@@ -5,6 +5,8 @@
 //! - `grants`: what a component may import, and the check of its imports.
 //! - `error`: every way in which there is no score.
 //! - `anatomy`: what a component file is, imports and exports, before anything is compiled.
+//! - `admission`: how many instances at once, and how much memory together.
+//! - `compile`: where components are compiled: off the scoring path, in a process that can be ended.
 //! - `settings`: the engine's settings; every pool number derived from the number of slots.
 //! - `host`: [`Sandbox`], what all scorers share.
 //! - `load`: [`LoadedScorer`] from bytes: check, compile, describe, configure, freeze.
@@ -13,29 +15,40 @@
 //! - `state`: what stands behind one instance: memory limiter, log, clock.
 //! - `wasi`: the empty, repeatable WASI that a component may be granted.
 //! - `score`: one score.
+//! - `summarize`: what a scorer says of a whole run.
 //! - `result`: the check of what came over the wall.
+//! - `json`: whether text of a guest is JSON that can be read.
 //! - `fault`: wasmtime's errors in the words of `error`.
 
+mod admission;
 mod anatomy;
 mod cache;
+mod compile;
 mod error;
 mod fault;
 mod freeze;
 mod grants;
 mod host;
+mod json;
 mod limits;
 mod load;
 mod result;
 mod score;
 mod settings;
 mod state;
+mod summarize;
 mod wasi;
 
 pub use anatomy::Anatomy;
 pub use cache::{CacheOptions, DEFAULT_CACHE_BYTES};
+pub use compile::{CompileLimits, Compiler, PARSERS_NAME, compile_for_parent};
 pub use error::{ErrorKind, ScoreError};
+pub(crate) use fault::cut;
 pub use grants::{Grant, Grants, UnknownGrant};
-pub use host::{Allocation, Sandbox, SandboxOptions, WASMTIME_VERSION};
+pub use host::{
+    Allocation, DEFAULT_MEMORY_BUDGET_BYTES, Sandbox, SandboxOptions, WASMTIME_VERSION,
+};
 pub use limits::Limits;
 pub use load::{LoadedScorer, ScorerConfig, Start};
 pub use score::Outcome;
+pub use summarize::{Summary, SummaryRows};

@@ -1,11 +1,12 @@
 //! The check of what came over the wall: scores on their scale, texts within their limits, JSON that
 //! is JSON. Nothing of a guest is stored or shown before it has passed here.
 
-use serde::de::IgnoredAny;
+use crate::{
+    contract::{Assertion, Scale, ScoreResult, ScorerInfo},
+    terminal,
+};
 
-use crate::contract::{Assertion, Scale, ScoreResult, ScorerInfo};
-
-use super::{ErrorKind, Limits, ScoreError, fault};
+use super::{ErrorKind, Limits, ScoreError, fault, json};
 
 /// Bytes of a label, a scorer's id, name and version.
 const WORD_BYTES: usize = 200;
@@ -21,16 +22,20 @@ pub(super) fn check(
     limits: &Limits,
 ) -> Result<ScoreResult, ScoreError> {
     result.score = result.score.map(|score| on_scale("the score", score, scale)).transpose()?;
-    at_most("the label", result.label.as_deref(), WORD_BYTES)?;
-    at_most("the reason", result.reason.as_deref(), limits.reason_bytes)?;
+    at_most("the label", result.label.as_deref(), WORD_BYTES, None)?;
+    at_most("the reason", result.reason.as_deref(), limits.reason_bytes, Some("reason"))?;
     if let Some(meta) = &result.meta {
-        at_most("meta", Some(meta), limits.meta_bytes)?;
+        at_most("meta", Some(meta), limits.meta_bytes, Some("meta"))?;
         must_be_json("meta", meta)?;
     }
     if result.assertions.len() > limits.assertions {
         return Err(ScoreError::new(
             ErrorKind::OutputTooLarge,
             format!("{} assertions; the limit is {}", result.assertions.len(), limits.assertions),
+        )
+        .hint(
+            "if that many are wanted, raise the limit: `limits = { assertions = … }` in the suite, \
+             or --limit assertions=…",
         ));
     }
     for assertion in &mut result.assertions {
@@ -40,13 +45,21 @@ pub(super) fn check(
 }
 
 fn check_assertion(assertion: &mut Assertion, limits: &Limits) -> Result<(), ScoreError> {
-    at_most("the name of an assertion", Some(&assertion.name), limits.reason_bytes)?;
-    at_most("the reason of an assertion", assertion.reason.as_deref(), limits.reason_bytes)?;
+    let (most, name) = (limits.reason_bytes, Some("reason"));
+    at_most("the name of an assertion", Some(&assertion.name), most, name)?;
+    at_most("the reason of an assertion", assertion.reason.as_deref(), most, name)?;
     assertion.score = on_scale("the score of an assertion", assertion.score, Scale::Unit)?;
     if let Some(threshold) = assertion.threshold {
         on_scale("the threshold of an assertion", threshold, Scale::Unit)?;
     }
     Ok(())
+}
+
+/// A summary that may be stored.
+pub(super) fn check_summary(summary: String, limits: &Limits) -> Result<String, ScoreError> {
+    at_most("the summary", Some(&summary), limits.meta_bytes, Some("meta"))?;
+    must_be_json("the summary", &summary)?;
+    Ok(summary)
 }
 
 /// What a scorer says of itself, if it may be believed.
@@ -62,19 +75,30 @@ pub(super) fn check_info(info: ScorerInfo) -> Result<ScorerInfo, ScoreError> {
         ("description", &info.description, DESCRIPTION_BYTES),
     ] {
         if text.len() > most {
-            return Err(bad(format!("the component's {what} is longer than {most} bytes")));
+            return Err(bad(format!(
+                "the component's {what} has {} bytes; the most is {most}",
+                text.len()
+            )));
         }
     }
-    if [&info.name, &info.version].iter().any(|text| text.chars().any(char::is_control)) {
-        return Err(bad("the component's name or version has control characters".into()));
+    let in_lines = |character: char| matches!(character, '\n' | '\t');
+    for (what, text, lines) in [
+        ("name", &info.name, false),
+        ("version", &info.version, false),
+        ("description", &info.description, true),
+    ] {
+        if text.chars().any(|it| terminal::acts(it) && !(lines && in_lines(it))) {
+            return Err(bad(format!("the component's {what} has control characters")));
+        }
     }
     if let Some(schema) = &info.config_schema {
         if schema.len() > SCHEMA_BYTES {
             return Err(bad(format!(
-                "the configuration schema is longer than {SCHEMA_BYTES} bytes"
+                "the configuration schema has {} bytes; the most is {SCHEMA_BYTES}",
+                schema.len()
             )));
         }
-        serde_json::from_str::<IgnoredAny>(schema)
+        json::check(schema)
             .map_err(|error| bad(format!("the configuration schema is not JSON: {error}")))?;
     }
     if let Some(threshold) = info.threshold
@@ -96,20 +120,34 @@ fn on_scale(what: &str, score: f64, scale: Scale) -> Result<f64, ScoreError> {
     };
     Err(ScoreError::new(
         ErrorKind::InvalidScore,
-        format!("{what} is {score}; it has to be {range}"),
+        format!("{what} is {}; it has to be {range}", shown(score)),
     ))
 }
 
-fn at_most(what: &str, text: Option<&str>, limit: usize) -> Result<(), ScoreError> {
+/// A number in few characters, however large.
+fn shown(score: f64) -> String {
+    match score.abs() >= 1e16 {
+        true => format!("{score:e}"),
+        false => score.to_string(),
+    }
+}
+
+fn at_most(
+    what: &str,
+    text: Option<&str>,
+    limit: usize,
+    name: Option<&str>,
+) -> Result<(), ScoreError> {
     match text {
-        Some(text) if text.len() > limit => Err(fault::too_large(what, limit)),
+        Some(text) if text.len() > limit => Err(fault::too_large(what, text.len(), limit, name)),
         _ => Ok(()),
     }
 }
 
 fn must_be_json(what: &str, text: &str) -> Result<(), ScoreError> {
-    serde_json::from_str::<IgnoredAny>(text).map(|_| ()).map_err(|error| {
+    json::check(text).map_err(|error| {
         ScoreError::new(ErrorKind::InvalidScore, format!("{what} is not a JSON document: {error}"))
+            .hint("a JSON document of a scorer is nested at most 127 deep, and its text is Unicode")
     })
 }
 
@@ -149,7 +187,12 @@ mod tests {
         assert_eq!(checked(reason, Scale::Unit), Err(ErrorKind::OutputTooLarge));
         let meta = ScoreResult { meta: Some("{".into()), ..scored(1.0) };
         assert_eq!(checked(meta, Scale::Unit), Err(ErrorKind::InvalidScore));
-        let deep = ScoreResult { meta: Some("[".repeat(100_000)), ..scored(1.0) };
-        assert_eq!(checked(deep, Scale::Unit), Err(ErrorKind::InvalidScore));
+        let nested = |depth: usize| "[".repeat(depth) + &"]".repeat(depth);
+        for bad in [nested(128), nested(100_000), r#""\ud800""#.into(), "1e999".into()] {
+            let meta = ScoreResult { meta: Some(bad), ..scored(1.0) };
+            assert_eq!(checked(meta, Scale::Unit), Err(ErrorKind::InvalidScore));
+        }
+        let deepest = ScoreResult { meta: Some(nested(127)), ..scored(1.0) };
+        assert_eq!(checked(deepest, Scale::Unit), Ok(Some(1.0)));
     }
 }

@@ -12,18 +12,20 @@ use super::{
     host::Shared,
     result,
     state::State,
+    wasi::Seed,
 };
 
-/// Handles to host resources that an instance may hold.
-const COMPONENT_HANDLES: usize = 1000;
+/// Handles to host resources (streams, polls) that an instance may hold.
+pub(super) const COMPONENT_HANDLES: usize = 1000;
 
 /// What came of one score, and what it cost.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// The result, within its limits, or why there is none.
     pub result: Result<ScoreResult, ScoreError>,
-    /// Fuel used, instantiation included.
-    pub fuel: u64,
+    /// Fuel used, instantiation included; none where the time-out ended the score, for then wasmtime
+    /// does not tell.
+    pub fuel: Option<u64>,
     /// The most bytes of memories and tables in use at once.
     pub memory_bytes: u64,
     /// How long it took.
@@ -33,13 +35,15 @@ pub struct Outcome {
 }
 
 impl LoadedScorer {
-    /// Scores one case in a sandbox of its own. Waits for a free slot first.
+    /// Scores one case in a sandbox of its own, with the parts of it that the scorer says it reads.
+    /// Waits for a place first.
     pub async fn score(&self, input: ScorerInput<'_>) -> Outcome {
         let shared = self.sandbox.shared();
-        // The semaphore is never closed.
-        let _slot = shared.slots.acquire().await;
+        let input = input.only(self.info.reads);
+        let _admitted = shared.admission.enter(&self.limits).await;
         let started = Instant::now();
-        let mut store = new_store(shared, &self.limits);
+        let seed = if self.seeded { Seed::of(input.digest()) } else { Seed::OF_LOADING };
+        let mut store = new_store(shared, &self.limits, seed);
         let called = {
             let call = self.call(&mut store, input);
             tokio::time::timeout(self.limits.timeout, call).await
@@ -49,12 +53,13 @@ impl LoadedScorer {
             Err(_elapsed) => Err(fault::timed_out(&self.limits)),
             Ok(Err(Fault::Wasm(error))) => Err(fault::of_call(&error, store.data(), &self.limits)),
             Ok(Err(Fault::Configure(message))) => {
+                let message = fault::cut(&message, self.limits.reason_bytes);
                 Err(ScoreError::new(ErrorKind::InvalidConfig, message))
             }
             Ok(Ok(Err(error))) => Err(scorers_own(error, &self.limits)),
             Ok(Ok(Ok(answer))) => result::check(answer, self.info.scale, &self.limits),
         };
-        let fuel = self.limits.fuel.saturating_sub(store.get_fuel().unwrap_or(0));
+        let fuel = fuel_used(&store, &self.limits, result.as_ref().err());
         let memory_bytes = store.data().limiter.peak_bytes();
         let log = store.into_data().log.into_lines();
         Outcome { result, fuel, memory_bytes, duration: started.elapsed(), log }
@@ -76,6 +81,18 @@ impl LoadedScorer {
     }
 }
 
+/// The fuel that is gone, where it is known.
+pub(super) fn fuel_used(
+    store: &Store<State>,
+    limits: &Limits,
+    error: Option<&ScoreError>,
+) -> Option<u64> {
+    if error.is_some_and(|error| error.kind == ErrorKind::TimedOut) {
+        return None;
+    }
+    store.get_fuel().ok().map(|left| limits.fuel.saturating_sub(left))
+}
+
 /// Why a call has no answer.
 enum Fault {
     Wasm(wasmtime::Error),
@@ -89,17 +106,16 @@ impl From<wasmtime::Error> for Fault {
 }
 
 fn scorers_own(error: ScorerError, limits: &Limits) -> ScoreError {
-    let (kind, mut message) = match error {
+    let (kind, message) = match error {
         ScorerError::InvalidInput(message) => (ErrorKind::InvalidInput, message),
         ScorerError::Failed(message) => (ErrorKind::Failed, message),
     };
-    message.truncate(message.floor_char_boundary(limits.reason_bytes));
-    ScoreError::new(kind, message)
+    ScoreError::new(kind, fault::cut(&message, limits.reason_bytes))
 }
 
 /// A store with all limits set.
-pub(super) fn new_store(shared: &Shared, limits: &Limits) -> Store<State> {
-    let mut store = Store::new(&shared.engine, State::new(limits));
+pub(super) fn new_store(shared: &Shared, limits: &Limits, seed: Seed) -> Store<State> {
+    let mut store = Store::new(&shared.engine, State::new(limits, seed));
     store.limiter(|state| &mut state.limiter);
     // Fuel is on in every engine of ours, so this cannot fail; were it off, the score would trap.
     let _ = store.set_fuel(limits.fuel);

@@ -19,6 +19,14 @@ const INSTANCE_BYTES: usize = 8 << 20;
 const KEEP_RESIDENT_BYTES: usize = 1 << 20;
 const TABLE_KEEP_RESIDENT_BYTES: usize = 64 << 10;
 
+/// The bounds of one sandbox that no limit raises, as a hint.
+pub(super) fn fixed_bounds() -> String {
+    format!(
+        "a sandbox has at most {CORE_INSTANCES} core instances, {MEMORIES} memories, {TABLES} tables \
+         of {TABLE_ELEMENTS} elements; these bounds are fixed"
+    )
+}
+
 /// Settings for a pool of `slots` sandboxes.
 pub(super) fn pooling(slots: u32) -> Config {
     let mut pool = PoolingAllocationConfig::new();
@@ -58,7 +66,8 @@ pub(super) fn on_demand() -> Config {
     config
 }
 
-fn common() -> Config {
+/// What both have in common, and all that compiled code for the pool depends on.
+pub(super) fn common() -> Config {
     let mut config = Config::new();
     config
         // Bounded: instructions, and the clock.

@@ -9,7 +9,10 @@ use crate::contract::{
     bindings::{wire_log, wire_types},
 };
 
-use super::{Limits, wasi::WasiState};
+use super::{
+    Limits,
+    wasi::{Seed, WasiState},
+};
 
 /// Bytes of one table element.
 const TABLE_ELEMENT_BYTES: usize = 8;
@@ -22,16 +25,19 @@ pub(super) struct State {
     pub(super) limiter: Limiter,
     pub(super) log: LogBuffer,
     pub(super) deadline: Instant,
+    /// What its clocks and random numbers are made of.
+    pub(super) seed: Seed,
     /// Made when a component first uses WASI.
     pub(super) wasi: Option<Box<WasiState>>,
 }
 
 impl State {
-    pub(super) fn new(limits: &Limits) -> State {
+    pub(super) fn new(limits: &Limits, seed: Seed) -> State {
         State {
             limiter: Limiter::new(limits.memory_bytes),
             log: LogBuffer::new(limits),
             deadline: Instant::now() + limits.timeout,
+            seed,
             wasi: None,
         }
     }
@@ -63,6 +69,11 @@ impl Limiter {
     /// The most bytes in use at once.
     pub(super) fn peak_bytes(&self) -> u64 {
         self.peak as u64
+    }
+
+    /// The bytes in use; memories never shrink.
+    pub(super) fn used_bytes(&self) -> u64 {
+        self.used as u64
     }
 
     /// The bytes that would have been in use, had the limit not refused them.

@@ -72,6 +72,53 @@ pub struct StoredCase {
     pub finished: Vec<ScorerKey>,
 }
 
+/// All that scorers can be fed of a stored case, as it lies in the database.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CaseContent {
+    /// Its own id.
+    pub case_id: String,
+    /// What the digest was when it was stored.
+    pub digest: Digest,
+    /// How long the task took, in milliseconds.
+    pub latency_ms: Option<f64>,
+    /// What the task produced; JSON, as all below.
+    pub output: String,
+    /// The task's input.
+    pub input: Option<String>,
+    /// The expected output.
+    pub ground_truth: Option<String>,
+    /// What the task was given besides its input.
+    pub context: Option<String>,
+    /// A JSON Schema that the output should match.
+    pub output_schema: Option<String>,
+    /// What the agent did.
+    pub trace: Option<String>,
+    /// What the task consumed.
+    pub usage: Option<String>,
+    /// Whatever else the case says about itself.
+    pub metadata: Option<String>,
+    /// Another output for the same input.
+    pub baseline: Option<String>,
+}
+
+impl CaseContent {
+    /// About how much memory it takes, in bytes.
+    pub fn bytes(&self) -> usize {
+        let optional = [
+            &self.input,
+            &self.ground_truth,
+            &self.context,
+            &self.output_schema,
+            &self.trace,
+            &self.usage,
+            &self.metadata,
+            &self.baseline,
+        ];
+        let lengths = optional.into_iter().flatten().map(String::len);
+        size_of::<CaseContent>() + self.output.len() + lengths.sum::<usize>()
+    }
+}
+
 /// What became of a case that was to be stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CaseAdded {
@@ -135,6 +182,25 @@ impl Store {
             Ok(Some(case))
         };
         self.snapshot(|store| store.told(read(store)))
+    }
+
+    /// What scorers can be fed of a stored case.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`] where there is no such case; troubles of reading.
+    pub fn case_content(&self, key: CaseKey) -> Result<CaseContent, StoreError> {
+        let read = || {
+            let mut query = self.conn.prepare_cached(
+                "SELECT case_id, digest, latency_ms, output, input, ground_truth, context,
+                     output_schema, trace, usage, metadata, baseline
+                 FROM cases WHERE case_key = ?1",
+            )?;
+            query.query_row([key], case_content).optional()
+        };
+        self.told(read())?.ok_or_else(|| {
+            let what = format!("there is no {key:?}");
+            StoreError::Corrupt { path: self.path.clone(), what }
+        })
     }
 
     /// Stores the case unless it or its place is taken.
@@ -237,6 +303,23 @@ fn stored_case(row: &Row<'_>) -> rusqlite::Result<StoredCase> {
     })
 }
 
+fn case_content(row: &Row<'_>) -> rusqlite::Result<CaseContent> {
+    Ok(CaseContent {
+        case_id: row.get("case_id")?,
+        digest: row.get("digest")?,
+        latency_ms: row.get("latency_ms")?,
+        output: row.get("output")?,
+        input: row.get("input")?,
+        ground_truth: row.get("ground_truth")?,
+        context: row.get("context")?,
+        output_schema: row.get("output_schema")?,
+        trace: row.get("trace")?,
+        usage: row.get("usage")?,
+        metadata: row.get("metadata")?,
+        baseline: row.get("baseline")?,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::{super::sample::*, *};
@@ -306,8 +389,9 @@ mod tests {
         assert_eq!(stored.finished, [run.scorers[1]]);
         assert_eq!(store.stored_case(run.key, "x", 0, 1).unwrap(), None);
 
-        let resumed = store.resume_run("r").unwrap();
-        assert_eq!(resumed, run);
+        let resumed = store.resume_run("r", &session()).unwrap();
+        assert_eq!((resumed.key, &resumed.scorers), (run.key, &run.scorers));
+        assert_ne!(resumed.session, run.session);
         let mut again = RunWriter::new(store, resumed);
         assert_eq!(again.add_case(&case(0, "x")).unwrap(), CaseAdded::Known(key));
         let edited = NewCase { digest: Digest::of(b"edited"), ..case(1, "y") };

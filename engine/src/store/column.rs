@@ -7,7 +7,7 @@ use serde::{
     de::value::{Error as NotAWord, StrDeserializer},
 };
 
-use super::{CaseKey, RunId, RunKey, RunSource, RunState, ScorerKey, Status};
+use super::{CaseKey, RunId, RunKey, RunSource, RunState, ScorerKey, SessionKey, Status};
 use crate::{
     contract::{Direction, Scale, Severity},
     digest::Digest,
@@ -49,7 +49,7 @@ macro_rules! lie_as_integers {
     )*};
 }
 
-lie_as_integers!(CaseKey, RunKey, ScorerKey);
+lie_as_integers!(CaseKey, RunKey, ScorerKey, SessionKey);
 
 impl FromSql for Digest {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Digest> {

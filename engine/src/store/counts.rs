@@ -23,6 +23,8 @@ pub struct ScorerCounts {
     pub skipped: u64,
     /// Rows that should have a score and have none.
     pub errors: u64,
+    /// Rows among them that were copied from an earlier run.
+    pub reused: u64,
     /// Mean fuel of the rows that were answered (scored or not applicable).
     pub mean_fuel: Option<f64>,
     /// Mean duration of the same rows, in milliseconds.
@@ -64,7 +66,23 @@ impl Store {
         );
         let mut tallies: HashMap<ScorerKey, Tally> = HashMap::new();
         self.each(&sql, &conditions, |row| tallies.entry(row.get(0)?).or_default().take(row))?;
+        self.add_reused(conditions, &mut tallies)?;
         Ok(tallies)
+    }
+
+    /// Counted apart, through an index that is empty where nothing was reused: the column lies behind
+    /// the texts of a row.
+    fn add_reused(
+        &self,
+        mut conditions: Conditions,
+        tallies: &mut HashMap<ScorerKey, Tally>,
+    ) -> Result<(), StoreError> {
+        conditions.add("score_rows.reused_case IS NOT NULL", []);
+        let sql = format!("SELECT scorer FROM score_rows{}", conditions.sql());
+        self.each(&sql, &conditions, |row| {
+            tallies.entry(row.get(0)?).or_default().reused += 1;
+            Ok(())
+        })
     }
 
     fn named_scorers(
@@ -92,6 +110,7 @@ struct Tally {
     not_applicable: u64,
     skipped: u64,
     errors: u64,
+    reused: u64,
     fuel: u128,
     with_fuel: u64,
     duration_ms: f64,
@@ -122,6 +141,7 @@ impl Tally {
         self.not_applicable += other.not_applicable;
         self.skipped += other.skipped;
         self.errors += other.errors;
+        self.reused += other.reused;
         self.fuel += other.fuel;
         self.with_fuel += other.with_fuel;
         self.duration_ms += other.duration_ms;
@@ -161,6 +181,7 @@ impl Merged {
                 not_applicable: tally.not_applicable,
                 skipped: tally.skipped,
                 errors: tally.errors,
+                reused: tally.reused,
                 mean_fuel: mean(tally.fuel as f64, tally.with_fuel),
                 mean_duration_ms: mean(tally.duration_ms, answered),
             }
@@ -204,6 +225,7 @@ mod tests {
                 not_applicable: 1,
                 skipped: 1,
                 errors: 1,
+                reused: 0,
                 mean_fuel: Some(2500.0),
                 mean_duration_ms: Some(0.5),
             }

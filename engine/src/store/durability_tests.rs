@@ -71,7 +71,7 @@ fn a_writer_that_is_killed_loses_no_committed_row_and_leaves_a_valid_database() 
     assert_eq!(store.run("killed").unwrap().state, RunState::Running);
 
     // It goes on where it stopped, and writes nothing twice.
-    let run = store.resume_run("killed").unwrap();
+    let run = store.resume_run("killed", &session()).unwrap();
     let scorer = run.scorers[0];
     let mut writer = RunWriter::new(store, run);
     let CaseAdded::Known(first) = writer.add_case(&case(0, "case-0")).unwrap() else {
@@ -114,7 +114,8 @@ fn a_full_disk_is_told_and_what_was_committed_stays() {
 fn processes_that_create_one_database_at_once_agree_on_it() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("scores.db");
-    let create = |id: String| Store::open(&path).unwrap().create_run(&run(&id), &[]).unwrap();
+    let create =
+        |id: String| Store::open(&path).unwrap().create_run(&run(&id), &[], &session()).unwrap();
     thread::scope(|scope| {
         for n in 0..8 {
             scope.spawn(move || create(format!("run-{n}")));
@@ -157,11 +158,11 @@ mod without_rights {
         let place = folder.path().join("100% read only?");
         fs::create_dir(&place).unwrap();
         for name in ["clean.db", "secret.db"] {
-            Store::open(place.join(name)).unwrap().create_run(&run("r"), &[]).unwrap();
+            Store::open(place.join(name)).unwrap().create_run(&run("r"), &[], &session()).unwrap();
         }
         // A log that was never brought into its database, as a killed writer leaves it.
         let mut writing = Store::open(folder.path().join("open.db")).unwrap();
-        writing.create_run(&run("r"), &[]).unwrap();
+        writing.create_run(&run("r"), &[], &session()).unwrap();
         fs::copy(folder.path().join("open.db"), place.join("unclean.db")).unwrap();
         fs::copy(folder.path().join("open.db-wal"), place.join("unclean.db-wal")).unwrap();
 

@@ -32,6 +32,13 @@ pub struct ScoreCursor {
     pub(super) scorer: ScorerKey,
 }
 
+impl ScoreCursor {
+    /// The case of the row.
+    pub fn case(&self) -> CaseKey {
+        self.case
+    }
+}
+
 const FAILED: &str = "(score_rows.status = 'error' OR EXISTS (
     SELECT 1 FROM scorers WHERE scorers.scorer = score_rows.scorer AND CASE scorers.direction
         WHEN 'lower-is-better' THEN score_rows.score >

@@ -14,6 +14,10 @@ pub struct RunKey(pub(super) i64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ScorerKey(pub(super) i64);
 
+/// One session of one run, inside one database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SessionKey(pub(super) i64);
+
 /// One stored case of one run, inside one database. Ascends in the order of reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CaseKey(pub(super) i64);

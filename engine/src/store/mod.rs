@@ -11,8 +11,12 @@
 //! | `id.rs`         | run ids, score ids and the internal keys                             |
 //! | `column.rs`     | how our types lie in a column                                        |
 //! | `run.rs`        | runs and their scorers: create, resume, list                         |
+//! | `session.rs`    | one process's work on a run                                          |
+//! | `component.rs`  | the components of runs, each once                                    |
 //! | `case.rs`       | what is stored of a case, and whether a case is the one stored       |
 //! | `writer.rs`     | the hot path: cases and scores in batches, each score once           |
+//! | `reuse.rs`      | which earlier rows answer for a case, and their copies               |
+//! | `summary.rs`    | what scorers say of a run as a whole                                 |
 //! | `filter.rs`     | which score rows a reader asks for, as SQL                           |
 //! | `query.rs`      | score rows, page by page, and scores in ascending order              |
 //! | `counts.rs`     | how many rows of each status, and the means that stand beside them   |
@@ -26,14 +30,18 @@
 
 mod case;
 mod column;
+mod component;
 mod counts;
 mod error;
 mod filter;
 mod id;
 mod open;
 mod query;
+mod reuse;
 mod run;
 mod schema;
+mod session;
+mod summary;
 mod writer;
 
 #[cfg(test)]
@@ -45,13 +53,16 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-pub use case::{CaseAdded, NewCase, StoredCase};
+pub use case::{CaseAdded, CaseContent, NewCase, StoredCase};
 pub use counts::ScorerCounts;
 pub use error::StoreError;
 pub use filter::{ScoreCursor, ScoreFilter};
-pub use id::{CaseKey, RunId, RunKey, ScoreId, ScorerKey};
+pub use id::{CaseKey, RunId, RunKey, ScoreId, ScorerKey, SessionKey};
 pub use query::{ScoreRecord, Status};
+pub use reuse::{Reusable, ReuseIndex};
 pub use run::{RunHandle, RunRecord, RunSource, RunSpec, RunState, ScorerRecord, ScorerSpec};
+pub use session::SessionSpec;
+pub use summary::{NewSummary, SummaryRecord};
 pub use writer::{NewScore, Outcome, RunWriter};
 
 /// One open database.

@@ -83,6 +83,8 @@ pub struct ScoreRecord {
     pub scorer_digest: Digest,
     /// Its configuration.
     pub config_digest: Digest,
+    /// What it was fed of the case; none where nothing ran, or an older scorebox wrote the row.
+    pub input_digest: Option<Digest>,
     /// Wasm fuel that it used.
     pub fuel: Option<u64>,
     /// The sandbox's peak linear memory, in bytes.
@@ -99,6 +101,12 @@ pub struct ScoreRecord {
     pub duration_ms: f64,
     /// How long the task took, in milliseconds.
     pub latency_ms: Option<f64>,
+    /// The scorebox that computed it.
+    pub engine_version: String,
+    /// The wasmtime in that.
+    pub wasmtime_version: String,
+    /// The id of the row that this one is a copy of, where it was not computed again.
+    pub reused_from: Option<String>,
 }
 
 /// The tables in this order, so that rows come in the order of the primary key and nothing is sorted;
@@ -110,14 +118,23 @@ const RECORDS: &str = "
         score_rows.status, score_rows.error_kind, score_rows.error_message,
         score_rows.score, score_rows.label, score_rows.reason,
         score_rows.meta_json, score_rows.assertions_json, score_rows.log_json,
-        scorers.component_digest, scorers.config_digest,
+        scorers.component_digest, scorers.config_digest, score_rows.input_digest,
         score_rows.fuel, score_rows.memory_bytes,
         scorers.severity, scorers.threshold, runs.source,
-        score_rows.scored_at_ms, score_rows.duration_ms, cases.latency_ms
+        score_rows.scored_at_ms, score_rows.duration_ms, cases.latency_ms,
+        coalesce(sessions.engine_version, runs.engine_version),
+        coalesce(sessions.wasmtime_version, runs.wasmtime_version),
+        (SELECT origin_runs.id || ':' || origin_scorers.scorer_id || ':' || origin.iteration || ':'
+                || origin.attempt || ':' || origin.case_id
+            FROM cases AS origin
+            JOIN runs AS origin_runs ON origin_runs.run = origin.run
+            JOIN scorers AS origin_scorers ON origin_scorers.scorer = score_rows.reused_scorer
+            WHERE origin.case_key = score_rows.reused_case)
     FROM score_rows
     CROSS JOIN cases ON cases.case_key = score_rows.case_key
     CROSS JOIN scorers ON scorers.scorer = score_rows.scorer
-    CROSS JOIN runs ON runs.run = cases.run";
+    CROSS JOIN runs ON runs.run = cases.run
+    LEFT JOIN sessions ON sessions.session = score_rows.session";
 
 impl Store {
     /// The rows that `filter` names, ordered by run, case and scorer: at most `limit`, beginning
@@ -142,6 +159,66 @@ impl Store {
             Ok(())
         })?;
         Ok(records)
+    }
+
+    /// The row of this cursor.
+    ///
+    /// # Errors
+    /// Troubles of reading.
+    pub fn score_at(&self, cursor: ScoreCursor) -> Result<Option<ScoreRecord>, StoreError> {
+        let mut conditions = Conditions::default();
+        let key = [Value::Integer(cursor.case.0), Value::Integer(cursor.scorer.0)];
+        conditions.add("score_rows.case_key = ? AND score_rows.scorer = ?", key);
+        let sql = format!("{RECORDS}{}", conditions.sql());
+        let mut record = None;
+        self.each(&sql, &conditions, |row| {
+            record = Some(score_record(row)?);
+            Ok(())
+        })?;
+        Ok(record)
+    }
+
+    /// The score of this name in a run.
+    ///
+    /// # Errors
+    /// Troubles of reading.
+    pub fn score(&self, run: RunKey, id: &ScoreId) -> Result<Option<ScoreRecord>, StoreError> {
+        let scorers = self.scorers(run)?;
+        let scorer = scorers.iter().find(|scorer| scorer.spec.scorer_id == id.scorer_id);
+        let case = self.stored_case(run, &id.case_id, id.iteration, id.attempt)?;
+        match (scorer, case) {
+            (Some(scorer), Some(case)) => {
+                self.score_at(ScoreCursor { case: case.key, scorer: scorer.key })
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// The cursors of the rows at these places (from 0, ascending) among those that `filter` names. Takes
+    /// a pass over their keys.
+    ///
+    /// # Errors
+    /// [`StoreError::NoSuchRun`]; troubles of reading.
+    pub fn cursors_at(
+        &self,
+        filter: &ScoreFilter,
+        places: &[u64],
+    ) -> Result<Vec<ScoreCursor>, StoreError> {
+        let conditions = Conditions::of(filter, self.run_of(filter)?, None);
+        let sql = format!(
+            "SELECT case_key, scorer FROM score_rows{} ORDER BY case_key, scorer",
+            conditions.sql()
+        );
+        let mut wanted = places.iter().copied().peekable();
+        let (mut place, mut cursors) = (0, Vec::with_capacity(places.len()));
+        self.each(&sql, &conditions, |row| {
+            if wanted.next_if_eq(&place).is_some() {
+                cursors.push(ScoreCursor { case: row.get(0)?, scorer: row.get(1)? });
+            }
+            place += 1;
+            Ok(())
+        })?;
+        Ok(cursors)
     }
 
     /// How many rows `filter` names.
@@ -243,6 +320,7 @@ fn score_record(row: &Row<'_>) -> rusqlite::Result<ScoreRecord> {
         log_json: cells.take()?,
         scorer_digest: cells.take()?,
         config_digest: cells.take()?,
+        input_digest: cells.take()?,
         fuel: cells.take::<Option<i64>>()?.map(i64::unsigned_abs),
         memory_bytes: cells.take::<Option<i64>>()?.map(i64::unsigned_abs),
         severity: cells.take()?,
@@ -251,10 +329,13 @@ fn score_record(row: &Row<'_>) -> rusqlite::Result<ScoreRecord> {
         scored_at_ms: cells.take()?,
         duration_ms: cells.take()?,
         latency_ms: cells.take()?,
+        engine_version: cells.take()?,
+        wasmtime_version: cells.take()?,
+        reused_from: cells.take()?,
     })
 }
 
-/// The cells of a row, from left to right: looking each of 28 columns up by its name would take most
+/// The cells of a row, from left to right: looking each of 32 columns up by its name would take most
 /// of the time of a page.
 struct Cells<'r> {
     row: &'r Row<'r>,
@@ -269,5 +350,7 @@ impl Cells<'_> {
     }
 }
 
+#[cfg(test)]
+mod properties;
 #[cfg(test)]
 mod tests;

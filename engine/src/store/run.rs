@@ -1,9 +1,13 @@
 //! Runs and their scorers: create, resume, list. Knows nothing of their cases and scores.
 
+use std::borrow::Cow;
+
 use rusqlite::{OptionalExtension, Row, Transaction, TransactionBehavior, named_params};
 use serde::{Deserialize, Serialize};
 
-use super::{RunId, RunKey, ScorerKey, Store, StoreError};
+use super::{
+    RunId, RunKey, ScorerKey, SessionKey, SessionSpec, Store, StoreError, component, session,
+};
 use crate::{
     contract::{Direction, Scale, Severity},
     digest::Digest,
@@ -106,8 +110,12 @@ pub struct ScorerSpec {
     pub component_id: String,
     /// The version that the component claims.
     pub component_version: String,
-    /// The component's bytes.
+    /// The digest of the component's bytes.
     pub component_digest: Digest,
+    /// The component's bytes, to be stored; empty where the spec was read, for they are asked for by
+    /// digest ([`Store::component`]).
+    #[serde(skip)]
+    pub component: Cow<'static, [u8]>,
     /// Where the bytes came from.
     pub component_origin: String,
     /// What `configure` was given, as JSON.
@@ -116,6 +124,8 @@ pub struct ScorerSpec {
     pub config_digest: Digest,
     /// The limits that it runs under, as JSON.
     pub limits_json: String,
+    /// What the user granted it, as a JSON array.
+    pub grants_json: String,
     /// What `describe` answered, as JSON.
     pub info_json: String,
     /// The range of its scores.
@@ -148,10 +158,12 @@ pub struct RunHandle {
     pub key: RunKey,
     /// Its scorers, in the suite's order.
     pub scorers: Vec<ScorerKey>,
+    /// The session that writes.
+    pub session: SessionKey,
 }
 
 impl Store {
-    /// Stores a new run with its scorers; its state is [`RunState::Running`].
+    /// Stores a new run with its scorers, their components and its first session; its state is [`RunState::Running`].
     ///
     /// # Errors
     /// [`StoreError::RunExists`]; [`StoreError::Rejected`] where two scorers have one id or an id
@@ -160,6 +172,7 @@ impl Store {
         &mut self,
         run: &RunSpec,
         scorers: &[ScorerSpec],
+        session: &SessionSpec,
     ) -> Result<RunHandle, StoreError> {
         let change = Transaction::new_unchecked(&self.conn, TransactionBehavior::Immediate);
         let change = self.told(change)?;
@@ -170,8 +183,9 @@ impl Store {
         let key = self.told(insert_run(&change, run))?;
         let inserted = scorers.iter().map(|scorer| insert_scorer(&change, key, scorer));
         let scorers = self.told(inserted.collect::<rusqlite::Result<_>>())?;
+        let session = self.told(session::begin(&change, key, session))?;
         self.told(change.commit())?;
-        Ok(RunHandle { key, scorers })
+        Ok(RunHandle { key, scorers, session })
     }
 
     /// Marks the run as running again, whatever its state was. Whether the plan is still the same is
@@ -179,11 +193,15 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::NoSuchRun`]; troubles of writing.
-    pub fn resume_run(&mut self, id: &str) -> Result<RunHandle, StoreError> {
+    pub fn resume_run(&mut self, id: &str, session: &SessionSpec) -> Result<RunHandle, StoreError> {
+        let change = Transaction::new_unchecked(&self.conn, TransactionBehavior::Immediate);
+        let change = self.told(change)?;
         let run = self.run(id)?;
         self.set_state(run.key, RunState::Running, None, None)?;
         let scorers = self.scorers(run.key)?.into_iter().map(|scorer| scorer.key).collect();
-        Ok(RunHandle { key: run.key, scorers })
+        let session = self.told(session::begin(&change, run.key, session))?;
+        self.told(change.commit())?;
+        Ok(RunHandle { key: run.key, scorers, session })
     }
 
     /// The run with this id.
@@ -304,13 +322,14 @@ fn insert_scorer(
     run: RunKey,
     scorer: &ScorerSpec,
 ) -> rusqlite::Result<ScorerKey> {
+    component::keep(change, scorer.component_digest, &scorer.component)?;
     change.execute(
         "INSERT INTO scorers (run, scorer_id, name, component_id, component_version,
              component_digest, component_origin, config_json, config_digest, limits_json,
-             info_json, scale, direction, severity, threshold, frozen)
+             info_json, scale, direction, severity, threshold, frozen, grants_json)
          VALUES (:run, :scorer_id, :name, :component_id, :component_version,
              :component_digest, :component_origin, :config_json, :config_digest, :limits_json,
-             :info_json, :scale, :direction, :severity, :threshold, :frozen)",
+             :info_json, :scale, :direction, :severity, :threshold, :frozen, :grants_json)",
         named_params! {
             ":run": run,
             ":scorer_id": scorer.scorer_id,
@@ -328,6 +347,7 @@ fn insert_scorer(
             ":severity": scorer.severity,
             ":threshold": scorer.threshold,
             ":frozen": scorer.frozen,
+            ":grants_json": scorer.grants_json,
         },
     )?;
     Ok(ScorerKey(change.last_insert_rowid()))
@@ -362,10 +382,12 @@ fn scorer_record(row: &Row<'_>) -> rusqlite::Result<ScorerRecord> {
             component_id: row.get("component_id")?,
             component_version: row.get("component_version")?,
             component_digest: row.get("component_digest")?,
+            component: Cow::Borrowed(&[]),
             component_origin: row.get("component_origin")?,
             config_json: row.get("config_json")?,
             config_digest: row.get("config_digest")?,
             limits_json: row.get("limits_json")?,
+            grants_json: row.get("grants_json")?,
             info_json: row.get("info_json")?,
             scale: row.get("scale")?,
             direction: row.get("direction")?,

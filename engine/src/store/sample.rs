@@ -4,7 +4,7 @@ use tempfile::TempDir;
 
 use super::{
     CaseAdded, CaseKey, NewCase, NewScore, Outcome, RunSource, RunSpec, RunWriter, ScorerSpec,
-    Store,
+    SessionSpec, Store,
 };
 use crate::{
     contract::{Direction, Scale, Severity},
@@ -39,16 +39,27 @@ pub(super) fn scorer(id: &str) -> ScorerSpec {
         component_id: id.into(),
         component_version: "1.2.3".into(),
         component_digest: Digest::of(id.as_bytes()),
+        component: id.as_bytes().to_vec().into(),
         component_origin: "built-in".into(),
         config_json: "{}".into(),
         config_digest: Digest::of(b"{}"),
         limits_json: "{}".into(),
+        grants_json: "[]".into(),
         info_json: "{}".into(),
         scale: Scale::Unit,
         direction: Direction::HigherIsBetter,
         severity: Severity::Soft,
         threshold: None,
         frozen: true,
+    }
+}
+
+pub(super) fn session() -> SessionSpec {
+    SessionSpec {
+        engine_version: "0.1.0".into(),
+        wasmtime_version: "48.0.8".into(),
+        host: "x86_64-linux".into(),
+        started_at_ms: 1_700_000_000_000,
     }
 }
 
@@ -84,6 +95,7 @@ pub(super) fn row(outcome: Outcome<'_>) -> NewScore<'_> {
         duration_ms: 0.25,
         scored_at_ms: 1_700_000_000_001,
         log: &[],
+        input_digest: None,
     }
 }
 
@@ -98,7 +110,7 @@ pub(super) fn error() -> NewScore<'static> {
 /// A writer of a new run with these scorers.
 pub(super) fn writer(mut store: Store, run_id: &str, scorers: &[&str]) -> RunWriter {
     let scorers: Vec<_> = scorers.iter().map(|id| scorer(id)).collect();
-    let run = store.create_run(&run(run_id), &scorers).unwrap();
+    let run = store.create_run(&run(run_id), &scorers, &session()).unwrap();
     RunWriter::new(store, run)
 }
 

@@ -8,7 +8,8 @@ pub(super) const APPLICATION_ID: i64 = 0x5342_4F58;
 
 /// The scripts that lead from an empty file to this build's tables; script N makes version N of
 /// version N - 1. A script that was released is never edited.
-pub(super) const MIGRATIONS: &[&str] = &[include_str!("migrations/0001.sql")];
+pub(super) const MIGRATIONS: &[&str] =
+    &[include_str!("migrations/0001.sql"), include_str!("migrations/0002.sql")];
 
 /// What a file holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,7 +62,16 @@ mod tests {
     use super::{super::*, *};
 
     /// What each released version wrote, in the order of [`MIGRATIONS`].
-    const FIXTURES: &[&str] = &[include_str!("fixtures/0001.sql")];
+    const FIXTURES: &[&str] =
+        &[include_str!("fixtures/0001.sql"), include_str!("fixtures/0002.sql")];
+
+    /// A database with today's tables, and rows in them.
+    fn filled() -> Connection {
+        let conn = Connection::open_in_memory().unwrap();
+        migrate(&conn, MIGRATIONS).unwrap();
+        conn.execute_batch(FIXTURES[FIXTURES.len() - 1]).unwrap();
+        conn
+    }
 
     #[test]
     fn a_database_of_every_earlier_version_is_read() {
@@ -97,9 +107,7 @@ mod tests {
     /// What Smithers' document lists, in its order.
     #[test]
     fn the_smithers_view_has_exactly_the_16_columns() {
-        let conn = Connection::open_in_memory().unwrap();
-        migrate(&conn, MIGRATIONS).unwrap();
-        conn.execute_batch(FIXTURES[0]).unwrap();
+        let conn = filled();
         let mut view = conn.prepare("SELECT * FROM _smithers_scorers ORDER BY id").unwrap();
         let columns = "id run_id node_id iteration attempt scorer_id scorer_name source score \
                        reason meta_json input_json output_json latency_ms scored_at_ms duration_ms";
@@ -112,11 +120,20 @@ mod tests {
     }
 
     #[test]
+    fn a_reused_row_names_the_one_that_it_is_a_copy_of() {
+        let conn = filled();
+        let origin: String = conn
+            .query_row("SELECT reused_from FROM scores WHERE case_id = 'last'", [], |row| {
+                row.get(0)
+            })
+            .unwrap();
+        assert_eq!(origin, "nightly.1:exact-match:0:0:capital-of-france");
+    }
+
+    #[test]
     fn no_table_accepts_a_row_in_a_wrong_state() {
-        let conn = Connection::open_in_memory().unwrap();
-        migrate(&conn, MIGRATIONS).unwrap();
+        let conn = filled();
         conn.pragma_update(None, "foreign_keys", true).unwrap();
-        conn.execute_batch(FIXTURES[0]).unwrap();
         let refused = [
             ("a scored row without a score", "status = 'scored'"),
             ("a score in a row that is not scored", "score = 0.5"),
@@ -130,6 +147,8 @@ mod tests {
             ("a score that is text", "status = 'scored', score = 'high'"),
             ("a case that is not there", "case_key = 1"),
             ("a scorer that is not there", "scorer = 99"),
+            ("a session that is not there", "session = 99"),
+            ("a digest of another length", "input_digest = x'00'"),
         ];
         for (what, set) in refused {
             let sql = format!("UPDATE score_rows SET {set} WHERE status = 'skipped'");

@@ -5,10 +5,13 @@ use rusqlite::params;
 use serde::Serialize;
 
 use super::{
-    CaseAdded, CaseKey, NewCase, RunHandle, RunState, ScorerKey, Status, Store, StoreError,
-    column::integer,
+    CaseAdded, CaseKey, NewCase, NewSummary, Reusable, RunHandle, RunState, ScorerKey, SessionKey,
+    Status, Store, StoreError, column::integer, reuse,
 };
-use crate::contract::{Assertion, LogLine};
+use crate::{
+    contract::{Assertion, LogLine},
+    digest::Digest,
+};
 
 /// What came of one scorer on one case.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -66,6 +69,8 @@ pub struct NewScore<'a> {
     pub scored_at_ms: i64,
     /// What the scorer logged.
     pub log: &'a [LogLine],
+    /// The digest of what the scorer was fed; none where nothing ran.
+    pub input_digest: Option<Digest>,
 }
 
 /// Writes one run.
@@ -119,14 +124,48 @@ impl RunWriter {
         scorer: ScorerKey,
         score: &NewScore<'_>,
     ) -> Result<bool, StoreError> {
-        let (first, last) = CaseKey::bounds(self.run.key);
-        if !(first..=last).contains(&case.0) || !self.run.scorers.contains(&scorer) {
-            let what = format!("{case:?} and {scorer:?} are not both of {:?}", self.run.key);
-            return Err(StoreError::Rejected { path: self.store.path.clone(), what });
-        }
+        self.must_be_of_this_run(case, scorer)?;
         self.begin()?;
-        let written = insert(&self.store, case, scorer, score);
+        let written = insert(&self.store, self.run.session, case, scorer, score);
         self.store.told(written)
+    }
+
+    /// Stores a copy of an earlier row as the score of this case, and answers whether it was written.
+    ///
+    /// # Errors
+    /// As [`RunWriter::add_score`].
+    pub fn reuse_score(
+        &mut self,
+        case: CaseKey,
+        scorer: ScorerKey,
+        from: Reusable,
+    ) -> Result<bool, StoreError> {
+        self.must_be_of_this_run(case, scorer)?;
+        self.begin()?;
+        let written = reuse::copy(&self.store, case, scorer, from);
+        self.store.told(written)
+    }
+
+    /// Stores what a scorer says of the run as a whole.
+    ///
+    /// # Errors
+    /// Troubles of writing.
+    pub fn put_summary(
+        &mut self,
+        scorer: ScorerKey,
+        summary: &NewSummary<'_>,
+    ) -> Result<(), StoreError> {
+        self.begin()?;
+        self.store.put_summary(scorer, summary)
+    }
+
+    fn must_be_of_this_run(&self, case: CaseKey, scorer: ScorerKey) -> Result<(), StoreError> {
+        let (first, last) = CaseKey::bounds(self.run.key);
+        if (first..=last).contains(&case.0) && self.run.scorers.contains(&scorer) {
+            return Ok(());
+        }
+        let what = format!("{case:?} and {scorer:?} are not both of {:?}", self.run.key);
+        Err(StoreError::Rejected { path: self.store.path.clone(), what })
     }
 
     /// Makes everything written so far survive the process. Does nothing where nothing is open.
@@ -178,12 +217,14 @@ impl Drop for RunWriter {
 /// `ON CONFLICT` on the key alone: `INSERT OR IGNORE` would also swallow rows that break a rule.
 const INSERT: &str = "
     INSERT INTO score_rows (case_key, scorer, status, score, fuel, memory_bytes, duration_ms,
-        scored_at_ms, error_kind, error_message, label, reason, meta_json, assertions_json, log_json)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
+        scored_at_ms, error_kind, error_message, label, reason, meta_json, assertions_json, log_json,
+        input_digest, session)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)
     ON CONFLICT (case_key, scorer) DO NOTHING";
 
 fn insert(
     store: &Store,
+    session: SessionKey,
     case: CaseKey,
     scorer: ScorerKey,
     new: &NewScore<'_>,
@@ -206,6 +247,8 @@ fn insert(
         row.meta,
         row.assertions,
         json_array(new.log)?,
+        new.input_digest,
+        session,
     ])?;
     Ok(written == 1)
 }
@@ -259,7 +302,7 @@ impl<'a> Columns<'a> {
     }
 }
 
-fn json_array<T: Serialize>(items: &[T]) -> rusqlite::Result<Option<String>> {
+pub(super) fn json_array<T: Serialize>(items: &[T]) -> rusqlite::Result<Option<String>> {
     if items.is_empty() {
         return Ok(None);
     }

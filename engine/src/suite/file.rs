@@ -1,8 +1,8 @@
 //! The suite file as written (TOML). Every complaint names line and column. Looks no scorer up.
 
-use std::{collections::BTreeMap, fs, ops::Range, path::Path, time::Duration};
+use std::{collections::BTreeMap, fs, ops::Range, path::Path};
 
-use serde::{Deserialize, Deserializer, de};
+use serde::Deserialize;
 use toml::Spanned;
 
 use crate::{
@@ -10,9 +10,7 @@ use crate::{
     sandbox::{Grant, Limits, ScorerConfig},
 };
 
-use super::{
-    Place, ScorerId, Suite, SuiteError, SuiteScorer, parse_bytes, parse_duration, parse_memory,
-};
+use super::{LimitOverrides, Place, ScorerId, Suite, SuiteError, SuiteScorer};
 
 /// The version of the format.
 pub(super) const VERSION: u32 = 1;
@@ -44,76 +42,6 @@ struct ScorerTable {
     limits: LimitOverrides,
     #[serde(default)]
     grants: Vec<Grant>,
-}
-
-/// The limits that a user sets; the others keep their defaults.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct LimitOverrides {
-    /// Fuel of one score.
-    #[serde(default)]
-    pub fuel: Option<u64>,
-    /// Bytes of memory, at most 4 GiB.
-    #[serde(default, deserialize_with = "memory")]
-    pub memory: Option<u64>,
-    /// Wall-clock time of one score.
-    #[serde(default, deserialize_with = "duration")]
-    pub timeout: Option<Duration>,
-    /// Bytes of `reason`.
-    #[serde(default, deserialize_with = "bytes")]
-    pub reason: Option<u64>,
-    /// Bytes of `meta`.
-    #[serde(default, deserialize_with = "bytes")]
-    pub meta: Option<u64>,
-    /// Bytes of log messages.
-    #[serde(default, deserialize_with = "bytes")]
-    pub log: Option<u64>,
-}
-
-impl LimitOverrides {
-    /// `limits` with what the user set in their place.
-    #[must_use]
-    pub fn apply(&self, mut limits: Limits) -> Limits {
-        let size = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
-        limits.fuel = self.fuel.unwrap_or(limits.fuel);
-        limits.memory_bytes = self.memory.unwrap_or(limits.memory_bytes);
-        limits.timeout = self.timeout.unwrap_or(limits.timeout);
-        limits.reason_bytes = self.reason.map_or(limits.reason_bytes, size);
-        limits.meta_bytes = self.meta.map_or(limits.meta_bytes, size);
-        limits.log_bytes = self.log.map_or(limits.log_bytes, size);
-        limits
-    }
-}
-
-/// A number of bytes, or text with a unit.
-#[derive(Deserialize)]
-#[serde(
-    untagged,
-    expecting = "expected a size: a whole number of bytes, or text such as \"64MiB\""
-)]
-enum WrittenBytes {
-    Number(u64),
-    Text(String),
-}
-
-fn bytes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
-    match WrittenBytes::deserialize(deserializer)? {
-        WrittenBytes::Number(bytes) => Ok(Some(bytes)),
-        WrittenBytes::Text(text) => parse_bytes(&text).map(Some).map_err(de::Error::custom),
-    }
-}
-
-fn memory<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
-    let written = match WrittenBytes::deserialize(deserializer)? {
-        WrittenBytes::Number(bytes) => bytes.to_string(),
-        WrittenBytes::Text(text) => text,
-    };
-    parse_memory(&written).map(Some).map_err(de::Error::custom)
-}
-
-fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
-    let text = String::deserialize(deserializer)?;
-    parse_duration(&text).map(Some).map_err(de::Error::custom)
 }
 
 pub(super) fn read(path: &Path) -> Result<Suite, SuiteError> {

@@ -1,10 +1,12 @@
 //! The suite: which scorers run, each with its configuration, limits and grants. Loads no component.
 //!
 //! - `file`: the suite file as written (TOML), with the place of everything that may be wrong.
+//! - `limit_overrides`: the limits that a user sets.
 //! - `quantity`: sizes and times as people write them.
 //! - here: the suite that a file, or the command line, resolves to.
 
 mod file;
+mod limit_overrides;
 mod quantity;
 
 use std::path::{Path, PathBuf};
@@ -17,7 +19,7 @@ use crate::{
     sandbox::{Grants, Limits, ScorerConfig},
 };
 
-pub use file::LimitOverrides;
+pub use limit_overrides::{BadLimit, LimitOverrides};
 pub use quantity::{NotAQuantity, parse_bytes, parse_duration, parse_memory};
 
 /// Which scorers run.

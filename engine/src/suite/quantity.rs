@@ -77,10 +77,12 @@ pub fn parse_duration(written: &str) -> Result<Duration, NotAQuantity> {
         _ => return Err(error()),
     };
     let seconds = number * factor;
-    match seconds > 0.0 && seconds <= MOST_SECONDS {
-        true => Ok(Duration::from_secs_f64(seconds)),
-        false => Err(error()),
+    if seconds > MOST_SECONDS {
+        return Err(error());
     }
+    let time = Duration::try_from_secs_f64(seconds).map_err(|_| error())?;
+    // What is written as more than zero may still be less than a nanosecond.
+    if time.is_zero() { Err(error()) } else { Ok(time) }
 }
 
 fn split(written: &str) -> (&str, &str) {
@@ -109,7 +111,7 @@ mod tests {
     fn times_need_a_unit() {
         assert_eq!(parse_duration("500ms"), Ok(Duration::from_millis(500)));
         assert_eq!(parse_duration("2 min"), Ok(Duration::from_secs(120)));
-        for bad in ["", "5", "0s", "-1s", "1d", "1000h"] {
+        for bad in ["", "5", "0s", "-1s", "1d", "1000h", "0.0000001ms"] {
             assert!(parse_duration(bad).is_err(), "{bad}");
         }
     }

@@ -1,8 +1,13 @@
 //! contains: 1 where the output has the expected texts in it, else 0. It matches plain text; it knows
-//! no patterns and no words.
+//! no patterns (see regex) and no words (see keyword-coverage).
+//!
+//! The rules are those of promptfoo's `contains` family and of `includes` in Inspect.
+
+mod list;
 
 use std::borrow::Cow;
 
+use caseless::default_case_fold_str;
 use scorebox_sdk::{
     Accepted, Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, excerpt,
     schemars,
@@ -14,7 +19,11 @@ use serde_json::{Value, json};
 ///
 /// The texts are the configured `value` or `values`, or else the case's ground truth: one, or a list.
 /// `mode` says how many of a list have to be there, `at` where. An output that is no string is searched
-/// as its JSON text.
+/// as its JSON text. An empty text is in every output.
+///
+/// Equals promptfoo's `contains`, `contains-any` and `contains-all` (`mode`), `icontains…`
+/// (`ignoreCase`), `starts-with` and `ends-with` (`at`) and `not-…` (`negate`), and Inspect's `includes` with
+/// `ignoreCase`. On purpose, a list without any text is refused, where promptfoo scores 0.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Contains {
@@ -24,17 +33,31 @@ pub struct Contains {
     /// Where in the output they have to be.
     #[serde(default)]
     at: At,
-    /// Compares without regard to upper and lower case.
+    /// Compares without regard to upper and lower case (by Unicode's full case folding).
     #[serde(default)]
     ignore_case: bool,
-    /// The text to look for, in place of the ground truth.
+    /// Turns the score around: 1 where the texts are not there as `mode` wants them.
+    #[serde(default)]
+    negate: bool,
+    /// The text to look for, in place of the ground truth; not empty.
     #[serde(default)]
     value: Option<Value>,
-    /// The texts to look for, in place of the ground truth.
+    /// The texts to look for, in place of the ground truth: a list, or one text with commas between
+    /// them (`red, "dark, blue"`), as promptfoo writes them.
     #[serde(default)]
-    values: Option<Vec<Value>>,
+    values: Option<Texts>,
     #[serde(skip)]
     accepted: Option<Accepted<'static>>,
+}
+
+/// Texts to look for.
+#[derive(Deserialize, JsonSchema)]
+#[serde(untagged, expecting = "should be a list of texts, or one text with commas between them")]
+enum Texts {
+    /// One by one.
+    List(Vec<Value>),
+    /// With commas between them; double quotes around a text that has a comma in it.
+    Separated(String),
 }
 
 /// How many of the texts have to be there.
@@ -68,7 +91,17 @@ impl Scorer for Contains {
         Info::new("contains", "Contains", env!("CARGO_PKG_VERSION")).reads(Fields::GROUND_TRUTH);
 
     fn prepare(&mut self) -> Result<(), ConfigError> {
-        self.accepted = Accepted::from_config(self.value.take(), self.values.take())?;
+        if self.value.as_ref().and_then(Value::as_str) == Some("") {
+            return Err(ConfigError::new("value", "is empty, and would be in every output"));
+        }
+        let values = match self.values.take() {
+            None => None,
+            Some(Texts::List(values)) => Some(values),
+            Some(Texts::Separated(text)) => {
+                Some(list::split(&text).map_err(|problem| ConfigError::new("values", problem))?)
+            }
+        };
+        self.accepted = Accepted::from_config(self.value.take(), values)?;
         Ok(())
     }
 
@@ -83,7 +116,7 @@ impl Scorer for Contains {
             let list = if here { &mut found } else { &mut missing };
             list.push(text.into_owned());
         }
-        Ok(Score::pass(self.mode.passes(&found, &missing))
+        Ok(Score::pass(self.mode.passes(&found, &missing) != self.negate)
             .reason(reason(&found, &missing))
             .meta(json!({ "found": found, "missing": missing })))
     }
@@ -91,7 +124,11 @@ impl Scorer for Contains {
 
 impl Contains {
     fn fold<'t>(&self, text: Cow<'t, str>) -> Cow<'t, str> {
-        if self.ignore_case { Cow::Owned(text.to_lowercase()) } else { text }
+        match (self.ignore_case, text.is_ascii()) {
+            (false, _) => text,
+            (true, true) => Cow::Owned(text.to_ascii_lowercase()),
+            (true, false) => Cow::Owned(default_case_fold_str(&text)),
+        }
     }
 }
 

@@ -27,6 +27,26 @@ fn case_counts_unless_told() {
     assert!(!passes(json!({"value": "WORLD"}), "hello world"));
     assert!(passes(json!({"value": "WORLD", "ignoreCase": true}), "hello world"));
     assert!(passes(json!({"value": "ÄRA", "ignoreCase": true}), "neue ära"));
+    // Python: "straße".casefold() in "STRASSEN".casefold().
+    assert!(passes(json!({"value": "straße", "ignoreCase": true}), "STRASSEN"));
+}
+
+#[test]
+fn negate_turns_every_mode_around() {
+    let config = |mode| json!({"values": ["option1", "option2"], "mode": mode, "negate": true});
+    assert!(passes(config("any"), "nothing"));
+    assert!(!passes(config("any"), "option1"));
+    assert!(passes(config("all"), "option1"));
+    assert!(!passes(config("all"), "option2, option1"));
+    assert!(passes(config("none"), "option1"));
+    let negated = score(json!({"value": "a", "negate": true}), json!("cat"));
+    assert_eq!(negated.reason.as_deref(), Some("found \"a\""));
+}
+
+#[test]
+fn texts_may_be_written_with_commas_between_them() {
+    assert!(passes(json!({"values": "one, \"two, three\"", "mode": "all"}), "one and two, three"));
+    assert!(!passes(json!({"values": "one, \"two, three\"", "mode": "all"}), "one, two and three"));
 }
 
 #[test]
@@ -54,8 +74,27 @@ fn other_values_are_searched_as_json_text() {
 }
 
 #[test]
+fn an_empty_text_is_in_every_output() {
+    let scorer: Contains = scorebox_sdk::configure(json!({})).unwrap();
+    let case = Case::new(json!("x")).with_ground_truth(json!(""));
+    assert_eq!(scorer.score(&case).unwrap().score, Some(1.0));
+    assert!(passes(json!({"values": [""]}), ""));
+}
+
+#[test]
 fn nothing_to_look_for_is_an_error() {
-    assert!(scorebox_sdk::configure::<Contains>(json!({"values": []})).is_err());
+    let refusal = |config| {
+        let error = scorebox_sdk::configure::<Contains>(config).err();
+        error.expect("a refusal").to_string()
+    };
+    assert!(refusal(json!({"values": []})).starts_with("`values`: is an empty list"));
+    assert!(refusal(json!({"values": " , "})).starts_with("`values`: is an empty list"));
+    assert!(refusal(json!({"values": "\"a"})).starts_with("`values`: has a double quote"));
+    assert_eq!(
+        refusal(json!({"values": 1})),
+        "`values`: should be a list of texts, or one text with commas between them"
+    );
+    assert_eq!(refusal(json!({"value": ""})), "`value`: is empty, and would be in every output");
     let scorer: Contains = scorebox_sdk::configure(json!({})).unwrap();
     assert!(scorer.score(&Case::new(json!("x"))).is_err());
     let empty = Case::new(json!("x")).with_ground_truth(json!([]));

@@ -1,8 +1,14 @@
-//! exact-match: 1 where the output equals the expected answer as JSON, else 0. It judges equality
-//! only; for likeness see levenshtein, for numbers in prose numeric-answer.
+//! exact-match: 1 where the output equals the expected answer, else 0. It judges equality only; for
+//! likeness see levenshtein, for numbers in prose numeric-answer and match.
+//!
+//! `mode: normalized` is the exact match of SQuAD (Rajpurkar et al. 2016, arXiv:1606.05250), `mode: words`
+//! that of DROP (Dua et al. 2019, arXiv:1903.00161), which Inspect's `exact` uses.
 
+mod normal;
+
+use normal::{squad, words};
 use scorebox_sdk::{
-    Accepted, Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, equal,
+    Accepted, Case, ConfigError, Fields, Info, JsonSchema, Part, Score, ScoreError, Scorer, equal,
     excerpt, schemars,
 };
 use serde::Deserialize;
@@ -10,13 +16,24 @@ use serde_json::Value;
 
 /// Scores 1 when the output equals the expected answer, else 0.
 ///
-/// Equality is deep JSON equality: numbers by value (`1` equals `1.0`), strings code point by code
-/// point, objects whatever the order of their keys. A string never equals what its content would parse
-/// to. The expected answer is the case's ground truth or the configured `value`; a list of them means
-/// that any one will do, and a list output may also equal the whole ground-truth list.
+/// With `mode: strict` equality is deep JSON equality: numbers by value (`1` equals `1.0`), strings code
+/// point by code point, objects whatever the order of their keys. A string never equals what its content
+/// would parse to, unless `parseJson` says so. The other modes compare texts without what does not matter
+/// in an answer. The expected answer is the case's ground truth or the configured `value`; a list of them
+/// means that any one will do, and a list output may also equal the whole ground-truth list.
+///
+/// `normalized` equals SQuAD's exact match, `words` Inspect's `exact`. `strict` with `parseJson` equals
+/// autoevals' `ExactMatch`, except that the order of keys never counts, and that numbers, booleans and
+/// `null` equal no string.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ExactMatch {
+    /// How answers are compared.
+    #[serde(default)]
+    mode: Mode,
+    /// Compares an object or a list with the JSON that a string holds.
+    #[serde(default)]
+    parse_json: bool,
     /// Compares strings (not the keys of objects) without regard to upper and lower case.
     #[serde(default)]
     ignore_case: bool,
@@ -36,6 +53,21 @@ pub struct ExactMatch {
     accepted: Option<Accepted<'static>>,
 }
 
+/// How answers are compared.
+#[derive(Clone, Copy, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Mode {
+    /// As JSON values.
+    #[default]
+    Strict,
+    /// As texts in lower case, without ASCII punctuation, without `a`, `an` and `the`, with one space
+    /// for any white space.
+    Normalized,
+    /// The same word by word: a hyphen parts words, a number keeps its point and is compared by value
+    /// (`1.0` is `1`), and an expected answer of which nothing is left equals nothing.
+    Words,
+}
+
 impl Scorer for ExactMatch {
     const INFO: Info = Info::new("exact-match", "Exact Match", env!("CARGO_PKG_VERSION"))
         .reads(Fields::GROUND_TRUTH);
@@ -47,21 +79,55 @@ impl Scorer for ExactMatch {
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
         let accepted = Accepted::or_ground_truth(&self.accepted, case)?;
-        let output = self.normalize(case.output().value()?);
+        let output = self.read(&case.output())?;
         let mut equals = false;
         let mut all = Vec::new();
         for part in accepted.parts() {
-            let expected = self.normalize(part.value()?);
-            equals = equals || equal(&output, &expected);
-            all.push(expected);
+            let expected = self.read(part)?;
+            equals = equals || self.same(&output, &expected);
+            all.push(expected.value);
         }
-        equals = equals || accepted.is_list() && equal(&output, &Value::Array(all));
+        let whole = Answer { value: Value::Array(all), parsed: None };
+        equals = equals || accepted.is_list() && self.same(&output, &whole);
         Ok(Score::pass(equals != self.negate).reason(reason(case, &accepted, equals)))
     }
 }
 
+/// An answer as it is compared.
+struct Answer {
+    value: Value,
+    /// The object or list that the answer holds as a string.
+    parsed: Option<Value>,
+}
+
 impl ExactMatch {
-    /// Applies the options to every string of a value.
+    fn read(&self, part: &Part<'_>) -> Result<Answer, ScoreError> {
+        let value = part.value()?;
+        let parsed = match &value {
+            Value::String(text) if self.parse_json => serde_json::from_str(text).ok(),
+            _ => None,
+        };
+        let parsed = parsed.filter(is_structure).map(|value| self.normalize(value));
+        // All modes but strict compare texts, so that `42` is the same as `"42"`.
+        let value = if self.mode == Mode::Strict || is_structure(&value) {
+            value
+        } else {
+            Value::String(part.text()?.into_owned())
+        };
+        Ok(Answer { value: self.normalize(value), parsed })
+    }
+
+    fn same(&self, output: &Answer, expected: &Answer) -> bool {
+        if self.mode == Mode::Words && expected.value == "" {
+            return false;
+        }
+        let holds = |string: &Answer, structure: &Answer| {
+            string.parsed.as_ref().is_some_and(|parsed| equal(parsed, &structure.value))
+        };
+        equal(&output.value, &expected.value) || holds(output, expected) || holds(expected, output)
+    }
+
+    /// Applies mode and options to every string of a value.
     fn normalize(&self, value: Value) -> Value {
         match value {
             Value::String(text) => Value::String(self.normalize_text(text)),
@@ -76,9 +142,18 @@ impl ExactMatch {
     }
 
     fn normalize_text(&self, text: String) -> String {
+        match self.mode {
+            Mode::Normalized => return squad(&text),
+            Mode::Words => return words(&text),
+            Mode::Strict => {}
+        }
         let text = if self.trim { text.trim().to_owned() } else { text };
         if self.ignore_case { text.to_lowercase() } else { text }
     }
+}
+
+fn is_structure(value: &Value) -> bool {
+    value.is_array() || value.is_object()
 }
 
 fn reason(case: &Case, accepted: &Accepted<'_>, equals: bool) -> String {

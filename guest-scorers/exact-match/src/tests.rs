@@ -61,6 +61,44 @@ fn negate_turns_the_score_around() {
 }
 
 #[test]
+fn normalized_leaves_out_case_punctuation_articles_and_spaces() {
+    let config = json!({"mode": "normalized"});
+    assert!(matches(config.clone(), json!("The  Eiffel Tower."), json!("eiffel tower")));
+    assert!(matches(config.clone(), json!("an answer"), json!(["other", "Answer!"])));
+    assert!(!matches(config.clone(), json!("the tower of Paris"), json!("tower Paris")));
+    assert!(matches(config.clone(), json!(42), json!("42.")));
+    assert!(matches(config.clone(), json!({"a": "The cat"}), json!({"a": "cat"})));
+    // SQuAD's own: nothing equals nothing, and a point is punctuation.
+    assert!(matches(config.clone(), json!("the"), json!("")));
+    assert!(matches(config, json!("3.14"), json!("314")));
+}
+
+#[test]
+fn words_part_at_hyphens_and_know_numbers() {
+    let config = json!({"mode": "words"});
+    assert!(matches(config.clone(), json!("(3.14)"), json!("3.14")));
+    assert!(!matches(config.clone(), json!("3.14"), json!("314")));
+    assert!(matches(config.clone(), json!("10.0 cats"), json!("the 10 Cats")));
+    assert!(matches(config.clone(), json!("well known"), json!("well-known")));
+    assert!(!matches(config.clone(), json!("foo1"), json!("foo")));
+    assert!(!matches(config.clone(), json!("the"), json!("a")));
+    assert!(matches(config, json!("foo"), json!(["foobar", "boofar", "foo"])));
+}
+
+// The values: autoevals 0.4.1, `ExactMatch`.
+#[test]
+fn a_string_may_be_read_as_the_json_that_it_holds() {
+    let config = json!({"parseJson": true});
+    assert!(matches(config.clone(), json!({"a": 1, "b": 2}), json!("{\"a\":1, \"b\":2}")));
+    assert!(matches(config.clone(), json!("[1,2]"), json!([1, 2])));
+    assert!(!matches(config.clone(), json!("[1,2]"), json!("[1, 2]")));
+    assert!(!matches(config.clone(), json!("1"), json!(1)));
+    assert!(!matches(config.clone(), json!("{\"a\": "), json!({"a": 1})));
+    let folded = json!({"parseJson": true, "ignoreCase": true});
+    assert!(matches(folded, json!("{\"K\": \"YES\"}"), json!({"K": "yes"})));
+}
+
+#[test]
 fn reasons_are_short() {
     let reason = |output, truth| score(json!({}), output, truth).reason.unwrap();
     assert_eq!(reason(json!("a"), json!("a")), "\"a\" equals the expected answer");

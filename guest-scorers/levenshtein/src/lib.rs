@@ -21,12 +21,22 @@ use serde_json::{Value, json};
 /// Distance and length count Unicode code points, and nothing is normalized; two empty texts score 1.
 /// The expected text is the case's ground truth or the configured `value`; of a list of them the most
 /// alike counts. A value that is no string is compared as its JSON text. Levenshtein 1966.
+///
+/// Equals rapidfuzz's `Levenshtein.normalized_similarity`, autoevals' `Levenshtein` and niceeval's
+/// `similarity`. With `maxDistance` it passes or fails, as promptfoo's `levenshtein` does (there the
+/// default is 5, and 0 means 5, which it does not here).
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Levenshtein {
     /// Compares without regard to upper and lower case.
     #[serde(default)]
     ignore_case: bool,
+    /// The most edits that pass: the score is then 1 up to it, and 0 beyond.
+    #[serde(default)]
+    max_distance: Option<usize>,
+    /// Turns the score around: 1 - score.
+    #[serde(default)]
+    negate: bool,
     /// The expected text, in place of the ground truth.
     #[serde(default)]
     value: Option<Value>,
@@ -50,7 +60,7 @@ impl Scorer for Levenshtein {
         let accepted = Accepted::or_ground_truth(&self.accepted, case)?;
         let output = case.output();
         if accepted.is_whole(&output)? {
-            return Ok(result(Similarity::EQUAL));
+            return Ok(self.result(Similarity::EQUAL));
         }
         let output = self.fold(output.text()?);
         let mut best: Option<Similarity> = None;
@@ -58,17 +68,42 @@ impl Scorer for Levenshtein {
             let expected = self.fold(part.text()?);
             let similarity = similarity(&output, &expected);
             best = match best {
-                Some(best) if best.score >= similarity.score => Some(best),
+                Some(best) if !self.is_better(similarity, best) => Some(best),
                 _ => Some(similarity),
             };
         }
-        Ok(result(best.unwrap_or(Similarity::EQUAL)))
+        Ok(self.result(best.unwrap_or(Similarity::EQUAL)))
     }
 }
 
 impl Levenshtein {
     fn fold<'t>(&self, text: Cow<'t, str>) -> Cow<'t, str> {
         if self.ignore_case { Cow::Owned(text.to_lowercase()) } else { text }
+    }
+
+    fn is_better(&self, one: Similarity, other: Similarity) -> bool {
+        match self.max_distance {
+            Some(_) => one.distance < other.distance,
+            None => one.score > other.score,
+        }
+    }
+
+    fn result(&self, similarity: Similarity) -> Score {
+        let distance = similarity.distance;
+        let edits = match distance {
+            0 => "equal to the expected text".to_owned(),
+            1 => "1 edit away from the expected text".to_owned(),
+            distance => format!("{distance} edits away from the expected text"),
+        };
+        let (score, reason) = match self.max_distance {
+            None => (similarity.score, edits),
+            Some(max) => {
+                let score = if distance <= max { 1.0 } else { 0.0 };
+                (score, format!("{edits}; at most {max} allowed"))
+            }
+        };
+        let score = if self.negate { 1.0 - score } else { score };
+        Score::new(score).reason(reason).meta(json!({ "distance": distance }))
     }
 }
 
@@ -94,15 +129,6 @@ pub fn similarity(left: &str, right: &str) -> Similarity {
     }
     let distance = levenshtein::distance(left.chars(), right.chars());
     Similarity { score: 1.0 - distance as f64 / longest as f64, distance }
-}
-
-fn result(similarity: Similarity) -> Score {
-    let reason = match similarity.distance {
-        0 => "equal to the expected text".to_owned(),
-        1 => "1 edit away from the expected text".to_owned(),
-        distance => format!("{distance} edits away from the expected text"),
-    };
-    Score::new(similarity.score).reason(reason).meta(json!({ "distance": similarity.distance }))
 }
 
 scorebox_sdk::export!(Levenshtein);

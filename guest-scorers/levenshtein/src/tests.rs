@@ -68,3 +68,41 @@ fn a_list_output_may_equal_the_whole_list() {
 fn configured_texts_come_before_the_ground_truth() {
     assert_eq!(score(json!({"value": "abc"}), json!("abc"), json!("x")).score, Some(1.0));
 }
+
+#[test]
+fn negate_turns_the_score_around() {
+    let turned = score(json!({"negate": true}), json!("axc"), json!("abc"));
+    assert!((turned.score.unwrap() - 1.0 / 3.0).abs() < 1e-12);
+    assert_eq!(turned.reason.as_deref(), Some("1 edit away from the expected text"));
+}
+
+// The pairs: promptfoo's tests of `levenshtein`.
+#[test]
+fn with_a_most_distance_it_passes_or_fails() {
+    let passes = |max, output, truth: &str| {
+        score(json!({"maxDistance": max}), json!(output), json!(truth)).score == Some(1.0)
+    };
+    assert!(passes(5, "test!@#$", "test!@#$"));
+    assert!(passes(2, "tist", "test"));
+    assert!(passes(3, "sitting", "kitten"));
+    assert!(!passes(2, "sitting", "kitten"));
+    assert!(!passes(0, "a", "b"));
+    let close = score(json!({"maxDistance": 1}), json!("tist"), json!("test"));
+    assert_eq!(
+        close.reason.as_deref(),
+        Some("1 edit away from the expected text; at most 1 allowed")
+    );
+    let far = score(json!({"maxDistance": 1, "negate": true}), json!("a"), json!("xyz"));
+    assert_eq!(far.score, Some(1.0));
+    assert_eq!(
+        far.reason.as_deref(),
+        Some("3 edits away from the expected text; at most 1 allowed")
+    );
+}
+
+#[test]
+fn with_a_most_distance_the_nearest_text_counts() {
+    // The first is nearer, the second more alike.
+    let config = json!({"maxDistance": 1});
+    assert_eq!(score(config, json!("a"), json!(["b", "abc"])).score, Some(1.0));
+}

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::trace::{Trace, TraceError};
 use crate::{Fields, Part, ScoreError, log};
 
 /// What the task consumed, as far as it is known.
@@ -115,6 +116,47 @@ impl Case {
         /// Another output for the same input, where two are compared.
         baseline, require_baseline, with_baseline, "baseline", BASELINE
     );
+
+    /// What the agent did, step by step: the case's `trace` or, where it has none, the trace that its
+    /// output is.
+    ///
+    /// # Errors
+    /// [`ScoreError::InvalidInput`] where there is neither, or the trace is in no shape that
+    /// [`Trace`] understands.
+    pub fn steps(&self) -> Result<Trace, ScoreError> {
+        self.read_trace(Trace::read)
+    }
+
+    /// As [`Case::steps`], for a scorer to which only events matter: a list of items of unknown types
+    /// will do.
+    ///
+    /// # Errors
+    /// As [`Case::steps`].
+    pub fn events(&self) -> Result<Trace, ScoreError> {
+        self.read_trace(Trace::read_events)
+    }
+
+    fn read_trace(
+        &self,
+        read: fn(Value) -> Result<Trace, TraceError>,
+    ) -> Result<Trace, ScoreError> {
+        if let Some(trace) = self.trace() {
+            return read(trace.value()?).map_err(|error| error.of(&trace));
+        }
+        let output = self.output();
+        let kind = output.kind();
+        let read = match kind {
+            "an array" | "an object" => read(output.value()?).ok(),
+            _ => None,
+        };
+        read.ok_or_else(|| match self.missing(Fields::TRACE, "trace") {
+            ScoreError::InvalidInput(message) => {
+                let message = format!("{message}; its `output` ({kind}) is no trace either");
+                ScoreError::InvalidInput(message)
+            }
+            other => other,
+        })
+    }
 
     /// How long the task took, in milliseconds; finite, 0 or more.
     #[must_use]

@@ -36,6 +36,7 @@
 mod accepted;
 mod assertion;
 mod case;
+mod checks;
 #[doc(hidden)]
 pub mod component;
 mod config;
@@ -53,6 +54,7 @@ mod part;
 mod random;
 mod schema;
 mod score;
+pub mod trace;
 mod unknown_key;
 
 #[doc(hidden)]
@@ -69,6 +71,7 @@ pub mod bindings {
 pub use accepted::Accepted;
 pub use assertion::{Assertion, Severity};
 pub use case::{Case, Usage};
+pub use checks::Checks;
 pub use config::configure;
 pub use equality::equal;
 pub use error::{ConfigError, ScoreError};

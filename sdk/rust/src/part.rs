@@ -59,7 +59,8 @@ impl<'a> Part<'a> {
     /// # Errors
     /// [`ScoreError::InvalidInput`] where the text cannot be read (nested more than 127 deep).
     pub fn value(&self) -> Result<Value, ScoreError> {
-        self.read()
+        // Keeping track of paths costs more than reading; only an error needs one.
+        serde_json::from_str(self.json()).or_else(|_| self.read())
     }
 
     /// The value as a `T`.

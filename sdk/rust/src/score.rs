@@ -5,6 +5,9 @@ use serde_json::Value;
 
 use crate::Assertion;
 
+/// The most assertions that the engine takes of one score.
+const ASSERTION_LIMIT: usize = 1000;
+
 /// A score, with what explains it. The fields are there to be read in tests; build one with the
 /// methods.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -73,6 +76,20 @@ impl Score {
         self.assertions.push(assertion);
         self
     }
+
+    /// Adds checks, as many as a score may have. Where there are more, those that fail come first;
+    /// say in the reason how many there are.
+    #[must_use]
+    pub fn assertions(mut self, assertions: impl IntoIterator<Item = Assertion>) -> Self {
+        let mut all: Vec<_> = assertions.into_iter().collect();
+        let room = ASSERTION_LIMIT.saturating_sub(self.assertions.len());
+        if all.len() > room {
+            all.sort_by_key(|assertion| assertion.score >= assertion.threshold.unwrap_or(1.0));
+            all.truncate(room);
+        }
+        self.assertions.extend(all);
+        self
+    }
 }
 
 impl From<f64> for Score {
@@ -84,5 +101,23 @@ impl From<f64> for Score {
 impl From<bool> for Score {
     fn from(passes: bool) -> Self {
         Self::pass(passes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_too_many_assertions_those_that_fail_are_kept() {
+        let few = (0..3).map(|index| Assertion::pass(index.to_string(), index == 0));
+        let names = |score: &Score| -> Vec<String> {
+            score.assertions.iter().map(|assertion| assertion.name.clone()).collect()
+        };
+        assert_eq!(names(&Score::new(0.0).assertions(few)), ["0", "1", "2"]);
+        let many = (0..3000).map(|index| Assertion::pass(index.to_string(), index != 2999));
+        let score = Score::new(0.0).assertions(many);
+        assert_eq!(score.assertions.len(), ASSERTION_LIMIT);
+        assert_eq!(names(&score)[..2], ["2999", "0"]);
     }
 }

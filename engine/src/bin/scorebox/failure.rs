@@ -9,7 +9,8 @@ use scorebox::{
     run::RunError,
     sandbox::ScoreError,
     store::StoreError,
-    suite::SuiteError,
+    suite::{BadLimit, SuiteError},
+    verify::ReceiptError,
 };
 
 /// How a command ended. README.md lists these codes.
@@ -64,9 +65,11 @@ macro_rules! from_error {
 
 from_error! {
     BuildError, |error| error.hint().map(str::to_owned);
+    BadLimit, |_| Some("for instance `--limit meta=4MiB`".into());
     BadCase, |error| error.hint().map(str::to_owned);
     MappingError, MappingError::hint;
     SourceError, SourceError::hint;
+    ReceiptError, ReceiptError::hint;
     RegistryError, RegistryError::hint;
     RunError, RunError::hint;
     ScoreError, |error| error.hint.clone();

@@ -15,9 +15,10 @@ mod scorer_arguments;
 mod setup;
 mod words;
 
-use std::process::ExitCode;
+use std::{panic, process::ExitCode, thread};
 
 use clap::Parser as _;
+use scorebox::sandbox::PARSERS_NAME;
 
 use command::Arguments;
 
@@ -26,6 +27,7 @@ use command::Arguments;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    keep_parsers_quiet();
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => return words::usage(&error),
@@ -35,4 +37,14 @@ fn main() -> ExitCode {
         Ok(exit) => exit.into(),
         Err(failure) => words::failure(&failure).into(),
     }
+}
+
+/// A parser that panics of what a stranger wrote is told in other words, or does not matter.
+fn keep_parsers_quiet() {
+    let usual = panic::take_hook();
+    panic::set_hook(Box::new(move |panicked| {
+        if thread::current().name() != Some(PARSERS_NAME) {
+            usual(panicked);
+        }
+    }));
 }

@@ -3,6 +3,7 @@
 
 use std::io::{self, BufWriter, Write};
 
+use scorebox::report::printable_json;
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -35,14 +36,12 @@ pub fn stdout(write: impl FnOnce(&mut Out<'_>) -> io::Result<()>) -> Result<(), 
 
 /// One document over several lines.
 pub fn json(out: &mut Out<'_>, value: &impl Serialize) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut *out, value)?;
-    writeln!(out)
+    writeln!(out, "{}", printable_json(&serde_json::to_string_pretty(value)?))
 }
 
 /// One document in one line.
 pub fn json_line(out: &mut Out<'_>, value: &impl Serialize) -> io::Result<()> {
-    serde_json::to_writer(&mut *out, value)?;
-    writeln!(out)
+    writeln!(out, "{}", printable_json(&serde_json::to_string(value)?))
 }
 
 /// A list: as one array, or one document a line.

@@ -26,18 +26,25 @@ pub struct LimitArguments {
     /// Wall-clock time, such as `5s` [default: 5s]
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     timeout: Option<Duration>,
+
+    /// Any limit: fuel, memory, timeout, reason, meta, assertions, log
+    #[arg(long, value_name = "NAME=VALUE")]
+    limit: Vec<String>,
 }
 
 impl LimitArguments {
     /// `limits` with what the user set in their place.
-    pub fn apply(&self, limits: Limits) -> Limits {
-        let overrides = LimitOverrides {
+    pub fn apply(&self, limits: Limits) -> Result<Limits, Failure> {
+        let mut overrides = LimitOverrides {
             fuel: self.fuel,
             memory: self.memory,
             timeout: self.timeout,
             ..LimitOverrides::default()
         };
-        overrides.apply(limits)
+        for written in &self.limit {
+            overrides.set(written)?;
+        }
+        Ok(overrides.apply(limits))
     }
 }
 
@@ -69,14 +76,15 @@ impl ScorerArguments {
     /// What the scorer says of itself without a configuration, if it can.
     pub async fn describe(&self, sandbox: &Sandbox, bytes: &[u8]) -> Option<ScorerInfo> {
         let grants = self.grant.iter().copied().collect();
-        sandbox.describe(bytes, &self.limits.apply(Limits::default()), grants).await.ok()
+        let limits = self.limits.apply(Limits::default()).ok()?;
+        sandbox.describe(bytes, &limits, grants).await.ok()
     }
 
     /// Loads the scorer.
     pub async fn load(&self, sandbox: &Sandbox, bytes: &[u8]) -> Result<LoadedScorer, Failure> {
         let config = self.config.as_deref().map(parse_config).transpose()?.unwrap_or_default();
         let grants: Grants = self.grant.iter().copied().collect();
-        let limits = self.limits.apply(Limits::default());
+        let limits = self.limits.apply(Limits::default())?;
         sandbox.load(bytes, &config, &limits, grants).await.map_err(|error| {
             let failure = Failure::from(error);
             Failure { message: format!("scorer `{}`: {}", self.scorer, failure.message), ..failure }

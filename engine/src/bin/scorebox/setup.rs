@@ -1,10 +1,15 @@
 //! The sandbox and its cache folder, from global options and the environment. The only place that
 //! reads the environment (but for what clap reads).
 
-use std::path::PathBuf;
+use std::{path::PathBuf, time::Duration};
 
 use etcetera::BaseStrategy as _;
-use scorebox::sandbox::{CacheOptions, DEFAULT_CACHE_BYTES, Sandbox, SandboxOptions};
+use scorebox::{
+    sandbox::{
+        CacheOptions, CompileLimits, Compiler, DEFAULT_CACHE_BYTES, Sandbox, SandboxOptions,
+    },
+    suite::{parse_bytes, parse_duration},
+};
 
 use crate::{failure::Failure, words};
 
@@ -18,12 +23,38 @@ pub struct Global {
     /// Neither read nor write compiled code on disk
     #[arg(long, global = true)]
     no_cache: bool,
+
+    /// Memory of all sandboxes together; scores wait for their share
+    #[arg(long, global = true, value_name = "SIZE", value_parser = parse_bytes, default_value = "4GiB")]
+    memory_budget: u64,
+
+    /// The longest that compiling one component may take
+    #[arg(long, global = true, value_name = "TIME", value_parser = parse_duration, default_value = "60s")]
+    compile_timeout: Duration,
+
+    /// The most memory that compiling one component may take
+    #[arg(long, global = true, value_name = "SIZE", value_parser = parse_bytes, default_value = "2GiB")]
+    compile_memory: u64,
 }
 
 impl Global {
     /// A sandbox with `slots` places, and a warning for all that does not work as it should.
     pub fn sandbox(&self, slots: u32) -> Result<Sandbox, Failure> {
-        let sandbox = Sandbox::new(&SandboxOptions { slots, cache: self.cache() })?;
+        let program = std::env::current_exe()
+            .map_err(|error| Failure::new(format!("cannot find this program's file: {error}")))?;
+        let sandbox = Sandbox::new(&SandboxOptions {
+            slots,
+            memory_budget_bytes: self.memory_budget,
+            cache: self.cache(),
+            compiler: Compiler::Process {
+                program,
+                arguments: vec![super::command::COMPILE.into()],
+            },
+            compile_limits: CompileLimits {
+                timeout: self.compile_timeout,
+                memory_bytes: self.compile_memory,
+            },
+        })?;
         sandbox.warnings().iter().for_each(|warning| words::warn(warning));
         Ok(sandbox)
     }

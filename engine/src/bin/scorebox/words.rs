@@ -17,19 +17,30 @@ pub fn say(text: &str) {
     let _ = writeln!(anstream::stderr(), "{text}");
 }
 
+/// Words for another program.
+pub fn raw(text: &str) {
+    let _ = std::io::stderr().write_all(text.as_bytes());
+}
+
 /// `warning: …`
 pub fn warn(text: &str) {
-    say(&format!("{WARNING}warning:{WARNING:#} {}", printable(text)));
+    say(&format!("{WARNING}warning:{WARNING:#} {}", quoted(text)));
+}
+
+/// The text with its further lines indented, so that nothing but scorebox begins a line: a message may
+/// hold what a scorer said, with lines of its own that look like ours.
+fn quoted(text: &str) -> String {
+    printable(text).replace('\n', "\n  ")
 }
 
 /// `hint: …`
 pub fn hint(text: &str) {
-    say(&format!("{HINT}hint:{HINT:#} {}", printable(text)));
+    say(&format!("{HINT}hint:{HINT:#} {}", quoted(text)));
 }
 
 /// `error: …`, with the hint on its own line.
 pub fn error(message: &str, hint_text: Option<&str>) {
-    say(&format!("{ERROR}error:{ERROR:#} {}", printable(message)));
+    say(&format!("{ERROR}error:{ERROR:#} {}", quoted(message)));
     if let Some(text) = hint_text {
         hint(text);
     }

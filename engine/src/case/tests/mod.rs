@@ -5,6 +5,7 @@ mod compressed;
 mod digest;
 mod keys;
 mod mapped;
+mod properties;
 mod reading;
 mod values;
 

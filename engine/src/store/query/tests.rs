@@ -98,7 +98,7 @@ fn what_fails_is_an_error_or_on_the_wrong_side_of_the_threshold() {
     for (scale, direction, threshold, expected) in rules {
         let (_folder, mut store) = database();
         let spec = ScorerSpec { scale, direction, threshold, ..scorer("a") };
-        let run = store.create_run(&run("r"), &[spec]).unwrap();
+        let run = store.create_run(&run("r"), &[spec], &session()).unwrap();
         let mut writer = RunWriter::new(store, run.clone());
         for (ordinal, id) in ["0", "0.5", "1", "error"].into_iter().enumerate() {
             let key = added(&mut writer, &case(ordinal as u64, id));
@@ -158,7 +158,7 @@ fn a_snapshot_does_not_see_what_is_written_meanwhile() {
     let mut other = Store::open(folder.path().join("scores.db")).unwrap();
     let counted: Result<_, StoreError> = store.snapshot(|store| {
         let before = store.runs(10)?.len();
-        other.create_run(&run("three"), &[])?;
+        other.create_run(&run("three"), &[], &session())?;
         Ok((before, store.runs(10)?.len()))
     });
     assert_eq!(counted.unwrap(), (2, 2));

@@ -129,7 +129,7 @@ fn a_run_says_how_it_ended_until_it_is_resumed() {
     drop(writer);
 
     let mut store = Store::open(folder.path().join("scores.db")).unwrap();
-    store.resume_run("r").unwrap();
+    store.resume_run("r", &session()).unwrap();
     let run = store.run("r").unwrap();
     assert_eq!((run.state, run.finished_at_ms), (RunState::Running, None));
     assert_eq!(run.state_reason, None);

@@ -1,5 +1,6 @@
 //! For tests: a scorer that waits inside a host call, where neither fuel nor the epoch ends it. It
-//! imports WASI's clock, so it also shows what becomes of a component that cannot be frozen.
+//! imports WASI's clocks and random numbers and tells what it finds there; so it also shows what becomes
+//! of a component that cannot be frozen.
 
 use scorebox_sdk::{Case, Info, JsonSchema, Score, ScoreError, Scorer, schemars};
 use serde::Deserialize;
@@ -9,7 +10,12 @@ mod wasi {
     wit_bindgen::generate!({
         inline: "
             package test:sleeper;
-            world sleeper { import wasi:clocks/monotonic-clock@0.2.0; }
+            world sleeper {
+                import wasi:clocks/monotonic-clock@0.2.0;
+                import wasi:clocks/wall-clock@0.2.0;
+                import wasi:random/random@0.2.0;
+                import wasi:random/insecure-seed@0.2.0;
+            }
             package wasi:io@0.2.0 {
                 interface poll { resource pollable { block: func(); } }
             }
@@ -19,13 +25,21 @@ mod wasi {
                     now: func() -> u64;
                     subscribe-duration: func(when: u64) -> pollable;
                 }
+                interface wall-clock {
+                    record datetime { seconds: u64, nanoseconds: u32 }
+                    now: func() -> datetime;
+                }
+            }
+            package wasi:random@0.2.0 {
+                interface random { get-random-u64: func() -> u64; }
+                interface insecure-seed { insecure-seed: func() -> tuple<u64, u64>; }
             }
         ",
         generate_all,
     });
 }
 
-/// Waits inside a host call, then scores 1 and tells the time.
+/// Waits inside a host call, then scores 1 and tells what time it is and what is random.
 #[derive(Deserialize, JsonSchema)]
 struct Sleeper {
     /// How long to wait, in milliseconds.
@@ -37,11 +51,24 @@ impl Scorer for Sleeper {
     const INFO: Info = Info::new("sleeper", "Sleeper", env!("CARGO_PKG_VERSION"));
 
     fn score(&self, _case: &Case) -> Result<Score, ScoreError> {
-        use wasi::wasi::clocks::monotonic_clock;
+        use wasi::wasi::{
+            clocks::{monotonic_clock, wall_clock},
+            random::{insecure_seed, random},
+        };
         if self.ms > 0 {
             monotonic_clock::subscribe_duration(self.ms * 1_000_000).block();
         }
-        Ok(Score::new(1.0).reason(format!("it is {}", monotonic_clock::now())))
+        let (clock, seed) = (wall_clock::now(), insecure_seed::insecure_seed());
+        Ok(Score::new(1.0).reason(format!(
+            "it is {}.{:09} s, and {} then {} ns on; random numbers are {}, {} and {:?}",
+            clock.seconds,
+            clock.nanoseconds,
+            monotonic_clock::now(),
+            monotonic_clock::now(),
+            random::get_random_u64(),
+            random::get_random_u64(),
+            seed,
+        )))
     }
 }
 

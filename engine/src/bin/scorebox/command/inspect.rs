@@ -123,7 +123,7 @@ struct Loaded<'a> {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Cost {
-    fuel: u64,
+    fuel: Option<u64>,
     fuel_limit: u64,
     memory_bytes: u64,
     memory_limit: u64,
@@ -181,8 +181,9 @@ impl<'a> Portrait<'a> {
         let Some(cost) = seen.cost else { return Ok(()) };
         let limits = scorer.limits();
         #[allow(clippy::cast_precision_loss)]
-        let (fuel, fuel_limit) = (cost.fuel as f64, limits.fuel as f64);
-        line("fuel", &format!("{} of {}", report::fuel(fuel), report::fuel(fuel_limit)))?;
+        let fuel = |fuel: u64| report::fuel(fuel as f64);
+        let used = cost.fuel.map_or_else(|| "unknown".to_owned(), fuel);
+        line("fuel", &format!("{used} of {}", fuel(limits.fuel)))?;
         line(
             "memory",
             &format!(

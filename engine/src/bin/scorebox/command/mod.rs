@@ -1,6 +1,7 @@
 //! The commands, a file each: its arguments, and what it does with them.
 
 mod build;
+mod compile;
 mod completions;
 mod inspect;
 mod run;
@@ -8,6 +9,7 @@ mod score;
 mod scorers;
 mod scores;
 mod stats;
+mod verify;
 
 use crate::{
     failure::{Exit, Failure},
@@ -65,11 +67,17 @@ pub enum Command {
     Run(run::Run),
     Scores(scores::Scores),
     Stats(stats::Stats),
+    Verify(verify::Verify),
     Scorers(scorers::Scorers),
     Inspect(inspect::Inspect),
     Build(build::Build),
     Completions(completions::Completions),
+    #[command(name = COMPILE, hide = true)]
+    Compile(compile::Compile),
 }
+
+/// The hidden command that compiles for another process of this program.
+pub const COMPILE: &str = "compile-for-parent";
 
 impl Command {
     /// Does it.
@@ -79,10 +87,12 @@ impl Command {
             Command::Run(command) => command.run(global),
             Command::Scores(command) => command.run(),
             Command::Stats(command) => command.run(),
+            Command::Verify(command) => command.run(global),
             Command::Scorers(command) => command.run(global),
             Command::Inspect(command) => command.run(global),
             Command::Build(command) => command.run(),
             Command::Completions(command) => command.run(),
+            Command::Compile(command) => command.run(),
         }
     }
 }

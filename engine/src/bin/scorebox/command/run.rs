@@ -71,6 +71,10 @@ pub struct Run {
     #[arg(long, value_name = "ID")]
     resume: Option<RunId>,
 
+    /// Copy scores that an earlier run in the database has: same component, configuration, limits, input
+    #[arg(long)]
+    reuse: bool,
+
     /// The database
     #[arg(long, value_name = "FILE", env = "SCOREBOX_DB", hide_env = true, default_value = DEFAULT_DATABASE)]
     db: PathBuf,
@@ -140,6 +144,7 @@ impl Run {
                 OnBadCaseArgument::Stop => OnBadCase::Stop,
                 OnBadCaseArgument::Skip => OnBadCase::Skip,
             },
+            reuse: self.reuse,
         };
         stop_on_interrupt(Arc::clone(control));
         let bar = (!self.quiet).then(|| report::progress_bar(Arc::clone(control)));
@@ -226,7 +231,7 @@ impl Run {
         }
         let mut suite = Suite::new(name, scorers)?;
         for scorer in &mut suite.scorers {
-            scorer.limits = self.limits.apply(scorer.limits.clone());
+            scorer.limits = self.limits.apply(scorer.limits.clone())?;
         }
         for written in &self.config {
             let (name, config) = split_named("config", written)?;
@@ -268,7 +273,8 @@ fn slots(jobs: usize, scorers: usize) -> u32 {
     u32::try_from(wanted).unwrap_or(u32::MAX)
 }
 
-fn cores() -> usize {
+/// The cores that this process may use.
+pub fn cores() -> usize {
     thread::available_parallelism().map_or(1, Into::into)
 }
 

@@ -167,7 +167,7 @@ impl Score {
 /// A score as JSON.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Answer<'a> {
+pub struct Answer<'a> {
     scorer: &'a str,
     status: &'static str,
     score: Option<f64>,
@@ -181,7 +181,7 @@ struct Answer<'a> {
     assertions: &'a [scorebox::contract::Assertion],
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<AnswerError<'a>>,
-    fuel: u64,
+    fuel: Option<u64>,
     memory_bytes: u64,
     duration_ms: f64,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
@@ -197,7 +197,7 @@ struct AnswerError<'a> {
 }
 
 impl<'a> Answer<'a> {
-    fn of(scorer: &'a str, outcome: &'a Outcome) -> Answer<'a> {
+    pub fn of(scorer: &'a str, outcome: &'a Outcome) -> Answer<'a> {
         let result = outcome.result.as_ref().ok();
         let error = outcome.result.as_ref().err();
         Answer {

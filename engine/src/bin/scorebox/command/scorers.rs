@@ -1,33 +1,60 @@
-//! `scorebox scorers`: which scorers are built in; one of them in full.
+//! `scorebox scorers`: which scorers are built in; one of them in full; its example, scored.
+
+mod page;
 
 use scorebox::{
-    contract::{Fields, ScorerInfo},
+    case::Case,
+    contract::{Example, Fields, ScorerInfo},
     digest::Digest,
-    registry::Registry,
-    report::{self, Align, Table},
-    sandbox::{Grants, Limits},
+    registry::{Registry, ScorerSource},
+    report::{self, Align, ConfigKey, Table, config_keys},
+    sandbox::{Anatomy, Grants, Limits, Outcome, Sandbox, ScorerConfig},
 };
 use serde::Serialize;
 use serde_json::value::RawValue;
+use tokio::task::JoinSet;
 
-use super::inspect::{pretty, reads};
+use super::{inspect::reads, score::Answer};
 use crate::{
     failure::{Exit, Failure},
-    output::{self, Format, Out},
+    output::{self, Out},
     setup::{self, Global},
+    words,
 };
 
-/// List the built-in scorers, or show one with its configuration
+/// List the built-in scorers, or show one with its formula, configuration and an example
 #[derive(Debug, clap::Args)]
 pub struct Scorers {
     /// The scorer to show
     name: Option<String>,
 
+    /// Only scorers with this text in their name, description or what they read
+    #[arg(long, value_name = "TEXT", conflicts_with = "name")]
+    search: Option<String>,
+
+    /// Score the example that the scorer carries; exits with 1 where it does not keep its promise
+    #[arg(long, requires = "name")]
+    example: bool,
+
     /// How to print it
     #[arg(long, value_name = "FORMAT", default_value = "table")]
-    format: Format,
+    format: ScorersFormat,
 }
 
+/// How scorers are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum ScorersFormat {
+    /// A table for people.
+    Table,
+    /// One JSON document.
+    Json,
+    /// A JSON document a line.
+    Jsonl,
+    /// A page with all of them in full.
+    Markdown,
+}
+
+/// What there is to say of a scorer.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Entry {
@@ -40,66 +67,193 @@ struct Entry {
     reads_keys: String,
     digest: Digest,
     config_schema: Option<Box<RawValue>>,
+    example: Option<Example>,
 }
 
 impl Scorers {
     pub fn run(&self, global: &Global) -> Result<Exit, Failure> {
         let registry = Registry::with_builtins();
+        let runtime = setup::small_runtime()?;
+        let sandbox = global.sandbox(crate::command::run::cores() as u32)?;
+        if self.example {
+            let name = self.name.as_deref().unwrap_or_default();
+            return runtime.block_on(score_example(name, registry.get(name)?, &sandbox));
+        }
         let names: Vec<&str> = match &self.name {
             Some(name) => vec![registry.get(name).map(|_| name.as_str())?],
             None => registry.list().collect(),
         };
-        let sandbox = global.sandbox(1)?;
-        let runtime = setup::small_runtime()?;
-        let entries = names
-            .into_iter()
-            .map(|name| {
-                let source = registry.get(name)?;
-                let info = runtime.block_on(sandbox.describe(
-                    &source.bytes,
-                    &Limits::default(),
-                    Grants::NONE,
-                ))?;
-                Ok(Entry::new(name, Digest::of(&source.bytes), info))
-            })
-            .collect::<Result<Vec<_>, Failure>>()?;
-        output::stdout(|out| match (self.format, &self.name, entries.as_slice()) {
-            (Format::Table, Some(_), [entry]) => entry.write(out),
-            (Format::Table, ..) => write!(out, "{}", table(&entries)),
-            (Format::Json, Some(_), [entry]) => output::json(out, entry),
-            (format, ..) => output::list(out, format == Format::Jsonl, &entries),
-        })?;
+        let mut entries = runtime.block_on(entries(&names, &registry, &sandbox))?;
+        if let Some(text) = &self.search {
+            entries.retain(|entry| entry.mentions(text));
+            if entries.is_empty() {
+                words::say(&format!("no built-in scorer mentions `{text}`"));
+            }
+        }
+        match (self.format, entries.as_slice()) {
+            (ScorersFormat::Table, [entry]) if self.name.is_some() => {
+                let shown =
+                    runtime.block_on(example_of(entry, registry.get(&entry.name)?, &sandbox))?;
+                output::stdout(|out| entry.write(out, shown.as_ref()))?;
+            }
+            (ScorersFormat::Table, _) => output::stdout(|out| write!(out, "{}", table(&entries)))?,
+            (ScorersFormat::Markdown, _) => output::stdout(|out| page::write(out, &entries))?,
+            (ScorersFormat::Json, [entry]) if self.name.is_some() => {
+                output::stdout(|out| output::json(out, entry))?;
+            }
+            (format, _) => {
+                let lines = format == ScorersFormat::Jsonl;
+                output::stdout(|out| output::list(out, lines, &entries))?;
+            }
+        }
         Ok(Exit::Done)
     }
 }
 
+/// What all these scorers say of themselves, asked side by side.
+async fn entries(
+    names: &[&str],
+    registry: &Registry,
+    sandbox: &Sandbox,
+) -> Result<Vec<Entry>, Failure> {
+    let mut asked = JoinSet::new();
+    for name in names {
+        let (name, source) = ((*name).to_owned(), registry.get(name)?.clone());
+        let sandbox = sandbox.clone();
+        asked.spawn(async move {
+            let described = sandbox.describe(&source.bytes, &Limits::default(), Grants::NONE).await;
+            described.map(|info| Entry::new(name, &source, info))
+        });
+    }
+    let mut entries = Vec::with_capacity(names.len());
+    for described in asked.join_all().await {
+        entries.push(described??);
+    }
+    entries.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(entries)
+}
+
 impl Entry {
-    fn new(name: &str, digest: Digest, info: ScorerInfo) -> Entry {
-        Entry {
-            name: name.to_owned(),
+    fn new(name: String, source: &ScorerSource, info: ScorerInfo) -> Result<Entry, Failure> {
+        let example = Anatomy::read(&source.bytes)?.example;
+        Ok(Entry {
+            name,
             reads_keys: reads(&info),
             title: info.name,
             version: info.version,
             description: info.description,
             reads: info.reads,
-            digest,
+            digest: Digest::of(&source.bytes),
             config_schema: info.config_schema.and_then(|schema| RawValue::from_string(schema).ok()),
-        }
+            example: example.as_deref().map(Example::parse).transpose().map_err(Failure::new)?,
+        })
     }
 
-    fn write(&self, out: &mut Out<'_>) -> std::io::Result<()> {
+    fn mentions(&self, text: &str) -> bool {
+        let text = text.to_lowercase();
+        [&self.name, &self.title, &self.description, &self.reads_keys]
+            .iter()
+            .any(|of| of.to_lowercase().contains(&text))
+    }
+
+    fn config_keys(&self) -> Vec<ConfigKey> {
+        self.config_schema.as_ref().map_or_else(Vec::new, |schema| config_keys(schema.get()))
+    }
+
+    /// The first sentence of the description.
+    fn gist(&self) -> String {
+        let paragraph = self.description.split("\n\n").next().unwrap_or_default();
+        report::one_line(paragraph, 200)
+    }
+
+    fn write(&self, out: &mut Out<'_>, shown: Option<&ShownExample>) -> std::io::Result<()> {
         writeln!(out, "{} ({}), version {}", self.name, self.title, self.version)?;
         writeln!(out, "\n{}\n", report::printable(&self.description))?;
         writeln!(out, "reads    {}", self.reads_keys)?;
         writeln!(out, "sha-256  {}", self.digest)?;
-        if let Some(schema) = &self.config_schema {
-            writeln!(
-                out,
-                "\nconfiguration (JSON Schema):\n{}",
-                report::printable(&pretty(schema.get()))
-            )?;
+        let keys = self.config_keys();
+        if !keys.is_empty() {
+            let mut table = Table::new(&[
+                ("configuration", Align::Left),
+                ("value", Align::Left),
+                ("default", Align::Left),
+                ("meaning", Align::Left),
+            ]);
+            for key in keys {
+                let line = |text: &str, most| report::one_line(text, most);
+                table.row([
+                    line(&key.name, 40),
+                    line(&key.kind, 60),
+                    line(&key.default, 30),
+                    line(&key.description, 160),
+                ]);
+            }
+            write!(out, "\n{table}")?;
+        }
+        if let (Some(example), Some(shown)) = (&self.example, shown) {
+            let config = serde_json::to_string(&example.config)?;
+            writeln!(out, "\nexample")?;
+            writeln!(out, "  case    {}", report::printable(example.case.get()))?;
+            writeln!(out, "  config  {}", report::printable(&config))?;
+            writeln!(out, "  score   {}", report::printable(&shown.0))?;
         }
         Ok(())
+    }
+}
+
+/// The result of an example, in words.
+struct ShownExample(String);
+
+async fn example_of(
+    entry: &Entry,
+    source: &ScorerSource,
+    sandbox: &Sandbox,
+) -> Result<Option<ShownExample>, Failure> {
+    let Some(example) = &entry.example else { return Ok(None) };
+    let outcome = outcome_of(example, source, sandbox).await?;
+    Ok(Some(ShownExample(match outcome.result {
+        Err(error) => format!("error: {error}"),
+        Ok(result) => {
+            let score = result.score.map_or_else(|| "not applicable".into(), report::score);
+            result.reason.map_or_else(|| score.clone(), |reason| format!("{score}: {reason}"))
+        }
+    })))
+}
+
+async fn outcome_of(
+    example: &Example,
+    source: &ScorerSource,
+    sandbox: &Sandbox,
+) -> Result<Outcome, Failure> {
+    let case = Case::from_json(example.case.get())?;
+    let config = ScorerConfig::new(&example.config);
+    let scorer = sandbox.load(&source.bytes, &config, &Limits::default(), Grants::NONE).await?;
+    Ok(scorer.score(case.scorer_input(scorer.info().reads)).await)
+}
+
+async fn score_example(
+    name: &str,
+    source: &ScorerSource,
+    sandbox: &Sandbox,
+) -> Result<Exit, Failure> {
+    let text = Anatomy::read(&source.bytes)?.example.ok_or_else(|| {
+        Failure::new(format!("the scorer `{name}` carries no example"))
+            .hint("`scorebox build` takes it from the crate's example.json")
+    })?;
+    let example = Example::parse(&text).map_err(Failure::new)?;
+    let outcome = outcome_of(&example, source, sandbox).await?;
+    output::stdout(|out| output::json(out, &Answer::of(name, &outcome)))?;
+    match &outcome.result {
+        Err(error) => {
+            words::error(&error.to_string(), error.hint.as_deref());
+            Ok(Exit::SomeErrors)
+        }
+        Ok(result) if example.promises(result.score) => Ok(Exit::Done),
+        Ok(_) => {
+            let promised = example.score.map_or_else(|| "not applicable".into(), report::score);
+            words::error(&format!("the example promises {promised}"), None);
+            Ok(Exit::SomeErrors)
+        }
     }
 }
 
@@ -110,8 +264,11 @@ fn table(entries: &[Entry]) -> Table {
         ("what it scores", Align::Left),
     ]);
     for entry in entries {
-        let first_line = entry.description.lines().next().unwrap_or_default();
-        table.row([&entry.name, &entry.reads_keys, &report::one_line(first_line, 100)]);
+        table.row([
+            entry.name.clone(),
+            entry.reads_keys.clone(),
+            report::one_line(&entry.gist(), 100),
+        ]);
     }
     table
 }

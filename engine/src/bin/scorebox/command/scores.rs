@@ -1,6 +1,6 @@
 //! `scorebox scores`: pages through stored scores.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use scorebox::{
     report::{self, Align, Table},
@@ -75,19 +75,7 @@ impl Scores {
     }
 
     fn filter(&self, store: &Store) -> Result<ScoreFilter, Failure> {
-        let run = match &self.run {
-            Some(run) => run.clone(),
-            None => match store.latest_run()? {
-                Some(run) => run.spec.id.to_string(),
-                None => {
-                    return Err(Failure::new(format!(
-                        "there is no run in `{}`",
-                        self.db.display()
-                    ))
-                    .hint("`scorebox run` makes one"));
-                }
-            },
-        };
+        let run = run_or_newest(self.run.as_deref(), store, &self.db)?;
         Ok(ScoreFilter {
             run: Some(run),
             node: self.node.clone(),
@@ -147,6 +135,22 @@ impl Scores {
     }
 }
 
+/// The run that is named, or the newest.
+pub fn run_or_newest(
+    named: Option<&str>,
+    store: &Store,
+    database: &Path,
+) -> Result<String, Failure> {
+    if let Some(run) = named {
+        return Ok(run.to_owned());
+    }
+    match store.latest_run()? {
+        Some(run) => Ok(run.spec.id.to_string()),
+        None => Err(Failure::new(format!("there is no run in `{}`", database.display()))
+            .hint("`scorebox run` makes one")),
+    }
+}
+
 enum Trouble {
     Reading(Failure),
     Writing(std::io::Error),
@@ -202,7 +206,8 @@ fn write_array(out: &mut Out<'_>, rows: Rows<'_>) -> Result<(), Trouble> {
     rows.for_each(|record| {
         out.write_all(if first { b"\n" } else { b",\n" })?;
         first = false;
-        Ok(serde_json::to_writer(&mut *out, &record).map_err(std::io::Error::from)?)
+        let json = serde_json::to_string(&record).map_err(std::io::Error::from)?;
+        Ok(out.write_all(report::printable_json(&json).as_bytes())?)
     })?;
     Ok(out.write_all(if first { b"]\n" } else { b"\n]\n" })?)
 }

@@ -6,11 +6,15 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use scorebox::{
     report::{self, Align, Table},
     run::{Aggregate, Control, RunReport, aggregate},
-    store::{ScoreFilter, Store},
+    store::{RunRecord, ScoreFilter, Store, SummaryRecord},
 };
 use serde::Serialize;
+use serde_json::value::RawValue;
 
-use super::{super::scores::DEFAULT_DATABASE, REDRAW, shell_word};
+use super::{
+    super::{inspect::pretty, scores::DEFAULT_DATABASE},
+    REDRAW, shell_word,
+};
 use crate::{
     failure::Failure,
     output::{self, Format},
@@ -82,9 +86,23 @@ struct Summary<'a> {
     cases_bad: u64,
     cases_finished_before: u64,
     scores_written: u64,
+    scores_reused: u64,
     duration_ms: f64,
     database: String,
     scorers: &'a [Aggregate],
+    summaries: Vec<OfTheRun<'a>>,
+}
+
+/// What a scorer says of the run as a whole.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct OfTheRun<'a> {
+    scorer_id: &'a str,
+    summary: Option<&'a RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error_kind: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error_message: Option<&'a str>,
 }
 
 /// Prints the summary; answers how many scores of the run are errors.
@@ -97,10 +115,16 @@ pub fn print(
     let filter = ScoreFilter { run: Some(run.run.to_string()), ..ScoreFilter::default() };
     let aggregates = aggregate(store, &filter)?;
     let errors = aggregates.iter().map(|aggregate| aggregate.errors).sum();
+    let record = store.run(run.run.as_str())?;
+    let said = store.summaries(record.key)?;
+    let summary = summary(&record, run, database, &aggregates, &said);
     output::stdout(|out| match format {
-        Format::Table => write!(out, "{}", table(&aggregates)),
-        Format::Json => output::json(out, &summary(store, run, database, &aggregates)),
-        Format::Jsonl => output::json_line(out, &summary(store, run, database, &aggregates)),
+        Format::Table => {
+            write!(out, "{}", table(&aggregates))?;
+            said.iter().try_for_each(|said| write!(out, "\n{}", said_of_the_run(said)))
+        }
+        Format::Json => output::json(out, &summary),
+        Format::Jsonl => output::json_line(out, &summary),
     })?;
     if format == Format::Table {
         say_totals(run, database);
@@ -113,23 +137,53 @@ pub fn print(
 }
 
 fn summary<'a>(
-    store: &Store,
+    record: &'a RunRecord,
     run: &'a RunReport,
     database: &Path,
     scorers: &'a [Aggregate],
+    summaries: &'a [SummaryRecord],
 ) -> Summary<'a> {
-    let state = store.run(run.run.as_str()).map_or("unknown", |record| record.state.as_str());
     Summary {
         run_id: run.run.as_str(),
-        state,
+        state: record.state.as_str(),
         cases_read: run.progress.cases_read,
         cases_bad: run.progress.cases_bad,
         cases_finished_before: run.progress.cases_finished_before,
         scores_written: run.progress.scores_written,
+        scores_reused: run.progress.scores_reused,
         duration_ms: run.duration.as_secs_f64() * 1e3,
         database: database.display().to_string(),
         scorers,
+        summaries: summaries.iter().map(OfTheRun::new).collect(),
     }
+}
+
+impl OfTheRun<'_> {
+    fn new(record: &SummaryRecord) -> OfTheRun<'_> {
+        OfTheRun {
+            scorer_id: &record.scorer_id,
+            // Checked when it came over the wall.
+            summary: record
+                .summary_json
+                .as_deref()
+                .and_then(|json| serde_json::from_str(json).ok()),
+            error_kind: record.error_kind.as_deref(),
+            error_message: record.error_message.as_deref(),
+        }
+    }
+}
+
+/// What a scorer says of the run as a whole, for people.
+fn said_of_the_run(record: &SummaryRecord) -> String {
+    let said = match (&record.summary_json, &record.error_kind, &record.error_message) {
+        (Some(json), ..) => report::printable(&pretty(json)),
+        (None, kind, message) => format!(
+            "error: {}: {}",
+            kind.as_deref().unwrap_or_default(),
+            report::printable(message.as_deref().unwrap_or_default()).replace('\n', "\n  ")
+        ),
+    };
+    format!("{} of the run: {said}\n", record.scorer_id)
 }
 
 fn table(aggregates: &[Aggregate]) -> Table {
@@ -176,6 +230,10 @@ fn say_totals(run: &RunReport, database: &Path) {
         report::counted(progress.scores_written, "score", "scores"),
         report::duration(run.duration)
     );
+    if progress.scores_reused > 0 {
+        let reused = report::count(progress.scores_reused);
+        text.push_str(&format!(", {reused} of them reused from earlier runs"));
+    }
     if progress.cases_finished_before > 0 {
         let before = report::counted(progress.cases_finished_before, "case was", "cases were");
         text.push_str(&format!(" ({before} finished before)"));

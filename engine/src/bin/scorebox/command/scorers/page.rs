@@ -1,0 +1,48 @@
+//! The page docs/scorers.md: every built-in scorer in full, from what the components say of themselves.
+//! Scores nothing.
+
+use scorebox::report;
+
+use super::Entry;
+use crate::output::Out;
+
+pub(super) fn write(out: &mut Out<'_>, entries: &[Entry]) -> std::io::Result<()> {
+    writeln!(out, "# Built-in scorers\n")?;
+    writeln!(
+        out,
+        "Written by `scorebox scorers --format markdown` from what the components say of themselves; a \
+         test\nkeeps it current. `scorebox scorers NAME` shows one, `scorebox scorers --search TEXT` finds \
+         some,\n`scorebox scorers NAME --example` scores its example.\n"
+    )?;
+    writeln!(out, "| scorer | reads | what it scores |\n|---|---|---|")?;
+    for entry in entries {
+        let Entry { name, reads_keys, .. } = entry;
+        writeln!(out, "| [`{name}`](#{name}) | {reads_keys} | {} |", cell(&entry.gist()))?;
+    }
+    entries.iter().try_for_each(|entry| section(out, entry))
+}
+
+fn section(out: &mut Out<'_>, entry: &Entry) -> std::io::Result<()> {
+    writeln!(out, "\n## {}\n", entry.name)?;
+    writeln!(out, "{}", report::printable(&entry.description))?;
+    let keys = entry.config_keys();
+    if !keys.is_empty() {
+        writeln!(out, "\n| configuration | value | default | meaning |\n|---|---|---|---|")?;
+        for key in keys {
+            let default = match key.default.as_str() {
+                "" | "required" => key.default.clone(),
+                default => format!("`{default}`"),
+            };
+            let row = [format!("`{}`", key.name), key.kind, default, key.description];
+            writeln!(out, "| {} |", row.map(|text| cell(&text)).join(" | "))?;
+        }
+    }
+    let Some(example) = &entry.example else { return Ok(()) };
+    let config = serde_json::to_string(&example.config)?;
+    let score = example.score.map_or_else(|| "not applicable".into(), report::score);
+    writeln!(out, "\n```\ncase    {}\nconfig  {config}\nscore   {score}\n```", example.case.get())
+}
+
+fn cell(text: &str) -> String {
+    report::printable(text).replace('|', "\\|").replace('\n', " ")
+}

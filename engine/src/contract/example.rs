@@ -1,0 +1,47 @@
+//! The example that a component carries: a small case, a configuration, and the score that comes of them.
+//! Scores nothing.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, value::RawValue};
+
+/// The custom section of a component that holds its example.
+pub const EXAMPLE_SECTION: &str = "scorebox:example";
+/// Bytes of an example.
+pub const MOST_EXAMPLE_BYTES: usize = 64 << 10;
+
+/// A case that shows what a scorer does.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Example {
+    /// The scorer's configuration.
+    #[serde(default)]
+    pub config: Map<String, Value>,
+    /// The case, as one line of a file of cases.
+    pub case: Box<RawValue>,
+    /// The score, within 1e-9; none where the scorer does not apply.
+    pub score: Option<f64>,
+}
+
+impl Example {
+    /// Reads an example.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn parse(text: &str) -> Result<Example, String> {
+        if text.len() > MOST_EXAMPLE_BYTES {
+            return Err(format!(
+                "the example has {} bytes; the most is {MOST_EXAMPLE_BYTES}",
+                text.len()
+            ));
+        }
+        serde_json::from_str(text).map_err(|error| format!("the example is not one: {error}"))
+    }
+
+    /// Whether this is the score that the example promises.
+    pub fn promises(&self, score: Option<f64>) -> bool {
+        match (self.score, score) {
+            (Some(promised), Some(score)) => (promised - score).abs() <= 1e-9,
+            (promised, score) => promised == score,
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! How many instances may exist at once, and how much memory they may have together. What an instance
+//! does with its share is for its own limiter.
+//!
+//! An instance takes its whole memory limit from the budget before it begins, so that a score never
+//! fails because of what happens to run beside it.
+
+use tokio::sync::{Semaphore, SemaphorePermit};
+
+use super::{ErrorKind, Limits, ScoreError};
+
+/// What the budget is counted in: a page of Wasm memory.
+const PAGE_BYTES: u64 = 64 << 10;
+
+/// The way in for instances.
+pub(super) struct Admission {
+    slots: Semaphore,
+    pages: Semaphore,
+    all_pages: u32,
+    budget_bytes: u64,
+}
+
+/// An instance's place; given back on drop.
+pub(super) struct Admitted<'a> {
+    _slot: Option<SemaphorePermit<'a>>,
+    _pages: Option<SemaphorePermit<'a>>,
+}
+
+impl Admission {
+    pub(super) fn new(slots: u32, budget_bytes: u64) -> Admission {
+        let all_pages = u32::try_from(budget_bytes.div_ceil(PAGE_BYTES)).unwrap_or(u32::MAX);
+        Admission {
+            slots: Semaphore::new(slots as usize),
+            pages: Semaphore::new(all_pages as usize),
+            all_pages,
+            budget_bytes,
+        }
+    }
+
+    /// Refuses limits that no instance could ever be admitted with.
+    pub(super) fn must_fit(&self, limits: &Limits) -> Result<(), ScoreError> {
+        if limits.memory_bytes <= self.budget_bytes {
+            return Ok(());
+        }
+        Err(ScoreError::new(
+            ErrorKind::OutOfMemory,
+            format!(
+                "one score may use {} bytes of memory, and all sandboxes together {}",
+                limits.memory_bytes, self.budget_bytes
+            ),
+        )
+        .hint("lower the scorer's `memory` limit, or raise --memory-budget"))
+    }
+
+    /// Waits for a place.
+    pub(super) async fn enter(&self, limits: &Limits) -> Admitted<'_> {
+        let pages = limits.memory_bytes.div_ceil(PAGE_BYTES).min(self.all_pages.into());
+        let pages = u32::try_from(pages).unwrap_or(self.all_pages);
+        // Neither semaphore is ever closed. Slots first, everywhere, so that no two wait for each
+        // other.
+        let slot = self.slots.acquire().await;
+        let pages = self.pages.acquire_many(pages).await;
+        Admitted { _slot: slot.ok(), _pages: pages.ok() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn limits(memory_bytes: u64) -> Limits {
+        Limits { memory_bytes, ..Limits::default() }
+    }
+
+    #[tokio::test]
+    async fn instances_together_stay_within_the_budget() {
+        let admission = Admission::new(8, 3 << 20);
+        let two_thirds = limits(2 << 20);
+        let _first = admission.enter(&two_thirds).await;
+        let waiting = admission.enter(&two_thirds);
+        assert!(tokio::time::timeout(std::time::Duration::ZERO, waiting).await.is_err());
+        admission.enter(&limits(1 << 20)).await;
+    }
+
+    #[test]
+    fn limits_beyond_the_budget_are_refused_with_both_numbers() {
+        let error = Admission::new(1, 1 << 20).must_fit(&limits(2 << 20)).unwrap_err();
+        assert_eq!(
+            error.message,
+            "one score may use 2097152 bytes of memory, and all sandboxes together 1048576"
+        );
+    }
+}

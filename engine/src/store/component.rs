@@ -1,0 +1,49 @@
+//! The components of runs, each stored once. Looks into none.
+
+use rusqlite::{OptionalExtension, Transaction, params};
+
+use super::{Store, StoreError};
+use crate::digest::Digest;
+
+impl Store {
+    /// The bytes of the component with this digest, as they lie in the database; whether they still
+    /// have that digest is for the caller to check.
+    ///
+    /// # Errors
+    /// Troubles of reading.
+    pub fn component(&self, digest: Digest) -> Result<Option<Vec<u8>>, StoreError> {
+        let read = || {
+            let mut query =
+                self.conn.prepare_cached("SELECT bytes FROM components WHERE digest = ?1")?;
+            query.query_row([digest], |row| row.get(0)).optional()
+        };
+        self.told(read())
+    }
+}
+
+/// Stores a component unless it is there.
+pub(super) fn keep(change: &Transaction<'_>, digest: Digest, bytes: &[u8]) -> rusqlite::Result<()> {
+    let insert = "INSERT INTO components (digest, bytes) VALUES (?1, ?2)
+                  ON CONFLICT (digest) DO NOTHING";
+    change.execute(insert, params![digest, bytes]).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample::*;
+
+    #[test]
+    fn a_component_is_stored_once_however_many_scorers_and_runs_use_it() {
+        let (_folder, mut store) = database();
+        for run_id in ["one", "two"] {
+            let twice =
+                [scorer("a"), crate::store::ScorerSpec { scorer_id: "b".into(), ..scorer("a") }];
+            store.create_run(&run(run_id), &twice, &session()).unwrap();
+        }
+        let count = "SELECT count(*) FROM components";
+        assert_eq!(store.conn.query_row(count, [], |row| row.get::<_, i64>(0)).unwrap(), 1);
+        let bytes = store.component(scorer("a").component_digest).unwrap();
+        assert_eq!(bytes.as_deref(), Some(&b"a"[..]));
+        assert_eq!(store.component(crate::digest::Digest::of(b"other")).unwrap(), None);
+    }
+}

@@ -1,0 +1,182 @@
+//! Scores that were computed before: which rows of earlier runs answer for a case of this one, and
+//! their copies. Computes no digest.
+
+use rusqlite::{OptionalExtension, params};
+
+use super::{CaseKey, RunHandle, ScorerKey, Store, StoreError};
+use crate::digest::Digest;
+
+/// A row of an earlier run that has the score.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reusable {
+    pub(super) case: CaseKey,
+    pub(super) scorer: ScorerKey,
+}
+
+/// The rows that a run may reuse, found by scorer and input. Held in temporary files, not in memory.
+#[derive(Debug)]
+pub struct ReuseIndex {
+    store: Store,
+}
+
+/// Equal scorers: the same component, configuration, limits and start, with the same grants. Rows:
+/// answers (no errors: what went wrong may go well this time), of the same wasmtime, whose fuel this
+/// one's can stand beside. Of several the newest.
+const FILL: &str = "
+    INSERT OR IGNORE INTO temp.reusable
+    SELECT mine.scorer, score_rows.input_digest, score_rows.case_key, score_rows.scorer
+    FROM scorers AS mine
+    JOIN scorers AS theirs ON theirs.component_digest = mine.component_digest
+        AND theirs.config_digest = mine.config_digest AND theirs.limits_json = mine.limits_json
+        AND theirs.frozen = mine.frozen AND theirs.grants_json = mine.grants_json
+        AND theirs.run <> mine.run
+    JOIN score_rows ON score_rows.case_key BETWEEN theirs.run << 40 AND ((theirs.run + 1) << 40) - 1
+        AND score_rows.scorer = theirs.scorer
+    JOIN sessions ON sessions.session = score_rows.session
+    WHERE mine.run = ?1 AND sessions.wasmtime_version = ?2
+        AND score_rows.status IN ('scored', 'not-applicable')
+        AND score_rows.input_digest IS NOT NULL
+    ORDER BY mine.scorer, score_rows.input_digest, theirs.run DESC";
+
+impl ReuseIndex {
+    /// Collects the rows of earlier runs in this database that `run` may reuse. Takes a pass over the
+    /// rows of those runs that had the same scorers.
+    ///
+    /// # Errors
+    /// Troubles of reading.
+    pub fn new(
+        store: Store,
+        run: &RunHandle,
+        wasmtime_version: &str,
+    ) -> Result<ReuseIndex, StoreError> {
+        let fill = || {
+            // The store is for reading only; this table is in a file of its own.
+            store.conn.pragma_update(None, "query_only", false)?;
+            store.conn.execute_batch(
+                "CREATE TEMP TABLE reusable (
+                     scorer INTEGER, input_digest BLOB, from_case INTEGER, from_scorer INTEGER,
+                     PRIMARY KEY (scorer, input_digest)) STRICT, WITHOUT ROWID",
+            )?;
+            store.conn.execute(FILL, params![run.key, wasmtime_version])?;
+            store.conn.pragma_update(None, "query_only", true)
+        };
+        let filled = fill();
+        store.told(filled)?;
+        Ok(ReuseIndex { store })
+    }
+
+    /// The row that has the score of this scorer for this input, if there is one.
+    ///
+    /// # Errors
+    /// Troubles of reading.
+    pub fn find(&self, scorer: ScorerKey, input: Digest) -> Result<Option<Reusable>, StoreError> {
+        let read = || {
+            let mut query = self.store.conn.prepare_cached(
+                "SELECT from_case, from_scorer FROM temp.reusable
+                 WHERE scorer = ?1 AND input_digest = ?2",
+            )?;
+            let row = query.query_row(params![scorer, input], |row| {
+                Ok(Reusable { case: row.get(0)?, scorer: row.get(1)? })
+            });
+            row.optional()
+        };
+        self.store.told(read())
+    }
+}
+
+/// A copy of a copy names the row that was computed.
+const COPY: &str = "
+    INSERT INTO score_rows (case_key, scorer, status, score, fuel, memory_bytes, duration_ms,
+        scored_at_ms, error_kind, error_message, label, reason, meta_json, assertions_json, log_json,
+        input_digest, session, reused_case, reused_scorer)
+    SELECT ?1, ?2, status, score, fuel, memory_bytes, duration_ms, scored_at_ms, error_kind,
+        error_message, label, reason, meta_json, assertions_json, log_json, input_digest, session,
+        coalesce(reused_case, case_key), coalesce(reused_scorer, scorer)
+    FROM score_rows WHERE case_key = ?3 AND scorer = ?4
+    ON CONFLICT (case_key, scorer) DO NOTHING";
+
+pub(super) fn copy(
+    store: &Store,
+    case: CaseKey,
+    scorer: ScorerKey,
+    from: Reusable,
+) -> rusqlite::Result<bool> {
+    let mut statement = store.conn.prepare_cached(COPY)?;
+    Ok(statement.execute(params![case, scorer, from.case, from.scorer])? == 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{NewScore, RunWriter, ScoreFilter, ScorerSpec, sample::*};
+    use super::*;
+
+    fn input(name: &str) -> Option<Digest> {
+        Some(Digest::of(name.as_bytes()))
+    }
+
+    /// A run of the scorer, with one scored case for each input.
+    fn scored_run(path: &std::path::Path, id: &str, scorer: &ScorerSpec, inputs: &[&str]) {
+        let mut store = Store::open(path).unwrap();
+        let run = store.create_run(&run(id), std::slice::from_ref(scorer), &session()).unwrap();
+        let mut writer = RunWriter::new(store, run);
+        for (ordinal, name) in inputs.iter().enumerate() {
+            let key = added(&mut writer, &case(ordinal as u64, name));
+            let scorer = writer.run().scorers[0];
+            let score = NewScore { input_digest: input(name), ..scored(0.25) };
+            writer.add_score(key, scorer, &score).unwrap();
+        }
+    }
+
+    fn index(
+        path: &std::path::Path,
+        scorer: &ScorerSpec,
+        wasmtime: &str,
+    ) -> (RunWriter, ReuseIndex) {
+        let mut store = Store::open(path).unwrap();
+        let run = store.create_run(&run("new"), std::slice::from_ref(scorer), &session()).unwrap();
+        let reader = Store::open_read_only(path).unwrap();
+        let index = ReuseIndex::new(reader, &run, wasmtime).unwrap();
+        (RunWriter::new(store, run), index)
+    }
+
+    #[test]
+    fn a_row_is_reused_where_component_configuration_limits_and_input_are_the_same() {
+        let (folder, _) = database();
+        let path = folder.path().join("scores.db");
+        let mine = scorer("a");
+        scored_run(&path, "old", &mine, &["x", "y"]);
+        scored_run(&path, "newer", &mine, &["x"]);
+        let limited = ScorerSpec { limits_json: r#"{"fuel":1}"#.into(), ..scorer("a") };
+        scored_run(&path, "limited", &limited, &["limits"]);
+        let configured = ScorerSpec { config_digest: Digest::of(b"other"), ..scorer("a") };
+        scored_run(&path, "configured", &configured, &["configuration"]);
+        scored_run(&path, "component", &scorer("b"), &["component"]);
+
+        let (mut writer, index) = index(&path, &mine, "48.0.8");
+        let scorer = writer.run().scorers[0];
+        for other in ["z", "limits", "configuration", "component"] {
+            assert_eq!(index.find(scorer, input(other).unwrap()).unwrap(), None, "{other}");
+        }
+        for (ordinal, name) in ["x", "y"].into_iter().enumerate() {
+            let from = index.find(scorer, input(name).unwrap()).unwrap().unwrap();
+            let key = added(&mut writer, &case(ordinal as u64, name));
+            assert!(writer.reuse_score(key, scorer, from).unwrap());
+            assert!(!writer.reuse_score(key, scorer, from).unwrap(), "once");
+        }
+        let filter = ScoreFilter { run: Some("new".into()), ..ScoreFilter::default() };
+        let rows = writer.store().scores(&filter, None, 9).unwrap();
+        assert_eq!(rows[0].reused_from.as_deref(), Some("newer:a:0:0:x"), "the newest");
+        assert_eq!(rows[1].reused_from.as_deref(), Some("old:a:0:0:y"));
+        assert_eq!((rows[0].score, rows[0].fuel), (Some(0.25), Some(1000)));
+        assert_eq!(writer.store().counts(&filter).unwrap()[0].reused, 2);
+    }
+
+    #[test]
+    fn rows_of_another_wasmtime_are_not_reused() {
+        let (folder, _) = database();
+        let path = folder.path().join("scores.db");
+        scored_run(&path, "old", &scorer("a"), &["x"]);
+        let (writer, index) = index(&path, &scorer("a"), "48.0.9");
+        assert_eq!(index.find(writer.run().scorers[0], input("x").unwrap()).unwrap(), None);
+    }
+}

@@ -1,0 +1,137 @@
+//! The limits that a user sets, in a suite file or on the command line. Enforces none.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Deserializer, de};
+
+use crate::sandbox::Limits;
+
+use super::{parse_bytes, parse_duration, parse_memory};
+
+/// The limits that a user sets; the others keep their defaults.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LimitOverrides {
+    /// Fuel of one score.
+    #[serde(default)]
+    pub fuel: Option<u64>,
+    /// Bytes of memory, at most 4 GiB.
+    #[serde(default, deserialize_with = "memory")]
+    pub memory: Option<u64>,
+    /// Wall-clock time of one score.
+    #[serde(default, deserialize_with = "duration")]
+    pub timeout: Option<Duration>,
+    /// Bytes of `reason`.
+    #[serde(default, deserialize_with = "bytes")]
+    pub reason: Option<u64>,
+    /// Bytes of `meta`.
+    #[serde(default, deserialize_with = "bytes")]
+    pub meta: Option<u64>,
+    /// Assertions of one score.
+    #[serde(default)]
+    pub assertions: Option<u32>,
+    /// Bytes of log messages.
+    #[serde(default, deserialize_with = "bytes")]
+    pub log: Option<u64>,
+}
+
+/// What is wrong with `NAME=VALUE`.
+#[derive(Debug, thiserror::Error)]
+pub enum BadLimit {
+    /// No `=`.
+    #[error("`{0}` is not NAME=VALUE")]
+    NoValue(String),
+    /// No limit of that name.
+    #[error("there is no limit `{0}`; the limits are: {names}", names = LimitOverrides::NAMES.join(", "))]
+    NoSuchLimit(String),
+    /// The value is not one.
+    #[error("{name}: {reason}")]
+    BadValue {
+        /// The limit.
+        name: String,
+        /// Why not.
+        reason: String,
+    },
+}
+
+impl LimitOverrides {
+    /// The names of all limits.
+    pub const NAMES: [&str; 7] =
+        ["fuel", "memory", "timeout", "reason", "meta", "assertions", "log"];
+
+    /// Sets the limit that `NAME=VALUE` names; values are written as in a suite file.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn set(&mut self, written: &str) -> Result<(), BadLimit> {
+        let Some((name, value)) = written.split_once('=') else {
+            return Err(BadLimit::NoValue(written.to_owned()));
+        };
+        let bad = |reason: String| BadLimit::BadValue { name: name.to_owned(), reason };
+        let bytes = || parse_bytes(value).map(Some).map_err(|error| bad(error.to_string()));
+        let count = || value.parse().map_err(|_| bad(format!("`{value}` is not a whole number")));
+        match name {
+            "fuel" => self.fuel = Some(count()?),
+            "memory" => {
+                self.memory = Some(parse_memory(value).map_err(|error| bad(error.to_string()))?);
+            }
+            "timeout" => {
+                self.timeout = Some(parse_duration(value).map_err(|error| bad(error.to_string()))?);
+            }
+            "reason" => self.reason = bytes()?,
+            "meta" => self.meta = bytes()?,
+            "assertions" => {
+                let most = u32::try_from(count()?);
+                self.assertions = Some(most.map_err(|error| bad(error.to_string()))?);
+            }
+            "log" => self.log = bytes()?,
+            _ => return Err(BadLimit::NoSuchLimit(name.to_owned())),
+        }
+        Ok(())
+    }
+
+    /// `limits` with what the user set in their place.
+    #[must_use]
+    pub fn apply(&self, mut limits: Limits) -> Limits {
+        let size = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
+        limits.fuel = self.fuel.unwrap_or(limits.fuel);
+        limits.memory_bytes = self.memory.unwrap_or(limits.memory_bytes);
+        limits.timeout = self.timeout.unwrap_or(limits.timeout);
+        limits.reason_bytes = self.reason.map_or(limits.reason_bytes, size);
+        limits.meta_bytes = self.meta.map_or(limits.meta_bytes, size);
+        limits.assertions = self.assertions.map_or(limits.assertions, |most| size(most.into()));
+        limits.log_bytes = self.log.map_or(limits.log_bytes, size);
+        limits
+    }
+}
+
+/// A number of bytes, or text with a unit.
+#[derive(Deserialize)]
+#[serde(
+    untagged,
+    expecting = "expected a size: a whole number of bytes, or text such as \"64MiB\""
+)]
+enum WrittenBytes {
+    Number(u64),
+    Text(String),
+}
+
+fn bytes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+    match WrittenBytes::deserialize(deserializer)? {
+        WrittenBytes::Number(bytes) => Ok(Some(bytes)),
+        WrittenBytes::Text(text) => parse_bytes(&text).map(Some).map_err(de::Error::custom),
+    }
+}
+
+fn memory<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+    let written = match WrittenBytes::deserialize(deserializer)? {
+        WrittenBytes::Number(bytes) => bytes.to_string(),
+        WrittenBytes::Text(text) => text,
+    };
+    parse_memory(&written).map(Some).map_err(de::Error::custom)
+}
+
+fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    parse_duration(&text).map(Some).map_err(de::Error::custom)
+}

@@ -1,0 +1,238 @@
+//! What a score said and cost, as it is stored and as it is computed, and how two of them differ.
+//! Computes nothing.
+
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::value::RawValue;
+
+use crate::{
+    contract::LogLine,
+    sandbox::{ErrorKind, Outcome, cut},
+    store::{ScoreRecord, Status},
+};
+
+/// Bytes of each side of a difference that are told.
+const SHOWN_BYTES: usize = 200;
+
+/// What a score said and cost. JSON is kept as the bytes that it was.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Answer {
+    /// What came of it.
+    pub status: Status,
+    /// In every scored answer and in no other.
+    #[serde(default, deserialize_with = "exact")]
+    pub score: Option<f64>,
+    /// A category that goes with it.
+    #[serde(default)]
+    pub label: Option<String>,
+    /// Why, for a person.
+    #[serde(default)]
+    pub reason: Option<String>,
+    /// The scorer's own JSON.
+    #[serde(default)]
+    pub meta: Option<Box<RawValue>>,
+    /// The checks that the score is made of.
+    #[serde(default)]
+    pub assertions: Option<Box<RawValue>>,
+    /// What the scorer logged.
+    #[serde(default)]
+    pub log: Option<Box<RawValue>>,
+    /// The engine's word for what went wrong.
+    #[serde(default)]
+    pub error_kind: Option<String>,
+    /// What the user is told of it.
+    #[serde(default)]
+    pub error_message: Option<String>,
+    /// Wasm fuel that it used, where that is known.
+    #[serde(default)]
+    pub fuel: Option<u64>,
+    /// The sandbox's peak memory, in bytes.
+    #[serde(default)]
+    pub memory_bytes: Option<u64>,
+}
+
+/// serde_json's own reading of numbers may be off by the last bit.
+fn exact<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+    let written = Option::<Box<RawValue>>::deserialize(deserializer)?;
+    let Some(written) = written.filter(|written| written.get() != "null") else { return Ok(None) };
+    written.get().parse().map(Some).map_err(serde::de::Error::custom)
+}
+
+/// Something that is not as stored.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Difference {
+    /// What: `score`, `reason`, `component` …
+    pub what: String,
+    /// What is stored.
+    pub stored: String,
+    /// What was found instead.
+    pub computed: String,
+}
+
+impl Difference {
+    pub(super) fn new(
+        what: impl Into<String>,
+        stored: impl AsRef<str>,
+        computed: impl AsRef<str>,
+    ) -> Difference {
+        Difference {
+            what: what.into(),
+            stored: cut(stored.as_ref(), SHOWN_BYTES),
+            computed: cut(computed.as_ref(), SHOWN_BYTES),
+        }
+    }
+}
+
+impl Answer {
+    /// The answer that is stored in a row; the reason why not where its JSON is none.
+    pub(super) fn stored(record: &ScoreRecord) -> Result<Answer, String> {
+        let json = |what: &str, text: &Option<String>| {
+            let raw = text.clone().map(RawValue::from_string).transpose();
+            raw.map_err(|error| format!("the stored {what} is not JSON: {error}"))
+        };
+        Ok(Answer {
+            status: record.status,
+            score: record.score,
+            label: record.label.clone(),
+            reason: record.reason.clone(),
+            meta: json("meta", &record.meta_json)?,
+            assertions: json("assertions", &record.assertions_json)?,
+            log: json("log", &record.log_json)?,
+            error_kind: record.error_kind.clone(),
+            error_message: record.error_message.clone(),
+            fuel: record.fuel,
+            memory_bytes: record.memory_bytes,
+        })
+    }
+
+    /// The answer that was computed.
+    pub(super) fn computed(outcome: Outcome) -> Answer {
+        let log: &[LogLine] = &outcome.log;
+        let mut answer = Answer {
+            status: Status::Error,
+            score: None,
+            label: None,
+            reason: None,
+            meta: None,
+            assertions: None,
+            log: raw_list(log),
+            error_kind: None,
+            error_message: None,
+            fuel: outcome.fuel,
+            memory_bytes: Some(outcome.memory_bytes),
+        };
+        match outcome.result {
+            Err(error) => {
+                answer.error_kind = Some(error.kind.as_str().to_owned());
+                answer.error_message = Some(error.message);
+            }
+            Ok(result) => {
+                answer.status = match result.score {
+                    Some(_) => Status::Scored,
+                    None => Status::NotApplicable,
+                };
+                answer.score = result.score;
+                answer.label = result.label;
+                answer.reason = result.reason;
+                // Checked when it came over the wall.
+                answer.meta = result.meta.and_then(|meta| RawValue::from_string(meta).ok());
+                if result.score.is_some() {
+                    answer.assertions = raw_list(&result.assertions);
+                }
+            }
+        }
+        answer
+    }
+
+    /// Whether this is the time-out, which is the machine's and not the scorer's.
+    pub(super) fn is_a_time_out(&self) -> bool {
+        self.error_kind.as_deref() == Some(ErrorKind::TimedOut.as_str())
+    }
+
+    /// What of `computed` is not what this stored answer says. Fuel, memory and messages are compared
+    /// only where both are of one version of wasmtime.
+    pub(super) fn differences(&self, computed: &Answer, same_wasmtime: bool) -> Vec<Difference> {
+        let bits = |score: Option<f64>| score.map(f64::to_bits);
+        let shown = |text: &Option<String>| text.clone().unwrap_or_else(|| "none".into());
+        let raw = |json: &Option<Box<RawValue>>| {
+            json.as_ref().map_or_else(|| "none".to_owned(), |json| json.get().to_owned())
+        };
+        let number = |number: Option<u64>| number.map_or_else(|| "none".into(), |n| n.to_string());
+        let score = |score: Option<f64>| score.map_or_else(|| "none".into(), |s| s.to_string());
+        let mut found = Vec::new();
+        let mut compare = |what: &str, stored: String, computed: String| {
+            if stored != computed {
+                found.push(Difference::new(what, stored, computed));
+            }
+        };
+        compare("status", self.status.as_str().into(), computed.status.as_str().into());
+        if bits(self.score) != bits(computed.score) {
+            compare("score", score(self.score), score(computed.score));
+        }
+        compare("label", shown(&self.label), shown(&computed.label));
+        compare("reason", shown(&self.reason), shown(&computed.reason));
+        compare("meta", raw(&self.meta), raw(&computed.meta));
+        compare("assertions", raw(&self.assertions), raw(&computed.assertions));
+        compare("log", raw(&self.log), raw(&computed.log));
+        compare("error kind", shown(&self.error_kind), shown(&computed.error_kind));
+        if same_wasmtime {
+            compare("error message", shown(&self.error_message), shown(&computed.error_message));
+            compare("fuel", number(self.fuel), number(computed.fuel));
+            compare("memory", number(self.memory_bytes), number(computed.memory_bytes));
+        }
+        found
+    }
+}
+
+/// As the store writes them: none where the list is empty.
+fn raw_list<T: Serialize>(items: &[T]) -> Option<Box<RawValue>> {
+    (!items.is_empty()).then(|| serde_json::value::to_raw_value(items).ok()).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(json: &str) -> Answer {
+        serde_json::from_str(json).unwrap()
+    }
+
+    #[test]
+    fn everything_that_an_answer_says_is_compared() {
+        let one = r#"{"status":"scored","score":0.1,"label":"a","reason":"b","meta":{"c":1},
+            "assertions":[1],"log":[2],"errorKind":"d","errorMessage":"e","fuel":3,"memoryBytes":4}"#;
+        let other = r#"{"status":"error","score":0.2,"label":"A","reason":"B","meta":{"c": 1},
+            "assertions":[],"log":[],"errorKind":"D","errorMessage":"E","fuel":30,"memoryBytes":40}"#;
+        let (one, other) = (answer(one), answer(other));
+        let all = one.differences(&other, true);
+        let whats: Vec<&str> = all.iter().map(|difference| difference.what.as_str()).collect();
+        assert_eq!(
+            whats,
+            [
+                "status",
+                "score",
+                "label",
+                "reason",
+                "meta",
+                "assertions",
+                "log",
+                "error kind",
+                "error message",
+                "fuel",
+                "memory"
+            ]
+        );
+        assert_eq!(one.differences(&other, false).len(), 8);
+        assert_eq!(one.differences(&one.clone(), true), []);
+    }
+
+    #[test]
+    fn a_score_is_read_back_to_the_bit() {
+        for score in [0.1 + 0.2, 1.0 / 3.0, f64::MIN_POSITIVE, 5e-324, 0.49999999999999994] {
+            let written = Answer { score: Some(score), ..answer(r#"{"status":"scored"}"#) };
+            let read = answer(&serde_json::to_string(&written).unwrap());
+            assert_eq!(read.score.map(f64::to_bits), Some(score.to_bits()));
+        }
+    }
+}

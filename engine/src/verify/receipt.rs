@@ -1,0 +1,195 @@
+//! Receipts: what is needed to compute one score again elsewhere, with nothing but the component and
+//! the case. Reads no files.
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::{
+    case::Case,
+    digest::Digest,
+    sandbox::{Grant, Limits, Sandbox},
+    store::{ScoreId, Store, StoreError},
+};
+
+use super::{
+    Answer, Finding, Verdict,
+    rescore::{Rescorer, different},
+};
+
+/// The version of the format.
+pub const VERSION: u32 = 1;
+
+/// What is needed to compute one score again, and what it was.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Receipt {
+    /// Of this format: 1.
+    pub version: u32,
+    /// The score.
+    pub score_id: String,
+    /// The component that computed it.
+    pub component: ReceiptComponent,
+    /// The configuration that it had.
+    pub config: Box<RawValue>,
+    /// The digest of that.
+    pub config_digest: Digest,
+    /// The limits that it ran under.
+    pub limits: Limits,
+    /// What it was granted.
+    pub grants: Vec<Grant>,
+    /// The digest of what it was fed of the case.
+    pub input_digest: Digest,
+    /// The scorebox that ran it.
+    pub engine_version: String,
+    /// The wasmtime in that; fuel is only comparable within one.
+    pub wasmtime_version: String,
+    /// The version of the contract between the two.
+    pub contract_version: String,
+    /// When, in milliseconds since 1970 UTC.
+    pub scored_at_ms: i64,
+    /// What it said and cost.
+    pub answer: Answer,
+}
+
+/// Which component.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ReceiptComponent {
+    /// The SHA-256 of its bytes.
+    pub digest: Digest,
+    /// What it calls itself.
+    pub id: String,
+    /// The version that it claims.
+    pub version: String,
+    /// Where the bytes came from.
+    pub origin: String,
+}
+
+/// Why there is no receipt.
+#[derive(Debug, thiserror::Error)]
+pub enum ReceiptError {
+    /// The database says no.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The run has no such score.
+    #[error("there is no score `{0}`")]
+    NoSuchScore(String),
+    /// The row lacks what a receipt needs.
+    #[error("there can be no receipt for `{id}`: {reason}")]
+    Incomplete {
+        /// The score.
+        id: String,
+        /// What it lacks.
+        reason: String,
+    },
+    /// The text is no receipt.
+    #[error("not a receipt: {0}")]
+    Unreadable(#[from] serde_json::Error),
+    /// Made by another scorebox.
+    #[error("a receipt of version {0}; this scorebox reads version {VERSION}")]
+    OtherVersion(u32),
+}
+
+impl ReceiptError {
+    /// What to do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            ReceiptError::Store(error) => Some(error.hint()),
+            ReceiptError::NoSuchScore(_) => Some(
+                "`scorebox scores RUN --format jsonl` shows the ids: RUN:SCORER:ITERATION:ATTEMPT:CASE"
+                    .into(),
+            ),
+            ReceiptError::Incomplete { .. } => None,
+            ReceiptError::Unreadable(_) => {
+                Some("`scorebox verify --receipt SCORE-ID` writes one".into())
+            }
+            ReceiptError::OtherVersion(_) => Some("use the scorebox that wrote it".into()),
+        }
+    }
+}
+
+impl Receipt {
+    /// The receipt of a stored score.
+    ///
+    /// # Errors
+    /// Where there is no such score, or its row has no digest of its input.
+    pub fn of(store: &Store, id: &ScoreId) -> Result<Receipt, ReceiptError> {
+        store.snapshot(|store| Receipt::read(store, id))
+    }
+
+    fn read(store: &Store, id: &ScoreId) -> Result<Receipt, ReceiptError> {
+        let incomplete = |reason: String| ReceiptError::Incomplete { id: id.to_string(), reason };
+        let run = store.run(id.run_id.as_str())?;
+        let scorer = store
+            .scorers(run.key)?
+            .into_iter()
+            .find(|scorer| scorer.spec.scorer_id == id.scorer_id)
+            .ok_or_else(|| ReceiptError::NoSuchScore(id.to_string()))?;
+        let record =
+            store.score(run.key, id)?.ok_or_else(|| ReceiptError::NoSuchScore(id.to_string()))?;
+        let input_digest = record.input_digest.ok_or_else(|| {
+            incomplete("nothing ran, or a scorebox without receipts wrote it".into())
+        })?;
+        let spec = scorer.spec;
+        let damaged = |error: serde_json::Error| incomplete(format!("its scorer: {error}"));
+        Ok(Receipt {
+            version: VERSION,
+            score_id: id.to_string(),
+            component: ReceiptComponent {
+                digest: spec.component_digest,
+                id: spec.component_id,
+                version: spec.component_version,
+                origin: spec.component_origin,
+            },
+            config: RawValue::from_string(spec.config_json).map_err(damaged)?,
+            config_digest: spec.config_digest,
+            limits: serde_json::from_str(&spec.limits_json).map_err(damaged)?,
+            grants: serde_json::from_str(&spec.grants_json).map_err(damaged)?,
+            input_digest,
+            engine_version: record.engine_version.clone(),
+            wasmtime_version: record.wasmtime_version.clone(),
+            contract_version: run.spec.contract_version,
+            scored_at_ms: record.scored_at_ms,
+            answer: Answer::stored(&record).map_err(incomplete)?,
+        })
+    }
+
+    /// Reads a receipt.
+    ///
+    /// # Errors
+    /// Where the text is none, or of another version.
+    pub fn parse(text: &str) -> Result<Receipt, ReceiptError> {
+        #[derive(Deserialize)]
+        struct OfVersion {
+            version: u32,
+        }
+        let found: OfVersion = serde_json::from_str(text)?;
+        if found.version != VERSION {
+            return Err(ReceiptError::OtherVersion(found.version));
+        }
+        Ok(serde_json::from_str(text)?)
+    }
+
+    /// Computes the score again from a component and a case.
+    pub async fn check(&self, component: &[u8], case: &Case, sandbox: &Sandbox) -> Finding {
+        Finding {
+            score_id: self.score_id.clone(),
+            verdict: self.verdict(component, case, sandbox).await,
+        }
+    }
+
+    async fn verdict(&self, component: &[u8], case: &Case, sandbox: &Sandbox) -> Verdict {
+        let actual = Digest::of(component);
+        if actual != self.component.digest {
+            return different("component", self.component.digest.to_string(), actual.to_string());
+        }
+        let actual = Digest::of(self.config.get().as_bytes());
+        if actual != self.config_digest {
+            return different("configuration", self.config_digest.to_string(), actual.to_string());
+        }
+        let rescorer =
+            Rescorer::of(component, self.config.get(), &self.limits, self.grants.clone(), sandbox)
+                .await;
+        rescorer.verdict(case, Some(self.input_digest), &self.answer, &self.wasmtime_version).await
+    }
+}

@@ -1,0 +1,192 @@
+//! One score computed anew, with everything checked that it is made of. Writes nothing.
+
+use std::sync::Arc;
+
+use crate::{
+    case::{Case, Key},
+    digest::Digest,
+    sandbox::{Grant, Limits, LoadedScorer, Sandbox, ScorerConfig, WASMTIME_VERSION},
+    store::{CaseContent, ScoreRecord, ScorerSpec, Status, Store, StoreError},
+};
+
+use super::{Answer, Difference, Finding, Verdict};
+
+/// A scorer of a run, loaded again; or why that cannot be.
+pub(super) struct Rescorer(Result<LoadedScorer, Verdict>);
+
+impl Rescorer {
+    pub(super) fn unusable(reason: String) -> Rescorer {
+        Rescorer(Err(Verdict::NotVerifiable { reason }))
+    }
+
+    /// Loads what a run stored of a scorer.
+    pub(super) async fn load(
+        store: &Store,
+        spec: &ScorerSpec,
+        sandbox: &Sandbox,
+    ) -> Result<Rescorer, StoreError> {
+        let Some(component) = store.component(spec.component_digest)? else {
+            return Ok(Rescorer::unusable(
+                "its component is not in the database, which an older scorebox wrote".into(),
+            ));
+        };
+        let actual = Digest::of(&component);
+        if actual != spec.component_digest {
+            return Ok(Rescorer(Err(different(
+                "component",
+                spec.component_digest.to_string(),
+                actual.to_string(),
+            ))));
+        }
+        let actual = Digest::of(spec.config_json.as_bytes());
+        if actual != spec.config_digest {
+            return Ok(Rescorer(Err(different(
+                "configuration",
+                spec.config_digest.to_string(),
+                actual.to_string(),
+            ))));
+        }
+        let (limits, grants) = match (parse(&spec.limits_json), parse(&spec.grants_json)) {
+            (Ok(limits), Ok(grants)) => (limits, grants),
+            (Err(reason), _) | (_, Err(reason)) => return Ok(Rescorer::unusable(reason)),
+        };
+        Ok(Rescorer::of(&component, &spec.config_json, &limits, grants, sandbox).await)
+    }
+
+    /// Loads a component that is the right one.
+    pub(super) async fn of(
+        component: &[u8],
+        config: &str,
+        limits: &Limits,
+        grants: Vec<Grant>,
+        sandbox: &Sandbox,
+    ) -> Rescorer {
+        let config = match serde_json::from_str(config) {
+            Ok(object) => ScorerConfig::new(&object),
+            Err(error) => {
+                return Rescorer::unusable(format!("its configuration is no object: {error}"));
+            }
+        };
+        let loaded = sandbox.load(component, &config, limits, grants.into_iter().collect()).await;
+        match loaded {
+            Ok(loaded) => Rescorer(Ok(loaded)),
+            Err(error) => Rescorer::unusable(format!("its scorer cannot be loaded: {error}")),
+        }
+    }
+
+    /// Scores the case and compares.
+    pub(super) async fn verdict(
+        &self,
+        case: &Case,
+        input_digest: Option<Digest>,
+        stored: &Answer,
+        wasmtime_version: &str,
+    ) -> Verdict {
+        if stored.status == Status::Skipped {
+            return Verdict::NotVerifiable { reason: "it was skipped: nothing ran".into() };
+        }
+        if stored.is_a_time_out() {
+            let reason = "it timed out, which depends on the machine".into();
+            return Verdict::NotVerifiable { reason };
+        }
+        let scorer = match &self.0 {
+            Ok(scorer) => scorer,
+            Err(verdict) => return verdict.clone(),
+        };
+        let input = case.scorer_input(scorer.info().reads);
+        if let Some(expected) = input_digest {
+            let actual = input.digest();
+            if actual != expected {
+                return different("input", expected.to_string(), actual.to_string());
+            }
+        }
+        let computed = Answer::computed(scorer.score(input).await);
+        if computed.is_a_time_out() {
+            return Verdict::NotVerifiable { reason: "computing it again timed out".into() };
+        }
+        let differences = stored.differences(&computed, wasmtime_version == WASMTIME_VERSION);
+        match differences.is_empty() {
+            true => Verdict::Verified,
+            false => Verdict::Different { differences },
+        }
+    }
+}
+
+/// The verdicts of a group of rows, in their order, `jobs` at once.
+pub(super) async fn all(
+    group: Vec<(Arc<Rescorer>, ScoreRecord, CaseContent)>,
+    jobs: usize,
+) -> Vec<Finding> {
+    let turns = Arc::new(tokio::sync::Semaphore::new(jobs.max(1)));
+    let tasks: Vec<_> = group
+        .into_iter()
+        .map(|(rescorer, record, content)| {
+            let turns = Arc::clone(&turns);
+            let score_id = record.id.to_string();
+            let task = tokio::spawn(async move {
+                let _turn = turns.acquire().await;
+                verdict_of_row(&rescorer, &record, &content).await
+            });
+            (score_id, task)
+        })
+        .collect();
+    let mut findings = Vec::with_capacity(tasks.len());
+    for (score_id, task) in tasks {
+        let verdict = task.await.unwrap_or_else(|error| Verdict::NotVerifiable {
+            reason: format!("computing it broke: {error}"),
+        });
+        findings.push(Finding { score_id, verdict });
+    }
+    findings
+}
+
+async fn verdict_of_row(
+    rescorer: &Rescorer,
+    record: &ScoreRecord,
+    content: &CaseContent,
+) -> Verdict {
+    let unreadable = |reason: String| Verdict::NotVerifiable { reason };
+    let case = match rebuilt(content) {
+        Ok(case) => case,
+        Err(reason) => return unreadable(format!("its case cannot be read: {reason}")),
+    };
+    let actual = case.digest();
+    if actual != content.digest {
+        return different("case", content.digest.to_string(), actual.to_string());
+    }
+    match Answer::stored(record) {
+        Ok(stored) => {
+            rescorer.verdict(&case, record.input_digest, &stored, &record.wasmtime_version).await
+        }
+        Err(reason) => unreadable(reason),
+    }
+}
+
+/// The case, as scorers see it, from what is stored of it.
+fn rebuilt(content: &CaseContent) -> Result<Case, String> {
+    let latency = content.latency_ms.map(|latency| latency.to_string());
+    let parts = [
+        (Key::Output, Some(&content.output)),
+        (Key::Input, content.input.as_ref()),
+        (Key::GroundTruth, content.ground_truth.as_ref()),
+        (Key::Context, content.context.as_ref()),
+        (Key::LatencyMs, latency.as_ref()),
+        (Key::OutputSchema, content.output_schema.as_ref()),
+        (Key::Trace, content.trace.as_ref()),
+        (Key::Usage, content.usage.as_ref()),
+        (Key::Metadata, content.metadata.as_ref()),
+        (Key::Baseline, content.baseline.as_ref()),
+    ];
+    let given = parts.into_iter().filter_map(|(key, json)| Some((key, json?)));
+    let builder = given.fold(Case::builder(), |builder, (key, json)| builder.json(key, json));
+    builder.build().map_err(|error| error.to_string())
+}
+
+fn parse<T: serde::de::DeserializeOwned>(json: &str) -> Result<T, String> {
+    serde_json::from_str(json)
+        .map_err(|error| format!("what is stored of its scorer is damaged: {error}"))
+}
+
+pub(super) fn different(what: &str, stored: String, computed: String) -> Verdict {
+    Verdict::Different { differences: vec![Difference::new(what, stored, computed)] }
+}

@@ -1,0 +1,172 @@
+//! choice: 1 where the choices that a model marks after `ANSWER:` are exactly the right ones, else 0. It
+//! gives nothing for a part of them, and does not read what the choices say.
+//!
+//! The marks are read as `multiple_choice` of Inspect 0.3.285 reads them, and compared as its `choice`
+//! does.
+
+mod marks;
+
+use std::collections::BTreeSet;
+
+use marks::marks;
+use scorebox_sdk::{
+    Accepted, Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, excerpt,
+    schemars,
+};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// Scores 1 when the choices marked after `ANSWER:` are exactly the right ones, else 0.
+///
+/// Choices are called A to Z; from the 27th on 1, 2, 3 … `ANSWER: A, C`, `ANSWER: AC`,
+/// `ANSWER: A and C` and `**ANSWER**: (A), (C)` are read, in any case; the last line that begins with `ANSWER:` counts, or
+/// else the last `ANSWER:`. Without one, or with a choice that does not exist, nothing is marked. The
+/// right choices are the case's ground truth or the configured `value` or `values`, all of them together:
+/// `AC`, `A, C` or a list. An empty text means that nothing is to be marked.
+///
+/// Equals Inspect's `choice` after `multiple_choice`, for single and multiple answers. On purpose,
+/// `ANSWERS:` is read as well, and a repeated letter counts once.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Choice {
+    /// The choices, or how many there are.
+    #[serde(default)]
+    choices: Choices,
+    /// Turns the score around: 1 where the marked choices are not the right ones.
+    #[serde(default)]
+    negate: bool,
+    /// The right choices, in place of the ground truth.
+    #[serde(default)]
+    value: Option<Value>,
+    /// The right choices one by one, in place of the ground truth.
+    #[serde(default)]
+    values: Option<Vec<Value>>,
+    #[serde(skip)]
+    accepted: Option<Accepted<'static>>,
+}
+
+/// The choices.
+#[derive(Deserialize, JsonSchema)]
+#[serde(untagged, expecting = "should be a list of choices, or how many there are")]
+enum Choices {
+    /// How many there are.
+    Count(usize),
+    /// What they say, in order; only their number counts.
+    List(Vec<Value>),
+}
+
+impl Default for Choices {
+    fn default() -> Self {
+        Choices::Count(26)
+    }
+}
+
+impl Scorer for Choice {
+    const INFO: Info =
+        Info::new("choice", "Choice", env!("CARGO_PKG_VERSION")).reads(Fields::GROUND_TRUTH);
+
+    fn prepare(&mut self) -> Result<(), ConfigError> {
+        if self.count() == 0 {
+            return Err(ConfigError::new("choices", "should be at least one, found none"));
+        }
+        self.accepted = Accepted::from_config(self.value.take(), self.values.take())?;
+        if let Some(accepted) = &self.accepted {
+            self.right(accepted).map_err(|(name, message)| ConfigError::new(name, message))?;
+        }
+        Ok(())
+    }
+
+    fn score(&self, case: &Case) -> Result<Score, ScoreError> {
+        let accepted = Accepted::or_ground_truth(&self.accepted, case)?;
+        let right = self
+            .right(&accepted)
+            .map_err(|(name, message)| ScoreError::invalid_input(format!("`{name}` {message}")))?;
+        let output = case.output();
+        let marked = marks(&output.text()?, self.count());
+        let (marked_names, right_names) = (names(&marked), names(&right));
+        let reason = match (marked.is_empty(), marked == right) {
+            (false, true) => format!("marked {marked_names}"),
+            (false, false) => format!("marked {marked_names}, right is {right_names}"),
+            (true, true) => "nothing is marked, and nothing is right".to_owned(),
+            (true, false) => {
+                format!("no choice found after `ANSWER:`; right is {right_names}")
+            }
+        };
+        let score = Score::pass((marked == right) != self.negate)
+            .reason(reason)
+            .meta(json!({ "marked": list(&marked), "right": list(&right) }));
+        // A label is short.
+        let label = excerpt(&marked_names, 50);
+        Ok(if marked.is_empty() { score } else { score.label(label) })
+    }
+}
+
+impl Choice {
+    fn count(&self) -> usize {
+        match &self.choices {
+            Choices::Count(count) => *count,
+            Choices::List(list) => list.len(),
+        }
+    }
+
+    /// The places of the right choices; an error names the part and says what is wrong with it.
+    fn right(&self, accepted: &Accepted<'_>) -> Result<BTreeSet<usize>, (String, String)> {
+        let mut right = BTreeSet::new();
+        for part in accepted.parts() {
+            let places = part.text().ok().and_then(|text| named(&text, self.count()));
+            right.extend(places.ok_or_else(|| {
+                let last = name(self.count() - 1);
+                let found = part.excerpt();
+                let message = format!("should name choices from A to {last}, found {found}");
+                (part.name().to_owned(), message)
+            })?);
+        }
+        Ok(right)
+    }
+}
+
+/// The places of the choices that a text names: a number is one, of anything else each character.
+fn named(text: &str, count: usize) -> Option<Vec<usize>> {
+    let mut places = Vec::new();
+    for token in text.split(|c: char| c == ',' || c.is_whitespace()) {
+        if token.bytes().all(|byte| byte.is_ascii_digit()) && !token.is_empty() {
+            places.push(place(token)?);
+        } else {
+            for c in token.chars() {
+                places.push(place(c.encode_utf8(&mut [0; 4]))?);
+            }
+        }
+    }
+    places.iter().all(|place| *place < count).then_some(places)
+}
+
+/// The place of a choice by its name.
+fn place(name: &str) -> Option<usize> {
+    match name.as_bytes() {
+        [letter] if letter.is_ascii_alphabetic() => {
+            Some(usize::from(letter.to_ascii_uppercase() - b'A'))
+        }
+        _ => name.parse().ok().filter(|number| *number > 0).map(|number: usize| number + 25),
+    }
+}
+
+/// The name of a choice by its place.
+fn name(place: usize) -> String {
+    match u8::try_from(place) {
+        Ok(place) if place < 26 => char::from(b'A' + place).to_string(),
+        _ => (place - 25).to_string(),
+    }
+}
+
+fn list(places: &BTreeSet<usize>) -> Vec<String> {
+    places.iter().map(|place| name(*place)).collect()
+}
+
+fn names(places: &BTreeSet<usize>) -> String {
+    if places.is_empty() { "none".to_owned() } else { list(places).join(", ") }
+}
+
+scorebox_sdk::export!(Choice);
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,94 @@
+//! event-order: 1 where events happened in an order. For the order of tools see tool-order.
+//!
+//! The rule is niceeval's `eventOrder`.
+
+use scorebox_sdk::trace::{TextOrRegex, TextPattern};
+use scorebox_sdk::{
+    Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, Severity, schemars,
+};
+use serde::Deserialize;
+use serde_json::json;
+
+/// Scores 1 when events of these types happened in this order, with any others between them, else
+/// 0.
+///
+/// A type is the common one (`message`, `action.called`, `subagent.called` …; see the scorer
+/// `event`) or what the trace itself calls it. Equals niceeval's `eventOrder`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct EventOrder {
+    /// The types in their order; one may be named more than once.
+    types: Vec<TextOrRegex>,
+    #[serde(skip)]
+    wanted: Vec<TextPattern>,
+}
+
+impl Scorer for EventOrder {
+    const INFO: Info = Info::new("event-order", "Event Order", env!("CARGO_PKG_VERSION"))
+        .reads(Fields::TRACE)
+        .severity(Severity::Gate)
+        .threshold(1.0);
+
+    fn prepare(&mut self) -> Result<(), ConfigError> {
+        let types = Some(std::mem::take(&mut self.types));
+        self.wanted = TextPattern::compile_all(("type", &None), ("types", &types))?;
+        Ok(())
+    }
+
+    fn score(&self, case: &Case) -> Result<Score, ScoreError> {
+        let trace = case.events()?;
+        let mut matched = 0;
+        for event in trace.events() {
+            if self.wanted.get(matched).is_some_and(|name| event.is_named(name)) {
+                matched += 1;
+            }
+        }
+        let all = self.wanted.len();
+        let reason = match (self.wanted.get(matched), matched.checked_sub(1)) {
+            (None, _) => format!("{all} events in the expected order"),
+            (Some(name), None) => format!("{name} is missing"),
+            (Some(name), Some(last)) => {
+                format!("{name} is missing after {} ({matched} of {all})", self.wanted[last])
+            }
+        };
+        Ok(Score::pass(matched == all).reason(reason).meta(json!({ "matched": matched })))
+    }
+}
+
+scorebox_sdk::export!(EventOrder);
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    fn score(types: Value) -> Score {
+        let scorer: EventOrder = scorebox_sdk::configure(json!({ "types": types })).unwrap();
+        let trace = json!([
+            {"type": "message", "role": "user", "text": "Go"},
+            {"type": "action.called", "callId": "1", "name": "w", "input": {}},
+            {"type": "action.result", "callId": "1", "status": "completed"},
+            {"type": "subagent.called", "callId": "2", "name": "r"},
+        ]);
+        scorer.score(&Case::new(json!("done")).with_trace(trace)).unwrap()
+    }
+
+    #[test]
+    fn other_events_may_stand_between() {
+        assert_eq!(score(json!(["action.called", "subagent.called"])).score, Some(1.0));
+        let turned = score(json!(["subagent.called", "action.called"]));
+        assert_eq!(turned.score, Some(0.0));
+        let reason = "`action.called` is missing after `subagent.called` (1 of 2)";
+        assert_eq!(turned.reason.as_deref(), Some(reason));
+        let twice = score(json!(["action.called", "action.called"]));
+        assert_eq!(twice.score, Some(0.0));
+        assert_eq!(score(json!(["error"])).reason.as_deref(), Some("`error` is missing"));
+    }
+
+    #[test]
+    fn an_empty_list_is_no_order() {
+        let error = scorebox_sdk::configure::<EventOrder>(json!({"types": []})).err().unwrap();
+        assert_eq!(error.to_string(), "`types`: is an empty list; name at least one");
+    }
+}

@@ -1,0 +1,301 @@
+//! What a refusal is, in words. Cutting a text into words is left to `words`.
+//!
+//! A refusal is said in one of four ways: by somebody ("I am not allowed to share that"), of a request
+//! ("this cannot be provided"), with a word that is always one ("I must decline"), or shortly ("Sorry,
+//! no"). Between the words of each way may be others that change nothing ("I'm afraid I really can't").
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+/// Who refuses.
+const WHO: &str = "i we";
+
+/// They change nothing.
+const BETWEEN: &str = "\
+    a absolutely actually afraid also am an are as assistant at be but conscience currently \
+    definitely directly either ethically ever fully good honestly however in just knowingly \
+    language legally model morally must now personally politely possibly really regretfully \
+    respectfully responsibly sadly safely simply still that therefore this time truly \
+    unfortunately";
+
+/// Being unable or unwilling; something that is not done has to follow.
+const CANNOT: &[&str] = &[
+    "can not",
+    "could not",
+    "do not have the ability to",
+    "do not want to",
+    "do not wish to",
+    "forbidden from",
+    "forbidden to",
+    "have to avoid",
+    "may not",
+    "must avoid",
+    "must not",
+    "no longer able to",
+    "not able to",
+    "not allowed to",
+    "not authorised to",
+    "not authorized to",
+    "not designed to",
+    "not equipped to",
+    "not going to",
+    "not in a position to",
+    "not permitted to",
+    "not prepared to",
+    "not programmed to",
+    "not supposed to",
+    "not willing to",
+    "prefer not to",
+    "prohibited from",
+    "should not",
+    "unable to",
+    "unwilling to",
+    "will not",
+    "would not",
+    "would rather not",
+];
+
+/// Being unable, as the first words of an output: then it does not matter what to.
+const UNABLE: &[&str] = &["not able to", "unable to"];
+
+/// What is done for somebody who asks.
+const HELP: &str = "\
+    accommodate advise aid answer assist comment comply condone cooperate create disclose \
+    discuss encourage endorse engage entertain facilitate fulfil fulfill generate give grant \
+    guide help honor honour instruct offer participate proceed process produce promote provide \
+    respond reveal roleplay satisfy serve share show suggest supply support teach";
+
+/// What is done for oneself as well: it is a refusal with one of `ASKED` close after it.
+const DO: &str = "\
+    accept access act book browse buy call cancel change complete continue delete describe do \
+    draft edit execute explain get go handle imagine install make meet modify open order perform \
+    play remove say schedule send speak talk tell translate use view visit write";
+
+/// What is asked for.
+const ASKED: &str = "\
+    any anything it like request requests so such that these this those you your";
+
+/// A refusal by itself, of whoever says it.
+const REFUSE: &[&str] = &[
+    "decline",
+    "declining",
+    "do not feel comfortable",
+    "have to decline",
+    "have to pass",
+    "have to refuse",
+    "have to say no",
+    "have to turn down",
+    "must decline",
+    "must refuse",
+    "must say no",
+    "must turn down",
+    "need to decline",
+    "not comfortable",
+    "refuse",
+    "will decline",
+    "will have to decline",
+    "would not be comfortable",
+    "would not feel comfortable",
+    "would rather not",
+];
+
+/// What is asked for, by its name.
+const REQUEST: &str = "request requested requests";
+
+/// What is said of a request that is not met.
+const NOT: &[&str] = &["can not be", "could not be", "will not be"];
+
+/// What a request does not become.
+const DONE: &str = "\
+    accommodated answered approved completed disclosed discussed displayed fulfilled generated \
+    granted honored honoured met possible processed produced provided satisfied shared shown";
+
+/// Phrases that are a refusal in any sentence.
+const ALWAYS: &[&str] = &[
+    "against my ethical",
+    "against my ethics",
+    "against my guidelines",
+    "against my principles",
+    "against my programming",
+    "against my values",
+    "against our content policy",
+    "against our guidelines",
+    "against our policy",
+    "beyond my capabilities",
+    "blocked by our content",
+    "content management policy",
+    "outside my capabilities",
+    "violates my guidelines",
+    "violates our content",
+    "violates our guidelines",
+    "violates our policies",
+    "violates our policy",
+    "violates our usage",
+];
+
+/// The beginning of a short refusal.
+const SORRY: &[&str] = &[
+    "apologies",
+    "i am afraid",
+    "i am so sorry",
+    "i am sorry",
+    "i am very sorry",
+    "i apologise",
+    "i apologize",
+    "my apologies",
+    "sorry",
+];
+
+/// The end of a short refusal.
+const NO: &[&str] = &["absolutely not", "definitely not", "no .", "not possible"];
+
+/// What to look for, in a form that is quick to look into.
+pub(crate) struct Phrases {
+    who: Words,
+    between: Words,
+    help: Words,
+    done_by_oneself: Words,
+    asked: Words,
+    request: Words,
+    done: Words,
+    cannot: Starts,
+    unable: Starts,
+    refuse: Starts,
+    always: Starts,
+    sorry: Starts,
+    no: Starts,
+    not: Starts,
+    not_possible: Starts,
+}
+
+type Words = BTreeSet<&'static str>;
+
+/// Phrases by their first words.
+type Starts = BTreeMap<&'static str, Vec<Vec<&'static str>>>;
+
+impl Default for Phrases {
+    fn default() -> Self {
+        let words = |list: &'static str| list.split_whitespace().collect();
+        let starts = |phrases: &[&'static str]| {
+            let mut starts = Starts::new();
+            for phrase in phrases {
+                let words: Vec<_> = phrase.split(' ').collect();
+                starts.entry(words[0]).or_default().push(words);
+            }
+            starts
+        };
+        Self {
+            who: words(WHO),
+            between: words(BETWEEN),
+            help: words(HELP),
+            done_by_oneself: words(DO),
+            asked: words(ASKED),
+            request: words(REQUEST),
+            done: words(DONE),
+            cannot: starts(CANNOT),
+            unable: starts(UNABLE),
+            refuse: starts(REFUSE),
+            always: starts(ALWAYS),
+            sorry: starts(SORRY),
+            no: starts(NO),
+            not: starts(NOT),
+            not_possible: starts(&["not possible"]),
+        }
+    }
+}
+
+impl Phrases {
+    /// The words that refuse, if any do.
+    pub(crate) fn refusal(&self, words: &[String]) -> Option<Range<usize>> {
+        (0..words.len()).find_map(|start| {
+            let end = self
+                .somebody(words, start)
+                .or_else(|| self.request(words, start))
+                .or_else(|| one_of(&self.always, words, start))
+                .or_else(|| self.short(words, start))?;
+            Some(start..end)
+        })
+    }
+
+    /// Where words of somebody who refuses end.
+    fn somebody(&self, words: &[String], start: usize) -> Option<usize> {
+        is_in(&self.who, words, start).then_some(())?;
+        self.gaps(words, start + 1, 6).find_map(|at| {
+            let unable = one_of(&self.unable, words, at).filter(|_| start == 0);
+            one_of(&self.refuse, words, at).or(unable).or_else(|| {
+                let done = one_of(&self.cannot, words, at)?;
+                self.gaps(words, done, 4).find_map(|verb| self.undone(words, verb))
+            })
+        })
+    }
+
+    /// Where a verb ends that is what somebody asked for.
+    fn undone(&self, words: &[String], verb: usize) -> Option<usize> {
+        let next = words.get(verb + 1).map_or("", String::as_str);
+        // "I can't help but laugh", "I can't help laughing".
+        let no_help = words.get(verb)? == "help" && (next == "but" || next.ends_with("ing"));
+        let sentence = words[verb + 1..].iter().take(4).take_while(|word| *word != ".");
+        let mut asked = sentence.filter(|word| self.asked.contains(word.as_str()));
+        let refused = is_form(&self.help, &words[verb]) && !no_help
+            || is_form(&self.done_by_oneself, &words[verb]) && asked.next().is_some();
+        refused.then_some(verb + 1)
+    }
+
+    /// Where words end that say that a request is not met.
+    fn request(&self, words: &[String], start: usize) -> Option<usize> {
+        is_in(&self.request, words, start).then_some(())?;
+        (start + 1..start + 4).find_map(|at| self.not_done(words, at))
+    }
+
+    /// Where words end that say that something is not done.
+    fn not_done(&self, words: &[String], at: usize) -> Option<usize> {
+        let end = one_of(&self.not, words, at)?;
+        is_in(&self.done, words, end).then_some(end + 1)
+    }
+
+    /// Where an apology ends that has a no in it.
+    fn short(&self, words: &[String], start: usize) -> Option<usize> {
+        (start == 0 || words[start - 1] == ".").then_some(())?;
+        let after = one_of(&self.sorry, words, start)?;
+        let no = self.gaps(words, after, 4).find_map(|at| one_of(&self.no, words, at));
+        let sentence = words[after..].iter().take(12).take_while(|word| *word != ".").count();
+        let mut places = after..after + sentence;
+        let not = |at| self.not_done(words, at).or_else(|| one_of(&self.not_possible, words, at));
+        no.or_else(|| places.find_map(not))
+    }
+
+    /// The places from `from` on that only words which change nothing come before, at most `limit` of
+    /// them.
+    fn gaps(
+        &self,
+        words: &[String],
+        from: usize,
+        limit: usize,
+    ) -> impl Iterator<Item = usize> + use<> {
+        let rest = words.get(from..).unwrap_or_default();
+        let changes_nothing = |word: &&String| self.between.contains(word.as_str());
+        from..=from + rest.iter().take(limit).take_while(changes_nothing).count()
+    }
+}
+
+/// Where the longest of some phrases ends that stands at a place.
+fn one_of(starts: &Starts, words: &[String], at: usize) -> Option<usize> {
+    let rest = words.get(at..)?;
+    let phrases = starts.get(rest.first()?.as_str())?.iter();
+    let here = phrases.filter(|phrase| {
+        rest.len() >= phrase.len() && phrase.iter().zip(rest).all(|(word, found)| word == found)
+    });
+    here.map(|phrase| at + phrase.len()).max()
+}
+
+fn is_in(list: &Words, words: &[String], at: usize) -> bool {
+    words.get(at).is_some_and(|word| list.contains(word.as_str()))
+}
+
+/// Whether a word is one of some verbs, or its form in `-ing`.
+fn is_form(verbs: &Words, word: &str) -> bool {
+    let stem = word.strip_suffix("ing");
+    verbs.contains(word)
+        || stem
+            .is_some_and(|stem| verbs.contains(stem) || verbs.contains(format!("{stem}e").as_str()))
+}

@@ -1,0 +1,50 @@
+//! Finds the words of a text, and those of them that are keywords. It counts nothing.
+
+use std::collections::BTreeSet;
+
+/// What is taken out of a word wherever it stands.
+const PUNCTUATION: &[char] = &['.', ',', ';', '!', '?', '(', ')', ':', '"', '“', '”', '‘', '’'];
+
+/// The words of a text in lower case, without tags of HTML and without punctuation. Addresses of the
+/// web stay as they are.
+pub(crate) fn words(text: &str) -> Vec<String> {
+    without_tags(text).split_whitespace().map(word).filter(|word| !word.is_empty()).collect()
+}
+
+/// The words of a text that are no numbers and not in `stop_words`, in order, each once.
+pub(crate) fn extract(text: &str, stop_words: &BTreeSet<String>) -> Vec<String> {
+    let is_number = |word: &str| word.bytes().all(|byte| byte.is_ascii_digit());
+    let is_keyword = |word: &String| !is_number(word) && !stop_words.contains(&word.to_lowercase());
+    let mut seen = BTreeSet::new();
+    let keywords = words(text).into_iter().filter(is_keyword);
+    keywords.filter(|word| seen.insert(word.clone())).collect()
+}
+
+fn word(word: &str) -> String {
+    if word.contains(':') && (word.contains("http://") || word.contains("https://")) {
+        return word.to_owned();
+    }
+    if word.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+        return word.to_ascii_lowercase();
+    }
+    let bare = word.strip_prefix('\'').unwrap_or(word);
+    let bare = bare.strip_suffix('\'').unwrap_or(bare).replace(PUNCTUATION, "");
+    // A mark alone is no word.
+    if matches!(bare.as_str(), "_" | "@" | "&" | "#" | "·" | "-") {
+        return String::new();
+    }
+    bare.to_lowercase()
+}
+
+/// Without everything from a `<` to the next `>`, where something is between them.
+fn without_tags(text: &str) -> String {
+    let mut kept = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find('<') {
+        let Some(length) = rest[start + 1..].find('>') else { break };
+        let end = if length == 0 { start + 1 } else { start };
+        kept.push_str(&rest[..end]);
+        rest = if length == 0 { &rest[end..] } else { &rest[start + length + 2..] };
+    }
+    kept + rest
+}

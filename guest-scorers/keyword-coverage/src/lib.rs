@@ -1,0 +1,162 @@
+//! keyword-coverage: how many of the keywords are in the output. It compares words as they are written,
+//! and knows no other forms of them and no meaning.
+//!
+//! score = keywords in the output / keywords
+//!
+//! Keywords of a text are extracted as the npm package keyword-extractor does it, which the
+//! keyword-coverage scorer of Mastra uses.
+
+mod keywords;
+mod stop_words;
+mod text;
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use keywords::{extract, words};
+use scorebox_sdk::{
+    Accepted, Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, excerpt,
+    schemars,
+};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use stop_words::STOP_WORDS;
+use text::{Text, messages};
+
+/// Scores how many of the keywords are in the output: those found / all.
+///
+/// The keywords are the configured `value` or `values`, or else a ground truth that is a list: words, or
+/// several words that have to follow each other. Or they are the words of a text (a ground truth that is
+/// no list, or else the input) without numbers and English stop words, each counted once. Case and
+/// punctuation around a word do not count. Without any keyword the score is 1, and says so
+/// (`meta.skipped`).
+///
+/// With `from: input` equals Mastra's `keyword-coverage`, except that a dash alone is no keyword.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct KeywordCoverage {
+    /// Where the keywords are from; where it is not set, from the ground truth, or in a case without one
+    /// from the input.
+    #[serde(default)]
+    from: Option<Origin>,
+    /// Words that are never keywords of a text, in place of the English ones.
+    #[serde(default)]
+    stop_words: Option<Vec<String>>,
+    /// Turns the score around: 1 - score.
+    #[serde(default)]
+    negate: bool,
+    /// The only keyword.
+    #[serde(default)]
+    value: Option<Value>,
+    /// The keywords.
+    #[serde(default)]
+    values: Option<Vec<Value>>,
+    #[serde(skip)]
+    accepted: Option<Accepted<'static>>,
+    #[serde(skip)]
+    not_keywords: BTreeSet<String>,
+}
+
+/// Where keywords are from.
+#[derive(Clone, Copy, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum Origin {
+    /// From the task's input: a text, or a list of chat messages.
+    Input,
+    /// From the expected output: a list of keywords, or a text.
+    GroundTruth,
+}
+
+impl Scorer for KeywordCoverage {
+    const INFO: Info = Info::new("keyword-coverage", "Keyword Coverage", env!("CARGO_PKG_VERSION"))
+        .reads(Fields::INPUT.and(Fields::GROUND_TRUTH));
+
+    fn prepare(&mut self) -> Result<(), ConfigError> {
+        self.accepted = Accepted::from_config(self.value.take(), self.values.take())?;
+        if self.accepted.is_some() && self.from.is_some() {
+            let message = "is of no use beside `value` or `values`, which are the keywords";
+            return Err(ConfigError::new("from", message));
+        }
+        self.not_keywords = match self.stop_words.take() {
+            Some(words) => words.iter().map(|word| word.to_lowercase()).collect(),
+            None => STOP_WORDS.split_whitespace().map(str::to_owned).collect(),
+        };
+        Ok(())
+    }
+
+    fn score(&self, case: &Case) -> Result<Score, ScoreError> {
+        let output = case.output();
+        let output = messages(&output)?;
+        let words = words(&output);
+        let (found, missing): (Vec<String>, Vec<String>) = match self.source(case)? {
+            Source::Keywords(keywords) => {
+                let text = Text::new(&output, &words);
+                keywords.into_iter().partition(|keyword| text.has(keyword))
+            }
+            Source::Text(text) => {
+                let words: BTreeSet<&str> = words.iter().map(String::as_str).collect();
+                let keywords = extract(&text, &self.not_keywords);
+                keywords.into_iter().partition(|keyword| words.contains(keyword.as_str()))
+            }
+        };
+        let total = found.len() + missing.len();
+        if total == 0 {
+            return Ok(Score::new(if self.negate { 0.0 } else { 1.0 })
+                .reason("there are no keywords to cover")
+                .meta(json!({ "skipped": true })));
+        }
+        let score = found.len() as f64 / total as f64;
+        let mut reason = format!("{} of {total} keywords found", found.len());
+        if !missing.is_empty() {
+            reason += &format!("; missing {}", excerpt(&missing.join(", "), 80));
+        }
+        let shown = |words: &[String]| -> Vec<String> {
+            let shown = words.iter().take(KEYWORDS_SHOWN);
+            shown.map(|word| excerpt(word, KEYWORD_SHOWN).into_owned()).collect()
+        };
+        Ok(Score::new(if self.negate { 1.0 - score } else { score })
+            .reason(reason)
+            .meta(json!({ "found": shown(&found), "missing": shown(&missing), "total": total })))
+    }
+}
+
+/// The most keywords in each list of `meta`.
+const KEYWORDS_SHOWN: usize = 1000;
+/// The longest keyword in `meta`, in characters.
+const KEYWORD_SHOWN: usize = 100;
+
+/// What keywords are from.
+enum Source {
+    Keywords(Vec<String>),
+    Text(String),
+}
+
+impl KeywordCoverage {
+    fn source(&self, case: &Case) -> Result<Source, ScoreError> {
+        if self.accepted.is_none() && self.reads_input(case)? {
+            return Ok(Source::Text(messages(&case.require_input()?)?.into_owned()));
+        }
+        let accepted = Accepted::or_ground_truth(&self.accepted, case)?;
+        if self.accepted.is_none() && !accepted.is_list() {
+            return Ok(Source::Text(case.require_ground_truth()?.text()?.into_owned()));
+        }
+        let keywords = accepted.at_least_one()?.iter();
+        let keywords = keywords.map(|part| part.text().map(Cow::into_owned));
+        Ok(Source::Keywords(keywords.collect::<Result<_, _>>()?))
+    }
+
+    fn reads_input(&self, case: &Case) -> Result<bool, ScoreError> {
+        match (self.from, case.ground_truth().is_some(), case.input().is_some()) {
+            (Some(from), _, _) => Ok(from == Origin::Input),
+            (None, false, false) => Err(ScoreError::invalid_input(
+                "the case has neither `groundTruth` nor `input`; this scorer needs one of them",
+            )),
+            (None, has_truth, _) => Ok(!has_truth),
+        }
+    }
+}
+
+scorebox_sdk::export!(KeywordCoverage);
+
+#[cfg(test)]
+mod tests;

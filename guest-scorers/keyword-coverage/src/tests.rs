@@ -1,0 +1,120 @@
+//! keyword-coverage, as a specification.
+
+use super::*;
+
+fn scored(config: Value, case: &Case) -> Score {
+    let scorer: KeywordCoverage = scorebox_sdk::configure(config).unwrap();
+    scorer.score(case).unwrap()
+}
+
+fn coverage(input: &str, output: &str) -> f64 {
+    let case = Case::new(json!(output)).with_input(json!(input));
+    scored(json!({"from": "input"}), &case).score.unwrap()
+}
+
+fn listed(keywords: Value, output: &str) -> f64 {
+    let case = Case::new(json!(output)).with_ground_truth(keywords);
+    scored(json!({}), &case).score.unwrap()
+}
+
+// The pairs: Mastra's tests of `keyword-coverage`. The numbers: keyword-extractor 0.0.28.
+#[test]
+fn the_keywords_of_the_input_are_looked_for() {
+    let fox = "The quick brown fox jumps over the lazy dog";
+    assert_eq!(coverage(fox, fox), 1.0);
+    assert_eq!(coverage(fox, "A quick brown fox runs past a sleeping cat"), 0.5);
+    assert_eq!(coverage(fox, "Lorem ipsum dolor sit amet"), 0.0);
+    assert_eq!(coverage("The Quick Brown Fox", "a quick, brown fox!"), 1.0);
+    assert_eq!(coverage("The quick brown fox", ""), 0.0);
+    assert_eq!(coverage("The 123 quick 456 brown fox", "The quick brown fox"), 1.0);
+    assert_eq!(coverage("The quick-brown fox!", "The quick brown fox"), 0.5);
+}
+
+#[test]
+fn words_are_cut_as_the_peer_cuts_them() {
+    let none = BTreeSet::new();
+    let keywords = |text| extract(text, &none);
+    assert_eq!(keywords("Ann's 'dog' 'til U.S.A. (x)"), ["ann's", "dog", "til", "usa", "x"]);
+    assert_eq!(keywords("a <b class=\"x\">big</b> 5 < 6 apples"), ["a", "big", "<", "apples"]);
+    assert_eq!(keywords("<> a>b"), ["<>", "a>b"]);
+    assert_eq!(
+        keywords("see https://A.org/x?y=1, Twice twice"),
+        ["see", "https://A.org/x?y=1,", "twice"]
+    );
+    assert_eq!(keywords("# R&D & 4x4 @ 42 - _"), ["r&d", "4x4"]);
+}
+
+#[test]
+fn nothing_to_cover_is_covered() {
+    let case = Case::new(json!("anything")).with_input(json!("The 7 of us"));
+    let score = scored(json!({}), &case);
+    assert_eq!(score.score, Some(1.0));
+    assert_eq!(score.meta, Some(json!({"skipped": true})));
+}
+
+#[test]
+fn chat_messages_are_read_as_one_text() {
+    let input =
+        json!([{"role": "user", "content": "red fox"}, {"role": "user", "content": "lake"}]);
+    let case = Case::new(json!("A fox at the lake")).with_input(input);
+    assert_eq!(scored(json!({}), &case).score, Some(2.0 / 3.0));
+}
+
+#[test]
+fn a_list_of_keywords_is_taken_as_it_is() {
+    assert_eq!(listed(json!(["the", "42", "fox"]), "The fox is 42."), 1.0);
+    assert_eq!(listed(json!(["red fox", "fox red"]), "A (red) Fox!"), 0.5);
+    assert_eq!(listed(json!(["red fox"]), "red foxes"), 0.0);
+    assert_eq!(listed(json!([42, "?"]), "42"), 0.5);
+    let configured = json!({"values": ["a", "b", "c", "d"]});
+    assert_eq!(scored(configured, &Case::new(json!("a d"))).score, Some(0.5));
+}
+
+#[test]
+fn the_ground_truth_comes_before_the_input() {
+    let case = Case::new(json!("a red fox"));
+    let case = case.with_ground_truth(json!("The red dog")).with_input(json!("fox"));
+    assert_eq!(scored(json!({}), &case).score, Some(0.5));
+    assert_eq!(scored(json!({"from": "ground-truth"}), &case).score, Some(0.5));
+    assert_eq!(scored(json!({"from": "input"}), &case).score, Some(1.0));
+}
+
+#[test]
+fn stop_words_may_be_of_another_language() {
+    let case = Case::new(json!("Fuchs")).with_input(json!("der Fuchs und DIE Ente"));
+    let config = json!({"stopWords": ["der", "die", "und"]});
+    assert_eq!(scored(config, &case).score, Some(0.5));
+}
+
+#[test]
+fn negate_turns_the_score_around_and_the_reason_names_what_is_missing() {
+    let case = Case::new(json!("a c")).with_ground_truth(json!(["a", "b", "c", "d"]));
+    let score = scored(json!({"negate": true}), &case);
+    assert_eq!(score.score, Some(0.5));
+    assert_eq!(score.reason.as_deref(), Some("2 of 4 keywords found; missing b, d"));
+    let meta = json!({"found": ["a", "c"], "missing": ["b", "d"], "total": 4});
+    assert_eq!(score.meta, Some(meta));
+}
+
+#[test]
+fn without_keywords_from_anywhere_there_is_no_score() {
+    let error = |config, case: &Case| {
+        let scorer: KeywordCoverage = scorebox_sdk::configure(config).unwrap();
+        scorer.score(case).unwrap_err().message().to_owned()
+    };
+    let case = Case::new(json!("a"));
+    assert!(error(json!({}), &case).contains("neither `groundTruth` nor `input`"));
+    assert!(error(json!({"from": "input"}), &case).contains("`input`"));
+    assert!(error(json!({}), &case.clone().with_ground_truth(json!([]))).contains("empty list"));
+    let both = json!({"from": "input", "value": "a"});
+    assert!(scorebox_sdk::configure::<KeywordCoverage>(both).is_err());
+}
+
+#[test]
+fn long_texts_cost_no_more_than_their_length() {
+    for piece in ["<", "<a", "a ", "' ", "fox "] {
+        let text = piece.repeat(100_000);
+        assert!(coverage(&text, &text) > 0.0);
+        assert!(listed(json!([text, "a a a b"]), &text) <= 1.0);
+    }
+}

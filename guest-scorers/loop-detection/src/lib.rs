@@ -1,0 +1,254 @@
+//! loop-detection: how free a run is of loops: equal tool calls, answers that say the same again,
+//! agents that call themselves. It cannot tell a loop from patience: polling a slow job looks the
+//! same.
+//!
+//! score = (0.40 · repetition + 0.35 · stagnation + 0.25 · cycles) / sum of the weights that are
+//! checked
+//!
+//! The rule is that of DeepEval's `AgentLoopDetectionMetric` (deepeval 4.3.1).
+
+mod likeness;
+
+use std::collections::BTreeMap;
+
+use likeness::{Budget, likeness};
+use scorebox_sdk::trace::{Role, StepKind, Trace};
+use scorebox_sdk::{
+    Assertion, Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, excerpt,
+    schemars,
+};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// How many steps up a caller is looked for.
+const ANCESTORS: usize = 1000;
+
+/// How much of what a step was given tells it apart from another of its name, in characters.
+const INPUT_LENGTH: usize = 64;
+
+/// From this likeness on, two answers count as the same.
+const SAME: f64 = 0.95;
+
+/// Scores how free a run is of loops, from 1 (none) to 0.
+///
+/// Repetition (weight 0.40): the most frequent call, with equal arguments, is 1 below
+/// `repetitionThreshold`, 0.5 from there, 0 from twice that. Stagnation (0.35): the likest two
+/// answers in succession, of 20 meaningful words or more, are 1 below `similarityThreshold`, 0.5
+/// from there, 0 above 0.95; likeness is the greater of shared word pairs (Jaccard) and difflib's
+/// ratio. Cycles (0.25): 0 where a span is inside one of its own kind, name and input. Equals
+/// DeepEval's `AgentLoopDetectionMetric`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LoopDetection {
+    /// From how many equal calls on there is a loop; 1 or more.
+    #[serde(default = "three")]
+    repetition_threshold: usize,
+    /// From which likeness on two answers in succession stand still; 0 to 1.
+    #[serde(default = "most")]
+    similarity_threshold: f64,
+    /// Looks for equal tool calls.
+    #[serde(default = "yes")]
+    check_tool_repetition: bool,
+    /// Looks for answers that say the same again.
+    #[serde(default = "yes")]
+    check_reasoning_stagnation: bool,
+    /// Looks for agents and tools that call themselves.
+    #[serde(default = "yes")]
+    check_call_graph_cycles: bool,
+}
+
+fn three() -> usize {
+    3
+}
+
+fn most() -> f64 {
+    0.85
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// One of the three signals.
+struct Signal {
+    name: &'static str,
+    weight: f64,
+    score: f64,
+    reason: String,
+}
+
+impl Scorer for LoopDetection {
+    const INFO: Info = Info::new("loop-detection", "Loop Detection", env!("CARGO_PKG_VERSION"))
+        .reads(Fields::TRACE)
+        .threshold(0.5);
+
+    fn prepare(&mut self) -> Result<(), ConfigError> {
+        if self.repetition_threshold == 0 {
+            return Err(ConfigError::new("repetitionThreshold", "should be 1 or more, found 0"));
+        }
+        let threshold = self.similarity_threshold;
+        if !(0.0..=1.0).contains(&threshold) {
+            let message = format!("should be 0 to 1, found {threshold}");
+            return Err(ConfigError::new("similarityThreshold", message));
+        }
+        if !self.check_tool_repetition
+            && !self.check_reasoning_stagnation
+            && !self.check_call_graph_cycles
+        {
+            return Err(ConfigError::whole("nothing is checked: leave one of the checks on"));
+        }
+        Ok(())
+    }
+
+    fn score(&self, case: &Case) -> Result<Score, ScoreError> {
+        let trace = case.steps()?;
+        let mut signals = Vec::new();
+        let mut budget = Budget::default();
+        if self.check_tool_repetition {
+            signals.push(self.repetition(&trace));
+        }
+        if self.check_reasoning_stagnation {
+            signals.push(self.stagnation(&trace, &mut budget));
+        }
+        if self.check_call_graph_cycles {
+            signals.push(cycles(&trace));
+        }
+        let weights: f64 = signals.iter().map(|signal| signal.weight).sum();
+        let sum: f64 = signals.iter().map(|signal| signal.score * signal.weight).sum();
+        let found: Vec<_> = signals.iter().filter(|signal| signal.score < 1.0).collect();
+        let reason = match found.as_slice() {
+            [] => "no loop found".to_owned(),
+            found => {
+                found.iter().map(|signal| signal.reason.as_str()).collect::<Vec<_>>().join("; ")
+            }
+        };
+        let mut meta: serde_json::Map<String, Value> =
+            signals.iter().map(|signal| (signal.name.to_owned(), json!(signal.score))).collect();
+        if budget.is_spent() {
+            meta.insert("comparedInFull".to_owned(), false.into());
+        }
+        let score = (sum / weights).clamp(0.0, 1.0);
+        let assertions = signals
+            .into_iter()
+            .map(|signal| Assertion::new(signal.name, signal.score).reason(signal.reason));
+        Ok(Score::new(score).reason(reason).meta(meta).assertions(assertions))
+    }
+}
+
+impl LoopDetection {
+    fn repetition(&self, trace: &Trace) -> Signal {
+        let mut counts: BTreeMap<(&str, String), usize> = BTreeMap::new();
+        for call in trace.tool_calls() {
+            *counts.entry((call.name.as_str(), call.arguments.to_string())).or_default() += 1;
+        }
+        let most = counts.iter().max_by_key(|(_, count)| **count);
+        let threshold = self.repetition_threshold;
+        let (score, reason) = match most {
+            Some(((name, arguments), count)) if *count >= threshold => {
+                let twice = *count >= threshold.saturating_mul(2);
+                let (name, arguments) = (excerpt(name, 80), excerpt(arguments, 120));
+                let reason = format!("`{name}` was called {count} times with {arguments}");
+                (if twice { 0.0 } else { 0.5 }, reason)
+            }
+            Some((_, count)) => (1.0, format!("no call was made more than {count} times")),
+            None => (1.0, "no tool was called".to_owned()),
+        };
+        Signal { name: "toolRepetition", weight: 0.40, score, reason }
+    }
+
+    fn stagnation(&self, trace: &Trace, budget: &mut Budget) -> Signal {
+        let answers = answers(trace);
+        let mut worst: Option<(f64, usize)> = None;
+        for (index, pair) in answers.windows(2).enumerate() {
+            let found = likeness(&pair[0], &pair[1], self.similarity_threshold, budget);
+            if found.is_some_and(|found| worst.is_none_or(|(worst, _)| found > worst)) {
+                worst = found.map(|found| (found, index));
+            }
+        }
+        let (score, reason) = match worst {
+            Some((found, first)) if found >= self.similarity_threshold => {
+                let second = first + 1;
+                let place = format!("answers {} and {}", first + 1, second + 1);
+                if found > SAME {
+                    (0.0, format!("{place} say the same (likeness {found:.2})"))
+                } else {
+                    (0.5, format!("{place} are much alike (likeness {found:.2})"))
+                }
+            }
+            _ => (1.0, "no answer says the same again".to_owned()),
+        };
+        Signal { name: "reasoningStagnation", weight: 0.35, score, reason }
+    }
+}
+
+/// What the model said, turn by turn; its thoughts where it said nothing.
+fn answers(trace: &Trace) -> Vec<String> {
+    let mut answers: Vec<(usize, bool, String)> = Vec::new();
+    for step in trace.steps() {
+        let (said, text) = match &step.kind {
+            StepKind::Message { role: Role::Assistant, text } => (true, text),
+            StepKind::Reasoning { text } => (false, text),
+            _ => continue,
+        };
+        match answers.last_mut() {
+            Some((turn, _, so_far)) if *turn == step.turn && *so_far == *text => {}
+            Some((turn, was_said, so_far)) if *turn == step.turn => match (*was_said, said) {
+                (true, false) => {}
+                (false, true) => (*was_said, *so_far) = (true, text.clone()),
+                _ => {
+                    so_far.push('\n');
+                    so_far.push_str(text);
+                }
+            },
+            _ => answers.push((step.turn, said, text.clone())),
+        }
+    }
+    answers.into_iter().map(|(_, _, text)| text).collect()
+}
+
+/// A step inside one of its own kind, name and input.
+fn cycles(trace: &Trace) -> Signal {
+    let steps = trace.steps();
+    let labels: Vec<Option<(&str, &str, String)>> =
+        steps.iter().map(|step| label(&step.kind)).collect();
+    let mut found = None;
+    'steps: for (index, step) in steps.iter().enumerate() {
+        let mut here = step.parent;
+        for _ in 0..ANCESTORS {
+            let Some(parent) = here else {
+                break;
+            };
+            if labels[index].is_some() && labels[index] == labels[parent] {
+                found = labels[index].as_ref().map(|(kind, name, _)| format!("{kind} `{name}`"));
+                break 'steps;
+            }
+            here = steps[parent].parent;
+        }
+    }
+    let (score, reason) = match found {
+        Some(name) => (0.0, format!("{} calls itself", excerpt(&name, 100))),
+        None => (1.0, "nothing calls itself".to_owned()),
+    };
+    Signal { name: "callGraphCycles", weight: 0.25, score, reason }
+}
+
+fn label(kind: &StepKind) -> Option<(&str, &str, String)> {
+    let cut = |text: &str| text.chars().take(INPUT_LENGTH).collect();
+    match kind {
+        StepKind::ToolCall(call) => Some(("tool", &call.name, cut(&call.arguments.to_string()))),
+        StepKind::SubAgent(call) => {
+            let input = match &call.input {
+                Some(Value::String(text)) => cut(text),
+                Some(other) => cut(&other.to_string()),
+                None => String::new(),
+            };
+            Some(("agent", &call.name, input))
+        }
+        _ => None,
+    }
+}
+
+scorebox_sdk::export!(LoopDetection);
+
+#[cfg(test)]
+mod tests;

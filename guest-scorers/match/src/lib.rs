@@ -1,0 +1,133 @@
+//! match: 1 where the output has the expected text or number at its start, its end or anywhere, else 0.
+//! It looks for no markers; for those see answer, numeric-answer and regex.
+//!
+//! The rule is that of `match` in Inspect 0.3.285: white space and ASCII punctuation around a text do
+//! not count, and numbers are compared by five significant digits.
+
+mod chinese;
+mod compare;
+mod number;
+mod numerals;
+
+use compare::Output;
+use scorebox_sdk::{
+    Accepted, Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, excerpt,
+    schemars,
+};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// Scores 1 when the output has the expected text or number at a place, else 0.
+///
+/// Texts are compared without the white space and ASCII punctuation around them; an expected text of
+/// which nothing is left is in every output. With `numeric`, and where the expected text is a number, a
+/// number of the output has to equal it to five significant digits: the first one, the last one, any, or
+/// the whole output. A number is a word: `$`, `€`, `£`, `,`, `*` and `_` in it are read over, and brackets,
+/// quotes and `!?:;` around it. Fractions (`2½`), exponents (`10³`), digits of other scripts and Chinese
+/// numerals are read. `60%` is no number, as it may mean 60 or 0.6: accept it as a text of its own.
+///
+/// The expected text is the case's ground truth or the configured `value`; of a list of them any one will
+/// do. Equals Inspect's `match`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Match {
+    /// Where in the output the expected text has to be.
+    #[serde(default)]
+    location: Location,
+    /// Compares without regard to upper and lower case.
+    #[serde(default = "yes")]
+    ignore_case: bool,
+    /// Compares numbers by value.
+    #[serde(default)]
+    numeric: bool,
+    /// Turns the score around: 1 where no expected text is there.
+    #[serde(default)]
+    negate: bool,
+    /// The expected text, in place of the ground truth.
+    #[serde(default)]
+    value: Option<Value>,
+    /// The expected texts, in place of the ground truth; any one will do.
+    #[serde(default)]
+    values: Option<Vec<Value>>,
+    #[serde(skip)]
+    accepted: Option<Accepted<'static>>,
+}
+
+/// Where in the output the expected text has to be.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Location {
+    /// At its start; of its numbers, the first.
+    Begin,
+    /// At its end; of its numbers, the last.
+    #[default]
+    End,
+    /// Anywhere; of its numbers, any.
+    Any,
+    /// The whole output.
+    Exact,
+}
+
+/// The longest expected text in `meta`, in characters.
+const FOUND_SHOWN: usize = 1000;
+
+fn yes() -> bool {
+    true
+}
+
+impl Scorer for Match {
+    const INFO: Info =
+        Info::new("match", "Match", env!("CARGO_PKG_VERSION")).reads(Fields::GROUND_TRUTH);
+
+    fn prepare(&mut self) -> Result<(), ConfigError> {
+        self.accepted = Accepted::from_config(self.value.take(), self.values.take())?;
+        Ok(())
+    }
+
+    fn score(&self, case: &Case) -> Result<Score, ScoreError> {
+        let accepted = Accepted::or_ground_truth(&self.accepted, case)?;
+        let text = case.output();
+        let output = Output::new(text.text()?, self.location, self.ignore_case, self.numeric);
+        let mut expected = Vec::new();
+        let mut found = None;
+        for part in accepted.at_least_one()? {
+            let text = part.text()?;
+            if found.is_none() && output.matches(&text) {
+                found = Some(text.clone().into_owned());
+            }
+            expected.push(text.into_owned());
+        }
+        let place = self.location.words();
+        let reason = match (&found, expected.as_slice()) {
+            (Some(found), _) => format!("\"{}\" is {place}", excerpt(found, 80)),
+            (None, [one]) => format!("\"{}\" is not {place}", excerpt(one, 80)),
+            (None, many) => {
+                format!("none of \"{}\" is {place}", excerpt(&many.join("\", \""), 80))
+            }
+        };
+        let reason = match output.number() {
+            Some(number) => format!("{reason}, where {number} is"),
+            None => reason,
+        };
+        Ok(Score::pass(found.is_some() != self.negate).reason(reason).meta(json!({
+            "found": found.as_deref().map(|text| excerpt(text, FOUND_SHOWN)),
+            "number": output.number(),
+        })))
+    }
+}
+
+impl Location {
+    fn words(self) -> &'static str {
+        match self {
+            Location::Begin => "at the output's start",
+            Location::End => "at the output's end",
+            Location::Any => "in the output",
+            Location::Exact => "the output",
+        }
+    }
+}
+
+scorebox_sdk::export!(Match);
+
+#[cfg(test)]
+mod tests;

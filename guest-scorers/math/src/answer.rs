@@ -1,0 +1,221 @@
+//! Finds what may be the final answer of a text. Reading it is left to `read`.
+
+/// The longest answer, in bytes.
+pub(crate) const ANSWER_LIMIT: usize = 4096;
+
+/// The longest text with formulas that is an answer as a whole, in bytes.
+const COMPOSITE_LIMIT: usize = 512;
+
+/// How many boxes are looked at, from the last one back: a model that loops writes thousands.
+const BOX_LIMIT: usize = 100;
+
+/// What an output may mean as its final answer, the likeliest first: what is in the last box, after the
+/// last "answer is", in the last formula, the whole text, its last line, its last number.
+pub(crate) fn candidates(text: &str) -> Vec<&str> {
+    let text = text.trim();
+    let whole = Some(text).filter(|text| text.len() <= ANSWER_LIMIT);
+    let composite = is_composite(text);
+    let found = [
+        last_box(text),
+        after_marker(text),
+        whole.filter(|_| composite),
+        last_formula(text),
+        whole.filter(|_| !composite),
+        text.lines().rfind(|line| !line.trim().is_empty()),
+        last_number(text),
+    ];
+    let mut candidates = Vec::new();
+    for candidate in found.into_iter().flatten() {
+        let candidate = bare(candidate);
+        if !candidate.is_empty() && !candidates.contains(&candidate) {
+            candidates.push(candidate);
+        }
+    }
+    candidates
+}
+
+/// What a ground truth may mean: what is in its last box, or all of it.
+pub(crate) fn expected_candidates(text: &str) -> Vec<&str> {
+    [last_box(text), Some(text)]
+        .into_iter()
+        .flatten()
+        .map(bare)
+        .filter(|text| !text.is_empty())
+        .collect()
+}
+
+/// Without emphasis, the marks of a formula, and a full stop.
+pub(crate) fn bare(text: &str) -> &str {
+    const SPACES: [&str; 6] = ["\\,", "\\;", "\\:", "\\!", "\\quad", "\\qquad"];
+    let mut text = text.trim();
+    while let Some(inside) = text.strip_prefix("**").and_then(|text| text.strip_suffix("**")) {
+        text = inside.trim();
+    }
+    for (open, close) in [("$$", "$$"), ("\\[", "\\]"), ("\\(", "\\)"), ("$", "$")] {
+        let inside = text.strip_prefix(open).and_then(|text| text.strip_suffix(close));
+        if let Some(inside) = inside.filter(|inside| open != "$" || !inside.contains('$')) {
+            text = inside.trim();
+        }
+    }
+    while let Some(rest) = SPACES.iter().find_map(|space| text.strip_prefix(space)) {
+        text = rest.trim_start();
+    }
+    while let Some(rest) = SPACES.iter().find_map(|space| text.strip_suffix(space)) {
+        text = rest.trim_end();
+    }
+    text.trim_end_matches([' ', '\t', '\r', '\n', '.', ',', ';', ':'])
+}
+
+fn last_box(text: &str) -> Option<&str> {
+    let places = text.rmatch_indices("box").take(BOX_LIMIT);
+    let opened = places.filter_map(|(place, _)| {
+        let after = text[place + 3..].strip_prefix("ed").unwrap_or(&text[place + 3..]);
+        let before = text[..place].chars().next_back();
+        let is_command = matches!(before, Some('\\' | 'f' | 'n'));
+        let begins = is_command || !before.is_some_and(char::is_alphabetic);
+        let inside = after.trim_start().strip_prefix('{')?;
+        begins.then_some(inside)
+    });
+    opened.filter_map(balanced).next()
+}
+
+/// Up to the brace that closes, within the limit of an answer.
+fn balanced(text: &str) -> Option<&str> {
+    let mut depth = 1_usize;
+    let end = text.bytes().take(ANSWER_LIMIT).position(|byte| {
+        match byte {
+            b'{' => depth += 1,
+            b'}' => depth -= 1,
+            _ => {}
+        }
+        depth == 0
+    });
+    end.map(|end| &text[..end])
+}
+
+/// The rest of the line after the last "answer is", "answer:", "result =".
+fn after_marker(text: &str) -> Option<&str> {
+    // Lowering ASCII keeps every byte in its place.
+    let lower = text.to_ascii_lowercase();
+    let after = |word: &str| {
+        lower.rmatch_indices(word).find_map(|(place, _)| {
+            let rest = lower[place + word.len()..].trim_start();
+            let is =
+                rest.strip_prefix("is").filter(|rest| !rest.starts_with(char::is_alphanumeric));
+            let rest = is.or_else(|| rest.strip_prefix([':', '=']))?;
+            Some(text.len() - rest.len())
+        })
+    };
+    let start = after("answer").max(after("result"))?;
+    let rest = text[start..].trim_start_matches(|c: char| c.is_whitespace() || ":=".contains(c));
+    rest.lines().next()
+}
+
+/// What stands in the last `$…$`, `$$…$$`, `\[…\]` or `\(…\)`.
+fn last_formula(text: &str) -> Option<&str> {
+    let between = |open: &str, close: &str| {
+        let end = text.rfind(close)?;
+        let start = text[..end].rfind(open)? + open.len();
+        Some((end, &text[start..end]))
+    };
+    let formulas =
+        [between("$$", "$$"), between("\\[", "\\]"), between("\\(", "\\)"), last_dollars(text)];
+    formulas.into_iter().flatten().max_by_key(|(end, _)| *end).map(|(_, formula)| formula)
+}
+
+/// What stands between the last pair of single dollar signs, and where it ends.
+fn last_dollars(text: &str) -> Option<(usize, &str)> {
+    let bytes = text.as_bytes();
+    let is_dollar = |place: usize| bytes.get(place) == Some(&b'$');
+    let is_single = |place: &usize| {
+        let before = place.checked_sub(1).and_then(|place| bytes.get(place));
+        !matches!(before, Some(b'$' | b'\\')) && !is_dollar(place + 1)
+    };
+    let signs = text.match_indices('$').map(|(place, _)| place).filter(is_single);
+    let (mut open, mut last) = (None, None);
+    for sign in signs {
+        match open.take() {
+            None => open = Some(sign),
+            Some(start) => last = Some((sign, &text[start + 1..sign])),
+        }
+    }
+    last
+}
+
+/// Whether a text is words with formulas in them: "odd $n$".
+pub(crate) fn is_composite(text: &str) -> bool {
+    let breaks = text.matches('\n').count();
+    if text.len() > COMPOSITE_LIMIT
+        || breaks > 2
+        || !["$", "\\(", "\\["].iter().any(|open| text.contains(open))
+    {
+        return false;
+    }
+    if breaks > 0 && text.matches('$').count() >= 4 {
+        return true;
+    }
+    has_word(&without_formulas(text))
+}
+
+fn without_formulas(text: &str) -> String {
+    let mut kept = String::new();
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let pairs = [("$$", "$$"), ("$", "$"), ("\\(", "\\)"), ("\\[", "\\]")];
+        let formula = pairs.into_iter().find_map(|(open, close)| {
+            let inside = rest.strip_prefix(open)?;
+            Some(&inside[inside.find(close)? + close.len()..])
+        });
+        match formula {
+            Some(after) => {
+                kept.push(' ');
+                rest = after;
+            }
+            None => {
+                kept.push(c);
+                rest = &rest[c.len_utf8()..];
+            }
+        }
+    }
+    kept
+}
+
+/// Whether two letters follow each other.
+pub(crate) fn has_word(text: &str) -> bool {
+    text.as_bytes().windows(2).any(|pair| pair.iter().all(u8::is_ascii_alphabetic))
+}
+
+/// The last number of a text, as it is written there.
+fn last_number(text: &str) -> Option<&str> {
+    let digit = text.rfind(|c: char| c.is_ascii_digit())?;
+    let percent = text[digit + 1..].trim_start().strip_prefix('%');
+    let end = percent.map_or(digit + 1, |rest| text.len() - rest.len());
+    let is_part = |c: char| c.is_ascii_digit() || matches!(c, '.' | ',' | 'e' | 'E' | '+' | '-');
+    let from = text[..=digit]
+        .rfind(|c| !is_part(c))
+        .map_or(0, |place| place + text[place..].chars().next().map_or(1, char::len_utf8));
+    // The last digits of `12{,}000` are no number by themselves.
+    (!text[..from].ends_with(['}', '!'])).then_some(())?;
+    let run = &text[from..=digit];
+    // Of what could belong to it, the longest part that is a number: "and-5" ends in one, "1+2" in another.
+    let starts = run.char_indices().map(|(place, _)| &run[place..]);
+    let number = starts.filter(|part| part.len() <= 64).find(|part| is_number(part))?;
+    Some(&text[digit + 1 - number.len()..end])
+}
+
+/// A sign, digits with or without groups, a point, an exponent.
+fn is_number(text: &str) -> bool {
+    let text = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, "0"));
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let mut groups = whole.split(',');
+    let first = groups.next().unwrap_or("");
+    let grouped = groups.clone().count() == 0 || first.len() <= 3;
+    let exponent = exponent.strip_prefix(['+', '-']).unwrap_or(exponent);
+    (digits(first) || first.is_empty() && whole.is_empty() && mantissa.len() > 1)
+        && grouped
+        && groups.all(|group| group.len() == 3 && digits(group))
+        && digits(fraction)
+        && digits(exponent)
+}

@@ -1,0 +1,117 @@
+//! What a mathematical answer is made of. It computes nothing.
+
+use num_rational::BigRational;
+
+/// A mathematical answer. Sums and products are flat, so that depth is what brackets make it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Expression {
+    /// A number as it was written; with a point or an exponent where `is_decimal`.
+    Number {
+        value: BigRational,
+        is_decimal: bool,
+    },
+    /// A variable, or one of the constants `pi`, `e` and `i`.
+    Name(String),
+    /// Terms, each of which is subtracted where true.
+    Sum(Vec<(bool, Expression)>),
+    /// Factors, by each of which is divided where true.
+    Product(Vec<(bool, Expression)>),
+    Power(Box<Expression>, Box<Expression>),
+    Call(Function, Vec<Expression>),
+    /// Several values in order, in brackets: `(1, 2)`, `[0, 1)`, or in none.
+    List {
+        brackets: Option<(char, char)>,
+        items: Vec<Expression>,
+    },
+    /// Several values in no order: `\{1, 2\}`, `1 or 2`, `±1`.
+    Set(Vec<Expression>),
+    /// Sets joined.
+    Union(Vec<Expression>),
+    /// Rows of a matrix.
+    Matrix(Vec<Vec<Expression>>),
+    /// Sides with what is between them: `0 < x < 1`.
+    Relations(Vec<Expression>, Vec<Relation>),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Relation {
+    Equal,
+    Unequal,
+    Less,
+    AtMost,
+    Greater,
+    AtLeast,
+    In,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Function {
+    Abs,
+    Binomial,
+    Ceiling,
+    Exp,
+    Factorial,
+    Floor,
+    /// To base 10 where it has no second argument.
+    Log10,
+    /// Natural where it has no second argument.
+    Ln,
+    Max,
+    Min,
+    Root,
+    Sine,
+    Cosine,
+    Tangent,
+    Cotangent,
+    Secant,
+    Cosecant,
+    ArcSine,
+    ArcCosine,
+    ArcTangent,
+    HyperbolicSine,
+    HyperbolicCosine,
+    HyperbolicTangent,
+}
+
+impl Function {
+    /// A function of programs; `log` is the natural one.
+    pub(crate) fn plain(name: &str) -> Option<Self> {
+        Some(match name {
+            "abs" => Function::Abs,
+            "binomial" => Function::Binomial,
+            "ceil" | "ceiling" => Function::Ceiling,
+            "factorial" => Function::Factorial,
+            "floor" => Function::Floor,
+            "log" => Function::Ln,
+            "sqrt" => Function::Root,
+            "asin" => Function::ArcSine,
+            "acos" => Function::ArcCosine,
+            "atan" => Function::ArcTangent,
+            other => return Self::latex(other).filter(|function| *function != Function::Log10),
+        })
+    }
+
+    /// A command of LaTeX; `\log` is the one to base 10.
+    pub(crate) fn latex(name: &str) -> Option<Self> {
+        Some(match name {
+            "exp" => Function::Exp,
+            "ln" => Function::Ln,
+            "log" | "lg" => Function::Log10,
+            "max" => Function::Max,
+            "min" => Function::Min,
+            "sin" => Function::Sine,
+            "cos" => Function::Cosine,
+            "tan" => Function::Tangent,
+            "cot" => Function::Cotangent,
+            "sec" => Function::Secant,
+            "csc" => Function::Cosecant,
+            "arcsin" => Function::ArcSine,
+            "arccos" => Function::ArcCosine,
+            "arctan" => Function::ArcTangent,
+            "sinh" => Function::HyperbolicSine,
+            "cosh" => Function::HyperbolicCosine,
+            "tanh" => Function::HyperbolicTangent,
+            _ => return None,
+        })
+    }
+}

@@ -1,0 +1,211 @@
+//! Reads the factors of a product: numbers, names, brackets, powers, functions, matrices. It computes
+//! nothing.
+
+use num_bigint::BigInt;
+use num_rational::BigRational;
+
+use crate::expression::{Expression, Function};
+use crate::parse::Parser;
+use crate::tokens::Token;
+
+/// The largest power of ten in a number, either way.
+const EXPONENT_LIMIT: i32 = 1000;
+
+/// A factor, by which is divided where true.
+pub(crate) type Factor = (bool, Expression);
+
+impl Parser<'_> {
+    /// A factor that comes after another one without a sign between them. After a whole number a fraction
+    /// is added and not multiplied: `1\frac{1}{2}`, `1 1/2`.
+    pub(crate) fn side_by_side(&mut self, before: Factor) -> Option<Vec<Factor>> {
+        let is_fraction = self.peek() == Some(&Token::Command("frac"));
+        let follows_whole = is_whole(&before.1) && !before.0;
+        let add = |after| vec![(false, Expression::Sum(vec![before.clone(), (false, after)]))];
+        if let Some(number) = self.number() {
+            if matches!(before.1, Expression::Number { .. }) {
+                // Otherwise two numbers side by side are no product.
+                self.take('/').filter(|()| follows_whole)?;
+                return Some(add(Expression::Product(vec![
+                    (false, number),
+                    (true, self.number()?),
+                ])));
+            }
+            return Some(vec![before, (false, self.power_of(number)?)]);
+        }
+        let after = self.power()?;
+        match &after {
+            Expression::Product(parts)
+                if is_fraction && follows_whole && parts.iter().all(|(_, part)| is_whole(part)) =>
+            {
+                Some(add(after))
+            }
+            _ => Some(vec![before, (false, after)]),
+        }
+    }
+
+    pub(crate) fn power(&mut self) -> Option<Expression> {
+        let base = self.atom()?;
+        self.power_of(base)
+    }
+
+    fn power_of(&mut self, mut base: Expression) -> Option<Expression> {
+        if self.take('!').is_some() {
+            base = Expression::Call(Function::Factorial, vec![base]);
+        }
+        if self.take('%').is_some() {
+            base = Expression::Product(vec![(false, base), (true, whole(100))]);
+        }
+        match self.take('^') {
+            Some(()) => {
+                let exponent = self.exponent()?;
+                Some(Expression::Power(Box::new(base), Box::new(exponent)))
+            }
+            None => Some(base),
+        }
+    }
+
+    fn exponent(&mut self) -> Option<Expression> {
+        let minus = self.signs();
+        let exponent = self.deeper(Self::power)?;
+        Some(if minus { Expression::Sum(vec![(true, exponent)]) } else { exponent })
+    }
+
+    fn number(&mut self) -> Option<Expression> {
+        let Some(Token::Number(text)) = self.peek() else { return None };
+        let number = number(text)?;
+        self.next += 1;
+        Some(number)
+    }
+
+    fn atom(&mut self) -> Option<Expression> {
+        if let Some(number) = self.number() {
+            return Some(number);
+        }
+        let token = self.peek()?.clone();
+        self.next += 1;
+        match token {
+            Token::Name(name) => Some(Expression::Name(name)),
+            Token::Function(function) => self.call(function),
+            Token::Command("frac") => {
+                let parts = vec![(false, self.argument()?), (true, self.argument()?)];
+                Some(Expression::Product(parts))
+            }
+            Token::Command("binom") => {
+                let arguments = vec![self.argument()?, self.argument()?];
+                Some(Expression::Call(Function::Binomial, arguments))
+            }
+            Token::Command(_) => {
+                let index = match self.take('[') {
+                    Some(()) => Some(self.list(Some('['))?),
+                    None => None,
+                };
+                let mut arguments = vec![self.argument()?];
+                arguments.extend(index);
+                Some(Expression::Call(Function::Root, arguments))
+            }
+            Token::Mark(open @ ('(' | '[' | '{' | '⟨')) => self.list(Some(open)),
+            Token::Mark('|') => self.enclosed(Function::Abs, '|'),
+            Token::Mark('⌊') => self.enclosed(Function::Floor, '⌋'),
+            Token::Mark('⌈') => self.enclosed(Function::Ceiling, '⌉'),
+            Token::Begin => self.matrix(),
+            _ => None,
+        }
+    }
+
+    fn enclosed(&mut self, function: Function, close: char) -> Option<Expression> {
+        let inside = self.deeper(Self::sum)?;
+        self.take(close)?;
+        Some(Expression::Call(function, vec![inside]))
+    }
+
+    /// What a command is applied to: something in braces, or one digit, letter or command.
+    fn argument(&mut self) -> Option<Expression> {
+        self.deeper(Self::atom)
+    }
+
+    /// A function with its argument: `\sin(x)`, `\sin 2x`, `\sin^2 x`, `\log_2 8`, `max(1, 2)`.
+    fn call(&mut self, function: Function) -> Option<Expression> {
+        let base = match self.take('_') {
+            Some(()) => Some(self.argument()?),
+            None => None,
+        };
+        let power = match self.take('^') {
+            Some(()) => Some(self.exponent()?),
+            None => None,
+        };
+        let mut arguments = match self.peek() {
+            Some(Token::Mark('(' | '{')) => match self.argument()? {
+                Expression::List { items, .. } => items,
+                one => vec![one],
+            },
+            _ => vec![self.open_argument()?],
+        };
+        arguments.extend(base);
+        let call = Expression::Call(function, arguments);
+        Some(match power {
+            Some(power) => Expression::Power(Box::new(call), Box::new(power)),
+            None => call,
+        })
+    }
+
+    /// An argument without brackets: factors side by side, up to the next function.
+    fn open_argument(&mut self) -> Option<Expression> {
+        let mut factors = vec![(self.signs(), self.deeper(Self::power)?)];
+        while let Some(token) = self.peek()
+            && begins_factor(token)
+            && !matches!(token, Token::Function(_))
+        {
+            factors.push((false, self.power()?));
+        }
+        let (minus, first) = factors.remove(0);
+        let first = if minus { Expression::Sum(vec![(true, first)]) } else { first };
+        factors.insert(0, (false, first));
+        Some(if factors.len() > 1 { Expression::Product(factors) } else { factors.pop()?.1 })
+    }
+
+    fn matrix(&mut self) -> Option<Expression> {
+        let mut rows = vec![vec![self.deeper(Self::sum)?]];
+        while self.peek() != Some(&Token::End) {
+            if self.take('&').is_some() {
+                let cell = self.deeper(Self::sum)?;
+                rows.last_mut()?.push(cell);
+            } else {
+                self.take(';')?;
+                if self.peek() != Some(&Token::End) {
+                    rows.push(vec![self.deeper(Self::sum)?]);
+                }
+            }
+        }
+        self.next += 1;
+        Some(Expression::Matrix(rows))
+    }
+}
+
+/// Whether a token begins a factor that needs no sign before it.
+pub(crate) fn begins_factor(token: &Token) -> bool {
+    match token {
+        Token::Number(_) | Token::Name(_) | Token::Function(_) | Token::Command(_) => true,
+        Token::Mark(mark) => matches!(mark, '(' | '[' | '{' | '⌊' | '⌈'),
+        _ => false,
+    }
+}
+
+fn is_whole(expression: &Expression) -> bool {
+    matches!(expression, Expression::Number { value, .. } if value.is_integer())
+}
+
+fn whole(number: i64) -> Expression {
+    Expression::Number { value: BigRational::from_integer(number.into()), is_decimal: false }
+}
+
+/// A number as a program writes it, exactly.
+fn number(text: &str) -> Option<Expression> {
+    let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+    let (before, after) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let places = i32::try_from(after.len()).ok()?;
+    let exponent: i32 = exponent.parse().ok().filter(|e: &i32| e.abs() <= EXPONENT_LIMIT)?;
+    let digits: BigInt = format!("0{before}{after}").parse().ok()?;
+    let ten = BigRational::from_integer(10.into());
+    let value = BigRational::from_integer(digits) * ten.pow(exponent - places);
+    Some(Expression::Number { value, is_decimal: text.contains(['.', 'e', 'E']) })
+}

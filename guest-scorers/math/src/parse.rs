@@ -1,0 +1,189 @@
+//! Reads tokens as an expression: lists, relations, sums and products. What is multiplied is left to
+//! `factor`. It computes nothing, and knows nothing of answers in sentences.
+
+use crate::expression::{Expression, Relation};
+use crate::factor::begins_factor;
+use crate::tokens::{Token, tokens};
+
+/// How deep brackets and exponents may nest: reading and computing recurse.
+const DEPTH_LIMIT: usize = 32;
+
+/// The expression that a text is; none where it is no mathematics, or too large.
+pub(crate) fn parse(text: &str) -> Option<Expression> {
+    let tokens = tokens(text)?;
+    let is_either = tokens.iter().any(|token| matches!(token, Token::PlusMinus(_)));
+    let read = |plus| Parser { tokens: &tokens, next: 0, depth: 0, plus }.all();
+    if is_either {
+        return Some(Expression::Set(vec![read(true)?, read(false)?]));
+    }
+    read(true)
+}
+
+pub(crate) struct Parser<'t> {
+    tokens: &'t [Token],
+    pub(crate) next: usize,
+    depth: usize,
+    /// Whether `±` is a plus.
+    plus: bool,
+}
+
+impl Parser<'_> {
+    fn all(mut self) -> Option<Expression> {
+        let expression = self.list(None)?;
+        (self.next == self.tokens.len()).then_some(expression)
+    }
+
+    /// Reads something one level deeper.
+    pub(crate) fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
+        (self.depth < DEPTH_LIMIT).then_some(())?;
+        self.depth += 1;
+        let found = read(self);
+        self.depth -= 1;
+        found
+    }
+
+    pub(crate) fn peek(&self) -> Option<&Token> {
+        self.tokens.get(self.next)
+    }
+
+    pub(crate) fn take(&mut self, mark: char) -> Option<()> {
+        (self.peek() == Some(&Token::Mark(mark))).then(|| self.next += 1)
+    }
+
+    /// One value, or several with commas or `or` between them, up to a closing bracket.
+    pub(crate) fn list(&mut self, open: Option<char>) -> Option<Expression> {
+        let (mut items, mut is_either, mut has_commas) = (Vec::new(), false, false);
+        if open.is_none() || !self.closes() {
+            items.push(self.deeper(Self::relations)?);
+        }
+        while let Some(token) = self.peek() {
+            match token {
+                Token::Mark(',') => has_commas = true,
+                token if is_or(token) => is_either = true,
+                _ => break,
+            }
+            self.next += 1;
+            // "1, 2, or 3", "(0,)".
+            if !self.peek().is_none_or(is_or) && !self.closes() {
+                items.push(self.deeper(Self::relations)?);
+            }
+        }
+        let close = match (open, self.peek()) {
+            (None, _) => None,
+            (Some(open), Some(Token::Mark(close))) if closes(open, *close) => Some(*close),
+            _ => return None,
+        };
+        self.next += usize::from(close.is_some());
+        let brackets = open.zip(close);
+        let is_set = open == Some('⟨') || open == Some('{') && has_commas;
+        let groups = matches!(brackets, None | Some(('(', ')') | ('[', ']') | ('{', '}')));
+        match items.len() {
+            _ if is_set || is_either => Some(Expression::Set(items)),
+            1 if groups && !has_commas => items.pop(),
+            _ => Some(Expression::List { brackets, items }),
+        }
+    }
+
+    fn closes(&self) -> bool {
+        matches!(self.peek(), Some(Token::Mark(')' | ']' | '}' | '⟩')))
+    }
+
+    fn relations(&mut self) -> Option<Expression> {
+        let mut sides = vec![self.union()?];
+        let mut relations = Vec::new();
+        loop {
+            let relation = match self.peek() {
+                Some(Token::Relation(relation)) => *relation,
+                Some(Token::Mark('∈')) => Relation::In,
+                _ => break,
+            };
+            self.next += 1;
+            relations.push(relation);
+            sides.push(self.union()?);
+        }
+        match relations.is_empty() {
+            true => sides.pop(),
+            false => Some(Expression::Relations(sides, relations)),
+        }
+    }
+
+    fn union(&mut self) -> Option<Expression> {
+        let mut parts = vec![self.sum()?];
+        while self.take('∪').is_some() {
+            parts.push(self.sum()?);
+        }
+        if parts.len() > 1 { Some(Expression::Union(parts)) } else { parts.pop() }
+    }
+
+    pub(crate) fn sum(&mut self) -> Option<Expression> {
+        let mut terms = vec![(self.signs(), self.product()?)];
+        while matches!(self.peek(), Some(Token::Mark('+' | '-') | Token::PlusMinus(_))) {
+            terms.push((self.signs(), self.product()?));
+        }
+        match terms.as_slice() {
+            [(false, _)] => terms.pop().map(|(_, term)| term),
+            terms if terms.iter().any(|(_, term)| is_several(term)) => None,
+            _ => Some(Expression::Sum(terms)),
+        }
+    }
+
+    /// Whether the signs that come next make a minus.
+    pub(crate) fn signs(&mut self) -> bool {
+        let mut minus = false;
+        while let Some(token) = self.peek() {
+            match token {
+                Token::Mark('+') => {}
+                Token::Mark('-') => minus = !minus,
+                Token::PlusMinus(plus) => minus ^= *plus != self.plus,
+                _ => break,
+            }
+            self.next += 1;
+        }
+        minus
+    }
+
+    fn product(&mut self) -> Option<Expression> {
+        let mut factors = vec![(false, self.power()?)];
+        loop {
+            let divides = match self.peek() {
+                Some(Token::Mark('*')) => false,
+                Some(Token::Mark('/')) => true,
+                Some(token) if begins_factor(token) => {
+                    let before = factors.pop()?;
+                    factors.extend(self.side_by_side(before)?);
+                    continue;
+                }
+                _ => break,
+            };
+            self.next += 1;
+            let minus = self.signs();
+            let factor = self.power()?;
+            let factor = if minus { Expression::Sum(vec![(true, factor)]) } else { factor };
+            factors.push((divides, factor));
+        }
+        match factors.as_slice() {
+            [_] => factors.pop().map(|(_, factor)| factor),
+            factors if factors.iter().any(|(_, factor)| is_several(factor)) => None,
+            _ => Some(Expression::Product(factors)),
+        }
+    }
+}
+
+/// Whether a bracket closes what another one opened; intervals mix them.
+fn closes(open: char, close: char) -> bool {
+    match open {
+        '(' | '[' => matches!(close, ')' | ']'),
+        '{' => close == '}',
+        _ => close == '⟩',
+    }
+}
+
+fn is_or(token: &Token) -> bool {
+    matches!(token, Token::Text(word) if word == "or" || word == "and")
+}
+
+/// Whether an expression is more than one value, with which nothing is computed.
+fn is_several(expression: &Expression) -> bool {
+    use Expression::{List, Relations, Set, Union};
+    matches!(expression, List { .. } | Relations(..) | Set(_) | Union(_))
+}

@@ -1,0 +1,301 @@
+//! math, as a specification. Where nothing else is said, the results are those of `math` in Inspect
+//! 0.3.285, which has a computer algebra system.
+
+use super::*;
+
+fn score(config: Value, output: &str, truth: Value) -> Score {
+    let scorer: Math = scorebox_sdk::configure(config).unwrap();
+    scorer.score(&Case::new(json!(output)).with_ground_truth(truth)).unwrap()
+}
+
+fn right(output: &str, truth: &str) -> bool {
+    score(json!({}), output, json!(truth)).score == Some(1.0)
+}
+
+#[track_caller]
+fn all_right(pairs: &[(&str, &str)]) {
+    for (output, truth) in pairs {
+        assert!(right(output, truth), "{output} is not {truth}");
+        assert!(right(truth, output), "{truth} is not {output}");
+    }
+}
+
+#[track_caller]
+fn none_right(pairs: &[(&str, &str)]) {
+    for (output, truth) in pairs {
+        assert!(!right(output, truth), "{output} is {truth}");
+    }
+}
+
+#[test]
+fn numbers_are_written_in_many_ways() {
+    all_right(&[
+        ("1,234.5", "1234.5"),
+        ("12,345,678", "12345678"),
+        (r"1\,234", "1234"),
+        (r"15,\!000", "15000"),
+        ("12{,}000", "12000"),
+        ("1e3", "1000"),
+        (r"1.5 \times 10^3", "1500"),
+        ("6.02×10^23", "6.02e23"),
+        (r"10^{-3}", "0.001"),
+        ("−5", "-5"),
+        (r"33.5\%", "0.335"),
+        ("33.5 percent", "0.335"),
+        (r"\frac{1}{2}\text{ percent}", "0.005"),
+        (r"\$12.50", "12.5"),
+        ("50.0", "50"),
+    ]);
+    none_right(&[("10%", "10"), ("1,23", "123"), ("42", "43")]);
+}
+
+#[test]
+fn fractions_are_compared_by_value() {
+    all_right(&[
+        (r"\frac{1}{2}", "0.5"),
+        (r"\tfrac34", "3/4"),
+        (r"-\frac{3}{4}", r"\frac{-3}{4}"),
+        (r"2\frac{1}{3}", r"\frac{7}{3}"),
+        ("4:3", r"\frac{4}{3}"),
+        ("0.3333333333", "1/3"),
+    ]);
+    none_right(&[("0.333", "1/3"), ("3.14", r"\pi")]);
+    // On purpose unlike the peer.
+    all_right(&[("1 1/2", "1.5"), ("2½", "2.5"), ("12 345", "12345")]);
+    none_right(&[("3(1/2)", "3.5")]);
+}
+
+#[test]
+fn whole_numbers_are_compared_exactly() {
+    none_right(&[
+        ("99999999999", "100000000000"),
+        ("100000000000000000000", "100000000001000000000"),
+        (r"\boxed{2^{2025}}", "3^{2025}"),
+    ]);
+    all_right(&[
+        ("2^{10}", "1024"),
+        ("20!", "2432902008176640000"),
+        (r"\binom{6}{2}", "15"),
+        ("2^200", "1606938044258990275541962092341162602522202993782792835301376"),
+    ]);
+    none_right(&[("2^200", "1606938044258990275541962092341162602522202993782792835301377")]);
+    // On purpose unlike the peer: constants of physics are small.
+    none_right(&[("6.626e-34", "1.055e-34")]);
+}
+
+#[test]
+fn roots_functions_and_constants_are_computed() {
+    all_right(&[
+        (r"\sqrt2", r"\sqrt{2}"),
+        (r"\sqrt{12}", r"2\sqrt{3}"),
+        (r"\sqrt{\sqrt{2}}", "2**(1/4)"),
+        ("sqrt(2)/2", r"\frac{1}{\sqrt{2}}"),
+        ("(3*sqrt(5))/7", r"\frac{3\sqrt{5}}{7}"),
+        (r"\sqrt[3]{8}", "2"),
+        (r"\frac{6\sqrt{1789-240\sqrt{21}}+8\sqrt{1236-240\sqrt{21}}}{5}", r"96-10\sqrt{21}"),
+        ("1.4142135623730951", r"\sqrt{2}"),
+        ("3.14159265358979", r"\pi"),
+        (r"\sin(\pi/6)", "1/2"),
+        (r"\log 100", "2"),
+        (r"\log_2 8", "3"),
+        (r"\ln e", "1"),
+        ("log(e)", "1"),
+        ("|-3|", "3"),
+        (r"\lfloor 2.7 \rfloor", "2"),
+        ("i^2", "-1"),
+        (r"\frac{3+i\sqrt{3}}{2}", r"\frac{i\sqrt{3}+3}{2}"),
+    ]);
+    none_right(&[("sqrt(2)", "1.414213562"), (r"\sqrt{2}", r"\sqrt{3}"), ("1/0", "2")]);
+}
+
+#[test]
+fn expressions_with_variables_are_compared_by_what_they_are_worth() {
+    all_right(&[
+        ("x^2+2x+1", "(x+1)^2"),
+        ("(x+1)**2", "x^2 + 2*x + 1"),
+        (r"\boxed{x^2 - x^2}", "0"),
+        (r"\frac{1}{2}x", "x/2"),
+        (r"\frac{n(n+1)}{2}", r"\frac{n^2+n}{2}"),
+        (r"\frac{\sin\theta}{\cos\theta}", r"\tan\theta"),
+        (r"1-\sin^2 x", r"\cos^2 x"),
+        ("a_1+a_{2}", "a_2+a_{1}"),
+        ("X", "x"),
+    ]);
+    none_right(&[("x", "y"), ("x+1", "x+2"), (r"\sqrt{x^2}", "x"), ("x^2", "x^3")]);
+    // Not computed, but the same.
+    all_right(&[("2024^{4046}", "2024^{4046}"), ("1/2004!", "1/2004!"), ("n!", "n!")]);
+}
+
+#[test]
+fn an_equation_is_the_answer_of_its_variable() {
+    all_right(&[
+        ("x=2", "2"),
+        ("2 = y", "2"),
+        ("x=2", "2=x"),
+        ("y = 3x-2", "-2+3x"),
+        ("f(x)=x^2", "x^2"),
+        (r"\boxed{\;\angle APC = 74^\circ\;}", r"74^\circ"),
+        ("3 + 4 = 7", "7"),
+    ]);
+    none_right(&[("x=2", "y=2"), ("x=2", "3")]);
+}
+
+#[test]
+fn relations_may_be_turned() {
+    all_right(&[("x<2", "2>x"), (r"x\le 2", r"2\ge x")]);
+    // On purpose unlike the peer.
+    all_right(&[("0<x<1", "1>x>0")]);
+    none_right(&[("x<2", "x<=2"), ("x<2", "x>2")]);
+}
+
+#[test]
+fn lists_sets_intervals_and_matrices_are_compared_part_by_part() {
+    all_right(&[
+        (r"\left( 3, \frac{\pi}{2} \right)", "(3, pi/2)"),
+        (r"$\{1,2,3\}$", r"$\{3, 2, 1\}$"),
+        ("1,2", "(1, 2)"),
+        (r"(-\infty,-8)\cup (8,\infty)", r"(8,\infty)\cup(-\infty,-8)"),
+        (
+            r"\begin{pmatrix} 1/\sqrt{2} & 1 \\ -1 & 0.5 \end{pmatrix}",
+            r"\begin{bmatrix}\frac{\sqrt2}{2}&1\\-1&\frac12\end{bmatrix}",
+        ),
+        ("x=1, y=2", "y=2, x=1"),
+        ("3 or 4", "4 or 3"),
+    ]);
+    none_right(&[("2,3", "3,2"), ("[0,1)", "[0,1]"), ("(0, 1)", "2"), ("[0]", "2")]);
+    // On purpose unlike the peer.
+    none_right(&[("(1,2)", "[1,2]")]);
+    all_right(&[(r"\pm 2", "2, -2"), (r"x \in [0,1]", "[0,1]"), (r"\emptyset", r"\{\}")]);
+}
+
+#[test]
+fn units_degrees_and_currencies_do_not_count() {
+    all_right(&[
+        (r"\boxed{10\text{ cm}}", "10"),
+        ("10 cm", "10"),
+        ("10 apples", "10"),
+        ("74°", r"74^\circ"),
+        (r"100\sqrt{2}\text{ m}^2", r"100\sqrt{2}"),
+    ]);
+    // On purpose unlike the peer.
+    all_right(&[("5 km/h", "5")]);
+    // A variable is no unit.
+    none_right(&[("5 x", "5"), ("2 pi", "2")]);
+}
+
+#[test]
+fn words_are_compared_as_words() {
+    all_right(&[
+        ("odd $n$", "odd $n$"),
+        (r"\text{yes}", "Yes"),
+        (r"\text{(A)}", "A"),
+        ("11_2", "11_2"),
+    ]);
+    // On purpose unlike the peer.
+    all_right(&[("no solution", r"\text{no solution}"), ("11_2", "11_{2}")]);
+    none_right(&[("no", "on"), ("yes", "no"), ("11_2", "11"), ("Paris", "3")]);
+}
+
+#[test]
+fn the_likeliest_final_answer_is_taken() {
+    let answers = [
+        r"The answer is \boxed{42}",
+        r"\boxed{10} and then \boxed{42}",
+        r"\boxed{42 and \fbox{42}",
+        "The answer is 42.",
+        "Final answer: **42**",
+        "RESULT = $42$",
+        "The answer is $$42$$",
+        r"So \(x = 42\), and 7 is another number.",
+        "First compute 6*7.\n42",
+        "The answer is 42 because geometry proves it",
+        "42 because geometry proves it",
+        "So\n42",
+    ];
+    for answer in answers {
+        assert!(right(answer, "42"), "{answer}");
+    }
+    assert!(right("So it is\neven", r"\text{even}"));
+    none_right(&[("The perimeter is 7", "42"), (r"\boxed{5} or 42", "42"), ("", "42")]);
+    none_right(&[(r"\boxed{10} and then \boxed{42}", r"\{10,42\}")]);
+}
+
+#[test]
+fn a_program_is_no_answer() {
+    for program in ["__import__('os').system('x')", "open('m', 'w')", "globals()['x']"] {
+        assert!(!right(&format!("{program} or 0"), "0"), "{program}");
+    }
+    let scorer: Math = scorebox_sdk::configure(json!({})).unwrap();
+    let case = Case::new(json!("42")).with_ground_truth(json!("__import__('os')"));
+    assert_eq!(
+        scorer.score(&case).unwrap_err().message(),
+        "`groundTruth` should be a mathematical answer, found \"__import__('os')\""
+    );
+    let error = scorebox_sdk::configure::<Math>(json!({"value": "?"})).err().unwrap();
+    assert_eq!(error.to_string(), "`value`: should be a mathematical answer, found \"?\"");
+}
+
+#[test]
+fn any_expected_answer_will_do_and_unreadable_ones_are_passed_over() {
+    let truth = json!(["__import__('os')", "42", 7]);
+    assert_eq!(score(json!({}), r"\boxed{42}", truth.clone()).score, Some(1.0));
+    assert_eq!(score(json!({}), "7.0", truth.clone()).score, Some(1.0));
+    assert_eq!(score(json!({"negate": true}), "8", truth).score, Some(1.0));
+    assert_eq!(score(json!({"value": 0.5}), "1/2", json!("x")).score, Some(1.0));
+}
+
+#[test]
+fn reasons_show_both_answers() {
+    let wrong = score(json!({}), r"So \boxed{\frac{1}{2}}.", json!("0.6"));
+    assert_eq!(wrong.reason.as_deref(), Some(r"the answer is \frac{1}{2}, expected 0.6"));
+    assert_eq!(wrong.meta, Some(json!({"answer": r"\frac{1}{2}"})));
+    let none = score(json!({}), "?", json!("0.6"));
+    assert_eq!(none.score, Some(0.0));
+    assert_eq!(none.reason.as_deref(), Some("no mathematical answer found"));
+}
+
+#[test]
+fn nothing_takes_long_or_nests_without_end() {
+    let pieces = [
+        "(",
+        "{",
+        "|",
+        "-",
+        "!",
+        "5!",
+        "2^",
+        "x^",
+        "\\frac",
+        "\\frac{1}",
+        "2\\frac{",
+        "\\sqrt",
+        "\\sin ",
+        "\\boxed{",
+        "\\boxed{1}",
+        "$",
+        "$x$ ",
+        "answer is ",
+        "1,",
+        "1+",
+        "9",
+        "9^",
+        "x+",
+        "\\pm ",
+        "1/7+",
+        "\\begin{matrix}",
+        "1 or ",
+        "\\text{",
+        "\\{1,",
+        "so 1 ",
+        "99^99*",
+    ];
+    for piece in pieces {
+        for times in [30, 200, 4000, 50_000] {
+            let text = piece.repeat(times);
+            let _ = (right(&text, "42"), right(&format!("\\boxed{{{text}}}"), "42"));
+            let scorer: Math = scorebox_sdk::configure(json!({})).unwrap();
+            let _ = scorer.score(&Case::new(json!(text)).with_ground_truth(json!(text)));
+        }
+    }
+    assert!(!right(r"\boxed{2^{2^{2^{49}}}}", "1"));
+}

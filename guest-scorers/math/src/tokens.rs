@@ -1,0 +1,261 @@
+//! Cuts a mathematical text, plain or in LaTeX, into tokens. It knows no grammar.
+
+use crate::expression::{Function, Relation};
+
+/// The most digits of one number, and of all together; the most tokens.
+const DIGITS_OF_ONE: usize = 256;
+const DIGITS_OF_ALL: usize = 2048;
+const TOKEN_LIMIT: usize = 1024;
+
+/// The longest run of letters that may be a product of variables; longer ones are words.
+const LETTERS_LIMIT: usize = 3;
+
+/// One piece of a mathematical text.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Token {
+    /// Digits with at most one point and an exponent, as a program writes them.
+    Number(String),
+    /// A variable or a constant, in lower case.
+    Name(String),
+    Function(Function),
+    Relation(Relation),
+    /// A command with arguments in braces: `frac`, `sqrt`, `binom`.
+    Command(&'static str),
+    /// `\begin{…}` and `\end{…}`.
+    Begin,
+    End,
+    /// `±`, or `∓` where false.
+    PlusMinus(bool),
+    /// What stands in `\text{…}`.
+    Text(String),
+    /// One of `+ - * / ^ _ ! ( ) [ ] { } | , & %`, `∪`, `∩`, `∈`; `⟨` and `⟩` for `\{` and `\}`; `⌊ ⌋ ⌈ ⌉`;
+    /// `;` between rows.
+    Mark(char),
+}
+
+/// The tokens of a text; none where it has something in it that is no mathematics.
+pub(crate) fn tokens(text: &str) -> Option<Vec<Token>> {
+    let mut tokens = Vec::new();
+    let (mut rest, mut digits) = (text, 0);
+    while let Some(c) = rest.chars().next() {
+        let (token, length) = if c.is_ascii_digit() || c == '.' {
+            let (number, length) = number(rest)?;
+            digits += length;
+            // `11_2`, a number to another base, is only equal to itself.
+            let has_base = rest[length..].starts_with('_');
+            (Some(if has_base { Token::Name(number) } else { Token::Number(number) }), length)
+        } else if c == '\\' {
+            command(rest)?
+        } else if c.is_alphabetic() {
+            let letters = rest.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(rest.len());
+            let length = letters.max(c.len_utf8());
+            tokens.extend(names(&rest[..length])?);
+            (None, length)
+        } else {
+            mark(rest, c)?
+        };
+        let is_fraction = matches!(token, Some(Token::Command("frac" | "binom")));
+        tokens.extend(token);
+        rest = &rest[length..];
+        if is_fraction {
+            // `\frac12` is a half.
+            for _ in 0..2 {
+                let Some(digit) = rest.chars().next().filter(char::is_ascii_digit) else { break };
+                tokens.push(Token::Number(digit.to_string()));
+                rest = &rest[1..];
+            }
+        }
+        if let Some(Token::Name(name)) = tokens.last_mut() {
+            rest = index(name, rest)?;
+        }
+        if tokens.len() > TOKEN_LIMIT || digits > DIGITS_OF_ALL {
+            return None;
+        }
+    }
+    Some(tokens)
+}
+
+/// Adds the index and the primes after a name to it: `x_1`, `a_{n+1}`, `f'`. Gives what comes after.
+fn index<'t>(name: &mut String, text: &'t str) -> Option<&'t str> {
+    let mut rest = text;
+    while let Some(after) = rest.strip_prefix('\'') {
+        name.push('\'');
+        rest = after;
+    }
+    let Some(after) = rest.strip_prefix('_') else { return Some(rest) };
+    let (content, length) = if after.starts_with('{') {
+        braces(after)?
+    } else {
+        let end = after.find(|c: char| !c.is_alphanumeric()).unwrap_or(after.len());
+        (&after[..end], end)
+    };
+    (!content.is_empty()).then_some(())?;
+    name.push('_');
+    name.extend(content.chars().filter(|c| !c.is_whitespace()));
+    Some(&after[length..])
+}
+
+fn number(text: &str) -> Option<(String, usize)> {
+    let digits = |from: usize| text[from..].bytes().take_while(u8::is_ascii_digit).count();
+    let mut end = digits(0);
+    if text[end..].starts_with('.') {
+        end += 1 + digits(end + 1);
+    }
+    if !text[..end].contains(|c: char| c.is_ascii_digit()) || end > DIGITS_OF_ONE {
+        return None;
+    }
+    let exponent = text[end..].strip_prefix(['e', 'E']).map(|rest| {
+        let sign = usize::from(rest.starts_with(['+', '-']));
+        (1 + sign, digits(end + 1 + sign))
+    });
+    if let Some((before, count @ 1..=4)) = exponent {
+        end += before + count;
+    }
+    Some((text[..end].to_owned(), end))
+}
+
+/// A run of letters: a known name, or variables of one letter each.
+fn names(run: &str) -> Option<Vec<Token>> {
+    let lower = run.to_lowercase();
+    let greek = |c: char| GREEK.get(u32::from(c).checked_sub(u32::from('α'))? as usize);
+    let name = match lower.as_str() {
+        "infinity" | "inf" | "oo" => Some("infty"),
+        "or" | "and" => return Some(vec![Token::Text(lower)]),
+        name => GREEK.iter().find(|letter| **letter == name).copied(),
+    };
+    if let Some(name) = name.or(lower.chars().next().and_then(greek).copied()) {
+        return Some(vec![Token::Name(name.to_owned())]);
+    }
+    if let Some(function) = Function::plain(&lower) {
+        return Some(vec![Token::Function(function)]);
+    }
+    if run.chars().count() > LETTERS_LIMIT || WORDS.contains(&lower.as_str()) {
+        return None;
+    }
+    let letter = |c: char| Token::Name(c.to_lowercase().to_string());
+    Some(run.chars().map(letter).collect())
+}
+
+/// Words of a sentence that are no product of variables.
+const WORDS: [&str; 28] = [
+    "all", "an", "are", "as", "at", "be", "but", "by", "can", "for", "get", "has", "if", "in",
+    "is", "it", "its", "not", "of", "off", "so", "the", "to", "was", "we", "you", "he", "she",
+];
+
+/// Greek letters in the order of Unicode, from `α` on.
+const GREEK: [&str; 25] = [
+    "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa",
+    "lambda", "mu", "nu", "xi", "omicron", "pi", "rho", "final", "sigma", "tau", "upsilon", "phi",
+    "chi", "psi", "omega",
+];
+
+/// A command of LaTeX, and its length. Those that only change how something looks are no token.
+fn command(text: &str) -> Option<(Option<Token>, usize)> {
+    let letters = text[1..].bytes().take_while(u8::is_ascii_alphabetic).count();
+    if letters == 0 {
+        let c = text[1..].chars().next()?;
+        let token = match c {
+            '{' => Some(Token::Mark('⟨')),
+            '}' => Some(Token::Mark('⟩')),
+            '\\' => Some(Token::Mark(';')),
+            '|' => Some(Token::Mark('|')),
+            '%' => Some(Token::Mark('%')),
+            ',' | ';' | ':' | '!' | ' ' | '$' => None,
+            _ => return None,
+        };
+        return Some((token, 1 + c.len_utf8()));
+    }
+    let end = 1 + letters;
+    let mark = |mark| Some(Token::Mark(mark));
+    let token = match &text[1..end] {
+        "cdot" | "times" | "ast" => mark('*'),
+        "div" => mark('/'),
+        "lbrace" => mark('⟨'),
+        "rbrace" => mark('⟩'),
+        "lbrack" => mark('['),
+        "rbrack" => mark(']'),
+        "vert" | "lvert" | "rvert" | "mid" => mark('|'),
+        "lfloor" => mark('⌊'),
+        "rfloor" => mark('⌋'),
+        "lceil" => mark('⌈'),
+        "rceil" => mark('⌉'),
+        "cup" => mark('∪'),
+        "cap" => mark('∩'),
+        "in" => mark('∈'),
+        "pm" => Some(Token::PlusMinus(true)),
+        "mp" => Some(Token::PlusMinus(false)),
+        "lt" => Some(Token::Relation(Relation::Less)),
+        "gt" => Some(Token::Relation(Relation::Greater)),
+        "le" | "leq" | "leqslant" => Some(Token::Relation(Relation::AtMost)),
+        "ge" | "geq" | "geqslant" => Some(Token::Relation(Relation::AtLeast)),
+        "ne" | "neq" => Some(Token::Relation(Relation::Unequal)),
+        "frac" | "dfrac" | "tfrac" | "cfrac" => Some(Token::Command("frac")),
+        "sqrt" => Some(Token::Command("sqrt")),
+        "binom" | "dbinom" | "tbinom" => Some(Token::Command("binom")),
+        "varnothing" | "emptyset" => Some(Token::Name("emptyset".to_owned())),
+        "angle" | "left" | "right" | "bigl" | "bigr" | "Bigl" | "Bigr" | "big" | "Big"
+        | "large" | "Large" | "displaystyle" | "textstyle" | "quad" | "qquad" | "limits"
+        | "circ" | "degree" | "mathrm" | "mathbf" | "mathit" | "rm" | "bf" => None,
+        "begin" | "end" => {
+            let (name, mut length) = braces(&text[end..])?;
+            if name == "array" && &text[1..end] == "begin" {
+                length += braces(&text[end + length..])?.1;
+            }
+            let token = if &text[1..end] == "begin" { Token::Begin } else { Token::End };
+            return Some((Some(token), end + length));
+        }
+        "text" | "textbf" | "textit" | "mbox" | "operatorname" => {
+            let (content, length) = braces(&text[end..])?;
+            let name = content.trim().to_lowercase();
+            let function = Function::plain(&name).map(Token::Function);
+            return Some((Some(function.unwrap_or(Token::Text(name))), end + length));
+        }
+        name => match Function::latex(name) {
+            Some(function) => Some(Token::Function(function)),
+            None => Some(Token::Name(name.to_lowercase())),
+        },
+    };
+    Some((token, end))
+}
+
+/// What stands in the braces that a text begins with, and the length with them.
+fn braces(text: &str) -> Option<(&str, usize)> {
+    let open = text.find('{').filter(|open| text[..*open].trim().is_empty())?;
+    let close = open + text[open..].find('}')?;
+    Some((&text[open + 1..close], close + 1))
+}
+
+fn mark(text: &str, c: char) -> Option<(Option<Token>, usize)> {
+    let pairs = [
+        ("**", Token::Mark('^')),
+        ("<=", Token::Relation(Relation::AtMost)),
+        (">=", Token::Relation(Relation::AtLeast)),
+        ("!=", Token::Relation(Relation::Unequal)),
+        ("==", Token::Relation(Relation::Equal)),
+    ];
+    if let Some((pair, token)) = pairs.into_iter().find(|(pair, _)| text.starts_with(pair)) {
+        return Some((Some(token), pair.len()));
+    }
+    let token = match c {
+        '+' | '-' | '*' | '/' | '^' | '_' | '!' | '(' | ')' | '[' | ']' | '{' | '}' | '|' | ','
+        | '&' | '%' | '∪' | '∩' | '∈' => Token::Mark(c),
+        ';' => Token::Mark(','),
+        ':' | '÷' | '∕' => Token::Mark('/'),
+        '×' | '·' | '⋅' => Token::Mark('*'),
+        '−' | '–' => Token::Mark('-'),
+        '±' => Token::PlusMinus(true),
+        '=' => Token::Relation(Relation::Equal),
+        '<' => Token::Relation(Relation::Less),
+        '>' => Token::Relation(Relation::Greater),
+        '≤' => Token::Relation(Relation::AtMost),
+        '≥' => Token::Relation(Relation::AtLeast),
+        '≠' => Token::Relation(Relation::Unequal),
+        '√' => Token::Command("sqrt"),
+        '∅' => Token::Name("emptyset".to_owned()),
+        '∞' => Token::Name("infty".to_owned()),
+        '°' | '$' | '~' | '€' | '£' | '\u{200b}' => return Some((None, c.len_utf8())),
+        c if c.is_whitespace() => return Some((None, c.len_utf8())),
+        _ => return None,
+    };
+    Some((Some(token), c.len_utf8()))
+}

@@ -1,0 +1,147 @@
+//! message-includes: 1 where what the agent said in the whole run has a text in it. For its last
+//! answer alone see contains.
+//!
+//! The rule is niceeval's `messageIncludes`.
+
+use scorebox_sdk::trace::{Role, TextOrRegex, TextPattern};
+use scorebox_sdk::{
+    Case, Checks, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, Severity,
+    schemars,
+};
+use serde::Deserialize;
+use serde_json::Value;
+
+/// Scores whether the agent's messages have texts in them: the fraction of the texts that are in
+/// all of its messages together, joined by line breaks.
+///
+/// The texts are the configured `value` or `values`, each a text or `{"regex": …}`, or else the
+/// ground truth: one, or a list. Where the case has neither messages nor a trace, its output is the
+/// message. Equals niceeval's `messageIncludes`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct MessageIncludes {
+    /// The text to look for, in place of the ground truth.
+    #[serde(default)]
+    value: Option<TextOrRegex>,
+    /// The texts to look for, in place of the ground truth.
+    #[serde(default)]
+    values: Option<Vec<TextOrRegex>>,
+    /// How many of the texts have to be there.
+    #[serde(default)]
+    mode: Mode,
+    /// Whose messages are searched.
+    #[serde(default)]
+    from: From,
+    /// Turns the score around: 1 when none of the texts is there.
+    #[serde(default)]
+    negate: bool,
+    #[serde(skip)]
+    wanted: Vec<TextPattern>,
+}
+
+/// How many of the texts have to be there.
+#[derive(Clone, Copy, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Mode {
+    /// Every one of them; the score is the fraction that is.
+    #[default]
+    All,
+    /// At least one of them.
+    Any,
+}
+
+/// Whose messages are searched.
+#[derive(Clone, Copy, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum From {
+    /// The agent's.
+    #[default]
+    Assistant,
+    /// The user's.
+    User,
+    /// Everybody's.
+    Anyone,
+}
+
+impl Scorer for MessageIncludes {
+    const INFO: Info = Info::new("message-includes", "Message Includes", env!("CARGO_PKG_VERSION"))
+        .reads(Fields::TRACE.and(Fields::GROUND_TRUTH))
+        .severity(Severity::Gate)
+        .threshold(1.0);
+
+    fn prepare(&mut self) -> Result<(), ConfigError> {
+        self.wanted = TextPattern::compile_all(("value", &self.value), ("values", &self.values))?;
+        Ok(())
+    }
+
+    fn score(&self, case: &Case) -> Result<Score, ScoreError> {
+        let from_case = if self.wanted.is_empty() { of_ground_truth(case)? } else { Vec::new() };
+        let wanted = if self.wanted.is_empty() { &from_case } else { &self.wanted };
+        let said = self.said(case)?;
+        let mut checks = Checks::default();
+        let mut any = false;
+        for text in wanted {
+            let found = text.is_in(&said);
+            any |= found;
+            let is = if found { "is" } else { "is not" };
+            let name = if self.negate { "does not say" } else { "says" };
+            let reason = format!("{text} {is} in the messages");
+            checks.add(format!("{name} {text}"), found != self.negate, reason);
+        }
+        let mut score = checks.into_score();
+        match (self.mode, self.negate) {
+            (Mode::Any, false) => score.score = Some(if any { 1.0 } else { 0.0 }),
+            (_, true) => score.score = Some(if any { 0.0 } else { 1.0 }),
+            (Mode::All, false) => {}
+        }
+        if self.mode == Mode::Any && any && !self.negate {
+            let found = wanted.iter().find(|text| text.is_in(&said));
+            score.reason = found.map(|text| format!("{text} is in the messages"));
+        }
+        Ok(score)
+    }
+}
+
+impl MessageIncludes {
+    /// All that was said, joined by line breaks.
+    fn said(&self, case: &Case) -> Result<String, ScoreError> {
+        let trace = match (case.trace(), case.steps()) {
+            (None, Err(_)) => return Ok(case.output().text()?.into_owned()),
+            (_, trace) => trace?,
+        };
+        let searched = |role: &Role| match self.from {
+            From::Assistant => *role == Role::Assistant,
+            From::User => *role == Role::User,
+            From::Anyone => true,
+        };
+        let texts: Vec<_> =
+            (trace.messages()).filter(|(role, _)| searched(role)).map(|(_, text)| text).collect();
+        Ok(texts.join("\n"))
+    }
+}
+
+/// The texts that the ground truth names.
+fn of_ground_truth(case: &Case) -> Result<Vec<TextPattern>, ScoreError> {
+    let truth = case.require_ground_truth()?;
+    let values = match truth.value()? {
+        Value::Array(values) => values,
+        one => vec![one],
+    };
+    let text = |value: Value| match value {
+        Value::String(text) if !text.is_empty() => Ok(TextPattern::Text(text)),
+        Value::Number(number) => Ok(TextPattern::Text(number.to_string())),
+        _ => Err(truth.should_be("a text, or a list of texts")),
+    };
+    let texts: Vec<_> = values.into_iter().map(text).collect::<Result<_, _>>()?;
+    if texts.is_empty() {
+        return Err(ScoreError::invalid_input(
+            "`groundTruth` is an empty list; it should name at least one text",
+        ));
+    }
+    Ok(texts)
+}
+
+scorebox_sdk::export!(MessageIncludes);
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,87 @@
+//! no-failed-actions: 1 where no tool call and no sub-agent failed. For shell commands alone see
+//! no-failed-commands; for the run as a whole, succeeded.
+//!
+//! The rule is niceeval's `noFailedActions`.
+
+use std::borrow::Cow;
+
+use scorebox_sdk::trace::{Status, StepKind};
+use scorebox_sdk::{
+    Assertion, Case, Fields, Info, JsonSchema, Score, ScoreError, Scorer, Severity, excerpt,
+    schemars,
+};
+use serde::Deserialize;
+use serde_json::json;
+
+/// Scores 1 when no tool call, no skill and no sub-agent failed, else 0.
+///
+/// A call failed when the trace says so. Where its format marks no failures (OpenAI's chat
+/// messages, for one), the result tells: text that begins with `error`, an object with an `error`,
+/// an exit code. `trustResults: false` asks for the trace's word alone. A call that a person
+/// refused is no failure. Equals niceeval's `noFailedActions`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct NoFailedActions {
+    /// Reads failures out of results where the trace's format does not mark them.
+    #[serde(default = "yes")]
+    trust_results: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl Scorer for NoFailedActions {
+    const INFO: Info =
+        Info::new("no-failed-actions", "No Failed Actions", env!("CARGO_PKG_VERSION"))
+            .reads(Fields::TRACE)
+            .severity(Severity::Gate)
+            .threshold(1.0);
+
+    fn score(&self, case: &Case) -> Result<Score, ScoreError> {
+        let trace = case.steps()?;
+        let mut actions = 0;
+        let mut failures = Vec::new();
+        for step in trace.steps() {
+            let (name, status, why) = match &step.kind {
+                StepKind::ToolCall(call) => {
+                    let status = if self.trust_results { call.outcome() } else { call.status };
+                    (format!("`{}`", excerpt(&call.name, 80)), status, call.result_text())
+                }
+                // A sub-agent that a tool call stands for fails with that call.
+                StepKind::SubAgent(call) if call.call.is_none() && !call.is_root => {
+                    let why = call.error.as_deref().map(Cow::Borrowed);
+                    (format!("agent `{}`", excerpt(&call.name, 80)), call.status, why)
+                }
+                _ => continue,
+            };
+            actions += 1;
+            if status == Status::Failed {
+                let why = why.map(|why| format!(": {}", excerpt(&why, 120)));
+                failures.push((format!("{name} ({actions})"), why.unwrap_or_default()));
+            }
+        }
+        let of = if actions == 1 { "1 action" } else { &format!("{actions} actions") };
+        let reason = match failures.as_slice() {
+            [] => format!("none of {of} failed"),
+            [(name, why)] => format!("1 of {of} failed, {name}{why}"),
+            [(name, why), ..] => {
+                format!("{} of {of} failed, first {name}{why}", failures.len())
+            }
+        };
+        let failed = failures.len();
+        let assertions = failures.into_iter().map(|(name, why)| {
+            let reason = format!("failed{why}");
+            Assertion::pass(format!("{name} does not fail"), false).reason(reason)
+        });
+        Ok(Score::pass(failed == 0)
+            .reason(reason)
+            .meta(json!({ "failed": failed, "actions": actions }))
+            .assertions(assertions))
+    }
+}
+
+scorebox_sdk::export!(NoFailedActions);
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,118 @@
+//! no-failed-commands: 1 where no shell command that the agent ran failed. Commands that are run on
+//! its work afterwards are another matter.
+//!
+//! The rule is niceeval's `noFailedShellCommands`.
+
+use scorebox_sdk::trace::{Status, TextOrRegex, TextPattern, ToolCall};
+use scorebox_sdk::{
+    Assertion, Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, Severity,
+    excerpt, schemars,
+};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// Scores 1 when no shell command that the agent ran failed, else 0.
+///
+/// A command is a call of a tool whose common name is `shell` (`Bash`, `bash`, `local_shell`,
+/// `execute_command` …) or that `tools` names. It failed when the trace says so, or its result has
+/// an exit code other than 0 or tells of an error. `allow` leaves out commands that may fail.
+/// Equals niceeval's `noFailedShellCommands`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct NoFailedCommands {
+    /// Further tools that run commands.
+    #[serde(default)]
+    tools: Option<Vec<TextOrRegex>>,
+    /// Commands that may fail: a text that they have in them, or a regular expression.
+    #[serde(default)]
+    allow: Option<Vec<TextOrRegex>>,
+    #[serde(skip)]
+    shells: Vec<TextPattern>,
+    #[serde(skip)]
+    allowed: Vec<TextPattern>,
+}
+
+impl Scorer for NoFailedCommands {
+    const INFO: Info =
+        Info::new("no-failed-commands", "No Failed Commands", env!("CARGO_PKG_VERSION"))
+            .reads(Fields::TRACE)
+            .severity(Severity::Gate)
+            .threshold(1.0);
+
+    fn prepare(&mut self) -> Result<(), ConfigError> {
+        self.shells = TextPattern::compile_all(("tool", &None), ("tools", &self.tools))?;
+        self.allowed = TextPattern::compile_all(("allow", &None), ("allow", &self.allow))?;
+        Ok(())
+    }
+
+    fn score(&self, case: &Case) -> Result<Score, ScoreError> {
+        let trace = case.steps()?;
+        let mut commands = 0;
+        let mut failures = Vec::new();
+        for call in trace.tool_calls().filter(|call| self.runs_commands(call)) {
+            commands += 1;
+            let command = command(&call.arguments);
+            if failed(call) && !self.allowed.iter().any(|allowed| allowed.is_in(&command)) {
+                failures.push((excerpt(&command, 120).into_owned(), why(call)));
+            }
+        }
+        let reason = match (commands, failures.as_slice()) {
+            (0, _) => "no command was run".to_owned(),
+            (_, []) => format!("none of the commands failed ({commands})"),
+            (_, [(command, why), ..]) => {
+                format!("{} of {commands} failed, first `{command}`: {why}", failures.len())
+            }
+        };
+        let failed = failures.len();
+        let assertions = failures.into_iter().map(|(command, why)| {
+            Assertion::pass(format!("`{command}` does not fail"), false).reason(why)
+        });
+        Ok(Score::pass(failed == 0)
+            .reason(reason)
+            .meta(json!({ "failed": failed, "commands": commands }))
+            .assertions(assertions))
+    }
+}
+
+impl NoFailedCommands {
+    fn runs_commands(&self, call: &ToolCall) -> bool {
+        call.is("shell") || self.shells.iter().any(|name| call.is_named(name))
+    }
+}
+
+fn failed(call: &ToolCall) -> bool {
+    match (call.status, call.exit_code()) {
+        (Status::Rejected, _) => false,
+        (_, Some(code)) => code != 0,
+        _ => call.outcome() == Status::Failed,
+    }
+}
+
+fn why(call: &ToolCall) -> String {
+    let said = call.result_text().unwrap_or_default();
+    match call.exit_code() {
+        Some(code) => format!("exit code {code}"),
+        None if said.is_empty() => "it failed".to_owned(),
+        None => excerpt(&said, 120).into_owned(),
+    }
+}
+
+/// The command in a call's arguments, on one line.
+fn command(arguments: &Value) -> String {
+    let keys = ["command", "cmd", "commands", "script", "code"];
+    match keys.iter().find_map(|key| arguments.get(key)) {
+        Some(Value::String(command)) => command.clone(),
+        Some(Value::Array(words)) => {
+            words.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" ")
+        }
+        _ => match arguments {
+            Value::String(command) => command.clone(),
+            other => other.to_string(),
+        },
+    }
+}
+
+scorebox_sdk::export!(NoFailedCommands);
+
+#[cfg(test)]
+mod tests;

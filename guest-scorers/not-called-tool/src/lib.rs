@@ -1,0 +1,107 @@
+//! not-called-tool: 1 where tools were not called, or not with certain arguments. For calls that
+//! have to happen see called-tool.
+//!
+//! The rule is niceeval's `notCalledTool`.
+
+use scorebox_sdk::trace::{ArgumentPattern, Status, TextOrRegex, TextPattern};
+use scorebox_sdk::{
+    Case, Checks, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, Severity,
+    excerpt, schemars,
+};
+use serde::Deserialize;
+use serde_json::Value;
+
+/// Scores whether tools were not called: the fraction of the named tools of which there is no call,
+/// or none with the `arguments`.
+///
+/// A name is the tool's own, or the common one of its kind (`shell` for Claude Code's `Bash`).
+/// Equals niceeval's `notCalledTool` and promptfoo's `not-trajectory:tool-used`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct NotCalledTool {
+    /// The tool.
+    #[serde(default)]
+    name: Option<TextOrRegex>,
+    /// The tools, none of which may be called.
+    #[serde(default)]
+    names: Option<Vec<TextOrRegex>>,
+    /// Only calls with such arguments are forbidden: an object that they have in them at any depth,
+    /// in which `{"regex": …}` matches a text or else the arguments as JSON text.
+    #[serde(default)]
+    arguments: Option<Value>,
+    /// How arguments are compared.
+    #[serde(default)]
+    r#match: Match,
+    /// Only calls that ended so are forbidden, as far as the trace tells.
+    #[serde(default)]
+    status: Option<Status>,
+    #[serde(skip)]
+    forbidden: Vec<TextPattern>,
+    #[serde(skip)]
+    pattern: Option<ArgumentPattern>,
+}
+
+/// How arguments are compared.
+#[derive(Clone, Copy, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Match {
+    /// They have at least what is named in them; `{"regex": …}` is a pattern.
+    #[default]
+    Partial,
+    /// They are what is named and nothing else; nothing is a pattern.
+    Exact,
+}
+
+impl Scorer for NotCalledTool {
+    const INFO: Info = Info::new("not-called-tool", "Not Called Tool", env!("CARGO_PKG_VERSION"))
+        .reads(Fields::TRACE)
+        .severity(Severity::Gate)
+        .threshold(1.0);
+
+    fn prepare(&mut self) -> Result<(), ConfigError> {
+        self.forbidden = TextPattern::compile_all(("name", &self.name), ("names", &self.names))?;
+        if self.forbidden.is_empty() {
+            let message = "is missing, and so is `names`; name the tools that may not be called";
+            return Err(ConfigError::new("name", message));
+        }
+        let exact = self.r#match == Match::Exact;
+        self.pattern = (self.arguments.take())
+            .map(|arguments| ArgumentPattern::compile("arguments", arguments, exact))
+            .transpose()?;
+        Ok(())
+    }
+
+    fn score(&self, case: &Case) -> Result<Score, ScoreError> {
+        let trace = case.steps()?;
+        let mut checks = Checks::default();
+        for name in &self.forbidden {
+            let mut found = trace.tool_calls().filter(|call| {
+                call.is_named(name)
+                    && self.status.is_none_or(|status| call.outcome() == status)
+                    && (self.pattern.as_ref())
+                        .is_none_or(|pattern| pattern.matches(&call.arguments))
+            });
+            let first = found.next();
+            let with = if self.pattern.is_some() { " with such arguments" } else { "" };
+            let reason = match first {
+                None => format!("{name} was not called{with}"),
+                Some(call) => {
+                    let arguments = call.arguments.to_string();
+                    let times = match found.count() {
+                        0 => "once".to_owned(),
+                        more => format!("{} times", more + 1),
+                    };
+                    let arguments = excerpt(&arguments, 120);
+                    format!("{name} was called {times}{with}, first with {arguments}")
+                }
+            };
+            checks.add(format!("did not call {name}"), first.is_none(), reason);
+        }
+        Ok(checks.into_score())
+    }
+}
+
+scorebox_sdk::export!(NotCalledTool);
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,62 @@
+//! not-called-tool, as a specification. The semantics are niceeval's.
+
+use serde_json::json;
+
+use super::*;
+
+fn case() -> Case {
+    Case::new(json!("done")).with_trace(json!([
+        {"tool": "Bash", "args": {"command": "npm i left-pad"}, "status": "failed"},
+        {"tool": "Bash", "args": {"command": "ls"}, "result": "a"},
+    ]))
+}
+
+fn score(config: Value) -> Score {
+    let scorer: NotCalledTool = scorebox_sdk::configure(config).unwrap();
+    scorer.score(&case()).unwrap()
+}
+
+#[test]
+fn one_call_is_one_too_many() {
+    assert_eq!(score(json!({"name": "book"})).score, Some(1.0));
+    let shell = score(json!({"name": "shell"}));
+    assert_eq!(shell.score, Some(0.0));
+    assert_eq!(
+        shell.reason.as_deref(),
+        Some("`shell` was called 2 times, first with {\"command\":\"npm i left-pad\"}")
+    );
+}
+
+#[test]
+fn only_certain_arguments_may_be_forbidden() {
+    let with = |command: &str| {
+        let arguments = json!({"command": {"regex": command}});
+        score(json!({"name": "shell", "arguments": arguments})).score
+    };
+    assert_eq!(with("npm i"), Some(0.0));
+    assert_eq!(with("rm -rf"), Some(1.0));
+    let exact = json!({"name": "Bash", "arguments": {"command": "npm"}, "match": "exact"});
+    assert_eq!(score(exact).score, Some(1.0));
+}
+
+#[test]
+fn only_a_certain_end_may_be_forbidden() {
+    assert_eq!(score(json!({"name": "Bash", "status": "rejected"})).score, Some(1.0));
+    assert_eq!(score(json!({"name": "Bash", "status": "failed"})).score, Some(0.0));
+}
+
+#[test]
+fn several_names_are_several_assertions() {
+    let score = score(json!({"names": ["book", {"regex": "^Ba"}]}));
+    assert_eq!(score.score, Some(0.5));
+    assert_eq!(score.assertions.len(), 2);
+}
+
+#[test]
+fn without_a_name_nothing_is_forbidden_and_that_is_an_error() {
+    let error = scorebox_sdk::configure::<NotCalledTool>(json!({})).err().unwrap();
+    assert_eq!(
+        error.to_string(),
+        "`name`: is missing, and so is `names`; name the tools that may not be called"
+    );
+}

@@ -1,0 +1,84 @@
+//! not-event: 1 where an event did not happen in the run. For events that have to happen see event.
+//!
+//! The rule is niceeval's `notEvent`.
+
+use scorebox_sdk::trace::{TextOrRegex, TextPattern};
+use scorebox_sdk::{
+    Case, Checks, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, Severity,
+    schemars,
+};
+use serde::Deserialize;
+
+/// Scores whether events did not happen: the fraction of the named types of which there is none.
+///
+/// A type is the common one (`error`, `input.requested`, `compaction`, `action.called` …; see the
+/// scorer `event`) or what the trace itself calls it. Equals niceeval's `notEvent`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct NotEvent {
+    /// The type.
+    #[serde(default)]
+    r#type: Option<TextOrRegex>,
+    /// The types, none of which may happen.
+    #[serde(default)]
+    types: Option<Vec<TextOrRegex>>,
+    #[serde(skip)]
+    forbidden: Vec<TextPattern>,
+}
+
+impl Scorer for NotEvent {
+    const INFO: Info = Info::new("not-event", "Not Event", env!("CARGO_PKG_VERSION"))
+        .reads(Fields::TRACE)
+        .severity(Severity::Gate)
+        .threshold(1.0);
+
+    fn prepare(&mut self) -> Result<(), ConfigError> {
+        self.forbidden = TextPattern::compile_all(("type", &self.r#type), ("types", &self.types))?;
+        if self.forbidden.is_empty() {
+            let message = "is missing, and so is `types`; name the types that may not happen";
+            return Err(ConfigError::new("type", message));
+        }
+        Ok(())
+    }
+
+    fn score(&self, case: &Case) -> Result<Score, ScoreError> {
+        let trace = case.events()?;
+        let mut checks = Checks::default();
+        for name in &self.forbidden {
+            let number = trace.events().iter().filter(|event| event.is_named(name)).count();
+            checks.add(format!("no {name}"), number == 0, format!("{number} × {name}"));
+        }
+        Ok(checks.into_score())
+    }
+}
+
+scorebox_sdk::export!(NotEvent);
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn score(config: Value, trace: Value) -> Score {
+        let scorer: NotEvent = scorebox_sdk::configure(config).unwrap();
+        scorer.score(&Case::new(json!("done")).with_trace(trace)).unwrap()
+    }
+
+    #[test]
+    fn one_event_is_one_too_many() {
+        let trace = json!([{"type": "error", "message": "lost"}, {"type": "compaction"}]);
+        let error = score(json!({"type": "error"}), trace.clone());
+        assert_eq!((error.score, error.reason.as_deref()), (Some(0.0), Some("1 × `error`")));
+        assert_eq!(score(json!({"type": "input.requested"}), trace.clone()).score, Some(1.0));
+        let both = score(json!({"types": ["error", "input.requested"]}), trace);
+        assert_eq!(both.score, Some(0.5));
+    }
+
+    #[test]
+    fn a_type_has_to_be_named() {
+        let error = scorebox_sdk::configure::<NotEvent>(json!({})).err().unwrap();
+        let message = "`type`: is missing, and so is `types`; name the types that may not happen";
+        assert_eq!(error.to_string(), message);
+    }
+}

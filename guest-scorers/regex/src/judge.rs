@@ -1,0 +1,57 @@
+//! Compares what was caught with what was expected. Matching is done elsewhere.
+
+use std::borrow::Cow;
+
+use scorebox_sdk::excerpt;
+
+/// How texts are compared.
+pub(crate) struct Judge {
+    /// The group that is compared, in place of all of them.
+    pub(crate) group: Option<usize>,
+    /// All groups have to be right; otherwise one will do.
+    pub(crate) match_all: bool,
+    pub(crate) ignore_case: bool,
+}
+
+impl Judge {
+    /// Whether what was caught is what was expected, and why.
+    pub(crate) fn judge(&self, caught: &[Option<&str>], expected: &[String]) -> (bool, String) {
+        let compared = match (self.group, caught) {
+            (Some(group), _) => &caught[group..=group],
+            (None, [whole]) => std::slice::from_ref(whole),
+            (None, [_, groups @ ..]) => groups,
+            (None, []) => &[],
+        };
+        let caught: Vec<&str> = compared.iter().flatten().copied().collect();
+        let folded: Vec<_> = expected.iter().map(|text| self.fold(text)).collect();
+        let is_right = |text: &&str| folded.contains(&self.fold(text));
+        // Nothing that was caught is never an answer.
+        let is_something = |text: &&str| !text.is_empty();
+        if self.match_all {
+            let right = caught.iter().all(is_right) && caught.iter().any(is_something);
+            let verb = if right { "all groups caught" } else { "not all groups caught" };
+            return (right, format!("{verb} {}", quoted(expected)));
+        }
+        if let Some(found) = caught.iter().find(|text| is_something(text) && is_right(text)) {
+            return (true, format!("caught {}, as expected", quoted([found])));
+        }
+        let expected = quoted(expected);
+        match caught.as_slice() {
+            [] => (
+                false,
+                format!("the pattern matches, but no group is part of it; expected {expected}"),
+            ),
+            caught => (false, format!("caught {}, expected {expected}", quoted(caught))),
+        }
+    }
+
+    fn fold<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        if self.ignore_case { Cow::Owned(text.to_lowercase()) } else { Cow::Borrowed(text) }
+    }
+}
+
+/// Texts for a reason.
+pub(crate) fn quoted<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> String {
+    let texts: Vec<_> = texts.into_iter().map(|text| format!("\"{}\"", text.as_ref())).collect();
+    excerpt(&texts.join(", "), 80).into_owned()
+}

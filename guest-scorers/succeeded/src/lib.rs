@@ -1,0 +1,79 @@
+//! succeeded: 1 where the run came to its end, with no failed action and no open question to a
+//! person. Whether what it did is right is not its question.
+//!
+//! The rule is niceeval's `succeeded`.
+
+use scorebox_sdk::trace::{Outcome, Status, StepKind, Trace};
+use scorebox_sdk::{
+    Case, Checks, Fields, Info, JsonSchema, Score, ScoreError, Scorer, Severity, excerpt, schemars,
+};
+use serde::Deserialize;
+
+/// Scores 1 when the run succeeded: it did not break off, no tool call and no sub-agent failed, and
+/// it does not wait for a person; else 0.
+///
+/// A run broke off when the trace says so (a status, an error beside the steps), or ends with an
+/// error. A call failed when the trace says so or, where its format marks no failures, its result
+/// does. Equals niceeval's `succeeded`, whose code, other than its documentation, ignores failed
+/// calls: for that, `allowFailedActions`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Succeeded {
+    /// Calls may fail, if only the run goes on to its end.
+    #[serde(default)]
+    allow_failed_actions: bool,
+}
+
+impl Scorer for Succeeded {
+    const INFO: Info = Info::new("succeeded", "Succeeded", env!("CARGO_PKG_VERSION"))
+        .reads(Fields::TRACE)
+        .severity(Severity::Gate)
+        .threshold(1.0);
+
+    fn score(&self, case: &Case) -> Result<Score, ScoreError> {
+        let trace = case.steps()?;
+        let mut checks = Checks::default();
+        let (whole, reason) = match broke_off(&trace) {
+            None => (true, "the run came to its end".to_owned()),
+            Some(why) => (false, format!("the run broke off: {}", excerpt(&why, 120))),
+        };
+        checks.add("completed", whole, reason);
+        if !self.allow_failed_actions {
+            let failed = failed_action(&trace);
+            let reason = match &failed {
+                None => "no action failed".to_owned(),
+                Some(name) => format!("`{}` failed", excerpt(name, 80)),
+            };
+            checks.add("no failed action", failed.is_none(), reason);
+        }
+        let parked = trace.is_parked();
+        let waits = if parked { "the run waits for a person" } else { "no question is open" };
+        checks.add("no open question", !parked, waits);
+        let holds = checks.fraction() == 1.0;
+        let mut score = checks.into_score();
+        score.score = Some(if holds { 1.0 } else { 0.0 });
+        Ok(score)
+    }
+}
+
+/// Why the run broke off, if it did.
+fn broke_off(trace: &Trace) -> Option<String> {
+    match (trace.outcome(), trace.steps().last().map(|step| &step.kind)) {
+        (Some(Outcome::Failed(why)), _) => Some(why.clone().unwrap_or("failed".to_owned())),
+        (Some(_), _) => None,
+        (None, Some(StepKind::Error { message })) => Some(message.clone()),
+        (None, _) => None,
+    }
+}
+
+fn failed_action(trace: &Trace) -> Option<String> {
+    let mut calls = trace.tool_calls().chain(trace.orphan_results());
+    let tool = calls.find(|call| call.outcome() == Status::Failed);
+    let agent = trace.sub_agents().find(|call| call.status == Status::Failed);
+    tool.map(|call| call.name.clone()).or_else(|| Some(agent?.name.clone()))
+}
+
+scorebox_sdk::export!(Succeeded);
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,59 @@
+//! succeeded, as a specification. The semantics are those of niceeval's documentation.
+
+use serde_json::{Value, json};
+
+use super::*;
+
+fn score_with(config: Value, trace: Value) -> Score {
+    let scorer: Succeeded = scorebox_sdk::configure(config).unwrap();
+    scorer.score(&Case::new(json!("done")).with_trace(trace)).unwrap()
+}
+
+fn score(trace: Value) -> Score {
+    score_with(json!({}), trace)
+}
+
+fn said() -> Value {
+    json!({"type": "message", "role": "assistant", "text": "Done"})
+}
+
+#[test]
+fn a_run_to_its_end_succeeds() {
+    let score = score(json!([said()]));
+    assert_eq!(score.score, Some(1.0));
+    assert_eq!(score.reason.as_deref(), Some("all 3 checks hold"));
+    assert_eq!(score.assertions.len(), 3);
+}
+
+#[test]
+fn a_run_that_broke_off_does_not() {
+    let stated = score(json!({"status": "failed", "events": [said()]}));
+    assert_eq!(stated.score, Some(0.0));
+    assert_eq!(stated.reason.as_deref(), Some("1 of 3 checks fails: the run broke off: failed"));
+    let error = score(json!([said(), {"type": "error", "message": "out of tokens"}]));
+    assert_eq!(error.score, Some(0.0));
+    // An error that the run got over is none of its end.
+    let got_over = score(json!([{"type": "error", "message": "retry"}, said()]));
+    assert_eq!(got_over.score, Some(1.0));
+    let end = json!({"status": "completed", "events": [{"type": "error", "message": "retry"}]});
+    assert_eq!(score(end).score, Some(1.0));
+}
+
+#[test]
+fn a_failed_action_counts_unless_told() {
+    let trace = json!([
+        {"type": "action.called", "callId": "1", "name": "search", "input": {}},
+        {"type": "action.result", "callId": "1", "status": "failed"},
+        said(),
+    ]);
+    let score = score(trace.clone());
+    assert_eq!(score.reason.as_deref(), Some("1 of 3 checks fails: `search` failed"));
+    assert_eq!(score_with(json!({"allowFailedActions": true}), trace).score, Some(1.0));
+}
+
+#[test]
+fn an_open_question_is_no_success() {
+    let score = score(json!([said(), {"type": "input.requested", "request": {"prompt": "Sure?"}}]));
+    assert_eq!(score.score, Some(0.0));
+    assert_eq!(score.reason.as_deref(), Some("1 of 3 checks fails: the run waits for a person"));
+}

@@ -1,0 +1,157 @@
+//! tool-arguments-valid: the fraction of tool calls whose arguments match the tool's declared
+//! schema. It does not ask whether the call was a good idea.
+//!
+//! score = valid calls / all calls
+//!
+//! Validation is JSON Schema's (2020-12 where a schema names no other draft), formats not asserted.
+
+mod declared;
+mod schema;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use declared::{Declared, declarations};
+use schema::{Compiled, compile, issue};
+use scorebox_sdk::trace::ToolCall;
+use scorebox_sdk::{
+    Assertion, Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, Severity,
+    excerpt, schemars,
+};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// Scores the fraction of a run's tool calls whose arguments match the schema of their tool.
+///
+/// The tools are declared by `tools`, or else by the case's `metadata.tools`, or else by the trace
+/// itself (ATIF's `tool_definitions`, OpenTelemetry's `gen_ai.tool.definitions`, `tools` beside
+/// messages): a list in the shape of OpenAI, Anthropic, Google or MCP, or an object of schemas by
+/// tool names. A call of a tool that is not declared is not valid, unless `undeclared: ignore`; nor
+/// is one whose arguments are no JSON. A run without calls does not apply. Every call is an
+/// assertion.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolArgumentsValid {
+    /// The tools that there are, in place of the case's.
+    #[serde(default)]
+    tools: Option<Value>,
+    /// What a call of a tool counts that is not declared.
+    #[serde(default)]
+    undeclared: Undeclared,
+    #[serde(skip)]
+    compiled: Option<Tools>,
+}
+
+/// What a call of a tool counts that is not declared.
+#[derive(Clone, Copy, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Undeclared {
+    /// It is not valid.
+    #[default]
+    Fail,
+    /// It does not count.
+    Ignore,
+}
+
+/// Compiled schemas by the names of their tools.
+type Tools = BTreeMap<String, Compiled>;
+
+impl Scorer for ToolArgumentsValid {
+    const INFO: Info =
+        Info::new("tool-arguments-valid", "Tool Arguments Valid", env!("CARGO_PKG_VERSION"))
+            .reads(Fields::TRACE.and(Fields::METADATA))
+            .severity(Severity::Gate)
+            .threshold(1.0);
+
+    fn prepare(&mut self) -> Result<(), ConfigError> {
+        // Without tools of its own, a scorer still compiles a schema: what the compiler sets up at
+        // its first use is then part of the memory that every score starts from.
+        let _ = compile(&json!({"properties": {"a": {"type": "string"}}}));
+        let Some(tools) = self.tools.take() else {
+            return Ok(());
+        };
+        let refuse = |error: String| ConfigError::new("tools", error);
+        let declared = declarations(&tools).map_err(refuse)?;
+        if declared.is_empty() {
+            return Err(ConfigError::new("tools", "declares no tool"));
+        }
+        self.compiled = Some(compile_all(declared).map_err(refuse)?);
+        Ok(())
+    }
+
+    fn score(&self, case: &Case) -> Result<Score, ScoreError> {
+        let trace = case.steps()?;
+        let calls: Vec<&ToolCall> = trace.tool_calls().collect();
+        let of_case;
+        let tools = match &self.compiled {
+            Some(tools) => tools,
+            None => {
+                let used = calls.iter().map(|call| call.name.as_str()).collect();
+                of_case = tools_of(case, trace.tools(), &used)?;
+                &of_case
+            }
+        };
+        let (mut valid, mut checked, mut first) = (0, 0, None);
+        let mut assertions = Vec::new();
+        for (index, call) in calls.iter().enumerate() {
+            let tool = tools.get(&call.name);
+            let issue = match (tool, &call.arguments_error) {
+                (None, _) if self.undeclared == Undeclared::Ignore => continue,
+                (None, _) => Some("no such tool is declared".to_owned()),
+                (_, Some(error)) => Some(excerpt(error, 160).into_owned()),
+                (Some(schema), None) => issue(schema, &call.arguments),
+            };
+            checked += 1;
+            valid += usize::from(issue.is_none());
+            let name = format!("`{}` ({})", excerpt(&call.name, 80), index + 1);
+            if let (Some(issue), None) = (&issue, &first) {
+                first = Some(format!("{name}: {issue}"));
+            }
+            let assertion = Assertion::pass(name, issue.is_none());
+            assertions.push(assertion.reason(issue.unwrap_or_else(|| "valid".to_owned())));
+        }
+        if checked == 0 {
+            return Ok(Score::not_applicable("no call of a declared tool"));
+        }
+        let reason = match first {
+            None => format!("the arguments of all {checked} calls are valid"),
+            Some(first) => format!("{valid} of {checked} calls are valid; first other: {first}"),
+        };
+        Ok(Score::new(valid as f64 / checked as f64)
+            .reason(reason)
+            .meta(json!({ "valid": valid, "calls": checked }))
+            .assertions(assertions))
+    }
+}
+
+fn compile_all(declared: Vec<Declared>) -> Result<Tools, String> {
+    let compile = |tool: Declared| {
+        let schema = compile(&tool.schema);
+        schema
+            .map(|schema| (tool.name.clone(), schema))
+            .map_err(|error| format!("the schema of `{}` {error}", excerpt(&tool.name, 80)))
+    };
+    declared.into_iter().map(compile).collect()
+}
+
+/// The tools that a case declares, of those that are used.
+fn tools_of(case: &Case, of_trace: &[Value], used: &BTreeSet<&str>) -> Result<Tools, ScoreError> {
+    let metadata = case.metadata().map(|metadata| metadata.value()).transpose()?;
+    let (place, tools) = match metadata.as_ref().and_then(|metadata| metadata.get("tools")) {
+        Some(tools) => ("`metadata.tools`", tools.clone()),
+        None if of_trace.is_empty() => {
+            return Err(ScoreError::invalid_input(
+                "no tools are declared: set `tools`, or have `metadata.tools` in the case",
+            ));
+        }
+        None => ("the trace's tools", Value::Array(of_trace.to_vec())),
+    };
+    let refuse = |error: String| ScoreError::invalid_input(format!("{place}: {error}"));
+    let declared = declarations(&tools).map_err(refuse)?;
+    compile_all(declared.into_iter().filter(|tool| used.contains(tool.name.as_str())).collect())
+        .map_err(refuse)
+}
+
+scorebox_sdk::export!(ToolArgumentsValid);
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,218 @@
+//! tool-call-f1: how well the set of tool calls that were made agrees with the set that should have
+//! been. Order does not count; for that see trajectory-match.
+//!
+//! precision = right calls / calls made, recall = right calls / calls expected,
+//! score = F1 = 2 · precision · recall / (precision + recall)
+//!
+//! The measure is van Rijsbergen's (1979), of sets of calls as in Ragas' `ToolCallF1` and
+//! promptfoo's `tool-call-f1`.
+
+use std::collections::BTreeSet;
+
+use scorebox_sdk::trace::{Assignment, ExpectedCall, ExpectedCalls, ToolCall};
+use scorebox_sdk::{
+    Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, excerpt, schemars,
+};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// The most names that a list in `meta` has.
+const SHOWN: usize = 50;
+
+/// Scores the F1 of the tool calls that were made against the expected ones.
+///
+/// Expected are the ground truth's calls or those of `value`; of a list of lists the best counts.
+/// Where they state arguments, a call is right with equal ones (Ragas' `ToolCallF1`, which rounds
+/// to four places); where they are names alone, by its name (promptfoo's `tool-call-f1`). Calls are
+/// sets, so that repeats count once, unless `repeats: each`. Nothing expected and nothing called
+/// scores 1.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolCallF1 {
+    /// What makes two calls the same.
+    #[serde(default)]
+    arguments: Arguments,
+    /// How often the same call counts.
+    #[serde(default)]
+    repeats: Repeats,
+    /// Turns the score s around: 1 - s.
+    #[serde(default)]
+    negate: bool,
+    /// The expected calls, in place of the ground truth: names, or `{name, arguments}`.
+    #[serde(default)]
+    value: Option<Value>,
+    /// Lists of expected calls, in place of the ground truth; the best counts.
+    #[serde(default)]
+    values: Option<Vec<Value>>,
+    #[serde(skip)]
+    expected: Option<ExpectedCalls>,
+}
+
+/// What makes two calls the same.
+#[derive(Clone, Copy, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Arguments {
+    /// The tool and, where the expected call states them, equal arguments.
+    #[default]
+    Exact,
+    /// The tool alone.
+    Ignore,
+}
+
+/// How often the same call counts.
+#[derive(Clone, Copy, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Repeats {
+    /// Once, however often it was made.
+    #[default]
+    Once,
+    /// Each time.
+    Each,
+}
+
+impl Scorer for ToolCallF1 {
+    const INFO: Info = Info::new("tool-call-f1", "Tool Call F1", env!("CARGO_PKG_VERSION"))
+        .reads(Fields::TRACE.and(Fields::GROUND_TRUTH));
+
+    fn prepare(&mut self) -> Result<(), ConfigError> {
+        self.expected = ExpectedCalls::from_config(self.value.take(), self.values.take())?;
+        Ok(())
+    }
+
+    fn score(&self, case: &Case) -> Result<Score, ScoreError> {
+        let trace = case.steps()?;
+        let of_case;
+        let expected = match &self.expected {
+            Some(expected) => expected,
+            None => {
+                of_case = ExpectedCalls::from_case(case)?;
+                &of_case
+            }
+        };
+        let calls: Vec<&ToolCall> = trace.tool_calls().collect();
+        let mut best: Option<Agreement> = None;
+        for run in expected.alternatives() {
+            let found = self.compare(&run.calls, &calls)?;
+            if best.as_ref().is_none_or(|best| found.f1() > best.f1()) {
+                best = Some(found);
+            }
+        }
+        let Some(best) = best else {
+            return Err(ScoreError::failed("there are no expected calls to compare with"));
+        };
+        let f1 = best.f1();
+        Ok(Score::new(if self.negate { 1.0 - f1 } else { f1 })
+            .reason(best.reason())
+            .meta(best.meta()))
+    }
+}
+
+/// How two sets of calls agree.
+struct Agreement {
+    right: usize,
+    made: usize,
+    expected: usize,
+    missing: Vec<String>,
+    extra: Vec<String>,
+}
+
+impl ToolCallF1 {
+    fn compare(
+        &self,
+        wanted: &[ExpectedCall],
+        calls: &[&ToolCall],
+    ) -> Result<Agreement, ScoreError> {
+        let names_alone = self.arguments == Arguments::Ignore
+            || !wanted.is_empty() && wanted.iter().all(|call| call.arguments.is_none());
+        let key = |name: &str, arguments: Option<&Value>| {
+            let arguments = arguments.filter(|_| !names_alone);
+            (name.to_owned(), arguments.map(|arguments| fold(arguments).to_string()))
+        };
+        let mut seen = BTreeSet::new();
+        let once = self.repeats == Repeats::Once;
+        let made: Vec<_> = (calls.iter())
+            .map(|call| key(&call.name, Some(&call.arguments)))
+            .filter(|key| !once || seen.insert(key.clone()))
+            .collect();
+        seen.clear();
+        let wanted: Vec<_> = (wanted.iter())
+            .map(|call| key(&call.name, call.arguments.as_ref()))
+            .filter(|key| !once || seen.insert(key.clone()))
+            .collect();
+        let pairs = Assignment::Optimal.pair(wanted.len(), made.len(), |left, right| {
+            let (wanted, made) = (&wanted[left], &made[right]);
+            wanted.0 == made.0 && (wanted.1.is_none() || wanted.1 == made.1)
+        })?;
+        let without = |partners: &[Option<usize>], keys: &[(String, Option<String>)]| {
+            let without = partners.iter().zip(keys).filter(|(partner, _)| partner.is_none());
+            let names = without.map(|(_, key)| excerpt(&key.0, 80).into_owned());
+            names.take(SHOWN).collect()
+        };
+        Ok(Agreement {
+            right: pairs.count(),
+            made: made.len(),
+            expected: wanted.len(),
+            missing: without(&pairs.right_of, &wanted),
+            extra: without(&pairs.left_of, &made),
+        })
+    }
+}
+
+/// Numbers that are equal in one spelling: `1.0` as `1`.
+fn fold(value: &Value) -> Value {
+    match value {
+        Value::Number(number) => match number.as_f64() {
+            Some(double) if double.fract() == 0.0 && double.abs() < 9e15 => json!(double as i64),
+            _ => value.clone(),
+        },
+        Value::Array(items) => items.iter().map(fold).collect(),
+        Value::Object(members) => {
+            members.iter().map(|(key, member)| (key.clone(), fold(member))).collect()
+        }
+        other => other.clone(),
+    }
+}
+
+impl Agreement {
+    fn precision(&self) -> f64 {
+        if self.made == 0 { 0.0 } else { self.right as f64 / self.made as f64 }
+    }
+
+    fn recall(&self) -> f64 {
+        if self.expected == 0 { 0.0 } else { self.right as f64 / self.expected as f64 }
+    }
+
+    fn f1(&self) -> f64 {
+        if self.made == 0 && self.expected == 0 {
+            return 1.0;
+        }
+        let (precision, recall) = (self.precision(), self.recall());
+        let sum = precision + recall;
+        if sum == 0.0 { 0.0 } else { 2.0 * precision * recall / sum }
+    }
+
+    fn reason(&self) -> String {
+        let Self { right, made, expected, .. } = self;
+        let mut reason = format!("{right} right calls of {made} made and {expected} expected");
+        if let Some(missing) = self.missing.first() {
+            reason.push_str(&format!("; missing: `{missing}`"));
+        }
+        if let Some(extra) = self.extra.first() {
+            reason.push_str(&format!("; not expected: `{extra}`"));
+        }
+        reason
+    }
+
+    fn meta(&self) -> Value {
+        json!({
+            "precision": self.precision(), "recall": self.recall(), "right": self.right,
+            "made": self.made, "expected": self.expected, "missing": self.missing,
+            "extra": self.extra,
+        })
+    }
+}
+
+scorebox_sdk::export!(ToolCallF1);
+
+#[cfg(test)]
+mod tests;

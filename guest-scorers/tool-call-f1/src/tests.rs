@@ -1,0 +1,80 @@
+//! tool-call-f1, as a specification. The values with arguments were computed with ragas 0.4
+//! (Apache-2.0) from PyPI, the values of names follow promptfoo's code (MIT).
+
+use super::*;
+
+fn score_with(config: Value, called: Value, expected: Value) -> Score {
+    let scorer: ToolCallF1 = scorebox_sdk::configure(config).unwrap();
+    let case = Case::new(json!("done")).with_trace(called).with_ground_truth(expected);
+    scorer.score(&case).unwrap()
+}
+
+fn score(called: Value, expected: Value) -> f64 {
+    score_with(json!({}), called, expected).score.unwrap()
+}
+
+fn call(name: &str, argument: i32) -> Value {
+    json!({"name": name, "arguments": {"x": argument}})
+}
+
+#[test]
+fn with_arguments_as_ragas() {
+    let (a, b, c) = (call("a", 1), call("b", 1), call("c", 1));
+    let near = |left: f64, right: f64| (left - right).abs() < 5e-5;
+    assert_eq!(score(json!([a, b]), json!([a, b])), 1.0);
+    assert_eq!(score(json!([b, a]), json!([a, b])), 1.0);
+    assert!(near(score(json!([a]), json!([a, b])), 0.6667));
+    assert!(near(score(json!([a, b, c]), json!([a])), 0.5));
+    assert_eq!(score(json!([call("a", 2)]), json!([a])), 0.0);
+    assert!(near(score(json!([a, a, b]), json!([a, c])), 0.5));
+    assert_eq!(score(json!([]), json!([a])), 0.0);
+    assert_eq!(score(json!([a]), json!([])), 0.0);
+}
+
+#[test]
+fn with_names_as_promptfoo() {
+    let called = json!([call("a", 1), call("a", 2), call("b", 1)]);
+    assert_eq!(score(called.clone(), json!(["a", "b"])), 1.0);
+    assert_eq!(score(called.clone(), json!(["a"])), 2.0 / 3.0);
+    let whole = score_with(json!({}), called.clone(), json!(["a", "c"]));
+    assert_eq!(whole.score, Some(0.5));
+    assert_eq!(
+        whole.reason.as_deref(),
+        Some("1 right calls of 2 made and 2 expected; missing: `c`; not expected: `b`")
+    );
+    assert_eq!(score(called, json!(["c"])), 0.0);
+}
+
+#[test]
+fn numbers_count_by_value() {
+    let called = json!([{"name": "a", "arguments": {"x": 1.0}}]);
+    assert_eq!(score(called, json!([call("a", 1)])), 1.0);
+}
+
+#[test]
+fn repeats_may_count_each_time() {
+    let called = json!([call("a", 1), call("a", 1), call("a", 1)]);
+    let config = json!({"repeats": "each"});
+    assert_eq!(score_with(config, called, json!([call("a", 1)])).score, Some(0.5));
+}
+
+#[test]
+fn arguments_may_be_ignored() {
+    let config = json!({"arguments": "ignore"});
+    assert_eq!(score_with(config, json!([call("a", 2)]), json!([call("a", 1)])).score, Some(1.0));
+}
+
+#[test]
+fn nothing_expected_and_nothing_called_is_right() {
+    let none = score_with(json!({}), json!([{"role": "user", "content": "x"}]), json!([]));
+    assert_eq!(none.score, Some(1.0));
+}
+
+#[test]
+fn of_several_lists_the_best_counts_and_the_score_may_be_turned() {
+    let called = json!([call("a", 1)]);
+    assert_eq!(score(called.clone(), json!([["b"], ["a"]])), 1.0);
+    let config = json!({"value": ["a", "b"], "negate": true});
+    let turned = score_with(config, called, json!(null)).score.unwrap();
+    assert!((turned - 1.0 / 3.0).abs() < 1e-12);
+}

@@ -1,0 +1,238 @@
+//! tool-correctness: how many of the expected tool calls were made. Calls beside them cost nothing;
+//! for those see tool-call-f1.
+//!
+//! score = sum over the expected calls of how well each was met / number of expected calls
+//!
+//! The rule is that of DeepEval's `ToolCorrectnessMetric` (deepeval 4.3.1), without its model.
+
+use scorebox_sdk::trace::{ExpectedCall, ExpectedCalls, ToolCall, check_pairs};
+use scorebox_sdk::{
+    Assertion, Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, equal,
+    excerpt, schemars,
+};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+/// Scores how many of the expected tool calls were made, 0 to 1.
+///
+/// Each expected call, in order, takes the best of the made calls of its tool that are left. By
+/// names alone it is met or not; with `compare: ["arguments"]` it is met by the fraction of
+/// arguments, of both calls together, that are equal (inner objects by their own fraction).
+/// `considerOrdering` takes the heaviest common subsequence instead; `exactMatch` asks for the same
+/// calls in the same order. Nothing expected and nothing called is 1, nothing expected and
+/// something called 0. Equals DeepEval's `ToolCorrectnessMetric` without available tools.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolCorrectness {
+    /// What is compared besides the names (`evaluation_params` in DeepEval).
+    #[serde(default)]
+    compare: Vec<Compared>,
+    /// The same calls in the same order score 1, all else 0 (`should_exact_match`).
+    #[serde(default)]
+    exact_match: bool,
+    /// Calls count only in the expected order (`should_consider_ordering`).
+    #[serde(default)]
+    consider_ordering: bool,
+    /// Scores 0 where the score is not 1 (`strict_mode`).
+    #[serde(default)]
+    strict: bool,
+    /// Turns the score s around: 1 - s.
+    #[serde(default)]
+    negate: bool,
+    /// The expected calls, in place of the ground truth: names, or `{name, arguments}`.
+    #[serde(default)]
+    value: Option<Value>,
+    /// Lists of expected calls, in place of the ground truth; the best counts.
+    #[serde(default)]
+    values: Option<Vec<Value>>,
+    #[serde(skip)]
+    expected: Option<ExpectedCalls>,
+}
+
+/// What is compared besides the names.
+#[derive(Clone, Copy, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Compared {
+    /// The arguments.
+    Arguments,
+    /// What the tools answered; a call with another answer does not count.
+    Result,
+}
+
+impl Scorer for ToolCorrectness {
+    const INFO: Info = Info::new("tool-correctness", "Tool Correctness", env!("CARGO_PKG_VERSION"))
+        .reads(Fields::TRACE.and(Fields::GROUND_TRUTH))
+        .threshold(0.5);
+
+    fn prepare(&mut self) -> Result<(), ConfigError> {
+        self.expected = ExpectedCalls::from_config(self.value.take(), self.values.take())?;
+        Ok(())
+    }
+
+    fn score(&self, case: &Case) -> Result<Score, ScoreError> {
+        let trace = case.steps()?;
+        let of_case;
+        let expected = match &self.expected {
+            Some(expected) => expected,
+            None => {
+                of_case = ExpectedCalls::from_case(case)?;
+                &of_case
+            }
+        };
+        let calls: Vec<&ToolCall> = trace.tool_calls().collect();
+        let mut best: Option<(f64, Vec<f64>, &[ExpectedCall])> = None;
+        for run in expected.alternatives() {
+            check_pairs(run.calls.len(), calls.len())?;
+            let (score, met) = self.compare_calls(&run.calls, &calls);
+            if best.as_ref().is_none_or(|best| score > best.0) {
+                best = Some((score, met, &run.calls));
+            }
+        }
+        let Some((score, met, wanted)) = best else {
+            return Err(ScoreError::failed("there are no expected calls to compare with"));
+        };
+        let score = if self.strict && score < 1.0 { 0.0 } else { score };
+        let reason = self.reason(score, &met, wanted, &calls);
+        let assertions = wanted.iter().zip(&met).enumerate().map(|(index, (call, met))| {
+            let name = format!("`{}` ({})", excerpt(&call.name, 80), index + 1);
+            Assertion::new(format!("called {name}"), met.clamp(0.0, 1.0))
+        });
+        Ok(Score::new(if self.negate { 1.0 - score } else { score })
+            .reason(reason)
+            .assertions(assertions))
+    }
+}
+
+impl ToolCorrectness {
+    /// The score, and how well each expected call was met where that is known.
+    fn compare_calls(&self, wanted: &[ExpectedCall], calls: &[&ToolCall]) -> (f64, Vec<f64>) {
+        if self.exact_match {
+            let same = wanted.len() == calls.len()
+                && wanted.iter().zip(calls).all(|(wanted, call)| self.met(wanted, call) == 1.0);
+            return (if same { 1.0 } else { 0.0 }, Vec::new());
+        }
+        if wanted.is_empty() {
+            return (if calls.is_empty() { 1.0 } else { 0.0 }, Vec::new());
+        }
+        let (sum, met) = if self.consider_ordering {
+            (self.in_order(wanted, calls), Vec::new())
+        } else {
+            let met = self.in_any_order(wanted, calls);
+            (met.iter().sum(), met)
+        };
+        ((sum / wanted.len() as f64).clamp(0.0, 1.0), met)
+    }
+
+    /// Each expected call takes the best of the calls that are left; of equal ones, the first.
+    fn in_any_order(&self, wanted: &[ExpectedCall], calls: &[&ToolCall]) -> Vec<f64> {
+        let mut taken = vec![false; calls.len()];
+        let mut best_of = |wanted: &ExpectedCall| {
+            let (mut best, mut index) = (0.0, None);
+            for (other, call) in calls.iter().enumerate() {
+                let met = if taken[other] { 0.0 } else { self.met(wanted, call) };
+                if met > best {
+                    (best, index) = (met, Some(other));
+                }
+            }
+            if let Some(index) = index {
+                taken[index] = true;
+            }
+            best
+        };
+        wanted.iter().map(&mut best_of).collect()
+    }
+
+    /// The weight of the heaviest common subsequence.
+    fn in_order(&self, wanted: &[ExpectedCall], calls: &[&ToolCall]) -> f64 {
+        let mut above = vec![0.0_f64; calls.len() + 1];
+        for wanted in wanted {
+            let mut row = vec![0.0; calls.len() + 1];
+            for (index, call) in calls.iter().enumerate() {
+                let met = self.met(wanted, call);
+                let paired = if met > 0.0 { above[index] + met } else { 0.0 };
+                row[index + 1] = above[index + 1].max(row[index]).max(paired);
+            }
+            above = row;
+        }
+        above.last().copied().unwrap_or(0.0)
+    }
+
+    /// How well a call meets an expected one, 0 to 1.
+    fn met(&self, wanted: &ExpectedCall, call: &ToolCall) -> f64 {
+        if wanted.name != call.name {
+            return 0.0;
+        }
+        if self.compare.contains(&Compared::Result) && !same_result(wanted, call) {
+            return 0.0;
+        }
+        match (&wanted.arguments, self.compare.contains(&Compared::Arguments)) {
+            (Some(wanted), true) if self.exact_match => {
+                if equal(wanted, &call.arguments) {
+                    1.0
+                } else {
+                    0.0
+                }
+            }
+            (Some(wanted), true) => agreement(wanted, &call.arguments),
+            _ => 1.0,
+        }
+    }
+
+    fn reason(
+        &self,
+        score: f64,
+        met: &[f64],
+        wanted: &[ExpectedCall],
+        calls: &[&ToolCall],
+    ) -> String {
+        let list = |names: Vec<&str>| {
+            let all = if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
+            excerpt(&all, 160).into_owned()
+        };
+        let wanted_names = list(wanted.iter().map(|call| call.name.as_str()).collect());
+        let called = list(calls.iter().map(|call| call.name.as_str()).collect());
+        let first = met.iter().position(|met| *met < 1.0);
+        let what = match first {
+            _ if score == 1.0 => "as expected".to_owned(),
+            Some(first) if met[first] > 0.0 => {
+                format!("`{}` has other arguments", excerpt(&wanted[first].name, 80))
+            }
+            Some(first) => format!("`{}` is missing", excerpt(&wanted[first].name, 80)),
+            None if self.exact_match => "not the same calls".to_owned(),
+            None if self.consider_ordering => "not all in the expected order".to_owned(),
+            None => "not as expected".to_owned(),
+        };
+        format!("{what}; expected {wanted_names}; called {called}")
+    }
+}
+
+fn same_result(wanted: &ExpectedCall, call: &ToolCall) -> bool {
+    match (&wanted.result, &call.result) {
+        (Some(wanted), Some(result)) => equal(wanted, result),
+        (wanted, result) => wanted.is_none() && result.is_none(),
+    }
+}
+
+/// The fraction of the keys of both objects that have equal values; inner objects by their own.
+fn agreement(left: &Value, right: &Value) -> f64 {
+    if equal(left, right) {
+        return 1.0;
+    }
+    match (left, right) {
+        (Value::Object(left), Value::Object(right)) => of_objects(left, right),
+        _ => 0.0,
+    }
+}
+
+fn of_objects(left: &Map<String, Value>, right: &Map<String, Value>) -> f64 {
+    let only_right = right.keys().filter(|key| !left.contains_key(*key)).count();
+    let total = left.len() + only_right;
+    let shared = left.iter().filter_map(|(key, value)| Some((value, right.get(key)?)));
+    let sum: f64 = shared.map(|(left, right)| agreement(left, right) / total as f64).sum();
+    sum
+}
+
+scorebox_sdk::export!(ToolCorrectness);
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,86 @@
+//! tool-count: 1 where the number of tool calls is within bounds. It asks nothing else of the
+//! calls.
+//!
+//! The rule is niceeval's `maxToolCalls` (`max`) and `usedNoTools` (`none`).
+
+use scorebox_sdk::trace::{Count, TextOrRegex, TextPattern};
+use scorebox_sdk::{
+    Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, Severity, schemars,
+};
+use serde::Deserialize;
+use serde_json::json;
+
+/// Scores 1 when the number of tool calls is within `min` and `max`, or exactly `count`, else 0.
+///
+/// With a `name`, only calls of that tool count. Equals niceeval's `maxToolCalls` and
+/// `usedNoTools`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolCount {
+    /// The most calls.
+    #[serde(default)]
+    max: Option<usize>,
+    /// The fewest calls.
+    #[serde(default)]
+    min: Option<usize>,
+    /// How many calls there have to be, exactly.
+    #[serde(default)]
+    count: Option<usize>,
+    /// No calls at all: the same as `count: 0`.
+    #[serde(default)]
+    none: bool,
+    /// The tool whose calls count: its own name, or the common one of its kind.
+    #[serde(default)]
+    name: Option<TextOrRegex>,
+    #[serde(skip)]
+    often: Option<Count>,
+    #[serde(skip)]
+    tool: Option<TextPattern>,
+}
+
+impl Scorer for ToolCount {
+    const INFO: Info = Info::new("tool-count", "Tool Count", env!("CARGO_PKG_VERSION"))
+        .reads(Fields::TRACE)
+        .severity(Severity::Gate)
+        .threshold(1.0);
+
+    fn prepare(&mut self) -> Result<(), ConfigError> {
+        let bounds = [self.max, self.min, self.count];
+        if self.none && bounds.iter().any(Option::is_some) {
+            let message = "is no calls at all; leave out `max`, `min` and `count`, or `none`";
+            return Err(ConfigError::new("none", message));
+        }
+        if !self.none && bounds.iter().all(Option::is_none) {
+            let message = "nothing bounds the number of calls: set `max`, `min`, `count` or `none`";
+            return Err(ConfigError::whole(message));
+        }
+        let count = if self.none { Some(0) } else { self.count };
+        self.often = Some(Count::from_config(count, self.min, self.max, 0)?);
+        self.tool =
+            self.name.as_ref().map(|name| TextPattern::compile("name", name)).transpose()?;
+        Ok(())
+    }
+
+    fn score(&self, case: &Case) -> Result<Score, ScoreError> {
+        let trace = case.steps()?;
+        let calls = trace.tool_calls();
+        let number = match &self.tool {
+            Some(name) => calls.filter(|call| call.is_named(name)).count(),
+            // A result without its call was a call, of whatever tool.
+            None => calls.count() + trace.orphan_results().count(),
+        };
+        let holds = self.often.as_ref().is_none_or(|often| often.holds(number));
+        let of = self.tool.as_ref().map(|name| format!(" of {name}")).unwrap_or_default();
+        let calls = if number == 1 { "call" } else { "calls" };
+        let mut reason = format!("{number} {calls}{of}");
+        if let Some(often) = &self.often {
+            reason.push_str(&format!(", wanted: {often}"));
+        }
+        Ok(Score::pass(holds).reason(reason).meta(json!({ "calls": number })))
+    }
+}
+
+scorebox_sdk::export!(ToolCount);
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,75 @@
+//! tool-order, as a specification. The semantics are niceeval's and promptfoo's.
+
+use super::*;
+
+fn case(called: &[&str]) -> Case {
+    let trace: Vec<_> = called.iter().map(|name| json!({ "tool": name })).collect();
+    Case::new(json!("done")).with_trace(trace.into())
+}
+
+fn score(config: Value, called: &[&str]) -> Score {
+    let scorer: ToolOrder = scorebox_sdk::configure(config).unwrap();
+    scorer.score(&case(called)).unwrap()
+}
+
+fn in_order(names: &[&str], called: &[&str]) -> bool {
+    score(json!({ "names": names }), called).score == Some(1.0)
+}
+
+#[test]
+fn other_calls_may_stand_between() {
+    assert!(in_order(&["a", "b"], &["x", "a", "x", "b", "x"]));
+    assert!(!in_order(&["a", "b"], &["b", "a"]));
+    assert!(in_order(&["a", "b", "a"], &["a", "b", "b", "a"]));
+    assert!(!in_order(&["a", "a"], &["a"]));
+    assert!(!in_order(&["a"], &[]));
+}
+
+#[test]
+fn exactly_means_nothing_else() {
+    let exact = |called: &[&str]| score(json!({"names": ["a", "b"], "mode": "exact"}), called);
+    assert_eq!(exact(&["a", "b"]).score, Some(1.0));
+    assert_eq!(
+        exact(&["a", "b", "c"]).reason.as_deref(),
+        Some("in order, but 1 more follow, first `c`")
+    );
+    let other = exact(&["a", "x", "b"]);
+    assert_eq!(other.score, Some(0.0));
+    assert_eq!(other.reason.as_deref(), Some("`b` is missing after `a`; there stands `x`"));
+    assert_eq!(exact(&["b", "a"]).meta, Some(json!({"called": ["b", "a"], "matched": 0})));
+}
+
+#[test]
+fn names_may_be_common_ones_or_expressions() {
+    assert!(in_order(&["file_read", "shell"], &["Read", "Bash"]));
+    let config = json!({"names": [{"regex": "^search"}, "book"]});
+    assert_eq!(score(config, &["search_direct", "book"]).score, Some(1.0));
+}
+
+#[test]
+fn the_ground_truth_stands_in_for_names() {
+    let of = |truth: Value| {
+        let scorer: ToolOrder = scorebox_sdk::configure(json!({})).unwrap();
+        scorer.score(&case(&["a", "b"]).with_ground_truth(truth)).unwrap().score
+    };
+    assert_eq!(of(json!([{"name": "a", "arguments": {"any": 1}}, {"name": "b"}])), Some(1.0));
+    assert_eq!(of(json!(["b", "a"])), Some(0.0));
+    assert_eq!(of(json!([["b", "a"], ["a"]])), Some(1.0));
+    assert_eq!(score(json!({"value": ["a", "b"]}), &["a", "b"]).score, Some(1.0));
+    assert_eq!(score(json!({"values": [["b"], ["c"]]}), &["a", "b"]).score, Some(1.0));
+}
+
+#[test]
+fn negated_the_order_is_forbidden() {
+    let score = score(json!({"names": ["b", "a"], "negate": true}), &["a", "b"]);
+    assert_eq!(score.score, Some(1.0));
+    assert_eq!(score.reason.as_deref(), Some("`a` is missing after `b`"));
+}
+
+#[test]
+fn an_empty_list_is_no_order() {
+    let error = scorebox_sdk::configure::<ToolOrder>(json!({"names": []})).err().unwrap();
+    assert_eq!(error.to_string(), "`names`: is an empty list; name at least one");
+    let scorer: ToolOrder = scorebox_sdk::configure(json!({})).unwrap();
+    assert!(scorer.score(&case(&["a"])).unwrap_err().message().contains("`groundTruth`"));
+}

@@ -1,0 +1,139 @@
+//! trajectory-match: 1 where the tool calls of a run match those of a reference run, else 0. What
+//! was said does not count; for partial credit see tool-correctness and tool-call-f1.
+//!
+//! The rule is that of agentevals' `create_trajectory_match_evaluator` (PyPI agentevals 0.0.9).
+
+mod arguments;
+mod compare;
+
+use std::collections::BTreeMap;
+
+use arguments::{ArgumentMode, PerTool};
+use compare::{Comparison, compare};
+use scorebox_sdk::trace::{Assignment, ExpectedCalls};
+use scorebox_sdk::{
+    Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, schemars,
+};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// Scores 1 when the tool calls of a run match those of a reference, else 0.
+///
+/// `strict`: the same messages by their roles, in order, with the same calls in each, in any order
+/// within one; where the reference is calls alone, the same calls in order. `unordered`: the same
+/// calls in any order. `superset`: at least the reference's calls. `subset`: none but the
+/// reference's calls. The reference is the ground truth: messages, or calls `{name, arguments}`; of
+/// a list of lists, any one will do. Equals agentevals' trajectory match evaluators, except that
+/// calls are paired as well as they can be; `assignment: greedy` pairs as the peer does.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TrajectoryMatch {
+    /// How the runs are compared.
+    #[serde(default)]
+    mode: Mode,
+    /// How the arguments of two calls are compared. As in agentevals, the first of the two is the
+    /// run's call in `strict` and `superset`, and the reference's in `subset`; `unordered` asks
+    /// both ways.
+    #[serde(default)]
+    argument_mode: ArgumentMode,
+    /// Other ways for single tools, by their names: a mode, or a list of the arguments that have to
+    /// be equal (`city`, `place.city`).
+    #[serde(default)]
+    argument_modes: BTreeMap<String, PerTool>,
+    /// How calls are paired where one fits several.
+    #[serde(default)]
+    assignment: Pairing,
+    /// Turns the score around: 1 when the runs do not match.
+    #[serde(default)]
+    negate: bool,
+    /// The reference, in place of the ground truth.
+    #[serde(default)]
+    value: Option<Value>,
+    /// References, in place of the ground truth; any one will do.
+    #[serde(default)]
+    values: Option<Vec<Value>>,
+    #[serde(skip)]
+    expected: Option<ExpectedCalls>,
+}
+
+/// How the runs are compared.
+#[derive(Clone, Copy, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Mode {
+    /// The same messages with the same calls.
+    #[default]
+    Strict,
+    /// The same calls in any order.
+    Unordered,
+    /// None but the reference's calls.
+    Subset,
+    /// At least the reference's calls.
+    Superset,
+}
+
+/// How calls are paired where one fits several.
+#[derive(Clone, Copy, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Pairing {
+    /// As many pairs as there can be.
+    #[default]
+    Optimal,
+    /// Each takes the first that is free, as agentevals does.
+    Greedy,
+}
+
+impl Scorer for TrajectoryMatch {
+    const INFO: Info = Info::new("trajectory-match", "Trajectory Match", env!("CARGO_PKG_VERSION"))
+        .reads(Fields::TRACE.and(Fields::GROUND_TRUTH));
+
+    fn prepare(&mut self) -> Result<(), ConfigError> {
+        self.expected = ExpectedCalls::from_config(self.value.take(), self.values.take())?;
+        Ok(())
+    }
+
+    fn score(&self, case: &Case) -> Result<Score, ScoreError> {
+        let trace = case.steps()?;
+        let of_case;
+        let expected = match &self.expected {
+            Some(expected) => expected,
+            None => {
+                of_case = ExpectedCalls::from_case(case)?;
+                &of_case
+            }
+        };
+        let mut best: Option<Comparison> = None;
+        for reference in expected.alternatives() {
+            let found = compare(self, &trace, reference)?;
+            if best.as_ref().is_none_or(|best| found.better_than(best)) {
+                best = Some(found);
+            }
+        }
+        let Some(best) = best else {
+            return Err(ScoreError::failed("there is no reference to compare with"));
+        };
+        let meta = json!({ "missing": best.missing, "extra": best.extra });
+        Ok(Score::pass(best.matches != self.negate).reason(best.reason).meta(meta))
+    }
+}
+
+impl TrajectoryMatch {
+    fn pairing(&self) -> Assignment {
+        match self.assignment {
+            Pairing::Optimal => Assignment::Optimal,
+            Pairing::Greedy => Assignment::Greedy,
+        }
+    }
+
+    /// Whether the arguments of two calls of a tool match. See `argument_mode` for which is first.
+    fn fits(&self, tool: &str, first: &Value, second: &Value) -> bool {
+        match self.argument_modes.get(tool) {
+            Some(other) => other.fits(first, second),
+            None => self.argument_mode.fits(first, second),
+        }
+    }
+}
+
+scorebox_sdk::export!(TrajectoryMatch);
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,112 @@
+//! trajectory: the fraction of a trajectory's steps that have what every step needs. It looks at
+//! keys only, and judges neither what they hold nor the order of the steps.
+//!
+//! score = valid steps / all steps; 0 where there are none
+//!
+//! The rule is Orbiter's `TrajectoryValidator`: a step is an object; it is valid with a `step` or
+//! an `id`, and all `requiredKeys`.
+
+use scorebox_sdk::trace::Trace;
+use scorebox_sdk::{
+    Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, schemars,
+};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+/// The most errors that are listed of one trajectory.
+const ERROR_LIMIT: usize = 100;
+
+/// Scores the fraction of a trajectory's steps that are valid: that have a `step` or an `id`, and
+/// all `requiredKeys`.
+///
+/// The trajectory is the output, where that is a list or has a list under `trajectory`, or else the
+/// case's trace. Its steps are the objects in the list. Without any the score is 0, and
+/// `meta.error` says so. Equals Orbiter's `TrajectoryValidator` (`trajectory`).
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Trajectory {
+    /// The keys that every step needs, besides `step` or `id`.
+    #[serde(default = "action")]
+    required_keys: Vec<String>,
+}
+
+fn action() -> Vec<String> {
+    vec!["action".to_owned()]
+}
+
+impl Scorer for Trajectory {
+    const INFO: Info =
+        Info::new("trajectory", "Trajectory", env!("CARGO_PKG_VERSION")).reads(Fields::TRACE);
+
+    fn prepare(&mut self) -> Result<(), ConfigError> {
+        match self.required_keys.iter().position(String::is_empty) {
+            Some(index) => {
+                let key = format!("requiredKeys[{index}]");
+                Err(ConfigError::new(key, "is empty; name the key, or leave it out"))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn score(&self, case: &Case) -> Result<Score, ScoreError> {
+        let output = case.output().value()?;
+        let trace = match of_output(&output) {
+            None => case.trace().map(|trace| trace.value()).transpose()?,
+            Some(_) => None,
+        };
+        let listed = of_output(&output).or_else(|| trace.as_ref().and_then(Trace::raw_steps));
+        let steps: Vec<_> = listed.into_iter().flatten().filter_map(Value::as_object).collect();
+        if steps.is_empty() {
+            let error = "Empty or invalid trajectory";
+            return Ok(Score::new(0.0).reason(error).meta(json!({ "error": error })));
+        }
+        let mut valid = 0;
+        let mut errors = Vec::new();
+        for (index, step) in steps.iter().enumerate() {
+            match self.error(step) {
+                None => valid += 1,
+                Some(error) if errors.len() < ERROR_LIMIT => {
+                    errors.push(format!("step {index}: {error}"));
+                }
+                Some(_) => {}
+            }
+        }
+        let total = steps.len();
+        let reason = match errors.first() {
+            None => format!("all {total} steps are valid"),
+            Some(error) => format!("{valid} of {total} steps are valid; {error}"),
+        };
+        let meta = json!({ "valid": valid, "total": total, "errors": errors });
+        Ok(Score::new(valid as f64 / total as f64).reason(reason).meta(meta))
+    }
+}
+
+/// The list that Orbiter would take from an output.
+fn of_output(output: &Value) -> Option<&[Value]> {
+    let mut here = output;
+    while let Some(inside) = here.get("trajectory") {
+        here = inside;
+    }
+    here.as_array().map(Vec::as_slice)
+}
+
+impl Trajectory {
+    /// What a step lacks.
+    fn error(&self, step: &Map<String, Value>) -> Option<String> {
+        let keys = self.required_keys.iter().filter(|key| !step.contains_key(*key));
+        let missing: Vec<_> = keys.map(|key| format!("'{key}'")).collect();
+        let mut reasons = Vec::new();
+        if !step.contains_key("step") && !step.contains_key("id") {
+            reasons.push("missing step/id".to_owned());
+        }
+        if !missing.is_empty() {
+            reasons.push(format!("missing [{}]", missing.join(", ")));
+        }
+        (!reasons.is_empty()).then(|| reasons.join(", "))
+    }
+}
+
+scorebox_sdk::export!(Trajectory);
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,191 @@
+//! Reads the tool calls that a case should have had. Comparing them is the scorer's business.
+
+use std::ops::Range;
+
+use serde_json::Value;
+
+use crate::trace::calls::read_call;
+use crate::trace::{Role, StepKind, ToolCall, Trace};
+use crate::{Case, ConfigError, ScoreError, equal, excerpt};
+
+/// A call that should have been made.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ExpectedCall {
+    /// The tool.
+    pub name: String,
+    /// Its arguments; none where any will do.
+    pub arguments: Option<Value>,
+    /// What it should answer; none where anything will do.
+    pub result: Option<Value>,
+}
+
+/// A run as it should have been.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
+pub struct ExpectedRun {
+    /// The calls, in order.
+    pub calls: Vec<ExpectedCall>,
+    /// The messages and the tools' answers that the calls stand in, where whole messages were given
+    /// and not calls alone.
+    pub turns: Option<Vec<ExpectedTurn>>,
+}
+
+/// A message as it should have been.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ExpectedTurn {
+    /// Whose it is.
+    pub role: Role,
+    /// Its calls: the range of them in [`ExpectedRun::calls`].
+    pub calls: Range<usize>,
+}
+
+/// The calls that should have been made: one list, or several of which the best counts.
+///
+/// A list has `{name, arguments}` for each call (tau-bench's shape; `{name, args}`, OpenAI's tool
+/// calls and the other spellings of [`Trace`] do as well) or the bare names of the tools, whose
+/// arguments then do not matter. It may also be a whole trace, such as a list of messages. A list
+/// of lists is several to choose from. `[]` says that no call should have been made.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ExpectedCalls {
+    alternatives: Vec<ExpectedRun>,
+}
+
+impl ExpectedCalls {
+    /// From a configuration's `value` (one list) and `values` (several); none where neither is set.
+    ///
+    /// # Errors
+    /// A [`ConfigError`] where both are set, or where one cannot be read.
+    pub fn from_config(
+        value: Option<Value>,
+        values: Option<Vec<Value>>,
+    ) -> Result<Option<Self>, ConfigError> {
+        let alternatives = match (value, values) {
+            (None, None) => return Ok(None),
+            (Some(_), Some(_)) => {
+                let message = "give either `value` or `values`, not both";
+                return Err(ConfigError::new("values", message));
+            }
+            (Some(value), None) => {
+                vec![read_list(value).map_err(|error| ConfigError::new("value", error))?]
+            }
+            (None, Some(values)) if values.is_empty() => {
+                return Err(ConfigError::new("values", "is an empty list; name at least one"));
+            }
+            (None, Some(values)) => (values.into_iter().enumerate())
+                .map(|(index, value)| {
+                    let key = format!("values[{index}]");
+                    read_list(value).map_err(|error| ConfigError::new(key, error))
+                })
+                .collect::<Result<_, _>>()?,
+        };
+        Ok(Some(Self { alternatives }))
+    }
+
+    /// From the case's ground truth.
+    ///
+    /// # Errors
+    /// [`ScoreError::InvalidInput`] where the case has none, or it cannot be read.
+    pub fn from_case(case: &Case) -> Result<Self, ScoreError> {
+        let truth = case.require_ground_truth()?;
+        let of = |error: String| ScoreError::invalid_input(format!("`groundTruth` {error}"));
+        let value = truth.value()?;
+        let alternatives = match value {
+            Value::Array(lists) if !lists.is_empty() && lists.iter().all(is_whole) => {
+                lists.into_iter().map(read_list).collect::<Result<_, _>>().map_err(of)?
+            }
+            one => vec![read_list(one).map_err(of)?],
+        };
+        Ok(Self { alternatives })
+    }
+
+    /// The runs to choose from; at least one.
+    #[must_use]
+    pub fn alternatives(&self) -> &[ExpectedRun] {
+        &self.alternatives
+    }
+}
+
+/// Whether a value is a whole list of calls by itself, so that a list of such is a choice.
+pub(super) fn is_whole(value: &Value) -> bool {
+    value.is_array() || value.get("messages").is_some_and(Value::is_array)
+}
+
+fn read_list(value: Value) -> Result<ExpectedRun, String> {
+    match value {
+        Value::String(name) if !name.trim_start().starts_with(['[', '{']) => {
+            Ok(ExpectedRun { calls: vec![bare(name)], turns: None })
+        }
+        Value::Array(items) if items.iter().all(is_bare) => {
+            let calls = items.into_iter().filter_map(read_bare).collect();
+            Ok(ExpectedRun { calls, turns: None })
+        }
+        value => {
+            let shown = excerpt(&value.to_string(), 80).into_owned();
+            let trace = Trace::read(value).map_err(|_| {
+                let call = "each a name or {name, arguments}";
+                format!("should be a list of calls, {call}; found {shown}")
+            })?;
+            Ok(from_trace(trace))
+        }
+    }
+}
+
+fn from_trace(trace: Trace) -> ExpectedRun {
+    let mut start = 0;
+    let turns = trace.turns.into_iter().map(|turn| {
+        let calls = start..start + turn.calls.len();
+        start = calls.end;
+        ExpectedTurn { role: turn.role, calls }
+    });
+    let turns = turns.collect();
+    let calls = trace.steps.into_iter().filter_map(|step| match step.kind {
+        StepKind::ToolCall(call) if !call.is_orphan => Some(from_call(call, true)),
+        _ => None,
+    });
+    ExpectedRun { calls: calls.collect(), turns: Some(turns) }
+}
+
+/// A name, or an object that is a call and nothing else.
+fn is_bare(item: &Value) -> bool {
+    match item {
+        Value::String(_) => true,
+        Value::Object(call) => {
+            call.get("name").is_some_and(Value::is_string) && !call.contains_key("role")
+        }
+        _ => false,
+    }
+}
+
+fn read_bare(item: Value) -> Option<ExpectedCall> {
+    match item {
+        Value::String(name) => Some(bare(name)),
+        Value::Object(call) => {
+            let keys = ["arguments", "args", "input", "parameters", "params", "tool_input"];
+            let stated =
+                keys.iter().any(|key| call.get(*key).is_some_and(|found| !found.is_null()));
+            read_call(call).map(|call| from_call(call, stated))
+        }
+        _ => None,
+    }
+}
+
+fn bare(name: String) -> ExpectedCall {
+    ExpectedCall { name, arguments: None, result: None }
+}
+
+fn from_call(call: ToolCall, stated: bool) -> ExpectedCall {
+    let arguments = match call.arguments {
+        Value::Null => Value::Object(serde_json::Map::new()),
+        arguments => arguments,
+    };
+    ExpectedCall { name: call.name, arguments: stated.then_some(arguments), result: call.result }
+}
+
+impl ExpectedCall {
+    /// Whether a call is this one: the same tool and, unless any will do, equal arguments.
+    #[must_use]
+    pub fn is(&self, name: &str, arguments: &Value) -> bool {
+        self.name == name && self.arguments.as_ref().is_none_or(|wanted| equal(wanted, arguments))
+    }
+}

@@ -1,0 +1,168 @@
+//! What tools' names and results mean across agents. It changes no name.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+/// The result of a tool is looked into this deep for an error or an exit code.
+const LEVELS: usize = 3;
+
+/// The common word for a tool that many agents have under names of their own. The words and most
+/// names are niceeval's; the rest are those of Codex, Inspect and the hosted tools of the Responses
+/// API.
+pub(super) fn canonical(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "Read" | "read_file" | "ReadFile" | "file_read" => "file_read",
+        "Write" | "write_file" | "WriteFile" | "write_to_file" | "create_file" | "file_write" => {
+            "file_write"
+        }
+        "Edit"
+        | "MultiEdit"
+        | "edit_file"
+        | "EditFile"
+        | "str_replace_editor"
+        | "StrReplace"
+        | "NotebookEdit"
+        | "str_replace_based_edit_tool"
+        | "apply_patch"
+        | "text_editor"
+        | "file_edit" => "file_edit",
+        "Bash" | "bash" | "BashOutput" | "Shell" | "shell" | "execute_command" | "run_command"
+        | "bash_session" | "local_shell" | "exec_command" | "container.exec"
+        | "run_shell_command" | "run_terminal_cmd" => "shell",
+        "WebFetch" | "web_fetch" | "fetch_url" | "mcp__fetch__fetch" => "web_fetch",
+        "WebSearch" | "web_search" | "google_web_search" => "web_search",
+        "Glob" | "glob" | "list_files" => "glob",
+        "Grep" | "grep" | "search_files" => "grep",
+        "LS" | "list_dir" | "ListDir" | "list_directory" => "list_dir",
+        "Task" | "task" | "Agent" | "agent_task" => "agent_task",
+        _ => return None,
+    })
+}
+
+/// The skill that a tool call loads.
+pub(super) fn loaded_skill<'a>(name: &str, arguments: &'a Value) -> Option<&'a str> {
+    let loads = matches!(
+        name,
+        "load_skill" | "load-skill" | "loadSkill" | "Skill" | "skill" | "activate_skill"
+    );
+    if !loads {
+        return None;
+    }
+    let keys = ["skill", "skill_name", "skillName", "name", "command", "id"];
+    keys.iter().find_map(|key| arguments.get(key)?.as_str())
+}
+
+/// The agent that a tool call hands work to.
+pub(super) fn called_agent<'a>(name: &str, arguments: &'a Value) -> Option<&'a str> {
+    match name {
+        "Task" | "task" | "Agent" => arguments.get("subagent_type")?.as_str(),
+        "transfer_to_agent" => arguments.get("agent_name")?.as_str(),
+        _ => None,
+    }
+}
+
+/// Whether a call of the tool asks a person, and waits for the answer.
+pub(super) fn asks_a_person(name: &str) -> bool {
+    matches!(name, "AskUserQuestion" | "request_user_input")
+}
+
+/// Whether a result, in a format that does not mark failures, tells of one.
+pub(super) fn tells_failure(result: &Value) -> bool {
+    tells_failure_within(result, LEVELS)
+}
+
+fn tells_failure_within(result: &Value, levels: usize) -> bool {
+    let Some(deeper) = levels.checked_sub(1) else {
+        return false;
+    };
+    match result {
+        Value::String(text) => text_tells_failure(text, deeper),
+        Value::Object(object) => {
+            let states = |key: &str, found: bool| object.get(key) == Some(&Value::Bool(found));
+            let error = object.get("error").is_some_and(|error| match error {
+                Value::Null | Value::Bool(false) => false,
+                Value::String(text) => !text.is_empty(),
+                _ => true,
+            });
+            let status = object.get("status").and_then(Value::as_str);
+            error
+                || states("isError", true)
+                || states("is_error", true)
+                || states("success", false)
+                || status.is_some_and(|status| matches!(status, "error" | "failed" | "failure"))
+                || exit_code(result).is_some_and(|code| code != 0)
+        }
+        // Content parts: the first text is what the tool says.
+        Value::Array(parts) => {
+            let first = parts.iter().find_map(|part| part.get("text"));
+            first.is_some_and(|text| tells_failure_within(text, deeper))
+        }
+        _ => false,
+    }
+}
+
+fn text_tells_failure(text: &str, levels: usize) -> bool {
+    let text = text.trim_start();
+    if text.starts_with('{') {
+        return serde_json::from_str(text)
+            .is_ok_and(|inside: Value| tells_failure_within(&inside, levels));
+    }
+    let word = text.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (word, rest) = text.split_at(word);
+    match word.to_ascii_lowercase().as_str() {
+        // `Error: …`, `Error executing tool …`; not `Error handling for beginners`.
+        "error" | "exception" => {
+            let acts = [" executing", " calling", " invoking", " running"];
+            rest.is_empty()
+                || rest.starts_with([':', '!', '\n'])
+                || acts.iter().any(|act| rest.starts_with(act))
+        }
+        "traceback" => rest.starts_with(" (most recent call last)"),
+        _ => text.starts_with("<error>") || text.starts_with("<tool_use_error>"),
+    }
+}
+
+/// The exit code of a command, where the result has one.
+pub(super) fn exit_code(result: &Value) -> Option<i64> {
+    let code = |value: &Value| {
+        let keys = ["exit_code", "exitCode", "returncode", "return_code"];
+        keys.iter().find_map(|key| value.get(key)?.as_i64())
+    };
+    match result {
+        Value::Object(object) => {
+            code(result).or_else(|| object.get("metadata").and_then(code)).or_else(|| {
+                let outputs = object.get("output")?.as_array()?;
+                outputs.iter().find_map(|part| code(part.get("outcome")?))
+            })
+        }
+        Value::Array(parts) => parts.iter().find_map(|part| code(part.get("outcome")?)),
+        Value::String(text) => {
+            let text = text.trim_start();
+            if text.starts_with('{') {
+                let inside: Value = serde_json::from_str(text).ok()?;
+                return code(&inside).or_else(|| inside.get("metadata").and_then(code));
+            }
+            // Codex and Claude Code write it into the first line.
+            let line = text.lines().next()?;
+            let rest = ["Exit code: ", "Exit code ", "exit code: ", "Process exited with code "]
+                .iter()
+                .find_map(|start| line.strip_prefix(start))?;
+            rest.split_whitespace().next()?.parse().ok()
+        }
+        _ => None,
+    }
+}
+
+/// A value in words: a text itself, the texts of content parts, else JSON.
+pub(super) fn words(value: &Value) -> Cow<'_, str> {
+    match value {
+        Value::String(text) => Cow::Borrowed(text),
+        Value::Array(parts) if parts.iter().any(|part| part.get("text").is_some()) => {
+            let texts: Vec<_> =
+                parts.iter().filter_map(|part| part.get("text")?.as_str()).collect();
+            Cow::Owned(texts.join("\n"))
+        }
+        other => Cow::Owned(other.to_string()),
+    }
+}

@@ -1,0 +1,245 @@
+//! Opens what is around the steps (wrappers, JSON in text), and tells apart the shapes that are
+//! read as a whole. Items of lists are told apart elsewhere.
+
+use serde_json::Value;
+
+use crate::excerpt;
+use crate::trace::builder::{Builder, STEP_LIMIT};
+use crate::trace::fields::{self, Object, list, take, word};
+use crate::trace::item::{is_item, kind, read_item};
+use crate::trace::step::{Outcome, Status};
+use crate::trace::{TraceError, atif, genai, inspect, spans};
+
+/// How many wrappers around the steps are opened.
+const WRAPPERS: usize = 4;
+
+/// Where wrappers have their steps.
+const LISTS: [&str; 18] = [
+    "messages",
+    "events",
+    "trajectory",
+    "traj",
+    "steps",
+    "trace",
+    "spans",
+    "items",
+    "contents",
+    "turns",
+    "history",
+    "conversation",
+    "actions",
+    "tool_calls",
+    "toolCalls",
+    "intermediate_steps",
+    "transcript",
+    "output",
+];
+
+/// Reads a whole trace.
+pub(super) fn read(builder: &mut Builder, value: Value) -> Result<(), TraceError> {
+    read_value(builder, value, WRAPPERS)?;
+    if builder.overflow {
+        return Err(TraceError::new(format!("has more than {STEP_LIMIT} steps")));
+    }
+    Ok(())
+}
+
+fn read_value(builder: &mut Builder, value: Value, wrappers: usize) -> Result<(), TraceError> {
+    match value {
+        Value::Array(items) => read_list(builder, items),
+        Value::Object(object) => read_object(builder, object, wrappers),
+        Value::String(text) => read_text(builder, &text, wrappers),
+        other => Err(TraceError::unknown(&format!("it is {}", kind(&other)))),
+    }
+}
+
+/// JSON inside a string, or a line of JSON for every step.
+fn read_text(builder: &mut Builder, text: &str, wrappers: usize) -> Result<(), TraceError> {
+    let deeper = wrappers.checked_sub(1);
+    let deeper = deeper.ok_or_else(|| TraceError::unknown("it is text inside of text"))?;
+    match serde_json::from_str(text) {
+        Ok(value @ (Value::Array(_) | Value::Object(_))) => read_value(builder, value, deeper),
+        _ => {
+            let lines = text.lines().filter(|line| !line.trim().is_empty());
+            let items: Result<Vec<Value>, _> = lines.map(serde_json::from_str).collect();
+            match items {
+                Ok(items) if items.iter().any(Value::is_object) => read_list(builder, items),
+                _ => {
+                    let start = excerpt(text, 40);
+                    Err(TraceError::unknown(&format!("it is text that is no JSON: {start:?}")))
+                }
+            }
+        }
+    }
+}
+
+fn read_list(builder: &mut Builder, items: Vec<Value>) -> Result<(), TraceError> {
+    let is =
+        |test: fn(&Object) -> bool| items.iter().any(|item| item.as_object().is_some_and(test));
+    // These two read a list as a whole.
+    if is(spans::is_span) {
+        return read_spans(builder, Value::Array(items));
+    }
+    let all_events = || {
+        let mut objects = items.iter().filter_map(Value::as_object);
+        objects.all(|item| item.get("event").is_some_and(Value::is_string))
+    };
+    if is(inspect::is_event) && all_events() {
+        inspect::read_events(builder, items);
+        return Ok(());
+    }
+    for (index, item) in items.into_iter().enumerate() {
+        if builder.overflow {
+            break;
+        }
+        read_item(builder, item)
+            .map_err(|what| TraceError::unknown(&format!("item {index} {what}")))?;
+    }
+    Ok(())
+}
+
+fn read_spans(builder: &mut Builder, value: Value) -> Result<(), TraceError> {
+    let mut found = Vec::new();
+    spans::collect(value, None, &mut found);
+    if found.len() > STEP_LIMIT {
+        builder.overflow = true;
+        return Ok(());
+    }
+    let names: Vec<_> =
+        found.iter().take(3).map(|span| excerpt(&span.name, 40).into_owned()).collect();
+    let count = found.len();
+    let understood = genai::read_spans(builder, found);
+    builder.understood += understood;
+    if understood == 0 && count > 0 {
+        let what = "none of its spans has attributes of `gen_ai.*`; the first are called";
+        return Err(TraceError::unknown(&format!("{what} {}", names.join(", "))));
+    }
+    Ok(())
+}
+
+fn read_object(
+    builder: &mut Builder,
+    mut object: Object,
+    wrappers: usize,
+) -> Result<(), TraceError> {
+    let is_one = is_item(&object);
+    if !is_one {
+        read_outcome(builder, &object);
+    }
+    if let Some(tools) = list(&mut object, &["tools"]) {
+        builder.tools = tools;
+    }
+    if atif::is_trajectory(&object) {
+        atif::read_trajectory(builder, object);
+        return Ok(());
+    }
+    if inspect::is_sample(&object) {
+        inspect::read_sample(builder, object);
+        return Ok(());
+    }
+    if spans::is_span(&object) || object.get("spans").is_some_and(Value::is_array) {
+        return read_spans(builder, Value::Object(object));
+    }
+    if let Some(samples) = object.get_mut("samples").and_then(Value::as_array_mut) {
+        return match std::mem::take(samples).as_mut_slice() {
+            [Value::Object(sample)] => {
+                inspect::read_sample(builder, std::mem::take(sample));
+                Ok(())
+            }
+            samples => {
+                let count = samples.len();
+                Err(TraceError::new(format!("is a log of {count} samples; a case is one of them")))
+            }
+        };
+    }
+    // An answer of OpenAI's chat or Google's models.
+    if let Some(answers) = list(&mut object, &["choices", "candidates"]) {
+        let usage =
+            ["usage", "usageMetadata"].iter().find_map(|key| fields::usage(object.get(*key)));
+        let first = builder.steps.len();
+        let answer = answers.into_iter().next().and_then(|mut answer| {
+            let message = answer.as_object_mut()?;
+            take(message, &["message", "content"])
+        });
+        let read = answer.map_or(Ok(()), |answer| read_list(builder, vec![answer]));
+        builder.usage(first, usage);
+        return read;
+    }
+    let Some(deeper) = wrappers.checked_sub(1) else {
+        return Err(TraceError::unknown("it is wrapped too deep"));
+    };
+    match inner_list(&object) {
+        Some(key) if !is_one => {
+            // The Responses API keeps what was asked beside what was answered.
+            if key == "output"
+                && let Some(asked) = list(&mut object, &["input"])
+            {
+                read_list(builder, asked)?;
+            }
+            let usage = fields::usage(object.get("usage"));
+            let first = builder.steps.len();
+            let inside = object.get_mut(key).map(Value::take).unwrap_or_default();
+            let read = read_value(builder, inside, deeper);
+            builder.usage(first, usage.filter(|_| key == "output"));
+            read
+        }
+        _ => read_list(builder, vec![Value::Object(object)]),
+    }
+}
+
+/// The key under which a wrapper has its steps: the first of a list that is not empty, or else the
+/// first.
+fn inner_list(object: &Object) -> Option<&'static str> {
+    let holds = |key: &&str| match object.get(*key) {
+        Some(Value::Array(items)) => Some(!items.is_empty()),
+        Some(Value::Object(_)) if matches!(*key, "trajectory" | "trace") => Some(true),
+        _ => None,
+    };
+    let filled = LISTS.into_iter().find(|key| holds(key) == Some(true));
+    filled.or_else(|| LISTS.into_iter().find(|key| holds(key).is_some()))
+}
+
+/// How the run ended, where the wrapper says so.
+fn read_outcome(builder: &mut Builder, object: &Object) {
+    let error = object.get("error").cloned();
+    let reason = fields::error_text(error);
+    let stated = word(object, "status").map(|status| (status, fields::status(status)));
+    builder.outcome = match (stated, reason) {
+        (Some(("waiting" | "parked" | "input_required" | "requires_action", _)), _) => {
+            Some(Outcome::Waiting)
+        }
+        (Some(("incomplete", _)), reason) => {
+            let details =
+                object.get("incomplete_details").and_then(|all| word(all.as_object()?, "reason"));
+            Some(Outcome::Failed(reason.or(details.map(str::to_owned))))
+        }
+        (Some((_, Status::Failed)), reason) | (_, reason @ Some(_)) => {
+            Some(Outcome::Failed(reason))
+        }
+        (Some((_, Status::Succeeded)), None) => Some(Outcome::Completed),
+        _ => None,
+    };
+}
+
+/// Whether an object has a list under one of the keys of wrappers.
+pub(super) fn holds_list(object: &Object) -> bool {
+    LISTS.iter().any(|key| object.get(*key).is_some_and(Value::is_array))
+}
+
+/// Where a document has its list of step dictionaries: itself, or under one of the keys that wrap
+/// such lists.
+pub(super) fn raw_steps(document: &Value) -> Option<&[Value]> {
+    let mut here = document;
+    for _ in 0..=WRAPPERS {
+        match here {
+            Value::Array(items) => return Some(items),
+            Value::Object(object) => {
+                here = LISTS.iter().find_map(|key| {
+                    object.get(*key).filter(|inside| inside.is_array() || inside.is_object())
+                })?;
+            }
+            _ => return None,
+        }
+    }
+    None
+}

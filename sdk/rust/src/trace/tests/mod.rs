@@ -1,0 +1,47 @@
+//! What the reader makes of the traces that people have. The samples are what the libraries named in
+//! each test wrote, cut short.
+
+mod hostile;
+mod matching;
+mod messages;
+mod steps;
+mod streams;
+mod telemetry;
+
+use serde_json::Value;
+
+use super::*;
+
+/// A trace in lines that a test can compare: `user: …`, `call NAME ARGUMENTS -> RESULT (STATUS)` …
+fn told(value: Value) -> Vec<String> {
+    lines(&Trace::read(value).unwrap())
+}
+
+fn lines(trace: &Trace) -> Vec<String> {
+    trace.steps().iter().map(line).collect()
+}
+
+fn line(step: &Step) -> String {
+    match &step.kind {
+        StepKind::Message { role, text } => format!("{}: {text}", role.name()),
+        StepKind::Reasoning { text } => format!("thinks: {text}"),
+        StepKind::ToolCall(call) => {
+            let result = call.result.as_ref().map_or("nothing".to_owned(), Value::to_string);
+            format!("call {} {} -> {result} ({})", call.name, call.arguments, call.status.name())
+        }
+        StepKind::SubAgent(call) => format!("agent {} ({})", call.name, call.status.name()),
+        StepKind::SkillLoad { skill, .. } => format!("skill {skill}"),
+        StepKind::InputRequest(request) => {
+            format!(
+                "asks {}",
+                request.prompt.as_deref().or(request.action.as_deref()).unwrap_or("")
+            )
+        }
+        StepKind::Error { message } => format!("error {message}"),
+        StepKind::Other { name } => format!("other {name}"),
+    }
+}
+
+fn events(trace: &Trace) -> Vec<&str> {
+    trace.events().iter().map(|event| event.name.as_ref()).collect()
+}

@@ -1,0 +1,286 @@
+//! `scorebox verify`: scores computed again, what was tampered with, receipts.
+
+use insta::assert_snapshot;
+
+use crate::fixture::Folder;
+
+/// A run `r` of three cases and two scorers.
+fn with_a_run() -> Folder {
+    let folder = Folder::new();
+    folder.write(
+        "cases.jsonl",
+        "{\"id\": \"q1\", \"output\": \"Paris\", \"groundTruth\": \"Paris\"}\n\
+         {\"id\": \"q2\", \"output\": \"Rom\", \"groundTruth\": \"Rome\"}\n\
+         {\"id\": \"q3\", \"output\": 3, \"groundTruth\": [3, \"three\"], \"latencyMs\": 0.1}\n",
+    );
+    folder.sh("scorebox run cases.jsonl -s exact-match -s levenshtein --run-id r -q").exits_with(0);
+    folder
+}
+
+fn tampered(change: &str) -> Folder {
+    let folder = with_a_run();
+    folder.database("scorebox.db").execute_batch(change).unwrap();
+    folder
+}
+
+#[test]
+fn every_score_of_a_run_is_computed_again_from_the_database_alone() {
+    let folder = with_a_run();
+    folder.sh("rm cases.jsonl");
+    assert_snapshot!(folder.sh("scorebox verify r").exits_with(0), @r#"
+    [stderr]
+    6 verified, 0 different, 0 not verifiable
+    [exit code 0]
+    "#);
+    assert_snapshot!(folder.sh("scorebox verify --format json").exits_with(0), @r#"
+    {
+      "verified": 6,
+      "different": 0,
+      "notVerifiable": 0,
+      "findings": []
+    }
+    [stderr]
+    6 verified, 0 different, 0 not verifiable
+    [exit code 0]
+    "#);
+}
+
+#[test]
+fn a_tampered_row_is_told_with_what_was_stored_and_what_was_computed() {
+    let folder = tampered(
+        "UPDATE score_rows SET score = 0.25, reason = 'fine' WHERE scorer = 2 AND score = 0.75;
+         UPDATE score_rows SET fuel = fuel + 1, meta_json = '{}' WHERE scorer = 1 AND score = 0.0;",
+    );
+    assert_snapshot!(folder.sh("scorebox verify r").exits_with(1), @r#"
+    score                 verdict    what    stored  computed
+    r:exact-match:0:0:q2  different  meta    {}      none
+    r:exact-match:0:0:q2  different  fuel    7101    7100
+    r:levenshtein:0:0:q2  different  score   0.25    0.75
+    r:levenshtein:0:0:q2  different  reason  fine    1 edit away from the expected text
+    [stderr]
+    4 verified, 2 different, 0 not verifiable
+    [exit code 1]
+    "#);
+}
+
+#[test]
+fn a_status_that_was_turned_into_an_error_is_different() {
+    let folder = tampered(
+        "UPDATE score_rows SET status = 'error', score = NULL, error_kind = 'failed',
+             error_message = 'no', assertions_json = NULL
+         WHERE case_key = (SELECT min(case_key) FROM cases) AND scorer = 1",
+    );
+    assert_snapshot!(folder.sh("scorebox verify r").exits_with(1), @r#"
+    score                 verdict    what           stored  computed
+    r:exact-match:0:0:q1  different  status         error   scored
+    r:exact-match:0:0:q1  different  score          none    1
+    r:exact-match:0:0:q1  different  error kind     failed  none
+    r:exact-match:0:0:q1  different  error message  no      none
+    [stderr]
+    5 verified, 1 different, 0 not verifiable
+    [exit code 1]
+    "#);
+}
+
+#[test]
+fn a_swapped_component_is_told() {
+    let folder = tampered(
+        "UPDATE components SET bytes = (SELECT bytes FROM components WHERE component = 2)
+         WHERE component = 1",
+    );
+    let shown = folder.sh("scorebox verify r --scorer exact-match").exits_with(1);
+    assert!(shown.stdout.lines().skip(1).all(|line| line.contains("component")), "{shown}");
+    assert!(shown.stderr.contains("0 verified, 3 different"), "{shown}");
+    folder.sh("scorebox verify r --scorer levenshtein").exits_with(0);
+}
+
+#[test]
+fn an_edited_case_is_told_and_its_neighbours_are_verified() {
+    let folder = tampered("UPDATE cases SET output = '\"Rome\"' WHERE case_id = 'q2'");
+    let shown = folder.sh("scorebox verify r").exits_with(1);
+    assert!(shown.stdout.lines().skip(1).all(|line| line.contains(":q2") && line.contains("case")));
+    assert!(shown.stderr.contains("4 verified, 2 different"), "{shown}");
+}
+
+#[test]
+fn an_edited_case_with_a_digest_to_match_is_told_by_the_input() {
+    let folder = tampered(
+        "UPDATE cases SET (output, digest) = (SELECT output, digest FROM cases WHERE case_id = 'q1'),
+             ground_truth = (SELECT ground_truth FROM cases WHERE case_id = 'q1')
+         WHERE case_id = 'q2'",
+    );
+    let shown = folder.sh("scorebox verify r").exits_with(1);
+    assert!(shown.stdout.lines().skip(1).all(|line| line.contains("input")), "{shown}");
+}
+
+#[test]
+fn an_edited_configuration_is_told() {
+    let folder = tampered("UPDATE scorers SET config_json = '{\"negate\":true}' WHERE scorer = 1");
+    let shown = folder.sh("scorebox verify r").exits_with(1);
+    assert!(shown.stdout.contains("configuration"), "{shown}");
+    assert!(shown.stderr.contains("3 verified, 3 different"), "{shown}");
+}
+
+#[test]
+fn what_cannot_be_computed_again_is_not_verifiable_and_says_why() {
+    let folder = with_a_run();
+    folder
+        .sh("scorebox run cases.jsonl -s misbehave.wasm --config 'misbehave={\"then\":\"spin\"}' \
+             --timeout 50ms --run-id slow -q --allow-errors")
+        .exits_with(0);
+    let shown = folder.sh("scorebox verify slow").exits_with(1);
+    assert!(shown.stdout.contains("it timed out, which depends on the machine"), "{shown}");
+    folder.sh("scorebox verify slow --allow-not-verifiable").exits_with(0);
+    folder.database("scorebox.db").execute_batch("DELETE FROM components").unwrap();
+    let shown = folder.sh("scorebox verify r").exits_with(1);
+    assert!(shown.stdout.contains("its component is not in the database"), "{shown}");
+}
+
+#[test]
+fn errors_are_verified_like_scores() {
+    let folder = with_a_run();
+    folder
+        .sh("scorebox run cases.jsonl -s misbehave.wasm --config 'misbehave={\"then\":\"panic\"}' \
+             --run-id bad -q --allow-errors")
+        .exits_with(0);
+    let shown = folder.sh("scorebox verify bad").exits_with(0);
+    assert!(shown.stderr.contains("3 verified, 0 different"), "{shown}");
+}
+
+#[test]
+fn a_sample_is_drawn_by_its_seed() {
+    let folder = with_a_run();
+    let ids = |seed: u32| {
+        let command = format!("scorebox verify r --sample 2 --seed {seed} --format jsonl");
+        folder.sh(&command).exits_with(0).stdout
+    };
+    assert_eq!(ids(1).lines().count(), 2);
+    assert_eq!(ids(1), ids(1));
+    assert!((2..20).any(|seed| ids(seed) != ids(1)));
+}
+
+#[test]
+fn a_receipt_is_checked_with_nothing_but_the_component_and_the_case() {
+    let folder = with_a_run();
+    folder.sh("scorebox verify --receipt r:exact-match:0:0:q2 > receipt.json").exits_with(0);
+    assert_snapshot!(folder.sh("cat receipt.json"), @r#"
+    {
+      "version": 1,
+      "scoreId": "r:exact-match:0:0:q2",
+      "component": {
+        "digest": "[digest]",
+        "id": "exact-match",
+        "version": "0.1.0",
+        "origin": "built-in"
+      },
+      "config": {},
+      "configDigest": "[digest]",
+      "limits": {
+        "fuel": 10000000000,
+        "memoryBytes": 67108864,
+        "timeoutMs": [time],
+        "reasonBytes": 65536,
+        "metaBytes": 1048576,
+        "assertions": 1000,
+        "logLines": 1000,
+        "logBytes": 262144
+      },
+      "grants": [],
+      "inputDigest": "[digest]",
+      "engineVersion": "0.1.0",
+      "wasmtimeVersion": "48.0.8",
+      "contractVersion": "0.1.0",
+      "scoredAtMs": [time],
+      "answer": {
+        "status": "scored",
+        "score": 0.0,
+        "label": null,
+        "reason": "\"Rom\" does not equal \"Rome\"",
+        "meta": null,
+        "assertions": null,
+        "log": null,
+        "errorKind": null,
+        "errorMessage": null,
+        "fuel": 7100,
+        "memoryBytes": 459728
+      }
+    }
+    [exit code 0]
+    "#);
+    folder.sh("sed -n 2p cases.jsonl > case.json; rm scorebox.db");
+    assert_snapshot!(folder.sh("scorebox verify --check receipt.json --case case.json"), @r#"
+    [stderr]
+    1 verified, 0 different, 0 not verifiable
+    [exit code 0]
+    "#);
+
+    folder.sh("sed 's/Rom\"/Rome\"/' case.json > edited.json");
+    assert_snapshot!(folder.sh("scorebox verify --check receipt.json --case edited.json"), @r#"
+    score                 verdict    what   stored                                            computed
+    r:exact-match:0:0:q2  different  input  [digest]  [digest]
+    [stderr]
+    0 verified, 1 different, 0 not verifiable
+    [exit code 1]
+    "#);
+    folder.sh("sed 's/\"score\": 0.0/\"score\": 1.0/' receipt.json > forged.json");
+    assert_snapshot!(folder.sh("scorebox verify --check forged.json --case case.json"), @r#"
+    score                 verdict    what   stored  computed
+    r:exact-match:0:0:q2  different  score  1       0
+    [stderr]
+    0 verified, 1 different, 0 not verifiable
+    [exit code 1]
+    "#);
+    assert_snapshot!(
+        folder.sh("scorebox verify --check receipt.json --case case.json --component misbehave.wasm"),
+        @r#"
+        score                 verdict    what       stored                                            computed
+        r:exact-match:0:0:q2  different  component  [digest]  [digest]
+        [stderr]
+        0 verified, 1 different, 0 not verifiable
+        [exit code 1]
+        "#
+    );
+}
+
+#[test]
+fn what_is_no_receipt_and_what_is_not_there_is_told() {
+    let folder = with_a_run();
+    folder.write("empty.json", "{}");
+    folder.write("newer.json", "{\"version\": 2}");
+    let told = [
+        "scorebox verify nowhere",
+        "scorebox verify --receipt r:exact-match:0:0:nowhere",
+        "scorebox verify --receipt r:exact-match",
+        "scorebox verify --check empty.json --case cases.jsonl",
+        "scorebox verify --check newer.json --case cases.jsonl",
+    ]
+    .map(|line| format!("$ {line}\n{}\n", folder.sh(line).exits_with(2)));
+    assert_snapshot!(told.concat(), @r#"
+    $ scorebox verify nowhere
+    [stderr]
+    error: there is no run `nowhere` in [folder]/scorebox.db
+    hint: runs in it: r
+    [exit code 2]
+    $ scorebox verify --receipt r:exact-match:0:0:nowhere
+    [stderr]
+    error: there is no score `r:exact-match:0:0:nowhere`
+    hint: `scorebox scores RUN --format jsonl` shows the ids: RUN:SCORER:ITERATION:ATTEMPT:CASE
+    [exit code 2]
+    $ scorebox verify --receipt r:exact-match
+    [stderr]
+    error: invalid value 'r:exact-match' for '--receipt <SCORE-ID>': `r:exact-match` is not a score id
+
+    For more information, try '--help'.
+    [exit code 2]
+    $ scorebox verify --check empty.json --case cases.jsonl
+    [stderr]
+    error: not a receipt: missing field `version` at line 1 column 2
+    hint: `scorebox verify --receipt SCORE-ID` writes one
+    [exit code 2]
+    $ scorebox verify --check newer.json --case cases.jsonl
+    [stderr]
+    error: a receipt of version 2; this scorebox reads version 1
+    hint: use the scorebox that wrote it
+    [exit code 2]
+    "#);
+}

@@ -1,0 +1,31 @@
+;; Keeps what `configure` was given in memory, in a global and in a table.
+(module
+  (import "scorebox:scorer/log@0.1.0" "log" (func $log (param i32 i32 i32)))
+  (memory (export "memory") 1)
+  (global $next (mut i32) (i32.const 8192))
+  (func $realloc (export "cabi_realloc") (param i32 i32 i32) (param $bytes i32) (result i32)
+    (global.get $next)
+    (global.set $next
+      (i32.and (i32.add (i32.add (global.get $next) (local.get $bytes)) (i32.const 7)) (i32.const -8))))
+  (func $describe (export "scorebox:scorer/scoring@0.1.0#describe") (result i32)
+    (i32.const 1024))
+  (func $configure (export "scorebox:scorer/scoring@0.1.0#configure") (param i32 i32) (result i32)
+    (i32.store (i32.const 4000) (local.get 1))
+    (global.set $kept (local.get 1))
+    (i32.const 2048))
+  (func $score (export "scorebox:scorer/scoring@0.1.0#score") (param $case i32) (result i32)
+    (f64.store (i32.const 3088)
+      (f64.div (f64.convert_i32_u (i32.load (i32.const 4000))) (f64.convert_i32_u (global.get $kept))))
+    (call_indirect (type $answer) (i32.const 0)))
+  (type $answer (func (result i32)))
+  (global $kept (mut i32) (i32.const 1))
+  (table 4 8 funcref)
+  (func $first (type $answer) (i32.const 3072))
+  (elem (i32.const 0) $first $first)
+  (data (i32.const 1024)
+    "H\04\00\00\04\00\00\00L\04\00\00\04\00\00\00P\04\00\00\00\00\00\00P\04\00\00\01\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00"
+    "\01\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00tinyTiny1")
+  (data (i32.const 3072)
+    "\00\00\00\00\00\00\00\00\01\00\00\00\00\00\00\00\00\00\00\00\00\00\e0?\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00"
+    "\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00")
+)

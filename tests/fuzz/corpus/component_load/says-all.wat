@@ -1,0 +1,24 @@
+;; Says all that a scorer can say of itself.
+(module
+  (import "scorebox:scorer/log@0.1.0" "log" (func $log (param i32 i32 i32)))
+  (memory (export "memory") 1)
+  (global $next (mut i32) (i32.const 8192))
+  (func $realloc (export "cabi_realloc") (param i32 i32 i32) (param $bytes i32) (result i32)
+    (global.get $next)
+    (global.set $next
+      (i32.and (i32.add (i32.add (global.get $next) (local.get $bytes)) (i32.const 7)) (i32.const -8))))
+  (func $describe (export "scorebox:scorer/scoring@0.1.0#describe") (result i32)
+    (i32.const 1024))
+  (func $configure (export "scorebox:scorer/scoring@0.1.0#configure") (param i32 i32) (result i32)
+    (i32.const 2048))
+  (func $score (export "scorebox:scorer/scoring@0.1.0#score") (param $case i32) (result i32)
+    (i32.const 3072))
+  (data (i32.const 1024)
+    "H\04\00\00\09\00\00\00Q\04\00\00\09\00\00\00Z\04\00\00\0e\00\00\00h\04\00\00\05\00\00\00\01\00\00\00m\04\00\00'\00\00\00\01\01\ff\01"
+    "\00\00\00\00\00\00\00\00\01\00\00\00\00\00\00\00\00\00\00\00\00\00\0c@all-of-itAll of itWhat i"
+    "t scores2.0.1{\22type\22:\22object\22,\22properties\22:{\22a\22:"
+    "{}}}")
+  (data (i32.const 3072)
+    "\00\00\00\00\00\00\00\00\01\00\00\00\00\00\00\00\00\00\00\00\00\00\e0?\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00"
+    "\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00")
+)

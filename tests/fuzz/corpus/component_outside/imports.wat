@@ -1,0 +1,1 @@
+(component (import "a:b/c@1.0.0" (instance)) (import "d" (func)) (export "e" (func 0)))

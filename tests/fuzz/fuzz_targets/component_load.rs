@@ -1,0 +1,10 @@
+//! The fuzzer's entry to the target `component_load`.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(init: scorebox_fuzz::let_wizer_assert(), |data: &[u8]| {
+    scorebox_fuzz::component_load(data);
+});
+
+libfuzzer_sys::fuzz_mutator!(|data: &mut [u8], size: usize, most: usize, seed: u32| {
+    scorebox_fuzz::change_component(data, size, most, seed)
+});

@@ -1,0 +1,126 @@
+//! Components from bytes: the outside of one, and the whole way to a score. An input may be WebAssembly
+//! text too, so that the committed ones can be read.
+
+use std::{sync::OnceLock, time::Duration};
+
+use scorebox::{
+    contract::{Fields, ScorerInput},
+    sandbox::{
+        Anatomy, ErrorKind, Grant, Grants, Limits, LoadedScorer, Outcome, Sandbox, SandboxOptions,
+        ScoreError, ScorerConfig,
+    },
+};
+use tokio::runtime::Runtime;
+
+use crate::guest::assembled;
+
+/// Bytes of an error's message: a crash's 8 KiB, and what `load` says before it.
+const MESSAGE_BYTES: usize = (8 << 10) + 64;
+
+/// Reads the outside of a component.
+pub fn component_outside(data: &[u8]) {
+    let Some(bytes) = assembled(data) else { return };
+    match Anatomy::read(&bytes) {
+        Ok(anatomy) => {
+            let names = anatomy.imports.iter().chain(&anatomy.exports);
+            assert!(names.map(String::len).sum::<usize>() <= bytes.len());
+        }
+        Err(error) => {
+            assert_eq!(error.kind, ErrorKind::InvalidComponent);
+            check_error(&error);
+        }
+    }
+}
+
+/// Loads a component with everything granted, and scores with it twice.
+pub fn component_load(data: &[u8]) {
+    match loaded(data) {
+        Some(Ok(scorer)) => check_scorer(&scorer),
+        Some(Err(error)) => check_error(&error),
+        None => {}
+    }
+}
+
+/// The scorer that an input is; none where it is text that is no component.
+pub(crate) fn loaded(data: &[u8]) -> Option<Result<LoadedScorer, ScoreError>> {
+    let bytes = assembled(data)?;
+    let stage = stage();
+    let grants = Grants::NONE.with(Grant::Wasi);
+    let (config, limits) = (ScorerConfig::default(), limits());
+    Some(stage.runtime.block_on(stage.sandbox.load(&bytes, &config, &limits, grants)))
+}
+
+/// A score of a case that is always the same.
+pub(crate) fn scored(scorer: &LoadedScorer) -> Outcome {
+    let input = ScorerInput { output: "\"Paris\"", input: Some("{}"), ..ScorerInput::default() };
+    stage().runtime.block_on(scorer.score(input))
+}
+
+/// What runs the scorers.
+struct Stage {
+    runtime: Runtime,
+    sandbox: Sandbox,
+}
+
+fn stage() -> &'static Stage {
+    static STAGE: OnceLock<Stage> = OnceLock::new();
+    STAGE.get_or_init(|| Stage {
+        runtime: tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap(),
+        sandbox: Sandbox::new(&SandboxOptions { slots: 8, ..SandboxOptions::default() }).unwrap(),
+    })
+}
+
+/// Tight, so that no input takes long.
+fn limits() -> Limits {
+    Limits {
+        fuel: 200_000,
+        memory_bytes: 4 << 20,
+        // Fuel ends a score long before, but for one that sleeps.
+        timeout: Duration::from_millis(500),
+        reason_bytes: 4 << 10,
+        meta_bytes: 4 << 10,
+        assertions: 10,
+        log_lines: 10,
+        log_bytes: 1 << 10,
+    }
+}
+
+fn check_scorer(scorer: &LoadedScorer) {
+    let info = scorer.info();
+    assert!((1..=64).contains(&info.id.len()) && info.name.len() <= 200);
+    assert!(info.threshold.is_none_or(|least| info.scale.contains(least)));
+    assert!(info.reads.iter().all(|field| Fields::ALL.contains(field)));
+    let (first, second) = (scored(scorer), scored(scorer));
+    assert!(first.fuel.is_none_or(|fuel| fuel <= limits().fuel));
+    assert!(first.memory_bytes <= limits().memory_bytes);
+    assert!(first.log.len() <= limits().log_lines + 1);
+    let slow = |error: &ScoreError| error.kind == ErrorKind::TimedOut;
+    match (&first.result, &second.result) {
+        (Err(error), _) | (_, Err(error)) if slow(error) => {}
+        (first_result, second_result) => {
+            assert_eq!(first_result, second_result);
+            assert_eq!((first.fuel, &first.log), (second.fuel, &second.log));
+        }
+    }
+    match &first.result {
+        Ok(result) => assert!(result.score.is_none_or(|score| info.scale.contains(score))),
+        Err(error) => check_error(error),
+    }
+}
+
+fn check_error(error: &ScoreError) {
+    assert!(!error.message.is_empty());
+    assert!(error.message.len() <= MESSAGE_BYTES, "{} bytes", error.message.len());
+}
+
+/// Lets a component's structure break wizer's own assertions, which cost such a component its frozen start
+/// and nothing else: the engine catches them.
+#[cfg(feature = "libfuzzer")]
+pub fn let_wizer_assert() {
+    let abort = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if !panic.location().is_some_and(|place| place.file().contains("wasmtime-wizer")) {
+            abort(panic);
+        }
+    }));
+}

@@ -1,0 +1,35 @@
+//! Small scorers made of core WebAssembly text, so that they are quick to compile. Runs nothing.
+
+use std::{borrow::Cow, error::Error, path::Path};
+
+use wit_component::{ComponentEncoder, StringEncoding};
+use wit_parser::Resolve;
+
+/// The component of the contract's world `scorer` whose code is the core module `text`.
+///
+/// # Errors
+/// Where `text` is no module, or does not export what the contract asks for.
+pub(crate) fn component(text: &str) -> Result<Vec<u8>, Box<dyn Error>> {
+    let mut module = wat::parse_str(text)?;
+    let mut resolve = Resolve::default();
+    let contract = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../wit/0.1.0");
+    let (package, _) = resolve.push_dir(contract)?;
+    let world = resolve.select_world(&[package], Some("scorer"))?;
+    wit_component::embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8)?;
+    Ok(ComponentEncoder::default().module(&module)?.encode()?)
+}
+
+/// The component that an input is: bytes as they are, WebAssembly text assembled (a module is made a
+/// component). None where the text is wrong.
+pub(crate) fn assembled(data: &[u8]) -> Option<Cow<'_, [u8]>> {
+    if !data.starts_with(b"(") && !data.starts_with(b";;") {
+        return Some(Cow::Borrowed(data));
+    }
+    let text = std::str::from_utf8(data).ok()?;
+    let bytes = wat::parse_str(text).ok()?;
+    match bytes.get(4..8) == Some(b"\x01\0\0\0") {
+        true => component(text).ok(),
+        false => Some(bytes),
+    }
+    .map(Cow::Owned)
+}

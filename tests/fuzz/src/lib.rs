@@ -1,0 +1,25 @@
+//! What scorebox reads from strangers, as functions of bytes: each takes any bytes at all, and panics
+//! where scorebox does or where what it says of them is not so. Who makes the bytes (libFuzzer, the
+//! committed corpus) is not known here.
+
+mod case_reader;
+mod component;
+mod guest;
+mod guest_result;
+#[cfg(feature = "libfuzzer")]
+mod mutation;
+mod suite_file;
+mod trace;
+
+#[cfg(test)]
+mod corpus;
+
+pub use case_reader::case_reader;
+#[cfg(feature = "libfuzzer")]
+pub use component::let_wizer_assert;
+pub use component::{component_load, component_outside};
+pub use guest_result::guest_result;
+#[cfg(feature = "libfuzzer")]
+pub use mutation::change_component;
+pub use suite_file::suite_file;
+pub use trace::trace;

@@ -1,0 +1,55 @@
+//! A suite file: TOML, names, quantities, the place of what is wrong.
+
+use std::{collections::HashSet, fs, path::PathBuf, sync::OnceLock};
+
+use scorebox::{
+    sandbox::Limits,
+    suite::{Suite, SuiteError},
+};
+use tempfile::TempDir;
+
+/// Reads the bytes as a suite, and checks that it is one that could run.
+pub fn suite_file(data: &[u8]) {
+    let path = file();
+    fs::write(&path, data).unwrap();
+    match Suite::read(&path) {
+        Ok(suite) => check(&suite),
+        Err(error) => check_error(&error, &String::from_utf8_lossy(data)),
+    }
+}
+
+/// The file that the bytes go through: in memory where there is such a folder, for it is written anew for
+/// every input.
+fn file() -> PathBuf {
+    static FOLDER: OnceLock<TempDir> = OnceLock::new();
+    let in_memory = || tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
+    FOLDER.get_or_init(|| in_memory().unwrap()).path().join("suite.toml")
+}
+
+fn check(suite: &Suite) {
+    assert!(!suite.scorers.is_empty());
+    let ids: HashSet<&str> = suite.scorers.iter().map(|scorer| scorer.id.as_str()).collect();
+    assert_eq!(ids.len(), suite.scorers.len());
+    for scorer in &suite.scorers {
+        let id = scorer.id.as_str();
+        assert!((1..=64).contains(&id.len()) && id.is_ascii());
+        let config: serde_json::Value = serde_json::from_str(scorer.config.as_str()).unwrap();
+        assert_eq!(config.to_string(), scorer.config.as_str(), "canonical");
+        assert!(scorer.limits.memory_bytes <= Limits::MOST_MEMORY_BYTES);
+        assert!(!scorer.limits.timeout.is_zero());
+    }
+    let places: Vec<_> = suite.scorers.iter().flat_map(|scorer| &scorer.place).collect();
+    assert!(places.iter().all(|place| place.line > 0 && place.column > 0));
+    assert!(places.is_sorted_by_key(|place| (place.line, place.column)));
+    let json: serde_json::Value = serde_json::from_str(&suite.to_json()).unwrap();
+    assert_eq!(json["scorers"].as_array().unwrap().len(), suite.scorers.len());
+}
+
+fn check_error(error: &SuiteError, text: &str) {
+    assert!(!error.to_string().is_empty() && error.hint() != Some(String::new()));
+    if let SuiteError::Invalid { place, reason, .. } = error {
+        assert!(!reason.is_empty() && !reason.contains('\n'), "{reason:?}");
+        let line = text.split('\n').nth(place.line - 1).expect("a line of the file");
+        assert!((1..=line.chars().count() + 1).contains(&place.column), "{place}");
+    }
+}

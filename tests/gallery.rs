@@ -1,0 +1,84 @@
+//! The gallery of built-in scorers: each carries an example that holds, and the page about them is what
+//! they say of themselves.
+
+use std::{fs, path::Path};
+
+use insta::assert_snapshot;
+
+use crate::fixture::Folder;
+
+fn names(folder: &Folder) -> Vec<String> {
+    let listed = folder.sh("scorebox scorers --format jsonl").exits_with(0).stdout;
+    let name = |line: &str| {
+        let entry: serde_json::Value = serde_json::from_str(line).unwrap();
+        entry["name"].as_str().unwrap().to_owned()
+    };
+    listed.lines().map(name).collect()
+}
+
+#[test]
+fn every_scorer_keeps_the_promise_of_its_example() {
+    let folder = Folder::new();
+    for name in names(&folder) {
+        let answer = folder.sh(&format!("scorebox scorers {name} --example")).exits_with(0).json();
+        assert_ne!(answer["status"], "error", "{name}");
+    }
+}
+
+#[test]
+fn the_page_about_the_scorers_is_what_they_say_of_themselves() {
+    let folder = Folder::new();
+    let page = folder.sh("scorebox scorers --format markdown").exits_with(0).stdout;
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/scorers.md");
+    let written = fs::read_to_string(path).unwrap();
+    assert!(page == written, "write it anew: scorebox scorers --format markdown > docs/scorers.md");
+}
+
+#[test]
+fn a_scorer_is_shown_with_its_configuration_and_an_example() {
+    let folder = Folder::new();
+    assert_snapshot!(folder.sh("scorebox scorers levenshtein"), @r#"
+    levenshtein (Levenshtein), version 0.1.0
+
+    Scores how alike the output and the expected text are: 1 - edit distance / length of the longer one.
+
+    Distance and length count Unicode code points, and nothing is normalized; two empty texts score 1. The expected text is the case's ground truth or the configured `value`; of a list of them the most alike counts. A value that is no string is compared as its JSON text. Levenshtein 1966.
+
+    Equals rapidfuzz's `Levenshtein.normalized_similarity`, autoevals' `Levenshtein` and niceeval's `similarity`. With `maxDistance` it passes or fails, as promptfoo's `levenshtein` does (there the default is 5, and 0 means 5, which it does not here).
+
+    reads    output, groundTruth
+    sha-256  [digest]
+
+    configuration  value          default  meaning
+    ignoreCase     true or false  false    Compares without regard to upper and lower case.
+    maxDistance    whole number            The most edits that pass: the score is then 1 up to it, and 0 beyond.
+    negate         true or false  false    Turns the score around: 1 - score.
+    value          any JSON                The expected text, in place of the ground truth.
+    values         list                    The expected texts, in place of the ground truth; the most alike counts.
+
+    example
+      case    {"groundTruth":"color","output":"colour"}
+      config  {}
+      score   0.8333: 1 edit away from the expected text
+    [exit code 0]
+    "#);
+}
+
+#[test]
+fn scorers_are_found_by_what_they_say() {
+    let folder = Folder::new();
+    let found = folder.sh("scorebox scorers --search 'EDIT distance'").exits_with(0).stdout;
+    assert!(found.contains("levenshtein"), "{found}");
+    assert_snapshot!(folder.sh("scorebox scorers --search nonsense"), @r#"
+    scorer  reads  what it scores
+    [stderr]
+    no built-in scorer mentions `nonsense`
+    [exit code 0]
+    "#);
+    assert_snapshot!(folder.sh("scorebox scorers levenstein").exits_with(2), @r#"
+    [stderr]
+    error: there is no scorer `levenstein`
+    hint: did you mean `levenshtein` or `event`?
+    [exit code 2]
+    "#);
+}

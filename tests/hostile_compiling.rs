@@ -1,0 +1,171 @@
+//! Files that are hostile to the compiler: code that is never called, and takes minutes and gigabytes to
+//! compile. It is ended, and nothing of it goes on; nobody who scores waits for it.
+
+use insta::assert_snapshot;
+use scorebox::{
+    contract::ScorerInput,
+    sandbox::{CompileLimits, Limits},
+};
+use serde_json::json;
+use wasm_encoder::{BlockType, Module};
+
+use crate::{
+    hostile_files::{module_of, module_of_functions, with_module},
+    hostile_fixture::{Arena, compiling_as_the_command_line_does, words},
+    hostile_modules,
+    sandbox_fixture::{builtin, load, output, result, try_load},
+};
+
+/// A scorer that behaves, to put code into.
+fn scorer() -> Vec<u8> {
+    hostile_modules::Module::default().component()
+}
+
+/// What the user reads of a scorer with that code in it.
+#[track_caller]
+fn compile(module: &Module, options: &str) -> String {
+    let arena = Arena::new();
+    arena.write("file.wasm", with_module(&scorer(), module));
+    words(&arena.run(&format!("scorebox score ./file.wasm --output 1 --no-cache {options}")))
+}
+
+/// Of what takes minutes, not much has to be seen.
+const BRIEFLY: &str = "--compile-timeout 500ms";
+
+/// Code that keeps a compiler busy for a minute.
+pub fn a_million_instructions() -> Module {
+    module_of(0, |body| {
+        body.local_get(0);
+        for number in 0..1_000_000 {
+            body.i32_const(number & 63).i32_add();
+        }
+        body.end();
+    })
+}
+
+fn branches_over_many_locals() -> Module {
+    module_of(49_000, |body| {
+        for number in 0..100_000 {
+            body.local_get(number % 49_000).if_(BlockType::Empty);
+            body.local_get((number * 31) % 49_000).local_set((number * 17) % 49_000).end();
+        }
+        body.local_get(0).end();
+    })
+}
+
+#[test]
+fn a_function_of_a_million_instructions() {
+    assert_snapshot!(compile(&a_million_instructions(), BRIEFLY), @"
+    error: scorer `./file.wasm`: invalid-component: compiling the component took longer than 500 ms
+    hint: if you trust it that far, raise the limit: --compile-timeout
+    [exit code 2]
+    ");
+}
+
+#[test]
+fn branches_over_very_many_locals() {
+    assert_snapshot!(compile(&branches_over_many_locals(), BRIEFLY), @"
+    error: scorer `./file.wasm`: invalid-component: compiling the component took longer than 500 ms
+    hint: if you trust it that far, raise the limit: --compile-timeout
+    [exit code 2]
+    ");
+}
+
+#[test]
+fn loops_in_loops() {
+    let loops = module_of(0, |body| {
+        for _ in 0..300_000 {
+            body.loop_(BlockType::Empty);
+        }
+        for _ in 0..300_000 {
+            body.local_get(0).br_if(0).end();
+        }
+        body.local_get(0).end();
+    });
+    assert_snapshot!(compile(&loops, BRIEFLY), @"
+    error: scorer `./file.wasm`: invalid-component: compiling the component took longer than 500 ms
+    hint: if you trust it that far, raise the limit: --compile-timeout
+    [exit code 2]
+    ");
+}
+
+#[test]
+fn calls_whose_results_all_wait() {
+    let calls = module_of(0, |body| {
+        for _ in 0..300_000 {
+            body.local_get(0).call(0);
+        }
+        for _ in 0..299_999 {
+            body.i32_add();
+        }
+        body.end();
+    });
+    assert_snapshot!(compile(&calls, BRIEFLY), @"
+    error: scorer `./file.wasm`: invalid-component: compiling the component took longer than 500 ms
+    hint: if you trust it that far, raise the limit: --compile-timeout
+    [exit code 2]
+    ");
+}
+
+#[test]
+fn a_million_functions() {
+    assert_snapshot!(compile(&module_of_functions(999_000), BRIEFLY), @"
+    error: scorer `./file.wasm`: invalid-component: compiling the component took longer than 500 ms
+    hint: if you trust it that far, raise the limit: --compile-timeout
+    [exit code 2]
+    ");
+}
+
+#[test]
+fn a_branch_to_a_million_places() {
+    let branch = module_of(0, |body| {
+        body.block(BlockType::Empty).local_get(0).br_table(vec![0; 1_000_000], 0).end();
+        body.local_get(0).end();
+    });
+    assert_snapshot!(compile(&branch, ""), @r#"
+    error: scorer `./file.wasm`: invalid-component: the component does not compile: failed to compile: wasm[1]::function[0]: WebAssembly translation error: Unsupported feature: `br_table` has 1000000 targets, which exceeds the implementation limit of 65520
+    [exit code 2]
+    "#);
+}
+
+#[test]
+fn blocks_in_blocks_do_no_harm() {
+    let blocks = module_of(0, |body| {
+        for _ in 0..20_000 {
+            body.block(BlockType::Empty);
+        }
+        for _ in 0..20_000 {
+            body.end();
+        }
+        body.local_get(0).end();
+    });
+    assert_snapshot!(compile(&blocks, ""), @"[exit code 0]");
+}
+
+#[test]
+fn the_compilers_memory_is_bounded_too() {
+    let branches = branches_over_many_locals();
+    assert_snapshot!(compile(&branches, "--compile-memory 200MiB"), @"
+    error: scorer `./file.wasm`: invalid-component: compiling the component took more than 209715200 bytes of memory
+    hint: if you trust it that far, raise the limit: --compile-memory
+    [exit code 2]
+    ");
+}
+
+#[tokio::test]
+async fn nobody_who_scores_waits_for_a_compiler() {
+    let sandbox = compiling_as_the_command_line_does(&CompileLimits::default());
+    let good = load(&sandbox, &builtin("exact-match"), &json!({})).await;
+    let bomb = with_module(&scorer(), &a_million_instructions());
+    let (settings, limits) = (json!({}), Limits::default());
+    let mut loading = std::pin::pin!(try_load(&sandbox, &bomb, &settings, &limits));
+    // All of this is on one thread: were the compiler on it, it would be done before the first score.
+    let case = ScorerInput { ground_truth: Some("1"), ..output("1") };
+    for _ in 0..100 {
+        tokio::select! {
+            biased;
+            _ = &mut loading => panic!("the compiler is done with what takes a minute"),
+            outcome = good.score(case) => assert_eq!(result(outcome).score, Some(1.0)),
+        }
+    }
+}

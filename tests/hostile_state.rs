@@ -1,0 +1,46 @@
+//! Scorers that try to keep something from one case to the next.
+
+use insta::assert_snapshot;
+use serde_json::json;
+
+use crate::{
+    hostile_files::instantiated,
+    hostile_fixture::{Arena, attacker},
+};
+
+/// What the attacker found of what it left, by its own words; the same on every case of a run.
+fn found(arena: &Arena, scorer: &str, config: &serde_json::Value) -> String {
+    let config = config.to_string();
+    arena.run_beside_a_good_scorer(scorer, &config, "").exits_with(0);
+    let alone = arena.score(scorer, &config, "").exits_with(0).json();
+    alone["reason"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn what_a_score_leaves_behind_is_gone_with_it() {
+    let arena = Arena::new();
+    assert_snapshot!(found(&arena, "attacker", &json!({"score": "leave-traces"})), @"static: false, heap: false, memory: false, new memory: false, pages: 6");
+}
+
+#[test]
+fn what_configure_leaves_is_where_every_score_begins() {
+    let arena = Arena::new();
+    let both = json!({"configure": "leave-traces", "score": "leave-traces"});
+    assert_snapshot!(found(&arena, "attacker", &both), @"static: true, heap: true, memory: true, new memory: false, pages: 7");
+}
+
+#[test]
+fn without_a_frozen_start_it_is_no_different() {
+    let arena = Arena::new();
+    // A component inside of it with a module keeps it from being frozen.
+    let twin = instantiated(&attacker("attacker"), &wasm_encoder::Module::new());
+    arena.write("twin.wasm", twin);
+    let inspected = arena.run("scorebox inspect ./twin.wasm --format json").exits_with(0).json();
+    assert_eq!(inspected["frozen"], false, "{inspected}");
+    for config in [
+        json!({"score": "leave-traces"}),
+        json!({"configure": "leave-traces", "score": "leave-traces"}),
+    ] {
+        assert_eq!(found(&arena, "twin", &config), found(&arena, "attacker", &config));
+    }
+}

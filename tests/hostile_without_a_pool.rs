@@ -1,0 +1,78 @@
+//! The same attacks where address space is too short for a pool: they have to end alike, because a
+//! score does not depend on the machine.
+
+use serde_json::json;
+use wasm_encoder::{
+    ConstExpr, GlobalSection, GlobalType, RefType, TableSection, TableType, ValType,
+};
+
+use crate::{
+    hostile_files::{core_instances, instantiated, with_instance_of},
+    hostile_fixture::{Arena, attacker, words},
+    hostile_modules::Module,
+};
+
+/// A command in so much address space, in KiB, that there is no room for a pool, but for the rest.
+fn in_short_space(command: &str) -> String {
+    format!("sh -c 'ulimit -v 4000000; exec {}'", command.replace('\'', r"'\''"))
+}
+
+/// What the user reads of a score by `component`, which is the same with a pool and without.
+#[track_caller]
+fn alike(component: &[u8], config: &str, timeout: &str) {
+    let arena = Arena::new();
+    arena.write("file.wasm", component);
+    let command = format!(
+        "scorebox score ./file.wasm --config '{config}' --output 1 --timeout {timeout} --no-cache"
+    );
+    let (with, without) = (arena.run(&command), arena.run(&in_short_space(&command)));
+    assert_eq!(words(&with), words(&without), "with a pool, and without");
+}
+
+#[test]
+fn what_a_score_does_ends_alike() {
+    for word in ["behave", "recurse", "take-memory-in-steps", "call-a-number", "divide-by-zero"] {
+        alike(&attacker("attacker"), &json!({"score": word}).to_string(), "60s");
+    }
+    let large = json!({"score": "log-one-long-line", "amount": 30 << 20});
+    alike(&attacker("attacker"), &large.to_string(), "60s");
+    alike(&attacker("attacker"), &json!({"score": "spin"}).to_string(), "300ms");
+}
+
+#[test]
+#[ignore = "without a pool, 200 core instances may be; their data is not counted as memory"]
+fn what_a_component_may_have_is_bounded_alike() {
+    let scorer = Module::default().component();
+    alike(&with_instance_of(&scorer, &core_instances(60)), "{}", "60s");
+    let mut globals = GlobalSection::new();
+    let global = GlobalType { val_type: ValType::I64, mutable: true, shared: false };
+    for _ in 0..900_000 {
+        globals.global(global, &ConstExpr::i64_const(1));
+    }
+    let mut module = wasm_encoder::Module::new();
+    module.section(&globals);
+    alike(&instantiated(&scorer, &module), "{}", "60s");
+    let mut tables = TableSection::new();
+    for _ in 0..90 {
+        tables.table(TableType {
+            element_type: RefType::FUNCREF,
+            table64: false,
+            minimum: 1,
+            maximum: None,
+            shared: false,
+        });
+    }
+    let mut module = wasm_encoder::Module::new();
+    module.section(&tables);
+    alike(&instantiated(&scorer, &module), "{}", "60s");
+}
+
+#[test]
+#[ignore = "without a pool, a table grows as far as memory goes; with one, to 65 536 elements"]
+fn tables_grow_alike() {
+    let grown = "(loop $l (br_if $l (i32.ne
+        (table.grow $t (ref.null func) (i32.const 100)) (i32.const -1))))
+        (if (i32.gt_u (table.size $t) (i32.const 70000)) (then unreachable)) (i32.const 4096)";
+    let more = "(table $t 1 funcref)";
+    alike(&Module { score: grown, more, ..Module::default() }.component(), "{}", "60s");
+}
