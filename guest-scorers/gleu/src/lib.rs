@@ -24,7 +24,8 @@ use serde_json::{Value, json};
 /// truth or the configured `value`; of a list of them the best match counts. Where neither text has a
 /// word the score is 0, as in NLTK. Wu et al. 2016.
 ///
-/// Equals `sentence_gleu` of NLTK on `text.split()`.
+/// Equals NLTK's `sentence_gleu` on `text.split()`, and with `ignoreCase` and `ignoreFullStops` promptfoo's
+/// `gleu`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Gleu {
@@ -37,6 +38,9 @@ pub struct Gleu {
     /// Compares without regard to upper and lower case.
     #[serde(default)]
     ignore_case: bool,
+    /// Compares words without the full stops at their end.
+    #[serde(default)]
+    ignore_full_stops: bool,
     /// Turns the score around: 1 when nothing is shared.
     #[serde(default)]
     negate: bool,
@@ -110,6 +114,7 @@ impl Gleu {
         let text = if self.ignore_case { text.to_lowercase().into() } else { text };
         let words = text.split(is_space).filter(|word| !word.is_empty());
         let number = |word: &str| {
+            let word = if self.ignore_full_stops { word.trim_end_matches('.') } else { word };
             let next = known.len() as u32;
             *known.entry(word.to_owned()).or_insert(next)
         };

@@ -39,6 +39,21 @@ fn punctuation_and_case_belong_to_words() {
     close(score(json!({"ignoreCase": true}), "THE MAT", json!("the mat")).score.unwrap(), 1.0);
 }
 
+// The figures are those of `calculateGleuScore` of promptfoo, whose words are without case and full stops at
+// their end.
+#[test]
+fn case_and_full_stops_can_be_left_out() {
+    let config = || json!({"ignoreCase": true, "ignoreFullStops": true});
+    let value = |output, truth| score(config(), output, json!(truth)).score.unwrap();
+    close(value("The mat...", "the mat"), 1.0);
+    close(value("v1.5. x", "V1.5 x"), 1.0);
+    close(value("the the the the the the the", "The cat sat on the mat."), 2.0 / 22.0);
+    let output =
+        "It is to insure the troops forever hearing the activity guidebook that party direct";
+    close(value(output, GUIDE), 8.0 / 58.0);
+    close(value("", ""), 0.0);
+}
+
 #[test]
 fn of_several_references_the_best_match_counts() {
     close(value("a b", json!(["x", "a b", "a"])), 1.0);
