@@ -30,8 +30,8 @@ use tokens::tokens;
 /// mteval-v13a. References are the case's ground truth or the configured `value`; a list of them is
 /// one multi-reference BLEU, where a run may come from any of them. Papineni et al. 2002.
 ///
-/// Equals `sentence_bleu` of sacrebleu divided by 100
-/// (`case:mixed|eff:yes|tok:13a|smooth:exp`).
+/// Equals sacrebleu's `sentence_bleu` divided by 100 (`case:mixed|eff:yes|tok:13a|smooth:exp`). promptfoo's
+/// `bleu` gives other figures: it knows no smoothing but a constant, and rewards what is short.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Bleu {

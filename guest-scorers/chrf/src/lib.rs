@@ -25,7 +25,8 @@ use serde_json::{Value, json};
 /// space is left out. The reference is the case's ground truth or the configured `value`; of a list of
 /// them the best match counts. Popović 2015.
 ///
-/// Equals `CHRF().sentence_score` of sacrebleu divided by 100 (`eff:yes|nc:6|nw:0|space:no`).
+/// Equals sacrebleu's `CHRF().sentence_score` divided by 100 (`eff:yes|nc:6|nw:0|space:no`), and with
+/// `wordOrder` 2 its chrF++.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Chrf {

@@ -17,8 +17,8 @@ use serde_json::{Value, json};
 /// 8259: no comments, no single quotes, no trailing commas. An output that is no text is searched as its
 /// JSON text.
 ///
-/// Equals, with `formats`, `contains-json` of promptfoo for what is JSON; that one also takes objects that
-/// are cut off or written as in YAML.
+/// Equals, with `formats`, promptfoo's `contains-json` for what is JSON; that one also takes objects that are
+/// cut off or written as in YAML.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ContainsJson {

@@ -22,7 +22,7 @@ use serde_json::json;
 /// model, which the case's `metadata.model` names. A hard requirement (gate) unless the suite says
 /// otherwise.
 ///
-/// Equals `maxCost` of niceeval.
+/// Equals niceeval's `maxCost`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CostBudget {

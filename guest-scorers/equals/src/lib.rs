@@ -19,8 +19,8 @@ use serde_json::{Value, json};
 /// or the configured `value`; a list of them means that any one will do, and a list output may also equal
 /// the whole ground-truth list.
 ///
-/// Equals `equals` of niceeval with `parse` `never`, and with `auto` that of promptfoo for texts, objects
-/// and lists.
+/// Equals niceeval's `equals` with `parse` `never`, and with `auto` promptfoo's for texts, objects and
+/// lists.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Equals {

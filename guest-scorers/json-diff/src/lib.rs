@@ -31,7 +31,8 @@ use serde_json::{Value, json};
 /// is the expected list; those of its items that are of the output's kind count as expected values too, and
 /// the most alike counts.
 ///
-/// Equals `JSONDiff` of autoevals (Python) with its defaults.
+/// Equals autoevals' `JSONDiff` (Python) with its defaults, except that a text with `NaN` or `Infinity` in it
+/// is no JSON.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct JsonDiff {

@@ -61,6 +61,10 @@ fn texts_that_hold_json_are_compared_as_that() {
     // A number in a text is a text.
     check(json!("1"), json!("1.0"), 1.0 / 3.0);
     check(json!("["), json!("[]"), 1.0 / 3.0);
+    // The last key of the same name counts.
+    check(json!("{\"a\": 1, \"a\": 2}"), json!({"a": 2}), 1.0);
+    // Python reads these as JSON, and autoevals gives 0.625; here they are texts.
+    check(json!("[NaN]"), json!("[NaN]x"), 5.0 / 6.0);
 }
 
 #[test]

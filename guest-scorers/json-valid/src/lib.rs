@@ -15,7 +15,8 @@ use serde_json::Value;
 /// trailing commas, no `NaN`. A text that holds only a number, a string, `true`, `false` or `null` scores 0
 /// unless `scalars` or a `schema` allows it.
 ///
-/// Equals `ValidJSON` of autoevals; with `scalars` and `formats`, `is-json` of promptfoo.
+/// Equals autoevals' `ValidJSON`, which takes `NaN` and `Infinity` as well, and with `scalars` and `formats`
+/// promptfoo's `is-json`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct JsonValid {

@@ -26,7 +26,7 @@ use serde_json::{Value, json};
 /// JSON. The expected list is the case's ground truth or the configured `value`; where all of its items are
 /// lists, each of them is an expected list, and the best match counts.
 ///
-/// Equals `ListContains` of autoevals with `Levenshtein`.
+/// Equals autoevals' `ListContains` with `Levenshtein`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ListContains {

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 /// expected number is the case's ground truth or the configured `value`; of a list of them the closest
 /// counts.
 ///
-/// Equals `NumericDiff` of autoevals.
+/// Equals autoevals' `NumericDiff`, which reads no texts, and takes `true` for 1 and `false` for 0.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NumericDiff {
@@ -63,6 +63,9 @@ impl Scorer for NumericDiff {
         let (closeness, expected) = best.unwrap_or_default();
         let reason = match (expected - output).abs() {
             0.0 => format!("{} is the expected number", plain(output)),
+            distance if distance.is_infinite() => {
+                format!("{} is too far from {} to say how far", plain(output), plain(expected))
+            }
             distance => {
                 format!("{} is {} away from {}", plain(output), plain(distance), plain(expected))
             }

@@ -37,6 +37,20 @@ fn the_largest_and_the_smallest_numbers_stay_in_range() {
 }
 
 #[test]
+fn a_truth_value_is_no_number() {
+    // autoevals takes it for 1 or 0, as Python does.
+    assert!(failure(json!(true), json!(1)).starts_with("`output` should be a number"));
+    assert!(failure(json!(1), json!(false)).starts_with("`groundTruth` should be a number"));
+}
+
+#[test]
+fn a_distance_beyond_all_numbers_is_not_told() {
+    let far = score(json!({}), json!(-1e308), json!(1e308));
+    assert_eq!(far.score, Some(0.0));
+    assert_eq!(far.reason.as_deref(), Some("-1e308 is too far from 1e308 to say how far"));
+}
+
+#[test]
 fn a_text_may_be_the_number() {
     assert_eq!(score(json!({}), json!(" 42\n"), json!("42.0")).score, Some(1.0));
     assert_eq!(

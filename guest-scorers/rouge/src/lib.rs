@@ -28,7 +28,8 @@ use serde_json::{Value, json};
 /// script has none. ROUGE-L takes the text as one sentence. The reference is the case's ground truth or
 /// the configured `value`; of a list of them the one with the best f1 counts. Lin 2004.
 ///
-/// Equals `rouge1`, `rouge2` and `rougeL` of rouge-score, and with a list its `score_multi`.
+/// Equals rouge-score's `rouge1`, `rouge2` and `rougeL`, and with a list its `score_multi`; `stemmer`
+/// `porter` is its `use_stemmer`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Rouge {

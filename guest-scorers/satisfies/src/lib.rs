@@ -25,7 +25,7 @@ use serde_json::{Map, json};
 /// modules, clock, environment, `input`, `halt`, dates and the formats `@base64`, `@html`, `@uri`; regular
 /// expressions have the syntax of regex-lite. Fuel bounds an expression that does not end.
 ///
-/// Stands in for `satisfies` of niceeval.
+/// Stands in for niceeval's `satisfies`, and for promptfoo's `javascript` and `python` of one line.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Satisfies {

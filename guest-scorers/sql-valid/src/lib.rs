@@ -17,7 +17,7 @@ use sqlparser::parser::Parser;
 /// do; a text without such a block is looked at as a whole. The grammar is that of the crate sqlparser,
 /// which is laxer than most databases.
 ///
-/// Stands in for `is-sql` of promptfoo, and with `at` `fenced` for its `contains-sql`; theirs is another
+/// Stands in for promptfoo's `is-sql`, and with `at` `fenced` for its `contains-sql`; theirs is another
 /// grammar.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

@@ -16,7 +16,7 @@ use serde_json::json;
 /// The elapsed time is `_time_cost_ms` of an output that is an object, or else the case's latency. Where
 /// neither is known it counts as 0, which scores 1, and `meta.skipped` says so.
 ///
-/// Equals `TimeCostScorer` (`time_cost`) of Orbiter, which knows no latency besides.
+/// Equals Orbiter's `TimeCostScorer` (`time_cost`), which knows no latency besides.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TimeCost {

@@ -16,7 +16,7 @@ use serde_json::json;
 ///
 /// The tokens are those of the case's `usage`. A hard requirement (gate) unless the suite says otherwise.
 ///
-/// Equals `maxTokens` of niceeval.
+/// Equals niceeval's `maxTokens`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TokenBudget {

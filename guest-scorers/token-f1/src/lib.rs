@@ -21,12 +21,13 @@ use words::{normalize_token, words};
 /// Scores how many words the output shares with the expected answer: the harmonic mean of precision and
 /// recall (SQuAD's F1), where a word counts as often as it stands there.
 ///
-/// Words are compared without case, punctuation and the articles a, an, the; a hyphen parts words;
-/// numbers compare by value. The expected answer is the case's ground truth or the configured `value`;
-/// of a list of them the best match counts, and those without any word are passed over. Where neither
-/// side has a word the score is 1, as in SQuAD 2.0. Rajpurkar et al. 2016.
+/// Words are compared without case, punctuation and the articles a, an, the; a hyphen parts words; numbers
+/// compare by value (`3,000` is `3000.0`). The expected answer is the case's ground truth or the configured
+/// `value`; of a list of them the best match counts, and those without any word are passed over. Where
+/// neither side has a word the score is 1, as in SQuAD 2.0. Rajpurkar et al. 2016.
 ///
-/// Equals `compute_f1` of Inspect; its scorer `f1` also rounds to two decimals.
+/// Equals Inspect's `compute_f1`, with the figures of its scorer `f1` but for two things: that one rounds to
+/// two decimals, and gives 0 where the expected answer has no word.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TokenF1 {

@@ -19,7 +19,7 @@ use serde_json::json;
 /// `elapsed_ms`. Where the last two are absent, the case's `usage` and `latencyMs` stand in; what is not
 /// known counts as 0.
 ///
-/// Equals `WeightedScorer` of dify.
+/// Equals dify's `WeightedScorer`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Weighted {

@@ -16,7 +16,7 @@ use serde_json::json;
 /// With `requiredElements` it also has to have these elements. With `at` `anywhere` an element inside a text
 /// will do, such as one in a code block. Nothing is fetched; an entity that is not declared is an error.
 ///
-/// Stands in for `is-xml` of promptfoo, and with `at` `anywhere` for its `contains-xml`; a DTD is allowed
+/// Stands in for promptfoo's `is-xml`, and with `at` `anywhere` for its `contains-xml`; a DTD is allowed
 /// here.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
