@@ -26,6 +26,7 @@ pub struct Files<'c> {
 enum Source<'c> {
     Case(Workspace),
     /// In native tests, in place of the grant.
+    #[cfg_attr(target_arch = "wasm32", expect(dead_code))]
     Memory(&'c [(String, Vec<u8>)]),
     /// By a pointer, so that only a component that asks for the grant imports it.
     #[cfg(target_arch = "wasm32")]
