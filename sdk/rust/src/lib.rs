@@ -83,6 +83,7 @@ mod workspace_bindings {
                 import scorebox:scorer/workspace@0.1.0;
             }
         ",
+        generate_all,
     });
 }
 
