@@ -45,6 +45,7 @@ pub struct Case {
     pub(crate) latency_ms: Option<f64>,
     pub(crate) usage: Option<Usage>,
     /// The files that a test gave in place of a grant.
+    #[cfg(not(target_arch = "wasm32"))]
     pub(crate) granted: Vec<(String, Vec<u8>)>,
     /// What the scorer said that it reads; `None` in a case that a test built.
     pub(crate) reads: Option<Fields>,
@@ -207,6 +208,7 @@ impl Case {
 
     /// For tests: this case with a file in its workspace, as if the user had granted it; see
     /// [`Files::granted`](crate::workspace::Files::granted).
+    #[cfg(not(target_arch = "wasm32"))]
     #[must_use]
     pub fn with_file(mut self, path: impl Into<String>, content: impl Into<Vec<u8>>) -> Self {
         self.granted.push((path.into(), content.into()));

@@ -117,6 +117,7 @@ impl From<wire::ScorerInput> for Case {
                 total_tokens: usage.total_tokens,
                 cost_usd: usage.cost_usd,
             }),
+            #[cfg(not(target_arch = "wasm32"))]
             granted: Vec::new(),
             reads: None,
         }

@@ -16,36 +16,36 @@ use crate::{Case, ScoreError, excerpt};
 /// assert_eq!(files.text("src/a.ts").unwrap(), "let a = 1;\n");
 /// ```
 #[derive(Debug)]
-pub struct Files<'c> {
-    source: Source<'c>,
+pub struct Files {
+    source: Source,
     /// Sorted by their bytes.
     paths: Vec<String>,
 }
 
 #[derive(Debug)]
-enum Source<'c> {
+enum Source {
     Case(Workspace),
     /// In native tests, in place of the grant.
-    #[cfg_attr(target_arch = "wasm32", expect(dead_code))]
-    Memory(&'c [(String, Vec<u8>)]),
+    #[cfg(not(target_arch = "wasm32"))]
+    Memory(Vec<(String, Vec<u8>)>),
     /// By a pointer, so that only a component that asks for the grant imports it.
     #[cfg(target_arch = "wasm32")]
     Grant(fn(&str) -> Result<Vec<u8>, String>),
 }
 
-impl<'c> Files<'c> {
+impl Files {
     /// The files whose content the case has in it; see [`Workspace::of`].
     ///
     /// # Errors
     /// As [`Workspace::of`]; and where the workspace has neither `files` nor a `diff`.
-    pub fn of(case: &Case) -> Result<Files<'static>, ScoreError> {
+    pub fn of(case: &Case) -> Result<Self, ScoreError> {
         let workspace = Workspace::of(case)?;
         if workspace.files.is_none() {
             return Err(workspace.lacks("`files`"));
         }
         let paths = workspace.files().filter(|file| file.exists());
         let paths = paths.map(|file| file.path().to_owned()).collect();
-        Ok(Files { source: Source::Case(workspace), paths })
+        Ok(Self { source: Source::Case(workspace), paths })
     }
 
     /// The files that the user granted. A scorer that calls this imports `workspace`, and is refused
@@ -53,7 +53,7 @@ impl<'c> Files<'c> {
     ///
     /// # Errors
     /// [`ScoreError::InvalidInput`] where the case has no workspace.
-    pub fn granted(case: &'c Case) -> Result<Self, ScoreError> {
+    pub fn granted(case: &Case) -> Result<Self, ScoreError> {
         granted(case)
     }
 
@@ -62,7 +62,7 @@ impl<'c> Files<'c> {
     ///
     /// # Errors
     /// Where the workspace of the case cannot be read, or there is neither.
-    pub fn of_or_granted(case: &'c Case) -> Result<Self, ScoreError> {
+    pub fn of_or_granted(case: &Case) -> Result<Self, ScoreError> {
         match Files::of(case) {
             Ok(files) => Ok(files),
             Err(not_in_case) => match granted(case) {
@@ -102,6 +102,7 @@ impl<'c> Files<'c> {
             Source::Case(workspace) => (workspace.file(path).and_then(|file| file.content()))
                 .map(|content| Cow::Borrowed(content.as_bytes()))
                 .ok_or_else(|| unreadable("the case does not have its content")),
+            #[cfg(not(target_arch = "wasm32"))]
             Source::Memory(files) => (files.iter().find(|(known, _)| known == path))
                 .map(|(_, content)| Cow::Borrowed(content.as_slice()))
                 .ok_or_else(|| unreadable("it is gone")),
@@ -129,18 +130,18 @@ impl<'c> Files<'c> {
 }
 
 #[cfg(target_arch = "wasm32")]
-fn granted(_: &Case) -> Result<Files<'_>, ScoreError> {
+fn granted(_: &Case) -> Result<Files, ScoreError> {
     use crate::workspace_bindings::scorebox::scorer::workspace;
     let paths = workspace::paths().map_err(ScoreError::InvalidInput)?;
     Ok(Files { source: Source::Grant(|path| workspace::read(path)), paths })
 }
 
 #[cfg(not(target_arch = "wasm32"))]
-fn granted(case: &Case) -> Result<Files<'_>, ScoreError> {
+fn granted(case: &Case) -> Result<Files, ScoreError> {
     if case.granted.is_empty() {
         return Err(ScoreError::invalid_input("the case has no workspace"));
     }
     let mut paths: Vec<_> = case.granted.iter().map(|(path, _)| path.clone()).collect();
     paths.sort();
-    Ok(Files { source: Source::Memory(&case.granted), paths })
+    Ok(Files { source: Source::Memory(case.granted.clone()), paths })
 }
