@@ -77,7 +77,7 @@ impl Scorer for TestReport {
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
         let all = self.reported(case)?;
-        let is_required = |test: &Reported| self.required.iter().any(|name| *name == test.name);
+        let is_required = |test: &Reported| self.required.contains(&test.name);
         let counts = |test: &&Reported| {
             let named =
                 |patterns: &[TextPattern]| patterns.iter().any(|pattern| pattern.is_in(&test.name));

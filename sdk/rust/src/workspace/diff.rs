@@ -283,7 +283,7 @@ impl Section {
             content,
             before,
             is_binary: self.is_binary,
-            sections: vec![self.start..self.end],
+            sections: std::iter::once(self.start..self.end).collect(),
             hunks: self.hunks.into_iter().map(|counted| counted.hunk).collect(),
         })
     }
