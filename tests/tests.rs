@@ -18,6 +18,8 @@ mod command_run;
 mod command_score;
 /// `scorebox verify`: scores computed again, tampering, receipts.
 mod command_verify;
+/// The built-in scorers against what other programs answered, row by row.
+mod conformance;
 /// A folder in which the `command_` tests type commands of the real binary.
 mod fixture;
 /// The built-in scorers' examples, and the page about them.
