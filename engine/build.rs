@@ -43,11 +43,12 @@ fn component_table(manifest: &str, dist: &Path) -> String {
         let name = scorer["name"].as_str().expect("a scorer of the manifest has a name");
         let file = dist.join(format!("{name}.wasm"));
         println!("cargo::rerun-if-changed={}", file.display());
-        format!("    ({name:?}, include_bytes!({:?})),\n", file.display().to_string())
+        let (file, info) = (file.display().to_string(), scorer["info"].to_string());
+        format!("    ({name:?}, include_bytes!({file:?}), {info:?}),\n")
     });
     format!(
-        "/// Name and bytes of each built-in scorer, sorted by name.\n\
-         pub(super) const COMPONENTS: &[(&str, &[u8])] = &[\n{}];\n",
+        "/// Name, bytes and description (JSON) of each built-in scorer, sorted by name.\n\
+         pub(super) const COMPONENTS: &[(&str, &[u8], &str)] = &[\n{}];\n",
         rows.collect::<String>()
     )
 }

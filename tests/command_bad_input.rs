@@ -131,6 +131,15 @@ fn a_wrong_type_in_a_suite_file_has_its_line_and_column() {
 }
 
 #[test]
+fn a_number_that_json_does_not_have_is_refused_in_a_suite_file() {
+    assert_snapshot!(suite("[scorers.a]\nuse = \"contains\"\nconfig = { deep = [{ x = nan }] }\n"), @r#"
+    [stderr]
+    error: suite.toml:1:10: `config.deep` of `a` has a number that JSON does not have: nan or inf
+    [exit code 2]
+    "#);
+}
+
+#[test]
 fn a_suite_file_that_is_no_toml_has_the_line_and_column() {
     let output = suite("[scorers.a\nuse = \"contains\"\n");
     assert!(output.contains("error: suite.toml:1:11: "), "{output}");

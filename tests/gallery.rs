@@ -4,13 +4,14 @@
 use std::{fs, path::Path};
 
 use insta::assert_snapshot;
+use serde_json::Value;
 
 use crate::fixture::Folder;
 
 fn names(folder: &Folder) -> Vec<String> {
     let listed = folder.sh("scorebox scorers --format jsonl").exits_with(0).stdout;
     let name = |line: &str| {
-        let entry: serde_json::Value = serde_json::from_str(line).unwrap();
+        let entry: Value = serde_json::from_str(line).unwrap();
         entry["name"].as_str().unwrap().to_owned()
     };
     listed.lines().map(name).collect()
@@ -22,6 +23,30 @@ fn every_scorer_keeps_the_promise_of_its_example() {
     for name in names(&folder) {
         let answer = folder.sh(&format!("scorebox scorers {name} --example")).exits_with(0).json();
         assert_ne!(answer["status"], "error", "{name}");
+    }
+}
+
+/// The manifest holds what each scorer said when it was built, so that a list needs nothing compiled.
+#[test]
+fn every_scorer_says_of_itself_what_was_written_down() {
+    let folder = Folder::new();
+    let listed = folder.sh("scorebox scorers --format jsonl --no-cache").exits_with(0).stdout;
+    for line in listed.lines() {
+        let entry: Value = serde_json::from_str(line).unwrap();
+        let (name, example) = (entry["name"].as_str().unwrap(), &entry["example"]);
+        folder.write("config.json", example["config"].to_string());
+        let seen = format!("scorebox inspect {name} --config @config.json --format json");
+        let seen = folder.sh(&seen).exits_with(0).json();
+        for (written, said) in [
+            ("title", "name"),
+            ("version", "version"),
+            ("description", "description"),
+            ("reads", "reads"),
+            ("digest", "digest"),
+            ("configSchema", "configSchema"),
+        ] {
+            assert_eq!(entry[written], seen[said], "{name}: {written}");
+        }
     }
 }
 

@@ -260,16 +260,20 @@ fn a_text_that_is_none_is_an_error() {
         ["answer-uninitialised", "answer-truncated", "answer-overlong", "answer-surrogates"];
     assert_snapshot!(arena().attack(&words, ""), @r#"
     -- {"score":"answer-uninitialised"}
-    error: trap: invalid utf-8 sequence of 1 bytes from index 0
+    error: trap: what the scorer handed over breaks the contract: invalid utf-8 sequence of 1 bytes from index 0
+    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
     [exit code 1]
     -- {"score":"answer-truncated"}
-    error: trap: incomplete utf-8 byte sequence from index 8
+    error: trap: what the scorer handed over breaks the contract: incomplete utf-8 byte sequence from index 8
+    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
     [exit code 1]
     -- {"score":"answer-overlong"}
-    error: trap: invalid utf-8 sequence of 1 bytes from index 0
+    error: trap: what the scorer handed over breaks the contract: invalid utf-8 sequence of 1 bytes from index 0
+    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
     [exit code 1]
     -- {"score":"answer-surrogates"}
-    error: trap: invalid utf-8 sequence of 1 bytes from index 0
+    error: trap: what the scorer handed over breaks the contract: invalid utf-8 sequence of 1 bytes from index 0
+    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
     [exit code 1]
     "#);
 }
@@ -285,19 +289,24 @@ fn a_text_lies_in_the_scorers_memory_or_there_is_none() {
     ];
     assert_snapshot!(arena().attack(&words, ""), @r#"
     -- {"score":"answer-outside"}
-    error: trap: string pointer/length out of bounds of memory
+    error: trap: what the scorer handed over breaks the contract: string pointer/length out of bounds of memory
+    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
     [exit code 1]
     -- {"score":"answer-across-the-end"}
-    error: trap: string pointer/length out of bounds of memory
+    error: trap: what the scorer handed over breaks the contract: string pointer/length out of bounds of memory
+    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
     [exit code 1]
     -- {"score":"answer-around-the-end"}
-    error: trap: string pointer/length out of bounds of memory
+    error: trap: what the scorer handed over breaks the contract: string pointer/length out of bounds of memory
+    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
     [exit code 1]
     -- {"score":"answer-longest"}
-    error: trap: string pointer/length out of bounds of memory
+    error: trap: what the scorer handed over breaks the contract: string pointer/length out of bounds of memory
+    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
     [exit code 1]
     -- {"score":"answer-longest-from-zero"}
-    error: trap: string pointer/length out of bounds of memory
+    error: trap: what the scorer handed over breaks the contract: string pointer/length out of bounds of memory
+    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
     [exit code 1]
     "#);
 }
@@ -307,16 +316,20 @@ fn a_list_lies_in_the_scorers_memory_or_there_is_none() {
     let words = ["list-longest", "list-around-the-end", "list-misaligned", "list-outside"];
     assert_snapshot!(arena().attack(&words, ""), @r#"
     -- {"score":"list-longest"}
-    error: trap: list pointer/length out of bounds of memory
+    error: trap: what the scorer handed over breaks the contract: list pointer/length out of bounds of memory
+    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
     [exit code 1]
     -- {"score":"list-around-the-end"}
-    error: trap: list pointer/length out of bounds of memory
+    error: trap: what the scorer handed over breaks the contract: list pointer/length out of bounds of memory
+    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
     [exit code 1]
     -- {"score":"list-misaligned"}
-    error: trap: list pointer is not aligned
+    error: trap: what the scorer handed over breaks the contract: list pointer is not aligned
+    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
     [exit code 1]
     -- {"score":"list-outside"}
-    error: trap: list pointer/length out of bounds of memory
+    error: trap: what the scorer handed over breaks the contract: list pointer/length out of bounds of memory
+    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
     [exit code 1]
     "#);
 }
@@ -336,13 +349,16 @@ fn an_answer_has_the_cases_of_the_contract() {
     let words = ["severity-unknown", "option-unknown", "result-unknown"];
     assert_snapshot!(arena().attack(&words, ""), @r#"
     -- {"score":"severity-unknown"}
-    error: trap: unexpected discriminant: 9
+    error: trap: what the scorer handed over breaks the contract: unexpected discriminant: 9
+    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
     [exit code 1]
     -- {"score":"option-unknown"}
-    error: trap: invalid option discriminant
+    error: trap: what the scorer handed over breaks the contract: invalid option discriminant
+    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
     [exit code 1]
     -- {"score":"result-unknown"}
-    error: trap: invalid expected discriminant
+    error: trap: what the scorer handed over breaks the contract: invalid expected discriminant
+    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
     [exit code 1]
     "#);
 }
@@ -355,7 +371,8 @@ fn an_answer_lies_in_the_scorers_memory() {
     error: trap: pointer out of bounds of memory
     [exit code 1]
     -- {"score":"result-misaligned"}
-    error: trap: return pointer not aligned
+    error: trap: what the scorer handed over breaks the contract: return pointer not aligned
+    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
     [exit code 1]
     -- {"score":"result-null"}
     not-applicable null: null
@@ -368,20 +385,24 @@ fn a_log_message_that_is_none() {
     let words = ["log-outside", "log-longest", "log-at-no-level", "log-no-text"];
     assert_snapshot!(arena().attack(&words, ""), @r#"
     -- {"score":"log-outside"}
-    error: trap: string pointer/length out of bounds of memory
+    error: trap: what the scorer handed over breaks the contract: string pointer/length out of bounds of memory
         at [frames]
+    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
     [exit code 1]
     -- {"score":"log-longest"}
-    error: trap: string pointer/length out of bounds of memory
+    error: trap: what the scorer handed over breaks the contract: string pointer/length out of bounds of memory
         at [frames]
+    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
     [exit code 1]
     -- {"score":"log-at-no-level"}
-    error: trap: unexpected discriminant: 77
+    error: trap: what the scorer handed over breaks the contract: unexpected discriminant: 77
         at [frames]
+    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
     [exit code 1]
     -- {"score":"log-no-text"}
-    error: trap: invalid utf-8 sequence of 1 bytes from index 0
+    error: trap: what the scorer handed over breaks the contract: invalid utf-8 sequence of 1 bytes from index 0
         at [frames]
+    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
     [exit code 1]
     "#);
 }
@@ -396,16 +417,19 @@ fn memory_for_the_case_that_is_no_place_for_it() {
     ];
     assert_snapshot!(arena().attack(&words, ""), @r#"
     -- {"score":"allocate-outside"}
-    error: trap: realloc return: beyond end of memory
+    error: trap: what the scorer handed over breaks the contract: realloc return: beyond end of memory
+    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
     [exit code 1]
     -- {"score":"allocate-across-the-end"}
-    error: trap: realloc return: beyond end of memory
+    error: trap: what the scorer handed over breaks the contract: realloc return: beyond end of memory
+    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
     [exit code 1]
     -- {"score":"allocate-null"}
     scored 1.0: "behaves in `score`"
     [exit code 0]
     -- {"score":"allocate-over-the-answer"}
-    error: trap: invalid expected discriminant
+    error: trap: what the scorer handed over breaks the contract: invalid expected discriminant
+    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
     [exit code 1]
     "#);
 }
@@ -433,8 +457,9 @@ fn memory_for_the_case_that_never_comes() {
     hint: if it needs more, raise it: `limits = { fuel = … }` in the suite, or --fuel
     [exit code 1]
     -- {"score":"allocate-and-log"}
-    error: trap: wasm trap: cannot leave component instance
+    error: trap: what the scorer handed over breaks the contract: wasm trap: cannot leave component instance
         at [frames]
+    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
     [exit code 1]
     -- {"score":"allocate-and-grow"}
     scored 1.0: "behaves in `score`"
@@ -460,8 +485,9 @@ fn cleaning_up_that_does_something_else() {
     hint: if it needs more, raise it: `limits = { fuel = … }` in the suite, or --fuel
     [exit code 1]
     -- {"score":"clean-up-and-log"}
-    error: trap: wasm trap: cannot leave component instance
+    error: trap: what the scorer handed over breaks the contract: wasm trap: cannot leave component instance
         at [frames]
+    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
     [exit code 1]
     -- {"score":"clean-up-what-is-no-memory"}
     error: trap: wasm trap: out of bounds memory access
@@ -490,8 +516,9 @@ fn configure_may_no_more_than_score() {
     scored 0.0: "behaves on this case"
     [exit code 0]
     -- {"configure":"log-outside"}
-    error: scorer `./attacker.wasm`: trap: in `configure`: string pointer/length out of bounds of memory
+    error: scorer `./attacker.wasm`: trap: in `configure`: what the scorer handed over breaks the contract: string pointer/length out of bounds of memory
         at [frames]
+    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
     [exit code 2]
     "#);
 }
@@ -537,13 +564,16 @@ fn describe_may_no_more_than_score() {
     error: scorer `./attacker.wasm`: trap: in `describe`: pointer out of bounds of memory
     [exit code 2]
     -- describe: describe-longest
-    error: scorer `./attacker.wasm`: trap: in `describe`: string pointer/length out of bounds of memory
+    error: scorer `./attacker.wasm`: trap: in `describe`: what the scorer handed over breaks the contract: string pointer/length out of bounds of memory
+    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
     [exit code 2]
     -- describe: describe-no-text
-    error: scorer `./attacker.wasm`: trap: in `describe`: invalid utf-8 sequence of 1 bytes from index 0
+    error: scorer `./attacker.wasm`: trap: in `describe`: what the scorer handed over breaks the contract: invalid utf-8 sequence of 1 bytes from index 0
+    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
     [exit code 2]
     -- describe: describe-no-scale
-    error: scorer `./attacker.wasm`: trap: in `describe`: unexpected discriminant: 200
+    error: scorer `./attacker.wasm`: trap: in `describe`: what the scorer handed over breaks the contract: unexpected discriminant: 200
+    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
     [exit code 2]
     -- describe: describe-all-flags
     scored 1.0: "behaves in `score`"

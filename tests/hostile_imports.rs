@@ -61,64 +61,64 @@ fn files_sockets_environment_and_exit_have_to_be_granted() {
 
 #[test]
 fn what_nobody_can_grant_is_named() {
-    assert_snapshot!(import("wasi:http/outgoing-handler@0.2.0"), @"
+    assert_snapshot!(import("wasi:http/outgoing-handler@0.2.0"), @r#"
     error: scorer `./importer.wasm`: missing-grant: the component imports `wasi:http/outgoing-handler@0.2.0`, which this version of scorebox cannot grant
-    hint: a scorer may import scorebox:scorer/log, and WASI 0.2 where `wasi` is granted
+    hint: a scorer may import scorebox:scorer/log, WASI 0.2 where `wasi` is granted, and scorebox:scorer/workspace where `workspace` is granted
     [exit code 2]
     -- with --grant wasi
     error: scorer `./importer.wasm`: missing-grant: the component imports `wasi:http/outgoing-handler@0.2.0`, which this version of scorebox cannot grant
-    hint: a scorer may import scorebox:scorer/log, and WASI 0.2 where `wasi` is granted
+    hint: a scorer may import scorebox:scorer/log, WASI 0.2 where `wasi` is granted, and scorebox:scorer/workspace where `workspace` is granted
     [exit code 2]
-    ");
-    assert_snapshot!(import("evil:spy/everything@1.0.0"), @"
+    "#);
+    assert_snapshot!(import("evil:spy/everything@1.0.0"), @r#"
     error: scorer `./importer.wasm`: missing-grant: the component imports `evil:spy/everything@1.0.0`, which this version of scorebox cannot grant
-    hint: a scorer may import scorebox:scorer/log, and WASI 0.2 where `wasi` is granted
+    hint: a scorer may import scorebox:scorer/log, WASI 0.2 where `wasi` is granted, and scorebox:scorer/workspace where `workspace` is granted
     [exit code 2]
     -- with --grant wasi
     error: scorer `./importer.wasm`: missing-grant: the component imports `evil:spy/everything@1.0.0`, which this version of scorebox cannot grant
-    hint: a scorer may import scorebox:scorer/log, and WASI 0.2 where `wasi` is granted
+    hint: a scorer may import scorebox:scorer/log, WASI 0.2 where `wasi` is granted, and scorebox:scorer/workspace where `workspace` is granted
     [exit code 2]
-    ");
-    assert_snapshot!(import("unlocked-dep=<wasi:filesystem>"), @"
+    "#);
+    assert_snapshot!(import("unlocked-dep=<wasi:filesystem>"), @r#"
     error: scorer `./importer.wasm`: missing-grant: the component imports `unlocked-dep=<wasi:filesystem>`, which this version of scorebox cannot grant
-    hint: a scorer may import scorebox:scorer/log, and WASI 0.2 where `wasi` is granted
+    hint: a scorer may import scorebox:scorer/log, WASI 0.2 where `wasi` is granted, and scorebox:scorer/workspace where `workspace` is granted
     [exit code 2]
     -- with --grant wasi
     error: scorer `./importer.wasm`: missing-grant: the component imports `unlocked-dep=<wasi:filesystem>`, which this version of scorebox cannot grant
-    hint: a scorer may import scorebox:scorer/log, and WASI 0.2 where `wasi` is granted
+    hint: a scorer may import scorebox:scorer/log, WASI 0.2 where `wasi` is granted, and scorebox:scorer/workspace where `workspace` is granted
     [exit code 2]
-    ");
+    "#);
 }
 
 #[test]
 fn judges_embedders_and_workspaces_cannot_be_called_in_a_loop_nor_at_all() {
-    assert_snapshot!(import("scorebox:scorer/judge@0.1.0"), @"
+    assert_snapshot!(import("scorebox:scorer/judge@0.1.0"), @r#"
     error: scorer `./importer.wasm`: missing-grant: the component imports `scorebox:scorer/judge@0.1.0`, which this version of scorebox cannot grant
-    hint: a scorer may import scorebox:scorer/log, and WASI 0.2 where `wasi` is granted
+    hint: a scorer may import scorebox:scorer/log, WASI 0.2 where `wasi` is granted, and scorebox:scorer/workspace where `workspace` is granted
     [exit code 2]
     -- with --grant wasi
     error: scorer `./importer.wasm`: missing-grant: the component imports `scorebox:scorer/judge@0.1.0`, which this version of scorebox cannot grant
-    hint: a scorer may import scorebox:scorer/log, and WASI 0.2 where `wasi` is granted
+    hint: a scorer may import scorebox:scorer/log, WASI 0.2 where `wasi` is granted, and scorebox:scorer/workspace where `workspace` is granted
     [exit code 2]
-    ");
-    assert_snapshot!(import("scorebox:scorer/embedder@0.1.0"), @"
+    "#);
+    assert_snapshot!(import("scorebox:scorer/embedder@0.1.0"), @r#"
     error: scorer `./importer.wasm`: missing-grant: the component imports `scorebox:scorer/embedder@0.1.0`, which this version of scorebox cannot grant
-    hint: a scorer may import scorebox:scorer/log, and WASI 0.2 where `wasi` is granted
+    hint: a scorer may import scorebox:scorer/log, WASI 0.2 where `wasi` is granted, and scorebox:scorer/workspace where `workspace` is granted
     [exit code 2]
     -- with --grant wasi
     error: scorer `./importer.wasm`: missing-grant: the component imports `scorebox:scorer/embedder@0.1.0`, which this version of scorebox cannot grant
-    hint: a scorer may import scorebox:scorer/log, and WASI 0.2 where `wasi` is granted
+    hint: a scorer may import scorebox:scorer/log, WASI 0.2 where `wasi` is granted, and scorebox:scorer/workspace where `workspace` is granted
     [exit code 2]
-    ");
-    assert_snapshot!(import("scorebox:scorer/workspace@0.1.0"), @"
-    error: scorer `./importer.wasm`: missing-grant: the component imports `scorebox:scorer/workspace@0.1.0`, which this version of scorebox cannot grant
-    hint: a scorer may import scorebox:scorer/log, and WASI 0.2 where `wasi` is granted
+    "#);
+    assert_snapshot!(import("scorebox:scorer/workspace@0.1.0"), @r#"
+    error: scorer `./importer.wasm`: missing-grant: the component imports `scorebox:scorer/workspace@0.1.0`, which was not granted
+    hint: if you trust it with that, add `grants = ["workspace"]` to the scorer in the suite, or use `--grant workspace` (in a run: `--grant NAME=workspace`)
     [exit code 2]
     -- with --grant wasi
-    error: scorer `./importer.wasm`: missing-grant: the component imports `scorebox:scorer/workspace@0.1.0`, which this version of scorebox cannot grant
-    hint: a scorer may import scorebox:scorer/log, and WASI 0.2 where `wasi` is granted
+    error: scorer `./importer.wasm`: missing-grant: the component imports `scorebox:scorer/workspace@0.1.0`, which was not granted
+    hint: if you trust it with that, add `grants = ["workspace"]` to the scorer in the suite, or use `--grant workspace` (in a run: `--grant NAME=workspace`)
     [exit code 2]
-    ");
+    "#);
 }
 
 #[test]
@@ -268,12 +268,13 @@ fn printing_goes_to_the_log_and_ends_there() {
     hint: if it needs longer, raise it: `limits = { timeout = "…s" }` in the suite, or --timeout
     [exit code 1]
     "#);
-    assert_snapshot!(attack("print-for-a-terminal", 0, ""), @r"
-    error: trap: \u{1b}[2J\u{202e}\u{9b}31m\u{0}
+    assert_snapshot!(attack("print-for-a-terminal", 0, ""), @r#"
+    error: trap: panicked at tests/hostile/wasi-attacker/src/lib.rs:90:17: \u{1b}[2J\u{202e}\u{9b}31m
+      \u{1b}[2J\u{202e}\u{9b}31m\u{0}
       (wasm trap: wasm `unreachable` instruction executed)
         at [frames]
     [exit code 1]
-    ");
+    "#);
     assert_snapshot!(attack("print-one-long-text", 1 << 20, ""), @"
     error: trap: write beyond capacity of MemoryOutputPipe
         at [frames]

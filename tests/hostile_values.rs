@@ -42,23 +42,26 @@ fn an_answer_outside_of_memory() {
     error: trap: pointer out of bounds of memory
     [exit code 1]
     ");
-    assert_snapshot!(score(&Module { score: "(i32.const 4097)", ..Module::default() }, ""), @"
-    error: trap: return pointer not aligned
+    assert_snapshot!(score(&Module { score: "(i32.const 4097)", ..Module::default() }, ""), @r#"
+    error: trap: what the scorer handed over breaks the contract: return pointer not aligned
+    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
     [exit code 1]
-    ");
+    "#);
 }
 
 #[test]
 fn a_string_of_a_gigabyte_that_is_not_there() {
     let [some, address, length] = REASON;
-    assert_snapshot!(answer(&[(some, 1), (address, 0), (length, 1 << 30)]), @"
-    error: trap: string pointer/length out of bounds of memory
+    assert_snapshot!(answer(&[(some, 1), (address, 0), (length, 1 << 30)]), @r#"
+    error: trap: what the scorer handed over breaks the contract: string pointer/length out of bounds of memory
+    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
     [exit code 1]
-    ");
-    assert_snapshot!(answer(&[(some, 1), (address, -1), (length, -1)]), @"
-    error: trap: string pointer/length out of bounds of memory
+    "#);
+    assert_snapshot!(answer(&[(some, 1), (address, -1), (length, -1)]), @r#"
+    error: trap: what the scorer handed over breaks the contract: string pointer/length out of bounds of memory
+    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
     [exit code 1]
-    ");
+    "#);
 }
 
 #[test]
@@ -74,7 +77,7 @@ fn a_string_of_a_gigabyte_that_is_there() {
     "#);
     assert_snapshot!(score(&module, ""), @r#"
     error: out-of-memory: the scorer wanted 1074921472 bytes of memory; the limit is 67108864
-      string pointer/length out of bounds of memory
+      what the scorer handed over breaks the contract: string pointer/length out of bounds of memory
     hint: if it needs more, raise it: `limits = { memory = "…MiB" }` in the suite, or --memory
     [exit code 1]
     "#);
@@ -83,14 +86,16 @@ fn a_string_of_a_gigabyte_that_is_there() {
 #[test]
 fn a_list_of_ten_million_that_is_not_there() {
     let [address, length] = ASSERTIONS;
-    assert_snapshot!(answer(&[(address, 65536), (length, 10_000_000)]), @"
-    error: trap: list pointer/length out of bounds of memory
+    assert_snapshot!(answer(&[(address, 65536), (length, 10_000_000)]), @r#"
+    error: trap: what the scorer handed over breaks the contract: list pointer/length out of bounds of memory
+    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
     [exit code 1]
-    ");
-    assert_snapshot!(answer(&[(address, 65536), (length, i32::MAX)]), @"
-    error: trap: list pointer/length out of bounds of memory
+    "#);
+    assert_snapshot!(answer(&[(address, 65536), (length, i32::MAX)]), @r#"
+    error: trap: what the scorer handed over breaks the contract: list pointer/length out of bounds of memory
+    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
     [exit code 1]
-    ");
+    "#);
 }
 
 #[test]
@@ -110,27 +115,31 @@ fn a_string_that_is_no_text() {
     let [some, address, length] = REASON;
     let body = answer_with(&[(some, 1), (address, 5000), (length, 2)]);
     let more = r#"(data (i32.const 5000) "\ff\fe")"#;
-    assert_snapshot!(score(&Module { score: &body, more, ..Module::default() }, ""), @"
-    error: trap: invalid utf-8 sequence of 1 bytes from index 0
+    assert_snapshot!(score(&Module { score: &body, more, ..Module::default() }, ""), @r#"
+    error: trap: what the scorer handed over breaks the contract: invalid utf-8 sequence of 1 bytes from index 0
+    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
     [exit code 1]
-    ");
+    "#);
 }
 
 #[test]
 fn cases_that_the_types_do_not_have() {
-    assert_snapshot!(answer(&[(4096, 9)]), @"
-    error: trap: invalid expected discriminant
+    assert_snapshot!(answer(&[(4096, 9)]), @r#"
+    error: trap: what the scorer handed over breaks the contract: invalid expected discriminant
+    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
     [exit code 1]
-    ");
-    assert_snapshot!(answer(&[(REASON[0], 7)]), @"
-    error: trap: invalid option discriminant
+    "#);
+    assert_snapshot!(answer(&[(REASON[0], 7)]), @r#"
+    error: trap: what the scorer handed over breaks the contract: invalid option discriminant
+    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
     [exit code 1]
-    ");
+    "#);
     let describe = "(i32.store8 (i32.const 2092) (i32.const 77)) (i32.const 2048)";
-    assert_snapshot!(load(&Module { describe, ..Module::default() }), @"
-    error: scorer `./by-hand.wasm`: trap: in `describe`: unexpected discriminant: 77
+    assert_snapshot!(load(&Module { describe, ..Module::default() }), @r#"
+    error: scorer `./by-hand.wasm`: trap: in `describe`: what the scorer handed over breaks the contract: unexpected discriminant: 77
+    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
     [exit code 2]
-    ");
+    "#);
 }
 
 #[test]
@@ -144,10 +153,11 @@ fn a_number_that_is_not_the_usual_nan() {
 
 #[test]
 fn memory_for_the_case_that_is_outside_of_memory() {
-    assert_snapshot!(load(&Module { realloc: "(i32.const -8)", ..Module::default() }), @"
-    error: scorer `./by-hand.wasm`: trap: in `configure`: realloc return: beyond end of memory
+    assert_snapshot!(load(&Module { realloc: "(i32.const -8)", ..Module::default() }), @r#"
+    error: scorer `./by-hand.wasm`: trap: in `configure`: what the scorer handed over breaks the contract: realloc return: beyond end of memory
+    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
     [exit code 2]
-    ");
+    "#);
 }
 
 #[test]

@@ -103,33 +103,46 @@ async fn an_entry_is_for_one_component_and_one_configuration() {
 }
 
 #[tokio::test]
+async fn configurations_of_a_scorer_that_is_not_frozen_share_its_code() {
+    let folder = TempDir::new().unwrap();
+    sleeper(folder.path()).await;
+    let one = bytes_in(folder.path());
+    let other = load(&fresh(folder.path()), &guest("sleeper"), &json!({"ms": 1})).await;
+    assert!(!other.cached());
+    assert_eq!(files(folder.path()).len(), 3, "the code, and a note for each configuration");
+    assert!(bytes_in(folder.path()) - one < 10_000);
+    assert!(load(&fresh(folder.path()), &guest("sleeper"), &json!({"ms": 1})).await.cached());
+}
+
+#[tokio::test]
 async fn an_entry_that_is_not_whole_is_made_anew() {
     let folder = TempDir::new().unwrap();
     let expected = trail(&sleeper(folder.path()).await).await;
-    let entry = only_file(folder.path());
-    let whole = fs::read(&entry).unwrap();
-    let flipped = |place: usize| {
-        let mut bytes = whole.clone();
-        bytes[place] ^= 0x10;
-        bytes
-    };
-    let damages = [
-        ("empty", Vec::new()),
-        ("cut in its header", whole[..100].to_vec()),
-        ("half written", whole[..whole.len() / 2].to_vec()),
-        ("cut by a byte", whole[..whole.len() - 1].to_vec()),
-        ("of another format", flipped(0)),
-        ("with another digest", flipped(10)),
-        ("with a flipped bit in its header", flipped(60)),
-        ("with a flipped bit in its code", flipped(whole.len() - 1000)),
-    ];
-    for (what, bytes) in damages {
-        fs::write(&entry, bytes).unwrap();
-        let scorer = sleeper(folder.path()).await;
-        assert!(!scorer.cached(), "{what}");
-        assert_eq!(trail(&scorer).await, expected, "{what}");
-        let repaired = sleeper(folder.path()).await;
-        assert!(repaired.cached(), "{what}: it was replaced");
+    for entry in files(folder.path()) {
+        let whole = fs::read(&entry).unwrap();
+        let flipped = |place: usize| {
+            let mut bytes = whole.clone();
+            bytes[place] ^= 0x10;
+            bytes
+        };
+        let damages = [
+            ("empty", Vec::new()),
+            ("cut in its header", whole[..100].to_vec()),
+            ("half written", whole[..whole.len() / 2].to_vec()),
+            ("cut by a byte", whole[..whole.len() - 1].to_vec()),
+            ("of another format", flipped(0)),
+            ("with another digest", flipped(10)),
+            ("with a flipped bit in its header", flipped(60)),
+            ("with a flipped bit at its end", flipped(whole.len() - 20)),
+        ];
+        for (what, bytes) in damages {
+            fs::write(&entry, bytes).unwrap();
+            let scorer = sleeper(folder.path()).await;
+            assert!(!scorer.cached(), "{what}");
+            assert_eq!(trail(&scorer).await, expected, "{what}");
+            let repaired = sleeper(folder.path()).await;
+            assert!(repaired.cached(), "{what}: it was replaced");
+        }
     }
 }
 

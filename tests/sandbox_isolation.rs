@@ -89,6 +89,7 @@ const CASE: ScorerInput<'static> = ScorerInput {
     usage: None,
     metadata: None,
     baseline: None,
+    workspace: None,
 };
 
 const BUILTINS: [&str; 6] =

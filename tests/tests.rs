@@ -18,6 +18,8 @@ mod command_run;
 mod command_score;
 /// `scorebox verify`: scores computed again, tampering, receipts.
 mod command_verify;
+/// `--grant NAME=workspace`: the files that a task left.
+mod command_workspace;
 /// The built-in scorers against what other programs answered, row by row.
 mod conformance;
 /// A folder in which the `command_` tests type commands of the real binary.

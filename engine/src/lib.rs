@@ -20,6 +20,7 @@
 //! - [`registry`]: from a scorer's name to a component's bytes.
 //! - [`contract`]: what crosses the sandbox wall, in the engine's own types.
 //! - [`sandbox`]: wasmtime: from a component's bytes to one score at a time.
+//! - [`workspace`]: the files that a task left, for scorers that may look at them.
 //! - [`run`]: a suite over cases: read, score, write.
 //! - [`store`]: runs, cases and scores in SQLite.
 //! - [`verify`]: scores computed again from what is stored, and receipts.
@@ -42,3 +43,4 @@ mod suggest;
 pub mod suite;
 mod terminal;
 pub mod verify;
+pub mod workspace;

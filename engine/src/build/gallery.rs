@@ -1,6 +1,6 @@
 //! A gallery: a folder with a crate for each of several scorers, and what they build to in its folder
-//! `dist`, with a manifest: which sources and which compiler each was built from. `guest-scorers/` is
-//! one. Embeds nothing; `registry` does.
+//! `dist`, with a manifest: which sources and which compiler each was built from, and what it says of
+//! itself. `guest-scorers/` is one. Embeds nothing; `registry` does.
 
 use std::{
     fs,
@@ -9,12 +9,12 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use crate::digest::Digest;
+use crate::{contract::ScorerInfo, digest::Digest};
 
 use super::{BuildError, BuiltComponent, CargoOutput, Toolchain, build_guest, sources_digest};
 
 /// The version of the manifest's format.
-pub const MANIFEST_VERSION: u32 = 1;
+pub const MANIFEST_VERSION: u32 = 2;
 
 /// What a gallery's `dist/manifest.json` says.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -40,6 +40,8 @@ pub struct ManifestScorer {
     pub digest: Digest,
     /// Digest of what it was built from.
     pub sources: Digest,
+    /// What it says of itself.
+    pub info: ScorerInfo,
 }
 
 impl Manifest {
@@ -111,19 +113,19 @@ pub fn build(
         .collect()
 }
 
-/// Puts built components and their manifest in place.
+/// Puts built components and their manifest in place; beside each component is what it says of itself.
 ///
 /// # Errors
 /// Where a file cannot be written, or the sources cannot be read.
 pub fn install(
     gallery: &Path,
     toolchain: &Toolchain,
-    components: &[BuiltComponent],
+    components: Vec<(BuiltComponent, ScorerInfo)>,
 ) -> Result<Manifest, BuildError> {
     let folder = dist(gallery);
     fs::create_dir_all(&folder).map_err(BuildError::file(&folder))?;
     let mut scorers = Vec::new();
-    for component in components {
+    for (component, info) in components {
         let path = folder.join(format!("{}.wasm", component.name));
         fs::write(&path, &component.bytes).map_err(BuildError::file(&path))?;
         scorers.push(ManifestScorer {
@@ -131,6 +133,7 @@ pub fn install(
             bytes: component.bytes.len() as u64,
             digest: component.digest(),
             sources: sources_digest(gallery, &component.name)?,
+            info,
         });
     }
     let manifest =

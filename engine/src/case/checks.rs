@@ -8,10 +8,12 @@ use super::{
     members::{Stopped, each_member},
     record::{MAX_ID_BYTES, MAX_REPEAT},
 };
-use crate::contract::Usage;
+use crate::{contract::Usage, workspace::MAX_FOLDER_BYTES};
 
 const EXPECTED_ID: &str = "a string or an integer of 1 to 512 bytes, without control characters";
 const EXPECTED_NODE_ID: &str = "a string of 1 to 512 bytes, without control characters";
+const EXPECTED_WORKSPACE: &str =
+    "a folder's name: a string of 1 to 4096 bytes, without control characters";
 const EXPECTED_REPEAT: &str = "an integer from 0 to 2147483648";
 const EXPECTED_AMOUNT: &str = "a finite number of 0 or more";
 const EXPECTED_TOKENS: &str = "an integer from 0 to 18446744073709551615";
@@ -20,6 +22,7 @@ const EXPECTED_TOKENS: &str = "an integer from 0 to 18446744073709551615";
 pub(super) struct Parsed {
     pub id: Option<Box<str>>,
     pub node_id: Option<Box<str>>,
+    pub workspace: Option<Box<str>>,
     pub iteration: u32,
     pub attempt: u32,
     pub latency_ms: Option<f64>,
@@ -39,6 +42,7 @@ pub(super) fn check(line: &str, slots: &Slots) -> Result<Parsed, Fault> {
     Ok(Parsed {
         id: get(Key::Id).map(|raw| id(line, raw)).transpose()?,
         node_id: get(Key::NodeId).map(|raw| node_id(line, raw)).transpose()?,
+        workspace: get(Key::Workspace).map(|raw| workspace(line, raw)).transpose()?,
         iteration: repeat(Key::Iteration)?,
         attempt: repeat(Key::Attempt)?,
         latency_ms: get(Key::LatencyMs)
@@ -65,6 +69,16 @@ fn node_id(line: &str, raw: &str) -> Result<Box<str>, Fault> {
     string(raw)
         .filter(|text| is_id(text))
         .ok_or_else(|| Fault::field(line, raw, Key::NodeId.name(), EXPECTED_NODE_ID))
+}
+
+/// The folder's name that `raw` is.
+fn workspace(line: &str, raw: &str) -> Result<Box<str>, Fault> {
+    let is_name = |name: &str| {
+        (1..=MAX_FOLDER_BYTES).contains(&name.len()) && !name.chars().any(char::is_control)
+    };
+    string(raw)
+        .filter(|name| is_name(name))
+        .ok_or_else(|| Fault::field(line, raw, Key::Workspace.name(), EXPECTED_WORKSPACE))
 }
 
 /// Whether `text` can name a case in a table, a file and a message.

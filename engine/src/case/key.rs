@@ -31,6 +31,8 @@ pub enum Key {
     Metadata,
     /// Another output for the same input.
     Baseline,
+    /// The folder with the files that the task left.
+    Workspace,
     /// The task that the case belongs to.
     NodeId,
     /// Which iteration of the task this is.
@@ -52,7 +54,7 @@ pub(super) struct Spelling {
 
 impl Key {
     /// How many keys there are.
-    pub(super) const COUNT: usize = 14;
+    pub(super) const COUNT: usize = 15;
 
     /// All keys, in the order in which the documentation lists them.
     pub const ALL: [Key; Key::COUNT] = [
@@ -67,6 +69,7 @@ impl Key {
         Key::Usage,
         Key::Metadata,
         Key::Baseline,
+        Key::Workspace,
         Key::NodeId,
         Key::Iteration,
         Key::Attempt,
@@ -94,6 +97,7 @@ impl Key {
             Key::Usage => &["usage"],
             Key::Metadata => &["metadata", "meta"],
             Key::Baseline => &["baseline"],
+            Key::Workspace => &["workspace"],
             Key::NodeId => &["nodeId", "node_id"],
             Key::Iteration => &["iteration"],
             Key::Attempt => &["attempt"],

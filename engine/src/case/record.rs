@@ -28,6 +28,7 @@ pub struct Case {
     ordinal: u64,
     id: Box<str>,
     node_id: Option<Box<str>>,
+    workspace: Option<Box<str>>,
     iteration: u32,
     attempt: u32,
     latency_ms: Option<f64>,
@@ -53,7 +54,7 @@ impl Case {
         let parts = slice(&line, mapping).and_then(|slots| Ok((slots, check(&line, &slots)?)));
         let (slots, parsed) =
             parts.map_err(|fault| fault.into_bad_case(line.as_bytes(), &location, ordinal))?;
-        let Parsed { id, node_id, iteration, attempt, latency_ms, usage } = parsed;
+        let Parsed { id, node_id, workspace, iteration, attempt, latency_ms, usage } = parsed;
         let id = id.unwrap_or_else(|| format!("case-{}", ordinal.saturating_add(1)).into());
         Ok(Case {
             line,
@@ -62,6 +63,7 @@ impl Case {
             ordinal,
             id,
             node_id,
+            workspace,
             iteration,
             attempt,
             latency_ms,
@@ -91,6 +93,11 @@ impl Case {
     /// The task that the case belongs to; the id where the line has none.
     pub fn node_id(&self) -> &str {
         self.node_id.as_deref().unwrap_or(&self.id)
+    }
+
+    /// The folder with the files that the task left, below one that the user names.
+    pub fn workspace(&self) -> Option<&str> {
+        self.workspace.as_deref()
     }
 
     /// Which iteration of the task this is: 0 to [`MAX_REPEAT`].
@@ -159,7 +166,8 @@ impl Case {
         self.usage.as_ref()
     }
 
-    /// What a scorer that reads `reads` is fed: the output, and of the rest only what is in `reads`.
+    /// What a scorer that reads `reads` is fed: the output, and of the rest only what is in `reads`. The
+    /// files of the task are not read here.
     pub fn scorer_input(&self, reads: Fields) -> ScorerInput<'_> {
         ScorerInput {
             output: self.output(),
@@ -172,6 +180,7 @@ impl Case {
             usage: self.usage,
             metadata: self.field(Field::Metadata),
             baseline: self.field(Field::Baseline),
+            workspace: None,
         }
         .only(reads)
     }
@@ -186,7 +195,7 @@ impl Case {
     /// The digest of all that scorers can be fed of this case, [`Fields::ALL`]: for each part that is
     /// there, its canonical key and its content. JSON counts as the bytes that were read; latency and
     /// usage as the numbers they are. Id, node, iteration, attempt, location and other keys do not
-    /// count, nor does which spelling or mapping a part was found by.
+    /// count, nor do the files of the task, nor which spelling or mapping a part was found by.
     pub fn digest(&self) -> Digest {
         self.scorer_input(Fields::ALL).digest()
     }

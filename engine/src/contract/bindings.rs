@@ -12,15 +12,17 @@ mod generated {
     #![allow(missing_docs, clippy::pedantic)]
     wasmtime::component::bindgen!({
         path: "../wit/0.1.0",
-        world: "scorer",
+        world: "workspace-scorer",
         exports: { default: async },
         ownership: Borrowing { duplicate_if_necessary: true },
     });
 }
 
 pub(crate) use generated::exports::scorebox::scorer::scoring as wire;
-pub(crate) use generated::scorebox::scorer::{log as wire_log, types as wire_types};
-pub(crate) use generated::{Scorer, ScorerPre};
+pub(crate) use generated::scorebox::scorer::{
+    log as wire_log, types as wire_types, workspace as wire_workspace,
+};
+pub(crate) use generated::{WorkspaceScorer as Scorer, WorkspaceScorerPre as ScorerPre};
 
 /// The record `scored` of the interface `summary`, which not every scorer exports and the generated
 /// bindings therefore leave out.

@@ -5,7 +5,7 @@ use std::{borrow::Cow, fmt};
 
 use serde::{Deserialize, Serialize};
 
-use crate::digest::Digest;
+use crate::{digest::Digest, workspace::Workspace};
 
 /// One optional part of a case that a scorer may say it reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -137,10 +137,12 @@ pub struct ScorerInput<'a> {
     pub metadata: Option<&'a str>,
     /// Another output for the same input, as JSON.
     pub baseline: Option<&'a str>,
+    /// The files that the task left: for a scorer that imports `workspace`, and no other.
+    pub workspace: Option<&'a Workspace>,
 }
 
 impl ScorerInput<'_> {
-    /// The output and the parts that are in `fields`, without the rest.
+    /// The output, the files and the parts that are in `fields`, without the rest.
     #[must_use]
     pub fn only(self, fields: Fields) -> Self {
         let has = |field| fields.contains(field);
@@ -155,11 +157,12 @@ impl ScorerInput<'_> {
             usage: self.usage.filter(|_| has(Field::Usage)),
             metadata: self.metadata.filter(|_| has(Field::Metadata)),
             baseline: self.baseline.filter(|_| has(Field::Baseline)),
+            workspace: self.workspace,
         }
     }
 
     /// The digest of all that is here: for each part, its canonical key and its content. JSON counts as
-    /// the bytes that were read; latency and usage as the numbers they are.
+    /// the bytes that were read; latency and usage as the numbers they are; files as their digest.
     pub fn digest(&self) -> Digest {
         let json = [
             (Field::Input, self.input),
@@ -184,6 +187,8 @@ impl ScorerInput<'_> {
                     .extend(text(field).map(|json| (field.key(), Cow::Borrowed(json.as_bytes())))),
             }
         }
+        let files = self.workspace.map(|files| files.digest().as_bytes().to_vec());
+        parts.extend(files.map(|digest| ("workspace", digest.into())));
         let parts = parts.iter().flat_map(|(key, content)| [key.as_bytes(), content.as_ref()]);
         Digest::of_parts(std::iter::once(&b"scorebox case 1"[..]).chain(parts))
     }

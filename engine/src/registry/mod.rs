@@ -14,6 +14,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use crate::contract::ScorerInfo;
+
 /// Bytes of a file that are read: one more than the sandbox takes, so that it can say that the file is
 /// too large.
 const MOST_FILE_BYTES: u64 = (128 << 20) + 1;
@@ -143,7 +145,7 @@ impl Default for Registry {
 impl Registry {
     /// The built-in scorers.
     pub fn with_builtins() -> Registry {
-        let scorers = builtin::COMPONENTS.iter().map(|(name, bytes)| {
+        let scorers = builtin::COMPONENTS.iter().map(|(name, bytes, _)| {
             let source = ScorerSource { bytes: Cow::Borrowed(*bytes), origin: Origin::BuiltIn };
             ((*name).to_owned(), source)
         });
@@ -172,6 +174,14 @@ impl Registry {
             name: name.to_owned(),
             nearest: crate::suggest::nearest(name, self.scorers.keys().map(String::as_str)),
         })
+    }
+
+    /// What a built-in scorer says of itself, as it was written down when it was built: known without
+    /// compiling anything. None for a component that was registered.
+    pub fn info(&self, name: &str) -> Option<ScorerInfo> {
+        let (_, _, info) = builtin::COMPONENTS.iter().find(|(of, _, _)| *of == name)?;
+        let built_in = self.scorers.get(name)?.origin == Origin::BuiltIn;
+        built_in.then(|| serde_json::from_str(info).ok()).flatten()
     }
 
     /// All names, sorted.

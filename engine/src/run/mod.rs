@@ -14,6 +14,7 @@
 //! - `scoring`: each case through each scorer, each in a sandbox of its own.
 //! - `writing`: the one writer; cases and scores in batches.
 //! - `input`: the digests of what scorers are fed.
+//! - `files`: the files of a case, for scorers that may see them.
 //! - `reuse`: scores that an earlier run has.
 //! - `summaries`: what scorers say of the run as a whole.
 //! - `aggregate`: what a run's scores say together, for the table at its end and for `stats`.
@@ -25,6 +26,7 @@
 mod aggregate;
 mod control;
 mod error;
+mod files;
 mod input;
 mod queue;
 mod reading;
@@ -53,11 +55,13 @@ use crate::{
         ScorerSpec, SessionSpec, Store,
     },
     suite::Suite,
+    workspace::WorkspaceFolder,
 };
 
 pub use aggregate::{Aggregate, aggregate};
 pub use control::{Control, Progress, Stop};
 pub use error::RunError;
+pub(crate) use files::CaseFiles;
 pub use scorers::{ReadyScorer, load_scorers};
 
 /// The version of scorebox, as stored with a run.
@@ -115,6 +119,8 @@ pub struct RunRequest {
     pub on_bad_case: OnBadCase,
     /// Whether scores that an earlier run in the database has are copied instead of computed.
     pub reuse: bool,
+    /// Where the folders are that cases name, for scorers that may see them.
+    pub workspaces: Option<WorkspaceFolder>,
 }
 
 /// How a run went.
@@ -151,7 +157,9 @@ pub async fn run(request: RunRequest, control: Arc<Control>) -> Result<RunReport
     if request.reuse {
         let reader = Store::open_read_only(&request.database)?;
         let index = ReuseIndex::new(reader, &run, WASMTIME_VERSION)?;
-        let reads = scorers.iter().map(|(key, ready)| (*key, ready.scorer.info().reads));
+        // What lies in a folder is known only when it is read, for scoring.
+        let reads = scorers.iter().filter(|(_, ready)| !ready.scorer.reads_workspace());
+        let reads = reads.map(|(key, ready)| (*key, ready.scorer.info().reads));
         cases.reuse(reuse::Reuse::new(index, reads.collect()));
     }
     let tasks = Arc::new(queue::Queue::new(WAITING_CASES));
@@ -176,6 +184,7 @@ pub async fn run(request: RunRequest, control: Arc<Control>) -> Result<RunReport
         .map(|_| {
             tokio::spawn(scoring::work(
                 Arc::clone(&scorers),
+                request.workspaces.clone(),
                 Arc::clone(&tasks),
                 to_writer.clone(),
                 room.clone(),

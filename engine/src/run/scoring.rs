@@ -7,10 +7,10 @@ use std::{
 
 use tokio::sync::mpsc;
 
-use crate::store::ScorerKey;
+use crate::{store::ScorerKey, workspace::WorkspaceFolder};
 
 use super::{
-    Control, ReadyScorer,
+    CaseFiles, Control, ReadyScorer,
     input::InputDigests,
     now_ms,
     queue::Queue,
@@ -31,6 +31,7 @@ const BUSY: Duration = Duration::from_millis(2);
 /// session.
 pub(super) async fn work(
     scorers: Arc<[(ScorerKey, ReadyScorer)]>,
+    workspaces: Option<WorkspaceFolder>,
     tasks: Arc<Queue<Task>>,
     to_writer: mpsc::Sender<Message>,
     room: Room,
@@ -49,7 +50,7 @@ pub(super) async fn work(
             if control.is_stopping() {
                 break;
             }
-            let scores = score(&scorers, &task, &control).await;
+            let scores = score(&scorers, workspaces.as_ref(), &task, &control).await;
             let ordinal = task.read.case.ordinal();
             scored.add(ScoredCase { ordinal, scores, reused: task.reused });
             if scored.bytes >= MOST_BYTES_AT_ONCE && !scored.send(&to_writer, &room).await {
@@ -101,18 +102,22 @@ impl Drop for CloseAtEnd {
 
 async fn score(
     scorers: &[(ScorerKey, ReadyScorer)],
+    workspaces: Option<&WorkspaceFolder>,
     task: &Task,
     control: &Control,
 ) -> Vec<Scored> {
     let mut scores = Vec::with_capacity(scorers.len());
-    let mut digests = InputDigests::new(&task.read.case);
+    let case = &task.read.case;
+    let (mut digests, mut files) = (InputDigests::new(case), CaseFiles::new(case, workspaces));
     for (scorer, ready) in scorers {
         if !task.wants(*scorer) || control.is_stopping() {
             continue;
         }
         let reads = ready.scorer.info().reads;
-        let outcome = ready.scorer.score(task.read.case.scorer_input(reads)).await;
-        let input_digest = digests.of(reads);
+        let (outcome, input_digest) = match ready.scorer.reads_workspace() {
+            true => files.score(&ready.scorer).await,
+            false => (ready.scorer.score(case.scorer_input(reads)).await, digests.of(reads)),
+        };
         scores.push(Scored { scorer: *scorer, outcome, input_digest, scored_at_ms: now_ms() });
     }
     scores

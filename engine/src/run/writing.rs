@@ -178,6 +178,7 @@ impl Writing<'_> {
             usage: case.raw(Key::Usage),
             metadata: case.raw(Key::Metadata),
             baseline: case.raw(Key::Baseline),
+            workspace: case.workspace(),
             latency_ms: case.latency_ms(),
             other: read.other.as_deref(),
             digest: read.digest,

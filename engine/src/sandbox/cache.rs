@@ -22,7 +22,7 @@ use crate::{contract::ScorerInfo, digest::Digest};
 use super::Start;
 
 /// The first bytes of an entry; a new format gets a new number.
-const MAGIC: &[u8; 8] = b"SBXCODE1";
+const MAGIC: &[u8; 8] = b"SBXCODE2";
 const PREAMBLE_BYTES: usize = MAGIC.len() + 32 + 4;
 const SUFFIX: &str = "code";
 
@@ -52,6 +52,16 @@ struct Header {
     unfrozen: Option<String>,
 }
 
+/// Under which keys a scorer is kept. One that starts frozen has code of its own; one that cannot be frozen
+/// shares the code of its component with all configurations.
+#[derive(Clone, Copy)]
+pub(super) struct Keys {
+    /// Of the component with its configuration.
+    pub(super) scorer: Digest,
+    /// Of the component alone.
+    pub(super) code: Digest,
+}
+
 /// A folder of entries.
 pub(super) struct Cache {
     folder: PathBuf,
@@ -73,31 +83,38 @@ impl Cache {
         Ok(Cache { folder, most_bytes: options.most_bytes })
     }
 
-    /// The entry of `key`, if there is a whole one for this engine.
-    pub(super) fn get(&self, engine: &Engine, key: Digest) -> Option<Entry> {
-        let bytes = self.read(key)?;
+    /// The entry under `keys`, if there is a whole one for this engine.
+    pub(super) fn get(&self, engine: &Engine, keys: Keys) -> Option<Entry> {
+        let bytes = self.read(keys.scorer)?;
         let (header, code) = parse(&bytes)?;
-        // SAFETY: the bytes are what `Component::serialize` gave on this machine. They come from a
-        // folder that only this user can write to (`must_be_private`), are whole (their digest was
-        // just checked), and were made by an engine of these settings (part of the key; wasmtime
-        // checks its version and flags once more).
-        #[allow(unsafe_code)]
-        let component = unsafe { Component::deserialize(engine, code) }.ok()?;
         let start = match header.unfrozen {
             None => Start::Frozen,
             Some(reason) => Start::ConfigureEachTime { reason },
         };
+        let component = match start {
+            Start::Frozen => component(engine, code)?,
+            Start::ConfigureEachTime { .. } => self.get_code(engine, keys.code)?,
+        };
         Some(Entry { component, info: header.info, start })
     }
 
+    /// The compiled code of a component as it was given, if it was kept: that of a component which cannot
+    /// be frozen.
+    pub(super) fn get_code(&self, engine: &Engine, key: Digest) -> Option<Component> {
+        component(engine, parse(&self.read(key)?)?.1)
+    }
+
     /// Keeps an entry. What fails here is not worth more than the time that it would have saved.
-    pub(super) fn put(&self, key: Digest, entry: &Entry) {
-        let unfrozen = match &entry.start {
-            Start::Frozen => None,
-            Start::ConfigureEachTime { reason } => Some(reason.clone()),
-        };
+    pub(super) fn put(&self, keys: Keys, entry: &Entry) {
         let Ok(code) = entry.component.serialize() else { return };
-        self.keep(key, &Header { info: entry.info.clone(), unfrozen }, &code);
+        let header = |unfrozen| Header { info: entry.info.clone(), unfrozen };
+        match &entry.start {
+            Start::Frozen => self.keep(keys.scorer, &header(None), &code),
+            Start::ConfigureEachTime { reason } => {
+                self.keep(keys.code, &header(None), &code);
+                self.keep(keys.scorer, &header(Some(reason.clone())), &[]);
+            }
+        }
     }
 
     /// What the scorer under `key` says of itself, if that is kept.
@@ -157,6 +174,16 @@ impl Cache {
             total -= bytes;
         }
     }
+}
+
+/// Compiled code that was read, as the component that it is.
+fn component(engine: &Engine, code: &[u8]) -> Option<Component> {
+    // SAFETY: the bytes are what `Component::serialize` gave on this machine. They come from a folder that
+    // only this user can write to (`must_be_private`), are whole (`parse` has checked their digest), and
+    // were made by an engine of these settings (part of the key; wasmtime checks its version and flags
+    // once more).
+    #[allow(unsafe_code)]
+    unsafe { Component::deserialize(engine, code) }.ok()
 }
 
 fn render(header: &Header, code: &[u8]) -> Option<Vec<u8>> {

@@ -101,18 +101,31 @@ fn crash(error: &wasmtime::Error, trap: Option<&Trap>, state: &State) -> ScoreEr
     let crashed = ScoreError::new(ErrorKind::Trap, crash_report(error, trap, state));
     match fixed_bound(error) {
         Some(bound) => crashed.hint(bound),
+        None if breaks_the_contract(&cause(error, trap)) => crashed.hint(
+            "a bug in the scorer or in what generated its bindings; build it anew against the folder \
+             wit/, or with the scorebox-sdk crate",
+        ),
         None => crashed,
+    }
+}
+
+/// wasmtime's own words.
+fn cause(error: &wasmtime::Error, trap: Option<&Trap>) -> String {
+    match trap {
+        Some(trap) => trap.to_string(),
+        None => cut(&error.root_cause().to_string(), LAST_WORDS_BYTES),
     }
 }
 
 /// Last words, cause and backtrace.
 fn crash_report(error: &wasmtime::Error, trap: Option<&Trap>, state: &State) -> String {
-    let cause = match trap {
-        Some(trap) => trap.to_string(),
-        None => cut(&error.root_cause().to_string(), LAST_WORDS_BYTES),
+    let cause = cause(error, trap);
+    let cause = match breaks_the_contract(&cause) {
+        true => format!("what the scorer handed over breaks the contract: {cause}"),
+        false => cause,
     };
-    let mut report = match state.log.last_error() {
-        Some(last_words) => format!("{}\n({cause})", cut(last_words, LAST_WORDS_BYTES)),
+    let mut report = match state.log.last_words() {
+        Some(last_words) => format!("{}\n({cause})", cut(&last_words, LAST_WORDS_BYTES)),
         None => cause,
     };
     if let Some(backtrace) = error.downcast_ref::<WasmBacktrace>() {
@@ -133,6 +146,22 @@ pub(crate) fn cut(text: &str, most_bytes: usize) -> String {
         true => text.to_owned(),
         false => format!("{}… (cut)", &text[..text.floor_char_boundary(most_bytes)]),
     }
+}
+
+/// Whether `cause` is one of wasmtime's words for a value that breaks the component model's rules on its
+/// way out of a guest.
+fn breaks_the_contract(cause: &str) -> bool {
+    const WORDS: [&str; 8] = [
+        "invalid utf-8 sequence",
+        "incomplete utf-8 byte sequence",
+        "pointer/length out of bounds of memory",
+        "pointer is not aligned",
+        "pointer not aligned",
+        "discriminant",
+        "beyond end of memory",
+        "cannot leave component instance",
+    ];
+    WORDS.iter().any(|words| cause.contains(words))
 }
 
 /// The bounds of host resources that no limit raises, by wasmtime's words for reaching them.

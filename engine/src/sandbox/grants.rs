@@ -13,16 +13,19 @@ pub enum Grant {
     /// A WASI 0.2 with nothing behind it: no files, no network, no environment, clocks and random
     /// numbers made of the case; what is printed goes to the scorer's log.
     Wasi,
+    /// The files that the task left, for reading.
+    Workspace,
 }
 
 impl Grant {
     /// All grants.
-    pub const ALL: [Grant; 1] = [Grant::Wasi];
+    pub const ALL: [Grant; 2] = [Grant::Wasi, Grant::Workspace];
 
     /// The word for suites and the command line.
     pub const fn as_str(self) -> &'static str {
         match self {
             Grant::Wasi => "wasi",
+            Grant::Workspace => "workspace",
         }
     }
 }
@@ -35,7 +38,7 @@ impl fmt::Display for Grant {
 
 /// There is no grant of that name.
 #[derive(Debug, thiserror::Error)]
-#[error("there is no grant `{0}`; the grants are: wasi")]
+#[error("there is no grant `{0}`; the grants are: wasi, workspace")]
 pub struct UnknownGrant(String);
 
 impl FromStr for Grant {
@@ -53,17 +56,19 @@ impl FromStr for Grant {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Grants {
     wasi: bool,
+    workspace: bool,
 }
 
 impl Grants {
     /// Nothing.
-    pub const NONE: Grants = Grants { wasi: false };
+    pub const NONE: Grants = Grants { wasi: false, workspace: false };
 
     /// This set with `grant` in it.
     #[must_use]
     pub fn with(mut self, grant: Grant) -> Grants {
         match grant {
             Grant::Wasi => self.wasi = true,
+            Grant::Workspace => self.workspace = true,
         }
         self
     }
@@ -72,6 +77,7 @@ impl Grants {
     pub fn contains(self, grant: Grant) -> bool {
         match grant {
             Grant::Wasi => self.wasi,
+            Grant::Workspace => self.workspace,
         }
     }
 
@@ -95,7 +101,10 @@ impl Grants {
             Need::Unavailable => Err(missing(format!(
                 "the component imports `{import}`, which this version of scorebox cannot grant"
             ))
-            .hint("a scorer may import scorebox:scorer/log, and WASI 0.2 where `wasi` is granted")),
+            .hint(
+                "a scorer may import scorebox:scorer/log, WASI 0.2 where `wasi` is granted, and \
+                 scorebox:scorer/workspace where `workspace` is granted",
+            )),
         })
     }
 }
@@ -123,6 +132,7 @@ impl Need {
         let name = import.split_once('@').map_or(import, |(name, _)| name);
         match name {
             "scorebox:scorer/types" | "scorebox:scorer/log" => Need::Nothing,
+            "scorebox:scorer/workspace" => Need::Grant(Grant::Workspace),
             _ if ["wasi:io/", "wasi:clocks/", "wasi:random/"]
                 .iter()
                 .any(|package| name.starts_with(package)) =>
@@ -165,8 +175,16 @@ mod tests {
     }
 
     #[test]
+    fn the_files_of_a_task_need_their_grant() {
+        let files = "scorebox:scorer/workspace@0.1.0";
+        let refused = refusal(Grants::NONE.with(Grant::Wasi), files);
+        assert!(refused.is_some_and(|text| text.contains("not granted")));
+        assert_eq!(refusal(Grants::NONE.with(Grant::Workspace), files), None);
+    }
+
+    #[test]
     fn nothing_else_can_be_granted() {
-        let all = Grants::NONE.with(Grant::Wasi);
+        let all = Grant::ALL.into_iter().collect();
         for import in ["wasi:http/outgoing-handler@0.2.0", "scorebox:scorer/judge@0.1.0", "evil"] {
             assert!(refusal(all, import).is_some_and(|text| text.contains("cannot grant")));
         }

@@ -19,7 +19,7 @@ use crate::{
 
 use super::{
     Anatomy, ErrorKind, Grants, Limits, Sandbox, ScoreError,
-    cache::Entry,
+    cache::{Entry, Keys},
     compile::on_a_deep_stack,
     fault,
     freeze::{self, Frozen},
@@ -79,6 +79,8 @@ pub struct LoadedScorer {
     pub(super) limits: Limits,
     /// The function `summarize`, where the scorer has it.
     pub(super) summarize: Option<ComponentExportIndex>,
+    /// Whether it imports the files that a task left.
+    pub(super) reads_workspace: bool,
     /// Whether its clocks and random numbers have to be made of the case.
     pub(super) seeded: bool,
     digest: Digest,
@@ -112,6 +114,11 @@ impl LoadedScorer {
     /// Whether it has an answer for a run as a whole.
     pub fn summarizes(&self) -> bool {
         self.summarize.is_some()
+    }
+
+    /// Whether it looks at the files that a task left.
+    pub fn reads_workspace(&self) -> bool {
+        self.reads_workspace
     }
 
     /// Where every score starts.
@@ -148,20 +155,25 @@ impl Sandbox {
         let anatomy = admit(component, grants)?;
         self.shared().admission.must_fit(limits)?;
         let digest = Digest::of(component);
-        let key = self.cache_key(digest, config.as_str());
+        let keys = Keys {
+            scorer: self.cache_key(digest, config.as_str()),
+            // No configuration is this text.
+            code: self.cache_key(digest, "code"),
+        };
         let found =
-            self.shared().cache.as_ref().and_then(|cache| cache.get(&self.shared().engine, key));
+            self.shared().cache.as_ref().and_then(|cache| cache.get(&self.shared().engine, keys));
         let cached = found.is_some();
         let prepared = match found {
             Some(prepared) => prepared,
-            None => self.prepare(component, &anatomy, config, &limits.of_loading()).await?,
+            None => self.prepare(component, &anatomy, config, &limits.of_loading(), keys).await?,
         };
         if !cached && let Some(cache) = &self.shared().cache {
-            cache.put(key, &prepared);
+            cache.put(keys, &prepared);
         }
         Ok(LoadedScorer {
             image: self.link(&prepared.component)?,
             summarize: summarize_of(&prepared.component)?,
+            reads_workspace: anatomy.imports_workspace(),
             seeded: anatomy.imports_wasi(),
             configure_each_time: match &prepared.start {
                 Start::Frozen => None,
@@ -209,8 +221,14 @@ impl Sandbox {
         anatomy: &Anatomy,
         config: &ScorerConfig,
         limits: &Limits,
+        keys: Keys,
     ) -> Result<Entry, ScoreError> {
-        let component = self.compile(bytes).await?;
+        let cache = self.shared().cache.as_ref();
+        let kept = cache.and_then(|cache| cache.get_code(&self.shared().engine, keys.code));
+        let component = match kept {
+            Some(component) => component,
+            None => self.compile(bytes).await?,
+        };
         let info = self.call_describe(&self.link(&component)?, limits).await?;
         let frozen = if anatomy.imports_wasi() {
             Frozen::Impossible("it imports WASI, whose handles do not outlive an instance".into())

@@ -34,16 +34,31 @@ pub struct Outcome {
     pub log: Vec<LogLine>,
 }
 
+impl Outcome {
+    /// That of a score for which there was no input, so that nothing ran.
+    pub(crate) fn not_begun(error: ScoreError) -> Outcome {
+        Outcome {
+            result: Err(error),
+            fuel: Some(0),
+            memory_bytes: 0,
+            duration: Duration::ZERO,
+            log: Vec::new(),
+        }
+    }
+}
+
 impl LoadedScorer {
-    /// Scores one case in a sandbox of its own, with the parts of it that the scorer says it reads.
-    /// Waits for a place first.
+    /// Scores one case in a sandbox of its own, with the parts of it that the scorer says it reads, and
+    /// the files where it imports them. Waits for a place first.
     pub async fn score(&self, input: ScorerInput<'_>) -> Outcome {
         let shared = self.sandbox.shared();
-        let input = input.only(self.info.reads);
+        let mut input = input.only(self.info.reads);
+        input.workspace = input.workspace.filter(|_| self.reads_workspace);
         let _admitted = shared.admission.enter(&self.limits).await;
         let started = Instant::now();
         let seed = if self.seeded { Seed::of(input.digest()) } else { Seed::OF_LOADING };
         let mut store = new_store(shared, &self.limits, seed);
+        store.data_mut().workspace = input.workspace.cloned();
         let called = {
             let call = self.call(&mut store, input);
             tokio::time::timeout(self.limits.timeout, call).await

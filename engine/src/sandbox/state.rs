@@ -6,16 +6,19 @@ use wasmtime::ResourceLimiter;
 
 use crate::contract::{
     LogLevel, LogLine,
-    bindings::{wire_log, wire_types},
+    bindings::{wire_log, wire_types, wire_workspace},
 };
+use crate::workspace::Workspace;
 
 use super::{
-    Limits,
+    Limits, cut,
     wasi::{Seed, WasiState},
 };
 
 /// Bytes of one table element.
 const TABLE_ELEMENT_BYTES: usize = 8;
+/// Bytes of a path that is told.
+const SHOWN_PATH_BYTES: usize = 200;
 /// Instances, memories and tables that one component may make. The pool's own bounds are lower; this
 /// one also holds without a pool.
 const OBJECTS: usize = 200;
@@ -27,6 +30,8 @@ pub(super) struct State {
     pub(super) deadline: Instant,
     /// What its clocks and random numbers are made of.
     pub(super) seed: Seed,
+    /// The files that the task left, where the scorer may see them and there are some.
+    pub(super) workspace: Option<Workspace>,
     /// Made when a component first uses WASI.
     pub(super) wasi: Option<Box<WasiState>>,
 }
@@ -38,6 +43,7 @@ impl State {
             log: LogBuffer::new(limits),
             deadline: Instant::now() + limits.timeout,
             seed,
+            workspace: None,
             wasi: None,
         }
     }
@@ -48,6 +54,25 @@ impl wire_types::Host for State {}
 impl wire_log::Host for State {
     fn log(&mut self, level: wire_log::Level, message: String) {
         self.log.push(level.into(), message);
+    }
+}
+
+impl wire_workspace::Host for State {
+    fn paths(&mut self) -> Result<Vec<String>, String> {
+        Ok(self.files()?.paths().map(str::to_owned).collect())
+    }
+
+    fn read(&mut self, path: String) -> Result<Vec<u8>, String> {
+        let content = self.files()?.read(&path).map(<[u8]>::to_vec);
+        content.ok_or_else(|| format!("there is no file `{}`", cut(&path, SHOWN_PATH_BYTES)))
+    }
+}
+
+impl State {
+    fn files(&self) -> Result<&Workspace, String> {
+        self.workspace
+            .as_ref()
+            .ok_or_else(|| "the case has no workspace: no folder is named for it".to_owned())
     }
 }
 
@@ -157,10 +182,17 @@ impl LogBuffer {
         self.lines.push(LogLine { level, message });
     }
 
-    /// The last thing that the scorer called an error.
-    pub(super) fn last_error(&self) -> Option<&str> {
-        let errors = self.lines.iter().rev().filter(|line| line.level == LogLevel::Error);
-        errors.map(|line| line.message.as_str()).next()
+    /// The last thing that the scorer called an error: the whole of its last panic, where there was one
+    /// (printed, it is several lines), without Rust's advice on how to see more; else the last message.
+    pub(super) fn last_words(&self) -> Option<String> {
+        let errors = self.lines.iter().filter(|line| line.level == LogLevel::Error);
+        let errors: Vec<&str> = errors
+            .map(|line| line.message.as_str())
+            .filter(|message| !message.starts_with("note: run with `RUST_BACKTRACE"))
+            .collect();
+        let panic = errors.iter().rposition(|message| message.contains("panicked at "));
+        let words = &errors[panic.unwrap_or(errors.len().saturating_sub(1))..];
+        (!words.is_empty()).then(|| words.join("\n"))
     }
 
     /// The messages; a last line says how many were dropped, if any.
@@ -176,6 +208,26 @@ impl LogBuffer {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_last_words_are_the_last_panic_or_the_last_error() {
+        let last_words = |printed: &[&str]| {
+            let mut log = LogBuffer::new(&Limits::default());
+            log.push(LogLevel::Info, "fine".into());
+            printed.iter().for_each(|line| log.push(LogLevel::Error, (*line).into()));
+            log.last_words()
+        };
+        assert_eq!(last_words(&[]), None);
+        assert_eq!(last_words(&["one", "two"]).as_deref(), Some("two"));
+        let printed = [
+            "started",
+            "thread '<unnamed>' panicked at src/lib.rs:3:5:",
+            "no such key",
+            "note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace",
+        ];
+        let panic = "thread '<unnamed>' panicked at src/lib.rs:3:5:\nno such key";
+        assert_eq!(last_words(&printed).as_deref(), Some(panic));
+    }
 
     #[test]
     fn the_limiter_counts_all_memories_and_tables_together() {
@@ -194,7 +246,7 @@ mod tests {
         log.push(LogLevel::Error, "first".into());
         log.push(LogLevel::Info, "éééé".into());
         log.push(LogLevel::Info, "third".into());
-        assert_eq!(log.last_error(), Some("first"));
+        assert_eq!(log.last_words().as_deref(), Some("first"));
         let lines: Vec<String> = log.into_lines().iter().map(ToString::to_string).collect();
         assert_eq!(
             lines,

@@ -45,6 +45,8 @@ pub struct NewCase<'a> {
     pub metadata: Option<&'a str>,
     /// JSON.
     pub baseline: Option<&'a str>,
+    /// The folder with the files that the task left.
+    pub workspace: Option<&'a str>,
     /// A JSON object of the keys that scorebox does not know.
     pub other: Option<&'a str>,
 }
@@ -99,6 +101,8 @@ pub struct CaseContent {
     pub metadata: Option<String>,
     /// Another output for the same input.
     pub baseline: Option<String>,
+    /// The folder with the files that the task left; a name, and no JSON.
+    pub workspace: Option<String>,
 }
 
 impl CaseContent {
@@ -113,6 +117,7 @@ impl CaseContent {
             &self.usage,
             &self.metadata,
             &self.baseline,
+            &self.workspace,
         ];
         let lengths = optional.into_iter().flatten().map(String::len);
         size_of::<CaseContent>() + self.output.len() + lengths.sum::<usize>()
@@ -142,9 +147,9 @@ pub enum CaseAdded {
 const INSERT: &str = "
     INSERT INTO cases (case_key, run, ordinal, case_id, node_id, iteration, attempt, source_name,
         source_line, latency_ms, digest, input, output, ground_truth, context, output_schema, trace,
-        usage, metadata, baseline, other_json)
+        usage, metadata, baseline, other_json, workspace)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19,
-        ?20, ?21)
+        ?20, ?21, ?22)
     ON CONFLICT DO NOTHING";
 
 const BY_NAME: &str = "
@@ -192,7 +197,7 @@ impl Store {
         let read = || {
             let mut query = self.conn.prepare_cached(
                 "SELECT case_id, digest, latency_ms, output, input, ground_truth, context,
-                     output_schema, trace, usage, metadata, baseline
+                     output_schema, trace, usage, metadata, baseline, workspace
                  FROM cases WHERE case_key = ?1",
             )?;
             query.query_row([key], case_content).optional()
@@ -284,6 +289,7 @@ fn insert(
         case.metadata,
         case.baseline,
         case.other,
+        case.workspace,
     ])?;
     Ok(written == 1)
 }
@@ -317,6 +323,7 @@ fn case_content(row: &Row<'_>) -> rusqlite::Result<CaseContent> {
         usage: row.get("usage")?,
         metadata: row.get("metadata")?,
         baseline: row.get("baseline")?,
+        workspace: row.get("workspace")?,
     })
 }
 
@@ -343,6 +350,7 @@ mod tests {
             usage: Some("5"),
             metadata: Some("6"),
             baseline: Some("7"),
+            workspace: Some("run/9"),
             other: Some(r#"{"x":8}"#),
             ..case(9, "'; DROP TABLE cases; --")
         };
@@ -350,11 +358,11 @@ mod tests {
         let row = writer.store().conn.query_row(
             "SELECT concat_ws('|', case_id, node_id, iteration, attempt, source_name, source_line,
                  latency_ms, input, output, ground_truth, context, output_schema, trace, usage,
-                 metadata, baseline, other_json) FROM cases WHERE case_key = ?1",
+                 metadata, baseline, other_json, workspace) FROM cases WHERE case_key = ?1",
             [key],
             |row| row.get::<_, String>(0),
         );
-        let expected = r#"'; DROP TABLE cases; --|node|3|2|cases.jsonl|10|1.5|{"q" : 1}|[ 1,2 ]|1|2|3|4|5|6|7|{"x":8}"#;
+        let expected = r#"'; DROP TABLE cases; --|node|3|2|cases.jsonl|10|1.5|{"q" : 1}|[ 1,2 ]|1|2|3|4|5|6|7|{"x":8}|run/9"#;
         assert_eq!(row.unwrap(), expected);
     }
 

@@ -83,6 +83,7 @@ pub(super) fn case(ordinal: u64, case_id: &str) -> NewCase<'_> {
         usage: None,
         metadata: None,
         baseline: None,
+        workspace: None,
         other: None,
     }
 }

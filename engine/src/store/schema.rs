@@ -8,8 +8,11 @@ pub(super) const APPLICATION_ID: i64 = 0x5342_4F58;
 
 /// The scripts that lead from an empty file to this build's tables; script N makes version N of
 /// version N - 1. A script that was released is never edited.
-pub(super) const MIGRATIONS: &[&str] =
-    &[include_str!("migrations/0001.sql"), include_str!("migrations/0002.sql")];
+pub(super) const MIGRATIONS: &[&str] = &[
+    include_str!("migrations/0001.sql"),
+    include_str!("migrations/0002.sql"),
+    include_str!("migrations/0003.sql"),
+];
 
 /// What a file holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,8 +65,11 @@ mod tests {
     use super::{super::*, *};
 
     /// What each released version wrote, in the order of [`MIGRATIONS`].
-    const FIXTURES: &[&str] =
-        &[include_str!("fixtures/0001.sql"), include_str!("fixtures/0002.sql")];
+    const FIXTURES: &[&str] = &[
+        include_str!("fixtures/0001.sql"),
+        include_str!("fixtures/0002.sql"),
+        include_str!("fixtures/0003.sql"),
+    ];
 
     /// A database with today's tables, and rows in them.
     fn filled() -> Connection {

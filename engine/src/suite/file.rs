@@ -50,11 +50,11 @@ pub(super) fn read(path: &Path) -> Result<Suite, SuiteError> {
         return Err(unreadable(std::io::Error::other("it is larger than 16 MiB")));
     }
     let text = fs::read_to_string(path).map_err(unreadable)?;
-    let written: SuiteFile =
-        toml::from_str(&text).map_err(|error| complaint(path, &text, &error))?;
+    let text = Text::new(path, &text);
+    let written: SuiteFile = toml::from_str(text.text).map_err(|error| complaint(&text, &error))?;
     if *written.version.get_ref() != VERSION {
         return Err(SuiteError::Invalid {
-            place: place(path, &text, &written.version.span()),
+            place: text.place(&written.version.span()),
             reason: format!(
                 "version {} of the suite format; this scorebox reads version {VERSION}",
                 written.version.get_ref()
@@ -67,7 +67,7 @@ pub(super) fn read(path: &Path) -> Result<Suite, SuiteError> {
     let folder = path.parent().unwrap_or(Path::new(""));
     let scorers = tables
         .into_iter()
-        .map(|(key, table)| resolve(place(path, &text, &key.span()), key.get_ref(), table, folder))
+        .map(|(key, table)| resolve(text.place(&key.span()), key.get_ref(), table, folder))
         .collect::<Result<Vec<_>, _>>()?;
     let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     Suite::new(written.name.or(stem).unwrap_or_default(), scorers)
@@ -85,7 +85,18 @@ fn resolve(
         hint: error.hint(),
     })?;
     let uses = Reference::parse(table.uses.as_deref().unwrap_or(key), folder);
-    let config = table.config.into_iter().map(|(key, value)| (key, json(value))).collect();
+    let no_json = |key: &str| SuiteError::Invalid {
+        place: place.clone(),
+        reason: format!(
+            "`config.{key}` of `{id}` has a number that JSON does not have: nan or inf"
+        ),
+        hint: None,
+    };
+    let config = table.config.into_iter().map(|(key, value)| match json(value) {
+        Some(value) => Ok((key, value)),
+        None => Err(no_json(&key)),
+    });
+    let config = config.collect::<Result<_, _>>()?;
     Ok(SuiteScorer {
         name: table.name,
         config: ScorerConfig::new(&config),
@@ -96,25 +107,26 @@ fn resolve(
     })
 }
 
-/// TOML's values as JSON's; a date becomes its text.
-fn json(value: toml::Value) -> serde_json::Value {
-    match value {
+/// TOML's values as JSON's; a date becomes its text. None where JSON has no such number.
+fn json(value: toml::Value) -> Option<serde_json::Value> {
+    Some(match value {
         toml::Value::String(text) => text.into(),
         toml::Value::Integer(number) => number.into(),
-        toml::Value::Float(number) => number.into(),
+        toml::Value::Float(number) => serde_json::Number::from_f64(number)?.into(),
         toml::Value::Boolean(truth) => truth.into(),
         toml::Value::Datetime(date) => date.to_string().into(),
-        toml::Value::Array(items) => items.into_iter().map(json).collect(),
+        toml::Value::Array(items) => items.into_iter().map(json).collect::<Option<_>>()?,
         toml::Value::Table(table) => {
-            table.into_iter().map(|(key, value)| (key, json(value))).collect()
+            let members = table.into_iter().map(|(key, value)| Some((key, json(value)?)));
+            serde_json::Value::Object(members.collect::<Option<_>>()?)
         }
-    }
+    })
 }
 
-fn complaint(path: &Path, text: &str, error: &toml::de::Error) -> SuiteError {
+fn complaint(text: &Text<'_>, error: &toml::de::Error) -> SuiteError {
     let reason = error.message().trim().replace('\n', " ");
     let span = error.span().unwrap_or(0..0);
-    SuiteError::Invalid { place: place(path, text, &span), hint: likely(&reason), reason }
+    SuiteError::Invalid { place: text.place(&span), hint: likely(&reason), reason }
 }
 
 /// The name meant, where serde lists those that it knows: "unknown field `usee`, expected one of …".
@@ -125,12 +137,27 @@ fn likely(reason: &str) -> Option<String> {
     nearest.first().map(|name| format!("did you mean `{name}`?"))
 }
 
-fn place(path: &Path, text: &str, span: &Range<usize>) -> Place {
-    let before = &text[..text.floor_char_boundary(span.start)];
-    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-    Place {
-        file: path.to_owned(),
-        line: before.matches('\n').count() + 1,
-        column: before[line_start..].chars().count() + 1,
+/// A file's text, and where its lines begin.
+struct Text<'a> {
+    path: &'a Path,
+    text: &'a str,
+    line_starts: Vec<usize>,
+}
+
+impl<'a> Text<'a> {
+    fn new(path: &'a Path, text: &'a str) -> Text<'a> {
+        let after = text.match_indices('\n').map(|(newline, _)| newline + 1);
+        Text { path, text, line_starts: std::iter::once(0).chain(after).collect() }
+    }
+
+    fn place(&self, span: &Range<usize>) -> Place {
+        let offset = self.text.floor_char_boundary(span.start);
+        let line = self.line_starts.partition_point(|start| *start <= offset);
+        let start = self.line_starts[line - 1];
+        Place {
+            file: self.path.to_owned(),
+            line,
+            column: self.text[start..offset].chars().count() + 1,
+        }
     }
 }

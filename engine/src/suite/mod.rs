@@ -9,7 +9,10 @@ mod file;
 mod limit_overrides;
 mod quantity;
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::HashSet,
+    path::{Path, PathBuf},
+};
 
 use serde::Serialize;
 
@@ -175,10 +178,9 @@ impl Suite {
         if scorers.is_empty() {
             return Err(SuiteError::NoScorers);
         }
-        for (index, scorer) in scorers.iter().enumerate() {
-            if scorers[..index].iter().any(|earlier| earlier.id == scorer.id) {
-                return Err(SuiteError::SameId(scorer.id.to_string()));
-            }
+        let mut ids = HashSet::new();
+        if let Some(twice) = scorers.iter().find(|scorer| !ids.insert(&scorer.id)) {
+            return Err(SuiteError::SameId(twice.id.to_string()));
         }
         Ok(Suite { name, scorers })
     }

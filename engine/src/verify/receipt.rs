@@ -1,5 +1,5 @@
 //! Receipts: what is needed to compute one score again elsewhere, with nothing but the component and
-//! the case. Reads no files.
+//! the case. Opens no files.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -9,6 +9,7 @@ use crate::{
     digest::Digest,
     sandbox::{Grant, Limits, Sandbox},
     store::{ScoreId, Store, StoreError},
+    workspace::WorkspaceFolder,
 };
 
 use super::{
@@ -170,15 +171,28 @@ impl Receipt {
         Ok(serde_json::from_str(text)?)
     }
 
-    /// Computes the score again from a component and a case.
-    pub async fn check(&self, component: &[u8], case: &Case, sandbox: &Sandbox) -> Finding {
+    /// Computes the score again from a component and a case, and from the files of the task below
+    /// `workspaces` where the scorer looks at them.
+    pub async fn check(
+        &self,
+        component: &[u8],
+        case: &Case,
+        sandbox: &Sandbox,
+        workspaces: Option<&WorkspaceFolder>,
+    ) -> Finding {
         Finding {
             score_id: self.score_id.clone(),
-            verdict: self.verdict(component, case, sandbox).await,
+            verdict: self.verdict(component, case, sandbox, workspaces).await,
         }
     }
 
-    async fn verdict(&self, component: &[u8], case: &Case, sandbox: &Sandbox) -> Verdict {
+    async fn verdict(
+        &self,
+        component: &[u8],
+        case: &Case,
+        sandbox: &Sandbox,
+        workspaces: Option<&WorkspaceFolder>,
+    ) -> Verdict {
         let actual = Digest::of(component);
         if actual != self.component.digest {
             return different("component", self.component.digest.to_string(), actual.to_string());
@@ -190,6 +204,7 @@ impl Receipt {
         let rescorer =
             Rescorer::of(component, self.config.get(), &self.limits, self.grants.clone(), sandbox)
                 .await;
-        rescorer.verdict(case, Some(self.input_digest), &self.answer, &self.wasmtime_version).await
+        let input = Some(self.input_digest);
+        rescorer.verdict(case, input, &self.answer, &self.wasmtime_version, workspaces).await
     }
 }

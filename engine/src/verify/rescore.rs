@@ -5,8 +5,10 @@ use std::sync::Arc;
 use crate::{
     case::{Case, Key},
     digest::Digest,
+    run::CaseFiles,
     sandbox::{Grant, Limits, LoadedScorer, Sandbox, ScorerConfig, WASMTIME_VERSION},
     store::{CaseContent, ScoreRecord, ScorerSpec, Status, Store, StoreError},
+    workspace::WorkspaceFolder,
 };
 
 use super::{Answer, Difference, Finding, Verdict};
@@ -81,6 +83,7 @@ impl Rescorer {
         input_digest: Option<Digest>,
         stored: &Answer,
         wasmtime_version: &str,
+        workspaces: Option<&WorkspaceFolder>,
     ) -> Verdict {
         if stored.status == Status::Skipped {
             return Verdict::NotVerifiable { reason: "it was skipped: nothing ran".into() };
@@ -93,14 +96,18 @@ impl Rescorer {
             Ok(scorer) => scorer,
             Err(verdict) => return verdict.clone(),
         };
-        let input = case.scorer_input(scorer.info().reads);
-        if let Some(expected) = input_digest {
-            let actual = input.digest();
-            if actual != expected {
-                return different("input", expected.to_string(), actual.to_string());
-            }
+        if scorer.reads_workspace() && case.workspace().is_some() && workspaces.is_none() {
+            let reason =
+                "it looked at files, which are not stored; say where they are: --workspace";
+            return Verdict::NotVerifiable { reason: reason.into() };
         }
-        let computed = Answer::computed(scorer.score(input).await);
+        let (outcome, actual) = CaseFiles::new(case, workspaces).score(scorer).await;
+        if let Some(expected) = input_digest
+            && actual != expected
+        {
+            return different("input", expected.to_string(), actual.to_string());
+        }
+        let computed = Answer::computed(outcome);
         if computed.is_a_time_out() {
             return Verdict::NotVerifiable { reason: "computing it again timed out".into() };
         }
@@ -116,16 +123,17 @@ impl Rescorer {
 pub(super) async fn all(
     group: Vec<(Arc<Rescorer>, ScoreRecord, CaseContent)>,
     jobs: usize,
+    workspaces: Option<&WorkspaceFolder>,
 ) -> Vec<Finding> {
     let turns = Arc::new(tokio::sync::Semaphore::new(jobs.max(1)));
     let tasks: Vec<_> = group
         .into_iter()
         .map(|(rescorer, record, content)| {
             let turns = Arc::clone(&turns);
-            let score_id = record.id.to_string();
+            let (score_id, workspaces) = (record.id.to_string(), workspaces.cloned());
             let task = tokio::spawn(async move {
                 let _turn = turns.acquire().await;
-                verdict_of_row(&rescorer, &record, &content).await
+                verdict_of_row(&rescorer, &record, &content, workspaces.as_ref()).await
             });
             (score_id, task)
         })
@@ -144,6 +152,7 @@ async fn verdict_of_row(
     rescorer: &Rescorer,
     record: &ScoreRecord,
     content: &CaseContent,
+    workspaces: Option<&WorkspaceFolder>,
 ) -> Verdict {
     let unreadable = |reason: String| Verdict::NotVerifiable { reason };
     let case = match rebuilt(content) {
@@ -156,7 +165,8 @@ async fn verdict_of_row(
     }
     match Answer::stored(record) {
         Ok(stored) => {
-            rescorer.verdict(&case, record.input_digest, &stored, &record.wasmtime_version).await
+            let (input, wasmtime) = (record.input_digest, &record.wasmtime_version);
+            rescorer.verdict(&case, input, &stored, wasmtime, workspaces).await
         }
         Err(reason) => unreadable(reason),
     }
@@ -177,7 +187,9 @@ fn rebuilt(content: &CaseContent) -> Result<Case, String> {
         (Key::Metadata, content.metadata.as_ref()),
         (Key::Baseline, content.baseline.as_ref()),
     ];
-    let given = parts.into_iter().filter_map(|(key, json)| Some((key, json?)));
+    let workspace = content.workspace.as_deref().map(|name| serde_json::json!(name).to_string());
+    let parts = parts.into_iter().chain([(Key::Workspace, workspace.as_ref())]);
+    let given = parts.filter_map(|(key, json)| Some((key, json?)));
     let builder = given.fold(Case::builder(), |builder, (key, json)| builder.json(key, json));
     builder.build().map_err(|error| error.to_string())
 }

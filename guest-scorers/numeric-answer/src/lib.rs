@@ -42,6 +42,9 @@ pub struct NumericAnswer {
     /// The same as a part of the expected number (0.01 is one per cent); the wider one counts.
     #[serde(default)]
     relative_tolerance: f64,
+    /// Turns the score around: 1 when the output does not state an expected number.
+    #[serde(default)]
+    negate: bool,
     /// The expected number, in place of the ground truth.
     #[serde(default)]
     value: Option<Value>,
@@ -100,7 +103,7 @@ impl Scorer for NumericAnswer {
             .collect::<Result<Vec<f64>, _>>()?;
         let output = case.output();
         let Some(answer) = self.answer(&output.text()?) else {
-            return Ok(Score::new(0.0)
+            return Ok(Score::pass(self.negate)
                 .reason(self.no_answer())
                 .meta(json!({ "answer": null, "expected": plain(expected[0]) })));
         };
@@ -116,7 +119,7 @@ impl Scorer for NumericAnswer {
             }
         };
         let shown = *hit.unwrap_or(&expected[0]);
-        Ok(Score::pass(hit.is_some())
+        Ok(Score::pass(hit.is_some() != self.negate)
             .reason(reason)
             .meta(json!({ "answer": plain(answer), "expected": plain(shown) })))
     }

@@ -62,6 +62,14 @@ fn the_expected_number_may_be_a_worked_solution() {
 }
 
 #[test]
+fn negate_turns_the_score_around() {
+    let config = json!({"negate": true});
+    assert!(!right(config.clone(), "A: 4", json!(4)));
+    assert!(right(config.clone(), "A: 5", json!(4)));
+    assert!(right(config, "no number", json!(4)));
+}
+
+#[test]
 fn an_unreadable_ground_truth_is_no_score() {
     let scorer: NumericAnswer = scorebox_sdk::configure(json!({})).unwrap();
     let case = Case::new(json!("A: 1")).with_ground_truth(json!("many"));

@@ -20,7 +20,10 @@ use serde_json::{Map, Value};
 /// arguments, of both calls together, that are equal (inner objects by their own fraction).
 /// `considerOrdering` takes the heaviest common subsequence instead; `exactMatch` asks for the same
 /// calls in the same order. Nothing expected and nothing called is 1, nothing expected and
-/// something called 0. Equals DeepEval's `ToolCorrectnessMetric` without available tools.
+/// something called 0.
+///
+/// Equals DeepEval's `ToolCorrectnessMetric` without available tools. On purpose, equal calls are
+/// several calls, of which DeepEval counts the first alone, and `true` is not 1.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolCorrectness {

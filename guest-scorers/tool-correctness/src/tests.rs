@@ -58,6 +58,8 @@ fn arguments_count_by_their_fraction() {
     assert_eq!(arguments(json!({}), json!({})), 1.0);
     assert_eq!(arguments(json!({"x": [1, 2]}), json!({"x": [1, 3]})), 0.0);
     assert_eq!(arguments(json!({"x": 1.0}), json!({"x": 1})), 1.0);
+    // DeepEval says 1: in Python, True == 1.
+    assert_eq!(arguments(json!({"x": true}), json!({"x": 1})), 0.0);
 }
 
 #[test]

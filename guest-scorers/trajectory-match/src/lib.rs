@@ -23,8 +23,10 @@ use serde_json::{Value, json};
 /// within one; where the reference is calls alone, the same calls in order. `unordered`: the same
 /// calls in any order. `superset`: at least the reference's calls. `subset`: none but the
 /// reference's calls. The reference is the ground truth: messages, or calls `{name, arguments}`; of
-/// a list of lists, any one will do. Equals agentevals' trajectory match evaluators, except that
-/// calls are paired as well as they can be; `assignment: greedy` pairs as the peer does.
+/// a list of lists, any one will do.
+///
+/// Equals agentevals' trajectory match evaluators. On purpose, calls are paired as well as they can
+/// be (`assignment: greedy` pairs as the peer does), and `true` is not 1.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TrajectoryMatch {

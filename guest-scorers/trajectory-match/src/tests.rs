@@ -155,6 +155,14 @@ fn optimal_pairing_finds_what_the_peers_greedy_one_misses() {
     assert!(matches(config("superset", "subset", "greedy"), &big_first, &small_first));
 }
 
+/// agentevals says yes: in Python, True == 1.
+#[test]
+fn a_boolean_is_no_number() {
+    let run = |argument: Value| json!([user(), says(json!([call("w", json!({ "a": argument }))]))]);
+    assert!(!matches(json!({}), &run(json!(true)), &run(json!(1))));
+    assert!(matches(json!({}), &run(json!(1.0)), &run(json!(1))));
+}
+
 #[test]
 fn single_tools_may_have_ways_of_their_own() {
     let run = |arguments: Value| json!([user(), says(json!([call("w", arguments)]))]);

@@ -44,6 +44,8 @@ pub struct Case {
     pub(crate) baseline: Option<String>,
     pub(crate) latency_ms: Option<f64>,
     pub(crate) usage: Option<Usage>,
+    /// The files that a test gave in place of a grant.
+    pub(crate) granted: Vec<(String, Vec<u8>)>,
     /// What the scorer said that it reads; `None` in a case that a test built.
     pub(crate) reads: Option<Fields>,
 }
@@ -203,7 +205,15 @@ impl Case {
         self
     }
 
-    fn declares(&self, field: Fields) -> bool {
+    /// For tests: this case with a file in its workspace, as if the user had granted it; see
+    /// [`Files::granted`](crate::workspace::Files::granted).
+    #[must_use]
+    pub fn with_file(mut self, path: impl Into<String>, content: impl Into<Vec<u8>>) -> Self {
+        self.granted.push((path.into(), content.into()));
+        self
+    }
+
+    pub(crate) fn declares(&self, field: Fields) -> bool {
         self.reads.is_none_or(|reads| reads.contains(field))
     }
 

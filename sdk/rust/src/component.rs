@@ -1,11 +1,13 @@
-//! What `export!` calls: a scorer's three functions, in the types of the contract. Not for authors.
+//! What `export!` calls: a scorer's functions, in the types of the contract. Not for authors.
 
 use std::cell::RefCell;
 
 use crate::bindings::exports::scorebox::scorer::scoring as wire;
+use crate::bindings::of_run::exports::scorebox::scorer::summary as wire_summary;
 use crate::bindings::scorebox::scorer::types as wire_types;
 use crate::{
-    Assertion, Case, Direction, Fields, Info, Scale, Score, ScoreError, Scorer, Severity, Usage,
+    Assertion, Case, Direction, Fields, Info, Scale, Score, ScoreError, Scored, Scorer, Severity,
+    Summarizer, Usage,
 };
 use crate::{config, panic, schema};
 
@@ -61,14 +63,40 @@ pub fn score<S: Scorer>(
     input: wire::ScorerInput,
 ) -> Result<wire::ScoreResult, wire::ScorerError> {
     let slot = slot.borrow();
-    let scorer = slot.as_ref().ok_or_else(|| {
-        ScoreError::failed(
-            "`score` was called before `configure`; configure once, with `{}` at least",
-        )
-    })?;
+    let scorer = configured(&slot, "score")?;
     let mut case = Case::from(input);
     case.reads = Some(S::INFO.reads);
     Ok(scorer.score(&case)?.into())
+}
+
+/// The export `summarize`.
+///
+/// # Errors
+/// The message of the scorer's own, or of `failed` where `configure` was never called.
+pub fn summarize<S: Summarizer>(
+    slot: &Slot<S>,
+    scores: Vec<wire_summary::Scored>,
+) -> Result<String, String> {
+    panic::report_panics();
+    let scores: Vec<Scored> = scores.into_iter().map(Into::into).collect();
+    let slot = slot.borrow();
+    let summary = configured(&slot, "summarize").and_then(|scorer| scorer.summarize(&scores));
+    summary.map(|summary| summary.to_string()).map_err(|error| error.to_string())
+}
+
+fn configured<'s, S>(slot: &'s Option<S>, function: &str) -> Result<&'s S, ScoreError> {
+    slot.as_ref().ok_or_else(|| {
+        ScoreError::failed(format!(
+            "`{function}` was called before `configure`; configure once, with `{{}}` at least"
+        ))
+    })
+}
+
+impl From<wire_summary::Scored> for Scored {
+    fn from(scored: wire_summary::Scored) -> Self {
+        let wire_summary::Scored { case_id, score, label, meta } = scored;
+        Self { case_id, score, label, meta }
+    }
 }
 
 impl From<wire::ScorerInput> for Case {
@@ -89,6 +117,7 @@ impl From<wire::ScorerInput> for Case {
                 total_tokens: usage.total_tokens,
                 cost_usd: usage.cost_usd,
             }),
+            granted: Vec::new(),
             reads: None,
         }
     }
@@ -156,9 +185,11 @@ impl From<Fields> for wire_types::Fields {
 
 /// Makes a type that implements [`Scorer`](crate::Scorer) the scorer of this component. Once in a
 /// crate. In a native build it only checks that the type is a scorer.
+///
+/// `export!(Name, summary)` is for a [`Summarizer`](crate::Summarizer).
 #[macro_export]
 macro_rules! export {
-    ($scorer:ty) => {
+    ($scorer:ty $(, $summary:ident)?) => {
         // What wit-bindgen writes for the exports is unsafe, and sound by its making.
         #[cfg(target_arch = "wasm32")]
         #[allow(unsafe_code)]
@@ -191,13 +222,46 @@ macro_rules! export {
                 }
             }
 
-    $crate::bindings::export!(Component with_types_in $crate::bindings);
+            $crate::bindings::export!(Component with_types_in $crate::bindings);
+            $($crate::__export_of_run!(Component, SCORER, $summary);)?
         };
 
         #[cfg(not(target_arch = "wasm32"))]
         const _: fn() = || {
             fn is_a_scorer<S: $crate::Scorer>() {}
             is_a_scorer::<$scorer>();
+            $($crate::__is_exported_for_the_run!($scorer, $summary);)?
         };
+    };
+}
+
+/// The second part of `export!`, for a component that summarizes.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __export_of_run {
+    ($component:ident, $scorer:ident, summary) => {
+        impl $crate::bindings::of_run::exports::scorebox::scorer::summary::Guest for $component {
+            fn summarize(
+                scores: ::std::vec::Vec<
+                    $crate::bindings::of_run::exports::scorebox::scorer::summary::Scored,
+                >,
+            ) -> ::std::result::Result<::std::string::String, ::std::string::String> {
+                $scorer.with(|slot| $crate::component::summarize(slot, scores))
+            }
+        }
+
+        $crate::bindings::of_run::export_summary!(
+            $component with_types_in $crate::bindings::of_run
+        );
+    };
+}
+
+/// In a native build, the check that goes with it.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __is_exported_for_the_run {
+    ($scorer:ty, summary) => {
+        fn is_a_summarizer<S: $crate::Summarizer>() {}
+        is_a_summarizer::<$scorer>();
     };
 }

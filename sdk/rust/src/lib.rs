@@ -31,6 +31,9 @@
 //! let case = Case::new(serde_json::json!("forty two"));
 //! assert_eq!(scorer.score(&case).unwrap().score, Some(1.0));
 //! ```
+//!
+//! A scorer that reads what an agent did starts at [`Case::steps`]. One that has something to say of
+//! all of a run's scores together is a [`Summarizer`] as well.
 #![deny(missing_docs)]
 
 mod accepted;
@@ -46,6 +49,7 @@ mod excerpt;
 mod fields;
 mod info;
 pub mod log;
+mod named_tests;
 mod panic;
 mod part;
 // Each unsafe line says why it is sound.
@@ -54,8 +58,10 @@ mod part;
 mod random;
 mod schema;
 mod score;
+mod summary;
 pub mod trace;
 mod unknown_key;
+pub mod workspace;
 
 #[doc(hidden)]
 #[allow(missing_docs, unsafe_code)]
@@ -65,6 +71,37 @@ pub mod bindings {
         world: "scorer",
         pub_export_macro: true,
         default_bindings_module: "scorebox_sdk::bindings",
+    });
+
+    /// The export that only summarizing scorers have, as a world of its own beside theirs: a component
+    /// of both is one of the world `summarizing-scorer`.
+    pub mod of_run {
+        wit_bindgen::generate!({
+            path: "../../wit/0.1.0",
+            inline: "package scorebox:sdk; world summary { export scorebox:scorer/summary@0.1.0; }",
+            world: "scorebox:sdk/summary",
+            pub_export_macro: true,
+            default_bindings_module: "scorebox_sdk::bindings::of_run",
+            export_macro_name: "export_summary",
+            with: { "scorebox:scorer/types@0.1.0": crate::bindings::scorebox::scorer::types },
+        });
+    }
+}
+
+// A world of its own: a component imports `workspace` only where its code calls it.
+#[cfg(target_arch = "wasm32")]
+#[allow(missing_docs, unsafe_code)]
+mod workspace_bindings {
+    wit_bindgen::generate!({
+        path: "../../wit/0.1.0",
+        inline: "
+            package scorebox:sdk;
+
+            world granted-files {
+                import scorebox:scorer/workspace@0.1.0;
+            }
+        ",
+        generate_all,
     });
 }
 
@@ -78,11 +115,13 @@ pub use error::{ConfigError, ScoreError};
 pub use excerpt::excerpt;
 pub use fields::Fields;
 pub use info::{Direction, Info, Scale};
+pub use named_tests::{NamedTest, TestResult, Tests};
 pub use part::Part;
 /// What `#[derive(JsonSchema)]` refers to: import it beside [`JsonSchema`], or depend on `schemars` 1.
 pub use schemars;
 pub use schemars::JsonSchema;
 pub use score::Score;
+pub use summary::{Scored, Summarizer};
 pub use {serde, serde_json};
 
 /// A scorer: its fields are its configuration, its doc comment is its description.

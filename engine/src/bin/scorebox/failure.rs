@@ -11,6 +11,7 @@ use scorebox::{
     store::StoreError,
     suite::{BadLimit, SuiteError},
     verify::ReceiptError,
+    workspace::WorkspaceError,
 };
 
 /// How a command ended. README.md lists these codes.
@@ -75,5 +76,6 @@ from_error! {
     ScoreError, |error| error.hint.clone();
     StoreError, |error| Some(error.hint());
     SuiteError, SuiteError::hint;
+    WorkspaceError, |error| Some(error.hint().to_owned());
     serde_json::Error, |_| None;
 }

@@ -58,7 +58,8 @@ pub struct ScorerArguments {
     #[arg(long, short, value_name = "JSON")]
     config: Option<String>,
 
-    /// Let it import what it may not by itself; `wasi`: an empty WASI, without files, network, clocks
+    /// Let it import what it may not by itself; `wasi`: an empty WASI, without files, network, clocks;
+    /// `workspace`: the files in the folder that --workspace names
     #[arg(long, value_name = "WHAT")]
     grant: Vec<Grant>,
 

@@ -1,7 +1,7 @@
 //! The sandbox and its cache folder, from global options and the environment. The only place that
 //! reads the environment (but for what clap reads).
 
-use std::{path::PathBuf, time::Duration};
+use std::{io::IsTerminal as _, path::PathBuf, time::Duration};
 
 use etcetera::BaseStrategy as _;
 use scorebox::{
@@ -67,6 +67,23 @@ impl Global {
             || etcetera::choose_base_strategy().ok().map(|base| base.cache_dir().join("scorebox"));
         let folder = self.cache_dir.clone().or_else(default)?;
         Some(CacheOptions { folder, most_bytes: DEFAULT_CACHE_BYTES })
+    }
+}
+
+/// After how long somebody at a terminal is told what they wait for.
+const PATIENCE: Duration = Duration::from_millis(700);
+
+/// What `loading` gives; where it takes long and somebody watches, a word about why.
+pub async fn loaded<T>(loading: impl Future<Output = T>) -> T {
+    let mut loading = std::pin::pin!(loading);
+    match tokio::time::timeout(PATIENCE, &mut loading).await {
+        Ok(loaded) => loaded,
+        Err(_elapsed) => {
+            if std::io::stderr().is_terminal() {
+                words::say("compiling scorers; the next time they come from the cache …");
+            }
+            loading.await
+        }
     }
 }
 

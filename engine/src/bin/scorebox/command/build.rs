@@ -7,11 +7,14 @@ use std::{
 
 use scorebox::{
     build::{BuiltComponent, CargoOutput, Toolchain, build_guest, gallery},
+    contract::ScorerInfo,
     report,
+    sandbox::{Grant, Grants, Limits, Sandbox},
 };
 
 use crate::{
     failure::{Exit, Failure},
+    setup::{self, Global},
     words,
 };
 
@@ -40,11 +43,11 @@ pub struct Build {
 }
 
 impl Build {
-    pub fn run(&self) -> Result<Exit, Failure> {
+    pub fn run(&self, global: &Global) -> Result<Exit, Failure> {
         let toolchain = Toolchain::find()?;
         words::say(&format!("compiler: {}", toolchain.fingerprint()));
         match self.all {
-            true => self.build_all(&toolchain),
+            true => self.build_all(&toolchain, global),
             false => self.build_one(&toolchain),
         }
     }
@@ -61,7 +64,7 @@ impl Build {
         Ok(Exit::Done)
     }
 
-    fn build_all(&self, toolchain: &Toolchain) -> Result<Exit, Failure> {
+    fn build_all(&self, toolchain: &Toolchain, global: &Global) -> Result<Exit, Failure> {
         let gallery = self.folder.as_path();
         let built = gallery::build(gallery, toolchain, CargoOutput::Inherited, |component| {
             words::say(&described(component));
@@ -74,11 +77,31 @@ impl Build {
         match self.check {
             true => check(gallery, toolchain, &built),
             false => {
-                gallery::install(gallery, toolchain, &built)?;
+                let sandbox = global.sandbox(1)?;
+                let described = setup::small_runtime()?.block_on(describe(built, &sandbox))?;
+                gallery::install(gallery, toolchain, described)?;
                 Ok(Exit::Done)
             }
         }
     }
+}
+
+/// Asks each component what it is. Whatever it imports is granted: there is nothing to be seen yet.
+async fn describe(
+    built: Vec<BuiltComponent>,
+    sandbox: &Sandbox,
+) -> Result<Vec<(BuiltComponent, ScorerInfo)>, Failure> {
+    let grants: Grants = Grant::ALL.into_iter().collect();
+    let mut described = Vec::with_capacity(built.len());
+    for component in built {
+        let info = sandbox.describe(&component.bytes, &Limits::default(), grants).await;
+        let info = info.map_err(|error| {
+            let failure = Failure::from(error);
+            Failure { message: format!("`{}`: {}", component.name, failure.message), ..failure }
+        })?;
+        described.push((component, info));
+    }
+    Ok(described)
 }
 
 fn check(gallery: &Path, toolchain: &Toolchain, built: &[BuiltComponent]) -> Result<Exit, Failure> {

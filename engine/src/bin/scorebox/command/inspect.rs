@@ -1,7 +1,7 @@
 //! `scorebox inspect`: what a component is, wants and costs.
 
 use scorebox::{
-    contract::ScorerInfo,
+    contract::{ScorerInfo, ScorerInput},
     digest::Digest,
     registry::ScorerSource,
     report,
@@ -39,13 +39,16 @@ impl Inspect {
         let source = self.scorer.source()?;
         let anatomy = Anatomy::read(&source.bytes)?;
         let case = self.case.case()?;
+        let files = case.as_ref().map(|case| self.case.files(case)).transpose()?.flatten();
         let sandbox = global.sandbox(1)?;
         let (loaded, info, cost) = setup::small_runtime()?.block_on(async {
             match self.scorer.load(&sandbox, &source.bytes).await {
                 Ok(scorer) => {
                     let cost = match &case {
                         Some(case) => {
-                            Some(scorer.score(case.scorer_input(scorer.info().reads)).await)
+                            let input = case.scorer_input(scorer.info().reads);
+                            let input = ScorerInput { workspace: files.as_ref(), ..input };
+                            Some(scorer.score(input).await)
                         }
                         None => None,
                     };

@@ -90,7 +90,7 @@ impl Command {
             Command::Verify(command) => command.run(global),
             Command::Scorers(command) => command.run(global),
             Command::Inspect(command) => command.run(global),
-            Command::Build(command) => command.run(),
+            Command::Build(command) => command.run(global),
             Command::Completions(command) => command.run(),
             Command::Compile(command) => command.run(),
         }

@@ -13,10 +13,11 @@ use std::{
 use scorebox::{
     case::{CaseReader, Mapping, Source},
     registry::{Reference, Registry},
-    run::{Control, OnBadCase, RunReport, RunRequest, Stop, WhichRun, load_scorers},
+    run::{Control, OnBadCase, ReadyScorer, RunReport, RunRequest, Stop, WhichRun, load_scorers},
     sandbox::{Grant, Sandbox},
     store::{RunId, Store},
     suite::{ScorerId, Suite, SuiteScorer},
+    workspace::WorkspaceFolder,
 };
 
 use super::scores::DEFAULT_DATABASE;
@@ -24,7 +25,7 @@ use crate::{
     failure::{Exit, Failure},
     output::Format,
     scorer_arguments::{LimitArguments, parse_config, split_named},
-    setup::Global,
+    setup::{self, Global},
     words,
 };
 
@@ -47,9 +48,13 @@ pub struct Run {
     config: Vec<String>,
 
     /// Let a scorer import what it may not by itself; `wasi`: an empty WASI, without files, network,
-    /// clocks
+    /// clocks; `workspace`: the files of the case
     #[arg(long, value_name = "NAME=WHAT")]
     grant: Vec<String>,
+
+    /// Where the folders are that cases name in `workspace`, for scorers that are granted to read them
+    #[arg(long, value_name = "FOLDER")]
+    workspace: Option<PathBuf>,
 
     /// Where the cases have a part: `output=/response/text` (JSON pointer)
     #[arg(long, value_name = "KEY=POINTER")]
@@ -128,7 +133,10 @@ impl Run {
         sandbox: &Sandbox,
         control: &Arc<Control>,
     ) -> Result<RunReport, Failure> {
-        let scorers = load_scorers(&suite, &Registry::with_builtins(), sandbox).await?;
+        let registry = Registry::with_builtins();
+        let scorers = setup::loaded(load_scorers(&suite, &registry, sandbox)).await?;
+        let workspaces = self.workspace.as_deref().map(WorkspaceFolder::open).transpose()?;
+        must_have_files(&scorers, workspaces.as_ref())?;
         let which = match &self.resume {
             Some(id) => WhichRun::Resume(id.clone()),
             None => WhichRun::New(self.run_id.clone().map_or_else(new_run_id, Ok)?),
@@ -145,6 +153,7 @@ impl Run {
                 OnBadCaseArgument::Skip => OnBadCase::Skip,
             },
             reuse: self.reuse,
+            workspaces,
         };
         stop_on_interrupt(Arc::clone(control));
         let bar = (!self.quiet).then(|| report::progress_bar(Arc::clone(control)));
@@ -244,6 +253,21 @@ impl Run {
             scorer.grants = scorer.grants.with(grant);
         }
         Ok(suite)
+    }
+}
+
+/// Refuses scorers that look at files where it is not said where these are.
+fn must_have_files(
+    scorers: &[ReadyScorer],
+    folder: Option<&WorkspaceFolder>,
+) -> Result<(), Failure> {
+    match scorers.iter().find(|ready| ready.scorer.reads_workspace()) {
+        Some(ready) if folder.is_none() => Err(Failure::new(format!(
+            "scorer `{}` looks at the files of a case, and no folder is named",
+            ready.id
+        ))
+        .hint("say where the folders are that cases name in `workspace`: --workspace FOLDER")),
+        _ => Ok(()),
     }
 }
 

@@ -1,10 +1,12 @@
 //! `scorebox score`: one scorer on one case, the result as JSON. Stores nothing.
 
-use std::{fs, io::Read as _};
+use std::{fs, io::Read as _, path::PathBuf};
 
 use scorebox::{
     case::{Case, Key},
+    contract::ScorerInput,
     sandbox::{ErrorKind, Outcome},
+    workspace::{Workspace, WorkspaceFolder},
 };
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -85,6 +87,11 @@ pub struct CaseArguments {
     /// Another output for the same input, as JSON
     #[arg(long, value_name = "JSON")]
     baseline: Option<String>,
+
+    /// The folder with the files that the task left, for a scorer that is granted `workspace`; with
+    /// --case, the folder in which the case's own `workspace` is
+    #[arg(long, value_name = "FOLDER")]
+    workspace: Option<PathBuf>,
 }
 
 impl CaseArguments {
@@ -120,6 +127,13 @@ impl CaseArguments {
         }
         any.then(|| builder.build().map_err(Failure::from)).transpose()
     }
+
+    /// The files of the case, where a folder is named.
+    pub fn files(&self, case: &Case) -> Result<Option<Workspace>, Failure> {
+        let Some(folder) = &self.workspace else { return Ok(None) };
+        let folder = WorkspaceFolder::open(folder)?;
+        Ok(Some(folder.read(case.workspace().unwrap_or("."))?))
+    }
 }
 
 fn not_json(key: Key, error: &serde_json::Error) -> Failure {
@@ -147,11 +161,14 @@ impl Score {
             Failure::new("there is nothing to score")
                 .hint("give the output with --output, or a whole case with --case")
         })?;
+        let files = self.case.files(&case)?;
         let source = self.scorer.source()?;
         let sandbox = global.sandbox(1)?;
         let outcome = setup::small_runtime()?.block_on(async {
             let scorer = self.scorer.load(&sandbox, &source.bytes).await?;
-            Ok::<_, Failure>(scorer.score(case.scorer_input(scorer.info().reads)).await)
+            let input = case.scorer_input(scorer.info().reads);
+            let input = ScorerInput { workspace: files.as_ref(), ..input };
+            Ok::<_, Failure>(scorer.score(input).await)
         })?;
         output::stdout(|out| output::json(out, &Answer::of(&self.scorer.scorer, &outcome)))?;
         match &outcome.result {

@@ -4,7 +4,7 @@ mod page;
 
 use scorebox::{
     case::Case,
-    contract::{Example, Fields, ScorerInfo},
+    contract::{Example, Fields},
     digest::Digest,
     registry::{Registry, ScorerSource},
     report::{self, Align, ConfigKey, Table, config_keys},
@@ -12,7 +12,6 @@ use scorebox::{
 };
 use serde::Serialize;
 use serde_json::value::RawValue;
-use tokio::task::JoinSet;
 
 use super::{inspect::reads, score::Answer};
 use crate::{
@@ -74,7 +73,7 @@ impl Scorers {
     pub fn run(&self, global: &Global) -> Result<Exit, Failure> {
         let registry = Registry::with_builtins();
         let runtime = setup::small_runtime()?;
-        let sandbox = global.sandbox(crate::command::run::cores() as u32)?;
+        let sandbox = global.sandbox(1)?;
         if self.example {
             let name = self.name.as_deref().unwrap_or_default();
             return runtime.block_on(score_example(name, registry.get(name)?, &sandbox));
@@ -83,7 +82,8 @@ impl Scorers {
             Some(name) => vec![registry.get(name).map(|_| name.as_str())?],
             None => registry.list().collect(),
         };
-        let mut entries = runtime.block_on(entries(&names, &registry, &sandbox))?;
+        let mut entries: Vec<Entry> =
+            names.into_iter().map(|name| Entry::new(name, &registry)).collect::<Result<_, _>>()?;
         if let Some(text) = &self.search {
             entries.retain(|entry| entry.mentions(text));
             if entries.is_empty() {
@@ -110,34 +110,17 @@ impl Scorers {
     }
 }
 
-/// What all these scorers say of themselves, asked side by side.
-async fn entries(
-    names: &[&str],
-    registry: &Registry,
-    sandbox: &Sandbox,
-) -> Result<Vec<Entry>, Failure> {
-    let mut asked = JoinSet::new();
-    for name in names {
-        let (name, source) = ((*name).to_owned(), registry.get(name)?.clone());
-        let sandbox = sandbox.clone();
-        asked.spawn(async move {
-            let described = sandbox.describe(&source.bytes, &Limits::default(), Grants::NONE).await;
-            described.map(|info| Entry::new(name, &source, info))
-        });
-    }
-    let mut entries = Vec::with_capacity(names.len());
-    for described in asked.join_all().await {
-        entries.push(described??);
-    }
-    entries.sort_by(|a, b| a.name.cmp(&b.name));
-    Ok(entries)
-}
-
 impl Entry {
-    fn new(name: String, source: &ScorerSource, info: ScorerInfo) -> Result<Entry, Failure> {
+    fn new(name: &str, registry: &Registry) -> Result<Entry, Failure> {
+        let source = registry.get(name)?;
+        let info = registry.info(name).ok_or_else(|| {
+            Failure::new(format!(
+                "what `{name}` says of itself cannot be read: this build is broken"
+            ))
+        })?;
         let example = Anatomy::read(&source.bytes)?.example;
         Ok(Entry {
-            name,
+            name: name.to_owned(),
             reads_keys: reads(&info),
             title: info.name,
             version: info.version,

@@ -13,6 +13,7 @@ use scorebox::{
     report::{self, Align, Table},
     store::{ScoreFilter, ScoreId, Store},
     verify::{Finding, Receipt, Verdict, VerifyRequest, verify},
+    workspace::WorkspaceFolder,
 };
 use serde::Serialize;
 
@@ -74,6 +75,10 @@ pub struct Verify {
     #[arg(long, value_name = "FILE", requires = "check")]
     component: Option<PathBuf>,
 
+    /// Where the folders are that cases name in `workspace`, for scorers that read them
+    #[arg(long, value_name = "FOLDER")]
+    workspace: Option<PathBuf>,
+
     /// Exit with 0 also where some scores cannot be verified
     #[arg(long)]
     allow_not_verifiable: bool,
@@ -106,15 +111,21 @@ impl Verify {
             .build()
             .map_err(|error| Failure::new(format!("cannot start: {error}")))?;
         let mut findings = Findings::default();
+        let workspaces = self.workspace.as_deref().map(WorkspaceFolder::open).transpose()?;
         match &self.check {
             Some(receipt) => {
                 let (receipt, component, case) = self.checked_files(receipt)?;
-                let finding = runtime.block_on(receipt.check(&component, &case, &sandbox));
+                let finding = runtime.block_on(receipt.check(
+                    &component,
+                    &case,
+                    &sandbox,
+                    workspaces.as_ref(),
+                ));
                 self.take(&mut findings, finding)?;
             }
             None => {
                 let store = Store::open_read_only(&self.db)?;
-                let request = self.request(&store, jobs)?;
+                let request = self.request(&store, jobs, workspaces)?;
                 let mut trouble = None;
                 runtime.block_on(verify(&store, &request, &sandbox, |finding| {
                     match self.take(&mut findings, finding) {
@@ -134,7 +145,12 @@ impl Verify {
         Ok(self.exit(&findings))
     }
 
-    fn request(&self, store: &Store, jobs: usize) -> Result<VerifyRequest, Failure> {
+    fn request(
+        &self,
+        store: &Store,
+        jobs: usize,
+        workspaces: Option<WorkspaceFolder>,
+    ) -> Result<VerifyRequest, Failure> {
         let run = super::scores::run_or_newest(self.run.as_deref(), store, &self.db)?;
         let filter = ScoreFilter {
             run: Some(run),
@@ -142,7 +158,7 @@ impl Verify {
             case: self.case_id.clone(),
             ..ScoreFilter::default()
         };
-        Ok(VerifyRequest { filter, sample: self.sample, seed: self.seed, jobs })
+        Ok(VerifyRequest { filter, sample: self.sample, seed: self.seed, jobs, workspaces })
     }
 
     fn checked_files(&self, receipt: &Path) -> Result<(Receipt, Vec<u8>, Case), Failure> {

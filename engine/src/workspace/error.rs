@@ -1,0 +1,69 @@
+//! Why the files of a task cannot be had. Only the words.
+
+use std::io;
+
+use super::folder::{MAX_WORKSPACE_BYTES, MAX_WORKSPACE_DEPTH, MAX_WORKSPACE_FILES};
+
+/// Why the files of a task cannot be had.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkspaceError {
+    /// The folder that the user named, or the one below it that a case names, cannot be read.
+    #[error("cannot read the folder `{folder}` of the workspace: {source}")]
+    Folder {
+        /// Which.
+        folder: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// One of its files cannot be read.
+    #[error("cannot read `{path}` of the workspace: {source}")]
+    File {
+        /// Which.
+        path: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// A name that is no text.
+    #[error("the workspace has a file whose name is not Unicode: `{path}`")]
+    Name {
+        /// The name, as far as it is text.
+        path: String,
+    },
+    /// More files than are read.
+    #[error("the workspace `{folder}` has more than {MAX_WORKSPACE_FILES} files")]
+    TooMany {
+        /// Which.
+        folder: String,
+    },
+    /// More bytes than are read.
+    #[error("the workspace `{folder}` has more than {} MiB", MAX_WORKSPACE_BYTES >> 20)]
+    TooLarge {
+        /// Which.
+        folder: String,
+    },
+    /// Deeper than is read.
+    #[error("the workspace has folders more than {MAX_WORKSPACE_DEPTH} deep: `{path}`")]
+    TooDeep {
+        /// Where.
+        path: String,
+    },
+}
+
+impl WorkspaceError {
+    /// What to do about it.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            WorkspaceError::Folder { .. } => {
+                "a case names its folder in `workspace`, below the one that --workspace names"
+            }
+            WorkspaceError::File { .. } => "make it readable, or take it out of the folder",
+            WorkspaceError::Name { .. } => "rename it, or take it out of the folder",
+            WorkspaceError::TooMany { .. }
+            | WorkspaceError::TooLarge { .. }
+            | WorkspaceError::TooDeep { .. } => {
+                "take out what need not be looked at: build products, downloads (`.git` and \
+                 `node_modules` are left out already)"
+            }
+        }
+    }
+}

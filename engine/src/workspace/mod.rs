@@ -1,0 +1,20 @@
+//! The files that a task left, for scorers that were granted to look at them. Reads, and writes nothing;
+//! knows no sandbox and no case.
+//!
+//! - `folder`: the folder that a user names, and the reading of what is below it.
+//! - `files`: [`Workspace`], the files of one case as they were when it was scored.
+//! - `error`: why there are none.
+//!
+//! The files are read as a whole before the score begins, within bounds, so that what a scorer can see is
+//! one thing with one digest, however long it looks.
+
+mod error;
+mod files;
+mod folder;
+
+pub use error::WorkspaceError;
+pub use files::Workspace;
+pub use folder::{
+    LEFT_OUT, MAX_FOLDER_BYTES, MAX_WORKSPACE_BYTES, MAX_WORKSPACE_DEPTH, MAX_WORKSPACE_FILES,
+    WorkspaceFolder,
+};

@@ -1,0 +1,115 @@
+//! bleu: how many runs of one to four words of the output are in the reference texts. It judges one
+//! sentence or answer by itself; the BLEU of a whole corpus is not the mean of these.
+//!
+//! score = brevity penalty · (p1 · p2 · p3 · p4)^(1/4)
+//!
+//! p of n is the part of the output's runs of n tokens that a reference has too; the brevity penalty is
+//! exp(1 - reference length / output length) where the output is shorter than the reference, else 1.
+//! Papineni et al. 2002. Tokens, smoothing and order are those of sacrebleu (Post 2018), divided by 100.
+
+mod formula;
+mod tokens;
+
+use std::collections::HashMap;
+
+use formula::bleu;
+use scorebox_sdk::{
+    Accepted, Case, ConfigError, Fields, Info, JsonSchema, Part, Score, ScoreError, Scorer,
+    schemars,
+};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokens::tokens;
+
+/// Scores how many runs of one to four words of the output are in the reference texts: BLEU of one
+/// sentence, 0 to 1.
+///
+/// The geometric mean of the precisions of each length, times a penalty where the output is shorter than
+/// the reference. A length without a shared run counts as half of one, a quarter, … (smoothing `exp`);
+/// lengths that the output is too short for do not count (effective order). Tokens are those of
+/// mteval-v13a. References are the case's ground truth or the configured `value`; a list of them is
+/// one multi-reference BLEU, where a run may come from any of them. Papineni et al. 2002.
+///
+/// Equals sacrebleu's `sentence_bleu` divided by 100 (`case:mixed|eff:yes|tok:13a|smooth:exp`). promptfoo's
+/// `bleu` gives other figures: it knows no smoothing but a constant, and rewards what is short.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Bleu {
+    /// The longest run of words that counts; 1 or more.
+    #[serde(default = "four")]
+    max_order: usize,
+    /// Compares without regard to upper and lower case.
+    #[serde(default)]
+    ignore_case: bool,
+    /// Turns the score around: 1 when nothing is shared.
+    #[serde(default)]
+    negate: bool,
+    /// The reference text, in place of the ground truth.
+    #[serde(default)]
+    value: Option<Value>,
+    /// The reference texts, in place of the ground truth.
+    #[serde(default)]
+    values: Option<Vec<Value>>,
+    #[serde(skip)]
+    accepted: Option<Accepted<'static>>,
+}
+
+fn four() -> usize {
+    4
+}
+
+impl Scorer for Bleu {
+    const INFO: Info =
+        Info::new("bleu", "BLEU", env!("CARGO_PKG_VERSION")).reads(Fields::GROUND_TRUTH);
+
+    fn prepare(&mut self) -> Result<(), ConfigError> {
+        if self.max_order == 0 {
+            return Err(ConfigError::new("maxOrder", "should be 1 or more, found 0"));
+        }
+        self.accepted = Accepted::from_config(self.value.take(), self.values.take())?;
+        Ok(())
+    }
+
+    fn score(&self, case: &Case) -> Result<Score, ScoreError> {
+        let accepted = Accepted::or_ground_truth(&self.accepted, case)?;
+        let output = self.text(&case.output())?;
+        let references = (accepted.at_least_one()?.iter())
+            .map(|part| self.text(part))
+            .collect::<Result<Vec<_>, _>>()?;
+        let mut known = HashMap::new();
+        let output = numbers(&output, &mut known);
+        let references: Vec<_> = references.iter().map(|text| numbers(text, &mut known)).collect();
+        let bleu = bleu(&output, &references, self.max_order);
+        Ok(Score::new(if self.negate { 1.0 - bleu.score } else { bleu.score })
+            .reason(bleu.reason())
+            .meta(json!({
+                "precisions": bleu.precisions,
+                "brevityPenalty": bleu.brevity_penalty,
+                "outputTokens": bleu.output_tokens,
+                "referenceTokens": bleu.reference_tokens,
+            })))
+    }
+}
+
+impl Bleu {
+    fn text(&self, part: &Part<'_>) -> Result<String, ScoreError> {
+        let text = part.text()?;
+        Ok(if self.ignore_case { tokens(&text.to_lowercase()) } else { tokens(&text) })
+    }
+}
+
+/// The tokens of a text, each as the number that stands for it: runs of numbers are cheaper to compare.
+fn numbers<'t>(text: &'t str, known: &mut HashMap<&'t str, u32>) -> Vec<u32> {
+    let tokens = text.split(tokens::is_space).filter(|token| !token.is_empty());
+    tokens
+        .map(|token| {
+            let next = known.len() as u32;
+            *known.entry(token).or_insert(next)
+        })
+        .collect()
+}
+
+scorebox_sdk::export!(Bleu);
+
+#[cfg(test)]
+mod tests;

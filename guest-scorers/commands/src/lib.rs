@@ -1,0 +1,159 @@
+//! commands: how the commands ended that were recorded with the work: its tests, its build. Commands
+//! that the agent ran are in its trace (no-failed-commands).
+//!
+//! score = checks that hold / all checks; a check is one command or pattern
+//!
+//! The rule is niceeval's `commandSucceeded`.
+
+use scorebox_sdk::trace::{TextOrRegex, TextPattern};
+use scorebox_sdk::workspace::{Command, Workspace};
+use scorebox_sdk::{
+    Case, Checks, ConfigError, Info, JsonSchema, Score, ScoreError, Scorer, Severity, excerpt,
+    schemars,
+};
+use serde::Deserialize;
+use serde_json::json;
+
+/// How much of a command's last words goes into a reason, in characters.
+const SAID: usize = 200;
+
+/// Scores how recorded commands ended: the fraction of them that ended with `exitCode`.
+///
+/// Without patterns, every recorded command is a check. With them, every pattern is one: the
+/// commands that it matches have to end so (all of them, or as `which` says), and there has to be
+/// one. A command that did not end by itself has no exit code, and fails. The workspace is data of
+/// the case; see docs/workspace.md. Equals niceeval's `commandSucceeded`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Commands {
+    /// The command: a text that it has in it, or a regular expression.
+    #[serde(default)]
+    command: Option<TextOrRegex>,
+    /// The commands, of which each is a check.
+    #[serde(default)]
+    commands: Option<Vec<TextOrRegex>>,
+    /// The exit code that is expected.
+    #[serde(default)]
+    exit_code: i64,
+    /// Which of the commands that a pattern matches have to end so.
+    #[serde(default)]
+    which: Which,
+    /// Turns the score s around: 1 - s.
+    #[serde(default)]
+    negate: bool,
+    #[serde(skip)]
+    wanted: Vec<TextPattern>,
+}
+
+/// Which of the commands that a pattern matches count.
+#[derive(Clone, Copy, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Which {
+    /// All of them.
+    #[default]
+    All,
+    /// One at least.
+    Any,
+    /// The last one.
+    Last,
+}
+
+impl Scorer for Commands {
+    const INFO: Info = Info::new("commands", "Commands", env!("CARGO_PKG_VERSION"))
+        .reads(Workspace::READS)
+        .severity(Severity::Gate)
+        .threshold(1.0);
+
+    fn prepare(&mut self) -> Result<(), ConfigError> {
+        self.wanted =
+            TextPattern::compile_all(("command", &self.command), ("commands", &self.commands))?;
+        if self.wanted.is_empty() && self.which != Which::All {
+            let message = "needs a `command` or `commands` that it is about";
+            return Err(ConfigError::new("which", message));
+        }
+        Ok(())
+    }
+
+    fn score(&self, case: &Case) -> Result<Score, ScoreError> {
+        let workspace = Workspace::of(case)?;
+        let commands = workspace.commands()?;
+        let mut checks = Checks::default();
+        if self.wanted.is_empty() {
+            for command in commands {
+                let line = line(command);
+                checks.add(format!("`{line}` {}", self.ends()), self.holds(command), why(command));
+            }
+        }
+        for pattern in &self.wanted {
+            let matching: Vec<_> =
+                commands.iter().filter(|command| pattern.is_in(&command.command)).collect();
+            let (holds, reason) = self.check(pattern, &matching);
+            checks.add(format!("{pattern} {}", self.ends()), holds, reason);
+        }
+        if checks.is_empty() {
+            return Ok(Score::not_applicable("no command was recorded"));
+        }
+        let failed = commands.iter().filter(|command| !self.holds(command)).count();
+        let meta = json!({ "commands": commands.len(), "otherExitCode": failed });
+        let mut score = checks.into_score().meta(meta);
+        if self.negate {
+            score.score = score.score.map(|score| 1.0 - score);
+        }
+        Ok(score)
+    }
+}
+
+impl Commands {
+    fn ends(&self) -> String {
+        match self.exit_code {
+            0 => "succeeds".to_owned(),
+            code => format!("ends with exit code {code}"),
+        }
+    }
+
+    fn holds(&self, command: &Command) -> bool {
+        command.exit_code == Some(self.exit_code)
+    }
+
+    fn check(&self, pattern: &TextPattern, matching: &[&Command]) -> (bool, String) {
+        let Some(last) = matching.last() else {
+            return (false, format!("no command {pattern} was recorded"));
+        };
+        let decisive = match self.which {
+            Which::Last => Some(last),
+            Which::All => matching.iter().find(|command| !self.holds(command)),
+            Which::Any => matching.iter().find(|command| self.holds(command)),
+        };
+        match decisive {
+            Some(command) => (self.holds(command), why(command)),
+            None if self.which == Which::All => (true, format!("{pattern} {}", self.ends())),
+            None => (false, why(last)),
+        }
+    }
+}
+
+fn line(command: &Command) -> String {
+    excerpt(&command.command, 120).into_owned()
+}
+
+/// How a command ended, with its last words where it failed.
+fn why(command: &Command) -> String {
+    let line = line(command);
+    let ended = match command.exit_code {
+        Some(code) => format!("`{line}` ended with exit code {code}"),
+        None => format!("`{line}` has no exit code, so it did not end by itself"),
+    };
+    let texts = [&command.stderr, &command.stdout];
+    let mut lines = texts.into_iter().flatten().filter_map(|text| text.trim_end().lines().last());
+    match lines.find(|line| !line.trim().is_empty()) {
+        Some(said) if command.exit_code != Some(0) => {
+            format!("{ended}: {}", excerpt(said.trim(), SAID))
+        }
+        _ => ended,
+    }
+}
+
+scorebox_sdk::export!(Commands);
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,93 @@
+//! commands, as a specification. That a command succeeds when its exit code is 0 is niceeval's rule.
+
+use scorebox_sdk::serde_json::Value;
+
+use super::*;
+
+fn of(config: Value, commands: Value) -> Score {
+    let scorer: Commands = scorebox_sdk::configure(config).unwrap();
+    let workspace = json!({"workspace": {"commands": commands}});
+    scorer.score(&Case::new(json!("done")).with_metadata(workspace)).unwrap()
+}
+
+fn score(config: Value) -> Score {
+    of(
+        config,
+        json!([
+            {"command": "npm test", "exitCode": 1, "stdout": "1 passed\n2 failed\n", "stderr": ""},
+            {"command": "npm test", "exitCode": 0, "stdout": "3 passed"},
+            {"command": ["npm", "run", "build"], "exitCode": 0},
+            {"command": "npm start", "stderr": "killed"},
+        ]),
+    )
+}
+
+#[test]
+fn without_patterns_every_command_has_to_succeed() {
+    let score = score(json!({}));
+    assert_eq!(score.score, Some(0.5));
+    assert_eq!(
+        score.reason.as_deref(),
+        Some("2 of 4 checks fail, first: `npm test` ended with exit code 1: 2 failed")
+    );
+    assert_eq!(score.assertions.len(), 4);
+    assert_eq!(score.meta, Some(json!({"commands": 4, "otherExitCode": 2})));
+}
+
+#[test]
+fn a_pattern_is_about_all_that_it_matches_or_one_or_the_last() {
+    let test = |which: &str| score(json!({"command": "npm test", "which": which})).score;
+    assert_eq!(test("all"), Some(0.0));
+    assert_eq!(test("any"), Some(1.0));
+    assert_eq!(test("last"), Some(1.0));
+    let build = score(json!({"command": {"regex": "^npm run b"}}));
+    assert_eq!(build.score, Some(1.0));
+    assert_eq!(build.reason.as_deref(), Some("`^npm run b` (a regex) succeeds"));
+}
+
+#[test]
+fn a_command_has_to_be_there() {
+    let score = score(json!({"commands": ["build", "npm run lint"]}));
+    assert_eq!(score.score, Some(0.5));
+    assert_eq!(
+        score.reason.as_deref(),
+        Some("1 of 2 checks fails: no command `npm run lint` was recorded")
+    );
+}
+
+#[test]
+fn without_an_exit_code_a_command_did_not_end_by_itself() {
+    let score = score(json!({"command": "npm start"}));
+    assert_eq!(score.score, Some(0.0));
+    assert_eq!(
+        score.reason.as_deref(),
+        Some("`npm start` has no exit code, so it did not end by itself: killed")
+    );
+}
+
+#[test]
+fn another_exit_code_may_be_expected() {
+    assert_eq!(
+        score(json!({"command": "npm test", "exitCode": 1, "which": "any"})).score,
+        Some(1.0)
+    );
+    assert_eq!(score(json!({"command": "npm test", "negate": true})).score, Some(1.0));
+}
+
+#[test]
+fn no_commands_are_no_score() {
+    assert_eq!(of(json!({}), json!([])).score, None);
+    assert_eq!(of(json!({"command": "npm test"}), json!([])).score, Some(0.0));
+    let scorer: Commands = scorebox_sdk::configure(json!({})).unwrap();
+    let case = Case::new(json!("done")).with_context(json!({"diff": "", "files": []}));
+    assert_eq!(
+        scorer.score(&case).unwrap_err().message(),
+        "`context` has no `commands`, which this scorer needs; it has `files`"
+    );
+}
+
+#[test]
+fn impossible_configurations_are_refused() {
+    let refused = scorebox_sdk::configure::<Commands>(json!({"which": "last"})).err().unwrap();
+    assert_eq!(refused.to_string(), "`which`: needs a `command` or `commands` that it is about");
+}

@@ -1,0 +1,150 @@
+//! cost-budget: whether the task kept to its budget of money. It reads the cost of the case, or makes it of
+//! the tokens and a table of prices; it knows no prices itself.
+//!
+//! hard: score = 1 up to `maxCost`, else 0; proportional: 1 up to `maxCost`, else maxCost / cost;
+//! cost = (input tokens · input price + output tokens · output price) / 1 000 000
+//!
+//! The rule is that of niceeval's `maxCost`, which is hard.
+
+use std::collections::BTreeMap;
+
+use scorebox_sdk::{
+    Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, Severity, Usage,
+    schemars,
+};
+use serde::Deserialize;
+use serde_json::json;
+
+/// Scores 1 when the task cost no more than its budget; beyond it 0, or with `mode` `proportional` the
+/// budget's part of the cost (twice the budget is 0.5).
+///
+/// The cost is `usage.costUsd` of the case, or else its input and output tokens times the `prices` of the
+/// model, which the case's `metadata.model` names. A hard requirement (gate) unless the suite says
+/// otherwise.
+///
+/// Equals niceeval's `maxCost`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CostBudget {
+    /// The highest cost that scores 1, in US dollars; 0 or more.
+    max_cost: f64,
+    /// What the score is beyond the budget.
+    #[serde(default)]
+    mode: Mode,
+    /// Prices by the name of the model; `*` is for every model that has none of its own.
+    #[serde(default)]
+    prices: BTreeMap<String, Price>,
+    /// The name of the model, in place of `metadata.model`.
+    #[serde(default)]
+    model: Option<String>,
+}
+
+/// What the score is beyond the budget.
+#[derive(Clone, Copy, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Mode {
+    /// 0.
+    #[default]
+    Hard,
+    /// The budget divided by the cost.
+    Proportional,
+}
+
+/// What tokens cost, in US dollars for a million of them.
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+struct Price {
+    /// A million tokens of the prompt.
+    input: f64,
+    /// A million tokens of the answer.
+    output: f64,
+}
+
+#[derive(Default, Deserialize)]
+struct Metadata {
+    model: Option<String>,
+}
+
+impl Scorer for CostBudget {
+    const INFO: Info = Info::new("cost-budget", "Cost Budget", env!("CARGO_PKG_VERSION"))
+        .reads(Fields::USAGE.and(Fields::METADATA))
+        .severity(Severity::Gate);
+
+    fn prepare(&mut self) -> Result<(), ConfigError> {
+        let check = |key: String, dollars: f64| {
+            if dollars.is_finite() && dollars >= 0.0 {
+                return Ok(());
+            }
+            Err(ConfigError::new(key, format!("should be 0 or more US dollars, found {dollars}")))
+        };
+        check("maxCost".to_owned(), self.max_cost)?;
+        for (model, price) in &self.prices {
+            check(format!("prices.{model}.input"), price.input)?;
+            check(format!("prices.{model}.output"), price.output)?;
+        }
+        Ok(())
+    }
+
+    fn score(&self, case: &Case) -> Result<Score, ScoreError> {
+        let usage = case.require_usage()?;
+        let cost = match usage.cost_usd {
+            Some(cost) => cost,
+            None => self.price(case)?.of(usage)?,
+        };
+        let max = self.max_cost;
+        let score = match self.mode {
+            _ if cost <= max => 1.0,
+            Mode::Hard => 0.0,
+            Mode::Proportional => (max / cost).clamp(0.0, 1.0),
+        };
+        Ok(Score::new(score)
+            .reason(format!("${cost:.4} of at most ${max}"))
+            .meta(json!({ "costUsd": cost, "maxCost": max })))
+    }
+}
+
+impl CostBudget {
+    /// The price of the case's model.
+    fn price(&self, case: &Case) -> Result<Price, ScoreError> {
+        if self.prices.is_empty() {
+            return Err(ScoreError::invalid_input(
+                "`usage` has no `costUsd`, and there are no `prices` to make it of the tokens",
+            ));
+        }
+        let named = match (&self.model, case.metadata()) {
+            (Some(model), _) => Some(model.clone()),
+            (None, Some(metadata)) => metadata.read::<Metadata>()?.model,
+            (None, None) => None,
+        };
+        let price = named.as_ref().and_then(|model| self.prices.get(model));
+        price.or_else(|| self.prices.get("*")).copied().ok_or_else(|| {
+            let known: Vec<_> = self.prices.keys().map(|model| format!("`{model}`")).collect();
+            let known = known.join(", ");
+            ScoreError::invalid_input(match named {
+                Some(model) => format!("`prices` has none for the model `{model}`; it has {known}"),
+                None => format!(
+                    "the case has no `metadata.model`, and `prices` has no `*`; it has {known}"
+                ),
+            })
+        })
+    }
+}
+
+impl Price {
+    /// What a usage costs, in US dollars.
+    fn of(self, usage: &Usage) -> Result<f64, ScoreError> {
+        let rest = |known: Option<u64>| Some(usage.total_tokens?.saturating_sub(known?));
+        let input = usage.input_tokens.or_else(|| rest(usage.output_tokens));
+        let output = usage.output_tokens.or_else(|| rest(usage.input_tokens));
+        let (Some(input), Some(output)) = (input, output) else {
+            return Err(ScoreError::invalid_input(
+                "`usage` should have `costUsd`, or `inputTokens` and `outputTokens`",
+            ));
+        };
+        Ok((input as f64 * self.input + output as f64 * self.output) / 1e6)
+    }
+}
+
+scorebox_sdk::export!(CostBudget);
+
+#[cfg(test)]
+mod tests;

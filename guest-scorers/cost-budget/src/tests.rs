@@ -1,0 +1,121 @@
+//! cost-budget, as a specification.
+
+use serde_json::Value;
+
+use super::*;
+
+fn cost(dollars: f64) -> Usage {
+    Usage { cost_usd: Some(dollars), ..Usage::default() }
+}
+
+fn tokens(input: u64, output: u64) -> Usage {
+    Usage { input_tokens: Some(input), output_tokens: Some(output), ..Usage::default() }
+}
+
+fn run(config: Value, case: &Case) -> Result<Score, ScoreError> {
+    let scorer: CostBudget = scorebox_sdk::configure(config).unwrap();
+    scorer.score(case)
+}
+
+fn score(config: Value, usage: Usage) -> Score {
+    run(config, &Case::new(json!("x")).with_usage(usage)).unwrap()
+}
+
+fn prices() -> Value {
+    json!({
+        "maxCost": 0.5,
+        "prices": {"gpt-4o": {"input": 2.5, "output": 10}, "mini": {"input": 0.15, "output": 0.6}},
+    })
+}
+
+fn of_model(model: &str) -> Case {
+    Case::new(json!("x")).with_usage(tokens(100_000, 50_000)).with_metadata(json!({"model": model}))
+}
+
+#[test]
+fn up_to_the_budget_the_score_is_1_and_beyond_it_0() {
+    assert_eq!(score(json!({"maxCost": 0.5}), cost(0.5)).score, Some(1.0));
+    let over = score(json!({"maxCost": 0.5}), cost(0.50001));
+    assert_eq!(over.score, Some(0.0));
+    assert_eq!(score(json!({"maxCost": 0}), cost(0.0)).score, Some(1.0));
+}
+
+#[test]
+fn a_proportional_budget_falls_with_the_cost() {
+    let config = json!({"maxCost": 0.5, "mode": "proportional"});
+    assert_eq!(score(config.clone(), cost(0.25)).score, Some(1.0));
+    assert_eq!(score(config, cost(2.0)).score, Some(0.25));
+}
+
+#[test]
+fn a_table_of_prices_turns_tokens_into_cost() {
+    // 0.1 million at 2.5 and 0.05 million at 10 dollars.
+    let priced = run(prices(), &of_model("gpt-4o")).unwrap();
+    assert_eq!(priced.score, Some(0.0));
+    assert_eq!(priced.reason.as_deref(), Some("$0.7500 of at most $0.5"));
+    assert_eq!(priced.meta, Some(json!({"costUsd": 0.75, "maxCost": 0.5})));
+    // 0.1 million at 0.15 and 0.05 million at 0.6 dollars.
+    assert_eq!(run(prices(), &of_model("mini")).unwrap().score, Some(1.0));
+}
+
+#[test]
+fn a_known_cost_comes_before_the_table() {
+    let case = of_model("gpt-4o").with_usage(cost(0.1));
+    assert_eq!(run(prices(), &case).unwrap().score, Some(1.0));
+}
+
+#[test]
+fn the_model_may_be_configured_or_any() {
+    let mut config = prices();
+    config["model"] = json!("mini");
+    assert_eq!(run(config, &of_model("gpt-4o")).unwrap().score, Some(1.0));
+    let any = json!({"maxCost": 1, "prices": {"*": {"input": 1, "output": 1}}});
+    assert_eq!(score(any, tokens(1, 1)).score, Some(1.0));
+}
+
+#[test]
+fn tokens_that_are_not_told_are_what_is_left_of_the_total() {
+    let one = |input, output, total| {
+        let usage = Usage {
+            input_tokens: input,
+            output_tokens: output,
+            total_tokens: total,
+            ..Usage::default()
+        };
+        Price { input: 1.0, output: 2.0 }.of(&usage)
+    };
+    assert_eq!(one(Some(1_000_000), None, Some(3_000_000)), Ok(5.0));
+    assert_eq!(one(None, Some(1_000_000), Some(3_000_000)), Ok(4.0));
+    assert!(one(None, None, Some(1)).is_err());
+    assert!(one(Some(1), None, None).is_err());
+}
+
+#[test]
+fn what_is_missing_is_named() {
+    let failure = |config: Value, case: &Case| run(config, case).unwrap_err().to_string();
+    let plain = Case::new(json!("x"));
+    assert!(failure(prices(), &plain).contains("`usage`"));
+    let no_model = plain.with_usage(tokens(1, 1));
+    assert_eq!(
+        failure(prices(), &no_model),
+        "the case has no `metadata.model`, and `prices` has no `*`; it has `gpt-4o`, `mini`"
+    );
+    assert_eq!(
+        failure(prices(), &of_model("o9")),
+        "`prices` has none for the model `o9`; it has `gpt-4o`, `mini`"
+    );
+    assert!(failure(json!({"maxCost": 1}), &no_model).contains("no `prices`"));
+}
+
+#[test]
+fn wrong_amounts_are_refused_by_name() {
+    let refusal = |config| scorebox_sdk::configure::<CostBudget>(config).err().unwrap().to_string();
+    assert_eq!(
+        refusal(json!({"maxCost": -1})),
+        "`maxCost`: should be 0 or more US dollars, found -1"
+    );
+    assert_eq!(
+        refusal(json!({"maxCost": 1, "prices": {"m": {"input": 1, "output": -2}}})),
+        "`prices.m.output`: should be 0 or more US dollars, found -2"
+    );
+}

@@ -1,0 +1,194 @@
+//! diff: what the changes of the work have in them and have not: secrets, inline styles, a line that
+//! had to come. It does not say which files may change (files).
+//!
+//! score = checks that hold / all checks; a check is `isEmpty`, or one expression
+//!
+//! The rules are niceeval's `diff.isEmpty`, `diff.matches` and `notInDiff`.
+
+mod pattern;
+
+use pattern::Pattern;
+use scorebox_sdk::workspace::{Change, File, PathPatterns, Workspace};
+use scorebox_sdk::{
+    Case, Checks, ConfigError, Info, JsonSchema, Score, ScoreError, Scorer, Severity, excerpt,
+    schemars,
+};
+use serde::Deserialize;
+use serde_json::json;
+
+/// Scores what the diff of the work has in it: the fraction of the checks that hold, of which
+/// `isEmpty` is one, and every expression.
+///
+/// An expression is searched for in the diff of each changed file, with the path: in the diff's
+/// text or, where the case has only the file's content, in the content. `lines` narrows it to the
+/// lines that were added or removed. The syntax is that of Rust's regex crate; `(?i)` ignores case,
+/// `(?m)` lets `^` and `$` match at lines. The workspace is data of the case; see
+/// docs/workspace.md. Equals niceeval's `diff.isEmpty`, `diff.matches` and `notInDiff`; these
+/// search the content of changed files, so give `content` without `before` to have the same.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Diff {
+    /// Whether no file may have changed (`true`), or one has to (`false`).
+    #[serde(default)]
+    is_empty: Option<bool>,
+    /// Regular expressions that have to match.
+    #[serde(default)]
+    must_match: Vec<String>,
+    /// Regular expressions that must not match, such as `sk-[A-Za-z0-9]{20}` for secrets.
+    #[serde(default)]
+    must_not_match: Vec<String>,
+    /// What expressions are searched for in.
+    #[serde(default)]
+    lines: Lines,
+    /// Only the changes of these files count: paths or globs.
+    #[serde(default)]
+    files: Vec<String>,
+    /// The changes of these files do not count: paths or globs.
+    #[serde(default)]
+    except: Vec<String>,
+    /// Turns the score s around: 1 - s.
+    #[serde(default)]
+    negate: bool,
+    #[serde(skip)]
+    wanted: Vec<Pattern>,
+    #[serde(skip)]
+    refused: Vec<Pattern>,
+    #[serde(skip)]
+    counted: PathPatterns,
+    #[serde(skip)]
+    excepted: PathPatterns,
+}
+
+/// What expressions are searched for in.
+#[derive(Clone, Copy, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Lines {
+    /// The whole diff: paths, lines that were added and removed, and the lines around them.
+    #[default]
+    All,
+    /// The lines that were added, without the `+`.
+    Added,
+    /// The lines that were removed, without the `-`.
+    Removed,
+}
+
+impl Scorer for Diff {
+    const INFO: Info = Info::new("diff", "Diff", env!("CARGO_PKG_VERSION"))
+        .reads(Workspace::READS)
+        .severity(Severity::Gate)
+        .threshold(1.0);
+
+    fn prepare(&mut self) -> Result<(), ConfigError> {
+        let checks = usize::from(self.is_empty.is_some())
+            + self.must_match.len()
+            + self.must_not_match.len();
+        if checks == 0 {
+            return Err(ConfigError::whole(
+                "does not say what to check; give `isEmpty`, `mustMatch` or `mustNotMatch`",
+            ));
+        }
+        self.wanted = Pattern::compile_all("mustMatch", &self.must_match)?;
+        self.refused = Pattern::compile_all("mustNotMatch", &self.must_not_match)?;
+        self.counted = PathPatterns::compile("files", &self.files)?;
+        self.excepted = PathPatterns::compile("except", &self.except)?;
+        Ok(())
+    }
+
+    fn score(&self, case: &Case) -> Result<Score, ScoreError> {
+        let workspace = Workspace::of(case)?;
+        let counts = |file: &File| {
+            (self.counted.is_empty() || self.counted.match_any(file.path()))
+                && !self.excepted.match_any(file.path())
+        };
+        let mut changes = workspace.changes()?;
+        changes.retain(|file| counts(file));
+        let mut checks = Checks::default();
+        if let Some(empty) = self.is_empty {
+            let reason = match changes.as_slice() {
+                [] => "nothing changed".to_owned(),
+                [only] => format!("`{}` changed", excerpt(only.path(), 120)),
+                [first, more @ ..] => {
+                    let path = excerpt(first.path(), 120);
+                    format!("`{path}` and {} more files changed", more.len())
+                }
+            };
+            let name = if empty { "nothing changed" } else { "something changed" };
+            checks.add(name, changes.is_empty() == empty, reason);
+        }
+        let texts: Vec<_> = changes.iter().map(|file| self.texts(&workspace, file)).collect();
+        let patterns = self.wanted.iter().map(|pattern| (pattern, true));
+        let patterns = patterns.chain(self.refused.iter().map(|pattern| (pattern, false)));
+        for (pattern, wanted) in patterns {
+            let hit = changes
+                .iter()
+                .zip(&texts)
+                .find(|(_, texts)| texts.iter().any(|text| pattern.is_in(text)));
+            let reason = match hit {
+                Some((file, _)) => {
+                    format!("{pattern} is in {}", self.place(&workspace, file, pattern))
+                }
+                None => format!("{pattern} is not in {}", self.searched()),
+            };
+            let not = if wanted { "" } else { "not " };
+            let name = format!("{pattern} is {not}in {}", self.searched());
+            checks.add(name, hit.is_some() == wanted, reason);
+        }
+        let mut score = checks.into_score().meta(json!({ "changedFiles": changes.len() }));
+        if self.negate {
+            score.score = score.score.map(|score| 1.0 - score);
+        }
+        Ok(score)
+    }
+}
+
+impl Diff {
+    /// What is searched of one file.
+    fn texts(&self, workspace: &Workspace, file: &File) -> Vec<String> {
+        let Some(change) = self.change() else {
+            let mut texts = vec![file.path().to_owned()];
+            texts.extend(file.from().map(str::to_owned));
+            texts.push(workspace.diff_of(file).into_owned());
+            return texts;
+        };
+        let lines = workspace.changed_lines(file);
+        let lines = lines.iter().filter(|line| line.change == change).map(|line| line.text);
+        vec![lines.collect::<Vec<_>>().join("\n")]
+    }
+
+    fn change(&self) -> Option<Change> {
+        match self.lines {
+            Lines::All => None,
+            Lines::Added => Some(Change::Added),
+            Lines::Removed => Some(Change::Removed),
+        }
+    }
+
+    fn searched(&self) -> &'static str {
+        match self.lines {
+            Lines::All => "the diff",
+            Lines::Added => "the lines that were added",
+            Lines::Removed => "the lines that were removed",
+        }
+    }
+
+    /// The file, and the first changed line of it that matches by itself. Not the text: it may be a
+    /// secret.
+    fn place(&self, workspace: &Workspace, file: &File, pattern: &Pattern) -> String {
+        let path = format!("`{}`", excerpt(file.path(), 120));
+        let lines = workspace.changed_lines(file);
+        let line = lines
+            .iter()
+            .filter(|line| self.change().is_none_or(|change| change == line.change))
+            .find(|line| pattern.is_in(line.text));
+        match line {
+            Some(line) if line.change == Change::Added => format!("{path}, line {}", line.number),
+            Some(line) => format!("{path}, line {} before", line.number),
+            None => path,
+        }
+    }
+}
+
+scorebox_sdk::export!(Diff);
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,120 @@
+//! equals: 1 where the output deeply equals the expected value, else 0, naming the first place that
+//! differs. It weighs nothing: for how much differs see json-diff, for texts with options exact-match.
+
+mod difference;
+
+use difference::first_difference;
+use scorebox_sdk::{
+    Accepted, Case, ConfigError, Fields, Info, JsonSchema, Part, Score, ScoreError, Scorer, equal,
+    schemars,
+};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// Scores 1 when the output deeply equals the expected value, else 0, and says where they first differ.
+///
+/// Numbers are equal by value (`1` equals `1.0`), texts code point by code point, objects whatever the
+/// order of their keys, lists in order. Where one side is an object or a list and the other a text that
+/// holds one as JSON, the content is compared: see `parse`. The expected value is the case's ground truth
+/// or the configured `value`; a list of them means that any one will do, and a list output may also equal
+/// the whole ground-truth list.
+///
+/// Equals niceeval's `equals` with `parse` `never`, and with `auto` promptfoo's for texts, objects and
+/// lists.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Equals {
+    /// What to do with a text that holds an object or a list: a model often writes JSON as text.
+    #[serde(default)]
+    parse: Parse,
+    /// Turns the score around: 1 when the output equals none of the expected values.
+    #[serde(default)]
+    negate: bool,
+    /// The expected value, in place of the ground truth. For JSON `null`, use `values`.
+    #[serde(default)]
+    value: Option<Value>,
+    /// The expected values, in place of the ground truth; any one will do.
+    #[serde(default)]
+    values: Option<Vec<Value>>,
+    #[serde(skip)]
+    accepted: Option<Accepted<'static>>,
+}
+
+/// What to do with a text that holds an object or a list.
+#[derive(Clone, Copy, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Parse {
+    /// Compares its content with an object or a list.
+    #[default]
+    Auto,
+    /// Compares it as a text.
+    Never,
+}
+
+impl Scorer for Equals {
+    const INFO: Info =
+        Info::new("equals", "Equals", env!("CARGO_PKG_VERSION")).reads(Fields::GROUND_TRUTH);
+
+    fn prepare(&mut self) -> Result<(), ConfigError> {
+        self.accepted = Accepted::from_config(self.value.take(), self.values.take())?;
+        Ok(())
+    }
+
+    fn score(&self, case: &Case) -> Result<Score, ScoreError> {
+        let accepted = Accepted::or_ground_truth(&self.accepted, case)?;
+        let output = case.output();
+        let value = output.value()?;
+        let mut expected =
+            (accepted.parts().iter()).map(Part::value).collect::<Result<Vec<_>, _>>()?;
+        if accepted.is_list() {
+            expected.push(Value::Array(expected.clone()));
+        }
+        let equals = expected.iter().any(|expected| self.same(&value, expected));
+        let score = Score::pass(equals != self.negate);
+        if equals {
+            return Ok(score.reason(format!("{} equals the expected value", output.excerpt())));
+        }
+        match (accepted.parts(), expected.as_slice()) {
+            ([_], [expected, ..]) => {
+                let (left, right) = self.alike(&value, expected);
+                let difference = first_difference(&left, &right);
+                Ok(score.reason(difference.sentence()).meta(json!({ "path": difference.path })))
+            }
+            (many, _) => Ok(score.reason(format!(
+                "{} equals none of {} expected values",
+                output.excerpt(),
+                many.len()
+            ))),
+        }
+    }
+}
+
+impl Equals {
+    fn same(&self, output: &Value, expected: &Value) -> bool {
+        let (output, expected) = self.alike(output, expected);
+        equal(&output, &expected)
+    }
+
+    /// Both values, with a text's content in its place where it is compared with an object or a list.
+    fn alike(&self, output: &Value, expected: &Value) -> (Value, Value) {
+        let content = |text: &Value, other: &Value| match text {
+            Value::String(text) if self.parse == Parse::Auto && is_container(other) => {
+                serde_json::from_str(text).ok().filter(is_container)
+            }
+            _ => None,
+        };
+        (
+            content(output, expected).unwrap_or_else(|| output.clone()),
+            content(expected, output).unwrap_or_else(|| expected.clone()),
+        )
+    }
+}
+
+fn is_container(value: &Value) -> bool {
+    value.is_object() || value.is_array()
+}
+
+scorebox_sdk::export!(Equals);
+
+#[cfg(test)]
+mod tests;

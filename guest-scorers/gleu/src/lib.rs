@@ -1,0 +1,133 @@
+//! gleu: how many runs of one to four words the output and the expected text share, by the side that
+//! shares less. It parts texts at white space only: `mat.` and `mat` are two words.
+//!
+//! score = min(precision, recall) = shared runs / runs of the text that has more
+//!
+//! Google-BLEU, Wu et al. 2016, arXiv:1609.08144. The same number as `sentence_gleu` of NLTK.
+
+mod overlap;
+
+use std::collections::HashMap;
+
+use overlap::Overlap;
+use scorebox_sdk::{
+    Accepted, Case, ConfigError, Fields, Info, JsonSchema, Part, Score, ScoreError, Scorer,
+    schemars,
+};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// Scores how many runs of one to four words the output shares with the reference text: the smaller of
+/// precision and recall.
+///
+/// Words are what white space parts, and punctuation belongs to them. The reference is the case's ground
+/// truth or the configured `value`; of a list of them the best match counts. Where neither text has a
+/// word the score is 0, as in NLTK. Wu et al. 2016.
+///
+/// Equals NLTK's `sentence_gleu` on `text.split()`, and with `ignoreCase` and `ignoreFullStops` promptfoo's
+/// `gleu`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Gleu {
+    /// The shortest run of words that counts; 1 or more.
+    #[serde(default = "one")]
+    min_order: usize,
+    /// The longest run of words that counts; `minOrder` or more.
+    #[serde(default = "four")]
+    max_order: usize,
+    /// Compares without regard to upper and lower case.
+    #[serde(default)]
+    ignore_case: bool,
+    /// Compares words without the full stops at their end.
+    #[serde(default)]
+    ignore_full_stops: bool,
+    /// Turns the score around: 1 when nothing is shared.
+    #[serde(default)]
+    negate: bool,
+    /// The reference text, in place of the ground truth.
+    #[serde(default)]
+    value: Option<Value>,
+    /// The reference texts, in place of the ground truth; the best match counts.
+    #[serde(default)]
+    values: Option<Vec<Value>>,
+    #[serde(skip)]
+    accepted: Option<Accepted<'static>>,
+}
+
+fn one() -> usize {
+    1
+}
+
+fn four() -> usize {
+    4
+}
+
+impl Scorer for Gleu {
+    const INFO: Info =
+        Info::new("gleu", "GLEU", env!("CARGO_PKG_VERSION")).reads(Fields::GROUND_TRUTH);
+
+    fn prepare(&mut self) -> Result<(), ConfigError> {
+        let (least, most) = (self.min_order, self.max_order);
+        if least == 0 {
+            return Err(ConfigError::new("minOrder", "should be 1 or more, found 0"));
+        }
+        if most < least {
+            let message = format!("should be `minOrder` ({least}) or more, found {most}");
+            return Err(ConfigError::new("maxOrder", message));
+        }
+        self.accepted = Accepted::from_config(self.value.take(), self.values.take())?;
+        Ok(())
+    }
+
+    fn score(&self, case: &Case) -> Result<Score, ScoreError> {
+        let accepted = Accepted::or_ground_truth(&self.accepted, case)?;
+        let mut known = HashMap::new();
+        let output = self.words(&case.output(), &mut known)?;
+        let mut best: Option<Overlap> = None;
+        for part in accepted.at_least_one()? {
+            let reference = self.words(part, &mut known)?;
+            let overlap = Overlap::of(&output, &reference, self.min_order..=self.max_order);
+            best = match best {
+                Some(best) if best.gleu() >= overlap.gleu() => Some(best),
+                _ => Some(overlap),
+            };
+        }
+        let best = best.unwrap_or_default();
+        let Overlap { shared, output, reference } = best;
+        let gleu = best.gleu();
+        Ok(Score::new(if self.negate { 1.0 - gleu } else { gleu })
+            .reason(format!(
+                "runs of words in common: {shared}; of the output: {output}, of the reference: {reference}"
+            ))
+            .meta(json!({ "shared": shared, "output": output, "reference": reference })))
+    }
+}
+
+impl Gleu {
+    /// The words of a text, each as the number that stands for it.
+    fn words(
+        &self,
+        part: &Part<'_>,
+        known: &mut HashMap<String, u32>,
+    ) -> Result<Vec<u32>, ScoreError> {
+        let text = part.text()?;
+        let text = if self.ignore_case { text.to_lowercase().into() } else { text };
+        let words = text.split(is_space).filter(|word| !word.is_empty());
+        let number = |word: &str| {
+            let word = if self.ignore_full_stops { word.trim_end_matches('.') } else { word };
+            let next = known.len() as u32;
+            *known.entry(word.to_owned()).or_insert(next)
+        };
+        Ok(words.map(number).collect())
+    }
+}
+
+/// White space as Python sees it: Unicode's, and the four separators of ASCII.
+fn is_space(c: char) -> bool {
+    c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c)
+}
+
+scorebox_sdk::export!(Gleu);
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,129 @@
+//! Compares two JSON values part by part, as `JSONDiff` of autoevals does. It chooses no expected value.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use rapidfuzz::distance::levenshtein;
+use serde_json::{Map, Value};
+
+use crate::compact::compact;
+
+/// How deep texts inside values are still read as JSON: each may hold another one.
+const DEEPEST_TEXT: usize = 128;
+
+/// How to compare.
+#[derive(Clone, Copy)]
+pub(crate) struct Diff {
+    /// Texts that hold JSON stay texts.
+    pub(crate) preserve_strings: bool,
+}
+
+/// How alike two values are.
+pub(crate) struct Alike {
+    /// 0 to 1.
+    pub(crate) score: f64,
+    /// The same for each key or place; none where they have no parts.
+    pub(crate) parts: Vec<(String, f64)>,
+}
+
+impl Diff {
+    /// How alike two values are, and how alike in each of their parts.
+    pub(crate) fn alike(self, output: &Value, expected: &Value) -> Alike {
+        let parts: Vec<_> = match (&*self.read(output), &*self.read(expected)) {
+            (Value::Object(left), Value::Object(right)) => (keys(left, right).into_iter())
+                .map(|key| (key.clone(), self.member(left.get(key), right.get(key), 1)))
+                .collect(),
+            (Value::Array(left), Value::Array(right)) => (0..left.len().max(right.len()))
+                .map(|index| {
+                    let pair = left.get(index).zip(right.get(index));
+                    (index.to_string(), pair.map_or(0.0, |(l, r)| self.compare(l, r, 1)))
+                })
+                .collect(),
+            _ => Vec::new(),
+        };
+        let score = match parts.len() {
+            0 => self.compare(output, expected, 0),
+            count => parts.iter().map(|(_, alike)| alike).sum::<f64>() / count as f64,
+        };
+        Alike { score, parts }
+    }
+
+    /// A text's content, where it holds an object or a list.
+    pub(crate) fn read(self, value: &Value) -> Cow<'_, Value> {
+        let content = match value {
+            Value::String(text) if !self.preserve_strings => serde_json::from_str(text).ok(),
+            _ => None,
+        };
+        let content = content.filter(|content: &Value| content.is_object() || content.is_array());
+        content.map_or(Cow::Borrowed(value), Cow::Owned)
+    }
+
+    fn compare(self, output: &Value, expected: &Value, depth: usize) -> f64 {
+        let deeper = depth + 1;
+        let read =
+            |value| if depth < DEEPEST_TEXT { self.read(value) } else { Cow::Borrowed(value) };
+        let (output, expected) = (read(output), read(expected));
+        match (&*output, &*expected) {
+            (Value::Object(left), Value::Object(right)) => {
+                let keys = keys(left, right);
+                if keys.is_empty() {
+                    return 1.0;
+                }
+                let alike = |key: &&String| self.member(left.get(*key), right.get(*key), deeper);
+                keys.iter().map(alike).sum::<f64>() / keys.len() as f64
+            }
+            (Value::Array(left), Value::Array(right)) => {
+                let longer = left.len().max(right.len());
+                if longer == 0 {
+                    return 1.0;
+                }
+                let pairs = left.iter().zip(right);
+                pairs.map(|(l, r)| self.compare(l, r, deeper)).sum::<f64>() / longer as f64
+            }
+            (Value::String(left), Value::String(right)) => alike_texts(left, right),
+            (Value::Null, Value::Null) => 1.0,
+            (Value::Null, _) | (_, Value::Null) => 0.0,
+            (left, right) => match (number(left), number(right)) {
+                (Some(left), Some(right)) => alike_numbers(left, right),
+                _ => alike_texts(&compact(left), &compact(right)),
+            },
+        }
+    }
+
+    /// A key that one side lacks counts as `null` there.
+    fn member(self, output: Option<&Value>, expected: Option<&Value>, depth: usize) -> f64 {
+        self.compare(output.unwrap_or(&Value::Null), expected.unwrap_or(&Value::Null), depth)
+    }
+}
+
+/// The keys of either.
+fn keys<'v>(left: &'v Map<String, Value>, right: &'v Map<String, Value>) -> BTreeSet<&'v String> {
+    left.keys().chain(right.keys()).collect()
+}
+
+/// In Python, `True` is the number 1 and `False` the number 0.
+fn number(value: &Value) -> Option<f64> {
+    match value {
+        Value::Bool(truth) => Some(f64::from(u8::from(*truth))),
+        other => other.as_f64(),
+    }
+}
+
+/// 1 - distance / sum of the two; see the scorer numeric-diff.
+fn alike_numbers(output: f64, expected: f64) -> f64 {
+    if output == expected {
+        return 1.0;
+    }
+    // Halved, so that the sum of the largest numbers is still one.
+    let (output, expected) = (output / 2.0, expected / 2.0);
+    let sum = output.abs() + expected.abs();
+    if sum == 0.0 { 0.0 } else { (1.0 - (expected - output).abs() / sum).clamp(0.0, 1.0) }
+}
+
+/// 1 - edit distance / length of the longer one, in code points; see the scorer levenshtein.
+fn alike_texts(left: &str, right: &str) -> f64 {
+    match left.chars().count().max(right.chars().count()) {
+        0 => 1.0,
+        longest => 1.0 - levenshtein::distance(left.chars(), right.chars()) as f64 / longest as f64,
+    }
+}

@@ -1,0 +1,125 @@
+//! json-diff: how alike two JSON values are, part by part. It reads no meaning into keys or order: a list
+//! is compared place by place.
+//!
+//! Of two objects the mean over all keys of either; of two lists the mean over all places of the longer
+//! one; two texts by levenshtein, two numbers by numeric-diff; values of other kinds by levenshtein of
+//! their compact JSON
+
+mod compact;
+mod diff;
+
+use diff::{Alike, Diff};
+use scorebox_sdk::{
+    Accepted, Case, ConfigError, Fields, Info, JsonSchema, Part, Score, ScoreError, Scorer,
+    excerpt, schemars,
+};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// Scores how alike the output and the expected value are, 0 to 1, part by part.
+///
+/// - Two objects: the mean over the keys of either; a key that one side lacks counts as `null` there.
+/// - Two lists: the mean over the places of the longer one; nothing is moved.
+/// - Two texts: 1 - edit distance / length of the longer one. A text that holds an object or a list as
+///   JSON is compared as that, unless `preserveStrings` says no.
+/// - Two numbers: 1 - |expected - output| / (|expected| + |output|), two zeros 1; `true` counts as 1 and
+///   `false` as 0.
+/// - `null` equals `null` and nothing else.
+/// - Anything else: the two as compact JSON with sorted keys and ASCII only, compared as texts.
+///
+/// The expected value is the case's ground truth or the configured `value`. A ground truth that is a list
+/// is the expected list; those of its items that are of the output's kind count as expected values too, and
+/// the most alike counts.
+///
+/// Equals autoevals' `JSONDiff` (Python) with its defaults, except that a text with `NaN` or `Infinity` in it
+/// is no JSON.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct JsonDiff {
+    /// Compares a text as a text, also where it holds JSON.
+    #[serde(default)]
+    preserve_strings: bool,
+    /// Turns the score around: 1 when nothing is alike.
+    #[serde(default)]
+    negate: bool,
+    /// The expected value, in place of the ground truth. For JSON `null`, use `values`.
+    #[serde(default)]
+    value: Option<Value>,
+    /// The expected values, in place of the ground truth; the most alike counts.
+    #[serde(default)]
+    values: Option<Vec<Value>>,
+    #[serde(skip)]
+    accepted: Option<Accepted<'static>>,
+}
+
+impl Scorer for JsonDiff {
+    const INFO: Info =
+        Info::new("json-diff", "JSON Diff", env!("CARGO_PKG_VERSION")).reads(Fields::GROUND_TRUTH);
+
+    fn prepare(&mut self) -> Result<(), ConfigError> {
+        self.accepted = Accepted::from_config(self.value.take(), self.values.take())?;
+        Ok(())
+    }
+
+    fn score(&self, case: &Case) -> Result<Score, ScoreError> {
+        let accepted = Accepted::or_ground_truth(&self.accepted, case)?;
+        let diff = Diff { preserve_strings: self.preserve_strings };
+        let output = diff.read(&case.output().value()?).into_owned();
+        let mut expected =
+            (accepted.parts().iter()).map(Part::value).collect::<Result<Vec<_>, _>>()?;
+        if accepted.is_list() {
+            let whole = Value::Array(expected.clone());
+            expected.retain(|item| same_kind(&diff.read(item), &output));
+            expected.insert(0, whole);
+        }
+        let mut best: Option<Alike> = None;
+        for expected in expected {
+            let alike = diff.alike(&output, &expected);
+            best = match best {
+                Some(best) if best.score >= alike.score => Some(best),
+                _ => Some(alike),
+            };
+        }
+        // There is at least one: the whole list, or what is configured.
+        let Alike { score, parts } = best.ok_or("no expected value")?;
+        let shown: Vec<_> = parts.iter().take(SHOWN_PARTS).collect();
+        Ok(Score::new(if self.negate { 1.0 - score } else { score })
+            .reason(reason(score, &parts))
+            .meta(json!({ "parts": shown })))
+    }
+}
+
+/// The most parts that `meta` lists.
+const SHOWN_PARTS: usize = 100;
+
+fn same_kind(left: &Value, right: &Value) -> bool {
+    let kind = |value: &Value| match value {
+        Value::Null => 0,
+        Value::Bool(_) | Value::Number(_) => 1,
+        Value::String(_) => 2,
+        Value::Array(_) => 3,
+        Value::Object(_) => 4,
+    };
+    kind(left) == kind(right)
+}
+
+/// Which part is the least alike, where there are parts.
+fn reason(alike: f64, parts: &[(String, f64)]) -> String {
+    let differing = parts.iter().filter(|(_, alike)| *alike < 1.0);
+    let least = differing.clone().min_by(|left, right| left.1.total_cmp(&right.1));
+    match least {
+        Some((name, least)) => format!(
+            "{} of {} parts differ, most of all `{}` ({least:.2})",
+            differing.count(),
+            parts.len(),
+            excerpt(name, 80)
+        ),
+        None if alike == 1.0 => "equal to the expected value".to_owned(),
+        None => format!("alike by {alike:.2}"),
+    }
+}
+
+scorebox_sdk::export!(JsonDiff);
+
+#[cfg(test)]
+mod tests;

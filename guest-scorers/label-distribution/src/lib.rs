@@ -1,0 +1,107 @@
+//! label-distribution: how the labels of a run's cases are spread, said once at the end of the run. It
+//! judges no output, and does not ask whether a label is right.
+//!
+//! fraction = cases with the label / cases with any label
+//! skew     = largest fraction - smallest fraction, 0 where there is no label
+//!
+//! The formulas are those of Orbiter's `label_distribution`. The skewness of statistics is another
+//! number.
+
+mod distribution;
+
+use scorebox_sdk::{
+    Case, ConfigError, Fields, Info, JsonSchema, Part, Score, ScoreError, Scored, Scorer,
+    Summarizer, excerpt, schemars,
+};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// The longest label that a score can have, in bytes; a longer one is cut there, and whole in `meta`.
+const LABEL_BYTES: usize = 200;
+
+/// Says how the labels of a run's cases are spread: which there are, how often, and how unevenly.
+///
+/// A case's label is the string, number or boolean at `labelKey` of its input or, where it is not
+/// there, of its metadata. A case gets no score, only its label. The answer is the summary at the end of
+/// the run: `labels` (sorted), `fractions` (in the same order), `counts`, and `skew`: the largest
+/// fraction - the smallest, 0 where all labels are equally frequent. Cases without a label count in
+/// none of these; `unlabelled` says how many they are, if any.
+///
+/// Equals Orbiter's `label_distribution`. On purpose, a case has no score where Orbiter's has a 0 that
+/// means nothing, and the metadata is looked at too.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LabelDistribution {
+    /// The key of the label; not empty.
+    #[serde(default = "default_label_key")]
+    label_key: String,
+}
+
+fn default_label_key() -> String {
+    "label".to_owned()
+}
+
+impl Scorer for LabelDistribution {
+    const INFO: Info =
+        Info::new("label-distribution", "Label Distribution", env!("CARGO_PKG_VERSION"))
+            .reads(Fields::INPUT.and(Fields::METADATA));
+
+    fn prepare(&mut self) -> Result<(), ConfigError> {
+        if self.label_key.is_empty() {
+            return Err(ConfigError::new("labelKey", "is empty; give the key of the label"));
+        }
+        Ok(())
+    }
+
+    fn score(&self, case: &Case) -> Result<Score, ScoreError> {
+        for part in [case.input(), case.metadata()].into_iter().flatten() {
+            if let Some(label) = self.label_in(&part)? {
+                let text = distribution::text(&label);
+                let cut = match text.len() {
+                    0..=LABEL_BYTES => text,
+                    // Four bytes are the most that a character takes.
+                    _ => excerpt(&text, LABEL_BYTES / 4 - 1).into_owned(),
+                };
+                let reason = format!("the label is {}", excerpt(&label.to_string(), 80));
+                return Ok(Score::not_applicable(reason)
+                    .label(cut)
+                    .meta(json!({ "label": label })));
+            }
+        }
+        let key = excerpt(&self.label_key, 80);
+        let reason = format!("no label: neither `input` nor `metadata` has `{key}`");
+        Ok(Score::not_applicable(reason).meta(json!({ "label": null })))
+    }
+}
+
+impl LabelDistribution {
+    /// The label that a part of a case has, if any; `null` is none.
+    fn label_in(&self, part: &Part<'_>) -> Result<Option<Value>, ScoreError> {
+        if part.kind() != "an object" {
+            return Ok(None);
+        }
+        let mut value = part.value()?;
+        let kind = match value.get_mut(&self.label_key).map(Value::take) {
+            None | Some(Value::Null) => return Ok(None),
+            Some(Value::Array(_)) => "an array",
+            Some(Value::Object(_)) => "an object",
+            Some(label) => return Ok(Some(label)),
+        };
+        let place = format!("{}.{}", part.name(), self.label_key);
+        Err(ScoreError::invalid_input(format!(
+            "`{}` should be a label (a string, a number or a boolean), found {kind}",
+            excerpt(&place, 80)
+        )))
+    }
+}
+
+impl Summarizer for LabelDistribution {
+    fn summarize(&self, scores: &[Scored]) -> Result<Value, ScoreError> {
+        distribution::summarize(scores)
+    }
+}
+
+scorebox_sdk::export!(LabelDistribution, summary);
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,94 @@
+//! list-contains, as a specification. The figures are from `ListContains` of autoevals 0.4.1.
+
+use super::*;
+
+fn score(config: Value, output: Value, truth: Value) -> Score {
+    let scorer: ListContains = scorebox_sdk::configure(config).unwrap();
+    scorer.score(&Case::new(output).with_ground_truth(truth)).unwrap()
+}
+
+fn check(output: Value, truth: Value, expected: f64) {
+    let found = score(json!({}), output.clone(), truth.clone()).score.unwrap();
+    assert!((found - expected).abs() < 1e-12, "{output} {truth}: {found}, not {expected}");
+}
+
+#[test]
+fn the_best_pairing_is_divided_by_the_longer_list() {
+    check(json!(["a"]), json!(["a"]), 1.0);
+    check(json!(["b", "a"]), json!(["a", "b"]), 1.0);
+    check(json!(["a", "b"]), json!(["a"]), 0.5);
+    check(json!(["a"]), json!(["a", "b"]), 0.5);
+    let words = json!(["workspaces", "section", "view", "others", "workspace", "team", "pinning"]);
+    let found = json!(["starred", "multiple different workspaces", "shortcuts"]);
+    check(found, words, 0.121_823_442_020_486_35);
+}
+
+#[test]
+fn extra_items_may_cost_nothing() {
+    let allowed = json!({"allowExtra": true});
+    assert_eq!(score(allowed.clone(), json!(["a", "b"]), json!(["b"])).score, Some(1.0));
+    assert_eq!(score(allowed, json!(["a"]), json!(["a", "b"])).score, Some(0.5));
+}
+
+#[test]
+fn an_empty_list_matches_only_an_empty_list() {
+    check(json!([]), json!([]), 1.0);
+    check(json!([0]), json!([]), 0.0);
+    check(json!([]), json!([0]), 0.0);
+}
+
+#[test]
+fn items_that_are_no_texts_are_compared_as_json() {
+    check(json!([10, "x"]), json!(["x", "10"]), 1.0);
+    check(json!([{"a": 1}]), json!([{"a": 2}]), 6.0 / 7.0);
+}
+
+#[test]
+fn a_text_may_hold_the_list() {
+    check(json!("[\"a\", \"b\"]"), json!(["b", "a"]), 1.0);
+    let scorer: ListContains = scorebox_sdk::configure(json!({})).unwrap();
+    let failure = |output: Value, truth: Value| {
+        let case = Case::new(output).with_ground_truth(truth);
+        scorer.score(&case).unwrap_err().to_string()
+    };
+    assert_eq!(
+        failure(json!("a, b"), json!(["a"])),
+        "`output` should be a list, or a text that holds one as JSON, found a string"
+    );
+    assert!(failure(json!(["a"]), json!({"a": 1})).starts_with("`groundTruth` should be a list"));
+    assert!(scorer.score(&Case::new(json!([]))).is_err());
+}
+
+#[test]
+fn several_expected_lists_may_be_given() {
+    check(json!(["c"]), json!([["a", "b"], ["c"]]), 1.0);
+    let values = json!({"values": [["a", "b"], ["c"]]});
+    assert_eq!(score(values, json!(["c"]), json!(["x"])).score, Some(1.0));
+    let value = json!({"value": ["c"]});
+    assert_eq!(score(value, json!(["c"]), json!(["x"])).score, Some(1.0));
+    let refusal =
+        |config| scorebox_sdk::configure::<ListContains>(config).err().unwrap().to_string();
+    assert!(refusal(json!({"values": []})).starts_with("`values`: is an empty list"));
+    assert!(refusal(json!({"value": [], "values": [[]]})).starts_with("`values`: give either"));
+}
+
+#[test]
+fn the_pairs_are_told() {
+    let score = score(json!({}), json!(["ab", "x"]), json!(["x", "ac"]));
+    assert_eq!(
+        score.reason.as_deref(),
+        Some("1 of 2 expected items are there, among 2 items; the best pairing is worth 1.50")
+    );
+    assert_eq!(
+        score.meta,
+        Some(json!({"pairs": [
+            {"output": "ab", "expected": "ac", "score": 0.5},
+            {"output": "x", "expected": "x", "score": 1.0},
+        ]}))
+    );
+}
+
+#[test]
+fn negate_turns_the_score_around() {
+    assert_eq!(score(json!({"negate": true}), json!(["a", "b"]), json!(["a"])).score, Some(0.5));
+}

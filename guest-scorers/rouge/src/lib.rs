@@ -1,0 +1,176 @@
+//! rouge: how many words, word pairs or words in the same order the output shares with a reference
+//! text. It compares English letters and digits only: every other character parts words.
+//!
+//! ROUGE-N counts shared runs of N words, ROUGE-L the longest common subsequence of words;
+//! precision = shared / those of the output, recall = shared / those of the reference,
+//! f1 = 2 · precision · recall / (precision + recall)
+//!
+//! Lin 2004, "ROUGE: A Package for Automatic Evaluation of Summaries". The same numbers as rouge-score of
+//! Google Research.
+
+mod overlap;
+mod porter;
+
+use std::collections::HashMap;
+
+use overlap::{Overlap, longest_sequence, shared_runs};
+use scorebox_sdk::{
+    Accepted, Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, schemars,
+};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// Scores how much of a reference text is in the output, by ROUGE: shared words (`1`), pairs of words
+/// (`2`), or the longest common subsequence of words (`L`).
+///
+/// Precision is the shared part of the output, recall the shared part of the reference, f1 their
+/// harmonic mean. Words are runs of the letters a to z and digits, without case; a text in another
+/// script has none. ROUGE-L takes the text as one sentence. The reference is the case's ground truth or
+/// the configured `value`; of a list of them the one with the best f1 counts. Lin 2004.
+///
+/// Equals rouge-score's `rouge1`, `rouge2` and `rougeL`, and with a list its `score_multi`; `stemmer`
+/// `porter` is its `use_stemmer`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Rouge {
+    /// What is shared.
+    #[serde(default)]
+    variant: Variant,
+    /// Which part of it is the score.
+    #[serde(default)]
+    measure: Measure,
+    /// What makes the forms of a word equal.
+    #[serde(default)]
+    stemmer: Stemmer,
+    /// Turns the score around: 1 when nothing is shared.
+    #[serde(default)]
+    negate: bool,
+    /// The reference text, in place of the ground truth.
+    #[serde(default)]
+    value: Option<Value>,
+    /// The reference texts, in place of the ground truth; the one with the best f1 counts.
+    #[serde(default)]
+    values: Option<Vec<Value>>,
+    #[serde(skip)]
+    accepted: Option<Accepted<'static>>,
+}
+
+/// What is shared.
+#[derive(Clone, Copy, Default, Deserialize, JsonSchema)]
+enum Variant {
+    /// Words.
+    #[serde(rename = "1")]
+    Words,
+    /// Pairs of words that follow each other.
+    #[serde(rename = "2")]
+    Pairs,
+    /// The longest sequence of words that both have in the same order, with others between.
+    #[default]
+    #[serde(rename = "L")]
+    Sequence,
+}
+
+/// Which part of it is the score.
+#[derive(Clone, Copy, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Measure {
+    /// How much of the output is in the reference.
+    Precision,
+    /// How much of the reference is in the output.
+    Recall,
+    /// The harmonic mean of the two.
+    #[default]
+    F1,
+}
+
+/// What makes the forms of a word equal.
+#[derive(Clone, Copy, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Stemmer {
+    /// Nothing: `cat` and `cats` are two words.
+    #[default]
+    None,
+    /// M. Porter's suffix stripping for English (1980), as NLTK extends it; for words of more than
+    /// three characters.
+    Porter,
+}
+
+impl Scorer for Rouge {
+    const INFO: Info =
+        Info::new("rouge", "ROUGE", env!("CARGO_PKG_VERSION")).reads(Fields::GROUND_TRUTH);
+
+    fn prepare(&mut self) -> Result<(), ConfigError> {
+        self.accepted = Accepted::from_config(self.value.take(), self.values.take())?;
+        Ok(())
+    }
+
+    fn score(&self, case: &Case) -> Result<Score, ScoreError> {
+        let accepted = Accepted::or_ground_truth(&self.accepted, case)?;
+        let mut numbers = HashMap::new();
+        let output = self.words(&case.output().text()?, &mut numbers);
+        let mut best: Option<Overlap> = None;
+        for part in accepted.at_least_one()? {
+            let reference = self.words(&part.text()?, &mut numbers);
+            let overlap = self.overlap(&output, &reference);
+            best = match best {
+                Some(best) if best.f1() >= overlap.f1() => Some(best),
+                _ => Some(overlap),
+            };
+        }
+        let overlap = best.unwrap_or_default();
+        let score = match self.measure {
+            Measure::Precision => overlap.precision(),
+            Measure::Recall => overlap.recall(),
+            Measure::F1 => overlap.f1(),
+        };
+        Ok(Score::new(if self.negate { 1.0 - score } else { score })
+            .reason(self.reason(overlap))
+            .meta(json!({
+                "precision": overlap.precision(),
+                "recall": overlap.recall(),
+                "f1": overlap.f1(),
+            })))
+    }
+}
+
+impl Rouge {
+    /// The words of a text, each as the number that stands for it.
+    fn words(&self, text: &str, numbers: &mut HashMap<String, u32>) -> Vec<u32> {
+        let lower = text.to_lowercase();
+        let words =
+            lower.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+        words
+            .map(|word| {
+                let stems = self.stemmer == Stemmer::Porter && word.len() > 3;
+                let word = if stems { porter::stem(word) } else { word.to_owned() };
+                let next = numbers.len() as u32;
+                *numbers.entry(word).or_insert(next)
+            })
+            .collect()
+    }
+
+    fn overlap(&self, output: &[u32], reference: &[u32]) -> Overlap {
+        match self.variant {
+            Variant::Words => shared_runs(output, reference, 1),
+            Variant::Pairs => shared_runs(output, reference, 2),
+            Variant::Sequence => longest_sequence(output, reference),
+        }
+    }
+
+    fn reason(&self, overlap: Overlap) -> String {
+        let things = match self.variant {
+            Variant::Words => "words",
+            Variant::Pairs => "pairs of words",
+            Variant::Sequence => "words in the same order",
+        };
+        let Overlap { shared, output, reference } = overlap;
+        format!(
+            "{things} in common: {shared}; of the output: {output}, of the reference: {reference}"
+        )
+    }
+}
+
+scorebox_sdk::export!(Rouge);
+
+#[cfg(test)]
+mod tests;

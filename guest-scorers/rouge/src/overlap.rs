@@ -1,0 +1,58 @@
+//! How much two sequences of words have in common. A word is a number here.
+
+use std::collections::HashMap;
+
+use rapidfuzz::distance::lcs_seq;
+
+/// How many things two texts have, and how many in common.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Overlap {
+    pub(crate) shared: usize,
+    pub(crate) output: usize,
+    pub(crate) reference: usize,
+}
+
+impl Overlap {
+    pub(crate) fn precision(self) -> f64 {
+        self.shared as f64 / self.output.max(1) as f64
+    }
+
+    pub(crate) fn recall(self) -> f64 {
+        self.shared as f64 / self.reference.max(1) as f64
+    }
+
+    pub(crate) fn f1(self) -> f64 {
+        let (precision, recall) = (self.precision(), self.recall());
+        if precision + recall == 0.0 {
+            0.0
+        } else {
+            2.0 * precision * recall / (precision + recall)
+        }
+    }
+}
+
+/// Runs of `length` words that both have; each as often as in the text that has it less often.
+pub(crate) fn shared_runs(output: &[u32], reference: &[u32], length: usize) -> Overlap {
+    let mut left: HashMap<&[u32], usize> = HashMap::new();
+    for run in reference.windows(length) {
+        *left.entry(run).or_default() += 1;
+    }
+    let mut shared = 0;
+    for run in output.windows(length) {
+        if let Some(count) = left.get_mut(run).filter(|count| **count > 0) {
+            *count -= 1;
+            shared += 1;
+        }
+    }
+    let runs = |words: &[u32]| (words.len() + 1).saturating_sub(length);
+    Overlap { shared, output: runs(output), reference: runs(reference) }
+}
+
+/// The words of the longest sequence that both have in the same order, with others between.
+pub(crate) fn longest_sequence(output: &[u32], reference: &[u32]) -> Overlap {
+    Overlap {
+        shared: lcs_seq::similarity(output.iter().copied(), reference.iter().copied()),
+        output: output.len(),
+        reference: reference.len(),
+    }
+}

@@ -1,0 +1,129 @@
+//! satisfies: what a jq expression says of the whole case, so that a rule of one line needs no component
+//! of its own. It has no files, clock, environment or modules, and no formats and dates of jq.
+//!
+//! score = 1 for true, 0 for false, a number from 0 to 1 as it is; null or nothing: not applicable
+//!
+//! The language is jq's (https://jqlang.org), by jaq.
+
+mod natives;
+mod program;
+
+use program::Program;
+use scorebox_sdk::{
+    Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, excerpt, schemars,
+};
+use serde::Deserialize;
+use serde_json::{Map, json};
+
+/// Scores what a jq expression says of the case: `true` is 1, `false` is 0, and a number from 0 to 1 is
+/// the score itself.
+///
+/// The expression's input is the whole case: `.output`, `.input`, `.groundTruth`, `.context`,
+/// `.latencyMs`, `.outputSchema`, `.trace`, `.usage` (`inputTokens`, `outputTokens`, `totalTokens`,
+/// `costUsd`), `.metadata`, `.baseline`; what the case lacks is `null`. Where it gives `null` or nothing, it
+/// does not apply to the case; an error of the expression is no score. All of jq is there but files,
+/// modules, clock, environment, `input`, `halt`, dates and the formats `@base64`, `@html`, `@uri`; regular
+/// expressions have the syntax of regex-lite. Fuel bounds an expression that does not end.
+///
+/// Stands in for niceeval's `satisfies`, and for promptfoo's `javascript` and `python` of one line.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Satisfies {
+    /// The jq expression, such as `.output | length < 200` or `.usage.outputTokens <= 10000`.
+    expression: String,
+    /// What the expression checks, in a few words; stands in the reason in place of the expression.
+    #[serde(default)]
+    label: Option<String>,
+    #[serde(skip)]
+    program: Option<Program>,
+}
+
+impl Scorer for Satisfies {
+    const INFO: Info = Info::new("satisfies", "Satisfies", env!("CARGO_PKG_VERSION")).reads(
+        Fields::INPUT
+            .and(Fields::GROUND_TRUTH)
+            .and(Fields::CONTEXT)
+            .and(Fields::LATENCY)
+            .and(Fields::OUTPUT_SCHEMA)
+            .and(Fields::TRACE)
+            .and(Fields::USAGE)
+            .and(Fields::METADATA)
+            .and(Fields::BASELINE),
+    );
+
+    fn prepare(&mut self) -> Result<(), ConfigError> {
+        let program = Program::compile(&self.expression);
+        self.program = Some(program.map_err(|error| ConfigError::new("expression", error))?);
+        Ok(())
+    }
+
+    fn score(&self, case: &Case) -> Result<Score, ScoreError> {
+        let program = self.program.as_ref().ok_or("the expression was not compiled")?;
+        let results = program.run(&case_as_json(case)).map_err(|error| {
+            ScoreError::invalid_input(format!("`expression`: {}", excerpt(&error, 300)))
+        })?;
+        let label = self.label.as_deref().unwrap_or(&self.expression);
+        let label = excerpt(label, 120);
+        match results.as_slice() {
+            [] => Ok(Score::not_applicable(format!("{label}: gives nothing"))),
+            [one] => match (one.as_bool(), one.as_f64()) {
+                _ if one.is_null() => Ok(Score::not_applicable(format!("{label}: gives null"))),
+                (Some(holds), _) => Ok(Score::pass(holds).reason(format!("{label}: {holds}"))),
+                (None, Some(number)) if (0.0..=1.0).contains(&number) => {
+                    Ok(Score::new(number).reason(format!("{label}: {number}")))
+                }
+                _ => Err(wrong_result(&one.to_string())),
+            },
+            _ => Err(ScoreError::invalid_input(
+                "`expression` gives more than one result; make one of them, such as with `all(…)`, \
+                 `any(…)` or `first(…)`",
+            )),
+        }
+    }
+}
+
+fn wrong_result(result: &str) -> ScoreError {
+    let result = excerpt(result, 80);
+    ScoreError::invalid_input(format!(
+        "`expression` should give true, false, null or a number from 0 to 1; found {result}"
+    ))
+}
+
+/// The whole case as one JSON text, made of the texts that were read.
+fn case_as_json(case: &Case) -> String {
+    let output = case.output();
+    let mut text = format!("{{\"output\":{}", output.json());
+    let parts = [
+        case.input(),
+        case.ground_truth(),
+        case.context(),
+        case.output_schema(),
+        case.trace(),
+        case.metadata(),
+        case.baseline(),
+    ];
+    for part in parts.into_iter().flatten() {
+        text.push_str(&format!(",\"{}\":{}", part.name(), part.json()));
+    }
+    if let Some(latency) = case.latency_ms() {
+        text.push_str(&format!(",\"latencyMs\":{}", json!(latency)));
+    }
+    if let Some(usage) = case.usage() {
+        let mut known = Map::new();
+        let tokens = [
+            ("inputTokens", usage.input_tokens),
+            ("outputTokens", usage.output_tokens),
+            ("totalTokens", usage.total()),
+        ];
+        known.extend(tokens.into_iter().filter_map(|(key, n)| Some((key.to_owned(), json!(n?)))));
+        known.extend(usage.cost_usd.map(|cost| ("costUsd".to_owned(), json!(cost))));
+        text.push_str(&format!(",\"usage\":{}", json!(known)));
+    }
+    text.push('}');
+    text
+}
+
+scorebox_sdk::export!(Satisfies);
+
+#[cfg(test)]
+mod tests;

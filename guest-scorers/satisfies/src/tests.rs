@@ -1,0 +1,152 @@
+//! satisfies, as a specification. What the expressions give is checked against jq 1.7 where it is not
+//! plain.
+
+use scorebox_sdk::Usage;
+use serde_json::Value;
+
+use super::*;
+
+fn scorer(expression: &str) -> Satisfies {
+    scorebox_sdk::configure(json!({ "expression": expression })).unwrap()
+}
+
+fn score_of(expression: &str, case: &Case) -> Option<f64> {
+    scorer(expression).score(case).unwrap().score
+}
+
+fn gives(expression: &str, output: Value) -> Option<f64> {
+    score_of(expression, &Case::new(output))
+}
+
+fn failure(expression: &str, output: Value) -> String {
+    scorer(expression).score(&Case::new(output)).unwrap_err().to_string()
+}
+
+fn refusal(expression: &str) -> String {
+    let error = scorebox_sdk::configure::<Satisfies>(json!({ "expression": expression })).err();
+    error.expect("a refusal").to_string()
+}
+
+#[test]
+fn true_is_1_false_is_0_and_a_number_is_itself() {
+    assert_eq!(gives(".output | length < 10", json!("short")), Some(1.0));
+    assert_eq!(gives(".output.total > 0", json!({"total": -1})), Some(0.0));
+    assert_eq!(gives("[.output[] | select(. > 2)] | length / 4", json!([1, 2, 3, 4])), Some(0.5));
+}
+
+#[test]
+fn null_and_nothing_mean_that_the_rule_does_not_apply() {
+    let score = scorer(".output.total").score(&Case::new(json!({}))).unwrap();
+    assert_eq!(score.score, None);
+    assert_eq!(score.reason.as_deref(), Some(".output.total: gives null"));
+    assert_eq!(gives(".output | select(type == \"object\") | true", json!(1)), None);
+}
+
+#[test]
+fn the_whole_case_is_there() {
+    let usage = Usage { input_tokens: Some(3), output_tokens: Some(4), ..Usage::default() };
+    let case = Case::new(json!({"b": 1}))
+        .with_input(json!("i"))
+        .with_ground_truth(json!([1]))
+        .with_context(json!(["c"]))
+        .with_latency_ms(12.5)
+        .with_output_schema(json!(true))
+        .with_trace(json!([{"role": "user"}]))
+        .with_usage(usage)
+        .with_metadata(json!({"m": null}))
+        .with_baseline(json!(0));
+    let keys = "[\"baseline\",\"context\",\"groundTruth\",\"input\",\"latencyMs\",\"metadata\",\
+                \"output\",\"outputSchema\",\"trace\",\"usage\"]";
+    assert_eq!(score_of(&format!("keys == {keys}"), &case), Some(1.0));
+    assert_eq!(score_of(".usage.totalTokens == 7 and .latencyMs == 12.5", &case), Some(1.0));
+    assert_eq!(score_of("all(.trace[]; .role == \"user\")", &case), Some(1.0));
+    assert_eq!(score_of(".usage | has(\"costUsd\")", &case), Some(0.0));
+    assert_eq!(gives(".usage == null", json!(1)), Some(1.0));
+}
+
+#[test]
+fn the_reason_has_the_label_or_the_expression() {
+    let config = json!({"expression": ".output > 0", "label": "total is positive"});
+    let labelled: Satisfies = scorebox_sdk::configure(config).unwrap();
+    let score = labelled.score(&Case::new(json!(1))).unwrap();
+    assert_eq!(score.reason.as_deref(), Some("total is positive: true"));
+}
+
+#[test]
+fn regular_expressions_are_those_of_jq() {
+    let is = |expression: &str| assert_eq!(gives(expression, json!("ab Ab ñx")), Some(1.0));
+    is(".output | test(\"^AB\"; \"i\")");
+    is(
+        ".output | [match(\"(?<l>[a-z])x\"; \"g\") | .offset, .captures[0].name] == [6, \"l\"] | not",
+    );
+    is("[.output | match(\"(?<l>b)\"; \"g\") | .offset] == [1, 4]");
+    is(".output | match(\"x\").offset == 7");
+    is(
+        ".output | capture(\"(?<first>\\\\w+) (?<second>\\\\w+)\") == {first: \"ab\", second: \"Ab\"}",
+    );
+    is("[.output | scan(\"[aA]b\")] == [\"ab\", \"Ab\"]");
+    is(".output | gsub(\"b\"; \"c\") == \"ac Ac ñx\"");
+    is(".output | sub(\"(?<x>a)\"; \"\\(.x)!\") == \"a!b Ab ñx\"");
+    is("[.output | splits(\" +\")] == [\"ab\", \"Ab\", \"ñx\"]");
+    assert!(failure(".output | test(\"(\")", json!("x")).contains("invalid regex"));
+    assert!(failure(".output | test(\"x\"; \"q\")", json!("x")).contains("invalid regex flag: q"));
+}
+
+#[test]
+fn formulas_have_functions() {
+    let is = |expression: &str| assert_eq!(gives(expression, json!(8)), Some(1.0), "{expression}");
+    is(".output | log2 == 3");
+    is("pow(.output; 2) == 64");
+    is("(.output * 2 | sqrt) == 4");
+    is("((1 | exp | log) - 1 | abs) < 1e-9");
+    is("(100 | log10) == 2 and (2.5 | floor) == 2");
+}
+
+#[test]
+fn an_expression_that_is_none_is_refused_with_its_place() {
+    assert_eq!(refusal(".output |"), "`expression`: is no jq expression: expected term at its end");
+    assert_eq!(
+        refusal("(.output"),
+        "`expression`: is no jq expression: expected closing parenthesis at its end"
+    );
+    assert_eq!(
+        refusal(".output ) . x"),
+        "`expression`: is no jq expression: expected token at character 9, before `) . x`"
+    );
+    assert_eq!(refusal(".output | lenght"), "`expression`: no filter `lenght` is known");
+}
+
+#[test]
+fn nothing_reaches_out_of_the_sandbox() {
+    for name in ["now", "env", "input", "halt", "debug", "stderr", "localtime", "input_filename"] {
+        assert_eq!(refusal(name), format!("`expression`: no filter `{name}` is known"));
+    }
+    assert!(refusal("$ENV").contains("no variable `$ENV` is known"));
+    assert!(refusal("include \"x\"; .").contains("modules cannot be loaded"));
+}
+
+#[test]
+fn an_error_is_no_score() {
+    let error = failure(".output.total > 0", json!("text"));
+    assert!(error.starts_with("`expression`: cannot index \"text\""), "{error}");
+    assert!(failure("error(\"no\")", json!(1)).contains("no"));
+    assert_eq!(
+        failure(".output", json!("yes")),
+        "`expression` should give true, false, null or a number from 0 to 1; found \"yes\""
+    );
+    assert!(failure(".output", json!(7)).ends_with("found 7"));
+    assert!(failure("nan", json!(7)).contains("found"));
+}
+
+#[test]
+fn one_result_is_wanted() {
+    assert!(failure(".output[] > 1", json!([1, 2])).contains("more than one result"));
+    // An endless stream is not followed.
+    assert!(failure("repeat(true)", json!(1)).contains("more than one result"));
+}
+
+#[test]
+fn a_deep_case_is_walked() {
+    let deep = (0..120).fold(json!(1), |inner, _| json!([inner]));
+    assert_eq!(gives("[.. | numbers] == [1]", deep), Some(1.0));
+}

@@ -1,0 +1,99 @@
+//! Vitest's and Jest's JSON, which is one format. A file of tests that cannot be loaded is a failing
+//! test with the file's name.
+
+use serde::Deserialize;
+
+use crate::report::not_json;
+use crate::reported::{Outcome, Reported};
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Report {
+    test_results: Vec<File>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct File {
+    #[serde(default)]
+    name: String,
+    #[serde(default)]
+    status: Option<String>,
+    #[serde(default)]
+    message: Option<String>,
+    #[serde(default)]
+    assertion_results: Vec<Test>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Test {
+    #[serde(default)]
+    ancestor_titles: Vec<String>,
+    #[serde(default)]
+    full_name: String,
+    #[serde(default)]
+    title: Option<String>,
+    status: String,
+    #[serde(default)]
+    failure_messages: Option<Vec<String>>,
+}
+
+/// The tests of a report. Names begin with the file, from the folder that all files share.
+pub(crate) fn read(text: &str) -> Result<Vec<Reported>, String> {
+    let report: Report = serde_json::from_str(text).map_err(|error| not_json(&error))?;
+    let paths: Vec<String> =
+        report.test_results.iter().map(|file| file.name.replace('\\', "/")).collect();
+    let shared = shared_folder(&paths);
+    let mut tests = Vec::new();
+    for (file, path) in report.test_results.iter().zip(&paths) {
+        let path = &path[shared..];
+        let mut any_failed = false;
+        for test in &file.assertion_results {
+            let outcome = match test.status.as_str() {
+                "passed" | "pass" => Outcome::Passed,
+                "failed" | "fail" => Outcome::failed(
+                    &test.failure_messages.as_deref().unwrap_or_default().join("\n"),
+                ),
+                "skipped" | "pending" | "todo" | "disabled" | "focused" | "skip" => {
+                    Outcome::Skipped
+                }
+                other => {
+                    return Err(format!("a test has the status `{other}`, which is not known"));
+                }
+            };
+            any_failed |= matches!(outcome, Outcome::Failed(_));
+            let mut parts = vec![path];
+            match &test.title {
+                Some(title) => {
+                    parts.extend(test.ancestor_titles.iter().map(String::as_str));
+                    parts.push(title);
+                }
+                None => parts.push(&test.full_name),
+            }
+            parts.retain(|part| !part.is_empty());
+            tests.push(Reported::new(parts.join(" > "), outcome));
+        }
+        if file.status.as_deref() == Some("failed") && !any_failed {
+            let name = if path.is_empty() { "a file of tests" } else { path };
+            tests.push(Reported::failed(name, file.message.as_deref().unwrap_or_default()));
+        }
+    }
+    Ok(tests)
+}
+
+/// How many bytes of all paths are the folder that they share.
+fn shared_folder(paths: &[String]) -> usize {
+    let Some(first) = paths.first() else { return 0 };
+    let mut shared = first.rfind('/').map_or(0, |slash| slash + 1);
+    for path in paths {
+        let same = path.bytes().zip(first.bytes()).take(shared).take_while(|(a, b)| a == b).count();
+        if same < shared {
+            shared = first.as_bytes()[..same]
+                .iter()
+                .rposition(|byte| *byte == b'/')
+                .map_or(0, |slash| slash + 1);
+        }
+    }
+    shared
+}

@@ -1,0 +1,236 @@
+//! JUnit XML, as many tools write it: suites in suites, with tests in them. Entities of its own and
+//! documents elsewhere are not looked up.
+
+use quick_xml::XmlVersion;
+use quick_xml::escape::resolve_predefined_entity;
+use quick_xml::events::{BytesStart, Event};
+use quick_xml::reader::Reader;
+
+use crate::reported::{Outcome, Reported, full_name};
+
+/// The deepest nesting of elements.
+const DEPTH: usize = 64;
+/// The most attributes of an element that are looked at.
+const ATTRIBUTES: usize = 64;
+/// The most of a failure's text that is kept while reading, in bytes.
+const TEXT: usize = 16 << 10;
+
+#[derive(Default)]
+struct Attributes {
+    name: String,
+    class_name: String,
+    message: String,
+    kind: String,
+    failures: u64,
+}
+
+struct Suite {
+    name: String,
+    failures: u64,
+    tests_before: usize,
+}
+
+struct Test {
+    attributes: Attributes,
+    failure: Option<Failure>,
+    is_skipped: bool,
+}
+
+#[derive(Default)]
+struct Failure {
+    message: String,
+    text: String,
+}
+
+/// The tests of a report.
+pub(crate) fn read(text: &str) -> Result<Vec<Reported>, String> {
+    let mut reader = Reader::from_str(text);
+    let mut state = State::default();
+    let wrong = |at: u64, what: &dyn std::fmt::Display| {
+        let line = 1 + text.as_bytes()[..(at as usize).min(text.len())]
+            .iter()
+            .filter(|byte| **byte == b'\n')
+            .count();
+        format!("it is not XML as it should be: {what}, in line {line}")
+    };
+    loop {
+        let event = reader.read_event().map_err(|error| wrong(reader.error_position(), &error))?;
+        let result = match event {
+            Event::Start(start) => state.open(&start),
+            Event::Empty(start) => state.open(&start).map(|()| state.close()),
+            Event::End(_) => {
+                state.close();
+                Ok(())
+            }
+            Event::Text(text) => {
+                state.text(&text.xml10_content());
+                Ok(())
+            }
+            Event::CData(text) => {
+                state.text(&text.xml10_content());
+                Ok(())
+            }
+            Event::GeneralRef(name) => {
+                let character = name.resolve_char_ref().ok().flatten();
+                match character {
+                    Some(character) => state.text(character.encode_utf8(&mut [0; 4])),
+                    None => state
+                        .text(resolve_predefined_entity(&name.xml10_content()).unwrap_or_default()),
+                }
+                Ok(())
+            }
+            Event::Eof if state.depth > 0 => {
+                Err("it ends before its elements are closed".to_owned())
+            }
+            Event::Eof if !state.began => {
+                Err("it has no element `testsuites` or `testsuite`".to_owned())
+            }
+            Event::Eof => return Ok(state.tests),
+            _ => Ok(()),
+        };
+        result.map_err(|what| wrong(reader.buffer_position(), &what))?;
+    }
+}
+
+#[derive(Default)]
+struct State {
+    tests: Vec<Reported>,
+    /// Of every open element, what it is.
+    open: Vec<Element>,
+    suites: Vec<Suite>,
+    test: Option<Test>,
+    depth: usize,
+    began: bool,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Element {
+    Suites,
+    Suite,
+    Test,
+    /// A failure or an error of a test.
+    Failure,
+    Other,
+}
+
+impl State {
+    fn open(&mut self, start: &BytesStart<'_>) -> Result<(), String> {
+        let name = start.local_name();
+        let element = match (name.as_ref(), &mut self.test) {
+            ("testsuites", None) => Element::Suites,
+            ("testsuite", None) => Element::Suite,
+            ("testcase", None) => Element::Test,
+            ("failure" | "error", Some(test)) if self.open.last() == Some(&Element::Test) => {
+                let attributes = attributes(start)?;
+                let said = if attributes.message.is_empty() {
+                    attributes.kind
+                } else {
+                    attributes.message
+                };
+                // Of several failures the first one's message is told.
+                test.failure.get_or_insert_with(|| Failure { message: said, ..Failure::default() });
+                Element::Failure
+            }
+            ("skipped" | "disabled", Some(test)) => {
+                test.is_skipped = true;
+                Element::Other
+            }
+            _ => Element::Other,
+        };
+        if !self.began && !matches!(element, Element::Suites | Element::Suite) {
+            return Err(format!(
+                "the element `{}` is no `testsuites` or `testsuite`",
+                name.as_ref()
+            ));
+        }
+        self.began = true;
+        self.depth += 1;
+        if self.depth > DEPTH {
+            return Err(format!("elements are nested more than {DEPTH} deep"));
+        }
+        match element {
+            Element::Suite => {
+                let Attributes { name, failures, .. } = attributes(start)?;
+                self.suites.push(Suite { name, failures, tests_before: self.tests.len() });
+            }
+            Element::Test => {
+                let attributes = attributes(start)?;
+                self.test = Some(Test { attributes, failure: None, is_skipped: false });
+            }
+            _ => {}
+        }
+        self.open.push(element);
+        Ok(())
+    }
+
+    fn close(&mut self) {
+        self.depth = self.depth.saturating_sub(1);
+        match self.open.pop() {
+            Some(Element::Suite) => {
+                if let Some(suite) = self.suites.pop()
+                    && suite.tests_before == self.tests.len()
+                    && suite.failures > 0
+                {
+                    let name = if suite.name.is_empty() { "a suite" } else { &suite.name };
+                    let why = format!("it counts {} failures, and no tests", suite.failures);
+                    self.tests.push(Reported::failed(name, &why));
+                }
+            }
+            Some(Element::Test) => {
+                if let Some(test) = self.test.take() {
+                    let name = self.name(&test.attributes);
+                    let outcome = match test.failure {
+                        _ if test.is_skipped => Outcome::Skipped,
+                        Some(Failure { message, text }) => {
+                            Outcome::failed(&format!("{message}\n{}", text.trim()))
+                        }
+                        None => Outcome::Passed,
+                    };
+                    self.tests.push(Reported::new(name, outcome));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The class, or where there is none the suites, and the name. Node writes `test` for a class.
+    fn name(&self, test: &Attributes) -> String {
+        let name = if test.name.is_empty() { "a test" } else { &test.name };
+        if test.class_name.is_empty() || test.class_name == "test" {
+            full_name(self.suites.iter().map(|suite| suite.name.as_str()), name)
+        } else {
+            full_name([test.class_name.as_str()], name)
+        }
+    }
+
+    /// The text of a failure.
+    fn text(&mut self, text: &str) {
+        if self.open.last() == Some(&Element::Failure)
+            && let Some(Test { failure: Some(failure), .. }) = &mut self.test
+            && failure.text.len() < TEXT
+        {
+            failure.text.push_str(&text[..text.floor_char_boundary(TEXT)]);
+        }
+    }
+}
+
+fn attributes(start: &BytesStart<'_>) -> Result<Attributes, String> {
+    let mut found = Attributes::default();
+    // Looking for doubles would cost the square of their number.
+    for attribute in start.attributes().with_checks(false).take(ATTRIBUTES) {
+        let attribute = attribute.map_err(|error| error.to_string())?;
+        let value = || {
+            let value = attribute.normalized_value(XmlVersion::Implicit1_0);
+            value.map(|value| value.into_owned()).map_err(|error| error.to_string())
+        };
+        match attribute.key.as_ref() {
+            "name" => found.name = value()?,
+            "classname" => found.class_name = value()?,
+            "message" => found.message = value()?,
+            "type" => found.kind = value()?,
+            "failures" | "errors" => found.failures += value()?.parse().unwrap_or(0),
+            _ => {}
+        }
+    }
+    Ok(found)
+}

@@ -1,0 +1,72 @@
+//! time-cost: how much of a time budget is left. It reads a measured time and measures nothing itself; for a
+//! target below which all is well see latency.
+//!
+//! score = 1 - elapsed / maxMs, within 0 and 1
+//!
+//! The rule is that of Orbiter's `TimeCostScorer`.
+
+use scorebox_sdk::{
+    Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, schemars,
+};
+use serde::Deserialize;
+use serde_json::json;
+
+/// Scores how much of a time budget is left: 1 - elapsed / `maxMs`, and 0 from `maxMs` on.
+///
+/// The elapsed time is `_time_cost_ms` of an output that is an object, or else the case's latency. Where
+/// neither is known it counts as 0, which scores 1, and `meta.skipped` says so.
+///
+/// Equals Orbiter's `TimeCostScorer` (`time_cost`), which knows no latency besides.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TimeCost {
+    /// The time from which the score is 0, in milliseconds; more than 0.
+    #[serde(default = "half_a_minute")]
+    max_ms: f64,
+}
+
+fn half_a_minute() -> f64 {
+    30_000.0
+}
+
+/// What an output may say of itself.
+#[derive(Deserialize)]
+struct Timed {
+    #[serde(rename = "_time_cost_ms")]
+    time_cost_ms: Option<f64>,
+}
+
+impl Scorer for TimeCost {
+    const INFO: Info =
+        Info::new("time-cost", "Time Cost", env!("CARGO_PKG_VERSION")).reads(Fields::LATENCY);
+
+    fn prepare(&mut self) -> Result<(), ConfigError> {
+        if !self.max_ms.is_finite() || self.max_ms <= 0.0 {
+            let message = format!("should be more than 0 milliseconds, found {}", self.max_ms);
+            return Err(ConfigError::new("maxMs", message));
+        }
+        Ok(())
+    }
+
+    fn score(&self, case: &Case) -> Result<Score, ScoreError> {
+        let output = case.output();
+        let own = match output.kind() {
+            "an object" => output.read::<Timed>()?.time_cost_ms,
+            _ => None,
+        };
+        let max = self.max_ms;
+        let Some(elapsed) = own.or(case.latency_ms()) else {
+            return Ok(Score::new(1.0)
+                .reason("no time is known: neither `_time_cost_ms` of the output nor `latencyMs`")
+                .meta(json!({ "elapsedMs": 0.0, "maxMs": max, "skipped": true })));
+        };
+        Ok(Score::new((1.0 - elapsed / max).clamp(0.0, 1.0))
+            .reason(format!("{elapsed} ms of at most {max} ms"))
+            .meta(json!({ "elapsedMs": elapsed, "maxMs": max })))
+    }
+}
+
+scorebox_sdk::export!(TimeCost);
+
+#[cfg(test)]
+mod tests;

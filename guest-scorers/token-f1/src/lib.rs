@@ -1,0 +1,139 @@
+//! token-f1: how many words the output shares with the expected answer, in any order. It knows nothing
+//! of word order or meaning.
+//!
+//! precision = shared words / words of the output, recall = shared words / words of the expected answer,
+//! score = 2 · precision · recall / (precision + recall)
+//!
+//! The measure of SQuAD (Rajpurkar et al. 2016, arXiv:1606.05250): words are counted as often as they
+//! stand there. How words are made equal follows `f1` of Inspect; see `words`.
+
+mod words;
+
+use std::collections::HashMap;
+
+use scorebox_sdk::{
+    Accepted, Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, schemars,
+};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use words::{normalize_token, words};
+
+/// Scores how many words the output shares with the expected answer: the harmonic mean of precision and
+/// recall (SQuAD's F1), where a word counts as often as it stands there.
+///
+/// Words are compared without case, punctuation and the articles a, an, the; a hyphen parts words; numbers
+/// compare by value (`3,000` is `3000.0`). The expected answer is the case's ground truth or the configured
+/// `value`; of a list of them the best match counts, and those without any word are passed over. Where
+/// neither side has a word the score is 1, as in SQuAD 2.0. Rajpurkar et al. 2016.
+///
+/// Equals Inspect's `compute_f1`, with the figures of its scorer `f1` but for two things: that one rounds to
+/// two decimals, and gives 0 where the expected answer has no word.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TokenF1 {
+    /// Words that do not count, besides the articles.
+    #[serde(default)]
+    stop_words: Vec<String>,
+    /// Turns the score around: 1 when no word is shared.
+    #[serde(default)]
+    negate: bool,
+    /// The expected answer, in place of the ground truth.
+    #[serde(default)]
+    value: Option<Value>,
+    /// The expected answers, in place of the ground truth; the best match counts.
+    #[serde(default)]
+    values: Option<Vec<Value>>,
+    #[serde(skip)]
+    accepted: Option<Accepted<'static>>,
+}
+
+impl Scorer for TokenF1 {
+    const INFO: Info =
+        Info::new("token-f1", "Token F1", env!("CARGO_PKG_VERSION")).reads(Fields::GROUND_TRUTH);
+
+    fn prepare(&mut self) -> Result<(), ConfigError> {
+        self.accepted = Accepted::from_config(self.value.take(), self.values.take())?;
+        self.stop_words = self.stop_words.iter().map(|word| normalize_token(word)).collect();
+        Ok(())
+    }
+
+    fn score(&self, case: &Case) -> Result<Score, ScoreError> {
+        let accepted = Accepted::or_ground_truth(&self.accepted, case)?;
+        let output = words(&case.output().text()?, &self.stop_words);
+        let mut best: Option<Overlap> = None;
+        for part in accepted.at_least_one()? {
+            let expected = words(&part.text()?, &self.stop_words);
+            if !expected.is_empty() {
+                let overlap = Overlap::of(&output, &expected);
+                best = match best {
+                    Some(best) if best.f1() >= overlap.f1() => Some(best),
+                    _ => Some(overlap),
+                };
+            }
+        }
+        let overlap = best.unwrap_or(Overlap { shared: 0, output: output.len(), expected: 0 });
+        let f1 = overlap.f1();
+        Ok(Score::new(if self.negate { 1.0 - f1 } else { f1 })
+            .reason(overlap.reason())
+            .meta(json!({ "precision": overlap.precision(), "recall": overlap.recall() })))
+    }
+}
+
+/// How many words two texts have, and how many in common.
+#[derive(Debug, Clone, Copy)]
+struct Overlap {
+    shared: usize,
+    output: usize,
+    expected: usize,
+}
+
+impl Overlap {
+    fn of(output: &[String], expected: &[String]) -> Self {
+        let mut left: HashMap<&str, usize> = HashMap::new();
+        for word in expected {
+            *left.entry(word).or_default() += 1;
+        }
+        let mut shared = 0;
+        for word in output {
+            if let Some(count) = left.get_mut(word.as_str()).filter(|count| **count > 0) {
+                *count -= 1;
+                shared += 1;
+            }
+        }
+        Self { shared, output: output.len(), expected: expected.len() }
+    }
+
+    fn precision(self) -> f64 {
+        share(self.shared, self.output)
+    }
+
+    fn recall(self) -> f64 {
+        share(self.shared, self.expected)
+    }
+
+    fn f1(self) -> f64 {
+        let (precision, recall) = (self.precision(), self.recall());
+        if precision + recall == 0.0 {
+            0.0
+        } else {
+            2.0 * precision * recall / (precision + recall)
+        }
+    }
+
+    fn reason(self) -> String {
+        let Self { shared, output, expected } = self;
+        format!(
+            "words in common: {shared}; of the output: {output}, of the expected answer: {expected}"
+        )
+    }
+}
+
+/// Of no words at all, nothing is missing.
+fn share(shared: usize, all: usize) -> f64 {
+    if all == 0 { 1.0 } else { shared as f64 / all as f64 }
+}
+
+scorebox_sdk::export!(TokenF1);
+
+#[cfg(test)]
+mod tests;

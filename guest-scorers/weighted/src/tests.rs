@@ -1,0 +1,80 @@
+//! weighted, as a specification. The three figures of the first tests are from the tests of dify's
+//! `WeightedScorer`.
+
+use scorebox_sdk::Usage;
+use serde_json::Value;
+
+use super::*;
+
+fn score(config: Value, case: &Case) -> Score {
+    let scorer: Weighted = scorebox_sdk::configure(config).unwrap();
+    scorer.score(case).unwrap()
+}
+
+fn attempt(metadata: Value) -> Case {
+    Case::new(json!("x")).with_metadata(metadata)
+}
+
+#[test]
+fn success_and_rating_give_points_and_time_and_tokens_cost_some() {
+    let case = attempt(json!({
+        "succeeded": true, "tokens_total": 1000, "elapsed_ms": 5000, "rating": 8,
+        "created_at": 1_730_000_000_000_u64,
+    }));
+    let points = score(json!({}), &case);
+    assert_eq!(points.score, Some(165.0));
+    assert_eq!(points.reason.as_deref(), Some("100 for success + 80 rating - 5 time - 10 tokens"));
+    assert_eq!(
+        points.meta,
+        Some(json!({
+            "base": 100.0, "ratingContribution": 80.0, "timePenalty": 5.0, "tokenPenalty": 10.0,
+        }))
+    );
+}
+
+#[test]
+fn a_failure_has_no_bonus() {
+    let case =
+        attempt(json!({"succeeded": false, "tokens_total": 500, "elapsed_ms": 2000, "rating": 3}));
+    assert_eq!(score(json!({}), &case).score, Some(23.0));
+}
+
+#[test]
+fn points_are_never_below_0() {
+    let case = attempt(
+        json!({"succeeded": false, "tokens_total": 10_000, "elapsed_ms": 30_000, "rating": 1}),
+    );
+    assert_eq!(score(json!({}), &case).score, Some(0.0));
+}
+
+#[test]
+fn the_weights_can_be_set() {
+    let case =
+        attempt(json!({"succeeded": true, "tokens_total": 100, "elapsed_ms": 2000, "rating": 4}));
+    let config =
+        json!({"successBonus": 50, "ratingWeight": 15, "timePenalty": 0.5, "tokenPenalty": 0.02});
+    assert_eq!(score(config, &case).score, Some(50.0 + 60.0 - 1.0 - 2.0));
+}
+
+#[test]
+fn usage_and_latency_stand_in() {
+    let usage = Usage { input_tokens: Some(600), output_tokens: Some(400), ..Usage::default() };
+    let case = attempt(json!({"succeeded": true, "rating": 8, "tokens_total": null}))
+        .with_usage(usage)
+        .with_latency_ms(5000.0);
+    assert_eq!(score(json!({}), &case).score, Some(165.0));
+    let own = attempt(json!({"succeeded": true, "elapsed_ms": 0})).with_latency_ms(5000.0);
+    assert_eq!(score(json!({}), &own).score, Some(100.0));
+}
+
+#[test]
+fn what_is_not_known_counts_as_0_but_something_has_to_be() {
+    assert_eq!(score(json!({}), &attempt(json!({"rating": 2}))).score, Some(20.0));
+    let scorer: Weighted = scorebox_sdk::configure(json!({})).unwrap();
+    let error = scorer.score(&attempt(json!({"other": 1}))).unwrap_err();
+    assert!(error.message().starts_with("nothing is known of the attempt"), "{error}");
+    let error = scorer.score(&attempt(json!({"rating": "good"}))).unwrap_err();
+    assert!(error.message().starts_with("`metadata.rating` cannot be read"), "{error}");
+    let error = scorer.score(&attempt(json!({"rating": 1e308}))).unwrap_err();
+    assert!(error.message().contains("too large"), "{error}");
+}

@@ -1,0 +1,138 @@
+//! xml-valid: 1 where the output is well-formed XML with the elements that are asked for, else 0. It knows no
+//! schema and no DTD beyond its entities, and takes HTML only where it is XML.
+
+mod candidates;
+
+use candidates::Candidates;
+use roxmltree::{Document, Node, ParsingOptions};
+use scorebox_sdk::{
+    Case, ConfigError, Info, JsonSchema, Score, ScoreError, Scorer, excerpt, schemars,
+};
+use serde::Deserialize;
+use serde_json::json;
+
+/// Scores 1 when the output is well-formed XML (1.0, with namespaces), else 0.
+///
+/// With `requiredElements` it also has to have these elements. With `at` `anywhere` an element inside a text
+/// will do, such as one in a code block. Nothing is fetched; an entity that is not declared is an error.
+///
+/// Stands in for promptfoo's `is-xml`, and with `at` `anywhere` for its `contains-xml`; a DTD is allowed
+/// here.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct XmlValid {
+    /// Where in the output the XML has to be.
+    #[serde(default)]
+    at: At,
+    /// Elements that have to be there, by their path from the root: `order.customer.name`. Names are
+    /// without a namespace's prefix.
+    #[serde(default)]
+    required_elements: Vec<String>,
+    /// Turns the score around: 1 when there is no such XML.
+    #[serde(default)]
+    negate: bool,
+}
+
+/// Where in the output the XML has to be.
+#[derive(Clone, Copy, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum At {
+    /// The whole output is one document.
+    #[default]
+    Whole,
+    /// One of the outermost elements in it is.
+    Anywhere,
+}
+
+impl Scorer for XmlValid {
+    const INFO: Info = Info::new("xml-valid", "XML Valid", env!("CARGO_PKG_VERSION"));
+
+    fn prepare(&mut self) -> Result<(), ConfigError> {
+        for (index, path) in self.required_elements.iter().enumerate() {
+            if path.split('.').any(|name| name.trim().is_empty()) {
+                let message = format!("should be names joined by `.`, found \"{path}\"");
+                return Err(ConfigError::new(format!("requiredElements[{index}]"), message));
+            }
+        }
+        Ok(())
+    }
+
+    fn score(&self, case: &Case) -> Result<Score, ScoreError> {
+        let output = case.output();
+        let text = output.text()?;
+        let found = match self.at {
+            At::Whole => self.check(&text),
+            At::Anywhere => self.search(&text)?,
+        };
+        let score = Score::pass(found.is_ok() != self.negate);
+        Ok(match found {
+            Ok(root) => score
+                .reason(format!("well-formed XML, with the root `{}`", excerpt(&root, 80)))
+                .meta(json!({ "root": root })),
+            Err(problem) => score.reason(problem.words),
+        })
+    }
+}
+
+/// Why a text does not count.
+struct Problem {
+    words: String,
+    /// It is XML, but elements are missing.
+    well_formed: bool,
+}
+
+impl XmlValid {
+    /// The name of the root, or what is wrong.
+    fn check(&self, text: &str) -> Result<String, Problem> {
+        let options = ParsingOptions { allow_dtd: true, ..ParsingOptions::default() };
+        let document = Document::parse_with_options(text, options).map_err(|error| Problem {
+            words: format!("no well-formed XML: {}", excerpt(&error.to_string(), 200)),
+            well_formed: false,
+        })?;
+        let root = document.root_element();
+        let mut required = self.required_elements.iter();
+        match required.find(|path| !has_path(document.root(), path)) {
+            Some(missing) => Err(Problem {
+                words: format!("the element `{}` is missing", excerpt(missing, 80)),
+                well_formed: true,
+            }),
+            None => Ok(root.tag_name().name().to_owned()),
+        }
+    }
+
+    /// The first element in a text that counts, or what is wrong with the first that does not.
+    fn search(&self, text: &str) -> Result<Result<String, Problem>, ScoreError> {
+        let mut candidates = Candidates::new(text);
+        let mut first = None;
+        while let Some(candidate) = candidates.next()? {
+            match self.check(candidate) {
+                Ok(root) => return Ok(Ok(root)),
+                Err(problem) => {
+                    if problem.well_formed {
+                        candidates.pass_over();
+                    }
+                    first = first.or(Some(problem));
+                }
+            }
+        }
+        Ok(Err(first.unwrap_or_else(|| Problem {
+            words: "no XML element found".to_owned(),
+            well_formed: false,
+        })))
+    }
+}
+
+/// Whether elements lead from `node` down along a path of names.
+fn has_path(node: Node<'_, '_>, path: &str) -> bool {
+    let mut level = vec![node];
+    for name in path.split('.') {
+        let children = level.iter().flat_map(Node::children);
+        level = children.filter(|child| child.tag_name().name() == name.trim()).collect();
+    }
+    !level.is_empty()
+}
+
+scorebox_sdk::export!(XmlValid);
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,112 @@
+//! xml-valid, as a specification.
+
+use serde_json::Value;
+
+use super::*;
+
+fn score(config: Value, output: &str) -> Score {
+    let scorer: XmlValid = scorebox_sdk::configure(config).unwrap();
+    scorer.score(&Case::new(json!(output))).unwrap()
+}
+
+fn valid(config: Value, output: &str) -> bool {
+    score(config, output).score == Some(1.0)
+}
+
+#[test]
+fn a_well_formed_document_counts() {
+    let documents = [
+        "<a/>",
+        "<?xml version=\"1.0\"?>\n<!-- note -->\n<a b='1'><c>&lt;x&gt; &#65;</c></a>\n",
+        "<a xmlns:n='urn:n'><n:b/></a>",
+        "<a><![CDATA[<x>]]></a>",
+        "<!DOCTYPE a [<!ENTITY e 'text'>]><a>&e;</a>",
+    ];
+    for document in documents {
+        assert!(valid(json!({}), document), "{document}");
+    }
+}
+
+#[test]
+fn anything_else_does_not() {
+    let documents = [
+        "",
+        "text",
+        "<a>",
+        "<a></b>",
+        "<a/><b/>",
+        "<a/> text",
+        "<a b=1/>",
+        "<a b='1' b='2'/>",
+        "<a>&nbsp;</a>",
+        "<a>&</a>",
+        "<n:a/>",
+        "<1a/>",
+        "<a><br></a>",
+        " <?xml version='1.0'?><a/>",
+        "<a>\u{1}</a>",
+        "<!DOCTYPE a [<!ENTITY e '&e;'>]><a>&e;</a>",
+    ];
+    for document in documents {
+        assert!(!valid(json!({}), document), "{document}");
+    }
+}
+
+#[test]
+fn elements_can_be_required_by_their_path() {
+    let order = "<order><customer><name>Ada</name></customer><item/><item><price/></item></order>";
+    let config = |paths: &[&str]| json!({"requiredElements": paths});
+    assert!(valid(config(&["order.customer.name", "order.item.price"]), order));
+    let missing = score(config(&["order.customer.age"]), order);
+    assert_eq!(missing.score, Some(0.0));
+    assert_eq!(missing.reason.as_deref(), Some("the element `order.customer.age` is missing"));
+    assert!(!valid(config(&["customer"]), order));
+    let error = scorebox_sdk::configure::<XmlValid>(config(&["a", "b..c"])).err().unwrap();
+    assert_eq!(
+        error.to_string(),
+        "`requiredElements[1]`: should be names joined by `.`, found \"b..c\""
+    );
+}
+
+#[test]
+fn an_element_inside_a_text_will_do_where_asked() {
+    let text = "Here you are:\n```xml\n<a><b>1</b></a>\n```\nDone, 1 < 2.";
+    assert!(!valid(json!({}), text));
+    assert!(valid(json!({"at": "anywhere"}), text));
+    assert!(valid(json!({"at": "anywhere", "requiredElements": ["a.b"]}), text));
+    // What is inside a well-formed element is no root.
+    assert!(!valid(json!({"at": "anywhere", "requiredElements": ["b"]}), text));
+    // Inside a malformed one it is.
+    assert!(valid(json!({"at": "anywhere"}), "<a>&bad;<b/></a>"));
+    let none = score(json!({"at": "anywhere"}), "1 < 2 and 3 > 2");
+    assert_eq!(none.reason.as_deref(), Some("no XML element found"));
+}
+
+#[test]
+fn the_reason_says_what_is_wrong() {
+    let reason = |output| score(json!({}), output).reason.unwrap();
+    assert_eq!(reason("<a/>"), "well-formed XML, with the root `a`");
+    assert_eq!(reason("<a>\n</b>"), "no well-formed XML: expected 'a' tag, not 'b' at 2:1");
+}
+
+#[test]
+fn negate_turns_the_score_around() {
+    assert!(valid(json!({"negate": true}), "text"));
+    assert!(!valid(json!({"negate": true}), "<a/>"));
+}
+
+#[test]
+fn hostile_documents_cost_a_bounded_amount() {
+    let deep = format!("{}{}", "<a>".repeat(100_000), "</a>".repeat(100_000));
+    assert!(valid(json!({}), &deep));
+    // Ten times ten times ten … of an entity.
+    let mut laughs = "<!DOCTYPE a [<!ENTITY e0 'ha'>".to_owned();
+    for n in 1..20 {
+        laughs.push_str(&format!("<!ENTITY e{n} '{}'>", format!("&e{};", n - 1).repeat(10)));
+    }
+    assert!(!valid(json!({}), &format!("{laughs}]><a>&e19;</a>")));
+    let malformed = format!("{}&x;{}", "<a>".repeat(50_000), "</a>".repeat(50_000));
+    let scorer: XmlValid = scorebox_sdk::configure(json!({"at": "anywhere"})).unwrap();
+    let error = scorer.score(&Case::new(json!(malformed))).unwrap_err();
+    assert!(error.message().contains("too many malformed elements"), "{error}");
+}

@@ -1,0 +1,105 @@
+//! One file of a workspace, and what became of it. How its lines changed is told elsewhere.
+
+use std::ops::Range;
+
+use serde::Deserialize;
+
+/// What became of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FileStatus {
+    /// It was not there before.
+    Added,
+    /// It was there, and is another now.
+    Modified,
+    /// It is no longer there.
+    Deleted,
+    /// It was somewhere else before; it may have changed as well.
+    Renamed,
+    /// It is as it was.
+    Unchanged,
+}
+
+/// One file, by its path from the root of the workspace.
+#[derive(Debug, Clone, Default)]
+pub struct File {
+    pub(super) path: String,
+    /// None where nothing says it.
+    pub(super) status: Option<FileStatus>,
+    pub(super) from: Option<String>,
+    pub(super) content: Option<String>,
+    pub(super) before: Option<String>,
+    pub(super) is_binary: bool,
+    /// Its sections of the diff: usually one.
+    pub(super) sections: Vec<Range<usize>>,
+    pub(super) hunks: Vec<Hunk>,
+}
+
+/// A hunk of a diff: the first line's numbers, and where its lines are in the diff's text.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Hunk {
+    pub(super) old_start: usize,
+    pub(super) new_start: usize,
+    pub(super) lines: Range<usize>,
+}
+
+impl File {
+    /// The path, with `/`, from the root of the workspace.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// What became of it, where that is known.
+    #[must_use]
+    pub fn status(&self) -> Option<FileStatus> {
+        self.status
+    }
+
+    /// The path of the file that it was renamed or copied from.
+    #[must_use]
+    pub fn from(&self) -> Option<&str> {
+        self.from.as_deref()
+    }
+
+    /// What is in it now, where that is known.
+    #[must_use]
+    pub fn content(&self) -> Option<&str> {
+        self.content.as_deref()
+    }
+
+    /// What was in it before, where that is known.
+    #[must_use]
+    pub fn before(&self) -> Option<&str> {
+        self.before.as_deref()
+    }
+
+    /// Whether the diff says that it is no text.
+    #[must_use]
+    pub fn is_binary(&self) -> bool {
+        self.is_binary
+    }
+
+    /// Whether it is there now: all but deleted files are.
+    #[must_use]
+    pub fn exists(&self) -> bool {
+        self.status != Some(FileStatus::Deleted)
+    }
+
+    /// Takes in a later section of the diff about the same file, as in a series of commits.
+    pub(super) fn append(&mut self, later: File) {
+        let was_there = self.status != Some(FileStatus::Added);
+        self.status = Some(match (was_there, later.exists()) {
+            (false, true) => FileStatus::Added,
+            (true, false) => FileStatus::Deleted,
+            (true, true) if self.status == Some(FileStatus::Renamed) => FileStatus::Renamed,
+            (true, true) => FileStatus::Modified,
+            (false, false) => FileStatus::Unchanged,
+        });
+        self.from = self.from.take().or(later.from);
+        self.content = later.content;
+        self.is_binary |= later.is_binary;
+        self.sections.extend(later.sections);
+        self.hunks.extend(later.hunks);
+    }
+}

@@ -1,0 +1,146 @@
+//! The files that the task left, wherever they come from: the case's data, or the user's grant. Only
+//! reading; what changed in them is told by [`Workspace`].
+
+use std::borrow::Cow;
+
+use super::Workspace;
+use crate::{Case, ScoreError, excerpt};
+
+/// The files of a workspace, by their paths from its root.
+///
+/// ```
+/// # use scorebox_sdk::{Case, workspace::Files};
+/// # let case = Case::new(serde_json::json!("done")).with_file("src/a.ts", "let a = 1;\n");
+/// let files = Files::granted(&case).unwrap();
+/// assert!(files.exists("src/a.ts"));
+/// assert_eq!(files.text("src/a.ts").unwrap(), "let a = 1;\n");
+/// ```
+#[derive(Debug)]
+pub struct Files<'c> {
+    source: Source<'c>,
+    /// Sorted by their bytes.
+    paths: Vec<String>,
+}
+
+#[derive(Debug)]
+enum Source<'c> {
+    Case(Workspace),
+    /// In native tests, in place of the grant.
+    #[cfg_attr(target_arch = "wasm32", expect(dead_code))]
+    Memory(&'c [(String, Vec<u8>)]),
+    /// By a pointer, so that only a component that asks for the grant imports it.
+    #[cfg(target_arch = "wasm32")]
+    Grant(fn(&str) -> Result<Vec<u8>, String>),
+}
+
+impl<'c> Files<'c> {
+    /// The files whose content the case has in it; see [`Workspace::of`].
+    ///
+    /// # Errors
+    /// As [`Workspace::of`]; and where the workspace has neither `files` nor a `diff`.
+    pub fn of(case: &Case) -> Result<Files<'static>, ScoreError> {
+        let workspace = Workspace::of(case)?;
+        if workspace.files.is_none() {
+            return Err(workspace.lacks("`files`"));
+        }
+        let paths = workspace.files().filter(|file| file.exists());
+        let paths = paths.map(|file| file.path().to_owned()).collect();
+        Ok(Files { source: Source::Case(workspace), paths })
+    }
+
+    /// The files that the user granted. A scorer that calls this imports `workspace`, and is refused
+    /// where the user did not grant it. In a native test, the files that [`Case::with_file`] gave.
+    ///
+    /// # Errors
+    /// [`ScoreError::InvalidInput`] where the case has no workspace.
+    pub fn granted(case: &'c Case) -> Result<Self, ScoreError> {
+        granted(case)
+    }
+
+    /// The files that the case has in it or, where it has no workspace, those that the user granted.
+    /// A scorer that calls this needs the grant in either case.
+    ///
+    /// # Errors
+    /// Where the workspace of the case cannot be read, or there is neither.
+    pub fn of_or_granted(case: &'c Case) -> Result<Self, ScoreError> {
+        match Files::of(case) {
+            Ok(files) => Ok(files),
+            Err(not_in_case) => match granted(case) {
+                Ok(files) => Ok(files),
+                Err(not_granted) => Err(ScoreError::invalid_input(format!(
+                    "{not_in_case}; and of the granted workspace: {not_granted}"
+                ))),
+            },
+        }
+    }
+
+    /// All paths, sorted by their bytes.
+    #[must_use]
+    pub fn paths(&self) -> &[String] {
+        &self.paths
+    }
+
+    /// Whether there is a file of that path.
+    #[must_use]
+    pub fn exists(&self, path: &str) -> bool {
+        self.paths.binary_search_by(|known| known.as_str().cmp(path)).is_ok()
+    }
+
+    /// What is in a file.
+    ///
+    /// # Errors
+    /// [`ScoreError::InvalidInput`] where there is no such file, or its content is not known.
+    pub fn read(&self, path: &str) -> Result<Cow<'_, [u8]>, ScoreError> {
+        let shown = excerpt(path, 120);
+        if !self.exists(path) {
+            let message = format!("there is no file `{shown}` in the workspace");
+            return Err(ScoreError::invalid_input(message));
+        }
+        let unreadable =
+            |why: &str| ScoreError::invalid_input(format!("`{shown}` cannot be read: {why}"));
+        match &self.source {
+            Source::Case(workspace) => (workspace.file(path).and_then(|file| file.content()))
+                .map(|content| Cow::Borrowed(content.as_bytes()))
+                .ok_or_else(|| unreadable("the case does not have its content")),
+            Source::Memory(files) => (files.iter().find(|(known, _)| known == path))
+                .map(|(_, content)| Cow::Borrowed(content.as_slice()))
+                .ok_or_else(|| unreadable("it is gone")),
+            #[cfg(target_arch = "wasm32")]
+            Source::Grant(read) => read(path).map(Cow::Owned).map_err(|why| unreadable(&why)),
+        }
+    }
+
+    /// The text of a file.
+    ///
+    /// # Errors
+    /// As [`Files::read`]; and where it is no UTF-8.
+    pub fn text(&self, path: &str) -> Result<Cow<'_, str>, ScoreError> {
+        let no_text = || {
+            let path = excerpt(path, 120);
+            ScoreError::invalid_input(format!("`{path}` is no text (UTF-8)"))
+        };
+        match self.read(path)? {
+            Cow::Borrowed(bytes) => {
+                std::str::from_utf8(bytes).map(Cow::Borrowed).map_err(|_| no_text())
+            }
+            Cow::Owned(bytes) => String::from_utf8(bytes).map(Cow::Owned).map_err(|_| no_text()),
+        }
+    }
+}
+
+#[cfg(target_arch = "wasm32")]
+fn granted(_: &Case) -> Result<Files<'_>, ScoreError> {
+    use crate::workspace_bindings::scorebox::scorer::workspace;
+    let paths = workspace::paths().map_err(ScoreError::InvalidInput)?;
+    Ok(Files { source: Source::Grant(|path| workspace::read(path)), paths })
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+fn granted(case: &Case) -> Result<Files<'_>, ScoreError> {
+    if case.granted.is_empty() {
+        return Err(ScoreError::invalid_input("the case has no workspace"));
+    }
+    let mut paths: Vec<_> = case.granted.iter().map(|(path, _)| path.clone()).collect();
+    paths.sort();
+    Ok(Files { source: Source::Memory(&case.granted), paths })
+}

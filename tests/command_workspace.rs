@@ -1,0 +1,139 @@
+//! The grant `workspace`: what a scorer sees of the files that a task left, in each command.
+
+use std::{fs, path::Path};
+
+use insta::assert_snapshot;
+
+use crate::fixture::Folder;
+
+/// A folder with the files of two tasks in `work`, cases that name them, and a scorer that reads.
+fn with_files() -> Folder {
+    let folder = Folder::new();
+    let guests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/guests/dist");
+    fs::copy(guests.join("reader.wasm"), folder.path("reader.wasm")).unwrap();
+    folder.sh("mkdir -p work/one/src work/one/.git work/two secret && echo x > secret/key");
+    folder.sh("echo 'fn main() {}' > work/one/src/main.rs && echo hello > work/one/README");
+    folder.sh("echo noise > work/one/.git/config && ln -s ../../secret/key work/two/link");
+    folder.write(
+        "cases.jsonl",
+        r#"{"id": "a", "output": null, "workspace": "one"}
+{"id": "b", "output": null, "workspace": "two"}
+{"id": "c", "output": null}
+{"id": "d", "output": null, "workspace": "../secret"}
+{"id": "e", "output": null, "workspace": "three"}
+"#,
+    );
+    folder
+}
+
+const RUN: &str =
+    "scorebox run cases.jsonl -s ./reader.wasm --grant reader=workspace -q --run-id r";
+
+#[test]
+fn a_scorer_sees_the_files_of_its_case_and_no_others() {
+    let folder = with_files();
+    folder.sh(&format!("{RUN} --workspace work")).exits_with(1);
+    assert_snapshot!(folder.sh("scorebox scores r"), @r#"
+    case  scorer   score  reason
+    a     reader  0.2000  README, src/main.rs (while it was configured: the case has no workspace: no folder is named for it)
+    b     reader  0.0000  (while it was configured: the case has no workspace: no folder is named for it)
+    c     reader   error  invalid-input: the case has no workspace: no folder is named for it
+    d     reader   error  invalid-input: cannot read the folder `../secret` of the workspace: a path led outside of the files…
+    e     reader   error  invalid-input: cannot read the folder `three` of the workspace: No such file or directory (os error…
+    [exit code 0]
+    "#);
+}
+
+#[test]
+fn one_case_is_scored_with_the_files_of_a_folder() {
+    let folder = with_files();
+    let read = |config: &str| {
+        let command =
+            "scorebox score ./reader.wasm --output null --grant workspace --workspace work/one";
+        let answer = folder.sh(&format!("{command} --config '{config}'")).exits_with(0).json();
+        answer["reason"].as_str().unwrap().to_owned()
+    };
+    assert_snapshot!(read(r#"{"path": "README"}"#), @r#"
+    hello
+     (while it was configured: the case has no workspace: no folder is named for it)
+    "#);
+    assert_snapshot!(read(r#"{"path": "src/../README"}"#), @"there is no file `src/../README` (while it was configured: the case has no workspace: no folder is named for it)");
+    assert_snapshot!(read(r#"{"path": "/etc/passwd"}"#), @"there is no file `/etc/passwd` (while it was configured: the case has no workspace: no folder is named for it)");
+    let named = "scorebox score ./reader.wasm --case case.json --grant workspace --workspace work";
+    folder.write("case.json", r#"{"output": null, "workspace": "one"}"#);
+    assert_eq!(folder.sh(named).exits_with(0).json()["score"], 0.2);
+}
+
+#[test]
+fn files_are_refused_without_the_grant_and_without_a_folder() {
+    let folder = with_files();
+    assert_snapshot!(folder.sh("scorebox run cases.jsonl -s ./reader.wasm -q --workspace work"), @r#"
+    [stderr]
+    error: scorer `reader` (./reader.wasm): missing-grant: the component imports `scorebox:scorer/workspace@0.1.0`, which was not granted
+    hint: if you trust it with that, add `grants = ["workspace"]` to the scorer in the suite, or use `--grant workspace` (in a run: `--grant NAME=workspace`)
+    [exit code 2]
+    "#);
+    assert_snapshot!(folder.sh(RUN), @r#"
+    [stderr]
+    error: scorer `reader` looks at the files of a case, and no folder is named
+    hint: say where the folders are that cases name in `workspace`: --workspace FOLDER
+    [exit code 2]
+    "#);
+    assert_snapshot!(folder.sh(&format!("{RUN} --workspace nowhere")), @r#"
+    [stderr]
+    error: cannot read the folder `nowhere` of the workspace: No such file or directory (os error 2)
+    hint: a case names its folder in `workspace`, below the one that --workspace names
+    [exit code 2]
+    "#);
+    assert!(!folder.path("scorebox.db").exists());
+}
+
+#[test]
+fn a_workspace_that_is_no_name_is_a_bad_case() {
+    let folder = with_files();
+    folder.write("cases.jsonl", r#"{"output": null, "workspace": ["one"]}"#);
+    assert_snapshot!(folder.sh(&format!("{RUN} --workspace work")), @r#"
+    [stderr]
+    error: cases.jsonl:1:31: `workspace` is a folder's name: a string of 1 to 4096 bytes, without control characters, and this is an array
+    [exit code 2]
+    "#);
+}
+
+#[test]
+fn scores_of_files_are_verified_with_the_files() {
+    let folder = with_files();
+    folder.sh(&format!("{RUN} --workspace work")).exits_with(1);
+    assert_snapshot!(folder.sh("scorebox verify r --case-id a"), @r#"
+    score           verdict         what                                                                       stored  computed
+    r:reader:0:0:a  not verifiable  it looked at files, which are not stored; say where they are: --workspace
+    [stderr]
+    0 verified, 0 different, 1 not verifiable
+    [exit code 1]
+    "#);
+    folder.sh("scorebox verify r --workspace work").exits_with(0);
+    folder.sh("echo more >> work/one/README");
+    assert_snapshot!(folder.sh("scorebox verify r --workspace work"), @r#"
+    score           verdict    what   stored                                            computed
+    r:reader:0:0:a  different  input  [digest]  [digest]
+    [stderr]
+    4 verified, 1 different, 0 not verifiable
+    [exit code 1]
+    "#);
+
+    folder.sh("scorebox verify --receipt r:reader:0:0:b > receipt.json").exits_with(0);
+    folder.write("case.json", r#"{"output": null, "workspace": "two"}"#);
+    let check = "scorebox verify --check receipt.json --case case.json --component reader.wasm";
+    folder.sh(&format!("{check} --workspace work")).exits_with(0);
+    folder.sh(check).exits_with(1);
+}
+
+#[test]
+fn scores_of_files_are_not_reused() {
+    let folder = with_files();
+    let again = RUN.replace("--run-id r", "--run-id again --reuse");
+    folder.sh(&format!("{RUN} --workspace work -s contains --config 'contains={{\"value\": 1}}'"));
+    let run = format!("{again} --workspace work -s contains --config 'contains={{\"value\": 1}}'");
+    let summary = folder.sh(&format!("{run} --format json")).json();
+    let reused = |index: usize| summary["scorers"][index]["reused"].clone();
+    assert_eq!((reused(0), reused(1)), (0.into(), 5.into()), "{summary}");
+}

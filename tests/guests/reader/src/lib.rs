@@ -1,0 +1,69 @@
+//! For tests: a scorer that reads the files of a case and tells what it finds, also where it has no business.
+//! It calls the import itself, without what the SDK makes of it.
+
+use scorebox_sdk::{Case, ConfigError, Info, JsonSchema, Score, ScoreError, Scorer, schemars};
+use serde::Deserialize;
+
+#[allow(missing_docs, unsafe_code, clippy::all)]
+mod contract {
+    wit_bindgen::generate!({
+        path: "../../../wit/0.1.0",
+        inline: "
+            package test:reader;
+            world reader {
+                import scorebox:scorer/workspace@0.1.0;
+            }
+        ",
+        generate_all,
+    });
+}
+
+use contract::scorebox::scorer::workspace;
+
+/// Scores how many files the case has (of 10), and tells the content of one.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Reader {
+    /// The file to read.
+    #[serde(default)]
+    path: Option<String>,
+    /// How often to ask for all files.
+    #[serde(default)]
+    times: u32,
+    /// What `configure` found.
+    #[serde(skip)]
+    before: String,
+}
+
+impl Scorer for Reader {
+    const INFO: Info = Info::new("reader", "Reader", env!("CARGO_PKG_VERSION"));
+
+    fn prepare(&mut self) -> Result<(), ConfigError> {
+        self.before = match workspace::paths() {
+            Ok(paths) => format!("{} files", paths.len()),
+            Err(reason) => reason,
+        };
+        Ok(())
+    }
+
+    #[allow(clippy::cast_precision_loss)]
+    fn score(&self, _case: &Case) -> Result<Score, ScoreError> {
+        let paths = workspace::paths().map_err(ScoreError::invalid_input)?;
+        for _ in 0..self.times {
+            for path in &paths {
+                workspace::read(path).map_err(ScoreError::failed)?;
+            }
+        }
+        let found = match &self.path {
+            None => paths.join(", "),
+            Some(path) => match workspace::read(path) {
+                Ok(content) => String::from_utf8_lossy(&content).into_owned(),
+                Err(reason) => reason,
+            },
+        };
+        Ok(Score::new((paths.len() as f64 / 10.0).min(1.0))
+            .reason(format!("{found} (while it was configured: {})", self.before)))
+    }
+}
+
+scorebox_sdk::export!(Reader);
