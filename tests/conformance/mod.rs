@@ -46,6 +46,21 @@ async fn rapidfuzz_agrees() {
 }
 
 #[tokio::test]
+async fn rouge_score_agrees() {
+    agrees(&peers::ROUGE_SCORE).await;
+}
+
+#[tokio::test]
+async fn sacrebleu_agrees() {
+    agrees(&peers::SACREBLEU).await;
+}
+
+#[tokio::test]
+async fn nltk_agrees() {
+    agrees(&peers::NLTK).await;
+}
+
+#[tokio::test]
 async fn jsonschema_of_python_agrees() {
     agrees(&peers::JSONSCHEMA).await;
 }

@@ -17,9 +17,10 @@ const HEAD: &str = "\
 # Conformance: the same numbers as the programs you know
 
 Rows of what other programs answered are scored by scorebox's built-in components, each row in a real sandbox. The tests
-in `tests/conformance` hold every row to a millionth, or to what the program itself rounds to. Rows where
-scorebox differs on purpose are listed below with the reason; the tests fail where a row differs and is not listed, and
-where a row is listed and no longer differs. They also write this page.
+in `tests/conformance` hold every row to a millionth, or to what is known of the program's answer: that it is rounded,
+in a range, above a threshold, or an error. Rows where scorebox differs on purpose are listed below with the
+reason; the tests fail where a row differs and is not listed, and where a row is listed and no longer differs. They
+also write this page.
 
 The rows, where they are from and their licences are in `tests/conformance/data`.
 ";

@@ -4,6 +4,7 @@
 mod autoevals;
 mod inspect;
 mod json_schema;
+mod metrics;
 mod promptfoo;
 mod rapidfuzz;
 
@@ -50,6 +51,27 @@ pub const RAPIDFUZZ: Peer = Peer {
     trial: rapidfuzz::trial,
 };
 
+pub const ROUGE_SCORE: Peer = Peer {
+    name: "rouge-score",
+    version: "0.1.2, F-measure, on real answers",
+    files: &["rouge-score.jsonl.zst"],
+    trial: metrics::rouge_score,
+};
+
+pub const SACREBLEU: Peer = Peer {
+    name: "sacrebleu",
+    version: "2.6.0, sentence scores divided by 100, on real answers",
+    files: &["sacrebleu.jsonl.zst"],
+    trial: metrics::sacrebleu,
+};
+
+pub const NLTK: Peer = Peer {
+    name: "NLTK",
+    version: "3.10.4, `sentence_gleu` of words between white space, on real answers",
+    files: &["nltk-gleu.jsonl.zst"],
+    trial: metrics::nltk,
+};
+
 pub const JSONSCHEMA: Peer = Peer {
     name: "jsonschema",
     version: "4.26.0 (Python), on real tool calls and mutations of them",
@@ -65,13 +87,30 @@ pub const JSON_SCHEMA_TEST_SUITE: Peer = Peer {
 };
 
 /// All peers, in the order of the page.
-pub const ALL: [&Peer; 6] =
-    [&AUTOEVALS, &INSPECT, &PROMPTFOO, &RAPIDFUZZ, &JSONSCHEMA, &JSON_SCHEMA_TEST_SUITE];
+pub const ALL: [&Peer; 9] = [
+    &AUTOEVALS,
+    &INSPECT,
+    &PROMPTFOO,
+    &RAPIDFUZZ,
+    &ROUGE_SCORE,
+    &SACREBLEU,
+    &NLTK,
+    &JSONSCHEMA,
+    &JSON_SCHEMA_TEST_SUITE,
+];
 
 impl Vector {
     /// Whether a key of the peer's configuration is `true`.
     fn is(&self, key: &str) -> bool {
         self.config.get(key) == Some(&Value::Bool(true))
+    }
+
+    /// The schema of the row, if it has one, in a configuration.
+    fn schema_in(&self, mut config: Value) -> Value {
+        if let Some(schema) = self.config.get("schema") {
+            config["schema"] = schema.clone();
+        }
+        config
     }
 }
 

@@ -7,6 +7,11 @@ use super::{super::trial::Trial, Vector, unknown};
 
 pub fn trial(row: &Vector) -> Trial {
     let mut trial = match row.scorer.as_str() {
+        "bleu" => row.by("bleu", json!({"ignoreCase": true})),
+        "bleu-pass" => Trial {
+            threshold: row.config["threshold"].as_f64(),
+            ..row.by("bleu", json!({"ignoreCase": true}))
+        },
         "contains" => contains(row, json!({})),
         "icontains" => contains(row, json!({"ignoreCase": true})),
         "contains-any" => contains(row, json!({"mode": "any"})),
@@ -14,6 +19,10 @@ pub fn trial(row: &Vector) -> Trial {
         "contains-all" => contains(row, json!({"mode": "all"})),
         "icontains-all" => contains(row, json!({"mode": "all", "ignoreCase": true})),
         "starts-with" => contains(row, json!({"at": "start"})),
+        "contains-json" => row.by("contains-json", row.schema_in(json!({"formats": true}))),
+        "equals" => row.by("equals", json!({})).against(&row.config["value"]),
+        "gleu" => row.by("gleu", json!({"ignoreCase": true})),
+        "is-json" => row.by("json-valid", row.schema_in(json!({"formats": true, "scalars": true}))),
         "latency" => {
             let most = &row.config["threshold"];
             row.by("latency", json!({"targetMs": most, "maxMs": most}))
