@@ -20,6 +20,8 @@ mod command_score;
 mod command_verify;
 /// `--grant NAME=workspace`: the files that a task left.
 mod command_workspace;
+/// The built-in scorers against what other programs answered, row by row.
+mod conformance;
 /// A folder in which the `command_` tests type commands of the real binary.
 mod fixture;
 /// The built-in scorers' examples, and the page about them.
