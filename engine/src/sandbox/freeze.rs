@@ -36,7 +36,7 @@ pub(super) async fn freeze(
         Err(error) => return Ok(Frozen::Impossible(format!("{error:#}"))),
     };
     let shared = sandbox.shared();
-    let instrumented = match sandbox.compile(&instrumented).await {
+    let instrumented = match sandbox.compile_once(&instrumented).await {
         Ok(instrumented) => instrumented,
         Err(error) => return Ok(Frozen::Impossible(error.message)),
     };

@@ -1,7 +1,12 @@
 //! [`Sandbox`]: what all scorers share: wasmtime's engine, the linker, the admission, the clock's ticks
 //! and the cache. Loads and scores nothing itself.
 
-use std::{sync::Arc, thread, time::Duration};
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    thread,
+    time::Duration,
+};
 
 use tokio::sync::Semaphore;
 use wasmtime::{
@@ -9,7 +14,7 @@ use wasmtime::{
     component::{Component, HasSelf},
 };
 
-use crate::contract::bindings::Scorer;
+use crate::{contract::bindings::Scorer, digest::Digest};
 
 use super::{
     CompileLimits, Compiler, ErrorKind, ScoreError,
@@ -28,6 +33,10 @@ pub(super) const TICK: Duration = Duration::from_millis(5);
 
 /// Components that are compiled at once: each takes all cores by itself, and memory up to its limit.
 const COMPILATIONS: usize = 2;
+
+/// Compiled components that are kept for the next configuration of the same scorer: what is described
+/// and what is configured, of as many scorers as are compiled at once.
+const KEPT_COMPONENTS: usize = 2 * COMPILATIONS;
 
 /// How the sandbox is set up.
 #[derive(Clone, Debug)]
@@ -87,6 +96,8 @@ pub(super) struct Shared {
     compiler: Compiler,
     compile_limits: CompileLimits,
     compiling: Semaphore,
+    /// The latest that were compiled and do not depend on a configuration, by the digest of their bytes.
+    kept: Mutex<VecDeque<(Digest, Component)>>,
     /// Held while a memory is frozen, which takes many times its size.
     pub(super) freezing: Semaphore,
     allocation: Allocation,
@@ -124,6 +135,7 @@ impl Sandbox {
             compiler: options.compiler.clone(),
             compile_limits: options.compile_limits.clone(),
             compiling: Semaphore::new(COMPILATIONS),
+            kept: Mutex::default(),
             freezing: Semaphore::new(1),
             allocation,
             warnings,
@@ -142,6 +154,25 @@ impl Sandbox {
 
     pub(super) fn shared(&self) -> &Shared {
         &self.0
+    }
+
+    /// Compiles what is the same for all configurations of a scorer, unless it was just compiled.
+    pub(super) async fn compile_once(&self, bytes: &[u8]) -> Result<Component, ScoreError> {
+        let digest = Digest::of(bytes);
+        let kept = self.kept().iter().find(|(kept, _)| *kept == digest).cloned();
+        if let Some((_, component)) = kept {
+            return Ok(component);
+        }
+        let component = self.compile(bytes).await?;
+        let mut kept = self.kept();
+        kept.truncate(KEPT_COMPONENTS - 1);
+        kept.push_front((digest, component.clone()));
+        Ok(component)
+    }
+
+    /// Nobody panics while holding it, and what is in it is whole in any case.
+    fn kept(&self) -> MutexGuard<'_, VecDeque<(Digest, Component)>> {
+        self.shared().kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Compiles a component, off the threads that score.

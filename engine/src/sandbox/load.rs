@@ -227,7 +227,7 @@ impl Sandbox {
         let kept = cache.and_then(|cache| cache.get_code(&self.shared().engine, keys.code));
         let component = match kept {
             Some(component) => component,
-            None => self.compile(bytes).await?,
+            None => self.compile_once(bytes).await?,
         };
         let info = self.call_describe(&self.link(&component)?, limits).await?;
         let frozen = if anatomy.imports_wasi() {
