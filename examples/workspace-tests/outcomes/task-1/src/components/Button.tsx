@@ -1,0 +1,3 @@
+export const Button = ({ label, onClick }: { label: string; onClick: () => void }) => (
+  <button style={{ color: "red" }} onClick={onClick}>{label}</button>
+);
