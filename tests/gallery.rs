@@ -6,7 +6,7 @@ use std::{fs, path::Path};
 use insta::assert_snapshot;
 use serde_json::Value;
 
-use crate::fixture::Folder;
+use crate::{all_builtins, fixture::Folder};
 
 fn names(folder: &Folder) -> Vec<String> {
     let listed = folder.sh("scorebox scorers --format jsonl").exits_with(0).stdout;
@@ -20,6 +20,7 @@ fn names(folder: &Folder) -> Vec<String> {
 #[test]
 fn every_scorer_keeps_the_promise_of_its_example() {
     let folder = Folder::new();
+    all_builtins::suite();
     for name in names(&folder) {
         let answer = folder.sh(&format!("scorebox scorers {name} --example")).exits_with(0).json();
         assert_ne!(answer["status"], "error", "{name}");
@@ -30,6 +31,7 @@ fn every_scorer_keeps_the_promise_of_its_example() {
 #[test]
 fn every_scorer_says_of_itself_what_was_written_down() {
     let folder = Folder::new();
+    all_builtins::suite();
     let listed = folder.sh("scorebox scorers --format jsonl --no-cache").exits_with(0).stdout;
     for line in listed.lines() {
         let entry: Value = serde_json::from_str(line).unwrap();

@@ -1,11 +1,7 @@
 //! The same component, configuration and input give the same bytes: every built-in scorer, twice, in
 //! different order, with one worker and with many, with nothing and with much beside it.
 
-use std::{collections::BTreeMap, fs, path::Path};
-
-use serde_json::Value;
-
-use crate::fixture::Folder;
+use crate::{all_builtins, fixture::Folder};
 
 /// What a score says and costs; everything but when and how long.
 const TRAIL: &str = "
@@ -13,35 +9,10 @@ const TRAIL: &str = "
         a.assertions_json, a.log_json, a.input_digest, a.fuel, a.memory_bytes
     FROM scores AS a WHERE a.run_id = '{run}' ORDER BY a.scorer_id, a.case_id";
 
-/// A suite of all built-in scorers, each with the configuration that it cannot do without.
-fn suite_of_all() -> String {
-    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let manifest = fs::read_to_string(workspace.join("guest-scorers/dist/manifest.json")).unwrap();
-    let manifest: Value = serde_json::from_str(&manifest).unwrap();
-    let needed: BTreeMap<&str, &str> = BTreeMap::from([
-        ("latency", "targetMs = 1.0, maxMs = 9.0"),
-        ("contains", "values = [\"A: 1\", \"the\"], mode = \"all\""),
-    ]);
-    let scorers = manifest["scorers"].as_array().unwrap().iter().map(|scorer| {
-        let name = scorer["name"].as_str().unwrap();
-        let example = workspace.join("guest-scorers").join(name).join("example.json");
-        let config = match (needed.get(name), fs::read_to_string(example)) {
-            (Some(config), _) => format!("{{ {config} }}"),
-            (None, Ok(example)) => {
-                let example: Value = serde_json::from_str(&example).unwrap();
-                toml::Value::try_from(&example["config"]).unwrap().to_string()
-            }
-            (None, Err(_)) => "{}".to_owned(),
-        };
-        format!("[scorers.{name}]\nconfig = {config}\n")
-    });
-    scorers.collect()
-}
-
 #[test]
 fn every_built_in_scorer_repeats_to_the_last_byte() {
     let folder = Folder::new();
-    folder.write("all.toml", suite_of_all());
+    folder.write("all.toml", all_builtins::suite());
     folder.sh("head -60 answers.jsonl | sed 's/^{/{\"latencyMs\": 3.25, /' > forward.jsonl");
     folder.sh("tac forward.jsonl > backward.jsonl");
     let run = "scorebox run all.toml --allow-errors -q";

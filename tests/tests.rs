@@ -1,6 +1,8 @@
 //! The table of contents of scorebox's tests: end to end, with real components, real SQLite files and
 //! the real binary. What belongs to one room alone is tested beside its code.
 
+/// A suite of all built-in scorers, compiled once for all tests.
+mod all_builtins;
 mod built_components;
 /// `scorebox run` and `score` with scorers, suites and cases that are none.
 mod command_bad_input;

@@ -1,7 +1,7 @@
 //! `scorebox inspect`: what a component is, wants and costs.
 
 use scorebox::{
-    contract::{ScorerInfo, ScorerInput},
+    contract::{Fields, ScorerInfo, ScorerInput},
     digest::Digest,
     registry::ScorerSource,
     report,
@@ -108,7 +108,7 @@ struct Described<'a> {
     direction: &'a str,
     severity: &'a str,
     threshold: Option<f64>,
-    reads: scorebox::contract::Fields,
+    reads: Fields,
     config_schema: Option<&'a RawValue>,
 }
 
@@ -283,6 +283,9 @@ fn severity(info: &ScorerInfo) -> String {
 
 /// `output, groundTruth`: the keys of a case that a scorer sees.
 pub fn reads(info: &ScorerInfo) -> String {
+    if info.reads == Fields::ALL {
+        return "the whole case".to_owned();
+    }
     let fields = info.reads.iter().map(scorebox::contract::Field::key);
     std::iter::once("output").chain(fields).collect::<Vec<_>>().join(", ")
 }
