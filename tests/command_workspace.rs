@@ -137,3 +137,13 @@ fn scores_of_files_are_not_reused() {
     let reused = |index: usize| summary["scorers"][index]["reused"].clone();
     assert_eq!((reused(0), reused(1)), (0.into(), 5.into()), "{summary}");
 }
+
+#[test]
+fn reading_without_end_is_ended() {
+    let folder = with_files();
+    let command =
+        "scorebox score ./reader.wasm --output null --grant workspace --workspace work/one";
+    let without_end = format!("{command} --config '{{\"times\": 4000000000}}' --timeout 300ms");
+    let answer = folder.sh(&without_end).exits_with(1).json();
+    assert_eq!(answer["error"]["kind"], "timed-out");
+}
