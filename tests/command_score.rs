@@ -16,7 +16,7 @@ fn a_score_is_printed_as_json() {
       "score": 1.0,
       "reason": "found \"Paris\"",
       "meta": {"found":["Paris"],"missing":[]},
-      "fuel": 17678,
+      "fuel": 17682,
       "memoryBytes": 459784,
       "durationMs": [time]
     }
@@ -76,7 +76,7 @@ fn a_scorer_that_does_not_apply_says_so_and_it_is_no_error() {
       "status": "not-applicable",
       "score": null,
       "reason": "was told not to apply",
-      "fuel": 1353,
+      "fuel": 1359,
       "memoryBytes": 393880,
       "durationMs": [time]
     }
@@ -97,7 +97,7 @@ fn an_error_is_printed_both_as_json_and_in_words_and_the_exit_code_is_1() {
         "kind": "failed",
         "message": "was told to fail"
       },
-      "fuel": 1228,
+      "fuel": 1236,
       "memoryBytes": 393880,
       "durationMs": [time]
     }

@@ -54,7 +54,7 @@ fn a_tampered_row_is_told_with_what_was_stored_and_what_was_computed() {
     assert_snapshot!(folder.sh("scorebox verify r").exits_with(1), @r#"
     score                 verdict    what    stored  computed
     r:exact-match:0:0:q2  different  meta    {}      none
-    r:exact-match:0:0:q2  different  fuel    7101    7100
+    r:exact-match:0:0:q2  different  fuel    7099    7098
     r:levenshtein:0:0:q2  different  score   0.25    0.75
     r:levenshtein:0:0:q2  different  reason  fine    1 edit away from the expected text
     [stderr]
@@ -201,7 +201,7 @@ fn a_receipt_is_checked_with_nothing_but_the_component_and_the_case() {
         "log": null,
         "errorKind": null,
         "errorMessage": null,
-        "fuel": 7100,
+        "fuel": 7098,
         "memoryBytes": 459728
       }
     }
