@@ -3,7 +3,7 @@
 //!
 //! score = 1 for true, 0 for false, a number from 0 to 1 as it is; null or nothing: not applicable
 //!
-//! The language is jq's (https://jqlang.org), by jaq.
+//! The language is jq's (<https://jqlang.org>), by jaq.
 
 mod natives;
 mod program;
