@@ -131,6 +131,12 @@ fn a_wrong_type_in_a_suite_file_has_its_line_and_column() {
 }
 
 #[test]
+fn a_name_with_a_line_break_is_told_in_one_line() {
+    let output = suite("[scorers.\"a\\nb\"]\nuse = \"contains\"\n");
+    assert!(output.contains("suite.toml:1:10: `a\\nb` cannot be a scorer's name\n"), "{output}");
+}
+
+#[test]
 fn a_number_that_json_does_not_have_is_refused_in_a_suite_file() {
     assert_snapshot!(suite("[scorers.a]\nuse = \"contains\"\nconfig = { deep = [{ x = nan }] }\n"), @r#"
     [stderr]

@@ -88,7 +88,8 @@ fn resolve(
     let no_json = |key: &str| SuiteError::Invalid {
         place: place.clone(),
         reason: format!(
-            "`config.{key}` of `{id}` has a number that JSON does not have: nan or inf"
+            "`config.{}` of `{id}` has a number that JSON does not have: nan or inf",
+            key.escape_debug()
         ),
         hint: None,
     };

@@ -121,7 +121,7 @@ pub enum SuiteError {
         hint: Option<String>,
     },
     /// A scorer's name has characters that it may not have.
-    #[error("`{0}` cannot be a scorer's name")]
+    #[error("`{}` cannot be a scorer's name", .0.escape_debug())]
     BadScorerId(String),
     /// Two scorers with one name.
     #[error("two scorers are called `{0}`")]
