@@ -75,6 +75,42 @@ fn a_database_that_stays_locked_is_an_error_after_ten_seconds() {
 }
 
 #[test]
+fn two_runs_write_one_database_at_the_same_time() {
+    let folder = Folder::new();
+    let line = |number: u32| format!("{{\"id\": \"{number}\", \"output\": \"{number}\"}}\n");
+    folder.write("many.jsonl", (0..60_000).map(line).collect::<String>());
+    folder.sh("scorebox run -s contains answers.jsonl").exits_with(0);
+    let mut long =
+        folder.spawn("scorebox run -s length --config length={\\\"max\\\":9} many.jsonl");
+    // One after another, while the long one writes.
+    for run in 0..3 {
+        folder
+            .sh(&format!("scorebox run -s contains answers.jsonl --run-id short-{run}"))
+            .exits_with(0);
+    }
+    assert!(long.wait().unwrap().success());
+    assert!(folder.sh("scorebox stats --scorer length").exits_with(0).stdout.contains("60,000"));
+}
+
+/// Large cases wait for room that small ones hold; when nobody takes these any more, they go.
+#[test]
+fn a_run_whose_database_fails_ends() {
+    let folder = Folder::new();
+    folder.sh("scorebox run -s contains answers.jsonl").exits_with(0);
+    let trigger = "CREATE TRIGGER fail BEFORE INSERT ON score_rows WHEN NEW.scorer > 1
+                   BEGIN SELECT RAISE(ABORT, 'no more'); END";
+    folder.database("scorebox.db").execute_batch(trigger).unwrap();
+    let line = |number: usize| {
+        let output = "x".repeat(if number == 190 { 3 << 20 } else { 60_000 });
+        format!("{{\"id\": \"{number}\", \"output\": \"{output}\"}}\n")
+    };
+    folder.write("large.jsonl", (0..300).map(line).collect::<String>());
+    let output =
+        folder.sh("scorebox run -j 2 -s length --config 'length={\"max\": 9}' large.jsonl");
+    assert!(output.exits_with(2).stderr.contains("no more"));
+}
+
+#[test]
 fn scores_are_read_while_another_process_writes() {
     let folder = Folder::new();
     folder.sh("scorebox run -s contains answers.jsonl").exits_with(0);

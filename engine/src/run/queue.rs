@@ -79,6 +79,18 @@ impl<T> Queue<T> {
         Some(items)
     }
 
+    /// Lets nothing more in, and lets go of what is there, which nobody will take.
+    pub(super) fn abandon(&self) {
+        let left = {
+            let mut state = self.lock();
+            state.closed = true;
+            std::mem::take(&mut state.items)
+        };
+        drop(left);
+        self.room.notify_all();
+        self.work.notify_waiters();
+    }
+
     /// Lets nothing more in; what is there can still be taken.
     pub(super) fn close(&self) {
         self.lock().closed = true;
@@ -120,6 +132,16 @@ mod tests {
         }
         sender.join().unwrap();
         assert!(taken.iter().copied().eq(0..1000));
+    }
+
+    #[test]
+    fn what_nobody_will_take_is_let_go() {
+        let queue = Queue::new(4);
+        let item = Arc::new(());
+        queue.push([Arc::clone(&item)]).unwrap();
+        queue.abandon();
+        assert_eq!(Arc::strong_count(&item), 1);
+        assert_eq!(queue.push([item]), Err(Closed));
     }
 
     #[test]

@@ -37,7 +37,7 @@ pub(super) async fn work(
     room: Room,
     control: Arc<Control>,
 ) {
-    let _close = CloseAtEnd(Arc::clone(&tasks));
+    let _abandon = AbandonAtEnd(Arc::clone(&tasks));
     let mut at_once = 1;
     loop {
         let taken = tasks.take(at_once).await;
@@ -91,12 +91,13 @@ impl Batch {
     }
 }
 
-/// A worker that ends, in whatever way, lets the reader know.
-struct CloseAtEnd(Arc<Queue<Task>>);
+/// A worker that ends, in whatever way, lets the reader know. What is queued then (nothing, where the run
+/// came to its end) holds room that the reader may be waiting for.
+struct AbandonAtEnd(Arc<Queue<Task>>);
 
-impl Drop for CloseAtEnd {
+impl Drop for AbandonAtEnd {
     fn drop(&mut self) {
-        self.0.close();
+        self.0.abandon();
     }
 }
 

@@ -32,6 +32,8 @@ use super::{
 const BATCH_ROWS: u64 = 25_000;
 /// Time after which a batch is committed, however small.
 const BATCH_TIME: Duration = Duration::from_millis(250);
+/// How long the database is free between two batches, so that another run that waits for it gets its turn.
+const LET_OTHERS_WRITE: Duration = Duration::from_millis(2);
 
 /// What the writer hears.
 pub(super) enum Message {
@@ -230,6 +232,7 @@ impl Writing<'_> {
 
     fn commit(&mut self) -> Result<(), StoreError> {
         self.writer.commit()?;
+        std::thread::sleep(LET_OTHERS_WRITE);
         self.rows = 0;
         self.since = Instant::now();
         Ok(())

@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rusqlite::{Connection, ErrorCode, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags, limits::Limit};
 
 use super::{
     Store, StoreError,
@@ -17,6 +17,9 @@ use super::{
 
 /// How long a statement waits for another process before it is [`StoreError::Locked`].
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The largest text or row that is read or written: twice the largest component.
+const MOST_VALUE_BYTES: i32 = 256 << 20;
 
 /// Room for every statement of this room, so that none is compiled twice.
 const STATEMENTS: usize = 32;
@@ -139,13 +142,13 @@ impl Opening<'_> {
 
     fn connect(&self, name: &Path, flags: OpenFlags) -> Result<Store, StoreError> {
         // One thread at a time uses a connection, which Rust sees to, so SQLite need not lock.
-        let conn = Connection::open_with_flags(name, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+        let mut conn = Connection::open_with_flags(name, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+            .map_err(|error| StoreError::from_sqlite(&self.path, error))?;
+        wait_for_locks(&mut conn, self.patience)
             .map_err(|error| StoreError::from_sqlite(&self.path, error))?;
         let store = Store { conn, path: self.path.clone() };
-        store.told(store.conn.busy_timeout(self.patience))?;
         store.conn.set_prepared_statement_cache_capacity(STATEMENTS);
-        // A file that a stranger made must not run functions or write through its own schema.
-        store.told(store.conn.pragma_update(None, "trusted_schema", false))?;
+        store.told(distrust(&store.conn))?;
         Ok(store)
     }
 
@@ -156,6 +159,27 @@ impl Opening<'_> {
         }
         Ok(found)
     }
+}
+
+/// A file that a stranger made must not run functions or write through its own schema, nor lie about its
+/// pages, nor hand over values larger than any of ours.
+fn distrust(conn: &Connection) -> rusqlite::Result<()> {
+    conn.pragma_update(None, "trusted_schema", false)?;
+    conn.pragma_update(None, "cell_size_check", true)?;
+    conn.set_limit(Limit::SQLITE_LIMIT_LENGTH, MOST_VALUE_BYTES).map(drop)
+}
+
+/// Waits for other processes, looking again every millisecond: SQLite's own waiting soon looks but ten times
+/// a second, and would miss the moments in which a run that writes lets others in.
+fn wait_for_locks(conn: &mut Connection, patience: Duration) -> rusqlite::Result<()> {
+    let mut since = Instant::now();
+    conn.busy_handler(Some(move |tries| {
+        if tries == 0 {
+            since = Instant::now();
+        }
+        std::thread::sleep(Duration::from_millis(1));
+        since.elapsed() < patience
+    }))
 }
 
 /// The settings of a connection that writes.

@@ -6,7 +6,8 @@ use rusqlite::{OptionalExtension, Row, Transaction, TransactionBehavior, named_p
 use serde::{Deserialize, Serialize};
 
 use super::{
-    RunId, RunKey, ScorerKey, SessionKey, SessionSpec, Store, StoreError, component, session,
+    CaseKey, RunId, RunKey, ScorerKey, SessionKey, SessionSpec, Store, StoreError, component,
+    session,
 };
 use crate::{
     contract::{Direction, Scale, Severity},
@@ -251,6 +252,27 @@ impl Store {
             query.query_map([run], scorer_record)?.collect()
         };
         self.told(read())
+    }
+
+    /// How many cases of a run are stored.
+    ///
+    /// # Errors
+    /// Troubles of reading.
+    pub fn case_count(&self, run: RunKey) -> Result<u64, StoreError> {
+        let (first, last) = CaseKey::bounds(run);
+        let sql = "SELECT count(*) FROM cases WHERE case_key BETWEEN ?1 AND ?2";
+        let count = self.conn.query_row(sql, [first, last], |row| row.get::<_, i64>(0));
+        self.told(count).map(i64::unsigned_abs)
+    }
+
+    /// The version of wasmtime that last worked on a run; none where no session is stored.
+    ///
+    /// # Errors
+    /// Troubles of reading.
+    pub fn newest_wasmtime(&self, run: RunKey) -> Result<Option<String>, StoreError> {
+        let sql =
+            "SELECT wasmtime_version FROM sessions WHERE run = ?1 ORDER BY session DESC LIMIT 1";
+        self.told(self.conn.query_row(sql, [run], |row| row.get(0)).optional())
     }
 
     pub(super) fn set_state(

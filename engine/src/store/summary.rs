@@ -33,6 +33,10 @@ pub struct SummaryRecord {
     pub error_kind: Option<String>,
     /// What the user is told of it.
     pub error_message: Option<String>,
+    /// Wasm fuel that it used, where that is known.
+    pub fuel: Option<u64>,
+    /// What the scorer logged, as a JSON array; none where it logged nothing.
+    pub log_json: Option<String>,
 }
 
 impl Store {
@@ -74,7 +78,8 @@ impl Store {
     pub fn summaries(&self, run: RunKey) -> Result<Vec<SummaryRecord>, StoreError> {
         let read = || {
             let mut query = self.conn.prepare_cached(
-                "SELECT scorers.scorer_id, summary_json, error_kind, error_message
+                "SELECT scorers.scorer_id, summary_json, error_kind, error_message, fuel,
+                     log_json
                  FROM summaries JOIN scorers ON scorers.scorer = summaries.scorer
                  WHERE scorers.run = ?1 ORDER BY summaries.scorer",
             )?;
@@ -84,6 +89,8 @@ impl Store {
                     summary_json: row.get(1)?,
                     error_kind: row.get(2)?,
                     error_message: row.get(3)?,
+                    fuel: row.get::<_, Option<i64>>(4)?.map(i64::unsigned_abs),
+                    log_json: row.get(5)?,
                 })
             };
             query.query_map([run], record)?.collect()
