@@ -227,6 +227,11 @@ fn sleeping_in_a_host_call_is_ended_by_the_clock() {
 }
 
 #[test]
+fn waiting_is_no_clock() {
+    assert_snapshot!(reason("measure-by-waiting", 0), @"");
+}
+
+#[test]
 fn waiting_for_another_year_is_ended_by_the_clock() {
     assert_snapshot!(attack("wait-for-another-year", 0, "--timeout 200ms"), @r#"
     error: timed-out: no answer within 200 ms; the scorer was stopped
@@ -269,7 +274,7 @@ fn printing_goes_to_the_log_and_ends_there() {
     [exit code 1]
     "#);
     assert_snapshot!(attack("print-for-a-terminal", 0, ""), @r#"
-    error: trap: panicked at tests/hostile/wasi-attacker/src/lib.rs:90:17: \u{1b}[2J\u{202e}\u{9b}31m
+    error: trap: panicked at tests/hostile/wasi-attacker/src/lib.rs:105:17: \u{1b}[2J\u{202e}\u{9b}31m
       \u{1b}[2J\u{202e}\u{9b}31m\u{0}
       (wasm trap: wasm `unreachable` instruction executed)
         at [frames]

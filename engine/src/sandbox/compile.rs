@@ -135,13 +135,18 @@ async fn compile_in_a_process(
     };
     let (mut code, mut complaint) = (Vec::new(), Vec::new());
     let (mut stdout, mut stderr) = (stdout.take(CODE_BYTES), stderr.take(COMPLAINT_BYTES));
+    let hear = async {
+        let heard = stderr.read_to_end(&mut complaint).await;
+        // A process with more to say than is heard must not wait for an ear.
+        heard.and(tokio::io::copy(&mut stderr.into_inner(), &mut tokio::io::sink()).await)
+    };
     let feed = async move {
         // A process that ends early says why in its own way.
         let _ = stdin.write_all(bytes).await;
     };
-    let (_, read, heard) =
-        tokio::join!(feed, stdout.read_to_end(&mut code), stderr.read_to_end(&mut complaint));
-    read.and(heard).map_err(broken)?;
+    let (_, read, heard) = tokio::join!(feed, stdout.read_to_end(&mut code), hear);
+    read.map_err(broken)?;
+    heard.map_err(broken)?;
     let status = child.wait().await.map_err(broken)?;
     let complaint = String::from_utf8_lossy(&complaint);
     match status.code() {
@@ -260,12 +265,15 @@ fn does_not_compile(why: &str) -> ScoreError {
         .hint(settings::fixed_bounds())
 }
 
+const HINT_TIME: &str = "if you trust it that far, raise the limit: --compile-timeout";
+const HINT_MEMORY: &str = "if you trust it that far, raise the limit: --compile-memory";
+
 fn too_slow(limits: &CompileLimits) -> ScoreError {
     ScoreError::new(
         ErrorKind::InvalidComponent,
         format!("compiling the component took longer than {} ms", limits.timeout.as_millis()),
     )
-    .hint("if you trust it that far, raise the limit: --compile-timeout")
+    .hint(HINT_TIME)
 }
 
 fn too_large(limits: &CompileLimits) -> ScoreError {
@@ -273,5 +281,11 @@ fn too_large(limits: &CompileLimits) -> ScoreError {
         ErrorKind::InvalidComponent,
         format!("compiling the component took more than {} bytes of memory", limits.memory_bytes),
     )
-    .hint("if you trust it that far, raise the limit: --compile-memory")
+    .hint(HINT_MEMORY)
+}
+
+/// Whether a component did not compile because of this machine, or of a limit: elsewhere it may.
+pub(super) fn is_of_the_machine(error: &ScoreError) -> bool {
+    let hint = error.hint.as_deref();
+    error.kind == ErrorKind::Failed || hint == Some(HINT_TIME) || hint == Some(HINT_MEMORY)
 }

@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use super::Limits;
+
 /// Why a component could not be loaded, or a case not be scored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -60,6 +62,25 @@ impl ErrorKind {
             ErrorKind::TimedOut => "timed-out",
             ErrorKind::InvalidScore => "invalid-score",
             ErrorKind::OutputTooLarge => "output-too-large",
+        }
+    }
+
+    /// The kind with this word; none where it is no kind's.
+    pub fn from_word(word: &str) -> Option<ErrorKind> {
+        ErrorKind::ALL.into_iter().find(|kind| kind.as_str() == word)
+    }
+
+    /// What raises the limit that was reached; none where it was no limit.
+    pub const fn limit_hint(self) -> Option<&'static str> {
+        match self {
+            ErrorKind::OutOfFuel => Some(Limits::HINT_FUEL),
+            ErrorKind::OutOfMemory => Some(Limits::HINT_MEMORY),
+            ErrorKind::TimedOut => Some(Limits::HINT_TIMEOUT),
+            ErrorKind::OutputTooLarge => Some(
+                "if that much is wanted, raise the limit: `limits = { … }` in the suite, or \
+                 --limit reason=…, meta=… or assertions=…",
+            ),
+            _ => None,
         }
     }
 }

@@ -6,7 +6,9 @@ use wasmtime_wizer::{WasmtimeWizerComponent, Wizer};
 
 use crate::contract::bindings::ScorerPre;
 
-use super::{Limits, ScoreError, host::Sandbox, load, score::new_store, state::State, wasi::Seed};
+use super::{
+    Limits, ScoreError, compile, host::Sandbox, load, score::new_store, state::State, wasi::Seed,
+};
 
 /// Bytes of memory that are frozen. wizer keeps a list of all stretches that are not zero, which for a
 /// memory made to that end is twelve times as large as the memory.
@@ -23,7 +25,7 @@ pub(super) enum Frozen {
 /// Calls `configure` once and freezes what it leaves.
 ///
 /// # Errors
-/// Where `configure` refuses the configuration or breaks a limit.
+/// Where `configure` refuses the configuration or breaks a limit, or compiling does.
 pub(super) async fn freeze(
     sandbox: &Sandbox,
     component: &[u8],
@@ -38,6 +40,8 @@ pub(super) async fn freeze(
     let shared = sandbox.shared();
     let instrumented = match sandbox.compile_once(&instrumented).await {
         Ok(instrumented) => instrumented,
+        // A score costs another fuel where its start is another: that is not for this machine to settle.
+        Err(error) if compile::is_of_the_machine(&error) => return Err(error),
         Err(error) => return Ok(Frozen::Impossible(error.message)),
     };
     let prepared = shared.linker.instantiate_pre(&instrumented).and_then(ScorerPre::new);

@@ -156,9 +156,9 @@ impl Sandbox {
         self.shared().admission.must_fit(limits)?;
         let digest = Digest::of(component);
         let keys = Keys {
-            scorer: self.cache_key(digest, config.as_str()),
+            scorer: self.cache_key(digest, config.as_str(), Some(&limits.of_loading())),
             // No configuration is this text.
-            code: self.cache_key(digest, "code"),
+            code: self.cache_key(digest, "code", None),
         };
         let found =
             self.shared().cache.as_ref().and_then(|cache| cache.get(&self.shared().engine, keys));
@@ -202,13 +202,14 @@ impl Sandbox {
     ) -> Result<ScorerInfo, ScoreError> {
         admit(component, grants)?;
         // No configuration is this text, so the key is that of no loaded scorer.
-        let key = self.cache_key(Digest::of(component), "describe");
+        let limits = limits.of_loading();
+        let key = self.cache_key(Digest::of(component), "describe", Some(&limits));
         let cache = self.shared().cache.as_ref();
         if let Some(info) = cache.and_then(|cache| cache.get_info(key)) {
             return Ok(info);
         }
         let image = self.link(&self.compile(component).await?)?;
-        let info = self.call_describe(&image, &limits.of_loading()).await?;
+        let info = self.call_describe(&image, &limits).await?;
         if let Some(cache) = cache {
             cache.put_info(key, &info);
         }
@@ -299,9 +300,18 @@ impl Sandbox {
         .map_err(|error| fault::during("describe", error))
     }
 
-    fn cache_key(&self, component: Digest, config: &str) -> Digest {
+    /// `limits` are those under which the guest ran: what it left, and whether it came so far, is of them.
+    /// (A time-out leaves nothing to keep.)
+    fn cache_key(&self, component: Digest, config: &str, limits: Option<&Limits>) -> Digest {
         let engine = super::cache::engine_digest(&self.shared().engine);
-        Digest::of_parts([component.as_bytes().as_slice(), config.as_bytes(), engine.as_bytes()])
+        let limits = limits.map_or([0; 2], |limits| [limits.fuel, limits.memory_bytes]);
+        let limits = limits.map(u64::to_le_bytes).concat();
+        Digest::of_parts([
+            component.as_bytes().as_slice(),
+            config.as_bytes(),
+            engine.as_bytes(),
+            limits.as_slice(),
+        ])
     }
 }
 

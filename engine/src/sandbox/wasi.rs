@@ -2,14 +2,20 @@
 //! case. Whether it may be imported at all is for `grants` to say.
 
 use std::{
-    sync::atomic::{AtomicU64, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
     time::Duration,
 };
 
 use chacha20::{ChaCha12Rng, rand_core::SeedableRng as _};
-use wasmtime::component::{Linker, ResourceTable};
+use wasmtime::component::{HasData, Linker, Resource, ResourceTable};
 use wasmtime_wasi::{
-    HostMonotonicClock, HostWallClock, WasiCtx, WasiCtxView, WasiView, p2::pipe::MemoryOutputPipe,
+    HostMonotonicClock, HostWallClock, WasiCtx, WasiCtxView, WasiView, async_trait,
+    p2::{
+        DynPollable, Pollable, bindings::clocks::monotonic_clock, pipe::MemoryOutputPipe, subscribe,
+    },
 };
 
 use super::{score::COMPONENT_HANDLES, state::State};
@@ -61,6 +67,7 @@ impl Seed {
 /// WASI's side of one instance.
 pub(super) struct WasiState {
     context: WasiCtx,
+    clock: LooksClock,
     table: ResourceTable,
     stdout: MemoryOutputPipe,
     stderr: MemoryOutputPipe,
@@ -70,6 +77,7 @@ impl WasiState {
     fn new(seed: Seed) -> WasiState {
         let (stdout, stderr) =
             (MemoryOutputPipe::new(PRINTED_BYTES), MemoryOutputPipe::new(PRINTED_BYTES));
+        let clock = LooksClock::default();
         let context = WasiCtx::builder()
             .stdout(stdout.clone())
             .stderr(stderr.clone())
@@ -78,25 +86,34 @@ impl WasiState {
             .insecure_random_seed(seed.number("insecure random seed"))
             .max_random_size(RANDOM_BYTES as u64)
             .wall_clock(CasesClock(seed.wall_clock()))
-            .monotonic_clock(LooksClock(AtomicU64::new(0)))
+            .monotonic_clock(clock.clone())
             .allow_tcp(false)
             .allow_udp(false)
             .allow_ip_name_lookup(false)
             .build();
         let mut table = ResourceTable::new();
         table.set_max_capacity(COMPONENT_HANDLES);
-        WasiState { context, table, stdout, stderr }
+        WasiState { context, clock, table, stdout, stderr }
     }
 }
 
 impl WasiView for State {
     fn ctx(&mut self) -> WasiCtxView<'_> {
-        let wasi = self.wasi.get_or_insert_with(|| Box::new(WasiState::new(self.seed)));
+        let wasi = self.wasi_state();
         WasiCtxView { ctx: &mut wasi.context, table: &mut wasi.table }
     }
 }
 
 impl State {
+    fn wasi_state(&mut self) -> &mut WasiState {
+        self.wasi.get_or_insert_with(|| Box::new(WasiState::new(self.seed)))
+    }
+
+    fn monotonic(&mut self) -> MonotonicClock<'_> {
+        let wasi = self.wasi_state();
+        MonotonicClock { clock: wasi.clock.clone(), table: &mut wasi.table }
+    }
+
     /// Moves what the component printed into its log.
     pub(super) fn collect_printed(&mut self) {
         let Some(wasi) = self.wasi.take() else { return };
@@ -122,8 +139,10 @@ impl HostWallClock for CasesClock {
     }
 }
 
-/// A monotonic clock that goes on only when it is looked at, so that waiting for it ends.
-struct LooksClock(AtomicU64);
+/// A monotonic clock, in nanoseconds, that goes on only when it is looked at, so that waiting for it ends, and
+/// when something waited for a later time.
+#[derive(Clone, Default)]
+struct LooksClock(Arc<AtomicU64>);
 
 impl HostMonotonicClock for LooksClock {
     fn resolution(&self) -> u64 {
@@ -131,11 +150,76 @@ impl HostMonotonicClock for LooksClock {
     }
 
     fn now(&self) -> u64 {
-        LOOK.as_nanos() as u64 * self.0.fetch_add(1, Ordering::Relaxed)
+        self.0.fetch_add(LOOK.as_nanos() as u64, Ordering::Relaxed)
+    }
+}
+
+/// A time that something waits for. It is there as soon as somebody waits, for the true time would be the
+/// machine's; only the end of time never comes.
+struct Awaited {
+    clock: LooksClock,
+    time: u64,
+    seen: bool,
+}
+
+#[async_trait]
+impl Pollable for Awaited {
+    async fn ready(&mut self) {
+        if self.time == u64::MAX {
+            return std::future::pending().await;
+        }
+        if !self.seen {
+            self.seen = true;
+            // Others have their turn, and a scorer that only asks hears "not yet" once.
+            tokio::task::yield_now().await;
+        }
+        self.clock.0.fetch_max(self.time, Ordering::Relaxed);
+    }
+}
+
+/// The monotonic clock of one instance.
+struct MonotonicClock<'a> {
+    clock: LooksClock,
+    table: &'a mut ResourceTable,
+}
+
+impl HasData for MonotonicClock<'static> {
+    type Data<'a> = MonotonicClock<'a>;
+}
+
+impl MonotonicClock<'_> {
+    fn wait_for(&mut self, time: u64) -> wasmtime::Result<Resource<DynPollable>> {
+        let awaited = Awaited { clock: self.clock.clone(), time, seen: false };
+        let awaited = self.table.push(awaited)?;
+        subscribe(self.table, awaited)
+    }
+}
+
+impl monotonic_clock::Host for MonotonicClock<'_> {
+    fn now(&mut self) -> wasmtime::Result<u64> {
+        Ok(self.clock.now())
+    }
+
+    fn resolution(&mut self) -> wasmtime::Result<u64> {
+        Ok(self.clock.resolution())
+    }
+
+    fn subscribe_instant(&mut self, when: u64) -> wasmtime::Result<Resource<DynPollable>> {
+        self.wait_for(when)
+    }
+
+    fn subscribe_duration(&mut self, duration: u64) -> wasmtime::Result<Resource<DynPollable>> {
+        let now = self.clock.0.load(Ordering::Relaxed);
+        self.wait_for(now.saturating_add(duration))
     }
 }
 
 /// Links all of WASI 0.2; what is behind it is empty.
 pub(super) fn link(linker: &mut Linker<State>) -> wasmtime::Result<()> {
-    wasmtime_wasi::p2::add_to_linker_async(linker)
+    wasmtime_wasi::p2::add_to_linker_async(linker)?;
+    // WASI's own waits for the machine's clock.
+    linker.allow_shadowing(true);
+    monotonic_clock::add_to_linker::<State, MonotonicClock<'static>>(linker, State::monotonic)?;
+    linker.allow_shadowing(false);
+    Ok(())
 }

@@ -43,6 +43,7 @@ enum Deed {
     ExitBadly,
     Sleep,
     SleepInSteps,
+    MeasureByWaiting,
     WaitForAnotherYear,
     PollNothing,
     PollOneManyTimes,
@@ -73,6 +74,20 @@ impl Scorer for WasiAttacker {
             Deed::SleepInSteps => loop {
                 monotonic_clock::subscribe_duration(1_000_000).block();
             },
+            Deed::MeasureByWaiting => {
+                let (one, other) = (
+                    monotonic_clock::subscribe_duration(50_000_000),
+                    monotonic_clock::subscribe_duration(50_100_000),
+                );
+                let ready = poll::poll(&[&one, &other]);
+                let mut asked = 0;
+                let another = monotonic_clock::subscribe_duration(50_000_000);
+                while !another.ready() {
+                    asked += 1;
+                }
+                let now = monotonic_clock::now();
+                score = score.reason(format!("ready: {ready:?}, asked: {asked}, elapsed: {now}"));
+            }
             Deed::WaitForAnotherYear => while monotonic_clock::now() < u64::MAX {},
             Deed::PollNothing => drop(poll::poll(&[])),
             Deed::PollOneManyTimes => {
