@@ -137,6 +137,97 @@ fn what_cannot_be_computed_again_is_not_verifiable_and_says_why() {
 }
 
 #[test]
+fn what_a_scorer_said_of_the_whole_run_is_asked_for_again() {
+    let folder = Folder::new();
+    let case =
+        |id| format!("{{\"id\": \"{id}\", \"output\": 1, \"input\": {{\"label\": \"{id}\"}}}}\n");
+    folder.write("cases.jsonl", ["a", "b"].map(case).concat());
+    folder.sh("scorebox run cases.jsonl -s label-distribution --run-id r -q").exits_with(0);
+    assert_snapshot!(folder.sh("scorebox verify r").exits_with(0), @"
+    [stderr]
+    3 verified, 0 different, 0 not verifiable
+    [exit code 0]
+    ");
+    assert_snapshot!(folder.sh("scorebox verify r --sample 2").exits_with(0), @"
+    [stderr]
+    2 verified, 0 different, 0 not verifiable
+    [exit code 0]
+    ");
+    let change = "UPDATE summaries SET summary_json = '{\"counts\":[2]}', fuel = fuel - 1";
+    folder.database("scorebox.db").execute_batch(change).unwrap();
+    assert_snapshot!(folder.sh("scorebox verify r").exits_with(1), @r#"
+    score                 verdict    what     stored          computed
+    r:label-distribution  different  summary  {"counts":[2]}  {"counts":{"a":1,"b":1},"fractions":[0.5,0.5],"…
+    r:label-distribution  different  fuel     31484           31485
+    [stderr]
+    2 verified, 1 different, 0 not verifiable
+    [exit code 1]
+    "#);
+    folder.database("scorebox.db").execute_batch("DELETE FROM summaries").unwrap();
+    assert_snapshot!(folder.sh("scorebox verify r").exits_with(1), @r#"
+    score                 verdict    what     stored  computed
+    r:label-distribution  different  summary  none    {"counts":{"a":1,"b":1},"fractions":[0.5,0.5],"…
+    [stderr]
+    2 verified, 1 different, 0 not verifiable
+    [exit code 1]
+    "#);
+    folder.database("scorebox.db").execute_batch("UPDATE runs SET state = 'interrupted'").unwrap();
+    folder.sh("scorebox verify r").exits_with(0);
+}
+
+#[test]
+fn what_decides_whether_a_score_passes_is_verified() {
+    let folder = tampered("UPDATE scorers SET threshold = 0.1, direction = 'lower-is-better'");
+    let shown = folder.sh("scorebox verify r --scorer levenshtein").exits_with(1);
+    assert!(
+        shown.stdout.contains("different  direction  lower-is-better  higher-is-better"),
+        "{shown}"
+    );
+    assert!(shown.stdout.contains("different  threshold  0.1"), "{shown}");
+    assert!(shown.stderr.contains("0 verified, 3 different"), "{shown}");
+}
+
+#[test]
+fn a_score_that_was_taken_away_is_missed() {
+    let folder = tampered("DELETE FROM score_rows WHERE scorer = 2 AND score = 0.75");
+    assert_snapshot!(folder.sh("scorebox verify r").exits_with(1), @"");
+}
+
+#[test]
+fn limits_that_nobody_would_set_are_not_taken_from_a_database() {
+    let limits = "json_set(limits_json, '$.timeoutMs', 1000000000)";
+    let folder = tampered(&format!("UPDATE scorers SET limits_json = {limits}"));
+    let shown = folder.sh("scorebox verify r").exits_with(1);
+    assert!(
+        shown.stdout.contains("its limit `timeout` is beyond what is computed again"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn an_input_without_a_digest_is_not_verifiable() {
+    let folder = tampered("UPDATE score_rows SET input_digest = NULL");
+    let shown = folder.sh("scorebox verify r").exits_with(1);
+    assert!(shown.stdout.contains("the digest of its input is not stored"), "{shown}");
+}
+
+/// What a terminal would act on is written otherwise where it is shown, and a receipt is shown.
+#[test]
+fn a_receipt_with_marks_for_the_direction_of_writing_is_the_same_receipt() {
+    let folder = Folder::new();
+    folder.write("case.json", "{\"id\": \"q\", \"output\": \"\u{5d0}\u{200f} (\u{5d1})\"}\n");
+    let config = "{\"values\": [\"\u{5d0}\u{200f}\"]}";
+    folder
+        .sh(&format!(
+            "scorebox run case.json -s contains --config 'contains={config}' --run-id r -q"
+        ))
+        .exits_with(0);
+    folder.sh("scorebox verify r").exits_with(0);
+    folder.sh("scorebox verify --receipt r:contains:0:0:q > receipt.json").exits_with(0);
+    folder.sh("scorebox verify --check receipt.json --case case.json").exits_with(0);
+}
+
+#[test]
 fn errors_are_verified_like_scores() {
     let folder = with_a_run();
     folder

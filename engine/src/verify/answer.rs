@@ -6,8 +6,9 @@ use serde_json::value::RawValue;
 
 use crate::{
     contract::LogLine,
-    sandbox::{ErrorKind, Outcome, cut},
-    store::{ScoreRecord, Status},
+    report::printable_json,
+    sandbox::{ErrorKind, Outcome, Summary, cut},
+    store::{ScoreRecord, Status, SummaryRecord},
 };
 
 /// Bytes of each side of a difference that are told.
@@ -87,18 +88,14 @@ impl Difference {
 impl Answer {
     /// The answer that is stored in a row; the reason why not where its JSON is none.
     pub(super) fn stored(record: &ScoreRecord) -> Result<Answer, String> {
-        let json = |what: &str, text: &Option<String>| {
-            let raw = text.clone().map(RawValue::from_string).transpose();
-            raw.map_err(|error| format!("the stored {what} is not JSON: {error}"))
-        };
         Ok(Answer {
             status: record.status,
             score: record.score,
             label: record.label.clone(),
             reason: record.reason.clone(),
-            meta: json("meta", &record.meta_json)?,
-            assertions: json("assertions", &record.assertions_json)?,
-            log: json("log", &record.log_json)?,
+            meta: stored_json("meta", &record.meta_json)?,
+            assertions: stored_json("assertions", &record.assertions_json)?,
+            log: stored_json("log", &record.log_json)?,
             error_kind: record.error_kind.clone(),
             error_message: record.error_message.clone(),
             fuel: record.fuel,
@@ -106,21 +103,61 @@ impl Answer {
         })
     }
 
-    /// The answer that was computed.
-    pub(super) fn computed(outcome: Outcome) -> Answer {
-        let log: &[LogLine] = &outcome.log;
-        let mut answer = Answer {
+    /// What a scorer said of a run, as it is stored: its JSON stands as meta.
+    pub(super) fn stored_summary(record: &SummaryRecord) -> Result<Answer, String> {
+        Ok(Answer {
+            status: if record.error_kind.is_some() { Status::Error } else { Status::NotApplicable },
+            meta: stored_json("summary", &record.summary_json)?,
+            log: stored_json("log", &record.log_json)?,
+            error_kind: record.error_kind.clone(),
+            error_message: record.error_message.clone(),
+            fuel: record.fuel,
+            ..Answer::none()
+        })
+    }
+
+    /// What a scorer said of a run, as it was computed.
+    pub(super) fn computed_summary(summary: Summary) -> Answer {
+        let mut answer =
+            Answer { log: raw_list(&summary.log), fuel: summary.fuel, ..Answer::none() };
+        match summary.result {
+            Err(error) => {
+                answer.error_kind = Some(error.kind.as_str().to_owned());
+                answer.error_message = Some(error.message);
+            }
+            Ok(json) => {
+                answer.status = Status::NotApplicable;
+                answer.meta = RawValue::from_string(json).ok();
+            }
+        }
+        answer
+    }
+
+    /// An error that says nothing.
+    fn none() -> Answer {
+        Answer {
             status: Status::Error,
             score: None,
             label: None,
             reason: None,
             meta: None,
             assertions: None,
-            log: raw_list(log),
+            log: None,
             error_kind: None,
             error_message: None,
+            fuel: None,
+            memory_bytes: None,
+        }
+    }
+
+    /// The answer that was computed.
+    pub(super) fn computed(outcome: Outcome) -> Answer {
+        let log: &[LogLine] = &outcome.log;
+        let mut answer = Answer {
+            log: raw_list(log),
             fuel: outcome.fuel,
             memory_bytes: Some(outcome.memory_bytes),
+            ..Answer::none()
         };
         match outcome.result {
             Err(error) => {
@@ -143,6 +180,19 @@ impl Answer {
             }
         }
         answer
+    }
+
+    /// The answer with its JSON as a receipt shows it.
+    pub(super) fn as_shown(self) -> Answer {
+        let shown = |json: Option<Box<RawValue>>| {
+            json.and_then(|json| RawValue::from_string(printable_json(json.get()).into()).ok())
+        };
+        Answer {
+            meta: shown(self.meta),
+            assertions: shown(self.assertions),
+            log: shown(self.log),
+            ..self
+        }
     }
 
     /// Whether this is the time-out, which is the machine's and not the scorer's.
@@ -183,6 +233,11 @@ impl Answer {
         }
         found
     }
+}
+
+fn stored_json(what: &str, text: &Option<String>) -> Result<Option<Box<RawValue>>, String> {
+    let raw = text.clone().map(RawValue::from_string).transpose();
+    raw.map_err(|error| format!("the stored {what} is not JSON: {error}"))
 }
 
 /// As the store writes them: none where the list is empty.

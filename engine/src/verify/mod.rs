@@ -5,12 +5,14 @@
 //! - `rescore`: one score computed anew, with everything checked that it is made of.
 //! - `receipt`: what is needed to compute one score again elsewhere.
 //! - `sample`: which rows are looked at where not all are.
+//! - `whole_run`: that no score is missing, and what scorers said of the run.
 //! - here: all scores of a run.
 
 mod answer;
 mod receipt;
 mod rescore;
 mod sample;
+mod whole_run;
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -50,11 +52,11 @@ pub enum Verdict {
     },
 }
 
-/// The verdict on one stored score.
+/// The verdict on one stored score, or on a scorer's part in a run as a whole.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Finding {
-    /// The score's id.
+    /// The score's id; `RUN:SCORER` for the run as a whole.
     pub score_id: String,
     /// What became of it.
     #[serde(flatten)]
@@ -77,7 +79,8 @@ pub struct VerifyRequest {
 }
 
 /// Computes the scores of a run again and hands over a finding for each, in the order of the rows, until
-/// `take` answers false.
+/// `take` answers false. Where all scores of a run or of one of its scorers are asked for, what is to
+/// be said of the run as a whole follows.
 ///
 /// # Errors
 /// Where the run is not there, or the database cannot be read. Whatever is wrong with a score is a
@@ -100,13 +103,33 @@ pub async fn verify(
             group.push((scorers.of(store, &record, sandbox).await?, record, content));
         }
         if group.is_empty() {
-            return Ok(());
+            break;
         }
         for finding in rescore::all(group, request.jobs, request.workspaces.as_ref()).await {
             if !take(finding) {
                 return Ok(());
             }
         }
+    }
+    if let Some(run) = request.whole_run() {
+        let only = request.filter.scorer.as_deref();
+        let findings = whole_run::findings(store, run, only, &mut scorers, sandbox).await?;
+        // Whoever wants no more of them gets no more.
+        let _ = findings.into_iter().all(take);
+    }
+    Ok(())
+}
+
+impl VerifyRequest {
+    /// The run, where all of it is asked for, or all of one scorer.
+    fn whole_run(&self) -> Option<&str> {
+        let run = self.filter.run.as_deref()?;
+        let whole = ScoreFilter {
+            run: self.filter.run.clone(),
+            scorer: self.filter.scorer.clone(),
+            ..ScoreFilter::default()
+        };
+        (self.sample.is_none() && self.filter == whole).then_some(run)
     }
 }
 
@@ -124,7 +147,17 @@ impl Scorers {
         record: &ScoreRecord,
         sandbox: &Sandbox,
     ) -> Result<Arc<Rescorer>, StoreError> {
-        let name = (record.run_id.to_string(), record.scorer_id.clone());
+        self.named(store, record.run_id.as_str(), &record.scorer_id, sandbox).await
+    }
+
+    async fn named(
+        &mut self,
+        store: &Store,
+        run: &str,
+        scorer: &str,
+        sandbox: &Sandbox,
+    ) -> Result<Arc<Rescorer>, StoreError> {
+        let name = (run.to_owned(), scorer.to_owned());
         if let Some(loaded) = self.loaded.get(&name) {
             return Ok(Arc::clone(loaded));
         }

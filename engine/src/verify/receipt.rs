@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use crate::{
     case::Case,
     digest::Digest,
-    sandbox::{Grant, Limits, Sandbox},
+    sandbox::{Grant, Limits, Sandbox, ScorerConfig},
     store::{ScoreId, Store, StoreError},
     workspace::WorkspaceFolder,
 };
@@ -197,14 +197,23 @@ impl Receipt {
         if actual != self.component.digest {
             return different("component", self.component.digest.to_string(), actual.to_string());
         }
-        let actual = Digest::of(self.config.get().as_bytes());
+        // The configuration as it was stored, however this file writes it.
+        let config = match serde_json::from_str(self.config.get()) {
+            Ok(object) => ScorerConfig::new(&object),
+            Err(error) => {
+                let reason = format!("its configuration is no object: {error}");
+                return Verdict::NotVerifiable { reason };
+            }
+        };
+        let actual = config.digest();
         if actual != self.config_digest {
             return different("configuration", self.config_digest.to_string(), actual.to_string());
         }
         let rescorer =
-            Rescorer::of(component, self.config.get(), &self.limits, self.grants.clone(), sandbox)
+            Rescorer::of(component, config.as_str(), &self.limits, self.grants.clone(), sandbox)
                 .await;
         let input = Some(self.input_digest);
-        rescorer.verdict(case, input, &self.answer, &self.wasmtime_version, workspaces).await
+        let wasmtime = &self.wasmtime_version;
+        rescorer.verdict(case, input, &self.answer, Answer::as_shown, wasmtime, workspaces).await
     }
 }

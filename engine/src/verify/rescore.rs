@@ -1,6 +1,6 @@
 //! One score computed anew, with everything checked that it is made of. Writes nothing.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use crate::{
     case::{Case, Key},
@@ -52,7 +52,11 @@ impl Rescorer {
             (Ok(limits), Ok(grants)) => (limits, grants),
             (Err(reason), _) | (_, Err(reason)) => return Ok(Rescorer::unusable(reason)),
         };
-        Ok(Rescorer::of(&component, &spec.config_json, &limits, grants, sandbox).await)
+        let rescorer = Rescorer::of(&component, &spec.config_json, &limits, grants, sandbox).await;
+        Ok(match rescorer.0 {
+            Ok(loaded) => Rescorer(described_otherwise(spec, &loaded).map_or(Ok(loaded), Err)),
+            unusable => Rescorer(unusable),
+        })
     }
 
     /// Loads a component that is the right one.
@@ -63,6 +67,9 @@ impl Rescorer {
         grants: Vec<Grant>,
         sandbox: &Sandbox,
     ) -> Rescorer {
+        if let Some(reason) = beyond_reason(limits) {
+            return Rescorer::unusable(reason);
+        }
         let config = match serde_json::from_str(config) {
             Ok(object) => ScorerConfig::new(&object),
             Err(error) => {
@@ -76,12 +83,18 @@ impl Rescorer {
         }
     }
 
-    /// Scores the case and compares.
+    /// The scorer; or what is to be said of all that it scored.
+    pub(super) fn scorer(&self) -> Result<&LoadedScorer, &Verdict> {
+        self.0.as_ref()
+    }
+
+    /// Scores the case and compares; `shown` is how the computed answer's JSON is written for that.
     pub(super) async fn verdict(
         &self,
         case: &Case,
         input_digest: Option<Digest>,
         stored: &Answer,
+        shown: fn(Answer) -> Answer,
         wasmtime_version: &str,
         workspaces: Option<&WorkspaceFolder>,
     ) -> Verdict {
@@ -102,12 +115,15 @@ impl Rescorer {
             return Verdict::NotVerifiable { reason: reason.into() };
         }
         let (outcome, actual) = CaseFiles::new(case, workspaces).score(scorer).await;
-        if let Some(expected) = input_digest
-            && actual != expected
-        {
+        let Some(expected) = input_digest else {
+            return Verdict::NotVerifiable {
+                reason: "the digest of its input is not stored".into(),
+            };
+        };
+        if actual != expected {
             return different("input", expected.to_string(), actual.to_string());
         }
-        let computed = Answer::computed(outcome);
+        let computed = shown(Answer::computed(outcome));
         if computed.is_a_time_out() {
             return Verdict::NotVerifiable { reason: "computing it again timed out".into() };
         }
@@ -166,7 +182,7 @@ async fn verdict_of_row(
     match Answer::stored(record) {
         Ok(stored) => {
             let (input, wasmtime) = (record.input_digest, &record.wasmtime_version);
-            rescorer.verdict(&case, input, &stored, wasmtime, workspaces).await
+            rescorer.verdict(&case, input, &stored, |answer| answer, wasmtime, workspaces).await
         }
         Err(reason) => unreadable(reason),
     }
@@ -192,6 +208,44 @@ fn rebuilt(content: &CaseContent) -> Result<Case, String> {
     let given = parts.filter_map(|(key, json)| Some((key, json?)));
     let builder = given.fold(Case::builder(), |builder, (key, json)| builder.json(key, json));
     builder.build().map_err(|error| error.to_string())
+}
+
+/// What decides whether a score passes is what the component says of itself, not what a table says.
+fn described_otherwise(spec: &ScorerSpec, loaded: &LoadedScorer) -> Option<Verdict> {
+    let info = loaded.info();
+    let threshold = |threshold: Option<f64>| threshold.map_or("none".into(), |it| it.to_string());
+    let compared = [
+        ("component id", spec.component_id.clone(), info.id.clone()),
+        ("component version", spec.component_version.clone(), info.version.clone()),
+        ("scale", spec.scale.as_str().into(), info.scale.as_str().into()),
+        ("direction", spec.direction.as_str().into(), info.direction.as_str().into()),
+        ("severity", spec.severity.as_str().into(), info.severity.as_str().into()),
+        ("threshold", threshold(spec.threshold), threshold(info.threshold)),
+    ];
+    let other = compared.into_iter().filter(|(_, stored, computed)| stored != computed);
+    let differences: Vec<_> =
+        other.map(|(what, stored, computed)| Difference::new(what, stored, computed)).collect();
+    (!differences.is_empty()).then_some(Verdict::Different { differences })
+}
+
+/// Why limits that stand in a stranger's file are not taken: this machine is to work, and to hold texts, no
+/// longer and no larger than this.
+fn beyond_reason(limits: &Limits) -> Option<String> {
+    const MOST_TIME: Duration = Duration::from_secs(600);
+    const MOST_BYTES: usize = 64 << 20;
+    const MOST_ITEMS: usize = 100_000;
+    let over = [
+        ("timeout", limits.timeout > MOST_TIME),
+        ("reason", limits.reason_bytes > MOST_BYTES),
+        ("meta", limits.meta_bytes > MOST_BYTES),
+        ("log", limits.log_bytes > MOST_BYTES),
+        ("assertions", limits.assertions > MOST_ITEMS),
+        ("log lines", limits.log_lines > MOST_ITEMS),
+    ];
+    let (name, _) = over.into_iter().find(|(_, over)| *over)?;
+    Some(format!(
+        "its limit `{name}` is beyond what is computed again: 10 minutes, 64 MiB of text, 100000 assertions"
+    ))
 }
 
 fn parse<T: serde::de::DeserializeOwned>(json: &str) -> Result<T, String> {

@@ -1,0 +1,120 @@
+//! What can be told of a run as a whole: that no score is missing, and what scorers said at its end, asked
+//! for again with the stored rows. Scores no case: whether the rows are right is another finding.
+
+use crate::{
+    sandbox::{LoadedScorer, Sandbox, WASMTIME_VERSION},
+    store::{
+        RunRecord, RunState, ScoreFilter, ScorerCounts, ScorerRecord, Store, StoreError,
+        SummaryRecord,
+    },
+};
+
+use super::{Answer, Finding, Scorers, Verdict, rescore::different};
+
+/// The findings on a run that are of no single score; each has the id `RUN:SCORER`. A scorer whose scores are
+/// all there, and that says nothing of the run, has none.
+pub(super) async fn findings(
+    store: &Store,
+    run_id: &str,
+    only: Option<&str>,
+    scorers: &mut Scorers,
+    sandbox: &Sandbox,
+) -> Result<Vec<Finding>, StoreError> {
+    let run = store.run(run_id)?;
+    let mut findings = Vec::new();
+    let mut found = |id: &str, verdict| {
+        findings.push(Finding { score_id: format!("{run_id}:{id}"), verdict });
+    };
+    for (id, verdict) in missing(store, &run, only)? {
+        found(&id, verdict);
+    }
+    let stored = store.summaries(run.key)?;
+    for scorer in store.scorers(run.key)? {
+        let id = scorer.spec.scorer_id.as_str();
+        if only.is_some_and(|only| only != id) {
+            continue;
+        }
+        let stored = stored.iter().find(|summary| summary.scorer_id == id);
+        let loaded = scorers.named(store, run_id, id, sandbox).await?;
+        match (loaded.scorer(), stored) {
+            // It does not load, or does not summarize, and nothing says that it did.
+            (Err(_), None) => {}
+            (Ok(loaded), None) if !loaded.summarizes() => {}
+            (_, None) if run.state != RunState::Finished => {}
+            (Err(verdict), Some(_)) => found(id, verdict.clone()),
+            (Ok(loaded), stored) => {
+                found(id, summary(store, &run, &scorer, loaded, stored).await?);
+            }
+        }
+    }
+    Ok(findings)
+}
+
+/// The scorers that have not one row for each case of a run that says that it finished.
+fn missing(
+    store: &Store,
+    run: &RunRecord,
+    only: Option<&str>,
+) -> Result<Vec<(String, Verdict)>, StoreError> {
+    if run.state != RunState::Finished {
+        return Ok(Vec::new());
+    }
+    let filter = ScoreFilter {
+        run: Some(run.spec.id.to_string()),
+        scorer: only.map(str::to_owned),
+        ..ScoreFilter::default()
+    };
+    let cases = store.case_count(run.key)?;
+    let counts = store.counts(&filter)?.into_iter();
+    let of = |counts: &ScorerCounts| {
+        counts.scored + counts.not_applicable + counts.skipped + counts.errors
+    };
+    let short = counts.filter(|counts| of(counts) != cases);
+    let verdict = |counts: ScorerCounts| {
+        let verdict = different("scores", of(&counts).to_string(), cases.to_string());
+        (counts.scorer_id, verdict)
+    };
+    Ok(short.map(verdict).collect())
+}
+
+async fn summary(
+    store: &Store,
+    run: &RunRecord,
+    scorer: &ScorerRecord,
+    loaded: &LoadedScorer,
+    stored: Option<&SummaryRecord>,
+) -> Result<Verdict, StoreError> {
+    if run.state != RunState::Finished {
+        let reason = "the run went on after its summary, and has not finished".into();
+        return Ok(Verdict::NotVerifiable { reason });
+    }
+    let mut rows = loaded.summary_rows();
+    store.for_each_scored_row(run.key, scorer.key, |row| rows.add(row))?;
+    let computed = loaded.summarize(&rows).await.map(Answer::computed_summary);
+    let stored = match stored.map(Answer::stored_summary).transpose() {
+        Ok(stored) => stored,
+        Err(reason) => return Ok(Verdict::NotVerifiable { reason }),
+    };
+    if [&stored, &computed].into_iter().flatten().any(Answer::is_a_time_out) {
+        let reason = "it timed out, which depends on the machine".into();
+        return Ok(Verdict::NotVerifiable { reason });
+    }
+    let (Some(stored), Some(computed)) = (&stored, &computed) else {
+        let said = |answer: &Option<Answer>| {
+            let json = answer.as_ref().and_then(|answer| answer.meta.as_ref());
+            json.map_or_else(|| "none".to_owned(), |json| json.get().to_owned())
+        };
+        return Ok(different("summary", said(&stored), said(&computed)));
+    };
+    let same_wasmtime = store.newest_wasmtime(run.key)?.as_deref() == Some(WASMTIME_VERSION);
+    let mut differences = stored.differences(computed, same_wasmtime);
+    for difference in &mut differences {
+        if difference.what == "meta" {
+            difference.what = "summary".to_owned();
+        }
+    }
+    Ok(match differences.is_empty() {
+        true => Verdict::Verified,
+        false => Verdict::Different { differences },
+    })
+}
