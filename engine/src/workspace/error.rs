@@ -2,7 +2,9 @@
 
 use std::io;
 
-use super::folder::{MAX_WORKSPACE_BYTES, MAX_WORKSPACE_DEPTH, MAX_WORKSPACE_FILES};
+use super::folder::{
+    MAX_WORKSPACE_BYTES, MAX_WORKSPACE_DEPTH, MAX_WORKSPACE_ENTRIES, MAX_WORKSPACE_FILES,
+};
 
 /// Why the files of a task cannot be had.
 #[derive(Debug, thiserror::Error)]
@@ -29,8 +31,11 @@ pub enum WorkspaceError {
         /// The name, as far as it is text.
         path: String,
     },
-    /// More files than are read.
-    #[error("the workspace `{folder}` has more than {MAX_WORKSPACE_FILES} files")]
+    /// More files than are read, or more of all else than is looked at.
+    #[error(
+        "the workspace `{folder}` has more than {MAX_WORKSPACE_FILES} files, or {MAX_WORKSPACE_ENTRIES} \
+         entries"
+    )]
     TooMany {
         /// Which.
         folder: String,

@@ -8,13 +8,18 @@ use std::{
     sync::Arc,
 };
 
-use cap_std::{ambient_authority, fs::Dir};
+use cap_std::{
+    ambient_authority,
+    fs::{Dir, FileType},
+};
 
 use super::{Workspace, WorkspaceError};
 
 /// Files of one workspace.
 pub const MAX_WORKSPACE_FILES: usize = 10_000;
-/// Bytes of all files of one workspace: 64 MiB.
+/// Files, folders and all else that is met on the way.
+pub const MAX_WORKSPACE_ENTRIES: usize = 100_000;
+/// Bytes of all files of one workspace with their paths: 64 MiB.
 pub const MAX_WORKSPACE_BYTES: u64 = 64 << 20;
 /// Folders in folders.
 pub const MAX_WORKSPACE_DEPTH: usize = 64;
@@ -46,7 +51,7 @@ impl WorkspaceFolder {
     /// where there is more than the bounds allow.
     pub fn read(&self, name: &str) -> Result<Workspace, WorkspaceError> {
         let folder = self.0.open_dir(name).map_err(|source| unreadable(name, source))?;
-        let mut reading = Reading { folder: name, files: BTreeMap::new(), bytes: 0 };
+        let mut reading = Reading { folder: name, files: BTreeMap::new(), bytes: 0, entries: 0 };
         reading.read_folder(&folder, "", 0)?;
         Ok(Workspace::new(reading.files))
     }
@@ -60,7 +65,10 @@ fn unreadable(folder: &str, source: io::Error) -> WorkspaceError {
 struct Reading<'a> {
     folder: &'a str,
     files: BTreeMap<String, Vec<u8>>,
+    /// Of contents and of paths.
     bytes: u64,
+    /// Files, folders and all else that was met.
+    entries: usize,
 }
 
 impl Reading<'_> {
@@ -76,6 +84,10 @@ impl Reading<'_> {
         }
         for entry in folder.entries().map_err(|source| unreadable(here(), source))? {
             let entry = entry.map_err(|source| unreadable(self.folder, source))?;
+            self.entries += 1;
+            if self.entries > MAX_WORKSPACE_ENTRIES {
+                return Err(WorkspaceError::TooMany { folder: self.folder.to_owned() });
+            }
             let path = match entry.file_name().into_string() {
                 Ok(name) if LEFT_OUT.contains(&name.as_str()) => continue,
                 Ok(name) => format!("{prefix}{name}"),
@@ -85,7 +97,11 @@ impl Reading<'_> {
                 }
             };
             let failed = |source| WorkspaceError::File { path: path.clone(), source };
-            let kind = entry.file_type().map_err(failed)?;
+            let mut kind = entry.file_type().map_err(failed)?;
+            if kind == FileType::unknown() {
+                // Some file systems do not say it in a folder's list.
+                kind = entry.metadata().map_err(failed)?.file_type();
+            }
             if kind.is_dir() {
                 let below = entry.open_dir().map_err(failed)?;
                 self.read_folder(&below, &format!("{path}/"), depth + 1)?;
@@ -101,14 +117,14 @@ impl Reading<'_> {
         if self.files.len() == MAX_WORKSPACE_FILES {
             return Err(WorkspaceError::TooMany { folder: self.folder.to_owned() });
         }
-        let room = MAX_WORKSPACE_BYTES - self.bytes;
+        let room = MAX_WORKSPACE_BYTES.saturating_sub(self.bytes + path.len() as u64);
         let mut content = Vec::new();
         let read = file.take(room + 1).read_to_end(&mut content);
         read.map_err(|source| WorkspaceError::File { path: path.clone(), source })?;
         if content.len() as u64 > room {
             return Err(WorkspaceError::TooLarge { folder: self.folder.to_owned() });
         }
-        self.bytes += content.len() as u64;
+        self.bytes += (path.len() + content.len()) as u64;
         self.files.insert(path, content);
         Ok(())
     }
@@ -183,7 +199,7 @@ mod tests {
         large.set_len(MAX_WORKSPACE_BYTES + 1).unwrap();
         let folder = WorkspaceFolder::open(root.path()).unwrap();
         assert!(matches!(folder.read("."), Err(WorkspaceError::TooLarge { .. })));
-        large.set_len(MAX_WORKSPACE_BYTES).unwrap();
+        large.set_len(MAX_WORKSPACE_BYTES - "large".len() as u64).unwrap();
         assert!(folder.read(".").is_ok());
         large.set_len(0).unwrap();
 
