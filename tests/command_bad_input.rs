@@ -145,6 +145,22 @@ fn a_number_that_json_does_not_have_is_refused_in_a_suite_file() {
     "#);
 }
 
+/// No reader of JSON would read it, neither the scorer's nor the one that verifies.
+#[test]
+fn a_configuration_that_is_nested_too_deep_is_refused() {
+    let keys = vec!["k"; 60].join(".");
+    let deep = |levels: usize| {
+        let (open, close) = ("[".repeat(levels), "]".repeat(levels));
+        suite(&format!("[scorers.a]\nuse = \"none\"\nconfig.{keys} = {open}{close}\n"))
+    };
+    // The object of all keys, one for each part of the key but the first, and the lists.
+    assert!(deep(127 - 60).contains("there is no scorer `none`"));
+    assert_snapshot!(deep(127 - 60 + 1), @"");
+    let (open, close) = (format!("{{ {keys} = ").repeat(75), " }".repeat(75));
+    let deepest = suite(&format!("[scorers.a]\nuse = \"none\"\nconfig.{keys} = {open}1{close}\n"));
+    assert!(deepest.contains("`config.k` of `a` is nested too deep"), "{deepest}");
+}
+
 #[test]
 fn a_suite_file_that_is_no_toml_has_the_line_and_column() {
     let output = suite("[scorers.a\nuse = \"contains\"\n");

@@ -1,11 +1,12 @@
 //! The suite file as written (TOML). Every complaint names line and column. Looks no scorer up.
 
-use std::{collections::BTreeMap, fs, ops::Range, path::Path};
+use std::{collections::BTreeMap, fs::File, io::Read as _, ops::Range, path::Path, thread};
 
 use serde::Deserialize;
 use toml::Spanned;
 
 use crate::{
+    case::MAX_DEPTH,
     registry::Reference,
     sandbox::{Grant, Limits, ScorerConfig},
 };
@@ -16,6 +17,10 @@ use super::{LimitOverrides, Place, ScorerId, Suite, SuiteError, SuiteScorer};
 pub(super) const VERSION: u32 = 1;
 /// Bytes of a suite file that is read at all.
 const MOST_BYTES: u64 = 16 << 20;
+
+/// Bytes of stack for parsing: keys of 80 parts in 80 tables inside each other are some thousand levels of
+/// recursion, in the parser and where its values are dropped.
+const DEEP_STACK_BYTES: usize = 256 << 20;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -46,11 +51,24 @@ struct ScorerTable {
 
 pub(super) fn read(path: &Path) -> Result<Suite, SuiteError> {
     let unreadable = |source| SuiteError::Unreadable { path: path.to_owned(), source };
-    if fs::metadata(path).map_err(unreadable)?.len() > MOST_BYTES {
+    let mut text = String::new();
+    let file = File::open(path).map_err(unreadable)?;
+    // Whatever is there, it is read no further: a device has no length.
+    file.take(MOST_BYTES + 1).read_to_string(&mut text).map_err(unreadable)?;
+    if text.len() as u64 > MOST_BYTES {
         return Err(unreadable(std::io::Error::other("it is larger than 16 MiB")));
     }
-    let text = fs::read_to_string(path).map_err(unreadable)?;
-    let text = Text::new(path, &text);
+    let parsing = || parse(path, &text);
+    let thread = thread::Builder::new().stack_size(DEEP_STACK_BYTES);
+    thread::scope(|scope| match thread.spawn_scoped(scope, parsing).map(|thread| thread.join()) {
+        Ok(Ok(suite)) => suite,
+        Ok(Err(panic)) => std::panic::resume_unwind(panic),
+        Err(error) => Err(unreadable(error)),
+    })
+}
+
+fn parse(path: &Path, text: &str) -> Result<Suite, SuiteError> {
+    let text = Text::new(path, text);
     let written: SuiteFile = toml::from_str(text.text).map_err(|error| complaint(&text, &error))?;
     if *written.version.get_ref() != VERSION {
         return Err(SuiteError::Invalid {
@@ -85,17 +103,14 @@ fn resolve(
         hint: error.hint(),
     })?;
     let uses = Reference::parse(table.uses.as_deref().unwrap_or(key), folder);
-    let no_json = |key: &str| SuiteError::Invalid {
+    let no_json = |key: &str, what: &str| SuiteError::Invalid {
         place: place.clone(),
-        reason: format!(
-            "`config.{}` of `{id}` has a number that JSON does not have: nan or inf",
-            key.escape_debug()
-        ),
+        reason: format!("`config.{}` of `{id}` {what}", key.escape_debug()),
         hint: None,
     };
-    let config = table.config.into_iter().map(|(key, value)| match json(value) {
-        Some(value) => Ok((key, value)),
-        None => Err(no_json(&key)),
+    let config = table.config.into_iter().map(|(key, value)| match json(value, MAX_DEPTH - 1) {
+        Ok(value) => Ok((key, value)),
+        Err(what) => Err(no_json(&key, what)),
     });
     let config = config.collect::<Result<_, _>>()?;
     Ok(SuiteScorer {
@@ -108,18 +123,28 @@ fn resolve(
     })
 }
 
-/// TOML's values as JSON's; a date becomes its text. None where JSON has no such number.
-fn json(value: toml::Value) -> Option<serde_json::Value> {
-    Some(match value {
+/// TOML's values as JSON's, nested at most `depth` deep; a date becomes its text.
+///
+/// # Errors
+/// What it is that JSON does not have, or that no reader of JSON reads.
+fn json(value: toml::Value, depth: usize) -> Result<serde_json::Value, &'static str> {
+    let deeper = || depth.checked_sub(1).ok_or("is nested too deep: more than 127 levels");
+    Ok(match value {
         toml::Value::String(text) => text.into(),
         toml::Value::Integer(number) => number.into(),
-        toml::Value::Float(number) => serde_json::Number::from_f64(number)?.into(),
+        toml::Value::Float(number) => serde_json::Number::from_f64(number)
+            .ok_or("has a number that JSON does not have: nan or inf")?
+            .into(),
         toml::Value::Boolean(truth) => truth.into(),
         toml::Value::Datetime(date) => date.to_string().into(),
-        toml::Value::Array(items) => items.into_iter().map(json).collect::<Option<_>>()?,
+        toml::Value::Array(items) => {
+            let depth = deeper()?;
+            items.into_iter().map(|item| json(item, depth)).collect::<Result<_, _>>()?
+        }
         toml::Value::Table(table) => {
-            let members = table.into_iter().map(|(key, value)| Some((key, json(value)?)));
-            serde_json::Value::Object(members.collect::<Option<_>>()?)
+            let depth = deeper()?;
+            let member = |(key, value)| json(value, depth).map(|value| (key, value));
+            serde_json::Value::Object(table.into_iter().map(member).collect::<Result<_, _>>()?)
         }
     })
 }

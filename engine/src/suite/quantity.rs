@@ -60,7 +60,7 @@ pub fn parse_memory(written: &str) -> Result<u64, NotAQuantity> {
 /// A time: a number with `ms`, `s`, `min` or `h`.
 ///
 /// # Errors
-/// Where the text is anything else, zero, or more than 30 days.
+/// Where the text is anything else, less than a millisecond (in which it is stored), or more than 30 days.
 pub fn parse_duration(written: &str) -> Result<Duration, NotAQuantity> {
     const MOST_SECONDS: f64 = 30.0 * 24.0 * 3600.0;
     let error = || NotAQuantity {
@@ -81,7 +81,8 @@ pub fn parse_duration(written: &str) -> Result<Duration, NotAQuantity> {
         return Err(error());
     }
     let time = Duration::try_from_secs_f64(seconds).map_err(|_| error())?;
-    // What is written as more than zero may still be less than a nanosecond.
+    // What is stored, and verified, are whole milliseconds.
+    let time = Duration::from_millis((time.as_secs_f64() * 1e3).round() as u64);
     if time.is_zero() { Err(error()) } else { Ok(time) }
 }
 
