@@ -52,6 +52,28 @@ fn every_scorer_says_of_itself_what_was_written_down() {
     }
 }
 
+/// schemars leaves out a default that cannot be serialized.
+#[test]
+fn every_choice_that_may_be_left_to_the_scorer_says_its_default() {
+    let folder = Folder::new();
+    let listed = folder.sh("scorebox scorers --format jsonl").exits_with(0).stdout;
+    let mut choices = 0;
+    for line in listed.lines() {
+        let entry: Value = serde_json::from_str(line).unwrap();
+        let schema = &entry["configSchema"];
+        let required = schema["required"].as_array().cloned().unwrap_or_default();
+        for (key, property) in schema["properties"].as_object().into_iter().flatten() {
+            let target = property["$ref"].as_str().and_then(|target| target.strip_prefix('#'));
+            let target = target.and_then(|pointer| schema.pointer(pointer)).unwrap_or(property);
+            if !target["oneOf"].is_null() && !required.contains(&Value::from(key.as_str())) {
+                assert!(!property["default"].is_null(), "{}: {key}", entry["name"]);
+                choices += 1;
+            }
+        }
+    }
+    assert!(choices > 20, "{choices}");
+}
+
 #[test]
 fn the_page_about_the_scorers_is_what_they_say_of_themselves() {
     let folder = Folder::new();
@@ -89,6 +111,12 @@ fn a_scorer_is_shown_with_its_configuration_and_an_example() {
       score   0.8333: 1 edit away from the expected text
     [exit code 0]
     "#);
+}
+
+#[test]
+fn choices_and_keys_inside_keys_are_shown_with_their_meanings() {
+    let folder = Folder::new();
+    assert_snapshot!(folder.sh("scorebox scorers cost-budget"), @"");
 }
 
 #[test]

@@ -30,13 +30,14 @@ fn without_an_attack_it_says_how_many_rows_there_were() {
 
 #[test]
 fn computing_without_end() {
-    assert_snapshot!(attack("spin", 0, "--fuel 1000000000000000"), @"
+    assert_snapshot!(attack("spin", 0, "--fuel 1000000000000000"), @r#"
     attacker of the run: error: timed-out: in `summarize`: no answer within 5000 ms; the scorer was stopped
 
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
+    hint: if it needs longer, raise it: `limits = { timeout = "…s" }` in the suite, or --timeout
     [exit code 0]
-    ");
+    "#);
 }
 
 #[test]
@@ -56,6 +57,7 @@ fn recursing_taking_memory_and_crashing() {
 
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
+    hint: if it needs more, raise it: `limits = { memory = "…MiB" }` in the suite, or --memory
     [exit code 0]
     "#);
     assert_snapshot!(attack("take-memory-in-steps", 0, ""), @r#"
@@ -65,6 +67,7 @@ fn recursing_taking_memory_and_crashing() {
 
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
+    hint: if it needs more, raise it: `limits = { memory = "…MiB" }` in the suite, or --memory
     [exit code 0]
     "#);
     assert_snapshot!(attack("read-out-of-bounds", 0, ""), @r#"
@@ -92,6 +95,7 @@ fn logging() {
 
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
+    hint: if that much is wanted, raise the limit: `limits = { … }` in the suite, or --limit reason=…, meta=… or assertions=…
     [exit code 0]
     ");
     assert_snapshot!(attack("log-for-a-terminal", 0, ""), @r#"
@@ -144,6 +148,7 @@ fn what_is_no_bounded_json_is_no_summary() {
 
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
+    hint: if that much is wanted, raise the limit: `limits = { … }` in the suite, or --limit reason=…, meta=… or assertions=…
     [exit code 0]
     ");
     assert_snapshot!(attack("long", 20 << 20, ""), @r#"
@@ -153,6 +158,7 @@ fn what_is_no_bounded_json_is_no_summary() {
 
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
+    hint: if it needs more, raise it: `limits = { memory = "…MiB" }` in the suite, or --memory
     [exit code 0]
     "#);
 }

@@ -2,6 +2,7 @@
 //! keeps the rules; `line` applies them.
 
 use super::{key::Key, pointer::Pointer};
+use crate::suggest;
 
 /// Rules that say where in a line the value of a key is, instead of in a member of that name.
 ///
@@ -141,40 +142,15 @@ fn parse_rule(rule: &str) -> Result<(Key, Pointer), MappingError> {
     Ok((key, parsed))
 }
 
-/// The keys that have a spelling within two edits of `name`, letter case aside, nearest first.
+/// The keys with a spelling like `name`, the likest first.
 fn nearest(name: &str) -> Vec<Key> {
-    // No spelling is longer; a hostile name must not make the comparison slow.
-    if name.len() > 32 {
-        return Vec::new();
+    let spellings = Key::ALL.iter().flat_map(|key| key.spellings().iter().copied());
+    let mut keys = Vec::new();
+    for spelling in suggest::nearest(name, spellings) {
+        let key = Key::ALL.into_iter().find(|key| key.spellings().contains(&spelling.as_str()));
+        keys.extend(key.filter(|key| !keys.contains(key)));
     }
-    let name = name.to_lowercase();
-    let distance = |key: Key| {
-        let spellings = key.spellings().iter();
-        spellings.map(|spelling| edits(&name, &spelling.to_lowercase())).min()
-    };
-    let mut near: Vec<(usize, Key)> = Key::ALL
-        .into_iter()
-        .filter_map(|key| Some((distance(key)?, key)))
-        .filter(|(edits, key)| *edits <= 2 && *edits < key.name().len())
-        .collect();
-    near.sort();
-    near.into_iter().map(|(_, key)| key).collect()
-}
-
-/// How many letters have to be put in, left out or changed to make `from` into `to`.
-fn edits(from: &str, to: &str) -> usize {
-    let to: Vec<char> = to.chars().collect();
-    let mut row: Vec<usize> = (0..=to.len()).collect();
-    for (above, letter) in from.chars().enumerate() {
-        let mut diagonal = above;
-        row[0] = above + 1;
-        for (index, other) in to.iter().enumerate() {
-            let changed = diagonal + usize::from(letter != *other);
-            diagonal = row[index + 1];
-            row[index + 1] = changed.min(diagonal + 1).min(row[index] + 1);
-        }
-    }
-    row[to.len()]
+    keys
 }
 
 #[cfg(test)]

@@ -6,38 +6,108 @@ use serde_json::Value;
 /// How deep references and alternatives are followed.
 const DEPTH: usize = 8;
 
+/// How deep keys inside keys are listed.
+const KEY_DEPTH: usize = 3;
+
+/// The most keys that are listed.
+const MOST_KEYS: usize = 500;
+
 /// One key of a configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigKey {
     /// The key.
     pub name: String,
-    /// What may stand there: `true or false`, `number`, `"any" | "all"`.
+    /// What may stand there: `true or false`, `number`, `"any" | "all"`, `{regex: text}`; `one of` and
+    /// `list of` where the choices say the rest.
     pub kind: String,
     /// What is taken where it is absent; `required` where it may not be; empty where nothing is.
     pub default: String,
     /// What it means, in one paragraph.
     pub description: String,
+    /// Where only some values may stand there and the schema says what they mean: each of them.
+    pub choices: Vec<Choice>,
 }
 
-/// The keys that a schema lists, in its order; none where it is no schema of an object.
+/// One of the values that may stand at a key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// The value, as JSON.
+    pub value: String,
+    /// What it means, in one paragraph.
+    pub meaning: String,
+}
+
+/// The keys that a schema lists, in its order, each followed by those inside it (`prices.*.input`, where
+/// `*` is a key of the user's own); none where it is no schema of an object.
 pub fn config_keys(schema: &str) -> Vec<ConfigKey> {
     let Ok(root) = serde_json::from_str::<Value>(schema) else { return Vec::new() };
-    let required = |name: &str| {
-        let listed = root["required"].as_array();
-        listed.is_some_and(|names| names.iter().any(|it| it.as_str() == Some(name)))
+    let mut keys = Vec::new();
+    collect(&root, &root, "", KEY_DEPTH, &mut keys);
+    keys
+}
+
+/// Appends the keys of an object's schema, whose names begin with `before`.
+fn collect(root: &Value, object: &Value, before: &str, depth: usize, keys: &mut Vec<ConfigKey>) {
+    let Some(deeper) = depth.checked_sub(1) else { return };
+    let required = object["required"].as_array();
+    let required =
+        |name: &str| required.is_some_and(|all| all.iter().any(|it| it.as_str() == Some(name)));
+    for (key, property) in object["properties"].as_object().into_iter().flatten() {
+        if keys.len() >= MOST_KEYS {
+            return;
+        }
+        let name = format!("{before}{key}");
+        let (kind, choices) = kind_and_choices(root, property);
+        keys.push(ConfigKey {
+            kind,
+            default: match &property["default"] {
+                _ if required(key) => "required".into(),
+                Value::Null => String::new(),
+                default => default.to_string(),
+            },
+            description: description(root, property),
+            choices,
+            name: name.clone(),
+        });
+        let inside = resolved(root, property);
+        collect(root, inside, &format!("{name}."), deeper, keys);
+        let each = resolved(root, &inside["additionalProperties"]);
+        collect(root, each, &format!("{name}.*."), deeper, keys);
+    }
+}
+
+fn kind_and_choices(root: &Value, property: &Value) -> (String, Vec<Choice>) {
+    let own = choices(root, property, DEPTH);
+    if !own.is_empty() {
+        return ("one of".to_owned(), own);
+    }
+    let of_items = choices(root, &resolved(root, property)["items"], DEPTH);
+    if !of_items.is_empty() {
+        return ("list of".to_owned(), of_items);
+    }
+    (kind(root, property, DEPTH), Vec::new())
+}
+
+/// The values that a schema allows, where it allows no others (but `null`) and says what each means.
+fn choices(root: &Value, schema: &Value, depth: usize) -> Vec<Choice> {
+    let Some(deeper) = depth.checked_sub(1) else { return Vec::new() };
+    let schema = resolved(root, schema);
+    let Some(alternatives) = schema["oneOf"].as_array().or(schema["anyOf"].as_array()) else {
+        return Vec::new();
     };
-    let properties = root["properties"].as_object();
-    let key = |(name, property): (&String, &Value)| ConfigKey {
-        name: name.clone(),
-        kind: kind(&root, property, DEPTH),
-        default: match &property["default"] {
-            _ if required(name) => "required".into(),
-            Value::Null => String::new(),
-            default => default.to_string(),
-        },
-        description: description(&root, property),
+    let alternatives: Vec<_> = alternatives.iter().filter(|it| it["type"] != "null").collect();
+    if let [only] = alternatives.as_slice()
+        && only.get("$ref").is_some()
+    {
+        // An optional value: `null`, or what is defined elsewhere.
+        return choices(root, only, deeper);
+    }
+    let choice = |alternative: &&Value| {
+        alternative["description"].as_str()?;
+        let value = alternative.get("const")?.to_string();
+        Some(Choice { value, meaning: description(root, alternative) })
     };
-    properties.into_iter().flatten().map(key).collect()
+    alternatives.iter().map(choice).collect::<Option<_>>().unwrap_or_default()
 }
 
 fn description(root: &Value, property: &Value) -> String {
@@ -73,6 +143,7 @@ fn kind(root: &Value, schema: &Value, depth: usize) -> String {
         _ => Vec::new(),
     };
     let words = types.iter().filter(|name| **name != "null").map(|name| match *name {
+        "object" => object_kind(root, schema, depth - 1),
         "boolean" => "true or false".to_owned(),
         "string" => "text".to_owned(),
         "integer" => "whole number".to_owned(),
@@ -84,6 +155,21 @@ fn kind(root: &Value, schema: &Value, depth: usize) -> String {
     });
     let words: Vec<String> = words.collect();
     if words.is_empty() { "any JSON".into() } else { words.join(" | ") }
+}
+
+/// `{input: number, output: number}`, or `object of` whatever its members are.
+fn object_kind(root: &Value, schema: &Value, depth: usize) -> String {
+    if let Some(properties) = schema["properties"].as_object() {
+        let members =
+            properties.iter().map(|(name, of)| format!("{name}: {}", kind(root, of, depth)));
+        return format!("{{{}}}", members.collect::<Vec<_>>().join(", "));
+    }
+    match &schema["additionalProperties"] {
+        Value::Object(_) => {
+            format!("object of {}", kind(root, &schema["additionalProperties"], depth))
+        }
+        _ => "object".to_owned(),
+    }
 }
 
 /// The schema that a `$ref` into the same document points to.
@@ -105,9 +191,18 @@ mod tests {
                 "mode": {"$ref": "#/$defs/Mode", "default": "any"},
                 "value": {"description": "Anything.", "default": null},
                 "names": {"type": ["array", "null"], "items": {"type": "string"}},
-                "loose": {"anyOf": [{"type": "number"}, {"type": "null"}]}
+                "loose": {"anyOf": [{"type": "number"}, {"$ref": "#/$defs/Regex"}, {"type": "null"}]},
+                "prices": {"type": "object", "additionalProperties": {"$ref": "#/$defs/Price"}}
             },
-            "$defs": {"Mode": {"description": "How.", "oneOf": [{"const": "any"}, {"const": "all"}]}}
+            "$defs": {
+                "Mode": {"description": "How.", "oneOf": [{"const": "any"}, {"const": "all"}]},
+                "Regex": {"type": "object", "properties": {"regex": {"type": "string"}}},
+                "Price": {
+                    "type": "object",
+                    "required": ["input"],
+                    "properties": {"input": {"type": "number", "description": "Dollars."}}
+                }
+            }
         }"##;
         let keys = config_keys(schema);
         let shown: Vec<String> = keys
@@ -117,20 +212,48 @@ mod tests {
         assert_eq!(
             shown,
             [
-                "loose: number [] ",
+                "loose: number | {regex: text} [] ",
                 "max: whole number [required] The most words.",
                 r#"mode: "any" | "all" ["any"] How."#,
                 "names: list of text [] ",
+                "prices: object of {input: number} [] ",
+                "prices.*.input: number [required] Dollars.",
                 "value: any JSON [] Anything.",
             ]
         );
     }
 
     #[test]
+    fn choices_are_told_with_their_meanings() {
+        let schema = r##"{"properties": {
+            "mode": {"anyOf": [{"$ref": "#/$defs/Mode"}, {"type": "null"}]},
+            "modes": {"type": "array", "items": {"$ref": "#/$defs/Mode"}},
+            "plain": {"enum": ["a", "b"]}
+        }, "$defs": {"Mode": {"oneOf": [
+            {"const": "any", "description": "One will\n do."},
+            {"const": "all", "description": "All of them."}
+        ]}}}"##;
+        let told = |key: &ConfigKey| {
+            let told =
+                key.choices.iter().map(|choice| format!("{}: {}", choice.value, choice.meaning));
+            told.collect::<Vec<_>>()
+        };
+        let keys = config_keys(schema);
+        assert_eq!(told(&keys[0]), [r#""any": One will do."#, r#""all": All of them."#]);
+        assert_eq!(told(&keys[1]), told(&keys[0]));
+        assert!(keys[2].choices.is_empty());
+    }
+
+    #[test]
     fn a_schema_that_refers_to_itself_ends() {
-        let schema = r##"{"properties": {"a": {"$ref": "#/$defs/A"}},
-            "$defs": {"A": {"anyOf": [{"$ref": "#/$defs/A"}, {"type": "string"}]}}}"##;
+        let schema = r##"{"properties": {"a": {"$ref": "#/$defs/A"}, "b": {"$ref": "#/$defs/B"}},
+            "$defs": {"A": {"anyOf": [{"$ref": "#/$defs/A"}, {"type": "string"}]},
+                "B": {"anyOf": [{"$ref": "#/$defs/B"}]}}}"##;
         assert!(config_keys(schema)[0].kind.contains("text"));
+        let properties: Vec<_> =
+            (0..100).map(|n| format!(r##""k{n}": {{"$ref": "#"}}"##)).collect();
+        let many = format!(r#"{{"properties": {{{}}}}}"#, properties.join(", "));
+        assert_eq!(config_keys(&many).len(), MOST_KEYS);
         assert_eq!(config_keys("no schema"), []);
     }
 }

@@ -2,6 +2,8 @@
 
 use comfy_table::{CellAlignment, ContentArrangement, presets};
 
+use super::printable;
+
 /// On which side the text of a column stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
@@ -33,14 +35,27 @@ impl Table {
         Table(table)
     }
 
-    /// Adds a row.
+    /// Adds a row. What a terminal would act on is made visible, whoever wrote it.
     pub fn row<Cell: Into<String>>(&mut self, cells: impl IntoIterator<Item = Cell>) {
-        self.0.add_row(cells.into_iter().map(Into::<String>::into));
+        let safe = |cell: Cell| printable(&cell.into()).replace(['\n', '\t'], " ");
+        self.0.add_row(cells.into_iter().map(safe));
     }
 }
 
 impl std::fmt::Display for Table {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.0.lines().try_for_each(|line| writeln!(f, "{}", line.trim_end()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cell_stays_in_its_row() {
+        let mut table = Table::new(&[("scorer", Align::Left)]);
+        table.row(["a\u{1b}[2J\nerror: forged"]);
+        assert_eq!(table.to_string(), "scorer\na\\u{1b}[2J error: forged\n");
     }
 }

@@ -3,7 +3,7 @@
 
 use std::io::{self, BufWriter, Write};
 
-use scorebox::report::printable_json;
+use scorebox::report::{printable_json, printable_json_line};
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -41,7 +41,7 @@ pub fn json(out: &mut Out<'_>, value: &impl Serialize) -> io::Result<()> {
 
 /// One document in one line.
 pub fn json_line(out: &mut Out<'_>, value: &impl Serialize) -> io::Result<()> {
-    writeln!(out, "{}", printable_json(&serde_json::to_string(value)?))
+    writeln!(out, "{}", printable_json_line(&serde_json::to_string(value)?))
 }
 
 /// A list: as one array, or one document a line.

@@ -1,10 +1,10 @@
 //! Words to standard error: errors, hints, warnings. Never data. A closed standard error is nobody's
 //! problem, so failures to write there are ignored.
 
-use std::{io::Write as _, process::ExitCode};
+use std::{collections::BTreeSet, io::Write as _, process::ExitCode};
 
 use anstyle::{AnsiColor, Style};
-use scorebox::report::printable;
+use scorebox::{report::printable, sandbox::ErrorKind};
 
 use crate::failure::{Exit, Failure};
 
@@ -36,6 +36,11 @@ fn quoted(text: &str) -> String {
 /// `hint: …`
 pub fn hint(text: &str) {
     say(&format!("{HINT}hint:{HINT:#} {}", quoted(text)));
+}
+
+/// A `hint: …` for each kind of stored error whose limit can be raised.
+pub fn limit_hints(error_kinds: BTreeSet<ErrorKind>) {
+    error_kinds.into_iter().filter_map(ErrorKind::limit_hint).for_each(hint);
 }
 
 /// `error: …`, with the hint on its own line.

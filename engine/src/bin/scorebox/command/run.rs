@@ -65,8 +65,8 @@ pub struct Run {
     on_bad_case: OnBadCaseArgument,
 
     /// Cases that are scored at once [default: the number of cores]
-    #[arg(long, short, value_name = "N")]
-    jobs: Option<usize>,
+    #[arg(long, short, value_name = "N", value_parser = jobs_parser())]
+    jobs: Option<u16>,
 
     /// The run's id [default: made of the time]
     #[arg(long, value_name = "ID", conflicts_with = "resume")]
@@ -113,7 +113,7 @@ impl Run {
         let mapping = Mapping::parse(&self.map)?;
         let cases =
             CaseReader::open(case_files.iter().map(|path| source(path)).collect(), mapping)?;
-        let jobs = self.jobs.unwrap_or_else(cores).max(1);
+        let jobs = self.jobs.map_or_else(cores, usize::from);
         let sandbox = global.sandbox(slots(jobs, suite.scorers.len()))?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(jobs.min(cores()))
@@ -192,7 +192,7 @@ impl Run {
     /// The command that was typed, made to go on with this run.
     fn resume_command(&self, report: &RunReport) -> String {
         let mut words: Vec<String> = Vec::new();
-        let mut typed = std::env::args();
+        let mut typed = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
         words.extend(typed.next().map(|program| shell_word(&program)));
         let mut skip_value = false;
         for argument in typed {
@@ -295,6 +295,11 @@ fn slots(jobs: usize, scorers: usize) -> u32 {
     const MOST_WARM: usize = 256;
     let wanted = jobs.saturating_mul(scorers.max(1)).min(MOST_WARM).max(jobs);
     u32::try_from(wanted).unwrap_or(u32::MAX)
+}
+
+/// How many scores may be computed at once: a task is kept for each.
+pub fn jobs_parser() -> clap::builder::RangedI64ValueParser<u16> {
+    clap::value_parser!(u16).range(1..=1024)
 }
 
 /// The cores that this process may use.

@@ -168,8 +168,12 @@ impl Entry {
                     line(&key.name, 40),
                     line(&key.kind, 60),
                     line(&key.default, 30),
-                    line(&key.description, 160),
+                    line(&key.description, 320),
                 ]);
+                for choice in &key.choices {
+                    let value = format!("  {}", line(&choice.value, 60));
+                    table.row([String::new(), value, String::new(), line(&choice.meaning, 320)]);
+                }
             }
             write!(out, "\n{table}")?;
         }

@@ -1,9 +1,13 @@
 //! `scorebox scores`: pages through stored scores.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+};
 
 use scorebox::{
     report::{self, Align, Table},
+    sandbox::ErrorKind,
     store::{ScoreFilter, ScoreRecord, Status, Store},
 };
 
@@ -16,8 +20,11 @@ use crate::{
 /// The database of the current folder.
 pub const DEFAULT_DATABASE: &str = "scorebox.db";
 
-/// Rows that are read at once.
-const PAGE: usize = 1000;
+/// Rows that are read at once: each may have some MiB of meta.
+const PAGE: usize = 32;
+
+/// Rows of which the columns of a table are made: only their short cells are held.
+const TABLE_ROWS: usize = 1000;
 
 /// Show the stored scores of a run
 #[derive(Debug, clap::Args)]
@@ -94,10 +101,11 @@ impl Scores {
             limit => limit as u64,
         });
         let mut trouble = None;
+        let mut error_kinds = BTreeSet::new();
         output::stdout(|out| {
             let rows = Rows { store, filter, skip: self.skip, left: shown };
             let written = match self.format {
-                Format::Table => write_table(out, rows),
+                Format::Table => write_table(out, rows, &mut error_kinds),
                 Format::Json => write_array(out, rows),
                 Format::Jsonl => write_lines(out, rows),
             };
@@ -114,6 +122,7 @@ impl Scores {
             Some(failure) => Err(failure),
             None => {
                 if self.format == Format::Table {
+                    words::limit_hints(error_kinds);
                     self.say_what_is_left(total, shown);
                 }
                 Ok(())
@@ -171,6 +180,12 @@ struct Rows<'a> {
 }
 
 impl Rows<'_> {
+    /// How many rows to read at once: no more than are wanted.
+    fn page(&self) -> usize {
+        let wanted = self.skip.saturating_add(self.left);
+        usize::try_from(wanted).map_or(PAGE, |wanted| wanted.min(PAGE))
+    }
+
     fn for_each(
         mut self,
         mut take: impl FnMut(ScoreRecord) -> Result<(), Trouble>,
@@ -179,7 +194,7 @@ impl Rows<'_> {
         while self.left > 0 {
             let page = self
                 .store
-                .scores(self.filter, after, PAGE)
+                .scores(self.filter, after, self.page())
                 .map_err(|error| Trouble::Reading(error.into()))?;
             let Some(last) = page.last() else { return Ok(()) };
             after = Some(last.cursor);
@@ -207,43 +222,46 @@ fn write_array(out: &mut Out<'_>, rows: Rows<'_>) -> Result<(), Trouble> {
         out.write_all(if first { b"\n" } else { b",\n" })?;
         first = false;
         let json = serde_json::to_string(&record).map_err(std::io::Error::from)?;
-        Ok(out.write_all(report::printable_json(&json).as_bytes())?)
+        Ok(out.write_all(report::printable_json_line(&json).as_bytes())?)
     })?;
     Ok(out.write_all(if first { b"]\n" } else { b"\n]\n" })?)
 }
 
-fn write_table(out: &mut Out<'_>, rows: Rows<'_>) -> Result<(), Trouble> {
-    let mut page: Vec<ScoreRecord> = Vec::new();
+/// Also says which kinds of errors were shown.
+fn write_table(
+    out: &mut Out<'_>,
+    rows: Rows<'_>,
+    error_kinds: &mut BTreeSet<ErrorKind>,
+) -> Result<(), Trouble> {
+    let (mut table, mut in_table) = (empty_table(), 0);
     rows.for_each(|record| {
-        page.push(record);
-        if page.len() == PAGE {
-            write!(out, "{}", table(&page))?;
-            page.clear();
+        error_kinds.extend(record.error_kind.as_deref().and_then(ErrorKind::from_word));
+        table.row([
+            report::one_line(&case_name(&record), 48),
+            report::one_line(&record.scorer_id, 64),
+            score(&record),
+            report::one_line(&reason(&record), 100),
+        ]);
+        in_table += 1;
+        if in_table == TABLE_ROWS {
+            write!(out, "{}", std::mem::replace(&mut table, empty_table()))?;
+            in_table = 0;
         }
         Ok(())
     })?;
-    if !page.is_empty() {
-        write!(out, "{}", table(&page))?;
+    if in_table > 0 {
+        write!(out, "{table}")?;
     }
     Ok(())
 }
 
-fn table(records: &[ScoreRecord]) -> Table {
-    let mut table = Table::new(&[
+fn empty_table() -> Table {
+    Table::new(&[
         ("case", Align::Left),
         ("scorer", Align::Left),
         ("score", Align::Right),
         ("reason", Align::Left),
-    ]);
-    for record in records {
-        table.row([
-            report::one_line(&case_name(record), 48),
-            record.scorer_id.clone(),
-            score(record),
-            report::one_line(&reason(record), 100),
-        ]);
-    }
-    table
+    ])
 }
 
 /// The case's id, with iteration and attempt where they are not the first.

@@ -17,7 +17,10 @@ use scorebox::{
 };
 use serde::Serialize;
 
-use super::{run::cores, scores::DEFAULT_DATABASE};
+use super::{
+    run::{cores, jobs_parser},
+    scores::DEFAULT_DATABASE,
+};
 use crate::{
     failure::{Exit, Failure},
     output::{self, Format},
@@ -84,8 +87,8 @@ pub struct Verify {
     allow_not_verifiable: bool,
 
     /// Scores that are computed at once [default: the number of cores]
-    #[arg(long, short, value_name = "N")]
-    jobs: Option<usize>,
+    #[arg(long, short, value_name = "N", value_parser = jobs_parser())]
+    jobs: Option<u16>,
 
     /// The database
     #[arg(long, value_name = "FILE", env = "SCOREBOX_DB", hide_env = true, default_value = DEFAULT_DATABASE)]
@@ -103,7 +106,7 @@ impl Verify {
             output::stdout(|out| output::json(out, &receipt))?;
             return Ok(Exit::Done);
         }
-        let jobs = self.jobs.unwrap_or_else(cores).max(1);
+        let jobs = self.jobs.map_or_else(cores, usize::from);
         let sandbox = global.sandbox(u32::try_from(jobs).unwrap_or(u32::MAX))?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(jobs.min(cores()))

@@ -1,11 +1,17 @@
 //! What the user reads of a run: the progress bar, the table at the end, the first errors.
 
-use std::{path::Path, sync::Arc, time::Instant};
+use std::{
+    collections::BTreeSet,
+    path::Path,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use scorebox::{
     report::{self, Align, Table},
     run::{Aggregate, Control, RunReport, aggregate},
+    sandbox::ErrorKind,
     store::{RunRecord, ScoreFilter, Store, SummaryRecord},
 };
 use serde::Serialize;
@@ -129,6 +135,9 @@ pub fn print(
     if format == Format::Table {
         say_totals(run, database);
     }
+    if format == Format::Table {
+        words::limit_hints(kinds(said.iter().map(|said| &said.error_kind)));
+    }
     say_bad_cases(run);
     if errors > 0 {
         say_errors(store, run, &filter, errors, database)?;
@@ -179,11 +188,11 @@ fn said_of_the_run(record: &SummaryRecord) -> String {
         (Some(json), ..) => report::printable(&pretty(json)),
         (None, kind, message) => format!(
             "error: {}: {}",
-            kind.as_deref().unwrap_or_default(),
+            report::one_line(kind.as_deref().unwrap_or_default(), 40),
             report::printable(message.as_deref().unwrap_or_default()).replace('\n', "\n  ")
         ),
     };
-    format!("{} of the run: {said}\n", record.scorer_id)
+    format!("{} of the run: {said}\n", report::one_line(&record.scorer_id, 64))
 }
 
 fn table(aggregates: &[Aggregate]) -> Table {
@@ -202,8 +211,10 @@ fn table(aggregates: &[Aggregate]) -> Table {
     ]);
     for aggregate in aggregates {
         let figure = |value: Option<f64>| value.map_or_else(|| "-".into(), report::score);
-        let time =
-            |ms: f64| report::duration(std::time::Duration::from_secs_f64(ms.max(0.0) / 1e3));
+        // A database that a stranger wrote may have any number there.
+        let time = |ms: f64| {
+            Duration::try_from_secs_f64(ms / 1e3).map_or_else(|_| "-".into(), report::duration)
+        };
         table.row([
             aggregate.scorer_id.clone(),
             report::count(aggregate.count),
@@ -270,6 +281,10 @@ fn say_bad_cases(run: &RunReport) {
     }
 }
 
+fn kinds<'a>(words: impl Iterator<Item = &'a Option<String>>) -> BTreeSet<ErrorKind> {
+    words.flatten().filter_map(|word| ErrorKind::from_word(word)).collect()
+}
+
 fn say_errors(
     store: &Store,
     run: &RunReport,
@@ -280,15 +295,17 @@ fn say_errors(
     let errors = report::counted(errors, "score is an error", "scores are errors");
     words::warn(&format!("{errors}; first:"));
     let filter = ScoreFilter { errors: true, ..filter.clone() };
-    for record in store.scores(&filter, None, ERRORS_SHOWN)? {
+    let first = store.scores(&filter, None, ERRORS_SHOWN)?;
+    for record in &first {
         words::say(&format!(
             "  {} on {}: {}: {}",
-            record.scorer_id,
+            report::one_line(&record.scorer_id, 64),
             report::one_line(&record.case_id, 60),
-            record.error_kind.as_deref().unwrap_or_default(),
+            report::one_line(record.error_kind.as_deref().unwrap_or_default(), 40),
             report::one_line(record.error_message.as_deref().unwrap_or_default(), 160)
         ));
     }
+    words::limit_hints(kinds(first.iter().map(|record| &record.error_kind)));
     words::hint(&format!("all of them: {} --errors", scores_command(run, database)));
     Ok(())
 }

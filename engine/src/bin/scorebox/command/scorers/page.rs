@@ -1,7 +1,7 @@
 //! The page docs/scorers.md: every built-in scorer in full, from what the components say of themselves.
 //! Scores nothing.
 
-use scorebox::report;
+use scorebox::report::{self, Choice};
 
 use super::Entry;
 use crate::output::Out;
@@ -33,14 +33,20 @@ fn section(out: &mut Out<'_>, entry: &Entry) -> std::io::Result<()> {
                 "" | "required" => key.default.clone(),
                 default => format!("`{default}`"),
             };
-            let row = [format!("`{}`", key.name), key.kind, default, key.description];
-            writeln!(out, "| {} |", row.map(|text| cell(&text)).join(" | "))?;
+            row(out, [format!("`{}`", key.name), key.kind, default, key.description])?;
+            for Choice { value, meaning } in key.choices {
+                row(out, [String::new(), format!("`{value}`"), String::new(), meaning])?;
+            }
         }
     }
     let Some(example) = &entry.example else { return Ok(()) };
     let config = serde_json::to_string(&example.config)?;
     let score = example.score.map_or_else(|| "not applicable".into(), report::score);
     writeln!(out, "\n```\ncase    {}\nconfig  {config}\nscore   {score}\n```", example.case.get())
+}
+
+fn row(out: &mut Out<'_>, cells: [String; 4]) -> std::io::Result<()> {
+    writeln!(out, "| {} |", cells.map(|text| cell(&text)).join(" | "))
 }
 
 fn cell(text: &str) -> String {
