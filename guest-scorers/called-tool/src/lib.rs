@@ -13,7 +13,7 @@ use scorebox_sdk::{
     Case, Checks, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, Severity,
     excerpt, schemars,
 };
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// The most names that `meta.called` lists.
@@ -75,7 +75,7 @@ pub struct CalledTool {
 }
 
 /// How arguments are compared.
-#[derive(Clone, Copy, Default, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Match {
     /// They have at least what is expected in them; `{"regex": …}` is a pattern.
@@ -119,16 +119,12 @@ impl Scorer for CalledTool {
         let trace = case.steps()?;
         let calls: Vec<&ToolCall> = trace.tool_calls().filter(|call| self.ended(call)).collect();
         let checks = if self.wanted.is_empty() {
-            let of_case;
-            let expected = match &self.expected {
-                Some(expected) => expected,
-                None => {
-                    of_case = ExpectedCalls::from_case(case)?;
-                    &of_case
-                }
-            };
+            let expected = ExpectedCalls::or_ground_truth(&self.expected, case)?;
             let mut best = None;
-            for run in expected.alternatives() {
+            // Nothing to call is a choice only where it is the only one: it asks for no check.
+            let choices = expected.alternatives();
+            let any = choices.iter().any(|run| !run.calls.is_empty());
+            for run in choices.iter().filter(|run| !any || !run.calls.is_empty()) {
                 let checks = self.expected(&run.calls, &calls)?;
                 if best.as_ref().is_none_or(|best: &Checks| best.fraction() < checks.fraction()) {
                     best = Some(checks);

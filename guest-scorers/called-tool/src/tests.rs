@@ -63,8 +63,9 @@ fn arguments_match_in_part_or_exactly() {
     let exact = json!({"name": "Bash", "arguments": {"command": "npm i"}, "match": "exact"});
     assert!(!passes(exact));
     assert!(passes(json!({"name": "book", "arguments": {"seats": [1, 2]}, "match": "exact"})));
+    assert!(passes(json!({"name": "book", "arguments": {"seats": [1]}})));
     assert_eq!(
-        score(json!({"name": "book", "arguments": {"seats": [1]}})).reason.as_deref(),
+        score(json!({"name": "book", "arguments": {"seats": [2]}})).reason.as_deref(),
         Some(
             "`book` was not called with such arguments; wanted: at least 1; it was called with {\"seats\":[1,2]}"
         )
@@ -75,6 +76,9 @@ fn arguments_match_in_part_or_exactly() {
 fn the_end_of_a_call_may_matter() {
     assert!(passes(json!({"name": "Bash", "status": "failed", "count": 1})));
     assert!(!passes(json!({"name": "book", "status": "succeeded"})));
+    // niceeval's words for two of them.
+    assert!(passes(json!({"name": "Bash", "status": "completed", "count": 1})));
+    assert!(passes(json!({"name": "book", "status": "pending"})));
 }
 
 #[test]
@@ -120,6 +124,10 @@ fn the_ground_truth_stands_in_for_names() {
     assert_eq!(of(part.clone(), json!({})), Some(1.0));
     assert_eq!(of(part, json!({"match": "exact"})), Some(0.0));
     assert_eq!(of(json!([]), json!({})), None);
+    // A choice of nothing checks nothing.
+    assert_eq!(of(json!([[], ["Bash"]]), json!({})), Some(1.0));
+    assert_eq!(of(json!([[], ["cancel"]]), json!({})), Some(0.0));
+    assert_eq!(of(json!([[], []]), json!({})), None);
     // The configuration takes the ground truth's place.
     assert_eq!(of(json!([cancel]), json!({"value": [pwd]})), Some(1.0));
     assert_eq!(of(json!([cancel]), json!({"values": [["cancel"], ["book"]]})), Some(1.0));

@@ -11,7 +11,7 @@ use scorebox_sdk::{
     Case, Checks, ConfigError, Info, JsonSchema, Score, ScoreError, Scorer, Severity, excerpt,
     schemars,
 };
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 /// How much of a command's last words goes into a reason, in characters.
@@ -46,7 +46,7 @@ pub struct Commands {
 }
 
 /// Which of the commands that a pattern matches count.
-#[derive(Clone, Copy, Default, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Which {
     /// All of them.

@@ -91,3 +91,9 @@ fn impossible_configurations_are_refused() {
     let refused = scorebox_sdk::configure::<Commands>(json!({"which": "last"})).err().unwrap();
     assert_eq!(refused.to_string(), "`which`: needs a `command` or `commands` that it is about");
 }
+
+#[test]
+fn an_exit_code_may_be_written_as_python_writes_it() {
+    let recorded = |code: i64| of(json!({}), json!([{"command": "x", "exit_code": code}])).score;
+    assert_eq!((recorded(0), recorded(1)), (Some(1.0), Some(0.0)));
+}

@@ -13,7 +13,7 @@ use scorebox_sdk::{
     Case, Checks, ConfigError, Info, JsonSchema, Score, ScoreError, Scorer, Severity, excerpt,
     schemars,
 };
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 /// Scores what the diff of the work has in it: the fraction of the checks that hold, of which
@@ -60,7 +60,7 @@ pub struct Diff {
 }
 
 /// What expressions are searched for in.
-#[derive(Clone, Copy, Default, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Lines {
     /// The whole diff: paths, lines that were added and removed, and the lines around them.

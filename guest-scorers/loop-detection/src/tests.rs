@@ -133,3 +133,10 @@ fn impossible_thresholds_are_refused() {
     let off = json!({"checkToolRepetition": false, "checkReasoningStagnation": false, "checkCallGraphCycles": false});
     assert_eq!(refusal(off), "nothing is checked: leave one of the checks on");
 }
+
+#[test]
+fn what_an_agent_hands_over_stands_between_no_two_answers() {
+    let helper = json!({"type": "agent", "name": "helper", "input": "x", "output": WIND,
+        "children": [says(FLOOD)]});
+    assert!(score(json!([helper, says(FLOOD)])) < 1.0);
+}

@@ -8,7 +8,7 @@ use scorebox_sdk::{
     Case, Checks, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, Severity,
     schemars,
 };
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// Scores whether the agent's messages have texts in them: the fraction of the texts that are in
@@ -40,7 +40,7 @@ pub struct MessageIncludes {
 }
 
 /// How many of the texts have to be there.
-#[derive(Clone, Copy, Default, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Mode {
     /// Every one of them; the score is the fraction that is.
@@ -51,7 +51,7 @@ enum Mode {
 }
 
 /// Whose messages are searched.
-#[derive(Clone, Copy, Default, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum From {
     /// The agent's.

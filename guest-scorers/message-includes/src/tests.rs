@@ -66,3 +66,10 @@ fn the_ground_truth_stands_in_and_an_output_for_messages() {
     let plain = Case::new(json!("Regards, Ada")).with_ground_truth(json!("Ada"));
     assert_eq!(scorer.score(&plain).unwrap().score, Some(1.0));
 }
+
+#[test]
+fn an_output_with_an_id_is_no_trace() {
+    let scorer: MessageIncludes = scorebox_sdk::configure(json!({"value": "hello"})).unwrap();
+    let case = Case::new(json!({"id": 1, "reply": "hello"}));
+    assert_eq!(scorer.score(&case).unwrap().score, Some(1.0));
+}

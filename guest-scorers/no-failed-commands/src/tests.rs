@@ -58,3 +58,10 @@ fn a_refused_command_did_not_fail() {
     let trace = json!([{"tool": "Bash", "args": {"command": "rm -rf /"}, "result": "no", "status": "rejected"}]);
     assert_eq!(score(trace).score, Some(1.0));
 }
+
+#[test]
+fn an_exit_code_beside_the_output_counts() {
+    let step = |code: i64| json!([{"tool": "bash", "args": {"command": "x"}, "exit_code": code, "output": "x"}]);
+    assert_eq!(score(step(1)).score, Some(0.0));
+    assert_eq!(score(step(0)).score, Some(1.0));
+}

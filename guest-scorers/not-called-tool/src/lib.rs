@@ -8,7 +8,7 @@ use scorebox_sdk::{
     Case, Checks, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, Severity,
     excerpt, schemars,
 };
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// Scores whether tools were not called: the fraction of the named tools of which there is no call,
@@ -42,7 +42,7 @@ pub struct NotCalledTool {
 }
 
 /// How arguments are compared.
-#[derive(Clone, Copy, Default, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Match {
     /// They have at least what is named in them; `{"regex": …}` is a pattern.

@@ -57,3 +57,19 @@ fn an_open_question_is_no_success() {
     assert_eq!(score.score, Some(0.0));
     assert_eq!(score.reason.as_deref(), Some("1 of 3 checks fails: the run waits for a person"));
 }
+
+#[test]
+fn a_sample_that_was_halted_by_a_limit_broke_off() {
+    let sample = json!({"epoch": 1, "scores": {}, "limit": {"type": "token", "limit": 100},
+        "messages": [{"role": "assistant", "content": "I am just"}]});
+    let score = score(sample);
+    assert_eq!(score.score, Some(0.0));
+    let reason = "1 of 3 checks fails: the run broke off: it reached its token limit";
+    assert_eq!(score.reason.as_deref(), Some(reason));
+}
+
+#[test]
+fn an_answer_with_an_id_is_no_run() {
+    let scorer: Succeeded = scorebox_sdk::configure(json!({})).unwrap();
+    assert!(scorer.score(&Case::new(json!({"id": 7, "answer": "x"}))).is_err());
+}

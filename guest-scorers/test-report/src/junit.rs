@@ -21,8 +21,21 @@ struct Attributes {
     class_name: String,
     message: String,
     kind: String,
+    /// How a test ended, where its attributes say it: `status`, and GoogleTest's `result`.
+    endings: [String; 2],
     failures: u64,
 }
+
+impl Attributes {
+    fn ended(&self, words: &[&str]) -> bool {
+        self.endings.iter().any(|ending| words.iter().any(|word| word.eq_ignore_ascii_case(ending)))
+    }
+}
+
+/// The endings of tests that did not run; GoogleTest's are `notrun` and `suppressed`.
+const SKIPPED: [&str; 6] = ["skipped", "notrun", "disabled", "suppressed", "ignored", "pending"];
+/// The endings of tests that failed.
+const FAILED: [&str; 4] = ["failed", "failure", "fail", "error"];
 
 struct Suite {
     name: String,
@@ -181,6 +194,8 @@ impl State {
                     let name = self.name(&test.attributes);
                     let outcome = match test.failure {
                         _ if test.is_skipped => Outcome::Skipped,
+                        None if test.attributes.ended(&FAILED) => Outcome::failed("it failed"),
+                        None if test.attributes.ended(&SKIPPED) => Outcome::Skipped,
                         Some(Failure { message, text }) => {
                             Outcome::failed(&format!("{message}\n{}", text.trim()))
                         }
@@ -228,6 +243,8 @@ fn attributes(start: &BytesStart<'_>) -> Result<Attributes, String> {
             "classname" => found.class_name = value()?,
             "message" => found.message = value()?,
             "type" => found.kind = value()?,
+            "status" => found.endings[0] = value()?,
+            "result" => found.endings[1] = value()?,
             "failures" | "errors" => found.failures += value()?.parse().unwrap_or(0),
             _ => {}
         }

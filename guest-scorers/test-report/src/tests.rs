@@ -332,3 +332,22 @@ fn hostile_reports_end() {
     }
     assert_eq!(report(&(nested + "1..1\n")).unwrap().score, Some(1.0));
 }
+
+#[test]
+fn a_junit_test_may_say_in_an_attribute_how_it_ended() {
+    let xml = r#"<testsuite name="s">
+        <testcase name="a" status="run" result="completed"/>
+        <testcase name="b" status="failed"/>
+        <testcase name="c" status="notrun" result="suppressed"/>
+        <testcase name="d" status="disabled"/>
+        <testcase name="e" status="run"><failure message="no"/></testcase>
+    </testsuite>"#;
+    assert_eq!(outline(xml), "+ s > a\n- s > b: it failed\n. s > c\n. s > d\n- s > e: no\n");
+}
+
+#[test]
+fn where_all_tests_fail_the_score_is_zero_and_not_less() {
+    let xml = r#"<testsuite name="s"><testcase name="a"><failure/></testcase></testsuite>"#;
+    let score = report(xml).unwrap().score.unwrap();
+    assert!(score == 0.0 && score.is_sign_positive());
+}

@@ -7,13 +7,14 @@
 //! The measure is van Rijsbergen's (1979), of sets of calls as in Ragas' `ToolCallF1` and
 //! promptfoo's `tool-call-f1`.
 
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
 use scorebox_sdk::trace::{Assignment, ExpectedCall, ExpectedCalls, ToolCall};
 use scorebox_sdk::{
     Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, excerpt, schemars,
 };
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// The most names that a list in `meta` has.
@@ -49,7 +50,7 @@ pub struct ToolCallF1 {
 }
 
 /// What makes two calls the same.
-#[derive(Clone, Copy, Default, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Arguments {
     /// The tool and, where the expected call states them, equal arguments.
@@ -60,7 +61,7 @@ enum Arguments {
 }
 
 /// How often the same call counts.
-#[derive(Clone, Copy, Default, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Repeats {
     /// Once, however often it was made.
@@ -81,18 +82,11 @@ impl Scorer for ToolCallF1 {
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
         let trace = case.steps()?;
-        let of_case;
-        let expected = match &self.expected {
-            Some(expected) => expected,
-            None => {
-                of_case = ExpectedCalls::from_case(case)?;
-                &of_case
-            }
-        };
-        let calls: Vec<&ToolCall> = trace.tool_calls().collect();
+        let expected = ExpectedCalls::or_ground_truth(&self.expected, case)?;
+        let made = Made::new(trace.tool_calls().collect(), self.repeats);
         let mut best: Option<Agreement> = None;
         for run in expected.alternatives() {
-            let found = self.compare(&run.calls, &calls)?;
+            let found = self.compare(&run.calls, &made)?;
             if best.as_ref().is_none_or(|best| found.f1() > best.f1()) {
                 best = Some(found);
             }
@@ -116,34 +110,57 @@ struct Agreement {
     extra: Vec<String>,
 }
 
+/// What makes a call the same as another: its tool, and its arguments where these count.
+type Key = (String, Option<String>);
+
+fn key(name: &str, arguments: Option<&Value>) -> Key {
+    (name.to_owned(), arguments.map(|arguments| fold(arguments).to_string()))
+}
+
+impl Repeats {
+    /// The keys that count.
+    fn of(self, keys: impl Iterator<Item = Key>) -> Vec<Key> {
+        let mut seen = BTreeSet::new();
+        keys.filter(|key| self == Self::Each || seen.insert(key.clone())).collect()
+    }
+}
+
+/// The calls that were made: the same ones, whatever they are compared with.
+struct Made<'t> {
+    calls: Vec<&'t ToolCall>,
+    repeats: Repeats,
+    names: OnceCell<Vec<Key>>,
+    whole: OnceCell<Vec<Key>>,
+}
+
+impl<'t> Made<'t> {
+    fn new(calls: Vec<&'t ToolCall>, repeats: Repeats) -> Self {
+        Self { calls, repeats, names: OnceCell::new(), whole: OnceCell::new() }
+    }
+
+    fn keys(&self, names_alone: bool) -> &[Key] {
+        let kept = if names_alone { &self.names } else { &self.whole };
+        kept.get_or_init(|| {
+            let arguments = |call: &'t ToolCall| Some(&call.arguments).filter(|_| !names_alone);
+            self.repeats.of(self.calls.iter().map(|call| key(&call.name, arguments(call))))
+        })
+    }
+}
+
 impl ToolCallF1 {
-    fn compare(
-        &self,
-        wanted: &[ExpectedCall],
-        calls: &[&ToolCall],
-    ) -> Result<Agreement, ScoreError> {
+    fn compare(&self, wanted: &[ExpectedCall], made: &Made<'_>) -> Result<Agreement, ScoreError> {
         let names_alone = self.arguments == Arguments::Ignore
             || !wanted.is_empty() && wanted.iter().all(|call| call.arguments.is_none());
-        let key = |name: &str, arguments: Option<&Value>| {
-            let arguments = arguments.filter(|_| !names_alone);
-            (name.to_owned(), arguments.map(|arguments| fold(arguments).to_string()))
-        };
-        let mut seen = BTreeSet::new();
-        let once = self.repeats == Repeats::Once;
-        let made: Vec<_> = (calls.iter())
-            .map(|call| key(&call.name, Some(&call.arguments)))
-            .filter(|key| !once || seen.insert(key.clone()))
-            .collect();
-        seen.clear();
-        let wanted: Vec<_> = (wanted.iter())
-            .map(|call| key(&call.name, call.arguments.as_ref()))
-            .filter(|key| !once || seen.insert(key.clone()))
-            .collect();
+        let made = made.keys(names_alone);
+        let wanted = self.repeats.of(wanted.iter().map(|call| {
+            let arguments = call.arguments.as_ref().filter(|_| !names_alone);
+            key(&call.name, arguments)
+        }));
         let pairs = Assignment::Optimal.pair(wanted.len(), made.len(), |left, right| {
             let (wanted, made) = (&wanted[left], &made[right]);
             wanted.0 == made.0 && (wanted.1.is_none() || wanted.1 == made.1)
         })?;
-        let without = |partners: &[Option<usize>], keys: &[(String, Option<String>)]| {
+        let without = |partners: &[Option<usize>], keys: &[Key]| {
             let without = partners.iter().zip(keys).filter(|(partner, _)| partner.is_none());
             let names = without.map(|(_, key)| excerpt(&key.0, 80).into_owned());
             names.take(SHOWN).collect()
@@ -153,7 +170,7 @@ impl ToolCallF1 {
             made: made.len(),
             expected: wanted.len(),
             missing: without(&pairs.right_of, &wanted),
-            extra: without(&pairs.left_of, &made),
+            extra: without(&pairs.left_of, made),
         })
     }
 }

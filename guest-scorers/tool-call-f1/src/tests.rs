@@ -78,3 +78,13 @@ fn of_several_lists_the_best_counts_and_the_score_may_be_turned() {
     let turned = score_with(config, called, json!(null)).score.unwrap();
     assert!((turned - 1.0 / 3.0).abs() < 1e-12);
 }
+
+#[test]
+fn of_many_lists_the_calls_that_were_made_are_read_once() {
+    let made: Value = (0..300).map(|index| call("a", index)).collect();
+    let mut lists: Vec<Value> = (0..2_000).map(|index| json!([call("b", index)])).collect();
+    lists.extend([json!(["a"]), json!([call("a", 7), call("a", 8)])]);
+    let score = score_with(json!({}), made, Value::Array(lists));
+    // The names alone agree best: `a` is one name.
+    assert_eq!(score.score, Some(1.0));
+}

@@ -74,14 +74,7 @@ impl Scorer for ToolCorrectness {
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
         let trace = case.steps()?;
-        let of_case;
-        let expected = match &self.expected {
-            Some(expected) => expected,
-            None => {
-                of_case = ExpectedCalls::from_case(case)?;
-                &of_case
-            }
-        };
+        let expected = ExpectedCalls::or_ground_truth(&self.expected, case)?;
         let calls: Vec<&ToolCall> = trace.tool_calls().collect();
         let mut best: Option<(f64, Vec<f64>, &[ExpectedCall])> = None;
         for run in expected.alternatives() {

@@ -8,7 +8,7 @@ use scorebox_sdk::{
     Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, Severity, excerpt,
     schemars,
 };
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// The most names that `meta.called` lists.
@@ -46,7 +46,7 @@ pub struct ToolOrder {
 }
 
 /// What may stand between the expected calls.
-#[derive(Clone, Copy, Default, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Mode {
     /// Any other calls, as before and after them.
@@ -105,14 +105,7 @@ impl ToolOrder {
         if !self.wanted.is_empty() {
             return Ok(vec![self.wanted.clone()]);
         }
-        let of_case;
-        let expected = match &self.expected {
-            Some(expected) => expected,
-            None => {
-                of_case = ExpectedCalls::from_case(case)?;
-                &of_case
-            }
-        };
+        let expected = ExpectedCalls::or_ground_truth(&self.expected, case)?;
         let names = expected
             .alternatives()
             .iter()

@@ -1,11 +1,11 @@
 //! When the arguments of two calls match. Which calls are compared is decided elsewhere.
 
 use scorebox_sdk::{JsonSchema, equal, schemars};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// How arguments are compared.
-#[derive(Clone, Copy, Default, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum ArgumentMode {
     /// They are equal.
@@ -45,6 +45,11 @@ impl ArgumentMode {
 }
 
 impl PerTool {
+    /// Whether this is a list that names no argument.
+    pub(crate) fn is_empty(&self) -> bool {
+        matches!(self, Self::Keys(keys) if keys.is_empty())
+    }
+
     pub(crate) fn fits(&self, first: &Value, second: &Value) -> bool {
         match self {
             Self::Mode(mode) => mode.fits(first, second),

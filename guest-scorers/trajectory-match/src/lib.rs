@@ -14,7 +14,7 @@ use scorebox_sdk::trace::{Assignment, ExpectedCalls};
 use scorebox_sdk::{
     Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, schemars,
 };
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// Scores 1 when the tool calls of a run match those of a reference, else 0.
@@ -59,7 +59,7 @@ pub struct TrajectoryMatch {
 }
 
 /// How the runs are compared.
-#[derive(Clone, Copy, Default, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Mode {
     /// The same messages with the same calls.
@@ -74,7 +74,7 @@ enum Mode {
 }
 
 /// How calls are paired where one fits several.
-#[derive(Clone, Copy, Default, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Pairing {
     /// As many pairs as there can be.
@@ -95,14 +95,7 @@ impl Scorer for TrajectoryMatch {
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
         let trace = case.steps()?;
-        let of_case;
-        let expected = match &self.expected {
-            Some(expected) => expected,
-            None => {
-                of_case = ExpectedCalls::from_case(case)?;
-                &of_case
-            }
-        };
+        let expected = ExpectedCalls::or_ground_truth(&self.expected, case)?;
         let mut best: Option<Comparison> = None;
         for reference in expected.alternatives() {
             let found = compare(self, &trace, reference)?;
@@ -129,8 +122,9 @@ impl TrajectoryMatch {
     /// Whether the arguments of two calls of a tool match. See `argument_mode` for which is first.
     fn fits(&self, tool: &str, first: &Value, second: &Value) -> bool {
         match self.argument_modes.get(tool) {
-            Some(other) => other.fits(first, second),
-            None => self.argument_mode.fits(first, second),
+            // As in agentevals, no arguments at all are no other way.
+            Some(other) if !other.is_empty() => other.fits(first, second),
+            _ => self.argument_mode.fits(first, second),
         }
     }
 }

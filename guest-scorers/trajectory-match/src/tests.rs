@@ -175,6 +175,10 @@ fn single_tools_may_have_ways_of_their_own() {
     assert!(matches(with(json!(["city", "q.c"])), &one, &two));
     assert!(!matches(with(json!(["q.d"])), &one, &two));
     assert!(matches(with(json!(["nowhere", "q.c.e"])), &one, &two));
+    // No arguments at all are no other way.
+    assert!(!matches(with(json!([])), &one, &two));
+    let ignored = json!({"argumentMode": "ignore", "argumentModes": {"w": []}});
+    assert!(matches(ignored, &one, &two));
 }
 
 #[test]
@@ -195,6 +199,19 @@ fn a_reference_of_calls_alone_knows_no_messages() {
     assert_eq!(score(json!({}), &run, &json!([a])).reason.as_deref(), Some("2 calls, expected 1"));
     assert!(matches(json!({"mode": "unordered"}), &run, &json!([b, a])));
     assert!(matches(json!({}), &run, &json!(["a", "b"])));
+    // In whatever words the calls are written.
+    let spellings = [
+        json!([call("a", json!({"x": 1})), call("b", json!({}))]),
+        json!({"tool_calls": [call("a", json!({"x": 1})), call("b", json!({}))]}),
+        json!([{"tool": "a", "args": {"x": 1}}, {"toolName": "b", "args": {}}]),
+        json!([{"functionCall": {"name": "a", "args": {"x": 1}}}, {"tool_name": "b", "tool_input": {}}]),
+        json!({"actions": [{"name": "a", "kwargs": {"x": 1}}, {"name": "b", "kwargs": {}}]}),
+    ];
+    for reference in spellings {
+        assert!(matches(json!({}), &run, &reference), "{reference}");
+    }
+    let other = json!([{"name": "a", "kwargs": {"x": 2}}, "b"]);
+    assert!(!matches(json!({}), &run, &other));
     // Of several references any one will do.
     assert!(matches(json!({}), &run, &json!([[b], [a, b]])));
     // No call is a reference too.

@@ -131,7 +131,8 @@ impl Tests {
         let failed = self.failed();
         let meta = json!({ "tests": all, "failed": failed, "skipped": self.skipped });
         let weight = |tests: &mut dyn Iterator<Item = &NamedTest>| -> f64 {
-            tests.map(|test| test.weight).sum()
+            // The sum of nothing is -0.0.
+            tests.map(|test| test.weight).sum::<f64>() + 0.0
         };
         let whole = weight(&mut self.list.iter());
         let mut reason = match (all, self.skipped) {

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, VecDeque};
 use serde_json::Value;
 
 use crate::trace::builder::{Builder, CallResult};
-use crate::trace::calls::read_call;
+use crate::trace::calls::add_call;
 use crate::trace::fields::{self, Object, id, list, take, text, word};
 use crate::trace::parts::read_parts;
 use crate::trace::step::{Role, SubAgentCall};
@@ -25,6 +25,9 @@ pub(super) fn is_step(step: &Object) -> bool {
         && fields::has(step, &["message", "step_id", "tool_calls"])
 }
 
+/// What a sub-agent's trajectory is referred to by.
+const IDS: [&str; 2] = ["trajectory_id", "session_id"];
+
 /// The names of the sub-agents whose trajectories are embedded, by their ids.
 type Names = BTreeMap<String, String>;
 
@@ -32,9 +35,10 @@ type Names = BTreeMap<String, String>;
 pub(super) fn read_trajectory(builder: &mut Builder, mut trajectory: Object) {
     let mut names = Names::new();
     for embedded in list(&mut trajectory, &["subagent_trajectories"]).unwrap_or_default() {
-        let key = embedded.get("trajectory_id").and_then(Value::as_str);
-        let name = embedded.pointer("/agent/name").and_then(Value::as_str);
-        if let (Some(key), Some(name)) = (key, name) {
+        let Some(name) = embedded.pointer("/agent/name").and_then(Value::as_str) else {
+            continue;
+        };
+        for key in IDS.iter().filter_map(|key| embedded.get(*key)?.as_str()) {
             names.insert(key.to_owned(), name.to_owned());
         }
     }
@@ -71,10 +75,8 @@ fn read_step_of(builder: &mut Builder, names: &Names, mut step: Object) {
     }
     let mut calls = VecDeque::new();
     for call in list(&mut step, &["tool_calls"]).unwrap_or_default() {
-        if let Value::Object(call) = call
-            && let Some(call) = read_call(call)
-        {
-            calls.extend(builder.call(call));
+        if let Value::Object(call) = call {
+            calls.extend(add_call(builder, call));
         }
     }
     builder.usage(first, fields::usage(step.get("metrics")));
@@ -100,7 +102,7 @@ fn read_result(
         let Value::Object(mut reference) = reference else {
             continue;
         };
-        let key = text(&mut reference, &["trajectory_id"]);
+        let key = text(&mut reference, &IDS);
         let path = text(&mut reference, &["trajectory_path"]);
         let name = key.as_ref().and_then(|key| names.get(key).cloned()).or(key);
         let name = name.or_else(|| path.clone()).unwrap_or_else(|| "unknown".to_owned());

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use serde_json::{Map, Value};
 
 use crate::Usage;
+use crate::trace::conversation::Calls;
 use crate::trace::names;
 use crate::trace::step::{
     Event, InputRequest, Outcome, Role, Status, Step, StepKind, SubAgentCall, ToolCall, Turn,
@@ -43,6 +44,12 @@ pub(super) struct Builder {
     pub understood: usize,
     /// Whether something was dropped at [`STEP_LIMIT`].
     pub overflow: bool,
+    /// What a call is that cannot be read: the first of them.
+    pub refused: Option<String>,
+    /// The calls of messages that are repeated.
+    pub repeated: Calls,
+    /// Agents that calls hand work to, by the calls' ids, where the trace says so elsewhere.
+    pub handoffs: BTreeMap<String, VecDeque<String>>,
     open: OpenCalls,
     /// Skill loads and sub-agent calls that a tool call stands for.
     derived: BTreeMap<usize, usize>,
@@ -111,12 +118,21 @@ impl Builder {
         self.events.push(Event { name: name.into(), raw_name: self.raw_name.clone() });
     }
 
+    /// Says of something that it cannot be read: without it, the trace would be another.
+    pub fn refuse(&mut self, what: String) {
+        self.refused.get_or_insert(what);
+    }
+
     pub fn call(&mut self, mut call: ToolCall) -> Option<usize> {
+        if call.id.as_deref().is_some_and(|id| self.repeated.has(id)) {
+            return None;
+        }
         if call.arguments.is_null() {
             call.arguments = Value::Object(Map::new());
         }
         let skill = names::loaded_skill(&call.name, &call.arguments).map(str::to_owned);
         let agent = names::called_agent(&call.name, &call.arguments).map(str::to_owned);
+        let agent = agent.or_else(|| self.handoffs.get_mut(call.id.as_deref()?)?.pop_front());
         let asks = names::asks_a_person(&call.name).then(|| call.name.clone());
         let (id, name, answered) = (call.id.clone(), call.name.clone(), call.result.is_some());
         let status = call.status;

@@ -1,11 +1,15 @@
 //! Reads the tool calls that a case should have had. Comparing them is the scorer's business.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use serde_json::Value;
 
-use crate::trace::calls::read_call;
+use crate::trace::calls::{is_call, names_a_tool, read_call, states_arguments};
+use crate::trace::fields::{Object, has, word};
+use crate::trace::messages::langchain_role;
 use crate::trace::{Role, StepKind, ToolCall, Trace};
+use crate::trace::{parts, spans};
 use crate::{Case, ConfigError, ScoreError, equal, excerpt};
 
 /// A call that should have been made.
@@ -43,7 +47,7 @@ pub struct ExpectedTurn {
 /// The calls that should have been made: one list, or several of which the best counts.
 ///
 /// A list has `{name, arguments}` for each call (tau-bench's shape; `{name, args}`, OpenAI's tool
-/// calls and the other spellings of [`Trace`] do as well) or the bare names of the tools, whose
+/// calls, one, in a list or under `tool_calls`, and the other spellings of [`Trace`] do as well) or the bare names of the tools, whose
 /// arguments then do not matter. It may also be a whole trace, such as a list of messages. A list
 /// of lists is several to choose from. `[]` says that no call should have been made.
 #[derive(Debug, Clone, PartialEq)]
@@ -82,6 +86,20 @@ impl ExpectedCalls {
         Ok(Some(Self { alternatives }))
     }
 
+    /// The configured calls, or else those of the case's ground truth.
+    ///
+    /// # Errors
+    /// As [`from_case`](Self::from_case).
+    pub fn or_ground_truth<'a>(
+        configured: &'a Option<Self>,
+        case: &Case,
+    ) -> Result<Cow<'a, Self>, ScoreError> {
+        match configured {
+            Some(expected) => Ok(Cow::Borrowed(expected)),
+            None => Self::from_case(case).map(Cow::Owned),
+        }
+    }
+
     /// From the case's ground truth.
     ///
     /// # Errors
@@ -111,24 +129,46 @@ pub(super) fn is_whole(value: &Value) -> bool {
     value.is_array() || value.get("messages").is_some_and(Value::is_array)
 }
 
+/// Where calls alone stand in an object around them; tau-bench's tasks have `actions`.
+const LISTS: [&str; 3] = ["tool_calls", "toolCalls", "actions"];
+
+/// What an object has around calls that stand in messages or steps.
+const WRAPPERS: [&str; 6] = ["role", "messages", "events", "steps", "trajectory", "spans"];
+
 fn read_list(value: Value) -> Result<ExpectedRun, String> {
     match value {
         Value::String(name) if !name.trim_start().starts_with(['[', '{']) => {
             Ok(ExpectedRun { calls: vec![bare(name)], turns: None })
         }
+        Value::String(text) => match serde_json::from_str(&text) {
+            Ok(inside @ (Value::Array(_) | Value::Object(_))) => read_list(inside),
+            _ => read_trace(Value::String(text)),
+        },
+        Value::Object(mut object) if !has(&object, &WRAPPERS) => {
+            let list = LISTS.iter().find(|key| object.get(**key).is_some_and(Value::is_array));
+            match list.and_then(|key| object.get_mut(*key)).map(Value::take) {
+                Some(calls) => read_list(calls),
+                None => match Value::Object(object) {
+                    one if is_one_call(&one) => read_list(Value::Array(vec![one])),
+                    other => read_trace(other),
+                },
+            }
+        }
         Value::Array(items) if items.iter().all(is_bare) => {
             let calls = items.into_iter().filter_map(read_bare).collect();
             Ok(ExpectedRun { calls, turns: None })
         }
-        value => {
-            let shown = excerpt(&value.to_string(), 80).into_owned();
-            let trace = Trace::read(value).map_err(|_| {
-                let call = "each a name or {name, arguments}";
-                format!("should be a list of calls, {call}; found {shown}")
-            })?;
-            Ok(from_trace(trace))
-        }
+        value => read_trace(value),
     }
+}
+
+fn read_trace(value: Value) -> Result<ExpectedRun, String> {
+    let shown = excerpt(&value.to_string(), 80).into_owned();
+    let trace = Trace::read(value).map_err(|_| {
+        let call = "each a name or {name, arguments}";
+        format!("should be a list of calls, {call}; found {shown}")
+    })?;
+    Ok(from_trace(trace))
 }
 
 fn from_trace(trace: Trace) -> ExpectedRun {
@@ -150,20 +190,40 @@ fn from_trace(trace: Trace) -> ExpectedRun {
 fn is_bare(item: &Value) -> bool {
     match item {
         Value::String(_) => true,
-        Value::Object(call) => {
-            call.get("name").is_some_and(Value::is_string) && !call.contains_key("role")
-        }
+        Value::Object(call) => is_bare_call(call),
         _ => false,
     }
+}
+
+/// Steps, spans and messages have calls too, but say more of the run.
+fn is_bare_call(call: &Object) -> bool {
+    let of_a_run = ["role", "step", "thought", "observation", "attributes", "children", "messages"];
+    let kind = word(call, "type");
+    let names = match kind {
+        Some(kind) if parts::is_result(kind) => false,
+        Some(kind) if parts::is_call(kind) => is_call(call),
+        _ => word(call, "name").is_some() || names_a_tool(call) || names_in_part(call),
+    };
+    names && !has(call, &of_a_run) && langchain_role(call).is_none() && !spans::is_span(call)
+}
+
+/// Whether a call stands for the list of it. A name among other things may be that of anything.
+fn is_one_call(value: &Value) -> bool {
+    let is_call = |call: &Object| names_a_tool(call) || names_in_part(call) || call.len() == 1;
+    is_bare(value) && value.as_object().is_some_and(is_call)
+}
+
+/// Whether a part without a type is a call: Google's and Bedrock's.
+fn names_in_part(part: &Object) -> bool {
+    let keys = ["functionCall", "function_call", "toolUse", "tool_call"];
+    has(part, &keys) && is_call(part)
 }
 
 fn read_bare(item: Value) -> Option<ExpectedCall> {
     match item {
         Value::String(name) => Some(bare(name)),
         Value::Object(call) => {
-            let keys = ["arguments", "args", "input", "parameters", "params", "tool_input"];
-            let stated =
-                keys.iter().any(|key| call.get(*key).is_some_and(|found| !found.is_null()));
+            let stated = states_arguments(&call);
             read_call(call).map(|call| from_call(call, stated))
         }
         _ => None,

@@ -2,8 +2,9 @@
 
 use serde_json::{Map, Value};
 
-use crate::Usage;
+use crate::trace::names::EXIT_CODES;
 use crate::trace::step::{Status, ToolCall};
+use crate::{Usage, excerpt};
 
 pub(super) type Object = Map<String, Value>;
 
@@ -53,6 +54,16 @@ pub(super) fn word<'o>(object: &'o Object, key: &str) -> Option<&'o str> {
 #[inline(never)]
 pub(super) fn has(object: &Object, keys: &[&str]) -> bool {
     keys.iter().any(|key| object.contains_key(*key))
+}
+
+/// An object in words, for errors: its first keys.
+pub(super) fn keys(object: &Object) -> String {
+    if object.is_empty() {
+        return "is an object without keys".to_owned();
+    }
+    let keys: Vec<_> = object.keys().take(8).map(|key| format!("`{}`", excerpt(key, 32))).collect();
+    let more = if object.len() > keys.len() { ", …" } else { "" };
+    format!("is an object with the keys {}{more}", keys.join(", "))
 }
 
 /// Arguments as formats write them: an object, or the text of one.
@@ -118,7 +129,7 @@ pub(super) fn status(word: &str) -> Status {
 }
 
 /// How a call or a result ended, from the fields that many formats have for it: an error with its
-/// words, and a status.
+/// words, a status, an exit code.
 #[inline(never)]
 pub(super) fn ending(object: &mut Object) -> (Status, Option<String>) {
     let flag = |object: &Object, key: &str| object.get(key).and_then(Value::as_bool);
@@ -129,12 +140,16 @@ pub(super) fn ending(object: &mut Object) -> (Status, Option<String>) {
     let success = ["success", "ok"].iter().find_map(|key| flag(object, key));
     let word = ["status", "state"].iter().find_map(|key| word(object, key));
     let stated = word.map_or(Status::Unknown, status);
-    let status = match (rejected, &error, failed, success) {
-        (true, ..) => Status::Rejected,
-        _ if stated == Status::Rejected => Status::Rejected,
-        (_, Some(_), ..) | (_, _, Some(true), _) | (.., Some(false)) => Status::Failed,
-        (.., Some(true)) | (_, _, Some(false), _) if stated == Status::Unknown => Status::Succeeded,
-        _ => stated,
+    let code = EXIT_CODES.iter().find_map(|key| object.get(*key)?.as_i64());
+    let failure = error.is_some() || failed == Some(true) || success == Some(false);
+    let status = match stated {
+        _ if rejected => Status::Rejected,
+        Status::Rejected => Status::Rejected,
+        _ if failure || code.is_some_and(|code| code != 0) => Status::Failed,
+        Status::Unknown if success.is_some() || failed.is_some() || code.is_some() => {
+            Status::Succeeded
+        }
+        stated => stated,
     };
     (status, error)
 }

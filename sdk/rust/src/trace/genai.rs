@@ -8,7 +8,9 @@ use serde_json::{Value, json};
 use crate::trace::builder::{Builder, CallResult};
 use crate::trace::conversation::Conversation;
 use crate::trace::fields::{self, id, take, text, word};
-use crate::trace::span_messages::{from_event, indexed, is_message_event, messages, parsed};
+use crate::trace::span_messages::{
+    event_name, from_event, indexed, is_message_event, messages, parsed,
+};
 use crate::trace::spans::Span;
 use crate::trace::step::{Outcome, Role, Status, SubAgentCall, ToolCall};
 
@@ -37,6 +39,7 @@ pub(super) fn read_spans(builder: &mut Builder, mut spans: Vec<Span>) -> usize {
         steps: vec![None; spans.len()],
         called: BTreeSet::new(),
         answered: BTreeSet::new(),
+        has_answers: false,
     };
     for (index, ends) in moments {
         let parent = parents[index];
@@ -126,7 +129,10 @@ fn kind(span: &Span) -> Kind {
         || starts("gen_ai.output.messages")
         || starts("gen_ai.prompt.")
         || starts("gen_ai.completion.")
-        || span.events.iter().any(is_message_event)
+        || span
+            .events
+            .iter()
+            .any(|event| event.as_object().and_then(event_name).is_some_and(is_message_event))
     {
         Kind::Model
     } else {
@@ -174,6 +180,8 @@ struct Reader<'b> {
     called: BTreeSet<String>,
     /// Ids of calls whose result a tool's span told of.
     answered: BTreeSet<String>,
+    /// Whether the span of a model had what it answered.
+    has_answers: bool,
 }
 
 impl Reader<'_> {
@@ -192,7 +200,7 @@ impl Reader<'_> {
         let mut said = Vec::new();
         for event in std::mem::take(&mut span.events) {
             match event {
-                Value::Object(event) if event.get("name").is_some() => {
+                Value::Object(event) if event_name(&event).is_some() => {
                     from_event(event, &mut asked, &mut said);
                 }
                 event => span.events.push(event),
@@ -209,12 +217,15 @@ impl Reader<'_> {
         let first = self.builder.steps.len();
         let mut said = messages(&mut span.attributes, "gen_ai.output.messages");
         said.extend(indexed(&mut span.attributes, "gen_ai.completion."));
+        // What an agent hands over is what its model said, where that is known.
         if said.is_empty()
+            && (is_model || !self.has_answers)
             && word(&span.attributes, "gen_ai.operation.name").is_none()
             && let Some(text) = text(&mut span.attributes, &["output.value"])
         {
             said.push(json!({"role": "assistant", "content": text}));
         }
+        self.has_answers |= is_model && !said.is_empty();
         self.read(said, is_model);
         let usage = json!({
             "input_tokens": span.attributes.get("gen_ai.usage.input_tokens")

@@ -58,14 +58,61 @@ pub(super) fn read_sample(builder: &mut Builder, mut sample: Object) {
     if messages.is_empty() {
         read_events(builder, events);
     } else {
+        builder.handoffs = handoffs(&events);
         Conversation::default().add(builder, messages);
         complete(builder, events);
     }
     builder.understood += 1;
+    if let Some(limit) = sample.get("limit").and_then(|limit| limit.get("type")?.as_str()) {
+        builder.outcome = Some(Outcome::Failed(Some(format!("it reached its {limit} limit"))));
+    }
     if let Some(error) = fields::error_text(take(&mut sample, &["error"])) {
         builder.outcome = Some(Outcome::Failed(Some(error.clone())));
         builder.error(error);
     }
+}
+
+/// The agents that tool calls handed work to, by the calls' ids.
+fn handoffs(events: &[Value]) -> BTreeMap<String, VecDeque<String>> {
+    let mut agents: BTreeMap<String, VecDeque<String>> = BTreeMap::new();
+    for event in events.iter().filter(|event| event.get("event") == Some(&"tool".into())) {
+        let of = |key: &str| Some(event.get(key)?.as_str()?.to_owned());
+        if let (Some(id), Some(agent)) = (of("id"), of("agent")) {
+            agents.entry(id).or_default().push_back(agent);
+        }
+    }
+    agents
+}
+
+/// How often a tool's event tells of each agent that a span will tell of again.
+struct Told(BTreeMap<String, usize>);
+
+impl Told {
+    fn by(events: &[Value]) -> Self {
+        let mut told = BTreeMap::new();
+        for event in events.iter().filter(|event| event.get("event") == Some(&"tool".into())) {
+            if let Some(agent) = event.get("agent").and_then(Value::as_str) {
+                *told.entry(agent.to_owned()).or_default() += 1;
+            }
+        }
+        Self(told)
+    }
+
+    /// Whether an event is the span of an agent that a tool's event tells of.
+    fn has(&mut self, event: &Object) -> bool {
+        let left = word(event, "name").filter(|_| begins_agent(event));
+        match left.and_then(|name| self.0.get_mut(name)) {
+            Some(left) if *left > 0 => {
+                *left -= 1;
+                true
+            }
+            _ => false,
+        }
+    }
+}
+
+fn begins_agent(event: &Object) -> bool {
+    word(event, "event") == Some("span_begin") && word(event, "type") == Some("agent")
 }
 
 /// Adds to the calls that messages told of what their events tell: failures, times, hand-offs.
@@ -76,16 +123,25 @@ fn complete(builder: &mut Builder, events: Vec<Value>) {
             calls.entry(id.clone()).or_default().push_back(index);
         }
     }
+    let mut told = Told::by(&events);
     for event in events {
         let Value::Object(mut event) = event else {
             continue;
         };
         match word(&event, "event") {
+            Some("span_begin") if begins_agent(&event) && !told.has(&event) => {
+                read_event(builder, &mut Conversation::default(), event);
+            }
             Some("tool") => {
                 let id = id(&mut event, &["id"]);
                 let step = id.and_then(|id| calls.get_mut(&id)?.pop_front());
                 if let Some(step) = step.and_then(|step| builder.steps.get_mut(step)) {
                     complete_call(step, event);
+                } else if let Some(name) = text(&mut event, &["agent"]) {
+                    // A hand-off inside of another, which the sample's messages do not have.
+                    let (status, error) = fields::ending(&mut event);
+                    let agent = SubAgentCall { name, status, error, ..SubAgentCall::default() };
+                    builder.sub_agent(agent);
                 }
             }
             Some("input" | "error") => read_event(builder, &mut Conversation::default(), event),
@@ -111,9 +167,14 @@ fn seconds(event: &Object) -> Option<f64> {
 /// Reads a list of events alone.
 pub(super) fn read_events(builder: &mut Builder, events: Vec<Value>) {
     let mut conversation = Conversation::default();
+    let mut told = Told::by(&events);
     for event in events {
         if let Value::Object(event) = event {
             builder.understood += usize::from(is_event(&event));
+            if told.has(&event) {
+                builder.event("span_begin");
+                continue;
+            }
             read_event(builder, &mut conversation, event);
         }
     }

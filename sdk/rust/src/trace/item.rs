@@ -3,10 +3,9 @@
 
 use serde_json::Value;
 
-use crate::excerpt;
 use crate::trace::builder::Builder;
 use crate::trace::calls::{self, read_call};
-use crate::trace::fields::{self, Object, word};
+use crate::trace::fields::{self, Object, keys, take, word};
 use crate::trace::messages::{langchain_fields, langchain_role, read_message};
 use crate::trace::read::holds_list;
 use crate::trace::step::Role;
@@ -23,7 +22,7 @@ pub(super) fn is_item(object: &Object) -> bool {
         })
         || parts::is_part(object)
         || atif::is_step(object)
-        || plain::is_step(object) && !holds_list(object)
+        || plain::is_step(object) && (!holds_list(object) || plain::is_whole(object))
 }
 
 /// Reads one item of a list, by the first of these that it is. The error says what it is instead.
@@ -64,9 +63,12 @@ pub(super) fn read_item(builder: &mut Builder, item: Value) -> Result<(), String
         atif::read_step(builder, object);
     } else if let Some(role) = google_role(&mut object) {
         read_message(builder, role, object);
+    } else if is_result(&object) {
+        builder.turn(Role::Tool);
+        parts::result(builder, object, false);
     } else if plain::is_step(&object) {
-        read_plain(builder, object);
-    } else if let Some(name) = text_of(&object, &["type", "event", "kind"]) {
+        read_plain(builder, object)?;
+    } else if let Some(name) = text_of(&object, &["type", "event", "kind", "step"]) {
         // A kind of item that is not known, in a list of known ones.
         builder.understood -= 1;
         builder.other(&name);
@@ -78,12 +80,20 @@ pub(super) fn read_item(builder: &mut Builder, item: Value) -> Result<(), String
 }
 
 /// Calls stand in a turn of their own; other steps make theirs.
-fn read_plain(builder: &mut Builder, object: Object) {
+fn read_plain(builder: &mut Builder, mut object: Object) -> Result<(), String> {
     let is_call = calls::names_a_tool(&object)
         && !fields::has(&object, &["step", "thought", "observation", "actions"])
-        && object.get("action").is_none_or(|action| !action.is_object());
+        && object.get("action").is_none_or(|action| !action.is_object())
+        && !plain::has_results(&object)
+        && !plain::is_final(&object);
     if !is_call {
         return plain::read_step(builder, object);
+    }
+    // A tool that is written down with its call and its answer.
+    if matches!(word(&object, "type"), Some("tool" | "function"))
+        && let Some(content) = take(&mut object, &["content"])
+    {
+        object.entry("result").or_insert(content);
     }
     builder.turn(Role::Assistant);
     match read_call(object) {
@@ -92,6 +102,26 @@ fn read_plain(builder: &mut Builder, object: Object) {
         }
         None => builder.other("step"),
     }
+    Ok(())
+}
+
+/// Whether an item says by its kind that it is what a tool answered.
+fn is_result(object: &Object) -> bool {
+    let kind = ["type", "event", "kind"].iter().find_map(|key| word(object, key));
+    let kind = kind.map(|kind| kind.to_ascii_lowercase().replace(['-', '.', ' '], "_"));
+    matches!(
+        kind.as_deref(),
+        Some(
+            "observation"
+                | "tool_result"
+                | "tool_output"
+                | "tool_response"
+                | "tool_call_result"
+                | "tool_call_output"
+                | "function_result"
+                | "function_response"
+        )
+    )
 }
 
 /// The role of a message of Google's that has its content beside who wrote it.
@@ -113,8 +143,7 @@ fn read_pair(builder: &mut Builder, pair: Vec<Value>) -> Result<(), String> {
             if plain::is_step(&action) || action.contains_key("kwargs") =>
         {
             builder.understood += 1;
-            plain::read_pair(builder, action, observation);
-            Ok(())
+            plain::read_pair(builder, action, observation)
         }
         _ => Err("is an array, and no action with its observation".to_owned()),
     }
@@ -122,15 +151,6 @@ fn read_pair(builder: &mut Builder, pair: Vec<Value>) -> Result<(), String> {
 
 fn text_of(object: &Object, keys: &[&str]) -> Option<String> {
     keys.iter().find_map(|key| word(object, key)).map(str::to_owned)
-}
-
-fn keys(object: &Object) -> String {
-    if object.is_empty() {
-        return "is an object without keys".to_owned();
-    }
-    let keys: Vec<_> = object.keys().take(8).map(|key| format!("`{}`", excerpt(key, 32))).collect();
-    let more = if object.len() > keys.len() { ", …" } else { "" };
-    format!("is an object with the keys {}{more}", keys.join(", "))
 }
 
 pub(super) fn kind(value: &Value) -> &'static str {

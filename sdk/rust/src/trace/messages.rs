@@ -1,13 +1,16 @@
 //! Reads chat messages: OpenAI's, Anthropic's, Google's, LangChain's, Inspect's, OpenTelemetry's,
 //! the AI SDK's, tau-bench's. The parts inside them are read elsewhere.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use crate::trace::builder::{Builder, CallResult};
-use crate::trace::calls::read_call;
+use crate::trace::calls::{add_call, has_arguments, is_call};
 use crate::trace::fields::{self, Object, id, list, take, text, word};
-use crate::trace::parts::{read_part, read_parts};
-use crate::trace::step::{Role, Status};
+use crate::trace::item::kind;
+use crate::trace::parts::{is_part, is_spoken, read_part, read_parts};
+use crate::trace::step::{Role, Status, Step, StepKind};
 
 /// Reads one message of a role.
 pub(super) fn read_message(builder: &mut Builder, role: Role, mut message: Object) {
@@ -16,7 +19,7 @@ pub(super) fn read_message(builder: &mut Builder, role: Role, mut message: Objec
     let first = builder.steps.len();
     let usage = ["usage", "usage_metadata", "usageMetadata"];
     let usage = usage.iter().find_map(|key| fields::usage(message.get(*key)));
-    match content(&mut message) {
+    match content(&mut message, &role) {
         Content::Parts(parts) if role == Role::Tool || all_results(&parts) => {
             if parts.iter().any(is_result) {
                 read_results(builder, parts);
@@ -30,8 +33,9 @@ pub(super) fn read_message(builder: &mut Builder, role: Role, mut message: Objec
             read_results(builder, results);
             builder.turn(role.clone());
             before(builder, &mut message);
+            let calls = builder.steps.len();
             read_parts(builder, &role, parts);
-            after(builder, &mut message);
+            after(builder, &mut message, calls);
         }
         Content::Text(text) if role == Role::Tool => {
             tool_answer(builder, message, text.map_or(Value::Null, Value::String));
@@ -40,13 +44,15 @@ pub(super) fn read_message(builder: &mut Builder, role: Role, mut message: Objec
             builder.turn(role.clone());
             before(builder, &mut message);
             builder.message(role, text.unwrap_or_default());
-            after(builder, &mut message);
+            let calls = builder.steps.len();
+            after(builder, &mut message, calls);
         }
         Content::Other(value) if role == Role::Tool => tool_answer(builder, message, value),
         Content::Other(value) => {
             builder.turn(role.clone());
             builder.message(role, value.to_string());
-            after(builder, &mut message);
+            let calls = builder.steps.len();
+            after(builder, &mut message, calls);
         }
     }
     builder.usage(first, usage);
@@ -59,28 +65,50 @@ enum Content {
     Other(Value),
 }
 
-fn content(message: &mut Object) -> Content {
+fn content(message: &mut Object, role: &Role) -> Content {
     match take(message, &["content", "parts", "text", "message"]) {
         None => Content::Text(None),
-        Some(Value::String(text)) => Content::Text(Some(text)),
+        // The AI SDK's page messages have their text beside their parts, or an empty one.
+        Some(Value::String(text)) => match list(message, &["parts"]) {
+            Some(mut parts) if !parts.is_empty() => {
+                let spoken = |part: &Value| part.as_object().is_some_and(is_spoken);
+                if !text.is_empty() && !parts.iter().any(spoken) {
+                    parts.insert(0, Value::String(text));
+                }
+                Content::Parts(parts)
+            }
+            _ => Content::Text(Some(text)),
+        },
         Some(Value::Array(parts)) => match take(message, &["parts"]) {
             // The AI SDK's page messages have an empty content beside their parts.
             Some(Value::Array(more)) if parts.is_empty() => Content::Parts(more),
             _ => Content::Parts(parts),
         },
-        Some(Value::Object(mut inside)) => match list(&mut inside, &["parts"]) {
-            Some(parts) => Content::Parts(parts),
+        Some(Value::Object(mut inside)) => match take(&mut inside, &["parts"]) {
+            Some(Value::Array(parts)) => Content::Parts(parts),
+            Some(part) => Content::Parts(vec![part]),
+            // One part that stands for the list of it.
+            None if is_only_part(&inside, role) => Content::Parts(vec![Value::Object(inside)]),
             None => Content::Other(Value::Object(inside)),
         },
         Some(other) => Content::Other(other),
     }
 }
 
-/// The keys of parts that are results, where no type says it.
+/// What a tool answers may look like a part, and is an object of its own.
+fn is_only_part(inside: &Object, role: &Role) -> bool {
+    match role {
+        Role::Tool => is_result_part(inside),
+        _ => is_part(inside) || inside.len() == 1 && is_spoken(inside),
+    }
+}
+
 fn is_result(part: &Value) -> bool {
-    let Some(part) = part.as_object() else {
-        return false;
-    };
+    part.as_object().is_some_and(is_result_part)
+}
+
+/// Whether a part is a result, by its type or else by its key.
+fn is_result_part(part: &Object) -> bool {
     match word(part, "type") {
         Some(kind) => {
             kind == "tool_call_response"
@@ -114,10 +142,14 @@ fn read_results(builder: &mut Builder, parts: Vec<Value>) {
 /// A message of a tool: the result of one call.
 fn tool_answer(builder: &mut Builder, mut message: Object, mut value: Value) {
     builder.turn(Role::Tool);
+    if is_of_user(&message) {
+        return builder.event("user.result");
+    }
     // Inspect names the function in every tool message, and marks every failure.
     let marks = message.get("function").is_some_and(Value::is_string);
-    let name = text(&mut message, &["name", "function", "tool_name", "toolName"]);
-    let id = id(&mut message, &["tool_call_id", "toolCallId", "tool_use_id", "call_id", "id"]);
+    let name = text(&mut message, &["name", "function", "tool_name", "toolName", "tool"]);
+    let ids = ["tool_call_id", "toolCallId", "tool_use_id", "call_id", "callId", "id"];
+    let id = id(&mut message, &ids);
     let (mut status, error) = fields::ending(&mut message);
     if marks && status == Status::Unknown {
         status = Status::Succeeded;
@@ -139,33 +171,61 @@ fn before(builder: &mut Builder, message: &mut Object) {
     }
 }
 
-/// What stands beside the content and comes after it.
-fn after(builder: &mut Builder, message: &mut Object) {
+/// What stands beside the content and comes after it. `first`: the first step of the content, in
+/// which the same calls may stand.
+fn after(builder: &mut Builder, message: &mut Object, first: usize) {
     if let Some(refusal) = text(message, &["refusal"]) {
         builder.message(Role::Assistant, refusal);
     }
-    if let Some(calls) = list(message, &["tool_calls", "toolCalls"]) {
-        read_calls(builder, calls);
-    }
+    let steps = builder.steps.get(first..).unwrap_or_default();
+    let given: BTreeSet<String> = steps.iter().filter_map(call_id).collect();
+    let mut calls = list(message, &["tool_calls", "toolCalls"]).unwrap_or_default();
+    // LangChain keeps what the provider wrote, which may be all there is.
+    let mut provider = match take(message, &["additional_kwargs"]) {
+        Some(Value::Object(provider)) if calls.is_empty() && given.is_empty() => provider,
+        _ => Object::new(),
+    };
+    calls.extend(list(&mut provider, &["tool_calls"]).unwrap_or_default());
+    read_calls(builder, calls, &given);
     // The first way in which OpenAI's models called functions.
-    if let Some(Value::Object(call)) = take(message, &["function_call"])
-        && let Some(call) = read_call(call)
+    let first_way = ["function_call"];
+    let call = take(message, &first_way).or_else(|| take(&mut provider, &first_way));
+    if let Some(Value::Object(call)) = call
+        && is_call(&call)
     {
-        builder.call(call);
+        add_call(builder, call);
     }
     if let Some(invocations) = list(message, &["toolInvocations"]) {
-        read_calls(builder, invocations);
+        read_calls(builder, invocations, &given);
     }
 }
 
-fn read_calls(builder: &mut Builder, calls: Vec<Value>) {
+fn call_id(step: &Step) -> Option<String> {
+    match &step.kind {
+        StepKind::ToolCall(call) => call.id.clone(),
+        _ => None,
+    }
+}
+
+/// `given`: the ids of calls that the message has told of already.
+fn read_calls(builder: &mut Builder, calls: Vec<Value>, given: &BTreeSet<String>) {
     for call in calls {
-        if let Value::Object(call) = call
-            && let Some(call) = read_call(call)
-        {
-            builder.call(call);
+        match call {
+            Value::Object(call) if is_of_user(&call) => builder.event("user.called"),
+            Value::Object(call) => {
+                let id = call.get("id").or(call.get("toolCallId")).and_then(Value::as_str);
+                if !id.is_some_and(|id| given.contains(id)) {
+                    add_call(builder, call);
+                }
+            }
+            other => builder.refuse(format!("a tool call in it is {}", kind(&other))),
         }
     }
+}
+
+/// In tau2-bench the user has tools too; what is done with these is not the agent's doing.
+fn is_of_user(object: &Object) -> bool {
+    word(object, "requestor") == Some("user")
 }
 
 /// The role of a message that LangChain wrote down: by its type, or by its class.
@@ -181,7 +241,9 @@ pub(super) fn langchain_role(message: &Object) -> Option<Role> {
         return by_type(message.get("id")?.as_array()?.last()?.as_str()?);
     }
     let is_message = fields::has(message, &["content", "data"]);
-    by_type(word(message, "type").filter(|_| is_message)?)
+    // Some write a tool's call and what it answered into one object of this type.
+    let is_call = |kind: &str| matches!(kind, "tool" | "function") && has_arguments(message);
+    by_type(word(message, "type").filter(|kind| is_message && !is_call(kind))?)
 }
 
 /// The fields of a message that LangChain wrote down.

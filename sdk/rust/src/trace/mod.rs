@@ -20,6 +20,7 @@
 //! | shape | told by | read in |
 //! |---|---|---|
 //! | OpenTelemetry spans (OTLP JSON, or one object a span) and bare attributes | `attributes` beside span ids or times; keys `gen_ai.*`; `resourceSpans` | `spans`, `span_messages`, `genai` |
+//! | OpenTelemetry log records | `event_name` of `gen_ai.….message`, `gen_ai.choice`; `resourceLogs` | `logs`, `span_messages` |
 //! | Inspect samples and events | `messages` or `events` beside `epoch`, `scores` …; `event` in each item | `inspect` |
 //! | ATIF trajectories | `schema_version` of `ATIF-…`, or `steps` beside `agent` | `atif` |
 //! | LangChain messages | `type` of `human`, `ai`, `tool`, `system` | `messages` |
@@ -28,15 +29,16 @@
 //! | chat messages: OpenAI (tool calls with JSON text or objects, with or without ids, `function_call`), Anthropic, Google, AI SDK, tau-bench | `role` | `messages`, `parts` |
 //! | content blocks and parts without a message | `type` of `tool_use`, `tool_result` …; `functionCall` … | `parts` |
 //! | Google contents | `parts` | `messages` |
-//! | step dictionaries, LangChain's actions, bare calls | a tool's name, `step`, `id`, `action` … | `plain` |
+//! | step dictionaries, LangChain's actions, the AI SDK's steps, bare calls | a tool's name, `action`, `observation`, `toolCalls` … | `plain` |
 //!
 //! The table's order is the precedence: an item is what the first row says that fits. The first
-//! three are looked for in the whole list, the others item by item, so that a list may mix them.
+//! four are looked for in the whole list, the others item by item, so that a list may mix them.
 //! Around the list there may be wrappers (`messages`, `events`, `trajectory`, `steps`, `output`,
 //! `choices` …), and the whole may be JSON inside a string, or a line of JSON for every item.
 //!
 //! An item of an unknown `type` among known ones is kept as [`StepKind::Other`]. One that nothing
-//! tells apart is an error, which says where it is and which keys it has.
+//! tells apart is an error, which says where it is and which keys it has; so is a call that does not
+//! say which tool it calls.
 //!
 //! # Map
 //!
@@ -58,6 +60,7 @@ mod genai;
 mod inspect;
 mod item;
 mod items;
+mod logs;
 mod messages;
 mod names;
 mod parts;

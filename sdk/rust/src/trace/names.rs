@@ -7,6 +7,23 @@ use serde_json::Value;
 /// The result of a tool is looked into this deep for an error or an exit code.
 const LEVELS: usize = 3;
 
+/// Where a result has the exit code of its command.
+pub(super) const EXIT_CODES: [&str; 4] = ["exit_code", "exitCode", "returncode", "return_code"];
+
+/// The common words themselves: see [`canonical`].
+const COMMON: [&str; 10] = [
+    "file_read",
+    "file_write",
+    "file_edit",
+    "shell",
+    "web_fetch",
+    "web_search",
+    "glob",
+    "grep",
+    "list_dir",
+    "agent_task",
+];
+
 /// The common word for a tool that many agents have under names of their own. The words and most
 /// names are niceeval's; the rest are those of Codex, Inspect and the hosted tools of the Responses
 /// API.
@@ -27,9 +44,20 @@ pub(super) fn canonical(name: &str) -> Option<&'static str> {
         | "apply_patch"
         | "text_editor"
         | "file_edit" => "file_edit",
-        "Bash" | "bash" | "BashOutput" | "Shell" | "shell" | "execute_command" | "run_command"
-        | "bash_session" | "local_shell" | "exec_command" | "container.exec"
-        | "run_shell_command" | "run_terminal_cmd" => "shell",
+        "Bash"
+        | "bash"
+        | "BashOutput"
+        | "Shell"
+        | "shell"
+        | "execute_command"
+        | "run_command"
+        | "bash_session"
+        | "local_shell"
+        | "exec_command"
+        | "container.exec"
+        | "run_shell_command"
+        | "run_terminal_cmd"
+        | "bash_code_execution" => "shell",
         "WebFetch" | "web_fetch" | "fetch_url" | "mcp__fetch__fetch" => "web_fetch",
         "WebSearch" | "web_search" | "google_web_search" => "web_search",
         "Glob" | "glob" | "list_files" => "glob",
@@ -38,6 +66,11 @@ pub(super) fn canonical(name: &str) -> Option<&'static str> {
         "Task" | "task" | "Agent" | "agent_task" => "agent_task",
         _ => return None,
     })
+}
+
+/// The common word that a trace has for a tool, if it is one.
+pub(super) fn common(word: &str) -> Option<&'static str> {
+    COMMON.into_iter().find(|common| *common == word)
 }
 
 /// The skill that a tool call loads.
@@ -85,21 +118,29 @@ fn tells_failure_within(result: &Value, levels: usize) -> bool {
                 Value::String(text) => !text.is_empty(),
                 _ => true,
             });
-            let status = object.get("status").and_then(Value::as_str);
+            let status = object.get("status").and_then(Value::as_str).map(str::to_ascii_lowercase);
             error
                 || states("isError", true)
                 || states("is_error", true)
                 || states("success", false)
-                || status.is_some_and(|status| matches!(status, "error" | "failed" | "failure"))
+                || matches!(status.as_deref(), Some("error" | "failed" | "failure"))
                 || exit_code(result).is_some_and(|code| code != 0)
+                || object.get("output").and_then(Value::as_array).is_some_and(|all| broke_off(all))
         }
         // Content parts: the first text is what the tool says.
         Value::Array(parts) => {
             let first = parts.iter().find_map(|part| part.get("text"));
             first.is_some_and(|text| tells_failure_within(text, deeper))
+                || broke_off(parts)
+                || exit_code(result).is_some_and(|code| code != 0)
         }
         _ => false,
     }
+}
+
+/// Whether one of several commands was ended before its end.
+fn broke_off(outputs: &[Value]) -> bool {
+    outputs.iter().any(|part| part.pointer("/outcome/type") == Some(&"timeout".into()))
 }
 
 fn text_tells_failure(text: &str, levels: usize) -> bool {
@@ -123,20 +164,20 @@ fn text_tells_failure(text: &str, levels: usize) -> bool {
     }
 }
 
-/// The exit code of a command, where the result has one.
+/// The exit code of a command, where the result has one. Of several commands it is that of the
+/// first that failed.
 pub(super) fn exit_code(result: &Value) -> Option<i64> {
-    let code = |value: &Value| {
-        let keys = ["exit_code", "exitCode", "returncode", "return_code"];
-        keys.iter().find_map(|key| value.get(key)?.as_i64())
+    let code = |value: &Value| EXIT_CODES.iter().find_map(|key| value.get(key)?.as_i64());
+    let of_all = |outputs: &[Value]| {
+        let codes = || outputs.iter().filter_map(|part| code(part.get("outcome")?));
+        codes().find(|code| *code != 0).or_else(|| codes().next())
     };
     match result {
         Value::Object(object) => {
-            code(result).or_else(|| object.get("metadata").and_then(code)).or_else(|| {
-                let outputs = object.get("output")?.as_array()?;
-                outputs.iter().find_map(|part| code(part.get("outcome")?))
-            })
+            let outputs = || of_all(object.get("output")?.as_array()?);
+            code(result).or_else(|| object.get("metadata").and_then(code)).or_else(outputs)
         }
-        Value::Array(parts) => parts.iter().find_map(|part| code(part.get("outcome")?)),
+        Value::Array(parts) => of_all(parts),
         Value::String(text) => {
             let text = text.trim_start();
             if text.starts_with('{') {

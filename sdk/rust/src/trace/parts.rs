@@ -5,8 +5,9 @@
 use serde_json::Value;
 
 use crate::trace::builder::{Builder, CallResult};
-use crate::trace::calls::read_call;
+use crate::trace::calls::add_call;
 use crate::trace::fields::{self, Object, id, take, text, word};
+use crate::trace::names;
 use crate::trace::step::{InputRequest, Role, Status, ToolCall};
 
 /// Reads the parts of one message. Texts that follow one another become one message.
@@ -41,18 +42,29 @@ fn say(said: &mut String, text: &str) {
 
 /// The text of a part that is one, or else the part.
 fn spoken(mut part: Object) -> Result<String, Object> {
-    let kind = word(&part, "type");
-    let is_text = match kind {
+    if !is_spoken(&part) {
+        return Err(part);
+    }
+    Ok(text(&mut part, &TEXTS).unwrap_or_default())
+}
+
+/// Where a part has its text.
+const TEXTS: [&str; 3] = ["text", "content", "refusal"];
+
+/// Whether a part is text that was said.
+pub(super) fn is_spoken(part: &Object) -> bool {
+    let is_text = match word(part, "type") {
         Some(kind) => {
             matches!(kind, "text" | "input_text" | "output_text" | "refusal" | "summary_text")
         }
         None => part.get("text").is_some_and(Value::is_string),
     };
-    let is_thought = part.get("thought") == Some(&Value::Bool(true));
-    if !is_text || is_thought {
-        return Err(part);
-    }
-    Ok(text(&mut part, &["text", "content", "refusal"]).unwrap_or_default())
+    is_text && part.get("thought") != Some(&Value::Bool(true))
+}
+
+/// What a part says, without taking it.
+pub(super) fn words(part: &Object) -> Option<&str> {
+    is_spoken(part).then(|| TEXTS.iter().find_map(|key| word(part, key)).unwrap_or_default())
 }
 
 /// Whether an object is a part that stands for itself, outside of any message.
@@ -63,7 +75,7 @@ pub(super) fn is_part(part: &Object) -> bool {
     }
 }
 
-const GOOGLE_AND_BEDROCK: [&str; 9] = [
+const GOOGLE_AND_BEDROCK: [&str; 11] = [
     "functionCall",
     "function_call",
     "functionResponse",
@@ -71,11 +83,13 @@ const GOOGLE_AND_BEDROCK: [&str; 9] = [
     "toolUse",
     "toolResult",
     "executableCode",
+    "executable_code",
     "codeExecutionResult",
+    "code_execution_result",
     "reasoningContent",
 ];
 
-fn is_call(kind: &str) -> bool {
+pub(super) fn is_call(kind: &str) -> bool {
     matches!(
         kind,
         "tool_use"
@@ -91,14 +105,14 @@ fn is_call(kind: &str) -> bool {
         .is_some_and(|rest| !matches!(rest, "result" | "error") && !rest.starts_with("approval"))
 }
 
-fn is_result(kind: &str) -> bool {
+pub(super) fn is_result(kind: &str) -> bool {
     matches!(
         kind,
         "tool_call_response" | "server_tool_call_response" | "tool-result" | "tool-error"
     ) || kind.ends_with("tool_result")
 }
 
-fn is_thinking(kind: &str) -> bool {
+pub(super) fn is_thinking(kind: &str) -> bool {
     matches!(kind, "thinking" | "redacted_thinking" | "reasoning" | "reasoning_content")
 }
 
@@ -135,16 +149,15 @@ pub(super) fn read_part(builder: &mut Builder, mut part: Object) {
 
 fn call(builder: &mut Builder, kind: &str, mut part: Object) {
     // The AI SDK's parts of a page: the tool's name is in the type, the result beside the input.
-    if let Some(name) = kind.strip_prefix("tool-").filter(|name| *name != "call") {
+    let name = kind.strip_prefix("tool-");
+    if let Some(name) = name.filter(|name| !matches!(*name, "call" | "invocation")) {
         part.entry("toolName").or_insert_with(|| name.into());
     }
     if let Some(state) = part.get("state").and_then(Value::as_str)
         && state == "approval-requested"
     {
         let action = part.get("toolName").and_then(Value::as_str).map(str::to_owned);
-        if let Some(call) = read_call(part) {
-            builder.call(call);
-        }
+        add_call(builder, part);
         builder.input_request(InputRequest { action, ..InputRequest::default() });
         return;
     }
@@ -155,15 +168,26 @@ fn call(builder: &mut Builder, kind: &str, mut part: Object) {
         let arguments = Value::Object(inside);
         part.entry("args").or_insert(arguments);
     }
-    if let Some(call) = read_call(part) {
-        builder.call(call);
-    }
+    add_call(builder, part);
+}
+
+/// What a result refers to its call by.
+const IDS: [&str; 7] =
+    ["tool_use_id", "toolCallId", "tool_call_id", "toolUseId", "call_id", "callId", "id"];
+
+/// Where a result has its tool's name.
+const NAMES: [&str; 4] = ["toolName", "tool_name", "name", "tool"];
+
+/// Whether a result says which call it belongs to.
+pub(super) fn names_its_call(result: &Object) -> bool {
+    let named = |key: &&str| result.get(*key).is_some_and(|id| id.is_string() || id.is_number());
+    IDS.iter().any(named) || NAMES.iter().any(named)
 }
 
 /// `marks`: the format marks failures, so that a result without a mark is a success.
-fn result(builder: &mut Builder, mut part: Object, marks: bool) {
-    let id = id(&mut part, &["tool_use_id", "toolCallId", "tool_call_id", "toolUseId", "id"]);
-    let name = text(&mut part, &["toolName", "name"]);
+pub(super) fn result(builder: &mut Builder, mut part: Object, marks: bool) {
+    let id = id(&mut part, &IDS);
+    let name = text(&mut part, &NAMES);
     let (mut status, error) = fields::ending(&mut part);
     let content = ["content", "response", "result", "output", "server_tool_call_response"];
     let mut value = take(&mut part, &content).unwrap_or(Value::Null);
@@ -181,7 +205,8 @@ fn result(builder: &mut Builder, mut part: Object, marks: bool) {
     }
     // Anthropic's servers' tools: an error is a content of its own type.
     let kind = value.get("type").and_then(Value::as_str);
-    if kind.is_some_and(|kind| kind.ends_with("_error")) {
+    let code = kind.and_then(|_| names::exit_code(&value));
+    if kind.is_some_and(|kind| kind.ends_with("_error")) || code.is_some_and(|code| code != 0) {
         status = Status::Failed;
     }
     if marks && status == Status::Unknown {
@@ -209,18 +234,16 @@ fn read_keyed_part(builder: &mut Builder, mut part: Object) {
     let outer = builder.raw_name.replace(key.to_owned());
     match key {
         "functionCall" | "function_call" | "toolUse" => {
-            if let Some(call) = read_call(inside) {
-                builder.call(call);
-            }
+            add_call(builder, inside);
         }
         "functionResponse" | "function_response" => result(builder, inside, false),
         "toolResult" => result(builder, inside, true),
-        "executableCode" => {
+        "executableCode" | "executable_code" => {
             let name = "code_execution".to_owned();
             let arguments = Value::Object(inside);
             builder.call(ToolCall { name, arguments, ..ToolCall::default() });
         }
-        "codeExecutionResult" => {
+        "codeExecutionResult" | "code_execution_result" => {
             let outcome = text(&mut inside, &["outcome"]).unwrap_or_default();
             let status = match outcome.as_str() {
                 "OUTCOME_OK" => Status::Succeeded,

@@ -108,10 +108,10 @@ fn compile(key: &str, regex: &str) -> Result<Regex, ConfigError> {
 
 /// What arguments have to look like.
 ///
-/// An object matches one that has all its keys, whatever else that has; an array, one of the same
-/// length, item by item; `{"regex": …}`, a text that the expression matches in, or else the whole
-/// arguments as JSON text (without spaces, keys sorted), so that a path is found wherever it hides.
-/// All else matches what equals it.
+/// An object matches one that has all its keys, whatever else that has; an array, one that begins
+/// with such items (of a [literal](ArgumentPattern::literal), one of the same length); `{"regex": …}`, a text that the expression matches in, or else the object or
+/// array around it as JSON text (without spaces, keys sorted), so that a path is found wherever it
+/// hides there. All else matches what equals it.
 #[derive(Debug, Clone)]
 pub struct ArgumentPattern {
     node: Node,
@@ -123,7 +123,11 @@ pub struct ArgumentPattern {
 enum Node {
     Regex(Regex),
     Object(Vec<(String, Node)>),
-    Array(Vec<Node>),
+    Array {
+        items: Vec<Node>,
+        /// Further items may follow.
+        open: bool,
+    },
     Equal(Value),
 }
 
@@ -152,8 +156,7 @@ impl ArgumentPattern {
         if self.exact {
             return equal(arguments, &self.written);
         }
-        let root = Root { value: arguments, text: OnceCell::new() };
-        self.node.matches(Some(arguments), &root)
+        self.node.matches(Some(arguments), &Around::new(arguments))
     }
 
     /// The pattern as it is written.
@@ -163,10 +166,16 @@ impl ArgumentPattern {
     }
 }
 
-/// The whole arguments, and their text once somebody asks for it.
-struct Root<'v> {
+/// What is around a value, and its text once somebody asks for it.
+struct Around<'v> {
     value: &'v Value,
     text: OnceCell<String>,
+}
+
+impl<'v> Around<'v> {
+    fn new(value: &'v Value) -> Self {
+        Self { value, text: OnceCell::new() }
+    }
 }
 
 fn node(key: &str, written: &Value) -> Result<Node, ConfigError> {
@@ -179,40 +188,49 @@ fn node(key: &str, written: &Value) -> Result<Node, ConfigError> {
                     .collect::<Result<_, ConfigError>>()?,
             ),
         },
-        Value::Array(items) => Node::Array(
-            (items.iter().enumerate())
+        Value::Array(items) => Node::Array {
+            items: (items.iter().enumerate())
                 .map(|(index, item)| node(&format!("{key}[{index}]"), item))
                 .collect::<Result<_, ConfigError>>()?,
-        ),
+            open: true,
+        },
         other => Node::Equal(other.clone()),
     })
 }
 
+/// As promptfoo's `trajectory:tool-args-match`, for which an array is as long as it is.
 fn literal(written: &Value) -> Node {
     match written {
         Value::Object(object) => {
             Node::Object(object.iter().map(|(key, found)| (key.clone(), literal(found))).collect())
         }
-        Value::Array(items) => Node::Array(items.iter().map(literal).collect()),
+        Value::Array(items) => {
+            Node::Array { items: items.iter().map(literal).collect(), open: false }
+        }
         other => Node::Equal(other.clone()),
     }
 }
 
 impl Node {
-    fn matches(&self, actual: Option<&Value>, root: &Root<'_>) -> bool {
-        match self {
-            Self::Regex(regex) => {
+    /// As niceeval's `deepPartial`, which asks of an array what it asks of an object.
+    fn matches(&self, actual: Option<&Value>, around: &Around<'_>) -> bool {
+        match (self, actual) {
+            (Self::Regex(regex), actual) => {
                 actual.and_then(Value::as_str).is_some_and(|text| regex.is_match(text))
-                    || regex.is_match(root.text.get_or_init(|| root.value.to_string()))
+                    || regex.is_match(around.text.get_or_init(|| around.value.to_string()))
             }
-            Self::Object(wanted) => actual.and_then(Value::as_object).is_some_and(|object| {
-                wanted.iter().all(|(key, node)| node.matches(object.get(key), root))
-            }),
-            Self::Array(wanted) => actual.and_then(Value::as_array).is_some_and(|items| {
-                items.len() == wanted.len()
-                    && wanted.iter().zip(items).all(|(node, item)| node.matches(Some(item), root))
-            }),
-            Self::Equal(wanted) => actual.is_some_and(|actual| equal(actual, wanted)),
+            (Self::Object(wanted), Some(actual @ Value::Object(object))) => {
+                let around = Around::new(actual);
+                wanted.iter().all(|(key, node)| node.matches(object.get(key), &around))
+            }
+            (Self::Array { items: wanted, open }, Some(actual @ Value::Array(items))) => {
+                let around = Around::new(actual);
+                let mut pairs = wanted.iter().zip(items);
+                let fits = items.len() == wanted.len() || *open && items.len() > wanted.len();
+                fits && pairs.all(|(node, item)| node.matches(Some(item), &around))
+            }
+            (Self::Equal(wanted), Some(actual)) => equal(actual, wanted),
+            _ => false,
         }
     }
 }

@@ -5,10 +5,11 @@ use serde_json::Value;
 
 use crate::excerpt;
 use crate::trace::builder::{Builder, STEP_LIMIT};
+use crate::trace::calls;
 use crate::trace::fields::{self, Object, list, take, word};
 use crate::trace::item::{is_item, kind, read_item};
 use crate::trace::step::{Outcome, Status};
-use crate::trace::{TraceError, atif, genai, inspect, spans};
+use crate::trace::{TraceError, atif, genai, inspect, logs, spans};
 
 /// How many wrappers around the steps are opened.
 const WRAPPERS: usize = 4;
@@ -41,12 +42,15 @@ pub(super) fn read(builder: &mut Builder, value: Value) -> Result<(), TraceError
     if builder.overflow {
         return Err(TraceError::new(format!("has more than {STEP_LIMIT} steps")));
     }
+    if let Some(what) = builder.refused.take() {
+        return Err(TraceError::unknown(&what));
+    }
     Ok(())
 }
 
 fn read_value(builder: &mut Builder, value: Value, wrappers: usize) -> Result<(), TraceError> {
     match value {
-        Value::Array(items) => read_list(builder, items),
+        Value::Array(items) => read_list(builder, items, wrappers),
         Value::Object(object) => read_object(builder, object, wrappers),
         Value::String(text) => read_text(builder, &text, wrappers),
         other => Err(TraceError::unknown(&format!("it is {}", kind(&other)))),
@@ -63,7 +67,9 @@ fn read_text(builder: &mut Builder, text: &str, wrappers: usize) -> Result<(), T
             let lines = text.lines().filter(|line| !line.trim().is_empty());
             let items: Result<Vec<Value>, _> = lines.map(serde_json::from_str).collect();
             match items {
-                Ok(items) if items.iter().any(Value::is_object) => read_list(builder, items),
+                Ok(items) if items.iter().any(Value::is_object) => {
+                    read_list(builder, items, deeper)
+                }
                 _ => {
                     let start = excerpt(text, 40);
                     Err(TraceError::unknown(&format!("it is text that is no JSON: {start:?}")))
@@ -73,10 +79,17 @@ fn read_text(builder: &mut Builder, text: &str, wrappers: usize) -> Result<(), T
     }
 }
 
-fn read_list(builder: &mut Builder, items: Vec<Value>) -> Result<(), TraceError> {
+fn read_list(
+    builder: &mut Builder,
+    mut items: Vec<Value>,
+    wrappers: usize,
+) -> Result<(), TraceError> {
     let is =
         |test: fn(&Object) -> bool| items.iter().any(|item| item.as_object().is_some_and(test));
-    // These two read a list as a whole.
+    // These three read a list as a whole.
+    if is(logs::is_record) && !is(|item| spans::is_span(item) && !logs::is_record(item)) {
+        return logs::read(builder, Value::Array(items));
+    }
     if is(spans::is_span) {
         return read_spans(builder, Value::Array(items));
     }
@@ -88,6 +101,13 @@ fn read_list(builder: &mut Builder, items: Vec<Value>) -> Result<(), TraceError>
         inspect::read_events(builder, items);
         return Ok(());
     }
+    // A wrapper may stand in a list of its own.
+    if let ([Value::Object(only)], Some(deeper)) = (items.as_mut_slice(), wrappers.checked_sub(1))
+        && is_wrapper(only)
+    {
+        return read_object(builder, std::mem::take(only), deeper);
+    }
+    name_calls(&mut items);
     for (index, item) in items.into_iter().enumerate() {
         if builder.overflow {
             break;
@@ -96,6 +116,34 @@ fn read_list(builder: &mut Builder, items: Vec<Value>) -> Result<(), TraceError>
             .map_err(|what| TraceError::unknown(&format!("item {index} {what}")))?;
     }
     Ok(())
+}
+
+/// Whether the only item of a list is no item, but has the items in it.
+fn is_wrapper(object: &Object) -> bool {
+    let lists = ["messages", "choices", "candidates", "contents", "samples"];
+    let filled =
+        |key: &&str| object.get(*key).and_then(Value::as_array).is_some_and(|l| !l.is_empty());
+    !is_item(object)
+        && (lists.iter().any(filled) || atif::is_trajectory(object) || inspect::is_sample(object))
+}
+
+/// In a list of bare calls, one that has no arguments is a name alone.
+fn name_calls(items: &mut [Value]) {
+    let others = ["role", "type", "event", "content", "parts", "message"];
+    let is_named = |object: &Object| {
+        object.get("name").is_some_and(Value::is_string) && !fields::has(object, &others)
+    };
+    let is_call = |item: &Value| {
+        item.as_object().is_some_and(|item| is_named(item) && calls::has_arguments(item))
+    };
+    if !items.iter().any(is_call) {
+        return;
+    }
+    for item in items.iter_mut().filter_map(Value::as_object_mut) {
+        if is_named(item) && !calls::has_arguments(item) {
+            item.insert("arguments".to_owned(), Value::Null);
+        }
+    }
 }
 
 fn read_spans(builder: &mut Builder, value: Value) -> Result<(), TraceError> {
@@ -137,6 +185,9 @@ fn read_object(
         inspect::read_sample(builder, object);
         return Ok(());
     }
+    if logs::is_record(&object) {
+        return logs::read(builder, Value::Object(object));
+    }
     if spans::is_span(&object) || object.get("spans").is_some_and(Value::is_array) {
         return read_spans(builder, Value::Object(object));
     }
@@ -152,29 +203,42 @@ fn read_object(
             }
         };
     }
+    let Some(deeper) = wrappers.checked_sub(1) else {
+        return Err(TraceError::unknown("it is wrapped too deep"));
+    };
+    if !is_one && has_answer(&object) {
+        // What a model was asked stands beside what it answered.
+        if let Some(asked) = list(&mut object, &["messages", "contents", "input"]) {
+            read_list(builder, asked, deeper)?;
+        }
+        if let Some(Value::Object(response)) = take(&mut object, &["response"]) {
+            return read_object(builder, response, deeper);
+        }
+    }
     // An answer of OpenAI's chat or Google's models.
     if let Some(answers) = list(&mut object, &["choices", "candidates"]) {
         let usage =
             ["usage", "usageMetadata"].iter().find_map(|key| fields::usage(object.get(*key)));
+        if let Some(answer) = answers.first().filter(|answer| !answer.is_object()) {
+            let what = format!("what should be a model's answer is {}", kind(answer));
+            return Err(TraceError::unknown(&what));
+        }
         let first = builder.steps.len();
         let answer = answers.into_iter().next().and_then(|mut answer| {
             let message = answer.as_object_mut()?;
             take(message, &["message", "content"])
         });
-        let read = answer.map_or(Ok(()), |answer| read_list(builder, vec![answer]));
+        let read = answer.map_or(Ok(()), |answer| read_list(builder, vec![answer], 0));
         builder.usage(first, usage);
         return read;
     }
-    let Some(deeper) = wrappers.checked_sub(1) else {
-        return Err(TraceError::unknown("it is wrapped too deep"));
-    };
     match inner_list(&object) {
         Some(key) if !is_one => {
             // The Responses API keeps what was asked beside what was answered.
             if key == "output"
                 && let Some(asked) = list(&mut object, &["input"])
             {
-                read_list(builder, asked)?;
+                read_list(builder, asked, deeper)?;
             }
             let usage = fields::usage(object.get("usage"));
             let first = builder.steps.len();
@@ -183,8 +247,26 @@ fn read_object(
             builder.usage(first, usage.filter(|_| key == "output"));
             read
         }
-        _ => read_list(builder, vec![Value::Object(object)]),
+        _ => match if is_one { None } else { list(&mut object, &["input"]) } {
+            // A request of the Responses API, without its answer.
+            Some(asked) => read_list(builder, asked, deeper),
+            None => read_list(builder, vec![Value::Object(object)], 0),
+        },
     }
+}
+
+/// Whether an object has what a model answered, in one of the shapes in which a request may stand
+/// beside it.
+fn has_answer(object: &Object) -> bool {
+    let lists = |object: &Object, keys: &[&str]| {
+        keys.iter().any(|key| object.get(*key).is_some_and(Value::is_array))
+    };
+    lists(object, &["choices", "candidates"])
+        || object.get("response").and_then(Value::as_object).is_some_and(|response| {
+            lists(object, &["messages", "contents", "input"])
+                && (is_item(response)
+                    || lists(response, &["choices", "candidates", "output", "messages"]))
+        })
 }
 
 /// The key under which a wrapper has its steps: the first of a list that is not empty, or else the

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::trace::fields::{Object, list, take, text};
-use crate::trace::spans::attributes;
+use crate::trace::fields::{Object, list, take, word};
+use crate::trace::spans::{any_value, attributes};
 
 /// A list that attributes hold as it is, or as the text of it.
 pub(super) fn messages(attributes: &mut Object, key: &str) -> Vec<Value> {
@@ -71,22 +71,35 @@ pub(super) fn indexed(attributes: &mut Object, prefix: &str) -> Vec<Value> {
     found.into_values().map(message).collect()
 }
 
-pub(super) fn is_message_event(event: &Value) -> bool {
-    let name = event.get("name").and_then(Value::as_str).unwrap_or_default();
+/// The name of an event: its own, or as log records have it, also among the attributes.
+pub(super) fn event_name(event: &Object) -> Option<&str> {
+    let own = ["event_name", "eventName", "name"].iter().find_map(|key| word(event, key));
+    own.filter(|name| !name.is_empty()).or_else(|| match event.get("attributes")? {
+        Value::Object(attributes) => word(attributes, "event.name"),
+        Value::Array(pairs) => {
+            let named = pairs.iter().find(|pair| pair.get("key") == Some(&"event.name".into()))?;
+            named.pointer("/value/stringValue")?.as_str()
+        }
+        _ => None,
+    })
+}
+
+/// Whether this is the name of an event that holds messages.
+pub(super) fn is_message_event(name: &str) -> bool {
     matches!(name, "gen_ai.choice" | "gen_ai.client.inference.operation.details")
         || name.starts_with("gen_ai.") && name.ends_with(".message")
 }
 
 /// Messages that stand in a span's events, as the first versions of the conventions had them.
 pub(super) fn from_event(mut event: Object, asked: &mut Vec<Value>, said: &mut Vec<Value>) {
-    let name = text(&mut event, &["name"]).unwrap_or_default();
+    let name = event_name(&event).unwrap_or_default().to_owned();
     let mut attributes = attributes(take(&mut event, &["attributes"]));
     if name == "gen_ai.client.inference.operation.details" {
         asked.extend(messages(&mut attributes, "gen_ai.input.messages"));
         said.extend(messages(&mut attributes, "gen_ai.output.messages"));
         return;
     }
-    let mut body = match take(&mut event, &["body"]).map(parsed) {
+    let mut body = match take(&mut event, &["body"]).map(|body| parsed(any_value(Some(body)))) {
         Some(Value::Object(body)) => body,
         _ => attributes,
     };

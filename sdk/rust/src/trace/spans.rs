@@ -167,7 +167,7 @@ pub(super) fn attributes(value: Option<Value>) -> Object {
 }
 
 /// OTLP's `AnyValue`. JSON is nested at most 127 deep, and so is this.
-fn any_value(value: Option<Value>) -> Value {
+pub(super) fn any_value(value: Option<Value>) -> Value {
     let Some(Value::Object(mut object)) = value else {
         return value.unwrap_or_default();
     };

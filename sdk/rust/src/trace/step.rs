@@ -115,6 +115,7 @@ impl Role {
 #[serde(rename_all = "lowercase")]
 pub enum Status {
     /// It did what it was asked.
+    #[serde(alias = "completed")]
     Succeeded,
     /// It failed.
     Failed,
@@ -122,6 +123,7 @@ pub enum Status {
     Rejected,
     /// The trace does not say: there is no result, or its format does not mark failures.
     #[default]
+    #[serde(alias = "pending")]
     Unknown,
 }
 
@@ -159,6 +161,9 @@ pub struct ToolCall {
     pub error: Option<String>,
     /// This is a result that belongs to no call: what was called, and with what, is not known.
     pub is_orphan: bool,
+    /// What the tool does, where the trace itself says it in one of the words of
+    /// [`ToolCall::canonical_name`].
+    pub kind: Option<&'static str>,
 }
 
 impl ToolCall {
@@ -195,7 +200,7 @@ impl ToolCall {
     /// `agent_task`. None for every other tool.
     #[must_use]
     pub fn canonical_name(&self) -> Option<&'static str> {
-        names::canonical(&self.name)
+        self.kind.or_else(|| names::canonical(&self.name))
     }
 
     /// Whether this is a call of the tool `name`: its own name, or its canonical one.

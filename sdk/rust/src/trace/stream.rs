@@ -6,6 +6,7 @@ use serde_json::Value;
 use crate::trace::builder::{Builder, CallResult};
 use crate::trace::fields::{self, Object, id, list, take, text, word};
 use crate::trace::messages::read_message;
+use crate::trace::names;
 use crate::trace::step::{InputRequest, Outcome, Role, Status, SubAgentCall, ToolCall};
 
 /// Whether the type is one of niceeval's events, other than `message`.
@@ -82,6 +83,8 @@ fn called(builder: &mut Builder, mut event: Object) {
     builder.assistant_turn();
     let mut call = ToolCall {
         id: id(&mut event, &IDS),
+        // niceeval's `tool` is the common word for what the agent calls `name`.
+        kind: word(&event, "tool").and_then(names::common),
         name: text(&mut event, &["name", "tool"]).unwrap_or_else(|| "unknown".to_owned()),
         ..ToolCall::default()
     };

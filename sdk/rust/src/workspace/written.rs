@@ -49,6 +49,7 @@ pub struct Command {
     #[serde(deserialize_with = "command_line")]
     pub command: String,
     /// The exit code; none where the command did not end by itself.
+    #[serde(alias = "exit_code")]
     pub exit_code: Option<i64>,
     /// What it wrote to standard output.
     pub stdout: Option<String>,

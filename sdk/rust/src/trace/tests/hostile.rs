@@ -111,7 +111,11 @@ const WORDS: &str = "role content tool_calls function name arguments id tool_cal
     subagent_trajectory_ref trajectory_id subagent_trajectories step thought action_input tool_input \
     raw_item lc kwargs constructor ai human data toolCallId toolName state approval-requested \
     tool-call tool-result dynamic-tool tool-x text thinking refusal usage input_tokens timestamp \
-    2026-01-01T00:00:00Z 1767225600000000000 Skill Task AskUserQuestion subagent_type skill samples";
+    2026-01-01T00:00:00Z 1767225600000000000 Skill Task AskUserQuestion subagent_type skill samples \
+    contents response request kwargs inputParameters toolCalls toolResults toolInvocation \
+    tool-invocation additional_kwargs event_name eventName body resourceLogs logRecords kvlistValue \
+    gen_ai.user.message gen_ai.choice executable_code code_execution_result observation tool_results \
+    span_begin requestor limit session_id exit_code actions thought return_values";
 
 fn anything(random: &mut Random, words: &[&str], depth: usize) -> Value {
     let word = |random: &mut Random| words[random.below(words.len())].to_owned();

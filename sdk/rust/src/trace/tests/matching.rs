@@ -10,23 +10,30 @@ fn matches(pattern: Value, arguments: Value) -> bool {
 }
 
 #[test]
-fn objects_match_in_part_and_arrays_as_a_whole() {
+fn objects_match_in_part_and_arrays_by_their_first_items() {
     let arguments = json!({"a": {"b": 1, "c": [1, {"d": 2, "e": 3}]}, "f": null});
     assert!(matches(json!({}), arguments.clone()));
     assert!(matches(json!({"a": {"b": 1.0}}), arguments.clone()));
     assert!(matches(json!({"a": {"c": [1, {"d": 2}]}}), arguments.clone()));
-    assert!(!matches(json!({"a": {"c": [1]}}), arguments.clone()));
+    assert!(matches(json!({"a": {"c": [1]}}), arguments.clone()));
+    assert!(matches(json!({"a": {"c": []}}), arguments.clone()));
+    assert!(!matches(json!({"a": {"c": [1, {}, {}]}}), arguments.clone()));
+    assert!(!matches(json!({"a": {"c": [2]}}), arguments.clone()));
     assert!(matches(json!({"f": null}), arguments.clone()));
     assert!(!matches(json!({"g": null}), arguments));
 }
 
 #[test]
-fn a_regex_matches_a_text_or_else_the_whole_arguments() {
+fn a_regex_matches_a_text_or_else_what_is_around_it() {
     let regex = |regex: &str| json!({"command": {"regex": regex}});
     assert!(matches(regex("^pwd"), json!({"command": "pwd -P"})));
     assert!(!matches(regex("^pwd"), json!({"command": "cd; pwd"})));
     assert!(matches(regex("src/.*\\.rs"), json!({"path": "src/a.rs"})));
     assert!(matches(json!({"regex": "\"a\":1"}), json!({"b": 2, "a": 1})));
+    // As in niceeval, no further out than the object or array around it.
+    let inner = json!({"a": {"path": {"regex": "x\\.rs"}}});
+    assert!(matches(inner.clone(), json!({"a": {"command": "cat x.rs"}})));
+    assert!(!matches(inner, json!({"a": {"path": "y"}, "b": "x.rs"})));
     let error = ArgumentPattern::compile("arguments", json!({"a": [{"regex": "("}]}), false);
     assert!(
         error.unwrap_err().to_string().starts_with("`arguments.a[0]`: is no regular expression: ")
@@ -99,6 +106,55 @@ fn expected_calls_come_in_the_spellings_of_traces() {
         assert_eq!(expected(truth).alternatives()[0].calls, std::slice::from_ref(&call));
     }
     assert_eq!(expected(json!([])).alternatives(), [ExpectedRun::default()]);
+}
+
+/// As in promptfoo, whose expected arguments may leave out keys, and no items.
+#[test]
+fn a_literal_array_is_as_long_as_it_is() {
+    let literal = |written: Value| ArgumentPattern::literal(written, false);
+    let arguments = json!({"a": [1, {"b": 2, "c": 3}], "d": 4});
+    assert!(literal(json!({"a": [1, {"b": 2}]})).matches(&arguments));
+    assert!(!literal(json!({"a": [1]})).matches(&arguments));
+}
+
+/// `turns` would have a run compared message by message.
+#[test]
+fn expected_calls_alone_are_no_messages() {
+    let call = ExpectedCall { name: "w".into(), arguments: Some(json!({"c": 1})), result: None };
+    let arguments = json!({"c": 1});
+    let function = json!({"name": "w", "arguments": "{\"c\": 1}"});
+    let alone = [
+        json!([{"id": "1", "type": "function", "function": function}]),
+        json!([{"tool": "w", "args": arguments}]),
+        json!([{"tool_name": "w", "tool_input": arguments}]),
+        json!([{"toolName": "w", "args": arguments}]),
+        json!([{"functionCall": {"name": "w", "args": arguments}}]),
+        json!([{"type": "tool_use", "id": "1", "name": "w", "input": arguments}]),
+        json!([{"type": "function_call", "call_id": "1", "name": "w", "arguments": "{\"c\": 1}"}]),
+        json!({"tool_calls": [{"id": "1", "type": "function", "function": function}]}),
+        json!({"toolCalls": [{"toolName": "w", "args": arguments}]}),
+        json!({"user_id": "u", "actions": [{"name": "w", "kwargs": arguments}], "outputs": []}),
+        json!({"name": "w", "arguments": arguments}),
+        json!([{"name": "w", "inputParameters": arguments}]),
+        json!(json!([{"name": "w", "arguments": arguments}]).to_string()),
+    ];
+    for truth in alone {
+        let run = &expected(truth.clone()).alternatives()[0].clone();
+        assert_eq!(run.calls, std::slice::from_ref(&call), "{truth}");
+        assert_eq!(run.turns, None, "{truth}");
+    }
+    let said = json!({"role": "assistant", "tool_calls": [{"function": function}]});
+    let steps = json!([{"thought": "So.", "action": "w", "action_input": arguments}]);
+    let span = json!([{"name": "w", "type": "tool", "input": arguments, "children": []}]);
+    for run in [said, steps, span] {
+        let run = &expected(run).alternatives()[0].clone();
+        assert_eq!(run.calls, std::slice::from_ref(&call));
+        assert!(run.turns.is_some());
+    }
+    for other in [json!([{"id": 3}]), json!({"name": "Ada", "age": 36})] {
+        let case = Case::new(json!(null)).with_ground_truth(other);
+        assert!(ExpectedCalls::from_case(&case).is_err());
+    }
 }
 
 #[test]

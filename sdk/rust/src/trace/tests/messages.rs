@@ -248,3 +248,66 @@ fn tau_bench_results_and_simulations() {
     ]});
     assert_eq!(told(simulation), ["call w {\"c\":1} -> \"no\" (failed)"]);
 }
+
+#[test]
+fn a_call_that_a_message_writes_down_twice_is_one() {
+    let call = json!({"name": "w", "args": {"c": 1}, "id": "t1", "type": "tool_call"});
+    let anthropic = json!([{"type": "tool_use", "id": "t1", "name": "w", "input": {"c": 1}}]);
+    let expected = ["call w {\"c\":1} -> nothing (unknown)"];
+    for content in [anthropic, json!([call])] {
+        let message = json!([{"type": "ai", "content": content, "tool_calls": [call]}]);
+        assert_eq!(told(message), expected);
+    }
+    // An id that is reused is another call, where it stands beside the first.
+    let twice = json!([{"role": "assistant", "tool_calls": [call, call]}]);
+    assert_eq!(told(twice).len(), 2);
+}
+
+#[test]
+fn langchain_may_have_what_the_provider_wrote_alone() {
+    let provider = json!({"tool_calls": [{"id": "1", "type": "function",
+        "function": {"name": "w", "arguments": "{\"c\": 1}"}}]});
+    let expected = ["call w {\"c\":1} -> nothing (unknown)"];
+    let alone = json!([{"type": "ai", "content": "", "additional_kwargs": provider}]);
+    assert_eq!(told(alone), expected);
+    let both = json!([{"type": "ai", "content": "", "additional_kwargs": provider,
+        "tool_calls": [{"name": "w", "args": {"c": 1}, "id": "1"}]}]);
+    assert_eq!(told(both), expected);
+}
+
+#[test]
+fn the_ai_sdks_older_parts_hold_calls_with_their_results() {
+    let parts = json!([{"type": "tool-invocation", "toolInvocation": {"state": "result",
+        "toolCallId": "1", "toolName": "w", "args": {"c": 1}, "result": {"sky": "sun"}}}]);
+    let expected = ["call w {\"c\":1} -> {\"sky\":\"sun\"} (unknown)"];
+    assert_eq!(told(json!([{"role": "assistant", "content": "", "parts": parts}])), expected);
+    let with_text = told(json!([{"role": "assistant", "content": "ok", "parts": parts}]));
+    assert_eq!(with_text, ["assistant: ok", expected[0]]);
+    let said = json!([{"type": "text", "text": "ok"}]);
+    let twice = told(json!([{"role": "assistant", "content": "ok", "parts": said}]));
+    assert_eq!(twice, ["assistant: ok"]);
+}
+
+#[test]
+fn one_part_may_stand_for_the_list_of_it() {
+    let expected = ["user: Hi", "call w {} -> nothing (unknown)"];
+    let google = json!([{"role": "user", "parts": {"text": "Hi"}},
+        {"role": "model", "parts": {"functionCall": {"name": "w", "args": {}}}}]);
+    assert_eq!(told(google), expected);
+    let content = json!([{"role": "user", "content": {"type": "text", "text": "Hi"}},
+        {"role": "assistant", "content": {"type": "tool_use", "name": "w", "input": {}}}]);
+    assert_eq!(told(content), expected);
+    // What a tool answers is its own.
+    let answer = json!([{"role": "tool", "content": {"text": "x"}}]);
+    assert_eq!(told(answer), ["call unknown {} -> {\"text\":\"x\"} (unknown)"]);
+}
+
+#[test]
+fn googles_code_in_pythons_spelling() {
+    let trace = json!([{"role": "model", "parts": [
+        {"executable_code": {"language": "PYTHON", "code": "1/0"}},
+        {"code_execution_result": {"outcome": "OUTCOME_FAILED", "output": "no"}}]}]);
+    let trace = Trace::read(trace).unwrap();
+    let call = trace.tool_calls().next().unwrap();
+    assert_eq!((call.name.as_str(), call.status), ("code_execution", Status::Failed));
+}

@@ -4,9 +4,11 @@
 mod hostile;
 mod matching;
 mod messages;
+mod spellings;
 mod steps;
 mod streams;
 mod telemetry;
+mod wrappers;
 
 use serde_json::Value;
 

@@ -164,3 +164,15 @@ fn openais_agents_wrap_items() {
         {"type": "function_call", "call_id": "1", "name": "w", "arguments": "{}"}}]);
     assert_eq!(told(trace), ["call w {} -> nothing (unknown)"]);
 }
+
+#[test]
+fn niceevals_events_say_what_a_tool_does() {
+    let called = |tool: &str| {
+        let event = json!({"type": "action.called", "name": "mystery", "tool": tool, "input": {}});
+        Trace::read(json!([event])).unwrap().tool_calls().next().unwrap().clone()
+    };
+    assert!(called("shell").is("shell") && called("shell").is("mystery"));
+    assert_eq!(called("unknown").canonical_name(), None);
+    let status = |word: &str| serde_json::from_value::<Status>(json!(word)).unwrap();
+    assert_eq!((status("completed"), status("pending")), (Status::Succeeded, Status::Unknown));
+}

@@ -313,3 +313,123 @@ fn a_log_of_several_samples_is_no_case() {
     );
     assert_eq!(told(json!({"eval": {}, "samples": [inspect_sample()]})).len(), 7);
 }
+
+/// The next span leaves out the thoughts, writes arguments as text and drops an empty text.
+#[test]
+fn a_conversation_that_is_repeated_in_other_words_counts_once() {
+    let chat = |id: &str, times: (u32, u32), asked: Value, said: Value| {
+        span(
+            "chat m",
+            id,
+            None,
+            times,
+            json!({"gen_ai.operation.name": "chat",
+            "gen_ai.input.messages": asked, "gen_ai.output.messages": said}),
+        )
+    };
+    let user = json!({"role": "user", "parts": [{"type": "text", "content": "Weather?"}]});
+    let call = |arguments: Value, more: Vec<Value>| {
+        let call = json!({"type": "tool_call", "id": "c1", "name": "w", "arguments": arguments});
+        let parts: Value = more.into_iter().chain([call]).collect();
+        json!({"role": "assistant", "parts": parts})
+    };
+    let thought = json!({"type": "reasoning", "content": "Ask."});
+    let empty = json!({"type": "text", "content": ""});
+    let result = json!({"role": "tool", "parts": [{"type": "tool_call_response", "id": "c1", "response": "sun"}]});
+    let trace = |again: Value| {
+        json!([
+            chat(
+                "1",
+                (1, 2),
+                json!([user]),
+                json!([call(json!({"c": 1}), vec![thought.clone(), empty.clone()])])
+            ),
+            chat(
+                "2",
+                (3, 4),
+                json!([user, again, result]),
+                json!([{"role": "assistant", "parts": [{"type": "text", "content": "Sun."}]}])
+            ),
+        ])
+    };
+    let expected = [
+        "user: Weather?",
+        "thinks: Ask.",
+        "call w {\"c\":1} -> \"sun\" (unknown)",
+        "assistant: Sun.",
+    ];
+    assert_eq!(told(trace(call(json!("{\"c\":1}"), vec![]))), expected);
+    // Whatever else is different, the id says that it is the same call.
+    let more = told(trace(call(json!({}), vec![json!({"type": "text", "content": "So."})])));
+    assert_eq!(more.iter().filter(|line| line.starts_with("call w")).count(), 1);
+}
+
+#[test]
+fn inspects_models_may_be_asked_without_their_thoughts() {
+    let user = json!({"role": "user", "content": "1+2?"});
+    let call = json!([{"id": "t", "function": "add", "arguments": {"x": 1}, "type": "function"}]);
+    let text = json!({"type": "text", "text": "I add."});
+    let thought = json!({"type": "reasoning", "reasoning": "So."});
+    let said = json!({"role": "assistant", "content": [thought, text], "tool_calls": call});
+    let again = json!({"role": "assistant", "content": "I add.", "tool_calls": call});
+    let answer = json!({"role": "tool", "tool_call_id": "t", "function": "add", "content": "3"});
+    let model = |input: Value, output: Value| json!({"event": "model", "input": input, "output": {"choices": [{"message": output}]}});
+    let done = json!({"role": "assistant", "content": "3"});
+    let events = json!([model(json!([user]), said), model(json!([user, again, answer]), done)]);
+    let expected = [
+        "user: 1+2?",
+        "thinks: So.",
+        "assistant: I add.",
+        "call add {\"x\":1} -> \"3\" (succeeded)",
+        "assistant: 3",
+    ];
+    assert_eq!(told(events), expected);
+}
+
+#[test]
+fn inspects_hand_offs_are_calls_of_agents() {
+    let messages = json!([{"role": "assistant", "content": "", "tool_calls": [
+            {"id": "t", "function": "transfer_to_r", "arguments": {}, "type": "function"}]},
+        {"role": "tool", "tool_call_id": "t", "function": "transfer_to_r", "content": "done"}]);
+    let events = json!([
+        {"event": "tool", "id": "t", "function": "transfer_to_r", "arguments": {}, "result": "done",
+            "agent": "r", "agent_span_id": "s"},
+        {"event": "span_begin", "id": "s", "type": "agent", "name": "r", "parent_id": "p"}]);
+    let agents = |sample: Value| {
+        let trace = Trace::read(sample).unwrap();
+        trace.sub_agents().map(|agent| (agent.name.clone(), agent.status)).collect::<Vec<_>>()
+    };
+    let once = [("r".to_owned(), Status::Succeeded)];
+    assert_eq!(agents(json!({"epoch": 1, "messages": messages, "events": events})), once);
+    assert_eq!(agents(json!({"epoch": 1, "messages": [], "events": events})), once);
+    assert_eq!(agents(events.clone()), once);
+    // An agent that no tool call hands over to has its span alone.
+    let alone = json!({"epoch": 1, "messages": messages, "events": [events[1]]});
+    assert_eq!(agents(alone), [("r".to_owned(), Status::Unknown)]);
+}
+
+#[test]
+fn an_inspect_sample_at_its_limit_broke_off() {
+    let mut sample = inspect_sample();
+    sample["limit"] = json!({"type": "token", "limit": 100});
+    let trace = Trace::read(sample).unwrap();
+    let why = "it reached its token limit".to_owned();
+    assert_eq!(trace.outcome(), Some(&Outcome::Failed(Some(why))));
+}
+
+#[test]
+fn an_atif_reference_may_have_a_session_alone() {
+    let trace = json!({"schema_version": "ATIF-v1.7", "agent": {"name": "a"}, "steps": [
+        {"step_id": 1, "source": "agent", "message": "", "observation": {"results": [
+            {"content": "x", "subagent_trajectory_ref": [{"session_id": "researcher-1"}]}]}}]});
+    assert_eq!(told(trace), ["agent researcher-1 (unknown)"]);
+}
+
+#[test]
+fn what_an_agent_hands_over_is_no_second_answer() {
+    let agent = |children: Value| json!({"name": "helper", "type": "agent", "output": "It is: sun", "children": children});
+    let model = json!({"name": "think", "type": "llm", "output": "sun"});
+    assert_eq!(told(agent(json!([model]))), ["agent helper (succeeded)", "assistant: sun"]);
+    // Where no model is known, it is all there is.
+    assert_eq!(told(agent(json!([]))), ["agent helper (succeeded)", "assistant: It is: sun"]);
+}

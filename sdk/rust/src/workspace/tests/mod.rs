@@ -73,7 +73,7 @@ fn wrong_shapes_are_errors_that_name_the_place() {
     );
     assert_eq!(
         refused(json!({"files": {"a": "text"}})),
-        "`metadata.workspace.files` cannot be read: invalid type: map, expected a sequence"
+        "`metadata.workspace.files` cannot be read: invalid type: object, expected an array"
     );
     assert_eq!(
         refused(json!({"files": [{"path": "a"}, {"path": "./a"}]})),

@@ -1,0 +1,162 @@
+//! What is expected of a workspace's files, and whether it came so. It reads no workspace.
+
+use scorebox_sdk::workspace::{File, FileStatus, PathPattern, PathPatterns};
+use scorebox_sdk::{Checks, Part, ScoreError, excerpt};
+use serde::Deserialize;
+
+/// What is expected, ready to be checked.
+#[derive(Default)]
+pub(crate) struct Expected {
+    pub(crate) changed: PathPatterns,
+    pub(crate) added: PathPatterns,
+    pub(crate) deleted: PathPatterns,
+    pub(crate) untouched: PathPatterns,
+    pub(crate) only: PathPatterns,
+}
+
+/// The ground truth: the keys of the configuration.
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase", deny_unknown_fields)]
+struct Truth {
+    changed: Vec<String>,
+    added: Vec<String>,
+    deleted: Vec<String>,
+    untouched: Vec<String>,
+    only: Vec<String>,
+}
+
+impl Expected {
+    /// Reads a ground truth.
+    ///
+    /// # Errors
+    /// [`ScoreError::InvalidInput`] where it is neither paths nor an object of them.
+    pub(crate) fn of(truth: &Part<'_>) -> Result<Self, ScoreError> {
+        let Truth { changed, added, deleted, untouched, only } = match truth.kind() {
+            "an object" => truth.read()?,
+            kind => {
+                let changed = match kind {
+                    "a string" => vec![truth.string()?.into_owned()],
+                    "an array" => truth.read()?,
+                    _ => return Err(truth.should_be("a path, a list of paths, or an object")),
+                };
+                Truth { changed, ..Truth::default() }
+            }
+        };
+        let compile = |key: &str, written: &[String]| {
+            PathPatterns::compile(key, written)
+                .map_err(|error| ScoreError::invalid_input(format!("`groundTruth` has {error}")))
+        };
+        Ok(Self {
+            changed: compile("changed", &changed)?,
+            added: compile("added", &added)?,
+            deleted: compile("deleted", &deleted)?,
+            untouched: compile("untouched", &untouched)?,
+            only: compile("only", &only)?,
+        })
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        let Self { changed, added, deleted, untouched, only } = self;
+        [changed, added, deleted, untouched, only].iter().all(|patterns| patterns.is_empty())
+    }
+
+    /// One check for each pattern, and one for all of `only`.
+    pub(crate) fn check(&self, changes: &[&File]) -> Checks {
+        let mut checks = Checks::default();
+        met(&mut checks, &self.changed, "changed", changes, |pattern, file| {
+            is_changed(file) && pattern.matches(file.path())
+        });
+        met(&mut checks, &self.added, "added", changes, |pattern, file| {
+            file.status() == Some(FileStatus::Added) && pattern.matches(file.path())
+        });
+        met(&mut checks, &self.deleted, "deleted", changes, |pattern, file| {
+            gone(file).is_some_and(|path| pattern.matches(path))
+        });
+        untouched(&mut checks, &self.untouched, changes);
+        nothing_else(&mut checks, &self.only, changes);
+        checks
+    }
+}
+
+/// Each pattern is met by one file at least.
+fn met(
+    checks: &mut Checks,
+    wanted: &PathPatterns,
+    what: &str,
+    changes: &[&File],
+    is: impl Fn(&PathPattern, &File) -> bool,
+) {
+    for pattern in wanted.iter() {
+        let found = changes.iter().find(|file| is(pattern, file));
+        let reason = match found {
+            Some(file) => format!("`{}` {}", path(file), became(file)),
+            None => format!("no file {pattern} was {what}"),
+        };
+        checks.add(format!("{pattern} was {what}"), found.is_some(), reason);
+    }
+}
+
+/// Each pattern is met by no file, neither by its old path nor by its new one.
+fn untouched(checks: &mut Checks, unwanted: &PathPatterns, changes: &[&File]) {
+    for pattern in unwanted.iter() {
+        let touched = changes.iter().find(|file| {
+            pattern.matches(file.path()) || gone(file).is_some_and(|path| pattern.matches(path))
+        });
+        let reason = match touched {
+            Some(file) => format!("`{}` {}", path(file), became(file)),
+            None => format!("no file {pattern} was touched"),
+        };
+        checks.add(format!("{pattern} is untouched"), touched.is_none(), reason);
+    }
+}
+
+/// All files meet one of the patterns, where there are any.
+fn nothing_else(checks: &mut Checks, only: &PathPatterns, changes: &[&File]) {
+    if only.is_empty() {
+        return;
+    }
+    let allowed = |file: &File| {
+        only.match_any(file.path()) && gone(file).is_none_or(|path| only.match_any(path))
+    };
+    let outside: Vec<_> = changes.iter().filter(|file| !allowed(file)).collect();
+    let reason = match outside.as_slice() {
+        [] => "nothing else was touched".to_owned(),
+        [file] => format!("`{}` {} too", path(file), became(file)),
+        [file, more @ ..] => {
+            format!("`{}` {} too, and {} more", path(file), became(file), more.len())
+        }
+    };
+    let told: Vec<_> = only.iter().take(5).map(PathPattern::to_string).collect();
+    checks.add(format!("only {} was touched", told.join(", ")), outside.is_empty(), reason);
+}
+
+/// Whether there is a file that was not there, or not so.
+pub(crate) fn is_changed(file: &File) -> bool {
+    use FileStatus::{Added, Modified, Renamed};
+    matches!(file.status(), Some(Added | Modified | Renamed))
+}
+
+/// The path at which there is no file any more.
+fn gone(file: &File) -> Option<&str> {
+    match file.status() {
+        Some(FileStatus::Deleted) => Some(file.path()),
+        Some(FileStatus::Renamed) => file.from(),
+        _ => None,
+    }
+}
+
+fn path(file: &File) -> String {
+    excerpt(file.path(), 120).into_owned()
+}
+
+fn became(file: &File) -> String {
+    match (file.status(), file.from()) {
+        (Some(FileStatus::Added), _) => "is new".to_owned(),
+        (Some(FileStatus::Deleted), _) => "was deleted".to_owned(),
+        (Some(FileStatus::Renamed), Some(from)) => {
+            format!("was `{}` before", excerpt(from, 120))
+        }
+        (Some(FileStatus::Renamed), None) => "was renamed".to_owned(),
+        _ => "was modified".to_owned(),
+    }
+}
