@@ -13,6 +13,7 @@ mod tokens;
 use std::collections::HashMap;
 
 use formula::bleu;
+use scorebox_sdk::python::is_space;
 use scorebox_sdk::{
     Accepted, Case, ConfigError, Fields, Info, JsonSchema, Part, Score, ScoreError, Scorer,
     schemars,
@@ -31,7 +32,9 @@ use tokens::tokens;
 /// one multi-reference BLEU, where a run may come from any of them. Papineni et al. 2002.
 ///
 /// Equals sacrebleu's `sentence_bleu` divided by 100 (`case:mixed|eff:yes|tok:13a|smooth:exp`). promptfoo's
-/// `bleu` gives other figures: it knows no smoothing but a constant, and rewards what is short.
+/// `bleu` gives other figures: it knows no smoothing but a constant, and rewards what is short. Texts that
+/// share little score more here, such as 0.08 for "Dogs run in the park." against "The cat sat on the
+/// mat." with `ignoreCase`, where promptfoo gives less than 0.001: choose thresholds anew.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Bleu {
@@ -100,7 +103,7 @@ impl Bleu {
 
 /// The tokens of a text, each as the number that stands for it: runs of numbers are cheaper to compare.
 fn numbers<'t>(text: &'t str, known: &mut HashMap<&'t str, u32>) -> Vec<u32> {
-    let tokens = text.split(tokens::is_space).filter(|token| !token.is_empty());
+    let tokens = text.split(is_space).filter(|token| !token.is_empty());
     tokens
         .map(|token| {
             let next = known.len() as u32;

@@ -94,3 +94,11 @@ fn without_a_reference_there_is_no_score() {
     assert!(scorer.score(&Case::new(json!("x"))).is_err());
     assert!(scorer.score(&Case::new(json!("x")).with_ground_truth(json!([]))).is_err());
 }
+
+#[test]
+fn texts_that_share_little_score_something() {
+    // promptfoo gives at most 0.001 here.
+    let truth = json!("The cat sat on the mat.");
+    let found = score(json!({"ignoreCase": true}), "Dogs run in the park.", truth).score.unwrap();
+    assert!((found - 0.08).abs() < 0.005, "{found}");
+}

@@ -1,10 +1,7 @@
 //! The tokenizer of mteval-v13a, as sacrebleu has it: marks become tokens of their own, but for those
 //! inside numbers. It knows no language.
 
-/// White space as Python sees it: Unicode's, and the four separators of ASCII.
-pub(crate) fn is_space(c: char) -> bool {
-    c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c)
-}
+use scorebox_sdk::python::is_space;
 
 /// The text with white space between all tokens.
 pub(crate) fn tokens(text: &str) -> String {

@@ -24,7 +24,8 @@ use serde_json::{Value, json};
 /// right choices are the case's ground truth or the configured `value` or `values`, all of them together:
 /// `AC`, `A, C` or a list. An empty text means that nothing is to be marked.
 ///
-/// Equals Inspect's `choice` after `multiple_choice`, for single and multiple answers. On purpose,
+/// Equals Inspect's `choice` after `multiple_choice`, for multiple answers and for a single-answer task whose
+/// target is one letter. On purpose,
 /// `ANSWERS:` is read as well, and a repeated letter counts once.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

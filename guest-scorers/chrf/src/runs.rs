@@ -4,10 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// White space as Python sees it: Unicode's, and the four separators of ASCII.
-fn is_space(c: char) -> bool {
-    c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c)
-}
+use scorebox_sdk::python::is_space;
 
 /// A text, ready to be taken apart.
 pub(crate) struct RunsOf<'t> {

@@ -2,10 +2,9 @@
 //! one; else 0. It repairs nothing: an object that is cut off is none.
 
 mod found;
-mod schema;
 
 use found::Found;
-use schema::Schema;
+use scorebox_sdk::json_schema::{CompiledSchema, Options};
 use scorebox_sdk::{Case, ConfigError, Info, JsonSchema, Score, ScoreError, Scorer, schemars};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -18,12 +17,14 @@ use serde_json::{Value, json};
 /// JSON text.
 ///
 /// Equals, with `formats`, promptfoo's `contains-json` for what is JSON; that one also takes objects that are
-/// cut off or written as in YAML.
+/// cut off or written as in YAML. A schema without `$schema` is of draft-07 there, so write
+/// `"$schema": "http://json-schema.org/draft-07/schema#"` into it.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ContainsJson {
-    /// The JSON Schema that one of the objects or lists has to match (drafts 4, 6, 7, 2019-09 and
-    /// 2020-12; 2020-12 where `$schema` says nothing).
+    /// The JSON Schema that one of the objects or lists has to match, as an object and not as text
+    /// (drafts 4, 6, 7, 2019-09 and 2020-12; 2020-12 where `$schema` says nothing). Remote schemas are not fetched; schema-adherence
+    /// takes them as `documents`.
     #[serde(default)]
     schema: Option<Value>,
     /// Checks what `format` says in the schema (`date`, `email` …); otherwise it only describes.
@@ -33,7 +34,7 @@ pub struct ContainsJson {
     #[serde(default)]
     negate: bool,
     #[serde(skip)]
-    compiled: Option<Schema>,
+    compiled: Option<CompiledSchema>,
 }
 
 impl Scorer for ContainsJson {
@@ -41,7 +42,12 @@ impl Scorer for ContainsJson {
 
     fn prepare(&mut self) -> Result<(), ConfigError> {
         if let Some(schema) = self.schema.take() {
-            let compiled = Schema::compile(schema, self.formats);
+            if !schema.is_object() && !schema.is_boolean() {
+                let message = "should be a JSON Schema: an object, or `true` or `false`";
+                return Err(ConfigError::new("schema", message));
+            }
+            let options = Options { formats: self.formats, ..Options::default() };
+            let compiled = CompiledSchema::prepare(&schema, options);
             self.compiled = Some(compiled.map_err(|error| ConfigError::new("schema", error))?);
         }
         Ok(())

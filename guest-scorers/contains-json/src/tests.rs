@@ -43,10 +43,31 @@ fn one_of_them_has_to_match_the_schema() {
     assert_eq!(wrong.score, Some(0.0));
     assert_eq!(
         wrong.reason.as_deref(),
-        Some("no JSON matches the schema: /latitude: want number, but got string")
+        Some("no JSON matches the schema: latitude: want number, but got string")
     );
     assert!(contains(config(), "{} and {\"latitude\": 1, \"longitude\": 2}"));
     assert!(!contains(config(), "nothing"));
+}
+
+#[test]
+fn a_schema_is_no_text() {
+    let config = json!({"schema": "{\"type\": \"object\"}"});
+    let error = scorebox_sdk::configure::<ContainsJson>(config).err().unwrap();
+    assert_eq!(
+        error.to_string(),
+        "`schema`: should be a JSON Schema: an object, or `true` or `false`"
+    );
+}
+
+#[test]
+fn a_schema_may_be_of_an_older_draft() {
+    // In draft-07 `items` may be a list, one schema for each place; in 2020-12 that is `prefixItems`.
+    let schema = json!({
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "items": [{"type": "string"}],
+    });
+    assert!(contains(json!({"schema": schema}), "[\"a\", 1]"));
+    assert!(!contains(json!({"schema": schema}), "[1]"));
 }
 
 #[test]

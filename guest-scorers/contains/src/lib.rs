@@ -12,7 +12,7 @@ use scorebox_sdk::{
     Accepted, Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, excerpt,
     schemars,
 };
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// Scores 1 when the output contains the expected texts, else 0.
@@ -23,7 +23,8 @@ use serde_json::{Value, json};
 ///
 /// Equals promptfoo's `contains`, `contains-any` and `contains-all` (`mode`), `icontains…`
 /// (`ignoreCase`), `starts-with` and `ends-with` (`at`) and `not-…` (`negate`), and Inspect's `includes` with
-/// `ignoreCase`. On purpose, a list without any text is refused, where promptfoo scores 0.
+/// `ignoreCase`. On purpose, a list without any text is refused, where promptfoo's `…-any` scores 0 and
+/// its `…-all` 1.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Contains {
@@ -61,7 +62,7 @@ enum Texts {
 }
 
 /// How many of the texts have to be there.
-#[derive(Clone, Copy, Default, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Mode {
     /// At least one of them.
@@ -74,7 +75,7 @@ enum Mode {
 }
 
 /// Where in the output a text has to be.
-#[derive(Clone, Copy, Default, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum At {
     /// Anywhere.

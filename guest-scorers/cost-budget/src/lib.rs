@@ -12,15 +12,14 @@ use scorebox_sdk::{
     Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, Severity, Usage,
     schemars,
 };
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 /// Scores 1 when the task cost no more than its budget; beyond it 0, or with `mode` `proportional` the
 /// budget's part of the cost (twice the budget is 0.5).
 ///
 /// The cost is `usage.costUsd` of the case, or else its input and output tokens times the `prices` of the
-/// model, which the case's `metadata.model` names. A hard requirement (gate) unless the suite says
-/// otherwise.
+/// model, which the case's `metadata.model` names. A hard requirement (gate).
 ///
 /// Equals niceeval's `maxCost`.
 #[derive(Deserialize, JsonSchema)]
@@ -40,7 +39,7 @@ pub struct CostBudget {
 }
 
 /// What the score is beyond the budget.
-#[derive(Clone, Copy, Default, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Mode {
     /// 0.
@@ -112,6 +111,10 @@ impl CostBudget {
         }
         let named = match (&self.model, case.metadata()) {
             (Some(model), _) => Some(model.clone()),
+            // A list would be read by position.
+            (None, Some(metadata)) if metadata.kind() != "an object" => {
+                return Err(metadata.should_be("an object"));
+            }
             (None, Some(metadata)) => metadata.read::<Metadata>()?.model,
             (None, None) => None,
         };

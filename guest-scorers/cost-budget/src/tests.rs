@@ -105,6 +105,10 @@ fn what_is_missing_is_named() {
         "`prices` has none for the model `o9`; it has `gpt-4o`, `mini`"
     );
     assert!(failure(json!({"maxCost": 1}), &no_model).contains("no `prices`"));
+    let by_position = no_model.clone().with_metadata(json!(["gpt-4o"]));
+    assert_eq!(failure(prices(), &by_position), "`metadata` should be an object, found an array");
+    let named = no_model.with_metadata(json!("gpt-4o"));
+    assert_eq!(failure(prices(), &named), "`metadata` should be an object, found a string");
 }
 
 #[test]

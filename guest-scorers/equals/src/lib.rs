@@ -8,23 +8,24 @@ use scorebox_sdk::{
     Accepted, Case, ConfigError, Fields, Info, JsonSchema, Part, Score, ScoreError, Scorer, equal,
     schemars,
 };
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// Scores 1 when the output deeply equals the expected value, else 0, and says where they first differ.
 ///
 /// Numbers are equal by value (`1` equals `1.0`), texts code point by code point, objects whatever the
 /// order of their keys, lists in order. Where one side is an object or a list and the other a text that
-/// holds one as JSON, the content is compared: see `parse`. The expected value is the case's ground truth
-/// or the configured `value`; a list of them means that any one will do, and a list output may also equal
-/// the whole ground-truth list.
+/// holds one as JSON, the content is compared; where one side is a number or a boolean and the other a
+/// text, the text has to be as JSON writes it (`42`, `true`): see `parse`. The expected value is the
+/// case's ground truth or the configured `value`; a list of them means that any one will do, and a list
+/// output may also equal the whole ground-truth list. A ground truth of `null` counts as absent: where
+/// `null` is right, say so in `values`.
 ///
-/// Equals niceeval's `equals` with `parse` `never`, and with `auto` promptfoo's for texts, objects and
-/// lists.
+/// Equals niceeval's `equals` with `parse` `never`, and with `auto` promptfoo's.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Equals {
-    /// What to do with a text that holds an object or a list: a model often writes JSON as text.
+    /// What to do with a text that holds other JSON: a model often writes JSON as text.
     #[serde(default)]
     parse: Parse,
     /// Turns the score around: 1 when the output equals none of the expected values.
@@ -40,11 +41,11 @@ pub struct Equals {
     accepted: Option<Accepted<'static>>,
 }
 
-/// What to do with a text that holds an object or a list.
-#[derive(Clone, Copy, Default, PartialEq, Deserialize, JsonSchema)]
+/// What to do with a text that holds other JSON.
+#[derive(Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Parse {
-    /// Compares its content with an object or a list.
+    /// Compares its content with an object, a list, a number or a boolean.
     #[default]
     Auto,
     /// Compares it as a text.
@@ -95,23 +96,41 @@ impl Equals {
         equal(&output, &expected)
     }
 
-    /// Both values, with a text's content in its place where it is compared with an object or a list.
+    /// Both values, with a text's content in its place where it is compared with something else.
     fn alike(&self, output: &Value, expected: &Value) -> (Value, Value) {
-        let content = |text: &Value, other: &Value| match text {
-            Value::String(text) if self.parse == Parse::Auto && is_container(other) => {
-                serde_json::from_str(text).ok().filter(is_container)
-            }
+        let read = |text: &Value, other: &Value| match text {
+            Value::String(text) if self.parse == Parse::Auto => content(text, other),
             _ => None,
         };
         (
-            content(output, expected).unwrap_or_else(|| output.clone()),
-            content(expected, output).unwrap_or_else(|| expected.clone()),
+            read(output, expected).unwrap_or_else(|| output.clone()),
+            read(expected, output).unwrap_or_else(|| expected.clone()),
         )
+    }
+}
+
+/// What a text holds, where it is of the kind of the other value.
+fn content(text: &str, other: &Value) -> Option<Value> {
+    match other {
+        Value::Object(_) | Value::Array(_) => serde_json::from_str(text).ok().filter(is_container),
+        Value::Number(_) | Value::Bool(_) => (text == scalar_text(other)).then(|| other.clone()),
+        Value::String(_) | Value::Null => None,
     }
 }
 
 fn is_container(value: &Value) -> bool {
     value.is_object() || value.is_array()
+}
+
+/// A number or a boolean as JSON, as JavaScript writes it: a whole number has no point, also where it
+/// was written with one.
+fn scalar_text(value: &Value) -> String {
+    match value.as_f64() {
+        Some(whole) if value.is_f64() && whole.fract() == 0.0 && whole.abs() < 1e21 => {
+            format!("{whole:.0}")
+        }
+        _ => value.to_string(),
+    }
 }
 
 scorebox_sdk::export!(Equals);

@@ -21,8 +21,8 @@ fn values_are_equal_as_json() {
     assert!(equals(json!({"a": 1, "b": 2}), json!({"b": 2, "a": 1})));
     assert!(!equals(json!({"a": 1}), json!({"a": 1, "b": null})));
     assert!(!equals(json!("é"), json!("e\u{301}")));
-    assert!(!equals(json!("1"), json!(1)));
     assert!(!equals(json!("a "), json!("a")));
+    assert!(!equals(json!(1), json!(true)));
 }
 
 #[test]
@@ -36,9 +36,32 @@ fn a_text_that_holds_an_object_or_a_list_is_compared_by_its_content() {
     assert!(equals(json!(" [1, 2] "), json!([[1, 2], "x"])));
     let never = score(json!({"parse": "never"}), json!("{\"a\":1}"), json!({"a": 1}));
     assert_eq!(never.score, Some(0.0));
-    // Two texts are texts, and what holds no more than a number is one too.
+    // Two texts are texts.
     assert!(!equals(json!("{\"a\": 1}"), json!("{\"a\":1}")));
-    assert!(!equals(json!("5"), json!(5)));
+}
+
+#[test]
+fn a_text_equals_a_number_or_a_boolean_that_is_written_so() {
+    // promptfoo: `String(value) === output`.
+    assert!(equals(json!("42"), json!(42)));
+    assert!(equals(json!("42"), json!(42.0)));
+    assert!(equals(json!("-0.5"), json!(-0.5)));
+    assert!(equals(json!("true"), json!(true)));
+    assert!(equals(json!(false), json!(["false"])));
+    assert!(!equals(json!("42.0"), json!(42)));
+    assert!(!equals(json!(" 42"), json!(42)));
+    assert!(!equals(json!("True"), json!(true)));
+    assert!(!equals(json!("1"), json!(true)));
+    assert!(!equals(json!({"a": "1"}), json!({"a": 1})));
+    let never = score(json!({"parse": "never"}), json!("42"), json!(42));
+    assert_eq!(never.score, Some(0.0));
+}
+
+#[test]
+fn null_is_an_expected_value_only_among_values() {
+    let scorer: Equals = scorebox_sdk::configure(json!({"values": [null]})).unwrap();
+    assert_eq!(scorer.score(&Case::new(json!(null))).unwrap().score, Some(1.0));
+    assert_eq!(scorer.score(&Case::new(json!("null"))).unwrap().score, Some(0.0));
 }
 
 #[test]
@@ -67,7 +90,7 @@ fn the_first_difference_is_named() {
         reason(json!({"a": [1]}), json!({"a": [1, 2]})),
         "differs at a.1: is nothing, expected 2"
     );
-    assert_eq!(reason(json!(1), json!("1")), "is 1, expected \"1\"");
+    assert_eq!(reason(json!(1), json!("2")), "is 1, expected \"2\"");
     assert_eq!(reason(json!(1), json!([2, 3])), "1 equals none of 2 expected values");
     assert_eq!(reason(json!(1), json!(1.0)), "1 equals the expected value");
 }

@@ -7,11 +7,12 @@
 mod normal;
 
 use normal::{squad, words};
+use scorebox_sdk::python::is_space;
 use scorebox_sdk::{
     Accepted, Case, ConfigError, Fields, Info, JsonSchema, Part, Score, ScoreError, Scorer, equal,
     excerpt, schemars,
 };
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// Scores 1 when the output equals the expected answer, else 0.
@@ -20,18 +21,19 @@ use serde_json::Value;
 /// point by code point, objects whatever the order of their keys. A string never equals what its content
 /// would parse to, unless `parseJson` says so. The other modes compare texts without what does not matter
 /// in an answer. The expected answer is the case's ground truth or the configured `value`; a list of them
-/// means that any one will do, and a list output may also equal the whole ground-truth list.
+/// means that any one will do, and a list output may also equal the whole ground-truth list. A ground
+/// truth of `null` counts as absent: where `null` is right, say so in `values`.
 ///
 /// `normalized` equals SQuAD's exact match, `words` Inspect's `exact`. `strict` with `parseJson` equals
-/// autoevals' `ExactMatch`, except that the order of keys never counts, and that numbers, booleans and
-/// `null` equal no string.
+/// autoevals' `ExactMatch`, except that the order of keys never counts, that a number equals a string by
+/// value (`1` equals `"1.0"`), and that booleans and `null` equal no string.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ExactMatch {
     /// How answers are compared.
     #[serde(default)]
     mode: Mode,
-    /// Compares an object or a list with the JSON that a string holds.
+    /// Compares an object, a list or a number with the JSON that a string holds.
     #[serde(default)]
     parse_json: bool,
     /// Compares strings (not the keys of objects) without regard to upper and lower case.
@@ -54,7 +56,7 @@ pub struct ExactMatch {
 }
 
 /// How answers are compared.
-#[derive(Clone, Copy, Default, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Mode {
     /// As JSON values.
@@ -96,7 +98,7 @@ impl Scorer for ExactMatch {
 /// An answer as it is compared.
 struct Answer {
     value: Value,
-    /// The object or list that the answer holds as a string.
+    /// The object, list or number that the answer holds as a string.
     parsed: Option<Value>,
 }
 
@@ -107,7 +109,8 @@ impl ExactMatch {
             Value::String(text) if self.parse_json => serde_json::from_str(text).ok(),
             _ => None,
         };
-        let parsed = parsed.filter(is_structure).map(|value| self.normalize(value));
+        let counts = |value: &Value| is_structure(value) || value.is_number();
+        let parsed = parsed.filter(counts).map(|value| self.normalize(value));
         // All modes but strict compare texts, so that `42` is the same as `"42"`.
         let value = if self.mode == Mode::Strict || is_structure(&value) {
             value
@@ -121,8 +124,8 @@ impl ExactMatch {
         if self.mode == Mode::Words && expected.value == "" {
             return false;
         }
-        let holds = |string: &Answer, structure: &Answer| {
-            string.parsed.as_ref().is_some_and(|parsed| equal(parsed, &structure.value))
+        let holds = |string: &Answer, other: &Answer| {
+            string.parsed.as_ref().is_some_and(|parsed| equal(parsed, &other.value))
         };
         equal(&output.value, &expected.value) || holds(output, expected) || holds(expected, output)
     }
@@ -147,7 +150,7 @@ impl ExactMatch {
             Mode::Words => return words(&text),
             Mode::Strict => {}
         }
-        let text = if self.trim { text.trim().to_owned() } else { text };
+        let text = if self.trim { text.trim_matches(is_space).to_owned() } else { text };
         if self.ignore_case { text.to_lowercase() } else { text }
     }
 }

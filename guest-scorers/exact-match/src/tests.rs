@@ -92,10 +92,24 @@ fn a_string_may_be_read_as_the_json_that_it_holds() {
     assert!(matches(config.clone(), json!({"a": 1, "b": 2}), json!("{\"a\":1, \"b\":2}")));
     assert!(matches(config.clone(), json!("[1,2]"), json!([1, 2])));
     assert!(!matches(config.clone(), json!("[1,2]"), json!("[1, 2]")));
-    assert!(!matches(config.clone(), json!("1"), json!(1)));
+    assert!(matches(config.clone(), json!("123"), json!(123)));
+    assert!(matches(config.clone(), json!(0.5), json!("0.5")));
+    assert!(!matches(config.clone(), json!("124"), json!(123)));
+    assert!(!matches(config.clone(), json!(true), json!("True")));
     assert!(!matches(config.clone(), json!("{\"a\": "), json!({"a": 1})));
     let folded = json!({"parseJson": true, "ignoreCase": true});
     assert!(matches(folded, json!("{\"K\": \"YES\"}"), json!({"K": "yes"})));
+    // On purpose unlike autoevals: numbers by value, and no boolean is a string.
+    assert!(matches(config.clone(), json!("1.0"), json!(1)));
+    assert!(!matches(config.clone(), json!("true"), json!(true)));
+    assert!(!matches(config, json!("[\"1\"]"), json!([1])));
+}
+
+#[test]
+fn null_is_an_expected_answer_only_among_values() {
+    let scorer: ExactMatch = scorebox_sdk::configure(json!({"values": [null]})).unwrap();
+    assert_eq!(scorer.score(&Case::new(json!(null))).unwrap().score, Some(1.0));
+    assert_eq!(scorer.score(&Case::new(json!("null"))).unwrap().score, Some(0.0));
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod overlap;
 use std::collections::HashMap;
 
 use overlap::Overlap;
+use scorebox_sdk::python::is_space;
 use scorebox_sdk::{
     Accepted, Case, ConfigError, Fields, Info, JsonSchema, Part, Score, ScoreError, Scorer,
     schemars,
@@ -120,11 +121,6 @@ impl Gleu {
         };
         Ok(words.map(number).collect())
     }
-}
-
-/// White space as Python sees it: Unicode's, and the four separators of ASCII.
-fn is_space(c: char) -> bool {
-    c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c)
 }
 
 scorebox_sdk::export!(Gleu);

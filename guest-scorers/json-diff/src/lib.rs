@@ -29,7 +29,8 @@ use serde_json::{Value, json};
 ///
 /// The expected value is the case's ground truth or the configured `value`. A ground truth that is a list
 /// is the expected list; those of its items that are of the output's kind count as expected values too, and
-/// the most alike counts.
+/// the most alike counts. A ground truth of `null` counts as absent: where `null` is right, say so in
+/// `values`.
 ///
 /// Equals autoevals' `JSONDiff` (Python) with its defaults, except that a text with `NaN` or `Infinity` in it
 /// is no JSON.

@@ -1,9 +1,7 @@
 //! json-valid: 1 where the output is JSON, an object or a list, and matches a schema where there is one;
 //! else 0. It repairs nothing and finds no JSON inside prose; for that see contains-json.
 
-mod schema;
-
-use schema::Schema;
+use scorebox_sdk::json_schema::{CompiledSchema, Options};
 use scorebox_sdk::{Case, ConfigError, Info, JsonSchema, Score, ScoreError, Scorer, schemars};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -16,12 +14,14 @@ use serde_json::Value;
 /// unless `scalars` or a `schema` allows it.
 ///
 /// Equals autoevals' `ValidJSON`, which takes `NaN` and `Infinity` as well, and with `scalars` and `formats`
-/// promptfoo's `is-json`.
+/// promptfoo's `is-json`; a schema without `$schema` is of draft-07 there, so write
+/// `"$schema": "http://json-schema.org/draft-07/schema#"` into it.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct JsonValid {
-    /// The JSON Schema that the content has to match (drafts 4, 6, 7, 2019-09 and 2020-12; 2020-12 where
-    /// `$schema` says nothing).
+    /// The JSON Schema that the content has to match, as an object and not as text (drafts 4, 6, 7, 2019-09
+    /// and 2020-12; 2020-12 where `$schema` says nothing). Remote schemas are not fetched; schema-adherence
+    /// takes them as `documents`.
     #[serde(default)]
     schema: Option<Value>,
     /// Checks what `format` says in the schema (`date`, `email` …); otherwise it only describes.
@@ -34,7 +34,7 @@ pub struct JsonValid {
     #[serde(default)]
     negate: bool,
     #[serde(skip)]
-    compiled: Option<Schema>,
+    compiled: Option<CompiledSchema>,
 }
 
 impl Scorer for JsonValid {
@@ -42,7 +42,12 @@ impl Scorer for JsonValid {
 
     fn prepare(&mut self) -> Result<(), ConfigError> {
         if let Some(schema) = self.schema.take() {
-            let compiled = Schema::compile(schema, self.formats);
+            if !schema.is_object() && !schema.is_boolean() {
+                let message = "should be a JSON Schema: an object, or `true` or `false`";
+                return Err(ConfigError::new("schema", message));
+            }
+            let options = Options { formats: self.formats, ..Options::default() };
+            let compiled = CompiledSchema::prepare(&schema, options);
             self.compiled = Some(compiled.map_err(|error| ConfigError::new("schema", error))?);
         }
         Ok(())

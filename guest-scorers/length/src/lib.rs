@@ -6,7 +6,7 @@
 //! With `outside: zero` the rule is that of promptfoo's `word-count` and `character-count`.
 
 use scorebox_sdk::{Case, ConfigError, Info, JsonSchema, Score, ScoreError, Scorer, schemars};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -38,7 +38,7 @@ pub struct Length {
 }
 
 /// What is counted.
-#[derive(Clone, Copy, Default, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Unit {
     /// What stands between white space.
@@ -54,7 +54,7 @@ enum Unit {
 }
 
 /// What a length outside scores.
-#[derive(Clone, Copy, Default, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Outside {
     /// The less, the farther it is outside.

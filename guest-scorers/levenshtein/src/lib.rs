@@ -24,7 +24,8 @@ use serde_json::{Value, json};
 ///
 /// Equals rapidfuzz's `Levenshtein.normalized_similarity`, autoevals' `Levenshtein` and niceeval's
 /// `similarity`. With `maxDistance` it passes or fails, as promptfoo's `levenshtein` does (there the
-/// default is 5, and 0 means 5, which it does not here).
+/// default is 5, and 0 means 5, which it does not here; it counts the units of UTF-16, in which an emoji is
+/// two).
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Levenshtein {

@@ -105,7 +105,8 @@ impl ListContains {
             .map(|item| expected.iter().map(|expected| alike(item, expected)).collect())
             .collect();
         let pairs = best_pairing(&likeness);
-        let sum: f64 = pairs.iter().map(|(item, other)| likeness[*item][*other]).sum();
+        // The sum of no numbers is -0.
+        let sum = 0.0 + pairs.iter().map(|(item, other)| likeness[*item][*other]).sum::<f64>();
         let score = match (output.len(), expected.len()) {
             (0, 0) => 1.0,
             (0, _) | (_, 0) => 0.0,

@@ -35,6 +35,11 @@ fn an_empty_list_matches_only_an_empty_list() {
     check(json!([]), json!([]), 1.0);
     check(json!([0]), json!([]), 0.0);
     check(json!([]), json!([0]), 0.0);
+    let empty = score(json!({}), json!([]), json!(["a"]));
+    assert_eq!(
+        empty.reason.as_deref(),
+        Some("0 of 1 expected items are there, among 0 items; the best pairing is worth 0.00")
+    );
 }
 
 #[test]

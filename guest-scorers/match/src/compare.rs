@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 
 use caseless::default_case_fold_str;
+use scorebox_sdk::python::is_space;
 
 use crate::Location;
 use crate::number::{number, strictly};
@@ -33,7 +34,7 @@ impl<'t> Output<'t> {
 
     /// Whether `expected` is at its place.
     pub(crate) fn matches(&self, expected: &str) -> bool {
-        let mut expected = self.fold(expected.trim());
+        let mut expected = self.fold(expected.trim_matches(is_space));
         if self.numeric {
             expected = plain(&expected);
             if let Some(number) = number(&expected) {
@@ -61,7 +62,7 @@ impl<'t> Output<'t> {
     fn numbers(&self) -> &[(f64, String)] {
         self.numbers.get_or_init(|| {
             let text = plain(self.folded());
-            let mut words = text.split_whitespace();
+            let mut words = text.split(is_space).filter(|word| !word.is_empty());
             let found: Vec<f64> = match self.location {
                 Location::Begin => words.find_map(number).into_iter().collect(),
                 Location::End => words.rev().find_map(number).into_iter().collect(),
@@ -73,7 +74,7 @@ impl<'t> Output<'t> {
     }
 
     fn folded(&self) -> &str {
-        self.folded.get_or_init(|| self.fold(self.text.trim()))
+        self.folded.get_or_init(|| self.fold(self.text.trim_matches(is_space)))
     }
 
     fn fold(&self, text: &str) -> String {

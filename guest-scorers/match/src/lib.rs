@@ -14,7 +14,7 @@ use scorebox_sdk::{
     Accepted, Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, excerpt,
     schemars,
 };
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// Scores 1 when the output has the expected text or number at a place, else 0.
@@ -54,7 +54,7 @@ pub struct Match {
 }
 
 /// Where in the output the expected text has to be.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Location {
     /// At its start; of its numbers, the first.

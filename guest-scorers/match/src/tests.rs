@@ -33,6 +33,13 @@ fn case_and_punctuation_around_a_text_do_not_count() {
 }
 
 #[test]
+fn white_space_is_that_of_python() {
+    assert!(matches(json!({}), "It is Paris\u{1c}", "\u{1f}Paris"));
+    assert!(matches(json!({"numeric": true}), "7\u{1d}42\u{1e}", "42"));
+    assert!(!matches(json!({"numeric": true}), "7\u{1d}42", "742"));
+}
+
+#[test]
 fn a_number_is_no_text() {
     let numeric = |location: &str, output, truth| {
         matches(json!({"location": location, "numeric": true}), output, truth)

@@ -68,15 +68,34 @@ pub(crate) fn bare(text: &str) -> &str {
 
 fn last_box(text: &str) -> Option<&str> {
     let places = text.rmatch_indices("box").take(BOX_LIMIT);
-    let opened = places.filter_map(|(place, _)| {
+    let mut opened = places.filter_map(|(place, _)| {
         let after = text[place + 3..].strip_prefix("ed").unwrap_or(&text[place + 3..]);
         let before = text[..place].chars().next_back();
         let is_command = matches!(before, Some('\\' | 'f' | 'n'));
         let begins = is_command || !before.is_some_and(char::is_alphabetic);
-        let inside = after.trim_start().strip_prefix('{')?;
-        begins.then_some(inside)
+        let after = after.trim_start();
+        match after.strip_prefix('{') {
+            Some(inside) => begins.then(|| balanced(inside)).flatten(),
+            None if text[..place].ends_with("\\") || text[..place].ends_with("\\f") => token(after),
+            None => None,
+        }
     });
-    opened.filter_map(balanced).next()
+    opened.next()
+}
+
+/// What a box without braces holds, `\boxed 3`: up to white space or the end of the formula. A word is
+/// none, for somebody may write of `\boxed`.
+fn token(text: &str) -> Option<&str> {
+    let ends = |c: char| c.is_whitespace() || c == '$';
+    let token = text.split(ends).next()?;
+    let token =
+        ["\\)", "\\]"].iter().find_map(|end| token.split_once(end)).map_or(token, |it| it.0);
+    let is_command = || {
+        let name = token.strip_prefix('\\');
+        name.is_some_and(|name| name.starts_with(|c: char| c.is_ascii_alphabetic()))
+    };
+    let is_answer = token.contains(|c: char| c.is_ascii_digit()) || is_command();
+    Some(token).filter(|token| is_answer && token.len() <= ANSWER_LIMIT)
 }
 
 /// Up to the brace that closes, within the limit of an answer.

@@ -38,7 +38,8 @@ use serde_json::{Value, json};
 /// cannot be read are passed over.
 ///
 /// Agrees with Inspect's `math`. On purpose it finds the same value also where one side is plain and the
-/// other one LaTeX, and an interval's brackets always count.
+/// other one LaTeX, and an interval's brackets always count; it also reads units, fractions such as
+/// `½`, raised digits (`10²`), a box without braces (`\boxed 3`) and what stands after "is:", which Inspect does not.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Math {

@@ -34,6 +34,10 @@ fn numbers_are_written_in_many_ways() {
         ("12,345,678", "12345678"),
         (r"1\,234", "1234"),
         (r"15,\!000", "15000"),
+        (r"1\!234", "1234"),
+        (r"\boxed{1\!234}", "1234"),
+        (r"10\!000\!000", "10000000"),
+        (r"\boxed{10\!000\!000}", "10000000"),
         ("12{,}000", "12000"),
         ("1e3", "1000"),
         (r"1.5 \times 10^3", "1500"),
@@ -216,6 +220,19 @@ fn the_likeliest_final_answer_is_taken() {
         assert!(right(answer, "42"), "{answer}");
     }
     assert!(right("So it is\neven", r"\text{even}"));
+    // On purpose unlike the peer: a box without braces.
+    for answer in [
+        r"\boxed 42",
+        r"So $\boxed42$, not 7.",
+        r"\(\fbox 42\) for n = 7.",
+        r"\boxed 42.",
+        r"$\boxed\frac{84}{2}$, where $n = 2$",
+        r"\boxed{7}, no: \boxed 42, I am sure of these 2",
+        r"\boxed{42}, as you want it in \boxed or so",
+    ] {
+        assert!(right(answer, "42"), "{answer}");
+    }
+    none_right(&[("A mailbox 42 and 7", "42"), (r"\boxed x is 7", "42")]);
     none_right(&[("The perimeter is 7", "42"), (r"\boxed{5} or 42", "42"), ("", "42")]);
     none_right(&[(r"\boxed{10} and then \boxed{42}", r"\{10,42\}")]);
 }
@@ -272,6 +289,8 @@ fn nothing_takes_long_or_nests_without_end() {
         "\\sin ",
         "\\boxed{",
         "\\boxed{1}",
+        "\\boxed 1",
+        "\\boxed1",
         "$",
         "$x$ ",
         "answer is ",

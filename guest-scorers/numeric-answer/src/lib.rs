@@ -13,7 +13,7 @@ use scorebox_sdk::{
     Accepted, Case, ConfigError, Fields, Info, JsonSchema, Part, Score, ScoreError, Scorer,
     excerpt, schemars,
 };
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 pub use answer::{final_answer, last_number};
@@ -58,7 +58,7 @@ pub struct NumericAnswer {
 }
 
 /// What counts where nothing marks a final answer.
-#[derive(Clone, Copy, Default, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum Fallback {
     /// Nothing: the score is 0.

@@ -18,7 +18,7 @@ use scorebox_sdk::{
     Accepted, Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, excerpt,
     schemars,
 };
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// Scores 1 when a regular expression matches the output, or what it catches is the expected text, else
@@ -30,10 +30,13 @@ use serde_json::{Value, json};
 /// none, matching is enough. `compare` settles this for all cases.
 ///
 /// The syntax is that of Rust's regex crate: Unicode, `(?<name>…)` and `(?P<name>…)`, no look-around, no
-/// back references. Without `multiLine`, `$` is the very end of the output.
+/// back references. `\w`, `\d`, `\b` and `.` go by Unicode (in JavaScript by ASCII, and `.` may take
+/// half of a character); `[0-9]` and `(?-u:\w)` are ASCII's.
 ///
 /// Equals promptfoo's `regex`, niceeval's `includes` with a regular expression, and Inspect's `pattern`
-/// (which ignores case unless told; here `ignoreCase` says so).
+/// (which ignores case unless told; here `ignoreCase` says so). On purpose, `$` without `multiLine` is
+/// the very end of the output, as in JavaScript; Python's is also before a last line break: write
+/// `\n?$` for that.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Regex {
@@ -80,7 +83,7 @@ pub struct Regex {
 }
 
 /// Where in the output a pattern has to match.
-#[derive(Clone, Copy, Default, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Mode {
     /// Anywhere.

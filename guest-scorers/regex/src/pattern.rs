@@ -3,6 +3,7 @@
 use regex_automata::util::syntax;
 use regex_automata::{PatternID, meta};
 use regex_syntax::Error;
+use regex_syntax::ast::{self, ErrorKind};
 use regex_syntax::hir::{Hir, Look};
 
 /// The longest pattern, in bytes: longer ones are lists that belong elsewhere.
@@ -85,5 +86,16 @@ fn explain(error: &Error) -> String {
         other => (other.to_string(), None),
     };
     let place = span.map_or(1, |span| span.start.column);
-    format!("is no regular expression: {kind}, at character {place}")
+    let meant = match error {
+        Error::Parse(error) if is_python_end(error) => "; the end of the output is `\\z` here",
+        _ => "",
+    };
+    format!("is no regular expression: {kind}, at character {place}{meant}")
+}
+
+/// Whether an error is about `\Z`, the end of a text in Python.
+fn is_python_end(error: &ast::Error) -> bool {
+    let span = error.span();
+    *error.kind() == ErrorKind::EscapeUnrecognized
+        && error.pattern().get(span.start.offset..span.end.offset) == Some("\\Z")
 }

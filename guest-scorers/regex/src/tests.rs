@@ -47,7 +47,9 @@ fn flags_change_what_letters_lines_and_dots_are() {
     assert!(with("ignoreCase", "straße", "STRAßE"));
     assert!(with("multiLine", "^b$", "a\nb\nc"));
     assert!(with("dotAll", "a.b", "a\nb"));
+    // On purpose unlike Python, and so unlike the peer.
     assert!(!finds(json!({"pattern": "a$"}), "a\n"));
+    assert!(finds(json!({"pattern": r"a\n?$"}), "a\n"));
 }
 
 #[test]
@@ -55,6 +57,7 @@ fn letters_and_digits_are_those_of_unicode() {
     assert!(finds(json!({"pattern": r"^\w+$"}), "größe"));
     assert!(finds(json!({"pattern": r"^\p{Greek}+\d$"}), "αβγ٣"));
     assert!(finds(json!({"pattern": r"^.$"}), "👍"));
+    assert!(!finds(json!({"pattern": r"(?-u:\d)"}), "٣"));
 }
 
 // The results from here on: `pattern` of Inspect 0.3.285.
@@ -159,6 +162,12 @@ fn patterns_that_cannot_be_used_are_refused() {
          not supported, at character 2"
     );
     assert!(refusal(json!({"pattern": r"(a)\1"})).contains("backreferences are not supported"));
+    assert_eq!(
+        refusal(json!({"pattern": r"\Aa\Z"})),
+        "`pattern`: is no regular expression: unrecognized escape sequence, at character 4; the end \
+         of the output is `\\z` here"
+    );
+    assert!(!refusal(json!({"pattern": r"\y"})).contains("`\\z`"));
     assert!(refusal(json!({"pattern": r"\w{1000}{1000}"})).contains("is too large"));
     assert!(refusal(json!({"pattern": "a".repeat(10_001)})).contains("at most 10000 bytes"));
     assert!(refusal(json!({"pattern": "(".repeat(60) + &")".repeat(60)})).contains("nest"));

@@ -17,7 +17,7 @@ use overlap::{Overlap, longest_sequence, shared_runs};
 use scorebox_sdk::{
     Accepted, Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, schemars,
 };
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::{Value, json};
 
 /// Scores how much of a reference text is in the output, by ROUGE: shared words (`1`), pairs of words
@@ -29,18 +29,18 @@ use serde_json::{Value, json};
 /// the configured `value`; of a list of them the one with the best f1 counts. Lin 2004.
 ///
 /// Equals rouge-score's `rouge1`, `rouge2` and `rougeL`, and with a list its `score_multi`; `stemmer`
-/// `porter` is its `use_stemmer`.
+/// `porter` is its `use_stemmer`. Its names are understood as well.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Rouge {
-    /// What is shared.
-    #[serde(default)]
+    /// What is shared. `rouge1`, `rouge2` and `rougeL` mean the same, and so do the numbers 1 and 2.
+    #[serde(default, deserialize_with = "by_name")]
     variant: Variant,
-    /// Which part of it is the score.
+    /// Which part of it is the score. `fmeasure` is `f1`.
     #[serde(default)]
     measure: Measure,
-    /// What makes the forms of a word equal.
-    #[serde(default)]
+    /// What makes the forms of a word equal. `true` is `porter`, and `false` is `none`.
+    #[serde(default, deserialize_with = "by_name")]
     stemmer: Stemmer,
     /// Turns the score around: 1 when nothing is shared.
     #[serde(default)]
@@ -56,22 +56,22 @@ pub struct Rouge {
 }
 
 /// What is shared.
-#[derive(Clone, Copy, Default, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
 enum Variant {
     /// Words.
-    #[serde(rename = "1")]
+    #[serde(rename = "1", alias = "rouge1")]
     Words,
     /// Pairs of words that follow each other.
-    #[serde(rename = "2")]
+    #[serde(rename = "2", alias = "rouge2")]
     Pairs,
     /// The longest sequence of words that both have in the same order, with others between.
     #[default]
-    #[serde(rename = "L")]
+    #[serde(rename = "L", alias = "rougeL")]
     Sequence,
 }
 
 /// Which part of it is the score.
-#[derive(Clone, Copy, Default, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Measure {
     /// How much of the output is in the reference.
@@ -80,19 +80,31 @@ enum Measure {
     Recall,
     /// The harmonic mean of the two.
     #[default]
+    #[serde(alias = "fmeasure")]
     F1,
 }
 
 /// What makes the forms of a word equal.
-#[derive(Clone, Copy, Default, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Stemmer {
     /// Nothing: `cat` and `cats` are two words.
     #[default]
+    #[serde(alias = "false")]
     None,
     /// M. Porter's suffix stripping for English (1980), as NLTK extends it; for words of more than
     /// three characters.
+    #[serde(alias = "true")]
     Porter,
+}
+
+/// A choice by its name, where a number or a boolean stands for the text that it is written as.
+fn by_name<'de, D: Deserializer<'de>, T: de::DeserializeOwned>(given: D) -> Result<T, D::Error> {
+    let name = match Value::deserialize(given)? {
+        given @ (Value::Number(_) | Value::Bool(_)) => Value::String(given.to_string()),
+        given => given,
+    };
+    T::deserialize(name).map_err(de::Error::custom)
 }
 
 impl Scorer for Rouge {

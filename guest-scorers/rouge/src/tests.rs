@@ -29,6 +29,45 @@ fn each_variant_shares_something_else() {
 }
 
 #[test]
+fn the_names_of_rouge_score_are_understood() {
+    let same = |one: Value, other: Value| {
+        close(value(one, OUTPUT, TARGET), value(other, OUTPUT, TARGET));
+    };
+    same(json!({"variant": 1}), json!({"variant": "1"}));
+    same(json!({"variant": "rouge1"}), json!({"variant": "1"}));
+    same(json!({"variant": 2}), json!({"variant": "2"}));
+    same(json!({"variant": "rouge2"}), json!({"variant": "2"}));
+    same(json!({"variant": "rougeL"}), json!({"variant": "L"}));
+    same(json!({"variant": 2, "measure": "fmeasure"}), json!({"variant": "2", "measure": "f1"}));
+    let stemmed = |stemmer: Value| {
+        value(json!({"variant": 1, "stemmer": stemmer}), "running dogs", "runs dog")
+    };
+    close(stemmed(json!(true)), 1.0);
+    close(stemmed(json!(false)), 0.0);
+}
+
+#[test]
+fn the_schema_lists_the_values_with_their_meanings() {
+    let schema = schemars::schema_for!(Rouge).to_value();
+    let variant = &schema["properties"]["variant"];
+    assert_eq!(variant["default"], json!("L"));
+    let names: Vec<_> = (schema["$defs"]["Variant"]["oneOf"].as_array().unwrap().iter())
+        .map(|one| (one["const"].as_str().unwrap(), one["description"].as_str().unwrap()))
+        .collect();
+    assert_eq!(names[0], ("1", "Words."));
+    assert_eq!(names.iter().map(|(name, _)| *name).collect::<Vec<_>>(), ["1", "2", "L"]);
+    assert_eq!(schema["properties"]["stemmer"]["default"], json!("none"));
+}
+
+#[test]
+fn other_names_are_refused_with_those_that_there_are() {
+    let refusal = |config| scorebox_sdk::configure::<Rouge>(config).err().unwrap().to_string();
+    assert!(refusal(json!({"variant": 3})).starts_with("`variant`: unknown variant `3`, expected"));
+    assert!(refusal(json!({"variant": ["1"]})).starts_with("`variant`: "));
+    assert!(refusal(json!({"stemmer": "snowball"})).starts_with("`stemmer`: unknown variant"));
+}
+
+#[test]
 fn the_measure_is_f1_or_one_side_of_it() {
     let config = |measure| json!({"variant": "1", "measure": measure});
     close(value(config("precision"), OUTPUT, TARGET), 6.0 / 8.0);

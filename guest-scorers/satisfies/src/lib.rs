@@ -21,7 +21,9 @@ use serde_json::{Map, json};
 /// The expression's input is the whole case: `.output`, `.input`, `.groundTruth`, `.context`,
 /// `.latencyMs`, `.outputSchema`, `.trace`, `.usage` (`inputTokens`, `outputTokens`, `totalTokens`,
 /// `costUsd`), `.metadata`, `.baseline`; what the case lacks is `null`. Where it gives `null` or nothing, it
-/// does not apply to the case; an error of the expression is no score. All of jq is there but files,
+/// does not apply to the case; an error of the expression is no score. In jq `null` is less than any
+/// number, so `.usage.outputTokens <= 10000` also holds where the case has no usage;
+/// `.usage.outputTokens | values | . <= 10000` gives nothing there. All of jq is there but files,
 /// modules, clock, environment, `input`, `halt`, dates and the formats `@base64`, `@html`, `@uri`; regular
 /// expressions have the syntax of regex-lite. Fuel bounds an expression that does not end.
 ///
@@ -29,7 +31,8 @@ use serde_json::{Map, json};
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Satisfies {
-    /// The jq expression, such as `.output | length < 200` or `.usage.outputTokens <= 10000`.
+    /// The jq expression, such as `.output | length < 200` or
+    /// `.usage.outputTokens | values | . <= 10000`.
     expression: String,
     /// What the expression checks, in a few words; stands in the reason in place of the expression.
     #[serde(default)]

@@ -43,6 +43,16 @@ fn null_and_nothing_mean_that_the_rule_does_not_apply() {
 }
 
 #[test]
+fn null_is_less_than_any_number_and_values_drops_it() {
+    assert_eq!(gives(".usage.outputTokens <= 10000", json!(1)), Some(1.0));
+    let few = ".usage.outputTokens | values | . <= 10000";
+    assert_eq!(gives(few, json!(1)), None);
+    let of = |tokens| Usage { output_tokens: Some(tokens), ..Usage::default() };
+    assert_eq!(score_of(few, &Case::new(json!(1)).with_usage(of(10_000))), Some(1.0));
+    assert_eq!(score_of(few, &Case::new(json!(1)).with_usage(of(10_001))), Some(0.0));
+}
+
+#[test]
 fn the_whole_case_is_there() {
     let usage = Usage { input_tokens: Some(3), output_tokens: Some(4), ..Usage::default() };
     let case = Case::new(json!({"b": 1}))

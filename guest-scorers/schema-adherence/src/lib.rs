@@ -4,20 +4,17 @@
 //! The rule and its words are the schema-adherence scorer's of Smithers, for JSON Schema (drafts 4, 6,
 //! 7, 2019-09 and 2020-12).
 
-mod compile;
-mod issues;
-mod warm;
-
 use std::collections::BTreeMap;
 
-use compile::{CompiledSchema, compile};
-use issues::{Issue, issues, summary};
+use scorebox_sdk::json_schema::{CompiledSchema, Issue, Options};
 use scorebox_sdk::{
     Case, ConfigError, Fields, Info, JsonSchema, Part, Score, ScoreError, Scorer, schemars,
 };
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use warm::warm;
+
+/// The longest summary, in bytes.
+const SUMMARY_LIMIT: usize = 4096;
 
 /// Scores 1 when the output matches a JSON Schema, else 0, with the issues found.
 ///
@@ -45,7 +42,7 @@ pub struct SchemaAdherence {
 }
 
 /// What to do with an output that is a string.
-#[derive(Clone, Copy, Default, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Parse {
     /// Checks the string itself and, where that fails, the JSON that it contains.
@@ -66,11 +63,8 @@ impl Scorer for SchemaAdherence {
         // first use is then part of the memory that every score starts from.
         let schema = self.schema.take();
         let compiled =
-            compile(schema.as_ref().unwrap_or(&json!({})), &self.documents, self.formats)
+            CompiledSchema::prepare(schema.as_ref().unwrap_or(&json!({})), self.options())
                 .map_err(|error| ConfigError::new("schema", error))?;
-        if let Some(schema) = &schema {
-            warm(&compiled, schema);
-        }
         self.compiled = schema.map(|_| compiled);
         Ok(())
     }
@@ -84,30 +78,34 @@ impl Scorer for SchemaAdherence {
                 .reason("No output schema defined; skipping validation")
                 .meta(json!({ "skipped": true })));
         };
-        let compiled = compile(&schema.value()?, &self.documents, self.formats)
+        let compiled = CompiledSchema::compile(&schema.value()?, self.options())
             .map_err(|error| ScoreError::invalid_input(format!("`outputSchema`: {error}")))?;
         self.check(&compiled, &case.output())
     }
 }
 
 impl SchemaAdherence {
+    fn options(&self) -> Options<'_> {
+        Options { formats: self.formats, documents: Some(&self.documents) }
+    }
+
     fn check(&self, schema: &CompiledSchema, output: &Part<'_>) -> Result<Score, ScoreError> {
         let value = output.value()?;
         if self.parse == Parse::Always
             && let Value::String(text) = &value
         {
             return Ok(match serde_json::from_str(text) {
-                Ok(content) => result(&issues(schema, &content)),
+                Ok(content) => result(&schema.issues(&content)),
                 Err(error) => result(&[Issue::whole(format!("not JSON: {error}"))]),
             });
         }
-        let found = issues(schema, &value);
+        let found = schema.issues(&value);
         if !found.is_empty()
             && self.parse == Parse::Auto
             && let Value::String(text) = &value
             && let Ok(content) = serde_json::from_str(text)
         {
-            return Ok(match issues(schema, &content).as_slice() {
+            return Ok(match schema.issues(&content).as_slice() {
                 [] => result(&[]).meta(json!({ "parsed": true })),
                 // What is wrong inside says more than that a string is no object.
                 inside if !content.is_string() => result(inside),
@@ -123,6 +121,17 @@ fn result(issues: &[Issue]) -> Score {
         return Score::new(1.0).reason("Output matches schema");
     }
     Score::new(0.0).reason(summary(issues)).meta(json!({ "issues": issues }))
+}
+
+/// All issues in one sentence, bounded.
+fn summary(issues: &[Issue]) -> String {
+    let sentences: Vec<_> = issues.iter().map(Issue::to_string).collect();
+    let mut summary = format!("Schema validation failed: {}", sentences.join("; "));
+    if summary.len() > SUMMARY_LIMIT {
+        summary.truncate(summary.floor_char_boundary(SUMMARY_LIMIT - '…'.len_utf8()));
+        summary.push('…');
+    }
+    summary
 }
 
 scorebox_sdk::export!(SchemaAdherence);

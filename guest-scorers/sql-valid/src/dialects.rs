@@ -1,11 +1,11 @@
 //! The dialects of SQL that can be named, and the grammar of each.
 
 use scorebox_sdk::{JsonSchema, schemars};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use sqlparser::dialect as grammar;
 
 /// Whose SQL it is.
-#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Dialect {
     /// What most databases have, and much that only some have.

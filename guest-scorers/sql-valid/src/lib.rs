@@ -6,7 +6,7 @@ mod fences;
 use dialects::Dialect;
 use fences::sql_blocks;
 use scorebox_sdk::{Case, Info, JsonSchema, Score, ScoreError, Scorer, excerpt, schemars};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use sqlparser::parser::Parser;
 
@@ -34,7 +34,7 @@ pub struct SqlValid {
 }
 
 /// Where in the output the SQL has to be.
-#[derive(Clone, Copy, Default, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum At {
     /// The whole output is SQL.

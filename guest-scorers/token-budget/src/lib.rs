@@ -8,13 +8,13 @@
 use scorebox_sdk::{
     Case, Fields, Info, JsonSchema, Score, ScoreError, Scorer, Severity, Usage, schemars,
 };
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 /// Scores 1 when the task used no more tokens than its budget; beyond it 0, or with `mode` `proportional`
 /// the budget's part of what was used (twice the budget is 0.5).
 ///
-/// The tokens are those of the case's `usage`. A hard requirement (gate) unless the suite says otherwise.
+/// The tokens are those of the case's `usage`. A hard requirement (gate).
 ///
 /// Equals niceeval's `maxTokens`.
 #[derive(Deserialize, JsonSchema)]
@@ -31,7 +31,7 @@ pub struct TokenBudget {
 }
 
 /// Which tokens count.
-#[derive(Clone, Copy, Default, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Count {
     /// All: `totalTokens`, or else the sum of the two others.
@@ -44,7 +44,7 @@ enum Count {
 }
 
 /// What the score is beyond the budget.
-#[derive(Clone, Copy, Default, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Mode {
     /// 0.

@@ -6,18 +6,17 @@
 //! Validation is JSON Schema's (2020-12 where a schema names no other draft), formats not asserted.
 
 mod declared;
-mod schema;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use declared::{Declared, declarations};
-use schema::{Compiled, compile, issue};
+use scorebox_sdk::json_schema::{CompiledSchema, Options};
 use scorebox_sdk::trace::ToolCall;
 use scorebox_sdk::{
     Assertion, Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, Severity,
     excerpt, schemars,
 };
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// Scores the fraction of a run's tool calls whose arguments match the schema of their tool.
@@ -42,7 +41,7 @@ pub struct ToolArgumentsValid {
 }
 
 /// What a call of a tool counts that is not declared.
-#[derive(Clone, Copy, Default, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Undeclared {
     /// It is not valid.
@@ -53,7 +52,7 @@ enum Undeclared {
 }
 
 /// Compiled schemas by the names of their tools.
-type Tools = BTreeMap<String, Compiled>;
+type Tools = BTreeMap<String, CompiledSchema>;
 
 impl Scorer for ToolArgumentsValid {
     const INFO: Info =
@@ -65,7 +64,8 @@ impl Scorer for ToolArgumentsValid {
     fn prepare(&mut self) -> Result<(), ConfigError> {
         // Without tools of its own, a scorer still compiles a schema: what the compiler sets up at
         // its first use is then part of the memory that every score starts from.
-        let _ = compile(&json!({"properties": {"a": {"type": "string"}}}));
+        let any = json!({ "properties": { "a": { "type": "string" } } });
+        let _ = CompiledSchema::prepare(&any, Options::default());
         let Some(tools) = self.tools.take() else {
             return Ok(());
         };
@@ -74,7 +74,7 @@ impl Scorer for ToolArgumentsValid {
         if declared.is_empty() {
             return Err(ConfigError::new("tools", "declares no tool"));
         }
-        self.compiled = Some(compile_all(declared).map_err(refuse)?);
+        self.compiled = Some(compile_all(declared, CompiledSchema::prepare).map_err(refuse)?);
         Ok(())
     }
 
@@ -98,7 +98,7 @@ impl Scorer for ToolArgumentsValid {
                 (None, _) if self.undeclared == Undeclared::Ignore => continue,
                 (None, _) => Some("no such tool is declared".to_owned()),
                 (_, Some(error)) => Some(excerpt(error, 160).into_owned()),
-                (Some(schema), None) => issue(schema, &call.arguments),
+                (Some(schema), None) => schema.problem(&call.arguments),
             };
             checked += 1;
             valid += usize::from(issue.is_none());
@@ -123,9 +123,13 @@ impl Scorer for ToolArgumentsValid {
     }
 }
 
-fn compile_all(declared: Vec<Declared>) -> Result<Tools, String> {
+/// Compiles the tools' schemas, for all scores or for one.
+fn compile_all(
+    declared: Vec<Declared>,
+    compile: fn(&Value, Options<'_>) -> Result<CompiledSchema, String>,
+) -> Result<Tools, String> {
     let compile = |tool: Declared| {
-        let schema = compile(&tool.schema);
+        let schema = compile(&tool.schema, Options::default());
         schema
             .map(|schema| (tool.name.clone(), schema))
             .map_err(|error| format!("the schema of `{}` {error}", excerpt(&tool.name, 80)))
@@ -147,8 +151,8 @@ fn tools_of(case: &Case, of_trace: &[Value], used: &BTreeSet<&str>) -> Result<To
     };
     let refuse = |error: String| ScoreError::invalid_input(format!("{place}: {error}"));
     let declared = declarations(&tools).map_err(refuse)?;
-    compile_all(declared.into_iter().filter(|tool| used.contains(tool.name.as_str())).collect())
-        .map_err(refuse)
+    let used = declared.into_iter().filter(|tool| used.contains(tool.name.as_str())).collect();
+    compile_all(used, CompiledSchema::compile).map_err(refuse)
 }
 
 scorebox_sdk::export!(ToolArgumentsValid);

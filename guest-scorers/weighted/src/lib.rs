@@ -17,7 +17,7 @@ use serde_json::json;
 ///
 /// From the case's `metadata`: `succeeded` (true or false), `rating` (usually 0 to 10), `tokens_total` and
 /// `elapsed_ms`. Where the last two are absent, the case's `usage` and `latencyMs` stand in; what is not
-/// known counts as 0.
+/// known counts as 0. A case that has neither `metadata` nor `usage` nor `latencyMs` gets no score.
 ///
 /// Equals dify's `WeightedScorer`.
 #[derive(Deserialize, JsonSchema)]
@@ -84,15 +84,19 @@ impl Scorer for Weighted {
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
         let attempt = match case.metadata() {
-            Some(metadata) => metadata.read::<Attempt>()?,
+            // A list would be read by position.
+            Some(metadata) if metadata.kind() != "an object" => {
+                return Err(metadata.should_be("an object"));
+            }
+            Some(metadata) => metadata.read()?,
             None => Attempt::default(),
         };
         let tokens = attempt.tokens_total.or_else(|| Some(case.usage()?.total()? as f64));
         let elapsed = attempt.elapsed_ms.or_else(|| case.latency_ms());
-        if (attempt.succeeded, attempt.rating, tokens, elapsed) == (None, None, None, None) {
+        if (case.metadata().is_none(), tokens, elapsed) == (true, None, None) {
             return Err(ScoreError::invalid_input(
-                "nothing is known of the attempt: the case should have `succeeded`, `rating`, \
-                 `tokens_total` or `elapsed_ms` in `metadata`, or `usage` or `latencyMs`",
+                "nothing is known of the attempt: the case should have `metadata` with `succeeded`, \
+                 `rating`, `tokens_total` or `elapsed_ms`, or `usage` or `latencyMs`",
             ));
         }
         let base = if attempt.succeeded == Some(true) { self.success_bonus } else { 0.0 };

@@ -68,13 +68,39 @@ fn usage_and_latency_stand_in() {
 }
 
 #[test]
-fn what_is_not_known_counts_as_0_but_something_has_to_be() {
-    assert_eq!(score(json!({}), &attempt(json!({"rating": 2}))).score, Some(20.0));
+fn what_is_not_known_counts_as_0() {
+    let points = |metadata| score(json!({}), &attempt(metadata)).score;
+    assert_eq!(points(json!({"rating": 2})), Some(20.0));
+    assert_eq!(points(json!({})), Some(0.0));
+    assert_eq!(points(json!({"other": 1})), Some(0.0));
+    let nulls =
+        json!({"succeeded": null, "rating": null, "tokens_total": null, "elapsed_ms": null});
+    assert_eq!(points(nulls), Some(0.0));
+    let zeros = json!({"succeeded": false, "rating": 0, "tokens_total": 0, "elapsed_ms": 0});
+    assert_eq!(points(zeros), Some(0.0));
+}
+
+#[test]
+fn an_attempt_that_cannot_be_read_has_no_score() {
     let scorer: Weighted = scorebox_sdk::configure(json!({})).unwrap();
-    let error = scorer.score(&attempt(json!({"other": 1}))).unwrap_err();
-    assert!(error.message().starts_with("nothing is known of the attempt"), "{error}");
-    let error = scorer.score(&attempt(json!({"rating": "good"}))).unwrap_err();
-    assert!(error.message().starts_with("`metadata.rating` cannot be read"), "{error}");
-    let error = scorer.score(&attempt(json!({"rating": 1e308}))).unwrap_err();
-    assert!(error.message().contains("too large"), "{error}");
+    let failure = |case: &Case| scorer.score(case).unwrap_err().to_string();
+    assert!(failure(&Case::new(json!("x"))).starts_with("nothing is known of the attempt"));
+    assert_eq!(
+        failure(&attempt(json!({"rating": "good"}))),
+        "`metadata.rating` cannot be read: invalid type: string \"good\", expected a number"
+    );
+    // `succeeded` is a boolean in dify's protocol, too.
+    assert_eq!(
+        failure(&attempt(json!({"succeeded": 1}))),
+        "`metadata.succeeded` cannot be read: invalid type: integer `1`, expected a boolean"
+    );
+    assert_eq!(
+        failure(&attempt(json!([true, 8, 1000, 5000]))),
+        "`metadata` should be an object, found an array"
+    );
+    assert_eq!(
+        failure(&attempt(json!("succeeded"))),
+        "`metadata` should be an object, found a string"
+    );
+    assert!(failure(&attempt(json!({"rating": 1e308}))).contains("too large"));
 }

@@ -8,7 +8,7 @@ use roxmltree::{Document, Node, ParsingOptions};
 use scorebox_sdk::{
     Case, ConfigError, Info, JsonSchema, Score, ScoreError, Scorer, excerpt, schemars,
 };
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 /// Scores 1 when the output is well-formed XML (1.0, with namespaces), else 0.
@@ -34,7 +34,7 @@ pub struct XmlValid {
 }
 
 /// Where in the output the XML has to be.
-#[derive(Clone, Copy, Default, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum At {
     /// The whole output is one document.

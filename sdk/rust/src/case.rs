@@ -281,7 +281,7 @@ mod tests {
         let error = case.output().read::<Order>().unwrap_err();
         assert_eq!(
             error.message(),
-            "`output.items[0].price` cannot be read: invalid type: string \"cheap\", expected f64"
+            "`output.items[0].price` cannot be read: invalid type: string \"cheap\", expected a number"
         );
     }
 

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::part::plain;
+use crate::part::in_words;
 use crate::schema::config_schema;
 use crate::unknown_key::{nearest, refuse_unknown_keys};
 use crate::{ConfigError, Scorer};
@@ -33,21 +33,21 @@ pub(crate) fn configure_text<S: Scorer>(config: &str) -> Result<S, ConfigError> 
     configure(value)
 }
 
-/// serde's own words, with the place before them and the probable meaning behind them.
+/// serde's message, with the place before it and the probable meaning behind it.
 fn explain(error: serde_path_to_error::Error<serde_json::Error>) -> ConfigError {
     let path = match error.path().to_string() {
         path if path == "." => String::new(),
         path => path,
     };
     let message = error.into_inner().to_string();
-    let message = plain(&message);
-    if let Some(key) = quoted(message, "missing field `") {
+    let message = in_words(&message);
+    if let Some(key) = quoted(&message, "missing field `") {
         let key = if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
         return ConfigError::new(key, "is missing, and has no default");
     }
-    let message = match meant_variant(message) {
+    let message = match meant_variant(&message) {
         Some(name) => format!("{message}; did you mean `{name}`?"),
-        None => message.to_owned(),
+        None => message,
     };
     if path.is_empty() { ConfigError::whole(message) } else { ConfigError::new(path, message) }
 }

@@ -48,10 +48,13 @@ mod error;
 mod excerpt;
 mod fields;
 mod info;
+#[cfg(feature = "json-schema")]
+pub mod json_schema;
 pub mod log;
 mod named_tests;
 mod panic;
 mod part;
+pub mod python;
 // Each unsafe line says why it is sound.
 #[cfg(target_arch = "wasm32")]
 #[allow(unsafe_code)]
@@ -129,7 +132,8 @@ pub use {serde, serde_json};
 /// A scorer without configuration is a struct with braces and no fields, `struct Silence {}`.
 ///
 /// The configuration's JSON Schema, which users see, is derived from the fields; a key that the
-/// schema does not list is refused, so `#[serde(alias)]` names do not work.
+/// schema does not list is refused, so `#[serde(alias)]` names do not work. An enum that is a key's
+/// default is shown as such where it derives `Serialize` as well.
 pub trait Scorer: serde::de::DeserializeOwned + JsonSchema {
     /// What the scorer is, and which parts of a case it reads.
     const INFO: Info;

@@ -78,7 +78,7 @@ impl<'a> Part<'a> {
             };
             let message = error.into_inner().to_string();
             let place = excerpt(&place, 80);
-            ScoreError::InvalidInput(format!("`{place}` cannot be read: {}", plain(&message)))
+            ScoreError::InvalidInput(format!("`{place}` cannot be read: {}", in_words(&message)))
         })
     }
 
@@ -129,4 +129,88 @@ impl<'a> Part<'a> {
 /// serde_json's messages end in a place inside a text that the user never sees.
 pub(crate) fn plain(message: &str) -> &str {
     message.rfind(" at line ").map_or(message, |index| &message[..index])
+}
+
+/// serde's message as [`plain`] leaves it, with words in the place of Rust's names for types.
+pub(crate) fn in_words(message: &str) -> String {
+    let message = plain(message);
+    // So serde_json calls a value that is no enum.
+    if message == "expected value" {
+        return "expected one of its names".to_owned();
+    }
+    let Some((found, expected)) = message.rsplit_once(", expected ") else {
+        return message.to_owned();
+    };
+    if !found.starts_with("invalid ") {
+        return message.to_owned();
+    }
+    let is_too_large = found.starts_with("invalid value: integer") && !found.contains('-');
+    let expected = expected_in_words(expected, is_too_large);
+    format!("{}, expected {expected}", found_in_words(found))
+}
+
+/// What serde found, in the words of JSON.
+fn found_in_words(found: &str) -> String {
+    match found {
+        "invalid type: map" => "invalid type: object".to_owned(),
+        "invalid type: sequence" => "invalid type: array".to_owned(),
+        found => found.replacen("floating point `", "number `", 1),
+    }
+}
+
+/// What serde expected; a scorer's own words stay as they are.
+fn expected_in_words(expected: &str, is_too_large: bool) -> &str {
+    match expected {
+        "u8" | "u16" | "u32" | "u64" | "usize" if is_too_large => "a smaller whole number",
+        "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number, 0 or more",
+        "i8" | "i16" | "i32" | "i64" | "isize" => "a whole number",
+        "f32" | "f64" => "a number",
+        "string or map" | "map with a single key" => "one of its names",
+        "a sequence" => "an array",
+        "a map" => "an object",
+        words if words.starts_with("a nonzero u") => "a whole number, 1 or more",
+        words if words.starts_with("struct ") || words.contains("tagged enum ") => "an object",
+        words => words,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_words;
+
+    #[test]
+    fn messages_have_no_names_of_rust() {
+        let cases = [
+            ("string \"a\", expected usize", "string \"a\", expected a whole number, 0 or more"),
+            ("integer `1`, expected string or map", "integer `1`, expected one of its names"),
+            ("string \"a\", expected struct Attempt", "string \"a\", expected an object"),
+            ("floating point `1.5`, expected i64", "number `1.5`, expected a whole number"),
+            ("map, expected a sequence", "object, expected an array"),
+            ("sequence, expected a map", "array, expected an object"),
+            ("boolean `true`, expected a string", "boolean `true`, expected a string"),
+        ];
+        for (message, expected) in cases {
+            let message = format!("invalid type: {message} at line 1 column 7");
+            assert_eq!(in_words(&message), format!("invalid type: {expected}"));
+        }
+        assert_eq!(
+            in_words("invalid value: integer `5000000000`, expected u32"),
+            "invalid value: integer `5000000000`, expected a smaller whole number"
+        );
+        assert_eq!(
+            in_words("invalid value: integer `0`, expected a nonzero u32"),
+            "invalid value: integer `0`, expected a whole number, 1 or more"
+        );
+    }
+
+    #[test]
+    fn other_words_stay_as_they_are() {
+        for message in [
+            "unknown variant `a`, expected `b` or `c`",
+            "should be a list of texts, or one text with commas between them",
+            "invalid type: string \", expected u8\", expected something of its own",
+        ] {
+            assert_eq!(in_words(message), message);
+        }
+    }
 }

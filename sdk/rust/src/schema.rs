@@ -43,11 +43,11 @@ fn join_lines(text: &str) -> String {
     let mut joined = String::with_capacity(text.len());
     let mut paragraph_open = false;
     for line in text.lines() {
+        let continues = paragraph_open && !starts_anew(line);
         if !joined.is_empty() {
-            let continues = paragraph_open && !starts_anew(line);
             joined.push(if continues { ' ' } else { '\n' });
         }
-        joined.push_str(line);
+        joined.push_str(if continues { line.trim_start() } else { line });
         paragraph_open = !line.trim().is_empty();
     }
     joined
@@ -74,7 +74,7 @@ mod tests {
     #[test]
     fn a_paragraph_is_one_line_and_a_list_is_not() {
         assert_eq!(
-            join_lines("One\ntwo.\n\nThree:\n- four\n- five\nand on"),
+            join_lines("One\ntwo.\n\nThree:\n- four\n- five\n  and on"),
             "One two.\n\nThree:\n- four\n- five and on"
         );
         assert_eq!(join_lines("```\na\nb\n```"), "```\na\nb\n```");

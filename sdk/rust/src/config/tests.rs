@@ -129,15 +129,45 @@ fn an_unknown_key_is_found_at_any_depth() {
 fn a_wrong_type_names_its_path() {
     assert_eq!(
         refusal(json!({"max": "three"})),
-        "`max`: invalid type: string \"three\", expected u32"
+        "`max`: invalid type: string \"three\", expected a whole number, 0 or more"
     );
     assert_eq!(
         refusal(json!({"max": 1, "rules": [{"minLength": -1}]})),
-        "`rules[0].minLength`: invalid value: integer `-1`, expected u32"
+        "`rules[0].minLength`: invalid value: integer `-1`, expected a whole number, 0 or more"
     );
     assert_eq!(
         refusal(json!({"max": 1, "mode": "at_most"})),
         "`mode`: unknown variant `at_most`, expected `at-least` or `at-most`; did you mean `at-most`?"
+    );
+}
+
+#[test]
+fn a_wrong_type_is_told_without_the_names_of_rust() {
+    let refused = |key: &str, value: Value| refusal(json!({"max": 1, key: value}));
+    assert_eq!(
+        refused("max", json!(1.5)),
+        "`max`: invalid type: number `1.5`, expected a whole number, 0 or more"
+    );
+    assert_eq!(
+        refused("max", json!(5_000_000_000_u64)),
+        "`max`: invalid value: integer `5000000000`, expected a smaller whole number"
+    );
+    assert_eq!(
+        refused("weights", json!({"a": "b"})),
+        "`weights.a`: invalid type: string \"b\", expected a number"
+    );
+    assert_eq!(
+        refused("mode", json!(1)),
+        "`mode`: invalid type: integer `1`, expected one of its names"
+    );
+    assert_eq!(refused("rules", json!({})), "`rules`: invalid type: object, expected an array");
+    assert_eq!(
+        refused("rules", json!(["a"])),
+        "`rules[0]`: invalid type: string \"a\", expected an object"
+    );
+    assert_eq!(
+        refused("choice", json!("open")),
+        "`choice`: invalid type: string \"open\", expected an object"
     );
 }
 

@@ -1,33 +1,34 @@
-//! What is wrong with a value, as a flat list and as one sentence. It decides no score.
+//! One place of a value that does not match its schema, and how it is told. It validates nothing.
+
+use std::fmt;
 
 use boon::{ErrorKind, InstanceToken, ValidationError};
-use scorebox_sdk::excerpt;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::compile::CompiledSchema;
+use crate::excerpt;
 
-/// The most issues that are reported of one output.
+/// The most issues that are reported of one value.
 const ISSUE_LIMIT: usize = 20;
+
 /// The longest message of one issue, in characters: values inside it may be long.
 const MESSAGE_LIMIT: usize = 200;
-/// The longest summary, in bytes.
-const SUMMARY_LIMIT: usize = 4096;
 
-/// One place of the output that does not match.
-#[derive(Debug, PartialEq, Serialize)]
-pub(crate) struct Issue {
-    /// Where in the output: keys and indices.
+/// One place of a value that does not match. Told as `ages.1: want integer, but got string`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Issue {
+    /// Where in the value: keys and indices.
     path: Vec<Value>,
-    /// What the schema wants, and what was found.
+    /// What the schema wants, and what was found; at most 200 characters.
     message: String,
     /// The schema keyword that failed, such as `required`; empty where no keyword is to blame.
     keyword: &'static str,
 }
 
 impl Issue {
-    /// An issue of the output as a whole, for which no keyword is to blame.
-    pub(crate) fn whole(message: String) -> Self {
+    /// An issue of the value as a whole, for which no keyword is to blame.
+    #[must_use]
+    pub fn whole(message: String) -> Self {
         Self { path: Vec::new(), message, keyword: "" }
     }
 
@@ -42,26 +43,26 @@ impl Issue {
             keyword: error.kind.keyword_path().map_or("", |path| path.keyword),
         }
     }
+}
 
-    fn sentence(&self) -> String {
-        let plain = |token: &Value| match token {
-            Value::String(key) => key.clone(),
-            index => index.to_string(),
-        };
-        let path: Vec<_> = self.path.iter().map(plain).collect();
-        match path.join(".") {
-            path if path.is_empty() => self.message.clone(),
-            path => format!("{path}: {}", self.message),
+impl fmt::Display for Issue {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, token) in self.path.iter().enumerate() {
+            let dot = if index == 0 { "" } else { "." };
+            match token {
+                Value::String(key) => write!(out, "{dot}{key}")?,
+                position => write!(out, "{dot}{position}")?,
+            }
         }
+        let colon = if self.path.is_empty() { "" } else { ": " };
+        write!(out, "{colon}{}", self.message)
     }
 }
 
-/// The issues of a value, at most [`ISSUE_LIMIT`]; none where it matches.
-pub(crate) fn issues(schema: &CompiledSchema, value: &Value) -> Vec<Issue> {
+/// The issues of a value that does not match, at most [`ISSUE_LIMIT`].
+pub(super) fn issues(error: &ValidationError<'_, '_>) -> Vec<Issue> {
     let mut issues = Vec::new();
-    if let Err(error) = schema.schemas.validate(value, schema.root) {
-        collect(&error, &mut issues);
-    }
+    collect(error, &mut issues);
     issues
 }
 
@@ -77,20 +78,9 @@ fn collect(error: &ValidationError<'_, '_>, into: &mut Vec<Issue>) {
     } else if alternatives {
         let mut parts = Vec::new();
         error.causes.iter().for_each(|cause| collect(cause, &mut parts));
-        let parts: Vec<_> = parts.iter().map(Issue::sentence).collect();
+        let parts: Vec<_> = parts.iter().map(Issue::to_string).collect();
         into.push(Issue::new(error, &format!("{}: {}", error.kind, parts.join(", or "))));
     } else {
         error.causes.iter().for_each(|cause| collect(cause, into));
     }
-}
-
-/// All issues in one sentence, bounded.
-pub(crate) fn summary(issues: &[Issue]) -> String {
-    let sentences: Vec<_> = issues.iter().map(Issue::sentence).collect();
-    let mut summary = format!("Schema validation failed: {}", sentences.join("; "));
-    if summary.len() > SUMMARY_LIMIT {
-        summary.truncate(summary.floor_char_boundary(SUMMARY_LIMIT - '…'.len_utf8()));
-        summary.push('…');
-    }
-    summary
 }

@@ -6,7 +6,7 @@ use std::cell::Cell;
 
 use serde_json::{Map, Value};
 
-use crate::compile::CompiledSchema;
+use super::CompiledSchema;
 
 /// How deep into a schema it goes; references may be circular.
 const LEVELS: usize = 12;
@@ -19,7 +19,7 @@ const SUBSCHEMAS: usize = 1000;
 const LENGTHS: [usize; 12] = [1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 36];
 
 /// Validates values that reach as many patterns as one value can.
-pub(crate) fn warm(compiled: &CompiledSchema, schema: &Value) {
+pub(super) fn warm(compiled: &CompiledSchema, schema: &Value) {
     for length in LENGTHS {
         let text = "a".repeat(length);
         let left = Cell::new(SUBSCHEMAS);

@@ -1,0 +1,52 @@
+//! What every scorer that takes a schema promises.
+
+use serde_json::json;
+
+use super::*;
+
+fn refusal(schema: Value) -> String {
+    CompiledSchema::compile(&schema, Options::default()).expect_err("a refusal")
+}
+
+#[test]
+fn a_problem_is_told_with_its_place() {
+    let schema = json!({
+        "required": ["name"],
+        "properties": {"name": {}, "ages": {"items": {"type": "integer"}}},
+    });
+    let schema = CompiledSchema::prepare(&schema, Options::default()).unwrap();
+    assert_eq!(schema.problem(&json!({"name": "Ada", "ages": [36]})), None);
+    let problem = schema.problem(&json!({"ages": [1, "two"]})).unwrap();
+    assert_eq!(problem, "missing properties 'name'; ages.1: want integer, but got string");
+}
+
+#[test]
+fn a_problem_is_bounded_whatever_the_value() {
+    let schema = json!({"additionalProperties": {"enum": ["x".repeat(9000)]}});
+    let schema = CompiledSchema::compile(&schema, Options::default()).unwrap();
+    let keys = (0..500).map(|index| (format!("{index:9000}"), json!(index)));
+    let value = Value::Object(keys.collect());
+    assert_eq!(schema.issues(&value).len(), 20);
+    assert!(schema.problem(&value).unwrap().chars().count() <= 5 * (PROBLEM_LENGTH + 3));
+}
+
+#[test]
+fn a_schema_that_is_none_is_refused_in_one_line() {
+    let error = refusal(json!({"properties": {"a": {"type": "strnig"}}, "required": 7}));
+    assert!(error.starts_with("is no usable JSON Schema: "), "{error}");
+    assert!(!error.contains('\n') && !error.contains(ROOT), "{error}");
+}
+
+#[test]
+fn a_reference_leads_only_to_what_was_given() {
+    let schema = json!({"$ref": "name.json"});
+    assert!(refusal(schema.clone()).ends_with("remote schemas are not fetched: \"name.json\""));
+    let mut documents = BTreeMap::new();
+    let compile = |documents: &BTreeMap<String, Value>| {
+        CompiledSchema::compile(&schema, Options { formats: false, documents: Some(documents) })
+    };
+    let error = compile(&documents).unwrap_err();
+    assert!(error.ends_with("give it under `documents`, as \"name.json\""), "{error}");
+    documents.insert("name.json".to_owned(), json!({"type": "string"}));
+    assert!(compile(&documents).unwrap().problem(&json!(1)).is_some());
+}
