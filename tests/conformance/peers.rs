@@ -8,7 +8,7 @@ mod metrics;
 mod promptfoo;
 mod rapidfuzz;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{trial::Trial, vector::Vector};
 
@@ -103,6 +103,14 @@ impl Vector {
     /// Whether a key of the peer's configuration is `true`.
     fn is(&self, key: &str) -> bool {
         self.config.get(key) == Some(&Value::Bool(true))
+    }
+
+    /// A ground truth of `null`, if the row has one, in a configuration: in a case it counts as none.
+    fn null_in(&self, mut config: Value) -> Value {
+        if self.ground_truth.as_ref().is_some_and(|truth| truth.get() == "null") {
+            config["values"] = json!([null]);
+        }
+        config
     }
 
     /// The schema of the row, if it has one, in a configuration.

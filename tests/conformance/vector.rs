@@ -2,7 +2,7 @@
 
 use std::{fs, path::PathBuf};
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use serde_json::{Value, value::RawValue};
 
 /// Scores that are this near to each other are equal, where the peer says nothing else.
@@ -16,6 +16,7 @@ pub struct Vector {
     pub scorer: String,
     /// As it is written: the order of keys may matter.
     pub output: Box<RawValue>,
+    #[serde(default, deserialize_with = "present")]
     pub ground_truth: Option<Box<RawValue>>,
     /// In the peer's words.
     #[serde(default)]
@@ -32,6 +33,11 @@ pub struct Vector {
     /// Where the row is from.
     #[serde(rename = "source")]
     _source: String,
+}
+
+/// A value that is there, also where it is `null`.
+fn present<'de, D: Deserializer<'de>>(value: D) -> Result<Option<Box<RawValue>>, D::Error> {
+    <Box<RawValue>>::deserialize(value).map(Some)
 }
 
 /// What a peer answered.

@@ -6,9 +6,9 @@ use super::{super::trial::Trial, Vector, unknown};
 
 pub fn trial(row: &Vector) -> Trial {
     match row.scorer.as_str() {
-        "ExactMatch" => row.by("exact-match", json!({"parseJson": true})),
+        "ExactMatch" => row.by("exact-match", row.null_in(json!({"parseJson": true}))),
         // `numberScorer` names what it does anyway.
-        "JSONDiff" => row.by("json-diff", json!({})),
+        "JSONDiff" => row.by("json-diff", row.null_in(json!({}))),
         "Levenshtein" => row.by("levenshtein", json!({})),
         // `pairwise` is always `Levenshtein`.
         "ListContains" => {

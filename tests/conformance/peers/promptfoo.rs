@@ -20,7 +20,7 @@ pub fn trial(row: &Vector) -> Trial {
         "icontains-all" => contains(row, json!({"mode": "all", "ignoreCase": true})),
         "starts-with" => contains(row, json!({"at": "start"})),
         "contains-json" => row.by("contains-json", row.schema_in(json!({"formats": true}))),
-        "equals" => row.by("equals", json!({})).against(&row.config["value"]),
+        "equals" => equals(row),
         "gleu" => row.by("gleu", json!({"ignoreCase": true, "ignoreFullStops": true})),
         "is-json" => row.by("json-valid", row.schema_in(json!({"formats": true, "scalars": true}))),
         "latency" => {
@@ -38,6 +38,14 @@ pub fn trial(row: &Vector) -> Trial {
         trial.config["negate"] = json!(true);
     }
     trial
+}
+
+/// A value of `null` stands in the configuration: as a ground truth it counts as none.
+fn equals(row: &Vector) -> Trial {
+    match row.config.get("value") {
+        Some(Value::Null) => row.by("equals", json!({"values": [null]})),
+        value => row.by("equals", json!({})).against(value.unwrap_or(&Value::Null)),
+    }
 }
 
 /// The family of `contains`. For several texts, one text with commas is a list of them.
