@@ -154,8 +154,12 @@ fn a_configuration_that_is_nested_too_deep_is_refused() {
         suite(&format!("[scorers.a]\nuse = \"none\"\nconfig.{keys} = {open}{close}\n"))
     };
     // The object of all keys, one for each part of the key but the first, and the lists.
-    assert!(deep(127 - 60).contains("there is no scorer `none`"));
-    assert_snapshot!(deep(127 - 60 + 1), @"");
+    assert!(deep(120 - 60).contains("there is no scorer `none`"));
+    assert_snapshot!(deep(120 - 60 + 1), @"
+    [stderr]
+    error: suite.toml:1:10: `config.k` of `a` is nested too deep: more than 120 levels
+    [exit code 2]
+    ");
     let (open, close) = (format!("{{ {keys} = ").repeat(75), " }".repeat(75));
     let deepest = suite(&format!("[scorers.a]\nuse = \"none\"\nconfig.{keys} = {open}1{close}\n"));
     assert!(deepest.contains("`config.k` of `a` is nested too deep"), "{deepest}");

@@ -127,19 +127,19 @@ fn a_run_is_not_resumed_with_other_scorers_or_configurations() {
     assert_snapshot!(folder.sh("scorebox run -s exact-match answers.jsonl --resume r"), @"
     [stderr]
     error: the run `r` cannot be resumed like this: its scorers are contains; now they are exact-match
-    hint: name the same scorers with the same configurations and limits, or start a new run
+    hint: name the same scorers with the same configurations, limits and grants, or start a new run
     [exit code 2]
     ");
     assert_snapshot!(folder.sh("scorebox run -s contains --config contains='{\"ignoreCase\": true}' answers.jsonl --resume r"), @"
     [stderr]
     error: the run `r` cannot be resumed like this: the configuration of `contains` has changed
-    hint: name the same scorers with the same configurations and limits, or start a new run
+    hint: name the same scorers with the same configurations, limits and grants, or start a new run
     [exit code 2]
     ");
     assert_snapshot!(folder.sh("scorebox run -s contains=exact-match answers.jsonl --resume r"), @"
     [stderr]
     error: the run `r` cannot be resumed like this: the component of `contains` has changed
-    hint: name the same scorers with the same configurations and limits, or start a new run
+    hint: name the same scorers with the same configurations, limits and grants, or start a new run
     [exit code 2]
     ");
     assert_eq!(stored(&folder), 400);

@@ -190,7 +190,13 @@ fn what_decides_whether_a_score_passes_is_verified() {
 #[test]
 fn a_score_that_was_taken_away_is_missed() {
     let folder = tampered("DELETE FROM score_rows WHERE scorer = 2 AND score = 0.75");
-    assert_snapshot!(folder.sh("scorebox verify r").exits_with(1), @"");
+    assert_snapshot!(folder.sh("scorebox verify r").exits_with(1), @"
+    score          verdict    what    stored  computed
+    r:levenshtein  different  scores  2       3
+    [stderr]
+    5 verified, 1 different, 0 not verifiable
+    [exit code 1]
+    ");
 }
 
 #[test]

@@ -93,7 +93,7 @@ fn a_scorer_is_shown_with_its_configuration_and_an_example() {
 
     Distance and length count Unicode code points, and nothing is normalized; two empty texts score 1. The expected text is the case's ground truth or the configured `value`; of a list of them the most alike counts. A value that is no string is compared as its JSON text. Levenshtein 1966.
 
-    Equals rapidfuzz's `Levenshtein.normalized_similarity`, autoevals' `Levenshtein` and niceeval's `similarity`. With `maxDistance` it passes or fails, as promptfoo's `levenshtein` does (there the default is 5, and 0 means 5, which it does not here).
+    Equals rapidfuzz's `Levenshtein.normalized_similarity`, autoevals' `Levenshtein` and niceeval's `similarity`. With `maxDistance` it passes or fails, as promptfoo's `levenshtein` does (there the default is 5, and 0 means 5, which it does not here; it counts the units of UTF-16, in which an emoji is two).
 
     reads    output, groundTruth
     sha-256  [digest]
@@ -116,7 +116,34 @@ fn a_scorer_is_shown_with_its_configuration_and_an_example() {
 #[test]
 fn choices_and_keys_inside_keys_are_shown_with_their_meanings() {
     let folder = Folder::new();
-    assert_snapshot!(folder.sh("scorebox scorers cost-budget"), @"");
+    assert_snapshot!(folder.sh("scorebox scorers cost-budget"), @r#"
+    cost-budget (Cost Budget), version 0.1.0
+
+    Scores 1 when the task cost no more than its budget; beyond it 0, or with `mode` `proportional` the budget's part of the cost (twice the budget is 0.5).
+
+    The cost is `usage.costUsd` of the case, or else its input and output tokens times the `prices` of the model, which the case's `metadata.model` names. A hard requirement (gate).
+
+    Equals niceeval's `maxCost`.
+
+    reads    output, usage, metadata
+    sha-256  [digest]
+
+    configuration    value                                      default   meaning
+    maxCost          number                                     required  The highest cost that scores 1, in US dollars; 0 or more.
+    mode             one of                                     "hard"    What the score is beyond the budget.
+                       "hard"                                             0.
+                       "proportional"                                     The budget divided by the cost.
+    model            text                                                 The name of the model, in place of `metadata.model`.
+    prices           object of {input: number, output: number}            Prices by the name of the model; `*` is for every model that has none of its own.
+    prices.*.input   number                                     required  A million tokens of the prompt.
+    prices.*.output  number                                     required  A million tokens of the answer.
+
+    example
+      case    {"metadata":{"model":"gpt-4o"},"output":"done","usage":{"inputTokens":200000,"outputTokens":50000}}
+      config  {"maxCost":0.5,"mode":"proportional","prices":{"gpt-4o":{"input":2.5,"output":10}}}
+      score   0.5000: $1.0000 of at most $0.5
+    [exit code 0]
+    "#);
 }
 
 #[test]
@@ -130,10 +157,10 @@ fn scorers_are_found_by_what_they_say() {
     no built-in scorer mentions `nonsense`
     [exit code 0]
     "#);
-    assert_snapshot!(folder.sh("scorebox scorers levenstein").exits_with(2), @r#"
+    assert_snapshot!(folder.sh("scorebox scorers levenstein").exits_with(2), @"
     [stderr]
     error: there is no scorer `levenstein`
-    hint: did you mean `levenshtein` or `event`?
+    hint: did you mean `levenshtein`?
     [exit code 2]
-    "#);
+    ");
 }

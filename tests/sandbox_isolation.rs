@@ -179,6 +179,6 @@ async fn clocks_and_random_numbers_are_made_of_the_case() {
     let (first, again, other) = (told(first), told(again), told(other));
     assert_eq!(first, again);
     // For the same input the same on every machine and in every version, or receipts are worth nothing.
-    assert_snapshot!(first, @"it is 1760662320.000000000 s, and 0 then 1000 ns on; random numbers are 7190210636923906296, 4884382043129044517 and (5884129616207218030, 8199778885885584601)");
-    assert_snapshot!(other, @"it is 1793023289.000000000 s, and 0 then 1000 ns on; random numbers are 5462171594110932463, 16998662751835504039 and (14941760752017281849, 11896212819185039713)");
+    assert_snapshot!(first, @"it is 1760662320.000000000 s, and 5000000 then 5001000 ns on; random numbers are 7190210636923906296, 4884382043129044517 and (5884129616207218030, 8199778885885584601)");
+    assert_snapshot!(other, @"it is 1793023289.000000000 s, and 5000000 then 5001000 ns on; random numbers are 5462171594110932463, 16998662751835504039 and (14941760752017281849, 11896212819185039713)");
 }

@@ -182,7 +182,7 @@ mod tests {
             MappingError::UnknownKey { nearest, .. } => nearest,
             other => panic!("{other}"),
         };
-        assert_eq!(near("ouput=/a"), [Key::Output, Key::Input]);
+        assert_eq!(near("ouput=/a"), [Key::Output]);
         assert_eq!(near("expected=/a"), [Key::GroundTruth]);
         assert_eq!(near("latency_ms=/a"), [Key::LatencyMs]);
         assert_eq!(near("colour=/a"), []);

@@ -37,8 +37,14 @@ pub enum RunError {
     #[error(transparent)]
     Cases(#[from] ReadError),
     /// There is no case at all.
-    #[error("there is no case to score: what was read is empty")]
-    NoCases,
+    #[error("there is no case to score: {}", .first_bad.as_deref().map_or_else(
+        || "what was read is empty".to_owned(),
+        |bad| format!("no line was one; first: {bad}"),
+    ))]
+    NoCases {
+        /// What is wrong with the first line that is no case, where there are lines.
+        first_bad: Option<String>,
+    },
     /// The run that is to be resumed was another one.
     #[error("the run `{run}` cannot be resumed like this: {reason}")]
     NotTheSame {
@@ -62,9 +68,9 @@ impl RunError {
             RunError::NotFound { error, .. } => error.hint(),
             RunError::Scorer { error, .. } => error.hint.clone(),
             RunError::Cases(error) => error.hint(),
-            RunError::NoCases => Some("a case is a JSON object on a line of its own".into()),
+            RunError::NoCases { .. } => Some("a case is a JSON object on a line of its own".into()),
             RunError::NotTheSame { .. } => Some(
-                "name the same scorers with the same configurations and limits, or start a new run"
+                "name the same scorers with the same configurations, limits and grants, or start a new run"
                     .into(),
             ),
             RunError::Store(error) => Some(error.hint()),
@@ -99,6 +105,9 @@ pub(super) fn must_be_the_same(
         }
         if before.spec.limits_json != json(now.scorer.limits()) {
             return differs(format!("the limits of `{}` have changed", now.id));
+        }
+        if before.spec.grants_json != json(&now.grants.iter().collect::<Vec<_>>()) {
+            return differs(format!("what is granted to `{}` has changed", now.id));
         }
     }
     Ok(())

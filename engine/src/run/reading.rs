@@ -96,7 +96,10 @@ impl Cases {
                     control.note_bad_case(bad.to_string());
                 }
                 Some(Err(error)) => return Err(error.into()),
-                None => return Err(RunError::NoCases),
+                None => {
+                    let first_bad = control.bad_cases().into_iter().next();
+                    return Err(RunError::NoCases { first_bad });
+                }
             }
         }
     }

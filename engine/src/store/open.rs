@@ -266,7 +266,8 @@ mod tests {
         assert_eq!(setting("journal_mode").unwrap(), Value::Text("wal".into()));
         assert_eq!(setting("foreign_keys").unwrap(), Value::Integer(1));
         assert_eq!(setting("synchronous").unwrap(), Value::Integer(1));
-        assert_eq!(setting("busy_timeout").unwrap(), Value::Integer(10_000));
+        assert_eq!(setting("trusted_schema").unwrap(), Value::Integer(0));
+        assert_eq!(setting("cell_size_check").unwrap(), Value::Integer(1));
     }
 
     #[test]

@@ -6,7 +6,6 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use crate::{
-    case::MAX_DEPTH,
     registry::Reference,
     sandbox::{Grant, Limits, ScorerConfig},
 };
@@ -18,6 +17,9 @@ pub(super) const VERSION: u32 = 1;
 /// Bytes of a suite file that is read at all.
 const MOST_BYTES: u64 = 16 << 20;
 
+/// How deep a configuration may be nested. Readers of JSON read 127 levels, and it stands in some objects
+/// more: in the suite as it is stored, in a receipt.
+const MOST_LEVELS: usize = 120;
 /// Bytes of stack for parsing: keys of 80 parts in 80 tables inside each other are some thousand levels of
 /// recursion, in the parser and where its values are dropped.
 const DEEP_STACK_BYTES: usize = 256 << 20;
@@ -108,7 +110,7 @@ fn resolve(
         reason: format!("`config.{}` of `{id}` {what}", key.escape_debug()),
         hint: None,
     };
-    let config = table.config.into_iter().map(|(key, value)| match json(value, MAX_DEPTH - 1) {
+    let config = table.config.into_iter().map(|(key, value)| match json(value, MOST_LEVELS - 1) {
         Ok(value) => Ok((key, value)),
         Err(what) => Err(no_json(&key, what)),
     });
@@ -128,7 +130,7 @@ fn resolve(
 /// # Errors
 /// What it is that JSON does not have, or that no reader of JSON reads.
 fn json(value: toml::Value, depth: usize) -> Result<serde_json::Value, &'static str> {
-    let deeper = || depth.checked_sub(1).ok_or("is nested too deep: more than 127 levels");
+    let deeper = || depth.checked_sub(1).ok_or("is nested too deep: more than 120 levels");
     Ok(match value {
         toml::Value::String(text) => text.into(),
         toml::Value::Integer(number) => number.into(),

@@ -42,7 +42,7 @@ mod wasi {
 /// Waits inside a host call, then scores 1 and tells what time it is and what is random.
 #[derive(Deserialize, JsonSchema)]
 struct Sleeper {
-    /// How long to wait, in milliseconds.
+    /// How long to wait, in milliseconds; for ever, where that is more nanoseconds than there are.
     #[serde(default)]
     ms: u64,
 }
@@ -56,7 +56,7 @@ impl Scorer for Sleeper {
             random::{insecure_seed, random},
         };
         if self.ms > 0 {
-            monotonic_clock::subscribe_duration(self.ms * 1_000_000).block();
+            monotonic_clock::subscribe_duration(self.ms.saturating_mul(1_000_000)).block();
         }
         let (clock, seed) = (wall_clock::now(), insecure_seed::insecure_seed());
         Ok(Score::new(1.0).reason(format!(

@@ -111,7 +111,8 @@ struct OfTheRun<'a> {
     error_message: Option<&'a str>,
 }
 
-/// Prints the summary; answers how many scores of the run are errors.
+/// Prints the summary; answers how many scores of the run, and how many of its scorers' words on the whole, are
+/// errors.
 pub fn print(
     store: &Store,
     run: &RunReport,
@@ -142,7 +143,8 @@ pub fn print(
     if errors > 0 {
         say_errors(store, run, &filter, errors, database)?;
     }
-    Ok(errors)
+    let failed = said.iter().filter(|said| said.error_kind.is_some()).count();
+    Ok(errors + failed as u64)
 }
 
 fn summary<'a>(
