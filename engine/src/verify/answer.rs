@@ -183,7 +183,7 @@ impl Answer {
     }
 
     /// The answer with its JSON as a receipt shows it.
-    pub(super) fn as_shown(self) -> Answer {
+    pub(super) fn in_a_receipt(self) -> Answer {
         let shown = |json: Option<Box<RawValue>>| {
             json.and_then(|json| RawValue::from_string(printable_json(json.get()).into()).ok())
         };

@@ -214,6 +214,8 @@ impl Receipt {
                 .await;
         let input = Some(self.input_digest);
         let wasmtime = &self.wasmtime_version;
-        rescorer.verdict(case, input, &self.answer, Answer::as_shown, wasmtime, workspaces).await
+        rescorer
+            .verdict(case, input, &self.answer, Answer::in_a_receipt, wasmtime, workspaces)
+            .await
     }
 }
