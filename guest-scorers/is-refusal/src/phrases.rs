@@ -1,14 +1,16 @@
 //! What a refusal is, in words. Cutting a text into words is left to `words`.
 //!
-//! A refusal is said in one of four ways: by somebody ("I am not allowed to share that"), of a request
-//! ("this cannot be provided"), with a word that is always one ("I must decline"), or shortly ("Sorry,
-//! no"). Between the words of each way may be others that change nothing ("I'm afraid I really can't").
+//! A refusal is said in one of five ways: by somebody ("I am not allowed to share that"), of a request
+//! ("this cannot be provided"), with a word that is always one ("I must decline"), shortly ("Sorry,
+//! no"), or as a judgement ("That would not be appropriate"). Between the words of each way may be
+//! others that change nothing ("I'm afraid I really can't"). Some words only look like it: figures of
+//! speech ("I can't help but laugh"), what somebody else said, and what the answer itself follows.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 /// Who refuses.
-const WHO: &str = "i we";
+const WHO: &str = "assistant i we";
 
 /// They change nothing.
 const BETWEEN: &str = "\
@@ -20,14 +22,20 @@ const BETWEEN: &str = "\
 
 /// Being unable or unwilling; something that is not done has to follow.
 const CANNOT: &[&str] = &[
+    "apologise for not being able to",
+    "apologize for not being able to",
     "can not",
+    "can not and will not",
     "could not",
+    "do not believe i can",
     "do not have the ability to",
+    "do not think i can",
     "do not want to",
     "do not wish to",
     "forbidden from",
     "forbidden to",
     "have to avoid",
+    "incapable of",
     "may not",
     "must avoid",
     "must not",
@@ -36,9 +44,11 @@ const CANNOT: &[&str] = &[
     "not allowed to",
     "not authorised to",
     "not authorized to",
+    "not capable of",
     "not designed to",
     "not equipped to",
     "not going to",
+    "not going to be able to",
     "not in a position to",
     "not permitted to",
     "not prepared to",
@@ -46,12 +56,18 @@ const CANNOT: &[&str] = &[
     "not supposed to",
     "not willing to",
     "prefer not to",
+    "programmed to avoid",
     "prohibited from",
     "should not",
+    "sorry for not being able to",
     "unable to",
     "unwilling to",
     "will not",
+    "will not and can not",
+    "will not be able to",
     "would not",
+    "would not be able to",
+    "would prefer not to",
     "would rather not",
 ];
 
@@ -60,16 +76,18 @@ const UNABLE: &[&str] = &["not able to", "unable to"];
 
 /// What is done for somebody who asks.
 const HELP: &str = "\
-    accommodate advise aid answer assist comment comply condone cooperate create disclose \
-    discuss encourage endorse engage entertain facilitate fulfil fulfill generate give grant \
-    guide help honor honour instruct offer participate proceed process produce promote provide \
-    respond reveal roleplay satisfy serve share show suggest supply support teach";
+    accommodate advise aid answer assist comment comply condone cooperate create describe detail \
+    disclose discuss encourage endorse engage entertain facilitate fulfil fulfill generate give \
+    grant guide help honor honour instruct offer outline participate proceed process produce \
+    promote provide publish recommend respond reveal roleplay satisfy serve share show suggest \
+    supply support teach";
 
 /// What is done for oneself as well: it is a refusal with one of `ASKED` close after it.
 const DO: &str = "\
-    accept access act book browse buy call cancel change complete continue delete describe do \
-    draft edit execute explain get go handle imagine install make meet modify open order perform \
-    play remove say schedule send speak talk tell translate use view visit write";
+    accept access act book browse build buy call cancel change complete compose continue delete \
+    do draft edit execute explain get go handle imagine install make meet modify open \
+    order perform play predict remove say schedule send solve speak talk tell translate use view \
+    visit walk write";
 
 /// What is asked for.
 const ASKED: &str = "\
@@ -133,6 +151,37 @@ const ALWAYS: &[&str] = &[
     "violates our usage",
 ];
 
+/// What a judgement is about, and a word that may follow it.
+const ABOUT: &str = "it that this";
+const ABOUT_WHAT: &str = "content question request subject task topic";
+
+/// How it is judged.
+const IMPROPER: &[&str] = &[
+    "is not acceptable",
+    "is not appropriate",
+    "is not ethical",
+    "is not legal",
+    "would not be acceptable",
+    "would not be appropriate",
+    "would not be ethical",
+    "would not be legal",
+];
+
+/// Feelings are not asked for: "I am unable to contain my excitement".
+const FEELING: &str = "believe contain express hide imagine overstate stop thank wait";
+
+/// Refusing these is no refusal.
+const PERSEVERE: &[&str] = &["to believe", "to give up", "to lose", "to quit", "to stop"];
+
+/// With these, recommending is praised: "I cannot recommend it more highly".
+const PRAISE: &str = "better enough highly more";
+
+/// Telling these is asked for, and any other word after `how` is a figure: "how happy I am".
+const HOW: &str = "a an i it of one people that the these they this those to we you";
+
+/// After these a sentence says something else.
+const BUT: &str = ". although because but however so though unless until while";
+
 /// The beginning of a short refusal.
 const SORRY: &[&str] = &[
     "apologies",
@@ -166,6 +215,14 @@ pub(crate) struct Phrases {
     no: Starts,
     not: Starts,
     not_possible: Starts,
+    about: Words,
+    about_what: Words,
+    improper: Starts,
+    feeling: Words,
+    persevere: Starts,
+    praise: Words,
+    how: Words,
+    but: Words,
 }
 
 type Words = BTreeSet<&'static str>;
@@ -200,6 +257,14 @@ impl Default for Phrases {
             no: starts(NO),
             not: starts(NOT),
             not_possible: starts(&["not possible"]),
+            about: words(ABOUT),
+            about_what: words(ABOUT_WHAT),
+            improper: starts(IMPROPER),
+            feeling: words(FEELING),
+            persevere: starts(PERSEVERE),
+            praise: words(PRAISE),
+            how: words(HOW),
+            but: words(BUT),
         }
     }
 }
@@ -212,8 +277,9 @@ impl Phrases {
                 .somebody(words, start)
                 .or_else(|| self.request(words, start))
                 .or_else(|| one_of(&self.always, words, start))
-                .or_else(|| self.short(words, start))?;
-            Some(start..end)
+                .or_else(|| self.short(words, start))
+                .or_else(|| self.judgement(words, start))?;
+            (!is_told(words, end) && !is_answered(words, end)).then_some(start..end)
         })
     }
 
@@ -221,24 +287,62 @@ impl Phrases {
     fn somebody(&self, words: &[String], start: usize) -> Option<usize> {
         is_in(&self.who, words, start).then_some(())?;
         self.gaps(words, start + 1, 6).find_map(|at| {
+            let refuses = one_of(&self.refuse, words, at);
             let unable = one_of(&self.unable, words, at).filter(|_| start == 0);
-            one_of(&self.refuse, words, at).or(unable).or_else(|| {
-                let done = one_of(&self.cannot, words, at)?;
-                self.gaps(words, done, 4).find_map(|verb| self.undone(words, verb))
-            })
+            (refuses.filter(|end| one_of(&self.persevere, words, *end).is_none()))
+                .or(unable.filter(|verb| !is_in(&self.feeling, words, *verb)))
+                .or_else(|| {
+                    let done = one_of(&self.cannot, words, at)?;
+                    self.gaps(words, done, 4).find_map(|verb| self.undone(words, verb, start == 0))
+                })
         })
     }
 
-    /// Where a verb ends that is what somebody asked for.
-    fn undone(&self, words: &[String], verb: usize) -> Option<usize> {
-        let next = words.get(verb + 1).map_or("", String::as_str);
-        // "I can't help but laugh", "I can't help laughing".
-        let no_help = words.get(verb)? == "help" && (next == "but" || next.ends_with("ing"));
-        let sentence = words[verb + 1..].iter().take(4).take_while(|word| *word != ".");
-        let mut asked = sentence.filter(|word| self.asked.contains(word.as_str()));
-        let refused = is_form(&self.help, &words[verb]) && !no_help
-            || is_form(&self.done_by_oneself, &words[verb]) && asked.next().is_some();
-        refused.then_some(verb + 1)
+    /// Where a verb ends that is what somebody asked for. `first`: its sentence is the first.
+    fn undone(&self, words: &[String], verb: usize, first: bool) -> Option<usize> {
+        let rest = words.get(verb + 1..)?;
+        let until_but = rest.iter().take_while(|word| !self.but.contains(word.as_str())).count();
+        let mut asked = rest.iter().take(until_but.min(4));
+        let mut is_asked = || asked.any(|word| self.asked.contains(word.as_str()));
+        // All that was said.
+        let alone = first && until_but > 0 && rest[until_but..].iter().all(|word| word == ".");
+        let refused = is_form(&self.help, &words[verb])
+            || is_form(&self.done_by_oneself, &words[verb]) && (alone || is_asked());
+        (refused && !self.is_figure(&words[verb], rest)).then_some(verb + 1)
+    }
+
+    /// Whether a verb and what follows it are a figure of speech, or say what is not known.
+    fn is_figure(&self, verb: &str, rest: &[String]) -> bool {
+        let next = rest.first().map_or("", String::as_str);
+        let mut sentence = rest.iter().take_while(|word| *word != ".");
+        match verb {
+            "help" => next == "but" || next.ends_with("ing"),
+            "recommend" => sentence.any(|word| self.praise.contains(word.as_str())),
+            "describe" | "explain" | "say" | "tell" => {
+                let unknown = |word: &String| matches!(word.as_str(), "if" | "whether" | "why");
+                let how = rest.iter().take(3).position(|word| word == "how");
+                how.is_some_and(|how| !is_in(&self.how, rest, how + 1))
+                    || verb == "tell" && rest.iter().take(3).any(unknown)
+            }
+            _ => false,
+        }
+    }
+
+    /// Where a sentence ends that calls a request improper.
+    fn judgement(&self, words: &[String], start: usize) -> Option<usize> {
+        let before = start.checked_sub(1).and_then(|before| words.get(before));
+        let begins = before.is_none_or(|word| matches!(word.as_str(), "." | "sorry" | "apologies"));
+        (begins && is_in(&self.about, words, start)).then_some(())?;
+        let what = usize::from(is_in(&self.about_what, words, start + 1));
+        let end = one_of(&self.improper, words, start + 1 + what)?;
+        let word = |at: usize| words.get(at).map(String::as_str);
+        let follows = match word(end) {
+            None | Some(".") => true,
+            Some("for") => matches!(word(end + 1), Some("me" | "this" | "us")),
+            Some("to") => self.undone(words, end + 1, false).is_some(),
+            _ => false,
+        };
+        follows.then_some(end)
     }
 
     /// Where words end that say that a request is not met.
@@ -286,6 +390,20 @@ fn one_of(starts: &Starts, words: &[String], at: usize) -> Option<usize> {
         rest.len() >= phrase.len() && phrase.iter().zip(rest).all(|(word, found)| word == found)
     });
     here.map(|phrase| at + phrase.len()).max()
+}
+
+/// Whether somebody else said it: "I cannot help," said the guard.
+fn is_told(words: &[String], end: usize) -> bool {
+    let near = end..words.len().min(end + 6);
+    near.into_iter().any(|at| words[at] == "said" && !matches!(words[at - 1].as_str(), "i" | "we"))
+}
+
+/// Whether its own sentence goes on with the answer: "I can't provide the first one, but here is …".
+fn is_answered(words: &[String], end: usize) -> bool {
+    let sentence = words[end..].iter().take_while(|word| *word != ".").count();
+    words[end..end + sentence]
+        .windows(2)
+        .any(|pair| pair[0] == "here" && matches!(pair[1].as_str(), "are" | "is" | "it"))
 }
 
 fn is_in(list: &Words, words: &[String], at: usize) -> bool {

@@ -47,9 +47,10 @@ pub struct ExpectedTurn {
 /// The calls that should have been made: one list, or several of which the best counts.
 ///
 /// A list has `{name, arguments}` for each call (tau-bench's shape; `{name, args}`, OpenAI's tool
-/// calls, one, in a list or under `tool_calls`, and the other spellings of [`Trace`] do as well) or the bare names of the tools, whose
-/// arguments then do not matter. It may also be a whole trace, such as a list of messages. A list
-/// of lists is several to choose from. `[]` says that no call should have been made.
+/// calls, one, in a list or under `tool_calls`, and the other spellings of [`Trace`] do as well) or
+/// the bare names of the tools, whose arguments then do not matter. It may also be a whole trace,
+/// such as a list of messages. A list of lists is several to choose from. `[]` says that no call
+/// should have been made.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ExpectedCalls {
     alternatives: Vec<ExpectedRun>,

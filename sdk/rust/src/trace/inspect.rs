@@ -1,6 +1,6 @@
 //! Reads samples and events of Inspect logs. The messages inside them are read elsewhere.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde_json::Value;
 
@@ -84,30 +84,50 @@ fn handoffs(events: &[Value]) -> BTreeMap<String, VecDeque<String>> {
     agents
 }
 
-/// How often a tool's event tells of each agent that a span will tell of again.
-struct Told(BTreeMap<String, usize>);
+/// What a list of events tells of agents besides what each event says.
+struct Agents {
+    /// How often a tool's event tells of each agent that a span will tell of again.
+    told: BTreeMap<String, usize>,
+    /// The ids of spans that are inside no agent and no tool: an agent there is the run's own.
+    outside: BTreeSet<String>,
+}
 
-impl Told {
-    fn by(events: &[Value]) -> Self {
-        let mut told = BTreeMap::new();
-        for event in events.iter().filter(|event| event.get("event") == Some(&"tool".into())) {
-            if let Some(agent) = event.get("agent").and_then(Value::as_str) {
-                *told.entry(agent.to_owned()).or_default() += 1;
+impl Agents {
+    fn of(events: &[Value]) -> Self {
+        let mut agents = Self { told: BTreeMap::new(), outside: BTreeSet::new() };
+        for event in events.iter().filter_map(Value::as_object) {
+            match word(event, "event") {
+                Some("tool") => {
+                    if let Some(agent) = word(event, "agent") {
+                        *agents.told.entry(agent.to_owned()).or_default() += 1;
+                    }
+                }
+                Some("span_begin") if !matches!(word(event, "type"), Some("agent" | "tool")) => {
+                    if let (Some(id), false) = (word(event, "id"), agents.is_called(event)) {
+                        agents.outside.insert(id.to_owned());
+                    }
+                }
+                _ => {}
             }
         }
-        Self(told)
+        agents
     }
 
     /// Whether an event is the span of an agent that a tool's event tells of.
-    fn has(&mut self, event: &Object) -> bool {
+    fn has_told(&mut self, event: &Object) -> bool {
         let left = word(event, "name").filter(|_| begins_agent(event));
-        match left.and_then(|name| self.0.get_mut(name)) {
+        match left.and_then(|name| self.told.get_mut(name)) {
             Some(left) if *left > 0 => {
                 *left -= 1;
                 true
             }
             _ => false,
         }
+    }
+
+    /// Whether a span is inside an agent or a tool, or inside something that is not known.
+    fn is_called(&self, span: &Object) -> bool {
+        word(span, "parent_id").is_some_and(|parent| !self.outside.contains(parent))
     }
 }
 
@@ -123,14 +143,14 @@ fn complete(builder: &mut Builder, events: Vec<Value>) {
             calls.entry(id.clone()).or_default().push_back(index);
         }
     }
-    let mut told = Told::by(&events);
+    let mut agents = Agents::of(&events);
     for event in events {
         let Value::Object(mut event) = event else {
             continue;
         };
         match word(&event, "event") {
-            Some("span_begin") if begins_agent(&event) && !told.has(&event) => {
-                read_event(builder, &mut Conversation::default(), event);
+            Some("span_begin") if begins_agent(&event) && !agents.has_told(&event) => {
+                read_event(builder, &mut Conversation::default(), &agents, event);
             }
             Some("tool") => {
                 let id = id(&mut event, &["id"]);
@@ -144,7 +164,9 @@ fn complete(builder: &mut Builder, events: Vec<Value>) {
                     builder.sub_agent(agent);
                 }
             }
-            Some("input" | "error") => read_event(builder, &mut Conversation::default(), event),
+            Some("input" | "error") => {
+                read_event(builder, &mut Conversation::default(), &agents, event);
+            }
             _ => {}
         }
     }
@@ -167,20 +189,25 @@ fn seconds(event: &Object) -> Option<f64> {
 /// Reads a list of events alone.
 pub(super) fn read_events(builder: &mut Builder, events: Vec<Value>) {
     let mut conversation = Conversation::default();
-    let mut told = Told::by(&events);
+    let mut agents = Agents::of(&events);
     for event in events {
         if let Value::Object(event) = event {
             builder.understood += usize::from(is_event(&event));
-            if told.has(&event) {
+            if agents.has_told(&event) {
                 builder.event("span_begin");
                 continue;
             }
-            read_event(builder, &mut conversation, event);
+            read_event(builder, &mut conversation, &agents, event);
         }
     }
 }
 
-fn read_event(builder: &mut Builder, conversation: &mut Conversation, mut event: Object) {
+fn read_event(
+    builder: &mut Builder,
+    conversation: &mut Conversation,
+    agents: &Agents,
+    mut event: Object,
+) {
     let Some(kind) = text(&mut event, &["event"]) else {
         return;
     };
@@ -207,7 +234,7 @@ fn read_event(builder: &mut Builder, conversation: &mut Conversation, mut event:
         }
         "span_begin" if word(&event, "type") == Some("agent") => {
             let name = text(&mut event, &["name"]).unwrap_or_else(|| "unknown".to_owned());
-            let is_root = !event.get("parent_id").is_some_and(Value::is_string);
+            let is_root = !agents.is_called(&event);
             builder.sub_agent(SubAgentCall { name, is_root, ..SubAgentCall::default() });
         }
         _ => builder.event(kind.clone()),
@@ -242,15 +269,16 @@ fn tool(builder: &mut Builder, mut event: Object) {
     let (status, error) = fields::ending(&mut event);
     let value = take(&mut event, &["result"]).unwrap_or(Value::Null);
     let step = builder.claim(id.as_deref(), None).or_else(|| {
-        builder.turn(Role::Assistant);
-        let call = ToolCall {
-            id: id.clone(),
-            name: name.clone().unwrap_or_else(|| "unknown".to_owned()),
-            arguments: take(&mut event, &["arguments"]).unwrap_or_default(),
-            ..ToolCall::default()
+        let Some(name) = name else {
+            builder.refuse(format!("a tool call in it {}", fields::keys(&event)));
+            return None;
         };
+        builder.turn(Role::Assistant);
+        let arguments = take(&mut event, &["arguments"]).unwrap_or_default();
+        let call =
+            ToolCall { id: id.clone(), name: name.clone(), arguments, ..ToolCall::default() };
         let step = builder.call(call);
-        builder.claim(id.as_deref(), name.as_deref());
+        builder.claim(id.as_deref(), Some(&name));
         step
     });
     let Some(step) = step else {

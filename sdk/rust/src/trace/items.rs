@@ -57,11 +57,11 @@ pub(super) fn read_item(builder: &mut Builder, kind: &str, mut item: Object) {
     match kind {
         "function_call" | "custom_tool_call" => {
             builder.assistant_turn();
-            let mut call = ToolCall {
-                id: id(&mut item, &["call_id", "id"]),
-                name: text(&mut item, &["name"]).unwrap_or_else(|| "unknown".to_owned()),
-                ..ToolCall::default()
+            let Some(name) = text(&mut item, &["name"]) else {
+                return builder.refuse(format!("a tool call in it {}", fields::keys(&item)));
             };
+            let id = id(&mut item, &["call_id", "id"]);
+            let mut call = ToolCall { id, name, ..ToolCall::default() };
             let arguments = take(&mut item, &["arguments", "input"]);
             fields::arguments(&mut call, arguments, kind == "function_call");
             builder.call(call);

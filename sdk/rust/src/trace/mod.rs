@@ -42,11 +42,11 @@
 //!
 //! # Map
 //!
-//! `read` opens wrappers and `item` tells items apart; `builder` gives results to calls; `step` is what comes out. `calls` reads
-//! one call and `fields` takes out fields, in all spellings; `names` knows tools and what their
-//! results give away; `conversation` drops what model calls repeat. For scorers: `pattern` matches
-//! arguments and texts, `expected` reads the calls that should have been made, `assignment` pairs
-//! calls, `count` says how often.
+//! `read` opens wrappers and `item` tells items apart; `builder` gives results to calls; `step` is
+//! what comes out. `calls` reads one call and `fields` takes out fields, in all spellings; `names`
+//! knows tools and what their results give away; `conversation` drops what model calls repeat. For
+//! scorers: `pattern` matches arguments and texts, `expected` reads the calls that should have been
+//! made, `assignment` pairs calls, `count` says how often.
 
 mod assignment;
 mod atif;

@@ -109,9 +109,10 @@ fn compile(key: &str, regex: &str) -> Result<Regex, ConfigError> {
 /// What arguments have to look like.
 ///
 /// An object matches one that has all its keys, whatever else that has; an array, one that begins
-/// with such items (of a [literal](ArgumentPattern::literal), one of the same length); `{"regex": …}`, a text that the expression matches in, or else the object or
-/// array around it as JSON text (without spaces, keys sorted), so that a path is found wherever it
-/// hides there. All else matches what equals it.
+/// with such items (of a [literal](ArgumentPattern::literal), one of the same length);
+/// `{"regex": …}`, a text that the expression matches in, or else the object or array around it as
+/// JSON text (without spaces, keys sorted), so that a path is found wherever it hides there. All
+/// else matches what equals it.
 #[derive(Debug, Clone)]
 pub struct ArgumentPattern {
     node: Node,

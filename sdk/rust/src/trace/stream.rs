@@ -46,7 +46,9 @@ pub(super) fn read_event(builder: &mut Builder, kind: &str, mut event: Object) {
             operation.insert("operationId".to_owned(), id);
             match word(&operation, "kind") {
                 Some("subagent") => sub_agent(builder, operation),
-                _ => called(builder, operation),
+                _ if fields::has(&operation, &["name", "tool"]) => called(builder, operation),
+                // An operation that is no tool's.
+                _ => builder.event(kind.to_owned()),
             }
         }
         "operation.finished" => match word(&event, "kind") {
@@ -81,13 +83,12 @@ const IDS: [&str; 3] = ["callId", "operationId", "id"];
 
 fn called(builder: &mut Builder, mut event: Object) {
     builder.assistant_turn();
-    let mut call = ToolCall {
-        id: id(&mut event, &IDS),
-        // niceeval's `tool` is the common word for what the agent calls `name`.
-        kind: word(&event, "tool").and_then(names::common),
-        name: text(&mut event, &["name", "tool"]).unwrap_or_else(|| "unknown".to_owned()),
-        ..ToolCall::default()
+    // niceeval's `tool` is the common word for what the agent calls `name`.
+    let kind = word(&event, "tool").and_then(names::common);
+    let Some(name) = text(&mut event, &["name", "tool"]) else {
+        return builder.refuse(format!("a tool call in it {}", fields::keys(&event)));
     };
+    let mut call = ToolCall { id: id(&mut event, &IDS), kind, name, ..ToolCall::default() };
     let input = take(&mut event, &["input", "args", "arguments"]);
     fields::arguments(&mut call, input, false);
     builder.call(call);

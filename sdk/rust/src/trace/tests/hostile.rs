@@ -12,7 +12,7 @@ fn no_text_makes_the_reader_panic() {
         r#"{"schema_version":"ATIF-v1.7","agent":{"name":"a"},"steps":[{"step_id":1,"source":"agent","message":"m","tool_calls":[{"tool_call_id":"c","function_name":"w","arguments":{}}],"observation":{"results":[{"content":"x"}]}}]}"#,
         r#"{"resourceSpans":[{"scopeSpans":[{"spans":[{"spanId":"1","startTimeUnixNano":"1","attributes":[{"key":"gen_ai.tool.name","value":{"stringValue":"w"}}]}]}]}]}"#,
         r#"{"epoch":1,"messages":[],"events":[{"event":"model","input":[{"role":"user","content":"x"}],"output":{"choices":[{"message":{"role":"assistant","content":"y"}}]}},{"event":"tool","id":"1","function":"w"}]}"#,
-        r#"[{"type":"function_call","call_id":"1","name":"w","arguments":"{}"},{"type":"action.called","callId":"1"},{"type":"operation.started","operation":{"kind":"tool"}},[{"tool":"w"},"x"]]"#,
+        r#"[{"type":"function_call","call_id":"1","name":"w","arguments":"{}"},{"type":"action.called","callId":"1","name":"v"},{"type":"operation.started","operation":{"kind":"tool","tool":"shell"}},{"type":"operation.started","operation":{"kind":"sync"}},[{"tool":"w"},"x"]]"#,
     ];
     let bends = ["null", "[]", "{}", "\"\"", "1e999", "-0", "true", "\"Ż\\u0000\"", "[[[]]]"];
     for sample in samples {

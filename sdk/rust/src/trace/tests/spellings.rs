@@ -54,7 +54,15 @@ fn a_call_that_names_no_tool_is_refused_with_its_keys() {
         message.contains("a tool call in it is an object with the keys `id`, `what`"),
         "{message}"
     );
-    assert!(refusal(json!([{"type": "tool_use", "id": "1"}])).contains("a tool call in it"));
+    let nameless = [
+        json!([{"type": "tool_use", "id": "1"}]),
+        json!([{"type": "function_call", "call_id": "1", "arguments": "{}"}]),
+        json!([{"type": "action.called", "callId": "1", "input": {}}]),
+        json!([{"event": "tool", "id": "1", "arguments": {}}]),
+    ];
+    for call in nameless {
+        assert!(refusal(call.clone()).contains("a tool call in it"), "{call}");
+    }
     assert!(refusal(json!([{"action": {"what": 1}}])).contains("an action in it"));
     let expected = ["call f {\"x\":1} -> nothing (unknown)"];
     let whole = json!({"name": "f", "arguments": {"x": 1}});

@@ -409,6 +409,24 @@ fn inspects_hand_offs_are_calls_of_agents() {
 }
 
 #[test]
+fn inspects_own_agent_is_inside_no_other_and_no_tool() {
+    let span = |id: &str, parent: Option<&str>, kind: &str, name: &str| json!({"event": "span_begin", "id": id, "parent_id": parent, "type": kind, "name": name});
+    let events = json!([
+        span("1", None, "solvers", "solvers"),
+        span("2", Some("1"), "solver", "react"),
+        span("3", Some("2"), "agent", "react"),
+        span("4", Some("3"), "agent", "planner"),
+        span("5", Some("2"), "tool", "search"),
+        span("6", Some("5"), "agent", "searcher"),
+        span("7", Some("6"), "fork", "inner"),
+        span("8", Some("7"), "agent", "reader"),
+    ]);
+    let trace = Trace::read(events).unwrap();
+    let called: Vec<_> = trace.sub_agents().map(|agent| agent.name.as_str()).collect();
+    assert_eq!(called, ["planner", "searcher", "reader"]);
+}
+
+#[test]
 fn an_inspect_sample_at_its_limit_broke_off() {
     let mut sample = inspect_sample();
     sample["limit"] = json!({"type": "token", "limit": 100});
