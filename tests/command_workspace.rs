@@ -128,6 +128,44 @@ fn scores_of_files_are_verified_with_the_files() {
 }
 
 #[test]
+fn files_may_be_left_out() {
+    let folder = with_files();
+    folder.sh("truncate --size 65M work/one/core");
+    let run = format!("{RUN} --workspace work --db");
+    folder.sh(&format!("{run} all.db")).exits_with(1);
+    assert_snapshot!(folder.sh("scorebox scores r --case a --db all.db"), @"
+    case  scorer  score  reason
+    a     reader  error  invalid-input: the workspace `one` has more than 64 MiB; `--workspace-exclude` leaves files out
+    [exit code 0]
+    ");
+    folder.sh(&format!("{run} some.db --workspace-exclude core --workspace-exclude 'src/*.rs'"));
+    assert_snapshot!(folder.sh("scorebox scores r --case a --db some.db"), @"
+    case  scorer   score  reason
+    a     reader  0.1000  README (while it was configured: the case has no workspace: no folder is named for it)
+    [exit code 0]
+    ");
+    let verify = "scorebox verify r --case-id a --db some.db --workspace work";
+    folder.sh(&format!("{verify} --workspace-exclude core")).exits_with(1);
+    folder.sh(&format!("{verify} --workspace-exclude core --workspace-exclude src")).exits_with(0);
+    assert_snapshot!(folder.sh(&format!("{run} no.db --workspace-exclude /tmp")), @"
+    [stderr]
+    error: cannot leave out `/tmp` of the workspace: it is no path from a case's folder
+    hint: name a path from a case's folder or a glob, such as `target` or `**/*.log`
+    [exit code 2]
+    ");
+    assert_snapshot!(folder.sh("scorebox run cases.jsonl -s equals --workspace-exclude x"), @"
+    [stderr]
+    error: the following required arguments were not provided:
+      --workspace <FOLDER>
+
+    Usage: scorebox run --workspace <FOLDER> --scorer <[NAME=]SCORER> --workspace-exclude <GLOB> --cache-dir <FOLDER> <FILE>...
+
+    For more information, try '--help'.
+    [exit code 2]
+    ");
+}
+
+#[test]
 fn scores_of_files_are_not_reused() {
     let folder = with_files();
     let again = RUN.replace("--run-id r", "--run-id again --reuse");

@@ -34,17 +34,28 @@ pub enum WorkspaceError {
     /// More files than are read, or more of all else than is looked at.
     #[error(
         "the workspace `{folder}` has more than {MAX_WORKSPACE_FILES} files, or {MAX_WORKSPACE_ENTRIES} \
-         entries"
+         entries; `--workspace-exclude` leaves some out"
     )]
     TooMany {
         /// Which.
         folder: String,
     },
     /// More bytes than are read.
-    #[error("the workspace `{folder}` has more than {} MiB", MAX_WORKSPACE_BYTES >> 20)]
+    #[error(
+        "the workspace `{folder}` has more than {} MiB; `--workspace-exclude` leaves files out",
+        MAX_WORKSPACE_BYTES >> 20
+    )]
     TooLarge {
         /// Which.
         folder: String,
+    },
+    /// A pattern of what to leave out that is none.
+    #[error("cannot leave out `{pattern}` of the workspace: {why}")]
+    Pattern {
+        /// As it was written.
+        pattern: String,
+        /// What is wrong with it.
+        why: String,
     },
     /// Deeper than is read.
     #[error("the workspace has folders more than {MAX_WORKSPACE_DEPTH} deep: `{path}`")]
@@ -61,13 +72,20 @@ impl WorkspaceError {
             WorkspaceError::Folder { .. } => {
                 "a case names its folder in `workspace`, below the one that --workspace names"
             }
-            WorkspaceError::File { .. } => "make it readable, or take it out of the folder",
-            WorkspaceError::Name { .. } => "rename it, or take it out of the folder",
+            WorkspaceError::File { .. } => {
+                "make it readable, or leave it out: --workspace-exclude GLOB"
+            }
+            WorkspaceError::Name { .. } => {
+                "rename it, or leave it or its folder out with --workspace-exclude GLOB"
+            }
+            WorkspaceError::Pattern { .. } => {
+                "name a path from a case's folder or a glob, such as `target` or `**/*.log`"
+            }
             WorkspaceError::TooMany { .. }
             | WorkspaceError::TooLarge { .. }
             | WorkspaceError::TooDeep { .. } => {
-                "take out what need not be looked at: build products, downloads (`.git` and \
-                 `node_modules` are left out already)"
+                "leave out what need not be looked at, build products and downloads, such as \
+                 `--workspace-exclude target` (`.git` and `node_modules` are left out already)"
             }
         }
     }

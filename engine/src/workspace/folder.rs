@@ -1,5 +1,5 @@
 //! The folder that a user names, and the reading of what is below it. Follows no link out of it, and none
-//! that is a file of it.
+//! that is a file of it. What to leave out is the user's to say, but for two kinds of folder.
 
 use std::{
     collections::BTreeMap,
@@ -12,6 +12,7 @@ use cap_std::{
     ambient_authority,
     fs::{Dir, FileType},
 };
+use globset::{GlobBuilder, GlobSet};
 
 use super::{Workspace, WorkspaceError};
 
@@ -30,7 +31,10 @@ pub const LEFT_OUT: [&str; 2] = [".git", "node_modules"];
 
 /// A folder that scorers may be shown parts of. Cheap to clone.
 #[derive(Clone, Debug)]
-pub struct WorkspaceFolder(Arc<Dir>);
+pub struct WorkspaceFolder {
+    folder: Arc<Dir>,
+    left_out: GlobSet,
+}
 
 impl WorkspaceFolder {
     /// Opens the folder.
@@ -40,18 +44,31 @@ impl WorkspaceFolder {
     pub fn open(path: &Path) -> Result<WorkspaceFolder, WorkspaceError> {
         let opened = Dir::open_ambient_dir(path, ambient_authority());
         let folder = opened.map_err(|source| unreadable(&path.display().to_string(), source))?;
-        Ok(WorkspaceFolder(Arc::new(folder)))
+        Ok(WorkspaceFolder { folder: Arc::new(folder), left_out: GlobSet::empty() })
+    }
+
+    /// The same folder without the files and folders that one of these patterns matches: a path from a
+    /// case's folder, or a glob (`*` is anything but `/`, `**` any folders). They are neither opened nor
+    /// counted.
+    ///
+    /// # Errors
+    /// Where a pattern is no glob, or no path from there.
+    pub fn without(self, patterns: &[String]) -> Result<WorkspaceFolder, WorkspaceError> {
+        let globs = patterns.iter().map(|pattern| glob(pattern)).collect::<Result<Vec<_>, _>>()?;
+        let left_out = GlobSet::new(globs).map_err(|error| unusable("", &error))?;
+        Ok(WorkspaceFolder { left_out, ..self })
     }
 
     /// All files of the folder `name` below this one (`.` is this one): regular files, by their paths from
-    /// there. Links are left out, as are the folders of [`LEFT_OUT`].
+    /// there. Links are left out, as are the folders of [`LEFT_OUT`] and what [`without`](Self::without) names.
     ///
     /// # Errors
     /// Where `name` leads out of this folder, by `..` or by a link; where something cannot be read; and
     /// where there is more than the bounds allow.
     pub fn read(&self, name: &str) -> Result<Workspace, WorkspaceError> {
-        let folder = self.0.open_dir(name).map_err(|source| unreadable(name, source))?;
-        let mut reading = Reading { folder: name, files: BTreeMap::new(), bytes: 0, entries: 0 };
+        let folder = self.folder.open_dir(name).map_err(|source| unreadable(name, source))?;
+        let (files, left_out) = (BTreeMap::new(), &self.left_out);
+        let mut reading = Reading { folder: name, left_out, files, bytes: 0, entries: 0 };
         reading.read_folder(&folder, "", 0)?;
         Ok(Workspace::new(reading.files))
     }
@@ -61,9 +78,24 @@ fn unreadable(folder: &str, source: io::Error) -> WorkspaceError {
     WorkspaceError::Folder { folder: folder.to_owned(), source }
 }
 
+/// `target`, `./target` and `target/` are the same folder.
+fn glob(pattern: &str) -> Result<globset::Glob, WorkspaceError> {
+    let path = pattern.strip_prefix("./").unwrap_or(pattern).trim_end_matches('/');
+    if path.is_empty() || path.starts_with('/') {
+        return Err(unusable(pattern, &"it is no path from a case's folder"));
+    }
+    let built = GlobBuilder::new(path).literal_separator(true).backslash_escape(true).build();
+    built.map_err(|error| unusable(pattern, error.kind()))
+}
+
+fn unusable(pattern: &str, why: &dyn std::fmt::Display) -> WorkspaceError {
+    WorkspaceError::Pattern { pattern: pattern.to_owned(), why: why.to_string() }
+}
+
 /// The files that were read so far.
 struct Reading<'a> {
     folder: &'a str,
+    left_out: &'a GlobSet,
     files: BTreeMap<String, Vec<u8>>,
     /// Of contents and of paths.
     bytes: u64,
@@ -84,12 +116,17 @@ impl Reading<'_> {
         }
         for entry in folder.entries().map_err(|source| unreadable(here(), source))? {
             let entry = entry.map_err(|source| unreadable(self.folder, source))?;
+            let name = entry.file_name();
+            if LEFT_OUT.iter().any(|left_out| name == *left_out)
+                || self.left_out.is_match(Path::new(prefix).join(&name))
+            {
+                continue;
+            }
             self.entries += 1;
             if self.entries > MAX_WORKSPACE_ENTRIES {
                 return Err(WorkspaceError::TooMany { folder: self.folder.to_owned() });
             }
-            let path = match entry.file_name().into_string() {
-                Ok(name) if LEFT_OUT.contains(&name.as_str()) => continue,
+            let path = match name.into_string() {
                 Ok(name) => format!("{prefix}{name}"),
                 Err(name) => {
                     let path = format!("{prefix}{}", name.display());
@@ -159,6 +196,36 @@ mod tests {
         assert_eq!(workspace.read("other"), None);
         assert_eq!(folder.read(".").unwrap().paths().count(), 4);
         assert_eq!(folder.read("task/../task").unwrap(), workspace);
+    }
+
+    #[test]
+    fn what_the_user_names_is_left_out_and_not_opened() {
+        let root = tempfile::tempdir().unwrap();
+        for path in
+            ["app/target/debug/x", "app/src/a.rs", "app/src/target/b", "app/run.log", "app/z"]
+        {
+            let path = root.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "").unwrap();
+        }
+        let large = fs::File::create(root.path().join("app/target/large")).unwrap();
+        large.set_len(MAX_WORKSPACE_BYTES + 1).unwrap();
+        let without = |patterns: &[&str]| {
+            let patterns: Vec<String> = patterns.iter().map(|&pattern| pattern.into()).collect();
+            WorkspaceFolder::open(root.path()).unwrap().without(&patterns)
+        };
+        let left = |patterns: &[&str]| {
+            let workspace = without(patterns).unwrap().read("app").unwrap();
+            paths(&workspace).join(" ")
+        };
+        assert_eq!(left(&["target"]), "run.log src/a.rs src/target/b z");
+        assert_eq!(left(&["./target/", "*.log"]), "src/a.rs src/target/b z");
+        assert_eq!(left(&["**/target", "src/*.rs"]), "run.log z");
+        assert!(without(&["*"]).unwrap().read("app").unwrap().paths().next().is_none());
+        for pattern in ["", "./", "/", "/target", "a[", "{a"] {
+            let error = without(&[pattern]).unwrap_err();
+            assert!(matches!(error, WorkspaceError::Pattern { .. }), "{pattern}: {error}");
+        }
     }
 
     #[test]

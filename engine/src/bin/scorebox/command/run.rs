@@ -56,6 +56,11 @@ pub struct Run {
     #[arg(long, value_name = "FOLDER")]
     workspace: Option<PathBuf>,
 
+    /// Leave out files and folders of a workspace: a path from there, or a glob such as `**/*.log`; may be
+    /// repeated (`.git` and `node_modules` are always left out)
+    #[arg(long, value_name = "GLOB", requires = "workspace")]
+    workspace_exclude: Vec<String>,
+
     /// Where the cases have a part: `output=/response/text` (JSON pointer)
     #[arg(long, value_name = "KEY=POINTER")]
     map: Vec<String>,
@@ -135,7 +140,8 @@ impl Run {
     ) -> Result<RunReport, Failure> {
         let registry = Registry::with_builtins();
         let scorers = setup::loaded(load_scorers(&suite, &registry, sandbox)).await?;
-        let workspaces = self.workspace.as_deref().map(WorkspaceFolder::open).transpose()?;
+        let open = |folder| WorkspaceFolder::open(folder)?.without(&self.workspace_exclude);
+        let workspaces = self.workspace.as_deref().map(open).transpose()?;
         must_have_files(&scorers, workspaces.as_ref())?;
         let which = match &self.resume {
             Some(id) => WhichRun::Resume(id.clone()),

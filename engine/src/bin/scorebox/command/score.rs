@@ -92,6 +92,11 @@ pub struct CaseArguments {
     /// --case, the folder in which the case's own `workspace` is
     #[arg(long, value_name = "FOLDER")]
     workspace: Option<PathBuf>,
+
+    /// Leave out files and folders of a workspace: a path from there, or a glob such as `**/*.log`; may be
+    /// repeated (`.git` and `node_modules` are always left out)
+    #[arg(long, value_name = "GLOB", requires = "workspace")]
+    workspace_exclude: Vec<String>,
 }
 
 impl CaseArguments {
@@ -131,7 +136,7 @@ impl CaseArguments {
     /// The files of the case, where a folder is named.
     pub fn files(&self, case: &Case) -> Result<Option<Workspace>, Failure> {
         let Some(folder) = &self.workspace else { return Ok(None) };
-        let folder = WorkspaceFolder::open(folder)?;
+        let folder = WorkspaceFolder::open(folder)?.without(&self.workspace_exclude)?;
         Ok(Some(folder.read(case.workspace().unwrap_or("."))?))
     }
 }

@@ -82,6 +82,11 @@ pub struct Verify {
     #[arg(long, value_name = "FOLDER")]
     workspace: Option<PathBuf>,
 
+    /// Leave out files and folders of a workspace: a path from there, or a glob such as `**/*.log`; may be
+    /// repeated (`.git` and `node_modules` are always left out)
+    #[arg(long, value_name = "GLOB", requires = "workspace")]
+    workspace_exclude: Vec<String>,
+
     /// Exit with 0 also where some scores cannot be verified
     #[arg(long)]
     allow_not_verifiable: bool,
@@ -114,7 +119,8 @@ impl Verify {
             .build()
             .map_err(|error| Failure::new(format!("cannot start: {error}")))?;
         let mut findings = Findings::default();
-        let workspaces = self.workspace.as_deref().map(WorkspaceFolder::open).transpose()?;
+        let open = |folder| WorkspaceFolder::open(folder)?.without(&self.workspace_exclude);
+        let workspaces = self.workspace.as_deref().map(open).transpose()?;
         match &self.check {
             Some(receipt) => {
                 let (receipt, component, case) = self.checked_files(receipt)?;
