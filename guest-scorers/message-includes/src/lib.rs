@@ -16,7 +16,8 @@ use serde_json::Value;
 ///
 /// The texts are the configured `value` or `values`, each a text or `{"regex": …}`, or else the
 /// ground truth: one, or a list. Where the case has neither messages nor a trace, its output is the
-/// message. Equals niceeval's `messageIncludes`.
+/// agent's message; there is then none of the user's, so `from: user` is an error. Equals niceeval's
+/// `messageIncludes`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MessageIncludes {
@@ -106,7 +107,10 @@ impl MessageIncludes {
     /// All that was said, joined by line breaks.
     fn said(&self, case: &Case) -> Result<String, ScoreError> {
         let trace = match (case.trace(), case.steps()) {
-            (None, Err(_)) => return Ok(case.output().text()?.into_owned()),
+            // The output is what the agent said; of the user it says nothing.
+            (None, Err(_)) if self.from != From::User => {
+                return Ok(case.output().text()?.into_owned());
+            }
             (_, trace) => trace?,
         };
         let searched = |role: &Role| match self.from {

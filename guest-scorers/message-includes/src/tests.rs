@@ -9,7 +9,7 @@ fn case() -> Case {
         {"role": "system", "content": "Never mention refunds."},
         {"role": "user", "content": "Where is my order?"},
         {"role": "assistant", "content": "Order 7 is on its way."},
-        {"role": "assistant", "content": [{"type": "text", "text": "Regards,"}, {"type": "text", "text": "Ada"}]},
+        {"role": "assistant", "content": [{"type": "text", "text": "Regards,\n"}, {"type": "text", "text": "Ada"}]},
     ]))
 }
 
@@ -65,6 +65,21 @@ fn the_ground_truth_stands_in_and_an_output_for_messages() {
     assert!(of(json!([])).is_err());
     let plain = Case::new(json!("Regards, Ada")).with_ground_truth(json!("Ada"));
     assert_eq!(scorer.score(&plain).unwrap().score, Some(1.0));
+}
+
+#[test]
+fn an_output_is_no_message_of_the_user() {
+    let case = Case::new(json!("the model said hello"));
+    let score_from = |from: &str| {
+        let config = json!({"value": "hello", "from": from});
+        scorebox_sdk::configure::<MessageIncludes>(config).unwrap().score(&case)
+    };
+    assert_eq!(score_from("assistant").unwrap().score, Some(1.0));
+    assert_eq!(score_from("anyone").unwrap().score, Some(1.0));
+    assert_eq!(
+        score_from("user").unwrap_err().message(),
+        "the case has no `trace`, which this scorer needs; its `output` (a string) is no trace either"
+    );
 }
 
 #[test]

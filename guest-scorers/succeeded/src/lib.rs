@@ -12,8 +12,8 @@ use serde::Deserialize;
 /// Scores 1 when the run succeeded: it did not break off, no tool call and no sub-agent failed, and
 /// it does not wait for a person; else 0.
 ///
-/// A run broke off when the trace says so (a status, an error beside the steps), or ends with an
-/// error. A call failed when the trace says so or, where its format marks no failures, its result
+/// A run broke off when the trace says so (a status, an error beside the steps, a last answer that
+/// was cut off or blocked), or ends with an error. A call failed when the trace says so or, where its format marks no failures, its result
 /// does. Equals niceeval's `succeeded`, whose code, other than its documentation, ignores failed
 /// calls: for that, `allowFailedActions`.
 #[derive(Deserialize, JsonSchema)]

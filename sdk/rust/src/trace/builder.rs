@@ -34,6 +34,8 @@ pub(super) struct Builder {
     /// The tools that the trace declares.
     pub tools: Vec<Value>,
     pub outcome: Option<Outcome>,
+    /// What cut the last answer off.
+    pub cut_off: Option<String>,
     /// What the trace calls the item that is being read.
     pub raw_name: Option<String>,
     /// The step inside which the next ones happen.

@@ -128,6 +128,29 @@ pub(super) fn status(word: &str) -> Status {
     }
 }
 
+/// What cut an answer off, by the word that models' answers have for why they end; none where they
+/// came to their end.
+#[inline(never)]
+pub(super) fn cut_off(word: &str) -> Option<String> {
+    let cut = matches!(
+        word.to_ascii_lowercase().as_str(),
+        "length"
+            | "max_tokens"
+            | "max_output_tokens"
+            | "model_length"
+            | "model_context_window_exceeded"
+            | "content_filter"
+            | "refusal"
+            | "safety"
+            | "recitation"
+            | "blocklist"
+            | "prohibited_content"
+            | "spii"
+            | "malformed_function_call"
+    );
+    cut.then(|| format!("the answer was cut off: {}", excerpt(word, 40)))
+}
+
 /// How a call or a result ended, from the fields that many formats have for it: an error with its
 /// words, a status, an exit code.
 #[inline(never)]

@@ -9,7 +9,7 @@ use crate::trace::builder::{Builder, CallResult};
 use crate::trace::conversation::Conversation;
 use crate::trace::fields::{self, id, take, text, word};
 use crate::trace::span_messages::{
-    event_name, from_event, indexed, is_message_event, messages, parsed,
+    event_name, from_event, indexed, is_message_event, messages, of_openinference, parsed,
 };
 use crate::trace::spans::Span;
 use crate::trace::step::{Outcome, Role, Status, SubAgentCall, ToolCall};
@@ -129,6 +129,7 @@ fn kind(span: &Span) -> Kind {
         || starts("gen_ai.output.messages")
         || starts("gen_ai.prompt.")
         || starts("gen_ai.completion.")
+        || starts("llm.output_messages.")
         || span
             .events
             .iter()
@@ -193,6 +194,7 @@ impl Reader<'_> {
         }
         let mut asked = messages(&mut span.attributes, "gen_ai.input.messages");
         asked.extend(indexed(&mut span.attributes, "gen_ai.prompt."));
+        asked.extend(of_openinference(&mut span.attributes, "llm.input_messages."));
         let tools = messages(&mut span.attributes, "gen_ai.tool.definitions");
         if self.builder.tools.is_empty() {
             self.builder.tools = tools;
@@ -217,6 +219,7 @@ impl Reader<'_> {
         let first = self.builder.steps.len();
         let mut said = messages(&mut span.attributes, "gen_ai.output.messages");
         said.extend(indexed(&mut span.attributes, "gen_ai.completion."));
+        said.extend(of_openinference(&mut span.attributes, "llm.output_messages."));
         // What an agent hands over is what its model said, where that is known.
         if said.is_empty()
             && (is_model || !self.has_answers)

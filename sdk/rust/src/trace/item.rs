@@ -9,7 +9,7 @@ use crate::trace::fields::{self, Object, keys, take, word};
 use crate::trace::messages::{langchain_fields, langchain_role, read_message};
 use crate::trace::read::holds_list;
 use crate::trace::step::Role;
-use crate::trace::{atif, items, parts, plain, stream};
+use crate::trace::{atif, codex, items, openhands, parts, plain, pydantic, stream};
 
 /// Whether an object is one item of a list, and no wrapper around it.
 pub(super) fn is_item(object: &Object) -> bool {
@@ -17,10 +17,13 @@ pub(super) fn is_item(object: &Object) -> bool {
     word(object, "role").is_some()
         || typed.is_some_and(|kind| {
             items::is_item(kind)
+                || codex::is_line(kind, object)
                 || stream::is_event(kind)
                 || stream::is_transcript_line(kind, object)
         })
         || parts::is_part(object)
+        || pydantic::is_message(object)
+        || openhands::is_event(object)
         || atif::is_step(object)
         || plain::is_step(object) && (!holds_list(object) || plain::is_whole(object))
 }
@@ -47,6 +50,12 @@ pub(super) fn read_item(builder: &mut Builder, item: Value) -> Result<(), String
     let kind = word(&object, "type").unwrap_or_default().to_owned();
     if let Some(role) = langchain_role(&object) {
         read_message(builder, role, langchain_fields(object));
+    } else if pydantic::is_message(&object) {
+        pydantic::read_message(builder, object);
+    } else if openhands::is_event(&object) {
+        openhands::read_event(builder, object);
+    } else if codex::is_line(&kind, &object) {
+        codex::read_line(builder, &kind, object)?;
     } else if stream::is_event(&kind) {
         stream::read_event(builder, &kind, object);
     } else if stream::is_transcript_line(&kind, &object) {
@@ -61,6 +70,8 @@ pub(super) fn read_item(builder: &mut Builder, item: Value) -> Result<(), String
         parts::read_parts(builder, &Role::Assistant, vec![Value::Object(object)]);
     } else if atif::is_step(&object) {
         atif::read_step(builder, object);
+    } else if let Some(error) = adk_error(&mut object) {
+        builder.error(error);
     } else if let Some(role) = google_role(&mut object) {
         read_message(builder, role, object);
     } else if is_result(&object) {
@@ -122,6 +133,13 @@ fn is_result(object: &Object) -> bool {
                 | "function_response"
         )
     )
+}
+
+/// What went wrong, in an event of Google's agent kit that says so.
+fn adk_error(event: &mut Object) -> Option<String> {
+    word(event, "author")?;
+    let code = fields::text(event, &["errorCode", "error_code"])?;
+    Some(fields::text(event, &["errorMessage", "error_message"]).unwrap_or(code))
 }
 
 /// The role of a message of Google's that has its content beside who wrote it.

@@ -6,16 +6,21 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use crate::trace::builder::{Builder, CallResult};
-use crate::trace::calls::{add_call, has_arguments, is_call};
+use crate::trace::calls::{add_call, has_arguments, is_call, read_call};
 use crate::trace::fields::{self, Object, id, list, take, text, word};
 use crate::trace::item::kind;
-use crate::trace::parts::{is_part, is_spoken, read_part, read_parts};
-use crate::trace::step::{Role, Status, Step, StepKind};
+use crate::trace::parts::{is_part, is_spoken, read_part, read_parts, unknown};
+use crate::trace::step::{Role, Status, Step, StepKind, ToolCall};
 
 /// Reads one message of a role.
 pub(super) fn read_message(builder: &mut Builder, role: Role, mut message: Object) {
     let outer = builder.start_ms;
     builder.start_ms = fields::time_ms(message.get("timestamp")).or(outer);
+    if role == Role::Assistant {
+        let reasons = ["stop_reason", "finish_reason", "finishReason"];
+        let reason = reasons.iter().find_map(|key| word(&message, key));
+        builder.cut_off = reason.and_then(fields::cut_off);
+    }
     let first = builder.steps.len();
     let usage = ["usage", "usage_metadata", "usageMetadata"];
     let usage = usage.iter().find_map(|key| fields::usage(message.get(*key)));
@@ -28,6 +33,11 @@ pub(super) fn read_message(builder: &mut Builder, role: Role, mut message: Objec
             }
         }
         Content::Parts(parts) => {
+            if let (Some(what), true) =
+                (parts.first().and_then(unknown), parts.iter().all(|part| unknown(part).is_some()))
+            {
+                builder.refuse(format!("a part of a message in it {what}"));
+            }
             // Anthropic sends results and words of the user in one message.
             let (results, parts) = parts.into_iter().partition(is_result_of_user(&role));
             read_results(builder, results);
@@ -179,7 +189,11 @@ fn after(builder: &mut Builder, message: &mut Object, first: usize) {
     }
     let steps = builder.steps.get(first..).unwrap_or_default();
     let given: BTreeSet<String> = steps.iter().filter_map(call_id).collect();
-    let mut calls = list(message, &["tool_calls", "toolCalls"]).unwrap_or_default();
+    let mut calls = match take(message, &["tool_calls", "toolCalls"]) {
+        Some(Value::Array(calls)) => calls,
+        Some(call @ Value::Object(_)) => vec![call],
+        _ => Vec::new(),
+    };
     // LangChain keeps what the provider wrote, which may be all there is.
     let mut provider = match take(message, &["additional_kwargs"]) {
         Some(Value::Object(provider)) if calls.is_empty() && given.is_empty() => provider,
@@ -197,6 +211,20 @@ fn after(builder: &mut Builder, message: &mut Object, first: usize) {
     }
     if let Some(invocations) = list(message, &["toolInvocations"]) {
         read_calls(builder, invocations, &given);
+    }
+    for call in list(message, &["invalid_tool_calls"]).unwrap_or_default() {
+        if let Value::Object(call) = call {
+            invalid_call(builder, call);
+        }
+    }
+}
+
+/// A call that LangChain could not read: its arguments are the text of no JSON.
+fn invalid_call(builder: &mut Builder, mut call: Object) {
+    let why = text(&mut call, &["error"]);
+    if let Some(call) = read_call(call) {
+        let why = why.unwrap_or_else(|| "the arguments are not JSON".to_owned());
+        builder.call(ToolCall { arguments_error: Some(why), ..call });
     }
 }
 

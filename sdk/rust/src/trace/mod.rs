@@ -24,6 +24,9 @@
 //! | Inspect samples and events | `messages` or `events` beside `epoch`, `scores` …; `event` in each item | `inspect` |
 //! | ATIF trajectories | `schema_version` of `ATIF-…`, or `steps` beside `agent` | `atif` |
 //! | LangChain messages | `type` of `human`, `ai`, `tool`, `system` | `messages` |
+//! | Pydantic AI's messages | `part_kind` in the `parts` | `pydantic` |
+//! | OpenHands' events | `source` beside `action` and `args`, or beside `observation` | `openhands` |
+//! | lines of Codex | `type` of `item.completed`, `response_item` … | `codex` |
 //! | niceeval's event stream, Claude Code's transcript lines | `type` of `action.called` …; `type` beside `message` | `stream` |
 //! | Responses API items | `type` of `function_call`, `function_call_output`, `reasoning` … | `items` |
 //! | chat messages: OpenAI (tool calls with JSON text or objects, with or without ids, `function_call`), Anthropic, Google, AI SDK, tau-bench | `role` | `messages`, `parts` |
@@ -52,6 +55,7 @@ mod assignment;
 mod atif;
 mod builder;
 mod calls;
+mod codex;
 mod conversation;
 mod count;
 mod expected;
@@ -63,9 +67,11 @@ mod items;
 mod logs;
 mod messages;
 mod names;
+mod openhands;
 mod parts;
 mod pattern;
 mod plain;
+mod pydantic;
 mod read;
 mod span_messages;
 mod spans;
@@ -289,9 +295,10 @@ impl TraceError {
     fn unknown(found: &str) -> Self {
         Self::new(format!(
             "is in no shape that is understood: {found}. Understood are chat messages (OpenAI, \
-             Anthropic, Google, LangChain, AI SDK, tau-bench), Responses API items, OpenTelemetry \
-             GenAI spans, ATIF trajectories, Inspect samples, niceeval events, and steps that name \
-             their tool (`tool`, `action`, `name` with `arguments`)"
+             Anthropic, Google, Bedrock, LangChain, AI SDK, Pydantic AI, tau-bench), Responses API \
+             items, OpenTelemetry GenAI spans, ATIF trajectories, Inspect samples, events of \
+             niceeval, Claude Code, Codex and OpenHands, and steps that name their tool (`tool`, \
+             `action`, `name` with `arguments`)"
         ))
     }
 

@@ -17,13 +17,13 @@ pub(super) fn read_parts(builder: &mut Builder, role: &Role, parts: Vec<Value>) 
         let part = match part {
             Value::Object(part) => part,
             Value::String(text) => {
-                say(&mut said, &text);
+                say(&mut said, role, &text);
                 continue;
             }
             _ => continue,
         };
         match spoken(part) {
-            Ok(text) => say(&mut said, &text),
+            Ok(text) => say(&mut said, role, &text),
             Err(part) => {
                 builder.message(role.clone(), std::mem::take(&mut said));
                 read_part(builder, part);
@@ -33,8 +33,10 @@ pub(super) fn read_parts(builder: &mut Builder, role: &Role, parts: Vec<Value>) 
     builder.message(role.clone(), said);
 }
 
-fn say(said: &mut String, text: &str) {
-    if !said.is_empty() && !text.is_empty() {
+/// What a model says may be in parts that end anywhere, as before a citation; what it is told is in
+/// parts that stand for themselves.
+fn say(said: &mut String, role: &Role, text: &str) {
+    if *role != Role::Assistant && !said.is_empty() && !text.is_empty() {
         said.push('\n');
     }
     said.push_str(text);
@@ -73,6 +75,29 @@ pub(super) fn is_part(part: &Object) -> bool {
         Some(kind) => is_call(kind) || is_result(kind) || is_thinking(kind) || kind == "text",
         None => GOOGLE_AND_BEDROCK.iter().any(|key| part.get(*key).is_some_and(Value::is_object)),
     }
+}
+
+/// What a part may have that says and does nothing.
+const MEDIA: [&str; 12] = [
+    "text",
+    "thought",
+    "inlineData",
+    "inline_data",
+    "fileData",
+    "file_data",
+    "image",
+    "document",
+    "video",
+    "audio",
+    "cachePoint",
+    "guardContent",
+];
+
+/// The keys of an object, where a part has to be, of which nothing says what it is.
+pub(super) fn unknown(part: &Value) -> Option<String> {
+    let part = part.as_object()?;
+    let is_known = part.contains_key("type") || is_part(part) || fields::has(part, &MEDIA);
+    (!is_known).then(|| fields::keys(part))
 }
 
 const GOOGLE_AND_BEDROCK: [&str; 11] = [

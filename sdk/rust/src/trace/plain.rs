@@ -64,7 +64,9 @@ pub(super) fn read_step(builder: &mut Builder, mut step: Object) -> Result<(), S
     if has(&step, &["toolCalls", "toolResults"]) {
         builder.message(Role::Assistant, text(&mut step, &["text"]).unwrap_or_default());
     }
-    let observation = take(&mut step, &["observation"]);
+    let observation = take(&mut step, &["observation"]).or_else(|| {
+        text(&mut step, &["observations"]).filter(|text| !text.is_empty()).map(Value::String)
+    });
     let results = list(&mut step, &RESULT_LISTS).unwrap_or_default();
     let mut calls = Vec::new();
     if is_final(&step) {

@@ -45,6 +45,9 @@ pub(super) fn read(builder: &mut Builder, value: Value) -> Result<(), TraceError
     if let Some(what) = builder.refused.take() {
         return Err(TraceError::unknown(&what));
     }
+    if let Some(why) = builder.cut_off.take() {
+        builder.outcome.get_or_insert(Outcome::Failed(Some(why)));
+    }
     Ok(())
 }
 
@@ -107,15 +110,36 @@ fn read_list(
     {
         return read_object(builder, std::mem::take(only), deeper);
     }
+    // The answers of a conversation's models, one after the other.
+    if let Some(deeper) = wrappers.checked_sub(1)
+        && !items.is_empty()
+        && items.iter().all(|item| item.as_object().is_some_and(is_answer))
+    {
+        for answer in items {
+            read_value(builder, answer, deeper)?;
+        }
+        return Ok(());
+    }
     name_calls(&mut items);
+    let is_one = wrappers == 0 && items.len() == 1;
     for (index, item) in items.into_iter().enumerate() {
         if builder.overflow {
             break;
         }
-        read_item(builder, item)
-            .map_err(|what| TraceError::unknown(&format!("item {index} {what}")))?;
+        read_item(builder, item).map_err(|what| {
+            let which = if is_one { "it".to_owned() } else { format!("item {index}") };
+            TraceError::unknown(&format!("{which} {what}"))
+        })?;
     }
     Ok(())
+}
+
+/// Whether an object is what an API answered, as a whole.
+fn is_answer(object: &Object) -> bool {
+    let filled =
+        |key: &&str| object.get(*key).and_then(Value::as_array).is_some_and(|l| !l.is_empty());
+    let is_response = word(object, "object") == Some("response") && filled(&"output");
+    !is_item(object) && (is_response || ["choices", "candidates"].iter().any(filled))
 }
 
 /// Whether the only item of a list is no item, but has the items in it.
@@ -225,8 +249,18 @@ fn read_object(
         }
         let first = builder.steps.len();
         let answer = answers.into_iter().next().and_then(|mut answer| {
-            let message = answer.as_object_mut()?;
-            take(message, &["message", "content"])
+            let answer = answer.as_object_mut()?;
+            let reasons = ["finish_reason", "finishReason"];
+            let reason = reasons.iter().find_map(|key| word(answer, key)).map(str::to_owned);
+            let mut message = take(answer, &["message", "content"]);
+            match message.as_mut().and_then(Value::as_object_mut).zip(reason) {
+                Some((message, reason)) => {
+                    message.entry("finish_reason").or_insert(reason.into());
+                }
+                // One that was blocked has nothing to say.
+                None => builder.cut_off = word(answer, reasons[1]).and_then(fields::cut_off),
+            }
+            message
         });
         let read = answer.map_or(Ok(()), |answer| read_list(builder, vec![answer], 0));
         builder.usage(first, usage);

@@ -71,6 +71,48 @@ pub(super) fn indexed(attributes: &mut Object, prefix: &str) -> Vec<Value> {
     found.into_values().map(message).collect()
 }
 
+/// Messages under numbered keys, as OpenInference writes them: `llm.output_messages.0.message.role`,
+/// `llm.output_messages.0.message.tool_calls.0.tool_call.function.name`.
+pub(super) fn of_openinference(attributes: &mut Object, prefix: &str) -> Vec<Value> {
+    let mut found: BTreeMap<usize, (Object, BTreeMap<usize, Object>)> = BTreeMap::new();
+    let keys: Vec<String> =
+        attributes.keys().filter(|key| key.starts_with(prefix)).cloned().collect();
+    for key in keys {
+        let Some(value) = attributes.remove(&key) else {
+            continue;
+        };
+        let path = key[prefix.len()..].split_once(".message.");
+        let Some((Ok(number), path)) = path.map(|(number, path)| (number.parse(), path)) else {
+            continue;
+        };
+        let (message, calls) = found.entry(number).or_default();
+        let Some(path) = path.strip_prefix("tool_calls.") else {
+            message.insert(path.to_owned(), value);
+            continue;
+        };
+        let path = path.split_once(".tool_call.");
+        if let Some((Ok(call), field)) = path.map(|(call, field)| (call.parse(), field)) {
+            let field = field.strip_prefix("function.").unwrap_or(field);
+            calls.entry(call).or_default().insert(field.to_owned(), value);
+        }
+    }
+    let message = |(mut message, calls): (Object, BTreeMap<usize, Object>)| {
+        // A text in parts has a key for each of them.
+        if !message.contains_key("content") {
+            let texts = message.iter().filter(|(key, _)| key.ends_with(".message_content.text"));
+            let texts: Vec<_> = texts.filter_map(|(_, text)| text.as_str()).collect();
+            let text = texts.concat();
+            message.insert("content".to_owned(), text.into());
+        }
+        if !calls.is_empty() {
+            let calls = calls.into_values().map(Value::Object).collect();
+            message.insert("tool_calls".to_owned(), calls);
+        }
+        Value::Object(message)
+    };
+    found.into_values().map(message).collect()
+}
+
 /// The name of an event: its own, or as log records have it, also among the attributes.
 pub(super) fn event_name(event: &Object) -> Option<&str> {
     let own = ["event_name", "eventName", "name"].iter().find_map(|key| word(event, key));

@@ -192,7 +192,7 @@ impl ToolCall {
         if let Some(error) = &self.error {
             return Some(Cow::Borrowed(error));
         }
-        self.result.as_ref().map(names::words)
+        self.result.as_ref().filter(|result| !result.is_null()).map(names::words)
     }
 
     /// What the tool does, in a word that is the same for every agent: `shell`, `file_read`,

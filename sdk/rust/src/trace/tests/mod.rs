@@ -4,6 +4,7 @@
 mod hostile;
 mod matching;
 mod messages;
+mod programs;
 mod spellings;
 mod steps;
 mod streams;

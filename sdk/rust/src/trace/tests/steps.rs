@@ -79,7 +79,7 @@ fn an_unknown_shape_says_what_was_found() {
         refusal(json!([{"role": "user", "content": "x"}, {"speaker": "a", "words": 1}])),
         "item 1 is an object with the keys `speaker`, `words`"
     );
-    assert_eq!(refusal(json!({"answer": 5})), "item 0 is an object with the keys `answer`");
+    assert_eq!(refusal(json!({"answer": 5})), "it is an object with the keys `answer`");
     assert_eq!(refusal(json!([1])), "item 0 is a number");
     assert_eq!(refusal(json!([[1, 2]])), "item 0 is an array, and no action with its observation");
     assert_eq!(refusal(json!(5)), "it is a number");

@@ -12,7 +12,8 @@ fn refusal(value: Value) -> String {
 #[test]
 fn an_id_or_a_number_makes_no_step() {
     let keys = "item 0 is an object with the keys";
-    assert!(refusal(json!({"id": 7, "answer": "x"})).contains(&format!("{keys} `answer`, `id`")));
+    let whole = refusal(json!({"id": 7, "answer": "x"}));
+    assert!(whole.contains(": it is an object with the keys `answer`, `id`"), "{whole}");
     assert!(refusal(json!([{"id": "1", "foo": 2}])).contains(&format!("{keys} `foo`, `id`")));
     assert!(refusal(json!([{"step": 1, "foo": 2}])).contains(&format!("{keys} `foo`, `step`")));
     assert!(refusal(json!({"id": "x", "result": {"messages": []}})).contains("`id`, `result`"));
