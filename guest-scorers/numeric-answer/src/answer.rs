@@ -172,5 +172,6 @@ mod tests {
         assert_eq!(last_number("5 apples and 6.5 pears."), Some(6.5));
         assert_eq!(last_number("16-3=<<16-3=13>>13 marbles"), Some(13.0));
         assert_eq!(last_number("none"), None);
+        assert_eq!(last_number("1e999 ".repeat(100_000).as_str()), None);
     }
 }

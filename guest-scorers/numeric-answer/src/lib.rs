@@ -23,8 +23,9 @@ pub use number::{number_in, whole_number};
 ///
 /// The final number stands after the last marker: `A:` at the start of a line, `####`, `answer is`,
 /// `answer:` or `\boxed{}`; or it is the whole output. Thousands commas, currency and per cent signs
-/// are read over, `3/4` is 0.75. The expected number is the case's ground truth or the configured
-/// `value`; of a list of them any one will do. Agrees with the labels of GSM8K (Cobbe et al. 2021).
+/// are read over, `3/4` is 0.75. What is too large for a number, such as the commit `3e8491f`, is
+/// passed over. The expected number is the case's ground truth or the configured `value`; of a list
+/// of them any one will do. Agrees with the labels of GSM8K (Cobbe et al. 2021).
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NumericAnswer {

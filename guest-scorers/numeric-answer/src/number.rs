@@ -50,10 +50,11 @@ pub(crate) fn find(text: &str, from: usize) -> Option<Found> {
     if let Some(below) = below
         && let Some(denominator) = find_decimal(below, 0)
         && denominator.start == 0
-        && denominator.value != 0.0
+        && let value = numerator.value / denominator.value
+        && value.is_finite()
     {
         return Some(Found {
-            value: numerator.value / denominator.value,
+            value,
             start: numerator.start,
             end: text.len() - below.len() + denominator.end,
         });
@@ -61,8 +62,22 @@ pub(crate) fn find(text: &str, from: usize) -> Option<Found> {
     Some(numerator)
 }
 
-/// The first decimal number: sign, digits with commas, fraction, exponent.
+/// The first decimal number that is not too large for one: sign, digits with commas, fraction,
+/// exponent.
 fn find_decimal(text: &str, from: usize) -> Option<Found> {
+    let mut from = from;
+    loop {
+        let found = decimal(text, from)?;
+        if found.value.is_finite() {
+            return Some(found);
+        }
+        // Such as the commit `3e8491f`: the text may yet state its number.
+        from = found.end;
+    }
+}
+
+/// The first decimal number, infinite where it is too large.
+fn decimal(text: &str, from: usize) -> Option<Found> {
     let bytes = text.as_bytes();
     let is_digit = |index: usize| bytes.get(index).is_some_and(u8::is_ascii_digit);
     let first = (from..bytes.len()).find(|&index| is_digit(index))?;
@@ -83,7 +98,7 @@ fn find_decimal(text: &str, from: usize) -> Option<Found> {
     }
     end = exponent_end(bytes, end);
     let digits = text[start..end].replace(',', "");
-    let value: f64 = digits.parse().ok().filter(|value: &f64| value.is_finite())?;
+    let value: f64 = digits.parse().ok()?;
     let (sign, start) = sign_before(text, from, start);
     Some(Found { value: sign * value, start, end })
 }
@@ -198,6 +213,17 @@ mod tests {
     fn a_chain_ends_in_its_result() {
         assert_eq!(number_in("3 + 4 = 7 apples"), Some(7.0));
         assert_eq!(number_in("5 apples (x = 3)"), Some(5.0));
+    }
+
+    #[test]
+    fn what_is_too_large_for_a_number_is_passed_over() {
+        assert_eq!(number_in("3e8491f and 42"), Some(42.0));
+        assert_eq!(number_in("1e999-5"), Some(5.0));
+        assert_eq!(number_in("1e999"), None);
+        assert_eq!(whole_number("1e999"), None);
+        assert_eq!(whole_number("1e300/1e-300"), None);
+        assert_eq!(number_in("2/1e999 of 7"), Some(2.0));
+        assert_eq!(number_in("5/0"), Some(5.0));
     }
 
     #[test]

@@ -32,6 +32,20 @@ fn without_a_marked_answer_the_score_is_0_and_the_option_is_named() {
 }
 
 #[test]
+fn what_only_looks_like_a_number_hides_none() {
+    let config = json!({"fallback": "last-number"});
+    // The name of a commit, which is too large for a number.
+    let commit = "commit 3e8491f fixed it, so there are 42";
+    assert!(right(config.clone(), commit, json!(42)));
+    assert!(right(json!({}), "A: by 3e8491f it is 42", json!(42)));
+    let none = score(config.clone(), json!("see commit 3e8491f"), json!(42));
+    assert_eq!(none.meta, Some(json!({"answer": null, "expected": 42})));
+    // No answer is infinite.
+    let quotient = score(json!({"tolerance": 1}), json!("A: 1e300/1e-300"), json!(42));
+    assert_eq!(quotient.meta, Some(json!({"answer": 1e300, "expected": 42})));
+}
+
+#[test]
 fn a_pattern_takes_the_markers_place() {
     let config = json!({"pattern": "(?i)total\\s*=\\s*(\\S+)"});
     assert!(right(config.clone(), "TOTAL = 4, Total = $18", json!(18)));

@@ -25,7 +25,8 @@ use serde_json::{Map, json};
 /// number, so `.usage.outputTokens <= 10000` also holds where the case has no usage;
 /// `.usage.outputTokens | values | . <= 10000` gives nothing there. All of jq is there but files,
 /// modules, clock, environment, `input`, `halt`, dates and the formats `@base64`, `@html`, `@uri`; regular
-/// expressions have the syntax of regex-lite. Fuel bounds an expression that does not end.
+/// expressions have the syntax of regex-lite, and `fromjson` fails where a text nests more than 127 deep.
+/// Fuel bounds an expression that does not end.
 ///
 /// Stands in for niceeval's `satisfies`, and for promptfoo's `javascript` and `python` of one line.
 #[derive(Deserialize, JsonSchema)]

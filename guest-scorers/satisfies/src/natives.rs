@@ -1,17 +1,21 @@
 //! Filters of jq that jaq brings only together with dates and the environment: regular expressions, and
-//! the functions on numbers that a formula needs.
+//! the functions on numbers that a formula needs. And `fromjson`, of which jaq's knows no bound.
 
 use jaq_core::data::JustLut;
 use jaq_core::native::{Filter, Fun, bome, run, v};
-use jaq_core::{Cv, RunPtr};
-use jaq_json::{Error, Map, Val, ValR};
+use jaq_core::{Cv, Exn, RunPtr};
+use jaq_json::{Error, Map, Val, ValR, read};
 use jaq_std::ValT as _;
 use regex_lite::{Regex, RegexBuilder};
+use scorebox_sdk::excerpt;
 
 type Data = JustLut<Val>;
 
 pub(crate) fn natives() -> impl Iterator<Item = Fun<Data>> {
-    let natives: [Filter<RunPtr<Data>>; 9] = [
+    let natives: [Filter<RunPtr<Data>>; 10] = [
+        ("fromjson", v(0), |cv| {
+            Box::new(from_json(&cv.1).into_iter().map(|value| value.map_err(Exn::from)))
+        }),
         ("matches", v(2), |cv| bome(matches(cv, Parts { between: false, matched: true }))),
         ("split_", v(2), |cv| bome(matches(cv, Parts { between: true, matched: false }))),
         ("split_matches", v(2), |cv| bome(matches(cv, Parts { between: true, matched: true }))),
@@ -26,6 +30,62 @@ pub(crate) fn natives() -> impl Iterator<Item = Fun<Data>> {
         }),
     ];
     natives.into_iter().map(run::<Data>)
+}
+
+/// How deep JSON in a text may nest, as in the case itself; jaq's reader recurses with it.
+const DEPTH: usize = 127;
+
+/// The JSON values in a text, up to where it is none.
+fn from_json(input: &Val) -> Vec<ValR> {
+    let Some(text) = input.as_utf8_bytes() else {
+        return vec![Err(Error::typ(input.clone(), "string"))];
+    };
+    let fail = |why: &dyn std::fmt::Display| {
+        let input = input.to_string();
+        Error::str(format_args!("cannot parse {} as JSON: {why}", excerpt(&input, 80)))
+    };
+    if depth(text) > DEPTH {
+        return vec![Err(fail(&format_args!("it nests more than {DEPTH} deep")))];
+    }
+    let mut values = Vec::new();
+    for value in read::parse_many(text) {
+        let is_wrong = value.is_err();
+        values.push(value.map_err(|error| fail(&error)));
+        // The reader would go on inside of what it could not read, where brackets are others.
+        if is_wrong {
+            break;
+        }
+    }
+    values
+}
+
+/// How deep brackets nest outside of strings and of comments, which jaq's reader knows too.
+fn depth(json: &[u8]) -> usize {
+    let (mut depth, mut deepest) = (0_usize, 0);
+    let mut bytes = json.iter();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'[' | b'{' => depth += 1,
+            b']' | b'}' => depth = depth.saturating_sub(1),
+            b'#' => {
+                bytes.find(|byte| **byte == b'\n');
+            }
+            b'"' => {
+                while let Some(byte) = bytes.next() {
+                    match byte {
+                        b'"' => break,
+                        b'\\' => {
+                            bytes.next();
+                        }
+                        _ => {}
+                    }
+                }
+            }
+            _ => {}
+        }
+        deepest = deepest.max(depth);
+    }
+    deepest
 }
 
 fn number(value: &Val) -> Result<f64, Error> {

@@ -103,6 +103,46 @@ fn regular_expressions_are_those_of_jq() {
 }
 
 #[test]
+fn json_in_a_text_is_read() {
+    let is = |expression: &str, output: &str| {
+        assert_eq!(gives(expression, json!(output)), Some(1.0), "{expression} of {output}");
+    };
+    is(".output | fromjson | .a == [1, null]", r#" {"a": [1, null]} "#);
+    is("[.output | fromjson] == [1, [2], \"a\"]", "1 [2] # comment [\n \"a\"");
+    is("[.output | fromjson] == []", "");
+    is("[.output | fromjson?] == [1]", "1 ] [");
+    is(".output | tonumber == 7", "7");
+    let wrong = failure(".output | fromjson", json!("x"));
+    assert!(wrong.ends_with("as JSON: byte offset 0: value expected\""), "{wrong}");
+    assert!(failure(".output | fromjson", json!(1)).contains("cannot use 1 as string"));
+}
+
+#[test]
+fn json_in_a_text_that_nests_too_deep_is_an_error_that_can_be_caught() {
+    let nested = |depth: usize| "[".repeat(depth) + &"]".repeat(depth);
+    // As much stack as a component has.
+    let gives = |expression: &'static str, output: String| {
+        let run = move || gives(expression, json!(output));
+        let thread = std::thread::Builder::new().stack_size(512 << 10).spawn(run).unwrap();
+        thread.join().unwrap()
+    };
+    assert_eq!(gives(".output | fromjson | true", nested(127)), Some(1.0));
+    assert_eq!(gives(".output | fromjson? | true", nested(128)), None);
+    assert_eq!(gives(".output | fromjson? | true", "[".repeat(20_000)), None);
+    assert_eq!(gives(".output | fromjson? | true", "{\"a\":".repeat(20_000)), None);
+    assert_eq!(gives("try (.output | fromjson) catch false", "[".repeat(20_000)), Some(0.0));
+    assert_eq!(gives(".output | tonumber? | true", "[".repeat(20_000)), None);
+    // Brackets in a string do not nest, and a string that is none hides none.
+    let string = |text: &str| format!("\"{text}\"");
+    assert_eq!(gives(".output | fromjson | true", string(&"[".repeat(20_000))), Some(1.0));
+    assert_eq!(gives(".output | fromjson? | true", format!("\"\\q{}", "[".repeat(20_000))), None);
+    let quote = string(&format!("\\\"{}", "[".repeat(20_000)));
+    assert_eq!(gives(".output | fromjson | true", quote), Some(1.0));
+    let error = failure(".output | fromjson", json!("[".repeat(20_000)));
+    assert!(error.ends_with("as JSON: it nests more than 127 deep\""), "{error}");
+}
+
+#[test]
 fn formulas_have_functions() {
     let is = |expression: &str| assert_eq!(gives(expression, json!(8)), Some(1.0), "{expression}");
     is(".output | log2 == 3");

@@ -2,20 +2,24 @@
 
 mod dialects;
 mod fences;
+mod links;
 
 use dialects::Dialect;
 use fences::sql_blocks;
+use links::{BRACKETS, JOIN, LINKS, longest_path};
 use scorebox_sdk::{Case, Info, JsonSchema, Score, ScoreError, Scorer, excerpt, schemars};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use sqlparser::parser::Parser;
+use sqlparser::parser::{Parser, ParserError};
+use sqlparser::tokenizer::Tokenizer;
 
 /// Scores 1 when the output parses as SQL, else 0.
 ///
 /// There may be several statements, parted by semicolons; there has to be one. With `at` `fenced` the code
 /// blocks of a Markdown text that are marked `sql`, or not marked, are looked at, and one that parses will
 /// do; a text without such a block is looked at as a whole. The grammar is that of the crate sqlparser,
-/// which is laxer than most databases.
+/// which is laxer than most databases. SQL that nests more than 50 deep (a subquery counts as two), or that
+/// chains more than 2000 operators (a join counts as 16, brackets as 9), is not parsed: that is an error.
 ///
 /// Stands in for promptfoo's `is-sql`, and with `at` `fenced` for its `contains-sql`; theirs is another
 /// grammar.
@@ -54,42 +58,82 @@ impl Scorer for SqlValid {
             At::Whole => Vec::new(),
             At::Fenced => sql_blocks(&text),
         };
-        let found = if blocks.is_empty() {
-            self.statements(&text)
-        } else {
-            let found: Vec<_> = blocks.iter().map(|block| self.statements(block)).collect();
-            let parsed = found.iter().find(|found| found.is_ok()).cloned();
-            parsed.unwrap_or_else(|| found[0].clone())
-        };
+        let found =
+            if blocks.is_empty() { self.statements(&text) } else { self.first_sql(&blocks) };
         let score = Score::pass(found.is_ok() != self.negate);
         Ok(match found {
             Ok(1) => score.reason("1 statement of SQL").meta(json!({ "statements": 1 })),
             Ok(count) => score
                 .reason(format!("{count} statements of SQL"))
                 .meta(json!({ "statements": count })),
-            Err(problem) => score.reason(format!("no SQL: {}", excerpt(&problem, 200))),
+            Err(Problem::Wrong(why)) => score.reason(format!("no SQL: {}", excerpt(&why, 200))),
+            Err(Problem::NotParsed(why)) => return Err(ScoreError::invalid_input(why)),
         })
     }
 }
 
-impl SqlValid {
-    /// How many statements a text has, or what is wrong with it.
-    fn statements(&self, text: &str) -> Result<usize, String> {
-        let dialect = self.dialect.grammar();
-        let parser = Parser::new(dialect.as_ref()).with_recursion_limit(RECURSION_LIMIT);
-        let statements = parser.try_with_sql(text).and_then(|mut parser| parser.parse_statements());
-        match statements {
-            Ok(statements) if statements.is_empty() => Err("there is no statement".to_owned()),
-            Ok(statements) => {
-                let count = statements.len();
-                // A sum of thousands of terms is a tree as deep, and freeing it would recurse; the memory is
-                // gone with the score.
-                std::mem::forget(statements);
-                Ok(count)
-            }
-            Err(error) => Err(error.to_string()),
+/// Why a text has no statements.
+enum Problem {
+    /// It is no SQL.
+    Wrong(String),
+    /// Whether it is SQL is not known: the parser has no stack for it.
+    NotParsed(String),
+}
+
+impl Problem {
+    fn too_long() -> Self {
+        Self::NotParsed(format!(
+            "the SQL in `output` is not parsed: it chains more than {LINKS} operators (a join counts as \
+             {JOIN}, brackets as {BRACKETS})"
+        ))
+    }
+}
+
+impl From<ParserError> for Problem {
+    fn from(error: ParserError) -> Self {
+        match error {
+            ParserError::RecursionLimitExceeded => Self::NotParsed(format!(
+                "the SQL in `output` is not parsed: it nests more than {RECURSION_LIMIT} deep"
+            )),
+            error => Self::Wrong(error.to_string()),
         }
     }
+}
+
+impl SqlValid {
+    /// The statements of the first block that parses; else what is wrong with the first that was not parsed,
+    /// or with the first.
+    fn first_sql(&self, blocks: &[String]) -> Result<usize, Problem> {
+        let mut first = None;
+        for block in blocks {
+            match (self.statements(block), &first) {
+                (Ok(count), _) => return Ok(count),
+                (Err(problem @ Problem::NotParsed(_)), Some(Problem::Wrong(_)))
+                | (Err(problem), None) => first = Some(problem),
+                _ => {}
+            }
+        }
+        Err(first.unwrap_or_else(no_statement))
+    }
+
+    /// How many statements a text has, or what is wrong with it.
+    fn statements(&self, text: &str) -> Result<usize, Problem> {
+        let dialect = self.dialect.grammar();
+        let tokens = Tokenizer::new(dialect.as_ref(), text).tokenize_with_location();
+        let tokens = tokens.map_err(ParserError::from)?;
+        if longest_path(&tokens) > LINKS {
+            return Err(Problem::too_long());
+        }
+        let parser = Parser::new(dialect.as_ref()).with_recursion_limit(RECURSION_LIMIT);
+        match parser.with_tokens_with_locations(tokens).parse_statements()?.len() {
+            0 => Err(no_statement()),
+            count => Ok(count),
+        }
+    }
+}
+
+fn no_statement() -> Problem {
+    Problem::Wrong("there is no statement".to_owned())
 }
 
 /// How deep expressions and queries may nest; the parser recurses with them.

@@ -96,11 +96,90 @@ fn negate_turns_the_score_around() {
     assert!(!valid(json!({"negate": true}), "SELECT 1"));
 }
 
+fn refusal(config: Value, output: &str) -> String {
+    let scorer: SqlValid = scorebox_sdk::configure(config).unwrap();
+    scorer.score(&Case::new(json!(output))).unwrap_err().message().to_owned()
+}
+
+/// Runs what is asserted in as much stack as a component has.
+fn in_a_components_stack(assertions: fn()) {
+    let thread = std::thread::Builder::new().stack_size(512 << 10);
+    thread.spawn(assertions).unwrap().join().unwrap();
+}
+
+const TOO_DEEP: &str = "the SQL in `output` is not parsed: it nests more than 50 deep";
+const TOO_LONG: &str = "the SQL in `output` is not parsed: it chains more than 2000 operators (a join \
+                        counts as 16, brackets as 9)";
+
 #[test]
-fn nesting_is_bounded() {
-    let deep = format!("SELECT {}1{}", "(".repeat(10_000), ")".repeat(10_000));
-    assert!(!valid(json!({}), &deep));
-    assert!(valid(json!({}), &format!("SELECT {}1{}", "(".repeat(10), ")".repeat(10))));
-    let unions = vec!["SELECT 1"; 2000].join(" UNION ");
-    assert!(valid(json!({}), &unions));
+fn what_nests_too_deep_is_not_parsed() {
+    let deep = |depth| format!("SELECT {}1{}", "(".repeat(depth), ")".repeat(depth));
+    assert!(valid(json!({}), &deep(10)));
+    assert_eq!(refusal(json!({}), &deep(60)), TOO_DEEP);
+    assert_eq!(refusal(json!({}), &deep(10_000)), TOO_LONG);
+    // Neither is it known not to be SQL.
+    assert_eq!(refusal(json!({"negate": true}), &deep(60)), TOO_DEEP);
+}
+
+#[test]
+fn chains_are_parsed_in_the_stack_that_there_is() {
+    in_a_components_stack(|| {
+        let sum = |terms| vec!["1"; terms].join("+");
+        assert!(valid(json!({}), &format!("SELECT {}", sum(2000))));
+        // What is parsed of a statement that breaks off is freed, too.
+        assert!(!valid(json!({}), &format!("SELECT {}+", sum(2000))));
+        assert!(!valid(json!({}), &format!("SELECT {}; nonsense", sum(2000))));
+        let unions = vec!["SELECT 1, 2"; 2000].join(" UNION ");
+        assert!(valid(json!({}), &unions));
+        assert!(!valid(json!({}), &format!("{unions} nonsense 1")));
+        assert!(!valid(json!({}), &format!("CREATE TABLE t (a int{} 1)", "[]".repeat(1900))));
+    });
+}
+
+#[test]
+fn longer_chains_are_not_parsed() {
+    in_a_components_stack(|| {
+        let sum = |terms| vec!["1"; terms].join("+");
+        for sql in [
+            format!("SELECT {}", sum(20_000)),
+            format!("SELECT {}+", sum(20_000)),
+            format!("SELECT {}; nonsense", sum(5000)),
+            format!("nonsense; SELECT {}", sum(5000)),
+            format!("SELECT a WHERE {}", vec!["a = 1"; 5000].join(" AND ")),
+            format!("SELECT a, {} FROM b", sum(5000)),
+            format!("SELECT ({}), 1", sum(5000)),
+            vec!["SELECT 1, 2"; 5000].join(" UNION "),
+            format!("CREATE TABLE t (a int{})", "[]".repeat(5000)),
+        ] {
+            assert_eq!(refusal(json!({}), &sql), TOO_LONG);
+        }
+        // For these the parser itself recurses.
+        let joins = format!("SELECT * FROM a{}", " JOIN b".repeat(1000));
+        assert_eq!(refusal(json!({"dialect": "snowflake"}), &joins), TOO_LONG);
+        let pattern = format!("{}a{}", "(".repeat(2000), ")".repeat(2000));
+        let pattern = format!("SELECT * FROM a MATCH_RECOGNIZE(PATTERN ({pattern}) DEFINE a AS 1)");
+        assert_eq!(refusal(json!({"dialect": "snowflake"}), &pattern), TOO_LONG);
+    });
+}
+
+#[test]
+fn what_stands_side_by_side_is_no_chain() {
+    let rows = vec!["(1, -2, lower('a' || 'b'))"; 5000].join(", ");
+    assert!(valid(json!({}), &format!("INSERT INTO t VALUES {rows}")));
+    let columns = vec!["a.b + 1 AS c"; 5000].join(", ");
+    assert!(valid(json!({}), &format!("SELECT {columns} FROM a")));
+    assert!(valid(json!({}), &format!("SELECT 1 WHERE a IN ({})", vec!["-1"; 5000].join(", "))));
+    assert!(valid(json!({}), &"SELECT 1 + 1;".repeat(5000)));
+    let joins = " JOIN b ON a.x = b.x AND a.y = b.y".repeat(90);
+    assert!(valid(json!({}), &format!("SELECT * FROM a{joins}")));
+}
+
+#[test]
+fn a_block_that_is_not_parsed_is_an_error_where_none_parses() {
+    let block = |sql: &str| format!("```sql\n{sql}\n```\n");
+    let long = block(&format!("SELECT {}", vec!["1"; 5000].join("+")));
+    let fenced = json!({"at": "fenced"});
+    assert!(valid(fenced.clone(), &format!("{long}{}", block("SELECT 1"))));
+    assert_eq!(refusal(fenced.clone(), &format!("{}{long}", block("nonsense"))), TOO_LONG);
+    assert_eq!(refusal(fenced, &format!("{long}{}", block("nonsense"))), TOO_LONG);
 }

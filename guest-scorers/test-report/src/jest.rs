@@ -1,5 +1,5 @@
 //! Vitest's and Jest's JSON, which is one format. A file of tests that cannot be loaded is a failing
-//! test with the file's name.
+//! test with the file's name, and a run that is interrupted is a failing test of its own.
 
 use serde::Deserialize;
 
@@ -10,6 +10,9 @@ use crate::reported::{Outcome, Reported};
 #[serde(rename_all = "camelCase")]
 struct Report {
     test_results: Vec<File>,
+    /// Jest alone writes it.
+    #[serde(default)]
+    was_interrupted: Option<bool>,
 }
 
 #[derive(Deserialize)]
@@ -78,6 +81,9 @@ pub(crate) fn read(text: &str) -> Result<Vec<Reported>, String> {
             let name = if path.is_empty() { "a file of tests" } else { path };
             tests.push(Reported::failed(name, file.message.as_deref().unwrap_or_default()));
         }
+    }
+    if report.was_interrupted == Some(true) {
+        tests.push(Reported::failed("the run", "it broke off: it was interrupted"));
     }
     Ok(tests)
 }

@@ -23,7 +23,34 @@ struct Attributes {
     kind: String,
     /// How a test ended, where its attributes say it: `status`, and GoogleTest's `result`.
     endings: [String; 2],
+    counts: Counts,
+}
+
+/// How many of its tests do not pass, as a suite's attributes say.
+#[derive(Default)]
+struct Counts {
     failures: u64,
+    errors: u64,
+}
+
+impl Counts {
+    /// `2 failures and 1 error`; nothing where there are none.
+    fn words(&self) -> Option<String> {
+        let failures = match self.failures {
+            0 => None,
+            1 => Some("1 failure".to_owned()),
+            many => Some(format!("{many} failures")),
+        };
+        let errors = match self.errors {
+            0 => None,
+            1 => Some("1 error".to_owned()),
+            many => Some(format!("{many} errors")),
+        };
+        match (failures, errors) {
+            (Some(failures), Some(errors)) => Some(format!("{failures} and {errors}")),
+            (failures, errors) => failures.or(errors),
+        }
+    }
 }
 
 impl Attributes {
@@ -36,17 +63,37 @@ impl Attributes {
 const SKIPPED: [&str; 6] = ["skipped", "notrun", "disabled", "suppressed", "ignored", "pending"];
 /// The endings of tests that failed.
 const FAILED: [&str; 4] = ["failed", "failure", "fail", "error"];
+/// Node's types of skipped elements, of tests that are run all the same and may fail.
+const MAY_FAIL: [&str; 2] = ["todo", "skipped"];
+
+/// The elements of failures that a later run of the test made good (surefire), or did not.
+const OF_RERUNS: [&str; 4] = ["flakyFailure", "flakyError", "rerunFailure", "rerunError"];
 
 struct Suite {
     name: String,
-    failures: u64,
+    counts: Counts,
     tests_before: usize,
+    failures_before: usize,
+}
+
+impl Suite {
+    /// Why it fails, where it counts failures and none is in it. Tools differ in how they count
+    /// several failures of a test, and those of suites in the suite, so other numbers are no fault.
+    fn contradiction(&self, tests: usize, failures: usize) -> Option<String> {
+        let counted = self.counts.words().filter(|_| failures == self.failures_before)?;
+        let found = if tests == self.tests_before { "no tests" } else { "0 of its tests fail" };
+        Some(format!("it counts {counted}, and {found}"))
+    }
 }
 
 struct Test {
     attributes: Attributes,
     failure: Option<Failure>,
+    /// A run of it failed, and another may have passed.
+    has_failed_run: bool,
     is_skipped: bool,
+    /// Its failure does not count.
+    may_fail: bool,
 }
 
 #[derive(Default)]
@@ -108,6 +155,8 @@ pub(crate) fn read(text: &str) -> Result<Vec<Reported>, String> {
 #[derive(Default)]
 struct State {
     tests: Vec<Reported>,
+    /// How many tests have failures, also where those do not count.
+    failures: usize,
     /// Of every open element, what it is.
     open: Vec<Element>,
     suites: Vec<Suite>,
@@ -144,8 +193,13 @@ impl State {
                 test.failure.get_or_insert_with(|| Failure { message: said, ..Failure::default() });
                 Element::Failure
             }
-            ("skipped" | "disabled", Some(test)) => {
+            ("skipped" | "disabled", Some(test)) if self.open.last() == Some(&Element::Test) => {
                 test.is_skipped = true;
+                test.may_fail |= MAY_FAIL.contains(&attributes(start)?.kind.as_str());
+                Element::Other
+            }
+            (name, Some(test)) if self.open.last() == Some(&Element::Test) => {
+                test.has_failed_run |= OF_RERUNS.contains(&name);
                 Element::Other
             }
             _ => Element::Other,
@@ -162,13 +216,25 @@ impl State {
             return Err(format!("elements are nested more than {DEPTH} deep"));
         }
         match element {
-            Element::Suite => {
-                let Attributes { name, failures, .. } = attributes(start)?;
-                self.suites.push(Suite { name, failures, tests_before: self.tests.len() });
+            Element::Suites | Element::Suite => {
+                let Attributes { name, counts, .. } = attributes(start)?;
+                self.suites.push(Suite {
+                    // That of all suites is the tool's, and in no test's name.
+                    name: if element == Element::Suite { name } else { String::new() },
+                    counts,
+                    tests_before: self.tests.len(),
+                    failures_before: self.failures,
+                });
             }
             Element::Test => {
                 let attributes = attributes(start)?;
-                self.test = Some(Test { attributes, failure: None, is_skipped: false });
+                self.test = Some(Test {
+                    attributes,
+                    failure: None,
+                    has_failed_run: false,
+                    is_skipped: false,
+                    may_fail: false,
+                });
             }
             _ => {}
         }
@@ -179,29 +245,38 @@ impl State {
     fn close(&mut self) {
         self.depth = self.depth.saturating_sub(1);
         match self.open.pop() {
-            Some(Element::Suite) => {
+            Some(element @ (Element::Suites | Element::Suite)) => {
                 if let Some(suite) = self.suites.pop()
-                    && suite.tests_before == self.tests.len()
-                    && suite.failures > 0
+                    && let Some(why) = suite.contradiction(self.tests.len(), self.failures)
                 {
-                    let name = if suite.name.is_empty() { "a suite" } else { &suite.name };
-                    let why = format!("it counts {} failures, and no tests", suite.failures);
+                    let name = match suite.name.as_str() {
+                        _ if element == Element::Suites => "the run",
+                        "" => "a suite",
+                        name => name,
+                    };
                     self.tests.push(Reported::failed(name, &why));
+                    // A suite around it may count the same failures.
+                    self.failures += 1;
                 }
             }
             Some(Element::Test) => {
                 if let Some(test) = self.test.take() {
                     let name = self.name(&test.attributes);
+                    let has_failure = test.failure.is_some() || test.has_failed_run;
                     let outcome = match test.failure {
-                        _ if test.is_skipped => Outcome::Skipped,
-                        None if test.attributes.ended(&FAILED) => Outcome::failed("it failed"),
-                        None if test.attributes.ended(&SKIPPED) => Outcome::Skipped,
+                        _ if test.may_fail => Outcome::Skipped,
+                        // A skipped test fails where its tear-down does.
                         Some(Failure { message, text }) => {
                             Outcome::failed(&format!("{message}\n{}", text.trim()))
                         }
+                        None if test.is_skipped => Outcome::Skipped,
+                        None if test.attributes.ended(&FAILED) => Outcome::failed("it failed"),
+                        None if test.attributes.ended(&SKIPPED) => Outcome::Skipped,
                         None => Outcome::Passed,
                     };
-                    self.tests.push(Reported::new(name, outcome));
+                    let reported = Reported::new(name, outcome);
+                    self.failures += usize::from(has_failure || reported.is_failed());
+                    self.tests.push(reported);
                 }
             }
             _ => {}
@@ -245,7 +320,8 @@ fn attributes(start: &BytesStart<'_>) -> Result<Attributes, String> {
             "type" => found.kind = value()?,
             "status" => found.endings[0] = value()?,
             "result" => found.endings[1] = value()?,
-            "failures" | "errors" => found.failures += value()?.parse().unwrap_or(0),
+            "failures" => found.counts.failures = value()?.parse().unwrap_or(0),
+            "errors" => found.counts.errors = value()?.parse().unwrap_or(0),
             _ => {}
         }
     }

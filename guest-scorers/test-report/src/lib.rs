@@ -16,7 +16,7 @@ mod tap;
 use report::Format;
 use reported::{Outcome, Reported};
 use scorebox_sdk::trace::{TextOrRegex, TextPattern};
-use scorebox_sdk::workspace::Workspace;
+use scorebox_sdk::workspace::{Command, Workspace};
 use scorebox_sdk::{
     Case, ConfigError, Info, JsonSchema, Score, ScoreError, Scorer, Severity, Tests, excerpt,
     schemars,
@@ -28,11 +28,13 @@ use serde::Deserialize;
 ///
 /// Reports are JUnit XML, TAP 12 to 14, the JSON of Vitest and Jest, cargo's (libtest's) JSON lines,
 /// and the JSON of pytest-json-report and pytest-reportlog; the format is told from the content.
-/// Skipped tests do not count, and neither do those marked as to do or expected to fail. A file of
-/// tests that cannot be loaded fails, and so does a run that breaks off. A report without tests is
-/// an error; where all were skipped, the scorer does not apply. Of more than 1000 tests, those that
-/// fail are kept first as assertions. The workspace is data of the case; see docs/workspace.md.
-/// Equals niceeval's `EVAL.ts`, of which every test is a gate.
+/// Skipped tests do not count, and neither do those marked as to do or expected to fail; a skipped
+/// test whose set-up or tear-down fails does. A file of tests that cannot be loaded fails, and so
+/// does a run that breaks off; where no test fails, a suite that counts failures does, and a run
+/// with an exit code other than 0. A report without tests is an error; where all were skipped, the
+/// scorer does not apply. Of more than 1000 tests, those that fail are kept first as assertions. The
+/// workspace is data of the case; see docs/workspace.md. Equals niceeval's `EVAL.ts`, of which every
+/// test is a gate.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TestReport {
@@ -40,7 +42,8 @@ pub struct TestReport {
     #[serde(default)]
     format: Option<Format>,
     /// Take the reports from the standard output of the recorded commands that have this text in
-    /// them, or match the expression; not from `testReports`.
+    /// them, or match the expression; not from `testReports`. Other lines may be around a JSON
+    /// report. A command fails that has an exit code other than 0, or none, and no failing test.
     #[serde(default)]
     from_command: Option<TextOrRegex>,
     /// The only tests that count: a text that their names have in them, or a regular expression.
@@ -118,56 +121,85 @@ impl TestReport {
     /// The tests of all reports.
     fn reported(&self, case: &Case) -> Result<Vec<Reported>, ScoreError> {
         let workspace = Workspace::of(case)?;
-        let mut texts = Vec::new();
-        match &self.command {
-            Some(pattern) => {
-                let commands = workspace.commands()?.iter();
-                let matching = commands.filter(|command| pattern.is_in(&command.command));
-                for command in matching {
-                    let name = format!("the output of `{}`", excerpt(&command.command, 80));
-                    let text = command.stdout.as_deref().unwrap_or_default();
-                    texts.push((name, None, text.into()));
-                }
-                if texts.is_empty() {
-                    let message = format!(
-                        "no command {pattern} was recorded, whose output should be a report"
-                    );
-                    return Err(ScoreError::invalid_input(message));
-                }
-            }
-            None => {
-                for (index, report) in workspace.test_reports()?.iter().enumerate() {
-                    texts.push((
-                        format!("`testReports[{index}]`"),
-                        report.format(),
-                        report.text()?,
-                    ));
-                }
-            }
-        }
-        let mut all = Vec::new();
-        for (name, stated, text) in &texts {
-            let wrong =
-                |why: String| ScoreError::invalid_input(format!("{name} cannot be read: {why}"));
-            let format = match (self.format, stated) {
-                (Some(format), _) => format,
-                (None, Some(stated)) => Format::named(stated).map_err(wrong)?,
-                (None, None) => Format::of(text).map_err(wrong)?,
-            };
-            all.extend(format.read(text).map_err(wrong)?);
-        }
-        if all.is_empty() {
-            let what = match texts.as_slice() {
+        let reports = match &self.command {
+            Some(pattern) => self.of_commands(pattern, &workspace)?,
+            None => self.of_test_reports(&workspace)?,
+        };
+        if reports.iter().all(|(_, tests)| tests.is_empty()) {
+            let what = match reports.as_slice() {
                 [] => "the case has no test report".to_owned(),
-                [(name, ..)] => format!("{name} has no tests"),
+                [(name, _)] => format!("{name} has no tests"),
                 several => format!("the {} reports have no tests", several.len()),
             };
             return Err(ScoreError::invalid_input(format!(
                 "{what}; a run that tested nothing says nothing of the work"
             )));
         }
-        Ok(all)
+        Ok(reports.into_iter().flat_map(|(_, tests)| tests).collect())
     }
+
+    /// What each command wrote that the pattern is in, and its tests.
+    fn of_commands(
+        &self,
+        pattern: &TextPattern,
+        workspace: &Workspace,
+    ) -> Result<Vec<(String, Vec<Reported>)>, ScoreError> {
+        let mut reports = Vec::new();
+        let commands = workspace.commands()?.iter();
+        for command in commands.filter(|command| pattern.is_in(&command.command)) {
+            let name = format!("the output of `{}`", excerpt(&command.command, 80));
+            let text = command.stdout.as_deref().unwrap_or_default();
+            let mut tests = Format::read_output(self.format, text)
+                .map_err(|why| cannot_be_read(&name, &why))?;
+            check_exit(command, &mut tests);
+            reports.push((name, tests));
+        }
+        if reports.is_empty() {
+            let message =
+                format!("no command {pattern} was recorded, whose output should be a report");
+            return Err(ScoreError::invalid_input(message));
+        }
+        Ok(reports)
+    }
+
+    /// The names of `testReports`, and the tests of each.
+    fn of_test_reports(
+        &self,
+        workspace: &Workspace,
+    ) -> Result<Vec<(String, Vec<Reported>)>, ScoreError> {
+        let mut reports = Vec::new();
+        for (index, report) in workspace.test_reports()?.iter().enumerate() {
+            let name = format!("`testReports[{index}]`");
+            let text = report.text()?;
+            let format = match (self.format, report.format()) {
+                (Some(format), _) => Ok(format),
+                (None, Some(stated)) => Format::named(stated),
+                (None, None) => Format::of(&text),
+            };
+            let tests = format.and_then(|format| format.read(&text));
+            reports.push((name.clone(), tests.map_err(|why| cannot_be_read(&name, &why))?));
+        }
+        Ok(reports)
+    }
+}
+
+fn cannot_be_read(name: &str, why: &str) -> ScoreError {
+    ScoreError::invalid_input(format!("{name} cannot be read: {why}"))
+}
+
+/// A command that did not end well fails, where none of its tests does: what went wrong is not in its
+/// report, such as an error outside of all tests.
+fn check_exit(command: &Command, tests: &mut Vec<Reported>) {
+    if command.exit_code == Some(0) || tests.iter().any(Reported::is_failed) {
+        return;
+    }
+    let ended = match command.exit_code {
+        Some(code) => format!("ended with exit code {code}"),
+        None => "has no exit code, so it did not end by itself".to_owned(),
+    };
+    let line = excerpt(&command.command, 80);
+    let why = format!("`{line}` {ended}, and no test of its report fails");
+    tests.push(Reported::failed("the run", &why));
 }
 
 scorebox_sdk::export!(TestReport);

@@ -1,5 +1,5 @@
 //! pytest's JSON: the report of pytest-json-report, and the JSON lines of pytest-reportlog. A file that
-//! cannot be collected fails, and so does a test whose set-up or tear-down does.
+//! cannot be collected fails, and so does a test whose set-up, tear-down or subtest does.
 
 use std::collections::BTreeMap;
 
@@ -7,9 +7,6 @@ use serde_json::{Map, Value};
 
 use crate::report::not_json;
 use crate::reported::{Outcome, Reported};
-
-/// The exit codes of runs that did not get to their end: interrupted, internal error, wrong usage.
-const BROKEN_OFF: [u64; 3] = [2, 3, 4];
 
 /// Whether a JSON object is a report of pytest-json-report.
 pub(crate) fn is_report(report: &Map<String, Value>) -> bool {
@@ -50,27 +47,42 @@ fn read_report(report: &Map<String, Value>) -> Vec<Reported> {
         let outcome = match text(test, "outcome") {
             "passed" | "xpassed" => Outcome::Passed,
             "skipped" | "xfailed" => Outcome::Skipped,
-            _ => {
-                let phases =
-                    ["setup", "call", "teardown"].iter().filter_map(|phase| test.get(phase));
-                let broken = phases.into_iter().find(|phase| text(phase, "outcome") == "failed");
-                let crash = broken.and_then(|phase| phase.get("crash"));
-                let why = crash.map(|crash| text(crash, "message")).filter(|why| !why.is_empty());
-                let long = || broken.map(|phase| text(phase, "longrepr"));
-                Outcome::failed(why.or_else(long).unwrap_or_default())
-            }
+            // The outcome says of a test that was run again only that it was; its phases say how
+            // it ended.
+            "rerun" if all_phases_passed(test) => Outcome::Passed,
+            _ => Outcome::failed(why_of_phases(test)),
         };
         tests.push(Reported::new(text(test, "nodeid"), outcome));
     }
-    let exit_code = report.get("exitcode").and_then(Value::as_u64);
-    broken_off(&mut tests, exit_code);
+    let exit_code = report.get("exitcode").and_then(Value::as_i64);
+    check_exit_code(&mut tests, exit_code);
     tests
 }
 
-/// A run that broke off fails, where nothing else in it does.
-fn broken_off(tests: &mut Vec<Reported>, exit_code: Option<u64>) {
-    let any_failed = tests.iter().any(|test| matches!(test.outcome, Outcome::Failed(_)));
-    if let Some(code) = exit_code.filter(|code| BROKEN_OFF.contains(code) && !any_failed) {
+/// The parts of a test that the report has.
+fn phases(test: &Value) -> impl Iterator<Item = &Value> {
+    ["setup", "call", "teardown"].into_iter().filter_map(|phase| test.get(phase))
+}
+
+fn all_phases_passed(test: &Value) -> bool {
+    phases(test).next().is_some() && phases(test).all(|phase| text(phase, "outcome") == "passed")
+}
+
+/// What the phase that failed says of it.
+fn why_of_phases(test: &Value) -> &str {
+    let broken = phases(test).find(|phase| text(phase, "outcome") == "failed");
+    let crash = broken.and_then(|phase| phase.get("crash"));
+    let why = crash.map(|crash| text(crash, "message")).filter(|why| !why.is_empty());
+    let long = || broken.map(|phase| text(phase, "longrepr"));
+    why.or_else(long).unwrap_or_default()
+}
+
+/// A run that did not end well fails, where nothing else in it does: interrupted, an internal error,
+/// wrong usage, no tests, or something failed that is not in the report.
+fn check_exit_code(tests: &mut Vec<Reported>, exit_code: Option<i64>) {
+    if let Some(code) = exit_code.filter(|code| *code != 0)
+        && !tests.iter().any(Reported::is_failed)
+    {
         tests.push(Reported::failed("the run", &format!("pytest ended with exit code {code}")));
     }
 }
@@ -86,11 +98,14 @@ fn read_log(log: &str) -> Result<Vec<Reported>, String> {
         let outcome = text(&line, "outcome");
         let name = text(&line, "nodeid");
         match text(&line, "$report_type") {
-            "SessionFinish" => ended = Some(line.get("exitstatus").and_then(Value::as_u64)),
+            "SessionFinish" => ended = Some(line.get("exitstatus").and_then(Value::as_i64)),
             "CollectReport" if outcome == "failed" => {
                 tests.push(Reported::failed(name, &why(&line)));
             }
-            "TestReport" => {
+            // A subtest counts only where it fails: its test has a line of its own, which may say
+            // that it passed.
+            "SubTestReport" | "SubtestReport" if outcome != "failed" => {}
+            "TestReport" | "SubTestReport" | "SubtestReport" => {
                 let expected_to_fail = line.get("wasxfail").is_some();
                 let phase = match outcome {
                     "failed" => Outcome::failed(&why(&line)),
@@ -134,7 +149,7 @@ fn read_log(log: &str) -> Result<Vec<Reported>, String> {
     }
     match ended {
         None => tests.push(Reported::failed("the run", "it broke off: the log has no end")),
-        Some(exit_code) => broken_off(&mut tests, exit_code),
+        Some(exit_code) => check_exit_code(&mut tests, exit_code),
     }
     Ok(tests)
 }

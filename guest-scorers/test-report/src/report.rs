@@ -2,10 +2,13 @@
 
 use scorebox_sdk::{JsonSchema, excerpt, schemars};
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::reported::Reported;
 use crate::{cargo, jest, junit, pytest, tap};
+
+/// The most objects that are looked for among the lines that a command wrote.
+const OBJECTS: usize = 16;
 
 /// The format of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize, JsonSchema)]
@@ -59,11 +62,8 @@ impl Format {
         if text.starts_with('{')
             && let Ok(Value::Object(report)) = serde_json::from_str(text)
         {
-            if report.contains_key("testResults") {
-                return Ok(Self::Jest);
-            }
-            if pytest::is_report(&report) {
-                return Ok(Self::Pytest);
+            if let Some(format) = Self::of_object(&report) {
+                return Ok(format);
             }
             let keys: Vec<_> =
                 report.keys().take(8).map(|key| format!("`{}`", excerpt(key, 40))).collect();
@@ -83,6 +83,44 @@ impl Format {
         })
     }
 
+    /// The format of a report that is one JSON object.
+    fn of_object(report: &Map<String, Value>) -> Option<Self> {
+        if report.contains_key("testResults") {
+            Some(Self::Jest)
+        } else {
+            pytest::is_report(report).then_some(Self::Pytest)
+        }
+    }
+
+    /// Vitest and Jest write one format.
+    fn reads_as(self, other: Self) -> bool {
+        let one = |format| if format == Self::Vitest { Self::Jest } else { format };
+        one(self) == one(other)
+    }
+
+    /// The tests of what a command wrote: a report, or JSON reports among other lines.
+    pub(crate) fn read_output(stated: Option<Self>, text: &str) -> Result<Vec<Reported>, String> {
+        let why = match (stated, Self::of(text)) {
+            (None, Ok(format)) => return format.read(text),
+            (None, Err(why)) => why,
+            (Some(format), _) => match format.read(text) {
+                Ok(tests) => return Ok(tests),
+                Err(why) => why,
+            },
+        };
+        let mut found = reports_among_lines(text)?;
+        found.retain(|(format, _)| stated.is_none_or(|stated| stated.reads_as(*format)));
+        if found.is_empty() {
+            return Err(why);
+        }
+        // All of them count, so that no test can put a report of its own before the right one.
+        let mut tests = Vec::new();
+        for (format, report) in found {
+            tests.extend(format.read(report)?);
+        }
+        Ok(tests)
+    }
+
     /// The tests of a report in this format.
     pub(crate) fn read(self, text: &str) -> Result<Vec<Reported>, String> {
         let text = text.trim_start_matches('\u{feff}').trim_end();
@@ -94,6 +132,37 @@ impl Format {
             Self::Pytest => pytest::read(text),
         }
     }
+}
+
+/// The JSON objects that begin a line and are reports. Package managers write lines around them.
+fn reports_among_lines(text: &str) -> Result<Vec<(Format, &str)>, String> {
+    let text = text.trim_start_matches('\u{feff}');
+    let first = text.starts_with('{').then_some(0);
+    let starts = first.into_iter().chain(text.match_indices("\n{").map(|(at, _)| at + 1));
+    let mut found = Vec::new();
+    let (mut looked_at, mut end) = (0, 0);
+    for start in starts {
+        if start < end {
+            continue;
+        }
+        // What is not looked at may be the report.
+        if looked_at == OBJECTS {
+            return Err(format!(
+                "more than {OBJECTS} of its lines begin with `{{`; at most {OBJECTS} are looked at \
+                 for a JSON report"
+            ));
+        }
+        looked_at += 1;
+        let Some(rest) = text.get(start..) else { break };
+        let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Map<String, Value>>();
+        let Some(Ok(object)) = values.next() else { continue };
+        let length = values.byte_offset();
+        end = start + length;
+        if let (Some(format), Some(report)) = (Format::of_object(&object), rest.get(..length)) {
+            found.push((format, report));
+        }
+    }
+    Ok(found)
 }
 
 /// serde_json's words without the place in a text that the user never sees.

@@ -33,6 +33,10 @@ impl Reported {
     pub(crate) fn failed(name: impl AsRef<str>, why: &str) -> Self {
         Self::new(name, Outcome::failed(why))
     }
+
+    pub(crate) fn is_failed(&self) -> bool {
+        matches!(self.outcome, Outcome::Failed(_))
+    }
 }
 
 impl Outcome {

@@ -1,10 +1,14 @@
 //! The Test Anything Protocol, versions 12 to 14: subtests before their parent's line (TAP 14, Node) or
 //! in braces behind it (Vitest), directives, plans, bailing out. Of diagnostics only the message is read.
 
+use std::iter::Peekable;
+
 use crate::reported::{Outcome, Reported, full_name};
 
 /// The deepest nesting of subtests.
 const DEPTH: usize = 64;
+/// The most lines of a message that are kept.
+const LINES: usize = 20;
 
 /// Whether a text looks like TAP.
 pub(crate) fn is_tap(text: &str) -> bool {
@@ -54,23 +58,55 @@ pub(crate) fn read(text: &str) -> Result<Vec<Reported>, String> {
     state.end()
 }
 
-/// The most telling line of a block of diagnostics, which ends with `...`.
-fn message<'t>(lines: &mut impl Iterator<Item = &'t str>) -> Option<String> {
+/// The message of a block of diagnostics, which ends with `...`.
+fn message<'t>(lines: &mut Peekable<impl Iterator<Item = &'t str>>) -> Option<String> {
     let mut found = None;
-    for line in lines {
-        let line = line.trim();
-        if line == "..." {
+    while let Some(line) = lines.next() {
+        let text = line.trim();
+        if text == "..." {
             break;
         }
-        let keys = ["message:", "error:"];
-        if let Some(value) = keys.iter().find_map(|key| line.strip_prefix(key)) {
-            let value = value.trim().trim_matches(['"', '\'']);
-            if found.is_none() && !value.is_empty() && !["|-", "|", ">", ">-"].contains(&value) {
-                found = Some(value.to_owned());
-            }
+        let Some((key, value)) = text.split_once(':') else { continue };
+        let value = value.trim();
+        let value = if opens_text(value) {
+            indented_text(lines, indentation(line))
+        } else {
+            value.trim_matches(['"', '\'']).to_owned()
+        };
+        if found.is_none() && ["message", "error"].contains(&key) && !value.is_empty() {
+            found = Some(value);
         }
     }
     found
+}
+
+/// Whether the value of a key in YAML is the lines below it: `|`, `>-`, `|2+`.
+fn opens_text(value: &str) -> bool {
+    let rest = value.strip_prefix(['|', '>']);
+    rest.is_some_and(|rest| rest.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'+' | b'-')))
+}
+
+/// Takes the lines that are indented more than their key, whatever they look like, and keeps the
+/// first of them.
+fn indented_text<'t>(lines: &mut Peekable<impl Iterator<Item = &'t str>>, of_key: usize) -> String {
+    let belongs = |line: &&str| line.trim().is_empty() || indentation(line) > of_key;
+    let mut kept: Vec<&str> = Vec::new();
+    while let Some(line) = lines.next_if(belongs) {
+        if kept.len() < LINES {
+            kept.push(line);
+        }
+    }
+    let first = kept.iter().find(|line| !line.trim().is_empty());
+    let of_text = first.map_or(0, |line| indentation(line));
+    let plain = kept.iter().map(|line| {
+        let margin = of_text.min(indentation(line));
+        line.get(margin..).unwrap_or_default().trim_end()
+    });
+    plain.collect::<Vec<_>>().join("\n").trim().to_owned()
+}
+
+fn indentation(line: &str) -> usize {
+    line.len() - line.trim_start().len()
 }
 
 /// A line that says `ok` or `not ok`.
@@ -187,7 +223,7 @@ impl State {
             level.push(parent);
             return;
         }
-        let any_failed = subtests.iter().any(|test| matches!(test.outcome, Outcome::Failed(_)));
+        let any_failed = subtests.iter().any(Reported::is_failed);
         let skips = parent.outcome == Outcome::Skipped;
         level.extend(subtests.into_iter().map(|test| {
             let outcome = if skips { Outcome::Skipped } else { test.outcome };

@@ -346,8 +346,282 @@ fn a_junit_test_may_say_in_an_attribute_how_it_ended() {
 }
 
 #[test]
+fn a_skipped_junit_test_fails_where_its_tear_down_does() {
+    // As pytest's junitxml writes it.
+    let xml = r#"<testsuite name="s">
+        <testcase name="a"><skipped type="pytest.skip"/><error message="failed on teardown"/></testcase>
+        <testcase name="b"><error message="failed on setup"/><skipped/></testcase>
+        <testcase name="c"><skipped type="pytest.skip"/></testcase>
+    </testsuite>"#;
+    assert_eq!(outline(xml), "- s > a: failed on teardown\n- s > b: failed on setup\n. s > c\n");
+    assert_eq!(report(xml).unwrap().score, Some(0.0));
+    // Node runs what is to be done, and what skips itself; neither is to pass.
+    let node = r#"<testsuite name="s">
+        <testcase name="a"><skipped type="todo"/><failure message="not yet"/></testcase>
+        <testcase name="b"><skipped type="skipped"/><failure message="no"/></testcase>
+    </testsuite>"#;
+    assert_eq!(outline(node), ". s > a\n. s > b\n");
+}
+
+#[test]
+fn only_an_element_directly_inside_a_junit_test_says_how_it_ended() {
+    let xml = r#"<testsuite name="s">
+        <testcase name="a"><properties><skipped/></properties></testcase>
+        <testcase name="b"><system-out><disabled/><failure/></system-out></testcase>
+    </testsuite>"#;
+    assert_eq!(outline(xml), "+ s > a\n+ s > b\n");
+}
+
+#[test]
+fn a_junit_suite_that_counts_failures_fails_however_many_they_are() {
+    let xml = format!("<testsuite name='s' failures='{}' errors='1'/>", u64::MAX);
+    assert_eq!(
+        outline(&xml),
+        format!("- s: it counts {} failures and 1 error, and no tests\n", u64::MAX)
+    );
+}
+
+#[test]
+fn an_interrupted_run_of_jest_fails() {
+    let run = |was_interrupted: Value| {
+        let test = json!({"title": "adds", "status": "passed"});
+        let file =
+            json!({"name": "/p/sum.test.js", "status": "passed", "assertionResults": [test]});
+        json!({"wasInterrupted": was_interrupted, "testResults": [file]}).to_string()
+    };
+    let passed = "+ sum.test.js > adds\n";
+    assert_eq!(outline(&run(json!(false))), passed);
+    assert_eq!(outline(&run(json!(null))), passed);
+    let interrupted = format!("{passed}- the run: it broke off: it was interrupted\n");
+    assert_eq!(outline(&run(json!(true))), interrupted);
+    assert_eq!(report(&run(json!(true))).unwrap().score, Some(0.5));
+}
+
+#[test]
 fn where_all_tests_fail_the_score_is_zero_and_not_less() {
     let xml = r#"<testsuite name="s"><testcase name="a"><failure/></testcase></testsuite>"#;
     let score = report(xml).unwrap().score.unwrap();
     assert!(score == 0.0 && score.is_sign_positive());
+}
+
+/// A log of pytest-reportlog with these lines and its end.
+fn log(lines: &[Value], exit_status: i64) -> String {
+    let end = json!({"$report_type": "SessionFinish", "exitstatus": exit_status});
+    let lines: Vec<_> = lines.iter().chain([&end]).map(Value::to_string).collect();
+    lines.join("\n")
+}
+
+#[test]
+fn a_pytest_test_fails_where_one_of_its_subtests_does() {
+    // As unittest's `subTest` is logged: the test itself passes.
+    let line = |kind: &str, when: &str, outcome: &str| {
+        json!({"$report_type": kind, "nodeid": "t.py::T::t", "when": when, "outcome": outcome,
+            "longrepr": (outcome == "failed").then_some("2 == 2")})
+    };
+    for kind in ["SubTestReport", "SubtestReport"] {
+        let of = |subtests: &[&str]| {
+            let mut lines = vec![line("TestReport", "setup", "passed")];
+            lines.extend(subtests.iter().map(|outcome| line(kind, "call", outcome)));
+            lines.push(line("TestReport", "call", "passed"));
+            lines.push(line("TestReport", "teardown", "passed"));
+            outline(&log(&lines, subtests.contains(&"failed").into()))
+        };
+        assert_eq!(of(&["passed", "failed", "passed"]), "- t.py::T::t: 2 == 2\n");
+        assert_eq!(of(&["passed", "skipped"]), "+ t.py::T::t\n");
+    }
+    let bare = [line("SubTestReport", "call", "failed"), line("TestReport", "call", "passed")];
+    assert_eq!(outline(&log(&bare, 0)), "- t.py::T::t: 2 == 2\n");
+}
+
+#[test]
+fn a_run_of_pytest_fails_that_did_not_end_well_without_a_failing_test() {
+    let test = |outcome: &str| json!({"$report_type": "TestReport", "nodeid": "a", "when": "call", "outcome": outcome});
+    for code in 1..=5 {
+        let expected = format!("+ a\n- the run: pytest ended with exit code {code}\n");
+        assert_eq!(outline(&log(&[test("passed")], code)), expected);
+        let report = json!({"exitcode": code, "tests": [{"nodeid": "a", "outcome": "passed"}]});
+        assert_eq!(outline(&report.to_string()), expected);
+    }
+    assert_eq!(outline(&log(&[test("passed")], 0)), "+ a\n");
+    assert_eq!(outline(&log(&[test("failed")], 1)), "- a: it failed\n");
+    assert_eq!(outline(&log(&[], 5)), "- the run: pytest ended with exit code 5\n");
+}
+
+#[test]
+fn a_pytest_test_that_was_run_again_is_judged_by_its_phases() {
+    let of = |phases: Value, exit_code: i64| {
+        let mut test = json!({"nodeid": "t.py::f", "outcome": "rerun"});
+        test.as_object_mut().unwrap().extend(phases.as_object().unwrap().clone());
+        outline(&json!({"exitcode": exit_code, "tests": [test]}).to_string())
+    };
+    let passed = json!({"outcome": "passed"});
+    let failed = json!({"outcome": "failed", "crash": {"message": "assert 0"}});
+    assert_eq!(of(json!({"setup": passed, "call": passed, "teardown": passed}), 0), "+ t.py::f\n");
+    assert_eq!(
+        of(json!({"setup": passed, "call": failed, "teardown": passed}), 1),
+        "- t.py::f: assert 0\n"
+    );
+    assert_eq!(of(json!({}), 0), "- t.py::f: it failed\n");
+}
+
+#[test]
+fn a_junit_suite_fails_that_counts_failures_and_has_none() {
+    let of = |counts: &str, tests: &str| {
+        outline(&format!("<testsuite name='x' {counts}>{tests}</testsuite>"))
+    };
+    let test = "<testcase name='a'/>";
+    assert_eq!(
+        of("tests='3' failures='2'", test),
+        "+ x > a\n- x: it counts 2 failures, and 0 of its tests fail\n"
+    );
+    assert_eq!(of("errors='1'", ""), "- x: it counts 1 error, and no tests\n");
+    assert_eq!(of("failures='1'", ""), "- x: it counts 1 failure, and no tests\n");
+    assert_eq!(
+        of("failures='1' errors='2'", test),
+        "+ x > a\n- x: it counts 1 failure and 2 errors, and 0 of its tests fail\n"
+    );
+    assert_eq!(of("failures='0' errors='0'", test), "+ x > a\n");
+    let all = format!(
+        "<testsuites name='tool' failures='1'><testsuite name='x'>{test}</testsuite></testsuites>"
+    );
+    assert_eq!(outline(&all), "+ x > a\n- the run: it counts 1 failure, and 0 of its tests fail\n");
+}
+
+#[test]
+fn a_junit_suite_may_count_failures_otherwise_than_its_tests() {
+    let of = |xml: &str| outline(&format!("<testsuites>{xml}</testsuites>"));
+    // PHPUnit's: a parent counts those of its children, and counts them once.
+    let nested = "<testsuite name='x' failures='1'><testsuite name='y' failures='1'>\
+        <testcase name='a'>{}</testcase></testsuite><testcase name='b'/></testsuite>";
+    assert_eq!(of(&nested.replace("{}", "<failure message='no'/>")), "- x > y > a: no\n+ x > b\n");
+    assert_eq!(
+        of(&nested.replace("{}", "")),
+        "+ x > y > a\n- y: it counts 1 failure, and 0 of its tests fail\n+ x > b\n"
+    );
+    // pytest counts a test once that fails twice; others count every failure.
+    for failures in [1, 2, 3] {
+        let twice = "<testcase name='a'><failure message='no'/><failure/></testcase>";
+        let suite = format!("<testsuite name='x' failures='{failures}'>{twice}</testsuite>");
+        assert_eq!(of(&suite), "- x > a: no\n");
+    }
+    // Node counts what is to be done and fails.
+    let to_do = "<testsuite name='x' failures='1'><testcase name='a'>\
+        <skipped type='todo'/><failure message='no'/></testcase></testsuite>";
+    assert_eq!(of(to_do), ". x > a\n");
+    // Surefire may count a failure that a later run of the test made good.
+    let flaky = "<testsuite name='x' failures='1'><testcase name='a'>\
+        <flakyFailure message='no'/></testcase></testsuite>";
+    assert_eq!(of(flaky), "+ x > a\n");
+    let status = "<testsuite name='x' errors='1'><testcase name='a' status='error'/></testsuite>";
+    assert_eq!(of(status), "- x > a: it failed\n");
+}
+
+/// The score of what a command wrote.
+fn output(config: Value, exit_code: Value, stdout: &str) -> Result<Score, ScoreError> {
+    let mut config = config;
+    config["fromCommand"] = json!("npm test");
+    let command = json!({"command": "npm test -- --json", "exitCode": exit_code, "stdout": stdout});
+    of(config, json!({"commands": [command]}))
+}
+
+#[test]
+fn a_command_fails_that_did_not_end_well_without_a_failing_test() {
+    let tap = |line: &str| format!("TAP version 13\n{line} 1 - a\n1..1\n");
+    let reason = |exit_code, line| output(json!({}), exit_code, &tap(line)).unwrap().reason;
+    // As Vitest does where there is an error outside of all tests.
+    assert_eq!(
+        reason(json!(1), "ok").as_deref(),
+        Some(
+            "1 of 2 tests fails: the run (`npm test -- --json` ended with exit code 1, and no test \
+             of its report fails)"
+        )
+    );
+    assert_eq!(
+        reason(json!(null), "ok").as_deref(),
+        Some(
+            "1 of 2 tests fails: the run (`npm test -- --json` has no exit code, so it did not end \
+             by itself, and no test of its report fails)"
+        )
+    );
+    assert_eq!(output(json!({}), json!(0), &tap("ok")).unwrap().score, Some(1.0));
+    // A failing test explains the exit code.
+    assert_eq!(output(json!({}), json!(1), &tap("not ok")).unwrap().assertions.len(), 1);
+}
+
+/// A report of Jest with one test.
+fn jest_report(status: &str) -> String {
+    let test = json!({"title": status, "status": status});
+    json!({"testResults": [{"name": "/p/a.js", "assertionResults": [test]}]}).to_string()
+}
+
+#[test]
+fn lines_around_a_json_report_that_a_command_wrote_are_passed_over() {
+    let report = jest_report("passed");
+    let around = format!("> npm test\n{{not JSON\n{{\"level\": \"info\"}}\n{report}\nDone.");
+    assert_eq!(output(json!({}), json!(0), &around).unwrap().score, Some(1.0));
+    let after = format!("{report}\nDone.");
+    for format in ["vitest", "jest"] {
+        let config = json!({"format": format});
+        assert_eq!(output(config, json!(0), &after).unwrap().score, Some(1.0));
+    }
+    assert!(output(json!({"format": "pytest"}), json!(0), &after).is_err());
+    let value: Value = serde_json::from_str(&report).unwrap();
+    let on_lines = format!("> npm test\r\n{value:#}\r\nDone.");
+    assert_eq!(output(json!({}), json!(0), &on_lines).unwrap().score, Some(1.0));
+    let pytest = json!({"exitcode": 0, "tests": [{"nodeid": "a", "outcome": "passed"}]});
+    assert_eq!(output(json!({}), json!(0), &format!("{pytest}\nbye")).unwrap().score, Some(1.0));
+    // A report of the case itself is all there is.
+    assert!(of(json!({}), json!({"testReports": [{"content": around}]})).is_err());
+}
+
+#[test]
+fn of_several_json_reports_that_a_command_wrote_all_count() {
+    // So that the work cannot put a report of its own before the right one.
+    let both = format!("> x\n{}\n{}\nDone.", jest_report("passed"), jest_report("failed"));
+    assert_eq!(output(json!({}), json!(1), &both).unwrap().score, Some(0.5));
+}
+
+#[test]
+fn among_more_than_sixteen_objects_that_a_command_wrote_no_report_is_looked_for() {
+    let score = |before: &str, count: usize, after: &str| {
+        let text = format!("> x\n{before}\n{}{after}\nDone.", "{\"a\": [\n".repeat(count));
+        output(json!({}), json!(0), &text)
+    };
+    let report = jest_report("passed");
+    assert_eq!(score("", 15, &report).unwrap().score, Some(1.0));
+    assert_eq!(score(&report, 15, "").unwrap().score, Some(1.0));
+    for score in [score("", 16, &report), score(&report, 16, "")] {
+        assert_eq!(
+            score.unwrap_err().message(),
+            "the output of `npm test -- --json` cannot be read: more than 16 of its lines begin \
+             with `{`; at most 16 are looked at for a JSON report"
+        );
+    }
+}
+
+#[test]
+fn the_reason_of_a_tap_test_may_be_a_text_of_several_lines() {
+    let reason = |diagnostics: &str| {
+        let tap = format!("TAP version 13\nnot ok 1 - a\n  ---\n{diagnostics}\n  ...\n1..1\n");
+        match Format::Tap.read(&tap).unwrap().as_slice() {
+            [Reported { outcome: Outcome::Failed(why), .. }] => why.clone(),
+            other => panic!("one failing test should be reported, not {other:?}"),
+        }
+    };
+    // Node's, of `assert.ok(0)`.
+    assert_eq!(
+        reason(
+            "  error: |-\n    The expression is falsy:\n    \n      assert.ok(0)\n    \n  code: 'E'"
+        ),
+        "The expression is falsy:\n\n  assert.ok(0)"
+    );
+    // Whatever the lines look like, they are text.
+    assert_eq!(
+        reason("  error: |-\n    boom\n    ...\n    ok 9 - fake\n  code: 'E'"),
+        "boom\n...\nok 9 - fake"
+    );
+    assert_eq!(reason("  stack: |-\n    error: no\n  message: >2-\n    yes"), "yes");
+    let long = format!("  error: |\n{}", "    line\n".repeat(1000));
+    assert_eq!(reason(&long).lines().count(), 20);
+    assert_eq!(reason("  error: |-"), "it failed");
 }

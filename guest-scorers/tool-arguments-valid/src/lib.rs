@@ -140,7 +140,8 @@ fn compile_all(
 /// The tools that a case declares, of those that are used.
 fn tools_of(case: &Case, of_trace: &[Value], used: &BTreeSet<&str>) -> Result<Tools, ScoreError> {
     let metadata = case.metadata().map(|metadata| metadata.value()).transpose()?;
-    let (place, tools) = match metadata.as_ref().and_then(|metadata| metadata.get("tools")) {
+    let of_case = metadata.as_ref().and_then(|metadata| metadata.get("tools"));
+    let (place, tools) = match of_case.filter(|tools| !tools.is_null()) {
         Some(tools) => ("`metadata.tools`", tools.clone()),
         None if of_trace.is_empty() => {
             return Err(ScoreError::invalid_input(

@@ -104,6 +104,18 @@ fn the_case_may_declare_the_tools() {
 }
 
 #[test]
+fn tools_that_are_null_are_none() {
+    let scorer: ToolArgumentsValid = scorebox_sdk::configure(json!({"tools": null})).unwrap();
+    let of = |trace: Value| {
+        let case = Case::new(json!("x")).with_trace(trace).with_metadata(json!({"tools": null}));
+        scorer.score(&case)
+    };
+    let beside = of(json!({"tools": openai(), "messages": calls(&[GOOD])}));
+    assert_eq!(beside.unwrap().score, Some(1.0));
+    assert!(of(calls(&[GOOD])).unwrap_err().message().starts_with("no tools are declared"));
+}
+
+#[test]
 fn an_undeclared_tool_fails_unless_told() {
     let trace = json!([{"tool": "fly", "args": {}}]);
     let fails = score_with(json!({"tools": openai()}), trace.clone());

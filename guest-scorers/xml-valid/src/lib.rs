@@ -1,6 +1,7 @@
 //! xml-valid: 1 where the output is well-formed XML with the elements that are asked for, else 0. It knows no
 //! schema and no DTD beyond its entities, and takes HTML only where it is XML.
 
+mod bounds;
 mod candidates;
 
 use candidates::Candidates;
@@ -14,7 +15,9 @@ use serde_json::json;
 /// Scores 1 when the output is well-formed XML (1.0, with namespaces), else 0.
 ///
 /// With `requiredElements` it also has to have these elements. With `at` `anywhere` an element inside a text
-/// will do, such as one in a code block. Nothing is fetched; an entity that is not declared is an error.
+/// will do, such as one in a code block. Nothing is fetched; an entity that is not declared makes it no XML.
+/// A text with more than 256 attributes in an element, or more than 64 prefixes of namespaces, is not
+/// looked at: that is an error.
 ///
 /// Stands in for promptfoo's `is-xml`, and with `at` `anywhere` for its `contains-xml`; a DTD is allowed
 /// here.
@@ -60,15 +63,19 @@ impl Scorer for XmlValid {
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
         let output = case.output();
         let text = output.text()?;
+        bounds::check(&text)?;
         let found = match self.at {
             At::Whole => self.check(&text),
             At::Anywhere => self.search(&text)?,
         };
         let score = Score::pass(found.is_ok() != self.negate);
         Ok(match found {
-            Ok(root) => score
-                .reason(format!("well-formed XML, with the root `{}`", excerpt(&root, 80)))
-                .meta(json!({ "root": root })),
+            Ok(root) => {
+                let root = excerpt(&root, 80);
+                score
+                    .reason(format!("well-formed XML, with the root `{root}`"))
+                    .meta(json!({ "root": root }))
+            }
             Err(problem) => score.reason(problem.words),
         })
     }

@@ -96,6 +96,44 @@ fn negate_turns_the_score_around() {
 }
 
 #[test]
+fn of_a_long_name_the_meta_has_the_beginning() {
+    let name = "a".repeat(1_000_000);
+    let score = score(json!({}), &format!("<{name}/>"));
+    assert_eq!(score.meta, Some(json!({"root": format!("{}…", "a".repeat(80))})));
+}
+
+#[test]
+fn what_would_cost_the_square_of_its_length_is_not_looked_at() {
+    let refusal = |config: Value, output: &str| {
+        let scorer: XmlValid = scorebox_sdk::configure(config).unwrap();
+        scorer.score(&Case::new(json!(output))).unwrap_err().message().to_owned()
+    };
+    let attributes = |count: usize| -> String { (0..count).map(|n| format!(" a{n}=''")).collect() };
+    assert!(valid(json!({}), &format!("<a{}/>", attributes(256))));
+    let many = attributes(60_000);
+    let message = "`output` has an element with more than 256 attributes, and is not read as XML";
+    assert_eq!(refusal(json!({}), &format!("<a{many}/>")), message);
+    assert_eq!(refusal(json!({"at": "anywhere"}), &format!("so: <a{many}/>")), message);
+    // What seems to be a comment may be none.
+    let entity = "<!DOCTYPE a [<!ENTITY e '<!--'>]>";
+    assert_eq!(refusal(json!({}), &format!("{entity}<a{many}/><!-- -->")), message);
+    // Attributes of several elements are not counted together, and neither is text.
+    assert!(valid(json!({}), &format!("<a>{}</a>", "<b c='1' d='2'/> e='3' ".repeat(1000))));
+
+    let nested = |count: usize| -> String {
+        let open: String = (0..count).map(|n| format!("<a xmlns:p{n}='urn:{n}'>")).collect();
+        open + &"</a>".repeat(count)
+    };
+    assert!(valid(json!({}), &nested(64)));
+    assert_eq!(
+        refusal(json!({}), &nested(20_000)),
+        "`output` declares more than 64 prefixes of namespaces, and is not read as XML"
+    );
+    // The same prefix many times is one.
+    assert!(valid(json!({}), &format!("<a>{}</a>", "<p:b xmlns:p='urn:p'/>".repeat(1000))));
+}
+
+#[test]
 fn hostile_documents_cost_a_bounded_amount() {
     let deep = format!("{}{}", "<a>".repeat(100_000), "</a>".repeat(100_000));
     assert!(valid(json!({}), &deep));

@@ -1,0 +1,72 @@
+//! Bounds what the parser is given: it compares each attribute, and each prefix, with all before it. Whether
+//! a text is XML is not checked here.
+
+use std::collections::BTreeSet;
+
+use scorebox_sdk::ScoreError;
+
+/// The most attributes of one element.
+const ATTRIBUTES: usize = 256;
+/// The most prefixes of namespaces that a text declares; an element inherits all that are around it.
+const PREFIXES: usize = 64;
+
+/// # Errors
+/// [`ScoreError::InvalidInput`] where an element has more attributes, or the text declares more prefixes,
+/// than the parser looks through in reasonable time.
+pub(crate) fn check(text: &str) -> Result<(), ScoreError> {
+    let mut prefixes = BTreeSet::new();
+    // Comments and entities count too: an entity may hold elements, and only the parser knows which text
+    // is a comment.
+    for tag in text.split('<').skip(1) {
+        for (index, name) in attributes(tag).enumerate() {
+            if index >= ATTRIBUTES {
+                return Err(ScoreError::invalid_input(format!(
+                    "`output` has an element with more than {ATTRIBUTES} attributes, and is not read \
+                     as XML"
+                )));
+            }
+            prefixes.extend(name.strip_prefix("xmlns:"));
+        }
+        if prefixes.len() > PREFIXES {
+            return Err(ScoreError::invalid_input(format!(
+                "`output` declares more than {PREFIXES} prefixes of namespaces, and is not read as XML"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// The names of a tag's attributes, up to where it ends or is malformed. Inside a tag there is no other
+/// `<`.
+fn attributes(tag: &str) -> impl Iterator<Item = &str> {
+    let mut rest = tag;
+    std::iter::from_fn(move || {
+        let (before, quoted) = rest.split_at(rest.find(['"', '\''])?);
+        let name = before.trim_end().strip_suffix('=')?.trim_end();
+        if name.contains('>') {
+            return None;
+        }
+        let quote = quoted.chars().next()?;
+        (_, rest) = quoted.strip_prefix(quote)?.split_once(quote)?;
+        name.rsplit(char::is_whitespace).next()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::attributes;
+
+    fn names(tag: &str) -> Vec<&str> {
+        attributes(tag).collect()
+    }
+
+    #[test]
+    fn attributes_are_told_up_to_the_end_of_the_tag() {
+        assert_eq!(names("a b='1' c = \"'2'>\"\n\td='3'/> e='4'"), ["b", "c", "d"]);
+        assert_eq!(names("a xmlns:n='urn:n' n:b=''>"), ["xmlns:n", "n:b"]);
+        assert!(names("a>b='1'").is_empty());
+        assert!(names("/a>").is_empty());
+        assert!(names(" 2 and 'it' > 1").is_empty());
+        assert_eq!(names("a b='1' c='open"), ["b"]);
+    }
+}
