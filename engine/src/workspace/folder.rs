@@ -55,7 +55,8 @@ impl WorkspaceFolder {
     /// Where a pattern is no glob, or no path from there.
     pub fn without(self, patterns: &[String]) -> Result<WorkspaceFolder, WorkspaceError> {
         let globs = patterns.iter().map(|pattern| glob(pattern)).collect::<Result<Vec<_>, _>>()?;
-        let left_out = GlobSet::new(globs).map_err(|error| unusable("", &error))?;
+        let left_out = GlobSet::new(globs)
+            .map_err(|error| unusable(error.glob().unwrap_or_default(), error.kind()))?;
         Ok(WorkspaceFolder { left_out, ..self })
     }
 

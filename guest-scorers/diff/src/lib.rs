@@ -8,7 +8,7 @@
 mod pattern;
 
 use pattern::Pattern;
-use scorebox_sdk::workspace::{Change, File, PathPatterns, Workspace};
+use scorebox_sdk::workspace::{Change, File, FileStatus, PathPatterns, Workspace};
 use scorebox_sdk::{
     Case, Checks, ConfigError, Info, JsonSchema, Score, ScoreError, Scorer, Severity, excerpt,
     schemars,
@@ -20,8 +20,9 @@ use serde_json::json;
 /// `isEmpty` is one, and every expression.
 ///
 /// An expression is searched for in the diff of each changed file, with the path: in the diff's
-/// text or, where the case has only the file's content, in the content. `lines` narrows it to the
-/// lines that were added or removed. The syntax is that of Rust's regex crate; `(?i)` ignores case,
+/// text or, where the case has only the file's content, in the content; a changed file of which it
+/// has neither is an error, and of a binary file only the path is searched. `lines` narrows it to
+/// the lines that were added or removed. The syntax is that of Rust's regex crate; `(?i)` ignores case,
 /// `(?m)` lets `^` and `$` match at lines. The workspace is data of the case; see
 /// docs/workspace.md. Equals niceeval's `diff.isEmpty`, `diff.matches` and `notInDiff`; these
 /// search the content of changed files, so give `content` without `before` to have the same.
@@ -46,7 +47,7 @@ pub struct Diff {
     /// The changes of these files do not count: paths or globs.
     #[serde(default)]
     except: Vec<String>,
-    /// Turns the score s around: 1 - s.
+    /// Turns the score s around: 1 - s. Each assertion then wants the opposite.
     #[serde(default)]
     negate: bool,
     #[serde(skip)]
@@ -115,6 +116,9 @@ impl Scorer for Diff {
             let name = if empty { "nothing changed" } else { "something changed" };
             checks.add(name, changes.is_empty() == empty, reason);
         }
+        if !self.wanted.is_empty() || !self.refused.is_empty() {
+            self.require_changes(&workspace, &changes)?;
+        }
         let texts: Vec<_> = changes.iter().map(|file| self.texts(&workspace, file)).collect();
         let patterns = self.wanted.iter().map(|pattern| (pattern, true));
         let patterns = patterns.chain(self.refused.iter().map(|pattern| (pattern, false)));
@@ -133,15 +137,26 @@ impl Scorer for Diff {
             let name = format!("{pattern} is {not}in {}", self.searched());
             checks.add(name, hit.is_some() == wanted, reason);
         }
-        let mut score = checks.into_score().meta(json!({ "changedFiles": changes.len() }));
-        if self.negate {
-            score.score = score.score.map(|score| 1.0 - score);
-        }
-        Ok(score)
+        let score = checks.negated(self.negate).into_score();
+        Ok(score.meta(json!({ "changedFiles": changes.len() })))
     }
 }
 
 impl Diff {
+    /// An expression that is in nothing is no good news where nothing was searched.
+    fn require_changes(&self, workspace: &Workspace, changes: &[&File]) -> Result<(), ScoreError> {
+        let is_open = |file: &&&File| {
+            let is_deleted = file.status() == Some(FileStatus::Deleted);
+            !workspace.knows_change(file) && (!is_deleted || self.lines == Lines::Removed)
+        };
+        let Some(file) = changes.iter().find(is_open) else { return Ok(()) };
+        let path = excerpt(file.path(), 120);
+        Err(ScoreError::invalid_input(format!(
+            "`{path}` changed, but the case does not say what is in it; give it its `content`, \
+             give a `diff`, or leave it out with `except`"
+        )))
+    }
+
     /// What is searched of one file.
     fn texts(&self, workspace: &Workspace, file: &File) -> Vec<String> {
         let Some(change) = self.change() else {

@@ -2,13 +2,15 @@
 
 use std::fmt;
 
-use regex_automata::meta;
+use regex_automata::{meta, util::syntax};
 use scorebox_sdk::{ConfigError, excerpt};
 
 /// The longest expression, in bytes.
 const PATTERN_LIMIT: usize = 10_000;
 /// The largest compiled expression, in bytes. It is part of the memory that every score starts from.
 const COMPILED_LIMIT: usize = 4 << 20;
+/// How deep groups may nest: the compiler recurses.
+const NEST_LIMIT: u32 = 50;
 
 /// A compiled expression, and how it was written.
 pub(crate) struct Pattern {
@@ -34,7 +36,9 @@ impl Pattern {
             return Err(format!("should have at most {PATTERN_LIMIT} bytes, found {length}"));
         }
         let config = meta::Regex::config().nfa_size_limit(Some(COMPILED_LIMIT));
-        let regex = meta::Regex::builder().configure(config).build(written).map_err(|error| {
+        let syntax = syntax::Config::new().nest_limit(NEST_LIMIT);
+        let built = meta::Builder::new().configure(config).syntax(syntax).build(written);
+        let regex = built.map_err(|error| {
             match (error.size_limit(), error.syntax_error()) {
                 (Some(limit), _) => {
                     format!("is too large: compiled it takes more than {limit} bytes")

@@ -108,6 +108,24 @@ fn content_before_and_after_are_compared() {
 }
 
 #[test]
+fn what_changed_unseen_is_no_good_news() {
+    let scorer: Diff =
+        scorebox_sdk::configure(json!({"mustNotMatch": ["sk-"], "except": ["*.png"]})).unwrap();
+    let score = |files: Value| {
+        let metadata = json!({"workspace": {"files": files}});
+        scorer.score(&Case::new(json!(null)).with_metadata(metadata))
+    };
+    let unseen = score(json!([{"path": "a", "status": "modified"}])).unwrap_err();
+    assert_eq!(
+        unseen.message(),
+        "`a` changed, but the case does not say what is in it; give it its `content`, give a `diff`, or \
+         leave it out with `except`"
+    );
+    let seen = json!([{"path": "a", "status": "deleted"}, {"path": "b.png", "status": "added"}]);
+    assert_eq!(score(seen).unwrap().score, Some(1.0));
+}
+
+#[test]
 fn negated_it_turns_round() {
     assert_eq!(score(json!({"mustMatch": ["url", "gone"], "negate": true})).score, Some(0.5));
 }
@@ -128,4 +146,7 @@ fn impossible_configurations_are_refused() {
         refused(json!({"mustNotMatch": [""]})),
         "`mustNotMatch[0]`: is empty, and would match everywhere"
     );
+    let deep = "(".repeat(100) + "a" + &")".repeat(100);
+    let refusal = refused(json!({ "mustMatch": [deep] }));
+    assert!(refusal.contains("nested parentheses/brackets (50)"), "{refusal}");
 }

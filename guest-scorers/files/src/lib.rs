@@ -44,7 +44,7 @@ pub struct Files {
     /// The only files that may be new, modified, deleted or renamed: one check for all.
     #[serde(default)]
     only: Vec<String>,
-    /// Turns the score s around: 1 - s.
+    /// Turns the score s around: 1 - s. Each assertion then wants the opposite.
     #[serde(default)]
     negate: bool,
     #[serde(skip)]
@@ -83,13 +83,9 @@ impl Scorer for Files {
             let files = changes.iter().filter(|file| test(file)).take(SHOWN);
             files.map(|file| excerpt(file.path(), 200)).collect()
         };
-        let mut score = checks.into_score().meta(json!({
+        Ok(checks.negated(self.negate).into_score().meta(json!({
             "changed": paths(is_changed), "deleted": paths(|file| !file.exists()),
-        }));
-        if self.negate {
-            score.score = score.score.map(|score| 1.0 - score);
-        }
-        Ok(score)
+        })))
     }
 }
 

@@ -96,10 +96,24 @@ impl File {
             (true, true) => FileStatus::Modified,
             (false, false) => FileStatus::Unchanged,
         });
+        let is_as_it_was = later.exists() && later.hunks.is_empty() && !later.is_binary;
+        if !is_as_it_was || later.content.is_some() {
+            self.content = later.content;
+        }
         self.from = self.from.take().or(later.from);
-        self.content = later.content;
         self.is_binary |= later.is_binary;
         self.sections.extend(later.sections);
         self.hunks.extend(later.hunks);
+    }
+
+    /// Takes in a later section of the diff that gives the file another path.
+    pub(super) fn rename(&mut self, mut later: File) {
+        let path = std::mem::replace(&mut self.path, std::mem::take(&mut later.path));
+        if self.status != Some(FileStatus::Added) {
+            self.status = Some(FileStatus::Renamed);
+            self.from.get_or_insert(path);
+        }
+        later.from = None;
+        self.append(later);
     }
 }

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use super::Workspace;
+use super::{Workspace, find};
 use crate::{Case, ScoreError, excerpt};
 
 /// The files of a workspace, by their paths from its root.
@@ -40,12 +40,16 @@ impl Files {
     /// As [`Workspace::of`]; and where the workspace has neither `files` nor a `diff`.
     pub fn of(case: &Case) -> Result<Self, ScoreError> {
         let workspace = Workspace::of(case)?;
-        if workspace.files.is_none() {
-            return Err(workspace.lacks("`files`"));
+        match workspace.files.is_some() {
+            true => Ok(Self::in_case(workspace)),
+            false => Err(workspace.lacks("`files`")),
         }
+    }
+
+    fn in_case(workspace: Workspace) -> Self {
         let paths = workspace.files().filter(|file| file.exists());
         let paths = paths.map(|file| file.path().to_owned()).collect();
-        Ok(Self { source: Source::Case(workspace), paths })
+        Self { source: Source::Case(workspace), paths }
     }
 
     /// The files that the user granted. A scorer that calls this imports `workspace`, and is refused
@@ -57,21 +61,22 @@ impl Files {
         granted(case)
     }
 
-    /// The files that the case has in it or, where it has no workspace, those that the user granted.
-    /// A scorer that calls this needs the grant in either case.
+    /// The files that the case has in it or, where it has none, those that the user granted. A scorer
+    /// that calls this needs the grant in either case.
     ///
     /// # Errors
     /// Where the workspace of the case cannot be read, or there is neither.
     pub fn of_or_granted(case: &Case) -> Result<Self, ScoreError> {
-        match Files::of(case) {
-            Ok(files) => Ok(files),
-            Err(not_in_case) => match granted(case) {
-                Ok(files) => Ok(files),
-                Err(not_granted) => Err(ScoreError::invalid_input(format!(
-                    "{not_in_case}; and of the granted workspace: {not_granted}"
-                ))),
-            },
-        }
+        let not_in_case = match find::look(case)? {
+            Ok(workspace) if workspace.files.is_some() => return Ok(Self::in_case(workspace)),
+            Ok(workspace) => workspace.lacks("`files`").to_string(),
+            Err(found) => found,
+        };
+        granted(case).map_err(|not_granted| {
+            ScoreError::invalid_input(format!(
+                "there are no files: {not_in_case}; and of the granted workspace: {not_granted}"
+            ))
+        })
     }
 
     /// All paths, sorted by their bytes.

@@ -15,6 +15,14 @@ const SHOWN: usize = 8;
 
 /// The workspace of a case.
 pub(super) fn find(case: &Case) -> Result<Workspace, ScoreError> {
+    look(case)?.map_err(|found| {
+        let message = "the case has no workspace, which this scorer needs";
+        ScoreError::invalid_input(format!("{message}: {found}"))
+    })
+}
+
+/// The workspace of a case or, where it has none, what it has instead.
+pub(super) fn look(case: &Case) -> Result<Result<Workspace, String>, ScoreError> {
     let mut found = Vec::new();
     let parts = [
         (Fields::METADATA, "metadata", case.declares(Fields::METADATA).then(|| case.metadata())),
@@ -49,17 +57,14 @@ pub(super) fn find(case: &Case) -> Result<Workspace, ScoreError> {
                     keys(&inner)
                 )));
             }
-            return read(&workspace);
+            return read(&workspace).map(Ok);
         }
         if field == Fields::CONTEXT && is_workspace(&members) {
-            return read(&part);
+            return read(&part).map(Ok);
         }
         found.push(format!("`{name}` has no `{KEY}`; {}", keys(&members)));
     }
-    Err(ScoreError::invalid_input(format!(
-        "the case has no workspace, which this scorer needs: {}",
-        found.join(", and ")
-    )))
+    Ok(Err(found.join(", and ")))
 }
 
 fn is_workspace(members: &BTreeMap<String, Box<RawValue>>) -> bool {

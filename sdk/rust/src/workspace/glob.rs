@@ -6,6 +6,12 @@ use globset::{GlobBuilder, GlobMatcher};
 
 use crate::{ConfigError, excerpt};
 
+/// The longest pattern, in bytes.
+const PATTERN_LIMIT: usize = 4096;
+/// The most opening braces of a pattern. Each is a level for the matcher's own parser, which has an
+/// end to them and takes them for its own mistake beyond it.
+const BRACE_LIMIT: usize = 32;
+
 /// A path, or a glob: `*` is anything but `/`, `**` any folders, `?` one character, `[ab]` one of
 /// them, `{a,b}` one of several; `\` takes the meaning from the character after it. A pattern that
 /// ends in `/` matches all that is in that folder.
@@ -29,6 +35,14 @@ impl PathPattern {
                 "should be a path from the workspace's root, or a glob such as `src/**/*.ts`, \
                  found `{}`",
                 excerpt(written, 80)
+            ));
+        }
+        let braces = relative.matches('{').count();
+        if relative.len() > PATTERN_LIMIT || braces > BRACE_LIMIT {
+            return Err(format!(
+                "should have at most {PATTERN_LIMIT} bytes and {BRACE_LIMIT} opening braces, found {} and \
+                 {braces}",
+                relative.len()
             ));
         }
         let glob =
@@ -121,5 +135,13 @@ mod tests {
             "`changed[1]`: is no glob: unclosed alternate group; missing '}' (maybe escape '{' with '[{]'?)"
         );
         assert!(refused(&["/etc/passwd"]).contains("should be a path from the workspace's root"));
+        let deep = "{a,".repeat(300) + &"}".repeat(300);
+        assert_eq!(
+            refused(&[&deep]),
+            "`changed[0]`: should have at most 4096 bytes and 32 opening braces, found 1200 and 300"
+        );
+        assert!(refused(&[&"?".repeat(5000)]).contains("found 5000 and 0"));
+        let most = "{a,".repeat(BRACE_LIMIT) + &"}".repeat(BRACE_LIMIT) + &"[a-é]".repeat(600);
+        assert!(!PathPattern::new(&most).unwrap().matches("b"));
     }
 }

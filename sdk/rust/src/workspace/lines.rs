@@ -40,6 +40,15 @@ pub(super) fn changed<'w>(file: &'w File, diff: &'w str) -> Vec<Line<'w>> {
     }
 }
 
+/// Whether the lines that changed are known.
+pub(super) fn are_known(file: &File) -> bool {
+    let content = match file.status {
+        Some(FileStatus::Deleted) => file.before(),
+        _ => file.content(),
+    };
+    !file.sections.is_empty() || file.status == Some(FileStatus::Unchanged) || content.is_some()
+}
+
 /// The text of a file's change.
 pub(super) fn text<'w>(file: &'w File, diff: &'w str) -> Cow<'w, str> {
     match (file.sections.as_slice(), file.before(), file.content()) {

@@ -107,6 +107,13 @@ impl Workspace {
         lines::changed(file, &self.diff)
     }
 
+    /// Whether it is known what changed in a file: the diff has it, or the case its content. What was in
+    /// a deleted file is known by its content `before`.
+    #[must_use]
+    pub fn knows_change(&self, file: &File) -> bool {
+        lines::are_known(file)
+    }
+
     /// The diff of one file: the section of the case's diff or, where that has none, one made of the
     /// content before and after. Where only the content of a changed file is known, the content.
     #[must_use]

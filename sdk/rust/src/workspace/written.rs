@@ -131,6 +131,7 @@ pub(super) fn read(part: &Part<'_>) -> Result<Workspace, ScoreError> {
 fn of_diff(diff: &str) -> Result<BTreeMap<String, File>, String> {
     let mut by_path = BTreeMap::new();
     for file in diff::parse(diff)? {
+        let file = with_earlier_name(&mut by_path, file);
         match by_path.entry(file.path.clone()) {
             Entry::Vacant(entry) => {
                 entry.insert(file);
@@ -142,6 +143,25 @@ fn of_diff(diff: &str) -> Result<BTreeMap<String, File>, String> {
         }
     }
     Ok(by_path)
+}
+
+/// A file as a section of the diff tells of it. Where the section renames it, what an earlier commit
+/// did to it under its old name goes with it.
+fn with_earlier_name(by_path: &mut BTreeMap<String, File>, file: File) -> File {
+    let is_renamed = file.status == Some(FileStatus::Renamed);
+    let from = file.from.clone().filter(|_| is_renamed).unwrap_or_default();
+    // Two files of one commit may have changed names with each other.
+    let is_earlier = |earlier: &File| earlier.exists() && earlier.from.as_ref() != Some(&file.path);
+    if !by_path.get(&from).is_some_and(is_earlier) {
+        return file;
+    }
+    match by_path.remove(&from) {
+        Some(mut earlier) => {
+            earlier.rename(file);
+            earlier
+        }
+        None => file,
+    }
 }
 
 /// Adds the listed files to those of the diff. What a listed file says wins.

@@ -76,6 +76,28 @@ fn a_series_of_commits_is_taken_together() {
 }
 
 #[test]
+fn in_a_series_a_file_keeps_its_history_under_its_new_name() {
+    let added = "diff --git a/a.txt b/a.txt\nnew file mode 100644\n--- /dev/null\n+++ b/a.txt\n@@ -0,0 +1 @@\n+one\n";
+    let changed = "diff --git a/a.txt b/a.txt\n--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-one\n+two\n";
+    let renamed = |from: &str, to: &str| {
+        format!(
+            "diff --git a/{from} b/{to}\nsimilarity index 100%\nrename from {from}\nrename to {to}\n"
+        )
+    };
+    let new = of(&format!("{added}{}", renamed("a.txt", "b.txt")));
+    assert_eq!(outline(&new), ["added b.txt"]);
+    assert_eq!(new.file("b.txt").unwrap().content(), Some("one\n"));
+    let moved = of(&format!("{changed}{}", renamed("a.txt", "b.txt")));
+    assert_eq!(outline(&moved), ["renamed b.txt from a.txt"]);
+    assert_eq!(lines(&moved, "b.txt"), ["-1 one", "+1 two"]);
+    let twice = format!("{}{}", renamed("a.txt", "b.txt"), renamed("b.txt", "c.txt"));
+    assert_eq!(outline(&of(&twice)), ["renamed c.txt from a.txt"]);
+    // `git diff -B` finds that two files changed names.
+    let swapped = format!("{}{}", renamed("b.txt", "a.txt"), renamed("a.txt", "b.txt"));
+    assert_eq!(outline(&of(&swapped)), ["renamed a.txt from b.txt", "renamed b.txt from a.txt"]);
+}
+
+#[test]
 fn folders_compared() {
     assert_eq!(
         outline(&of(include_str!("diffs/plain.diff"))),

@@ -189,6 +189,12 @@ fn files_are_read_from_the_case_or_the_grant_alike() {
             "there is no file `gone` in the workspace"
         );
     }
+    // The user's grant does not stand in for a workspace that is broken.
+    let broken = granted.clone().with_metadata(json!({"workspace": {"diff": "no diff"}}));
+    let error = Files::of_or_granted(&broken).unwrap_err();
+    assert!(error.message().starts_with("`metadata.workspace.diff` is no unified diff"), "{error}");
+    let commands = granted.with_metadata(json!({"workspace": {"commands": []}}));
+    assert!(Files::of_or_granted(&commands).unwrap().exists("new"));
     let binary = Case::new(json!("done")).with_file("a.png", vec![0xff, 0xd8]);
     let files = Files::granted(&binary).unwrap();
     assert_eq!(files.text("a.png").unwrap_err().message(), "`a.png` is no text (UTF-8)");
