@@ -10,10 +10,10 @@ use scorebox_sdk::trace::{
     TextPattern, ToolCall,
 };
 use scorebox_sdk::{
-    Case, Checks, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, Severity,
-    excerpt, schemars,
+    ArgumentMatch, Case, Checks, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer,
+    Severity, excerpt, schemars,
 };
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 /// The most names that `meta.called` lists.
@@ -42,7 +42,7 @@ pub struct CalledTool {
     arguments: Option<Value>,
     /// How arguments are compared.
     #[serde(default)]
-    r#match: Match,
+    r#match: ArgumentMatch,
     /// How the call has to have ended, as far as the trace tells.
     #[serde(default)]
     status: Option<Status>,
@@ -55,7 +55,7 @@ pub struct CalledTool {
     /// The most such calls. Needs names.
     #[serde(default)]
     max: Option<usize>,
-    /// Turns the score s around: 1 - s.
+    /// Turns the score s around: 1 - s. Each assertion then wants the opposite.
     #[serde(default)]
     negate: bool,
     /// The expected calls `{name, arguments}`, in place of the ground truth and of names.
@@ -72,17 +72,6 @@ pub struct CalledTool {
     pattern: Option<ArgumentPattern>,
     #[serde(skip)]
     often: Option<Count>,
-}
-
-/// How arguments are compared.
-#[derive(Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-enum Match {
-    /// They have at least what is expected in them; `{"regex": …}` is a pattern.
-    #[default]
-    Partial,
-    /// They are what is expected and nothing else; nothing is a pattern.
-    Exact,
 }
 
 impl Scorer for CalledTool {
@@ -108,7 +97,7 @@ impl Scorer for CalledTool {
             return Err(ConfigError::new("value", message));
         }
         self.often = Some(Count::from_config(self.count, self.min, self.max, 1)?);
-        let exact = self.r#match == Match::Exact;
+        let exact = self.r#match.is_exact();
         self.pattern = (self.arguments.take())
             .map(|arguments| ArgumentPattern::compile("arguments", arguments, exact))
             .transpose()?;
@@ -140,11 +129,7 @@ impl Scorer for CalledTool {
             return Ok(Score::not_applicable("no call is expected"));
         }
         let called: Vec<_> = calls.iter().take(SHOWN).map(|call| excerpt(&call.name, 80)).collect();
-        let mut score = checks.into_score().meta(json!({ "called": called }));
-        if self.negate {
-            score.score = score.score.map(|score| 1.0 - score);
-        }
-        Ok(score)
+        Ok(checks.negated(self.negate).into_score().meta(json!({ "called": called })))
     }
 }
 
@@ -160,26 +145,24 @@ impl CalledTool {
             Some(pattern) => named.iter().filter(|call| pattern.matches(&call.arguments)).count(),
             None => named.len(),
         };
-        let often = self.often.as_ref().is_none_or(|often| often.holds(matching));
         let with = if self.pattern.is_some() { " with such arguments" } else { "" };
-        let mut reason = match matching {
+        let found = match matching {
             0 => format!("{name} was not called{with}"),
             1 => format!("{name} was called once{with}"),
             times => format!("{name} was called {times} times{with}"),
         };
-        if let (false, Some(often)) = (often, &self.often) {
-            reason.push_str(&format!("; wanted: {often}"));
-            if let (0, Some(near)) = (matching, named.first()) {
-                let arguments = near.arguments.to_string();
-                reason.push_str(&format!("; it was called with {}", excerpt(&arguments, 120)));
-            }
+        let holds = self.often.is_none_or(|often| often.holds(matching));
+        let mut wanted = self.often.map(|often| often.to_string()).unwrap_or_default();
+        if let (0, Some(near)) = (matching, named.first()) {
+            let arguments = near.arguments.to_string();
+            wanted.push_str(&format!("; it was called with {}", excerpt(&arguments, 120)));
         }
-        checks.add(format!("called {name}"), often, reason);
+        checks.add_wanted(format!("called {name}"), holds, found, wanted);
     }
 
     /// One check for every expected call: it has a call of its own.
     fn expected(&self, wanted: &[ExpectedCall], calls: &[&ToolCall]) -> Result<Checks, ScoreError> {
-        let exact = self.r#match == Match::Exact;
+        let exact = self.r#match.is_exact();
         let patterns = wanted.iter().map(|call| {
             let arguments = call.arguments.clone();
             let pattern = arguments.map(|found| ArgumentPattern::literal(found, exact));

@@ -84,7 +84,34 @@ fn the_end_of_a_call_may_matter() {
 #[test]
 fn negated_the_score_is_turned() {
     assert_eq!(score(json!({"name": "book", "negate": true})).score, Some(0.0));
-    assert_eq!(score(json!({"name": "cancel", "negate": true})).score, Some(1.0));
+    let not_called = score(json!({"name": "cancel", "negate": true}));
+    assert_eq!(not_called.score, Some(1.0));
+    assert_eq!(not_called.reason.as_deref(), Some("`cancel` was not called"));
+    assert_eq!(
+        score(json!({"name": "Bash", "count": 2, "negate": true})).reason.as_deref(),
+        Some("`Bash` was called 2 times; wanted: not exactly 2")
+    );
+}
+
+#[test]
+fn negated_each_assertion_wants_the_opposite() {
+    let score = score(json!({"names": ["Bash", "cancel"], "negate": true}));
+    assert_eq!(score.score, Some(0.5));
+    let reason = "`Bash` was called 2 times; wanted: not at least 1";
+    let whole = format!("1 of 2 checks fails: {reason}");
+    assert_eq!(score.reason.as_deref(), Some(whole.as_str()));
+    let expected = [
+        scorebox_sdk::Assertion::pass("not: called `Bash`", false).reason(reason),
+        scorebox_sdk::Assertion::pass("not: called `cancel`", true)
+            .reason("`cancel` was not called"),
+    ];
+    assert_eq!(score.assertions, expected);
+    let calls = json!({"value": ["book", "cancel"], "negate": true});
+    let scorer: CalledTool = scorebox_sdk::configure(calls).unwrap();
+    assert_eq!(
+        scorer.score(&case()).unwrap().reason.as_deref(),
+        Some("1 of 2 checks fails: `book` was called with any; wanted: the opposite")
+    );
 }
 
 #[test]

@@ -147,7 +147,7 @@ fn place(name: &str) -> Option<usize> {
         [letter] if letter.is_ascii_alphabetic() => {
             Some(usize::from(letter.to_ascii_uppercase() - b'A'))
         }
-        _ => name.parse().ok().filter(|number| *number > 0).map(|number: usize| number + 25),
+        _ => name.parse().ok().filter(|number: &usize| *number > 0)?.checked_add(25),
     }
 }
 

@@ -31,6 +31,15 @@ fn the_right_choices_are_written_in_many_ways() {
 }
 
 #[test]
+fn a_number_too_large_to_have_a_place_marks_nothing() {
+    // On 32 bits and on 64, the numbers whose place would come round to that of A.
+    for number in [4_294_967_271, 18_446_744_073_709_551_591_u64] {
+        assert!(!right(&format!("ANSWER: {number}"), json!("A")), "{number}");
+    }
+    assert!(!right(&format!("ANSWER: {}", "9".repeat(400)), json!("A")));
+}
+
+#[test]
 fn perhaps_nothing_is_right() {
     assert!(right("ANSWER: ", json!("")));
     assert!(right("None of them.", json!([])));

@@ -1,9 +1,9 @@
 //! Runs of characters and of words of a text, and how many of them two texts share. It folds no case.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::hash::Hash;
 
+use scorebox_sdk::likeness::shared;
 use scorebox_sdk::python::is_space;
 
 /// A text, ready to be taken apart.
@@ -61,18 +61,8 @@ pub(crate) struct Runs {
 }
 
 /// Counts the shared runs; each as often as in the text that has it less often.
-pub(crate) fn compare<R: Eq + Hash + Copy>(output: &[R], reference: &[R]) -> Runs {
-    let mut left: HashMap<R, usize> = HashMap::with_capacity(reference.len());
-    for run in reference {
-        *left.entry(*run).or_default() += 1;
-    }
-    let mut shared = 0;
-    for run in output {
-        if let Some(count) = left.get_mut(run).filter(|count| **count > 0) {
-            *count -= 1;
-            shared += 1;
-        }
-    }
+pub(crate) fn compare<R: Eq + Hash>(output: &[R], reference: &[R]) -> Runs {
+    let shared = shared(output, reference);
     Runs { shared, output: output.len(), reference: reference.len() }
 }
 

@@ -38,7 +38,7 @@ pub struct Commands {
     /// Which of the commands that a pattern matches have to end so.
     #[serde(default)]
     which: Which,
-    /// Turns the score s around: 1 - s.
+    /// Turns the score s around: 1 - s. Each assertion then wants the opposite.
     #[serde(default)]
     negate: bool,
     #[serde(skip)]
@@ -95,11 +95,7 @@ impl Scorer for Commands {
         }
         let failed = commands.iter().filter(|command| !self.holds(command)).count();
         let meta = json!({ "commands": commands.len(), "otherExitCode": failed });
-        let mut score = checks.into_score().meta(meta);
-        if self.negate {
-            score.score = score.score.map(|score| 1.0 - score);
-        }
-        Ok(score)
+        Ok(checks.negated(self.negate).into_score().meta(meta))
     }
 }
 

@@ -1,5 +1,6 @@
 //! commands, as a specification. That a command succeeds when its exit code is 0 is niceeval's rule.
 
+use scorebox_sdk::Assertion;
 use scorebox_sdk::serde_json::Value;
 
 use super::*;
@@ -72,6 +73,22 @@ fn another_exit_code_may_be_expected() {
         Some(1.0)
     );
     assert_eq!(score(json!({"command": "npm test", "negate": true})).score, Some(1.0));
+}
+
+#[test]
+fn negated_each_assertion_wants_the_opposite() {
+    let one = score(json!({"command": "npm run build", "negate": true}));
+    assert_eq!(one.score, Some(0.0));
+    assert_eq!(one.reason.as_deref(), Some("`npm run build` succeeds; wanted: the opposite"));
+    let two = score(json!({"commands": ["npm run build", "npm start"], "negate": true}));
+    assert_eq!(two.score, Some(0.5));
+    let start = "`npm start` has no exit code, so it did not end by itself: killed";
+    let expected = [
+        Assertion::pass("not: `npm run build` succeeds", false)
+            .reason("`npm run build` succeeds; wanted: the opposite"),
+        Assertion::pass("not: `npm start` succeeds", true).reason(start),
+    ];
+    assert_eq!(two.assertions, expected);
 }
 
 #[test]

@@ -1,10 +1,12 @@
 //! contains-json: 1 where a text has a JSON object in it, and one that matches a schema where there is
 //! one; else 0. It repairs nothing: an object that is cut off is none.
+//!
+//! The rule is promptfoo's `contains-json`.
 
 mod found;
 
 use found::Found;
-use scorebox_sdk::json_schema::{CompiledSchema, Options};
+use scorebox_sdk::json_schema::CompiledSchema;
 use scorebox_sdk::{Case, ConfigError, Info, JsonSchema, Score, ScoreError, Scorer, schemars};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -14,7 +16,8 @@ use serde_json::{Value, json};
 /// With `schema`, one of the objects has to match it, or one of the lists; without it lists do not count, for
 /// `[1]` is also a footnote. Only the outermost object counts, not those inside it. JSON is that of RFC
 /// 8259: no comments, no single quotes, no trailing commas. An output that is no text is searched as its
-/// JSON text.
+/// JSON text. JSON that is nested more than 127 deep, or has in it a number beyond the range of a double
+/// or half of a surrogate pair, is JSON but matches no schema.
 ///
 /// Equals, with `formats`, promptfoo's `contains-json` for what is JSON; that one also takes objects that are
 /// cut off or written as in YAML. A schema without `$schema` is of draft-07 there, so write
@@ -41,15 +44,7 @@ impl Scorer for ContainsJson {
     const INFO: Info = Info::new("contains-json", "Contains JSON", env!("CARGO_PKG_VERSION"));
 
     fn prepare(&mut self) -> Result<(), ConfigError> {
-        if let Some(schema) = self.schema.take() {
-            if !schema.is_object() && !schema.is_boolean() {
-                let message = "should be a JSON Schema: an object, or `true` or `false`";
-                return Err(ConfigError::new("schema", message));
-            }
-            let options = Options { formats: self.formats, ..Options::default() };
-            let compiled = CompiledSchema::prepare(&schema, options);
-            self.compiled = Some(compiled.map_err(|error| ConfigError::new("schema", error))?);
-        }
+        self.compiled = CompiledSchema::from_config(self.schema.take().as_ref(), self.formats)?;
         Ok(())
     }
 
@@ -60,7 +55,7 @@ impl Scorer for ContainsJson {
         let mut found = Found::new(&output, self.compiled.is_some());
         let mut problem = None;
         while let Some(json) = found.next()? {
-            match self.problem(json)? {
+            match self.problem(json) {
                 None => {
                     let at = output[..found.start()].chars().count();
                     let matching =
@@ -88,14 +83,8 @@ impl Scorer for ContainsJson {
 
 impl ContainsJson {
     /// Why a JSON text does not count; none where it does.
-    fn problem(&self, json: &str) -> Result<Option<String>, ScoreError> {
-        let Some(schema) = &self.compiled else { return Ok(None) };
-        let value = serde_json::from_str(json).map_err(|error| {
-            ScoreError::invalid_input(format!(
-                "JSON in `output` cannot be compared with the schema: {error}"
-            ))
-        })?;
-        Ok(schema.problem(&value))
+    fn problem(&self, json: &str) -> Option<String> {
+        self.compiled.as_ref().and_then(|schema| schema.problem_of_text(json))
     }
 }
 

@@ -92,6 +92,23 @@ fn a_list_counts_only_with_a_schema() {
 }
 
 #[test]
+fn json_that_cannot_be_read_matches_no_schema_and_hides_no_other() {
+    let object = || json!({"schema": {"type": "object"}});
+    for text in [r#"note {"a":"\ud83d"} and {"ok":1}"#, r#"[1e999] and {"ok":1}"#] {
+        assert!(contains(object(), text), "{text}");
+    }
+    let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
+    assert!(contains(object(), &format!("{deep} and {{}}")));
+    assert!(contains(json!({}), r#"{"a":"\ud83d"}"#));
+    let unreadable = score(object(), r#"{"a": 1e999}"#);
+    assert_eq!(unreadable.score, Some(0.0));
+    assert_eq!(
+        unreadable.reason.as_deref(),
+        Some("no JSON matches the schema: cannot be read: number out of range at line 1 column 11")
+    );
+}
+
+#[test]
 fn the_place_is_told() {
     let found = score(json!({}), "né {\"a\": \"ñ\"}!");
     assert_eq!(found.reason.as_deref(), Some("JSON at character 4"));

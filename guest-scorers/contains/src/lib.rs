@@ -15,6 +15,12 @@ use scorebox_sdk::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+/// The most texts that each list of `meta` has.
+const SHOWN: usize = 100;
+
+/// How much of a text `meta` shows, in characters.
+const SHOWN_LENGTH: usize = 80;
+
 /// Scores 1 when the output contains the expected texts, else 0.
 ///
 /// The texts are the configured `value` or `values`, or else the case's ground truth: one, or a list.
@@ -119,7 +125,7 @@ impl Scorer for Contains {
         }
         Ok(Score::pass(self.mode.passes(&found, &missing) != self.negate)
             .reason(reason(&found, &missing))
-            .meta(json!({ "found": found, "missing": missing })))
+            .meta(json!({ "found": shown(&found), "missing": shown(&missing) })))
     }
 }
 
@@ -151,6 +157,10 @@ impl At {
             At::End => output.ends_with(text),
         }
     }
+}
+
+fn shown(texts: &[String]) -> Vec<Cow<'_, str>> {
+    texts.iter().take(SHOWN).map(|text| excerpt(text, SHOWN_LENGTH)).collect()
 }
 
 fn reason(found: &[String], missing: &[String]) -> String {

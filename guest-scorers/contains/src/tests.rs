@@ -68,6 +68,18 @@ fn the_ground_truth_stands_in_for_configured_texts() {
 }
 
 #[test]
+fn meta_shows_the_beginning_of_the_first_texts() {
+    let long = "x".repeat(2_000_000);
+    let many: Vec<_> = (0..150).map(|index| format!("missing {index}")).collect();
+    let values = [&many[..], std::slice::from_ref(&long)].concat();
+    let score = score(json!({"values": values, "mode": "all"}), json!(long));
+    let meta = score.meta.unwrap();
+    assert_eq!(meta["missing"].as_array().map(Vec::len), Some(100));
+    let found = meta["found"][0].as_str().unwrap();
+    assert!(found.starts_with("xxx") && found.chars().count() <= 81, "{found}");
+}
+
+#[test]
 fn other_values_are_searched_as_json_text() {
     assert_eq!(score(json!({"value": 0}), json!("There are 0 errors")).score, Some(1.0));
     assert_eq!(score(json!({"value": "\"a\":1"}), json!({"a": 1})).score, Some(1.0));

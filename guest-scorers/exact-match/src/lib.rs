@@ -6,7 +6,8 @@
 
 mod normal;
 
-use normal::{squad, words};
+use normal::words;
+use scorebox_sdk::normal::squad;
 use scorebox_sdk::python::is_space;
 use scorebox_sdk::{
     Accepted, Case, ConfigError, Fields, Info, JsonSchema, Part, Score, ScoreError, Scorer, equal,

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use rapidfuzz::distance::levenshtein;
+use scorebox_sdk::likeness::{of_edits, of_numbers};
 use serde_json::{Map, Value};
 
 use crate::compact::compact;
@@ -84,7 +85,7 @@ impl Diff {
             (Value::Null, Value::Null) => 1.0,
             (Value::Null, _) | (_, Value::Null) => 0.0,
             (left, right) => match (number(left), number(right)) {
-                (Some(left), Some(right)) => alike_numbers(left, right),
+                (Some(left), Some(right)) => of_numbers(left, right),
                 _ => alike_texts(&compact(left), &compact(right)),
             },
         }
@@ -109,21 +110,7 @@ fn number(value: &Value) -> Option<f64> {
     }
 }
 
-/// 1 - distance / sum of the two; see the scorer numeric-diff.
-fn alike_numbers(output: f64, expected: f64) -> f64 {
-    if output == expected {
-        return 1.0;
-    }
-    // Halved, so that the sum of the largest numbers is still one.
-    let (output, expected) = (output / 2.0, expected / 2.0);
-    let sum = output.abs() + expected.abs();
-    if sum == 0.0 { 0.0 } else { (1.0 - (expected - output).abs() / sum).clamp(0.0, 1.0) }
-}
-
-/// 1 - edit distance / length of the longer one, in code points; see the scorer levenshtein.
+/// Likeness of the scorer levenshtein.
 fn alike_texts(left: &str, right: &str) -> f64 {
-    match left.chars().count().max(right.chars().count()) {
-        0 => 1.0,
-        longest => 1.0 - levenshtein::distance(left.chars(), right.chars()) as f64 / longest as f64,
-    }
+    of_edits(levenshtein::distance(left.chars(), right.chars()), left, right)
 }

@@ -4,6 +4,8 @@
 //! Of two objects the mean over all keys of either; of two lists the mean over all places of the longer
 //! one; two texts by levenshtein, two numbers by numeric-diff; values of other kinds by levenshtein of
 //! their compact JSON
+//!
+//! The rule is autoevals' `JSONDiff`.
 
 mod compact;
 mod diff;

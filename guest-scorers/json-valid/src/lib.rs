@@ -1,7 +1,9 @@
 //! json-valid: 1 where the output is JSON, an object or a list, and matches a schema where there is one;
 //! else 0. It repairs nothing and finds no JSON inside prose; for that see contains-json.
+//!
+//! The rules are autoevals' `ValidJSON` and promptfoo's `is-json`.
 
-use scorebox_sdk::json_schema::{CompiledSchema, Options};
+use scorebox_sdk::json_schema::CompiledSchema;
 use scorebox_sdk::{Case, ConfigError, Info, JsonSchema, Score, ScoreError, Scorer, schemars};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -11,7 +13,8 @@ use serde_json::Value;
 ///
 /// A text is read as JSON; any other output is JSON already. JSON is that of RFC 8259: no comments, no
 /// trailing commas, no `NaN`. A text that holds only a number, a string, `true`, `false` or `null` scores 0
-/// unless `scalars` or a `schema` allows it.
+/// unless `scalars` or a `schema` allows it. JSON that is nested more than 127 deep, or has in it a number
+/// beyond the range of a double or half of a surrogate pair, is JSON but matches no schema.
 ///
 /// Equals autoevals' `ValidJSON`, which takes `NaN` and `Infinity` as well, and with `scalars` and `formats`
 /// promptfoo's `is-json`; a schema without `$schema` is of draft-07 there, so write
@@ -41,21 +44,13 @@ impl Scorer for JsonValid {
     const INFO: Info = Info::new("json-valid", "JSON Valid", env!("CARGO_PKG_VERSION"));
 
     fn prepare(&mut self) -> Result<(), ConfigError> {
-        if let Some(schema) = self.schema.take() {
-            if !schema.is_object() && !schema.is_boolean() {
-                let message = "should be a JSON Schema: an object, or `true` or `false`";
-                return Err(ConfigError::new("schema", message));
-            }
-            let options = Options { formats: self.formats, ..Options::default() };
-            let compiled = CompiledSchema::prepare(&schema, options);
-            self.compiled = Some(compiled.map_err(|error| ConfigError::new("schema", error))?);
-        }
+        self.compiled = CompiledSchema::from_config(self.schema.take().as_ref(), self.formats)?;
         Ok(())
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
         let output = case.output();
-        let problem = self.problem(&output.text()?)?;
+        let problem = self.problem(&output.text()?);
         let reason = problem.clone().unwrap_or_else(|| match self.compiled {
             Some(_) => "JSON that matches the schema".to_owned(),
             None => "JSON".to_owned(),
@@ -66,26 +61,20 @@ impl Scorer for JsonValid {
 
 impl JsonValid {
     /// Why a text does not count; none where it does.
-    fn problem(&self, text: &str) -> Result<Option<String>, ScoreError> {
+    fn problem(&self, text: &str) -> Option<String> {
         // This reading is not bounded in depth.
         if let Err(error) = serde_json::from_str::<IgnoredAny>(text) {
-            return Ok(Some(format!("not JSON: {error}")));
+            return Some(format!("not JSON: {error}"));
         }
         if let Some(schema) = &self.compiled {
-            let value = serde_json::from_str(text).map_err(|error| {
-                ScoreError::invalid_input(format!(
-                    "`output` is JSON, but cannot be compared with the schema: {error}"
-                ))
-            })?;
-            let problem = schema.problem(&value);
-            return Ok(
-                problem.map(|problem| format!("JSON that does not match the schema: {problem}"))
-            );
+            let problem = schema.problem_of_text(text);
+            return problem
+                .map(|problem| format!("JSON that does not match the schema: {problem}"));
         }
         if self.scalars || text.trim_start().starts_with(['{', '[']) {
-            return Ok(None);
+            return None;
         }
-        Ok(Some("JSON, but neither an object nor a list; `scalars` would let it count".to_owned()))
+        Some("JSON, but neither an object nor a list; `scalars` would let it count".to_owned())
     }
 }
 

@@ -101,9 +101,23 @@ fn negate_turns_the_score_around() {
 fn depth_matters_only_to_a_schema() {
     let deep = format!("{}{}", "[".repeat(5000), "]".repeat(5000));
     assert!(valid(json!({}), json!(deep)));
-    let scorer: JsonValid = scorebox_sdk::configure(json!({"schema": true})).unwrap();
-    let error = scorer.score(&Case::new(json!(deep))).unwrap_err();
-    assert!(error.message().starts_with("`output` is JSON, but cannot be compared"), "{error}");
+    let nested = |depth: usize| json!(format!("{}{}", "[".repeat(depth), "]".repeat(depth)));
+    assert!(valid(json!({"schema": true}), nested(127)));
+    let deeper = score(json!({"schema": true}), nested(200));
+    assert_eq!(deeper.score, Some(0.0));
+    assert_eq!(
+        deeper.reason.as_deref(),
+        Some("JSON that does not match the schema: cannot be read: nested deeper than 127 levels")
+    );
+}
+
+#[test]
+fn json_that_cannot_be_read_matches_no_schema() {
+    for text in ["[1e999]", r#"["\ud83d"]"#] {
+        assert!(valid(json!({}), json!(text)), "{text}");
+        assert!(!valid(json!({"schema": true}), json!(text)), "{text}");
+        assert!(valid(json!({"schema": true, "negate": true}), json!(text)), "{text}");
+    }
 }
 
 #[test]

@@ -9,6 +9,7 @@
 use std::borrow::Cow;
 
 use rapidfuzz::distance::levenshtein;
+use scorebox_sdk::likeness::of_edits;
 use scorebox_sdk::{
     Accepted, Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, schemars,
 };
@@ -22,8 +23,8 @@ use serde_json::{Value, json};
 /// The expected text is the case's ground truth or the configured `value`; of a list of them the most
 /// alike counts. A value that is no string is compared as its JSON text. Levenshtein 1966.
 ///
-/// Equals rapidfuzz's `Levenshtein.normalized_similarity`, autoevals' `Levenshtein` and niceeval's
-/// `similarity`. With `maxDistance` it passes or fails, as promptfoo's `levenshtein` does (there the
+/// Equals rapidfuzz's `Levenshtein.normalized_similarity`, niceeval's `similarity` and, of texts (it
+/// writes other values as Python does), autoevals' `Levenshtein`. With `maxDistance` it passes or fails, as promptfoo's `levenshtein` does (there the
 /// default is 5, and 0 means 5, which it does not here; it counts the units of UTF-16, in which an emoji is
 /// two).
 #[derive(Deserialize, JsonSchema)]
@@ -124,12 +125,8 @@ impl Similarity {
 /// The normalized similarity of two texts; two empty texts are equal.
 #[must_use]
 pub fn similarity(left: &str, right: &str) -> Similarity {
-    let longest = left.chars().count().max(right.chars().count());
-    if longest == 0 {
-        return Similarity::EQUAL;
-    }
     let distance = levenshtein::distance(left.chars(), right.chars());
-    Similarity { score: 1.0 - distance as f64 / longest as f64, distance }
+    Similarity { score: of_edits(distance, left, right), distance }
 }
 
 scorebox_sdk::export!(Levenshtein);

@@ -1,72 +1,108 @@
 //! The pairing of two lists that is worth the most. It knows nothing of what a pair is worth.
 //!
 //! Kuhn's and Munkres' method with potentials and shortest augmenting paths (Jonker and Volgenant 1987):
-//! work grows with the shorter list squared, times the longer one.
+//! work grows with the shorter list squared, times the longer one, at worst.
 
-/// Pairs (row, column), each row and each column at most once, with the largest sum of `worth`; as many
-/// pairs as the shorter side has, in the order of rows. All rows have the same length.
-pub(crate) fn best_pairing(worth: &[Vec<f64>]) -> Vec<(usize, usize)> {
-    let (rows, columns) = (worth.len(), worth.first().map_or(0, Vec::len));
-    if rows > columns {
-        let turned: Vec<Vec<f64>> =
-            (0..columns).map(|column| worth.iter().map(|row| row[column]).collect()).collect();
-        let mut pairs: Vec<_> =
-            best_pairing(&turned).into_iter().map(|(column, row)| (row, column)).collect();
-        pairs.sort_unstable();
-        return pairs;
-    }
+/// A column, with what is known of it while a row looks for its partner. Together, because most of the
+/// work is to walk along the columns.
+#[derive(Clone, Copy, Default)]
+struct Column {
+    potential: f64,
+    /// The row that it is paired with, from 1; 0 where there is none.
+    row: usize,
+    /// The cost of the cheapest way here, as far as it is known.
+    least: f64,
+    /// The column before it on that way.
+    came_from: usize,
+    visited: bool,
+}
+
+/// Pairs (row, column), each row and each column once at most, with the largest sum of `worth`; as many
+/// pairs as there are rows, in their order. All rows have the same length, and there are no more rows
+/// than columns. Each look at a column is taken off `steps`; none where they do not suffice.
+pub(crate) fn best_pairing(worth: &[Vec<f64>], steps: &mut usize) -> Option<Vec<(usize, usize)>> {
+    let (rows, width) = (worth.len(), worth.first().map_or(0, Vec::len));
     // Row and column 0 stand for "none yet"; the real ones start at 1.
-    let (mut of_row, mut of_column) = (vec![0.0; rows + 1], vec![0.0; columns + 1]);
-    let mut row_of = vec![0; columns + 1];
+    let mut of_row = vec![0.0; rows + 1];
+    let mut columns = vec![Column::default(); width + 1];
     for row in 1..=rows {
-        row_of[0] = row;
-        let mut least = vec![f64::INFINITY; columns + 1];
-        let mut came_from = vec![0; columns + 1];
-        let mut visited = vec![false; columns + 1];
-        let mut column = 0;
-        while row_of[column] != 0 {
-            visited[column] = true;
-            let here = row_of[column];
-            let (mut step, mut next) = (f64::INFINITY, 0);
-            for other in 1..=columns {
-                if visited[other] {
-                    continue;
-                }
-                let cost = -worth[here - 1][other - 1] - of_row[here] - of_column[other];
-                if cost < least[other] {
-                    (least[other], came_from[other]) = (cost, column);
-                }
-                if least[other] < step {
-                    (step, next) = (least[other], other);
-                }
-            }
-            for other in 0..=columns {
-                if visited[other] {
-                    of_row[row_of[other]] += step;
-                    of_column[other] -= step;
-                } else {
-                    least[other] -= step;
-                }
-            }
-            column = next;
+        for column in &mut columns {
+            (column.least, column.visited) = (f64::INFINITY, false);
         }
-        while column != 0 {
-            row_of[column] = row_of[came_from[column]];
-            column = came_from[column];
+        columns[0].row = row;
+        let mut current = 0;
+        while columns[current].row != 0 {
+            *steps = steps.checked_sub(width)?;
+            columns[current].visited = true;
+            let here = columns[current].row;
+            let (step, next) = look(&mut columns[1..], &worth[here - 1], of_row[here], current);
+            // A step of nothing changes nothing.
+            if step != 0.0 {
+                advance(&mut columns, &mut of_row, step);
+            }
+            current = next;
+        }
+        while current != 0 {
+            let before = columns[current].came_from;
+            columns[current].row = columns[before].row;
+            current = before;
         }
     }
-    let paired = (1..=columns).filter(|column| row_of[*column] != 0);
-    let mut pairs: Vec<_> = paired.map(|column| (row_of[column] - 1, column - 1)).collect();
+    let paired = columns.iter().enumerate().skip(1).filter(|(_, column)| column.row != 0);
+    let mut pairs: Vec<_> = paired.map(|(index, column)| (column.row - 1, index - 1)).collect();
     pairs.sort_unstable();
-    pairs
+    Some(pairs)
+}
+
+/// Looks from a row at all columns that were not visited; gives the cost of the cheapest way to one of
+/// them, and that column.
+fn look(columns: &mut [Column], worth: &[f64], potential: f64, from: usize) -> (f64, usize) {
+    let (mut step, mut next) = (f64::INFINITY, 0);
+    for (index, (column, worth)) in columns.iter_mut().zip(worth).enumerate() {
+        if column.visited {
+            continue;
+        }
+        let cost = -worth - potential - column.potential;
+        if cost < column.least {
+            (column.least, column.came_from) = (cost, from);
+        }
+        if column.least < step {
+            (step, next) = (column.least, index + 1);
+        }
+    }
+    (step, next)
+}
+
+/// Goes that far: what was visited costs so much more, and the ways to the others so much less.
+fn advance(columns: &mut [Column], of_row: &mut [f64], step: f64) {
+    for column in columns {
+        if column.visited {
+            of_row[column.row] += step;
+            column.potential -= step;
+        } else {
+            column.least -= step;
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::best_pairing;
 
+    /// The pairs of lists of any length, found from the shorter one.
+    fn pairs(worth: &[Vec<f64>]) -> Vec<(usize, usize)> {
+        let columns = worth.first().map_or(0, Vec::len);
+        if worth.len() <= columns {
+            return best_pairing(worth, &mut { usize::MAX }).unwrap();
+        }
+        let turned = |column: usize| worth.iter().map(|row| row[column]).collect();
+        let turned: Vec<Vec<f64>> = (0..columns).map(turned).collect();
+        let pairs = best_pairing(&turned, &mut { usize::MAX }).unwrap();
+        pairs.into_iter().map(|(column, row)| (row, column)).collect()
+    }
+
     fn sum(worth: &[Vec<f64>]) -> f64 {
-        best_pairing(worth).iter().map(|(row, column)| worth[*row][*column]).sum()
+        pairs(worth).iter().map(|(row, column)| worth[*row][*column]).sum()
     }
 
     /// The best sum, by trying everything.
@@ -91,8 +127,8 @@ mod tests {
     #[test]
     fn the_sum_is_the_largest_that_there_is() {
         // The greedy choice would take 0.9 and be left with 0.
-        let pairs = best_pairing(&[vec![0.9, 0.8], vec![0.7, 0.0]]);
-        assert_eq!(pairs, [(0, 1), (1, 0)]);
+        let found = pairs(&[vec![0.9, 0.8], vec![0.7, 0.0]]);
+        assert_eq!(found, [(0, 1), (1, 0)]);
         let mut state: u32 = 7;
         let mut random = || {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -104,14 +140,24 @@ mod tests {
                     (0..rows).map(|_| (0..columns).map(|_| random()).collect()).collect();
                 let best = by_trying(&worth, &mut Vec::new());
                 assert!((sum(&worth) - best).abs() < 1e-9, "{worth:?}");
-                assert_eq!(best_pairing(&worth).len(), rows.min(columns));
+                assert_eq!(pairs(&worth).len(), rows.min(columns));
             }
         }
     }
 
     #[test]
     fn nothing_is_paired_with_nothing() {
-        assert!(best_pairing(&[]).is_empty());
-        assert!(best_pairing(&[vec![], vec![]]).is_empty());
+        assert!(pairs(&[]).is_empty());
+        assert!(pairs(&[vec![], vec![]]).is_empty());
+    }
+
+    #[test]
+    fn a_pairing_that_takes_too_long_is_none() {
+        // Where all are worth the same, row r looks r times at each column.
+        let same = vec![vec![0.5; 10]; 10];
+        let mut steps = 551;
+        assert_eq!(best_pairing(&same, &mut steps).map(|pairs| pairs.len()), Some(10));
+        assert_eq!(steps, 1);
+        assert_eq!(best_pairing(&same, &mut 549), None);
     }
 }

@@ -5,12 +5,13 @@
 //! `allowExtra`, of the expected one)
 //!
 //! Likeness is that of levenshtein; the pairing is the one of all with the largest sum (linear sum
-//! assignment).
+//! assignment), which `assignment` finds. The rule is autoevals' `ListContains`.
 
 mod assignment;
 
 use assignment::best_pairing;
-use rapidfuzz::distance::levenshtein;
+use rapidfuzz::distance::levenshtein::BatchComparator;
+use scorebox_sdk::likeness::of_edits;
 use scorebox_sdk::{
     Case, ConfigError, Fields, Info, JsonSchema, Part, Score, ScoreError, Scorer, excerpt, schemars,
 };
@@ -24,7 +25,9 @@ use serde_json::{Value, json};
 /// list, or with `allowExtra` of the expected one. Items that are no texts are compared as their JSON
 /// text. Two empty lists score 1, one empty list 0. The output is a list, or a text that holds one as
 /// JSON. The expected list is the case's ground truth or the configured `value`; where all of its items are
-/// lists, each of them is an expected list, and the best match counts.
+/// lists, each of them is an expected list, and the best match counts. Lists that are too long
+/// to find their best pairing are refused: two lists of more than 2345 items always, and of more than
+/// 590 where many pairs are nearly as good as the best ones.
 ///
 /// Equals autoevals' `ListContains` with `Levenshtein`.
 #[derive(Deserialize, JsonSchema)]
@@ -74,9 +77,10 @@ impl Scorer for ListContains {
             Some(lists) => lists.clone(),
             None => expected_lists(&case.require_ground_truth()?)?,
         };
+        let mut steps = STEP_LIMIT;
         let mut best: Option<Match> = None;
         for expected in &expected {
-            let found = self.compare(&output, expected);
+            let found = self.compare(&output, expected, &mut steps)?;
             best = match best {
                 Some(best) if best.score >= found.score => Some(best),
                 _ => Some(found),
@@ -92,6 +96,13 @@ impl Scorer for ListContains {
 /// The most pairs that `meta` lists.
 const SHOWN_PAIRS: usize = 100;
 
+/// The most steps of work for one case, of some 65 instructions each: most of the fuel that a score has
+/// by default.
+const STEP_LIMIT: usize = 110_000_000;
+
+/// How many steps of the search the comparison of two short items is worth.
+const COMPARISON_STEPS: usize = 20;
+
 /// How well a list matches one expected list.
 struct Match {
     score: f64,
@@ -100,42 +111,87 @@ struct Match {
 }
 
 impl ListContains {
-    fn compare(&self, output: &[String], expected: &[String]) -> Match {
-        let likeness: Vec<Vec<f64>> = (output.iter())
-            .map(|item| expected.iter().map(|expected| alike(item, expected)).collect())
-            .collect();
-        let pairs = best_pairing(&likeness);
+    fn compare(
+        &self,
+        output: &[String],
+        expected: &[String],
+        steps: &mut usize,
+    ) -> Result<Match, ScoreError> {
+        let pairs = best_pairs(output, expected, steps)?;
         // The sum of no numbers is -0.
-        let sum = 0.0 + pairs.iter().map(|(item, other)| likeness[*item][*other]).sum::<f64>();
+        let sum = 0.0 + pairs.iter().map(|pair| pair.likeness).sum::<f64>();
         let score = match (output.len(), expected.len()) {
             (0, 0) => 1.0,
             (0, _) | (_, 0) => 0.0,
             (_, wanted) if self.allow_extra => (sum / wanted as f64).clamp(0.0, 1.0),
             (items, wanted) => (sum / items.max(wanted) as f64).clamp(0.0, 1.0),
         };
-        let exact = pairs.iter().filter(|(item, other)| likeness[*item][*other] == 1.0).count();
+        let exact = pairs.iter().filter(|pair| pair.likeness == 1.0).count();
         let reason = format!(
             "{exact} of {} expected items are there, among {} items; the best pairing is worth {sum:.2}",
             expected.len(),
             output.len()
         );
-        let shown = pairs.iter().take(SHOWN_PAIRS).map(|(item, other)| {
+        let shown = pairs.iter().take(SHOWN_PAIRS).map(|pair| {
             json!({
-                "output": excerpt(&output[*item], 80),
-                "expected": excerpt(&expected[*other], 80),
-                "score": likeness[*item][*other],
+                "output": excerpt(&output[pair.item], 80),
+                "expected": excerpt(&expected[pair.expected], 80),
+                "score": pair.likeness,
             })
         });
-        Match { score, reason, pairs: shown.collect() }
+        Ok(Match { score, reason, pairs: shown.collect() })
     }
 }
 
-/// 1 - edit distance / length of the longer one, in code points; see the scorer levenshtein.
-fn alike(left: &str, right: &str) -> f64 {
-    match left.chars().count().max(right.chars().count()) {
-        0 => 1.0,
-        longest => 1.0 - levenshtein::distance(left.chars(), right.chars()) as f64 / longest as f64,
-    }
+/// An item of the output and an expected one, by their places, and how alike they are.
+struct Pair {
+    item: usize,
+    expected: usize,
+    likeness: f64,
+}
+
+/// The pairs whose likenesses add up to the most, in the order of the output.
+///
+/// Equal items are not paired first: what is 2/3 alike with an item on either side may be nothing
+/// alike with each other (`ab`, `aba`, `ba`), so that two such pairs can be worth more.
+fn best_pairs(
+    output: &[String],
+    expected: &[String],
+    steps: &mut usize,
+) -> Result<Vec<Pair>, ScoreError> {
+    let too_many = || {
+        let (items, wanted) = (output.len(), expected.len());
+        ScoreError::invalid_input(format!(
+            "{items} items and {wanted} expected ones are too many to find their best pairing; at \
+             most {STEP_LIMIT} steps are done for a case"
+        ))
+    };
+    let pairs = output.len().saturating_mul(expected.len());
+    let left = steps.checked_sub(pairs.saturating_mul(COMPARISON_STEPS));
+    *steps = left.ok_or_else(too_many)?;
+    // The pairing is found from the shorter list.
+    let turned = output.len() > expected.len();
+    let (shorter, longer) = if turned { (expected, output) } else { (output, expected) };
+    let likeness = likenesses(shorter, longer);
+    let pairs = best_pairing(&likeness, steps).ok_or_else(too_many)?;
+    let pair = |(row, column): (usize, usize)| {
+        let (item, expected) = if turned { (column, row) } else { (row, column) };
+        Pair { item, expected, likeness: likeness[row][column] }
+    };
+    let mut pairs: Vec<_> = pairs.into_iter().map(pair).collect();
+    pairs.sort_unstable_by_key(|pair| pair.item);
+    Ok(pairs)
+}
+
+/// How alike each text is with each of the others.
+fn likenesses(texts: &[String], others: &[String]) -> Vec<Vec<f64>> {
+    let row = |text: &String| {
+        // Prepared once for all others: of short texts that is most of the work.
+        let prepared = BatchComparator::new(text.chars());
+        let alike = |other: &String| of_edits(prepared.distance(other.chars()), text, other);
+        others.iter().map(alike).collect()
+    };
+    texts.iter().map(row).collect()
 }
 
 /// A list, or the list that a text holds as JSON.

@@ -97,3 +97,46 @@ fn the_pairs_are_told() {
 fn negate_turns_the_score_around() {
     assert_eq!(score(json!({"negate": true}), json!(["a", "b"]), json!(["a"])).score, Some(0.5));
 }
+
+#[test]
+fn likeness_is_that_of_levenshtein() {
+    let texts =
+        ["", "a", "kitten", "sitting", "naïve", "\u{1f600}é", &"ab".repeat(70), &"ba".repeat(90)];
+    for left in texts {
+        for right in texts {
+            let edits = rapidfuzz::distance::levenshtein::distance(left.chars(), right.chars());
+            check(json!([left]), json!([right]), of_edits(edits, left, right));
+        }
+    }
+}
+
+#[test]
+fn an_equal_item_is_not_always_the_best_partner() {
+    // `ab` with `aba` and `aba` with `ba` are worth 4/3, `aba` with itself and the others 1.
+    check(json!(["ab", "aba"]), json!(["aba", "ba"]), 2.0 / 3.0);
+}
+
+#[test]
+fn lists_that_are_too_long_to_pair_are_refused() {
+    let scorer: ListContains = scorebox_sdk::configure(json!({})).unwrap();
+    let refusal = |output: Vec<String>, expected: Vec<String>| {
+        let case = Case::new(json!(output)).with_ground_truth(json!(expected));
+        scorer.score(&case).unwrap_err().to_string()
+    };
+    let items = |count: usize| (0..count).map(|index| index.to_string()).collect();
+    assert_eq!(
+        refusal(items(2400), items(2400)),
+        "2400 items and 2400 expected ones are too many to find their best pairing; at most \
+         110000000 steps are done for a case"
+    );
+    // Where no pair is better than another, the search is longest.
+    let same = |count: usize| vec!["same".to_owned(); count];
+    assert!(refusal(same(700), same(700)).starts_with("700 items and 700 expected ones are too"));
+    check(json!(same(300)), json!(same(300)), 1.0);
+    // All expected lists share the steps.
+    let case = Case::new(json!(same(400))).with_ground_truth(json!([same(400), same(400)]));
+    assert_eq!(scorer.score(&case).unwrap().score, Some(1.0));
+    let case = case.with_ground_truth(json!(vec![same(400); 4]));
+    assert!(scorer.score(&case).is_err());
+    check(json!(items(1000)), json!(items(1000)), 1.0);
+}

@@ -5,26 +5,25 @@
 //! score = (0.40 · repetition + 0.35 · stagnation + 0.25 · cycles) / sum of the weights that are
 //! checked
 //!
-//! The rule is that of DeepEval's `AgentLoopDetectionMetric` (deepeval 4.3.1).
+//! The rule is that of DeepEval's `AgentLoopDetectionMetric` (deepeval 4.3.1). `answers` takes out what
+//! the model said, `likeness` compares it, `cycle` finds what calls itself.
 
+mod answers;
+mod cycle;
 mod likeness;
 
 use std::collections::BTreeMap;
 
+use answers::answers;
+use cycle::cycle;
 use likeness::{Budget, likeness};
-use scorebox_sdk::trace::{Role, StepKind, Trace};
+use scorebox_sdk::trace::Trace;
 use scorebox_sdk::{
     Assertion, Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, excerpt,
     schemars,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
-
-/// How many steps up a caller is looked for.
-const ANCESTORS: usize = 1000;
-
-/// How much of what a step was given tells it apart from another of its name, in characters.
-const INPUT_LENGTH: usize = 64;
 
 /// From this likeness on, two answers count as the same.
 const SAME: f64 = 0.95;
@@ -181,71 +180,12 @@ impl LoopDetection {
     }
 }
 
-/// What the model said, turn by turn; its thoughts where it said nothing.
-fn answers(trace: &Trace) -> Vec<String> {
-    let mut answers: Vec<(usize, bool, String)> = Vec::new();
-    for step in trace.steps() {
-        let (said, text) = match &step.kind {
-            StepKind::Message { role: Role::Assistant, text } => (true, text),
-            StepKind::Reasoning { text } => (false, text),
-            _ => continue,
-        };
-        match answers.last_mut() {
-            Some((turn, _, so_far)) if *turn == step.turn && *so_far == *text => {}
-            Some((turn, was_said, so_far)) if *turn == step.turn => match (*was_said, said) {
-                (true, false) => {}
-                (false, true) => (*was_said, *so_far) = (true, text.clone()),
-                _ => {
-                    so_far.push('\n');
-                    so_far.push_str(text);
-                }
-            },
-            _ => answers.push((step.turn, said, text.clone())),
-        }
-    }
-    answers.into_iter().map(|(_, _, text)| text).collect()
-}
-
-/// A step inside one of its own kind, name and input.
 fn cycles(trace: &Trace) -> Signal {
-    let steps = trace.steps();
-    let labels: Vec<Option<(&str, &str, String)>> =
-        steps.iter().map(|step| label(&step.kind)).collect();
-    let mut found = None;
-    'steps: for (index, step) in steps.iter().enumerate() {
-        let mut here = step.parent;
-        for _ in 0..ANCESTORS {
-            let Some(parent) = here else {
-                break;
-            };
-            if labels[index].is_some() && labels[index] == labels[parent] {
-                found = labels[index].as_ref().map(|(kind, name, _)| format!("{kind} `{name}`"));
-                break 'steps;
-            }
-            here = steps[parent].parent;
-        }
-    }
-    let (score, reason) = match found {
+    let (score, reason) = match cycle(trace) {
         Some(name) => (0.0, format!("{} calls itself", excerpt(&name, 100))),
         None => (1.0, "nothing calls itself".to_owned()),
     };
     Signal { name: "callGraphCycles", weight: 0.25, score, reason }
-}
-
-fn label(kind: &StepKind) -> Option<(&str, &str, String)> {
-    let cut = |text: &str| text.chars().take(INPUT_LENGTH).collect();
-    match kind {
-        StepKind::ToolCall(call) => Some(("tool", &call.name, cut(&call.arguments.to_string()))),
-        StepKind::SubAgent(call) => {
-            let input = match &call.input {
-                Some(Value::String(text)) => cut(text),
-                Some(other) => cut(&other.to_string()),
-                None => String::new(),
-            };
-            Some(("agent", &call.name, input))
-        }
-        _ => None,
-    }
 }
 
 scorebox_sdk::export!(LoopDetection);

@@ -4,11 +4,10 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 
 use caseless::default_case_fold_str;
-use scorebox_sdk::python::is_space;
+use scorebox_sdk::python::{decimal, is_space};
 
 use crate::Location;
 use crate::number::{number, strictly};
-use crate::numerals::decimal;
 
 /// An output, and how to look into it.
 pub(crate) struct Output<'t> {

@@ -2,7 +2,8 @@
 //! It looks for no markers; for those see answer, numeric-answer and regex.
 //!
 //! The rule is that of `match` in Inspect 0.3.285: white space and ASCII punctuation around a text do
-//! not count, and numbers are compared by five significant digits.
+//! not count, and numbers are compared by five significant digits. `compare` looks into the output,
+//! `number` reads a word as a number, with `numerals` for its characters and `chinese` for Chinese ones.
 
 mod chinese;
 mod compare;

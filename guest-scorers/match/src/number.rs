@@ -1,7 +1,9 @@
 //! Reads one word as a number, in ASCII or any script. Chinese numerals are read in `chinese`.
 
+use scorebox_sdk::python::decimal;
+
 use crate::chinese;
-use crate::numerals::{decimal, digit, numeric};
+use crate::numerals::{digit, numeric};
 
 /// What may stand around a number; `~`, `<`, `>` and `=` would make it another statement.
 const AROUND: &[char] = &['!', '?', ':', ';', '(', ')', '[', ']', '{', '}', '\'', '"', '`'];

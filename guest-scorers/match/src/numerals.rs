@@ -1,14 +1,7 @@
-//! What characters are worth as numbers, from the Unicode Character Database 14.0: all decimal digits
-//! and other digits, and the numbers of the living scripts (the Basic Multilingual Plane).
+//! What characters are worth as numbers, from the Unicode Character Database 14.0: all digits, and the
+//! numbers of the living scripts (the Basic Multilingual Plane). It puts no numbers together.
 
-/// The digit that a character of a positional script is.
-pub(crate) fn decimal(c: char) -> Option<u8> {
-    if c.is_ascii() {
-        return c.is_ascii_digit().then(|| c as u8 - b'0');
-    }
-    let block = ZEROS.partition_point(|zero| *zero <= c).checked_sub(1)?;
-    u8::try_from(u32::from(c) - u32::from(ZEROS[block])).ok().filter(|digit| *digit < 10)
-}
+use scorebox_sdk::python::decimal;
 
 /// The digit that a character is, also where it is no positional one: `²`, `③`.
 pub(crate) fn digit(c: char) -> Option<u8> {
@@ -33,76 +26,6 @@ pub(crate) fn numeric(c: char) -> Option<f64> {
 fn last<T>(runs: &[T], first: impl Fn(&T) -> char, c: char) -> Option<usize> {
     runs.partition_point(|run| first(run) <= c).checked_sub(1)
 }
-
-/// The zeros; nine more digits follow each.
-const ZEROS: &[char] = &[
-    '\u{30}',
-    '\u{660}',
-    '\u{6f0}',
-    '\u{7c0}',
-    '\u{966}',
-    '\u{9e6}',
-    '\u{a66}',
-    '\u{ae6}',
-    '\u{b66}',
-    '\u{be6}',
-    '\u{c66}',
-    '\u{ce6}',
-    '\u{d66}',
-    '\u{de6}',
-    '\u{e50}',
-    '\u{ed0}',
-    '\u{f20}',
-    '\u{1040}',
-    '\u{1090}',
-    '\u{17e0}',
-    '\u{1810}',
-    '\u{1946}',
-    '\u{19d0}',
-    '\u{1a80}',
-    '\u{1a90}',
-    '\u{1b50}',
-    '\u{1bb0}',
-    '\u{1c40}',
-    '\u{1c50}',
-    '\u{a620}',
-    '\u{a8d0}',
-    '\u{a900}',
-    '\u{a9d0}',
-    '\u{a9f0}',
-    '\u{aa50}',
-    '\u{abf0}',
-    '\u{ff10}',
-    '\u{104a0}',
-    '\u{10d30}',
-    '\u{11066}',
-    '\u{110f0}',
-    '\u{11136}',
-    '\u{111d0}',
-    '\u{112f0}',
-    '\u{11450}',
-    '\u{114d0}',
-    '\u{11650}',
-    '\u{116c0}',
-    '\u{11730}',
-    '\u{118e0}',
-    '\u{11950}',
-    '\u{11c50}',
-    '\u{11d50}',
-    '\u{11da0}',
-    '\u{16a60}',
-    '\u{16ac0}',
-    '\u{16b50}',
-    '\u{1d7ce}',
-    '\u{1d7d8}',
-    '\u{1d7e2}',
-    '\u{1d7ec}',
-    '\u{1d7f6}',
-    '\u{1e140}',
-    '\u{1e2f0}',
-    '\u{1e950}',
-    '\u{1fbf0}',
-];
 
 /// First character, how many follow each other, and the first one's digit.
 const DIGITS: &[(char, u8, u8)] = &[

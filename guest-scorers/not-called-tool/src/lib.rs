@@ -5,10 +5,10 @@
 
 use scorebox_sdk::trace::{ArgumentPattern, Status, TextOrRegex, TextPattern};
 use scorebox_sdk::{
-    Case, Checks, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, Severity,
-    excerpt, schemars,
+    ArgumentMatch, Case, Checks, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer,
+    Severity, excerpt, schemars,
 };
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::Value;
 
 /// Scores whether tools were not called: the fraction of the named tools of which there is no call,
@@ -31,7 +31,7 @@ pub struct NotCalledTool {
     arguments: Option<Value>,
     /// How arguments are compared.
     #[serde(default)]
-    r#match: Match,
+    r#match: ArgumentMatch,
     /// Only calls that ended so are forbidden, as far as the trace tells.
     #[serde(default)]
     status: Option<Status>,
@@ -39,17 +39,6 @@ pub struct NotCalledTool {
     forbidden: Vec<TextPattern>,
     #[serde(skip)]
     pattern: Option<ArgumentPattern>,
-}
-
-/// How arguments are compared.
-#[derive(Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-enum Match {
-    /// They have at least what is named in them; `{"regex": …}` is a pattern.
-    #[default]
-    Partial,
-    /// They are what is named and nothing else; nothing is a pattern.
-    Exact,
 }
 
 impl Scorer for NotCalledTool {
@@ -64,7 +53,7 @@ impl Scorer for NotCalledTool {
             let message = "is missing, and so is `names`; name the tools that may not be called";
             return Err(ConfigError::new("name", message));
         }
-        let exact = self.r#match == Match::Exact;
+        let exact = self.r#match.is_exact();
         self.pattern = (self.arguments.take())
             .map(|arguments| ArgumentPattern::compile("arguments", arguments, exact))
             .transpose()?;

@@ -2,7 +2,10 @@
 //! number in prose; for that see numeric-answer.
 //!
 //! score = 1 - |expected - output| / (|expected| + |output|); two zeros score 1
+//!
+//! The rule is autoevals' `NumericDiff`.
 
+use scorebox_sdk::likeness::of_numbers;
 use scorebox_sdk::{
     Accepted, Case, ConfigError, Fields, Info, JsonSchema, Part, Score, ScoreError, Scorer,
     schemars,
@@ -42,7 +45,7 @@ impl Scorer for NumericDiff {
         self.accepted = Accepted::from_config(self.value.take(), self.values.take())?;
         if let Some(accepted) = &self.accepted {
             for part in accepted.parts() {
-                number(part).map_err(|error| ConfigError::new(part.name(), error.message()))?;
+                number(part).map_err(|error| ConfigError::whole(error.message()))?;
             }
         }
         Ok(())
@@ -54,7 +57,7 @@ impl Scorer for NumericDiff {
         let mut best: Option<(f64, f64)> = None;
         for part in accepted.at_least_one()? {
             let expected = number(part)?;
-            let closeness = closeness(output, expected);
+            let closeness = of_numbers(output, expected);
             best = match best {
                 Some(best) if best.0 >= closeness => Some(best),
                 _ => Some((closeness, expected)),
@@ -91,19 +94,6 @@ fn number(part: &Part<'_>) -> Result<f64, ScoreError> {
             part.excerpt()
         ))
     })
-}
-
-/// 1 where two numbers are equal, falling to 0 where they have nothing in common.
-#[must_use]
-pub fn closeness(output: f64, expected: f64) -> f64 {
-    if output == expected {
-        return 1.0;
-    }
-    // Halved, so that the sum of the largest numbers is still one.
-    let (output, expected) = (output / 2.0, expected / 2.0);
-    let sum = expected.abs() + output.abs();
-    // Of the two smallest numbers no half is left.
-    if sum == 0.0 { 0.0 } else { (1.0 - (expected - output).abs() / sum).clamp(0.0, 1.0) }
 }
 
 /// Whole numbers without `.0`, as people write them; very large ones with an exponent.

@@ -30,10 +30,10 @@ fn the_score_is_one_minus_the_distance_over_the_sum() {
 
 #[test]
 fn the_largest_and_the_smallest_numbers_stay_in_range() {
-    assert_eq!(closeness(f64::MAX, f64::MAX), 1.0);
-    assert_eq!(closeness(f64::MAX, -f64::MAX), 0.0);
-    assert_eq!(closeness(5e-324, 0.0), 0.0);
-    assert_eq!(closeness(f64::MAX, 5e-324), 0.0);
+    assert_eq!(of_numbers(f64::MAX, f64::MAX), 1.0);
+    assert_eq!(of_numbers(f64::MAX, -f64::MAX), 0.0);
+    assert_eq!(of_numbers(5e-324, 0.0), 0.0);
+    assert_eq!(of_numbers(f64::MAX, 5e-324), 0.0);
 }
 
 #[test]
@@ -80,5 +80,5 @@ fn negate_turns_the_score_around() {
 #[test]
 fn a_configured_value_that_is_no_number_is_refused() {
     let error = scorebox_sdk::configure::<NumericDiff>(json!({"values": [1, "x"]})).err().unwrap();
-    assert!(error.to_string().starts_with("`values[1]`: "), "{error}");
+    assert!(error.to_string().starts_with("`values[1]` should be a number"), "{error}");
 }

@@ -6,7 +6,7 @@
 //! f1 = 2 · precision · recall / (precision + recall)
 //!
 //! Lin 2004, "ROUGE: A Package for Automatic Evaluation of Summaries". The same numbers as rouge-score of
-//! Google Research.
+//! Google Research. `overlap` counts what two texts share, `porter` takes words to their stems.
 
 mod overlap;
 mod porter;

@@ -1,8 +1,7 @@
 //! How much two sequences of words have in common. A word is a number here.
 
-use std::collections::HashMap;
-
 use rapidfuzz::distance::lcs_seq;
+use scorebox_sdk::likeness::shared;
 
 /// How many things two texts have, and how many in common.
 #[derive(Debug, Clone, Copy, Default)]
@@ -33,19 +32,12 @@ impl Overlap {
 
 /// Runs of `length` words that both have; each as often as in the text that has it less often.
 pub(crate) fn shared_runs(output: &[u32], reference: &[u32], length: usize) -> Overlap {
-    let mut left: HashMap<&[u32], usize> = HashMap::new();
-    for run in reference.windows(length) {
-        *left.entry(run).or_default() += 1;
-    }
-    let mut shared = 0;
-    for run in output.windows(length) {
-        if let Some(count) = left.get_mut(run).filter(|count| **count > 0) {
-            *count -= 1;
-            shared += 1;
-        }
-    }
     let runs = |words: &[u32]| (words.len() + 1).saturating_sub(length);
-    Overlap { shared, output: runs(output), reference: runs(reference) }
+    Overlap {
+        shared: shared(output.windows(length), reference.windows(length)),
+        output: runs(output),
+        reference: runs(reference),
+    }
 }
 
 /// The words of the longest sequence that both have in the same order, with others between.

@@ -9,8 +9,7 @@
 
 mod words;
 
-use std::collections::HashMap;
-
+use scorebox_sdk::likeness::shared;
 use scorebox_sdk::{
     Accepted, Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, schemars,
 };
@@ -89,18 +88,7 @@ struct Overlap {
 
 impl Overlap {
     fn of(output: &[String], expected: &[String]) -> Self {
-        let mut left: HashMap<&str, usize> = HashMap::new();
-        for word in expected {
-            *left.entry(word).or_default() += 1;
-        }
-        let mut shared = 0;
-        for word in output {
-            if let Some(count) = left.get_mut(word.as_str()).filter(|count| **count > 0) {
-                *count -= 1;
-                shared += 1;
-            }
-        }
-        Self { shared, output: output.len(), expected: expected.len() }
+        Self { shared: shared(output, expected), output: output.len(), expected: expected.len() }
     }
 
     fn precision(self) -> f64 {

@@ -1,11 +1,6 @@
 //! Parts a text into words that compare equal where people mean the same. Counting is left to others.
 
-use scorebox_sdk::python::{float, is_space};
-
-/// ASCII's punctuation; other marks stay in a word.
-fn is_punctuation(c: char) -> bool {
-    c.is_ascii_punctuation()
-}
+use scorebox_sdk::normal::inspect_word;
 
 /// The words of a text, without the stop words (which are normalized already).
 pub(crate) fn words(text: &str, stop_words: &[String]) -> Vec<String> {
@@ -22,36 +17,7 @@ pub(crate) fn words(text: &str, stop_words: &[String]) -> Vec<String> {
 /// A token without case, punctuation and articles, its words joined by single spaces; a number as it is
 /// written shortest.
 pub(crate) fn normalize_token(token: &str) -> String {
-    let folded = caseless::default_case_fold_str(token);
-    let around = |c: char| c.is_ascii_whitespace() || c == '\u{b}' || is_punctuation(c);
-    let bare = float(&folded).or_else(|| float(folded.trim_matches(around)));
-    let text = match bare {
-        Some(number) => return format!("{number:?}"),
-        None => folded.replace(is_punctuation, ""),
-    };
-    match float(&text) {
-        Some(number) => format!("{number:?}"),
-        None => without_articles(&text),
-    }
-}
-
-fn without_articles(text: &str) -> String {
-    let is_word = |c: char| c.is_alphanumeric() || c == '_';
-    let mut kept: Vec<String> = Vec::new();
-    for piece in text.split(is_space).filter(|piece| !piece.is_empty()) {
-        let mut rest = String::with_capacity(piece.len());
-        for run in piece.split_inclusive(|c| !is_word(c)) {
-            let word = run.trim_end_matches(|c| !is_word(c));
-            if ["a", "an", "the"].contains(&word) {
-                rest.push(' ');
-                rest.push_str(&run[word.len()..]);
-            } else {
-                rest.push_str(run);
-            }
-        }
-        kept.extend(rest.split(' ').filter(|word| !word.is_empty()).map(str::to_owned));
-    }
-    kept.join(" ")
+    inspect_word(&caseless::default_case_fold_str(token))
 }
 
 #[cfg(test)]

@@ -7,15 +7,20 @@
 //! The measure is van Rijsbergen's (1979), of sets of calls as in Ragas' `ToolCallF1` and
 //! promptfoo's `tool-call-f1`.
 
+mod agreement;
+mod key;
+
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
+use agreement::Agreement;
+use key::{Key, key};
 use scorebox_sdk::trace::{Assignment, ExpectedCall, ExpectedCalls, ToolCall};
 use scorebox_sdk::{
     Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, excerpt, schemars,
 };
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 /// The most names that a list in `meta` has.
 const SHOWN: usize = 50;
@@ -101,22 +106,6 @@ impl Scorer for ToolCallF1 {
     }
 }
 
-/// How two sets of calls agree.
-struct Agreement {
-    right: usize,
-    made: usize,
-    expected: usize,
-    missing: Vec<String>,
-    extra: Vec<String>,
-}
-
-/// What makes a call the same as another: its tool, and its arguments where these count.
-type Key = (String, Option<String>);
-
-fn key(name: &str, arguments: Option<&Value>) -> Key {
-    (name.to_owned(), arguments.map(|arguments| fold(arguments).to_string()))
-}
-
 impl Repeats {
     /// The keys that count.
     fn of(self, keys: impl Iterator<Item = Key>) -> Vec<Key> {
@@ -171,60 +160,6 @@ impl ToolCallF1 {
             expected: wanted.len(),
             missing: without(&pairs.right_of, &wanted),
             extra: without(&pairs.left_of, made),
-        })
-    }
-}
-
-/// Numbers that are equal in one spelling: `1.0` as `1`.
-fn fold(value: &Value) -> Value {
-    match value {
-        Value::Number(number) => match number.as_f64() {
-            Some(double) if double.fract() == 0.0 && double.abs() < 9e15 => json!(double as i64),
-            _ => value.clone(),
-        },
-        Value::Array(items) => items.iter().map(fold).collect(),
-        Value::Object(members) => {
-            members.iter().map(|(key, member)| (key.clone(), fold(member))).collect()
-        }
-        other => other.clone(),
-    }
-}
-
-impl Agreement {
-    fn precision(&self) -> f64 {
-        if self.made == 0 { 0.0 } else { self.right as f64 / self.made as f64 }
-    }
-
-    fn recall(&self) -> f64 {
-        if self.expected == 0 { 0.0 } else { self.right as f64 / self.expected as f64 }
-    }
-
-    fn f1(&self) -> f64 {
-        if self.made == 0 && self.expected == 0 {
-            return 1.0;
-        }
-        let (precision, recall) = (self.precision(), self.recall());
-        let sum = precision + recall;
-        if sum == 0.0 { 0.0 } else { 2.0 * precision * recall / sum }
-    }
-
-    fn reason(&self) -> String {
-        let Self { right, made, expected, .. } = self;
-        let mut reason = format!("{right} right calls of {made} made and {expected} expected");
-        if let Some(missing) = self.missing.first() {
-            reason.push_str(&format!("; missing: `{missing}`"));
-        }
-        if let Some(extra) = self.extra.first() {
-            reason.push_str(&format!("; not expected: `{extra}`"));
-        }
-        reason
-    }
-
-    fn meta(&self) -> Value {
-        json!({
-            "precision": self.precision(), "recall": self.recall(), "right": self.right,
-            "made": self.made, "expected": self.expected, "missing": self.missing,
-            "extra": self.extra,
         })
     }
 }

@@ -1,6 +1,8 @@
 //! tool-call-f1, as a specification. The values with arguments were computed with ragas 0.4
 //! (Apache-2.0) from PyPI, the values of names follow promptfoo's code (MIT).
 
+use serde_json::json;
+
 use super::*;
 
 fn score_with(config: Value, called: Value, expected: Value) -> Score {

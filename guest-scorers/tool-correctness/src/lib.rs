@@ -5,13 +5,15 @@
 //!
 //! The rule is that of DeepEval's `ToolCorrectnessMetric` (deepeval 4.3.1), without its model.
 
+mod compare;
+
 use scorebox_sdk::trace::{ExpectedCall, ExpectedCalls, ToolCall, check_pairs};
 use scorebox_sdk::{
-    Assertion, Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, equal,
-    excerpt, schemars,
+    Assertion, Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, excerpt,
+    schemars,
 };
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 /// Scores how many of the expected tool calls were made, 0 to 1.
 ///
@@ -39,7 +41,7 @@ pub struct ToolCorrectness {
     /// Scores 0 where the score is not 1 (`strict_mode`).
     #[serde(default)]
     strict: bool,
-    /// Turns the score s around: 1 - s.
+    /// Turns the score s around: 1 - s. Each assertion then wants the opposite.
     #[serde(default)]
     negate: bool,
     /// The expected calls, in place of the ground truth: names, or `{name, arguments}`.
@@ -91,7 +93,7 @@ impl Scorer for ToolCorrectness {
         let reason = self.reason(score, &met, wanted, &calls);
         let assertions = wanted.iter().zip(&met).enumerate().map(|(index, (call, met))| {
             let name = format!("`{}` ({})", excerpt(&call.name, 80), index + 1);
-            Assertion::new(format!("called {name}"), met.clamp(0.0, 1.0))
+            Assertion::new(format!("called {name}"), met.clamp(0.0, 1.0)).negated(self.negate)
         });
         Ok(Score::new(if self.negate { 1.0 - score } else { score })
             .reason(reason)
@@ -100,80 +102,6 @@ impl Scorer for ToolCorrectness {
 }
 
 impl ToolCorrectness {
-    /// The score, and how well each expected call was met where that is known.
-    fn compare_calls(&self, wanted: &[ExpectedCall], calls: &[&ToolCall]) -> (f64, Vec<f64>) {
-        if self.exact_match {
-            let same = wanted.len() == calls.len()
-                && wanted.iter().zip(calls).all(|(wanted, call)| self.met(wanted, call) == 1.0);
-            return (if same { 1.0 } else { 0.0 }, Vec::new());
-        }
-        if wanted.is_empty() {
-            return (if calls.is_empty() { 1.0 } else { 0.0 }, Vec::new());
-        }
-        let (sum, met) = if self.consider_ordering {
-            (self.in_order(wanted, calls), Vec::new())
-        } else {
-            let met = self.in_any_order(wanted, calls);
-            (met.iter().sum(), met)
-        };
-        ((sum / wanted.len() as f64).clamp(0.0, 1.0), met)
-    }
-
-    /// Each expected call takes the best of the calls that are left; of equal ones, the first.
-    fn in_any_order(&self, wanted: &[ExpectedCall], calls: &[&ToolCall]) -> Vec<f64> {
-        let mut taken = vec![false; calls.len()];
-        let mut best_of = |wanted: &ExpectedCall| {
-            let (mut best, mut index) = (0.0, None);
-            for (other, call) in calls.iter().enumerate() {
-                let met = if taken[other] { 0.0 } else { self.met(wanted, call) };
-                if met > best {
-                    (best, index) = (met, Some(other));
-                }
-            }
-            if let Some(index) = index {
-                taken[index] = true;
-            }
-            best
-        };
-        wanted.iter().map(&mut best_of).collect()
-    }
-
-    /// The weight of the heaviest common subsequence.
-    fn in_order(&self, wanted: &[ExpectedCall], calls: &[&ToolCall]) -> f64 {
-        let mut above = vec![0.0_f64; calls.len() + 1];
-        for wanted in wanted {
-            let mut row = vec![0.0; calls.len() + 1];
-            for (index, call) in calls.iter().enumerate() {
-                let met = self.met(wanted, call);
-                let paired = if met > 0.0 { above[index] + met } else { 0.0 };
-                row[index + 1] = above[index + 1].max(row[index]).max(paired);
-            }
-            above = row;
-        }
-        above.last().copied().unwrap_or(0.0)
-    }
-
-    /// How well a call meets an expected one, 0 to 1.
-    fn met(&self, wanted: &ExpectedCall, call: &ToolCall) -> f64 {
-        if wanted.name != call.name {
-            return 0.0;
-        }
-        if self.compare.contains(&Compared::Result) && !same_result(wanted, call) {
-            return 0.0;
-        }
-        match (&wanted.arguments, self.compare.contains(&Compared::Arguments)) {
-            (Some(wanted), true) if self.exact_match => {
-                if equal(wanted, &call.arguments) {
-                    1.0
-                } else {
-                    0.0
-                }
-            }
-            (Some(wanted), true) => agreement(wanted, &call.arguments),
-            _ => 1.0,
-        }
-    }
-
     fn reason(
         &self,
         score: f64,
@@ -198,34 +126,9 @@ impl ToolCorrectness {
             None if self.consider_ordering => "not all in the expected order".to_owned(),
             None => "not as expected".to_owned(),
         };
-        format!("{what}; expected {wanted_names}; called {called}")
+        let turned = if self.negate { "; wanted: not what is expected" } else { "" };
+        format!("{what}; expected {wanted_names}; called {called}{turned}")
     }
-}
-
-fn same_result(wanted: &ExpectedCall, call: &ToolCall) -> bool {
-    match (&wanted.result, &call.result) {
-        (Some(wanted), Some(result)) => equal(wanted, result),
-        (wanted, result) => wanted.is_none() && result.is_none(),
-    }
-}
-
-/// The fraction of the keys of both objects that have equal values; inner objects by their own.
-fn agreement(left: &Value, right: &Value) -> f64 {
-    if equal(left, right) {
-        return 1.0;
-    }
-    match (left, right) {
-        (Value::Object(left), Value::Object(right)) => of_objects(left, right),
-        _ => 0.0,
-    }
-}
-
-fn of_objects(left: &Map<String, Value>, right: &Map<String, Value>) -> f64 {
-    let only_right = right.keys().filter(|key| !left.contains_key(*key)).count();
-    let total = left.len() + only_right;
-    let shared = left.iter().filter_map(|(key, value)| Some((value, right.get(key)?)));
-    let sum: f64 = shared.map(|(left, right)| agreement(left, right) / total as f64).sum();
-    sum
 }
 
 scorebox_sdk::export!(ToolCorrectness);

@@ -132,6 +132,13 @@ fn of_several_lists_the_best_counts_and_the_score_may_be_turned() {
     assert_eq!(value(json!({}), json!(["a"]), json!([["b"], ["a"]])), 1.0);
     let config = json!({"value": ["a", "b"], "negate": true});
     assert_eq!(value(config, json!(["a"]), json!(null)), 0.5);
+    let negated = score(json!({"negate": true}), json!(["a"]), json!(["a", "b"]));
+    assert_eq!(
+        negated.reason.as_deref(),
+        Some("`b` is missing; expected a, b; called a; wanted: not what is expected")
+    );
+    let unmet = [("not: called `a` (1)", 0.0), ("not: called `b` (2)", 1.0)];
+    assert_eq!(negated.assertions, unmet.map(|(name, unmet)| Assertion::new(name, unmet)));
     let any = json!({"compare": ["arguments"], "value": ["a"]});
     assert_eq!(value(any, json!([call("a", json!({"x": 1}))]), json!(null)), 1.0);
 }

@@ -1,6 +1,7 @@
 //! Folds several checks into one score: the fraction that holds. What is checked is the scorer's
 //! business.
 
+use crate::negation::unmet;
 use crate::{Assertion, Score, excerpt};
 
 /// How much of a check's reason goes into the reason of the whole, in characters.
@@ -20,19 +21,63 @@ const REASON_LENGTH: usize = 200;
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Checks {
     list: Vec<Check>,
+    negate: bool,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 struct Check {
     name: String,
     holds: bool,
-    reason: String,
+    found: String,
+    wanted: Option<String>,
+}
+
+impl Check {
+    fn told(self, negate: bool) -> Assertion {
+        let reason = match self.holds == negate {
+            true => unmet(&self.found, self.wanted.as_deref(), negate),
+            false => self.found,
+        };
+        Assertion::pass(self.name, self.holds).reason(reason).negated(negate)
+    }
 }
 
 impl Checks {
-    /// Adds a check: what is checked, whether it holds, and why, for a person.
+    /// Adds a check: what is checked, whether it holds, and why, for a person. Where the scorer can
+    /// be [`negated`](Self::negated), say what was found, not whether that is good.
     pub fn add(&mut self, name: impl Into<String>, holds: bool, reason: impl Into<String>) {
-        self.list.push(Check { name: name.into(), holds, reason: reason.into() });
+        let (name, found) = (name.into(), reason.into());
+        self.list.push(Check { name, holds, found, wanted: None });
+    }
+
+    /// Adds a check whose reason is what was found and, where it fails, what was wanted instead, in
+    /// words that go on after "wanted:" and after "wanted: not" (`at least 1`).
+    pub fn add_wanted(
+        &mut self,
+        name: impl Into<String>,
+        holds: bool,
+        found: impl Into<String>,
+        wanted: impl Into<String>,
+    ) {
+        let (name, found, wanted) = (name.into(), found.into(), Some(wanted.into()));
+        self.list.push(Check { name, holds, found, wanted });
+    }
+
+    /// Turns all checks around where `negate` is set: the score s becomes 1 - s, and each check wants
+    /// the opposite, in its name, in its value and, where it fails, in its reason.
+    ///
+    /// ```
+    /// # use scorebox_sdk::Checks;
+    /// let mut checks = Checks::default();
+    /// checks.add_wanted("called `a`", true, "`a` was called once", "at least 1");
+    /// let score = checks.negated(true).into_score();
+    /// assert_eq!(score.score, Some(0.0));
+    /// assert_eq!(score.reason.as_deref(), Some("`a` was called once; wanted: not at least 1"));
+    /// ```
+    #[must_use]
+    pub fn negated(mut self, negate: bool) -> Self {
+        self.negate ^= negate;
+        self
     }
 
     /// How many checks there are.
@@ -47,11 +92,14 @@ impl Checks {
         self.list.is_empty()
     }
 
-    /// The fraction of the checks that hold; 1 where there are none.
+    /// The fraction of the checks that hold; 1 where there are none. Negated, 1 minus that.
     #[must_use]
     pub fn fraction(&self) -> f64 {
         let held = self.list.iter().filter(|check| check.holds).count();
-        if self.list.is_empty() { 1.0 } else { held as f64 / self.list.len() as f64 }
+        let fraction =
+            if self.list.is_empty() { 1.0 } else { held as f64 / self.list.len() as f64 };
+        // Not the fraction of the others, which may differ in the last bit.
+        if self.negate { 1.0 - fraction } else { fraction }
     }
 
     /// The fraction as a score, with a reason, and every check as an assertion where there are
@@ -59,21 +107,80 @@ impl Checks {
     #[must_use]
     pub fn into_score(self) -> Score {
         let score = Score::new(self.fraction());
-        let all = self.list.len();
-        let mut failing = self.list.iter().filter(|check| !check.holds);
-        let reason = match (self.list.as_slice(), failing.next()) {
-            ([], _) => "there is nothing to check".to_owned(),
-            ([only], _) => only.reason.clone(),
-            (_, None) => format!("all {all} checks hold"),
-            (_, Some(first)) => {
-                let failed = 1 + failing.count();
-                let fail = if failed == 1 { "fails" } else { "fail, first" };
-                let why = excerpt(&first.reason, REASON_LENGTH);
-                format!("{failed} of {all} checks {fail}: {why}")
-            }
+        let negate = self.negate;
+        let told: Vec<_> = self.list.into_iter().map(|check| check.told(negate)).collect();
+        let reason = reason(&told);
+        if told.len() > 1 { score.reason(reason).assertions(told) } else { score.reason(reason) }
+    }
+}
+
+/// The one reason, or how many checks fail, and why the first of them does.
+fn reason(told: &[Assertion]) -> String {
+    let why = |assertion: &Assertion| assertion.reason.clone().unwrap_or_default();
+    let mut failing = told.iter().filter(|assertion| assertion.score < 1.0);
+    match (told, failing.next()) {
+        ([], _) => "there is nothing to check".to_owned(),
+        ([only], _) => why(only),
+        (all, None) => format!("all {} checks hold", all.len()),
+        (all, Some(first)) => {
+            let failed = 1 + failing.count();
+            let fail = if failed == 1 { "fails" } else { "fail, first" };
+            let why = why(first);
+            format!("{failed} of {} checks {fail}: {}", all.len(), excerpt(&why, REASON_LENGTH))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn checks() -> Checks {
+        let mut checks = Checks::default();
+        checks.add("`a` changed", true, "`a` is new");
+        checks.add("`b` changed", false, "no file `b` changed");
+        checks.add_wanted("called `c`", false, "`c` was called 2 times", "exactly 1");
+        checks
+    }
+
+    #[test]
+    fn negated_each_check_wants_the_opposite() {
+        let score = checks().negated(true).into_score();
+        assert_eq!(score.score, Some(1.0 - 1.0 / 3.0));
+        assert_eq!(
+            score.reason.as_deref(),
+            Some("1 of 3 checks fails: `a` is new; wanted: the opposite")
+        );
+        let expected = [
+            ("not: `a` changed", false, "`a` is new; wanted: the opposite"),
+            ("not: `b` changed", true, "no file `b` changed"),
+            ("not: called `c`", true, "`c` was called 2 times"),
+        ];
+        let told =
+            |(name, holds, reason): (&str, bool, &str)| Assertion::pass(name, holds).reason(reason);
+        assert_eq!(score.assertions, expected.map(told));
+    }
+
+    #[test]
+    fn not_negated_or_negated_twice_a_check_stays_as_it_is() {
+        let plain = checks().into_score();
+        assert_eq!(plain.score, Some(1.0 / 3.0));
+        let reason = "`c` was called 2 times; wanted: exactly 1";
+        let last = Assertion::pass("called `c`", false).reason(reason);
+        assert_eq!(plain.assertions.last(), Some(&last));
+        assert_eq!(checks().negated(false).into_score(), plain);
+        assert_eq!(checks().negated(true).negated(true).into_score(), plain);
+    }
+
+    #[test]
+    fn of_one_check_the_reason_is_the_whole() {
+        let of = |holds: bool| {
+            let mut checks = Checks::default();
+            checks.add_wanted("called `a`", holds, "`a` was found", "at least 1");
+            checks.negated(true).into_score()
         };
-        let assertions = (self.list.into_iter())
-            .map(|check| Assertion::pass(check.name, check.holds).reason(check.reason));
-        if all > 1 { score.reason(reason).assertions(assertions) } else { score.reason(reason) }
+        assert_eq!((of(true).score, of(false).score), (Some(0.0), Some(1.0)));
+        assert_eq!(of(false).reason.as_deref(), Some("`a` was found"));
+        assert_eq!(of(true).reason.as_deref(), Some("`a` was found; wanted: not at least 1"));
     }
 }

@@ -34,9 +34,22 @@
 //!
 //! A scorer that reads what an agent did starts at [`Case::steps`]. One that has something to say of
 //! all of a run's scores together is a [`Summarizer`] as well.
+//!
+//! # Map
+//!
+//! Beside what every scorer uses, which is here, there are
+//!
+//! - `json_schema`: whether a value matches a JSON Schema (feature `json-schema`)
+//! - [`likeness`]: how alike two texts, numbers or lists are
+//! - [`log`]: messages for whoever debugs a scorer
+//! - [`normal`]: a text without what does not matter in an answer
+//! - [`python`]: white space, digits and numbers as Python reads them
+//! - [`trace`]: what an agent did, in one list of steps
+//! - [`workspace`]: the files that a task left, and what was changed in them
 #![deny(missing_docs)]
 
 mod accepted;
+mod argument_match;
 mod assertion;
 mod case;
 mod checks;
@@ -50,8 +63,11 @@ mod fields;
 mod info;
 #[cfg(feature = "json-schema")]
 pub mod json_schema;
+pub mod likeness;
 pub mod log;
 mod named_tests;
+mod negation;
+pub mod normal;
 mod panic;
 mod part;
 pub mod python;
@@ -109,6 +125,7 @@ mod workspace_bindings {
 }
 
 pub use accepted::Accepted;
+pub use argument_match::ArgumentMatch;
 pub use assertion::{Assertion, Severity};
 pub use case::{Case, Usage};
 pub use checks::Checks;

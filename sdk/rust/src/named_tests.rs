@@ -5,6 +5,7 @@ use std::error::Error;
 
 use serde_json::json;
 
+use crate::score::ASSERTION_LIMIT;
 use crate::{Assertion, Score, Severity, excerpt};
 
 /// How much of a failure goes into the reason of the whole, in characters.
@@ -15,8 +16,6 @@ const FAILURE_LENGTH: usize = 4000;
 const NAME_LENGTH: usize = 500;
 /// How many failures the reason of the whole names.
 const NAMED: usize = 3;
-/// How many assertions a score may have.
-const ASSERTIONS: usize = 1000;
 
 /// What a test returns: `Ok(())`, or why it fails. `?` works on any error.
 pub type TestResult = Result<(), Box<dyn Error>>;
@@ -145,8 +144,8 @@ impl Tests {
         if all == 0 || whole <= 0.0 {
             return Score::not_applicable(reason).meta(meta);
         }
-        if all > ASSERTIONS {
-            let left_out = all - ASSERTIONS;
+        if all > ASSERTION_LIMIT {
+            let left_out = all - ASSERTION_LIMIT;
             reason.push_str(&format!("; {left_out} assertions are left out"));
         }
         let passed = weight(&mut self.list.iter().filter(|test| test.failure.is_none()));

@@ -16,11 +16,22 @@ const ZEROS: [u32; 65] = [
     0x1d7ce, 0x1d7d8, 0x1d7e2, 0x1d7ec, 0x1d7f6, 0x1e140, 0x1e2f0, 0x1e950, 0x1fbf0,
 ];
 
+/// The value of a decimal digit of any script, 0 to 9; none where the character is no such digit (`²`).
+/// Python's `unicodedata.decimal`, with the Unicode Character Database 14.0.
+#[must_use]
+pub fn decimal(c: char) -> Option<u8> {
+    if c.is_ascii() {
+        return c.is_ascii_digit().then(|| c as u8 - b'0');
+    }
+    let code = u32::from(c);
+    let block = ZEROS.partition_point(|zero| *zero <= code).checked_sub(1)?;
+    let value = u8::try_from(code - ZEROS.get(block)?).ok()?;
+    (value < 10).then_some(value)
+}
+
 /// The ASCII digit that a digit of another script stands for; any other character as it is.
 fn ascii_digit(c: char) -> char {
-    let code = u32::from(c);
-    let zero = ZEROS.partition_point(|zero| *zero <= code).checked_sub(1).map(|place| ZEROS[place]);
-    zero.and_then(|zero| char::from_digit(code - zero, 10)).unwrap_or(c)
+    decimal(c).map_or(c, |value| char::from(b'0' + value))
 }
 
 /// A finite number as Python's `float` reads it: with white space around, single underscores between
@@ -57,6 +68,17 @@ mod tests {
         for text in ["", "1__0", "_1", "1_", "1,000", "½", "nan", "inf", "1e999", "x"] {
             assert_eq!(float(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn a_digit_of_any_script_has_a_value() {
+        let digits = [('0', 0), ('9', 9), ('٣', 3), ('९', 9), ('𝟗', 9), ('🯹', 9)];
+        for (digit, value) in digits {
+            assert_eq!(decimal(digit), Some(value), "{digit}");
+        }
+        assert!(
+            ['a', '/', ':', '²', '½', '百', 'é', '٪'].into_iter().all(|c| decimal(c).is_none())
+        );
     }
 
     #[test]

@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::Assertion;
 
 /// The most assertions that the engine takes of one score.
-const ASSERTION_LIMIT: usize = 1000;
+pub(crate) const ASSERTION_LIMIT: usize = 1000;
 
 /// A score, with what explains it. The fields are there to be read in tests; build one with the
 /// methods.

@@ -18,11 +18,14 @@ use std::fmt;
 use boon::{CompileError, Compiler, Draft, Format, SchemaIndex, Schemas, UrlLoader};
 use serde_json::Value;
 
-use crate::excerpt;
+use crate::{ConfigError, excerpt};
 pub use issue::Issue;
 
 /// The address of the schema itself; relative references start from it.
 const ROOT: &str = "schema:///root.json";
+
+/// How deep JSON may be nested to be read: the limit of `serde_json`.
+const DEEPEST: usize = 127;
 
 /// The most issues that [`CompiledSchema::problem`] tells.
 const PROBLEM_ISSUES: usize = 5;
@@ -114,6 +117,22 @@ impl CompiledSchema {
         Ok(compiled)
     }
 
+    /// Prepares what a scorer's configuration has under `schema`; none where it has nothing there.
+    /// Remote schemas are not fetched, and there are no `documents`.
+    ///
+    /// # Errors
+    /// A [`ConfigError`] of the key `schema` where it is no schema, or one that cannot be used.
+    pub fn from_config(schema: Option<&Value>, formats: bool) -> Result<Option<Self>, ConfigError> {
+        let Some(schema) = schema else { return Ok(None) };
+        if !schema.is_object() && !schema.is_boolean() {
+            let message = "should be a JSON Schema: an object, or `true` or `false`";
+            return Err(ConfigError::new("schema", message));
+        }
+        let options = Options { formats, ..Options::default() };
+        let compiled = Self::prepare(schema, options);
+        compiled.map(Some).map_err(|error| ConfigError::new("schema", error))
+    }
+
     /// The issues of a value, at most 20; none where it matches.
     #[must_use]
     pub fn issues(&self, value: &Value) -> Vec<Issue> {
@@ -131,6 +150,35 @@ impl CompiledSchema {
             .collect();
         (!told.is_empty()).then(|| told.join("; "))
     }
+
+    /// What of a text's JSON does not match, in one bounded line; none where all does. A text that
+    /// cannot be read does not match either: one that is no JSON, that is nested more than 127 deep,
+    /// that has a number beyond the range of `f64` in it, or half of a surrogate pair.
+    ///
+    /// ```
+    /// # use scorebox_sdk::json_schema::{CompiledSchema, Options};
+    /// let schema = serde_json::json!({ "type": "array" });
+    /// let schema = CompiledSchema::prepare(&schema, Options::default()).unwrap();
+    /// assert_eq!(schema.problem_of_text("[1]"), None);
+    /// let problem = schema.problem_of_text("[1e999]").unwrap();
+    /// assert_eq!(problem, "cannot be read: number out of range at line 1 column 6");
+    /// ```
+    #[must_use]
+    pub fn problem_of_text(&self, json: &str) -> Option<String> {
+        match serde_json::from_str(json) {
+            Ok(value) => self.problem(&value),
+            Err(error) => Some(format!("cannot be read: {}", unreadable(&error))),
+        }
+    }
+}
+
+/// Why a text cannot be read as JSON. Of its depth the reader speaks as of its own recursion.
+fn unreadable(error: &serde_json::Error) -> String {
+    let told = error.to_string();
+    if told.starts_with("recursion limit exceeded") {
+        return format!("nested deeper than {DEEPEST} levels");
+    }
+    told
 }
 
 impl fmt::Debug for CompiledSchema {

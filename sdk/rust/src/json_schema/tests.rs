@@ -50,3 +50,28 @@ fn a_reference_leads_only_to_what_was_given() {
     documents.insert("name.json".to_owned(), json!({"type": "string"}));
     assert!(compile(&documents).unwrap().problem(&json!(1)).is_some());
 }
+
+#[test]
+fn a_text_that_cannot_be_read_does_not_match() {
+    let any = CompiledSchema::prepare(&json!(true), Options::default()).unwrap();
+    let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+    assert_eq!(any.problem_of_text(&nested(127)), None);
+    let problem = any.problem_of_text(&nested(128)).unwrap();
+    assert_eq!(problem, "cannot be read: nested deeper than 127 levels");
+    for text in ["{", "[1e999]", "[\"\\ud83d\"]"] {
+        assert!(any.problem_of_text(text).unwrap().starts_with("cannot be read: "), "{text}");
+    }
+}
+
+#[test]
+fn a_configured_schema_is_refused_by_the_name_of_its_key() {
+    let prepared = |schema: Value| CompiledSchema::from_config(Some(&schema), false);
+    assert!(CompiledSchema::from_config(None, false).unwrap().is_none());
+    assert!(prepared(json!({"type": "string"})).unwrap().unwrap().problem(&json!(1)).is_some());
+    assert_eq!(
+        prepared(json!("{}")).unwrap_err().to_string(),
+        "`schema`: should be a JSON Schema: an object, or `true` or `false`"
+    );
+    let unusable = prepared(json!({"type": "strnig"})).unwrap_err().to_string();
+    assert!(unusable.starts_with("`schema`: is no usable JSON Schema"), "{unusable}");
+}

@@ -1,0 +1,28 @@
+//! Takes out of a trace what the model said. It compares nothing.
+
+use scorebox_sdk::trace::{Role, StepKind, Trace};
+
+/// What the model said, turn by turn; its thoughts where it said nothing.
+pub(crate) fn answers(trace: &Trace) -> Vec<String> {
+    let mut answers: Vec<(usize, bool, String)> = Vec::new();
+    for step in trace.steps() {
+        let (said, text) = match &step.kind {
+            StepKind::Message { role: Role::Assistant, text } => (true, text),
+            StepKind::Reasoning { text } => (false, text),
+            _ => continue,
+        };
+        match answers.last_mut() {
+            Some((turn, _, so_far)) if *turn == step.turn && *so_far == *text => {}
+            Some((turn, was_said, so_far)) if *turn == step.turn => match (*was_said, said) {
+                (true, false) => {}
+                (false, true) => (*was_said, *so_far) = (true, text.clone()),
+                _ => {
+                    so_far.push('\n');
+                    so_far.push_str(text);
+                }
+            },
+            _ => answers.push((step.turn, said, text.clone())),
+        }
+    }
+    answers.into_iter().map(|(_, _, text)| text).collect()
+}
