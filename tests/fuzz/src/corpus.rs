@@ -79,6 +79,11 @@ fn a_trace_hangs_together_or_is_refused() {
 }
 
 #[test]
+fn work_that_was_done_is_scored_or_refused() {
+    replay("work", crate::work);
+}
+
+#[test]
 fn what_a_guest_hands_over_is_within_the_limits() {
     replay("guest_result", crate::guest_result);
 }

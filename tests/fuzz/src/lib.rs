@@ -10,6 +10,7 @@ mod guest_result;
 mod mutation;
 mod suite_file;
 mod trace;
+mod work;
 
 #[cfg(test)]
 mod corpus;
@@ -23,3 +24,4 @@ pub use guest_result::guest_result;
 pub use mutation::change_component;
 pub use suite_file::suite_file;
 pub use trace::trace;
+pub use work::work;
