@@ -23,16 +23,16 @@ fn the_same_scorers_on_the_same_cases_are_copied_and_say_so() {
     let folder = with_a_first_run();
     let line =
         "scorebox run answers.jsonl -s exact-match -s numeric-answer --run-id second -q --reuse";
-    assert_snapshot!(folder.sh(line).exits_with(0), @r#"
+    assert_snapshot!(folder.sh(line).exits_with(0), @"
     scorer          scored  n/a  errors    mean  0 … 1        p50     min     max    fuel time
     exact-match        400    0       0  0.0000  █         0.0000  0.0000  0.0000  17.0 k [time]
-    numeric-answer     400    0       0  0.4200  █      ▆  0.0000  0.0000  1.0000  41.9 k [time]
+    numeric-answer     400    0       0  0.4200  █      ▆  0.0000  0.0000  1.0000  41.8 k [time]
     [stderr]
 
     run second: 400 cases, 800 scores in [time], 800 of them reused from earlier runs
     stored in scorebox.db; see them with: scorebox scores second
     [exit code 0]
-    "#);
+    ");
     let same = folder.rows(
         "SELECT count(*) FROM scores AS a JOIN scores AS b
          ON a.run_id = 'first' AND b.run_id = 'second' AND b.reused_from = a.id

@@ -16,7 +16,7 @@ fn a_score_is_printed_as_json() {
       "score": 1.0,
       "reason": "found \"Paris\"",
       "meta": {"found":["Paris"],"missing":[]},
-      "fuel": 17682,
+      "fuel": 18333,
       "memoryBytes": 459784,
       "durationMs": [time]
     }

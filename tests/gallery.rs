@@ -93,7 +93,7 @@ fn a_scorer_is_shown_with_its_configuration_and_an_example() {
 
     Distance and length count Unicode code points, and nothing is normalized; two empty texts score 1. The expected text is the case's ground truth or the configured `value`; of a list of them the most alike counts. A value that is no string is compared as its JSON text. Levenshtein 1966.
 
-    Equals rapidfuzz's `Levenshtein.normalized_similarity`, autoevals' `Levenshtein` and niceeval's `similarity`. With `maxDistance` it passes or fails, as promptfoo's `levenshtein` does (there the default is 5, and 0 means 5, which it does not here; it counts the units of UTF-16, in which an emoji is two).
+    Equals rapidfuzz's `Levenshtein.normalized_similarity`, niceeval's `similarity` and, of texts (it writes other values as Python does), autoevals' `Levenshtein`. With `maxDistance` it passes or fails, as promptfoo's `levenshtein` does (there the default is 5, and 0 means 5, which it does not here; it counts the units of UTF-16, in which an emoji is two).
 
     reads    output, groundTruth
     sha-256  [digest]

@@ -121,13 +121,30 @@ impl ToolCorrectness {
             Some(first) if met[first] > 0.0 => {
                 format!("`{}` has other arguments", excerpt(&wanted[first].name, 80))
             }
-            Some(first) => format!("`{}` is missing", excerpt(&wanted[first].name, 80)),
+            Some(first) => self.unmet(&wanted[first].name, wanted, calls),
             None if self.exact_match => "not the same calls".to_owned(),
             None if self.consider_ordering => "not all in the expected order".to_owned(),
             None => "not as expected".to_owned(),
         };
         let turned = if self.negate { "; wanted: not what is expected" } else { "" };
         format!("{what}; expected {wanted_names}; called {called}{turned}")
+    }
+}
+
+impl ToolCorrectness {
+    /// What is wrong with a tool of whose calls none meets an expected one.
+    fn unmet(&self, name: &str, wanted: &[ExpectedCall], calls: &[&ToolCall]) -> String {
+        let expected = wanted.iter().filter(|call| call.name == name).count();
+        let made = calls.iter().filter(|call| call.name == name).count();
+        let compares = |compared| self.compare.contains(&compared);
+        let what = match (compares(Compared::Arguments), compares(Compared::Result)) {
+            _ if made < expected => "is missing",
+            (true, true) => "has other arguments or another result",
+            (_, true) => "has another result",
+            (true, _) => "has other arguments",
+            _ => "is missing",
+        };
+        format!("`{}` {what}", excerpt(name, 80))
     }
 }
 

@@ -118,6 +118,9 @@ fn results_are_equal_or_the_call_does_not_count() {
     assert_eq!(result(json!("r"), json!("s")), 0.0);
     assert_eq!(result(json!("r"), json!("r")), 1.0);
     assert_eq!(result(json!("r"), json!(null)), 0.0);
+    let call = |result: &str| json!([{"name": "a", "arguments": {}, "output": result}]);
+    let other = score(json!({"compare": ["result"]}), call("r"), call("s"));
+    assert_eq!(other.reason.as_deref(), Some("`a` has another result; expected a; called a"));
 }
 
 #[test]
