@@ -61,7 +61,7 @@ fn a_writer_that_is_killed_loses_no_committed_row_and_leaves_a_valid_database() 
     writing.wait().unwrap();
     assert!(seen > 2000, "the writer never came far");
 
-    let mut store = Store::open(&path).unwrap();
+    let store = Store::open(&path).unwrap();
     let whole: String =
         store.conn.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
     assert_eq!(whole, "ok");

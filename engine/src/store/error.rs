@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{ErrorCode, ffi};
 
+use super::effort;
+
 /// Why the store could not do what it was asked. The message is one line; [`StoreError::hint`] says
 /// what to do about it.
 #[derive(Debug, thiserror::Error)]
@@ -38,6 +40,14 @@ pub enum StoreError {
     Foreign {
         /// The file.
         path: PathBuf,
+    },
+    /// A database of ours in which somebody else made or changed something that runs when it is used.
+    #[error("{} is not as scorebox makes its databases: {what}", path.display())]
+    Strange {
+        /// The file.
+        path: PathBuf,
+        /// The object that is too many, is missing or was changed.
+        what: String,
     },
     /// An empty file, where something was to be read.
     #[error("{} is empty: no run was ever stored in it", path.display())]
@@ -113,6 +123,19 @@ pub enum StoreError {
         /// What was found.
         what: String,
     },
+    /// Rows that were written are not in the database at the end.
+    #[error(
+        "{} has {stored} score rows of this run, and {expected} were written: rows were lost",
+        path.display()
+    )]
+    RowsLost {
+        /// The database.
+        path: PathBuf,
+        /// How many it has.
+        stored: u64,
+        /// How many it must have.
+        expected: u64,
+    },
     /// No run has this id.
     #[error("there is no run `{id}` in {}", path.display())]
     NoSuchRun {
@@ -171,6 +194,11 @@ impl StoreError {
             Self::NotSqlite { .. } | Self::Foreign { .. } => {
                 "nothing was changed in it; name another path for the scores".into()
             }
+            Self::Strange { .. } => {
+                "nothing was changed in it; if the object is yours, drop it, else name another path: \
+                 triggers, views and tables of a stranger could change or hold up scores"
+                    .into()
+            }
             Self::Empty { .. } => "store a run in it first, or name another path".into(),
             Self::Newer { .. } => "update scorebox, or name another path".into(),
             Self::Older { .. } => {
@@ -192,6 +220,11 @@ impl StoreError {
             }
             Self::Corrupt { .. } => {
                 "keep a copy, then try `sqlite3 FILE .recover` to save what can be read".into()
+            }
+            Self::RowsLost { .. } => {
+                "another program changes the database, or it is damaged: keep a copy, and store the run \
+                 in a new file"
+                    .into()
             }
             Self::NoSuchRun { near, .. } if near.is_empty() => "it holds no runs yet".into(),
             Self::NoSuchRun { near, .. } => format!("runs in it: {}", near.join(", ")),
@@ -223,6 +256,8 @@ impl StoreError {
             _ if failure.extended_code == ffi::SQLITE_IOERR_SHMSIZE => Self::DiskFull { path },
             ErrorCode::DatabaseCorrupt => Self::Corrupt { path, what: what() },
             ErrorCode::ConstraintViolation => Self::Rejected { path, what: what() },
+            // Nothing here interrupts but the bound on a statement's steps.
+            ErrorCode::OperationInterrupted => Self::Corrupt { path, what: effort::TOO_MUCH.into() },
             ErrorCode::PermissionDenied => Self::Permission { path },
             ErrorCode::CannotOpen => Self::from_cannot_open(path, error),
             _ => Self::Sqlite { path, source: error },

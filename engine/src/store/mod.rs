@@ -8,6 +8,9 @@
 //! | `schema.rs`     | the versions of the tables and the way from an older one             |
 //! | `migrations/`   | the tables themselves, with a comment on every column                |
 //! | `fixtures/`     | rows as each released version wrote them                             |
+//! | `effort.rs`     | a bound on how long a statement may read                             |
+//! | `root.rs`       | one digest of all that a run holds                                   |
+//! | `tree.rs`       | the Merkle tree of a run's cases, built as they are scored           |
 //! | `id.rs`         | run ids, score ids and the internal keys                             |
 //! | `column.rs`     | how our types lie in a column                                        |
 //! | `run.rs`        | runs and their scorers: create, resume, list                         |
@@ -32,16 +35,19 @@ mod case;
 mod column;
 mod component;
 mod counts;
+mod effort;
 mod error;
 mod filter;
 mod id;
 mod open;
 mod query;
 mod reuse;
+mod root;
 mod run;
 mod schema;
 mod session;
 mod summary;
+mod tree;
 mod writer;
 
 #[cfg(test)]
@@ -73,6 +79,7 @@ pub use writer::{NewScore, Outcome, RunWriter};
 pub struct Store {
     conn: Connection,
     path: PathBuf,
+    effort: effort::Effort,
 }
 
 impl Store {

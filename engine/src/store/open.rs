@@ -8,10 +8,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rusqlite::{Connection, ErrorCode, OpenFlags, limits::Limit};
+use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig, limits::Limit};
 
 use super::{
     Store, StoreError,
+    effort::Effort,
     schema::{self, Content, MIGRATIONS},
 };
 
@@ -71,7 +72,7 @@ impl Opening<'_> {
         let store = self.connect(&self.path, flags)?;
         let version = match store.told(schema::content(&store.conn))? {
             Content::Nothing => 0,
-            Content::Ours(version) => self.known(version)?,
+            Content::Ours(version) => self.ours(&store, version)?,
             Content::Foreign => return Err(StoreError::Foreign { path: self.path.clone() }),
         };
         // Without the right to write, SQLite opens for reading and says so only here.
@@ -93,11 +94,16 @@ impl Opening<'_> {
         match content {
             Content::Nothing => Err(StoreError::Empty { path: self.path.clone() }),
             Content::Foreign => Err(StoreError::Foreign { path: self.path.clone() }),
-            Content::Ours(version) if (version as usize) < self.scripts.len() => {
-                drop(store);
-                self.update(version)
+            Content::Ours(version) => {
+                self.ours(&store, version)?;
+                match (version as usize) < self.scripts.len() {
+                    true => {
+                        drop(store);
+                        self.update(version)
+                    }
+                    false => Ok(store),
+                }
             }
-            Content::Ours(version) => self.known(version).map(|_| store),
         }
     }
 
@@ -146,24 +152,39 @@ impl Opening<'_> {
             .map_err(|error| StoreError::from_sqlite(&self.path, error))?;
         wait_for_locks(&mut conn, self.patience)
             .map_err(|error| StoreError::from_sqlite(&self.path, error))?;
-        let store = Store { conn, path: self.path.clone() };
+        let effort = Effort::of(&mut conn);
+        let effort = effort.map_err(|error| StoreError::from_sqlite(&self.path, error))?;
+        let store = Store { conn, path: self.path.clone(), effort };
         store.conn.set_prepared_statement_cache_capacity(STATEMENTS);
         store.told(distrust(&store.conn))?;
         Ok(store)
     }
 
-    fn known(&self, found: u32) -> Result<u32, StoreError> {
+    /// The version, where this build knows it and the schema is what that version's scripts make.
+    fn ours(&self, store: &Store, found: u32) -> Result<u32, StoreError> {
         let known = self.scripts.len() as u32;
-        if found > known {
-            return Err(StoreError::Newer { path: self.path.clone(), found, known });
+        let path = || self.path.clone();
+        let Some(scripts) = self.scripts.get(..found as usize) else {
+            return Err(StoreError::Newer { path: path(), found, known });
+        };
+        match store.told(schema::not_ours(&store.conn, scripts))? {
+            Some(what) => Err(StoreError::Strange { path: path(), what }),
+            None => Ok(found),
         }
-        Ok(found)
     }
 }
 
-/// A file that a stranger made must not run functions or write through its own schema, nor lie about its
-/// pages, nor hand over values larger than any of ours.
+/// A file that a stranger made must not run functions, triggers or views, nor write through its own schema,
+/// nor lie about its pages, nor hand over values larger than any of ours. The statements of this room use no
+/// trigger and no view.
 fn distrust(conn: &Connection) -> rusqlite::Result<()> {
+    for (setting, on) in [
+        (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
+        (DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false),
+        (DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false),
+    ] {
+        conn.set_db_config(setting, on)?;
+    }
     conn.pragma_update(None, "trusted_schema", false)?;
     conn.pragma_update(None, "cell_size_check", true)?;
     conn.set_limit(Limit::SQLITE_LIMIT_LENGTH, MOST_VALUE_BYTES).map(drop)
@@ -317,6 +338,65 @@ mod tests {
             assert!(read.to_string().ends_with(expected), "{read}");
             assert_eq!(fs::read(path).unwrap(), before);
         }
+    }
+
+    #[test]
+    fn a_database_with_anything_that_is_not_ours_is_refused_and_not_changed() {
+        for (change, expected) in [
+            (
+                "CREATE TRIGGER t AFTER INSERT ON score_rows BEGIN DELETE FROM cases; END",
+                "it has the trigger `t`, which scorebox does not make",
+            ),
+            (
+                "CREATE VIEW v AS SELECT 1",
+                "it has the view `v`, which scorebox does not make",
+            ),
+            (
+                "CREATE INDEX i ON cases (ordinal)",
+                "it has the index `i`, which scorebox does not make",
+            ),
+            (
+                "CREATE TABLE notes (a)",
+                "it has the table `notes`, which scorebox does not make",
+            ),
+            (
+                "ALTER TABLE cases ADD COLUMN huge TEXT AS (printf('%.*c', 200000000, 'x'))",
+                "the table `cases` is not the one that scorebox makes",
+            ),
+            (
+                "DROP VIEW scores; CREATE VIEW scores AS SELECT 1",
+                "the view `scores` is not the one that scorebox makes",
+            ),
+            ("DROP INDEX cases_by_node", "the index `cases_by_node` is missing"),
+        ] {
+            let (folder, mut store) = sample::database();
+            store.create_run(&sample::run("r"), &[], &sample::session()).unwrap();
+            drop(store);
+            let path = folder.path().join("scores.db");
+            Connection::open(&path).unwrap().execute_batch(change).unwrap();
+            let before = fs::read(&path).unwrap();
+            let (write, read) = refused(&path);
+            for error in [write, read] {
+                assert!(matches!(error, StoreError::Strange { .. }), "{error:?}");
+                let words = error.to_string();
+                let expected = format!("is not as scorebox makes its databases: {expected}");
+                assert!(words.ends_with(&expected), "{words}");
+            }
+            assert_eq!(fs::read(&path).unwrap(), before);
+        }
+    }
+
+    #[test]
+    fn a_trigger_that_comes_while_the_database_is_open_does_not_run() {
+        let (folder, store) = sample::database();
+        let mut writer = sample::writer(store, "r", &["a"]);
+        let trigger = "CREATE TRIGGER t BEFORE INSERT ON score_rows BEGIN SELECT RAISE(IGNORE); END";
+        let other = Connection::open(folder.path().join("scores.db")).unwrap();
+        other.execute_batch(trigger).unwrap();
+        let key = sample::added(&mut writer, &sample::case(0, "x"));
+        let scorer = writer.run().scorers[0];
+        assert!(writer.add_score(key, scorer, &sample::scored(1.0)).unwrap());
+        assert_eq!(writer.store().row_count(writer.run().key).unwrap(), 1);
     }
 
     #[test]

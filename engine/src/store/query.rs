@@ -109,6 +109,30 @@ pub struct ScoreRecord {
     pub reused_from: Option<String>,
 }
 
+/// Bytes of rows after which a page ends.
+const PAGE_BYTES: usize = 16 << 20;
+
+impl ScoreRecord {
+    /// About how much memory its texts take, in bytes.
+    fn bytes(&self) -> usize {
+        let optional = [
+            &self.node_id,
+            &self.error_kind,
+            &self.error_message,
+            &self.label,
+            &self.reason,
+            &self.meta_json,
+            &self.assertions_json,
+            &self.log_json,
+            &self.reused_from,
+        ];
+        let lengths = optional.into_iter().flatten().map(String::len);
+        // The names stand in the id as well.
+        let names = 2 * (self.case_id.len() + self.scorer_id.len()) + self.scorer_name.len();
+        size_of::<ScoreRecord>() + names + lengths.sum::<usize>()
+    }
+}
+
 /// The tables in this order, so that rows come in the order of the primary key and nothing is sorted;
 /// the columns in the order in which [`score_record`] takes them.
 const RECORDS: &str = "
@@ -138,7 +162,8 @@ const RECORDS: &str = "
 
 impl Store {
     /// The rows that `filter` names, ordered by run, case and scorer: at most `limit`, beginning
-    /// after `after`, which is the last row of the page before.
+    /// after `after`, which is the last row of the page before. Fewer where they are large: a page ends
+    /// with the row that makes it larger than 16 MiB. It is empty only where no row is left.
     ///
     /// # Errors
     /// [`StoreError::NoSuchRun`]; troubles of reading.
@@ -153,10 +178,12 @@ impl Store {
         let order = "ORDER BY score_rows.case_key, score_rows.scorer LIMIT ?";
         let sql = format!("{RECORDS}{} {order}", conditions.sql());
         conditions.values.push(Value::Integer(i64::try_from(limit).unwrap_or(i64::MAX)));
-        let mut records = Vec::new();
-        self.each(&sql, &conditions, |row| {
-            records.push(score_record(row)?);
-            Ok(())
+        let (mut records, mut bytes) = (Vec::new(), 0);
+        self.each_until(&sql, &conditions, |row| {
+            let record = score_record(row)?;
+            bytes += record.bytes();
+            records.push(record);
+            Ok(bytes <= PAGE_BYTES)
         })?;
         Ok(records)
     }
@@ -271,16 +298,27 @@ impl Store {
         conditions: &Conditions,
         mut take: impl FnMut(&Row<'_>) -> rusqlite::Result<()>,
     ) -> Result<(), StoreError> {
+        self.each_until(sql, conditions, |row| take(row).map(|()| true))
+    }
+
+    /// As `each`, until `take` answers false.
+    fn each_until(
+        &self,
+        sql: &str,
+        conditions: &Conditions,
+        mut take: impl FnMut(&Row<'_>) -> rusqlite::Result<bool>,
+    ) -> Result<(), StoreError> {
         let values = params_from_iter(conditions.values.iter().map(|value| value as &dyn ToSql));
-        let read = || {
+        self.bounded(|| {
             let mut query = self.conn.prepare_cached(sql)?;
             let mut rows = query.query(values)?;
             while let Some(row) = rows.next()? {
-                take(row)?;
+                if !take(row)? {
+                    break;
+                }
             }
             Ok(())
-        };
-        self.told(read())
+        })
     }
 }
 

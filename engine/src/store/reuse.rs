@@ -60,8 +60,7 @@ impl ReuseIndex {
             store.conn.execute(FILL, params![run.key, wasmtime_version])?;
             store.conn.pragma_update(None, "query_only", true)
         };
-        let filled = fill();
-        store.told(filled)?;
+        store.bounded(fill)?;
         Ok(ReuseIndex { store })
     }
 

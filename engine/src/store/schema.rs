@@ -1,5 +1,7 @@
-//! The versions of the tables: which one a file has, and the way from an older one to this build's.
-//! Opens no file and reads no row.
+//! The versions of the tables: which one a file has, whether its schema is ours alone, and the way from an
+//! older one to this build's. Opens no file and reads no row.
+
+use std::collections::BTreeMap;
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
@@ -12,6 +14,7 @@ pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0001.sql"),
     include_str!("migrations/0002.sql"),
     include_str!("migrations/0003.sql"),
+    include_str!("migrations/0004.sql"),
 ];
 
 /// What a file holds.
@@ -31,21 +34,71 @@ pub(super) fn content(conn: &Connection) -> rusqlite::Result<Content> {
     let look = Transaction::new_unchecked(conn, TransactionBehavior::Deferred)?;
     let application: i64 = look.pragma_query_value(None, "application_id", |row| row.get(0))?;
     let version = version(&look)?;
-    let objects: i64 =
-        look.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
-    // A view of a name that we read from could take for ever.
-    let strange: i64 = look.query_row(
-        "SELECT count(*) FROM sqlite_schema
-         WHERE type = 'view' AND name NOT IN ('scores', '_smithers_scorers')",
-        [],
-        |row| row.get(0),
-    )?;
-    Ok(match (application, version, objects) {
-        _ if strange > 0 => Content::Foreign,
+    let empty: bool = look
+        .query_row("SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema)", [], |row| row.get(0))?;
+    Ok(match (application, version, empty) {
         (APPLICATION_ID, 1.., _) => Content::Ours(version),
-        (0, 0, 0) => Content::Nothing,
+        (0, 0, true) => Content::Nothing,
         _ => Content::Foreign,
     })
+}
+
+/// What in the schema of the open file is not what `scripts` make, in words; none where all of it is.
+///
+/// A table with a column more, an index, a view or a trigger of a stranger runs his statements inside
+/// ours: it may never end, change rows while they are written, or make small rows large.
+pub(super) fn not_ours(conn: &Connection, scripts: &[&str]) -> rusqlite::Result<Option<String>> {
+    let expected = {
+        let model = Connection::open_in_memory()?;
+        scripts.iter().try_for_each(|script| model.execute_batch(script))?;
+        objects(&model, usize::MAX)?
+    };
+    // One more than there should be is enough to find one that should not be there.
+    let found = objects(conn, expected.len() + 1)?;
+    let differs = |(object, statement): (&Object, &Statement)| match expected.get(object) {
+        None => Some(format!("it has {object}, which scorebox does not make")),
+        Some(ours) if ours != statement => {
+            Some(format!("{object} is not the one that scorebox makes"))
+        }
+        Some(_) => None,
+    };
+    let missing = || {
+        let object = expected.keys().find(|object| !found.contains_key(*object))?;
+        Some(format!("{object} is missing"))
+    };
+    Ok(found.iter().find_map(differs).or_else(missing))
+}
+
+/// A table, an index, a view or a trigger.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Object {
+    kind: String,
+    name: String,
+}
+
+impl std::fmt::Display for Object {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        const SHOWN_CHARACTERS: usize = 64;
+        let name: String = self.name.chars().take(SHOWN_CHARACTERS).collect();
+        let kind = match self.kind.as_str() {
+            kind @ ("table" | "index" | "view" | "trigger") => kind,
+            _ => "object",
+        };
+        write!(f, "the {kind} `{name}`")
+    }
+}
+
+/// The table that an object belongs to, and the statement that made it; none for the indexes that SQLite
+/// makes by itself.
+type Statement = (String, Option<String>);
+
+/// The first `most` objects of a schema.
+fn objects(conn: &Connection, most: usize) -> rusqlite::Result<BTreeMap<Object, Statement>> {
+    let mut query = conn.prepare("SELECT type, name, tbl_name, sql FROM sqlite_schema")?;
+    let object = |row: &rusqlite::Row<'_>| {
+        Ok((Object { kind: row.get(0)?, name: row.get(1)? }, (row.get(2)?, row.get(3)?)))
+    };
+    query.query_map([], object)?.take(most).collect()
 }
 
 /// Runs the scripts that the file has not seen, in one transaction. Two processes may do this at
@@ -77,6 +130,7 @@ mod tests {
         include_str!("fixtures/0001.sql"),
         include_str!("fixtures/0002.sql"),
         include_str!("fixtures/0003.sql"),
+        include_str!("fixtures/0004.sql"),
     ];
 
     /// A database with today's tables, and rows in them.
@@ -105,6 +159,20 @@ mod tests {
             assert_eq!(scores[3].error_kind.as_deref(), Some("trap"));
             assert_eq!(store.latest_run().unwrap().unwrap().state, RunState::Finished);
         }
+    }
+
+    #[test]
+    fn a_stored_root_is_computed_as_it_was_by_the_version_that_stored_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("old.db");
+        let old = Connection::open(&path).unwrap();
+        migrate(&old, &MIGRATIONS[..4]).unwrap();
+        old.execute_batch(FIXTURES[3]).unwrap();
+        drop(old);
+        let store = Store::open_read_only(&path).unwrap();
+        let run = store.latest_run().unwrap().unwrap();
+        let computed = store.run_root(run.key, |store, key| Ok(store.case_content(key)?.digest));
+        assert_eq!(run.root, Some(computed.unwrap()));
     }
 
     #[test]

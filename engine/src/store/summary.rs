@@ -52,7 +52,7 @@ impl Store {
         mut take: impl FnMut(ScoredRow) -> bool,
     ) -> Result<(), StoreError> {
         let (first, last) = CaseKey::bounds(run);
-        let mut read = || {
+        self.bounded(|| {
             let mut query = self.conn.prepare_cached(
                 "SELECT cases.case_id, score_rows.score, score_rows.label, score_rows.meta_json
                  FROM score_rows CROSS JOIN cases ON cases.case_key = score_rows.case_key
@@ -67,8 +67,7 @@ impl Store {
                 }
             }
             Ok(())
-        };
-        self.told(read())
+        })
     }
 
     /// The summaries of a run, in the suite's order.

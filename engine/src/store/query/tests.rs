@@ -3,7 +3,7 @@
 use super::{super::sample::*, *};
 use crate::{
     contract::{Direction, Scale},
-    store::{NewCase, RunWriter, ScorerSpec},
+    store::{NewCase, Outcome, RunWriter, ScorerSpec},
 };
 
 /// Two runs of four cases by two scorers. By `a`: 0.0, 0.5, 1.0, error; by `b`: all 0.9.
@@ -115,8 +115,9 @@ fn what_fails_is_an_error_or_on_the_wrong_side_of_the_threshold() {
 
 #[test]
 fn the_view_says_the_same_as_the_library() {
-    let (_folder, store) = two_runs();
-    let mut view = store.conn.prepare("SELECT * FROM scores WHERE id = ?1").unwrap();
+    let (folder, store) = two_runs();
+    let other = rusqlite::Connection::open(folder.path().join("scores.db")).unwrap();
+    let mut view = other.prepare("SELECT * FROM scores WHERE id = ?1").unwrap();
     for score in store.scores(&ScoreFilter::default(), None, 100).unwrap() {
         let json = serde_json::to_value(&score).unwrap();
         let columns: Vec<String> = view.column_names().map(str::to_owned).collect();
@@ -191,4 +192,25 @@ fn every_page_is_found_without_sorting() {
         assert!(!plan.contains("TEMP B-TREE"), "{filter:?}\n{plan}");
         assert!(!filter.errors || plan.contains("score_rows_errors"), "{plan}");
     }
+}
+
+#[test]
+fn a_page_ends_when_its_rows_are_large() {
+    let (_folder, store) = database();
+    let mut writer = writer(store, "r", &["a"]);
+    let scorer = writer.run().scorers[0];
+    let meta = format!("\"{}\"", "x".repeat(7 << 20));
+    for ordinal in 0..5 {
+        let key = added(&mut writer, &case(ordinal, &ordinal.to_string()));
+        let large = Outcome::NotApplicable { label: None, reason: None, meta: Some(&meta) };
+        writer.add_score(key, scorer, &row(large)).unwrap();
+    }
+    let (mut after, mut pages) = (None, Vec::new());
+    loop {
+        let page = writer.store().scores(&ScoreFilter::default(), after, 100).unwrap();
+        let Some(last) = page.last() else { break };
+        after = Some(last.cursor);
+        pages.push(page.len());
+    }
+    assert_eq!(pages, [3, 2]);
 }
