@@ -162,3 +162,68 @@ fn a_run_is_not_resumed_with_a_case_that_has_changed() {
     "#);
     assert_eq!(folder.rows("SELECT score FROM _smithers_scorers"), ["0"]);
 }
+
+/// Rows of both tables that count, and what is said of the run.
+fn all_rows(folder: &Folder) -> Vec<String> {
+    folder.rows("SELECT state, state_reason, finished_at_ms, hex(root), (SELECT count(*) FROM sessions), (SELECT count(*) FROM cases), (SELECT count(*) FROM score_rows) FROM runs")
+}
+
+/// The first lines of the file of cases, in its place.
+fn shortened(folder: &Folder, lines: usize) {
+    let all = std::fs::read_to_string(folder.path("cases.jsonl")).unwrap();
+    let short: String = all.split_inclusive('\n').take(lines).collect();
+    folder.write("cases.jsonl", short);
+    folder.write("all.jsonl", all);
+}
+
+#[test]
+fn a_run_that_was_killed_does_not_finish_with_a_shorter_file() {
+    let folder = with_many_cases();
+    signalled(&folder, Signal::KILL).wait().unwrap();
+    let (scored_before, before) = (stored(&folder), all_rows(&folder));
+    shortened(&folder, 5);
+    let output = folder.sh(&format!("{RUN} --resume r")).exits_with(2);
+    let expected = "and only 5 of them were read now";
+    assert!(output.stderr.contains(expected), "{output}");
+    assert_eq!(all_rows(&folder), before, "nothing was written");
+    folder.sh("mv all.jsonl cases.jsonl");
+    resume_and_check(&folder, scored_before);
+}
+
+#[test]
+fn a_finished_run_stays_finished_when_a_resume_is_refused() {
+    let folder = Folder::new();
+    folder.write("cases.jsonl", "{\"id\": \"a\", \"output\": 1}\n{\"id\": \"b\", \"output\": 2}\n");
+    let command = "scorebox run -s contains --config contains='{\"value\": \"1\"}' cases.jsonl";
+    folder.sh(&format!("{command} --run-id r")).exits_with(0);
+    let before = all_rows(&folder);
+    folder.write("cases.jsonl", "{\"id\": \"a\", \"output\": 1}\n");
+    assert_snapshot!(folder.sh(&format!("{command} --resume r")).exits_with(2).stderr, @"");
+    folder.write("cases.jsonl", "{\"id\": \"a\", \"output\": 7}\n{\"id\": \"b\", \"output\": 2}\n");
+    folder.sh(&format!("{command} --resume r")).exits_with(2);
+    folder.write("cases.jsonl", "");
+    folder.sh(&format!("{command} --resume r")).exits_with(2);
+    assert_eq!(all_rows(&folder), before);
+}
+
+#[test]
+fn a_run_that_lacks_nothing_but_its_end_is_finished_by_a_resume() {
+    let folder = Folder::new();
+    folder.sh("scorebox run -s contains answers.jsonl --run-id r").exits_with(0);
+    let killed = "UPDATE runs SET state = 'running', finished_at_ms = NULL, root = NULL";
+    folder.database("scorebox.db").execute_batch(killed).unwrap();
+    folder.sh("scorebox run -s contains answers.jsonl --resume r").exits_with(0);
+    let ended = folder.rows("SELECT state, root IS NOT NULL FROM runs");
+    assert_eq!(ended, ["finished | 1"]);
+    folder.sh("scorebox verify r --trust-cache").exits_with(0);
+}
+
+#[test]
+fn a_resumed_run_may_go_beyond_the_file_that_it_began_with() {
+    let folder = with_many_cases();
+    let all = std::fs::read_to_string(folder.path("cases.jsonl")).unwrap();
+    shortened(&folder, 10);
+    folder.sh(&format!("{RUN} --run-id r")).exits_with(0);
+    folder.write("cases.jsonl", all);
+    resume_and_check(&folder, 10);
+}

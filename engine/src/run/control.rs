@@ -25,6 +25,13 @@ pub enum Stop {
         /// What to do about it.
         hint: Option<String>,
     },
+    /// All cases that were given were read, and scores of the run are missing.
+    Incomplete {
+        /// Which, and why.
+        message: String,
+        /// What to do about it.
+        hint: Option<String>,
+    },
 }
 
 /// How far a run is.
@@ -63,6 +70,7 @@ pub struct Control {
     cases_read: AtomicU64,
     cases_done: AtomicU64,
     cases_finished_before: AtomicU64,
+    cases_accepted: AtomicU64,
     cases_bad: AtomicU64,
     scores_written: AtomicU64,
     errors: AtomicU64,
@@ -133,6 +141,16 @@ impl Control {
 
     pub(super) fn note_finished_before(&self) {
         self.cases_finished_before.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn note_accepted(&self) {
+        self.cases_accepted.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Cases of the run that were read in this session: stored by it, or known from an earlier one.
+    pub(super) fn cases_of_the_run(&self) -> u64 {
+        self.cases_accepted.load(Ordering::Relaxed)
+            + self.cases_finished_before.load(Ordering::Relaxed)
     }
 
     pub(super) fn note_bad_case(&self, message: String) {

@@ -16,6 +16,7 @@
 //! - `input`: the digests of what scorers are fed.
 //! - `files`: the files of a case, for scorers that may see them.
 //! - `reuse`: scores that an earlier run has.
+//! - `completeness`: whether every score is there at the end.
 //! - `summaries`: what scorers say of the run as a whole.
 //! - `aggregate`: what a run's scores say together, for the table at its end and for `stats`.
 //! - `error`: why a run did not start, or did not end well.
@@ -24,6 +25,7 @@
 //! Invariant: a case reaches the writer before any score of it, because both come over one channel.
 
 mod aggregate;
+mod completeness;
 mod control;
 mod error;
 mod files;
@@ -49,6 +51,7 @@ use tokio::sync::mpsc;
 use crate::{
     case::CaseReader,
     contract::CONTRACT_VERSION,
+    digest::Digest,
     sandbox::{Start, WASMTIME_VERSION},
     store::{
         ReuseIndex, RunHandle, RunId, RunSource, RunSpec, RunState, RunWriter, ScorerKey,
@@ -132,6 +135,8 @@ pub struct RunReport {
     pub stopped: Option<Stop>,
     /// How far it came.
     pub progress: Progress,
+    /// One digest of all that is stored of the run; none where it never ended.
+    pub root: Option<Digest>,
     /// The first bad cases, where they were skipped.
     pub bad_cases: Vec<String>,
     /// How long it took.
@@ -148,7 +153,8 @@ pub async fn run(request: RunRequest, control: Arc<Control>) -> Result<RunReport
     let started = Instant::now();
     let mut cases = reading::Cases::begin(request.cases, request.on_bad_case, &control)?;
     let mut store = Store::open(&request.database)?;
-    let run = open_run(&mut store, &request.which, &request.suite, &request.scorers)?;
+    let (run, state_before) =
+        open_run(&mut store, &request.which, &request.suite, &request.scorers)?;
     if let WhichRun::Resume(_) = request.which {
         cases.skip_finished(Store::open_read_only(&request.database)?, run.clone());
     }
@@ -198,20 +204,41 @@ pub async fn run(request: RunRequest, control: Arc<Control>) -> Result<RunReport
     for worker in workers {
         joined(worker.await)?;
     }
-    let mut writer = joined(writer.await)??;
-    let stopped = control.stopped_by();
-    if stopped.is_none() {
-        writer = summaries::write_summaries(writer, &scorers).await?;
+    let writer = joined(writer.await)??;
+    if control.stopped_by().is_none()
+        && let Some(stop) = completeness::what_is_missing(&writer, &control)?
+    {
+        control.stop(stop);
     }
-    let (state, reason) = state_of(stopped.as_ref());
-    writer.finish(state, reason, now_ms())?;
+    let stopped = control.stopped_by();
+    let root = finish(writer, &scorers, stopped.as_ref(), state_before).await?;
     Ok(RunReport {
         run: request.which.into_id(),
         stopped,
         progress: control.progress(),
+        root,
         bad_cases: control.bad_cases(),
         duration: started.elapsed(),
     })
+}
+
+/// Stores how the run ended; answers with its root. A session that wrote nothing leaves the run as it was,
+/// unless there was nothing left to write.
+async fn finish(
+    mut writer: RunWriter,
+    scorers: &Arc<[(ScorerKey, ReadyScorer)]>,
+    stopped: Option<&Stop>,
+    state_before: Option<RunState>,
+) -> Result<Option<Digest>, RunError> {
+    let nothing_new = stopped.is_some() || state_before == Some(RunState::Finished);
+    if !writer.has_written() && nothing_new {
+        return Ok(writer.stored_root()?);
+    }
+    if stopped.is_none() {
+        writer = summaries::write_summaries(writer, scorers).await?;
+    }
+    let (state, reason) = state_of(stopped);
+    Ok(Some(writer.finish(state, reason, now_ms())?))
 }
 
 /// How the run's end is stored.
@@ -219,9 +246,11 @@ fn state_of(stopped: Option<&Stop>) -> (RunState, Option<&str>) {
     match stopped {
         None => (RunState::Finished, None),
         Some(Stop::Interrupted) => (RunState::Interrupted, None),
-        Some(Stop::BadCase { message, .. } | Stop::Unreadable { message, .. }) => {
-            (RunState::Stopped, Some(message))
-        }
+        Some(
+            Stop::BadCase { message, .. }
+            | Stop::Unreadable { message, .. }
+            | Stop::Incomplete { message, .. },
+        ) => (RunState::Stopped, Some(message)),
     }
 }
 
@@ -229,21 +258,22 @@ fn joined<T>(result: Result<T, tokio::task::JoinError>) -> Result<T, RunError> {
     result.map_err(|error| RunError::Broken(error.to_string()))
 }
 
+/// The run that is written, and the state that it had where it was there before.
 fn open_run(
     store: &mut Store,
     which: &WhichRun,
     suite: &Suite,
     scorers: &[ReadyScorer],
-) -> Result<RunHandle, RunError> {
+) -> Result<(RunHandle, Option<RunState>), RunError> {
     match which {
         WhichRun::New(id) => {
             let specs: Vec<ScorerSpec> = scorers.iter().map(scorer_spec).collect();
-            Ok(store.create_run(&run_spec(id, suite), &specs, &session_spec())?)
+            Ok((store.create_run(&run_spec(id, suite), &specs, &session_spec())?, None))
         }
         WhichRun::Resume(id) => {
-            let stored = store.scorers(store.run(id.as_str())?.key)?;
-            error::must_be_the_same(id, &stored, scorers)?;
-            Ok(store.resume_run(id.as_str(), &session_spec())?)
+            let run = store.run(id.as_str())?;
+            error::must_be_the_same(id, &store.scorers(run.key)?, scorers)?;
+            Ok((store.resume_run(id.as_str(), &session_spec())?, Some(run.state)))
         }
     }
 }

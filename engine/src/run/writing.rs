@@ -189,6 +189,7 @@ impl Writing<'_> {
         let complaint = match added {
             CaseAdded::New(key) | CaseAdded::Known(key) => {
                 self.in_flight.insert(case.ordinal(), key);
+                self.control.note_accepted();
                 return Ok(());
             }
             CaseAdded::Duplicate { first } => format!(

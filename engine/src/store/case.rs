@@ -1,9 +1,16 @@
 //! What is stored of a case, and whether a case is the one that is stored. Reads no case files and
 //! looks into no JSON.
 
-use rusqlite::{CachedStatement, OptionalExtension, Row, named_params, params};
+use rusqlite::{
+    CachedStatement, OptionalExtension, Row, ToSql, named_params, params_from_iter,
+    types::ToSqlOutput,
+};
 
-use super::{CaseKey, RunKey, ScorerKey, Store, StoreError, column::integer};
+use super::{
+    CaseKey, RunKey, ScorerKey, Store, StoreError,
+    column::{integer, optional},
+    root::{CASE_VALUES, bound, case_digest},
+};
 use crate::digest::Digest;
 
 /// One case to store. All JSON is kept as it is given.
@@ -208,36 +215,51 @@ impl Store {
         })
     }
 
-    /// Stores the case unless it or its place is taken.
+    /// Stores the case unless it or its place is taken. Where it is new, the digest of its row is there too.
     pub(super) fn add_case(
         &self,
         run: RunKey,
         case: &NewCase<'_>,
-    ) -> Result<CaseAdded, StoreError> {
+    ) -> Result<(CaseAdded, Option<Digest>), StoreError> {
         let Some(key) = CaseKey::new(run, case.ordinal) else {
             let what = format!("a run holds at most 2^40 cases, this is number {}", case.ordinal);
             return Err(StoreError::Rejected { path: self.path.clone(), what });
         };
-        let insert = || insert(&mut self.conn.prepare_cached(INSERT)?, run, key, case);
+        let values = values(case);
+        let insert = || insert(&mut self.conn.prepare_cached(INSERT)?, run, key, &values);
         if self.told(insert())? {
-            return Ok(CaseAdded::New(key));
+            return Ok((CaseAdded::New(key), Some(case_digest(values.iter().map(bound)))));
         }
-        if let Some(stored) = self.case_at(key)? {
-            let same_name = stored.case_id == case.case_id
-                && stored.iteration == case.iteration
-                && stored.attempt == case.attempt;
-            return Ok(match same_name && stored.digest == case.digest {
-                true => CaseAdded::Known(key),
-                false => CaseAdded::Changed { stored },
-            });
-        }
-        match self.stored_case(run, case.case_id, case.iteration, case.attempt)? {
-            Some(first) => Ok(CaseAdded::Duplicate { first }),
+        match self.already_there(run, case)? {
+            Some(there) => Ok((there, None)),
             None => {
                 let what = "a case was refused for no conflict".into();
                 Err(StoreError::Corrupt { path: self.path.clone(), what })
             }
         }
+    }
+
+    /// What becomes of a case that needs no writing: its place or its name is taken. Writes nothing.
+    pub(super) fn already_there(
+        &self,
+        run: RunKey,
+        case: &NewCase<'_>,
+    ) -> Result<Option<CaseAdded>, StoreError> {
+        let at_its_place = match CaseKey::new(run, case.ordinal) {
+            Some(key) => self.case_at(key)?,
+            None => None,
+        };
+        if let Some(stored) = at_its_place {
+            let same_name = stored.case_id == case.case_id
+                && stored.iteration == case.iteration
+                && stored.attempt == case.attempt;
+            return Ok(Some(match same_name && stored.digest == case.digest {
+                true => CaseAdded::Known(stored.key),
+                false => CaseAdded::Changed { stored },
+            }));
+        }
+        let first = self.stored_case(run, case.case_id, case.iteration, case.attempt)?;
+        Ok(first.map(|first| CaseAdded::Duplicate { first }))
     }
 
     fn case_at(&self, key: CaseKey) -> Result<Option<StoredCase>, StoreError> {
@@ -265,33 +287,38 @@ fn insert(
     statement: &mut CachedStatement<'_>,
     run: RunKey,
     key: CaseKey,
-    case: &NewCase<'_>,
+    values: &[ToSqlOutput<'_>; CASE_VALUES],
 ) -> rusqlite::Result<bool> {
-    let written = statement.execute(params![
-        key,
-        run,
-        integer(case.ordinal),
-        case.case_id,
-        case.node_id,
-        case.iteration,
-        case.attempt,
-        case.source_name,
-        integer(case.source_line),
-        case.latency_ms,
-        case.digest,
-        case.input,
-        case.output,
-        case.ground_truth,
-        case.context,
-        case.output_schema,
-        case.trace,
-        case.usage,
-        case.metadata,
-        case.baseline,
-        case.other,
-        case.workspace,
-    ])?;
+    let keys: [&dyn ToSql; 2] = [&key, &run];
+    let values = values.iter().map(|value| value as &dyn ToSql);
+    let written = statement.execute(params_from_iter(keys.into_iter().chain(values)))?;
     Ok(written == 1)
+}
+
+/// The values of a case in the order of its table, but for its keys.
+fn values<'a>(case: &'a NewCase<'_>) -> [ToSqlOutput<'a>; CASE_VALUES] {
+    [
+        integer(case.ordinal).into(),
+        case.case_id.into(),
+        optional(case.node_id),
+        case.iteration.into(),
+        case.attempt.into(),
+        case.source_name.into(),
+        integer(case.source_line).into(),
+        optional(case.latency_ms),
+        case.digest.as_bytes().as_slice().into(),
+        optional(case.input),
+        case.output.into(),
+        optional(case.ground_truth),
+        optional(case.context),
+        optional(case.output_schema),
+        optional(case.trace),
+        optional(case.usage),
+        optional(case.metadata),
+        optional(case.baseline),
+        optional(case.other),
+        optional(case.workspace),
+    ]
 }
 
 /// The row without `finished`, which is in another table.
@@ -392,14 +419,14 @@ mod tests {
         first.add_score(key, run.scorers[1], &scored(1.0)).unwrap();
         drop(first);
 
-        let mut store = Store::open(folder.path().join("scores.db")).unwrap();
+        let store = Store::open(folder.path().join("scores.db")).unwrap();
         let stored = store.stored_case(run.key, "x", 0, 0).unwrap().unwrap();
         assert_eq!(stored.finished, [run.scorers[1]]);
         assert_eq!(store.stored_case(run.key, "x", 0, 1).unwrap(), None);
 
         let resumed = store.resume_run("r", &session()).unwrap();
         assert_eq!((resumed.key, &resumed.scorers), (run.key, &run.scorers));
-        assert_ne!(resumed.session, run.session);
+        assert_eq!(store.row_count(run.key).unwrap(), 1);
         let mut again = RunWriter::new(store, resumed);
         assert_eq!(again.add_case(&case(0, "x")).unwrap(), CaseAdded::Known(key));
         let edited = NewCase { digest: Digest::of(b"edited"), ..case(1, "y") };

@@ -1,7 +1,7 @@
 //! How this crate's own types lie in a column: words as text, digests as 32 bytes, keys as integers.
 //! A value that is none of them is damage, and becomes an error.
 
-use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
+use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, Value, ValueRef};
 use serde::{
     Deserialize,
     de::value::{Error as NotAWord, StrDeserializer},
@@ -73,6 +73,14 @@ impl ToSql for RunId {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok(self.as_str().into())
     }
+}
+
+/// A value to bind; NULL where there is none.
+pub(super) fn optional<'a, T>(value: Option<T>) -> ToSqlOutput<'a>
+where
+    ToSqlOutput<'a>: From<T>,
+{
+    value.map_or(ToSqlOutput::Owned(Value::Null), ToSqlOutput::from)
 }
 
 /// A number as SQLite keeps it. Its integers end at 2^63 - 1; no fuel, memory or line comes near.

@@ -6,7 +6,7 @@ use rusqlite::{OptionalExtension, Row, Transaction, TransactionBehavior, named_p
 use serde::{Deserialize, Serialize};
 
 use super::{
-    CaseKey, RunId, RunKey, ScorerKey, SessionKey, SessionSpec, Store, StoreError, component,
+    CaseKey, RunId, RunKey, ScorerKey, SessionKey, SessionSpec, Store, StoreError, component, root,
     session,
 };
 use crate::{
@@ -98,6 +98,9 @@ pub struct RunRecord {
     pub state_reason: Option<String>,
     /// Milliseconds since 1970 UTC; none while it runs.
     pub finished_at_ms: Option<i64>,
+    /// One digest of all that was stored of it when it ended; none while it runs, and where a scorebox
+    /// without roots ended it.
+    pub root: Option<Digest>,
 }
 
 /// What is known of a run's scorer when the run starts.
@@ -160,7 +163,17 @@ pub struct RunHandle {
     /// Its scorers, in the suite's order.
     pub scorers: Vec<ScorerKey>,
     /// The session that writes.
-    pub session: SessionKey,
+    pub(super) session: SessionSpec,
+    pub(super) begun: Begun,
+}
+
+/// How far the session of a [`RunHandle`] is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Begun {
+    /// It is stored, with a run that has no rows yet.
+    WithItsRun(SessionKey),
+    /// It is stored with its first write, so that a session that writes nothing changes nothing.
+    WithItsFirstWrite,
 }
 
 impl Store {
@@ -184,25 +197,22 @@ impl Store {
         let key = self.told(insert_run(&change, run))?;
         let inserted = scorers.iter().map(|scorer| insert_scorer(&change, key, scorer));
         let scorers = self.told(inserted.collect::<rusqlite::Result<_>>())?;
-        let session = self.told(session::begin(&change, key, session))?;
+        let begun = Begun::WithItsRun(self.told(session::begin(&change, key, session))?);
         self.told(change.commit())?;
-        Ok(RunHandle { key, scorers, session })
+        Ok(RunHandle { key, scorers, session: session.clone(), begun })
     }
 
-    /// Marks the run as running again, whatever its state was. Whether the plan is still the same is
-    /// for the caller to compare, with [`Store::run`] and [`Store::scorers`], before this.
+    /// A stored run, to be written again. Changes nothing: with the first row that is written the run is
+    /// marked as running, whatever its state was, and the session is stored. Whether the plan is still the
+    /// same is for the caller to compare, with [`Store::run`] and [`Store::scorers`], before this.
     ///
     /// # Errors
-    /// [`StoreError::NoSuchRun`]; troubles of writing.
-    pub fn resume_run(&mut self, id: &str, session: &SessionSpec) -> Result<RunHandle, StoreError> {
-        let change = Transaction::new_unchecked(&self.conn, TransactionBehavior::Immediate);
-        let change = self.told(change)?;
+    /// [`StoreError::NoSuchRun`]; troubles of reading.
+    pub fn resume_run(&self, id: &str, session: &SessionSpec) -> Result<RunHandle, StoreError> {
         let run = self.run(id)?;
-        self.set_state(run.key, RunState::Running, None, None)?;
         let scorers = self.scorers(run.key)?.into_iter().map(|scorer| scorer.key).collect();
-        let session = self.told(session::begin(&change, run.key, session))?;
-        self.told(change.commit())?;
-        Ok(RunHandle { key: run.key, scorers, session })
+        let begun = Begun::WithItsFirstWrite;
+        Ok(RunHandle { key: run.key, scorers, session: session.clone(), begun })
     }
 
     /// The run with this id.
@@ -259,10 +269,21 @@ impl Store {
     /// # Errors
     /// Troubles of reading.
     pub fn case_count(&self, run: RunKey) -> Result<u64, StoreError> {
+        self.count("SELECT count(*) FROM cases WHERE case_key BETWEEN ?1 AND ?2", run)
+    }
+
+    /// How many score rows of a run are stored.
+    ///
+    /// # Errors
+    /// Troubles of reading.
+    pub fn row_count(&self, run: RunKey) -> Result<u64, StoreError> {
+        self.count("SELECT count(*) FROM score_rows WHERE case_key BETWEEN ?1 AND ?2", run)
+    }
+
+    fn count(&self, sql: &str, run: RunKey) -> Result<u64, StoreError> {
         let (first, last) = CaseKey::bounds(run);
-        let sql = "SELECT count(*) FROM cases WHERE case_key BETWEEN ?1 AND ?2";
-        let count = self.conn.query_row(sql, [first, last], |row| row.get::<_, i64>(0));
-        self.told(count).map(i64::unsigned_abs)
+        let count = || self.conn.query_row(sql, [first, last], |row| row.get::<_, i64>(0));
+        self.bounded(count).map(i64::unsigned_abs)
     }
 
     /// The version of wasmtime that last worked on a run; none where no session is stored.
@@ -283,7 +304,8 @@ impl Store {
         finished_at_ms: Option<i64>,
     ) -> Result<(), StoreError> {
         let updated = self.conn.execute(
-            "UPDATE runs SET state = :state, state_reason = :reason, finished_at_ms = :finished
+            "UPDATE runs SET state = :state, state_reason = :reason, finished_at_ms = :finished,
+                 root = NULL, root_version = NULL
              WHERE run = :run",
             named_params! {
                 ":run": run,
@@ -392,6 +414,10 @@ fn run_record(row: &Row<'_>) -> rusqlite::Result<RunRecord> {
         state: row.get("state")?,
         state_reason: row.get("state_reason")?,
         finished_at_ms: row.get("finished_at_ms")?,
+        root: match row.get("root_version")? {
+            Some(root::VERSION) => row.get("root")?,
+            _ => None,
+        },
     })
 }
 

@@ -1,6 +1,6 @@
 //! Sessions: one process's work on a run. Knows no rows.
 
-use rusqlite::{Transaction, params};
+use rusqlite::{Connection, OptionalExtension, params};
 use serde::Serialize;
 
 use super::{RunKey, SessionKey};
@@ -19,11 +19,11 @@ pub struct SessionSpec {
 }
 
 pub(super) fn begin(
-    change: &Transaction<'_>,
+    conn: &Connection,
     run: RunKey,
     session: &SessionSpec,
 ) -> rusqlite::Result<SessionKey> {
-    change.execute(
+    conn.execute(
         "INSERT INTO sessions (run, engine_version, wasmtime_version, host, started_at_ms)
          VALUES (?1, ?2, ?3, ?4, ?5)",
         params![
@@ -34,5 +34,25 @@ pub(super) fn begin(
             session.started_at_ms
         ],
     )?;
-    Ok(SessionKey(change.last_insert_rowid()))
+    Ok(SessionKey(conn.last_insert_rowid()))
+}
+
+/// The session of this key.
+pub(super) fn read(
+    conn: &Connection,
+    session: SessionKey,
+) -> rusqlite::Result<Option<SessionSpec>> {
+    let mut query = conn.prepare_cached(
+        "SELECT engine_version, wasmtime_version, host, started_at_ms FROM sessions
+         WHERE session = ?1",
+    )?;
+    let spec = |row: &rusqlite::Row<'_>| {
+        Ok(SessionSpec {
+            engine_version: row.get(0)?,
+            wasmtime_version: row.get(1)?,
+            host: row.get(2)?,
+            started_at_ms: row.get(3)?,
+        })
+    };
+    query.query_row([session], spec).optional()
 }

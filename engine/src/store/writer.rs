@@ -1,12 +1,21 @@
 //! The hot path: writes the cases and scores of one run in batches, each score once. Decides neither
 //! what is scored nor when a batch is full.
 
-use rusqlite::params;
+use rusqlite::{
+    ToSql, params_from_iter,
+    types::{ToSqlOutput, Value, ValueRef},
+};
 use serde::Serialize;
 
 use super::{
     CaseAdded, CaseKey, NewCase, NewSummary, Reusable, RunHandle, RunState, ScorerKey, SessionKey,
-    Status, Store, StoreError, column::integer, reuse,
+    Status, Store, StoreError,
+    column::{integer, optional},
+    reuse,
+    root::{self, ROW_VALUES, bound},
+    run::Begun,
+    session,
+    tree::GrowingTree,
 };
 use crate::{
     contract::{Assertion, LogLine},
@@ -85,12 +94,31 @@ pub struct NewScore<'a> {
 pub struct RunWriter {
     store: Store,
     run: RunHandle,
+    session: Option<SessionKey>,
+    session_digest: Digest,
+    /// The tree over the run's cases, where this session began with the first of them.
+    tree: Option<GrowingTree>,
+    /// Rows of the run before this session wrote.
+    rows_before: u64,
+    rows_written: u64,
 }
 
 impl RunWriter {
     /// A writer for a run that was just created or resumed in `store`.
     pub fn new(store: Store, run: RunHandle) -> RunWriter {
-        RunWriter { store, run }
+        let (session, tree) = match run.begun {
+            Begun::WithItsRun(session) => {
+                (Some(session), Some(GrowingTree::new(run.scorers.len())))
+            }
+            Begun::WithItsFirstWrite => (None, None),
+        };
+        let session_digest = root::session_digest(&run.session);
+        RunWriter { store, run, session, session_digest, tree, rows_before: 0, rows_written: 0 }
+    }
+
+    /// Whether this session has stored anything, be it that it began with a new run.
+    pub fn has_written(&self) -> bool {
+        self.session.is_some()
     }
 
     /// The store, to read what was written, uncommitted rows included.
@@ -103,13 +131,30 @@ impl RunWriter {
         &self.run
     }
 
+    /// The root that the run had when it last ended; none where it has not.
+    ///
+    /// # Errors
+    /// Troubles of reading.
+    pub fn stored_root(&self) -> Result<Option<Digest>, StoreError> {
+        self.store.stored_root(self.run.key)
+    }
+
     /// Stores a case, once per run. Scores are added to the key in the answer.
     ///
     /// # Errors
     /// [`StoreError::Rejected`] for an empty id or an ordinal of 2^40 or more; troubles of writing.
     pub fn add_case(&mut self, case: &NewCase<'_>) -> Result<CaseAdded, StoreError> {
+        if !self.has_written()
+            && let Some(there) = self.store.already_there(self.run.key, case)?
+        {
+            return Ok(there);
+        }
         self.begin()?;
-        self.store.add_case(self.run.key, case)
+        let (added, digest) = self.store.add_case(self.run.key, case)?;
+        if let (CaseAdded::New(key), Some(tree), Some(digest)) = (&added, &mut self.tree, digest) {
+            tree.add_case(*key, digest);
+        }
+        Ok(added)
     }
 
     /// Stores one score row, and answers whether it was written: a row that is already there stays
@@ -124,10 +169,19 @@ impl RunWriter {
         scorer: ScorerKey,
         score: &NewScore<'_>,
     ) -> Result<bool, StoreError> {
-        self.must_be_of_this_run(case, scorer)?;
-        self.begin()?;
-        let written = insert(&self.store, self.run.session, case, scorer, score);
-        self.store.told(written)
+        let place = self.place_in_this_run(case, scorer)?;
+        let session = self.begin()?;
+        let values = self.store.told(values(score))?;
+        let written = insert(&self.store, session, case, scorer, &values);
+        if !self.store.told(written)? {
+            return Ok(false);
+        }
+        self.rows_written += 1;
+        if let Some(tree) = &mut self.tree {
+            let (values, session) = (values.iter().map(bound), Some(self.session_digest));
+            tree.add_row(case, place, root::row_digest(values, session, [ValueRef::Null; 2]));
+        }
+        Ok(true)
     }
 
     /// Stores a copy of an earlier row as the score of this case, and answers whether it was written.
@@ -140,10 +194,20 @@ impl RunWriter {
         scorer: ScorerKey,
         from: Reusable,
     ) -> Result<bool, StoreError> {
-        self.must_be_of_this_run(case, scorer)?;
+        let place = self.place_in_this_run(case, scorer)?;
         self.begin()?;
         let written = reuse::copy(&self.store, case, scorer, from);
-        self.store.told(written)
+        if !self.store.told(written)? {
+            return Ok(false);
+        }
+        self.rows_written += 1;
+        if let Some(tree) = &mut self.tree {
+            let copied = self.store.row_digest_of(case, scorer);
+            if let Some(digest) = self.store.told(copied)? {
+                tree.add_row(case, place, digest);
+            }
+        }
+        Ok(true)
     }
 
     /// Stores what a scorer says of the run as a whole.
@@ -159,10 +223,14 @@ impl RunWriter {
         self.store.put_summary(scorer, summary)
     }
 
-    fn must_be_of_this_run(&self, case: CaseKey, scorer: ScorerKey) -> Result<(), StoreError> {
+    /// The scorer's place in the run's order.
+    fn place_in_this_run(&self, case: CaseKey, scorer: ScorerKey) -> Result<usize, StoreError> {
         let (first, last) = CaseKey::bounds(self.run.key);
-        if (first..=last).contains(&case.0) && self.run.scorers.contains(&scorer) {
-            return Ok(());
+        let place = self.run.scorers.iter().position(|other| *other == scorer);
+        if let Some(place) = place
+            && (first..=last).contains(&case.0)
+        {
+            return Ok(place);
         }
         let what = format!("{case:?} and {scorer:?} are not both of {:?}", self.run.key);
         Err(StoreError::Rejected { path: self.store.path.clone(), what })
@@ -179,30 +247,62 @@ impl RunWriter {
         self.store.told(self.store.conn.execute_batch("COMMIT"))
     }
 
-    /// Stores how the run ended, with everything written so far, and commits.
-    /// `ended_at_ms` is in milliseconds since 1970 UTC.
+    /// Stores how the run ended, with everything written so far and the root of the run, and commits;
+    /// answers with the root. `ended_at_ms` is in milliseconds since 1970 UTC.
     ///
     /// # Errors
-    /// [`StoreError::Rejected`] for [`RunState::Running`], which is no end; troubles of writing.
+    /// [`StoreError::Rejected`] for [`RunState::Running`], which is no end;
+    /// [`StoreError::RowsLost`] where the database does not have every row that was written;
+    /// troubles of writing.
     pub fn finish(
         &mut self,
         state: RunState,
         reason: Option<&str>,
         ended_at_ms: i64,
-    ) -> Result<(), StoreError> {
+    ) -> Result<Digest, StoreError> {
         self.begin()?;
-        self.store.set_state(self.run.key, state, reason, Some(ended_at_ms))?;
-        self.commit()
+        self.must_have_all_rows()?;
+        let run = self.run.key;
+        self.store.set_state(run, state, reason, Some(ended_at_ms))?;
+        let grown = self.tree.take().map(GrowingTree::finish);
+        let (cases, tree) = match grown {
+            Some((cases, Some(tree))) => (cases, tree),
+            _ => self.store.cases_root(run, |_, stored| Ok(stored))?,
+        };
+        let root = self.store.root_over(run, cases, tree)?;
+        self.store.put_root(run, root)?;
+        self.commit()?;
+        Ok(root)
     }
 
-    /// Begins a batch unless one is open. SQLite is asked, for it ends a batch by itself when the
-    /// disk fails.
-    fn begin(&mut self) -> Result<(), StoreError> {
-        if !self.store.conn.is_autocommit() {
-            return Ok(());
+    /// More rows than there should be are another session's.
+    fn must_have_all_rows(&self) -> Result<(), StoreError> {
+        let expected = self.rows_before + self.rows_written;
+        let stored = self.store.row_count(self.run.key)?;
+        match stored < expected {
+            true => {
+                Err(StoreError::RowsLost { path: self.store.path.clone(), stored, expected })
+            }
+            false => Ok(()),
         }
-        let begun = self.store.conn.execute_batch("BEGIN IMMEDIATE");
-        self.store.told(begun)
+    }
+
+    /// Begins a batch unless one is open, and the session unless it has begun. SQLite is asked whether a
+    /// batch is open, for it ends one by itself when the disk fails.
+    fn begin(&mut self) -> Result<SessionKey, StoreError> {
+        if self.store.conn.is_autocommit() {
+            let begun = self.store.conn.execute_batch("BEGIN IMMEDIATE");
+            self.store.told(begun)?;
+        }
+        if let Some(session) = self.session {
+            return Ok(session);
+        }
+        self.rows_before = self.store.row_count(self.run.key)?;
+        self.store.set_state(self.run.key, RunState::Running, None, None)?;
+        let session = session::begin(&self.store.conn, self.run.key, &self.run.session);
+        let session = self.store.told(session)?;
+        self.session = Some(session);
+        Ok(session)
     }
 }
 
@@ -227,30 +327,38 @@ fn insert(
     session: SessionKey,
     case: CaseKey,
     scorer: ScorerKey,
-    new: &NewScore<'_>,
+    values: &[ToSqlOutput<'_>; ROW_VALUES],
 ) -> rusqlite::Result<bool> {
-    let row = Columns::of(&new.outcome)?;
     let mut statement = store.conn.prepare_cached(INSERT)?;
-    let written = statement.execute(params![
-        case,
-        scorer,
-        row.status,
-        row.score,
-        new.fuel.map(integer),
-        new.memory_bytes.map(integer),
-        new.duration_ms,
-        new.scored_at_ms,
-        row.error_kind,
-        row.error_message,
-        row.label,
-        row.reason,
-        row.meta,
-        row.assertions,
-        json_array(new.log)?,
-        new.input_digest,
-        session,
-    ])?;
-    Ok(written == 1)
+    let keys: [&dyn ToSql; 2] = [&case, &scorer];
+    let values = values.iter().map(|value| value as &dyn ToSql);
+    let session: [&dyn ToSql; 1] = [&session];
+    let row = keys.into_iter().chain(values).chain(session);
+    Ok(statement.execute(params_from_iter(row))? == 1)
+}
+
+/// The values of a row in the order of its table, from `status` to `input_digest`.
+fn values<'a>(new: &'a NewScore<'_>) -> rusqlite::Result<[ToSqlOutput<'a>; ROW_VALUES]> {
+    let row = Columns::of(&new.outcome)?;
+    let owned = |text: Option<String>| {
+        ToSqlOutput::Owned(text.map_or(Value::Null, Value::Text))
+    };
+    Ok([
+        row.status.as_str().into(),
+        optional(row.score),
+        optional(new.fuel.map(integer)),
+        optional(new.memory_bytes.map(integer)),
+        new.duration_ms.into(),
+        new.scored_at_ms.into(),
+        optional(row.error_kind),
+        optional(row.error_message),
+        optional(row.label),
+        optional(row.reason),
+        optional(row.meta),
+        owned(row.assertions),
+        owned(json_array(new.log)?),
+        optional(new.input_digest.as_ref().map(|digest| digest.as_bytes().as_slice())),
+    ])
 }
 
 /// An outcome laid out in columns; what it lacks is NULL.

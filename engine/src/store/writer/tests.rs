@@ -128,9 +128,50 @@ fn a_run_says_how_it_ended_until_it_is_resumed() {
     assert_eq!(run.state_reason.as_deref(), Some("Ctrl-C"));
     drop(writer);
 
-    let mut store = Store::open(folder.path().join("scores.db")).unwrap();
-    store.resume_run("r", &session()).unwrap();
-    let run = store.run("r").unwrap();
+    let store = Store::open(folder.path().join("scores.db")).unwrap();
+    let resumed = store.resume_run("r", &session()).unwrap();
+    let mut writer = RunWriter::new(store, resumed);
+    added(&mut writer, &case(0, "x"));
+    let run = writer.store().run("r").unwrap();
     assert_eq!((run.state, run.finished_at_ms), (RunState::Running, None));
-    assert_eq!(run.state_reason, None);
+    assert_eq!((run.state_reason, run.root), (None, None));
+}
+
+#[test]
+fn a_resumed_session_that_writes_nothing_changes_nothing() {
+    let (folder, store) = database();
+    let path = folder.path().join("scores.db");
+    let mut first = writer(store, "r", &["a"]);
+    added(&mut first, &case(0, "x"));
+    first.finish(RunState::Finished, None, 5).unwrap();
+    let ended = first.store().run("r").unwrap();
+    drop(first);
+    let bytes = std::fs::read(&path).unwrap();
+
+    let store = Store::open(&path).unwrap();
+    let resumed = store.resume_run("r", &session()).unwrap();
+    let mut writer = RunWriter::new(store, resumed);
+    assert!(matches!(writer.add_case(&case(0, "x")).unwrap(), CaseAdded::Known(_)));
+    assert!(matches!(writer.add_case(&case(1, "x")).unwrap(), CaseAdded::Duplicate { .. }));
+    let edited = NewCase { digest: Digest::of(b"edited"), ..case(0, "x") };
+    assert!(matches!(writer.add_case(&edited).unwrap(), CaseAdded::Changed { .. }));
+    writer.commit().unwrap();
+    assert!(!writer.has_written());
+    assert_eq!(writer.store().run("r").unwrap(), ended);
+    drop(writer);
+    assert_eq!(std::fs::read(&path).unwrap(), bytes);
+}
+
+#[test]
+fn rows_that_are_not_there_at_the_end_are_missed() {
+    let (folder, store) = database();
+    let mut writer = writer(store, "r", &["a"]);
+    let key = added(&mut writer, &case(0, "x"));
+    writer.add_score(key, writer.run().scorers[0], &scored(1.0)).unwrap();
+    writer.commit().unwrap();
+    let other = rusqlite::Connection::open(folder.path().join("scores.db")).unwrap();
+    other.execute("DELETE FROM score_rows", []).unwrap();
+    let error = writer.finish(RunState::Finished, None, 5).unwrap_err();
+    let expected = "has 0 score rows of this run, and 1 were written: rows were lost";
+    assert!(error.to_string().ends_with(expected), "{error}");
 }

@@ -187,6 +187,10 @@ impl Run {
                 ));
                 return Ok(Exit::BadInput);
             }
+            Some(Stop::Incomplete { message, hint }) => {
+                words::error(message, hint.as_deref());
+                return Ok(Exit::BadInput);
+            }
             None => {}
         }
         match errors > 0 && !self.allow_errors {

@@ -9,6 +9,7 @@ use std::{
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use scorebox::{
+    digest::Digest,
     report::{self, Align, Table},
     run::{Aggregate, Control, RunReport, aggregate},
     sandbox::ErrorKind,
@@ -94,6 +95,7 @@ struct Summary<'a> {
     scores_written: u64,
     scores_reused: u64,
     duration_ms: f64,
+    root: Option<Digest>,
     database: String,
     scorers: &'a [Aggregate],
     summaries: Vec<OfTheRun<'a>>,
@@ -163,6 +165,7 @@ fn summary<'a>(
         scores_written: run.progress.scores_written,
         scores_reused: run.progress.scores_reused,
         duration_ms: run.duration.as_secs_f64() * 1e3,
+        root: run.root,
         database: database.display().to_string(),
         scorers,
         summaries: summaries.iter().map(OfTheRun::new).collect(),
@@ -257,6 +260,9 @@ fn say_totals(run: &RunReport, database: &Path) {
         database.display(),
         scores_command(run, database)
     ));
+    if let Some(root) = run.root {
+        words::say(&format!("root {root}"));
+    }
 }
 
 /// The command that shows the scores of this run.

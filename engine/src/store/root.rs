@@ -1,0 +1,319 @@
+//! The root of a run: one digest of all that the database holds of it, which can be published. Computes no
+//! score and changes nothing.
+//!
+//! The root is the SHA-256 of, in this order, each value with its type and length ([`Values`]):
+//! the run; its scorers, in the suite's order; its sessions; its summaries; the number of its cases; and the
+//! root of the Merkle tree (`tree`) whose leaves are its cases, in the order in which they were read, each
+//! with its score rows in the order of the scorers. Internal numbers do not count, but for the two that name
+//! the row of which a reused row is a copy.
+
+use std::collections::HashMap;
+
+use rusqlite::{
+    OptionalExtension, Row, params,
+    types::{ToSqlOutput, ValueRef},
+};
+
+use super::{
+    CaseKey, RunKey, ScorerKey, SessionKey, SessionSpec, Store, StoreError,
+    tree::{Tree, leaf},
+};
+use crate::digest::Digest;
+
+/// The version of what a root is made of.
+pub(super) const VERSION: i64 = 1;
+
+/// The first value of every root of this version.
+const NAME: &str = "scorebox run 1";
+
+const RUN: &str = "
+    SELECT id, suite_name, suite_json, suite_digest, engine_version, wasmtime_version, contract_version,
+        source, state, state_reason, created_at_ms, finished_at_ms
+    FROM runs WHERE run = ?1";
+
+const SCORERS: &str = "
+    SELECT scorer_id, name, component_id, component_version, component_digest, component_origin,
+        config_json, config_digest, limits_json, info_json, scale, direction, severity, threshold, frozen,
+        grants_json
+    FROM scorers WHERE run = ?1 ORDER BY scorer";
+
+const SESSIONS: &str = "
+    SELECT engine_version, wasmtime_version, host, started_at_ms
+    FROM sessions WHERE run = ?1 ORDER BY session";
+
+const SUMMARIES: &str = "
+    SELECT scorers.scorer_id, summary_json, error_kind, error_message, fuel, duration_ms, log_json,
+        computed_at_ms
+    FROM summaries JOIN scorers ON scorers.scorer = summaries.scorer
+    WHERE scorers.run = ?1 ORDER BY summaries.scorer";
+
+/// A case as [`case_digest`] takes it; its key comes first.
+const CASES: &str = "
+    SELECT case_key, ordinal, case_id, node_id, iteration, attempt, source_name, source_line, latency_ms,
+        digest, input, output, ground_truth, context, output_schema, trace, usage, metadata, baseline,
+        other_json, workspace
+    FROM cases WHERE case_key BETWEEN ?1 AND ?2 ORDER BY case_key";
+
+/// How many values a case has there, without its key.
+pub(super) const CASE_VALUES: usize = 20;
+/// Which of them is the digest of the case's content.
+const CASE_DIGEST: usize = 8;
+/// Those that this digest covers, so that only whether they are there counts here.
+const CASE_CONTENT: std::ops::Range<usize> = 9..18;
+/// One among them that it covers only as the numbers that it has.
+const CASE_USAGE: usize = 15;
+
+/// The rows of a case as [`row_digest`] takes them; scorer and session come first.
+const ROWS: &str = "
+    SELECT scorer, session, status, score, fuel, memory_bytes, duration_ms, scored_at_ms, error_kind,
+        error_message, label, reason, meta_json, assertions_json, log_json, input_digest, reused_case,
+        reused_scorer
+    FROM score_rows WHERE case_key = ?1 ORDER BY scorer";
+
+/// How many values a row has there, without scorer, session and what it is a copy of.
+pub(super) const ROW_VALUES: usize = 14;
+
+/// Values one after the other, so that no two lists of values are written alike.
+#[derive(Default)]
+struct Values(Vec<u8>);
+
+impl Values {
+    fn add(&mut self, value: ValueRef<'_>) {
+        match value {
+            ValueRef::Null => self.0.push(0),
+            ValueRef::Integer(number) => self.fixed(1, number.to_le_bytes()),
+            // SQLite stores -0 as 0.
+            ValueRef::Real(number) => self.fixed(2, (number + 0.0).to_bits().to_le_bytes()),
+            ValueRef::Text(bytes) => self.bytes(3, bytes),
+            ValueRef::Blob(bytes) => self.bytes(4, bytes),
+        }
+    }
+
+    fn fixed(&mut self, kind: u8, bytes: [u8; 8]) {
+        self.0.push(kind);
+        self.0.extend_from_slice(&bytes);
+    }
+
+    fn bytes(&mut self, kind: u8, bytes: &[u8]) {
+        self.fixed(kind, (bytes.len() as u64).to_le_bytes());
+        self.0.extend_from_slice(bytes);
+    }
+
+    fn text(&mut self, text: &str) {
+        self.bytes(3, text.as_bytes());
+    }
+
+    fn digest(&self) -> Digest {
+        Digest::of(&self.0)
+    }
+}
+
+/// What a value is that is bound to a statement.
+pub(super) fn bound<'a>(value: &'a ToSqlOutput<'_>) -> ValueRef<'a> {
+    match value {
+        ToSqlOutput::Borrowed(value) => *value,
+        ToSqlOutput::Owned(value) => value.into(),
+        // No other kind is made here.
+        _ => ValueRef::Null,
+    }
+}
+
+/// The digest of a case's row, of its values in the order of the table.
+pub(super) fn case_digest<'a>(values: impl IntoIterator<Item = ValueRef<'a>>) -> Digest {
+    let mut written = Values::default();
+    for (index, value) in values.into_iter().enumerate() {
+        match CASE_CONTENT.contains(&index) && index != CASE_USAGE {
+            true => written.0.push(u8::from(value != ValueRef::Null)),
+            false => written.add(value),
+        }
+    }
+    written.digest()
+}
+
+/// The digest of a score row: its values in the order of the table, the digest of the session that computed
+/// it, and the keys of the row that it is a copy of.
+pub(super) fn row_digest<'a>(
+    values: impl IntoIterator<Item = ValueRef<'a>>,
+    session: Option<Digest>,
+    copy_of: [ValueRef<'a>; 2],
+) -> Digest {
+    let mut written = Values::default();
+    values.into_iter().for_each(|value| written.add(value));
+    match &session {
+        Some(digest) => written.bytes(4, digest.as_bytes()),
+        None => written.add(ValueRef::Null),
+    }
+    copy_of.into_iter().for_each(|value| written.add(value));
+    written.digest()
+}
+
+/// The digest that stands for a session in the rows that it computed.
+pub(super) fn session_digest(session: &SessionSpec) -> Digest {
+    let mut written = Values::default();
+    for text in [&session.engine_version, &session.wasmtime_version, &session.host] {
+        written.text(text);
+    }
+    written.add(ValueRef::Integer(session.started_at_ms));
+    written.digest()
+}
+
+impl Store {
+    /// The root of a run as the database has it now. `content_digest` is asked for the digest of each case's
+    /// content, so that what is stored of it is not taken on trust; it may report how far this is.
+    ///
+    /// # Errors
+    /// Troubles of reading; what `content_digest` returns.
+    pub fn run_root(
+        &self,
+        run: RunKey,
+        mut content_digest: impl FnMut(&Store, CaseKey) -> Result<Digest, StoreError>,
+    ) -> Result<Digest, StoreError> {
+        self.snapshot(|store| {
+            let (cases, tree) = store.cases_root(run, |key, _| content_digest(store, key))?;
+            store.root_over(run, cases, tree)
+        })
+    }
+
+    /// The root of a run over a tree of its cases.
+    pub(super) fn root_over(
+        &self,
+        run: RunKey,
+        cases: u64,
+        tree: Digest,
+    ) -> Result<Digest, StoreError> {
+        let mut written = Values::default();
+        written.text(NAME);
+        for (table, sql) in
+            [("run", RUN), ("scorer", SCORERS), ("session", SESSIONS), ("summary", SUMMARIES)]
+        {
+            self.bounded(|| {
+                let mut query = self.conn.prepare_cached(sql)?;
+                let columns = query.column_count();
+                let mut rows = query.query([run])?;
+                while let Some(row) = rows.next()? {
+                    written.text(table);
+                    values(row, 0..columns)?.into_iter().for_each(|value| written.add(value));
+                }
+                Ok(())
+            })?;
+        }
+        written.add(ValueRef::Integer(super::column::integer(cases)));
+        written.bytes(4, tree.as_bytes());
+        Ok(written.digest())
+    }
+
+    /// How many cases a run has, and the root of the tree over them. `content_digest` turns the stored digest
+    /// of a case's content into the one that counts.
+    pub(super) fn cases_root(
+        &self,
+        run: RunKey,
+        mut content_digest: impl FnMut(CaseKey, Digest) -> Result<Digest, StoreError>,
+    ) -> Result<(u64, Digest), StoreError> {
+        let scorers: Vec<ScorerKey> =
+            self.scorers(run)?.into_iter().map(|scorer| scorer.key).collect();
+        let (first, last) = CaseKey::bounds(run);
+        let mut sessions = Sessions::default();
+        let (mut tree, mut cases, mut failure) = (Tree::default(), 0, None);
+        self.bounded(|| {
+            let mut query = self.conn.prepare_cached(CASES)?;
+            let mut rows = query.query([first, last])?;
+            while let Some(row) = rows.next()? {
+                let key: CaseKey = row.get(0)?;
+                let mut of_case = values(row, 1..1 + CASE_VALUES)?;
+                let digest = match content_digest(key, row.get(1 + CASE_DIGEST)?) {
+                    Ok(digest) => digest,
+                    Err(error) => {
+                        failure = Some(error);
+                        break;
+                    }
+                };
+                of_case[CASE_DIGEST] = ValueRef::Blob(digest.as_bytes());
+                let rows = self.row_digests(key, &scorers, &mut sessions)?;
+                tree.add(cases, leaf(case_digest(of_case), rows));
+                cases += 1;
+            }
+            Ok(())
+        })?;
+        if let Some(error) = failure {
+            return Err(error);
+        }
+        // Every position up to the last was added.
+        let root = tree.root(cases).unwrap_or_else(|| Digest::of(b""));
+        Ok((cases, root))
+    }
+
+    /// The digests of a case's rows: one for each of the run's scorers, then those of rows that are of none.
+    fn row_digests(
+        &self,
+        case: CaseKey,
+        scorers: &[ScorerKey],
+        sessions: &mut Sessions,
+    ) -> rusqlite::Result<Vec<Option<Digest>>> {
+        let mut digests = vec![None; scorers.len()];
+        let mut query = self.conn.prepare_cached(ROWS)?;
+        let mut rows = query.query([case])?;
+        while let Some(row) = rows.next()? {
+            let session = sessions.digest(self, row.get(1)?)?;
+            let copy_of = [row.get_ref(2 + ROW_VALUES)?, row.get_ref(3 + ROW_VALUES)?];
+            let digest = Some(row_digest(values(row, 2..2 + ROW_VALUES)?, session, copy_of));
+            match scorers.binary_search(&row.get(0)?) {
+                Ok(place) => digests[place] = digest,
+                Err(_) => digests.push(digest),
+            }
+        }
+        Ok(digests)
+    }
+
+    /// The digest of one stored row.
+    pub(super) fn row_digest_of(
+        &self,
+        case: CaseKey,
+        scorer: ScorerKey,
+    ) -> rusqlite::Result<Option<Digest>> {
+        let digests = self.row_digests(case, &[scorer], &mut Sessions::default())?;
+        Ok(digests.into_iter().next().flatten())
+    }
+
+    /// The root that was stored when the run last ended.
+    pub(super) fn stored_root(&self, run: RunKey) -> Result<Option<Digest>, StoreError> {
+        let sql = "SELECT root FROM runs WHERE run = ?1 AND root_version = ?2";
+        let root = self.conn.query_row(sql, params![run, VERSION], |row| row.get(0));
+        self.told(root.optional()).map(Option::flatten)
+    }
+
+    /// Stores the root of a run.
+    pub(super) fn put_root(&self, run: RunKey, root: Digest) -> Result<(), StoreError> {
+        let sql = "UPDATE runs SET root = ?2, root_version = ?3 WHERE run = ?1";
+        self.told(self.conn.execute(sql, params![run, root, VERSION])).map(drop)
+    }
+}
+
+fn values<'r>(
+    row: &'r Row<'_>,
+    columns: std::ops::Range<usize>,
+) -> rusqlite::Result<Vec<ValueRef<'r>>> {
+    columns.map(|column| row.get_ref(column)).collect()
+}
+
+/// The digests of sessions, each computed once.
+#[derive(Default)]
+struct Sessions(HashMap<SessionKey, Option<Digest>>);
+
+impl Sessions {
+    fn digest(
+        &mut self,
+        store: &Store,
+        session: Option<SessionKey>,
+    ) -> rusqlite::Result<Option<Digest>> {
+        let Some(key) = session else { return Ok(None) };
+        if let Some(known) = self.0.get(&key) {
+            return Ok(*known);
+        }
+        let digest = super::session::read(&store.conn, key)?.map(|spec| session_digest(&spec));
+        self.0.insert(key, digest);
+        Ok(digest)
+    }
+}
+
+#[cfg(test)]
+mod tests;
