@@ -38,6 +38,8 @@ mod hostile_compiling;
 mod hostile_computing;
 /// Panics, traps, and reaching for memory that is not there.
 mod hostile_crashes;
+/// Databases that somebody else prepared, and changes that try to go unnoticed.
+mod hostile_databases;
 /// Component files that no compiler makes, for the `hostile_` tests.
 mod hostile_files;
 /// A folder with the attackers in it, where commands are watched.

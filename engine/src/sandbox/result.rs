@@ -63,7 +63,7 @@ pub(super) fn check_summary(summary: String, limits: &Limits) -> Result<String, 
 }
 
 /// What a scorer says of itself, if it may be believed.
-pub(super) fn check_info(info: ScorerInfo) -> Result<ScorerInfo, ScoreError> {
+pub(super) fn check_info(mut info: ScorerInfo) -> Result<ScorerInfo, ScoreError> {
     let bad = |message: String| ScoreError::new(ErrorKind::InvalidComponent, message);
     let word = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     if info.id.is_empty() || info.id.len() > 64 || !info.id.bytes().all(word) {
@@ -106,6 +106,8 @@ pub(super) fn check_info(info: ScorerInfo) -> Result<ScorerInfo, ScoreError> {
     {
         return Err(bad(format!("the threshold {threshold} is off the scale")));
     }
+    // -0 is on the scale; it is stored as 0.
+    info.threshold = info.threshold.map(|threshold| threshold + 0.0);
     Ok(info)
 }
 

@@ -65,23 +65,28 @@ fn exact<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::E
 pub struct Difference {
     /// What: `score`, `reason`, `component` …
     pub what: String,
-    /// What is stored.
-    pub stored: String,
-    /// What was found instead.
-    pub computed: String,
+    /// What is stored, cut to 200 bytes; none where nothing is.
+    pub stored: Option<String>,
+    /// What was found instead, cut likewise; none where it is absent.
+    pub computed: Option<String>,
 }
 
 impl Difference {
     pub(super) fn new(
         what: impl Into<String>,
-        stored: impl AsRef<str>,
-        computed: impl AsRef<str>,
+        stored: impl Into<String>,
+        computed: impl Into<String>,
     ) -> Difference {
-        Difference {
-            what: what.into(),
-            stored: cut(stored.as_ref(), SHOWN_BYTES),
-            computed: cut(computed.as_ref(), SHOWN_BYTES),
-        }
+        Difference::of(what, Some(stored.into()), Some(computed.into()))
+    }
+
+    pub(super) fn of(
+        what: impl Into<String>,
+        stored: Option<String>,
+        computed: Option<String>,
+    ) -> Difference {
+        let shown = |text: Option<String>| text.map(|text| cut(&text, SHOWN_BYTES));
+        Difference { what: what.into(), stored: shown(stored), computed: shown(computed) }
     }
 }
 
@@ -204,30 +209,29 @@ impl Answer {
     /// only where both are of one version of wasmtime.
     pub(super) fn differences(&self, computed: &Answer, same_wasmtime: bool) -> Vec<Difference> {
         let bits = |score: Option<f64>| score.map(f64::to_bits);
-        let shown = |text: &Option<String>| text.clone().unwrap_or_else(|| "none".into());
-        let raw = |json: &Option<Box<RawValue>>| {
-            json.as_ref().map_or_else(|| "none".to_owned(), |json| json.get().to_owned())
-        };
-        let number = |number: Option<u64>| number.map_or_else(|| "none".into(), |n| n.to_string());
-        let score = |score: Option<f64>| score.map_or_else(|| "none".into(), |s| s.to_string());
+        let raw = |json: &Option<Box<RawValue>>| json.as_ref().map(|json| json.get().to_owned());
+        let number = |number: Option<u64>| number.map(|number| number.to_string());
+        let score = |score: Option<f64>| score.map(|score| score.to_string());
         let mut found = Vec::new();
-        let mut compare = |what: &str, stored: String, computed: String| {
+        let mut compare = |what: &str, stored: Option<String>, computed: Option<String>| {
             if stored != computed {
-                found.push(Difference::new(what, stored, computed));
+                found.push(Difference::of(what, stored, computed));
             }
         };
-        compare("status", self.status.as_str().into(), computed.status.as_str().into());
+        let word = |status: Status| Some(status.as_str().to_owned());
+        compare("status", word(self.status), word(computed.status));
         if bits(self.score) != bits(computed.score) {
             compare("score", score(self.score), score(computed.score));
         }
-        compare("label", shown(&self.label), shown(&computed.label));
-        compare("reason", shown(&self.reason), shown(&computed.reason));
+        compare("label", self.label.clone(), computed.label.clone());
+        compare("reason", self.reason.clone(), computed.reason.clone());
         compare("meta", raw(&self.meta), raw(&computed.meta));
         compare("assertions", raw(&self.assertions), raw(&computed.assertions));
         compare("log", raw(&self.log), raw(&computed.log));
-        compare("error kind", shown(&self.error_kind), shown(&computed.error_kind));
+        compare("error kind", self.error_kind.clone(), computed.error_kind.clone());
         if same_wasmtime {
-            compare("error message", shown(&self.error_message), shown(&computed.error_message));
+            let (stored, again) = (self.error_message.clone(), computed.error_message.clone());
+            compare("error message", stored, again);
             compare("fuel", number(self.fuel), number(computed.fuel));
             compare("memory", number(self.memory_bytes), number(computed.memory_bytes));
         }
@@ -280,6 +284,25 @@ mod tests {
         );
         assert_eq!(one.differences(&other, false).len(), 8);
         assert_eq!(one.differences(&one.clone(), true), []);
+    }
+
+    #[test]
+    fn what_is_absent_is_not_a_text_that_says_so() {
+        let none = r#"{"status":"scored","score":1,"label":"none","reason":"none","meta":"none",
+            "errorKind":"none","errorMessage":"none"}"#;
+        let absent = r#"{"status":"scored","score":1}"#;
+        for (stored, computed) in [(none, absent), (absent, none)] {
+            let differences = answer(stored).differences(&answer(computed), true);
+            let whats: Vec<&str> = differences.iter().map(|it| it.what.as_str()).collect();
+            assert_eq!(whats, ["label", "reason", "meta", "error kind", "error message"]);
+            assert!(differences.iter().all(|it| it.stored.is_none() != it.computed.is_none()));
+        }
+    }
+
+    #[test]
+    fn scores_that_differ_in_their_last_bit_differ() {
+        let with = |score| Answer { score: Some(score), ..answer(r#"{"status":"scored"}"#) };
+        assert_eq!(with(0.5).differences(&with(0.5f64.next_up()), true).len(), 1);
     }
 
     #[test]

@@ -1,22 +1,25 @@
 //! Proves scores: computes them again from what is stored, or from a receipt, and says what differs.
 //! Changes nothing that is stored.
 //!
+//! - `finding`: verdicts, and what they leave unproved.
 //! - `answer`: what a score said and cost, as it is stored and as it is computed; and the comparison.
 //! - `rescore`: one score computed anew, with everything checked that it is made of.
 //! - `receipt`: what is needed to compute one score again elsewhere.
 //! - `sample`: which rows are looked at where not all are.
-//! - `whole_run`: that no score is missing, and what scorers said of the run.
+//! - `whole_run`: that no score is missing, that the scorers are those of the plan, and what scorers said of
+//!   the run.
+//! - `whole_root`: that a run is, to the last column, what its root says.
 //! - here: all scores of a run.
 
 mod answer;
+mod finding;
 mod receipt;
 mod rescore;
 mod sample;
+mod whole_root;
 mod whole_run;
 
 use std::{collections::HashMap, sync::Arc};
-
-use serde::Serialize;
 
 use crate::{
     sandbox::Sandbox,
@@ -25,7 +28,9 @@ use crate::{
 };
 
 pub use answer::{Answer, Difference};
+pub use finding::{Finding, Unproved, Verdict};
 pub use receipt::{Receipt, ReceiptComponent, ReceiptError};
+pub use whole_root::verify_root;
 
 use rescore::Rescorer;
 
@@ -33,35 +38,6 @@ use rescore::Rescorer;
 const PAGE: usize = 64;
 /// Bytes of cases that are held at once, beyond the first.
 const CASE_BYTES: usize = 16 << 20;
-
-/// What became of the attempt to compute a score again.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(tag = "verdict", rename_all = "kebab-case")]
-pub enum Verdict {
-    /// The same to the last byte, at the same cost.
-    Verified,
-    /// Something is not as stored.
-    Different {
-        /// What, in the order in which it was found; at least one.
-        differences: Vec<Difference>,
-    },
-    /// It cannot be told.
-    NotVerifiable {
-        /// Why not.
-        reason: String,
-    },
-}
-
-/// The verdict on one stored score, or on a scorer's part in a run as a whole.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Finding {
-    /// The score's id; `RUN:SCORER` for the run as a whole.
-    pub score_id: String,
-    /// What became of it.
-    #[serde(flatten)]
-    pub verdict: Verdict,
-}
 
 /// Which rows of a run are verified.
 #[derive(Clone, Debug)]
@@ -121,6 +97,11 @@ pub async fn verify(
 }
 
 impl VerifyRequest {
+    /// Whether all of the run is asked for, so that what can be said of it as a whole follows its scores.
+    pub fn is_of_the_whole_run(&self) -> bool {
+        self.whole_run().is_some() && self.filter.scorer.is_none()
+    }
+
     /// The run, where all of it is asked for, or all of one scorer.
     fn whole_run(&self) -> Option<&str> {
         let run = self.filter.run.as_deref()?;

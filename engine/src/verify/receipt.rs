@@ -6,6 +6,7 @@ use serde_json::value::RawValue;
 
 use crate::{
     case::Case,
+    contract::CONTRACT_VERSION,
     digest::Digest,
     sandbox::{Grant, Limits, Sandbox, ScorerConfig},
     store::{ScoreId, Store, StoreError},
@@ -13,8 +14,8 @@ use crate::{
 };
 
 use super::{
-    Answer, Finding, Verdict,
-    rescore::{Rescorer, different},
+    Answer, Finding, Unproved, Verdict,
+    rescore::{Rescorer, unproved_of},
 };
 
 /// The version of the format.
@@ -180,10 +181,18 @@ impl Receipt {
         sandbox: &Sandbox,
         workspaces: Option<&WorkspaceFolder>,
     ) -> Finding {
-        Finding {
-            score_id: self.score_id.clone(),
-            verdict: self.verdict(component, case, sandbox, workspaces).await,
-        }
+        let verdict = self.verdict(component, case, sandbox, workspaces).await;
+        let taken_as_they_stand = [
+            Unproved::ScoreId,
+            Unproved::Origin,
+            Unproved::EngineVersion,
+            Unproved::WasmtimeVersion,
+            Unproved::Time,
+            Unproved::UnreachedLimits,
+        ];
+        Finding::new(&self.score_id, verdict)
+            .leaving(taken_as_they_stand)
+            .leaving(unproved_of(&self.wasmtime_version).iter().copied())
     }
 
     async fn verdict(
@@ -195,7 +204,7 @@ impl Receipt {
     ) -> Verdict {
         let actual = Digest::of(component);
         if actual != self.component.digest {
-            return different("component", self.component.digest.to_string(), actual.to_string());
+            return Verdict::different("component", self.component.digest.to_string(), actual.to_string());
         }
         // The configuration as it was stored, however this file writes it.
         let config = match serde_json::from_str(self.config.get()) {
@@ -207,15 +216,32 @@ impl Receipt {
         };
         let actual = config.digest();
         if actual != self.config_digest {
-            return different("configuration", self.config_digest.to_string(), actual.to_string());
+            return Verdict::different("configuration", self.config_digest.to_string(), actual.to_string());
+        }
+        if line(&self.contract_version) != line(CONTRACT_VERSION) {
+            let (stored, ours) = (self.contract_version.clone(), CONTRACT_VERSION.to_owned());
+            return Verdict::different("contract version", stored, ours);
         }
         let rescorer =
             Rescorer::of(component, config.as_str(), &self.limits, self.grants.clone(), sandbox)
                 .await;
+        if let Ok(scorer) = rescorer.scorer() {
+            let (info, named) = (scorer.info(), &self.component);
+            let compared =
+                [("component id", &named.id, &info.id), ("component version", &named.version, &info.version)];
+            if let Some((what, stored, computed)) = compared.into_iter().find(|(_, a, b)| a != b) {
+                return Verdict::different(what, stored.clone(), computed.clone());
+            }
+        }
         let input = Some(self.input_digest);
         let wasmtime = &self.wasmtime_version;
         rescorer
             .verdict(case, input, &self.answer, Answer::in_a_receipt, wasmtime, workspaces)
             .await
     }
+}
+
+/// The minor line of a version, within which scores stay the same: `0.1` of `0.1.3`.
+fn line(version: &str) -> &str {
+    version.rsplit_once('.').map_or(version, |(line, _)| line)
 }

@@ -4,14 +4,15 @@ use std::{sync::Arc, time::Duration};
 
 use crate::{
     case::{Case, Key},
+    contract::ScorerInfo,
     digest::Digest,
     run::CaseFiles,
-    sandbox::{Grant, Limits, LoadedScorer, Sandbox, ScorerConfig, WASMTIME_VERSION},
+    sandbox::{Grant, Limits, LoadedScorer, Sandbox, ScorerConfig, Start, WASMTIME_VERSION},
     store::{CaseContent, ScoreRecord, ScorerSpec, Status, Store, StoreError},
     workspace::WorkspaceFolder,
 };
 
-use super::{Answer, Difference, Finding, Verdict};
+use super::{Answer, Difference, Finding, Unproved, Verdict};
 
 /// A scorer of a run, loaded again; or why that cannot be.
 pub(super) struct Rescorer(Result<LoadedScorer, Verdict>);
@@ -34,7 +35,7 @@ impl Rescorer {
         };
         let actual = Digest::of(&component);
         if actual != spec.component_digest {
-            return Ok(Rescorer(Err(different(
+            return Ok(Rescorer(Err(Verdict::different(
                 "component",
                 spec.component_digest.to_string(),
                 actual.to_string(),
@@ -42,7 +43,7 @@ impl Rescorer {
         }
         let actual = Digest::of(spec.config_json.as_bytes());
         if actual != spec.config_digest {
-            return Ok(Rescorer(Err(different(
+            return Ok(Rescorer(Err(Verdict::different(
                 "configuration",
                 spec.config_digest.to_string(),
                 actual.to_string(),
@@ -121,17 +122,13 @@ impl Rescorer {
             };
         };
         if actual != expected {
-            return different("input", expected.to_string(), actual.to_string());
+            return Verdict::different("input", expected.to_string(), actual.to_string());
         }
         let computed = shown(Answer::computed(outcome));
         if computed.is_a_time_out() {
             return Verdict::NotVerifiable { reason: "computing it again timed out".into() };
         }
-        let differences = stored.differences(&computed, wasmtime_version == WASMTIME_VERSION);
-        match differences.is_empty() {
-            true => Verdict::Verified,
-            false => Verdict::Different { differences },
-        }
+        Verdict::of(stored.differences(&computed, wasmtime_version == WASMTIME_VERSION))
     }
 }
 
@@ -147,21 +144,30 @@ pub(super) async fn all(
         .map(|(rescorer, record, content)| {
             let turns = Arc::clone(&turns);
             let (score_id, workspaces) = (record.id.to_string(), workspaces.cloned());
+            let unproved = unproved_of(&record.wasmtime_version);
             let task = tokio::spawn(async move {
                 let _turn = turns.acquire().await;
                 verdict_of_row(&rescorer, &record, &content, workspaces.as_ref()).await
             });
-            (score_id, task)
+            (score_id, unproved, task)
         })
         .collect();
     let mut findings = Vec::with_capacity(tasks.len());
-    for (score_id, task) in tasks {
+    for (score_id, unproved, task) in tasks {
         let verdict = task.await.unwrap_or_else(|error| Verdict::NotVerifiable {
             reason: format!("computing it broke: {error}"),
         });
-        findings.push(Finding { score_id, verdict });
+        findings.push(Finding::new(score_id, verdict).leaving(unproved.iter().copied()));
     }
     findings
+}
+
+/// What of a row that this version of wasmtime computed is not compared.
+pub(super) fn unproved_of(wasmtime_version: &str) -> &'static [Unproved] {
+    match wasmtime_version == WASMTIME_VERSION {
+        true => &[],
+        false => &Unproved::UNDER_ANOTHER_WASMTIME,
+    }
 }
 
 async fn verdict_of_row(
@@ -177,7 +183,7 @@ async fn verdict_of_row(
     };
     let actual = case.digest();
     if actual != content.digest {
-        return different("case", content.digest.to_string(), actual.to_string());
+        return Verdict::different("case", content.digest.to_string(), actual.to_string());
     }
     match Answer::stored(record) {
         Ok(stored) => {
@@ -189,7 +195,7 @@ async fn verdict_of_row(
 }
 
 /// The case, as scorers see it, from what is stored of it.
-fn rebuilt(content: &CaseContent) -> Result<Case, String> {
+pub(super) fn rebuilt(content: &CaseContent) -> Result<Case, String> {
     let latency = content.latency_ms.map(|latency| latency.to_string());
     let parts = [
         (Key::Output, Some(&content.output)),
@@ -210,22 +216,34 @@ fn rebuilt(content: &CaseContent) -> Result<Case, String> {
     builder.build().map_err(|error| error.to_string())
 }
 
-/// What decides whether a score passes is what the component says of itself, not what a table says.
+/// What is stored of a scorer is what the component says of itself: it decides whether a score passes.
 fn described_otherwise(spec: &ScorerSpec, loaded: &LoadedScorer) -> Option<Verdict> {
     let info = loaded.info();
-    let threshold = |threshold: Option<f64>| threshold.map_or("none".into(), |it| it.to_string());
+    let threshold = |threshold: Option<f64>| threshold.map(|it| (it + 0.0).to_string());
+    let text = |text: &str| Some(text.to_owned());
+    let stored_info = serde_json::from_str::<ScorerInfo>(&spec.info_json).ok();
     let compared = [
-        ("component id", spec.component_id.clone(), info.id.clone()),
-        ("component version", spec.component_version.clone(), info.version.clone()),
-        ("scale", spec.scale.as_str().into(), info.scale.as_str().into()),
-        ("direction", spec.direction.as_str().into(), info.direction.as_str().into()),
-        ("severity", spec.severity.as_str().into(), info.severity.as_str().into()),
+        ("component id", text(&spec.component_id), text(&info.id)),
+        ("component version", text(&spec.component_version), text(&info.version)),
+        ("scale", text(spec.scale.as_str()), text(info.scale.as_str())),
+        ("direction", text(spec.direction.as_str()), text(info.direction.as_str())),
+        ("severity", text(spec.severity.as_str()), text(info.severity.as_str())),
         ("threshold", threshold(spec.threshold), threshold(info.threshold)),
+        ("start", start(spec.frozen), start(*loaded.start() == Start::Frozen)),
     ];
     let other = compared.into_iter().filter(|(_, stored, computed)| stored != computed);
-    let differences: Vec<_> =
-        other.map(|(what, stored, computed)| Difference::new(what, stored, computed)).collect();
+    let mut differences: Vec<_> =
+        other.map(|(what, stored, computed)| Difference::of(what, stored, computed)).collect();
+    if stored_info.as_ref() != Some(info) && differences.is_empty() {
+        let computed = serde_json::to_string(info).unwrap_or_default();
+        differences.push(Difference::new("description", spec.info_json.clone(), computed));
+    }
     (!differences.is_empty()).then_some(Verdict::Different { differences })
+}
+
+/// Where every score starts, in a word.
+fn start(frozen: bool) -> Option<String> {
+    Some(if frozen { "frozen" } else { "configured each time" }.to_owned())
 }
 
 /// Why limits that stand in a stranger's file are not taken: this machine is to work, and to hold texts, no
@@ -251,8 +269,4 @@ fn beyond_reason(limits: &Limits) -> Option<String> {
 fn parse<T: serde::de::DeserializeOwned>(json: &str) -> Result<T, String> {
     serde_json::from_str(json)
         .map_err(|error| format!("what is stored of its scorer is damaged: {error}"))
-}
-
-pub(super) fn different(what: &str, stored: String, computed: String) -> Verdict {
-    Verdict::Different { differences: vec![Difference::new(what, stored, computed)] }
 }

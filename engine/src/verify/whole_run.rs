@@ -1,15 +1,19 @@
-//! What can be told of a run as a whole: that no score is missing, and what scorers said at its end, asked
-//! for again with the stored rows. Scores no case: whether the rows are right is another finding.
+//! What can be said of a run as a whole: that no score is missing, that its scorers are those of its plan, and
+//! what scorers said at its end, asked for again with the stored rows. Scores no case: whether the rows are
+//! right is another finding.
+
+use serde_json::Value;
 
 use crate::{
+    digest::Digest,
     sandbox::{LoadedScorer, Sandbox, WASMTIME_VERSION},
     store::{
-        RunRecord, RunState, ScoreFilter, ScorerCounts, ScorerRecord, Store, StoreError,
-        SummaryRecord,
+        RunRecord, RunState, ScoreFilter, ScorerCounts, ScorerRecord, ScorerSpec, Store,
+        StoreError, SummaryRecord,
     },
 };
 
-use super::{Answer, Finding, Scorers, Verdict, rescore::different};
+use super::{Answer, Difference, Finding, Scorers, Verdict, rescore::unproved_of, whole_root};
 
 /// The findings on a run that are of no single score; each has the id `RUN:SCORER`. A scorer whose scores are
 /// all there, and that says nothing of the run, has none.
@@ -22,8 +26,18 @@ pub(super) async fn findings(
 ) -> Result<Vec<Finding>, StoreError> {
     let run = store.run(run_id)?;
     let mut findings = Vec::new();
+    if only.is_none() {
+        findings.extend(whole_root::not_the_stored_one(store, &run)?);
+        let differences = plan(store, &run)?;
+        if !differences.is_empty() {
+            findings.push(Finding::new(run_id, Verdict::Different { differences }));
+        }
+    }
+    let wasmtime = store.newest_wasmtime(run.key)?;
+    let unproved = unproved_of(wasmtime.as_deref().unwrap_or_default());
     let mut found = |id: &str, verdict| {
-        findings.push(Finding { score_id: format!("{run_id}:{id}"), verdict });
+        let finding = Finding::new(format!("{run_id}:{id}"), verdict);
+        findings.push(finding.leaving(unproved.iter().copied()));
     };
     for (id, verdict) in missing(store, &run, only)? {
         found(&id, verdict);
@@ -71,7 +85,7 @@ fn missing(
     };
     let short = counts.filter(|counts| of(counts) != cases);
     let verdict = |counts: ScorerCounts| {
-        let verdict = different("scores", of(&counts).to_string(), cases.to_string());
+        let verdict = Verdict::different("scores", of(&counts).to_string(), cases.to_string());
         (counts.scorer_id, verdict)
     };
     Ok(short.map(verdict).collect())
@@ -102,9 +116,10 @@ async fn summary(
     let (Some(stored), Some(computed)) = (&stored, &computed) else {
         let said = |answer: &Option<Answer>| {
             let json = answer.as_ref().and_then(|answer| answer.meta.as_ref());
-            json.map_or_else(|| "none".to_owned(), |json| json.get().to_owned())
+            json.map(|json| json.get().to_owned())
         };
-        return Ok(different("summary", said(&stored), said(&computed)));
+        let difference = Difference::of("summary", said(&stored), said(&computed));
+        return Ok(Verdict::Different { differences: vec![difference] });
     };
     let same_wasmtime = store.newest_wasmtime(run.key)?.as_deref() == Some(WASMTIME_VERSION);
     let mut differences = stored.differences(computed, same_wasmtime);
@@ -113,8 +128,83 @@ async fn summary(
             difference.what = "summary".to_owned();
         }
     }
-    Ok(match differences.is_empty() {
-        true => Verdict::Verified,
-        false => Verdict::Different { differences },
-    })
+    Ok(Verdict::of(differences))
+}
+
+/// What the plan of a run and its scorers do not agree on.
+pub(super) fn plan(store: &Store, run: &RunRecord) -> Result<Vec<Difference>, StoreError> {
+    let digest = Digest::of(run.spec.suite_json.as_bytes());
+    if digest != run.spec.suite_digest {
+        let stored = run.spec.suite_digest.to_string();
+        return Ok(vec![Difference::new("plan", stored, digest.to_string())]);
+    }
+    let scorers = store.scorers(run.key)?;
+    let stored: Vec<Planned> =
+        scorers.iter().map(|scorer| Planned::stored(&scorer.spec)).collect();
+    let planned = planned(&run.spec.suite_json);
+    let differences = (0..planned.len().max(stored.len())).filter_map(|place| {
+        let (stored, planned) = (stored.get(place), planned.get(place));
+        let agree = match (stored, planned) {
+            (Some(stored), Some(planned)) => stored.agrees_with(planned),
+            _ => false,
+        };
+        let text = |planned: Option<&Planned>| planned.map(Planned::to_string);
+        (!agree).then(|| Difference::of("scorer of the plan", text(stored), text(planned)))
+    });
+    Ok(differences.collect())
+}
+
+/// What a plan decides of a scorer.
+struct Planned {
+    id: String,
+    /// None: the component's own.
+    name: Option<String>,
+    /// What the component calls itself, where that is known.
+    own_name: Option<String>,
+    config: Value,
+    limits: Value,
+    grants: Value,
+}
+
+impl std::fmt::Display for Planned {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Planned { id, name, config, limits, grants, .. } = self;
+        let name = name.as_deref().unwrap_or(id);
+        write!(f, "{id} ({name}), config {config}, limits {limits}, grants {grants}")
+    }
+}
+
+impl Planned {
+    fn stored(spec: &ScorerSpec) -> Planned {
+        let json = |text: &str| serde_json::from_str(text).unwrap_or(Value::Null);
+        Planned {
+            id: spec.scorer_id.clone(),
+            name: Some(spec.name.clone()),
+            own_name: json(&spec.info_json)["name"].as_str().map(str::to_owned),
+            config: json(&spec.config_json),
+            limits: json(&spec.limits_json),
+            grants: json(&spec.grants_json),
+        }
+    }
+
+    fn agrees_with(&self, planned: &Planned) -> bool {
+        let of = |it: &Planned| (it.config.clone(), it.limits.clone(), it.grants.clone());
+        let same_name = planned.name.as_ref().or(self.own_name.as_ref()) == self.name.as_ref();
+        self.id == planned.id && same_name && of(self) == of(planned)
+    }
+}
+
+/// The scorers of a plan, as [`Suite::to_json`](crate::suite::Suite::to_json) writes it.
+fn planned(plan: &str) -> Vec<Planned> {
+    let plan: Value = serde_json::from_str(plan).unwrap_or_default();
+    let scorers = plan["scorers"].as_array().map_or(&[][..], Vec::as_slice);
+    let of = |scorer: &Value| Planned {
+        id: scorer["id"].as_str().unwrap_or_default().to_owned(),
+        name: scorer["name"].as_str().map(str::to_owned),
+        own_name: None,
+        config: scorer["config"].clone(),
+        limits: scorer["limits"].clone(),
+        grants: scorer["grants"].clone(),
+    };
+    scorers.iter().map(of).collect()
 }

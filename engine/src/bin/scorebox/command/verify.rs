@@ -2,6 +2,7 @@
 //! Changes nothing that is stored.
 
 use std::{
+    collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
 };
@@ -12,7 +13,7 @@ use scorebox::{
     registry::{Reference, Registry},
     report::{self, Align, Table},
     store::{ScoreFilter, ScoreId, Store},
-    verify::{Finding, Receipt, Verdict, VerifyRequest, verify},
+    verify::{Finding, Receipt, Unproved, Verdict, VerifyRequest, verify, verify_root},
     workspace::WorkspaceFolder,
 };
 use serde::Serialize;
@@ -34,8 +35,9 @@ const SHOWN: usize = 1000;
 /// Compute stored scores again and show what differs
 ///
 /// Every score of the run is computed anew from the stored case and component, and compared to the last
-/// byte: verified, different (what, and how), or not verifiable (why). With --receipt, writes what is
-/// needed to compute one score again elsewhere; with --check, does that.
+/// byte: verified, different (what, and how), or not verifiable (why). With --root, computes no score and
+/// proves that nothing of the run was changed, added or removed since it ended with that root. With
+/// --receipt, writes what is needed to compute one score again elsewhere; with --check, does that.
 #[derive(Debug, clap::Args)]
 pub struct Verify {
     /// The run [default: the newest]
@@ -57,6 +59,10 @@ pub struct Verify {
     /// Only scores of the case with this id
     #[arg(long, value_name = "ID")]
     case_id: Option<String>,
+
+    /// Compare the run with the root that it had when it ended, which `scorebox run` printed
+    #[arg(long, value_name = "DIGEST", conflicts_with_all = ["sample", "scorer", "case_id", "receipt", "check"])]
+    root: Option<Digest>,
 
     /// Write the receipt of a score as JSON: RUN:SCORER:ITERATION:ATTEMPT:CASE
     #[arg(long, value_name = "SCORE-ID", conflicts_with_all = ["run", "sample", "check"])]
@@ -111,6 +117,9 @@ impl Verify {
             output::stdout(|out| output::json(out, &receipt))?;
             return Ok(Exit::Done);
         }
+        if let Some(root) = self.root {
+            return self.compare_root(root);
+        }
         let jobs = self.jobs.map_or_else(cores, usize::from);
         let sandbox = global.sandbox(u32::try_from(jobs).unwrap_or(u32::MAX))?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -136,7 +145,10 @@ impl Verify {
                 let store = Store::open_read_only(&self.db)?;
                 let request = self.request(&store, jobs, workspaces)?;
                 let mut trouble = None;
+                findings.of_a_run = Some(self.scope(&store, &request)?);
+                let progress = words::progress("scores computed");
                 runtime.block_on(verify(&store, &request, &sandbox, |finding| {
+                    progress.inc(1);
                     match self.take(&mut findings, finding) {
                         Ok(()) => true,
                         Err(failure) => {
@@ -145,6 +157,7 @@ impl Verify {
                         }
                     }
                 }))?;
+                progress.finish_and_clear();
                 if let Some(failure) = trouble {
                     return Err(failure);
                 }
@@ -152,6 +165,35 @@ impl Verify {
         }
         self.show(&findings)?;
         Ok(self.exit(&findings))
+    }
+
+    /// Computes no score.
+    fn compare_root(&self, root: Digest) -> Result<Exit, Failure> {
+        let store = Store::open_read_only(&self.db)?;
+        let run = super::scores::run_or_newest(self.run.as_deref(), &store, &self.db)?;
+        let progress = words::progress("cases read");
+        let finding = verify_root(&store, &run, root, |cases| progress.set_position(cases))?;
+        progress.finish_and_clear();
+        let mut findings = Findings::default();
+        self.take(&mut findings, finding)?;
+        self.print(&findings)?;
+        match findings.different {
+            0 => words::say("the root is the same: the run is as it was when it ended with it"),
+            _ => words::say("the root differs: the run is not as it was when it ended with it"),
+        }
+        Ok(self.exit(&findings))
+    }
+
+    /// What of the run is looked at beside its scores.
+    fn scope(&self, store: &Store, request: &VerifyRequest) -> Result<Scope, Failure> {
+        if !request.is_of_the_whole_run() {
+            return Ok(Scope::Part);
+        }
+        let run = request.filter.run.as_deref().unwrap_or_default();
+        Ok(match store.run(run)?.root {
+            Some(_) => Scope::Whole,
+            None => Scope::WholeWithoutRoot,
+        })
     }
 
     fn request(
@@ -191,7 +233,7 @@ impl Verify {
     }
 
     fn take(&self, findings: &mut Findings, finding: Finding) -> Result<(), Failure> {
-        findings.count(&finding.verdict);
+        findings.count(&finding);
         if self.format == Format::Jsonl {
             return output::stdout(|out| output::json_line(out, &finding));
         }
@@ -202,19 +244,8 @@ impl Verify {
     }
 
     fn show(&self, findings: &Findings) -> Result<(), Failure> {
-        match self.format {
-            Format::Json => output::stdout(|out| output::json(out, findings))?,
-            Format::Jsonl => {}
-            Format::Table if !findings.shown.is_empty() => {
-                output::stdout(|out| write!(out, "{}", table(&findings.shown)))?;
-            }
-            Format::Table => {}
-        }
+        self.print(findings)?;
         let Findings { verified, different, not_verifiable, .. } = findings;
-        let listed = (different + not_verifiable) as usize;
-        if self.format == Format::Table && listed > SHOWN {
-            words::say(&format!("the first {SHOWN} of {listed}; all with --format jsonl"));
-        }
         words::say(&format!(
             "{} verified, {} different, {} not verifiable",
             report::count(*verified),
@@ -223,6 +254,26 @@ impl Verify {
         ));
         if findings.total() == 0 {
             words::warn("there was no score to verify");
+        }
+        if let Some(text) = findings.not_compared() {
+            words::say(&format!("not compared: {text}"));
+        }
+        Ok(())
+    }
+
+    fn print(&self, findings: &Findings) -> Result<(), Failure> {
+        match self.format {
+            Format::Json => output::stdout(|out| output::json(out, findings))?,
+            Format::Jsonl => {}
+            Format::Table if !findings.shown.is_empty() => {
+                output::stdout(|out| write!(out, "{}", table(&findings.shown)))?;
+            }
+            Format::Table => {}
+        }
+        let Findings { different, not_verifiable, .. } = findings;
+        let listed = (different + not_verifiable) as usize;
+        if self.format == Format::Table && listed > SHOWN {
+            words::say(&format!("the first {SHOWN} of {listed}; all with --format jsonl"));
         }
         Ok(())
     }
@@ -243,21 +294,70 @@ struct Findings {
     verified: u64,
     different: u64,
     not_verifiable: u64,
+    /// How many of the verified leave what unproved.
+    unproved: BTreeMap<Unproved, u64>,
     #[serde(rename = "findings")]
     shown: Vec<Finding>,
+    #[serde(skip)]
+    of_a_run: Option<Scope>,
+}
+
+/// What of a run is looked at beside its scores.
+#[derive(Clone, Copy)]
+enum Scope {
+    /// Nothing: only some of the scores were asked for.
+    Part,
+    /// All that can be computed, and the rest by its root.
+    Whole,
+    /// All that can be computed.
+    WholeWithoutRoot,
 }
 
 impl Findings {
-    fn count(&mut self, verdict: &Verdict) {
-        match verdict {
+    fn count(&mut self, finding: &Finding) {
+        for unproved in &finding.unproved {
+            *self.unproved.entry(*unproved).or_default() += 1;
+        }
+        match &finding.verdict {
             Verdict::Verified => self.verified += 1,
             Verdict::Different { .. } => self.different += 1,
             Verdict::NotVerifiable { .. } => self.not_verifiable += 1,
         }
     }
 
+    /// What was taken as it stands, in words.
+    fn not_compared(&self) -> Option<String> {
+        let unproved = self.unproved.iter().map(|(what, count)| match self.of_a_run {
+            Some(_) => format!("{} of {}", name(*what), report::counted(*count, "score", "scores")),
+            None => name(*what).to_owned(),
+        });
+        let rest = match self.of_a_run {
+            Some(Scope::Part) => Some("the run as a whole"),
+            Some(Scope::WholeWithoutRoot) => {
+                Some("names and times, because the run is stored without a root")
+            }
+            Some(Scope::Whole) | None => None,
+        };
+        let all: Vec<String> = unproved.chain(rest.map(str::to_owned)).collect();
+        (!all.is_empty()).then(|| all.join("; "))
+    }
+
     fn total(&self) -> u64 {
         self.verified + self.different + self.not_verifiable
+    }
+}
+
+fn name(unproved: Unproved) -> &'static str {
+    match unproved {
+        Unproved::ScoreId => "which run, scorer and case it belongs to",
+        Unproved::Origin => "the component's origin",
+        Unproved::EngineVersion => "the version of scorebox",
+        Unproved::WasmtimeVersion => "the version of wasmtime",
+        Unproved::Time => "the time",
+        Unproved::UnreachedLimits => "limits that were not reached",
+        Unproved::Fuel => "fuel",
+        Unproved::Memory => "peak memory",
+        Unproved::ErrorMessage => "error messages",
     }
 }
 
@@ -282,15 +382,20 @@ fn table(findings: &[Finding]) -> Table {
                     table.row([
                         id.clone(),
                         "different".into(),
-                        difference.what.clone(),
-                        report::one_line(&difference.stored, 48),
-                        report::one_line(&difference.computed, 48),
+                        report::one_line(&difference.what, 80),
+                        side(difference.stored.as_deref()),
+                        side(difference.computed.as_deref()),
                     ]);
                 }
             }
         }
     }
     table
+}
+
+/// One side of a difference. In brackets, so that it is not taken for a text: what is not there.
+fn side(text: Option<&str>) -> String {
+    text.map_or_else(|| "(absent)".to_owned(), |text| report::one_line(text, 48))
 }
 
 fn built_in(registry: &Registry, digest: Digest) -> Option<Vec<u8>> {

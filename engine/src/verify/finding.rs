@@ -1,0 +1,96 @@
+//! What a verification has to report: verdicts, and what they leave unproved. Comes to none itself.
+
+use serde::Serialize;
+
+use super::Difference;
+
+/// What became of the attempt to compute a score again.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "verdict", rename_all = "kebab-case")]
+pub enum Verdict {
+    /// The same to the last byte, at the same cost.
+    Verified,
+    /// Something is not as stored.
+    Different {
+        /// What, in the order in which it was found; at least one.
+        differences: Vec<Difference>,
+    },
+    /// There is no way to know.
+    NotVerifiable {
+        /// Why not.
+        reason: String,
+    },
+}
+
+impl Verdict {
+    /// One thing is not as stored.
+    pub(super) fn different(what: &str, stored: String, computed: String) -> Verdict {
+        Verdict::Different { differences: vec![Difference::new(what, stored, computed)] }
+    }
+
+    /// `Different` where there are differences, else `Verified`.
+    pub(super) fn of(differences: Vec<Difference>) -> Verdict {
+        match differences.is_empty() {
+            true => Verdict::Verified,
+            false => Verdict::Different { differences },
+        }
+    }
+}
+
+/// Something that was taken as it stands, because computing the score again does not show it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unproved {
+    /// Which run, scorer and case the score belongs to.
+    ScoreId,
+    /// Where the component came from.
+    Origin,
+    /// The version of scorebox.
+    EngineVersion,
+    /// The version of wasmtime.
+    WasmtimeVersion,
+    /// When it was scored.
+    Time,
+    /// Limits that the score did not reach.
+    UnreachedLimits,
+    /// The fuel that was used; comparable only within one version of wasmtime, as the next two.
+    Fuel,
+    /// The peak memory.
+    Memory,
+    /// The text of an error.
+    ErrorMessage,
+}
+
+impl Unproved {
+    /// What a version of wasmtime that is not this one's leaves unproved.
+    pub const UNDER_ANOTHER_WASMTIME: [Unproved; 3] =
+        [Unproved::Fuel, Unproved::Memory, Unproved::ErrorMessage];
+}
+
+/// The verdict on one stored score, on a scorer's part in a run, or on a run as a whole.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Finding {
+    /// The score's id; `RUN:SCORER` for a scorer's part in the run, `RUN` for the run as a whole.
+    pub score_id: String,
+    /// What became of it.
+    #[serde(flatten)]
+    pub verdict: Verdict,
+    /// What a verified score leaves unproved.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unproved: Vec<Unproved>,
+}
+
+impl Finding {
+    pub(super) fn new(score_id: impl Into<String>, verdict: Verdict) -> Finding {
+        Finding { score_id: score_id.into(), verdict, unproved: Vec::new() }
+    }
+
+    /// The same finding with what it leaves unproved where it is verified.
+    pub(super) fn leaving(mut self, unproved: impl IntoIterator<Item = Unproved>) -> Finding {
+        if self.verdict == Verdict::Verified {
+            self.unproved.extend(unproved);
+        }
+        self
+    }
+}

@@ -1,0 +1,97 @@
+//! The root of a run, computed from what is stored and compared with one that is known. Scores no case: that
+//! each score is right is another finding.
+
+use crate::{
+    digest::Digest,
+    store::{CaseKey, RunRecord, Store, StoreError},
+};
+
+use super::{Difference, Finding, Verdict, rescore::rebuilt, whole_run};
+
+/// Differences that are listed beside that of the root.
+const LISTED: usize = 10;
+
+/// Whether a run is, to the last column, what it was when it had the root `expected`. Where it is not, what
+/// does not fit together is listed as far as that can be known. `progress` is called with the number of cases
+/// that were read.
+///
+/// # Errors
+/// [`StoreError::NoSuchRun`]; troubles of reading.
+pub fn verify_root(
+    store: &Store,
+    run: &str,
+    expected: Digest,
+    progress: impl FnMut(u64),
+) -> Result<Finding, StoreError> {
+    store.snapshot(|store| {
+        let record = store.run(run)?;
+        let (computed, changed) = root(store, &record, progress)?;
+        let mut differences = components(store, &record)?;
+        if computed != expected {
+            let root = Difference::new("root", expected.to_string(), computed.to_string());
+            differences.insert(0, root);
+            differences.extend(changed);
+            differences.extend(whole_run::plan(store, &record)?);
+        }
+        Ok(Finding::new(run, Verdict::of(differences)))
+    })
+}
+
+/// The finding on a run that does not have the root that is stored with it; none where it has, or where no
+/// root is stored.
+pub(super) fn not_the_stored_one(
+    store: &Store,
+    run: &RunRecord,
+) -> Result<Option<Finding>, StoreError> {
+    let Some(expected) = run.root else { return Ok(None) };
+    let (computed, _) = root(store, run, |_| {})?;
+    let verdict = || Verdict::different("root", expected.to_string(), computed.to_string());
+    Ok((computed != expected).then(|| Finding::new(run.spec.id.as_str(), verdict())))
+}
+
+/// The root as the database has it, with the digest of every case's content computed again, and the first
+/// cases whose content does not have its stored digest.
+fn root(
+    store: &Store,
+    run: &RunRecord,
+    mut progress: impl FnMut(u64),
+) -> Result<(Digest, Vec<Difference>), StoreError> {
+    let (mut changed, mut cases) = (Vec::new(), 0);
+    let root = store.run_root(run.key, |store, key| {
+        cases += 1;
+        progress(cases);
+        content_digest(store, key, &mut changed)
+    })?;
+    Ok((root, changed))
+}
+
+/// The digest of what is stored of a case's content.
+fn content_digest(
+    store: &Store,
+    key: CaseKey,
+    changed: &mut Vec<Difference>,
+) -> Result<Digest, StoreError> {
+    let content = store.case_content(key)?;
+    // What is no case any more has another digest than any case.
+    let actual = rebuilt(&content).map_or_else(|_| Digest::of(b""), |case| case.digest());
+    if actual != content.digest && changed.len() < LISTED {
+        let what = format!("case {}", content.case_id);
+        changed.push(Difference::new(what, content.digest.to_string(), actual.to_string()));
+    }
+    Ok(actual)
+}
+
+/// Components whose bytes do not have the digest that they are stored under.
+fn components(store: &Store, run: &RunRecord) -> Result<Vec<Difference>, StoreError> {
+    let mut differences = Vec::new();
+    for scorer in store.scorers(run.key)? {
+        let (id, digest) = (&scorer.spec.scorer_id, scorer.spec.component_digest);
+        let actual = store.component(digest)?.map(|bytes| Digest::of(&bytes));
+        if actual != Some(digest) && differences.len() < LISTED {
+            let actual = actual.map(|digest| digest.to_string());
+            let what = format!("component of {id}");
+            differences.push(Difference::of(what, Some(digest.to_string()), actual));
+        }
+    }
+    Ok(differences)
+}

@@ -1,0 +1,201 @@
+//! Databases that somebody else prepared: what runs in them when scorebox writes, what a reader is made to
+//! hold, and changes that try to go unnoticed.
+
+use std::fs;
+
+use insta::assert_snapshot;
+
+use crate::fixture::{Folder, Output};
+
+const RUN: &str = "scorebox run cases.jsonl -s exact-match -s levenshtein -q";
+
+/// A run `r` of three cases and two scorers, and a file of one more case.
+fn with_a_run() -> Folder {
+    let folder = Folder::new();
+    folder.write(
+        "cases.jsonl",
+        "{\"id\": \"q1\", \"output\": \"Paris\", \"groundTruth\": \"Paris\", \"note\": \"a\"}\n\
+         {\"id\": \"q2\", \"output\": \"Rom\", \"groundTruth\": \"Rome\"}\n\
+         {\"id\": \"q3\", \"output\": 3, \"groundTruth\": [3, \"three\"], \"latencyMs\": 0.1}\n",
+    );
+    folder.sh(&format!("{RUN} --run-id r")).exits_with(0);
+    folder
+}
+
+/// Every command that opens the database refuses it with the same words, and leaves it as it is.
+fn refused_everywhere(folder: &Folder) -> Output {
+    let before = fs::read(folder.path("scorebox.db")).unwrap();
+    let first = folder.sh(&format!("{RUN} --run-id next")).exits_with(2);
+    for command in [
+        &format!("{RUN} --resume r"),
+        &format!("{RUN} --reuse --run-id next"),
+        "scorebox scores",
+        "scorebox stats",
+        "scorebox verify",
+    ] {
+        assert_eq!(folder.sh(command).exits_with(2).stderr, first.stderr, "{command}");
+    }
+    assert_eq!(fs::read(folder.path("scorebox.db")).unwrap(), before);
+    first
+}
+
+#[test]
+fn triggers_of_a_stranger_do_not_run() {
+    for trigger in [
+        // A query without end; earlier rows deleted; every score 1; no row stored at all.
+        "AFTER INSERT ON score_rows BEGIN
+             SELECT max(n) FROM (WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c)
+                                 SELECT n FROM c); END",
+        "AFTER INSERT ON runs BEGIN DELETE FROM score_rows; END",
+        "AFTER INSERT ON score_rows WHEN NEW.status = 'scored' BEGIN
+             UPDATE score_rows SET score = 1.0 WHERE case_key = NEW.case_key; END",
+        "BEFORE INSERT ON score_rows BEGIN SELECT RAISE(IGNORE); END",
+        "AFTER UPDATE ON runs BEGIN DELETE FROM score_rows; END",
+    ] {
+        let folder = with_a_run();
+        let created = format!("CREATE TRIGGER innocent {trigger}");
+        folder.database("scorebox.db").execute_batch(&created).unwrap();
+        assert_snapshot!(refused_everywhere(&folder), @"
+        [stderr]
+        error: [folder]/scorebox.db is not as scorebox makes its databases: it has the trigger `innocent`, which scorebox does not make
+        hint: nothing was changed in it; if the object is yours, drop it, else name another path: triggers, views and tables of a stranger could change or hold up scores
+        [exit code 2]
+        ");
+        assert_eq!(folder.rows("SELECT count(*), sum(score) FROM score_rows"), ["6 | 3.416666666666667"]);
+    }
+}
+
+#[test]
+fn views_tables_indexes_and_columns_of_a_stranger_are_refused() {
+    for (change, expected) in [
+        ("CREATE VIEW extra AS SELECT 1", "it has the view `extra`"),
+        ("CREATE TABLE extra (a)", "it has the table `extra`"),
+        ("CREATE INDEX extra ON cases (digest)", "it has the index `extra`"),
+        (
+            "ALTER TABLE cases ADD COLUMN extra TEXT AS (printf('%.*c', 200000000, 'x'))",
+            "the table `cases` is not the one",
+        ),
+        ("DROP INDEX cases_by_node", "the index `cases_by_node` is missing"),
+        (
+            "DROP VIEW scores; CREATE VIEW scores AS SELECT 1",
+            "the view `scores` is not the one",
+        ),
+    ] {
+        let folder = with_a_run();
+        folder.database("scorebox.db").execute_batch(change).unwrap();
+        let output = refused_everywhere(&folder);
+        assert!(output.stderr.contains(expected), "{change}: {output}");
+    }
+}
+
+#[test]
+fn the_name_of_an_object_cannot_speak_for_scorebox() {
+    let folder = with_a_run();
+    let view = "CREATE VIEW \"x\u{1b}[2J\nerror: all is well\" AS SELECT 1";
+    folder.database("scorebox.db").execute_batch(view).unwrap();
+    assert_snapshot!(folder.sh("scorebox scores").exits_with(2).stderr, @r"
+    error: [folder]/scorebox.db is not as scorebox makes its databases: it has the view `x\u{1b}[2J
+      error: all is well`, which scorebox does not make
+    hint: nothing was changed in it; if the object is yours, drop it, else name another path: triggers, views and tables of a stranger could change or hold up scores
+    ");
+}
+
+/// `verify` of the run, after a change of the database.
+fn verify_after(change: &str) -> Output {
+    let folder = with_a_run();
+    folder.database("scorebox.db").execute_batch(change).unwrap();
+    folder.sh("scorebox verify r --trust-cache")
+}
+
+#[test]
+fn a_word_that_looks_like_nothing_is_not_nothing() {
+    let change = "UPDATE score_rows SET label = 'none', meta_json = '\"none\"'
+                  WHERE scorer = 1 AND score = 1.0 AND case_key = (SELECT min(case_key) FROM cases)";
+    assert_snapshot!(verify_after(change).exits_with(1), @"");
+    let change = "UPDATE score_rows SET reason = NULL WHERE scorer = 2 AND score = 0.75";
+    assert_snapshot!(verify_after(change).exits_with(1), @"");
+}
+
+/// Each change is of columns that computing the scores again does not show.
+#[test]
+fn changes_beside_the_scores_are_noticed() {
+    for change in [
+        // Rows of an interrupted run; a scorer with its rows; names of two scorers exchanged.
+        "DELETE FROM score_rows WHERE score < 1.0; UPDATE runs SET state = 'interrupted'",
+        "DELETE FROM score_rows WHERE scorer = 1; DELETE FROM scorers WHERE scorer = 1",
+        "UPDATE scorers SET name = CASE scorer WHEN 1 THEN 'Levenshtein' ELSE 'Exact Match' END",
+        // Without the version of wasmtime, fuel and memory are not compared.
+        "UPDATE sessions SET wasmtime_version = '47.0.0'; UPDATE score_rows SET fuel = 1",
+        "UPDATE score_rows SET session = NULL; UPDATE runs SET wasmtime_version = '';
+         DELETE FROM sessions; UPDATE score_rows SET memory_bytes = 1",
+        "UPDATE runs SET suite_json = json_set(suite_json, '$.name', 'better')",
+        "UPDATE runs SET suite_digest = zeroblob(32)",
+        "UPDATE runs SET suite_name = 'better'",
+        "UPDATE scorers SET info_json = json_set(info_json, '$.description', 'better')",
+        "UPDATE scorers SET grants_json = '[\"wasi\"]'",
+        "UPDATE scorers SET limits_json = json_set(limits_json, '$.fuel', 5000000000)",
+        "UPDATE scorers SET component_origin = './mine.wasm'",
+        "UPDATE cases SET other_json = '{\"note\":\"b\"}' WHERE case_id = 'q1'",
+        "UPDATE cases SET case_id = 'q9', node_id = 'q9' WHERE case_id = 'q1'",
+        "UPDATE cases SET source_name = 'other.jsonl'",
+        "UPDATE score_rows SET reused_case = case_key, reused_scorer = scorer",
+        "UPDATE score_rows SET scored_at_ms = 0",
+        "UPDATE score_rows SET duration_ms = 0.0",
+        "UPDATE runs SET created_at_ms = 0",
+        "DELETE FROM score_rows WHERE case_key = (SELECT max(case_key) FROM cases);
+         DELETE FROM cases WHERE case_key = (SELECT max(case_key) FROM cases)",
+    ] {
+        let output = verify_after(change).exits_with(1);
+        assert!(output.stdout.contains("different  root"), "{change}\n{output}");
+    }
+}
+
+/// Whoever can write the database can store another root too, but the plan says which scorers there are.
+#[test]
+fn scorers_are_compared_with_the_plan() {
+    let change = "UPDATE runs SET root = NULL, root_version = NULL;
+                  DELETE FROM score_rows WHERE scorer = 1; DELETE FROM scorers WHERE scorer = 1";
+    let output = verify_after(change).exits_with(1);
+    assert!(output.stdout.contains("different  scorer of the plan"), "{output}");
+    let output = verify_after("UPDATE runs SET root = NULL, root_version = NULL").exits_with(0);
+    assert_snapshot!(output, @"");
+}
+
+#[test]
+fn what_another_wasmtime_computed_says_what_is_not_compared() {
+    let change = "UPDATE sessions SET wasmtime_version = '47.0.0';
+                  UPDATE runs SET root = NULL, root_version = NULL";
+    assert_snapshot!(verify_after(change).exits_with(0), @"");
+}
+
+/// The root that `scorebox run` printed.
+fn root_of_a_run(folder: &Folder) -> String {
+    let output = folder.sh(&format!("{RUN} --run-id published")).exits_with(0);
+    let root = output.stderr.lines().find_map(|line| line.strip_prefix("root ")).unwrap();
+    assert_eq!(root.len(), 64);
+    root.to_owned()
+}
+
+#[test]
+fn a_published_root_proves_that_nothing_was_changed_since() {
+    let folder = with_a_run();
+    let root = root_of_a_run(&folder);
+    let command = format!("scorebox verify published --root {root}");
+    assert_snapshot!(folder.sh(&command).exits_with(0), @"");
+    // Another run of the same cases at another time has another root.
+    folder.sh(&format!("scorebox verify r --root {root}")).exits_with(1);
+    let database = folder.database("scorebox.db");
+    database.execute_batch("UPDATE cases SET output = '\"Rome\"' WHERE case_id = 'q2'").unwrap();
+    assert_snapshot!(folder.sh(&command).exits_with(1), @"");
+    database.execute_batch("UPDATE cases SET output = '\"Rom\"' WHERE case_id = 'q2'").unwrap();
+    folder.sh(&command).exits_with(0);
+    database.execute_batch("UPDATE components SET bytes = x'00' WHERE component = 1").unwrap();
+    let output = folder.sh(&command).exits_with(1);
+    assert!(output.stdout.contains("component of exact-match"), "{output}");
+}
+
+#[test]
+fn a_root_that_is_no_digest_is_refused() {
+    let folder = with_a_run();
+    assert_snapshot!(folder.sh("scorebox verify r --root abc").exits_with(2), @"");
+}
