@@ -81,6 +81,11 @@ impl ScorerArguments {
         sandbox.describe(bytes, &limits, grants).await.ok()
     }
 
+    /// How long one score may take, and reading the files for it.
+    pub fn timeout(&self) -> Result<Duration, Failure> {
+        Ok(self.limits.apply(Limits::default())?.timeout)
+    }
+
     /// Loads the scorer.
     pub async fn load(&self, sandbox: &Sandbox, bytes: &[u8]) -> Result<LoadedScorer, Failure> {
         let config = self.config.as_deref().map(parse_config).transpose()?.unwrap_or_default();

@@ -126,8 +126,11 @@ impl Run {
             .build()
             .map_err(|error| Failure::new(format!("cannot start: {error}")))?;
         let control = Arc::new(Control::default());
-        let report = runtime.block_on(self.run_suite(suite, cases, jobs, &sandbox, &control))?;
-        self.finish(&report)
+        let report = runtime.block_on(self.run_suite(suite, cases, jobs, &sandbox, &control));
+        let ended = report.and_then(|report| self.finish(&report));
+        // A thread that a file system keeps waiting does not keep the process alive.
+        runtime.shutdown_background();
+        ended
     }
 
     async fn run_suite(

@@ -1,6 +1,6 @@
 //! `scorebox score`: one scorer on one case, the result as JSON. Stores nothing.
 
-use std::{fs, io::Read as _, path::PathBuf};
+use std::{fs, io::Read as _, path::PathBuf, time::Duration};
 
 use scorebox::{
     case::{Case, Key},
@@ -133,11 +133,11 @@ impl CaseArguments {
         any.then(|| builder.build().map_err(Failure::from)).transpose()
     }
 
-    /// The files of the case, where a folder is named.
-    pub fn files(&self, case: &Case) -> Result<Option<Workspace>, Failure> {
+    /// The files of the case, where a folder is named; reading them may take so long.
+    pub async fn files(&self, case: &Case, time: Duration) -> Result<Option<Workspace>, Failure> {
         let Some(folder) = &self.workspace else { return Ok(None) };
         let folder = WorkspaceFolder::open(folder)?.without(&self.workspace_exclude)?;
-        Ok(Some(folder.read(case.workspace().unwrap_or("."))?))
+        Ok(Some(folder.read(case.workspace().unwrap_or("."), time).await?))
     }
 }
 
@@ -166,10 +166,10 @@ impl Score {
             Failure::new("there is nothing to score")
                 .hint("give the output with --output, or a whole case with --case")
         })?;
-        let files = self.case.files(&case)?;
         let source = self.scorer.source()?;
         let sandbox = global.sandbox(1)?;
-        let outcome = setup::small_runtime()?.block_on(async {
+        let outcome = setup::finish(setup::small_runtime()?, async {
+            let files = self.case.files(&case, self.scorer.timeout()?).await?;
             let scorer = self.scorer.load(&sandbox, &source.bytes).await?;
             let input = case.scorer_input(scorer.info().reads);
             let input = ScorerInput { workspace: files.as_ref(), ..input };
