@@ -3,14 +3,15 @@
 
 use std::{
     fmt,
-    fs::{self, File},
     io::{self, Read},
-    path::{Path, PathBuf},
+    path::PathBuf,
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
 };
+
+use crate::input_file::{self, Kind};
 
 use super::source_error::SourceError;
 
@@ -60,23 +61,24 @@ impl Source {
     /// none where that is not known before the end.
     pub(super) fn check(&self) -> Result<Option<u64>, SourceError> {
         let Origin::Path(path) = &self.origin else { return Ok(None) };
-        let metadata = inspect(path)?;
-        // Opening a pipe and closing it again would break it off.
-        if !metadata.is_file() {
-            return Ok(None);
+        let failed = |error| SourceError::opening(&self.name(), error);
+        match input_file::kind(path).map_err(failed)? {
+            // Opening a pipe and closing it again would break it off.
+            Kind::Pipe => Ok(None),
+            Kind::Regular { bytes } => {
+                input_file::open(path).map_err(failed)?;
+                Ok(Some(bytes))
+            }
         }
-        File::open(path).map_err(|error| SourceError::opening(&self.name(), error))?;
-        Ok(Some(metadata.len()))
     }
 
     /// Opens it; what is read is counted in `tally`.
     pub(super) fn open(self, tally: Arc<Tally>) -> Result<Counted, SourceError> {
         let reader: Box<dyn Read + Send> = match self.origin {
             Origin::Path(path) => {
-                inspect(&path)?;
-                let opened = File::open(&path);
-                let name = path.display().to_string();
-                Box::new(opened.map_err(|error| SourceError::opening(&name, error))?)
+                let opened = input_file::open(&path);
+                let failed = |error| SourceError::opening(&path.display().to_string(), error);
+                Box::new(opened.map_err(failed)?.0)
             }
             Origin::Stdin => Box::new(io::stdin()),
             Origin::Reader { reader, .. } => reader,
@@ -89,13 +91,6 @@ impl fmt::Debug for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Source").field(&self.name()).finish()
     }
-}
-
-/// What is at `path`, if it is no folder.
-fn inspect(path: &Path) -> Result<fs::Metadata, SourceError> {
-    let name = || path.display().to_string();
-    let metadata = fs::metadata(path).map_err(|error| SourceError::opening(&name(), error))?;
-    if metadata.is_dir() { Err(SourceError::Directory { name: name() }) } else { Ok(metadata) }
 }
 
 /// What was read from sources, seen from outside the decoders that read.

@@ -2,6 +2,8 @@
 
 use std::{fmt, io};
 
+use crate::input_file::InputFileError;
+
 /// How a source is compressed, told from its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compression {
@@ -36,6 +38,12 @@ pub enum SourceError {
     /// A folder stands where a file is expected.
     #[error("{name}: this is a folder, not a file of cases")]
     Directory {
+        /// The name as it was given.
+        name: String,
+    },
+    /// A device, a terminal or a socket stands where a file is expected.
+    #[error("{name}: this is a device, not a file of cases")]
+    Device {
         /// The name as it was given.
         name: String,
     },
@@ -102,13 +110,18 @@ pub enum SourceError {
 
 impl SourceError {
     /// The error that the opening of `name` ended in.
-    pub(super) fn opening(name: &str, error: io::Error) -> SourceError {
+    pub(super) fn opening(name: &str, error: InputFileError) -> SourceError {
         let name = name.to_owned();
-        match error.kind() {
-            io::ErrorKind::NotFound => SourceError::NotFound { name },
-            io::ErrorKind::IsADirectory => SourceError::Directory { name },
-            io::ErrorKind::PermissionDenied => SourceError::PermissionDenied { name },
-            _ => SourceError::CannotOpen { name, error },
+        match error {
+            InputFileError::NotFound => SourceError::NotFound { name },
+            InputFileError::Folder => SourceError::Directory { name },
+            InputFileError::Device => SourceError::Device { name },
+            InputFileError::PermissionDenied => SourceError::PermissionDenied { name },
+            InputFileError::Failed(error) => SourceError::CannotOpen { name, error },
+            // Of the content, which is not looked at here.
+            other @ (InputFileError::TooLarge { .. } | InputFileError::NotUtf8 { .. }) => {
+                SourceError::CannotOpen { name, error: io::Error::other(other) }
+            }
         }
     }
 
@@ -129,9 +142,8 @@ impl SourceError {
     /// What to do about it, where there is something to say.
     pub fn hint(&self) -> Option<String> {
         match self {
-            SourceError::NotFound { .. } => {
-                Some("a relative path starts at the folder where the command was started".to_owned())
-            }
+            SourceError::NotFound { .. } => InputFileError::NotFound.hint(),
+            SourceError::Device { .. } => InputFileError::Device.hint(),
             SourceError::Directory { name } => {
                 Some(format!("name the files in it: `{}/*.jsonl`", name.trim_end_matches('/')))
             }
