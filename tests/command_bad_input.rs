@@ -1,7 +1,8 @@
 //! Bad scorers, suites and cases: a clear error, and nothing is lost.
 
-use std::{fs, path::Path};
+use std::{fs, io::Write as _, path::Path};
 
+use flate2::{Compression, write::GzEncoder};
 use insta::assert_snapshot;
 
 use crate::fixture::Folder;
@@ -489,4 +490,39 @@ fn a_pipe_is_read_wherever_a_file_is() {
     ] {
         assert_eq!(folder.sh(command).exits_with(0).json()["scoresWritten"], 1, "{command}");
     }
+}
+
+fn gzip(text: &str) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(text.as_bytes()).unwrap();
+    encoder.finish().unwrap()
+}
+
+#[test]
+fn a_small_file_of_blank_lines_without_end_is_not_read_to_its_end() {
+    let folder = Folder::new();
+    let blank = gzip(&"\n".repeat(20_000_000));
+    assert!(blank.len() < 30_000, "{}", blank.len());
+    folder.write("blank.jsonl.gz", &blank);
+    assert_snapshot!(folder.sh("scorebox run -s exact-match blank.jsonl.gz"), @"
+    [stderr]
+    error: blank.jsonl.gz: nothing but blank lines from line 1 to line 1000001
+    hint: no more than a million blank lines in a row are read, nor 1 GiB of them; `grep '[^[:space:]]' FILE` leaves them out
+    [exit code 2]
+    ");
+    assert!(!folder.path("scorebox.db").exists());
+
+    let case = gzip(&format!("{GOOD}\n"));
+    folder.write("cases.jsonl.gz", [case, blank].concat());
+    let command = "scorebox run -s exact-match cases.jsonl.gz --on-bad-case skip --run-id r";
+    assert_snapshot!(folder.sh(command).exits_with(2).stderr, @"
+
+    run r: 1 case, 1 score in [time]
+    stored in scorebox.db; see them with: scorebox scores r
+    error: cases.jsonl.gz: nothing but blank lines from line 2 to line 1000002
+    hint: no more than a million blank lines in a row are read, nor 1 GiB of them; `grep '[^[:space:]]' FILE` leaves them out
+    stopped there; what was scored is kept. When it is mended, go on with:
+      scorebox run -s exact-match cases.jsonl.gz --on-bad-case skip --resume r
+    ");
+    assert_eq!(folder.rows("SELECT case_id, score FROM scores"), ["a | 1"]);
 }

@@ -95,7 +95,7 @@ impl fmt::Debug for Source {
 
 /// What was read from sources, seen from outside the decoders that read.
 #[derive(Debug, Default)]
-pub(super) struct Tally {
+pub(crate) struct Tally {
     bytes: AtomicU64,
     failed: AtomicBool,
 }

@@ -84,6 +84,16 @@ pub enum SourceError {
         #[source]
         error: io::Error,
     },
+    /// There are blank lines, and so many that no case is expected after them.
+    #[error("{name}: nothing but blank lines from line {first} to line {last}")]
+    OnlyBlank {
+        /// The name as it was given.
+        name: String,
+        /// The first of them, from 1.
+        first: u64,
+        /// The last of them that was read.
+        last: u64,
+    },
     /// The compressed data ends too early.
     #[error("{name}: the {compression} data ends too early, after line {line}")]
     Truncated {
@@ -150,6 +160,11 @@ impl SourceError {
             SourceError::StdinTwice => Some("name `-` once".to_owned()),
             SourceError::Unsupported { .. } => Some(
                 "cases are JSON Lines: one JSON object a line in UTF-8, plain or compressed with gzip or zstd"
+                    .to_owned(),
+            ),
+            SourceError::OnlyBlank { .. } => Some(
+                "no more than a million blank lines in a row are read, nor 1 GiB of them; \
+                 `grep '[^[:space:]]' FILE` leaves them out"
                     .to_owned(),
             ),
             SourceError::Truncated { name, .. } => {

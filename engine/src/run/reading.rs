@@ -76,7 +76,7 @@ impl Cases {
         on_bad_case: OnBadCase,
         control: &Control,
     ) -> Result<Cases, RunError> {
-        control.note_sources(reader.total_bytes());
+        control.note_sources(&reader);
         loop {
             match reader.next_case() {
                 Some(Ok(case)) => {
@@ -187,7 +187,7 @@ impl Cases {
                     continue;
                 }
             };
-            control.note_read(self.reader.bytes_read());
+            control.note_read();
             let maybe_seen = self.seen.note(case.id(), case.iteration(), case.attempt());
             match self.task(case, control)? {
                 Some(task) if maybe_seen || task.changed => {
