@@ -84,6 +84,7 @@ pub(crate) enum Kind {
     /// A regular file of so many bytes.
     Regular { bytes: u64 },
     /// A pipe, with a name or of the shell: `<(…)`, `/dev/stdin`.
+    #[cfg_attr(not(unix), allow(dead_code))]
     Pipe,
 }
 

@@ -38,6 +38,7 @@ mod reader;
 mod record;
 mod source;
 mod source_error;
+mod stop;
 #[cfg(test)]
 mod tests;
 

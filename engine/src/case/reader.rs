@@ -12,6 +12,7 @@ use super::{
     record::Case,
     source::{Source, Tally},
     source_error::{Compression, SourceError},
+    stop::StopSign,
 };
 
 /// The longest line that is read where nothing else is said, in bytes: 64 MiB.
@@ -40,6 +41,7 @@ pub struct CaseReader {
     count: u64,
     tally: Arc<Tally>,
     total_bytes: Option<u64>,
+    stop: StopSign,
 }
 
 /// The source that is being read.
@@ -95,6 +97,7 @@ impl CaseReader {
             count: 0,
             tally: Arc::default(),
             total_bytes: sizes.into_iter().sum(),
+            stop: StopSign::default(),
         })
     }
 
@@ -105,6 +108,13 @@ impl CaseReader {
     pub fn with_max_line_bytes(mut self, bytes: usize) -> CaseReader {
         self.max_line_bytes = bytes.min(u32::MAX as usize);
         self
+    }
+
+    /// Ends the reading when `stop` answers true: what would be read next is a [`ReadError::Source`] then. It
+    /// is asked before every piece that is read, and where standard input or a pipe has nothing to give every
+    /// 100 ms. On Windows, and for [`Source::reader`], nothing is asked while there is nothing to read.
+    pub fn stop_when(&mut self, stop: impl Fn() -> bool + Send + Sync + 'static) {
+        self.stop = StopSign::new(stop);
     }
 
     /// How many cases were read so far, that is non-blank lines, bad ones included. Still 0 after the
@@ -149,7 +159,7 @@ impl CaseReader {
         loop {
             let mut current = match self.current.take() {
                 Some(current) => current,
-                None => match open(self.sources.next()?, &self.tally) {
+                None => match open(self.sources.next()?, &self.tally, &self.stop) {
                     Ok(opened) => opened,
                     Err(error) => return Some(Err(error.into())),
                 },
@@ -217,9 +227,9 @@ fn too_long(limit: usize) -> Fault {
 }
 
 /// Opens `source` for reading lines.
-fn open(source: Source, tally: &Arc<Tally>) -> Result<Open, SourceError> {
+fn open(source: Source, tally: &Arc<Tally>, stop: &StopSign) -> Result<Open, SourceError> {
     let name = source.name();
-    match decode(source.open(Arc::clone(tally))?) {
+    match decode(source.open(Arc::clone(tally), stop.clone())?) {
         Ok(Decoded { text, compression }) => {
             Ok(Open { text, compression, name: name.into(), line: 0, blank: Blank::default() })
         }

@@ -13,7 +13,10 @@ use std::{
 
 use crate::input_file::{self, Kind};
 
-use super::source_error::SourceError;
+use super::{
+    source_error::SourceError,
+    stop::{StopSign, Waiting},
+};
 
 /// A stream of case lines, plain or compressed with gzip or zstd.
 pub struct Source {
@@ -72,18 +75,22 @@ impl Source {
         }
     }
 
-    /// Opens it; what is read is counted in `tally`.
-    pub(super) fn open(self, tally: Arc<Tally>) -> Result<Counted, SourceError> {
+    /// Opens it; what is read is counted in `tally`, and nothing more is read when the sign `stop` is up.
+    pub(super) fn open(self, tally: Arc<Tally>, stop: StopSign) -> Result<Counted, SourceError> {
+        let name = self.name();
+        let failed = |error| SourceError::opening(&name, error);
         let reader: Box<dyn Read + Send> = match self.origin {
             Origin::Path(path) => {
-                let opened = input_file::open(&path);
-                let failed = |error| SourceError::opening(&path.display().to_string(), error);
-                Box::new(opened.map_err(failed)?.0)
+                let (file, kind) = input_file::open(&path).map_err(failed)?;
+                match kind {
+                    Kind::Regular { .. } => Box::new(file),
+                    Kind::Pipe => Box::new(Waiting::new(file, stop.clone())),
+                }
             }
-            Origin::Stdin => Box::new(io::stdin()),
+            Origin::Stdin => Waiting::stdin(stop.clone()).map_err(|error| failed(error.into()))?,
             Origin::Reader { reader, .. } => reader,
         };
-        Ok(Counted { reader, tally })
+        Ok(Counted { reader, tally, stop })
     }
 }
 
@@ -112,15 +119,16 @@ impl Tally {
     }
 }
 
-/// A reader that keeps a [`Tally`].
+/// A reader that keeps a [`Tally`], and ends when it is to stop.
 pub(super) struct Counted {
     reader: Box<dyn Read + Send>,
     tally: Arc<Tally>,
+    stop: StopSign,
 }
 
 impl Read for Counted {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let result = self.reader.read(buffer);
+        let result = self.stop.check().and_then(|()| self.reader.read(buffer));
         match &result {
             Ok(count) => {
                 self.tally.bytes.fetch_add(*count as u64, Ordering::Relaxed);
