@@ -60,7 +60,8 @@ fn a_part_of_a_case_can_be_in_a_file() {
     assert_eq!(output.exits_with(0).json()["score"], 1.0);
     assert_snapshot!(folder.sh("scorebox score contains --output @none.json"), @"
     [stderr]
-    error: cannot read `none.json`: No such file or directory (os error 2)
+    error: cannot read `none.json`: no such file
+    hint: a relative path starts at the folder where the command was started
     [exit code 2]
     ");
 }

@@ -185,3 +185,76 @@ fn reading_without_end_is_ended() {
     let answer = folder.sh(&without_end).exits_with(1).json();
     assert_eq!(answer["error"]["kind"], "timed-out");
 }
+
+#[test]
+fn a_pipe_that_a_task_left_is_not_opened_and_holds_nothing_up() {
+    let folder = with_files();
+    folder.sh("mkfifo work/one/a-pipe work/two/a-pipe").exits_with(0);
+    folder.sh(&format!("{RUN} --workspace work")).exits_with(1);
+    assert_snapshot!(folder.sh("scorebox scores r --case a"), @"
+    case  scorer   score  reason
+    a     reader  0.2000  README, src/main.rs (while it was configured: the case has no workspace: no folder is named for it)
+    [exit code 0]
+    ");
+    let score = "scorebox score ./reader.wasm --output null --grant workspace --workspace";
+    assert_eq!(folder.sh(&format!("{score} work/one")).exits_with(0).json()["score"], 0.2);
+    assert_snapshot!(folder.sh(&format!("{score} work/one/a-pipe")), @"
+    [stderr]
+    error: cannot read the folder `work/one/a-pipe` of the workspace: Not a directory (os error 20)
+    hint: a case names its folder in `workspace`, below the one that --workspace names
+    [exit code 2]
+    ");
+}
+
+/// Thousands of files are not read within a millisecond on any machine.
+#[test]
+fn files_that_take_longer_to_read_than_a_score_may_are_a_time_out() {
+    let folder = with_files();
+    folder.sh("cd work/two && seq 5000 | xargs touch").exits_with(0);
+    folder.sh(&format!("{RUN} --workspace work --timeout 1ms")).exits_with(1);
+    let row =
+        "SELECT case_id, status, error_kind, error_message, fuel FROM scores WHERE case_id = 'b'";
+    assert_snapshot!(folder.rows(row).join("\n"), @"b | error | timed-out | reading the files of the case took longer than [time] | 0");
+    assert_snapshot!(folder.sh("scorebox verify r --case-id b --workspace work"), @"
+    score           verdict         what                                        stored  computed
+    r:reader:0:0:b  not verifiable  it timed out, which depends on the machine
+    [stderr]
+    0 verified, 0 different, 1 not verifiable
+    [exit code 1]
+    ");
+
+    let score = "scorebox score ./reader.wasm --output null --grant workspace --workspace work/two";
+    assert_snapshot!(folder.sh(&format!("{score} --timeout 1ms")), @"
+    [stderr]
+    error: reading the files of the case took longer than [time]
+    hint: reading the files may take as long as a score: leave out what need not be looked at, or raise the scorer's `timeout`
+    [exit code 2]
+    ");
+}
+
+/// Every scorer has its own time, and one that has none left takes nothing from the next.
+#[test]
+fn a_scorer_with_more_time_reads_the_files_that_another_had_no_time_for() {
+    let folder = with_files();
+    folder.sh("cd work/two && seq 5000 | xargs touch").exits_with(0);
+    folder.write(
+        "suite.toml",
+        r#"
+        [scorers.hasty]
+        use = "./reader.wasm"
+        grants = ["workspace"]
+        limits = { timeout = "1ms" }
+        [scorers.patient]
+        use = "./reader.wasm"
+        grants = ["workspace"]
+        limits = { timeout = "10min" }
+        "#,
+    );
+    folder.write("cases.jsonl", r#"{"id": "b", "output": null, "workspace": "two"}"#);
+    folder.sh("scorebox run suite.toml cases.jsonl -q --run-id r --workspace work").exits_with(1);
+    let rows = "SELECT scorer_id, status, error_kind, score FROM scores ORDER BY 1";
+    assert_snapshot!(folder.rows(rows).join("\n"), @"
+    hasty | error | timed-out | null
+    patient | scored | null | 1
+    ");
+}

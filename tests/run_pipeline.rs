@@ -324,3 +324,20 @@ async fn a_writer_that_fails_halfway_ends_the_run_and_nobody_waits_for_it() {
     assert!(error.hint().is_some());
     assert!(rows(&database).len() <= 7500);
 }
+
+/// Whoever waits sees that something is read, also as long as nothing of it is a case.
+#[tokio::test]
+async fn how_far_a_run_is_counts_what_is_no_case() {
+    let folder = tempfile::tempdir().unwrap();
+    let attempt = Attempt {
+        on_bad_case: OnBadCase::Skip,
+        ..Attempt::new(&folder, suite(&[("same", "exact-match", json!({}))]))
+    };
+    let control = Arc::clone(&attempt.control);
+    let lines = "\nno case\n\n".repeat(1000);
+    let size = lines.len() as u64;
+    let error = attempt.run(text(lines)).await.unwrap_err();
+    assert!(matches!(error, RunError::NoCases { .. }), "{error}");
+    let progress = control.progress();
+    assert_eq!((progress.bytes_read, progress.cases_bad), (size, 1000));
+}

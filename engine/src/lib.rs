@@ -27,12 +27,14 @@
 //! - [`stats`]: what many scores say together; pure functions.
 //! - [`report`]: from data to text; pure functions.
 //! - [`build`]: from a Rust crate to a component.
+//! - [`input_file`]: files that a user names, read within a bound.
 //! - [`digest`]: the SHA-256 that names components, configurations and cases.
 
 pub mod build;
 pub mod case;
 pub mod contract;
 pub mod digest;
+pub mod input_file;
 pub mod registry;
 pub mod report;
 pub mod run;

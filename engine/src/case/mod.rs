@@ -18,6 +18,7 @@
 //! - The same key twice in one line is an error, and so is nesting deeper than [`MAX_DEPTH`].
 //! - A [`Mapping`] says where a key's value lies instead; it wins over a key of that name, and where
 //!   it points to nothing, the key is absent.
+//! - Blank lines are passed over, up to a million in a row.
 //! - A bad line is a [`BadCase`] and the next line follows; a [`SourceError`] ends the reading.
 
 mod builder;
@@ -37,6 +38,7 @@ mod reader;
 mod record;
 mod source;
 mod source_error;
+mod stop;
 #[cfg(test)]
 mod tests;
 
@@ -48,4 +50,5 @@ pub use mapping::{Mapping, MappingError};
 pub use reader::{CaseReader, DEFAULT_MAX_LINE_BYTES};
 pub use record::{Case, MAX_ID_BYTES, MAX_REPEAT};
 pub use source::Source;
+pub(crate) use source::Tally;
 pub use source_error::{Compression, SourceError};

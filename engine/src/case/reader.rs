@@ -12,10 +12,17 @@ use super::{
     record::Case,
     source::{Source, Tally},
     source_error::{Compression, SourceError},
+    stop::StopSign,
 };
 
 /// The longest line that is read where nothing else is said, in bytes: 64 MiB.
 pub const DEFAULT_MAX_LINE_BYTES: usize = 64 * 1024 * 1024;
+
+/// Blank lines in a row after which nothing more is read. A few kilobytes of compressed data hold a billion of
+/// them, and nobody who waits for a case would know why none comes.
+const MOST_BLANK_LINES: u64 = 1_000_000;
+/// Bytes of blank lines in a row after which nothing more is read: 1 GiB, for a line of blanks may be long.
+const MOST_BLANK_BYTES: u64 = 1 << 30;
 
 /// The mark that some editors put at the start of a file.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
@@ -34,6 +41,7 @@ pub struct CaseReader {
     count: u64,
     tally: Arc<Tally>,
     total_bytes: Option<u64>,
+    stop: StopSign,
 }
 
 /// The source that is being read.
@@ -42,6 +50,23 @@ struct Open {
     compression: Compression,
     name: Arc<str>,
     line: u64,
+    blank: Blank,
+}
+
+/// The blank lines since the last line that was none.
+#[derive(Default)]
+struct Blank {
+    lines: u64,
+    bytes: u64,
+}
+
+impl Blank {
+    /// Notes a blank line of so many bytes; whether there are too many now.
+    fn add(&mut self, bytes: usize) -> bool {
+        self.lines += 1;
+        self.bytes = self.bytes.saturating_add(bytes as u64);
+        self.lines > MOST_BLANK_LINES || self.bytes > MOST_BLANK_BYTES
+    }
 }
 
 impl std::fmt::Debug for Open {
@@ -72,6 +97,7 @@ impl CaseReader {
             count: 0,
             tally: Arc::default(),
             total_bytes: sizes.into_iter().sum(),
+            stop: StopSign::default(),
         })
     }
 
@@ -84,6 +110,13 @@ impl CaseReader {
         self
     }
 
+    /// Ends the reading when `stop` answers true: what would be read next is a [`ReadError::Source`] then. It
+    /// is asked before every piece that is read, and where standard input or a pipe has nothing to give every
+    /// 100 ms. On Windows, and for [`Source::reader`], nothing is asked while there is nothing to read.
+    pub fn stop_when(&mut self, stop: impl Fn() -> bool + Send + Sync + 'static) {
+        self.stop = StopSign::new(stop);
+    }
+
     /// How many cases were read so far, that is non-blank lines, bad ones included. Still 0 after the
     /// last: the sources are empty.
     pub fn cases_read(&self) -> u64 {
@@ -93,6 +126,11 @@ impl CaseReader {
     /// Whether the next line is in memory already, so that reading it waits for nothing.
     pub fn is_next_line_buffered(&self) -> bool {
         self.current.as_ref().is_some_and(|open| open.text.buffered().contains(&b'\n'))
+    }
+
+    /// What is noted of the reading while it is under way.
+    pub(crate) fn tally(&self) -> Arc<Tally> {
+        Arc::clone(&self.tally)
     }
 
     /// How many bytes were taken from the sources so far, before decompression; up to 128 KiB ahead
@@ -121,7 +159,7 @@ impl CaseReader {
         loop {
             let mut current = match self.current.take() {
                 Some(current) => current,
-                None => match open(self.sources.next()?, &self.tally) {
+                None => match open(self.sources.next()?, &self.tally, &self.stop) {
                     Ok(opened) => opened,
                     Err(error) => return Some(Err(error.into())),
                 },
@@ -132,8 +170,14 @@ impl CaseReader {
                 Ok(found) => {
                     current.line += 1;
                     let location = Location { source: current.name.clone(), line: current.line };
+                    let case = self.take_up(&found, location);
+                    if case.is_some() {
+                        current.blank = Blank::default();
+                    } else if current.blank.add(self.buffer.len()) {
+                        return Some(Err(nothing_but_blank(&current).into()));
+                    }
                     self.current = Some(current);
-                    if let Some(case) = self.take_up(&found, location) {
+                    if let Some(case) = case {
                         return Some(case.map_err(ReadError::from));
                     }
                 }
@@ -183,15 +227,21 @@ fn too_long(limit: usize) -> Fault {
 }
 
 /// Opens `source` for reading lines.
-fn open(source: Source, tally: &Arc<Tally>) -> Result<Open, SourceError> {
+fn open(source: Source, tally: &Arc<Tally>, stop: &StopSign) -> Result<Open, SourceError> {
     let name = source.name();
-    match decode(source.open(Arc::clone(tally))?) {
+    match decode(source.open(Arc::clone(tally), stop.clone())?) {
         Ok(Decoded { text, compression }) => {
-            Ok(Open { text, compression, name: name.into(), line: 0 })
+            Ok(Open { text, compression, name: name.into(), line: 0, blank: Blank::default() })
         }
         Err(NotDecoded::Unsupported(format)) => Err(SourceError::Unsupported { name, format }),
         Err(NotDecoded::Failed(error)) => Err(SourceError::Read { name, line: 0, error }),
     }
+}
+
+/// Where the blank lines are that end the reading of `current`.
+fn nothing_but_blank(current: &Open) -> SourceError {
+    let first = current.line.saturating_sub(current.blank.lines) + 1;
+    SourceError::OnlyBlank { name: current.name.to_string(), first, last: current.line }
 }
 
 /// What `error` means that came from reading a line of `current`.

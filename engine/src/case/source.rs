@@ -3,16 +3,20 @@
 
 use std::{
     fmt,
-    fs::{self, File},
     io::{self, Read},
-    path::{Path, PathBuf},
+    path::PathBuf,
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
 };
 
-use super::source_error::SourceError;
+use crate::input_file::{self, Kind};
+
+use super::{
+    source_error::SourceError,
+    stop::{StopSign, Waiting},
+};
 
 /// A stream of case lines, plain or compressed with gzip or zstd.
 pub struct Source {
@@ -60,28 +64,33 @@ impl Source {
     /// none where that is not known before the end.
     pub(super) fn check(&self) -> Result<Option<u64>, SourceError> {
         let Origin::Path(path) = &self.origin else { return Ok(None) };
-        let metadata = inspect(path)?;
-        // Opening a pipe and closing it again would break it off.
-        if !metadata.is_file() {
-            return Ok(None);
+        let failed = |error| SourceError::opening(&self.name(), error);
+        match input_file::kind(path).map_err(failed)? {
+            // Opening a pipe and closing it again would break it off.
+            Kind::Pipe => Ok(None),
+            Kind::Regular { bytes } => {
+                input_file::open(path).map_err(failed)?;
+                Ok(Some(bytes))
+            }
         }
-        File::open(path).map_err(|error| SourceError::opening(&self.name(), error))?;
-        Ok(Some(metadata.len()))
     }
 
-    /// Opens it; what is read is counted in `tally`.
-    pub(super) fn open(self, tally: Arc<Tally>) -> Result<Counted, SourceError> {
+    /// Opens it; what is read is counted in `tally`, and nothing more is read when the sign `stop` is up.
+    pub(super) fn open(self, tally: Arc<Tally>, stop: StopSign) -> Result<Counted, SourceError> {
+        let name = self.name();
+        let failed = |error| SourceError::opening(&name, error);
         let reader: Box<dyn Read + Send> = match self.origin {
             Origin::Path(path) => {
-                inspect(&path)?;
-                let opened = File::open(&path);
-                let name = path.display().to_string();
-                Box::new(opened.map_err(|error| SourceError::opening(&name, error))?)
+                let (file, kind) = input_file::open(&path).map_err(failed)?;
+                match kind {
+                    Kind::Regular { .. } => Box::new(file),
+                    Kind::Pipe => Box::new(Waiting::new(file, stop.clone())),
+                }
             }
-            Origin::Stdin => Box::new(io::stdin()),
+            Origin::Stdin => Waiting::stdin(stop.clone()).map_err(|error| failed(error.into()))?,
             Origin::Reader { reader, .. } => reader,
         };
-        Ok(Counted { reader, tally })
+        Ok(Counted { reader, tally, stop })
     }
 }
 
@@ -91,16 +100,9 @@ impl fmt::Debug for Source {
     }
 }
 
-/// What is at `path`, if it is no folder.
-fn inspect(path: &Path) -> Result<fs::Metadata, SourceError> {
-    let name = || path.display().to_string();
-    let metadata = fs::metadata(path).map_err(|error| SourceError::opening(&name(), error))?;
-    if metadata.is_dir() { Err(SourceError::Directory { name: name() }) } else { Ok(metadata) }
-}
-
 /// What was read from sources, seen from outside the decoders that read.
 #[derive(Debug, Default)]
-pub(super) struct Tally {
+pub(crate) struct Tally {
     bytes: AtomicU64,
     failed: AtomicBool,
 }
@@ -117,15 +119,16 @@ impl Tally {
     }
 }
 
-/// A reader that keeps a [`Tally`].
+/// A reader that keeps a [`Tally`], and ends when it is to stop.
 pub(super) struct Counted {
     reader: Box<dyn Read + Send>,
     tally: Arc<Tally>,
+    stop: StopSign,
 }
 
 impl Read for Counted {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let result = self.reader.read(buffer);
+        let result = self.stop.check().and_then(|()| self.reader.read(buffer));
         match &result {
             Ok(count) => {
                 self.tally.bytes.fetch_add(*count as u64, Ordering::Relaxed);

@@ -2,6 +2,8 @@
 
 use std::{fmt, io};
 
+use crate::input_file::InputFileError;
+
 /// How a source is compressed, told from its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compression {
@@ -36,6 +38,12 @@ pub enum SourceError {
     /// A folder stands where a file is expected.
     #[error("{name}: this is a folder, not a file of cases")]
     Directory {
+        /// The name as it was given.
+        name: String,
+    },
+    /// A device, a terminal or a socket stands where a file is expected.
+    #[error("{name}: this is a device, not a file of cases")]
+    Device {
         /// The name as it was given.
         name: String,
     },
@@ -76,6 +84,16 @@ pub enum SourceError {
         #[source]
         error: io::Error,
     },
+    /// There are blank lines, and so many that no case is expected after them.
+    #[error("{name}: nothing but blank lines from line {first} to line {last}")]
+    OnlyBlank {
+        /// The name as it was given.
+        name: String,
+        /// The first of them, from 1.
+        first: u64,
+        /// The last of them that was read.
+        last: u64,
+    },
     /// The compressed data ends too early.
     #[error("{name}: the {compression} data ends too early, after line {line}")]
     Truncated {
@@ -102,13 +120,18 @@ pub enum SourceError {
 
 impl SourceError {
     /// The error that the opening of `name` ended in.
-    pub(super) fn opening(name: &str, error: io::Error) -> SourceError {
+    pub(super) fn opening(name: &str, error: InputFileError) -> SourceError {
         let name = name.to_owned();
-        match error.kind() {
-            io::ErrorKind::NotFound => SourceError::NotFound { name },
-            io::ErrorKind::IsADirectory => SourceError::Directory { name },
-            io::ErrorKind::PermissionDenied => SourceError::PermissionDenied { name },
-            _ => SourceError::CannotOpen { name, error },
+        match error {
+            InputFileError::NotFound => SourceError::NotFound { name },
+            InputFileError::Folder => SourceError::Directory { name },
+            InputFileError::Device => SourceError::Device { name },
+            InputFileError::PermissionDenied => SourceError::PermissionDenied { name },
+            InputFileError::Failed(error) => SourceError::CannotOpen { name, error },
+            // Of the content, which is not looked at here.
+            other @ (InputFileError::TooLarge { .. } | InputFileError::NotUtf8 { .. }) => {
+                SourceError::CannotOpen { name, error: io::Error::other(other) }
+            }
         }
     }
 
@@ -129,15 +152,19 @@ impl SourceError {
     /// What to do about it, where there is something to say.
     pub fn hint(&self) -> Option<String> {
         match self {
-            SourceError::NotFound { .. } => {
-                Some("a relative path starts at the folder where the command was started".to_owned())
-            }
+            SourceError::NotFound { .. } => InputFileError::NotFound.hint(),
+            SourceError::Device { .. } => InputFileError::Device.hint(),
             SourceError::Directory { name } => {
                 Some(format!("name the files in it: `{}/*.jsonl`", name.trim_end_matches('/')))
             }
             SourceError::StdinTwice => Some("name `-` once".to_owned()),
             SourceError::Unsupported { .. } => Some(
                 "cases are JSON Lines: one JSON object a line in UTF-8, plain or compressed with gzip or zstd"
+                    .to_owned(),
+            ),
+            SourceError::OnlyBlank { .. } => Some(
+                "no more than a million blank lines in a row are read, nor 1 GiB of them; \
+                 `grep '[^[:space:]]' FILE` leaves them out"
                     .to_owned(),
             ),
             SourceError::Truncated { name, .. } => {

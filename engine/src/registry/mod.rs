@@ -9,12 +9,14 @@ use std::{
     borrow::Cow,
     collections::BTreeMap,
     fmt,
-    fs::File,
-    io::{self, Read as _},
+    io::Read as _,
     path::{Path, PathBuf},
 };
 
-use crate::contract::ScorerInfo;
+use crate::{
+    contract::ScorerInfo,
+    input_file::{self, InputFileError},
+};
 
 /// Bytes of a file that are read: one more than the sandbox takes, so that it can say that the file is
 /// too large.
@@ -101,7 +103,7 @@ pub enum RegistryError {
         /// The file.
         path: PathBuf,
         /// Why not.
-        source: std::io::Error,
+        source: InputFileError,
     },
     /// The path is a folder.
     #[error("the scorer `{}` is a folder", .0.display())]
@@ -125,7 +127,7 @@ impl RegistryError {
             RegistryError::Folder(_) => Some(
                 "name the .wasm file; `scorebox build` makes one from the folder of a crate".into(),
             ),
-            RegistryError::Unreadable { .. } => None,
+            RegistryError::Unreadable { source, .. } => source.hint(),
         }
     }
 }
@@ -196,12 +198,12 @@ impl Registry {
     pub fn resolve(&self, reference: &Reference) -> Result<ScorerSource, RegistryError> {
         match reference {
             Reference::Name(name) => self.get(name).cloned(),
-            Reference::File(path) if path.is_dir() => Err(RegistryError::Folder(path.clone())),
             Reference::File(path) => match read_bounded(path) {
                 Ok(bytes) => Ok(ScorerSource {
                     bytes: Cow::Owned(bytes),
                     origin: Origin::File(path.clone()),
                 }),
+                Err(InputFileError::Folder) => Err(RegistryError::Folder(path.clone())),
                 Err(source) => Err(RegistryError::Unreadable { path: path.clone(), source }),
             },
         }
@@ -209,9 +211,10 @@ impl Registry {
 }
 
 /// The file, or as much of it as shows that it is too large to be a component.
-fn read_bounded(path: &Path) -> io::Result<Vec<u8>> {
+fn read_bounded(path: &Path) -> Result<Vec<u8>, InputFileError> {
     let mut bytes = Vec::new();
-    File::open(path)?.take(MOST_FILE_BYTES).read_to_end(&mut bytes)?;
+    let (file, _) = input_file::open(path)?;
+    file.take(MOST_FILE_BYTES).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 

@@ -2,9 +2,11 @@
 //! started it share. Decides nothing.
 
 use std::sync::{
-    Mutex, MutexGuard, PoisonError,
+    Arc, Mutex, MutexGuard, OnceLock, PoisonError,
     atomic::{AtomicBool, AtomicU64, Ordering},
 };
+
+use crate::case::{CaseReader, Tally};
 
 /// Why a run ended before its last case.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,7 +77,8 @@ pub struct Control {
     scores_written: AtomicU64,
     errors: AtomicU64,
     scores_reused: AtomicU64,
-    bytes_read: AtomicU64,
+    /// Of the sources; noted by whoever reads them, also as long as no case comes of it.
+    bytes_read: OnceLock<Arc<Tally>>,
     bytes_total: AtomicU64,
 }
 
@@ -120,7 +123,7 @@ impl Control {
             scores_written: read(&self.scores_written),
             errors: read(&self.errors),
             scores_reused: read(&self.scores_reused),
-            bytes_read: read(&self.bytes_read),
+            bytes_read: self.bytes_read.get().map_or(0, |tally| tally.bytes()),
             bytes_total: Some(read(&self.bytes_total)).filter(|bytes| *bytes > 0),
         }
     }
@@ -130,13 +133,13 @@ impl Control {
         locked(&self.bad_cases).clone()
     }
 
-    pub(super) fn note_sources(&self, bytes_total: Option<u64>) {
-        self.bytes_total.store(bytes_total.unwrap_or(0), Ordering::Relaxed);
+    pub(super) fn note_sources(&self, reader: &CaseReader) {
+        self.bytes_total.store(reader.total_bytes().unwrap_or(0), Ordering::Relaxed);
+        self.bytes_read.get_or_init(|| reader.tally());
     }
 
-    pub(super) fn note_read(&self, bytes_read: u64) {
+    pub(super) fn note_read(&self) {
         self.cases_read.fetch_add(1, Ordering::Relaxed);
-        self.bytes_read.store(bytes_read, Ordering::Relaxed);
     }
 
     pub(super) fn note_finished_before(&self) {

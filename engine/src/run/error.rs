@@ -45,6 +45,9 @@ pub enum RunError {
         /// What is wrong with the first line that is no case, where there are lines.
         first_bad: Option<String>,
     },
+    /// It was stopped before there was a case; there is no run to go on with.
+    #[error("the run was stopped before its first case and has stored nothing")]
+    Stopped,
     /// The run that is to be resumed was another one.
     #[error("the run `{run}` cannot be resumed like this: {reason}")]
     NotTheSame {
@@ -73,6 +76,7 @@ impl RunError {
                 "name the same scorers with the same configurations, limits and grants, or start a new run"
                     .into(),
             ),
+            RunError::Stopped => None,
             RunError::Store(error) => Some(error.hint()),
             RunError::Broken(_) => Some("this is a bug in scorebox; please report it".into()),
         }

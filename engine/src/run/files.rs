@@ -1,6 +1,8 @@
 //! The files that a task left, of one case: read once, and only where a scorer may see them. Knows no queue
 //! and no database.
 
+use std::time::Duration;
+
 use crate::{
     case::Case,
     digest::Digest,
@@ -22,11 +24,12 @@ impl<'a> CaseFiles<'a> {
     }
 
     /// Scores the case; answers with the digest of what the scorer was fed as well. Nothing runs where the
-    /// files cannot be read: that is an `invalid-input`.
+    /// files cannot be read: that is an `invalid-input`, or a `timed-out` where reading them takes longer than
+    /// one of this scorer's scores may.
     pub(crate) async fn score(&mut self, scorer: &LoadedScorer) -> (Outcome, Digest) {
         let mut input = self.case.scorer_input(scorer.info().reads);
         let files = match scorer.reads_workspace() {
-            true => self.get().await,
+            true => self.get(scorer.limits().timeout).await,
             false => Ok(None),
         };
         match files {
@@ -39,27 +42,32 @@ impl<'a> CaseFiles<'a> {
     }
 
     /// The files; none where the case names no folder, or there is no folder of folders.
-    async fn get(&mut self) -> Result<Option<Workspace>, ScoreError> {
-        if self.read.is_none() {
-            self.read = Some(read(self.case, self.folder).await);
+    async fn get(&mut self, time: Duration) -> Result<Option<Workspace>, ScoreError> {
+        if let Some(read) = &self.read {
+            return read.clone();
         }
-        self.read.clone().unwrap_or(Ok(None))
+        let read = read(self.case, self.folder, time).await;
+        // Another scorer may have more time.
+        if !read.as_ref().is_err_and(|error| error.kind == ErrorKind::TimedOut) {
+            self.read = Some(read.clone());
+        }
+        read
     }
 }
 
 async fn read(
     case: &Case,
     folder: Option<&WorkspaceFolder>,
+    time: Duration,
 ) -> Result<Option<Workspace>, ScoreError> {
     let (Some(folder), Some(name)) = (folder, case.workspace()) else { return Ok(None) };
-    let (folder, name) = (folder.clone(), name.to_owned());
-    let read = tokio::task::spawn_blocking(move || folder.read(&name)).await;
-    match read {
-        Ok(read) => read.map(Some).map_err(unreadable),
-        Err(broken) => Err(ScoreError::new(ErrorKind::InvalidInput, broken.to_string())),
-    }
+    folder.read(name, time).await.map(Some).map_err(unreadable)
 }
 
 fn unreadable(error: WorkspaceError) -> ScoreError {
-    ScoreError::new(ErrorKind::InvalidInput, error.to_string()).hint(error.hint())
+    let kind = match error {
+        WorkspaceError::TookTooLong { .. } => ErrorKind::TimedOut,
+        _ => ErrorKind::InvalidInput,
+    };
+    ScoreError::new(kind, error.to_string()).hint(error.hint())
 }

@@ -148,7 +148,7 @@ pub struct RunReport {
 /// # Errors
 /// Where there is nothing to score, or the database does not take it. What was committed before is
 /// kept. A bad case, a source that breaks off and a stop by the user are no errors of the run: they
-/// are in its report.
+/// are in its report. A stop before the first case is one, for there is no run then.
 pub async fn run(request: RunRequest, control: Arc<Control>) -> Result<RunReport, RunError> {
     let started = Instant::now();
     let mut cases = reading::Cases::begin(request.cases, request.on_bad_case, &control)?;

@@ -74,33 +74,39 @@ impl Cases {
     pub(super) fn begin(
         mut reader: CaseReader,
         on_bad_case: OnBadCase,
-        control: &Control,
+        control: &Arc<Control>,
     ) -> Result<Cases, RunError> {
-        control.note_sources(reader.total_bytes());
-        loop {
+        control.note_sources(&reader);
+        let watched = Arc::clone(control);
+        reader.stop_when(move || watched.is_reading_ended());
+        while !control.is_stopping() {
             match reader.next_case() {
-                Some(Ok(case)) => {
-                    let room = Room::new(ROOM_FOR_CASES);
-                    return Ok(Cases {
-                        reader,
-                        first: Some(case),
-                        on_bad_case,
-                        earlier: None,
-                        reuse: None,
-                        room,
-                        seen: Seen::new(),
-                        doubtful: None,
-                    });
-                }
+                Some(Ok(case)) => return Ok(Cases::new(reader, case, on_bad_case)),
                 Some(Err(ReadError::BadCase(bad))) if on_bad_case == OnBadCase::Skip => {
                     control.note_bad_case(bad.to_string());
                 }
+                // What was stopped says that it was.
+                Some(Err(_)) if control.is_stopping() => {}
                 Some(Err(error)) => return Err(error.into()),
                 None => {
                     let first_bad = control.bad_cases().into_iter().next();
                     return Err(RunError::NoCases { first_bad });
                 }
             }
+        }
+        Err(RunError::Stopped)
+    }
+
+    fn new(reader: CaseReader, first: Case, on_bad_case: OnBadCase) -> Cases {
+        Cases {
+            reader,
+            first: Some(first),
+            on_bad_case,
+            earlier: None,
+            reuse: None,
+            room: Room::new(ROOM_FOR_CASES),
+            seen: Seen::new(),
+            doubtful: None,
         }
     }
 
@@ -187,7 +193,7 @@ impl Cases {
                     continue;
                 }
             };
-            control.note_read(self.reader.bytes_read());
+            control.note_read();
             let maybe_seen = self.seen.note(case.id(), case.iteration(), case.attempt());
             match self.task(case, control)? {
                 Some(task) if maybe_seen || task.changed => {

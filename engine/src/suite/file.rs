@@ -1,11 +1,12 @@
 //! The suite file as written (TOML). Every complaint names line and column. Looks no scorer up.
 
-use std::{collections::BTreeMap, fs::File, io::Read as _, ops::Range, path::Path, thread};
+use std::{collections::BTreeMap, ops::Range, path::Path, thread};
 
 use serde::Deserialize;
 use toml::Spanned;
 
 use crate::{
+    input_file::{self, MOST_CONFIGURATION_BYTES},
     registry::Reference,
     sandbox::{Grant, Limits, ScorerConfig},
 };
@@ -14,8 +15,6 @@ use super::{LimitOverrides, Place, ScorerId, Suite, SuiteError, SuiteScorer};
 
 /// The version of the format.
 pub(super) const VERSION: u32 = 1;
-/// Bytes of a suite file that is read at all.
-const MOST_BYTES: u64 = 16 << 20;
 
 /// How deep a configuration may be nested. Readers of JSON read 127 levels, and it stands in some objects
 /// more: in the suite as it is stored, in a receipt.
@@ -53,19 +52,13 @@ struct ScorerTable {
 
 pub(super) fn read(path: &Path) -> Result<Suite, SuiteError> {
     let unreadable = |source| SuiteError::Unreadable { path: path.to_owned(), source };
-    let mut text = String::new();
-    let file = File::open(path).map_err(unreadable)?;
-    // Whatever is there, it is read no further: a device has no length.
-    file.take(MOST_BYTES + 1).read_to_string(&mut text).map_err(unreadable)?;
-    if text.len() as u64 > MOST_BYTES {
-        return Err(unreadable(std::io::Error::other("it is larger than 16 MiB")));
-    }
+    let text = input_file::read_text(path, MOST_CONFIGURATION_BYTES).map_err(unreadable)?;
     let parsing = || parse(path, &text);
     let thread = thread::Builder::new().stack_size(DEEP_STACK_BYTES);
     thread::scope(|scope| match thread.spawn_scoped(scope, parsing).map(|thread| thread.join()) {
         Ok(Ok(suite)) => suite,
         Ok(Err(panic)) => std::panic::resume_unwind(panic),
-        Err(error) => Err(unreadable(error)),
+        Err(error) => Err(unreadable(error.into())),
     })
 }
 

@@ -18,6 +18,7 @@ use serde::Serialize;
 
 use crate::{
     digest::Digest,
+    input_file::InputFileError,
     registry::Reference,
     sandbox::{Grants, Limits, ScorerConfig},
 };
@@ -108,7 +109,7 @@ pub enum SuiteError {
         /// The file.
         path: PathBuf,
         /// Why not.
-        source: std::io::Error,
+        source: InputFileError,
     },
     /// The file says what it may not.
     #[error("{place}: {reason}")]
@@ -156,7 +157,7 @@ impl SuiteError {
             SuiteError::NoScorers => {
                 Some("name one with `-s`, or write a suite file; `scorebox scorers` lists the built-in ones".into())
             }
-            SuiteError::Unreadable { .. } => None,
+            SuiteError::Unreadable { source, .. } => source.hint(),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Why the files of a task cannot be had. Only the words.
 
-use std::io;
+use std::{io, time::Duration};
 
 use super::folder::{
     MAX_WORKSPACE_BYTES, MAX_WORKSPACE_DEPTH, MAX_WORKSPACE_ENTRIES, MAX_WORKSPACE_FILES,
@@ -57,6 +57,12 @@ pub enum WorkspaceError {
         /// What is wrong with it.
         why: String,
     },
+    /// The time for reading is over.
+    #[error("reading the files of the case took longer than {} ms", time.as_millis())]
+    TookTooLong {
+        /// How long it may take.
+        time: Duration,
+    },
     /// Deeper than is read.
     #[error("the workspace has folders more than {MAX_WORKSPACE_DEPTH} deep: `{path}`")]
     TooDeep {
@@ -80,6 +86,10 @@ impl WorkspaceError {
             }
             WorkspaceError::Pattern { .. } => {
                 "name a path from a case's folder or a glob, such as `target` or `**/*.log`"
+            }
+            WorkspaceError::TookTooLong { .. } => {
+                "reading the files may take as long as a score: leave out what need not be looked at, \
+                 or raise the scorer's `timeout`"
             }
             WorkspaceError::TooMany { .. }
             | WorkspaceError::TooLarge { .. }

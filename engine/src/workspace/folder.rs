@@ -1,20 +1,16 @@
 //! The folder that a user names, and the reading of what is below it. Follows no link out of it, and none
 //! that is a file of it. What to leave out is the user's to say, but for two kinds of folder.
 
-use std::{
-    collections::BTreeMap,
-    io::{self, Read as _},
-    path::Path,
-    sync::Arc,
-};
+use std::{collections::BTreeMap, io, path::Path, sync::Arc, time::Duration};
 
 use cap_std::{
     ambient_authority,
     fs::{Dir, FileType},
 };
 use globset::{GlobBuilder, GlobSet};
+use tokio::{sync::Semaphore, time::timeout};
 
-use super::{Workspace, WorkspaceError};
+use super::{Workspace, WorkspaceError, listed::open_listed, until::Until};
 
 /// Files of one workspace.
 pub const MAX_WORKSPACE_FILES: usize = 10_000;
@@ -26,6 +22,10 @@ pub const MAX_WORKSPACE_BYTES: u64 = 64 << 20;
 pub const MAX_WORKSPACE_DEPTH: usize = 64;
 /// Bytes of the name of a case's folder.
 pub const MAX_FOLDER_BYTES: usize = 4096;
+/// Workspaces that are read at once. A thread reads each, and a file system that does not answer keeps its
+/// thread: the others that the process needs are not taken by it.
+const MOST_READERS: usize = 128;
+static READERS: Semaphore = Semaphore::const_new(MOST_READERS);
 /// Folders that nobody who judges a task's work means.
 pub const LEFT_OUT: [&str; 2] = [".git", "node_modules"];
 
@@ -63,13 +63,33 @@ impl WorkspaceFolder {
     /// All files of the folder `name` below this one (`.` is this one): regular files, by their paths from
     /// there. Links are left out, as are the folders of [`LEFT_OUT`] and what [`without`](Self::without) names.
     ///
+    /// Ends after `time`, whatever is there: the thread that reads looks at the clock after every 64 KiB, and
+    /// is left behind where the file system itself does not answer. Needs a tokio runtime.
+    ///
     /// # Errors
-    /// Where `name` leads out of this folder, by `..` or by a link; where something cannot be read; and
-    /// where there is more than the bounds allow.
-    pub fn read(&self, name: &str) -> Result<Workspace, WorkspaceError> {
+    /// Where `name` leads out of this folder, by `..` or by a link; where something cannot be read, or is
+    /// exchanged while it is read; where there is more than the bounds allow; and when the time is over.
+    pub async fn read(&self, name: &str, time: Duration) -> Result<Workspace, WorkspaceError> {
+        let too_long = || WorkspaceError::TookTooLong { time };
+        // To wait for others is no reading; but where they hang, there is no turn to wait for.
+        let turn = timeout(time, READERS.acquire()).await.map_err(|_elapsed| too_long())?;
+        let (folder, owned, until) = (self.clone(), name.to_owned(), Until::after(time));
+        let reading = tokio::task::spawn_blocking(move || {
+            let _turn = turn;
+            folder.read_until(&owned, until)
+        });
+        match timeout(time, reading).await {
+            Ok(Ok(read)) => read,
+            Ok(Err(broken)) => Err(unreadable(name, io::Error::other(broken))),
+            Err(_elapsed) => Err(too_long()),
+        }
+    }
+
+    /// As [`read`](Self::read), on this thread.
+    fn read_until(&self, name: &str, until: Until) -> Result<Workspace, WorkspaceError> {
         let folder = self.folder.open_dir(name).map_err(|source| unreadable(name, source))?;
         let (files, left_out) = (BTreeMap::new(), &self.left_out);
-        let mut reading = Reading { folder: name, left_out, files, bytes: 0, entries: 0 };
+        let mut reading = Reading { folder: name, left_out, until, files, bytes: 0, entries: 0 };
         reading.read_folder(&folder, "", 0)?;
         Ok(Workspace::new(reading.files))
     }
@@ -97,6 +117,7 @@ fn unusable(pattern: &str, why: &dyn std::fmt::Display) -> WorkspaceError {
 struct Reading<'a> {
     folder: &'a str,
     left_out: &'a GlobSet,
+    until: Until,
     files: BTreeMap<String, Vec<u8>>,
     /// Of contents and of paths.
     bytes: u64,
@@ -116,6 +137,7 @@ impl Reading<'_> {
             return Err(WorkspaceError::TooDeep { path: prefix.to_owned() });
         }
         for entry in folder.entries().map_err(|source| unreadable(here(), source))? {
+            self.until.check()?;
             let entry = entry.map_err(|source| unreadable(self.folder, source))?;
             let name = entry.file_name();
             if LEFT_OUT.iter().any(|left_out| name == *left_out)
@@ -144,7 +166,7 @@ impl Reading<'_> {
                 let below = entry.open_dir().map_err(failed)?;
                 self.read_folder(&below, &format!("{path}/"), depth + 1)?;
             } else if kind.is_file() {
-                let file = entry.open().map_err(failed)?;
+                let file = open_listed(&entry).map_err(failed)?;
                 self.read_file(file, path)?;
             }
         }
@@ -156,9 +178,7 @@ impl Reading<'_> {
             return Err(WorkspaceError::TooMany { folder: self.folder.to_owned() });
         }
         let room = MAX_WORKSPACE_BYTES.saturating_sub(self.bytes + path.len() as u64);
-        let mut content = Vec::new();
-        let read = file.take(room + 1).read_to_end(&mut content);
-        read.map_err(|source| WorkspaceError::File { path: path.clone(), source })?;
+        let content = self.until.read(file, room + 1, &path)?;
         if content.len() as u64 > room {
             return Err(WorkspaceError::TooLarge { folder: self.folder.to_owned() });
         }
@@ -173,6 +193,12 @@ mod tests {
     use std::fs;
 
     use super::*;
+
+    impl WorkspaceFolder {
+        fn all(&self, name: &str) -> Result<Workspace, WorkspaceError> {
+            self.read_until(name, Until::after(Duration::from_secs(3600)))
+        }
+    }
 
     fn paths(workspace: &Workspace) -> Vec<&str> {
         workspace.paths().collect()
@@ -191,12 +217,12 @@ mod tests {
             fs::write(at(path), path).unwrap();
         }
         let folder = WorkspaceFolder::open(root.path()).unwrap();
-        let workspace = folder.read("task").unwrap();
+        let workspace = folder.all("task").unwrap();
         assert_eq!(paths(&workspace), ["b", "src/a.rs", "src/deep/c"]);
         assert_eq!(workspace.read("src/a.rs"), Some(&b"task/src/a.rs"[..]));
         assert_eq!(workspace.read("other"), None);
-        assert_eq!(folder.read(".").unwrap().paths().count(), 4);
-        assert_eq!(folder.read("task/../task").unwrap(), workspace);
+        assert_eq!(folder.all(".").unwrap().paths().count(), 4);
+        assert_eq!(folder.all("task/../task").unwrap(), workspace);
     }
 
     #[test]
@@ -216,13 +242,13 @@ mod tests {
             WorkspaceFolder::open(root.path()).unwrap().without(&patterns)
         };
         let left = |patterns: &[&str]| {
-            let workspace = without(patterns).unwrap().read("app").unwrap();
+            let workspace = without(patterns).unwrap().all("app").unwrap();
             paths(&workspace).join(" ")
         };
         assert_eq!(left(&["target"]), "run.log src/a.rs src/target/b z");
         assert_eq!(left(&["./target/", "*.log"]), "src/a.rs src/target/b z");
         assert_eq!(left(&["**/target", "src/*.rs"]), "run.log z");
-        assert!(without(&["*"]).unwrap().read("app").unwrap().paths().next().is_none());
+        assert!(without(&["*"]).unwrap().all("app").unwrap().paths().next().is_none());
         for pattern in ["", "./", "/", "/target", "a[", "{a"] {
             let error = without(&[pattern]).unwrap_err();
             assert!(matches!(error, WorkspaceError::Pattern { .. }), "{pattern}: {error}");
@@ -241,10 +267,10 @@ mod tests {
             std::os::unix::fs::symlink("..", inside.join("up")).unwrap();
         }
         let folder = WorkspaceFolder::open(&inside).unwrap();
-        assert_eq!(paths(&folder.read(".").unwrap()), [""; 0]);
+        assert_eq!(paths(&folder.all(".").unwrap()), [""; 0]);
         let absolute = root.path().to_str().unwrap();
         for name in ["..", "up", "x/../..", absolute, "/", "missing", ""] {
-            let error = folder.read(name).unwrap_err();
+            let error = folder.all(name).unwrap_err();
             assert!(matches!(error, WorkspaceError::Folder { .. }), "{name}: {error}");
         }
     }
@@ -257,7 +283,28 @@ mod tests {
         let _listening =
             std::os::unix::net::UnixListener::bind(root.path().join("socket")).unwrap();
         let folder = WorkspaceFolder::open(root.path()).unwrap();
-        assert_eq!(folder.read(".").unwrap().paths().count(), 0);
+        assert_eq!(folder.all(".").unwrap().paths().count(), 0);
+    }
+
+    #[test]
+    fn a_file_in_the_place_of_the_folder_of_a_case_is_an_error() {
+        let root = tempfile::tempdir().unwrap();
+        fs::write(root.path().join("file"), "").unwrap();
+        let error = WorkspaceFolder::open(root.path()).unwrap().all("file").unwrap_err();
+        assert!(matches!(error, WorkspaceError::Folder { .. }), "{error}");
+    }
+
+    #[tokio::test]
+    async fn the_time_that_is_given_ends_the_reading() {
+        let root = tempfile::tempdir().unwrap();
+        fs::write(root.path().join("file"), "x").unwrap();
+        let folder = WorkspaceFolder::open(root.path()).unwrap();
+        let error = folder.read(".", Duration::ZERO).await.unwrap_err();
+        assert_eq!(error.to_string(), "reading the files of the case took longer than 0 ms");
+        // The thread ends by itself, also where nobody waits for it any more.
+        let error = folder.read_until(".", Until::after(Duration::ZERO)).unwrap_err();
+        assert!(matches!(error, WorkspaceError::TookTooLong { .. }), "{error}");
+        assert!(folder.read(".", Duration::from_secs(600)).await.is_ok());
     }
 
     #[test]
@@ -266,24 +313,24 @@ mod tests {
         let large = fs::File::create(root.path().join("large")).unwrap();
         large.set_len(MAX_WORKSPACE_BYTES + 1).unwrap();
         let folder = WorkspaceFolder::open(root.path()).unwrap();
-        assert!(matches!(folder.read("."), Err(WorkspaceError::TooLarge { .. })));
+        assert!(matches!(folder.all("."), Err(WorkspaceError::TooLarge { .. })));
         large.set_len(MAX_WORKSPACE_BYTES - "large".len() as u64).unwrap();
-        assert!(folder.read(".").is_ok());
+        assert!(folder.all(".").is_ok());
         large.set_len(0).unwrap();
 
         for number in 1..MAX_WORKSPACE_FILES {
             fs::write(root.path().join(number.to_string()), "").unwrap();
         }
-        assert!(folder.read(".").is_ok());
+        assert!(folder.all(".").is_ok());
         fs::write(root.path().join("one more"), "").unwrap();
-        assert!(matches!(folder.read("."), Err(WorkspaceError::TooMany { .. })));
+        assert!(matches!(folder.all("."), Err(WorkspaceError::TooMany { .. })));
 
         let deep = tempfile::tempdir().unwrap();
         let folders = "d/".repeat(MAX_WORKSPACE_DEPTH);
         fs::create_dir_all(deep.path().join(&folders)).unwrap();
         let folder = WorkspaceFolder::open(deep.path()).unwrap();
-        assert!(folder.read(".").is_ok());
+        assert!(folder.all(".").is_ok());
         fs::create_dir(deep.path().join(folders).join("d")).unwrap();
-        assert!(matches!(folder.read("."), Err(WorkspaceError::TooDeep { .. })));
+        assert!(matches!(folder.all("."), Err(WorkspaceError::TooDeep { .. })));
     }
 }

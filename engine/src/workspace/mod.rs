@@ -2,6 +2,8 @@
 //! knows no sandbox and no case.
 //!
 //! - `folder`: the folder that a user names, and the reading of what is below it.
+//! - `listed`: opening a file of a folder's list, which may have changed since.
+//! - `until`: the time that the reading may take.
 //! - `files`: [`Workspace`], the files of one case as they were when it was scored.
 //! - `error`: why there are none.
 //!
@@ -11,6 +13,8 @@
 mod error;
 mod files;
 mod folder;
+mod listed;
+mod until;
 
 pub use error::WorkspaceError;
 pub use files::Workspace;

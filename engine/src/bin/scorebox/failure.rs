@@ -26,6 +26,8 @@ pub enum Exit {
     BadInput = 2,
     /// The user interrupted it.
     Interrupted = 130,
+    /// Whoever started it ended it: a service manager, a scheduler.
+    Terminated = 143,
 }
 
 impl From<Exit> for ExitCode {

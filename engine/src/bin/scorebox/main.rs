@@ -3,6 +3,7 @@
 //!
 //! - `command`: one file per command.
 //! - `scorer_arguments`: what several commands let a user say about a scorer.
+//! - `input`: text that a user names, a file or standard input.
 //! - `setup`: the sandbox and its cache folder, from global options and the environment.
 //! - `output`: data to standard output, in the format that was asked for.
 //! - `words`: words to standard error: errors, hints, warnings.
@@ -10,6 +11,7 @@
 
 mod command;
 mod failure;
+mod input;
 mod output;
 mod scorer_arguments;
 mod setup;

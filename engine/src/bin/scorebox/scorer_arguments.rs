@@ -1,15 +1,16 @@
 //! What several commands let a user say about a scorer: limits, configuration, grants. Loads nothing.
 
-use std::{fs, path::Path, time::Duration};
+use std::{path::Path, time::Duration};
 
 use scorebox::{
     contract::ScorerInfo,
+    input_file::MOST_CONFIGURATION_BYTES,
     registry::{Reference, Registry},
     sandbox::{Grant, Grants, Limits, LoadedScorer, Sandbox, ScorerConfig},
     suite::{LimitOverrides, parse_duration, parse_memory},
 };
 
-use crate::failure::Failure;
+use crate::{failure::Failure, input};
 
 /// Limits of a score.
 #[derive(Debug, clap::Args)]
@@ -81,6 +82,11 @@ impl ScorerArguments {
         sandbox.describe(bytes, &limits, grants).await.ok()
     }
 
+    /// How long one score may take, and reading the files for it.
+    pub fn timeout(&self) -> Result<Duration, Failure> {
+        Ok(self.limits.apply(Limits::default())?.timeout)
+    }
+
     /// Loads the scorer.
     pub async fn load(&self, sandbox: &Sandbox, bytes: &[u8]) -> Result<LoadedScorer, Failure> {
         let config = self.config.as_deref().map(parse_config).transpose()?.unwrap_or_default();
@@ -95,7 +101,7 @@ impl ScorerArguments {
 
 /// A configuration as it is typed: a JSON object, or `@FILE`.
 pub fn parse_config(written: &str) -> Result<ScorerConfig, Failure> {
-    let text = read_if_file(written)?;
+    let text = read_if_file(written, MOST_CONFIGURATION_BYTES)?;
     let value: serde_json::Value = serde_json::from_str(&text).map_err(|error| {
         Failure::new(format!("the configuration is not JSON: {error}"))
             .hint("a configuration is a JSON object, like '{\"ignoreCase\": true}'")
@@ -107,12 +113,11 @@ pub fn parse_config(written: &str) -> Result<ScorerConfig, Failure> {
     }
 }
 
-/// The text itself, or the content of the file that `@` stands before.
-pub fn read_if_file(written: &str) -> Result<String, Failure> {
+/// The text itself, or the content of the file that `@` stands before, of at most so many bytes.
+pub fn read_if_file(written: &str, most_bytes: u64) -> Result<String, Failure> {
     match written.strip_prefix('@') {
         None => Ok(written.to_owned()),
-        Some(path) => fs::read_to_string(path)
-            .map_err(|error| Failure::new(format!("cannot read `{path}`: {error}"))),
+        Some(path) => input::read_file(Path::new(path), most_bytes),
     }
 }
 

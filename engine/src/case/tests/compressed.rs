@@ -119,3 +119,23 @@ fn a_failing_read_under_a_decoder_is_not_called_damage() {
     let last = CaseReader::open(sources, Mapping::NONE).unwrap().last().unwrap().unwrap_err();
     assert!(matches!(last, ReadError::Source(SourceError::Read { .. })), "{last}");
 }
+
+#[test]
+fn a_million_blank_lines_in_a_row_are_read_and_no_more() {
+    let blank = |count: usize| "\n".repeat(count);
+    let case = "{\"output\":1}\n";
+    let packed = |parts: &[&str]| gzip(&parts.concat());
+    let most = blank(1_000_000);
+    let all_of_it = all(reader(packed(&[&most, case, &most, case])));
+    assert_eq!(all_of_it, ["1", "1"]);
+
+    let mut reader = reader(packed(&[case, &most, " \n", case]));
+    assert!(reader.next_case().unwrap().is_ok());
+    let error = reader.next_case().unwrap().unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "cases.jsonl: nothing but blank lines from line 2 to line 1000002"
+    );
+    assert!(error.hint().unwrap().contains("grep"));
+    assert!(reader.next_case().is_none());
+}

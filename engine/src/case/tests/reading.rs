@@ -127,7 +127,7 @@ fn what_cannot_be_opened_is_known_before_the_first_case() {
 #[test]
 fn permission_is_an_error_of_its_own() {
     let denied = io::Error::from(io::ErrorKind::PermissionDenied);
-    let error = SourceError::opening("cases.jsonl", denied);
+    let error = SourceError::opening("cases.jsonl", denied.into());
     assert_eq!(error.to_string(), "cases.jsonl: no permission to read it");
 }
 

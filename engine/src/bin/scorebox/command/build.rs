@@ -78,7 +78,7 @@ impl Build {
             true => check(gallery, toolchain, &built),
             false => {
                 let sandbox = global.sandbox(1)?;
-                let described = setup::small_runtime()?.block_on(describe(built, &sandbox))?;
+                let described = setup::finish(setup::small_runtime()?, describe(built, &sandbox))?;
                 gallery::install(gallery, toolchain, described)?;
                 Ok(Exit::Done)
             }

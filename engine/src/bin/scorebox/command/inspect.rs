@@ -39,10 +39,13 @@ impl Inspect {
         let source = self.scorer.source()?;
         let anatomy = Anatomy::read(&source.bytes)?;
         let case = self.case.case()?;
-        let files = case.as_ref().map(|case| self.case.files(case)).transpose()?.flatten();
         let sandbox = global.sandbox(1)?;
-        let (loaded, info, cost) = setup::small_runtime()?.block_on(async {
-            match self.scorer.load(&sandbox, &source.bytes).await {
+        let (loaded, info, cost) = setup::finish(setup::small_runtime()?, async {
+            let files = match &case {
+                Some(case) => self.case.files(case, self.scorer.timeout()?).await?,
+                None => None,
+            };
+            Ok::<_, Failure>(match self.scorer.load(&sandbox, &source.bytes).await {
                 Ok(scorer) => {
                     let cost = match &case {
                         Some(case) => {
@@ -59,8 +62,8 @@ impl Inspect {
                 Err(failure) => {
                     (Err(failure), self.scorer.describe(&sandbox, &source.bytes).await, None)
                 }
-            }
-        });
+            })
+        })?;
         let seen = Seen { info: info.as_ref(), scorer: loaded.as_ref().ok(), cost: cost.as_ref() };
         let portrait = Portrait::new(&source, &anatomy, seen);
         output::stdout(|out| match self.format {

@@ -1,7 +1,8 @@
 //! `scorebox run`: a suite over cases: the arguments, and what they resolve to. What the user reads is in
-//! `report`.
+//! `report`, what ends it early in `signals`.
 
 mod report;
+mod signals;
 
 use std::{
     path::{Path, PathBuf},
@@ -13,13 +14,17 @@ use std::{
 use scorebox::{
     case::{CaseReader, Mapping, Source},
     registry::{Reference, Registry},
-    run::{Control, OnBadCase, ReadyScorer, RunReport, RunRequest, Stop, WhichRun, load_scorers},
+    run::{
+        Control, OnBadCase, ReadyScorer, RunError, RunReport, RunRequest, Stop, WhichRun,
+        load_scorers,
+    },
     sandbox::{Grant, Sandbox},
     store::{RunId, Store},
     suite::{ScorerId, Suite, SuiteScorer},
     workspace::WorkspaceFolder,
 };
 
+use self::signals::Signalled;
 use super::scores::DEFAULT_DATABASE;
 use crate::{
     failure::{Exit, Failure},
@@ -125,9 +130,12 @@ impl Run {
             .enable_all()
             .build()
             .map_err(|error| Failure::new(format!("cannot start: {error}")))?;
-        let control = Arc::new(Control::default());
-        let report = runtime.block_on(self.run_suite(suite, cases, jobs, &sandbox, &control))?;
-        self.finish(&report)
+        let signalled = Signalled::default();
+        let report = runtime.block_on(self.run_suite(suite, cases, jobs, &sandbox, &signalled));
+        let ended = report.and_then(|report| self.finish(report, &signalled));
+        // A thread that a file system keeps waiting does not keep the process alive.
+        runtime.shutdown_background();
+        ended
     }
 
     async fn run_suite(
@@ -136,8 +144,8 @@ impl Run {
         cases: CaseReader,
         jobs: usize,
         sandbox: &Sandbox,
-        control: &Arc<Control>,
-    ) -> Result<RunReport, Failure> {
+        signalled: &Signalled,
+    ) -> Result<Result<RunReport, RunError>, Failure> {
         let registry = Registry::with_builtins();
         let scorers = setup::loaded(load_scorers(&suite, &registry, sandbox)).await?;
         let open = |folder| WorkspaceFolder::open(folder)?.without(&self.workspace_exclude);
@@ -161,23 +169,36 @@ impl Run {
             reuse: self.reuse,
             workspaces,
         };
-        stop_on_interrupt(Arc::clone(control));
-        let bar = (!self.quiet).then(|| report::progress_bar(Arc::clone(control)));
-        let report = scorebox::run::run(request, Arc::clone(control)).await;
+        let control = Arc::new(Control::default());
+        let listening = signalled.stop(Arc::clone(&control));
+        listening.map_err(|error| Failure::new(format!("cannot wait for signals: {error}")))?;
+        let bar = (!self.quiet).then(|| report::progress_bar(Arc::clone(&control)));
+        let report = scorebox::run::run(request, control).await;
         if let Some(bar) = bar {
             bar.finish();
         }
-        Ok(report?)
+        Ok(report)
     }
 
     /// What the user reads at the end, and the exit code.
-    fn finish(&self, report: &RunReport) -> Result<Exit, Failure> {
+    fn finish(
+        &self,
+        report: Result<RunReport, RunError>,
+        signalled: &Signalled,
+    ) -> Result<Exit, Failure> {
+        let report = match report {
+            Err(stopped @ RunError::Stopped) => {
+                words::say(&stopped.to_string());
+                return Ok(signalled.exit());
+            }
+            report => &report?,
+        };
         let store = Store::open_read_only(&self.db)?;
         let errors = report::print(&store, report, self.format, &self.db)?;
         match &report.stopped {
             Some(Stop::Interrupted) => {
                 words::say(&format!("interrupted; go on with:\n  {}", self.resume_command(report)));
-                return Ok(Exit::Interrupted);
+                return Ok(signalled.exit());
             }
             Some(Stop::BadCase { message, hint } | Stop::Unreadable { message, hint }) => {
                 words::error(message, hint.as_deref());
@@ -327,21 +348,6 @@ fn new_run_id() -> Result<RunId, Failure> {
         .collect();
     let now = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S");
     Ok(format!("{now}-{suffix}").parse::<RunId>()?)
-}
-
-/// The first interrupt ends the run in good order, the second ends the process.
-fn stop_on_interrupt(control: Arc<Control>) {
-    tokio::spawn(async move {
-        let mut interrupts = 0;
-        while tokio::signal::ctrl_c().await.is_ok() {
-            interrupts += 1;
-            if interrupts > 1 {
-                std::process::exit(Exit::Interrupted as i32);
-            }
-            control.stop(Stop::Interrupted);
-            words::say("interrupted: finishing what is in flight; once more to stop at once");
-        }
-    });
 }
 
 /// An argument as a shell would read it back.

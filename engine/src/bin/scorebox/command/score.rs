@@ -1,10 +1,11 @@
 //! `scorebox score`: one scorer on one case, the result as JSON. Stores nothing.
 
-use std::{fs, io::Read as _, path::PathBuf};
+use std::{path::PathBuf, time::Duration};
 
 use scorebox::{
     case::{Case, Key},
     contract::ScorerInput,
+    input_file::MOST_CASE_BYTES,
     sandbox::{ErrorKind, Outcome},
     workspace::{Workspace, WorkspaceFolder},
 };
@@ -13,7 +14,7 @@ use serde_json::value::RawValue;
 
 use crate::{
     failure::{Exit, Failure},
-    output,
+    input, output,
     scorer_arguments::{ScorerArguments, read_if_file},
     setup::{self, Global},
     words,
@@ -42,7 +43,7 @@ pub struct Score {
 pub struct CaseArguments {
     /// A file with the case as one JSON object; `-` reads standard input
     #[arg(long = "case", value_name = "FILE", conflicts_with_all = ["output", "output_text"])]
-    file: Option<String>,
+    file: Option<PathBuf>,
 
     /// What the task produced, as JSON
     #[arg(long, value_name = "JSON", conflicts_with = "output_text")]
@@ -103,7 +104,8 @@ impl CaseArguments {
     /// The case, if one is given.
     pub fn case(&self) -> Result<Option<Case>, Failure> {
         if let Some(file) = &self.file {
-            return Ok(Some(Case::from_json(read_case(file)?)?));
+            let text = input::read_file_or_stdin(file, MOST_CASE_BYTES)?;
+            return Ok(Some(Case::from_json(text)?));
         }
         let parts = [
             (Key::Output, &self.output),
@@ -121,7 +123,7 @@ impl CaseArguments {
         let mut any = false;
         for (key, written) in parts {
             let Some(written) = written else { continue };
-            let document = read_if_file(written)?;
+            let document = read_if_file(written, MOST_CASE_BYTES)?;
             serde_json::from_str::<&RawValue>(&document).map_err(|error| not_json(key, &error))?;
             builder = builder.json(key, document);
             any = true;
@@ -133,11 +135,11 @@ impl CaseArguments {
         any.then(|| builder.build().map_err(Failure::from)).transpose()
     }
 
-    /// The files of the case, where a folder is named.
-    pub fn files(&self, case: &Case) -> Result<Option<Workspace>, Failure> {
+    /// The files of the case, where a folder is named; reading them may take so long.
+    pub async fn files(&self, case: &Case, time: Duration) -> Result<Option<Workspace>, Failure> {
         let Some(folder) = &self.workspace else { return Ok(None) };
         let folder = WorkspaceFolder::open(folder)?.without(&self.workspace_exclude)?;
-        Ok(Some(folder.read(case.workspace().unwrap_or("."))?))
+        Ok(Some(folder.read(case.workspace().unwrap_or("."), time).await?))
     }
 }
 
@@ -149,27 +151,16 @@ fn not_json(key: Key, error: &serde_json::Error) -> Failure {
     }
 }
 
-fn read_case(file: &str) -> Result<String, Failure> {
-    let read = match file {
-        "-" => {
-            let mut text = String::new();
-            std::io::stdin().read_to_string(&mut text).map(|_| text)
-        }
-        path => fs::read_to_string(path),
-    };
-    read.map_err(|error| Failure::new(format!("cannot read the case `{file}`: {error}")))
-}
-
 impl Score {
     pub fn run(&self, global: &Global) -> Result<Exit, Failure> {
         let case = self.case.case()?.ok_or_else(|| {
             Failure::new("there is nothing to score")
                 .hint("give the output with --output, or a whole case with --case")
         })?;
-        let files = self.case.files(&case)?;
         let source = self.scorer.source()?;
         let sandbox = global.sandbox(1)?;
-        let outcome = setup::small_runtime()?.block_on(async {
+        let outcome = setup::finish(setup::small_runtime()?, async {
+            let files = self.case.files(&case, self.scorer.timeout()?).await?;
             let scorer = self.scorer.load(&sandbox, &source.bytes).await?;
             let input = case.scorer_input(scorer.info().reads);
             let input = ScorerInput { workspace: files.as_ref(), ..input };

@@ -3,15 +3,16 @@
 
 use std::{
     collections::BTreeMap,
-    fs,
     path::{Path, PathBuf},
 };
 
 use scorebox::{
     case::{Case, Location, Mapping},
     digest::Digest,
+    input_file::MOST_CASE_BYTES,
     registry::{Reference, Registry},
     report::{self, Align, Table},
+    sandbox::Sandbox,
     store::{ScoreFilter, ScoreId, Store},
     verify::{Finding, Receipt, Unproved, Verdict, VerifyRequest, verify, verify_root},
     workspace::WorkspaceFolder,
@@ -24,8 +25,9 @@ use super::{
 };
 use crate::{
     failure::{Exit, Failure},
+    input::read_file_or_stdin,
     output::{self, Format},
-    setup::Global,
+    setup::{self, Global},
     words,
 };
 
@@ -127,18 +129,20 @@ impl Verify {
             .enable_all()
             .build()
             .map_err(|error| Failure::new(format!("cannot start: {error}")))?;
+        let findings = setup::finish(runtime, self.findings(jobs, &sandbox))?;
+        self.show(&findings)?;
+        Ok(self.exit(&findings))
+    }
+
+    /// What comes of it.
+    async fn findings(&self, jobs: usize, sandbox: &Sandbox) -> Result<Findings, Failure> {
         let mut findings = Findings::default();
         let open = |folder| WorkspaceFolder::open(folder)?.without(&self.workspace_exclude);
         let workspaces = self.workspace.as_deref().map(open).transpose()?;
         match &self.check {
             Some(receipt) => {
                 let (receipt, component, case) = self.checked_files(receipt)?;
-                let finding = runtime.block_on(receipt.check(
-                    &component,
-                    &case,
-                    &sandbox,
-                    workspaces.as_ref(),
-                ));
+                let finding = receipt.check(&component, &case, sandbox, workspaces.as_ref()).await;
                 self.take(&mut findings, finding)?;
             }
             None => {
@@ -147,7 +151,7 @@ impl Verify {
                 let mut trouble = None;
                 findings.of_a_run = Some(self.scope(&store, &request)?);
                 let progress = words::progress("scores computed");
-                runtime.block_on(verify(&store, &request, &sandbox, |finding| {
+                verify(&store, &request, sandbox, |finding| {
                     progress.inc(1);
                     match self.take(&mut findings, finding) {
                         Ok(()) => true,
@@ -156,15 +160,15 @@ impl Verify {
                             false
                         }
                     }
-                }))?;
+                })
+                .await?;
                 progress.finish_and_clear();
                 if let Some(failure) = trouble {
                     return Err(failure);
                 }
             }
         }
-        self.show(&findings)?;
-        Ok(self.exit(&findings))
+        Ok(findings)
     }
 
     /// Computes no score.
@@ -213,10 +217,10 @@ impl Verify {
     }
 
     fn checked_files(&self, receipt: &Path) -> Result<(Receipt, Vec<u8>, Case), Failure> {
-        let receipt = Receipt::parse(&read(receipt)?)?;
+        let receipt = Receipt::parse(&read_file_or_stdin(receipt, MOST_CASE_BYTES)?)?;
         let case_file = self.case.as_deref().unwrap_or(Path::new("-"));
         let location = Location::new(case_file.display().to_string(), 1);
-        let text = read(case_file)?;
+        let text = read_file_or_stdin(case_file, MOST_CASE_BYTES)?;
         let case = Case::parse(text.trim_end(), 0, &Mapping::parse(&self.map)?, location)?;
         let registry = Registry::with_builtins();
         let component = match &self.component {
@@ -403,12 +407,4 @@ fn built_in(registry: &Registry, digest: Digest) -> Option<Vec<u8>> {
     let sources = names.into_iter().filter_map(|name| registry.get(name).ok());
     let mut same = sources.filter(|source| Digest::of(&source.bytes) == digest);
     same.next().map(|source| source.bytes.to_vec())
-}
-
-fn read(path: &Path) -> Result<String, Failure> {
-    let read = match path == Path::new("-") {
-        true => std::io::read_to_string(std::io::stdin()),
-        false => fs::read_to_string(path),
-    };
-    read.map_err(|error| Failure::new(format!("cannot read `{}`: {error}", path.display())))
 }

@@ -11,7 +11,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use scorebox::{
     digest::Digest,
     report::{self, Align, Table},
-    run::{Aggregate, Control, RunReport, aggregate},
+    run::{Aggregate, Control, Progress, RunReport, aggregate},
     sandbox::ErrorKind,
     store::{RunRecord, ScoreFilter, Store, SummaryRecord},
 };
@@ -65,15 +65,25 @@ fn draw(bar: &ProgressBar, control: &Control, started: Instant) {
     if let Ok(style) = ProgressStyle::with_template(style) {
         bar.set_style(style);
     }
+    bar.set_message(how_far(&progress, started.elapsed()));
+    bar.tick();
+}
+
+/// How far a run is, in the words of the progress bar.
+fn how_far(progress: &Progress, elapsed: Duration) -> String {
     #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-    let rate = (progress.scores_written as f64 / started.elapsed().as_secs_f64().max(0.001)) as u64;
-    bar.set_message(format!(
+    let rate = (progress.scores_written as f64 / elapsed.as_secs_f64().max(0.001)) as u64;
+    let mut words = format!(
         "{} cases, {} scores, {} a second",
         report::count(progress.cases_done),
         report::count(progress.scores_written),
         report::count(rate)
-    ));
-    bar.tick();
+    );
+    if progress.cases_bad > 0 {
+        let bad = report::counted(progress.cases_bad, "bad line", "bad lines");
+        words.push_str(&format!(", {bad}"));
+    }
+    words
 }
 
 impl Bar {
@@ -316,4 +326,21 @@ fn say_errors(
     words::limit_hints(kinds(first.iter().map(|record| &record.error_kind)));
     words::hint(&format!("all of them: {} --errors", scores_command(run, database)));
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_progress_bar_counts_bad_lines_where_there_are_any() {
+        let mut progress =
+            Progress { cases_done: 1200, scores_written: 2400, ..Progress::default() };
+        let said = |progress: &Progress| how_far(progress, Duration::from_secs(2));
+        assert_eq!(said(&progress), "1,200 cases, 2,400 scores, 1,200 a second");
+        progress.cases_bad = 1;
+        assert_eq!(said(&progress), "1,200 cases, 2,400 scores, 1,200 a second, 1 bad line");
+        progress.cases_bad = 3_000_000;
+        assert!(said(&progress).ends_with(", 3,000,000 bad lines"));
+    }
 }

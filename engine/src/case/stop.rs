@@ -1,0 +1,138 @@
+//! Reading that ends when it is to stop, also while there is nothing to read. Knows no lines.
+
+use std::{
+    fmt,
+    fs::File,
+    io::{self, Read},
+    sync::Arc,
+};
+
+/// Whether reading is to end, as somebody else says.
+#[derive(Clone, Default)]
+pub(super) struct StopSign(Option<Arc<dyn Fn() -> bool + Send + Sync>>);
+
+impl StopSign {
+    /// A sign that is up when `stop` answers true.
+    pub(super) fn new(stop: impl Fn() -> bool + Send + Sync + 'static) -> StopSign {
+        StopSign(Some(Arc::new(stop)))
+    }
+
+    /// An error where the sign is up.
+    pub(super) fn check(&self) -> io::Result<()> {
+        match &self.0 {
+            Some(stop) if stop() => Err(io::Error::other("the reading was stopped")),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl fmt::Debug for StopSign {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("StopSign").field(&self.check().is_err()).finish()
+    }
+}
+
+/// A pipe, a terminal or whatever standard input is: it may have nothing to give for hours. Waits for it, and
+/// looks at the sign meanwhile.
+pub(super) struct Waiting {
+    file: File,
+    stop: StopSign,
+}
+
+impl Waiting {
+    /// Reads `file` until the sign is up.
+    pub(super) fn new(file: File, stop: StopSign) -> Waiting {
+        Waiting { file, stop }
+    }
+
+    /// The process's standard input; past the buffer of [`io::stdin`], of which nobody could tell whether it
+    /// has something.
+    pub(super) fn stdin(stop: StopSign) -> io::Result<Box<dyn Read + Send>> {
+        #[cfg(unix)]
+        {
+            use std::os::fd::AsFd as _;
+            let stdin = io::stdin().as_fd().try_clone_to_owned()?;
+            Ok(Box::new(Waiting::new(File::from(stdin), stop)))
+        }
+        #[cfg(not(unix))]
+        {
+            let _ = stop;
+            Ok(Box::new(io::stdin()))
+        }
+    }
+}
+
+impl Read for Waiting {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            wait(&self.file, &self.stop)?;
+            match self.file.read(buffer) {
+                // Whoever reads the same pipe was faster.
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                result => return result,
+            }
+        }
+    }
+}
+
+/// Waits until there is something to read, or the end; an error where the sign is up.
+#[cfg(unix)]
+fn wait(file: &File, stop: &StopSign) -> io::Result<()> {
+    use rustix::{
+        event::{PollFd, PollFlags, Timespec, poll},
+        io::Errno,
+    };
+
+    /// How often the sign is looked at: 100 ms.
+    const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+    loop {
+        stop.check()?;
+        match poll(&mut [PollFd::new(file, PollFlags::IN)], Some(&LOOK)) {
+            Ok(0) | Err(Errno::INTR) => {}
+            Ok(_) => return Ok(()),
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+#[cfg(not(unix))]
+fn wait(_: &File, stop: &StopSign) -> io::Result<()> {
+    stop.check()
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::{
+        io::Write as _,
+        os::{fd::OwnedFd, unix::net::UnixStream},
+        sync::atomic::{AtomicBool, Ordering},
+        thread,
+    };
+
+    use super::*;
+
+    #[test]
+    fn what_is_there_is_read_and_then_waited_for_until_the_sign_is_up() {
+        let (mut theirs, ours) = UnixStream::pair().unwrap();
+        let stopping = Arc::new(AtomicBool::new(false));
+        let seen = Arc::clone(&stopping);
+        let sign = StopSign::new(move || seen.load(Ordering::Acquire));
+        let mut waiting = Waiting::new(File::from(OwnedFd::from(ours)), sign);
+        theirs.write_all(b"line").unwrap();
+        let mut buffer = [0; 10];
+        assert_eq!(waiting.read(&mut buffer).unwrap(), 4);
+
+        let reader = thread::spawn(move || waiting.read(&mut [0; 10]));
+        stopping.store(true, Ordering::Release);
+        let error = reader.join().unwrap().unwrap_err();
+        assert_eq!(error.to_string(), "the reading was stopped");
+    }
+
+    #[test]
+    fn the_end_is_no_reason_to_wait() {
+        let (theirs, ours) = UnixStream::pair().unwrap();
+        drop(theirs);
+        let file = File::from(OwnedFd::from(ours));
+        assert_eq!(Waiting::new(file, StopSign::default()).read(&mut [0; 10]).unwrap(), 0);
+    }
+}

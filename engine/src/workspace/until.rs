@@ -1,0 +1,57 @@
+//! The time that reading a workspace may take, looked at while it is read. Knows no folder.
+
+use std::{
+    io::Read,
+    time::{Duration, Instant},
+};
+
+use super::WorkspaceError;
+
+/// Bytes that are read between two looks at the clock.
+const CHUNK_BYTES: u64 = 64 << 10;
+
+/// A point in time at which reading ends.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Until {
+    /// None where the clock does not go that far.
+    deadline: Option<Instant>,
+    time: Duration,
+}
+
+impl Until {
+    /// So long from now.
+    pub(super) fn after(time: Duration) -> Until {
+        Until { deadline: Instant::now().checked_add(time), time }
+    }
+
+    /// Whether there is time left.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::TookTooLong`] where there is not.
+    pub(super) fn check(&self) -> Result<(), WorkspaceError> {
+        match self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            true => Err(WorkspaceError::TookTooLong { time: self.time }),
+            false => Ok(()),
+        }
+    }
+
+    /// At most `most` bytes of the file at `path`.
+    pub(super) fn read(
+        &self,
+        mut file: impl Read,
+        most: u64,
+        path: &str,
+    ) -> Result<Vec<u8>, WorkspaceError> {
+        let mut content = Vec::new();
+        loop {
+            self.check()?;
+            let chunk = CHUNK_BYTES.min(most - content.len() as u64);
+            let read = file.by_ref().take(chunk).read_to_end(&mut content);
+            let read =
+                read.map_err(|source| WorkspaceError::File { path: path.to_owned(), source })?;
+            if read as u64 != chunk || content.len() as u64 == most {
+                return Ok(content);
+            }
+        }
+    }
+}
