@@ -1,10 +1,11 @@
 //! Compiled code on disk, private to the user, bounded in size. Whatever is wrong with the cache
 //! costs time, never a score.
 //!
-//! An entry is one file: magic, digest of the rest, length of the header, header (JSON), compiled
+//! An entry is one file: magic, digest of the rest, key, length of the header, header (JSON), compiled
 //! code. It is written to a temporary file and renamed, so that it is there whole or not at all; the
-//! digest finds what a full disk or a crash of the machine left of one. Compiled code is machine
-//! code, so only files in a folder that nobody else can write to are ever read.
+//! digest finds what a full disk or a crash of the machine left of one, the key an entry that stands
+//! under the name of another. Compiled code is machine code, so only files in a folder that nobody else
+//! can write to are ever read.
 
 use std::{
     fs::{self, File},
@@ -22,8 +23,12 @@ use crate::{contract::ScorerInfo, digest::Digest};
 use super::Start;
 
 /// The first bytes of an entry; a new format gets a new number.
-const MAGIC: &[u8; 8] = b"SBXCODE2";
-const PREAMBLE_BYTES: usize = MAGIC.len() + 32 + 4;
+const MAGIC: &[u8; 8] = b"SBXCODE3";
+const DIGEST_BYTES: usize = 32;
+const PREAMBLE_BYTES: usize = MAGIC.len() + 2 * DIGEST_BYTES + 4;
+/// Bytes of a header that are parsed: a description and a schema at their limits, with every character
+/// escaped, have less.
+const MOST_HEADER_BYTES: usize = 16 << 20;
 const SUFFIX: &str = "code";
 
 /// The size that the cache is kept under unless the user says otherwise: 1 GiB.
@@ -46,6 +51,7 @@ pub(super) struct Entry {
 }
 
 #[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Header {
     info: ScorerInfo,
     /// Why `configure` runs in every sandbox; none where the start is frozen.
@@ -86,7 +92,7 @@ impl Cache {
     /// The entry under `keys`, if there is a whole one for this engine.
     pub(super) fn get(&self, engine: &Engine, keys: Keys) -> Option<Entry> {
         let bytes = self.read(keys.scorer)?;
-        let (header, code) = parse(&bytes)?;
+        let (header, code) = parse(keys.scorer, &bytes)?;
         let start = match header.unfrozen {
             None => Start::Frozen,
             Some(reason) => Start::ConfigureEachTime { reason },
@@ -101,7 +107,7 @@ impl Cache {
     /// The compiled code of a component as it was given, if it was kept: that of a component which cannot
     /// be frozen.
     pub(super) fn get_code(&self, engine: &Engine, key: Digest) -> Option<Component> {
-        component(engine, parse(&self.read(key)?)?.1)
+        component(engine, parse(key, &self.read(key)?)?.1)
     }
 
     /// Keeps an entry. What fails here is not worth more than the time that it would have saved.
@@ -119,7 +125,7 @@ impl Cache {
 
     /// What the scorer under `key` says of itself, if that is kept.
     pub(super) fn get_info(&self, key: Digest) -> Option<ScorerInfo> {
-        Some(parse(&self.read(key)?)?.0.info)
+        Some(parse(key, &self.read(key)?)?.0.info)
     }
 
     /// Keeps what a scorer says of itself: an entry without code.
@@ -136,7 +142,7 @@ impl Cache {
     }
 
     fn keep(&self, key: Digest, header: &Header, code: &[u8]) {
-        let Some(bytes) = render(header, code) else { return };
+        let Some(bytes) = render(key, header, code) else { return };
         if bytes.len() as u64 <= self.most_bytes && self.write(&self.path(key), &bytes).is_ok() {
             self.evict();
         }
@@ -179,30 +185,36 @@ impl Cache {
 /// Compiled code that was read, as the component that it is.
 fn component(engine: &Engine, code: &[u8]) -> Option<Component> {
     // SAFETY: the bytes are what `Component::serialize` gave on this machine. They come from a folder that
-    // only this user can write to (`must_be_private`), are whole (`parse` has checked their digest), and
-    // were made by an engine of these settings (part of the key; wasmtime checks its version and flags
-    // once more).
+    // only this user can write to (`must_be_private`), are whole and of the key that was asked for
+    // (`parse`), and were made by an engine of these settings (part of the key; wasmtime checks its
+    // version and flags once more).
     #[allow(unsafe_code)]
     unsafe { Component::deserialize(engine, code) }.ok()
 }
 
-fn render(header: &Header, code: &[u8]) -> Option<Vec<u8>> {
-    let header = serde_json::to_vec(header).ok()?;
+fn render(key: Digest, header: &Header, code: &[u8]) -> Option<Vec<u8>> {
+    let header = serde_json::to_vec(header).ok().filter(|json| json.len() <= MOST_HEADER_BYTES)?;
     let length = u32::try_from(header.len()).ok()?.to_le_bytes();
-    let digest = Digest::of_parts([length.as_slice(), &header, code]);
-    Some([MAGIC.as_slice(), digest.as_bytes(), &length, &header, code].concat())
+    let digest = digest_of(key.as_bytes(), &length, &header, code);
+    Some([MAGIC.as_slice(), digest.as_bytes(), key.as_bytes(), &length, &header, code].concat())
 }
 
-fn parse(bytes: &[u8]) -> Option<(Header, &[u8])> {
-    let preamble = bytes.get(..PREAMBLE_BYTES)?;
-    let (magic, rest) = preamble.split_at(MAGIC.len());
-    let (digest, length) = rest.split_at(32);
+/// Header and code of an entry, where it is whole and the one of `key`.
+fn parse(key: Digest, bytes: &[u8]) -> Option<(Header, &[u8])> {
+    let (preamble, rest) = bytes.split_at_checked(PREAMBLE_BYTES)?;
+    let (magic, preamble) = preamble.split_at_checked(MAGIC.len())?;
+    let (digest, preamble) = preamble.split_at_checked(DIGEST_BYTES)?;
+    let (written_key, length) = preamble.split_at_checked(DIGEST_BYTES)?;
     let header_bytes = u32::from_le_bytes(length.try_into().ok()?) as usize;
-    let header = bytes.get(PREAMBLE_BYTES..PREAMBLE_BYTES.checked_add(header_bytes)?)?;
-    let code = bytes.get(PREAMBLE_BYTES + header_bytes..)?;
-    let whole = Digest::of_parts([length, header, code]).as_bytes() == digest;
-    (magic == MAGIC && whole).then_some(())?;
+    let (header, code) = rest.split_at_checked(header_bytes)?;
+    let fits = magic == MAGIC && written_key == key.as_bytes() && header_bytes <= MOST_HEADER_BYTES;
+    let whole = || digest_of(written_key, length, header, code).as_bytes() == digest;
+    (fits && whole()).then_some(())?;
     Some((serde_json::from_slice(header).ok()?, code))
+}
+
+fn digest_of(key: &[u8], length: &[u8], header: &[u8], code: &[u8]) -> Digest {
+    Digest::of_parts([key, length, header, code])
 }
 
 /// The digest of everything about an engine that compiled code depends on.
