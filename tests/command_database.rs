@@ -222,7 +222,7 @@ fn compiled_code_that_others_could_write_is_not_used() {
     let output =
         folder.sh("scorebox score exact-match --output 1 --ground-truth 1 --cache-dir cache");
     assert_snapshot!(output.exits_with(0).stderr, @"
-    warning: compiled code is not cached: the folder `cache` can be written to by others (hint: chmod go-w)
+    warning: compiled code is not cached: the folder `cache` can be written to by others, who may have planted code in it: choose another folder, or remove this one, and it is made again
     ");
     assert_eq!(fs::read_dir(folder.path("cache")).unwrap().count(), 0);
 }

@@ -82,6 +82,10 @@ impl Arena {
         Arena { _unfiltered: Settings::new().bind_to_scope(), folder }
     }
 
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path(name)
+    }
+
     pub fn write(&self, name: &str, content: impl AsRef<[u8]>) {
         self.folder.write(name, content);
     }

@@ -11,7 +11,8 @@
 //! - `host`: [`Sandbox`], what all scorers share.
 //! - `load`: [`LoadedScorer`] from bytes: check, compile, describe, configure, freeze.
 //! - `freeze`: the memory that `configure` left, made the image that every score starts from.
-//! - `cache`: compiled code on disk, private to the user.
+//! - `cache`: compiled code on disk: entries, and the keys that they are bound to.
+//! - `cache_folder`: the folder of it, where nobody but the user can have written what is read.
 //! - `state`: what stands behind one instance: memory limiter, log, clock.
 //! - `wasi`: the empty, repeatable WASI that a component may be granted.
 //! - `score`: one score.
@@ -23,6 +24,7 @@
 mod admission;
 mod anatomy;
 mod cache;
+mod cache_folder;
 mod compile;
 mod error;
 mod fault;
