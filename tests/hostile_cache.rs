@@ -1,5 +1,6 @@
 //! A cache folder in which somebody else has been: planted code, exchanged entries, files that never
-//! end. What others left there is not read.
+//! end. What others left there is not read; what cannot be told apart from the user's own work changes
+//! a score, and `verify` finds it.
 
 use std::{
     fs::{self, File, Permissions},
@@ -168,6 +169,50 @@ fn exchanged_entries_change_no_score() {
     fs::write(&cached.zero, one).unwrap();
     assert_eq!((cached.score("one"), cached.score("zero")), (1.0, 0.0));
     assert_eq!((cached.score("one"), cached.score("zero")), (1.0, 0.0), "from the new entries");
+}
+
+#[test]
+fn verify_finds_the_truth_whatever_code_is_in_the_cache() {
+    let cached = Cached::new();
+    let planted = cached.planted();
+    cached.plant(&planted);
+    let run = "scorebox run cases.jsonl -s ./one.wasm --run-id r -q --cache-dir cache";
+    cached.arena.run(run).exits_with(0);
+    assert_eq!(
+        cached.arena.rows("SELECT DISTINCT score FROM scores"),
+        ["0"],
+        "who writes there wins"
+    );
+    let verify = |options: &str| {
+        let output = cached.arena.run(&format!("scorebox verify r --cache-dir cache {options}"));
+        format!("{}{}", output.stdout, words(&output))
+    };
+    assert_snapshot!(verify("--case-id a"), @"
+    score        verdict    what   stored  computed
+    r:one:0:0:a  different  score  0       1
+    r:one:0:0:a  different  fuel   25      22
+    0 verified, 1 different, 0 not verifiable
+    [exit code 1]
+    ");
+    assert_snapshot!(verify("--trust-cache"), @"
+    6 verified, 0 different, 0 not verifiable
+    [exit code 0]
+    ");
+    assert_eq!(fs::read(&cached.one).unwrap(), planted, "verify writes nothing there");
+}
+
+#[test]
+fn a_receipt_is_checked_with_code_of_its_own_too() {
+    let cached = Cached::new();
+    let run = "scorebox run cases.jsonl -s ./one.wasm --run-id r -q --cache-dir cache";
+    cached.arena.run(run).exits_with(0);
+    let receipt = cached.arena.run("scorebox verify --receipt r:one:0:0:a").exits_with(0).stdout;
+    cached.arena.write("receipt.json", receipt);
+    cached.arena.write("case.json", r#"{"id": "a", "output": 1, "groundTruth": 1}"#);
+    cached.plant(&cached.planted());
+    let check = "scorebox verify --check receipt.json --case case.json --component one.wasm";
+    cached.arena.run(&format!("{check} --cache-dir cache")).exits_with(0);
+    cached.arena.run(&format!("{check} --cache-dir cache --trust-cache")).exits_with(1);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! Changes nothing that is stored.
 
 use std::{
+    cell::Cell,
     fs,
     path::{Path, PathBuf},
 };
@@ -24,7 +25,7 @@ use super::{
 use crate::{
     failure::{Exit, Failure},
     output::{self, Format},
-    setup::Global,
+    setup::{self, Global},
     words,
 };
 
@@ -35,7 +36,8 @@ const SHOWN: usize = 1000;
 ///
 /// Every score of the run is computed anew from the stored case and component, and compared to the last
 /// byte: verified, different (what, and how), or not verifiable (why). With --receipt, writes what is
-/// needed to compute one score again elsewhere; with --check, does that.
+/// needed to compute one score again elsewhere; with --check, does that. Scorers are compiled anew
+/// for it, which takes some seconds each.
 #[derive(Debug, clap::Args)]
 pub struct Verify {
     /// The run [default: the newest]
@@ -91,6 +93,10 @@ pub struct Verify {
     #[arg(long)]
     allow_not_verifiable: bool,
 
+    /// Take compiled code from the cache: faster, and proves nothing against somebody who can write there
+    #[arg(long)]
+    trust_cache: bool,
+
     /// Scores that are computed at once [default: the number of cores]
     #[arg(long, short, value_name = "N", value_parser = jobs_parser())]
     jobs: Option<u16>,
@@ -112,7 +118,11 @@ impl Verify {
             return Ok(Exit::Done);
         }
         let jobs = self.jobs.map_or_else(cores, usize::from);
-        let sandbox = global.sandbox(u32::try_from(jobs).unwrap_or(u32::MAX))?;
+        let slots = u32::try_from(jobs).unwrap_or(u32::MAX);
+        let sandbox = match self.trust_cache {
+            true => global.sandbox(slots)?,
+            false => global.distrustful_sandbox(slots)?,
+        };
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(jobs.min(cores()))
             .enable_all()
@@ -124,19 +134,16 @@ impl Verify {
         match &self.check {
             Some(receipt) => {
                 let (receipt, component, case) = self.checked_files(receipt)?;
-                let finding = runtime.block_on(receipt.check(
-                    &component,
-                    &case,
-                    &sandbox,
-                    workspaces.as_ref(),
-                ));
+                let checking = receipt.check(&component, &case, &sandbox, workspaces.as_ref());
+                let finding = runtime.block_on(self.waited_for(checking, || true));
                 self.take(&mut findings, finding)?;
             }
             None => {
                 let store = Store::open_read_only(&self.db)?;
                 let request = self.request(&store, jobs, workspaces)?;
-                let mut trouble = None;
-                runtime.block_on(verify(&store, &request, &sandbox, |finding| {
+                let (mut trouble, waiting) = (None, Cell::new(true));
+                let verifying = verify(&store, &request, &sandbox, |finding| {
+                    waiting.set(false);
                     match self.take(&mut findings, finding) {
                         Ok(()) => true,
                         Err(failure) => {
@@ -144,7 +151,8 @@ impl Verify {
                             false
                         }
                     }
-                }))?;
+                });
+                runtime.block_on(self.waited_for(verifying, || waiting.get()))?;
                 if let Some(failure) = trouble {
                     return Err(failure);
                 }
@@ -152,6 +160,19 @@ impl Verify {
         }
         self.show(&findings)?;
         Ok(self.exit(&findings))
+    }
+
+    /// What `work` gives; where it takes long until there is something to show, a word about why.
+    async fn waited_for<T>(
+        &self,
+        work: impl Future<Output = T>,
+        waiting: impl FnOnce() -> bool,
+    ) -> T {
+        let word = match self.trust_cache {
+            true => setup::COMPILING,
+            false => "compiling scorers anew; --trust-cache takes them from the cache …",
+        };
+        setup::waited_for(work, word, waiting).await
     }
 
     fn request(
