@@ -6,7 +6,8 @@
 //! - `error`: every way in which there is no score.
 //! - `anatomy`: what a component file is, imports and exports, before anything is compiled.
 //! - `admission`: how many instances at once, and how much memory together.
-//! - `compile`: where components are compiled: off the scoring path, in a process that can be ended.
+//! - `compile`: where components are compiled, and in what time: off the scoring path.
+//! - `compiler_process`: compiling in a process that can be ended: the parent's side and the child's.
 //! - `settings`: the engine's settings; every pool number derived from the number of slots.
 //! - `host`: [`Sandbox`], what all scorers share.
 //! - `load`: [`LoadedScorer`] from bytes: check, compile, describe, configure, freeze.
@@ -26,6 +27,7 @@ mod anatomy;
 mod cache;
 mod cache_folder;
 mod compile;
+mod compiler_process;
 mod error;
 mod fault;
 mod freeze;
@@ -43,7 +45,8 @@ mod wasi;
 
 pub use anatomy::Anatomy;
 pub use cache::{CacheOptions, DEFAULT_CACHE_BYTES};
-pub use compile::{CompileLimits, Compiler, PARSERS_NAME, compile_for_parent};
+pub use compile::{CompileLimits, Compiler, PARSERS_NAME};
+pub use compiler_process::{COMPILER_OUT_OF_TIME, NotCompiled, compile_for_parent};
 pub use error::{ErrorKind, ScoreError};
 pub(crate) use fault::cut;
 pub use grants::{Grant, Grants, UnknownGrant};

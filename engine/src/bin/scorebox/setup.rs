@@ -28,11 +28,11 @@ pub struct Global {
     #[arg(long, global = true, value_name = "SIZE", value_parser = parse_bytes, default_value = "4GiB")]
     memory_budget: u64,
 
-    /// The longest that compiling one component may take
+    /// The most processor time that all compiling for one scorer may take
     #[arg(long, global = true, value_name = "TIME", value_parser = parse_duration, default_value = "60s")]
     compile_timeout: Duration,
 
-    /// The most memory that compiling one component may take
+    /// The most memory that compiling for one scorer may take
     #[arg(long, global = true, value_name = "SIZE", value_parser = parse_bytes, default_value = "2GiB")]
     compile_memory: u64,
 }
