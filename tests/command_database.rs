@@ -102,10 +102,8 @@ fn a_run_whose_database_fails_ends() {
     };
     folder.write("large.jsonl", (0..300).map(line).collect::<String>());
     // No file may become larger than some MiB.
-    let output = folder.sh(
-        "trap '' XFSZ; ulimit -f 8000; \
-         exec scorebox run -j 2 -s length --config 'length={\"max\": 9}' large.jsonl",
-    );
+    let output = folder.sh("trap '' XFSZ; ulimit -f 8000; \
+         exec scorebox run -j 2 -s length --config 'length={\"max\": 9}' large.jsonl");
     assert!(output.exits_with(2).stderr.contains("disk I/O error"));
 }
 
@@ -221,7 +219,7 @@ fn compiled_code_that_others_could_write_is_not_used() {
     let output =
         folder.sh("scorebox score exact-match --output 1 --ground-truth 1 --cache-dir cache");
     assert_snapshot!(output.exits_with(0).stderr, @"
-    warning: compiled code is not cached: the folder `cache` can be written to by others (hint: chmod go-w)
+    warning: compiled code is not cached: the folder `cache` can be written to by others, who may have planted code in it: choose another folder, or remove this one, and it is made again
     ");
     assert_eq!(fs::read_dir(folder.path("cache")).unwrap().count(), 0);
 }

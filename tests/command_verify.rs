@@ -27,12 +27,12 @@ fn tampered(change: &str) -> Folder {
 fn every_score_of_a_run_is_computed_again_from_the_database_alone() {
     let folder = with_a_run();
     folder.sh("rm cases.jsonl");
-    assert_snapshot!(folder.sh("scorebox verify r").exits_with(0), @r#"
+    assert_snapshot!(folder.sh("scorebox verify --trust-cache r").exits_with(0), @r#"
     [stderr]
     6 verified, 0 different, 0 not verifiable
     [exit code 0]
     "#);
-    assert_snapshot!(folder.sh("scorebox verify --format json").exits_with(0), @r#"
+    assert_snapshot!(folder.sh("scorebox verify --trust-cache --format json").exits_with(0), @r#"
     {
       "verified": 6,
       "different": 0,
@@ -51,7 +51,7 @@ fn a_tampered_row_is_told_with_what_was_stored_and_what_was_computed() {
         "UPDATE score_rows SET score = 0.25, reason = 'fine' WHERE scorer = 2 AND score = 0.75;
          UPDATE score_rows SET fuel = fuel + 1, meta_json = '{}' WHERE scorer = 1 AND score = 0.0;",
     );
-    assert_snapshot!(folder.sh("scorebox verify r").exits_with(1), @r#"
+    assert_snapshot!(folder.sh("scorebox verify --trust-cache r").exits_with(1), @r#"
     score                 verdict    what    stored  computed
     r:exact-match:0:0:q2  different  meta    {}      none
     r:exact-match:0:0:q2  different  fuel    7099    7098
@@ -70,7 +70,7 @@ fn a_status_that_was_turned_into_an_error_is_different() {
              error_message = 'no', assertions_json = NULL
          WHERE case_key = (SELECT min(case_key) FROM cases) AND scorer = 1",
     );
-    assert_snapshot!(folder.sh("scorebox verify r").exits_with(1), @r#"
+    assert_snapshot!(folder.sh("scorebox verify --trust-cache r").exits_with(1), @r#"
     score                 verdict    what           stored  computed
     r:exact-match:0:0:q1  different  status         error   scored
     r:exact-match:0:0:q1  different  score          none    1
@@ -88,16 +88,16 @@ fn a_swapped_component_is_told() {
         "UPDATE components SET bytes = (SELECT bytes FROM components WHERE component = 2)
          WHERE component = 1",
     );
-    let shown = folder.sh("scorebox verify r --scorer exact-match").exits_with(1);
+    let shown = folder.sh("scorebox verify --trust-cache r --scorer exact-match").exits_with(1);
     assert!(shown.stdout.lines().skip(1).all(|line| line.contains("component")), "{shown}");
     assert!(shown.stderr.contains("0 verified, 3 different"), "{shown}");
-    folder.sh("scorebox verify r --scorer levenshtein").exits_with(0);
+    folder.sh("scorebox verify --trust-cache r --scorer levenshtein").exits_with(0);
 }
 
 #[test]
 fn an_edited_case_is_told_and_its_neighbours_are_verified() {
     let folder = tampered("UPDATE cases SET output = '\"Rome\"' WHERE case_id = 'q2'");
-    let shown = folder.sh("scorebox verify r").exits_with(1);
+    let shown = folder.sh("scorebox verify --trust-cache r").exits_with(1);
     assert!(shown.stdout.lines().skip(1).all(|line| line.contains(":q2") && line.contains("case")));
     assert!(shown.stderr.contains("4 verified, 2 different"), "{shown}");
 }
@@ -109,14 +109,14 @@ fn an_edited_case_with_a_digest_to_match_is_told_by_the_input() {
              ground_truth = (SELECT ground_truth FROM cases WHERE case_id = 'q1')
          WHERE case_id = 'q2'",
     );
-    let shown = folder.sh("scorebox verify r").exits_with(1);
+    let shown = folder.sh("scorebox verify --trust-cache r").exits_with(1);
     assert!(shown.stdout.lines().skip(1).all(|line| line.contains("input")), "{shown}");
 }
 
 #[test]
 fn an_edited_configuration_is_told() {
     let folder = tampered("UPDATE scorers SET config_json = '{\"negate\":true}' WHERE scorer = 1");
-    let shown = folder.sh("scorebox verify r").exits_with(1);
+    let shown = folder.sh("scorebox verify --trust-cache r").exits_with(1);
     assert!(shown.stdout.contains("configuration"), "{shown}");
     assert!(shown.stderr.contains("3 verified, 3 different"), "{shown}");
 }
@@ -128,11 +128,11 @@ fn what_cannot_be_computed_again_is_not_verifiable_and_says_why() {
         .sh("scorebox run cases.jsonl -s misbehave.wasm --config 'misbehave={\"then\":\"spin\"}' \
              --timeout 50ms --run-id slow -q --allow-errors")
         .exits_with(0);
-    let shown = folder.sh("scorebox verify slow").exits_with(1);
+    let shown = folder.sh("scorebox verify --trust-cache slow").exits_with(1);
     assert!(shown.stdout.contains("it timed out, which depends on the machine"), "{shown}");
-    folder.sh("scorebox verify slow --allow-not-verifiable").exits_with(0);
+    folder.sh("scorebox verify --trust-cache slow --allow-not-verifiable").exits_with(0);
     folder.database("scorebox.db").execute_batch("DELETE FROM components").unwrap();
-    let shown = folder.sh("scorebox verify r").exits_with(1);
+    let shown = folder.sh("scorebox verify --trust-cache r").exits_with(1);
     assert!(shown.stdout.contains("its component is not in the database"), "{shown}");
 }
 
@@ -143,19 +143,19 @@ fn what_a_scorer_said_of_the_whole_run_is_asked_for_again() {
         |id| format!("{{\"id\": \"{id}\", \"output\": 1, \"input\": {{\"label\": \"{id}\"}}}}\n");
     folder.write("cases.jsonl", ["a", "b"].map(case).concat());
     folder.sh("scorebox run cases.jsonl -s label-distribution --run-id r -q").exits_with(0);
-    assert_snapshot!(folder.sh("scorebox verify r").exits_with(0), @"
+    assert_snapshot!(folder.sh("scorebox verify --trust-cache r").exits_with(0), @"
     [stderr]
     3 verified, 0 different, 0 not verifiable
     [exit code 0]
     ");
-    assert_snapshot!(folder.sh("scorebox verify r --sample 2").exits_with(0), @"
+    assert_snapshot!(folder.sh("scorebox verify --trust-cache r --sample 2").exits_with(0), @"
     [stderr]
     2 verified, 0 different, 0 not verifiable
     [exit code 0]
     ");
     let change = "UPDATE summaries SET summary_json = '{\"counts\":[2]}', fuel = fuel - 1";
     folder.database("scorebox.db").execute_batch(change).unwrap();
-    assert_snapshot!(folder.sh("scorebox verify r").exits_with(1), @r#"
+    assert_snapshot!(folder.sh("scorebox verify --trust-cache r").exits_with(1), @r#"
     score                 verdict    what     stored          computed
     r:label-distribution  different  summary  {"counts":[2]}  {"counts":{"a":1,"b":1},"fractions":[0.5,0.5],"…
     r:label-distribution  different  fuel     31484           31485
@@ -164,7 +164,7 @@ fn what_a_scorer_said_of_the_whole_run_is_asked_for_again() {
     [exit code 1]
     "#);
     folder.database("scorebox.db").execute_batch("DELETE FROM summaries").unwrap();
-    assert_snapshot!(folder.sh("scorebox verify r").exits_with(1), @r#"
+    assert_snapshot!(folder.sh("scorebox verify --trust-cache r").exits_with(1), @r#"
     score                 verdict    what     stored  computed
     r:label-distribution  different  summary  none    {"counts":{"a":1,"b":1},"fractions":[0.5,0.5],"…
     [stderr]
@@ -172,13 +172,13 @@ fn what_a_scorer_said_of_the_whole_run_is_asked_for_again() {
     [exit code 1]
     "#);
     folder.database("scorebox.db").execute_batch("UPDATE runs SET state = 'interrupted'").unwrap();
-    folder.sh("scorebox verify r").exits_with(0);
+    folder.sh("scorebox verify --trust-cache r").exits_with(0);
 }
 
 #[test]
 fn what_decides_whether_a_score_passes_is_verified() {
     let folder = tampered("UPDATE scorers SET threshold = 0.1, direction = 'lower-is-better'");
-    let shown = folder.sh("scorebox verify r --scorer levenshtein").exits_with(1);
+    let shown = folder.sh("scorebox verify --trust-cache r --scorer levenshtein").exits_with(1);
     assert!(
         shown.stdout.contains("different  direction  lower-is-better  higher-is-better"),
         "{shown}"
@@ -190,7 +190,7 @@ fn what_decides_whether_a_score_passes_is_verified() {
 #[test]
 fn a_score_that_was_taken_away_is_missed() {
     let folder = tampered("DELETE FROM score_rows WHERE scorer = 2 AND score = 0.75");
-    assert_snapshot!(folder.sh("scorebox verify r").exits_with(1), @"
+    assert_snapshot!(folder.sh("scorebox verify --trust-cache r").exits_with(1), @"
     score          verdict    what    stored  computed
     r:levenshtein  different  scores  2       3
     [stderr]
@@ -203,7 +203,7 @@ fn a_score_that_was_taken_away_is_missed() {
 fn limits_that_nobody_would_set_are_not_taken_from_a_database() {
     let limits = "json_set(limits_json, '$.timeoutMs', 1000000000)";
     let folder = tampered(&format!("UPDATE scorers SET limits_json = {limits}"));
-    let shown = folder.sh("scorebox verify r").exits_with(1);
+    let shown = folder.sh("scorebox verify --trust-cache r").exits_with(1);
     assert!(
         shown.stdout.contains("its limit `timeout` is beyond what is computed again"),
         "{shown}"
@@ -213,7 +213,7 @@ fn limits_that_nobody_would_set_are_not_taken_from_a_database() {
 #[test]
 fn an_input_without_a_digest_is_not_verifiable() {
     let folder = tampered("UPDATE score_rows SET input_digest = NULL");
-    let shown = folder.sh("scorebox verify r").exits_with(1);
+    let shown = folder.sh("scorebox verify --trust-cache r").exits_with(1);
     assert!(shown.stdout.contains("the digest of its input is not stored"), "{shown}");
 }
 
@@ -228,9 +228,9 @@ fn a_receipt_with_marks_for_the_direction_of_writing_is_the_same_receipt() {
             "scorebox run case.json -s contains --config 'contains={config}' --run-id r -q"
         ))
         .exits_with(0);
-    folder.sh("scorebox verify r").exits_with(0);
+    folder.sh("scorebox verify --trust-cache r").exits_with(0);
     folder.sh("scorebox verify --receipt r:contains:0:0:q > receipt.json").exits_with(0);
-    folder.sh("scorebox verify --check receipt.json --case case.json").exits_with(0);
+    folder.sh("scorebox verify --trust-cache --check receipt.json --case case.json").exits_with(0);
 }
 
 #[test]
@@ -240,7 +240,7 @@ fn errors_are_verified_like_scores() {
         .sh("scorebox run cases.jsonl -s misbehave.wasm --config 'misbehave={\"then\":\"panic\"}' \
              --run-id bad -q --allow-errors")
         .exits_with(0);
-    let shown = folder.sh("scorebox verify bad").exits_with(0);
+    let shown = folder.sh("scorebox verify --trust-cache bad").exits_with(0);
     assert!(shown.stderr.contains("3 verified, 0 different"), "{shown}");
 }
 
@@ -248,7 +248,8 @@ fn errors_are_verified_like_scores() {
 fn a_sample_is_drawn_by_its_seed() {
     let folder = with_a_run();
     let ids = |seed: u32| {
-        let command = format!("scorebox verify r --sample 2 --seed {seed} --format jsonl");
+        let command =
+            format!("scorebox verify --trust-cache r --sample 2 --seed {seed} --format jsonl");
         folder.sh(&command).exits_with(0).stdout
     };
     assert_eq!(ids(1).lines().count(), 2);
@@ -305,14 +306,14 @@ fn a_receipt_is_checked_with_nothing_but_the_component_and_the_case() {
     [exit code 0]
     "#);
     folder.sh("sed -n 2p cases.jsonl > case.json; rm scorebox.db");
-    assert_snapshot!(folder.sh("scorebox verify --check receipt.json --case case.json"), @r#"
+    assert_snapshot!(folder.sh("scorebox verify --trust-cache --check receipt.json --case case.json"), @r#"
     [stderr]
     1 verified, 0 different, 0 not verifiable
     [exit code 0]
     "#);
 
     folder.sh("sed 's/Rom\"/Rome\"/' case.json > edited.json");
-    assert_snapshot!(folder.sh("scorebox verify --check receipt.json --case edited.json"), @r#"
+    assert_snapshot!(folder.sh("scorebox verify --trust-cache --check receipt.json --case edited.json"), @r#"
     score                 verdict    what   stored                                            computed
     r:exact-match:0:0:q2  different  input  [digest]  [digest]
     [stderr]
@@ -320,7 +321,7 @@ fn a_receipt_is_checked_with_nothing_but_the_component_and_the_case() {
     [exit code 1]
     "#);
     folder.sh("sed 's/\"score\": 0.0/\"score\": 1.0/' receipt.json > forged.json");
-    assert_snapshot!(folder.sh("scorebox verify --check forged.json --case case.json"), @r#"
+    assert_snapshot!(folder.sh("scorebox verify --trust-cache --check forged.json --case case.json"), @r#"
     score                 verdict    what   stored  computed
     r:exact-match:0:0:q2  different  score  1       0
     [stderr]
@@ -328,7 +329,7 @@ fn a_receipt_is_checked_with_nothing_but_the_component_and_the_case() {
     [exit code 1]
     "#);
     assert_snapshot!(
-        folder.sh("scorebox verify --check receipt.json --case case.json --component misbehave.wasm"),
+        folder.sh("scorebox verify --trust-cache --check receipt.json --case case.json --component misbehave.wasm"),
         @r#"
         score                 verdict    what       stored                                            computed
         r:exact-match:0:0:q2  different  component  [digest]  [digest]

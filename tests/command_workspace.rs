@@ -103,16 +103,16 @@ fn a_workspace_that_is_no_name_is_a_bad_case() {
 fn scores_of_files_are_verified_with_the_files() {
     let folder = with_files();
     folder.sh(&format!("{RUN} --workspace work")).exits_with(1);
-    assert_snapshot!(folder.sh("scorebox verify r --case-id a"), @r#"
+    assert_snapshot!(folder.sh("scorebox verify --trust-cache r --case-id a"), @r#"
     score           verdict         what                                                                       stored  computed
     r:reader:0:0:a  not verifiable  it looked at files, which are not stored; say where they are: --workspace
     [stderr]
     0 verified, 0 different, 1 not verifiable
     [exit code 1]
     "#);
-    folder.sh("scorebox verify r --workspace work").exits_with(0);
+    folder.sh("scorebox verify --trust-cache r --workspace work").exits_with(0);
     folder.sh("echo more >> work/one/README");
-    assert_snapshot!(folder.sh("scorebox verify r --workspace work"), @r#"
+    assert_snapshot!(folder.sh("scorebox verify --trust-cache r --workspace work"), @r#"
     score           verdict    what   stored                                            computed
     r:reader:0:0:a  different  input  [digest]  [digest]
     [stderr]
@@ -122,7 +122,7 @@ fn scores_of_files_are_verified_with_the_files() {
 
     folder.sh("scorebox verify --receipt r:reader:0:0:b > receipt.json").exits_with(0);
     folder.write("case.json", r#"{"output": null, "workspace": "two"}"#);
-    let check = "scorebox verify --check receipt.json --case case.json --component reader.wasm";
+    let check = "scorebox verify --trust-cache --check receipt.json --case case.json --component reader.wasm";
     folder.sh(&format!("{check} --workspace work")).exits_with(0);
     folder.sh(check).exits_with(1);
 }
@@ -144,7 +144,7 @@ fn files_may_be_left_out() {
     a     reader  0.1000  README (while it was configured: the case has no workspace: no folder is named for it)
     [exit code 0]
     ");
-    let verify = "scorebox verify r --case-id a --db some.db --workspace work";
+    let verify = "scorebox verify --trust-cache r --case-id a --db some.db --workspace work";
     folder.sh(&format!("{verify} --workspace-exclude core")).exits_with(1);
     folder.sh(&format!("{verify} --workspace-exclude core --workspace-exclude src")).exits_with(0);
     assert_snapshot!(folder.sh(&format!("{run} no.db --workspace-exclude /tmp")), @"

@@ -1,6 +1,8 @@
 //! Files that are hostile to the compiler: code that is never called, and takes minutes and gigabytes to
 //! compile. It is ended, and nothing of it goes on; nobody who scores waits for it.
 
+use std::time::Duration;
+
 use insta::assert_snapshot;
 use scorebox::{
     contract::ScorerInput,
@@ -11,9 +13,9 @@ use wasm_encoder::{BlockType, Module};
 
 use crate::{
     hostile_files::{module_of, module_of_functions, with_module},
-    hostile_fixture::{Arena, compiling_as_the_command_line_does, words},
+    hostile_fixture::{Arena, compiling_as_the_command_line_does, compiling_by_shell, words},
     hostile_modules,
-    sandbox_fixture::{builtin, load, output, result, try_load},
+    sandbox_fixture::{builtin, load, output, refusal, result, try_load},
 };
 
 /// A scorer that behaves, to put code into.
@@ -56,8 +58,8 @@ fn branches_over_many_locals() -> Module {
 #[test]
 fn a_function_of_a_million_instructions() {
     assert_snapshot!(compile(&a_million_instructions(), BRIEFLY), @"
-    error: scorer `./file.wasm`: invalid-component: compiling the component took longer than 500 ms
-    hint: if you trust it that far, raise the limit: --compile-timeout
+    error: scorer `./file.wasm`: invalid-component: compiling the scorer took more than 500 ms of processor time
+    hint: raise the limit: --compile-timeout
     [exit code 2]
     ");
 }
@@ -65,8 +67,8 @@ fn a_function_of_a_million_instructions() {
 #[test]
 fn branches_over_very_many_locals() {
     assert_snapshot!(compile(&branches_over_many_locals(), BRIEFLY), @"
-    error: scorer `./file.wasm`: invalid-component: compiling the component took longer than 500 ms
-    hint: if you trust it that far, raise the limit: --compile-timeout
+    error: scorer `./file.wasm`: invalid-component: compiling the scorer took more than 500 ms of processor time
+    hint: raise the limit: --compile-timeout
     [exit code 2]
     ");
 }
@@ -83,8 +85,8 @@ fn loops_in_loops() {
         body.local_get(0).end();
     });
     assert_snapshot!(compile(&loops, BRIEFLY), @"
-    error: scorer `./file.wasm`: invalid-component: compiling the component took longer than 500 ms
-    hint: if you trust it that far, raise the limit: --compile-timeout
+    error: scorer `./file.wasm`: invalid-component: compiling the scorer took more than 500 ms of processor time
+    hint: raise the limit: --compile-timeout
     [exit code 2]
     ");
 }
@@ -101,8 +103,8 @@ fn calls_whose_results_all_wait() {
         body.end();
     });
     assert_snapshot!(compile(&calls, BRIEFLY), @"
-    error: scorer `./file.wasm`: invalid-component: compiling the component took longer than 500 ms
-    hint: if you trust it that far, raise the limit: --compile-timeout
+    error: scorer `./file.wasm`: invalid-component: compiling the scorer took more than 500 ms of processor time
+    hint: raise the limit: --compile-timeout
     [exit code 2]
     ");
 }
@@ -110,8 +112,8 @@ fn calls_whose_results_all_wait() {
 #[test]
 fn a_million_functions() {
     assert_snapshot!(compile(&module_of_functions(999_000), BRIEFLY), @"
-    error: scorer `./file.wasm`: invalid-component: compiling the component took longer than 500 ms
-    hint: if you trust it that far, raise the limit: --compile-timeout
+    error: scorer `./file.wasm`: invalid-component: compiling the scorer took more than 500 ms of processor time
+    hint: raise the limit: --compile-timeout
     [exit code 2]
     ");
 }
@@ -146,10 +148,47 @@ fn blocks_in_blocks_do_no_harm() {
 fn the_compilers_memory_is_bounded_too() {
     let branches = branches_over_many_locals();
     assert_snapshot!(compile(&branches, "--compile-memory 200MiB"), @"
-    error: scorer `./file.wasm`: invalid-component: compiling the component took more than 209715200 bytes of memory
-    hint: if you trust it that far, raise the limit: --compile-memory
+    error: scorer `./file.wasm`: invalid-component: compiling the scorer took more than 209715200 bytes of memory
+    hint: raise the limit: --compile-memory
     [exit code 2]
     ");
+}
+
+#[test]
+fn a_limit_that_is_too_low_for_a_built_in_scorer_is_no_question_of_trust() {
+    let options = "--ground-truth 1 --no-cache --compile-timeout 1ms";
+    let command = format!("scorebox score exact-match --output 1 {options}");
+    assert_snapshot!(words(&Arena::new().run(&command)), @"
+    error: scorer `exact-match`: invalid-component: compiling the scorer took more than 1 ms of processor time
+    hint: raise the limit: --compile-timeout
+    [exit code 2]
+    ");
+}
+
+/// A scorer is compiled three times: for what it says of itself, to be configured, and its image.
+#[tokio::test]
+async fn all_compiling_of_one_scorer_is_of_one_limit() {
+    // The first says that it used all the time that eight bytes can tell.
+    let line = r#"printf '\377\377\377\377\377\377\377\377'; scorebox "$@" | tail -c +9"#;
+    let sandbox = compiling_by_shell(line, &CompileLimits::default());
+    let loaded = try_load(&sandbox, &scorer(), &json!({}), &Limits::default()).await;
+    assert_snapshot!(refusal(loaded), @"invalid-component: compiling the scorer took more than 60000 ms of processor time");
+}
+
+#[tokio::test]
+async fn a_machine_that_does_other_things_meanwhile_makes_no_scorer_too_slow() {
+    let limits = CompileLimits { timeout: Duration::from_millis(990), ..CompileLimits::default() };
+    // On a busy machine a process waits as this one does: without using the processor.
+    let sandbox = compiling_by_shell(r#"sleep 1; scorebox "$@""#, &limits);
+    let loaded = load(&sandbox, &scorer(), &json!({})).await;
+    assert_eq!(result(loaded.score(output("1")).await).score, Some(1.0));
+}
+
+#[tokio::test]
+async fn a_compiler_that_is_killed_is_no_fault_of_the_scorer() {
+    let sandbox = compiling_by_shell("kill -9 $$", &CompileLimits::default());
+    let loaded = try_load(&sandbox, &scorer(), &json!({}), &Limits::default()).await;
+    assert_snapshot!(refusal(loaded), @"failed: the compiler's process was ended by signal: 9 (SIGKILL)");
 }
 
 #[tokio::test]

@@ -61,7 +61,10 @@ fn triggers_of_a_stranger_do_not_run() {
         hint: nothing was changed in it; if the object is yours, drop it, else name another path: triggers, views and tables of a stranger could change or hold up scores
         [exit code 2]
         ");
-        assert_eq!(folder.rows("SELECT count(*), sum(score) FROM score_rows"), ["6 | 3.416666666666667"]);
+        assert_eq!(
+            folder.rows("SELECT count(*), sum(score) FROM score_rows"),
+            ["6 | 3.416666666666667"]
+        );
     }
 }
 
@@ -76,10 +79,7 @@ fn views_tables_indexes_and_columns_of_a_stranger_are_refused() {
             "the table `cases` is not the one",
         ),
         ("DROP INDEX cases_by_node", "the index `cases_by_node` is missing"),
-        (
-            "DROP VIEW scores; CREATE VIEW scores AS SELECT 1",
-            "the view `scores` is not the one",
-        ),
+        ("DROP VIEW scores; CREATE VIEW scores AS SELECT 1", "the view `scores` is not the one"),
     ] {
         let folder = with_a_run();
         folder.database("scorebox.db").execute_batch(change).unwrap();

@@ -50,8 +50,19 @@ pub fn attacker_in_describe(order: &str) -> Vec<u8> {
 
 /// A sandbox that compiles in a process of its own.
 pub fn compiling_as_the_command_line_does(limits: &CompileLimits) -> Sandbox {
-    let program = env!("CARGO_BIN_EXE_scorebox").into();
-    let compiler = Compiler::Process { program, arguments: vec!["compile-for-parent".into()] };
+    compiling_by(env!("CARGO_BIN_EXE_scorebox"), &["compile-for-parent"], limits)
+}
+
+/// A sandbox that compiles in the process that a line of shell starts: `scorebox "$@"` in it does what the
+/// command line's compiler does.
+pub fn compiling_by_shell(line: &str, limits: &CompileLimits) -> Sandbox {
+    let line = format!("scorebox() {{ \"$0\" compile-for-parent \"$@\"; }}; {line}");
+    compiling_by("sh", &["-c", &line, env!("CARGO_BIN_EXE_scorebox")], limits)
+}
+
+fn compiling_by(program: &str, arguments: &[&str], limits: &CompileLimits) -> Sandbox {
+    let arguments = arguments.iter().map(Into::into).collect();
+    let compiler = Compiler::Process { program: program.into(), arguments };
     let compile_limits = limits.clone();
     Sandbox::new(&SandboxOptions { compiler, compile_limits, ..SandboxOptions::default() }).unwrap()
 }
@@ -80,6 +91,10 @@ impl Arena {
         }
         folder.write("cases.jsonl", CASES);
         Arena { _unfiltered: Settings::new().bind_to_scope(), folder }
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path(name)
     }
 
     pub fn write(&self, name: &str, content: impl AsRef<[u8]>) {

@@ -77,8 +77,8 @@ fn instances_that_double_with_every_level() {
     let options = "--no-cache --compile-memory 300MiB";
     let output = arena.run(&format!("scorebox score ./file.wasm --output 1 {options}"));
     assert_snapshot!(words(&output), @"
-    error: scorer `./file.wasm`: invalid-component: compiling the component took more than 314572800 bytes of memory
-    hint: if you trust it that far, raise the limit: --compile-memory
+    error: scorer `./file.wasm`: invalid-component: compiling the scorer took more than 314572800 bytes of memory
+    hint: raise the limit: --compile-memory
     [exit code 2]
     ");
 }
@@ -135,8 +135,8 @@ fn a_few_bytes_in_every_page_of_four_gigabytes() {
     assert_snapshot!(words(
         &arena.run(&format!("scorebox score ./file.wasm --output 1 {options}"))
     ), @"
-    error: scorer `./file.wasm`: invalid-component: compiling the component took longer than 2000 ms
-    hint: if you trust it that far, raise the limit: --compile-timeout
+    error: scorer `./file.wasm`: invalid-component: compiling the scorer took more than 2000 ms of processor time
+    hint: raise the limit: --compile-timeout
     [exit code 2]
     ");
 }

@@ -132,7 +132,9 @@ async fn an_entry_that_is_not_whole_is_made_anew() {
             ("cut by a byte", whole[..whole.len() - 1].to_vec()),
             ("of another format", flipped(0)),
             ("with another digest", flipped(10)),
-            ("with a flipped bit in its header", flipped(60)),
+            ("with another key", flipped(60)),
+            ("with a length of its header beyond its end", flipped(75)),
+            ("with a flipped bit in its header", flipped(100)),
             ("with a flipped bit at its end", flipped(whole.len() - 20)),
         ];
         for (what, bytes) in damages {
@@ -237,4 +239,36 @@ async fn what_a_scorer_says_of_itself_is_cached_apart_from_its_code() {
     let scorer = misbehave(&fresh(folder.path()), json!({})).await;
     assert!(!scorer.cached());
     assert_eq!(*scorer.info(), first);
+}
+
+#[tokio::test]
+async fn what_another_scorer_says_of_itself_is_not_taken() {
+    let folder = TempDir::new().unwrap();
+    let describe = async |name: &str| {
+        let (limits, grants) = Default::default();
+        fresh(folder.path()).describe(&guest(name), &limits, grants).await.unwrap()
+    };
+    let right = (describe("misbehave").await, describe("sleeper").await);
+    assert_ne!(right.0, right.1);
+    let entries = files(folder.path());
+    let contents = [&entries[1], &entries[0]].map(|entry| fs::read(entry).unwrap());
+    for (entry, content) in entries.iter().zip(contents) {
+        fs::write(entry, content).unwrap();
+    }
+    assert_eq!((describe("misbehave").await, describe("sleeper").await), right);
+}
+
+#[tokio::test]
+async fn code_that_is_not_configured_is_not_taken_for_what_is() {
+    let folder = TempDir::new().unwrap();
+    let expected = trail(&sleeper(folder.path()).await).await;
+    let entries = files(folder.path());
+    assert_eq!(entries.len(), 2, "the code, and a note for the configuration");
+    let contents = [&entries[1], &entries[0]].map(|entry| fs::read(entry).unwrap());
+    for (entry, content) in entries.iter().zip(contents) {
+        fs::write(entry, content).unwrap();
+    }
+    let scorer = sleeper(folder.path()).await;
+    assert!(!scorer.cached());
+    assert_eq!(trail(&scorer).await, expected);
 }

@@ -1,14 +1,14 @@
 //! What the tests of sandbox and run share: sandboxes, the built-in components and the test guests,
 //! loaded with a configuration. Asserts nothing.
 
-use std::{fs, path::PathBuf};
+use std::{fs, path::PathBuf, time::Duration};
 
 use scorebox::{
     contract::{ScoreResult, ScorerInput},
     registry::Registry,
     sandbox::{
-        CacheOptions, ErrorKind, Grants, Limits, LoadedScorer, Outcome, Sandbox, SandboxOptions,
-        ScoreError, ScorerConfig,
+        CacheOptions, CompileLimits, ErrorKind, Grants, Limits, LoadedScorer, Outcome, Sandbox,
+        SandboxOptions, ScoreError, ScorerConfig,
     },
 };
 use serde_json::Value;
@@ -17,12 +17,19 @@ use serde_json::Value;
 pub fn sandbox(slots: u32) -> Sandbox {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("compiled-scorers");
     let cache = Some(CacheOptions { folder, most_bytes: 256 << 20 });
-    Sandbox::new(&SandboxOptions { slots, cache, ..SandboxOptions::default() }).unwrap()
+    Sandbox::new(&SandboxOptions { slots, cache, ..patient() }).unwrap()
 }
 
 /// A sandbox with so many slots, in which everything is compiled and configured anew.
 pub fn uncached(slots: u32) -> Sandbox {
-    Sandbox::new(&SandboxOptions { slots, ..SandboxOptions::default() }).unwrap()
+    Sandbox::new(&SandboxOptions { slots, ..patient() }).unwrap()
+}
+
+/// Compiling in this process is bounded by the clock on the wall, and other tests run beside.
+fn patient() -> SandboxOptions {
+    let timeout = Duration::from_secs(600);
+    let compile_limits = CompileLimits { timeout, ..CompileLimits::default() };
+    SandboxOptions { compile_limits, ..SandboxOptions::default() }
 }
 
 /// The component of a built-in scorer.

@@ -32,6 +32,8 @@ mod gallery;
 mod hostile_answers;
 /// Broken heaps, stacks, pointers and lengths, in C.
 mod hostile_c;
+/// Planted and exchanged code in the cache, and files there that never end.
+mod hostile_cache;
 /// Code that takes minutes and gigabytes to compile.
 mod hostile_compiling;
 /// Loops and recursions without end.

@@ -1,17 +1,15 @@
 //! Compiled code on disk, private to the user, bounded in size. Whatever is wrong with the cache
 //! costs time, never a score.
 //!
-//! An entry is one file: magic, digest of the rest, length of the header, header (JSON), compiled
-//! code. It is written to a temporary file and renamed, so that it is there whole or not at all; the
-//! digest finds what a full disk or a crash of the machine left of one. Compiled code is machine
-//! code, so only files in a folder that nobody else can write to are ever read.
+//! An entry is one file: magic, digest of the rest, key, length of the header, header (JSON), compiled
+//! code. The digest finds what a full disk or a crash of the machine left of one, the key an entry that
+//! stands under the name of another. Both are no proof against this user, who can write any entry;
+//! `cache_folder` sees to it that nobody else can.
 
 use std::{
-    fs::{self, File},
-    hash::{Hash, Hasher},
-    io::Write as _,
-    path::{Path, PathBuf},
-    time::SystemTime,
+    hash::{BuildHasher as _, Hash, Hasher, RandomState},
+    path::PathBuf,
+    time::{Duration, SystemTime},
 };
 
 use serde::{Deserialize, Serialize};
@@ -19,12 +17,23 @@ use wasmtime::{Engine, component::Component};
 
 use crate::{contract::ScorerInfo, digest::Digest};
 
-use super::Start;
+use super::{Start, cache_folder::CacheFolder};
 
 /// The first bytes of an entry; a new format gets a new number.
-const MAGIC: &[u8; 8] = b"SBXCODE2";
-const PREAMBLE_BYTES: usize = MAGIC.len() + 32 + 4;
-const SUFFIX: &str = "code";
+const MAGIC: &[u8; 8] = b"SBXCODE3";
+const DIGEST_BYTES: usize = 32;
+const PREAMBLE_BYTES: usize = MAGIC.len() + 2 * DIGEST_BYTES + 4;
+/// Bytes of a header that are parsed: a description and a schema at their limits, with every character
+/// escaped, have less.
+const MOST_HEADER_BYTES: usize = 16 << 20;
+/// Bytes of an entry that are read, however large the cache may be.
+const MOST_ENTRY_BYTES: u64 = 2 << 30;
+/// An entry's name is its key with this.
+const SUFFIX: &str = ".code";
+/// A temporary file's name is the key, a point, a random number and this.
+const TEMPORARY_SUFFIX: &str = ".code.part";
+/// After so long a temporary file is one that a killed process left: nobody writes for an hour.
+const ABANDONED_AFTER: Duration = Duration::from_secs(3600);
 
 /// The size that the cache is kept under unless the user says otherwise: 1 GiB.
 pub const DEFAULT_CACHE_BYTES: u64 = 1 << 30;
@@ -46,6 +55,7 @@ pub(super) struct Entry {
 }
 
 #[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Header {
     info: ScorerInfo,
     /// Why `configure` runs in every sandbox; none where the start is frozen.
@@ -64,29 +74,26 @@ pub(super) struct Keys {
 
 /// A folder of entries.
 pub(super) struct Cache {
-    folder: PathBuf,
+    folder: CacheFolder,
     most_bytes: u64,
 }
 
 impl Cache {
     /// Takes the folder into use; a sentence for the user where that cannot be.
     pub(super) fn open(options: &CacheOptions) -> Result<Cache, String> {
-        let folder = options.folder.clone();
-        let warning = |why: String| {
-            format!("compiled code is not cached: the folder `{}` {why}", folder.display())
-        };
-        create_private(&folder).map_err(|error| warning(format!("cannot be made: {error}")))?;
-        must_be_private(&folder).map_err(warning)?;
-        // Found out now rather than at every entry.
-        tempfile::tempfile_in(&folder)
-            .map_err(|error| warning(format!("cannot be written to: {error}")))?;
-        Ok(Cache { folder, most_bytes: options.most_bytes })
+        let folder = CacheFolder::open(&options.folder).map_err(|why| {
+            let folder = options.folder.display();
+            format!("compiled code is not cached: the folder `{folder}` {why}")
+        })?;
+        let cache = Cache { folder, most_bytes: options.most_bytes };
+        cache.remove_abandoned();
+        Ok(cache)
     }
 
     /// The entry under `keys`, if there is a whole one for this engine.
     pub(super) fn get(&self, engine: &Engine, keys: Keys) -> Option<Entry> {
         let bytes = self.read(keys.scorer)?;
-        let (header, code) = parse(&bytes)?;
+        let (header, code) = parse(keys.scorer, &bytes)?;
         let start = match header.unfrozen {
             None => Start::Frozen,
             Some(reason) => Start::ConfigureEachTime { reason },
@@ -101,7 +108,7 @@ impl Cache {
     /// The compiled code of a component as it was given, if it was kept: that of a component which cannot
     /// be frozen.
     pub(super) fn get_code(&self, engine: &Engine, key: Digest) -> Option<Component> {
-        component(engine, parse(&self.read(key)?)?.1)
+        component(engine, parse(key, &self.read(key)?)?.1)
     }
 
     /// Keeps an entry. What fails here is not worth more than the time that it would have saved.
@@ -119,7 +126,7 @@ impl Cache {
 
     /// What the scorer under `key` says of itself, if that is kept.
     pub(super) fn get_info(&self, key: Digest) -> Option<ScorerInfo> {
-        Some(parse(&self.read(key)?)?.0.info)
+        Some(parse(key, &self.read(key)?)?.0.info)
     }
 
     /// Keeps what a scorer says of itself: an entry without code.
@@ -128,81 +135,96 @@ impl Cache {
     }
 
     fn read(&self, key: Digest) -> Option<Vec<u8>> {
-        let path = self.path(key);
-        let bytes = fs::read(&path).ok()?;
-        // Marks the entry as used; only the order of eviction depends on it.
-        let _ = File::open(&path).and_then(|file| file.set_modified(SystemTime::now()));
-        Some(bytes)
+        self.folder.read(&name_of(key), self.most_bytes.min(MOST_ENTRY_BYTES))
     }
 
     fn keep(&self, key: Digest, header: &Header, code: &[u8]) {
-        let Some(bytes) = render(header, code) else { return };
-        if bytes.len() as u64 <= self.most_bytes && self.write(&self.path(key), &bytes).is_ok() {
+        let Some(bytes) = render(key, header, code) else { return };
+        if bytes.len() as u64 > self.most_bytes.min(MOST_ENTRY_BYTES) {
+            return;
+        }
+        let random = RandomState::new().build_hasher().finish();
+        let temporary = format!("{key}.{random:016x}{TEMPORARY_SUFFIX}");
+        if self.folder.write(&name_of(key), &temporary, &bytes).is_ok() {
             self.evict();
         }
     }
 
-    fn path(&self, key: Digest) -> PathBuf {
-        self.folder.join(format!("{key}.{SUFFIX}"))
-    }
-
-    fn write(&self, path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-        let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
-        file.write_all(bytes)?;
-        file.persist(path)?;
-        Ok(())
-    }
-
     fn evict(&self) {
-        let Ok(files) = fs::read_dir(&self.folder) else { return };
-        let mut entries: Vec<(SystemTime, u64, PathBuf)> = files
-            .filter_map(Result::ok)
-            .filter(|file| file.path().extension().is_some_and(|suffix| suffix == SUFFIX))
-            .filter_map(|file| {
-                let metadata = file.metadata().ok()?;
-                Some((metadata.modified().ok()?, metadata.len(), file.path()))
-            })
-            .collect();
-        entries.sort();
-        let mut total: u64 = entries.iter().map(|(_, bytes, _)| bytes).sum();
-        for (_, bytes, path) in entries {
+        self.remove_abandoned();
+        let mut entries = self.folder.list(|name| key_in(name, SUFFIX).is_some());
+        entries.sort_by_key(|entry| entry.modified);
+        let mut total: u64 = entries.iter().map(|entry| entry.bytes).sum();
+        for entry in entries {
             if total <= self.most_bytes {
                 return;
             }
-            // Another process may have been faster.
-            let _ = fs::remove_file(path);
-            total -= bytes;
+            self.folder.remove(&entry.name);
+            total -= entry.bytes;
+        }
+    }
+
+    /// Removes the temporary files of processes that were killed.
+    fn remove_abandoned(&self) {
+        let now = SystemTime::now();
+        for file in self.folder.list(is_temporary) {
+            // A time in the future says nothing of an age.
+            if now.duration_since(file.modified).is_ok_and(|age| age > ABANDONED_AFTER) {
+                self.folder.remove(&file.name);
+            }
         }
     }
 }
 
+fn name_of(key: Digest) -> String {
+    format!("{key}{SUFFIX}")
+}
+
+/// The key in a file's name that ends in `rest`; none where the file is not of this cache.
+fn key_in(name: &str, rest: &str) -> Option<Digest> {
+    let key = name.strip_suffix(rest)?;
+    key.parse().ok().filter(|digest: &Digest| digest.to_string() == key)
+}
+
+fn is_temporary(name: &str) -> bool {
+    let random = |text: &str| text.len() == 16 && u64::from_str_radix(text, 16).is_ok();
+    let parts = name.strip_suffix(TEMPORARY_SUFFIX).and_then(|name| name.split_once('.'));
+    parts.is_some_and(|(key, number)| key_in(key, "").is_some() && random(number))
+}
+
 /// Compiled code that was read, as the component that it is.
 fn component(engine: &Engine, code: &[u8]) -> Option<Component> {
-    // SAFETY: the bytes are what `Component::serialize` gave on this machine. They come from a folder that
-    // only this user can write to (`must_be_private`), are whole (`parse` has checked their digest), and
-    // were made by an engine of these settings (part of the key; wasmtime checks its version and flags
-    // once more).
+    // SAFETY: the bytes are what `Component::serialize` gave on this machine: nobody but this user can
+    // have written the file (`CacheFolder::read`). They are whole and of the key that was asked for
+    // (`parse`), and were made by an engine of these settings (part of the key; wasmtime checks its
+    // version and flags once more).
     #[allow(unsafe_code)]
     unsafe { Component::deserialize(engine, code) }.ok()
 }
 
-fn render(header: &Header, code: &[u8]) -> Option<Vec<u8>> {
-    let header = serde_json::to_vec(header).ok()?;
+fn render(key: Digest, header: &Header, code: &[u8]) -> Option<Vec<u8>> {
+    let header = serde_json::to_vec(header).ok().filter(|json| json.len() <= MOST_HEADER_BYTES)?;
     let length = u32::try_from(header.len()).ok()?.to_le_bytes();
-    let digest = Digest::of_parts([length.as_slice(), &header, code]);
-    Some([MAGIC.as_slice(), digest.as_bytes(), &length, &header, code].concat())
+    let digest = digest_of(key.as_bytes(), &length, &header, code);
+    Some([MAGIC.as_slice(), digest.as_bytes(), key.as_bytes(), &length, &header, code].concat())
 }
 
-fn parse(bytes: &[u8]) -> Option<(Header, &[u8])> {
-    let preamble = bytes.get(..PREAMBLE_BYTES)?;
-    let (magic, rest) = preamble.split_at(MAGIC.len());
-    let (digest, length) = rest.split_at(32);
+/// Header and code of an entry, where it is whole and the one of `key`.
+fn parse(key: Digest, bytes: &[u8]) -> Option<(Header, &[u8])> {
+    let (preamble, rest) = bytes.split_at_checked(PREAMBLE_BYTES)?;
+    let (magic, preamble) = preamble.split_at_checked(MAGIC.len())?;
+    let (digest, preamble) = preamble.split_at_checked(DIGEST_BYTES)?;
+    let (written_key, length) = preamble.split_at_checked(DIGEST_BYTES)?;
     let header_bytes = u32::from_le_bytes(length.try_into().ok()?) as usize;
-    let header = bytes.get(PREAMBLE_BYTES..PREAMBLE_BYTES.checked_add(header_bytes)?)?;
-    let code = bytes.get(PREAMBLE_BYTES + header_bytes..)?;
-    let whole = Digest::of_parts([length, header, code]).as_bytes() == digest;
-    (magic == MAGIC && whole).then_some(())?;
+    let (header, code) = rest.split_at_checked(header_bytes)?;
+    let fits = magic == MAGIC && written_key == key.as_bytes() && header_bytes <= MOST_HEADER_BYTES;
+    let whole = || digest_of(written_key, length, header, code).as_bytes() == digest;
+    (fits && whole()).then_some(())?;
     Some((serde_json::from_slice(header).ok()?, code))
+}
+
+fn digest_of(key: &[u8], length: &[u8], header: &[u8], code: &[u8]) -> Digest {
+    Digest::of_parts([key, length, header, code])
 }
 
 /// The digest of everything about an engine that compiled code depends on.
@@ -224,38 +246,4 @@ impl Hasher for CollectedBytes {
     fn write(&mut self, bytes: &[u8]) {
         self.0.extend_from_slice(bytes);
     }
-}
-
-#[cfg(unix)]
-fn create_private(folder: &Path) -> std::io::Result<()> {
-    use std::os::unix::fs::DirBuilderExt as _;
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
-}
-
-#[cfg(not(unix))]
-fn create_private(folder: &Path) -> std::io::Result<()> {
-    fs::create_dir_all(folder)
-}
-
-#[cfg(unix)]
-fn must_be_private(folder: &Path) -> Result<(), String> {
-    use std::os::unix::fs::MetadataExt as _;
-    const WRITABLE_BY_OTHERS: u32 = 0o022;
-    let metadata = fs::metadata(folder).map_err(|error| format!("cannot be looked at: {error}"))?;
-    if !metadata.is_dir() {
-        return Err("is not a folder".into());
-    }
-    if metadata.uid() != rustix::process::geteuid().as_raw() {
-        return Err("belongs to another user".into());
-    }
-    if metadata.mode() & WRITABLE_BY_OTHERS != 0 {
-        return Err("can be written to by others (hint: chmod go-w)".into());
-    }
-    Ok(())
-}
-
-#[cfg(not(unix))]
-fn must_be_private(_folder: &Path) -> Result<(), String> {
-    // Elsewhere the user's own cache folder is private by its place.
-    Ok(())
 }

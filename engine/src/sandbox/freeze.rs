@@ -7,7 +7,13 @@ use wasmtime_wizer::{WasmtimeWizerComponent, Wizer};
 use crate::contract::bindings::ScorerPre;
 
 use super::{
-    Limits, ScoreError, compile, host::Sandbox, load, score::new_store, state::State, wasi::Seed,
+    Limits, ScoreError,
+    compile::{CompileBudget, CompileError},
+    host::Sandbox,
+    load,
+    score::new_store,
+    state::State,
+    wasi::Seed,
 };
 
 /// Bytes of memory that are frozen. wizer keeps a list of all stretches that are not zero, which for a
@@ -31,6 +37,7 @@ pub(super) async fn freeze(
     component: &[u8],
     config: &str,
     limits: &Limits,
+    budget: &CompileBudget,
 ) -> Result<Frozen, ScoreError> {
     let wizer = Wizer::new();
     let (context, instrumented) = match wizer.instrument_component(component) {
@@ -38,11 +45,11 @@ pub(super) async fn freeze(
         Err(error) => return Ok(Frozen::Impossible(format!("{error:#}"))),
     };
     let shared = sandbox.shared();
-    let instrumented = match sandbox.compile_once(&instrumented).await {
+    let instrumented = match sandbox.compile_once(&instrumented, budget).await {
         Ok(instrumented) => instrumented,
         // A score costs another fuel where its start is another: that is not for this machine to settle.
-        Err(error) if compile::is_of_the_machine(&error) => return Err(error),
-        Err(error) => return Ok(Frozen::Impossible(error.message)),
+        Err(CompileError::OfTheMachine(error)) => return Err(error),
+        Err(CompileError::OfTheComponent(error)) => return Ok(Frozen::Impossible(error.message)),
     };
     let prepared = shared.linker.instantiate_pre(&instrumented).and_then(ScorerPre::new);
     let prepared = match prepared {

@@ -20,6 +20,7 @@ use super::{
     CompileLimits, Compiler, ErrorKind, ScoreError,
     admission::Admission,
     cache::{Cache, CacheOptions},
+    compile::{CompileBudget, CompileError},
     settings,
     state::State,
     wasi,
@@ -52,7 +53,7 @@ pub struct SandboxOptions {
     pub cache: Option<CacheOptions>,
     /// Where components are compiled.
     pub compiler: Compiler,
-    /// What compiling one component may use.
+    /// What compiling one scorer may use.
     pub compile_limits: CompileLimits,
 }
 
@@ -157,13 +158,17 @@ impl Sandbox {
     }
 
     /// Compiles what is the same for all configurations of a scorer, unless it was just compiled.
-    pub(super) async fn compile_once(&self, bytes: &[u8]) -> Result<Component, ScoreError> {
+    pub(super) async fn compile_once(
+        &self,
+        bytes: &[u8],
+        budget: &CompileBudget,
+    ) -> Result<Component, CompileError> {
         let digest = Digest::of(bytes);
         let kept = self.kept().iter().find(|(kept, _)| *kept == digest).cloned();
         if let Some((_, component)) = kept {
             return Ok(component);
         }
-        let component = self.compile(bytes).await?;
+        let component = self.compile(bytes, budget).await?;
         let mut kept = self.kept();
         kept.truncate(KEPT_COMPONENTS - 1);
         kept.push_front((digest, component.clone()));
@@ -175,12 +180,21 @@ impl Sandbox {
         self.shared().kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Compiles a component, off the threads that score.
-    pub(super) async fn compile(&self, bytes: &[u8]) -> Result<Component, ScoreError> {
+    /// The time for all compiling of one load.
+    pub(super) fn compile_budget(&self) -> CompileBudget {
+        CompileBudget::new(&self.shared().compile_limits)
+    }
+
+    /// Compiles a component, off the threads that score. Waiting for a turn is not of its budget.
+    pub(super) async fn compile(
+        &self,
+        bytes: &[u8],
+        budget: &CompileBudget,
+    ) -> Result<Component, CompileError> {
         let Shared { engine, allocation, compiler, compile_limits, compiling, .. } = self.shared();
         // The semaphore is never closed.
         let _turn = compiling.acquire().await;
-        compiler.compile(engine, allocation, bytes, compile_limits).await
+        compiler.compile(engine, allocation, bytes, compile_limits, budget).await
     }
 }
 

@@ -20,7 +20,7 @@ use crate::{
 use super::{
     Anatomy, ErrorKind, Grants, Limits, Sandbox, ScoreError,
     cache::{Entry, Keys},
-    compile::on_a_deep_stack,
+    compile::{CompileBudget, on_a_deep_stack},
     fault,
     freeze::{self, Frozen},
     result,
@@ -208,7 +208,7 @@ impl Sandbox {
         if let Some(info) = cache.and_then(|cache| cache.get_info(key)) {
             return Ok(info);
         }
-        let image = self.link(&self.compile(component).await?)?;
+        let image = self.link(&self.compile(component, &self.compile_budget()).await?)?;
         let info = self.call_describe(&image, &limits).await?;
         if let Some(cache) = cache {
             cache.put_info(key, &info);
@@ -224,21 +224,22 @@ impl Sandbox {
         limits: &Limits,
         keys: Keys,
     ) -> Result<Entry, ScoreError> {
+        let budget = self.compile_budget();
         let cache = self.shared().cache.as_ref();
         let kept = cache.and_then(|cache| cache.get_code(&self.shared().engine, keys.code));
         let component = match kept {
             Some(component) => component,
-            None => self.compile_once(bytes).await?,
+            None => self.compile_once(bytes, &budget).await?,
         };
         let info = self.call_describe(&self.link(&component)?, limits).await?;
         let frozen = if anatomy.imports_wasi() {
             Frozen::Impossible("it imports WASI, whose handles do not outlive an instance".into())
         } else {
-            self.freeze_apart(bytes, config, limits).await?
+            self.freeze_apart(bytes, config, limits, &budget).await?
         };
         match frozen {
             Frozen::Image(image) => {
-                let component = self.compile(&image).await?;
+                let component = self.compile(&image, &budget).await?;
                 Ok(Entry { component, info, start: Start::Frozen })
             }
             Frozen::Impossible(reason) => {
@@ -258,12 +259,13 @@ impl Sandbox {
         bytes: &[u8],
         config: &ScorerConfig,
         limits: &Limits,
+        budget: &CompileBudget,
     ) -> Result<Frozen, ScoreError> {
-        let (sandbox, bytes, config, limits) =
-            (self.clone(), bytes.to_vec(), config.clone(), limits.clone());
+        let (sandbox, bytes, config, limits, budget) =
+            (self.clone(), bytes.to_vec(), config.clone(), limits.clone(), budget.clone());
         let runtime = tokio::runtime::Handle::current();
         let frozen = on_a_deep_stack(move || {
-            runtime.block_on(freeze::freeze(&sandbox, &bytes, config.as_str(), &limits))
+            runtime.block_on(freeze::freeze(&sandbox, &bytes, config.as_str(), &limits, &budget))
         });
         match frozen.await {
             Some(frozen) => frozen,

@@ -6,12 +6,14 @@
 //! - `error`: every way in which there is no score.
 //! - `anatomy`: what a component file is, imports and exports, before anything is compiled.
 //! - `admission`: how many instances at once, and how much memory together.
-//! - `compile`: where components are compiled: off the scoring path, in a process that can be ended.
+//! - `compile`: where components are compiled, and in what time: off the scoring path.
+//! - `compiler_process`: compiling in a process that can be ended: the parent's side and the child's.
 //! - `settings`: the engine's settings; every pool number derived from the number of slots.
 //! - `host`: [`Sandbox`], what all scorers share.
 //! - `load`: [`LoadedScorer`] from bytes: check, compile, describe, configure, freeze.
 //! - `freeze`: the memory that `configure` left, made the image that every score starts from.
-//! - `cache`: compiled code on disk, private to the user.
+//! - `cache`: compiled code on disk: entries, and the keys that they are bound to.
+//! - `cache_folder`: the folder of it, where nobody but the user can have written what is read.
 //! - `state`: what stands behind one instance: memory limiter, log, clock.
 //! - `wasi`: the empty, repeatable WASI that a component may be granted.
 //! - `score`: one score.
@@ -23,7 +25,9 @@
 mod admission;
 mod anatomy;
 mod cache;
+mod cache_folder;
 mod compile;
+mod compiler_process;
 mod error;
 mod fault;
 mod freeze;
@@ -41,7 +45,8 @@ mod wasi;
 
 pub use anatomy::Anatomy;
 pub use cache::{CacheOptions, DEFAULT_CACHE_BYTES};
-pub use compile::{CompileLimits, Compiler, PARSERS_NAME, compile_for_parent};
+pub use compile::{CompileLimits, Compiler, PARSERS_NAME};
+pub use compiler_process::{COMPILER_OUT_OF_TIME, NotCompiled, compile_for_parent};
 pub use error::{ErrorKind, ScoreError};
 pub(crate) use fault::cut;
 pub use grants::{Grant, Grants, UnknownGrant};

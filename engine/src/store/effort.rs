@@ -11,7 +11,8 @@ use rusqlite::Connection;
 use super::{Store, StoreError};
 
 /// What is wrong with a file whose reading goes beyond the bound.
-pub(super) const TOO_MUCH: &str = "reading it takes more steps than a database of its size can need";
+pub(super) const TOO_MUCH: &str =
+    "reading it takes more steps than a database of its size can need";
 
 /// Steps of SQLite's machine between two looks at the bound.
 const STEPS_PER_LOOK: i32 = 10_000;
@@ -54,8 +55,11 @@ impl Store {
         read: impl FnOnce() -> rusqlite::Result<T>,
     ) -> Result<T, StoreError> {
         let pages = || {
-            let number = |name| self.conn.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
-            Ok(number("page_count")?.unsigned_abs().saturating_mul(number("page_size")?.unsigned_abs()))
+            let number =
+                |name| self.conn.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+            Ok(number("page_count")?
+                .unsigned_abs()
+                .saturating_mul(number("page_size")?.unsigned_abs()))
         };
         let steps = self.told(pages())?.saturating_mul(STEPS_PER_BYTE).max(STEPS_AT_LEAST);
         self.effort.0.store(steps, Ordering::Relaxed);

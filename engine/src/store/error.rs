@@ -257,7 +257,9 @@ impl StoreError {
             ErrorCode::DatabaseCorrupt => Self::Corrupt { path, what: what() },
             ErrorCode::ConstraintViolation => Self::Rejected { path, what: what() },
             // Nothing here interrupts but the bound on a statement's steps.
-            ErrorCode::OperationInterrupted => Self::Corrupt { path, what: effort::TOO_MUCH.into() },
+            ErrorCode::OperationInterrupted => {
+                Self::Corrupt { path, what: effort::TOO_MUCH.into() }
+            }
             ErrorCode::PermissionDenied => Self::Permission { path },
             ErrorCode::CannotOpen => Self::from_cannot_open(path, error),
             _ => Self::Sqlite { path, source: error },

@@ -347,18 +347,12 @@ mod tests {
                 "CREATE TRIGGER t AFTER INSERT ON score_rows BEGIN DELETE FROM cases; END",
                 "it has the trigger `t`, which scorebox does not make",
             ),
-            (
-                "CREATE VIEW v AS SELECT 1",
-                "it has the view `v`, which scorebox does not make",
-            ),
+            ("CREATE VIEW v AS SELECT 1", "it has the view `v`, which scorebox does not make"),
             (
                 "CREATE INDEX i ON cases (ordinal)",
                 "it has the index `i`, which scorebox does not make",
             ),
-            (
-                "CREATE TABLE notes (a)",
-                "it has the table `notes`, which scorebox does not make",
-            ),
+            ("CREATE TABLE notes (a)", "it has the table `notes`, which scorebox does not make"),
             (
                 "ALTER TABLE cases ADD COLUMN huge TEXT AS (printf('%.*c', 200000000, 'x'))",
                 "the table `cases` is not the one that scorebox makes",
@@ -390,7 +384,8 @@ mod tests {
     fn a_trigger_that_comes_while_the_database_is_open_does_not_run() {
         let (folder, store) = sample::database();
         let mut writer = sample::writer(store, "r", &["a"]);
-        let trigger = "CREATE TRIGGER t BEFORE INSERT ON score_rows BEGIN SELECT RAISE(IGNORE); END";
+        let trigger =
+            "CREATE TRIGGER t BEFORE INSERT ON score_rows BEGIN SELECT RAISE(IGNORE); END";
         let other = Connection::open(folder.path().join("scores.db")).unwrap();
         other.execute_batch(trigger).unwrap();
         let key = sample::added(&mut writer, &sample::case(0, "x"));

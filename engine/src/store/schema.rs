@@ -34,8 +34,8 @@ pub(super) fn content(conn: &Connection) -> rusqlite::Result<Content> {
     let look = Transaction::new_unchecked(conn, TransactionBehavior::Deferred)?;
     let application: i64 = look.pragma_query_value(None, "application_id", |row| row.get(0))?;
     let version = version(&look)?;
-    let empty: bool = look
-        .query_row("SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema)", [], |row| row.get(0))?;
+    let empty: bool =
+        look.query_row("SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema)", [], |row| row.get(0))?;
     Ok(match (application, version, empty) {
         (APPLICATION_ID, 1.., _) => Content::Ours(version),
         (0, 0, true) => Content::Nothing,

@@ -280,9 +280,7 @@ impl RunWriter {
         let expected = self.rows_before + self.rows_written;
         let stored = self.store.row_count(self.run.key)?;
         match stored < expected {
-            true => {
-                Err(StoreError::RowsLost { path: self.store.path.clone(), stored, expected })
-            }
+            true => Err(StoreError::RowsLost { path: self.store.path.clone(), stored, expected }),
             false => Ok(()),
         }
     }
@@ -340,9 +338,7 @@ fn insert(
 /// The values of a row in the order of its table, from `status` to `input_digest`.
 fn values<'a>(new: &'a NewScore<'_>) -> rusqlite::Result<[ToSqlOutput<'a>; ROW_VALUES]> {
     let row = Columns::of(&new.outcome)?;
-    let owned = |text: Option<String>| {
-        ToSqlOutput::Owned(text.map_or(Value::Null, Value::Text))
-    };
+    let owned = |text: Option<String>| ToSqlOutput::Owned(text.map_or(Value::Null, Value::Text));
     Ok([
         row.status.as_str().into(),
         optional(row.score),

@@ -204,7 +204,11 @@ impl Receipt {
     ) -> Verdict {
         let actual = Digest::of(component);
         if actual != self.component.digest {
-            return Verdict::different("component", self.component.digest.to_string(), actual.to_string());
+            return Verdict::different(
+                "component",
+                self.component.digest.to_string(),
+                actual.to_string(),
+            );
         }
         // The configuration as it was stored, however this file writes it.
         let config = match serde_json::from_str(self.config.get()) {
@@ -216,7 +220,11 @@ impl Receipt {
         };
         let actual = config.digest();
         if actual != self.config_digest {
-            return Verdict::different("configuration", self.config_digest.to_string(), actual.to_string());
+            return Verdict::different(
+                "configuration",
+                self.config_digest.to_string(),
+                actual.to_string(),
+            );
         }
         if line(&self.contract_version) != line(CONTRACT_VERSION) {
             let (stored, ours) = (self.contract_version.clone(), CONTRACT_VERSION.to_owned());
@@ -227,8 +235,10 @@ impl Receipt {
                 .await;
         if let Ok(scorer) = rescorer.scorer() {
             let (info, named) = (scorer.info(), &self.component);
-            let compared =
-                [("component id", &named.id, &info.id), ("component version", &named.version, &info.version)];
+            let compared = [
+                ("component id", &named.id, &info.id),
+                ("component version", &named.version, &info.version),
+            ];
             if let Some((what, stored, computed)) = compared.into_iter().find(|(_, a, b)| a != b) {
                 return Verdict::different(what, stored.clone(), computed.clone());
             }

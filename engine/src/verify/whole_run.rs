@@ -139,8 +139,7 @@ pub(super) fn plan(store: &Store, run: &RunRecord) -> Result<Vec<Difference>, St
         return Ok(vec![Difference::new("plan", stored, digest.to_string())]);
     }
     let scorers = store.scorers(run.key)?;
-    let stored: Vec<Planned> =
-        scorers.iter().map(|scorer| Planned::stored(&scorer.spec)).collect();
+    let stored: Vec<Planned> = scorers.iter().map(|scorer| Planned::stored(&scorer.spec)).collect();
     let planned = planned(&run.spec.suite_json);
     let differences = (0..planned.len().max(stored.len())).filter_map(|place| {
         let (stored, planned) = (stored.get(place), planned.get(place));

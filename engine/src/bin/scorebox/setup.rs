@@ -28,11 +28,11 @@ pub struct Global {
     #[arg(long, global = true, value_name = "SIZE", value_parser = parse_bytes, default_value = "4GiB")]
     memory_budget: u64,
 
-    /// The longest that compiling one component may take
+    /// The most processor time that all compiling for one scorer may take
     #[arg(long, global = true, value_name = "TIME", value_parser = parse_duration, default_value = "60s")]
     compile_timeout: Duration,
 
-    /// The most memory that compiling one component may take
+    /// The most memory that compiling for one scorer may take
     #[arg(long, global = true, value_name = "SIZE", value_parser = parse_bytes, default_value = "2GiB")]
     compile_memory: u64,
 }
@@ -40,12 +40,21 @@ pub struct Global {
 impl Global {
     /// A sandbox with `slots` places, and a warning for all that does not work as it should.
     pub fn sandbox(&self, slots: u32) -> Result<Sandbox, Failure> {
+        self.sandbox_with(slots, self.cache())
+    }
+
+    /// A sandbox that takes no compiled code from disk: whatever runs in it was compiled for it.
+    pub fn distrustful_sandbox(&self, slots: u32) -> Result<Sandbox, Failure> {
+        self.sandbox_with(slots, None)
+    }
+
+    fn sandbox_with(&self, slots: u32, cache: Option<CacheOptions>) -> Result<Sandbox, Failure> {
         let program = std::env::current_exe()
             .map_err(|error| Failure::new(format!("cannot find this program's file: {error}")))?;
         let sandbox = Sandbox::new(&SandboxOptions {
             slots,
             memory_budget_bytes: self.memory_budget,
-            cache: self.cache(),
+            cache,
             compiler: Compiler::Process {
                 program,
                 arguments: vec![super::command::COMPILE.into()],
@@ -73,16 +82,28 @@ impl Global {
 /// After how long somebody at a terminal is told what they wait for.
 const PATIENCE: Duration = Duration::from_millis(700);
 
+/// Why loading takes long.
+pub const COMPILING: &str = "compiling scorers; the next time they come from the cache …";
+
 /// What `loading` gives; where it takes long and somebody watches, a word about why.
 pub async fn loaded<T>(loading: impl Future<Output = T>) -> T {
-    let mut loading = std::pin::pin!(loading);
-    match tokio::time::timeout(PATIENCE, &mut loading).await {
-        Ok(loaded) => loaded,
+    waited_for(loading, COMPILING, || true).await
+}
+
+/// What `work` gives; where it takes long, somebody watches and is still `waiting`, the `word` about why.
+pub async fn waited_for<T>(
+    work: impl Future<Output = T>,
+    word: &str,
+    waiting: impl FnOnce() -> bool,
+) -> T {
+    let mut work = std::pin::pin!(work);
+    match tokio::time::timeout(PATIENCE, &mut work).await {
+        Ok(done) => done,
         Err(_elapsed) => {
-            if std::io::stderr().is_terminal() {
-                words::say("compiling scorers; the next time they come from the cache …");
+            if std::io::stderr().is_terminal() && waiting() {
+                words::say(word);
             }
-            loading.await
+            work.await
         }
     }
 }

@@ -64,8 +64,7 @@ fn a_resumed_run_has_the_root_of_all_its_rows() {
     let (folder, store) = database();
     let mut first = writer(store, "r", &["a"]);
     let scorer = first.run().scorers[0];
-    let keys: Vec<CaseKey> =
-        (0..3).map(|n| added(&mut first, &case(n, &n.to_string()))).collect();
+    let keys: Vec<CaseKey> = (0..3).map(|n| added(&mut first, &case(n, &n.to_string()))).collect();
     first.add_score(keys[1], scorer, &scored(0.25)).unwrap();
     drop(first);
     let store = Store::open(folder.path().join("scores.db")).unwrap();
@@ -100,7 +99,8 @@ fn minus_zero_is_the_zero_that_is_stored() {
     let (_folder, store) = database();
     let mut writer = writer(store, "r", &["a"]);
     let key = added(&mut writer, &case(0, "x"));
-    let zero = Outcome::Scored { score: -0.0, label: None, reason: None, meta: None, assertions: &[] };
+    let zero =
+        Outcome::Scored { score: -0.0, label: None, reason: None, meta: None, assertions: &[] };
     writer.add_score(key, writer.run().scorers[0], &row(zero)).unwrap();
     let grown = writer.finish(RunState::Finished, None, 1).unwrap();
     assert_eq!(root(writer.store(), "r"), grown);

@@ -3,7 +3,7 @@
 
 use std::io;
 
-use scorebox::sandbox::compile_for_parent;
+use scorebox::sandbox::{COMPILER_OUT_OF_TIME, NotCompiled, compile_for_parent};
 
 use crate::failure::{Exit, Failure};
 
@@ -19,7 +19,9 @@ impl Compile {
         let (mut input, mut output) = (io::stdin().lock(), io::stdout().lock());
         match compile_for_parent(&self.arguments, &mut input, &mut output) {
             Ok(()) => Ok(Exit::Done),
-            Err(why) => {
+            // Threads that still compile end with the process.
+            Err(NotCompiled::OutOfTime) => std::process::exit(COMPILER_OUT_OF_TIME),
+            Err(NotCompiled::Because(why)) => {
                 // Read by the parent, who has words for it.
                 crate::words::raw(&why);
                 Ok(Exit::BadInput)

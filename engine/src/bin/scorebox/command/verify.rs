@@ -2,6 +2,7 @@
 //! Changes nothing that is stored.
 
 use std::{
+    cell::Cell,
     collections::BTreeMap,
     path::{Path, PathBuf},
 };
@@ -37,9 +38,10 @@ const SHOWN: usize = 1000;
 /// Compute stored scores again and show what differs
 ///
 /// Every score of the run is computed anew from the stored case and component, and compared to the last
-/// byte: verified, different (what, and how), or not verifiable (why). With --root, computes no score and
-/// proves that nothing of the run was changed, added or removed since it ended with that root. With
-/// --receipt, writes what is needed to compute one score again elsewhere; with --check, does that.
+/// byte: verified, different (what, and how), or not verifiable (why). Scorers are compiled anew for it,
+/// which takes some seconds each. With --root, computes no score and proves that nothing of the run was
+/// changed, added or removed since it ended with that root. With --receipt, writes what is needed to
+/// compute one score again elsewhere; with --check, does that.
 #[derive(Debug, clap::Args)]
 pub struct Verify {
     /// The run [default: the newest]
@@ -99,6 +101,10 @@ pub struct Verify {
     #[arg(long)]
     allow_not_verifiable: bool,
 
+    /// Take compiled code from the cache: faster, and proves nothing against somebody who can write there
+    #[arg(long)]
+    trust_cache: bool,
+
     /// Scores that are computed at once [default: the number of cores]
     #[arg(long, short, value_name = "N", value_parser = jobs_parser())]
     jobs: Option<u16>,
@@ -123,7 +129,11 @@ impl Verify {
             return self.compare_root(root);
         }
         let jobs = self.jobs.map_or_else(cores, usize::from);
-        let sandbox = global.sandbox(u32::try_from(jobs).unwrap_or(u32::MAX))?;
+        let slots = u32::try_from(jobs).unwrap_or(u32::MAX);
+        let sandbox = match self.trust_cache {
+            true => global.sandbox(slots)?,
+            false => global.distrustful_sandbox(slots)?,
+        };
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(jobs.min(cores()))
             .enable_all()
@@ -142,16 +152,18 @@ impl Verify {
         match &self.check {
             Some(receipt) => {
                 let (receipt, component, case) = self.checked_files(receipt)?;
-                let finding = receipt.check(&component, &case, sandbox, workspaces.as_ref()).await;
+                let checking = receipt.check(&component, &case, sandbox, workspaces.as_ref());
+                let finding = self.waited_for(checking, || true).await;
                 self.take(&mut findings, finding)?;
             }
             None => {
                 let store = Store::open_read_only(&self.db)?;
                 let request = self.request(&store, jobs, workspaces)?;
-                let mut trouble = None;
                 findings.of_a_run = Some(self.scope(&store, &request)?);
+                let (mut trouble, waiting) = (None, Cell::new(true));
                 let progress = words::progress("scores computed");
-                verify(&store, &request, sandbox, |finding| {
+                let verifying = verify(&store, &request, sandbox, |finding| {
+                    waiting.set(false);
                     progress.inc(1);
                     match self.take(&mut findings, finding) {
                         Ok(()) => true,
@@ -160,8 +172,8 @@ impl Verify {
                             false
                         }
                     }
-                })
-                .await?;
+                });
+                self.waited_for(verifying, || waiting.get()).await?;
                 progress.finish_and_clear();
                 if let Some(failure) = trouble {
                     return Err(failure);
@@ -198,6 +210,19 @@ impl Verify {
             Some(_) => Scope::Whole,
             None => Scope::WholeWithoutRoot,
         })
+    }
+
+    /// What `work` gives; where it takes long until there is something to show, a word about why.
+    async fn waited_for<T>(
+        &self,
+        work: impl Future<Output = T>,
+        waiting: impl FnOnce() -> bool,
+    ) -> T {
+        let word = match self.trust_cache {
+            true => setup::COMPILING,
+            false => "compiling scorers anew; --trust-cache takes them from the cache …",
+        };
+        setup::waited_for(work, word, waiting).await
     }
 
     fn request(

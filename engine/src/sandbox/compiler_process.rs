@@ -1,0 +1,312 @@
+//! Compiling in a process of its own: the side of the parent, who starts it and hears its answer, and the
+//! side of the child, who bounds itself. Knows no scorer.
+//!
+//! The child looks at its own processor time, because a machine with much else to do must not make a
+//! component too slow. Its answer is the processor time that it used, as microseconds in eight bytes
+//! (little-endian), and the compiled code.
+
+use std::{
+    io::{self, Read, Write},
+    process::{ExitStatus, Stdio},
+    sync::mpsc::{Receiver, RecvTimeoutError, channel},
+    time::{Duration, Instant},
+};
+
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    process::Command,
+    time::timeout,
+};
+use wasmtime::{Engine, component::Component};
+
+use super::{
+    Allocation, ErrorKind, PARSERS_NAME, ScoreError,
+    compile::{self, CompileBudget, CompileError, CompileLimits},
+    settings,
+};
+
+/// Bytes of what a failed compiler process says that are shown.
+pub(super) const COMPLAINT_BYTES: u64 = 4 << 10;
+/// Bytes of compiled code that are taken from a compiler process.
+const CODE_BYTES: u64 = 2 << 30;
+/// Bytes before the code.
+const TIME_BYTES: usize = 8;
+/// Bytes of stack of the thread that compiles for another process: less than the parent's parsers have,
+/// so that what the child could parse the parent can.
+const CHILDS_STACK_BYTES: usize = 16 << 20;
+/// How often the child looks at its processor time.
+const LOOK: Duration = Duration::from_millis(20);
+/// The parent waits for so many times the processor time that is left, and for [`PATIENCE`] more: only
+/// a process that does nothing takes longer.
+const WALL_FACTOR: u32 = 20;
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The exit code of a compiler's process that used up its processor time.
+pub const COMPILER_OUT_OF_TIME: i32 = 75;
+
+/// Has `command` compile. Dropping the future kills the process.
+pub(super) async fn compile(
+    engine: &Engine,
+    mut command: Command,
+    allocation: &Allocation,
+    bytes: &[u8],
+    limits: &CompileLimits,
+    budget: &CompileBudget,
+) -> Result<Component, CompileError> {
+    let left = budget.left();
+    if left.is_zero() {
+        return Err(compile::out_of_processor_time(limits));
+    }
+    command.args(arguments_for(allocation, limits, left));
+    let longest = left.saturating_mul(WALL_FACTOR).saturating_add(PATIENCE);
+    let Ok(answered) = timeout(longest, answer(command, bytes)).await else {
+        return Err(stuck(longest));
+    };
+    let Answer { status, output, complaint } = answered.map_err(broken)?;
+    match status.code() {
+        Some(0) => {
+            let (time, code) = output.split_first_chunk().ok_or_else(|| broken(cut_off()))?;
+            budget.spend(Duration::from_micros(u64::from_le_bytes(*time)));
+            trusted(engine, code)
+        }
+        Some(COMPILER_OUT_OF_TIME) => Err(compile::out_of_processor_time(limits)),
+        Some(_) => Err(compile::does_not_compile(complaint.trim())),
+        None if ended_by_the_clock(status) => Err(compile::out_of_processor_time(limits)),
+        None if complaint.contains("memory allocation of") => Err(compile::too_large(limits)),
+        None if complaint.contains("overflowed its stack") => {
+            Err(compile::does_not_compile("it is nested too deep"))
+        }
+        // Whoever ends processes here does not do it elsewhere.
+        None => Err(failed(format!("the compiler's process was ended by {status}"))),
+    }
+}
+
+/// What came of a compiler's process.
+struct Answer {
+    status: ExitStatus,
+    output: Vec<u8>,
+    /// What it wrote to standard error.
+    complaint: String,
+}
+
+async fn answer(mut command: Command, bytes: &[u8]) -> io::Result<Answer> {
+    // Memory is taken as it is used, so that a limit on it means what it says.
+    command.env("MIMALLOC_ARENA_EAGER_COMMIT", "0");
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+    let mut child = command.spawn()?;
+    let (Some(mut stdin), Some(stdout), Some(stderr)) =
+        (child.stdin.take(), child.stdout.take(), child.stderr.take())
+    else {
+        return Err(cut_off());
+    };
+    let (mut output, mut complaint) = (Vec::new(), Vec::new());
+    let mut stdout = stdout.take(CODE_BYTES + TIME_BYTES as u64);
+    let mut stderr = stderr.take(COMPLAINT_BYTES);
+    let hear = async {
+        let heard = stderr.read_to_end(&mut complaint).await;
+        // A process with more to say than is heard must not wait for an ear.
+        heard.and(tokio::io::copy(&mut stderr.into_inner(), &mut tokio::io::sink()).await)
+    };
+    let feed = async move {
+        // A process that ends early says why in its own way.
+        let _ = stdin.write_all(bytes).await;
+    };
+    let (_, read, heard) = tokio::join!(feed, stdout.read_to_end(&mut output), hear);
+    read.and(heard.map(drop).map(|()| 0))?;
+    let status = child.wait().await?;
+    Ok(Answer { status, output, complaint: String::from_utf8_lossy(&complaint).into_owned() })
+}
+
+fn cut_off() -> io::Error {
+    io::ErrorKind::BrokenPipe.into()
+}
+
+fn broken(error: io::Error) -> CompileError {
+    failed(format!("the compiler's process broke: {error}"))
+}
+
+fn failed(message: String) -> CompileError {
+    CompileError::OfTheMachine(ScoreError::new(ErrorKind::Failed, message))
+}
+
+fn stuck(longest: Duration) -> CompileError {
+    let longest = longest.as_millis();
+    let message = format!("the compiler's process gave no answer within {longest} ms");
+    let error = ScoreError::new(ErrorKind::Failed, message);
+    CompileError::OfTheMachine(error.hint("the machine has too much else to do: try again"))
+}
+
+fn trusted(engine: &Engine, code: &[u8]) -> Result<Component, CompileError> {
+    // SAFETY: these are the bytes that `compile_for_parent` gave, in a process that this one started
+    // from the program that it was told to trust, over a pipe that no other process has. wasmtime
+    // checks version and settings once more.
+    #[allow(unsafe_code)]
+    let component = unsafe { Component::deserialize(engine, code) };
+    component.map_err(|error| match format!("{error:#}") {
+        // The compiler's process has no pool, so the pool's bounds are first met here.
+        why if why.contains("pooling allocator") => compile::does_not_compile(&why),
+        why => failed(format!("the compiler's answer is unusable: {why}")),
+    })
+}
+
+/// The three arguments that [`compile_for_parent`] takes.
+fn arguments_for(allocation: &Allocation, limits: &CompileLimits, left: Duration) -> [String; 3] {
+    let allocation = match allocation {
+        Allocation::Pooling => "pooling",
+        Allocation::OnDemand { .. } => "on-demand",
+    };
+    [allocation.to_owned(), limits.memory_bytes.to_string(), left.as_millis().to_string()]
+}
+
+/// Why a compiler's process has no code for its parent.
+#[derive(Debug, PartialEq)]
+pub enum NotCompiled {
+    /// Its processor time is used up: the process has to end with [`COMPILER_OUT_OF_TIME`].
+    OutOfTime,
+    /// This, for the parent to read from standard error; the process has to end with another code
+    /// that is not 0.
+    Because(String),
+}
+
+impl From<String> for NotCompiled {
+    fn from(why: String) -> NotCompiled {
+        NotCompiled::Because(why)
+    }
+}
+
+/// The other side of [`Compiler::Process`](super::Compiler::Process): bounds this process, reads a
+/// component from `input` and writes the processor time that it used and the compiled code to
+/// `output`. `arguments` are the last three that the process was given: how memory is had, the most
+/// bytes of memory, and the most milliseconds of processor time.
+///
+/// # Errors
+/// Why not. Where the time is used up, the process still compiles, and has to end at once.
+pub fn compile_for_parent(
+    arguments: &[String],
+    input: &mut dyn Read,
+    output: &mut dyn Write,
+) -> Result<(), NotCompiled> {
+    let started = Instant::now();
+    let [allocation, memory_bytes, milliseconds] = arguments else {
+        return Err("a compiler's process takes three arguments".to_owned().into());
+    };
+    let number = |text: &str| text.parse::<u64>().map_err(|error| format!("`{text}`: {error}"));
+    let most = Duration::from_millis(number(milliseconds)?);
+    bound_this_process(number(memory_bytes)?, most)?;
+    let config = match allocation.as_str() {
+        "pooling" => settings::common(),
+        "on-demand" => settings::on_demand(),
+        other => return Err(format!("there is no allocation `{other}`").into()),
+    };
+    let engine = Engine::new(&config).map_err(|error| format!("{error:#}"))?;
+    let mut bytes = Vec::new();
+    input.read_to_end(&mut bytes).map_err(|error| error.to_string())?;
+    let (sender, compiled) = channel();
+    let thread = std::thread::Builder::new().name(PARSERS_NAME.into());
+    let compiling = thread.stack_size(CHILDS_STACK_BYTES).spawn(move || {
+        // Nobody listens any more where the time was over.
+        let _ = sender.send(engine.precompile_component(&bytes));
+    });
+    compiling.map_err(|error| error.to_string())?;
+    let code = within(most, &compiled, || processor_time(started))?;
+    let code = code.map_err(|error| format!("{error:#}"))?;
+    let time = u64::try_from(processor_time(started).as_micros()).unwrap_or(u64::MAX);
+    let written = output.write_all(&time.to_le_bytes()).and_then(|()| output.write_all(&code));
+    Ok(written.and_then(|()| output.flush()).map_err(|error| error.to_string())?)
+}
+
+/// What comes over `channel` while the clock shows no more than `most`.
+fn within<T>(
+    most: Duration,
+    channel: &Receiver<T>,
+    clock: impl Fn() -> Duration,
+) -> Result<T, NotCompiled> {
+    loop {
+        match channel.recv_timeout(LOOK) {
+            Ok(received) if clock() <= most => return Ok(received),
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err("the compiler panicked".to_owned().into());
+            }
+            Err(RecvTimeoutError::Timeout) if clock() <= most => {}
+            Ok(_) | Err(RecvTimeoutError::Timeout) => return Err(NotCompiled::OutOfTime),
+        }
+    }
+}
+
+/// Processor time of all threads of this process.
+#[cfg(unix)]
+fn processor_time(_started: Instant) -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    // A processor's time is not negative.
+    Duration::try_from(time).unwrap_or_default()
+}
+
+/// Without a clock for it, the time since the process began.
+#[cfg(not(unix))]
+fn processor_time(started: Instant) -> Duration {
+    started.elapsed()
+}
+
+/// Bounds what the process can do where it does not look at its time any more, or its parent is gone.
+#[cfg(unix)]
+fn bound_this_process(memory_bytes: u64, most: Duration) -> Result<(), String> {
+    use rustix::process::{Resource, Rlimit, setrlimit};
+    let bound = |resource, most: u64, latest: u64| {
+        let limit = Rlimit { current: Some(most), maximum: Some(latest) };
+        setrlimit(resource, limit).map_err(|error| format!("cannot set a limit: {error}"))
+    };
+    // The signal at the first number says what it was; the kernel counts whole seconds.
+    let seconds = most.as_secs().saturating_add(2);
+    bound(Resource::Data, memory_bytes, memory_bytes)?;
+    bound(Resource::Cpu, seconds, seconds.saturating_add(1))?;
+    bound(Resource::Core, 0, 0)
+}
+
+#[cfg(not(unix))]
+fn bound_this_process(_memory_bytes: u64, _most: Duration) -> Result<(), String> {
+    // Only the time is bounded there.
+    Ok(())
+}
+
+/// Whether the operating system ended a process because of its processor time.
+#[cfg(unix)]
+fn ended_by_the_clock(status: ExitStatus) -> bool {
+    use std::os::unix::process::ExitStatusExt as _;
+    status.signal() == Some(rustix::process::Signal::XCPU.as_raw())
+}
+
+#[cfg(not(unix))]
+fn ended_by_the_clock(_status: ExitStatus) -> bool {
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_compiler_ends_when_its_own_clock_is_over_and_not_before() {
+        let (sender, channel) = channel::<()>();
+        let looks = std::cell::Cell::new(0);
+        let clock = || {
+            looks.set(looks.get() + 1);
+            Duration::from_millis(looks.get())
+        };
+        let ended = within(Duration::from_millis(3), &channel, clock);
+        assert_eq!((ended, looks.get()), (Err(NotCompiled::OutOfTime), 4));
+        drop(sender);
+        let panicked = within(Duration::ZERO, &channel, || Duration::ZERO);
+        assert_eq!(panicked, Err(NotCompiled::Because("the compiler panicked".into())));
+    }
+
+    #[test]
+    fn code_is_taken_within_the_limit_and_not_after_it() {
+        let (sender, channel) = channel();
+        let limit = Duration::from_millis(3);
+        sender.send("code").unwrap();
+        assert_eq!(within(limit, &channel, || limit), Ok("code"));
+        sender.send("code").unwrap();
+        let later = || limit + Duration::from_nanos(1);
+        assert_eq!(within(limit, &channel, later), Err(NotCompiled::OutOfTime));
+    }
+}
