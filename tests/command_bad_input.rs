@@ -344,8 +344,10 @@ fn bad_lines_can_be_skipped_and_are_counted() {
     folder.write("cases.jsonl", format!("{GOOD}\nParis\n{{}}\n{GOOD}\n{LAST}\n"));
     let command = "scorebox run -s exact-match cases.jsonl --on-bad-case skip --run-id r";
     assert_snapshot!(folder.sh(command).exits_with(0).stderr, @"
+
     run r: 2 cases, 2 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
+    root [digest]
     warning: 3 lines were no case and skipped:
       cases.jsonl:2:1: not valid JSON: expected value
       cases.jsonl:3: no `output`; the object is empty
@@ -519,6 +521,7 @@ fn a_small_file_of_blank_lines_without_end_is_not_read_to_its_end() {
 
     run r: 1 case, 1 score in [time]
     stored in scorebox.db; see them with: scorebox scores r
+    root [digest]
     error: cases.jsonl.gz: nothing but blank lines from line 2 to line 1000002
     hint: no more than a million blank lines in a row are read, nor 1 GiB of them; `grep '[^[:space:]]' FILE` leaves them out
     stopped there; what was scored is kept. When it is mended, go on with:

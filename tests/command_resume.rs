@@ -158,11 +158,13 @@ fn a_run_that_waits_for_its_next_case_ends_at_once_and_is_resumed() {
 
     run r: 3 cases, 3 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
+    root [digest]
     interrupted; go on with:
       scorebox run - -s exact-match -q --resume r
     -- resumed
     run r: 1 case, 1 score in [time] (3 cases were finished before)
     stored in scorebox.db; see them with: scorebox scores r
+    root [digest]
     ");
     let (_folder, interrupted) = ended_while_waiting(Signal::INT, 130);
     assert_eq!(interrupted.lines().count(), words.lines().count());
@@ -269,8 +271,10 @@ fn a_finished_run_has_nothing_to_resume_and_says_so() {
     folder.sh("scorebox run -s contains answers.jsonl --run-id r").exits_with(0);
     let output = folder.sh("scorebox run -s contains answers.jsonl --resume r").exits_with(0);
     assert_snapshot!(output.stderr, @"
+
     run r: 0 cases, 0 scores in [time] (400 cases were finished before)
     stored in scorebox.db; see them with: scorebox scores r
+    root [digest]
     ");
     assert_eq!(stored(&folder), 400);
 }
@@ -308,8 +312,10 @@ fn a_run_is_not_resumed_with_a_case_that_has_changed() {
     folder.sh(&format!("{command} --run-id r")).exits_with(0);
     folder.write("cases.jsonl", "{\"id\": \"a\", \"output\": \"new\"}\n");
     assert_snapshot!(folder.sh(&format!("{command} --resume r")).exits_with(2).stderr, @r#"
+
     run r: 0 cases, 0 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
+    root [digest]
     error: cases.jsonl:1: the case `a` is not the one that an earlier session of this run stored
     hint: an id (with iteration and attempt) names one case of a run
     stopped there; what was scored is kept. When it is mended, go on with:
@@ -353,7 +359,14 @@ fn a_finished_run_stays_finished_when_a_resume_is_refused() {
     folder.sh(&format!("{command} --run-id r")).exits_with(0);
     let before = all_rows(&folder);
     folder.write("cases.jsonl", "{\"id\": \"a\", \"output\": 1}\n");
-    assert_snapshot!(folder.sh(&format!("{command} --resume r")).exits_with(2).stderr, @"");
+    assert_snapshot!(folder.sh(&format!("{command} --resume r")).exits_with(2).stderr, @"
+
+    run r: 0 cases, 0 scores in [time] (1 case was finished before)
+    stored in scorebox.db; see them with: scorebox scores r
+    root [digest]
+    error: the run has 2 cases, and only 1 of them were read now
+    hint: resume it with all the files that it began with, in the same order
+    ");
     folder.write("cases.jsonl", "{\"id\": \"a\", \"output\": 7}\n{\"id\": \"b\", \"output\": 2}\n");
     folder.sh(&format!("{command} --resume r")).exits_with(2);
     folder.write("cases.jsonl", "");

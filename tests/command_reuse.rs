@@ -31,6 +31,7 @@ fn the_same_scorers_on_the_same_cases_are_copied_and_say_so() {
 
     run second: 400 cases, 800 scores in [time], 800 of them reused from earlier runs
     stored in scorebox.db; see them with: scorebox scores second
+    root [digest]
     [exit code 0]
     ");
     let same = folder.rows(

@@ -20,6 +20,7 @@ fn a_suite_file_is_run_over_real_answers() {
 
     run first: 400 cases, 1,600 scores in [time]
     stored in scorebox.db; see them with: scorebox scores first
+    root [digest]
     [exit code 0]
     ");
 }
@@ -29,8 +30,10 @@ fn the_run_is_given_an_id_which_is_printed() {
     let folder = Folder::new();
     let output = folder.sh("scorebox run -s exact-match answers.jsonl");
     assert_snapshot!(output.stderr, @"
+
     run [run]: 400 cases, 400 scores in [time]
     stored in scorebox.db; see them with: scorebox scores [run]
+    root [digest]
     ");
     let id = folder.rows("SELECT DISTINCT run_id FROM _smithers_scorers").remove(0);
     assert!(output.stderr.contains(&format!("run {id}: ")), "{output}");
@@ -113,6 +116,7 @@ fn the_summary_is_json_for_programs() {
       "scoresWritten": 2,
       "scoresReused": 0,
       "durationMs": [time],
+      "root": "[digest]",
       "database": "scorebox.db",
       "scorers": [
         {
@@ -255,6 +259,7 @@ fn errors_are_shown_and_the_exit_code_is_1_unless_they_are_allowed() {
 
     run r: 400 cases, 400 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
+    root [digest]
     warning: 400 scores are errors; first:
       misbehave on gsm8k-0001-6b_finetuning: failed: was told to fail
       misbehave on gsm8k-0001-6b_verification: failed: was told to fail

@@ -103,13 +103,14 @@ fn a_workspace_that_is_no_name_is_a_bad_case() {
 fn scores_of_files_are_verified_with_the_files() {
     let folder = with_files();
     folder.sh(&format!("{RUN} --workspace work")).exits_with(1);
-    assert_snapshot!(folder.sh("scorebox verify --trust-cache r --case-id a"), @r#"
+    assert_snapshot!(folder.sh("scorebox verify --trust-cache r --case-id a"), @"
     score           verdict         what                                                                       stored  computed
     r:reader:0:0:a  not verifiable  it looked at files, which are not stored; say where they are: --workspace
     [stderr]
     0 verified, 0 different, 1 not verifiable
+    not compared: the run as a whole
     [exit code 1]
-    "#);
+    ");
     folder.sh("scorebox verify --trust-cache r --workspace work").exits_with(0);
     folder.sh("echo more >> work/one/README");
     assert_snapshot!(folder.sh("scorebox verify --trust-cache r --workspace work"), @r#"
@@ -220,6 +221,7 @@ fn files_that_take_longer_to_read_than_a_score_may_are_a_time_out() {
     r:reader:0:0:b  not verifiable  it timed out, which depends on the machine
     [stderr]
     0 verified, 0 different, 1 not verifiable
+    not compared: the run as a whole
     [exit code 1]
     ");
 

@@ -61,10 +61,7 @@ fn triggers_of_a_stranger_do_not_run() {
         hint: nothing was changed in it; if the object is yours, drop it, else name another path: triggers, views and tables of a stranger could change or hold up scores
         [exit code 2]
         ");
-        assert_eq!(
-            folder.rows("SELECT count(*), sum(score) FROM score_rows"),
-            ["6 | 3.416666666666667"]
-        );
+        assert_eq!(folder.rows("SELECT count(*), sum(score) FROM score_rows"), ["6 | 4.75"]);
     }
 }
 
@@ -100,20 +97,39 @@ fn the_name_of_an_object_cannot_speak_for_scorebox() {
     ");
 }
 
-/// `verify` of the run, after a change of the database.
-fn verify_after(change: &str) -> Output {
+const VERIFY: &str = "scorebox verify r --trust-cache";
+
+/// The folder of the run, after a change of its database.
+fn changed(change: &str) -> Folder {
     let folder = with_a_run();
     folder.database("scorebox.db").execute_batch(change).unwrap();
-    folder.sh("scorebox verify r --trust-cache")
+    folder
 }
 
 #[test]
 fn a_word_that_looks_like_nothing_is_not_nothing() {
     let change = "UPDATE score_rows SET label = 'none', meta_json = '\"none\"'
                   WHERE scorer = 1 AND score = 1.0 AND case_key = (SELECT min(case_key) FROM cases)";
-    assert_snapshot!(verify_after(change).exits_with(1), @"");
+    let folder = changed(change);
+    assert_snapshot!(folder.sh(VERIFY).exits_with(1), @r#"
+    score                 verdict    what   stored                                            computed
+    r:exact-match:0:0:q1  different  label  none                                              (absent)
+    r:exact-match:0:0:q1  different  meta   "none"                                            (absent)
+    r                     different  root   [digest]  [digest]
+    [stderr]
+    5 verified, 2 different, 0 not verifiable
+    [exit code 1]
+    "#);
     let change = "UPDATE score_rows SET reason = NULL WHERE scorer = 2 AND score = 0.75";
-    assert_snapshot!(verify_after(change).exits_with(1), @"");
+    let folder = changed(change);
+    assert_snapshot!(folder.sh(VERIFY).exits_with(1), @"
+    score                 verdict    what    stored                                            computed
+    r:levenshtein:0:0:q2  different  reason  (absent)                                          1 edit away from the expected text
+    r                     different  root    [digest]  [digest]
+    [stderr]
+    5 verified, 2 different, 0 not verifiable
+    [exit code 1]
+    ");
 }
 
 /// Each change is of columns that computing the scores again does not show.
@@ -145,7 +161,7 @@ fn changes_beside_the_scores_are_noticed() {
         "DELETE FROM score_rows WHERE case_key = (SELECT max(case_key) FROM cases);
          DELETE FROM cases WHERE case_key = (SELECT max(case_key) FROM cases)",
     ] {
-        let output = verify_after(change).exits_with(1);
+        let output = changed(change).sh(VERIFY).exits_with(1);
         assert!(output.stdout.contains("different  root"), "{change}\n{output}");
     }
 }
@@ -155,17 +171,28 @@ fn changes_beside_the_scores_are_noticed() {
 fn scorers_are_compared_with_the_plan() {
     let change = "UPDATE runs SET root = NULL, root_version = NULL;
                   DELETE FROM score_rows WHERE scorer = 1; DELETE FROM scorers WHERE scorer = 1";
-    let output = verify_after(change).exits_with(1);
+    let output = changed(change).sh(VERIFY).exits_with(1);
     assert!(output.stdout.contains("different  scorer of the plan"), "{output}");
-    let output = verify_after("UPDATE runs SET root = NULL, root_version = NULL").exits_with(0);
-    assert_snapshot!(output, @"");
+    let folder = changed("UPDATE runs SET root = NULL, root_version = NULL");
+    assert_snapshot!(folder.sh(VERIFY).exits_with(0), @"
+    [stderr]
+    6 verified, 0 different, 0 not verifiable
+    not compared: names and times, because the run is stored without a root
+    [exit code 0]
+    ");
 }
 
 #[test]
 fn what_another_wasmtime_computed_says_what_is_not_compared() {
     let change = "UPDATE sessions SET wasmtime_version = '47.0.0';
                   UPDATE runs SET root = NULL, root_version = NULL";
-    assert_snapshot!(verify_after(change).exits_with(0), @"");
+    let folder = changed(change);
+    assert_snapshot!(folder.sh(VERIFY).exits_with(0), @"
+    [stderr]
+    6 verified, 0 different, 0 not verifiable
+    not compared: fuel of 6 scores; peak memory of 6 scores; error messages of 6 scores; names and times, because the run is stored without a root
+    [exit code 0]
+    ");
 }
 
 /// The root that `scorebox run` printed.
@@ -181,12 +208,23 @@ fn a_published_root_proves_that_nothing_was_changed_since() {
     let folder = with_a_run();
     let root = root_of_a_run(&folder);
     let command = format!("scorebox verify published --root {root}");
-    assert_snapshot!(folder.sh(&command).exits_with(0), @"");
+    assert_snapshot!(folder.sh(&command).exits_with(0), @"
+    [stderr]
+    the root is the same: the run is as it was when it ended with it
+    [exit code 0]
+    ");
     // Another run of the same cases at another time has another root.
     folder.sh(&format!("scorebox verify r --root {root}")).exits_with(1);
     let database = folder.database("scorebox.db");
     database.execute_batch("UPDATE cases SET output = '\"Rome\"' WHERE case_id = 'q2'").unwrap();
-    assert_snapshot!(folder.sh(&command).exits_with(1), @"");
+    assert_snapshot!(folder.sh(&command).exits_with(1), @"
+    score      verdict    what     stored                                            computed
+    published  different  root     [digest]  [digest]
+    published  different  case q2  [digest]  [digest]
+    [stderr]
+    the root differs: the run is not as it was when it ended with it
+    [exit code 1]
+    ");
     database.execute_batch("UPDATE cases SET output = '\"Rom\"' WHERE case_id = 'q2'").unwrap();
     folder.sh(&command).exits_with(0);
     database.execute_batch("UPDATE components SET bytes = x'00' WHERE component = 1").unwrap();
@@ -197,5 +235,11 @@ fn a_published_root_proves_that_nothing_was_changed_since() {
 #[test]
 fn a_root_that_is_no_digest_is_refused() {
     let folder = with_a_run();
-    assert_snapshot!(folder.sh("scorebox verify r --root abc").exits_with(2), @"");
+    assert_snapshot!(folder.sh("scorebox verify r --root abc").exits_with(2), @"
+    [stderr]
+    error: invalid value 'abc' for '--root <DIGEST>': a digest is 64 hexadecimal digits
+
+    For more information, try '--help'.
+    [exit code 2]
+    ");
 }

@@ -80,16 +80,18 @@ mod tests {
     /// A page of a table's tree (SQLite's file format, section 1.6) that leads to page `child` some hundred
     /// times.
     fn page_of_pointers(child: u32, bytes: usize) -> Vec<u8> {
-        let (cells, cell) = (bytes / 7, bytes - 5);
+        // A cell is a page's number and the greatest key below it: 2^63 - 1.
+        let pointer = [&child.to_be_bytes()[..], &[0xBF], &[0xFF; 8]].concat();
+        let (cells, cell) = (bytes / 7, bytes - pointer.len());
         let mut page = vec![0; bytes];
         page[0] = 5;
         page[3..5].copy_from_slice(&(cells as u16).to_be_bytes());
         page[5..7].copy_from_slice(&(cell as u16).to_be_bytes());
         page[8..12].copy_from_slice(&child.to_be_bytes());
-        for pointer in page[12..12 + 2 * cells].chunks_mut(2) {
-            pointer.copy_from_slice(&(cell as u16).to_be_bytes());
+        for place in page[12..12 + 2 * cells].chunks_mut(2) {
+            place.copy_from_slice(&(cell as u16).to_be_bytes());
         }
-        page[cell..cell + 4].copy_from_slice(&child.to_be_bytes());
+        page[cell..].copy_from_slice(&pointer);
         page
     }
 
