@@ -180,7 +180,8 @@ fn what_a_scorer_said_of_the_whole_run_is_asked_for_again() {
     2 verified, 2 different, 0 not verifiable
     [exit code 1]
     "#);
-    folder.database("scorebox.db").execute_batch("UPDATE runs SET state = 'interrupted'").unwrap();
+    let interrupted = "UPDATE runs SET state = 'interrupted', root = NULL, root_version = NULL";
+    folder.database("scorebox.db").execute_batch(interrupted).unwrap();
     folder.sh("scorebox verify --trust-cache r").exits_with(0);
 }
 
@@ -349,6 +350,41 @@ fn a_receipt_is_checked_with_nothing_but_the_component_and_the_case() {
         [exit code 1]
         "#
     );
+}
+
+#[test]
+fn what_a_receipt_claims_is_checked_or_named_as_unproved() {
+    let folder = with_a_run();
+    folder.sh("scorebox verify --receipt r:exact-match:0:0:q2 > receipt.json").exits_with(0);
+    folder.sh("sed -n 2p cases.jsonl > case.json");
+    let check = |change: &str| {
+        folder.sh(&format!("sed 's/{change}/' receipt.json > changed.json"));
+        folder.sh("scorebox verify --trust-cache --check changed.json --case case.json")
+    };
+    for (change, expected) in [
+        (r#""id": "exact-match"/"id": "better-match""#, "component id  better-match  exact-match"),
+        (r#""version": "0.1.0"/"version": "9.9.9""#, "component version  9.9.9   0.1.0"),
+        (
+            r#""contractVersion": "0.1.0"/"contractVersion": "0.2.0""#,
+            "contract version  0.2.0   0.1.0",
+        ),
+    ] {
+        let output = check(change).exits_with(1);
+        assert!(output.stdout.contains(expected), "{output}");
+    }
+    for change in [
+        r#""origin": "built-in"/"origin": "mine.wasm""#,
+        r#""engineVersion": "0.1.0"/"engineVersion": "7.0.0""#,
+        r#""assertions": 1000/"assertions": 999"#,
+        r#"r:exact-match:0:0:q2/s:other:0:0:q9"#,
+    ] {
+        let output = check(change).exits_with(0);
+        assert!(output.stderr.contains("not compared: which run, scorer and case"), "{output}");
+    }
+    let other =
+        r#""wasmtimeVersion": "48.0.8"/"wasmtimeVersion": "47.0.0"/; s/"fuel": 7098/"fuel": 1"#;
+    let output = check(other).exits_with(0);
+    assert!(output.stderr.contains("; fuel; peak memory; error messages"), "{output}");
 }
 
 #[test]

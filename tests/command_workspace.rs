@@ -33,15 +33,15 @@ const RUN: &str =
 fn a_scorer_sees_the_files_of_its_case_and_no_others() {
     let folder = with_files();
     folder.sh(&format!("{RUN} --workspace work")).exits_with(1);
-    assert_snapshot!(folder.sh("scorebox scores r"), @r#"
+    assert_snapshot!(folder.sh("scorebox scores r"), @"
     case  scorer   score  reason
     a     reader  0.2000  README, src/main.rs (while it was configured: the case has no workspace: no folder is named for it)
     b     reader  0.0000  (while it was configured: the case has no workspace: no folder is named for it)
     c     reader   error  invalid-input: the case has no workspace: no folder is named for it
-    d     reader   error  invalid-input: cannot read the folder `../secret` of the workspace: a path led outside of the files…
-    e     reader   error  invalid-input: cannot read the folder `three` of the workspace: No such file or directory (os error…
+    d     reader   error  invalid-input: cannot read the folder `../secret` of the workspace: a path led outside of the filesystem
+    e     reader   error  invalid-input: cannot read the folder `three` of the workspace: No such file or directory (os error 2)
     [exit code 0]
-    "#);
+    ");
 }
 
 #[test]

@@ -55,12 +55,12 @@ fn triggers_of_a_stranger_do_not_run() {
         let folder = with_a_run();
         let created = format!("CREATE TRIGGER innocent {trigger}");
         folder.database("scorebox.db").execute_batch(&created).unwrap();
-        assert_snapshot!(refused_everywhere(&folder), @"
+        insta::allow_duplicates! { assert_snapshot!(refused_everywhere(&folder), @"
         [stderr]
         error: [folder]/scorebox.db is not as scorebox makes its databases: it has the trigger `innocent`, which scorebox does not make
         hint: nothing was changed in it; if the object is yours, drop it, else name another path: triggers, views and tables of a stranger could change or hold up scores
         [exit code 2]
-        ");
+        "); }
         assert_eq!(folder.rows("SELECT count(*), sum(score) FROM score_rows"), ["6 | 4.75"]);
     }
 }

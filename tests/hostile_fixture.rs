@@ -212,6 +212,8 @@ pub fn words(output: &Output) -> String {
     let code = output.code.map_or("none".into(), |code| code.to_string());
     let timeless = output.stderr.lines().map(|line| match line.split_once(" scores in ") {
         Some((scores, _time)) => format!("{scores} scores in [time]\n"),
+        // It is of times too.
+        None if line.starts_with("root ") => "root [digest]\n".to_owned(),
         None => format!("{line}\n"),
     });
     format!("{}[exit code {code}]", without_frames(&timeless.collect::<String>()))

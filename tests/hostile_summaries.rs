@@ -24,6 +24,7 @@ fn without_an_attack_it_says_how_many_rows_there_were() {
 
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
+    root [digest]
     [exit code 0]
     "#);
 }
@@ -35,6 +36,7 @@ fn computing_without_end() {
 
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
+    root [digest]
     hint: if it needs longer, raise it: `limits = { timeout = "…s" }` in the suite, or --timeout
     [exit code 1]
     "#);
@@ -48,6 +50,7 @@ fn recursing_taking_memory_and_crashing() {
 
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
+    root [digest]
     [exit code 1]
     ");
     assert_snapshot!(attack("take-memory-at-once", 1 << 30, ""), @r#"
@@ -57,6 +60,7 @@ fn recursing_taking_memory_and_crashing() {
 
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
+    root [digest]
     hint: if it needs more, raise it: `limits = { memory = "…MiB" }` in the suite, or --memory
     [exit code 1]
     "#);
@@ -67,6 +71,7 @@ fn recursing_taking_memory_and_crashing() {
 
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
+    root [digest]
     hint: if it needs more, raise it: `limits = { memory = "…MiB" }` in the suite, or --memory
     [exit code 1]
     "#);
@@ -76,6 +81,7 @@ fn recursing_taking_memory_and_crashing() {
 
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
+    root [digest]
     [exit code 1]
     ");
     assert_snapshot!(attack("divide-by-zero", 0, ""), @"
@@ -84,6 +90,7 @@ fn recursing_taking_memory_and_crashing() {
 
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
+    root [digest]
     [exit code 1]
     ");
 }
@@ -95,6 +102,7 @@ fn logging() {
 
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
+    root [digest]
     hint: if that much is wanted, raise the limit: `limits = { … }` in the suite, or --limit reason=…, meta=… or assertions=…
     [exit code 1]
     ");
@@ -105,6 +113,7 @@ fn logging() {
 
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
+    root [digest]
     [exit code 1]
     "#);
     assert_snapshot!(attack("log-what-looks-like-the-engines-words", 0, ""), @"
@@ -116,6 +125,7 @@ fn logging() {
 
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
+    root [digest]
     [exit code 1]
     ");
 }
@@ -127,6 +137,7 @@ fn what_is_no_bounded_json_is_no_summary() {
 
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
+    root [digest]
     [exit code 1]
     ");
     assert_snapshot!(attack("nothing", 0, ""), @"
@@ -134,6 +145,7 @@ fn what_is_no_bounded_json_is_no_summary() {
 
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
+    root [digest]
     [exit code 1]
     ");
     assert_snapshot!(attack("deep", 100_000, ""), @"
@@ -141,6 +153,7 @@ fn what_is_no_bounded_json_is_no_summary() {
 
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
+    root [digest]
     [exit code 1]
     ");
     assert_snapshot!(attack("long", 2 << 20, ""), @"
@@ -148,6 +161,7 @@ fn what_is_no_bounded_json_is_no_summary() {
 
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
+    root [digest]
     hint: if that much is wanted, raise the limit: `limits = { … }` in the suite, or --limit reason=…, meta=… or assertions=…
     [exit code 1]
     ");
@@ -158,6 +172,7 @@ fn what_is_no_bounded_json_is_no_summary() {
 
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
+    root [digest]
     hint: if it needs more, raise it: `limits = { memory = "…MiB" }` in the suite, or --memory
     [exit code 1]
     "#);
@@ -170,6 +185,7 @@ fn what_a_terminal_would_act_on() {
 
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
+    root [digest]
     [exit code 0]
     "#);
     assert_snapshot!(attack("fail-for-a-terminal", 0, ""), @r#"
@@ -177,6 +193,7 @@ fn what_a_terminal_would_act_on() {
 
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
+    root [digest]
     [exit code 1]
     "#);
 }
@@ -188,6 +205,7 @@ fn failing() {
 
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
+    root [digest]
     [exit code 1]
     ");
     assert_snapshot!(attack("fail-at-length", 4 << 20, "").replace(&"long".repeat(512), ""), @"
@@ -195,6 +213,7 @@ fn failing() {
 
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
+    root [digest]
     [exit code 1]
     ");
 }

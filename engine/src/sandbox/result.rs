@@ -156,6 +156,7 @@ fn must_be_json(what: &str, text: &str) -> Result<(), ScoreError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::contract::{Direction, Fields, Severity};
 
     fn checked(result: ScoreResult, scale: Scale) -> Result<Option<f64>, ErrorKind> {
         let checked = check(result, scale, &Limits::default());
@@ -164,6 +165,24 @@ mod tests {
 
     fn scored(score: f64) -> ScoreResult {
         ScoreResult { score: Some(score), ..ScoreResult::default() }
+    }
+
+    #[test]
+    fn a_threshold_of_minus_zero_is_the_zero_that_is_stored() {
+        let described = ScorerInfo {
+            id: "zero".into(),
+            name: "Zero".into(),
+            description: String::new(),
+            version: "1.0.0".into(),
+            config_schema: None,
+            scale: Scale::Unit,
+            direction: Direction::HigherIsBetter,
+            reads: Fields::default(),
+            severity: Severity::Soft,
+            threshold: Some(-0.0),
+        };
+        let threshold = check_info(described).unwrap().threshold.unwrap();
+        assert_eq!(threshold.to_bits(), 0.0_f64.to_bits());
     }
 
     #[test]
