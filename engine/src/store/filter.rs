@@ -16,8 +16,7 @@ pub struct ScoreFilter {
     /// Of cases with this id, all iterations and attempts.
     pub case: Option<String>,
     /// That are errors, or scored on the wrong side of their scorer's threshold: below it, or above
-    /// it where lower is better. Where no threshold was set, the best score of the unit scale is
-    /// meant, and on the points scale nothing fails.
+    /// it where lower is better. Where no threshold was set, no score fails.
     pub failed: bool,
     /// That are errors.
     pub errors: bool,
@@ -41,10 +40,8 @@ impl ScoreCursor {
 
 const FAILED: &str = "(score_rows.status = 'error' OR EXISTS (
     SELECT 1 FROM scorers WHERE scorers.scorer = score_rows.scorer AND CASE scorers.direction
-        WHEN 'lower-is-better' THEN score_rows.score >
-            coalesce(scorers.threshold, CASE scorers.scale WHEN 'unit' THEN 0.0 END)
-        ELSE score_rows.score <
-            coalesce(scorers.threshold, CASE scorers.scale WHEN 'unit' THEN 1.0 END)
+        WHEN 'lower-is-better' THEN score_rows.score > scorers.threshold
+        ELSE score_rows.score < scorers.threshold
     END))";
 
 /// Conditions on `score_rows`, and the values for their `?`s, in order.

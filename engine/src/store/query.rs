@@ -5,7 +5,8 @@ use rusqlite::{
     Row, ToSql, params_from_iter,
     types::{FromSql, Value},
 };
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::value::RawValue;
 
 use super::{
     RunId, RunKey, RunSource, ScoreCursor, ScoreFilter, ScoreId, Store, StoreError,
@@ -39,8 +40,10 @@ impl Status {
     }
 }
 
-/// One stored score, with the words that people use; the columns of the view `scores`.
+/// One stored score, with the words that people use; the columns of the view `scores`. As JSON its keys are in
+/// camelCase, and what is stored as JSON text is JSON: this is the one shape of a row, whoever prints one.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct ScoreRecord {
     /// Its deterministic name.
     pub id: ScoreId,
@@ -74,10 +77,13 @@ pub struct ScoreRecord {
     /// Why, for a person.
     pub reason: Option<String>,
     /// The scorer's own JSON, as text.
+    #[serde(rename = "meta", serialize_with = "nested")]
     pub meta_json: Option<String>,
     /// A JSON array of the checks that the score is made of, as text.
+    #[serde(rename = "assertions", serialize_with = "nested")]
     pub assertions_json: Option<String>,
     /// A JSON array of what the scorer logged, as text.
+    #[serde(rename = "log", serialize_with = "nested")]
     pub log_json: Option<String>,
     /// The component.
     pub scorer_digest: Digest,
@@ -107,6 +113,15 @@ pub struct ScoreRecord {
     pub wasmtime_version: String,
     /// The id of the row that this one is a copy of, where it was not computed again.
     pub reused_from: Option<String>,
+}
+
+/// Writes JSON text as JSON. What is no JSON, in a database that somebody changed, stays a text.
+fn nested<S: Serializer>(text: &Option<String>, serializer: S) -> Result<S::Ok, S::Error> {
+    let Some(text) = text else { return serializer.serialize_none() };
+    match serde_json::from_str::<&RawValue>(text) {
+        Ok(json) => json.serialize(serializer),
+        Err(_) => serializer.serialize_str(text),
+    }
 }
 
 /// Bytes of rows after which a page ends.

@@ -60,8 +60,8 @@ fn some_scorer() -> impl Strategy<Value = (ScorerSpec, Vec<Row>)> {
     })
 }
 
-/// Whether a row failed: it is an error, or its score is worse than the threshold. Without a threshold the best
-/// score of the scale is meant; points have none. How severe that is does not matter.
+/// Whether a row failed: it is an error, or its score is worse than the threshold. Without a threshold no score
+/// fails. How severe that is does not matter.
 fn fails(scorer: &ScorerSpec, row: Row) -> bool {
     let score = match row {
         Row::Error => return true,
@@ -69,12 +69,9 @@ fn fails(scorer: &ScorerSpec, row: Row) -> bool {
         Row::Scored(score) => score,
     };
     let higher = scorer.direction == Direction::HigherIsBetter;
-    let best = match scorer.scale {
-        Scale::Unit => Some(if higher { 1.0 } else { 0.0 }),
-        Scale::Points => None,
-    };
-    let threshold = scorer.threshold.or(best);
-    threshold.is_some_and(|threshold| if higher { score < threshold } else { score > threshold })
+    scorer
+        .threshold
+        .is_some_and(|threshold| if higher { score < threshold } else { score > threshold })
 }
 
 proptest! {
