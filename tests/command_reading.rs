@@ -25,7 +25,7 @@ fn with_a_run() -> Folder {
 /// The cases and scorers that `scorebox scores` with these options shows.
 fn shown(folder: &Folder, options: &str) -> Vec<String> {
     let output = folder.sh(&format!("scorebox scores --format json {options}")).exits_with(0);
-    let name = |row: &Value| format!("{} {}", text(&row["case_id"]), text(&row["scorer_id"]));
+    let name = |row: &Value| format!("{} {}", text(&row["caseId"]), text(&row["scorerId"]));
     let mut shown: Vec<String> = output.json().as_array().unwrap().iter().map(name).collect();
     shown.sort();
     shown
@@ -58,9 +58,9 @@ fn scores_of_a_program_are_whole_rows() {
     let line = "scorebox scores r --case c --scorer latency --format jsonl";
     let row = folder.sh(line).exits_with(0).json();
     assert_eq!(row["id"], "r:latency:0:0:c");
-    assert_eq!(row["node_id"], "act");
+    assert_eq!(row["nodeId"], "act");
     assert_eq!(row["score"], 0.6);
-    assert_eq!(row["latency_ms"], 40.0);
+    assert_eq!(row["latencyMs"], 40.0);
     assert_eq!(row["status"], "scored");
 }
 
@@ -73,11 +73,88 @@ fn scores_are_chosen_by_filters_that_combine() {
     assert_eq!(shown(&folder, "--node plan --scorer latency"), ["a latency", "b latency"]);
     assert_eq!(shown(&folder, "--node act --errors"), ["c bad", "d bad"]);
     assert_eq!(shown(&folder, "--case a"), ["a bad", "a latency"]);
-    assert_eq!(shown(&folder, "--node none"), [""; 0]);
 }
 
 #[test]
-fn failed_scores_are_errors_and_those_below_1() {
+fn a_name_that_is_not_there_is_no_empty_table() {
+    let folder = with_a_run();
+    let words = [
+        "scorebox scores --scorer latencie",
+        "scorebox scores --case z",
+        "scorebox stats --node none",
+        "scorebox stats --scorer x --all-runs",
+        "scorebox verify --scorer latencie",
+    ]
+    .map(|line| format!("$ {line}\n{}\n", folder.sh(line).exits_with(2)));
+    assert_snapshot!(words.concat(), @"
+    $ scorebox scores --scorer latencie
+    [stderr]
+    error: the run `r` has no scorer `latencie`
+    hint: its scorers: latency, bad
+    [exit code 2]
+    $ scorebox scores --case z
+    [stderr]
+    error: the run `r` has no scores of a case `z`
+    hint: `scorebox scores --limit 0` lists all of them
+    [exit code 2]
+    $ scorebox stats --node none
+    [stderr]
+    error: the run `r` has no scores of a node `none`
+    hint: `scorebox scores --limit 0` lists all of them
+    [exit code 2]
+    $ scorebox stats --scorer x --all-runs
+    [stderr]
+    error: the database has no scorer `x`
+    hint: its scorers: latency, bad
+    [exit code 2]
+    $ scorebox verify --scorer latencie
+    [stderr]
+    error: the run `r` has no scorer `latencie`
+    hint: its scorers: latency, bad
+    [exit code 2]
+    ");
+    // A filter of scores that finds none is another matter.
+    assert_snapshot!(folder.sh("scorebox scores --below 0.01"), @"
+    [stderr]
+    no scores
+    [exit code 0]
+    ");
+}
+
+#[test]
+fn runs_are_listed_with_their_state() {
+    let folder = with_a_run();
+    folder.sh("scorebox run suite.toml answers.jsonl --run-id second").exits_with(0);
+    folder.database("scorebox.db").execute_batch("UPDATE runs SET created_at_ms = finished_at_ms - 1500, finished_at_ms = 1700000001500, created_at_ms = 1700000000000").unwrap();
+    assert_snapshot!(folder.sh("scorebox runs"), @"
+    run     state     suite         scorers  cases  scores  started (UTC)         took
+    second  finished  gsm8k               4    400   1,600  2023-11-14 22:13:20 [time]
+    r       finished  command line        2      4       8  2023-11-14 22:13:20 [time]
+    [exit code 0]
+    ");
+    let listed = folder.sh("scorebox runs --format json --limit 1").exits_with(0).json();
+    assert_eq!(
+        (listed[0]["runId"].as_str(), listed[0]["rows"].as_u64()),
+        (Some("second"), Some(1600))
+    );
+    assert_snapshot!(folder.sh("scorebox runs --db other.db"), @"
+    [stderr]
+    error: there is no database at [folder]/other.db
+    hint: check the path; the first run creates the database
+    [exit code 2]
+    ");
+}
+
+#[test]
+fn what_a_scorer_wrote_as_json_is_json() {
+    let folder = Folder::new();
+    folder.sh("scorebox run -s levenshtein answers.jsonl").exits_with(0);
+    let row = folder.sh("scorebox scores --limit 1 --format json").exits_with(0).json();
+    assert!(row[0]["meta"]["distance"].is_number(), "{row}");
+}
+
+#[test]
+fn failed_scores_are_errors_and_those_beyond_a_threshold() {
     let folder = Folder::new();
     folder.write(
         "cases.jsonl",
@@ -86,6 +163,9 @@ fn failed_scores_are_errors_and_those_below_1() {
     let command = "scorebox run -s exact-match -s bad=./misbehave.wasm \
                    --config bad='{\"then\": \"panic\"}' cases.jsonl";
     folder.sh(command).exits_with(1);
+    assert_eq!(shown(&folder, "--failed"), ["right bad", "wrong bad"], "no threshold was set");
+    let threshold = "UPDATE scorers SET threshold = 1.0 WHERE scorer_id = 'exact-match'";
+    folder.database("scorebox.db").execute_batch(threshold).unwrap();
     assert_eq!(shown(&folder, "--failed"), ["right bad", "wrong bad", "wrong exact-match"]);
 }
 
@@ -126,6 +206,8 @@ fn stats_are_those_of_the_scored_rows() {
     scorer   count    mean     min     max     p50  stddev  n/a  skipped  errors
     latency      4  0.6000  0.1000  0.9000  0.7000  0.3082    0        0       0
     bad          0       -       -       -       -       -    0        0       4
+    [stderr]
+    run r; all runs together: --all-runs
     [exit code 0]
     ");
 }
@@ -156,14 +238,15 @@ fn stats_agree_with_those_computed_by_hand() {
 }
 
 #[test]
-fn stats_are_of_all_runs_or_of_one() {
+fn stats_are_of_the_newest_run_of_a_named_one_or_of_all() {
     let folder = with_a_run();
     folder.write("more.jsonl", "{\"output\": 1, \"latencyMs\": 50}\n");
     let command = r#"scorebox run -s latency --config latency='{"targetMs": 0, "maxMs": 100}'"#;
     folder.sh(&format!("{command} more.jsonl --run-id second")).exits_with(0);
+    assert_near(stats(&folder, ""), [1.0, 0.5, 0.5, 0.5, 0.5, 0.0]);
     assert_near(stats(&folder, "--run second"), [1.0, 0.5, 0.5, 0.5, 0.5, 0.0]);
     // The mean is 2.9 / 5 and the middle one is 0.6.
-    let [count, mean, _, _, p50, _] = stats(&folder, "");
+    let [count, mean, _, _, p50, _] = stats(&folder, "--all-runs");
     assert_near([count, mean, 0.0, 0.0, p50, 0.0], [5.0, 0.58, 0.0, 0.0, 0.6, 0.0]);
 }
 

@@ -264,6 +264,21 @@ impl Store {
         self.told(read())
     }
 
+    /// The ids of the scorers of a run, or of all runs, in the suite's order, each once.
+    ///
+    /// # Errors
+    /// [`StoreError::NoSuchRun`]; troubles of reading.
+    pub fn scorer_ids(&self, run: Option<&str>) -> Result<Vec<String>, StoreError> {
+        let run = run.map(|id| self.run(id).map(|run| run.key)).transpose()?;
+        self.bounded(|| {
+            let mut query = self.conn.prepare_cached(
+                "SELECT scorer_id FROM scorers WHERE ?1 IS NULL OR run = ?1
+                 GROUP BY scorer_id ORDER BY min(scorer)",
+            )?;
+            query.query_map([run], |row| row.get(0))?.collect()
+        })
+    }
+
     /// How many cases of a run are stored.
     ///
     /// # Errors

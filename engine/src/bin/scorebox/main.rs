@@ -4,6 +4,7 @@
 //! - `command`: one file per command.
 //! - `scorer_arguments`: what several commands let a user say about a scorer.
 //! - `input`: text that a user names, a file or standard input.
+//! - `stored`: what several commands let a user say about stored scores.
 //! - `setup`: the sandbox and its cache folder, from global options and the environment.
 //! - `output`: data to standard output, in the format that was asked for.
 //! - `words`: words to standard error: errors, hints, warnings.
@@ -15,6 +16,7 @@ mod input;
 mod output;
 mod scorer_arguments;
 mod setup;
+mod stored;
 mod words;
 
 use std::{panic, process::ExitCode, thread};

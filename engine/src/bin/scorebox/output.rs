@@ -1,7 +1,7 @@
 //! Data to standard output, in the format that was asked for. A reader that goes away (`| head`) ends
 //! the output, not the command.
 
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, IsTerminal as _, Write};
 
 use scorebox::report::{printable_json, printable_json_line};
 use serde::Serialize;
@@ -22,6 +22,25 @@ pub enum Format {
 
 /// Where data goes.
 pub type Out<'a> = dyn Write + 'a;
+
+/// Characters of a text in the last column of a table: what a terminal has room for, and everything where
+/// a program reads.
+pub fn most_characters() -> usize {
+    /// On a terminal that does not say how wide it is, and the least on one that does.
+    const USUAL: usize = 100;
+    const LEAST: usize = 40;
+    /// What the columns before take, about.
+    const OTHER_COLUMNS: usize = 60;
+    if !io::stdout().is_terminal() {
+        return usize::MAX;
+    }
+    match terminal_size::terminal_size() {
+        Some((terminal_size::Width(columns), _)) => {
+            usize::from(columns).saturating_sub(OTHER_COLUMNS).max(LEAST)
+        }
+        None => USUAL,
+    }
+}
 
 /// Lets `write` write to standard output.
 pub fn stdout(write: impl FnOnce(&mut Out<'_>) -> io::Result<()>) -> Result<(), Failure> {

@@ -5,6 +5,7 @@ mod compile;
 mod completions;
 mod inspect;
 mod run;
+mod runs;
 mod score;
 mod scorers;
 mod scores;
@@ -65,6 +66,7 @@ impl Color {
 pub enum Command {
     Score(score::Score),
     Run(run::Run),
+    Runs(runs::Runs),
     Scores(scores::Scores),
     Stats(stats::Stats),
     Verify(verify::Verify),
@@ -85,6 +87,7 @@ impl Command {
         match self {
             Command::Score(command) => command.run(global),
             Command::Run(command) => command.run(global),
+            Command::Runs(command) => command.run(),
             Command::Scores(command) => command.run(),
             Command::Stats(command) => command.run(),
             Command::Verify(command) => command.run(global),

@@ -19,18 +19,18 @@ use scorebox::{
         load_scorers,
     },
     sandbox::{Grant, Sandbox},
-    store::{RunId, Store},
+    store::RunId,
     suite::{ScorerId, Suite, SuiteScorer},
     workspace::WorkspaceFolder,
 };
 
 use self::signals::Signalled;
-use super::scores::DEFAULT_DATABASE;
 use crate::{
     failure::{Exit, Failure},
     output::Format,
     scorer_arguments::{LimitArguments, parse_config, split_named},
     setup::{self, Global},
+    stored::Database,
     words,
 };
 
@@ -90,9 +90,8 @@ pub struct Run {
     #[arg(long)]
     reuse: bool,
 
-    /// The database
-    #[arg(long, value_name = "FILE", env = "SCOREBOX_DB", hide_env = true, default_value = DEFAULT_DATABASE)]
-    db: PathBuf,
+    #[command(flatten)]
+    database: Database,
 
     /// How to print the summary
     #[arg(long, value_name = "FORMAT", default_value = "table")]
@@ -156,7 +155,7 @@ impl Run {
             None => WhichRun::New(self.run_id.clone().map_or_else(new_run_id, Ok)?),
         };
         let request = RunRequest {
-            database: self.db.clone(),
+            database: self.database.path.clone(),
             which,
             suite,
             scorers,
@@ -193,8 +192,8 @@ impl Run {
             }
             report => &report?,
         };
-        let store = Store::open_read_only(&self.db)?;
-        let errors = report::print(&store, report, self.format, &self.db)?;
+        let store = self.database.read()?;
+        let errors = report::print(&store, report, self.format, &self.database.path)?;
         match &report.stopped {
             Some(Stop::Interrupted) => {
                 words::say(&format!("interrupted; go on with:\n  {}", self.resume_command(report)));

@@ -1,9 +1,6 @@
 //! `scorebox scores`: pages through stored scores.
 
-use std::{
-    collections::BTreeSet,
-    path::{Path, PathBuf},
-};
+use std::collections::BTreeSet;
 
 use scorebox::{
     report::{self, Align, Table},
@@ -14,11 +11,9 @@ use scorebox::{
 use crate::{
     failure::{Exit, Failure},
     output::{self, Format, Out},
+    stored::{Database, must_be_there},
     words,
 };
-
-/// The database of the current folder.
-pub const DEFAULT_DATABASE: &str = "scorebox.db";
 
 /// Rows that are read at once: each may have some MiB of meta.
 const PAGE: usize = 32;
@@ -44,7 +39,7 @@ pub struct Scores {
     #[arg(long, value_name = "ID")]
     case: Option<String>,
 
-    /// Only errors, and scores on the wrong side of their scorer's threshold (without one: below 1)
+    /// Only errors, and scores on the wrong side of their scorer's threshold
     #[arg(long)]
     failed: bool,
 
@@ -64,27 +59,27 @@ pub struct Scores {
     #[arg(long, value_name = "N", default_value_t = 0)]
     skip: u64,
 
-    /// The database
-    #[arg(long, value_name = "FILE", env = "SCOREBOX_DB", hide_env = true, default_value = DEFAULT_DATABASE)]
-    db: PathBuf,
-
     /// How to print it
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     format: Format,
+
+    #[command(flatten)]
+    database: Database,
 }
 
 impl Scores {
     pub fn run(&self) -> Result<Exit, Failure> {
-        let store = Store::open_read_only(&self.db)?;
+        let store = self.database.read()?;
         let filter = self.filter(&store)?;
+        must_be_there(&store, &filter)?;
         store.snapshot(|store| self.show(store, &filter))?;
         Ok(Exit::Done)
     }
 
     fn filter(&self, store: &Store) -> Result<ScoreFilter, Failure> {
-        let run = run_or_newest(self.run.as_deref(), store, &self.db)?;
+        let run = self.database.run(self.run.as_deref(), store)?;
         Ok(ScoreFilter {
-            run: Some(run),
+            run: Some(run.spec.id.to_string()),
             node: self.node.clone(),
             scorer: self.scorer.clone(),
             case: self.case.clone(),
@@ -141,22 +136,6 @@ impl Scores {
                 report::count(total)
             ));
         }
-    }
-}
-
-/// The run that is named, or the newest.
-pub fn run_or_newest(
-    named: Option<&str>,
-    store: &Store,
-    database: &Path,
-) -> Result<String, Failure> {
-    if let Some(run) = named {
-        return Ok(run.to_owned());
-    }
-    match store.latest_run()? {
-        Some(run) => Ok(run.spec.id.to_string()),
-        None => Err(Failure::new(format!("there is no run in `{}`", database.display()))
-            .hint("`scorebox run` makes one")),
     }
 }
 
@@ -240,7 +219,7 @@ fn write_table(
             report::one_line(&case_name(&record), 48),
             report::one_line(&record.scorer_id, 64),
             score(&record),
-            report::one_line(&reason(&record), 100),
+            report::one_line(&reason(&record), output::most_characters()),
         ]);
         in_table += 1;
         if in_table == TABLE_ROWS {

@@ -1,17 +1,16 @@
 //! `scorebox stats`: count, mean, min, max, p50 and standard deviation by scorer.
 
-use std::path::PathBuf;
-
 use scorebox::{
     report::{self, Align, Table},
     run::{Aggregate, aggregate},
-    store::{ScoreFilter, Store},
+    store::ScoreFilter,
 };
 
-use super::scores::DEFAULT_DATABASE;
 use crate::{
     failure::{Exit, Failure},
     output::{self, Format},
+    stored::{Database, must_be_there},
+    words,
 };
 
 /// Show count, mean, min, max, p50 and standard deviation of stored scores, by scorer
@@ -19,9 +18,13 @@ use crate::{
 /// Only scored rows count; the others stand beside them. The filters combine.
 #[derive(Debug, clap::Args)]
 pub struct Stats {
-    /// Only scores of this run
-    #[arg(long, value_name = "RUN")]
+    /// Scores of this run [default: the newest]
+    #[arg(long, value_name = "RUN", conflicts_with = "all_runs")]
     run: Option<String>,
+
+    /// Scores of all runs of the database together
+    #[arg(long)]
+    all_runs: bool,
 
     /// Only scores of this node (the task)
     #[arg(long, value_name = "NODE")]
@@ -31,29 +34,39 @@ pub struct Stats {
     #[arg(long, value_name = "NAME")]
     scorer: Option<String>,
 
-    /// The database
-    #[arg(long, value_name = "FILE", env = "SCOREBOX_DB", hide_env = true, default_value = DEFAULT_DATABASE)]
-    db: PathBuf,
-
     /// How to print it
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     format: Format,
+
+    #[command(flatten)]
+    database: Database,
 }
 
 impl Stats {
     pub fn run(&self) -> Result<Exit, Failure> {
-        let store = Store::open_read_only(&self.db)?;
+        let store = self.database.read()?;
+        let run = match self.all_runs {
+            true => None,
+            false => Some(self.database.run(self.run.as_deref(), &store)?.spec.id.to_string()),
+        };
         let filter = ScoreFilter {
-            run: self.run.clone(),
+            run,
             node: self.node.clone(),
             scorer: self.scorer.clone(),
             ..ScoreFilter::default()
         };
+        must_be_there(&store, &filter)?;
         let aggregates = aggregate(&store, &filter)?;
         output::stdout(|out| match self.format {
             Format::Table => write!(out, "{}", table(&aggregates)),
             format => output::list(out, format == Format::Jsonl, &aggregates),
         })?;
+        if self.format == Format::Table && self.run.is_none() {
+            match &filter.run {
+                Some(run) => words::say(&format!("run {run}; all runs together: --all-runs")),
+                None => words::say("all runs together"),
+            }
+        }
         Ok(Exit::Done)
     }
 }

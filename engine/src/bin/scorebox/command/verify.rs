@@ -20,15 +20,13 @@ use scorebox::{
 };
 use serde::Serialize;
 
-use super::{
-    run::{cores, jobs_parser},
-    scores::DEFAULT_DATABASE,
-};
+use super::run::{cores, jobs_parser};
 use crate::{
     failure::{Exit, Failure},
     input::read_file_or_stdin,
     output::{self, Format},
     setup::{self, Global},
+    stored::{Database, must_be_there},
     words,
 };
 
@@ -109,19 +107,18 @@ pub struct Verify {
     #[arg(long, short, value_name = "N", value_parser = jobs_parser())]
     jobs: Option<u16>,
 
-    /// The database
-    #[arg(long, value_name = "FILE", env = "SCOREBOX_DB", hide_env = true, default_value = DEFAULT_DATABASE)]
-    db: PathBuf,
-
     /// How to print it
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     format: Format,
+
+    #[command(flatten)]
+    database: Database,
 }
 
 impl Verify {
     pub fn run(&self, global: &Global) -> Result<Exit, Failure> {
         if let Some(id) = &self.receipt {
-            let receipt = Receipt::of(&Store::open_read_only(&self.db)?, id)?;
+            let receipt = Receipt::of(&self.database.read()?, id)?;
             output::stdout(|out| output::json(out, &receipt))?;
             return Ok(Exit::Done);
         }
@@ -157,7 +154,7 @@ impl Verify {
                 self.take(&mut findings, finding)?;
             }
             None => {
-                let store = Store::open_read_only(&self.db)?;
+                let store = self.database.read()?;
                 let request = self.request(&store, jobs, workspaces)?;
                 findings.of_a_run = Some(self.scope(&store, &request)?);
                 let (mut trouble, waiting) = (None, Cell::new(true));
@@ -185,8 +182,8 @@ impl Verify {
 
     /// Computes no score.
     fn compare_root(&self, root: Digest) -> Result<Exit, Failure> {
-        let store = Store::open_read_only(&self.db)?;
-        let run = super::scores::run_or_newest(self.run.as_deref(), &store, &self.db)?;
+        let store = self.database.read()?;
+        let run = self.database.run(self.run.as_deref(), &store)?.spec.id.to_string();
         let progress = words::progress("cases read");
         let finding = verify_root(&store, &run, root, |cases| progress.set_position(cases))?;
         progress.finish_and_clear();
@@ -231,13 +228,14 @@ impl Verify {
         jobs: usize,
         workspaces: Option<WorkspaceFolder>,
     ) -> Result<VerifyRequest, Failure> {
-        let run = super::scores::run_or_newest(self.run.as_deref(), store, &self.db)?;
+        let run = self.database.run(self.run.as_deref(), store)?.spec.id.to_string();
         let filter = ScoreFilter {
             run: Some(run),
             scorer: self.scorer.clone(),
             case: self.case_id.clone(),
             ..ScoreFilter::default()
         };
+        must_be_there(store, &filter)?;
         Ok(VerifyRequest { filter, sample: self.sample, seed: self.seed, jobs, workspaces })
     }
 

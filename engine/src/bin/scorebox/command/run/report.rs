@@ -18,13 +18,11 @@ use scorebox::{
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::{
-    super::{inspect::pretty, scores::DEFAULT_DATABASE},
-    REDRAW, shell_word,
-};
+use super::{super::inspect::pretty, REDRAW, shell_word};
 use crate::{
     failure::Failure,
     output::{self, Format},
+    stored::DEFAULT_DATABASE,
     words,
 };
 

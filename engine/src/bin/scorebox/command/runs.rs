@@ -1,0 +1,125 @@
+//! `scorebox runs`: the runs of a database, newest first. Reads no score.
+
+use std::time::Duration;
+
+use scorebox::{
+    report::{self, Align, Table},
+    store::{RunState, Store},
+};
+use serde::Serialize;
+
+use crate::{
+    failure::{Exit, Failure},
+    output::{self, Format},
+    stored::{self, Database},
+    words,
+};
+
+/// List the runs of the database, newest first
+#[derive(Debug, clap::Args)]
+pub struct Runs {
+    /// How many to show; 0: all
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    limit: usize,
+
+    /// How to print it
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    format: Format,
+
+    #[command(flatten)]
+    database: Database,
+}
+
+/// A run as it is listed.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Listed {
+    run_id: String,
+    state: RunState,
+    state_reason: Option<String>,
+    suite: Option<String>,
+    scorers: Vec<String>,
+    cases: u64,
+    rows: u64,
+    created_at_ms: i64,
+    finished_at_ms: Option<i64>,
+    root: Option<scorebox::digest::Digest>,
+}
+
+impl Runs {
+    pub fn run(&self) -> Result<Exit, Failure> {
+        let store = self.database.read()?;
+        let most = if self.limit == 0 { usize::MAX } else { self.limit };
+        let listed = store.snapshot(|store| listed(store, most))?;
+        if listed.is_empty() {
+            return Err(stored::no_runs(&self.database.path));
+        }
+        output::stdout(|out| match self.format {
+            Format::Table => write!(out, "{}", table(&listed)),
+            format => output::list(out, format == Format::Jsonl, &listed),
+        })?;
+        if self.format == Format::Table && listed.len() == most {
+            words::say(&format!("the newest {most}; all of them: --limit 0"));
+        }
+        Ok(Exit::Done)
+    }
+}
+
+fn listed(store: &Store, most: usize) -> Result<Vec<Listed>, Failure> {
+    let listed = store.runs(most)?.into_iter().map(|run| {
+        Ok(Listed {
+            scorers: store.scorer_ids(Some(run.spec.id.as_str()))?,
+            cases: store.case_count(run.key)?,
+            rows: store.row_count(run.key)?,
+            run_id: run.spec.id.to_string(),
+            state: run.state,
+            state_reason: run.state_reason,
+            suite: run.spec.suite_name,
+            created_at_ms: run.spec.created_at_ms,
+            finished_at_ms: run.finished_at_ms,
+            root: run.root,
+        })
+    });
+    listed.collect()
+}
+
+fn table(listed: &[Listed]) -> Table {
+    let mut table = Table::new(&[
+        ("run", Align::Left),
+        ("state", Align::Left),
+        ("suite", Align::Left),
+        ("scorers", Align::Right),
+        ("cases", Align::Right),
+        ("scores", Align::Right),
+        ("started (UTC)", Align::Left),
+        ("took", Align::Right),
+    ]);
+    for run in listed {
+        table.row([
+            run.run_id.clone(),
+            run.state.as_str().to_owned(),
+            report::one_line(run.suite.as_deref().unwrap_or_default(), 40),
+            report::count(run.scorers.len() as u64),
+            report::count(run.cases),
+            report::count(run.rows),
+            started(run.created_at_ms),
+            run.finished_at_ms.map_or_else(|| "-".into(), |end| took(run.created_at_ms, end)),
+        ]);
+    }
+    table
+}
+
+/// A time of a database, which may be any number.
+fn started(ms: i64) -> String {
+    match jiff::Timestamp::from_millisecond(ms) {
+        Ok(time) => time.strftime("%Y-%m-%d %H:%M:%S").to_string(),
+        Err(_) => "-".to_owned(),
+    }
+}
+
+fn took(start_ms: i64, end_ms: i64) -> String {
+    match end_ms.checked_sub(start_ms).and_then(|ms| u64::try_from(ms).ok()) {
+        Some(ms) => report::duration(Duration::from_millis(ms)),
+        None => "-".to_owned(),
+    }
+}

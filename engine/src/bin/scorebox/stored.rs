@@ -1,0 +1,73 @@
+//! What several commands let a user say about stored scores: the database, a run in it, and names in that run.
+//! A name that is not there is refused with those that are.
+
+use std::path::{Path, PathBuf};
+
+use scorebox::store::{RunRecord, ScoreFilter, Store};
+
+use crate::failure::Failure;
+
+/// The database of the current folder.
+pub const DEFAULT_DATABASE: &str = "scorebox.db";
+
+/// Names that a hint lists.
+const LISTED: usize = 20;
+
+/// The database, on the command line.
+#[derive(Debug, clap::Args)]
+pub struct Database {
+    /// The database
+    #[arg(long = "db", value_name = "FILE", env = "SCOREBOX_DB", hide_env = true, default_value = DEFAULT_DATABASE)]
+    pub path: PathBuf,
+}
+
+impl Database {
+    /// Opens it for reading.
+    pub fn read(&self) -> Result<Store, Failure> {
+        Ok(Store::open_read_only(&self.path)?)
+    }
+
+    /// The run that is named, or the newest.
+    pub fn run(&self, named: Option<&str>, store: &Store) -> Result<RunRecord, Failure> {
+        if let Some(run) = named {
+            return Ok(store.run(run)?);
+        }
+        store.latest_run()?.ok_or_else(|| no_runs(&self.path))
+    }
+}
+
+/// There is nothing to read yet.
+pub fn no_runs(database: &Path) -> Failure {
+    Failure::new(format!("there is no run in `{}`", database.display()))
+        .hint("`scorebox run` makes one")
+}
+
+/// Refuses a filter whose scorer, case or node is in none of the runs that it names, so that a typing error is
+/// not taken for "no scores".
+pub fn must_be_there(store: &Store, filter: &ScoreFilter) -> Result<(), Failure> {
+    let place = match &filter.run {
+        Some(run) => format!("the run `{run}`"),
+        None => "the database".to_owned(),
+    };
+    if let Some(scorer) = &filter.scorer {
+        let there = store.scorer_ids(filter.run.as_deref())?;
+        if !there.contains(scorer) {
+            let shown = there.iter().take(LISTED).cloned().collect::<Vec<_>>().join(", ");
+            return Err(Failure::new(format!("{place} has no scorer `{scorer}`"))
+                .hint(format!("its scorers: {shown}")));
+        }
+    }
+    let names = [("case", &filter.case), ("node", &filter.node)];
+    for (what, name) in names.into_iter().filter_map(|(what, name)| Some((what, name.as_ref()?))) {
+        let like = ScoreFilter { run: filter.run.clone(), ..ScoreFilter::default() };
+        let only = match what {
+            "case" => ScoreFilter { case: Some(name.clone()), ..like },
+            _ => ScoreFilter { node: Some(name.clone()), ..like },
+        };
+        if store.scores(&only, None, 1)?.is_empty() {
+            return Err(Failure::new(format!("{place} has no scores of a {what} `{name}`"))
+                .hint("`scorebox scores --limit 0` lists all of them"));
+        }
+    }
+    Ok(())
+}
