@@ -359,6 +359,36 @@ fn bad_lines_can_be_skipped_and_are_counted() {
 
 /// A device has no end. It is refused before anything of it is read, wherever a file is named.
 #[test]
+fn a_suite_of_a_newer_version_says_so_before_anything_else() {
+    let folder = Folder::new();
+    folder
+        .write("suite.toml", "version = 2\n[defaults]\nseverity = \"gate\"\n[scorers.contains]\n");
+    assert_snapshot!(folder.sh("scorebox run suite.toml answers.jsonl"), @"
+    [stderr]
+    error: suite.toml:1:11: version 2 of the suite format; this scorebox reads version 1
+    hint: a newer scorebox reads it
+    [exit code 2]
+    ");
+}
+
+#[test]
+fn a_folder_that_is_no_crate_is_not_built() {
+    let folder = Folder::new();
+    assert_snapshot!(folder.sh("scorebox build"), @"
+    [stderr]
+    error: `.` has no Cargo.toml, so it is not a Rust crate
+    hint: name the folder of a crate; `cargo new --lib NAME` makes one
+    [exit code 2]
+    ");
+    assert_snapshot!(folder.sh("scorebox build nowhere"), @"
+    [stderr]
+    error: `nowhere` does not exist
+    hint: name the folder of a crate; `cargo new --lib NAME` makes one
+    [exit code 2]
+    ");
+}
+
+#[test]
 fn a_device_is_no_file() {
     let folder = Folder::new();
     folder.sh("ln -s /dev/zero zero.toml").exits_with(0);

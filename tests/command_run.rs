@@ -286,3 +286,16 @@ fn an_invalid_score_is_an_error_and_counts_in_no_mean() {
     let kinds = folder.sh("scorebox scores --errors --format json").json();
     assert_eq!(kinds[0]["errorKind"], "invalid-score");
 }
+
+#[test]
+fn the_spread_of_points_is_over_their_own_range() {
+    let folder = Folder::new();
+    let case = |rating| format!("{{\"output\": \"a\", \"metadata\": {{\"rating\": {rating}}}}}\n");
+    folder.write("cases.jsonl", [0, 10].map(case).concat());
+    let length = "-s length --config 'length={\"max\": 1}'";
+    let output = folder.sh(&format!("scorebox run cases.jsonl -s weighted {length} -q"));
+    let table = output.exits_with(0).stdout;
+    for part in ["  spread ", "  █      █ 0 … 100.0  ", "         █ 0 … 1  "] {
+        assert!(table.contains(part), "{table}");
+    }
+}

@@ -220,3 +220,15 @@ fn where_address_space_is_short_it_scores_without_a_pool() {
     let without = folder.sh(&format!("ulimit -v 4000000; {command}")).exits_with(0).json();
     assert_eq!((&without["score"], &without["fuel"]), (&with_pool["score"], &with_pool["fuel"]));
 }
+
+#[test]
+fn a_score_is_printed_as_json_or_as_a_table() {
+    let folder = Folder::new();
+    let command = "scorebox score exact-match --output 1 --ground-truth 1 --format";
+    let table = folder.sh(&format!("{command} table")).exits_with(0).stdout;
+    assert!(table.starts_with("scorer       status   score "), "{table}");
+    assert!(table.contains("exact-match  scored  1.0000 "), "{table}");
+    assert!(table.ends_with("1 equals the expected answer\n"), "{table}");
+    let line = folder.sh(&format!("{command} jsonl")).exits_with(0);
+    assert_eq!((line.stdout.lines().count(), line.json()["score"].as_f64()), (1, Some(1.0)));
+}

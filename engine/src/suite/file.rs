@@ -26,14 +26,17 @@ const DEEP_STACK_BYTES: usize = 256 << 20;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SuiteFile {
-    #[serde(default = "current")]
-    version: Spanned<u32>,
+    /// Checked before all else.
+    #[serde(rename = "version")]
+    _version: Option<u32>,
     name: Option<String>,
     scorers: BTreeMap<Spanned<String>, ScorerTable>,
 }
 
-fn current() -> Spanned<u32> {
-    Spanned::new(0..0, VERSION)
+/// What every version of the format has.
+#[derive(Deserialize)]
+struct AnySuiteFile {
+    version: Option<Spanned<u32>>,
 }
 
 #[derive(Deserialize)]
@@ -64,17 +67,8 @@ pub(super) fn read(path: &Path) -> Result<Suite, SuiteError> {
 
 fn parse(path: &Path, text: &str) -> Result<Suite, SuiteError> {
     let text = Text::new(path, text);
+    must_be_of_this_version(&text)?;
     let written: SuiteFile = toml::from_str(text.text).map_err(|error| complaint(&text, &error))?;
-    if *written.version.get_ref() != VERSION {
-        return Err(SuiteError::Invalid {
-            place: text.place(&written.version.span()),
-            reason: format!(
-                "version {} of the suite format; this scorebox reads version {VERSION}",
-                written.version.get_ref()
-            ),
-            hint: None,
-        });
-    }
     let mut tables: Vec<(Spanned<String>, ScorerTable)> = written.scorers.into_iter().collect();
     tables.sort_by_key(|(key, _)| key.span().start);
     let folder = path.parent().unwrap_or(Path::new(""));
@@ -84,6 +78,24 @@ fn parse(path: &Path, text: &str) -> Result<Suite, SuiteError> {
         .collect::<Result<Vec<_>, _>>()?;
     let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     Suite::new(written.name.or(stem).unwrap_or_default(), scorers)
+}
+
+/// Refuses a file of another version before it is read as one of this version, whose complaints would be about
+/// what is new. What cannot be read at all is for the reader to say.
+fn must_be_of_this_version(text: &Text<'_>) -> Result<(), SuiteError> {
+    let any = toml::from_str::<AnySuiteFile>(text.text).ok();
+    let Some(version) = any.and_then(|any| any.version) else { return Ok(()) };
+    if *version.get_ref() == VERSION {
+        return Ok(());
+    }
+    Err(SuiteError::Invalid {
+        place: text.place(&version.span()),
+        reason: format!(
+            "version {} of the suite format; this scorebox reads version {VERSION}",
+            version.get_ref()
+        ),
+        hint: (*version.get_ref() > VERSION).then(|| "a newer scorebox reads it".to_owned()),
+    })
 }
 
 fn resolve(

@@ -42,8 +42,25 @@ pub struct Build {
     check: bool,
 }
 
+/// Said before a compiler is looked for, which a user would install in vain.
+fn must_be_a_crate(folder: &Path) -> Result<(), Failure> {
+    if folder.join("Cargo.toml").is_file() {
+        return Ok(());
+    }
+    let what = if folder.exists() {
+        "has no Cargo.toml, so it is not a Rust crate"
+    } else {
+        "does not exist"
+    };
+    Err(Failure::new(format!("`{}` {what}", folder.display()))
+        .hint("name the folder of a crate; `cargo new --lib NAME` makes one"))
+}
+
 impl Build {
     pub fn run(&self, global: &Global) -> Result<Exit, Failure> {
+        if !self.all {
+            must_be_a_crate(&self.folder)?;
+        }
         let toolchain = Toolchain::find()?;
         words::say(&format!("compiler: {}", toolchain.fingerprint()));
         match self.all {

@@ -1,4 +1,4 @@
-//! `scorebox score`: one scorer on one case, the result as JSON. Stores nothing.
+//! `scorebox score`: one scorer on one case, and its result. Stores nothing.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -6,6 +6,7 @@ use scorebox::{
     case::{Case, Key},
     contract::ScorerInput,
     input_file::MOST_CASE_BYTES,
+    report::{self, Align, Table},
     sandbox::{ErrorKind, Outcome},
     workspace::{Workspace, WorkspaceFolder},
 };
@@ -14,13 +15,14 @@ use serde_json::value::RawValue;
 
 use crate::{
     failure::{Exit, Failure},
-    input, output,
+    input,
+    output::{self, Format},
     scorer_arguments::{ScorerArguments, read_if_file},
     setup::{self, Global},
     words,
 };
 
-/// Score one case and print the result as JSON
+/// Score one case and print the result
 ///
 /// The case is given by its parts, each a JSON document or @FILE, or as a whole with --case. Nothing
 /// is stored.
@@ -35,6 +37,10 @@ pub struct Score {
     /// Exit with 0 also where the score is an error
     #[arg(long)]
     allow_errors: bool,
+
+    /// How to print it
+    #[arg(long, value_name = "FORMAT", default_value = "json")]
+    format: Format,
 }
 
 /// One case, on the command line.
@@ -166,7 +172,12 @@ impl Score {
             let input = ScorerInput { workspace: files.as_ref(), ..input };
             Ok::<_, Failure>(scorer.score(input).await)
         })?;
-        output::stdout(|out| output::json(out, &Answer::of(&self.scorer.scorer, &outcome)))?;
+        let answer = Answer::of(&self.scorer.scorer, &outcome);
+        output::stdout(|out| match self.format {
+            Format::Table => write!(out, "{}", table(&answer)),
+            Format::Json => output::json(out, &answer),
+            Format::Jsonl => output::json_line(out, &answer),
+        })?;
         match &outcome.result {
             Err(error) => {
                 words::error(&error.to_string(), error.hint.as_deref());
@@ -175,6 +186,26 @@ impl Score {
             Ok(_) => Ok(Exit::Done),
         }
     }
+}
+
+fn table(answer: &Answer<'_>) -> Table {
+    let mut table = Table::new(&[
+        ("scorer", Align::Left),
+        ("status", Align::Left),
+        ("score", Align::Right),
+        ("fuel", Align::Right),
+        ("time", Align::Right),
+        ("reason", Align::Left),
+    ]);
+    table.row([
+        report::one_line(answer.scorer, 64),
+        answer.status.to_owned(),
+        answer.score.map_or_else(|| "-".into(), report::score),
+        answer.fuel.map_or_else(|| "-".into(), report::count),
+        report::duration(Duration::from_secs_f64(answer.duration_ms / 1e3)),
+        report::one_line(answer.reason.unwrap_or_default(), output::most_characters()),
+    ]);
+    table
 }
 
 /// A score as JSON.

@@ -209,13 +209,14 @@ fn said_of_the_run(record: &SummaryRecord) -> String {
 }
 
 fn table(aggregates: &[Aggregate]) -> Table {
+    let of_points = aggregates.iter().any(|aggregate| highest(aggregate) > 1.0);
     let mut table = Table::new(&[
         ("scorer", Align::Left),
         ("scored", Align::Right),
         ("n/a", Align::Right),
         ("errors", Align::Right),
         ("mean", Align::Right),
-        ("0 … 1", Align::Left),
+        (if of_points { "spread" } else { "0 … 1" }, Align::Left),
         ("p50", Align::Right),
         ("min", Align::Right),
         ("max", Align::Right),
@@ -234,7 +235,10 @@ fn table(aggregates: &[Aggregate]) -> Table {
             report::count(aggregate.not_applicable),
             report::count(aggregate.errors),
             figure(aggregate.mean),
-            report::sparkline(&aggregate.distribution),
+            match of_points {
+                true => spread(aggregate),
+                false => report::sparkline(&aggregate.distribution),
+            },
             figure(aggregate.p50),
             figure(aggregate.min),
             figure(aggregate.max),
@@ -243,6 +247,20 @@ fn table(aggregates: &[Aggregate]) -> Table {
         ]);
     }
     table
+}
+
+/// The end of the range that a distribution is over: 1, or the highest score of points.
+fn highest(aggregate: &Aggregate) -> f64 {
+    aggregate.max.unwrap_or(0.0).max(1.0)
+}
+
+/// A distribution with its range.
+fn spread(aggregate: &Aggregate) -> String {
+    let bars = report::sparkline(&aggregate.distribution);
+    match highest(aggregate) {
+        1.0 => format!("{bars} 0 … 1"),
+        highest => format!("{bars} 0 … {}", report::score(highest)),
+    }
 }
 
 fn say_totals(run: &RunReport, database: &Path) {
