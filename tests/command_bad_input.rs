@@ -219,8 +219,8 @@ fn an_option_for_a_scorer_that_is_not_in_the_run_is_refused_with_the_name_meant(
     ");
     assert_snapshot!(folder.sh("scorebox run -s contains --config '{}' answers.jsonl"), @"
     [stderr]
-    error: `{}` does not say whose config it is
-    hint: write `--config NAME=…`, with the scorer's name in this run
+    error: --config needs the scorer's name: NAME={}
+    hint: NAME is the scorer's name in this run
     [exit code 2]
     ");
 }
@@ -269,7 +269,7 @@ fn a_file_of_cases_that_is_empty_is_an_error() {
 const GOOD: &str = r#"{"id": "a", "output": "x", "groundTruth": "x"}"#;
 const LAST: &str = r#"{"id": "c", "output": "z", "groundTruth": "x"}"#;
 
-/// A run over three lines, of which the second is no case; the words that say so. Then it is mended,
+/// A run over three lines, of which the second is not valid; the words that say so. Then it is fixed,
 /// and the printed command goes on.
 fn stopped_at(bad: &str) -> String {
     let folder = Folder::new();
@@ -278,7 +278,7 @@ fn stopped_at(bad: &str) -> String {
     let scored = "SELECT node_id, score FROM _smithers_scorers ORDER BY node_id";
     assert_eq!(folder.rows(scored).len(), 1, "what came before is scored, and nothing more");
 
-    let (words, command) = output.stderr.split_once("go on with:\n  ").unwrap();
+    let (words, command) = output.stderr.split_once("resume with:\n  ").unwrap();
     folder.write("cases.jsonl", format!("{GOOD}\n{}\n{LAST}\n", GOOD.replace("\"a\"", "\"b\"")));
     folder.sh(command).exits_with(0);
     assert_eq!(folder.rows(scored), ["a | 1", "b | 1", "c | 0"]);
@@ -290,21 +290,21 @@ fn stopped_at(bad: &str) -> String {
 fn a_line_that_is_no_json_stops_the_run_which_goes_on_when_it_is_mended() {
     assert_snapshot!(stopped_at("Paris"), @"
     error: cases.jsonl:2:1: not valid JSON: expected value
-    stopped there; what was scored is kept. When it is mended,
+    Stopped there. Scores so far are kept. Fix the input, then
     ");
     assert_snapshot!(stopped_at(r#"{"id": "b", "output": "x""#), @"
     error: cases.jsonl:2:25: not valid JSON: EOF while parsing an object
     hint: a case is one whole line; `jq -c . FILE` writes each document on one
-    stopped there; what was scored is kept. When it is mended,
+    Stopped there. Scores so far are kept. Fix the input, then
     ");
 }
 
 #[test]
 fn a_line_that_is_no_object_stops_the_run_which_goes_on_when_it_is_mended() {
     assert_snapshot!(stopped_at("[1]"), @"
-    error: cases.jsonl:2:1: a case is a JSON object, and this is an array
+    error: cases.jsonl:2:1: a case must be a JSON object; found an array
     hint: `jq -c '.[]' FILE` writes each element of an array on one line
-    stopped there; what was scored is kept. When it is mended,
+    Stopped there. Scores so far are kept. Fix the input, then
     ");
 }
 
@@ -313,16 +313,16 @@ fn a_case_without_output_stops_the_run_which_goes_on_when_it_is_mended() {
     assert_snapshot!(stopped_at(r#"{"id": "b", "answer": 1}"#), @"
     error: cases.jsonl:2: no `output`; found the keys `id`, `answer`
     hint: if `answer` is what to score: `--map output=/answer`
-    stopped there; what was scored is kept. When it is mended,
+    Stopped there. Scores so far are kept. Fix the input, then
     ");
 }
 
 #[test]
 fn a_second_case_with_an_id_stops_the_run_which_goes_on_when_it_is_mended() {
     assert_snapshot!(stopped_at(GOOD), @"
-    error: cases.jsonl:2: the id `a` is taken by cases.jsonl:1
+    error: cases.jsonl:2: duplicate id `a`, first used at cases.jsonl:1
     hint: an id (with iteration and attempt) names one case of a run
-    stopped there; what was scored is kept. When it is mended,
+    Stopped there. Scores so far are kept. Fix the input, then
     ");
 }
 
@@ -348,10 +348,10 @@ fn bad_lines_can_be_skipped_and_are_counted() {
     run r: 2 cases, 2 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
     root [digest]
-    warning: 3 lines were no case and skipped:
+    warning: 3 lines are not valid cases and were skipped:
       cases.jsonl:2:1: not valid JSON: expected value
       cases.jsonl:3: no `output`; the object is empty
-      cases.jsonl:4: the id `a` is taken by cases.jsonl:1
+      cases.jsonl:4: duplicate id `a`, first used at cases.jsonl:1
     ");
     let scored = folder.rows("SELECT node_id, score FROM _smithers_scorers ORDER BY node_id");
     assert_eq!(scored, ["a | 1", "c | 0"]);
@@ -554,7 +554,7 @@ fn a_small_file_of_blank_lines_without_end_is_not_read_to_its_end() {
     root [digest]
     error: cases.jsonl.gz: nothing but blank lines from line 2 to line 1000002
     hint: no more than a million blank lines in a row are read, nor 1 GiB of them; `grep '[^[:space:]]' FILE` leaves them out
-    stopped there; what was scored is kept. When it is mended, go on with:
+    Stopped there. Scores so far are kept. Fix the input, then resume with:
       scorebox run -s exact-match cases.jsonl.gz --on-bad-case skip --resume r
     ");
     assert_eq!(folder.rows("SELECT case_id, score FROM scores"), ["a | 1"]);

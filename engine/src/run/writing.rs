@@ -193,7 +193,7 @@ impl Writing<'_> {
                 return Ok(());
             }
             CaseAdded::Duplicate { first } => format!(
-                "the id `{}` is taken by {}:{}",
+                "duplicate id `{}`, first used at {}:{}",
                 case.id(),
                 first.source_name,
                 first.source_line

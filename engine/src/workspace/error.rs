@@ -50,7 +50,7 @@ pub enum WorkspaceError {
         folder: String,
     },
     /// A pattern of what to leave out that is none.
-    #[error("cannot leave out `{pattern}` of the workspace: {why}")]
+    #[error("invalid exclude pattern `{pattern}`: {why}")]
     Pattern {
         /// As it was written.
         pattern: String,

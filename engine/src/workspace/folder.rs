@@ -103,7 +103,7 @@ fn unreadable(folder: &str, source: io::Error) -> WorkspaceError {
 fn glob(pattern: &str) -> Result<globset::Glob, WorkspaceError> {
     let path = pattern.strip_prefix("./").unwrap_or(pattern).trim_end_matches('/');
     if path.is_empty() || path.starts_with('/') {
-        return Err(unusable(pattern, &"it is no path from a case's folder"));
+        return Err(unusable(pattern, &"it must be relative to the case's folder"));
     }
     let built = GlobBuilder::new(path).literal_separator(true).backslash_escape(true).build();
     built.map_err(|error| unusable(pattern, error.kind()))

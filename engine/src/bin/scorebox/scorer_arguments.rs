@@ -59,8 +59,8 @@ pub struct ScorerArguments {
     #[arg(long, short, value_name = "JSON")]
     config: Option<String>,
 
-    /// Let it import what it may not by itself; `wasi`: an empty WASI, without files, network, clocks;
-    /// `workspace`: the files in the folder that --workspace names
+    /// Grant an import: `wasi` (an empty WASI: no files, network or clock) or `workspace` (the files in the
+    /// folder that --workspace names)
     #[arg(long, value_name = "WHAT")]
     grant: Vec<Grant>,
 
@@ -125,7 +125,7 @@ pub fn read_if_file(written: &str, most_bytes: u64) -> Result<String, Failure> {
 pub fn split_named(option: &str, written: &str) -> Result<(String, String), Failure> {
     match written.split_once('=') {
         Some((name, rest)) if !name.is_empty() => Ok((name.to_owned(), rest.to_owned())),
-        _ => Err(Failure::new(format!("`{written}` does not say whose {option} it is"))
-            .hint(format!("write `--{option} NAME=…`, with the scorer's name in this run"))),
+        _ => Err(Failure::new(format!("--{option} needs the scorer's name: NAME={written}"))
+            .hint("NAME is the scorer's name in this run")),
     }
 }

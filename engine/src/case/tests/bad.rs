@@ -57,7 +57,7 @@ fn what_is_json_but_no_object_is_named() {
         ("null", "null"),
         ("true", "true"),
     ] {
-        let message = format!("cases.jsonl:7:1: a case is a JSON object, and this is {found}");
+        let message = format!("cases.jsonl:7:1: a case must be a JSON object; found {found}");
         assert_eq!(said(line).0, message);
     }
 }

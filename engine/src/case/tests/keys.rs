@@ -170,7 +170,7 @@ fn the_builder_takes_only_whole_documents() {
         let bad = Case::builder().json(Key::Output, json).build().unwrap_err();
         assert_eq!(
             bad.to_string(),
-            format!("<case>: `output` is one JSON document, and this is the text {json}")
+            format!("<case>: `output` must be one JSON document; found the text {json}")
         );
         assert!(bad.hint().unwrap().contains("\"Paris\""));
     }

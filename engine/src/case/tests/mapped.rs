@@ -95,6 +95,6 @@ fn types_are_checked_as_for_named_keys() {
     let bad = mapped(&["latencyMs=/t/ms"], r#"{"output": 0, "t": {"ms": "fast"}}"#).unwrap_err();
     assert_eq!(
         bad.to_string(),
-        "cases.jsonl:7:27: `latencyMs` is a finite number of 0 or more, and this is the string \"fast\""
+        "cases.jsonl:7:27: `latencyMs` must be a finite number of 0 or more; found the string \"fast\""
     );
 }

@@ -36,15 +36,15 @@ fn an_id_can_name_a_case_in_a_table() {
     for raw in bad_ids {
         for key in ["id", "nodeId"] {
             let message = complaint(&format!("\"{key}\":{raw}"));
-            assert!(message.starts_with(&format!("`{key}` is a string")), "{message}");
+            assert!(message.starts_with(&format!("`{key}` must be a string")), "{message}");
         }
     }
     assert_eq!(
         complaint("\"id\":1.5"),
-        "`id` is a string or an integer of 1 to 512 bytes, without control characters, \
-         and this is the number 1.5"
+        "`id` must be a string or an integer of 1 to 512 bytes, without control characters; \
+         found the number 1.5"
     );
-    assert!(complaint("\"nodeId\":7").starts_with("`nodeId` is a string of 1"));
+    assert!(complaint("\"nodeId\":7").starts_with("`nodeId` must be a string of 1"));
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn iteration_and_attempt_are_counts() {
     for raw in ["2147483649", "-1", "1.0", "1e1", "\"1\"", "99999999999999999999999", "true"] {
         for key in ["iteration", "attempt"] {
             let message = complaint(&format!("\"{key}\":{raw}"));
-            let start = format!("`{key}` is an integer from 0 to 2147483648, and this is");
+            let start = format!("`{key}` must be an integer from 0 to 2147483648, and this is");
             assert!(message.starts_with(&start), "{message}");
         }
     }
@@ -82,7 +82,7 @@ fn latency_is_a_finite_number_of_milliseconds() {
     assert_eq!(case("{\"output\":0}").latency_ms(), None);
     for raw in ["-1", "1e999", "\"1\"", "\"inf\"", "[1]", "false"] {
         let message = complaint(&format!("\"latency_ms\":{raw}"));
-        assert!(message.starts_with("`latencyMs` is a finite number of 0 or more"), "{message}");
+        assert!(message.starts_with("`latencyMs` must be a finite number of 0 or more"), "{message}");
     }
 }
 
@@ -115,7 +115,7 @@ fn every_spelling_of_usage_is_read_and_the_first_one_wins() {
 fn usage_has_the_right_types() {
     for object in ["[]", "7", "\"x\""] {
         let message = complaint(&format!("\"usage\":{object}"));
-        assert!(message.starts_with("`usage` is an object, and this is"), "{message}");
+        assert!(message.starts_with("`usage` must be an object, and this is"), "{message}");
     }
     for raw in ["-1", "1.0", "18446744073709551616", "\"5\"", "[]"] {
         let message = complaint(&format!("\"usage\":{{\"prompt_tokens\":{raw}}}"));

@@ -7,7 +7,7 @@ use crate::{
     output,
 };
 
-/// Print a script that makes a shell complete scorebox's arguments
+/// Print a shell completion script
 #[derive(Debug, clap::Args)]
 pub struct Completions {
     /// The shell

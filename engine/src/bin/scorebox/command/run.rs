@@ -52,8 +52,8 @@ pub struct Run {
     #[arg(long, value_name = "NAME=JSON")]
     config: Vec<String>,
 
-    /// Let a scorer import what it may not by itself; `wasi`: an empty WASI, without files, network,
-    /// clocks; `workspace`: the files of the case
+    /// Grant a scorer an import: `wasi` (an empty WASI: no files, network or clock) or `workspace` (the
+    /// files of the case)
     #[arg(long, value_name = "NAME=WHAT")]
     grant: Vec<String>,
 
@@ -66,15 +66,15 @@ pub struct Run {
     #[arg(long, value_name = "GLOB", requires = "workspace")]
     workspace_exclude: Vec<String>,
 
-    /// Where the cases have a part: `output=/response/text` (JSON pointer)
+    /// Where to find a part in each line, as a JSON Pointer: `output=/response/text`
     #[arg(long, value_name = "KEY=POINTER")]
     map: Vec<String>,
 
-    /// What to do with a line that is no case: stop, or count it and go on
+    /// What to do with an invalid line: stop, or skip it (it is counted)
     #[arg(long, value_name = "WHAT", default_value = "stop")]
     on_bad_case: OnBadCaseArgument,
 
-    /// Cases that are scored at once [default: the number of cores]
+    /// Cases to score at once [default: the number of cores]
     #[arg(long, short, value_name = "N", value_parser = jobs_parser())]
     jobs: Option<u16>,
 
@@ -82,7 +82,7 @@ pub struct Run {
     #[arg(long, value_name = "ID", conflicts_with = "resume")]
     run_id: Option<RunId>,
 
-    /// Go on with a run that was interrupted: score what is missing
+    /// Continue an interrupted run: score only what is missing
     #[arg(long, value_name = "ID")]
     resume: Option<RunId>,
 
@@ -97,7 +97,7 @@ pub struct Run {
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     format: Format,
 
-    /// Exit with 0 also where some scores are errors
+    /// Exit with 0 even if some scores are errors
     #[arg(long)]
     allow_errors: bool,
 
@@ -196,13 +196,13 @@ impl Run {
         let errors = report::print(&store, report, self.format, &self.database.path)?;
         match &report.stopped {
             Some(Stop::Interrupted) => {
-                words::say(&format!("interrupted; go on with:\n  {}", self.resume_command(report)));
+                words::say(&format!("Interrupted. Scores so far are kept. Resume with:\n  {}", self.resume_command(report)));
                 return Ok(signalled.exit());
             }
             Some(Stop::BadCase { message, hint } | Stop::Unreadable { message, hint }) => {
                 words::error(message, hint.as_deref());
                 words::say(&format!(
-                    "stopped there; what was scored is kept. When it is mended, go on with:\n  {}",
+                    "Stopped there. Scores so far are kept. Fix the input, then resume with:\n  {}",
                     self.resume_command(report)
                 ));
                 return Ok(Exit::BadInput);
@@ -219,7 +219,7 @@ impl Run {
         }
     }
 
-    /// The command that was typed, made to go on with this run.
+    /// The command that was typed, made to resume this run.
     fn resume_command(&self, report: &RunReport) -> String {
         let mut words: Vec<String> = Vec::new();
         let mut typed = std::env::args_os().map(|word| word.to_string_lossy().into_owned());

@@ -18,7 +18,7 @@ use crate::{
 /// List the runs of the database, newest first
 #[derive(Debug, clap::Args)]
 pub struct Runs {
-    /// How many to show; 0: all
+    /// Show at most N runs (0: all)
     #[arg(long, value_name = "N", default_value_t = 20)]
     limit: usize,
 

@@ -34,7 +34,7 @@ pub struct Score {
     #[command(flatten)]
     pub case: CaseArguments,
 
-    /// Exit with 0 also where the score is an error
+    /// Exit with 0 even if the score is an error
     #[arg(long)]
     allow_errors: bool,
 

@@ -31,7 +31,7 @@ pub struct Scorers {
     #[arg(long, value_name = "TEXT", conflicts_with = "name")]
     search: Option<String>,
 
-    /// Score the example that the scorer carries; exits with 1 where it does not keep its promise
+    /// Score the example that the scorer carries; exits with 1 if the result differs from the documented one
     #[arg(long, requires = "name")]
     example: bool,
 

@@ -51,11 +51,11 @@ pub struct Scores {
     #[arg(long, value_name = "X")]
     below: Option<f64>,
 
-    /// How many to show; 0: all
+    /// Show at most N rows (0: all)
     #[arg(long, value_name = "N", default_value_t = 50)]
     limit: usize,
 
-    /// How many to leave out before
+    /// Skip the first N rows
     #[arg(long, value_name = "N", default_value_t = 0)]
     skip: u64,
 
@@ -131,7 +131,7 @@ impl Scores {
             words::say("no scores");
         } else if seen < total {
             words::say(&format!(
-                "{} of {} scores; go on with --skip {seen}, or see all with --limit 0",
+                "{} of {} scores; the next ones: --skip {seen}; all of them: --limit 0",
                 report::count(shown),
                 report::count(total)
             ));

@@ -46,11 +46,11 @@ pub struct Verify {
     #[arg(conflicts_with = "check")]
     run: Option<String>,
 
-    /// Only so many scores, drawn at random
+    /// Verify a random sample of N scores
     #[arg(long, value_name = "N")]
     sample: Option<u64>,
 
-    /// What the draw is made of: the same seed draws the same scores
+    /// Random seed for --sample: the same seed picks the same scores
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
 
@@ -74,15 +74,15 @@ pub struct Verify {
     #[arg(long, value_name = "FILE", requires = "case")]
     check: Option<PathBuf>,
 
-    /// For --check: a file with the case as one JSON object
+    /// With --check: a file with the case as one JSON object
     #[arg(long, value_name = "FILE", requires = "check")]
     case: Option<PathBuf>,
 
-    /// For --check: where the case has a part, as it was in the run
+    /// With --check: the --map options that the run used
     #[arg(long, value_name = "KEY=POINTER", requires = "check")]
     map: Vec<String>,
 
-    /// For --check: the component [default: the built-in scorer with the receipt's digest]
+    /// With --check: the component [default: the built-in scorer with the receipt's digest]
     #[arg(long, value_name = "FILE", requires = "check")]
     component: Option<PathBuf>,
 
@@ -95,7 +95,7 @@ pub struct Verify {
     #[arg(long, value_name = "GLOB", requires = "workspace")]
     workspace_exclude: Vec<String>,
 
-    /// Exit with 0 also where some scores cannot be verified
+    /// Exit with 0 even if some scores cannot be verified
     #[arg(long)]
     allow_not_verifiable: bool,
 
@@ -103,7 +103,7 @@ pub struct Verify {
     #[arg(long)]
     trust_cache: bool,
 
-    /// Scores that are computed at once [default: the number of cores]
+    /// Scores to compute at once [default: the number of cores]
     #[arg(long, short, value_name = "N", value_parser = jobs_parser())]
     jobs: Option<u16>,
 

@@ -307,8 +307,12 @@ fn say_bad_cases(run: &RunReport) {
         return;
     }
     words::warn(&format!(
-        "{} no case and skipped:",
-        report::counted(run.progress.cases_bad, "line was", "lines were")
+        "{} skipped:",
+        report::counted(
+            run.progress.cases_bad,
+            "line is not a valid case and was",
+            "lines are not valid cases and were"
+        )
     ));
     for message in &run.bad_cases {
         words::say(&format!("  {}", report::printable(message)));
