@@ -65,7 +65,7 @@ fn iteration_and_attempt_are_counts() {
     for raw in ["2147483649", "-1", "1.0", "1e1", "\"1\"", "99999999999999999999999", "true"] {
         for key in ["iteration", "attempt"] {
             let message = complaint(&format!("\"{key}\":{raw}"));
-            let start = format!("`{key}` must be an integer from 0 to 2147483648, and this is");
+            let start = format!("`{key}` must be an integer from 0 to 2147483648; found");
             assert!(message.starts_with(&start), "{message}");
         }
     }
@@ -115,14 +115,14 @@ fn every_spelling_of_usage_is_read_and_the_first_one_wins() {
 fn usage_has_the_right_types() {
     for object in ["[]", "7", "\"x\""] {
         let message = complaint(&format!("\"usage\":{object}"));
-        assert!(message.starts_with("`usage` must be an object, and this is"), "{message}");
+        assert!(message.starts_with("`usage` must be an object; found"), "{message}");
     }
     for raw in ["-1", "1.0", "18446744073709551616", "\"5\"", "[]"] {
         let message = complaint(&format!("\"usage\":{{\"prompt_tokens\":{raw}}}"));
-        assert!(message.starts_with("`usage.inputTokens` is an integer from 0"), "{message}");
+        assert!(message.starts_with("`usage.inputTokens` must be an integer from 0"), "{message}");
     }
     let message = complaint("\"usage\":{\"costUsd\":-0.1}");
-    assert!(message.starts_with("`usage.costUsd` is a finite number"), "{message}");
+    assert!(message.starts_with("`usage.costUsd` must be a finite number"), "{message}");
     let twice = complaint("\"usage\":{\"inputTokens\":1,\"inputTokens\":1}");
     assert_eq!(twice, "the key `inputTokens` is there twice");
     let no_unicode = complaint(r#""usage":{"\ud800":1}"#);
