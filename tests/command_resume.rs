@@ -78,7 +78,12 @@ fn an_interrupt_ends_a_run_in_good_order_and_the_words_say_how_to_go_on() {
     let ended = signalled(&folder, Signal::INT).wait_with_output().unwrap();
     assert_eq!(ended.status.code(), Some(130));
     let words = String::from_utf8(ended.stderr).unwrap();
-    assert!(words.ends_with(&format!("Interrupted. Scores so far are kept. Resume with:\n  {RUN} --resume r\n")), "{words}");
+    assert!(
+        words.ends_with(&format!(
+            "Interrupted. Scores so far are kept. Resume with:\n  {RUN} --resume r\n"
+        )),
+        "{words}"
+    );
     let scored_before = stored(&folder);
     resume_and_check(&folder, scored_before);
 }
@@ -89,7 +94,12 @@ fn a_termination_ends_a_run_in_good_order_as_an_interrupt_does() {
     let ended = signalled(&folder, Signal::TERM).wait_with_output().unwrap();
     assert_eq!(ended.status.code(), Some(143));
     let words = String::from_utf8(ended.stderr).unwrap();
-    assert!(words.ends_with(&format!("Interrupted. Scores so far are kept. Resume with:\n  {RUN} --resume r\n")), "{words}");
+    assert!(
+        words.ends_with(&format!(
+            "Interrupted. Scores so far are kept. Resume with:\n  {RUN} --resume r\n"
+        )),
+        "{words}"
+    );
     assert_eq!(folder.rows("SELECT state FROM runs"), ["interrupted"]);
     let scored_before = stored(&folder);
     resume_and_check(&folder, scored_before);
@@ -311,16 +321,12 @@ fn a_run_is_not_resumed_with_a_case_that_has_changed() {
     let command = "scorebox run -s contains --config contains='{\"value\": \"new\"}' cases.jsonl";
     folder.sh(&format!("{command} --run-id r")).exits_with(0);
     folder.write("cases.jsonl", "{\"id\": \"a\", \"output\": \"new\"}\n");
-    assert_snapshot!(folder.sh(&format!("{command} --resume r")).exits_with(2).stderr, @r#"
+    assert_snapshot!(folder.sh(&format!("{command} --resume r")).exits_with(2).stderr, @"
 
     run r: 0 cases, 0 scores in [time]
-    stored in scorebox.db; see them with: scorebox scores r
-    root [digest]
-    error: cases.jsonl:1: the case `a` is not the one that an earlier session of this run stored
-    hint: an id (with iteration and attempt) names one case of a run
-    Stopped there. Scores so far are kept. Fix the input, then resume with:
-      scorebox run -s contains --config 'contains={"value": "new"}' cases.jsonl --resume r
-    "#);
+    error: cases.jsonl:1: the case `a` is not the one that an earlier session of this run stored in its place, `a`
+    hint: resume it with all the files that it began with, in the same order
+    ");
     assert_eq!(folder.rows("SELECT score FROM _smithers_scorers"), ["0"]);
 }
 
@@ -344,7 +350,7 @@ fn a_run_that_was_killed_does_not_finish_with_a_shorter_file() {
     let (scored_before, before) = (stored(&folder), all_rows(&folder));
     shortened(&folder, 5);
     let output = folder.sh(&format!("{RUN} --resume r")).exits_with(2);
-    let expected = "and only 5 of them were read now";
+    let expected = "error: 5 of the run's ";
     assert!(output.stderr.contains(expected), "{output}");
     assert_eq!(all_rows(&folder), before, "nothing was written");
     folder.sh("mv all.jsonl cases.jsonl");
@@ -362,9 +368,7 @@ fn a_finished_run_stays_finished_when_a_resume_is_refused() {
     assert_snapshot!(folder.sh(&format!("{command} --resume r")).exits_with(2).stderr, @"
 
     run r: 0 cases, 0 scores in [time] (1 case was finished before)
-    stored in scorebox.db; see them with: scorebox scores r
-    root [digest]
-    error: the run has 2 cases, and only 1 of them were read now
+    error: 1 of the run's 2 cases were read
     hint: resume it with all the files that it began with, in the same order
     ");
     folder.write("cases.jsonl", "{\"id\": \"a\", \"output\": 7}\n{\"id\": \"b\", \"output\": 2}\n");
@@ -394,4 +398,56 @@ fn a_resumed_run_may_go_beyond_the_file_that_it_began_with() {
     folder.sh(&format!("{RUN} --run-id r")).exits_with(0);
     folder.write("cases.jsonl", all);
     resume_and_check(&folder, 10);
+}
+
+#[test]
+fn a_resume_with_other_cases_changes_nothing() {
+    let folder = Folder::new();
+    let lines = |name: &str, count: u32| -> String {
+        (0..count).map(|n| format!("{{\"id\": \"{name}{n}\", \"output\": 1}}\n")).collect()
+    };
+    folder.write("cases.jsonl", lines("a", 2) + "no case\n");
+    let command = "scorebox run -s length --config length='{\"max\": 9}'";
+    folder.sh(&format!("{command} cases.jsonl --run-id r")).exits_with(2);
+    let before = all_rows(&folder);
+    folder.write("other.jsonl", lines("z", 50));
+    for options in ["", "--on-bad-case skip"] {
+        let output = folder.sh(&format!("{command} other.jsonl --resume r {options}"));
+        insta::allow_duplicates! { assert_snapshot!(output.exits_with(2).stderr, @"
+
+        run r: 0 cases, 0 scores in [time]
+        error: other.jsonl:1: the case `z0` is not the one that an earlier session of this run stored in its place, `a0`
+        hint: resume it with all the files that it began with, in the same order
+        "); }
+        assert_eq!(all_rows(&folder), before);
+    }
+    folder.write("cases.jsonl", lines("a", 9));
+    folder.sh(&format!("{command} cases.jsonl --resume r")).exits_with(0);
+    assert_eq!(
+        folder.rows("SELECT state, (SELECT count(*) FROM score_rows) FROM runs"),
+        ["finished | 9"]
+    );
+}
+
+#[test]
+fn a_pipe_that_nobody_writes_into_holds_no_signal_up() {
+    let folder = Folder::new();
+    folder.sh("mkfifo silent").exits_with(0);
+    for (files, code) in [("silent", 143), ("answers.jsonl silent", 143)] {
+        let child = folder.spawn(&format!("scorebox run -s contains {files} --db {code}.db"));
+        // By then it waits, or gets the signal while it starts; it ends in either case.
+        thread::sleep(Duration::from_millis(500));
+        kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+        assert_eq!(child.wait_with_output().unwrap().status.code(), Some(code));
+    }
+}
+
+#[test]
+fn a_pipe_that_is_written_late_is_read_to_its_end() {
+    let folder = Folder::new();
+    folder.sh("mkfifo late").exits_with(0);
+    let output = folder
+        .sh("(sleep 0.3; head -3 answers.jsonl; sleep 0.3; tail -n 2 answers.jsonl) > late & \
+         scorebox run -s contains late --format json");
+    assert_eq!(output.exits_with(0).json()["casesRead"], 5);
 }

@@ -29,9 +29,12 @@ fn refused_everywhere(folder: &Folder) -> Output {
     for command in [
         &format!("{RUN} --resume r"),
         &format!("{RUN} --reuse --run-id next"),
+        "scorebox runs",
         "scorebox scores",
         "scorebox stats",
         "scorebox verify",
+        &format!("scorebox verify r --root {}", "0".repeat(64)),
+        "scorebox verify --receipt r:exact-match:0:0:q1",
     ] {
         assert_eq!(folder.sh(command).exits_with(2).stderr, first.stderr, "{command}");
     }
@@ -83,6 +86,44 @@ fn views_tables_indexes_and_columns_of_a_stranger_are_refused() {
         let output = refused_everywhere(&folder);
         assert!(output.stderr.contains(expected), "{change}: {output}");
     }
+}
+
+/// SQLite takes a second row for an index of its own, and reads on behind it.
+#[test]
+fn an_object_that_is_there_twice_hides_nothing_behind_it() {
+    let folder = with_a_run();
+    folder
+        .database("scorebox.db")
+        .execute_batch(
+            "PRAGMA writable_schema = ON;
+             INSERT INTO sqlite_schema SELECT * FROM sqlite_schema
+                 WHERE name = 'sqlite_autoindex_runs_1';
+             PRAGMA writable_schema = OFF;
+             CREATE INDEX evil ON score_rows (length(reason));",
+        )
+        .unwrap();
+    let output = refused_everywhere(&folder);
+    assert!(output.stderr.contains("twice") || output.stderr.contains("evil"), "{output}");
+}
+
+#[test]
+fn rows_without_a_case_are_noticed() {
+    for scorer in [1, 77] {
+        let folder = changed(&format!(
+            "PRAGMA foreign_keys = 0;
+             INSERT INTO score_rows (case_key, scorer, status, score, duration_ms, scored_at_ms)
+             VALUES ((1 << 40) + 999, {scorer}, 'scored', 0.0, 0.0, 0)"
+        ));
+        let output = folder.sh(VERIFY).exits_with(1);
+        assert!(output.stdout.contains("different  root"), "{output}");
+    }
+}
+
+#[test]
+fn a_component_that_was_taken_away_is_noticed() {
+    let folder = changed("DELETE FROM components WHERE component = 1");
+    let output = folder.sh(&format!("{VERIFY} --allow-not-verifiable")).exits_with(1);
+    assert!(output.stdout.contains("component of exact-match"), "{output}");
 }
 
 #[test]
@@ -177,7 +218,7 @@ fn scorers_are_compared_with_the_plan() {
     assert_snapshot!(folder.sh(VERIFY).exits_with(0), @"
     [stderr]
     6 verified, 0 different, 0 not verifiable
-    not compared: names and times, because the run is stored without a root
+    not compared: which cases and scores there are, their names, versions, origins and times: no root of this run is stored that this scorebox reads
     [exit code 0]
     ");
 }
@@ -190,7 +231,7 @@ fn what_another_wasmtime_computed_says_what_is_not_compared() {
     assert_snapshot!(folder.sh(VERIFY).exits_with(0), @"
     [stderr]
     6 verified, 0 different, 0 not verifiable
-    not compared: fuel of 6 scores; peak memory of 6 scores; error messages of 6 scores; names and times, because the run is stored without a root
+    not compared: fuel of 6 scores; peak memory of 6 scores; error messages of 6 scores; which cases and scores there are, their names, versions, origins and times: no root of this run is stored that this scorebox reads
     [exit code 0]
     ");
 }

@@ -113,7 +113,20 @@ pub(crate) fn kind(path: &Path) -> Result<Kind, InputFileError> {
 /// Opens what is at `path`, if it can be read; waits for somebody who writes into it, where it is a pipe.
 pub(crate) fn open(path: &Path) -> Result<(File, Kind), InputFileError> {
     let expected = kind(path)?;
-    let file = options(expected).open(path)?;
+    opened(path, expected, options(expected == Kind::Pipe))
+}
+
+/// As [`open`], but for a pipe it waits for nobody: whoever reads it has to wait, and its reads do not.
+pub(crate) fn open_without_waiting(path: &Path) -> Result<(File, Kind), InputFileError> {
+    opened(path, kind(path)?, options(false))
+}
+
+fn opened(
+    path: &Path,
+    expected: Kind,
+    options: fs::OpenOptions,
+) -> Result<(File, Kind), InputFileError> {
+    let file = options.open(path)?;
     // Something else may be there by now.
     let kind = Kind::of(&file.metadata()?)?;
     match matches!(expected, Kind::Pipe) == matches!(kind, Kind::Pipe) {
@@ -122,15 +135,14 @@ pub(crate) fn open(path: &Path) -> Result<(File, Kind), InputFileError> {
     }
 }
 
-/// Only what was a pipe is waited for.
 #[cfg(unix)]
-fn options(expected: Kind) -> fs::OpenOptions {
+fn options(waits: bool) -> fs::OpenOptions {
     use std::os::unix::fs::OpenOptionsExt as _;
 
     use rustix::fs::OFlags;
 
     let mut flags = OFlags::NOCTTY;
-    if expected != Kind::Pipe {
+    if !waits {
         flags |= OFlags::NONBLOCK;
     }
     let mut options = File::options();
@@ -139,7 +151,7 @@ fn options(expected: Kind) -> fs::OpenOptions {
 }
 
 #[cfg(not(unix))]
-fn options(_: Kind) -> fs::OpenOptions {
+fn options(_waits: bool) -> fs::OpenOptions {
     let mut options = File::options();
     options.read(true);
     options

@@ -81,10 +81,10 @@ impl Source {
         let failed = |error| SourceError::opening(&name, error);
         let reader: Box<dyn Read + Send> = match self.origin {
             Origin::Path(path) => {
-                let (file, kind) = input_file::open(&path).map_err(failed)?;
+                let (file, kind) = input_file::open_without_waiting(&path).map_err(failed)?;
                 match kind {
                     Kind::Regular { .. } => Box::new(file),
-                    Kind::Pipe => Box::new(Waiting::new(file, stop.clone())),
+                    Kind::Pipe => Box::new(Waiting::named_pipe(file, stop.clone())),
                 }
             }
             Origin::Stdin => Waiting::stdin(stop.clone()).map_err(|error| failed(error.into()))?,

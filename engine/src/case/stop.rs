@@ -37,12 +37,21 @@ impl fmt::Debug for StopSign {
 pub(super) struct Waiting {
     file: File,
     stop: StopSign,
+    /// Whether a read that finds nothing comes back, so that it may be tried where the system does not say
+    /// that the writers are gone.
+    reads_come_back: bool,
+    begun: bool,
 }
 
 impl Waiting {
     /// Reads `file` until the sign is up.
     pub(super) fn new(file: File, stop: StopSign) -> Waiting {
-        Waiting { file, stop }
+        Waiting { file, stop, reads_come_back: false, begun: false }
+    }
+
+    /// Reads a pipe that was opened without waiting for a writer, until the sign is up.
+    pub(super) fn named_pipe(file: File, stop: StopSign) -> Waiting {
+        Waiting { reads_come_back: true, ..Waiting::new(file, stop) }
     }
 
     /// The process's standard input; past the buffer of [`io::stdin`], of which nobody could tell whether it
@@ -65,39 +74,43 @@ impl Waiting {
 impl Read for Waiting {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
-            wait(&self.file, &self.stop)?;
+            self.stop.check()?;
+            let ready = is_ready(&self.file)?;
+            // Before the first byte, nothing to read is no end: there is no writer yet.
+            if !ready && !(self.reads_come_back && self.begun) {
+                continue;
+            }
             match self.file.read(buffer) {
                 // Whoever reads the same pipe was faster.
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                result => return result,
+                result => {
+                    self.begun = true;
+                    return result;
+                }
             }
         }
     }
 }
 
-/// Waits until there is something to read, or the end; an error where the sign is up.
+/// Whether there is something to read, or the end, within 100 ms.
 #[cfg(unix)]
-fn wait(file: &File, stop: &StopSign) -> io::Result<()> {
+fn is_ready(file: &File) -> io::Result<bool> {
     use rustix::{
         event::{PollFd, PollFlags, Timespec, poll},
         io::Errno,
     };
 
-    /// How often the sign is looked at: 100 ms.
     const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
-    loop {
-        stop.check()?;
-        match poll(&mut [PollFd::new(file, PollFlags::IN)], Some(&LOOK)) {
-            Ok(0) | Err(Errno::INTR) => {}
-            Ok(_) => return Ok(()),
-            Err(error) => return Err(error.into()),
-        }
+    match poll(&mut [PollFd::new(file, PollFlags::IN)], Some(&LOOK)) {
+        Ok(0) | Err(Errno::INTR) => Ok(false),
+        Ok(_) => Ok(true),
+        Err(error) => Err(error.into()),
     }
 }
 
 #[cfg(not(unix))]
-fn wait(_: &File, stop: &StopSign) -> io::Result<()> {
-    stop.check()
+fn is_ready(_: &File) -> io::Result<bool> {
+    Ok(true)
 }
 
 #[cfg(all(test, unix))]

@@ -4,6 +4,10 @@ use crate::store::{RunWriter, StoreError};
 
 use super::{Control, Stop};
 
+/// What to do about cases that are not those of the run.
+pub(super) const OTHER_FILES: &str =
+    "resume it with all the files that it began with, in the same order";
+
 /// Why the run is not finished, although everything that was given was read; none where it is.
 pub(super) fn what_is_missing(
     writer: &RunWriter,
@@ -15,22 +19,19 @@ pub(super) fn what_is_missing(
     let incomplete = |message: String, hint: &str| {
         Ok(Some(Stop::Incomplete { message, hint: Some(hint.to_owned()) }))
     };
-    let missing = match expected.saturating_sub(rows) {
-        0 => String::new(),
-        1 => "; 1 score is missing".to_owned(),
-        missing => format!("; {missing} scores are missing"),
-    };
     if read < stored {
-        return incomplete(
-            format!("the run has {stored} cases, and only {read} of them were read now{missing}"),
-            "resume it with all the files that it began with, in the same order",
-        );
+        let missing = match expected.saturating_sub(rows) {
+            0 => String::new(),
+            missing => format!("; {missing} of its {expected} scores are missing"),
+        };
+        let message = format!("{read} of the run's {stored} cases were read{missing}");
+        return incomplete(message, OTHER_FILES);
     }
     if read > stored || rows != expected {
         return incomplete(
             format!(
-                "the run has {stored} cases of {read} that were stored, and {rows} score rows of \
-                 {expected}{missing}"
+                "{read} cases were read and {stored} are stored; {rows} of {expected} score rows are \
+                 stored"
             ),
             "another program changes the database: keep a copy, and store the run in a new file",
         );

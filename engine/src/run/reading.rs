@@ -263,7 +263,7 @@ enum Missing {
     Nothing,
     All,
     Some(Vec<ScorerKey>),
-    /// Another case is stored under this name; the writer will complain.
+    /// Another case is stored under this name or in this place; the writer will complain.
     Unknown,
 }
 
@@ -271,7 +271,10 @@ impl Earlier {
     fn missing(&self, case: &Case, digest: Digest) -> Result<Missing, StoreError> {
         let stored =
             self.store.stored_case(self.run.key, case.id(), case.iteration(), case.attempt())?;
-        let Some(stored) = stored else { return Ok(Missing::All) };
+        let Some(stored) = stored else {
+            let taken = self.store.has_case_at(self.run.key, case.ordinal())?;
+            return Ok(if taken { Missing::Unknown } else { Missing::All });
+        };
         if stored.ordinal != case.ordinal() || stored.digest != digest {
             return Ok(Missing::Unknown);
         }

@@ -30,6 +30,8 @@ pub(super) async fn write_summaries(
         writer = returned;
         if let Some(summary) = scorers[index].1.scorer.summarize(&rows?).await {
             put(&mut writer, key, &summary)?;
+            // The next scorer may take its time, and others want to write.
+            writer.commit()?;
         }
     }
     Ok(writer)

@@ -24,6 +24,7 @@ use crate::{
 
 use super::{
     Control, OnBadCase, Stop,
+    completeness::OTHER_FILES,
     reading::{ReadCase, note_bad_case},
 };
 
@@ -186,30 +187,32 @@ impl Writing<'_> {
             digest: read.digest,
         })?;
         self.rows += 1;
-        let complaint = match added {
+        match added {
             CaseAdded::New(key) | CaseAdded::Known(key) => {
                 self.in_flight.insert(case.ordinal(), key);
                 self.control.note_accepted();
-                return Ok(());
             }
-            CaseAdded::Duplicate { first } => format!(
-                "duplicate id `{}`, first used at {}:{}",
-                case.id(),
-                first.source_name,
-                first.source_line
-            ),
-            CaseAdded::Changed { .. } => format!(
-                "the case `{}` is not the one that an earlier session of this run stored",
-                case.id()
-            ),
-        };
-        let hint = "an id (with iteration and attempt) names one case of a run";
-        note_bad_case(
-            format!("{}: {complaint}", case.location()),
-            Some(hint.to_owned()),
-            self.on_bad_case,
-            self.control,
-        );
+            CaseAdded::Duplicate { first } => {
+                let (id, place, line) = (case.id(), &first.source_name, first.source_line);
+                note_bad_case(
+                    format!("{}: duplicate id `{id}`, first used at {place}:{line}", case.location()),
+                    Some("an id (with iteration and attempt) names one case of a run".to_owned()),
+                    self.on_bad_case,
+                    self.control,
+                );
+            }
+            // Bad lines may be skipped; what is read now is another file.
+            CaseAdded::Changed { stored } => self.control.end_reading(Stop::Incomplete {
+                message: format!(
+                    "{}: the case `{}` is not the one that an earlier session of this run stored in \
+                     its place, `{}`",
+                    case.location(),
+                    case.id(),
+                    stored.case_id
+                ),
+                hint: Some(OTHER_FILES.to_owned()),
+            }),
+        }
         Ok(())
     }
 

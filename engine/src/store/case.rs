@@ -196,6 +196,17 @@ impl Store {
         self.snapshot(|store| store.told(read(store)))
     }
 
+    /// Whether a case is stored at this place of the run.
+    ///
+    /// # Errors
+    /// Troubles of reading.
+    pub fn has_case_at(&self, run: RunKey, ordinal: u64) -> Result<bool, StoreError> {
+        match CaseKey::new(run, ordinal) {
+            Some(key) => Ok(self.case_at(key)?.is_some()),
+            None => Ok(false),
+        }
+    }
+
     /// What scorers can be fed of a stored case.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! How this crate's own types lie in a column: words as text, digests as 32 bytes, keys as integers.
+//! How this crate's own types are stored in a column: words as text, digests as 32 bytes, keys as integers.
 //! A value that is none of them is damage, and becomes an error.
 
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, Value, ValueRef};

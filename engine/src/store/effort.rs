@@ -62,9 +62,14 @@ impl Store {
                 .saturating_mul(number("page_size")?.unsigned_abs()))
         };
         let steps = self.told(pages())?.saturating_mul(STEPS_PER_BYTE).max(STEPS_AT_LEAST);
-        self.effort.0.store(steps, Ordering::Relaxed);
+        let left = &self.effort.0;
+        // A reading inside another one counts for both.
+        let outer = left.load(Ordering::Relaxed);
+        left.store(steps.min(outer), Ordering::Relaxed);
         let read = read();
-        self.effort.0.store(u64::MAX, Ordering::Relaxed);
+        let taken = steps.min(outer).saturating_sub(left.load(Ordering::Relaxed));
+        let rest = if outer == u64::MAX { outer } else { outer.saturating_sub(taken) };
+        left.store(rest, Ordering::Relaxed);
         self.told(read)
     }
 }

@@ -2,7 +2,8 @@
 //! score and changes nothing.
 //!
 //! The root is the SHA-256 of, in this order, each value with its type and length ([`Values`]):
-//! the run; its scorers, in the suite's order; its sessions; its summaries; the number of its cases; and the
+//! the run; its scorers, in the suite's order; its sessions; its summaries; the number of its score rows, so that
+//! one without a case counts; the number of its cases; and the
 //! root of the Merkle tree (`tree`) whose leaves are its cases, in the order in which they were read, each
 //! with its score rows in the order of the scorers. Internal numbers do not count, but for the two that name
 //! the row of which a reused row is a copy.
@@ -47,14 +48,14 @@ const SUMMARIES: &str = "
     FROM summaries JOIN scorers ON scorers.scorer = summaries.scorer
     WHERE scorers.run = ?1 ORDER BY summaries.scorer";
 
-/// A case as [`case_digest`] takes it; its key comes first.
+/// A case as [`case_digest`] takes it; its key and its run come first.
 const CASES: &str = "
-    SELECT case_key, ordinal, case_id, node_id, iteration, attempt, source_name, source_line, latency_ms,
+    SELECT case_key, run, ordinal, case_id, node_id, iteration, attempt, source_name, source_line, latency_ms,
         digest, input, output, ground_truth, context, output_schema, trace, usage, metadata, baseline,
         other_json, workspace
     FROM cases WHERE case_key BETWEEN ?1 AND ?2 ORDER BY case_key";
 
-/// How many values a case has there, without its key.
+/// How many values a case has there, without these two.
 pub(super) const CASE_VALUES: usize = 20;
 /// Which of them is the digest of the case's content.
 const CASE_DIGEST: usize = 8;
@@ -197,7 +198,9 @@ impl Store {
                 Ok(())
             })?;
         }
-        written.add(ValueRef::Integer(super::column::integer(cases)));
+        for number in [self.row_count(run)?, cases] {
+            written.add(ValueRef::Integer(super::column::integer(number)));
+        }
         written.bytes(4, tree.as_bytes());
         Ok(written.digest())
     }
@@ -219,8 +222,13 @@ impl Store {
             let mut rows = query.query([first, last])?;
             while let Some(row) = rows.next()? {
                 let key: CaseKey = row.get(0)?;
-                let mut of_case = values(row, 1..1 + CASE_VALUES)?;
-                let digest = match content_digest(key, row.get(1 + CASE_DIGEST)?) {
+                let mut of_case = values(row, 2..2 + CASE_VALUES)?;
+                // The key says it too; where the two differ, rows are shown under another run.
+                let digest = match row.get::<_, RunKey>(1)? == run {
+                    true => content_digest(key, row.get(2 + CASE_DIGEST)?),
+                    false => Err(self.of_two_runs(key)),
+                };
+                let digest = match digest {
                     Ok(digest) => digest,
                     Err(error) => {
                         failure = Some(error);
@@ -240,6 +248,11 @@ impl Store {
         // Every position up to the last was added.
         let root = tree.root(cases).unwrap_or_else(|| Digest::of(b""));
         Ok((cases, root))
+    }
+
+    fn of_two_runs(&self, case: CaseKey) -> StoreError {
+        let what = format!("{case:?} is of one run by its key and of another by its row");
+        StoreError::Corrupt { path: self.path.clone(), what }
     }
 
     /// The digests of a case's rows: one for each of the run's scorers, then those of rows that are of none.

@@ -235,12 +235,11 @@ impl Store {
     /// Troubles of reading.
     pub fn runs(&self, limit: usize) -> Result<Vec<RunRecord>, StoreError> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let read = || {
+        self.bounded(|| {
             let mut query =
                 self.conn.prepare_cached("SELECT * FROM runs ORDER BY run DESC LIMIT ?1")?;
             query.query_map([limit], run_record)?.collect()
-        };
-        self.told(read())
+        })
     }
 
     /// The run that was created last, if there is any.
@@ -256,12 +255,11 @@ impl Store {
     /// # Errors
     /// Troubles of reading.
     pub fn scorers(&self, run: RunKey) -> Result<Vec<ScorerRecord>, StoreError> {
-        let read = || {
+        self.bounded(|| {
             let mut query =
                 self.conn.prepare_cached("SELECT * FROM scorers WHERE run = ?1 ORDER BY scorer")?;
             query.query_map([run], scorer_record)?.collect()
-        };
-        self.told(read())
+        })
     }
 
     /// The ids of the scorers of a run, or of all runs, in the suite's order, each once.
@@ -311,6 +309,11 @@ impl Store {
         self.told(self.conn.query_row(sql, [run], |row| row.get(0)).optional())
     }
 
+    pub(super) fn state(&self, run: RunKey) -> Result<RunState, StoreError> {
+        let sql = "SELECT state FROM runs WHERE run = ?1";
+        self.told(self.conn.query_row(sql, [run], |row| row.get(0)))
+    }
+
     pub(super) fn set_state(
         &self,
         run: RunKey,
@@ -342,7 +345,7 @@ impl Store {
 
     /// Up to five ids that begin with `id`, or that `id` begins with; else the newest.
     fn near_runs(&self, id: &str) -> Result<Vec<String>, StoreError> {
-        let read = || {
+        self.bounded(|| {
             let mut query = self.conn.prepare_cached(
                 "SELECT id FROM runs
                  ORDER BY substr(id, 1, length(?1)) = ?1 OR substr(?1, 1, length(id)) = id DESC,
@@ -350,8 +353,7 @@ impl Store {
                  LIMIT 5",
             )?;
             query.query_map([id], |row| row.get(0))?.collect()
-        };
-        self.told(read())
+        })
     }
 }
 

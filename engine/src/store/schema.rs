@@ -51,10 +51,16 @@ pub(super) fn not_ours(conn: &Connection, scripts: &[&str]) -> rusqlite::Result<
     let expected = {
         let model = Connection::open_in_memory()?;
         scripts.iter().try_for_each(|script| model.execute_batch(script))?;
-        objects(&model, usize::MAX)?
+        match objects(&model, usize::MAX)? {
+            Objects::EachOnce(objects) => objects,
+            Objects::Twice(object) => return Ok(Some(format!("the scripts make {object} twice"))),
+        }
     };
     // One more than there should be is enough to find one that should not be there.
-    let found = objects(conn, expected.len() + 1)?;
+    let found = match objects(conn, expected.len() + 1)? {
+        Objects::EachOnce(found) => found,
+        Objects::Twice(object) => return Ok(Some(format!("it has {object} twice"))),
+    };
     let differs = |(object, statement): (&Object, &Statement)| match expected.get(object) {
         None => Some(format!("it has {object}, which scorebox does not make")),
         Some(ours) if ours != statement => {
@@ -92,13 +98,29 @@ impl std::fmt::Display for Object {
 /// makes by itself.
 type Statement = (String, Option<String>);
 
+/// What a schema holds.
+enum Objects {
+    EachOnce(BTreeMap<Object, Statement>),
+    /// SQLite itself makes none twice, and takes it where a stranger wrote it.
+    Twice(Object),
+}
+
 /// The first `most` objects of a schema.
-fn objects(conn: &Connection, most: usize) -> rusqlite::Result<BTreeMap<Object, Statement>> {
+fn objects(conn: &Connection, most: usize) -> rusqlite::Result<Objects> {
     let mut query = conn.prepare("SELECT type, name, tbl_name, sql FROM sqlite_schema")?;
-    let object = |row: &rusqlite::Row<'_>| {
-        Ok((Object { kind: row.get(0)?, name: row.get(1)? }, (row.get(2)?, row.get(3)?)))
-    };
-    query.query_map([], object)?.take(most).collect()
+    let mut rows = query.query([])?;
+    let mut objects = BTreeMap::new();
+    while let Some(row) = rows.next()? {
+        let object = Object { kind: row.get(0)?, name: row.get(1)? };
+        if objects.contains_key(&object) {
+            return Ok(Objects::Twice(object));
+        }
+        objects.insert(object, (row.get(2)?, row.get(3)?));
+        if objects.len() == most {
+            break;
+        }
+    }
+    Ok(Objects::EachOnce(objects))
 }
 
 /// Runs the scripts that the file has not seen, in one transaction. Two processes may do this at

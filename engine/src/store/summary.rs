@@ -75,7 +75,7 @@ impl Store {
     /// # Errors
     /// Troubles of reading.
     pub fn summaries(&self, run: RunKey) -> Result<Vec<SummaryRecord>, StoreError> {
-        let read = || {
+        self.bounded(|| {
             let mut query = self.conn.prepare_cached(
                 "SELECT scorers.scorer_id, summary_json, error_kind, error_message, fuel,
                      log_json
@@ -93,8 +93,7 @@ impl Store {
                 })
             };
             query.query_map([run], record)?.collect()
-        };
-        self.told(read())
+        })
     }
 
     /// Stores a summary in place of the one that an earlier session stored: it is of all rows.

@@ -263,16 +263,32 @@ impl RunWriter {
         self.begin()?;
         self.must_have_all_rows()?;
         let run = self.run.key;
+        // Another session may have finished the run meanwhile; that is not taken back.
+        let (state, reason) = match self.store.state(run)? {
+            RunState::Finished => (RunState::Finished, None),
+            _ => (state, reason),
+        };
         self.store.set_state(run, state, reason, Some(ended_at_ms))?;
-        let grown = self.tree.take().map(GrowingTree::finish);
-        let (cases, tree) = match grown {
-            Some((cases, Some(tree))) => (cases, tree),
-            _ => self.store.cases_root(run, |_, stored| Ok(stored))?,
+        let (cases, tree) = match self.grown()? {
+            Some(grown) => grown,
+            None => self.store.cases_root(run, |_, stored| Ok(stored))?,
         };
         let root = self.store.root_over(run, cases, tree)?;
         self.store.put_root(run, root)?;
         self.commit()?;
         Ok(root)
+    }
+
+    /// The tree that grew with this session's rows, where it is of all that is stored: another session may have
+    /// written too.
+    fn grown(&mut self) -> Result<Option<(u64, Digest)>, StoreError> {
+        let Some((cases, Some(tree))) = self.tree.take().map(GrowingTree::finish) else {
+            return Ok(None);
+        };
+        let run = self.run.key;
+        let all =
+            self.store.case_count(run)? == cases && self.store.row_count(run)? == self.rows_written;
+        Ok(all.then_some((cases, tree)))
     }
 
     /// More rows than there should be are another session's.

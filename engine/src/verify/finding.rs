@@ -49,10 +49,14 @@ pub enum Unproved {
     EngineVersion,
     /// The version of wasmtime.
     WasmtimeVersion,
+    /// The patch version of the contract.
+    ContractVersion,
     /// When it was scored.
     Time,
     /// Limits that the score did not reach.
     UnreachedLimits,
+    /// Grants that the scorer does not need.
+    UnusedGrants,
     /// The fuel that was used; comparable only within one version of wasmtime, as the next two.
     Fuel,
     /// The peak memory.

@@ -190,8 +190,13 @@ impl Receipt {
             Unproved::Time,
             Unproved::UnreachedLimits,
         ];
+        let contract =
+            (self.contract_version != CONTRACT_VERSION).then_some(Unproved::ContractVersion);
+        let grants = (!self.grants.is_empty()).then_some(Unproved::UnusedGrants);
         Finding::new(&self.score_id, verdict)
             .leaving(taken_as_they_stand)
+            .leaving(contract)
+            .leaving(grants)
             .leaving(unproved_of(&self.wasmtime_version).iter().copied())
     }
 
@@ -226,7 +231,7 @@ impl Receipt {
                 actual.to_string(),
             );
         }
-        if line(&self.contract_version) != line(CONTRACT_VERSION) {
+        if !is_of_our_line(&self.contract_version) {
             let (stored, ours) = (self.contract_version.clone(), CONTRACT_VERSION.to_owned());
             return Verdict::different("contract version", stored, ours);
         }
@@ -251,7 +256,14 @@ impl Receipt {
     }
 }
 
-/// The minor line of a version, within which scores stay the same: `0.1` of `0.1.3`.
-fn line(version: &str) -> &str {
-    version.rsplit_once('.').map_or(version, |(line, _)| line)
+/// Whether a version of the contract is of this one's minor line, within which scores stay the same.
+fn is_of_our_line(version: &str) -> bool {
+    let parse = |version: &str| -> Option<[u32; 3]> {
+        let numbers: Result<Vec<u32>, _> = version.split('.').map(str::parse).collect();
+        numbers.ok()?.try_into().ok()
+    };
+    match (parse(version), parse(CONTRACT_VERSION)) {
+        (Some([major, minor, _]), Some(ours)) => [major, minor] == ours[..2],
+        _ => false,
+    }
 }

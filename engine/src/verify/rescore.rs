@@ -29,9 +29,7 @@ impl Rescorer {
         sandbox: &Sandbox,
     ) -> Result<Rescorer, StoreError> {
         let Some(component) = store.component(spec.component_digest)? else {
-            return Ok(Rescorer::unusable(
-                "its component is not in the database, which an older scorebox wrote".into(),
-            ));
+            return Ok(Rescorer::unusable("its component is not in the database".into()));
         };
         let actual = Digest::of(&component);
         if actual != spec.component_digest {

@@ -37,16 +37,21 @@ pub fn verify_root(
     })
 }
 
-/// The finding on a run that does not have the root that is stored with it; none where it has, or where no
-/// root is stored.
+/// The finding on a run that does not have the root that is stored with it, or whose components are not those of
+/// their digests; none where all is right, or where no root is stored.
 pub(super) fn not_the_stored_one(
     store: &Store,
     run: &RunRecord,
 ) -> Result<Option<Finding>, StoreError> {
     let Some(expected) = run.root else { return Ok(None) };
     let (computed, _) = root(store, run, |_| {})?;
-    let verdict = || Verdict::different("root", expected.to_string(), computed.to_string());
-    Ok((computed != expected).then(|| Finding::new(run.spec.id.as_str(), verdict())))
+    let mut differences = components(store, run)?;
+    if computed != expected {
+        let root = Difference::new("root", expected.to_string(), computed.to_string());
+        differences.insert(0, root);
+    }
+    let different = !differences.is_empty();
+    Ok(different.then(|| Finding::new(run.spec.id.as_str(), Verdict::of(differences))))
 }
 
 /// The root as the database has it, with the digest of every case's content computed again, and the first

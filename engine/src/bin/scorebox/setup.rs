@@ -83,7 +83,8 @@ impl Global {
 const PATIENCE: Duration = Duration::from_millis(700);
 
 /// Why loading takes long.
-pub const COMPILING: &str = "compiling scorers (first use with this configuration; cached afterwards) …";
+pub const COMPILING: &str =
+    "compiling scorers (first use with this configuration; cached afterwards) …";
 
 /// What `loading` gives; where it takes long and somebody watches, a word about why.
 pub async fn loaded<T>(loading: impl Future<Output = T>) -> T {

@@ -82,7 +82,10 @@ fn latency_is_a_finite_number_of_milliseconds() {
     assert_eq!(case("{\"output\":0}").latency_ms(), None);
     for raw in ["-1", "1e999", "\"1\"", "\"inf\"", "[1]", "false"] {
         let message = complaint(&format!("\"latency_ms\":{raw}"));
-        assert!(message.starts_with("`latencyMs` must be a finite number of 0 or more"), "{message}");
+        assert!(
+            message.starts_with("`latencyMs` must be a finite number of 0 or more"),
+            "{message}"
+        );
     }
 }
 

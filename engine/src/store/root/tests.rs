@@ -115,6 +115,7 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("sessions", "session"),
     ("sessions", "run"),
     ("cases", "case_key"),
+    // The key says it too; a row that says otherwise is damage.
     ("cases", "run"),
     ("score_rows", "case_key"),
     ("score_rows", "scorer"),
@@ -185,7 +186,7 @@ fn a_change_of_any_column_changes_the_root() {
             let store = Store::open_read_only(&path).unwrap();
             assert_ne!(root(&store, id), before, "{table}.{column}");
             drop(store);
-            restore(&conn, &path);
+            assert_eq!(restore(&conn, &path), before, "put back as it was");
             compared += 1;
         }
     }
@@ -193,13 +194,13 @@ fn a_change_of_any_column_changes_the_root() {
 }
 
 /// Puts the run back as `ended` made it.
-fn restore(conn: &Connection, path: &Path) {
+fn restore(conn: &Connection, path: &Path) -> Digest {
     conn.execute_batch(
         "DELETE FROM summaries; DELETE FROM score_rows; DELETE FROM cases; DELETE FROM sessions;
          DELETE FROM scorers; DELETE FROM runs; DELETE FROM components;",
     )
     .unwrap();
-    ended(path, "r");
+    ended(path, "r")
 }
 
 #[test]
@@ -216,6 +217,13 @@ fn rows_that_are_added_taken_away_or_exchanged_change_the_root() {
          UPDATE scorers SET scorer_id = 'a' WHERE scorer_id = 'b';
          UPDATE scorers SET scorer_id = 'b' WHERE scorer_id = 'c'",
         "UPDATE score_rows SET session = NULL",
+        // Rows of no case, of a scorer of this run and of none.
+        "INSERT INTO score_rows (case_key, scorer, status, score, duration_ms, scored_at_ms)
+         VALUES ((1 << 40) + 999, 1, 'scored', 0.0, 0.0, 0)",
+        "INSERT INTO score_rows (case_key, scorer, status, score, duration_ms, scored_at_ms)
+         VALUES ((1 << 40) + 999, 77, 'scored', 0.0, 0.0, 0)",
+        "INSERT INTO score_rows (case_key, scorer, status, score, duration_ms, scored_at_ms)
+         VALUES (1 << 40, 77, 'scored', 0.0, 0.0, 0)",
     ] {
         let (folder, _) = database();
         let path = folder.path().join("scores.db");
@@ -225,6 +233,46 @@ fn rows_that_are_added_taken_away_or_exchanged_change_the_root() {
         conn.execute_batch(change).unwrap();
         assert_ne!(root(&Store::open_read_only(&path).unwrap(), "r"), before, "{change}");
     }
+}
+
+#[test]
+fn a_case_that_is_of_two_runs_is_damage() {
+    let (folder, _) = database();
+    let path = folder.path().join("scores.db");
+    ended(&path, "r");
+    ended(&path, "s");
+    let conn = Connection::open(&path).unwrap();
+    let change = "PRAGMA ignore_check_constraints = 1; UPDATE cases SET run = 2, case_id = 'x'
+                  WHERE case_key = 1 << 40";
+    conn.execute_batch(change).unwrap();
+    let store = Store::open_read_only(&path).unwrap();
+    let run = store.run("r").unwrap().key;
+    let error = store.run_root(run, |_, _| Ok(Digest::of(b""))).unwrap_err();
+    assert!(matches!(error, StoreError::Corrupt { .. }), "{error}");
+}
+
+/// Whoever writes first, the root is the one of what is stored.
+#[test]
+fn two_sessions_of_one_run_end_with_the_root_of_all_rows_and_finished_is_not_taken_back() {
+    let (folder, store) = database();
+    let path = folder.path().join("scores.db");
+    let mut first = writer(store, "r", &["a"]);
+    let scorer = first.run().scorers[0];
+    let key = added(&mut first, &case(0, "x"));
+    first.commit().unwrap();
+    let store = Store::open(&path).unwrap();
+    let run = store.resume_run("r", &session()).unwrap();
+    let mut second = RunWriter::new(store, run);
+    let later = added(&mut second, &case(1, "y"));
+    for case in [key, later] {
+        second.add_score(case, scorer, &scored(0.5)).unwrap();
+    }
+    second.finish(RunState::Finished, None, 1).unwrap();
+    assert!(!first.add_score(key, scorer, &scored(0.5)).unwrap());
+    let last = first.finish(RunState::Interrupted, Some("Ctrl-C"), 2).unwrap();
+    let stored = first.store().run("r").unwrap();
+    assert_eq!((stored.state, stored.root), (RunState::Finished, Some(last)));
+    assert_eq!(root(first.store(), "r"), last);
 }
 
 #[test]

@@ -196,7 +196,10 @@ impl Run {
         let errors = report::print(&store, report, self.format, &self.database.path)?;
         match &report.stopped {
             Some(Stop::Interrupted) => {
-                words::say(&format!("Interrupted. Scores so far are kept. Resume with:\n  {}", self.resume_command(report)));
+                words::say(&format!(
+                    "Interrupted. Scores so far are kept. Resume with:\n  {}",
+                    self.resume_command(report)
+                ));
                 return Ok(signalled.exit());
             }
             Some(Stop::BadCase { message, hint } | Stop::Unreadable { message, hint }) => {

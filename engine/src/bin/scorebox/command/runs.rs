@@ -50,7 +50,9 @@ impl Runs {
     pub fn run(&self) -> Result<Exit, Failure> {
         let store = self.database.read()?;
         let most = if self.limit == 0 { usize::MAX } else { self.limit };
-        let listed = store.snapshot(|store| listed(store, most))?;
+        let mut listed = store.snapshot(|store| listed(store, most.saturating_add(1)))?;
+        let more = listed.len() > most;
+        listed.truncate(most);
         if listed.is_empty() {
             return Err(stored::no_runs(&self.database.path));
         }
@@ -58,7 +60,7 @@ impl Runs {
             Format::Table => write!(out, "{}", table(&listed)),
             format => output::list(out, format == Format::Jsonl, &listed),
         })?;
-        if self.format == Format::Table && listed.len() == most {
+        if self.format == Format::Table && more {
             words::say(&format!("the newest {most}; all of them: --limit 0"));
         }
         Ok(Exit::Done)

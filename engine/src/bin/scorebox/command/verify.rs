@@ -360,9 +360,10 @@ impl Findings {
         });
         let rest = match self.of_a_run {
             Some(Scope::Part) => Some("the run as a whole"),
-            Some(Scope::WholeWithoutRoot) => {
-                Some("names and times, because the run is stored without a root")
-            }
+            Some(Scope::WholeWithoutRoot) => Some(
+                "which cases and scores there are, their names, versions, origins and times: \
+                     no root of this run is stored that this scorebox reads",
+            ),
             Some(Scope::Whole) | None => None,
         };
         let all: Vec<String> = unproved.chain(rest.map(str::to_owned)).collect();
@@ -380,8 +381,10 @@ fn name(unproved: Unproved) -> &'static str {
         Unproved::Origin => "the component's origin",
         Unproved::EngineVersion => "the version of scorebox",
         Unproved::WasmtimeVersion => "the version of wasmtime",
+        Unproved::ContractVersion => "the contract's patch version",
         Unproved::Time => "the time",
         Unproved::UnreachedLimits => "limits that were not reached",
+        Unproved::UnusedGrants => "grants that it does not need",
         Unproved::Fuel => "fuel",
         Unproved::Memory => "peak memory",
         Unproved::ErrorMessage => "error messages",

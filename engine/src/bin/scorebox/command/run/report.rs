@@ -281,6 +281,9 @@ fn say_totals(run: &RunReport, database: &Path) {
         text.push_str(&format!(" ({before} finished before)"));
     }
     words::say(&text);
+    if run.stopped.is_some() && progress.scores_written == 0 {
+        return;
+    }
     words::say(&format!(
         "stored in {}; see them with: {}",
         database.display(),
