@@ -6,8 +6,8 @@ use rusqlite::{OptionalExtension, Row, Transaction, TransactionBehavior, named_p
 use serde::{Deserialize, Serialize};
 
 use super::{
-    CaseKey, RunId, RunKey, ScorerKey, SessionKey, SessionSpec, Store, StoreError, component, root,
-    session,
+    CaseKey, RunId, RunKey, ScorerKey, SessionKey, SessionSpec, Store, StoreError, component,
+    effort::Ascending, root, session,
 };
 use crate::{
     contract::{Direction, Scale, Severity},
@@ -240,7 +240,7 @@ impl Store {
                 self.conn.prepare_cached("SELECT * FROM runs ORDER BY run DESC LIMIT ?1")?;
             query.query_map([limit], run_record)?.collect()
         };
-        self.told(read())
+        self.brief(read)
     }
 
     /// The run that was created last, if there is any.
@@ -259,9 +259,14 @@ impl Store {
         let read = || {
             let mut query =
                 self.conn.prepare_cached("SELECT * FROM scorers WHERE run = ?1 ORDER BY scorer")?;
-            query.query_map([run], scorer_record)?.collect()
+            let mut keys = Ascending::after(None);
+            let record = |row: &Row<'_>| {
+                keys.note(row.get::<_, ScorerKey>("scorer")?)?;
+                scorer_record(row)
+            };
+            query.query_map([run], record)?.collect()
         };
-        self.told(read())
+        self.brief(read)
     }
 
     /// How many cases of a run are stored.
@@ -293,7 +298,7 @@ impl Store {
     pub fn newest_wasmtime(&self, run: RunKey) -> Result<Option<String>, StoreError> {
         let sql =
             "SELECT wasmtime_version FROM sessions WHERE run = ?1 ORDER BY session DESC LIMIT 1";
-        self.told(self.conn.query_row(sql, [run], |row| row.get(0)).optional())
+        self.brief(|| self.conn.query_row(sql, [run], |row| row.get(0)).optional())
     }
 
     pub(super) fn set_state(
@@ -322,7 +327,7 @@ impl Store {
             let mut query = self.conn.prepare_cached("SELECT * FROM runs WHERE id = ?1")?;
             query.query_row([id], run_record).optional()
         };
-        self.told(read())
+        self.brief(read)
     }
 
     /// Up to five ids that begin with `id`, or that `id` begins with; else the newest.
@@ -336,7 +341,7 @@ impl Store {
             )?;
             query.query_map([id], |row| row.get(0))?.collect()
         };
-        self.told(read())
+        self.brief(read)
     }
 }
 

@@ -94,7 +94,7 @@ impl Store {
             };
             query.query_map([run], record)?.collect()
         };
-        self.told(read())
+        self.brief(read)
     }
 
     /// Stores a summary in place of the one that an earlier session stored: it is of all rows.
