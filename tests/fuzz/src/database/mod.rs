@@ -30,6 +30,9 @@ const MOST_ROWS: usize = 100_000;
 /// After so many seconds no further command is tried: each has its own bound, and their sum is not the question.
 const LONG_ENOUGH: u64 = 10;
 
+/// What a command does with the database at a path.
+type Command = fn(&Stage, &Path) -> Result<(), StoreError>;
+
 /// Changes a database as the bytes say, and has the library read, verify and resume it.
 pub fn database(data: &[u8]) {
     let stage = stage();
@@ -37,8 +40,7 @@ pub fn database(data: &[u8]) {
     let path = stage.folder.path().join("scores.db");
     changes::make(&path, &stage.base, data);
     let began = Instant::now();
-    let commands: [fn(&Stage, &Path) -> Result<(), StoreError>; 4] =
-        [read_all, verify_all, compare_roots, resume_all];
+    let commands: [Command; 4] = [read_all, verify_all, compare_roots, resume_all];
     for command in commands {
         let outcome = command(stage, &path);
         if let Err(error) = outcome {
