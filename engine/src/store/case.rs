@@ -9,6 +9,7 @@ use rusqlite::{
 use super::{
     CaseKey, RunKey, ScorerKey, Store, StoreError,
     column::{integer, optional},
+    effort::Ascending,
     root::{CASE_VALUES, bound, case_digest},
 };
 use crate::digest::Digest;
@@ -193,7 +194,7 @@ impl Store {
             case.finished = store.finished(case.key)?;
             Ok(Some(case))
         };
-        self.snapshot(|store| store.told(read(store)))
+        self.snapshot(|store| store.brief(|| read(store)))
     }
 
     /// Whether a case is stored at this place of the run.
@@ -220,7 +221,7 @@ impl Store {
             )?;
             query.query_row([key], case_content).optional()
         };
-        self.told(read())?.ok_or_else(|| {
+        self.brief(read)?.ok_or_else(|| {
             let what = format!("there is no {key:?}");
             StoreError::Corrupt { path: self.path.clone(), what }
         })
@@ -282,14 +283,20 @@ impl Store {
             case.finished = self.finished(key)?;
             Ok(Some(case))
         };
-        self.told(read())
+        self.brief(read)
     }
 
     fn finished(&self, case: CaseKey) -> rusqlite::Result<Vec<ScorerKey>> {
         let mut query = self
             .conn
             .prepare_cached("SELECT scorer FROM score_rows WHERE case_key = ?1 ORDER BY scorer")?;
-        query.query_map([case], |row| row.get(0))?.collect()
+        let mut keys = Ascending::after(None);
+        let scorer = |row: &Row<'_>| {
+            let key: ScorerKey = row.get(0)?;
+            keys.note(key)?;
+            Ok(key)
+        };
+        query.query_map([case], scorer)?.collect()
     }
 }
 

@@ -17,7 +17,7 @@ impl Store {
                 self.conn.prepare_cached("SELECT bytes FROM components WHERE digest = ?1")?;
             query.query_row([digest], |row| row.get(0)).optional()
         };
-        self.told(read())
+        self.brief(read)
     }
 }
 

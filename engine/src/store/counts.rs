@@ -6,7 +6,10 @@ use std::collections::HashMap;
 use rusqlite::Row;
 use serde::Serialize;
 
-use super::{RunKey, ScoreFilter, ScorerKey, Status, Store, StoreError, filter::Conditions};
+use super::{
+    RunKey, ScoreFilter, ScorerKey, Status, Store, StoreError, effort::Ascending,
+    filter::Conditions,
+};
 
 /// How many rows of each status a scorer has.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -97,9 +100,15 @@ impl Store {
                  ORDER BY scorer",
             )?;
             let of = (run, &filter.scorer);
-            query.query_map(of, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?.collect()
+            let mut keys = Ascending::after(None);
+            let named = |row: &Row<'_>| {
+                let key: ScorerKey = row.get(0)?;
+                keys.note(key)?;
+                Ok((key, row.get(1)?, row.get(2)?))
+            };
+            query.query_map(of, named)?.collect()
         };
-        self.told(read())
+        self.bounded(read)
     }
 }
 

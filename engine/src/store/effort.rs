@@ -1,18 +1,21 @@
-//! A bound on how long one statement may read: a damaged or hostile file can lead through its pages in
-//! circles, so that a few kilobytes look like rows without end. Reads nothing itself.
+//! Bounds on what one statement may read: a damaged or hostile file can lead through its pages in circles, so
+//! that a few kilobytes look like rows without end, or like the same rows again. Reads nothing itself.
 
 use std::sync::{
     Arc,
     atomic::{AtomicU64, Ordering},
 };
 
-use rusqlite::Connection;
+use rusqlite::{Connection, ffi};
 
 use super::{Store, StoreError};
 
 /// What is wrong with a file whose reading goes beyond the bound.
 pub(super) const TOO_MUCH: &str =
     "reading it takes more steps than a database of its size can need";
+
+/// What is wrong with a file whose rows come twice, or in another order than was asked for.
+const OUT_OF_ORDER: &str = "its rows are not in the order of their keys";
 
 /// Steps of SQLite's machine between two looks at the bound.
 const STEPS_PER_LOOK: i32 = 10_000;
@@ -45,7 +48,42 @@ impl Effort {
     }
 }
 
+/// The keys of rows that are to come in ascending order, each once. What looks at each row would else be at
+/// it for as long as the bound on steps allows, and keep all of them.
+pub(super) struct Ascending<K>(Option<K>);
+
+impl<K: PartialOrd> Ascending<K> {
+    /// Keys that come after this one, or any.
+    pub(super) fn after(key: Option<K>) -> Ascending<K> {
+        Ascending(key)
+    }
+
+    /// Notes the next key.
+    ///
+    /// # Errors
+    /// Where it is not greater than the one before: the file is damaged.
+    pub(super) fn note(&mut self, key: K) -> rusqlite::Result<()> {
+        if self.0.as_ref().is_some_and(|before| *before >= key) {
+            let damaged = ffi::Error::new(ffi::SQLITE_CORRUPT);
+            return Err(rusqlite::Error::SqliteFailure(damaged, Some(OUT_OF_ORDER.to_owned())));
+        }
+        self.0 = Some(key);
+        Ok(())
+    }
+}
+
 impl Store {
+    /// Runs a reading that finds few rows, by their keys.
+    ///
+    /// # Errors
+    /// As [`Store::bounded`].
+    pub(super) fn brief<T>(
+        &self,
+        read: impl FnOnce() -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
+        self.told(self.within(STEPS_AT_LEAST, read))
+    }
+
     /// Runs a reading that passes over many rows, within the steps that a file of this size can need.
     ///
     /// # Errors
@@ -62,25 +100,38 @@ impl Store {
                 .saturating_mul(number("page_size")?.unsigned_abs()))
         };
         let steps = self.told(pages())?.saturating_mul(STEPS_PER_BYTE).max(STEPS_AT_LEAST);
+        self.told(self.within(steps, read))
+    }
+
+    /// Runs a reading within so many steps, and within those that are left to the one that it is a part of.
+    fn within<T>(
+        &self,
+        steps: u64,
+        read: impl FnOnce() -> rusqlite::Result<T>,
+    ) -> rusqlite::Result<T> {
         let left = &self.effort.0;
-        // A reading inside another one counts for both.
-        let outer = left.load(Ordering::Relaxed);
-        left.store(steps.min(outer), Ordering::Relaxed);
+        let before = left.load(Ordering::Relaxed);
+        let given = steps.min(before);
+        left.store(given, Ordering::Relaxed);
         let read = read();
-        let taken = steps.min(outer).saturating_sub(left.load(Ordering::Relaxed));
-        let rest = if outer == u64::MAX { outer } else { outer.saturating_sub(taken) };
+        let taken = given - left.load(Ordering::Relaxed);
+        let rest = if before == u64::MAX { before } else { before - taken };
         left.store(rest, Ordering::Relaxed);
-        self.told(read)
+        read
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
+    use std::{fs, path::Path};
 
-    use rusqlite::Connection;
+    use tempfile::TempDir;
 
-    use super::{super::sample::*, *};
+    use super::{
+        super::{RunKey, ScoreFilter, sample::*},
+        *,
+    };
+    use crate::digest::Digest;
 
     /// A page of a table's tree (SQLite's file format, section 1.6) that leads to page `child` some hundred
     /// times.
@@ -100,35 +151,79 @@ mod tests {
         page
     }
 
-    #[test]
-    fn a_small_file_that_looks_like_rows_without_end_is_damaged() {
+    /// Four pages, each of which leads to the next some hundred times, and the last to what was at the root
+    /// of the table's own tree.
+    fn lead_in_circles(path: &Path, table: &str) {
+        let conn = Connection::open(path).unwrap();
+        let sql = "SELECT rootpage FROM sqlite_schema WHERE name = ?1";
+        let root: u32 = conn.query_row(sql, [table], |row| row.get(0)).unwrap();
+        let number = |sql: &str| conn.query_row(sql, [], |row| row.get::<_, u32>(0)).unwrap();
+        let (pages, size) = (number("PRAGMA page_count"), number("PRAGMA page_size") as usize);
+        drop(conn);
+        let mut bytes = fs::read(path).unwrap();
+        let (start, end) = ((root as usize - 1) * size, root as usize * size);
+        let first = bytes[start..end].to_vec();
+        for level in 1..=4 {
+            bytes.extend(page_of_pointers(pages + level + 1, size));
+        }
+        bytes.extend(first);
+        bytes[start..end].copy_from_slice(&page_of_pointers(pages + 1, size));
+        bytes[28..32].copy_from_slice(&(pages + 5).to_be_bytes());
+        fs::write(path, bytes).unwrap();
+    }
+
+    /// A database of a run with some cases, in which a table's pages lead in circles; and the run.
+    fn in_circles(table: &str) -> (TempDir, Store, RunKey) {
         let (folder, store) = database();
         let path = folder.path().join("scores.db");
         let mut writer = writer(store, "r", &["a"]);
-        for ordinal in 0..200 {
+        for ordinal in 0..20 {
             added(&mut writer, &case(ordinal, &ordinal.to_string()));
         }
         let run = writer.run().key;
         drop(writer);
-        let conn = Connection::open(&path).unwrap();
-        let number = |sql: &str| conn.query_row(sql, [], |row| row.get::<_, u32>(0)).unwrap();
-        let root = number("SELECT rootpage FROM sqlite_schema WHERE name = 'cases'");
-        let (pages, size) = (number("PRAGMA page_count"), number("PRAGMA page_size") as usize);
-        drop(conn);
-        let mut bytes = fs::read(&path).unwrap();
-        let at = |page: u32| (page as usize - 1) * size;
-        let leaf = u32::from_be_bytes(bytes[at(root) + 8..][..4].try_into().unwrap());
-        // Four pages, each of which leads to the next some hundred times, and the last to some rows.
-        for level in 1..=4 {
-            let next = if level == 4 { leaf } else { pages + level + 1 };
-            bytes.extend(page_of_pointers(next, size));
-        }
-        let (start, end) = (at(root), at(root) + size);
-        bytes[start..end].copy_from_slice(&page_of_pointers(pages + 1, size));
-        bytes[28..32].copy_from_slice(&(pages + 4).to_be_bytes());
-        fs::write(&path, bytes).unwrap();
+        lead_in_circles(&path, table);
+        let store = Store::open_read_only(&path).unwrap();
+        (folder, store, run)
+    }
 
-        let error = Store::open_read_only(&path).unwrap().case_count(run).unwrap_err();
+    #[test]
+    fn a_small_file_that_looks_like_rows_without_end_is_damaged() {
+        let (_folder, store, run) = in_circles("cases");
+        let error = store.case_count(run).unwrap_err();
         assert!(error.to_string().ends_with(TOO_MUCH), "{error}");
+    }
+
+    /// Long before the bound on steps, for each of them is kept or looked into.
+    #[test]
+    fn rows_that_come_again_are_damage() {
+        let (_folder, store, run) = in_circles("cases");
+        let mut contents = 0;
+        let root = store.run_root(run, |_, _| {
+            contents += 1;
+            Ok(Digest::of(b""))
+        });
+        let (_folder, store, _) = in_circles("scorers");
+        let counts = store.counts(&ScoreFilter::default());
+        for error in [root.unwrap_err(), counts.unwrap_err()] {
+            assert!(error.to_string().ends_with(OUT_OF_ORDER), "{error}");
+        }
+        assert_eq!(contents, 20);
+    }
+
+    #[test]
+    fn a_reading_within_another_has_no_more_steps_than_that_one() {
+        let (_folder, store) = database();
+        let endless = "WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c)
+                       SELECT count(*) FROM c";
+        let read = || store.conn.query_row(endless, [], |row| row.get::<_, i64>(0));
+        let outer = store.within(2_000_000, || {
+            let inner = store.within(1_000_000, read);
+            assert!(inner.is_err());
+            assert!(store.effort.0.load(Ordering::Relaxed) <= 1_000_000, "what it took counts");
+            store.within(u64::MAX, read)
+        });
+        assert!(outer.is_err());
+        assert_eq!(store.effort.0.load(Ordering::Relaxed), u64::MAX);
     }
 }

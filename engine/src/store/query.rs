@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 use super::{
     RunId, RunKey, RunSource, ScoreCursor, ScoreFilter, ScoreId, Store, StoreError,
-    filter::Conditions,
+    effort::Ascending, filter::Conditions,
 };
 use crate::{contract::Severity, digest::Digest};
 
@@ -194,8 +194,10 @@ impl Store {
         let sql = format!("{RECORDS}{} {order}", conditions.sql());
         conditions.values.push(Value::Integer(i64::try_from(limit).unwrap_or(i64::MAX)));
         let (mut records, mut bytes) = (Vec::new(), 0);
+        let mut keys = Ascending::after(after);
         self.each_until(&sql, &conditions, |row| {
             let record = score_record(row)?;
+            keys.note(record.cursor)?;
             bytes += record.bytes();
             records.push(record);
             Ok(bytes <= PAGE_BYTES)

@@ -17,6 +17,7 @@ use rusqlite::{
 
 use super::{
     CaseKey, RunKey, ScorerKey, SessionKey, SessionSpec, Store, StoreError,
+    effort::Ascending,
     tree::{Tree, leaf},
 };
 use crate::digest::Digest;
@@ -48,14 +49,16 @@ const SUMMARIES: &str = "
     FROM summaries JOIN scorers ON scorers.scorer = summaries.scorer
     WHERE scorers.run = ?1 ORDER BY summaries.scorer";
 
-/// A case as [`case_digest`] takes it; its key and its run come first.
+/// A case as [`case_digest`] takes it; its key comes first. One that says that it is of another run is read as
+/// one of that run, whatever its key, and so is none of this one. The `+` keeps SQLite from taking the index on runs,
+/// after which it would have to sort.
 const CASES: &str = "
-    SELECT case_key, run, ordinal, case_id, node_id, iteration, attempt, source_name, source_line, latency_ms,
+    SELECT case_key, ordinal, case_id, node_id, iteration, attempt, source_name, source_line, latency_ms,
         digest, input, output, ground_truth, context, output_schema, trace, usage, metadata, baseline,
         other_json, workspace
-    FROM cases WHERE case_key BETWEEN ?1 AND ?2 ORDER BY case_key";
+    FROM cases WHERE case_key BETWEEN ?1 AND ?2 AND +run = ?3 ORDER BY case_key";
 
-/// How many values a case has there, without these two.
+/// How many values a case has there, without its key.
 pub(super) const CASE_VALUES: usize = 20;
 /// Which of them is the digest of the case's content.
 const CASE_DIGEST: usize = 8;
@@ -219,16 +222,13 @@ impl Store {
         let (mut tree, mut cases, mut failure) = (Tree::default(), 0, None);
         self.bounded(|| {
             let mut query = self.conn.prepare_cached(CASES)?;
-            let mut rows = query.query([first, last])?;
+            let mut rows = query.query(params![first, last, run])?;
+            let mut keys = Ascending::after(None);
             while let Some(row) = rows.next()? {
                 let key: CaseKey = row.get(0)?;
-                let mut of_case = values(row, 2..2 + CASE_VALUES)?;
-                // The key says it too; where the two differ, rows are shown under another run.
-                let digest = match row.get::<_, RunKey>(1)? == run {
-                    true => content_digest(key, row.get(2 + CASE_DIGEST)?),
-                    false => Err(self.of_two_runs(key)),
-                };
-                let digest = match digest {
+                keys.note(key)?;
+                let mut of_case = values(row, 1..1 + CASE_VALUES)?;
+                let digest = match content_digest(key, row.get(1 + CASE_DIGEST)?) {
                     Ok(digest) => digest,
                     Err(error) => {
                         failure = Some(error);
@@ -250,11 +250,6 @@ impl Store {
         Ok((cases, root))
     }
 
-    fn of_two_runs(&self, case: CaseKey) -> StoreError {
-        let what = format!("{case:?} is of one run by its key and of another by its row");
-        StoreError::Corrupt { path: self.path.clone(), what }
-    }
-
     /// The digests of a case's rows: one for each of the run's scorers, then those of rows that are of none.
     fn row_digests(
         &self,
@@ -265,7 +260,9 @@ impl Store {
         let mut digests = vec![None; scorers.len()];
         let mut query = self.conn.prepare_cached(ROWS)?;
         let mut rows = query.query([case])?;
+        let mut keys = Ascending::after(None);
         while let Some(row) = rows.next()? {
+            keys.note(row.get::<_, ScorerKey>(0)?)?;
             let session = sessions.digest(self, row.get(1)?)?;
             let copy_of = [row.get_ref(2 + ROW_VALUES)?, row.get_ref(3 + ROW_VALUES)?];
             let digest = Some(row_digest(values(row, 2..2 + ROW_VALUES)?, session, copy_of));

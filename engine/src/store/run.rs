@@ -6,8 +6,8 @@ use rusqlite::{OptionalExtension, Row, Transaction, TransactionBehavior, named_p
 use serde::{Deserialize, Serialize};
 
 use super::{
-    CaseKey, RunId, RunKey, ScorerKey, SessionKey, SessionSpec, Store, StoreError, component, root,
-    session,
+    CaseKey, RunId, RunKey, ScorerKey, SessionKey, SessionSpec, Store, StoreError, component,
+    effort::Ascending, root, session,
 };
 use crate::{
     contract::{Direction, Scale, Severity},
@@ -235,7 +235,7 @@ impl Store {
     /// Troubles of reading.
     pub fn runs(&self, limit: usize) -> Result<Vec<RunRecord>, StoreError> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        self.bounded(|| {
+        self.brief(|| {
             let mut query =
                 self.conn.prepare_cached("SELECT * FROM runs ORDER BY run DESC LIMIT ?1")?;
             query.query_map([limit], run_record)?.collect()
@@ -255,10 +255,15 @@ impl Store {
     /// # Errors
     /// Troubles of reading.
     pub fn scorers(&self, run: RunKey) -> Result<Vec<ScorerRecord>, StoreError> {
-        self.bounded(|| {
+        self.brief(|| {
             let mut query =
                 self.conn.prepare_cached("SELECT * FROM scorers WHERE run = ?1 ORDER BY scorer")?;
-            query.query_map([run], scorer_record)?.collect()
+            let mut keys = Ascending::after(None);
+            let record = |row: &Row<'_>| {
+                keys.note(row.get::<_, ScorerKey>("scorer")?)?;
+                scorer_record(row)
+            };
+            query.query_map([run], record)?.collect()
         })
     }
 
@@ -268,7 +273,7 @@ impl Store {
     /// [`StoreError::NoSuchRun`]; troubles of reading.
     pub fn scorer_ids(&self, run: Option<&str>) -> Result<Vec<String>, StoreError> {
         let run = run.map(|id| self.run(id).map(|run| run.key)).transpose()?;
-        self.bounded(|| {
+        self.brief(|| {
             let mut query = self.conn.prepare_cached(
                 "SELECT scorer_id FROM scorers WHERE ?1 IS NULL OR run = ?1
                  GROUP BY scorer_id ORDER BY min(scorer)",
@@ -306,7 +311,7 @@ impl Store {
     pub fn newest_wasmtime(&self, run: RunKey) -> Result<Option<String>, StoreError> {
         let sql =
             "SELECT wasmtime_version FROM sessions WHERE run = ?1 ORDER BY session DESC LIMIT 1";
-        self.told(self.conn.query_row(sql, [run], |row| row.get(0)).optional())
+        self.brief(|| self.conn.query_row(sql, [run], |row| row.get(0)).optional())
     }
 
     pub(super) fn state(&self, run: RunKey) -> Result<RunState, StoreError> {
@@ -340,12 +345,12 @@ impl Store {
             let mut query = self.conn.prepare_cached("SELECT * FROM runs WHERE id = ?1")?;
             query.query_row([id], run_record).optional()
         };
-        self.told(read())
+        self.brief(read)
     }
 
     /// Up to five ids that begin with `id`, or that `id` begins with; else the newest.
     fn near_runs(&self, id: &str) -> Result<Vec<String>, StoreError> {
-        self.bounded(|| {
+        self.brief(|| {
             let mut query = self.conn.prepare_cached(
                 "SELECT id FROM runs
                  ORDER BY substr(id, 1, length(?1)) = ?1 OR substr(?1, 1, length(id)) = id DESC,

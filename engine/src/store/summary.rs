@@ -75,7 +75,7 @@ impl Store {
     /// # Errors
     /// Troubles of reading.
     pub fn summaries(&self, run: RunKey) -> Result<Vec<SummaryRecord>, StoreError> {
-        self.bounded(|| {
+        self.brief(|| {
             let mut query = self.conn.prepare_cached(
                 "SELECT scorers.scorer_id, summary_json, error_kind, error_message, fuel,
                      log_json

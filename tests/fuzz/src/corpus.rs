@@ -2,7 +2,7 @@
 
 use std::{fs, panic, path::Path};
 
-use crate::component;
+use crate::{component, database};
 
 /// Calls `target` with every file of its corpus.
 fn replay(name: &str, target: fn(&[u8])) {
@@ -86,4 +86,37 @@ fn work_that_was_done_is_scored_or_refused() {
 #[test]
 fn what_a_guest_hands_over_is_within_the_limits() {
     replay("guest_result", crate::guest_result);
+}
+
+#[test]
+fn a_changed_database_is_read_or_refused_and_never_believed() {
+    replay("database", crate::database);
+}
+
+#[test]
+fn the_first_changes_of_a_database_are_what_their_names_say() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus/database");
+    let said = |name: &str| database::said(&fs::read(folder.join(name)).unwrap());
+    for (name, expected) in [
+        ("unchanged", "8 of 8, root same"),
+        ("trigger", "it has the trigger `t`, which scorebox does not make"),
+        ("changed-view", "the view `scores` is not the one that scorebox makes"),
+        ("generated-column", "the table `cases` is not the one that scorebox makes"),
+        ("no-index", "the index `cases_by_node` is missing"),
+        ("newer", "Newer"),
+        ("cut", "database disk image is malformed"),
+        ("deleted-low-row", "7 of 7, root differs"),
+        ("deleted-case", "6 of 6, root differs"),
+        ("exchanged-scorers", "0 of 8, root differs"),
+        ("changed-score", "7 of 8, root differs"),
+        ("changed-output", "6 of 8, root differs"),
+        ("forged-case", "6 of 8, root differs"),
+        ("forged-case-and-score", "7 of 8, root differs"),
+        ("case-of-another-run", "8 of 8, root differs"),
+        ("low-limits", "4 of 8, root differs"),
+        ("other-pages", "8 of 8, root same"),
+        ("circle-of-scorers", "its rows are not in the order of their keys"),
+    ] {
+        assert_eq!(said(name), expected, "{name}");
+    }
 }

@@ -10,11 +10,19 @@ use wit_parser::Resolve;
 /// # Errors
 /// Where `text` is no module, or does not export what the contract asks for.
 pub(crate) fn component(text: &str) -> Result<Vec<u8>, Box<dyn Error>> {
+    component_of("scorer", text)
+}
+
+/// The component of one of the contract's worlds whose code is the core module `text`.
+///
+/// # Errors
+/// Where `text` is no module, or does not export what the world asks for.
+pub(crate) fn component_of(world: &str, text: &str) -> Result<Vec<u8>, Box<dyn Error>> {
     let mut module = wat::parse_str(text)?;
     let mut resolve = Resolve::default();
     let contract = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../wit/0.1.0");
     let (package, _) = resolve.push_dir(contract)?;
-    let world = resolve.select_world(&[package], Some("scorer"))?;
+    let world = resolve.select_world(&[package], Some(world))?;
     wit_component::embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8)?;
     Ok(ComponentEncoder::default().module(&module)?.encode()?)
 }

@@ -4,6 +4,7 @@
 
 mod case_reader;
 mod component;
+mod database;
 mod guest;
 mod guest_result;
 #[cfg(feature = "libfuzzer")]
@@ -19,6 +20,7 @@ pub use case_reader::case_reader;
 #[cfg(feature = "libfuzzer")]
 pub use component::let_wizer_assert;
 pub use component::{component_load, component_outside};
+pub use database::database;
 pub use guest_result::guest_result;
 #[cfg(feature = "libfuzzer")]
 pub use mutation::change_component;

@@ -235,22 +235,6 @@ fn rows_that_are_added_taken_away_or_exchanged_change_the_root() {
     }
 }
 
-#[test]
-fn a_case_that_is_of_two_runs_is_damage() {
-    let (folder, _) = database();
-    let path = folder.path().join("scores.db");
-    ended(&path, "r");
-    ended(&path, "s");
-    let conn = Connection::open(&path).unwrap();
-    let change = "PRAGMA ignore_check_constraints = 1; UPDATE cases SET run = 2, case_id = 'x'
-                  WHERE case_key = 1 << 40";
-    conn.execute_batch(change).unwrap();
-    let store = Store::open_read_only(&path).unwrap();
-    let run = store.run("r").unwrap().key;
-    let error = store.run_root(run, |_, _| Ok(Digest::of(b""))).unwrap_err();
-    assert!(matches!(error, StoreError::Corrupt { .. }), "{error}");
-}
-
 /// Whoever writes first, the root is the one of what is stored.
 #[test]
 fn two_sessions_of_one_run_end_with_the_root_of_all_rows_and_finished_is_not_taken_back() {

@@ -1,0 +1,265 @@
+//! Databases that somebody changed, and what every command does with them: a small one that the library made, with
+//! the changes that the bytes name.
+//!
+//! - `base`: that database, what an honest reader finds in it, and what made it.
+//! - `changes`: the changes, a line each.
+//! - `scorer.wat`: the scorers of its runs.
+//! - here: what the library may say of a changed one.
+
+mod base;
+mod changes;
+
+use std::{fs, io::Cursor, path::Path, sync::Arc, time::Instant};
+
+use scorebox::{
+    case::{Case, CaseReader, Key, Mapping, Source},
+    contract::Field,
+    run::{
+        Control, OnBadCase, RunError, RunReport, RunRequest, WhichRun, aggregate, load_scorers, run,
+    },
+    store::{CaseContent, RunState, ScoreFilter, ScoreRecord, Status, Store, StoreError},
+    verify::{Finding, Receipt, ReceiptError, Verdict, VerifyRequest, verify, verify_root},
+};
+
+use base::{BaseRun, CASES, Stage, stage};
+
+/// Rows of a page; verify reads as many.
+const PAGE: usize = 64;
+/// Rows that no database of this size can have.
+const MOST_ROWS: usize = 100_000;
+/// After so many seconds no further command is tried: each has its own bound, and their sum is not the question.
+const LONG_ENOUGH: u64 = 10;
+
+/// What a command does with the database at a path.
+type Command = fn(&Stage, &Path) -> Result<(), StoreError>;
+
+/// Changes a database as the bytes say, and has the library read, verify and resume it.
+pub fn database(data: &[u8]) {
+    let stage = stage();
+    let _turn = stage.turn();
+    let path = stage.folder.path().join("scores.db");
+    changes::make(&path, &stage.base, data);
+    let began = Instant::now();
+    let commands: [Command; 4] = [read_all, verify_all, compare_roots, resume_all];
+    for command in commands {
+        let outcome = command(stage, &path);
+        if let Err(error) = outcome {
+            assert!(!error.to_string().is_empty() && !error.hint().is_empty());
+        }
+        if began.elapsed().as_secs() >= LONG_ENOUGH {
+            return;
+        }
+    }
+}
+
+/// What the commands say of a changed database, in a few words: how many scores of the finished run are verified,
+/// and whether it has its root; or why it is not opened.
+#[cfg(test)]
+pub(crate) fn said(data: &[u8]) -> String {
+    let stage = stage();
+    let _turn = stage.turn();
+    let path = stage.folder.path().join("scores.db");
+    changes::make(&path, &stage.base, data);
+    let saying = || -> Result<String, StoreError> {
+        let store = Store::open_read_only(&path)?;
+        let base = &stage.runs[0];
+        let filter = of_run(base.id);
+        let count = rows(&store, &filter)?.len();
+        let mut verified = 0;
+        let request = VerifyRequest { filter, sample: None, seed: 0, jobs: 2, workspaces: None };
+        stage.runtime.block_on(verify(&store, &request, &stage.sandbox, |finding| {
+            let of_a_score = finding.score_id.matches(':').count() == 4;
+            verified += usize::from(of_a_score && finding.verdict == Verdict::Verified);
+            true
+        }))?;
+        let root = verify_root(&store, base.id, base.root, |_| {})?.verdict == Verdict::Verified;
+        Ok(format!("{verified} of {count}, root {}", if root { "same" } else { "differs" }))
+    };
+    saying().unwrap_or_else(|error| match error {
+        StoreError::Strange { what, .. } | StoreError::Corrupt { what, .. } => what,
+        other => format!("{other:?}").split(' ').next().unwrap_or_default().to_owned(),
+    })
+}
+
+/// What `scorebox scores`, `stats` and `verify --receipt` ask for.
+fn read_all(_: &Stage, path: &Path) -> Result<(), StoreError> {
+    let store = opened(path, |path| Store::open_read_only(path))?;
+    for run in store.runs(100)? {
+        let filter = of_run(run.spec.id.as_str());
+        let rows = rows(&store, &filter)?;
+        let _ =
+            (store.score_count(&filter)?, store.case_count(run.key)?, store.row_count(run.key)?);
+        let _ = (store.counts(&filter)?, aggregate(&store, &filter)?, store.summaries(run.key)?);
+        for row in rows.iter().take(PAGE) {
+            match Receipt::of(&store, &row.id) {
+                Ok(receipt) => {
+                    let text = serde_json::to_string(&receipt).unwrap();
+                    let read = Receipt::parse(&text).unwrap();
+                    assert_eq!(serde_json::to_string(&read).unwrap(), text);
+                }
+                Err(ReceiptError::Store(error)) => return Err(error),
+                Err(error) => assert!(!error.to_string().is_empty()),
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What `scorebox verify` says of each run: a score that it calls verified is the honest one.
+fn verify_all(stage: &Stage, path: &Path) -> Result<(), StoreError> {
+    let store = opened(path, |path| Store::open_read_only(path))?;
+    for base in &stage.runs {
+        let filter = of_run(base.id);
+        let rows = rows(&store, &filter)?;
+        let mut findings: Vec<Finding> = Vec::new();
+        let request = VerifyRequest { filter, sample: None, seed: 0, jobs: 2, workspaces: None };
+        let verifying = verify(&store, &request, &stage.sandbox, |finding| {
+            findings.push(finding);
+            findings.len() < MOST_ROWS
+        });
+        stage.runtime.block_on(verifying)?;
+        assert!(findings.len() < MOST_ROWS, "findings without end");
+        for (row, finding) in rows.iter().zip(&findings) {
+            assert_eq!(finding.score_id, row.id.to_string());
+            if let Verdict::NotVerifiable { reason } = &finding.verdict {
+                assert!(!reason.starts_with("computing it broke"), "{reason}");
+            }
+            if finding.verdict == Verdict::Verified {
+                let content = store.case_content(row.cursor.case())?;
+                assert_honest(stage, &store, row, &content)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Ends the process where the scorer that a row names does not say of its case what the row says.
+fn assert_honest(
+    stage: &Stage,
+    store: &Store,
+    row: &ScoreRecord,
+    content: &CaseContent,
+) -> Result<(), StoreError> {
+    let with_truth =
+        stage.scorers.get(&row.scorer_digest).expect("verified, and no scorer of ours");
+    let given =
+        [(Key::Output, Some(&content.output)), (Key::GroundTruth, content.ground_truth.as_ref())];
+    let given = given.into_iter().filter_map(|(key, json)| Some((key, json?)));
+    let case = given.fold(Case::builder(), |builder, (key, json)| builder.json(key, json));
+    let case = case.build().expect("verified, and no case");
+    let truth = case.field(Field::GroundTruth).map(str::len);
+    let bytes = match (with_truth, truth) {
+        (false, _) => Some(case.output().len()),
+        (true, truth) => truth.map(|truth| case.output().len() + 3 * truth),
+    };
+    let honest = bytes.map(|bytes| (bytes % 64) as f64 / 64.0);
+    match row.status {
+        Status::Scored | Status::NotApplicable => {
+            assert_eq!(row.score, honest, "verified, and not the honest score: {row:?}");
+        }
+        // An error is honest only where somebody lowered a limit.
+        _ => {
+            let run = store.run(row.run_id.as_str())?;
+            let scorers = store.scorers(run.key)?;
+            let scorer = scorers.iter().find(|scorer| scorer.spec.scorer_id == row.scorer_id);
+            let limits = scorer.map(|scorer| scorer.spec.limits_json.as_str());
+            let large = content.output.len() + content.ground_truth.as_ref().map_or(0, String::len);
+            assert!(limits != Some(&stage.limits) || large > 16 << 10, "an honest score: {row:?}");
+        }
+    }
+    Ok(())
+}
+
+/// What `scorebox verify --root` says: a run that has its root reads to the last word as it did.
+fn compare_roots(stage: &Stage, path: &Path) -> Result<(), StoreError> {
+    let store = opened(path, |path| Store::open_read_only(path))?;
+    for base in &stage.runs {
+        let finding = verify_root(&store, base.id, base.root, |_| {})?;
+        if finding.verdict == Verdict::Verified {
+            let found = BaseRun::read(&store, base.id)?;
+            assert_eq!(found.rows, base.rows, "the same root, and other rows");
+            assert_eq!(found.said, base.said, "the same root, and another run");
+        }
+    }
+    Ok(())
+}
+
+/// What `scorebox run --resume` leaves: a run that it calls finished has each score once.
+fn resume_all(stage: &Stage, path: &Path) -> Result<(), StoreError> {
+    let lines: Vec<&str> = CASES.lines().collect();
+    for (id, cases) in
+        [("cut", 1), ("cut", lines.len()), ("done", lines.len() - 1), ("done", lines.len())]
+    {
+        let report = match resumed(stage, path, id, &lines[..cases]) {
+            Ok(report) => report,
+            Err(RunError::Store(error)) => return Err(error),
+            Err(RunError::Broken(what)) => panic!("{what}"),
+            Err(error) => {
+                assert!(!error.to_string().is_empty());
+                continue;
+            }
+        };
+        if report.stopped.is_none() {
+            let store = Store::open_read_only(path)?;
+            let run = store.run(id)?;
+            let expected = cases * stage.scorers.len();
+            assert_eq!(run.state, RunState::Finished);
+            assert_eq!(store.row_count(run.key)?, expected as u64, "finished");
+            assert_eq!(store.case_count(run.key)?, cases as u64, "finished");
+            assert_eq!(rows(&store, &of_run(id))?.len(), expected, "finished, and not to be read");
+        }
+    }
+    Ok(())
+}
+
+fn resumed(stage: &Stage, path: &Path, id: &str, lines: &[&str]) -> Result<RunReport, RunError> {
+    // Whether it is refused is known before scorers are loaded.
+    drop(opened(path, |path| Store::open(path))?);
+    stage.runtime.block_on(async {
+        let request = RunRequest {
+            database: path.to_owned(),
+            which: WhichRun::Resume(id.parse()?),
+            suite: stage.suite.clone(),
+            scorers: load_scorers(&stage.suite, &stage.registry, &stage.sandbox).await?,
+            cases: cases(&lines.join("\n")),
+            jobs: 2,
+            on_bad_case: OnBadCase::Stop,
+            reuse: false,
+            workspaces: None,
+        };
+        run(request, Arc::new(Control::default())).await
+    })
+}
+
+/// Opens the file; one that is refused keeps its bytes.
+fn opened(path: &Path, open: fn(&Path) -> Result<Store, StoreError>) -> Result<Store, StoreError> {
+    let before = fs::read(path).unwrap();
+    let has_log = changes::beside(path).iter().any(|log| log.exists());
+    let opened = open(path);
+    if opened.is_err() && !has_log {
+        assert!(fs::read(path).unwrap() == before, "refused, and changed: {opened:?}");
+    }
+    opened
+}
+
+fn of_run(id: &str) -> ScoreFilter {
+    ScoreFilter { run: Some(id.to_owned()), ..ScoreFilter::default() }
+}
+
+/// All rows that a filter names, page by page.
+fn rows(store: &Store, filter: &ScoreFilter) -> Result<Vec<ScoreRecord>, StoreError> {
+    let mut rows: Vec<ScoreRecord> = Vec::new();
+    loop {
+        let page = store.scores(filter, rows.last().map(|row| row.cursor), PAGE)?;
+        if page.is_empty() {
+            return Ok(rows);
+        }
+        rows.extend(page);
+        assert!(rows.len() < MOST_ROWS, "rows without end");
+    }
+}
+
+fn cases(lines: &str) -> CaseReader {
+    let source = Source::reader("cases.jsonl", Box::new(Cursor::new(lines.to_owned())));
+    CaseReader::open(vec![source], Mapping::NONE).unwrap()
+}
