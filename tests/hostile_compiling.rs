@@ -172,7 +172,7 @@ async fn all_compiling_of_one_scorer_is_of_one_limit() {
     let line = r#"printf '\377\377\377\377\377\377\377\377'; scorebox "$@" | tail -c +9"#;
     let sandbox = compiling_by_shell(line, &CompileLimits::default());
     let loaded = try_load(&sandbox, &scorer(), &json!({}), &Limits::default()).await;
-    assert_snapshot!(refusal(loaded), @"invalid-component: compiling the scorer took more than 60000 ms of processor time");
+    assert_snapshot!(refusal(loaded), @"invalid-component: compiling the scorer took more than 120000 ms of processor time");
 }
 
 #[tokio::test]

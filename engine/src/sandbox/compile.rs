@@ -55,7 +55,7 @@ pub struct CompileLimits {
 
 impl Default for CompileLimits {
     fn default() -> CompileLimits {
-        CompileLimits { timeout: Duration::from_secs(60), memory_bytes: 2 << 30 }
+        CompileLimits { timeout: Duration::from_secs(120), memory_bytes: 2 << 30 }
     }
 }
 

@@ -173,17 +173,17 @@ impl Store {
         mut content_digest: impl FnMut(&Store, CaseKey) -> Result<Digest, StoreError>,
     ) -> Result<Digest, StoreError> {
         self.snapshot(|store| {
-            let (cases, tree) = store.cases_root(run, |key, _| content_digest(store, key))?;
-            store.root_over(run, cases, tree)
+            let tree = store.cases_root(run, |key, _| content_digest(store, key))?;
+            store.root_over(run, store.row_count(run)?, tree)
         })
     }
 
-    /// The root of a run over a tree of its cases.
+    /// The root of a run with so many score rows, over the number of its cases and the tree of them.
     pub(super) fn root_over(
         &self,
         run: RunKey,
-        cases: u64,
-        tree: Digest,
+        rows: u64,
+        (cases, tree): (u64, Digest),
     ) -> Result<Digest, StoreError> {
         let mut written = Values::default();
         written.text(NAME);
@@ -201,7 +201,7 @@ impl Store {
                 Ok(())
             })?;
         }
-        for number in [self.row_count(run)?, cases] {
+        for number in [rows, cases] {
             written.add(ValueRef::Integer(super::column::integer(number)));
         }
         written.bytes(4, tree.as_bytes());

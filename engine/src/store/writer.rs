@@ -261,19 +261,20 @@ impl RunWriter {
         ended_at_ms: i64,
     ) -> Result<Digest, StoreError> {
         self.begin()?;
-        self.must_have_all_rows()?;
         let run = self.run.key;
+        let rows = self.store.row_count(run)?;
+        self.must_be_all_rows(rows)?;
         // Another session may have finished the run meanwhile; that is not taken back.
         let (state, reason) = match self.store.state(run)? {
             RunState::Finished => (RunState::Finished, None),
             _ => (state, reason),
         };
         self.store.set_state(run, state, reason, Some(ended_at_ms))?;
-        let (cases, tree) = match self.grown()? {
+        let tree = match self.grown(rows)? {
             Some(grown) => grown,
             None => self.store.cases_root(run, |_, stored| Ok(stored))?,
         };
-        let root = self.store.root_over(run, cases, tree)?;
+        let root = self.store.root_over(run, rows, tree)?;
         self.store.put_root(run, root)?;
         self.commit()?;
         Ok(root)
@@ -281,20 +282,17 @@ impl RunWriter {
 
     /// The tree that grew with this session's rows, where it is of all that is stored: another session may have
     /// written too.
-    fn grown(&mut self) -> Result<Option<(u64, Digest)>, StoreError> {
+    fn grown(&mut self, rows: u64) -> Result<Option<(u64, Digest)>, StoreError> {
         let Some((cases, Some(tree))) = self.tree.take().map(GrowingTree::finish) else {
             return Ok(None);
         };
-        let run = self.run.key;
-        let all =
-            self.store.case_count(run)? == cases && self.store.row_count(run)? == self.rows_written;
+        let all = rows == self.rows_written && self.store.case_count(self.run.key)? == cases;
         Ok(all.then_some((cases, tree)))
     }
 
     /// More rows than there should be are another session's.
-    fn must_have_all_rows(&self) -> Result<(), StoreError> {
+    fn must_be_all_rows(&self, stored: u64) -> Result<(), StoreError> {
         let expected = self.rows_before + self.rows_written;
-        let stored = self.store.row_count(self.run.key)?;
         match stored < expected {
             true => Err(StoreError::RowsLost { path: self.store.path.clone(), stored, expected }),
             false => Ok(()),

@@ -29,7 +29,7 @@ pub struct Global {
     memory_budget: u64,
 
     /// The most processor time that all compiling for one scorer may take
-    #[arg(long, global = true, value_name = "TIME", value_parser = parse_duration, default_value = "60s")]
+    #[arg(long, global = true, value_name = "TIME", value_parser = parse_duration, default_value = "120s")]
     compile_timeout: Duration,
 
     /// The most memory that compiling for one scorer may take
