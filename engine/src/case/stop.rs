@@ -75,9 +75,9 @@ impl Read for Waiting {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             self.stop.check()?;
-            let ready = is_ready(&self.file)?;
             // Before the first byte, nothing to read is no end: there is no writer yet.
-            if !ready && !(self.reads_come_back && self.begun) {
+            let may_read = is_ready(&self.file)? || (self.reads_come_back && self.begun);
+            if !may_read {
                 continue;
             }
             match self.file.read(buffer) {
