@@ -10,7 +10,7 @@ use scorebox::{
 };
 
 fn galleries() -> [PathBuf; 3] {
-    let workspace = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
+    let workspace = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
     ["guest-scorers", "tests/guests", "tests/hostile"].map(|gallery| workspace.join(gallery))
 }
 

@@ -501,7 +501,7 @@ fn a_pipe_is_read_wherever_a_file_is() {
     folder.write("suite.toml", "[scorers.contains]\nconfig = { value = \"Paris\" }\n");
     folder.sh("mkfifo pipe pipe.toml pipe.wasm").exits_with(0);
     let component =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../guest-scorers/dist/contains.wasm");
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../guest-scorers/dist/contains.wasm");
     let config = r#"'{"value": "Paris"}'"#;
     for command in [
         format!("cat case.json | scorebox score contains --config {config} --case /dev/stdin"),

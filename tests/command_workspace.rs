@@ -9,7 +9,7 @@ use crate::fixture::Folder;
 /// A folder with the files of two tasks in `work`, cases that name them, and a scorer that reads.
 fn with_files() -> Folder {
     let folder = Folder::new();
-    let guests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/guests/dist");
+    let guests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/guests/dist");
     fs::copy(guests.join("reader.wasm"), folder.path("reader.wasm")).unwrap();
     folder.sh("mkdir -p work/one/src work/one/.git work/two secret && echo x > secret/key");
     folder.sh("echo 'fn main() {}' > work/one/src/main.rs && echo hello > work/one/README");

@@ -26,7 +26,7 @@ pub struct Output {
 impl Folder {
     pub fn new() -> Folder {
         let folder = tempfile::tempdir().unwrap();
-        let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         for (from, to) in [
             ("examples/gsm8k/answers.jsonl", "answers.jsonl"),
             ("examples/gsm8k/suite.toml", "suite.toml"),

@@ -78,7 +78,7 @@ fn every_choice_that_may_be_left_to_the_scorer_says_its_default() {
 fn the_page_about_the_scorers_is_what_they_say_of_themselves() {
     let folder = Folder::new();
     let page = folder.sh("scorebox scorers --format markdown").exits_with(0).stdout;
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/scorers.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/scorers.md");
     let written = fs::read_to_string(path).unwrap();
     assert!(page == written, "write it anew: scorebox scorers --format markdown > docs/scorers.md");
 }

@@ -33,7 +33,7 @@ const ORDER_BYTES: usize = 45;
 
 /// The component of an attacker.
 pub fn attacker(name: &str) -> Vec<u8> {
-    let tests = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../tests");
+    let tests = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests");
     fs::read(tests.join("hostile/dist").join(format!("{name}.wasm"))).unwrap()
 }
 

@@ -28,7 +28,7 @@ struct Attack {
 impl Arena {
     /// With the attacker of `tests/hostile/LANGUAGE`.
     pub fn new(language: &str) -> Arena {
-        let tests = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../tests");
+        let tests = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests");
         let component = fs::read(tests.join("hostile").join(language).join("attacker.wasm"));
         let component = component.unwrap();
         let folder = Folder::new();

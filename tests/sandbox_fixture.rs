@@ -39,7 +39,7 @@ pub fn builtin(name: &str) -> Vec<u8> {
 
 /// Where the component of a test guest is.
 pub fn guest_path(name: &str) -> PathBuf {
-    let tests = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../tests");
+    let tests = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests");
     tests.join("guests/dist").join(format!("{name}.wasm"))
 }
 

@@ -34,7 +34,8 @@ struct Table {
 
 /// All of them, in the order of the file.
 pub fn all() -> Vec<Difference> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/conformance/differences.toml");
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/conformance/differences.toml");
     toml::from_str::<Table>(&fs::read_to_string(path).unwrap()).unwrap().difference
 }
 

@@ -38,7 +38,7 @@ const DIFFERENCES: &str = "
 /// Ends the test unless the page is what it would be if written now.
 pub fn is_current() {
     let page = page();
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/conformance.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/conformance.md");
     if fs::read_to_string(path).is_ok_and(|written| written == page) {
         return;
     }

@@ -70,7 +70,7 @@ impl Vector {
 
 /// The path of a file of `data/`.
 fn path(file: &str) -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../tests/conformance/data").join(file)
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/conformance/data").join(file)
 }
 
 /// The rows of a file, in order.

@@ -1,7 +1,7 @@
 //! The page docs/scorers.md: every built-in scorer in full, from what the components say of themselves.
 //! Scores nothing.
 
-use scorebox::report::{self, Choice};
+use crate::report::{self, Choice};
 
 use super::Entry;
 use crate::output::Out;

@@ -30,7 +30,7 @@ fn runtime() -> Runtime {
 
 /// A real answer: the first of the GSM8K example.
 fn answer() -> Case {
-    let lines = include_str!("../../examples/gsm8k/answers.jsonl");
+    let lines = include_str!("../../../examples/gsm8k/answers.jsonl");
     Case::from_json(lines.lines().next().unwrap()).unwrap()
 }
 

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use scorebox::{
-    report::{self, Align, Table},
     sandbox::ErrorKind,
     store::{ScoreFilter, ScoreRecord, Status, Store},
 };
@@ -11,6 +10,7 @@ use scorebox::{
 use crate::{
     failure::{Exit, Failure},
     output::{self, Format, Out},
+    report::{self, Align, Table},
     stored::{Database, must_be_there},
     words,
 };

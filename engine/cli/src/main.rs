@@ -6,6 +6,7 @@
 //! - `input`: text that a user names, a file or standard input.
 //! - `stored`: what several commands let a user say about stored scores.
 //! - `setup`: the sandbox and its cache folder, from global options and the environment.
+//! - `report`: from data to text, safe for a terminal; pure functions.
 //! - `output`: data to standard output, in the format that was asked for.
 //! - `words`: words to standard error: errors, hints, warnings.
 //! - `failure`: why a command ends, and its exit code.
@@ -14,6 +15,7 @@ mod command;
 mod failure;
 mod input;
 mod output;
+mod report;
 mod scorer_arguments;
 mod setup;
 mod stored;

@@ -1,7 +1,7 @@
 //! The characters that a terminal acts on instead of showing them. Changes no text.
 
-/// Control characters, and the marks of bidirectional text (Unicode TR 9).
-pub(crate) fn acts(character: char) -> bool {
+/// Whether a terminal acts on it: control characters, and the marks of bidirectional text (Unicode TR 9).
+pub fn acts(character: char) -> bool {
     character.is_control()
         || matches!(
             character,

@@ -7,7 +7,7 @@ use std::{
 };
 
 fn main() {
-    let workspace = Path::new(&variable("CARGO_MANIFEST_DIR")).join("..");
+    let workspace = Path::new(&variable("CARGO_MANIFEST_DIR")).join("../..");
     println!(
         "cargo::rustc-env=SCOREBOX_WASMTIME_VERSION={}",
         wasmtime_version(&read(&workspace.join("Cargo.lock")))

@@ -6,7 +6,6 @@ use scorebox::{
     case::{Case, Key},
     contract::ScorerInput,
     input_file::MOST_CASE_BYTES,
-    report::{self, Align, Table},
     sandbox::{ErrorKind, Outcome},
     workspace::{Workspace, WorkspaceFolder},
 };
@@ -17,6 +16,7 @@ use crate::{
     failure::{Exit, Failure},
     input,
     output::{self, Format},
+    report::{self, Align, Table},
     scorer_arguments::{ScorerArguments, read_if_file},
     setup::{self, Global},
     words,

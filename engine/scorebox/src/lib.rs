@@ -25,9 +25,9 @@
 //! - [`store`]: runs, cases and scores in SQLite.
 //! - [`verify`]: scores computed again from what is stored, and receipts.
 //! - [`stats`]: what many scores say together; pure functions.
-//! - [`report`]: from data to text; pure functions.
 //! - [`build`]: from a Rust crate to a component.
 //! - [`input_file`]: files that a user names, read within a bound.
+//! - [`terminal`]: the characters that a terminal acts on instead of showing them.
 //! - [`digest`]: the SHA-256 that names components, configurations and cases.
 
 pub mod build;
@@ -36,13 +36,12 @@ pub mod contract;
 pub mod digest;
 pub mod input_file;
 pub mod registry;
-pub mod report;
 pub mod run;
 pub mod sandbox;
 pub mod stats;
 pub mod store;
 mod suggest;
 pub mod suite;
-mod terminal;
+pub mod terminal;
 pub mod verify;
 pub mod workspace;

@@ -15,7 +15,7 @@ use std::{
 };
 
 const SCOREBOX: &str = env!("CARGO_BIN_EXE_scorebox");
-const ANSWERS: &str = include_str!("../../examples/gsm8k/answers.jsonl");
+const ANSWERS: &str = include_str!("../../../examples/gsm8k/answers.jsonl");
 const SIZES: [usize; 2] = [30_000, 300_000];
 const STARTS: usize = 50;
 

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use crate::terminal::acts;
+use scorebox::terminal::acts;
 
 /// The text with everything that a terminal would act on made visible (`\u{1b}`); line breaks and
 /// tabs stay.

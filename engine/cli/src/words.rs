@@ -5,9 +5,10 @@ use std::{collections::BTreeSet, io::Write as _, process::ExitCode};
 
 use anstyle::{AnsiColor, Style};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use scorebox::{report::printable, sandbox::ErrorKind};
+use scorebox::sandbox::ErrorKind;
 
 use crate::failure::{Exit, Failure};
+use crate::report::printable;
 
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();

@@ -11,7 +11,7 @@ use super::types::{
 mod generated {
     #![allow(missing_docs, clippy::pedantic)]
     wasmtime::component::bindgen!({
-        path: "../wit/0.1.0",
+        path: "../../wit/0.1.0",
         world: "workspace-scorer",
         exports: { default: async },
         ownership: Borrowing { duplicate_if_necessary: true },

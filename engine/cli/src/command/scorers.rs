@@ -7,7 +7,6 @@ use scorebox::{
     contract::{Example, Fields},
     digest::Digest,
     registry::{Registry, ScorerSource},
-    report::{self, Align, ConfigKey, Table, config_keys},
     sandbox::{Anatomy, Grants, Limits, Outcome, Sandbox, ScorerConfig},
 };
 use serde::Serialize;
@@ -17,6 +16,7 @@ use super::{inspect::reads, score::Answer};
 use crate::{
     failure::{Exit, Failure},
     output::{self, Out},
+    report::{self, Align, ConfigKey, Table, config_keys},
     setup::{self, Global},
     words,
 };

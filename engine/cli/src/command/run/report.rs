@@ -10,7 +10,6 @@ use std::{
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use scorebox::{
     digest::Digest,
-    report::{self, Align, Table},
     run::{Aggregate, Control, Progress, RunReport, aggregate},
     sandbox::ErrorKind,
     store::{RunRecord, ScoreFilter, Store, SummaryRecord},
@@ -22,6 +21,7 @@ use super::{super::inspect::pretty, REDRAW, shell_word};
 use crate::{
     failure::Failure,
     output::{self, Format},
+    report::{self, Align, Table},
     stored::DEFAULT_DATABASE,
     words,
 };

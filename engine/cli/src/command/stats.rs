@@ -1,7 +1,6 @@
 //! `scorebox stats`: count, mean, min, max, p50 and standard deviation by scorer.
 
 use scorebox::{
-    report::{self, Align, Table},
     run::{Aggregate, aggregate},
     store::ScoreFilter,
 };
@@ -9,6 +8,7 @@ use scorebox::{
 use crate::{
     failure::{Exit, Failure},
     output::{self, Format},
+    report::{self, Align, Table},
     stored::{Database, must_be_there},
     words,
 };

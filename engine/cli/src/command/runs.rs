@@ -2,15 +2,13 @@
 
 use std::time::Duration;
 
-use scorebox::{
-    report::{self, Align, Table},
-    store::{RunState, Store},
-};
+use scorebox::store::{RunState, Store};
 use serde::Serialize;
 
 use crate::{
     failure::{Exit, Failure},
     output::{self, Format},
+    report::{self, Align, Table},
     stored::{self, Database},
     words,
 };
