@@ -8,12 +8,12 @@ use std::{
 use scorebox::{
     build::{BuiltComponent, CargoOutput, Toolchain, build_guest, gallery},
     contract::ScorerInfo,
-    report,
     sandbox::{Grant, Grants, Limits, Sandbox},
 };
 
 use crate::{
     failure::{Exit, Failure},
+    report,
     setup::{self, Global},
     words,
 };

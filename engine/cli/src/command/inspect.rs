@@ -4,7 +4,6 @@ use scorebox::{
     contract::{Fields, ScorerInfo, ScorerInput},
     digest::Digest,
     registry::ScorerSource,
-    report,
     sandbox::{Anatomy, LoadedScorer, Outcome, Start},
 };
 use serde::Serialize;
@@ -14,6 +13,7 @@ use super::score::CaseArguments;
 use crate::{
     failure::{Exit, Failure},
     output::{self, Out},
+    report,
     scorer_arguments::ScorerArguments,
     setup::{self, Global},
 };

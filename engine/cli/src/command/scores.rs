@@ -201,7 +201,7 @@ fn write_array(out: &mut Out<'_>, rows: Rows<'_>) -> Result<(), Trouble> {
         out.write_all(if first { b"\n" } else { b",\n" })?;
         first = false;
         let json = serde_json::to_string(&record).map_err(std::io::Error::from)?;
-        Ok(out.write_all(report::printable_json_line(&json).as_bytes())?)
+        Ok(out.write_all(scorebox::terminal::printable_json_line(&json).as_bytes())?)
     })?;
     Ok(out.write_all(if first { b"]\n" } else { b"\n]\n" })?)
 }

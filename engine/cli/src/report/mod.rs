@@ -16,4 +16,4 @@ pub use config_keys::{Choice, ConfigKey, config_keys};
 pub use number::{bytes, count, counted, duration, fuel, score};
 pub use sparkline::sparkline;
 pub use table::{Align, Table};
-pub use text::{one_line, printable, printable_json, printable_json_line};
+pub use text::{one_line, printable};

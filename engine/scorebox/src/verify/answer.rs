@@ -6,9 +6,9 @@ use serde_json::value::RawValue;
 
 use crate::{
     contract::LogLine,
-    report::printable_json,
     sandbox::{ErrorKind, Outcome, Summary, cut},
     store::{ScoreRecord, Status, SummaryRecord},
+    terminal::printable_json,
 };
 
 /// Bytes of each side of a difference that are told.
