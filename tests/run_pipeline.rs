@@ -103,7 +103,6 @@ impl Attempt {
             jobs: self.jobs,
             on_bad_case: self.on_bad_case,
             reuse: false,
-            workspaces: None,
         };
         let ended = tokio::time::timeout(Duration::from_secs(120), run(request, self.control));
         ended.await.expect("the run hangs")

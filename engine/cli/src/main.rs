@@ -3,6 +3,7 @@
 //!
 //! - `command`: one file per command.
 //! - `scorer_arguments`: what several commands let a user say about a scorer.
+//! - `capabilities`: what several commands let a user name for scorers to look at.
 //! - `input`: text that a user names, a file or standard input.
 //! - `stored`: what several commands let a user say about stored scores.
 //! - `setup`: the sandbox and its cache folder, from global options and the environment.
@@ -11,6 +12,7 @@
 //! - `words`: words to standard error: errors, hints, warnings.
 //! - `failure`: why a command ends, and its exit code.
 
+mod capabilities;
 mod command;
 mod failure;
 mod input;

@@ -6,7 +6,8 @@ use std::{io::IsTerminal as _, path::PathBuf, time::Duration};
 use etcetera::BaseStrategy as _;
 use scorebox::{
     sandbox::{
-        CacheOptions, CompileLimits, Compiler, DEFAULT_CACHE_BYTES, Sandbox, SandboxOptions,
+        CacheOptions, Capabilities, CompileLimits, Compiler, DEFAULT_CACHE_BYTES, Sandbox,
+        SandboxOptions,
     },
     suite::{parse_bytes, parse_duration},
 };
@@ -39,16 +40,25 @@ pub struct Global {
 
 impl Global {
     /// A sandbox with `slots` places, and a warning for all that does not work as it should.
-    pub fn sandbox(&self, slots: u32) -> Result<Sandbox, Failure> {
-        self.sandbox_with(slots, self.cache())
+    pub fn sandbox(&self, slots: u32, capabilities: Capabilities) -> Result<Sandbox, Failure> {
+        self.sandbox_with(slots, capabilities, self.cache())
     }
 
     /// A sandbox that takes no compiled code from disk: whatever runs in it was compiled for it.
-    pub fn distrustful_sandbox(&self, slots: u32) -> Result<Sandbox, Failure> {
-        self.sandbox_with(slots, None)
+    pub fn distrustful_sandbox(
+        &self,
+        slots: u32,
+        capabilities: Capabilities,
+    ) -> Result<Sandbox, Failure> {
+        self.sandbox_with(slots, capabilities, None)
     }
 
-    fn sandbox_with(&self, slots: u32, cache: Option<CacheOptions>) -> Result<Sandbox, Failure> {
+    fn sandbox_with(
+        &self,
+        slots: u32,
+        capabilities: Capabilities,
+        cache: Option<CacheOptions>,
+    ) -> Result<Sandbox, Failure> {
         let program = std::env::current_exe()
             .map_err(|error| Failure::new(format!("cannot find this program's file: {error}")))?;
         let sandbox = Sandbox::new(&SandboxOptions {
@@ -63,6 +73,7 @@ impl Global {
                 timeout: self.compile_timeout,
                 memory_bytes: self.compile_memory,
             },
+            capabilities,
         })?;
         sandbox.warnings().iter().for_each(|warning| words::warn(warning));
         Ok(sandbox)

@@ -8,7 +8,7 @@ use std::{
 use scorebox::{
     build::{BuiltComponent, CargoOutput, Toolchain, build_guest, gallery},
     contract::ScorerInfo,
-    sandbox::{Grant, Grants, Limits, Sandbox},
+    sandbox::{Capabilities, Grant, Grants, Limits, Sandbox},
 };
 
 use crate::{
@@ -94,7 +94,7 @@ impl Build {
         match self.check {
             true => check(gallery, toolchain, &built),
             false => {
-                let sandbox = global.sandbox(1)?;
+                let sandbox = global.sandbox(1, Capabilities::none())?;
                 let described = setup::finish(setup::small_runtime()?, describe(built, &sandbox))?;
                 gallery::install(gallery, toolchain, described)?;
                 Ok(Exit::Done)

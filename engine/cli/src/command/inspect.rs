@@ -39,10 +39,10 @@ impl Inspect {
         let source = self.scorer.source()?;
         let anatomy = Anatomy::read(&source.bytes)?;
         let case = self.case.case()?;
-        let sandbox = global.sandbox(1)?;
+        let sandbox = global.sandbox(1, self.case.capabilities()?)?;
         let (loaded, info, cost) = setup::finish(setup::small_runtime()?, async {
-            let files = match &case {
-                Some(case) => self.case.files(case, self.scorer.timeout()?).await?,
+            let folder = match &case {
+                Some(case) => self.case.task_folder(case, &sandbox, self.scorer.timeout()?).await?,
                 None => None,
             };
             Ok::<_, Failure>(match self.scorer.load(&sandbox, &source.bytes).await {
@@ -50,7 +50,7 @@ impl Inspect {
                     let cost = match &case {
                         Some(case) => {
                             let input = case.scorer_input(scorer.info().reads);
-                            let input = ScorerInput { workspace: files.as_ref(), ..input };
+                            let input = ScorerInput { workspace: folder.as_ref(), ..input };
                             Some(scorer.score(input).await)
                         }
                         None => None,

@@ -21,11 +21,11 @@ use scorebox::{
     sandbox::{Grant, Sandbox},
     store::RunId,
     suite::{ScorerId, Suite, SuiteScorer},
-    workspace::WorkspaceFolder,
 };
 
 use self::signals::Signalled;
 use crate::{
+    capabilities::capabilities,
     failure::{Exit, Failure},
     output::Format,
     scorer_arguments::{LimitArguments, parse_config, split_named},
@@ -123,7 +123,9 @@ impl Run {
         let cases =
             CaseReader::open(case_files.iter().map(|path| source(path)).collect(), mapping)?;
         let jobs = self.jobs.map_or_else(cores, usize::from);
-        let sandbox = global.sandbox(slots(jobs, suite.scorers.len()))?;
+        let slots = slots(jobs, suite.scorers.len());
+        let capabilities = capabilities(self.workspace.as_deref(), &self.workspace_exclude)?;
+        let sandbox = global.sandbox(slots, capabilities)?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(jobs.min(cores()))
             .enable_all()
@@ -147,9 +149,7 @@ impl Run {
     ) -> Result<Result<RunReport, RunError>, Failure> {
         let registry = Registry::with_builtins();
         let scorers = setup::loaded(load_scorers(&suite, &registry, sandbox)).await?;
-        let open = |folder| WorkspaceFolder::open(folder)?.without(&self.workspace_exclude);
-        let workspaces = self.workspace.as_deref().map(open).transpose()?;
-        must_have_files(&scorers, workspaces.as_ref())?;
+        must_have_files(&scorers)?;
         let which = match &self.resume {
             Some(id) => WhichRun::Resume(id.clone()),
             None => WhichRun::New(self.run_id.clone().map_or_else(new_run_id, Ok)?),
@@ -166,7 +166,6 @@ impl Run {
                 OnBadCaseArgument::Skip => OnBadCase::Skip,
             },
             reuse: self.reuse,
-            workspaces,
         };
         let control = Arc::new(Control::default());
         let listening = signalled.stop(Arc::clone(&control));
@@ -290,17 +289,16 @@ impl Run {
 }
 
 /// Refuses scorers that look at files where it is not said where these are.
-fn must_have_files(
-    scorers: &[ReadyScorer],
-    folder: Option<&WorkspaceFolder>,
-) -> Result<(), Failure> {
-    match scorers.iter().find(|ready| ready.scorer.reads_workspace()) {
-        Some(ready) if folder.is_none() => Err(Failure::new(format!(
+fn must_have_files(scorers: &[ReadyScorer]) -> Result<(), Failure> {
+    let lacks_files =
+        |ready: &&ReadyScorer| ready.scorer.lacks().any(|grant| grant == Grant::Workspace);
+    match scorers.iter().find(lacks_files) {
+        Some(ready) => Err(Failure::new(format!(
             "scorer `{}` looks at the files of a case, and no folder is named",
             ready.id
         ))
         .hint("say where the folders are that cases name in `workspace`: --workspace FOLDER")),
-        _ => Ok(()),
+        None => Ok(()),
     }
 }
 

@@ -6,13 +6,14 @@ use scorebox::{
     case::{Case, Key},
     contract::ScorerInput,
     input_file::MOST_CASE_BYTES,
-    sandbox::{ErrorKind, Outcome},
-    workspace::{Workspace, WorkspaceFolder},
+    sandbox::{Capabilities, ErrorKind, Outcome, Sandbox},
+    workspace::TaskFolder,
 };
 use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::{
+    capabilities::capabilities,
     failure::{Exit, Failure},
     input,
     output::{self, Format},
@@ -141,11 +142,22 @@ impl CaseArguments {
         any.then(|| builder.build().map_err(Failure::from)).transpose()
     }
 
-    /// The files of the case, where a folder is named; reading them may take so long.
-    pub async fn files(&self, case: &Case, time: Duration) -> Result<Option<Workspace>, Failure> {
-        let Some(folder) = &self.workspace else { return Ok(None) };
-        let folder = WorkspaceFolder::open(folder)?.without(&self.workspace_exclude)?;
-        Ok(Some(folder.read(case.workspace().unwrap_or("."), time).await?))
+    /// What scorers may be shown where they are granted it.
+    pub fn capabilities(&self) -> Result<Capabilities, Failure> {
+        capabilities(self.workspace.as_deref(), &self.workspace_exclude)
+    }
+
+    /// The case's folder, with its files already read, where the sandbox has these; reading may take so long.
+    pub async fn task_folder(
+        &self,
+        case: &Case,
+        sandbox: &Sandbox,
+        time: Duration,
+    ) -> Result<Option<TaskFolder>, Failure> {
+        let Some(folder) = sandbox.capabilities().workspace() else { return Ok(None) };
+        let task = case.task_folder().unwrap_or_else(|| TaskFolder::new("."));
+        task.files(folder, time).await?;
+        Ok(Some(task))
     }
 }
 
@@ -164,12 +176,13 @@ impl Score {
                 .hint("give the output with --output, or a whole case with --case")
         })?;
         let source = self.scorer.source()?;
-        let sandbox = global.sandbox(1)?;
+        let sandbox = global.sandbox(1, self.case.capabilities()?)?;
         let outcome = setup::finish(setup::small_runtime()?, async {
-            let files = self.case.files(&case, self.scorer.timeout()?).await?;
+            let time = self.scorer.timeout()?;
+            let folder = self.case.task_folder(&case, &sandbox, time).await?;
             let scorer = self.scorer.load(&sandbox, &source.bytes).await?;
             let input = case.scorer_input(scorer.info().reads);
-            let input = ScorerInput { workspace: files.as_ref(), ..input };
+            let input = ScorerInput { workspace: folder.as_ref(), ..input };
             Ok::<_, Failure>(scorer.score(input).await)
         })?;
         let answer = Answer::of(&self.scorer.scorer, &outcome);

@@ -7,7 +7,7 @@ use scorebox::{
     contract::{Example, Fields},
     digest::Digest,
     registry::{Registry, ScorerSource},
-    sandbox::{Anatomy, Grants, Limits, Outcome, Sandbox, ScorerConfig},
+    sandbox::{Anatomy, Capabilities, Grants, Limits, Outcome, Sandbox, ScorerConfig},
 };
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -73,7 +73,7 @@ impl Scorers {
     pub fn run(&self, global: &Global) -> Result<Exit, Failure> {
         let registry = Registry::with_builtins();
         let runtime = setup::small_runtime()?;
-        let sandbox = global.sandbox(1)?;
+        let sandbox = global.sandbox(1, Capabilities::none())?;
         if self.example {
             let name = self.name.as_deref().unwrap_or_default();
             return runtime.block_on(score_example(name, registry.get(name)?, &sandbox));

@@ -15,12 +15,12 @@ use scorebox::{
     sandbox::Sandbox,
     store::{ScoreFilter, ScoreId, Store},
     verify::{Finding, Receipt, Unproved, Verdict, VerifyRequest, verify, verify_root},
-    workspace::WorkspaceFolder,
 };
 use serde::Serialize;
 
 use super::run::{cores, jobs_parser};
 use crate::{
+    capabilities::capabilities,
     failure::{Exit, Failure},
     input::read_file_or_stdin,
     output::{self, Format},
@@ -127,9 +127,10 @@ impl Verify {
         }
         let jobs = self.jobs.map_or_else(cores, usize::from);
         let slots = u32::try_from(jobs).unwrap_or(u32::MAX);
+        let capabilities = capabilities(self.workspace.as_deref(), &self.workspace_exclude)?;
         let sandbox = match self.trust_cache {
-            true => global.sandbox(slots)?,
-            false => global.distrustful_sandbox(slots)?,
+            true => global.sandbox(slots, capabilities)?,
+            false => global.distrustful_sandbox(slots, capabilities)?,
         };
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(jobs.min(cores()))
@@ -144,18 +145,16 @@ impl Verify {
     /// What comes of it.
     async fn findings(&self, jobs: usize, sandbox: &Sandbox) -> Result<Findings, Failure> {
         let mut findings = Findings::default();
-        let open = |folder| WorkspaceFolder::open(folder)?.without(&self.workspace_exclude);
-        let workspaces = self.workspace.as_deref().map(open).transpose()?;
         match &self.check {
             Some(receipt) => {
                 let (receipt, component, case) = self.checked_files(receipt)?;
-                let checking = receipt.check(&component, &case, sandbox, workspaces.as_ref());
+                let checking = receipt.check(&component, &case, sandbox);
                 let finding = self.waited_for(checking, || true).await;
                 self.take(&mut findings, finding)?;
             }
             None => {
                 let store = self.database.read()?;
-                let request = self.request(&store, jobs, workspaces)?;
+                let request = self.request(&store, jobs)?;
                 findings.of_a_run = Some(self.scope(&store, &request)?);
                 let (mut trouble, waiting) = (None, Cell::new(true));
                 let progress = words::progress("scores computed");
@@ -222,12 +221,7 @@ impl Verify {
         setup::waited_for(work, word, waiting).await
     }
 
-    fn request(
-        &self,
-        store: &Store,
-        jobs: usize,
-        workspaces: Option<WorkspaceFolder>,
-    ) -> Result<VerifyRequest, Failure> {
+    fn request(&self, store: &Store, jobs: usize) -> Result<VerifyRequest, Failure> {
         let run = self.database.run(self.run.as_deref(), store)?.spec.id.to_string();
         let filter = ScoreFilter {
             run: Some(run),
@@ -236,7 +230,7 @@ impl Verify {
             ..ScoreFilter::default()
         };
         must_be_there(store, &filter)?;
-        Ok(VerifyRequest { filter, sample: self.sample, seed: self.seed, jobs, workspaces })
+        Ok(VerifyRequest { filter, sample: self.sample, seed: self.seed, jobs })
     }
 
     fn checked_files(&self, receipt: &Path) -> Result<(Receipt, Vec<u8>, Case), Failure> {

@@ -11,6 +11,7 @@ use super::{
 use crate::{
     contract::{Field, Fields, ScorerInput, Usage},
     digest::Digest,
+    workspace::TaskFolder,
 };
 
 /// The longest id of a case or a node, in bytes of UTF-8.
@@ -100,6 +101,11 @@ impl Case {
         self.workspace.as_deref()
     }
 
+    /// The same folder, for scorers that may look into it: to be put into their inputs, one for all of them.
+    pub fn task_folder(&self) -> Option<TaskFolder> {
+        self.workspace().map(TaskFolder::new)
+    }
+
     /// Which iteration of the task this is: 0 to [`MAX_REPEAT`].
     pub fn iteration(&self) -> u32 {
         self.iteration
@@ -167,7 +173,7 @@ impl Case {
     }
 
     /// What a scorer that reads `reads` is fed: the output, and of the rest only what is in `reads`. The
-    /// files of the task are not read here.
+    /// folder of the task is not among it: [`Case::task_folder`].
     pub fn scorer_input(&self, reads: Fields) -> ScorerInput<'_> {
         ScorerInput {
             output: self.output(),
@@ -197,6 +203,6 @@ impl Case {
     /// usage as the numbers they are. Id, node, iteration, attempt, location and other keys do not
     /// count, nor do the files of the task, nor which spelling or mapping a part was found by.
     pub fn digest(&self) -> Digest {
-        self.scorer_input(Fields::ALL).digest()
+        self.scorer_input(Fields::ALL).digest(None)
     }
 }

@@ -5,7 +5,7 @@ use std::{borrow::Cow, fmt};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{digest::Digest, workspace::Workspace};
+use crate::{digest::Digest, workspace::TaskFolder};
 
 /// One optional part of a case that a scorer may say it reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -137,12 +137,12 @@ pub struct ScorerInput<'a> {
     pub metadata: Option<&'a str>,
     /// Another output for the same input, as JSON.
     pub baseline: Option<&'a str>,
-    /// The files that the task left: for a scorer that imports `workspace`, and no other.
-    pub workspace: Option<&'a Workspace>,
+    /// The folder with the files that the task left: for a scorer that imports `workspace`, and no other.
+    pub workspace: Option<&'a TaskFolder>,
 }
 
 impl ScorerInput<'_> {
-    /// The output, the files and the parts that are in `fields`, without the rest.
+    /// The output, the folder and the parts that are in `fields`, without the rest.
     #[must_use]
     pub fn only(self, fields: Fields) -> Self {
         let has = |field| fields.contains(field);
@@ -161,9 +161,11 @@ impl ScorerInput<'_> {
         }
     }
 
-    /// The digest of all that is here: for each part, its canonical key and its content. JSON counts as
-    /// the bytes that were read; latency and usage as the numbers they are; files as their digest.
-    pub fn digest(&self) -> Digest {
+    /// The digest of what a scorer is fed: for each part, its canonical key and its content. JSON counts as
+    /// the bytes that were read; latency and usage as the numbers they are. `files` is the digest of the files
+    /// that the scorer is shown ([`Outcome::files`](crate::sandbox::Outcome::files)), none where it is shown
+    /// none; the folder's name does not count.
+    pub fn digest(&self, files: Option<Digest>) -> Digest {
         let json = [
             (Field::Input, self.input),
             (Field::GroundTruth, self.ground_truth),
@@ -187,7 +189,7 @@ impl ScorerInput<'_> {
                     .extend(text(field).map(|json| (field.key(), Cow::Borrowed(json.as_bytes())))),
             }
         }
-        let files = self.workspace.map(|files| files.digest().as_bytes().to_vec());
+        let files = files.map(|files| files.as_bytes().to_vec());
         parts.extend(files.map(|digest| ("workspace", digest.into())));
         let parts = parts.iter().flat_map(|(key, content)| [key.as_bytes(), content.as_ref()]);
         Digest::of_parts(std::iter::once(&b"scorebox case 1"[..]).chain(parts))

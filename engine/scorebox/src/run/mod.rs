@@ -14,7 +14,6 @@
 //! - `scoring`: each case through each scorer, each in a sandbox of its own.
 //! - `writing`: the one writer; cases and scores in batches.
 //! - `input`: the digests of what scorers are fed.
-//! - `files`: the files of a case, for scorers that may see them.
 //! - `reuse`: scores that an earlier run has.
 //! - `completeness`: whether every score is there at the end.
 //! - `summaries`: what scorers say of the run as a whole.
@@ -28,7 +27,6 @@ mod aggregate;
 mod completeness;
 mod control;
 mod error;
-mod files;
 mod input;
 mod queue;
 mod reading;
@@ -58,13 +56,11 @@ use crate::{
         ScorerSpec, SessionSpec, Store,
     },
     suite::Suite,
-    workspace::WorkspaceFolder,
 };
 
 pub use aggregate::{Aggregate, aggregate};
 pub use control::{Control, Progress, Stop};
 pub use error::RunError;
-pub(crate) use files::CaseFiles;
 pub use scorers::{ReadyScorer, load_scorers};
 
 /// The version of scorebox, as stored with a run.
@@ -122,8 +118,6 @@ pub struct RunRequest {
     pub on_bad_case: OnBadCase,
     /// Whether scores that an earlier run in the database has are copied instead of computed.
     pub reuse: bool,
-    /// Where the folders are that cases name, for scorers that may see them.
-    pub workspaces: Option<WorkspaceFolder>,
 }
 
 /// How a run went.
@@ -190,7 +184,6 @@ pub async fn run(request: RunRequest, control: Arc<Control>) -> Result<RunReport
         .map(|_| {
             tokio::spawn(scoring::work(
                 Arc::clone(&scorers),
-                request.workspaces.clone(),
                 Arc::clone(&tasks),
                 to_writer.clone(),
                 room.clone(),

@@ -31,7 +31,7 @@ impl Reuse {
             if missing.is_some_and(|missing| !missing.contains(scorer)) {
                 continue;
             }
-            let reusable = self.index.find(*scorer, digests.of(*reads))?;
+            let reusable = self.index.find(*scorer, digests.of(*reads, None))?;
             found.extend(reusable.map(|reusable| (*scorer, reusable)));
         }
         Ok(found)

@@ -7,10 +7,10 @@ use std::{
 
 use tokio::sync::mpsc;
 
-use crate::{store::ScorerKey, workspace::WorkspaceFolder};
+use crate::{contract::ScorerInput, store::ScorerKey};
 
 use super::{
-    CaseFiles, Control, ReadyScorer,
+    Control, ReadyScorer,
     input::InputDigests,
     now_ms,
     queue::Queue,
@@ -31,7 +31,6 @@ const BUSY: Duration = Duration::from_millis(2);
 /// session.
 pub(super) async fn work(
     scorers: Arc<[(ScorerKey, ReadyScorer)]>,
-    workspaces: Option<WorkspaceFolder>,
     tasks: Arc<Queue<Task>>,
     to_writer: mpsc::Sender<Message>,
     room: Room,
@@ -50,7 +49,7 @@ pub(super) async fn work(
             if control.is_stopping() {
                 break;
             }
-            let scores = score(&scorers, workspaces.as_ref(), &task, &control).await;
+            let scores = score(&scorers, &task, &control).await;
             let ordinal = task.read.case.ordinal();
             scored.add(ScoredCase { ordinal, scores, reused: task.reused });
             if scored.bytes >= MOST_BYTES_AT_ONCE && !scored.send(&to_writer, &room).await {
@@ -103,22 +102,22 @@ impl Drop for AbandonAtEnd {
 
 async fn score(
     scorers: &[(ScorerKey, ReadyScorer)],
-    workspaces: Option<&WorkspaceFolder>,
     task: &Task,
     control: &Control,
 ) -> Vec<Scored> {
     let mut scores = Vec::with_capacity(scorers.len());
     let case = &task.read.case;
-    let (mut digests, mut files) = (InputDigests::new(case), CaseFiles::new(case, workspaces));
+    // One for all scorers, which thus see the same files.
+    let folder = case.task_folder();
+    let mut digests = InputDigests::new(case);
     for (scorer, ready) in scorers {
         if !task.wants(*scorer) || control.is_stopping() {
             continue;
         }
         let reads = ready.scorer.info().reads;
-        let (outcome, input_digest) = match ready.scorer.reads_workspace() {
-            true => files.score(&ready.scorer).await,
-            false => (ready.scorer.score(case.scorer_input(reads)).await, digests.of(reads)),
-        };
+        let input = ScorerInput { workspace: folder.as_ref(), ..case.scorer_input(reads) };
+        let outcome = ready.scorer.score(input).await;
+        let input_digest = digests.of(reads, outcome.files);
         scores.push(Scored { scorer: *scorer, outcome, input_digest, scored_at_ms: now_ms() });
     }
     scores

@@ -66,11 +66,6 @@ impl Anatomy {
         self.imports.iter().any(|import| import.starts_with("wasi:"))
     }
 
-    /// Whether it imports the files that a task left.
-    pub(super) fn imports_workspace(&self) -> bool {
-        self.imports.iter().any(|import| import.starts_with("scorebox:scorer/workspace@"))
-    }
-
     /// Refuses a component that is no scorer of this contract.
     pub(super) fn must_be_a_scorer(&self) -> Result<(), ScoreError> {
         let Some(version) = self.contract_version() else {

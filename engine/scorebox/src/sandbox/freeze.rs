@@ -8,6 +8,7 @@ use crate::contract::bindings::ScorerPre;
 
 use super::{
     Limits, ScoreError,
+    capabilities::Granted,
     compile::{CompileBudget, CompileError},
     host::Sandbox,
     load,
@@ -57,7 +58,7 @@ pub(super) async fn freeze(
         Err(error) => return Ok(Frozen::Impossible(format!("{error:#}"))),
     };
     let _admitted = shared.admission.enter(limits).await;
-    let mut store = new_store(shared, limits, Seed::OF_LOADING);
+    let mut store = new_store(shared, limits, Seed::OF_LOADING, Granted::default());
     let instance = load::configure(&mut store, prepared.instance_pre(), config, limits).await?;
     let left = store.data().limiter.used_bytes();
     if left > MOST_BYTES {

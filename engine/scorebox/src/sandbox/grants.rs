@@ -9,6 +9,7 @@ use super::{ErrorKind, ScoreError};
 /// Something beyond the contract that a user can let a scorer have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Grant {
     /// A WASI 0.2 with nothing behind it: no files, no network, no environment, clocks and random
     /// numbers made of the case; what is printed goes to the scorer's log.
@@ -17,16 +18,73 @@ pub enum Grant {
     Workspace,
 }
 
+/// All that is to be said of a grant.
+struct Row {
+    grant: Grant,
+    /// For suites, the command line and the database.
+    word: &'static str,
+    /// The imports that need it: an interface's name without its version, or a package's with its `/`.
+    imports: &'static [&'static str],
+    /// What it gives, as a scorer's author would call it.
+    gives: &'static str,
+}
+
+/// The grants, in the order of their variants.
+const TABLE: [Row; 2] = [
+    Row {
+        grant: Grant::Wasi,
+        word: "wasi",
+        imports: &["wasi:cli/", "wasi:filesystem/", "wasi:sockets/"],
+        gives: "WASI 0.2",
+    },
+    Row {
+        grant: Grant::Workspace,
+        word: "workspace",
+        imports: &["scorebox:scorer/workspace"],
+        gives: "scorebox:scorer/workspace",
+    },
+];
+
+/// What every scorer may import: part of the contract, or harmless because it is made of the case.
+const FREE: [&str; 5] =
+    ["scorebox:scorer/types", "scorebox:scorer/log", "wasi:io/", "wasi:clocks/", "wasi:random/"];
+
+/// Whether `import`, with a version or without, is one of `names`.
+fn is_one_of(import: &str, names: &[&str]) -> bool {
+    let name = import.split_once('@').map_or(import, |(name, _)| name);
+    names.iter().any(|known| name == *known || (known.ends_with('/') && name.starts_with(known)))
+}
+
 impl Grant {
     /// All grants.
-    pub const ALL: [Grant; 2] = [Grant::Wasi, Grant::Workspace];
+    pub const ALL: [Grant; TABLE.len()] = {
+        let mut all = [Grant::Wasi; TABLE.len()];
+        let mut index = 0;
+        while index < TABLE.len() {
+            assert!(TABLE[index].grant as usize == index, "a grant's row stands in its place");
+            all[index] = TABLE[index].grant;
+            index += 1;
+        }
+        all
+    };
+
+    const fn row(self) -> &'static Row {
+        &TABLE[self as usize]
+    }
 
     /// The word for suites and the command line.
     pub const fn as_str(self) -> &'static str {
-        match self {
-            Grant::Wasi => "wasi",
-            Grant::Workspace => "workspace",
-        }
+        self.row().word
+    }
+
+    /// What it gives, as a scorer's author would call it.
+    pub const fn gives(self) -> &'static str {
+        self.row().gives
+    }
+
+    /// The grant that it takes to import something; none where it takes none, or none would do.
+    fn needed_for(import: &str) -> Option<Grant> {
+        Grant::ALL.into_iter().find(|grant| is_one_of(import, grant.row().imports))
     }
 }
 
@@ -38,7 +96,7 @@ impl fmt::Display for Grant {
 
 /// There is no grant of that name.
 #[derive(Debug, thiserror::Error)]
-#[error("there is no grant `{0}`; the grants are: wasi, workspace")]
+#[error("there is no grant `{0}`; the grants are: {names}", names = Grant::ALL.map(Grant::as_str).join(", "))]
 pub struct UnknownGrant(String);
 
 impl FromStr for Grant {
@@ -54,31 +112,21 @@ impl FromStr for Grant {
 
 /// A set of grants; empty unless the user says otherwise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Grants {
-    wasi: bool,
-    workspace: bool,
-}
+pub struct Grants(u32);
 
 impl Grants {
     /// Nothing.
-    pub const NONE: Grants = Grants { wasi: false, workspace: false };
+    pub const NONE: Grants = Grants(0);
 
     /// This set with `grant` in it.
     #[must_use]
-    pub fn with(mut self, grant: Grant) -> Grants {
-        match grant {
-            Grant::Wasi => self.wasi = true,
-            Grant::Workspace => self.workspace = true,
-        }
-        self
+    pub const fn with(self, grant: Grant) -> Grants {
+        Grants(self.0 | 1 << grant as u32)
     }
 
     /// Whether `grant` is in the set.
-    pub fn contains(self, grant: Grant) -> bool {
-        match grant {
-            Grant::Wasi => self.wasi,
-            Grant::Workspace => self.workspace,
-        }
+    pub const fn contains(self, grant: Grant) -> bool {
+        self.0 & (1 << grant as u32) != 0
     }
 
     /// The grants of the set.
@@ -86,26 +134,22 @@ impl Grants {
         Grant::ALL.into_iter().filter(move |grant| self.contains(*grant))
     }
 
+    /// The grants that these imports need.
+    pub(super) fn needed_for(imports: &[String]) -> Grants {
+        imports.iter().filter_map(|import| Grant::needed_for(import)).collect()
+    }
+
     /// Refuses the first import that the user did not grant.
     pub(super) fn admit(self, imports: &[String]) -> Result<(), ScoreError> {
-        imports.iter().try_for_each(|import| match Need::of(import) {
-            Need::Nothing => Ok(()),
-            Need::Grant(grant) if self.contains(grant) => Ok(()),
-            Need::Grant(grant) => Err(missing(format!(
-                "the component imports `{import}`, which was not granted"
-            ))
-            .hint(format!(
-                "if you trust it with that, add `grants = [\"{grant}\"]` to the scorer in the suite, \
-                 or use `--grant {grant}` (in a run: `--grant NAME={grant}`)"
-            ))),
-            Need::Unavailable => Err(missing(format!(
-                "the component imports `{import}`, which this version of scorebox cannot grant"
-            ))
-            .hint(
-                "a scorer may import scorebox:scorer/log, WASI 0.2 where `wasi` is granted, and \
-                 scorebox:scorer/workspace where `workspace` is granted",
-            )),
-        })
+        let refused = imports.iter().filter(|import| !is_one_of(import, &FREE));
+        for import in refused {
+            match Grant::needed_for(import) {
+                Some(grant) if self.contains(grant) => {}
+                Some(grant) => return Err(not_granted(import, grant)),
+                None => return Err(unavailable(import)),
+            }
+        }
+        Ok(())
     }
 }
 
@@ -115,39 +159,23 @@ impl FromIterator<Grant> for Grants {
     }
 }
 
+fn not_granted(import: &str, grant: Grant) -> ScoreError {
+    missing(format!("the component imports `{import}`, which was not granted")).hint(format!(
+        "if you trust it with that, add `grants = [\"{grant}\"]` to the scorer in the suite, \
+         or use `--grant {grant}` (in a run: `--grant NAME={grant}`)"
+    ))
+}
+
+fn unavailable(import: &str) -> ScoreError {
+    let granted = Grant::ALL.map(|grant| format!("{} where `{grant}` is granted", grant.gives()));
+    let why =
+        format!("the component imports `{import}`, which this version of scorebox cannot grant");
+    missing(why)
+        .hint(format!("a scorer may import scorebox:scorer/log, {}", granted.join(", and ")))
+}
+
 fn missing(message: String) -> ScoreError {
     ScoreError::new(ErrorKind::MissingGrant, message)
-}
-
-/// What it takes to import something.
-enum Need {
-    /// Part of the contract, or harmless because it is fixed.
-    Nothing,
-    Grant(Grant),
-    Unavailable,
-}
-
-impl Need {
-    fn of(import: &str) -> Need {
-        let name = import.split_once('@').map_or(import, |(name, _)| name);
-        match name {
-            "scorebox:scorer/types" | "scorebox:scorer/log" => Need::Nothing,
-            "scorebox:scorer/workspace" => Need::Grant(Grant::Workspace),
-            _ if ["wasi:io/", "wasi:clocks/", "wasi:random/"]
-                .iter()
-                .any(|package| name.starts_with(package)) =>
-            {
-                Need::Nothing
-            }
-            _ if ["wasi:cli/", "wasi:filesystem/", "wasi:sockets/"]
-                .iter()
-                .any(|package| name.starts_with(package)) =>
-            {
-                Need::Grant(Grant::Wasi)
-            }
-            _ => Need::Unavailable,
-        }
-    }
 }
 
 #[cfg(test)]
@@ -180,6 +208,25 @@ mod tests {
         let refused = refusal(Grants::NONE.with(Grant::Wasi), files);
         assert!(refused.is_some_and(|text| text.contains("not granted")));
         assert_eq!(refusal(Grants::NONE.with(Grant::Workspace), files), None);
+    }
+
+    #[test]
+    fn a_grant_is_stored_under_its_word() {
+        for grant in Grant::ALL {
+            assert_eq!(serde_json::to_value(grant).unwrap(), grant.as_str());
+            assert_eq!(grant.as_str().parse::<Grant>().unwrap(), grant);
+            let alone = Grants::NONE.with(grant);
+            assert_eq!(alone.iter().collect::<Vec<_>>(), [grant]);
+        }
+    }
+
+    #[test]
+    fn a_name_that_only_starts_like_an_interface_is_another_one() {
+        let all = Grant::ALL.into_iter().collect();
+        for import in ["scorebox:scorer/workspaces@0.1.0", "scorebox:scorer/logs", "wasi:io2/poll"]
+        {
+            assert!(refusal(all, import).is_some_and(|text| text.contains("cannot grant")));
+        }
     }
 
     #[test]

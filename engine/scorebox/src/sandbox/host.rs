@@ -17,7 +17,7 @@ use wasmtime::{
 use crate::{contract::bindings::Scorer, digest::Digest};
 
 use super::{
-    CompileLimits, Compiler, ErrorKind, ScoreError,
+    Capabilities, CompileLimits, Compiler, ErrorKind, ScoreError,
     admission::Admission,
     cache::{Cache, CacheOptions},
     compile::{CompileBudget, CompileError},
@@ -55,13 +55,15 @@ pub struct SandboxOptions {
     pub compiler: Compiler,
     /// What compiling one scorer may use.
     pub compile_limits: CompileLimits,
+    /// What of the outside scorers may be shown, where they are granted it.
+    pub capabilities: Capabilities,
 }
 
 /// The memory of all sandboxes together, unless the user says otherwise: 4 GiB.
 pub const DEFAULT_MEMORY_BUDGET_BYTES: u64 = 4 << 30;
 
 impl Default for SandboxOptions {
-    /// One slot, no cache, compiling in this process.
+    /// One slot, no cache, no capabilities, compiling in this process.
     fn default() -> SandboxOptions {
         SandboxOptions {
             slots: 1,
@@ -69,6 +71,7 @@ impl Default for SandboxOptions {
             cache: None,
             compiler: Compiler::default(),
             compile_limits: CompileLimits::default(),
+            capabilities: Capabilities::none(),
         }
     }
 }
@@ -94,6 +97,7 @@ pub(super) struct Shared {
     pub(super) linker: wasmtime::component::Linker<State>,
     pub(super) admission: Admission,
     pub(super) cache: Option<Cache>,
+    pub(super) capabilities: Capabilities,
     compiler: Compiler,
     compile_limits: CompileLimits,
     compiling: Semaphore,
@@ -133,6 +137,7 @@ impl Sandbox {
             linker,
             admission: Admission::new(slots, options.memory_budget_bytes),
             cache,
+            capabilities: options.capabilities.clone(),
             compiler: options.compiler.clone(),
             compile_limits: options.compile_limits.clone(),
             compiling: Semaphore::new(COMPILATIONS),
@@ -151,6 +156,11 @@ impl Sandbox {
     /// What does not work as it should, though scoring does: one sentence each.
     pub fn warnings(&self) -> &[String] {
         &self.0.warnings
+    }
+
+    /// What of the outside scorers may be shown here, where they are granted it.
+    pub fn capabilities(&self) -> &Capabilities {
+        &self.0.capabilities
     }
 
     pub(super) fn shared(&self) -> &Shared {

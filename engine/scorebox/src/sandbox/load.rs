@@ -18,8 +18,9 @@ use crate::{
 };
 
 use super::{
-    Anatomy, ErrorKind, Grants, Limits, Sandbox, ScoreError,
+    Anatomy, ErrorKind, Grant, Grants, Limits, Sandbox, ScoreError,
     cache::{Entry, Keys},
+    capabilities::Granted,
     compile::{CompileBudget, on_a_deep_stack},
     fault,
     freeze::{self, Frozen},
@@ -79,8 +80,8 @@ pub struct LoadedScorer {
     pub(super) limits: Limits,
     /// The function `summarize`, where the scorer has it.
     pub(super) summarize: Option<ComponentExportIndex>,
-    /// Whether it imports the files that a task left.
-    pub(super) reads_workspace: bool,
+    /// The grants that its imports need.
+    pub(super) needs: Grants,
     /// Whether its clocks and random numbers have to be made of the case.
     pub(super) seeded: bool,
     digest: Digest,
@@ -118,7 +119,14 @@ impl LoadedScorer {
 
     /// Whether it looks at the files that a task left.
     pub fn reads_workspace(&self) -> bool {
-        self.reads_workspace
+        self.needs.contains(Grant::Workspace)
+    }
+
+    /// The grants that its imports need, and behind which its sandbox has nothing: it loads and scores, and is
+    /// refused what it asks for.
+    pub fn lacks(&self) -> impl Iterator<Item = Grant> {
+        let capabilities = self.sandbox.capabilities();
+        self.needs.iter().filter(|grant| !capabilities.has(*grant))
     }
 
     /// Where every score starts.
@@ -173,7 +181,7 @@ impl Sandbox {
         Ok(LoadedScorer {
             image: self.link(&prepared.component)?,
             summarize: summarize_of(&prepared.component)?,
-            reads_workspace: anatomy.imports_workspace(),
+            needs: Grants::needed_for(&anatomy.imports),
             seeded: anatomy.imports_wasi(),
             configure_each_time: match &prepared.start {
                 Start::Frozen => None,
@@ -245,7 +253,8 @@ impl Sandbox {
             Frozen::Impossible(reason) => {
                 let image = self.link(&component)?;
                 let _admitted = self.shared().admission.enter(limits).await;
-                let mut store = new_store(self.shared(), limits, Seed::OF_LOADING);
+                let mut store =
+                    new_store(self.shared(), limits, Seed::OF_LOADING, Granted::default());
                 configure(&mut store, image.instance_pre(), config.as_str(), limits).await?;
                 Ok(Entry { component, info, start: Start::ConfigureEachTime { reason } })
             }
@@ -288,7 +297,7 @@ impl Sandbox {
         limits: &Limits,
     ) -> Result<ScorerInfo, ScoreError> {
         let _admitted = self.shared().admission.enter(limits).await;
-        let mut store = new_store(self.shared(), limits, Seed::OF_LOADING);
+        let mut store = new_store(self.shared(), limits, Seed::OF_LOADING, Granted::default());
         let call = async {
             let instance = image.instantiate_async(&mut store).await?;
             instance.scorebox_scorer_scoring().call_describe(&mut store).await

@@ -3,6 +3,7 @@
 //!
 //! - `limits`: what one score may use, with the defaults.
 //! - `grants`: what a component may import, and the check of its imports.
+//! - `capabilities`: what of the outside the scorers of a sandbox may be shown, given once.
 //! - `error`: every way in which there is no score.
 //! - `anatomy`: what a component file is, imports and exports, before anything is compiled.
 //! - `admission`: how many instances at once, and how much memory together.
@@ -26,6 +27,7 @@ mod admission;
 mod anatomy;
 mod cache;
 mod cache_folder;
+mod capabilities;
 mod compile;
 mod compiler_process;
 mod error;
@@ -45,6 +47,7 @@ mod wasi;
 
 pub use anatomy::Anatomy;
 pub use cache::{CacheOptions, DEFAULT_CACHE_BYTES};
+pub use capabilities::Capabilities;
 pub use compile::{CompileLimits, Compiler, PARSERS_NAME};
 pub use compiler_process::{COMPILER_OUT_OF_TIME, NotCompiled, compile_for_parent};
 pub use error::{ErrorKind, ScoreError};

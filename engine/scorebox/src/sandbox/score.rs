@@ -4,10 +4,14 @@ use std::time::{Duration, Instant};
 
 use wasmtime::{Store, UpdateDeadline};
 
-use crate::contract::{LogLine, ScoreResult, ScorerError, ScorerInput, bindings::Scorer};
+use crate::{
+    contract::{LogLine, ScoreResult, ScorerError, ScorerInput, bindings::Scorer},
+    digest::Digest,
+};
 
 use super::{
     ErrorKind, Limits, LoadedScorer, ScoreError,
+    capabilities::Granted,
     fault::{self, TimeIsUp},
     host::Shared,
     result,
@@ -32,33 +36,42 @@ pub struct Outcome {
     pub duration: Duration,
     /// What the scorer logged, within its limits.
     pub log: Vec<LogLine>,
+    /// The digest of the files that it was shown; none where it was shown none. With it,
+    /// [`ScorerInput::digest`] names all that the scorer was fed.
+    pub files: Option<Digest>,
 }
 
 impl Outcome {
     /// That of a score for which there was no input, so that nothing ran.
-    pub(crate) fn not_begun(error: ScoreError) -> Outcome {
+    fn not_begun(error: ScoreError) -> Outcome {
         Outcome {
             result: Err(error),
             fuel: Some(0),
             memory_bytes: 0,
             duration: Duration::ZERO,
             log: Vec::new(),
+            files: None,
         }
     }
 }
 
 impl LoadedScorer {
     /// Scores one case in a sandbox of its own, with the parts of it that the scorer says it reads, and
-    /// the files where it imports them. Waits for a place first.
+    /// the files where it imports them. Reads these and waits for a place first. Nothing runs where the files
+    /// cannot be read: that is an `invalid-input`, or a `timed-out` where it takes longer than the score may.
     pub async fn score(&self, input: ScorerInput<'_>) -> Outcome {
         let shared = self.sandbox.shared();
-        let mut input = input.only(self.info.reads);
-        input.workspace = input.workspace.filter(|_| self.reads_workspace);
+        let input = input.only(self.info.reads);
+        let granted = shared.capabilities.for_score(self.needs, &input, &self.limits).await;
+        let granted = match granted {
+            Ok(granted) => granted,
+            Err(error) => return Outcome::not_begun(error),
+        };
+        let files = granted.files_digest();
         let _admitted = shared.admission.enter(&self.limits).await;
         let started = Instant::now();
-        let seed = if self.seeded { Seed::of(input.digest()) } else { Seed::OF_LOADING };
-        let mut store = new_store(shared, &self.limits, seed);
-        store.data_mut().workspace = input.workspace.cloned();
+        let seed = if self.seeded { Seed::of(input.digest(files)) } else { Seed::OF_LOADING };
+        let mut store = new_store(shared, &self.limits, seed, granted);
         let called = {
             let call = self.call(&mut store, input);
             tokio::time::timeout(self.limits.timeout, call).await
@@ -77,7 +90,7 @@ impl LoadedScorer {
         let fuel = fuel_used(&store, &self.limits, result.as_ref().err());
         let memory_bytes = store.data().limiter.peak_bytes();
         let log = store.into_data().log.into_lines();
-        Outcome { result, fuel, memory_bytes, duration: started.elapsed(), log }
+        Outcome { result, fuel, memory_bytes, duration: started.elapsed(), log, files }
     }
 
     async fn call(
@@ -129,8 +142,13 @@ fn scorers_own(error: ScorerError, limits: &Limits) -> ScoreError {
 }
 
 /// A store with all limits set.
-pub(super) fn new_store(shared: &Shared, limits: &Limits, seed: Seed) -> Store<State> {
-    let mut store = Store::new(&shared.engine, State::new(limits, seed));
+pub(super) fn new_store(
+    shared: &Shared,
+    limits: &Limits,
+    seed: Seed,
+    granted: Granted,
+) -> Store<State> {
+    let mut store = Store::new(&shared.engine, State::new(limits, seed, granted));
     store.limiter(|state| &mut state.limiter);
     // Fuel is on in every engine of ours, so this cannot fail; were it off, the score would trap.
     let _ = store.set_fuel(limits.fuel);

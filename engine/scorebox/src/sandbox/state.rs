@@ -6,19 +6,17 @@ use wasmtime::ResourceLimiter;
 
 use crate::contract::{
     LogLevel, LogLine,
-    bindings::{wire_log, wire_types, wire_workspace},
+    bindings::{wire_log, wire_types},
 };
-use crate::workspace::Workspace;
 
 use super::{
-    Limits, cut,
+    Limits,
+    capabilities::Granted,
     wasi::{Seed, WasiState},
 };
 
 /// Bytes of one table element.
 const TABLE_ELEMENT_BYTES: usize = 8;
-/// Bytes of a path that is told.
-const SHOWN_PATH_BYTES: usize = 200;
 /// Instances, memories and tables that one component may make. The pool's own bounds are lower; this
 /// one also holds without a pool.
 const OBJECTS: usize = 200;
@@ -30,20 +28,20 @@ pub(super) struct State {
     pub(super) deadline: Instant,
     /// What its clocks and random numbers are made of.
     pub(super) seed: Seed,
-    /// The files that the task left, where the scorer may see them and there are some.
-    pub(super) workspace: Option<Workspace>,
+    /// What the scorer has of the outside.
+    pub(super) granted: Granted,
     /// Made when a component first uses WASI.
     pub(super) wasi: Option<Box<WasiState>>,
 }
 
 impl State {
-    pub(super) fn new(limits: &Limits, seed: Seed) -> State {
+    pub(super) fn new(limits: &Limits, seed: Seed, granted: Granted) -> State {
         State {
             limiter: Limiter::new(limits.memory_bytes),
             log: LogBuffer::new(limits),
             deadline: Instant::now() + limits.timeout,
             seed,
-            workspace: None,
+            granted,
             wasi: None,
         }
     }
@@ -54,25 +52,6 @@ impl wire_types::Host for State {}
 impl wire_log::Host for State {
     fn log(&mut self, level: wire_log::Level, message: String) {
         self.log.push(level.into(), message);
-    }
-}
-
-impl wire_workspace::Host for State {
-    fn paths(&mut self) -> Result<Vec<String>, String> {
-        Ok(self.files()?.paths().map(str::to_owned).collect())
-    }
-
-    fn read(&mut self, path: String) -> Result<Vec<u8>, String> {
-        let content = self.files()?.read(&path).map(<[u8]>::to_vec);
-        content.ok_or_else(|| format!("there is no file `{}`", cut(&path, SHOWN_PATH_BYTES)))
-    }
-}
-
-impl State {
-    fn files(&self) -> Result<&Workspace, String> {
-        self.workspace
-            .as_ref()
-            .ok_or_else(|| "the case has no workspace: no folder is named for it".to_owned())
     }
 }
 

@@ -8,7 +8,9 @@ use wasmtime::Store;
 use crate::contract::{LogLine, ScoredRow, bindings::WireScored};
 
 use super::{
-    ErrorKind, Limits, LoadedScorer, ScoreError, fault, result,
+    ErrorKind, Limits, LoadedScorer, ScoreError,
+    capabilities::Granted,
+    fault, result,
     score::{fuel_used, new_store},
     state::State,
     wasi::Seed,
@@ -75,7 +77,7 @@ impl LoadedScorer {
         }
         let shared = self.sandbox.shared();
         let _admitted = shared.admission.enter(&limits).await;
-        let mut store = new_store(shared, &limits, Seed::OF_LOADING);
+        let mut store = new_store(shared, &limits, Seed::OF_LOADING, Granted::default());
         let called =
             tokio::time::timeout(limits.timeout, self.call_summarize(&mut store, &rows.rows)).await;
         store.data_mut().collect_printed();

@@ -24,7 +24,6 @@ use std::{collections::HashMap, sync::Arc};
 use crate::{
     sandbox::Sandbox,
     store::{RunRecord, ScoreCursor, ScoreFilter, ScoreRecord, ScorerRecord, Store, StoreError},
-    workspace::WorkspaceFolder,
 };
 
 pub use answer::{Answer, Difference};
@@ -50,8 +49,6 @@ pub struct VerifyRequest {
     pub seed: u64,
     /// Scores that are computed at once, at least 1.
     pub jobs: usize,
-    /// Where the folders are that cases name, for scorers that look at files.
-    pub workspaces: Option<WorkspaceFolder>,
 }
 
 /// Computes the scores of a run again and hands over a finding for each, in the order of the rows, until
@@ -81,7 +78,7 @@ pub async fn verify(
         if group.is_empty() {
             break;
         }
-        for finding in rescore::all(group, request.jobs, request.workspaces.as_ref()).await {
+        for finding in rescore::all(group, request.jobs).await {
             if !take(finding) {
                 return Ok(());
             }

@@ -10,7 +10,6 @@ use crate::{
     digest::Digest,
     sandbox::{Grant, Limits, Sandbox, ScorerConfig},
     store::{ScoreId, Store, StoreError},
-    workspace::WorkspaceFolder,
 };
 
 use super::{
@@ -172,16 +171,10 @@ impl Receipt {
         Ok(serde_json::from_str(text)?)
     }
 
-    /// Computes the score again from a component and a case, and from the files of the task below
-    /// `workspaces` where the scorer looks at them.
-    pub async fn check(
-        &self,
-        component: &[u8],
-        case: &Case,
-        sandbox: &Sandbox,
-        workspaces: Option<&WorkspaceFolder>,
-    ) -> Finding {
-        let verdict = self.verdict(component, case, sandbox, workspaces).await;
+    /// Computes the score again from a component and a case, and from the files of the task where the scorer
+    /// looks at them and the sandbox has them.
+    pub async fn check(&self, component: &[u8], case: &Case, sandbox: &Sandbox) -> Finding {
+        let verdict = self.verdict(component, case, sandbox).await;
         let taken_as_they_stand = [
             Unproved::ScoreId,
             Unproved::Origin,
@@ -200,13 +193,7 @@ impl Receipt {
             .leaving(unproved_of(&self.wasmtime_version).iter().copied())
     }
 
-    async fn verdict(
-        &self,
-        component: &[u8],
-        case: &Case,
-        sandbox: &Sandbox,
-        workspaces: Option<&WorkspaceFolder>,
-    ) -> Verdict {
+    async fn verdict(&self, component: &[u8], case: &Case, sandbox: &Sandbox) -> Verdict {
         let actual = Digest::of(component);
         if actual != self.component.digest {
             return Verdict::different(
@@ -250,9 +237,7 @@ impl Receipt {
         }
         let input = Some(self.input_digest);
         let wasmtime = &self.wasmtime_version;
-        rescorer
-            .verdict(case, input, &self.answer, Answer::in_a_receipt, wasmtime, workspaces)
-            .await
+        rescorer.verdict(case, input, &self.answer, Answer::in_a_receipt, wasmtime).await
     }
 }
 

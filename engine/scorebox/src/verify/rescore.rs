@@ -4,12 +4,10 @@ use std::{sync::Arc, time::Duration};
 
 use crate::{
     case::{Case, Key},
-    contract::ScorerInfo,
+    contract::{ScorerInfo, ScorerInput},
     digest::Digest,
-    run::CaseFiles,
     sandbox::{Grant, Limits, LoadedScorer, Sandbox, ScorerConfig, Start, WASMTIME_VERSION},
     store::{CaseContent, ScoreRecord, ScorerSpec, Status, Store, StoreError},
-    workspace::WorkspaceFolder,
 };
 
 use super::{Answer, Difference, Finding, Unproved, Verdict};
@@ -95,7 +93,6 @@ impl Rescorer {
         stored: &Answer,
         shown: fn(Answer) -> Answer,
         wasmtime_version: &str,
-        workspaces: Option<&WorkspaceFolder>,
     ) -> Verdict {
         if stored.status == Status::Skipped {
             return Verdict::NotVerifiable { reason: "it was skipped: nothing ran".into() };
@@ -108,12 +105,16 @@ impl Rescorer {
             Ok(scorer) => scorer,
             Err(verdict) => return verdict.clone(),
         };
-        if scorer.reads_workspace() && case.workspace().is_some() && workspaces.is_none() {
+        let folder = case.task_folder();
+        if folder.is_some() && scorer.lacks().any(|grant| grant == Grant::Workspace) {
             let reason =
                 "it looked at files, which are not stored; say where they are: --workspace";
             return Verdict::NotVerifiable { reason: reason.into() };
         }
-        let (outcome, actual) = CaseFiles::new(case, workspaces).score(scorer).await;
+        let input = case.scorer_input(scorer.info().reads);
+        let input = ScorerInput { workspace: folder.as_ref(), ..input };
+        let outcome = scorer.score(input).await;
+        let actual = input.digest(outcome.files);
         let computed = shown(Answer::computed(outcome));
         // Where the time was over while the files were read, there is no digest of them to compare.
         if computed.is_a_time_out() {
@@ -135,18 +136,17 @@ impl Rescorer {
 pub(super) async fn all(
     group: Vec<(Arc<Rescorer>, ScoreRecord, CaseContent)>,
     jobs: usize,
-    workspaces: Option<&WorkspaceFolder>,
 ) -> Vec<Finding> {
     let turns = Arc::new(tokio::sync::Semaphore::new(jobs.max(1)));
     let tasks: Vec<_> = group
         .into_iter()
         .map(|(rescorer, record, content)| {
             let turns = Arc::clone(&turns);
-            let (score_id, workspaces) = (record.id.to_string(), workspaces.cloned());
+            let score_id = record.id.to_string();
             let unproved = unproved_of(&record.wasmtime_version);
             let task = tokio::spawn(async move {
                 let _turn = turns.acquire().await;
-                verdict_of_row(&rescorer, &record, &content, workspaces.as_ref()).await
+                verdict_of_row(&rescorer, &record, &content).await
             });
             (score_id, unproved, task)
         })
@@ -173,7 +173,6 @@ async fn verdict_of_row(
     rescorer: &Rescorer,
     record: &ScoreRecord,
     content: &CaseContent,
-    workspaces: Option<&WorkspaceFolder>,
 ) -> Verdict {
     let unreadable = |reason: String| Verdict::NotVerifiable { reason };
     let case = match rebuilt(content) {
@@ -187,7 +186,7 @@ async fn verdict_of_row(
     match Answer::stored(record) {
         Ok(stored) => {
             let (input, wasmtime) = (record.input_digest, &record.wasmtime_version);
-            rescorer.verdict(&case, input, &stored, |answer| answer, wasmtime, workspaces).await
+            rescorer.verdict(&case, input, &stored, |answer| answer, wasmtime).await
         }
         Err(reason) => unreadable(reason),
     }

@@ -1,13 +1,13 @@
 //! Why the files of a task cannot be had. Only the words.
 
-use std::{io, time::Duration};
+use std::{io, sync::Arc, time::Duration};
 
 use super::folder::{
     MAX_WORKSPACE_BYTES, MAX_WORKSPACE_DEPTH, MAX_WORKSPACE_ENTRIES, MAX_WORKSPACE_FILES,
 };
 
 /// Why the files of a task cannot be had.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 pub enum WorkspaceError {
     /// The folder that the user named, or the one below it that a case names, cannot be read.
     #[error("cannot read the folder `{folder}` of the workspace: {source}")]
@@ -15,7 +15,7 @@ pub enum WorkspaceError {
         /// Which.
         folder: String,
         /// What the system says.
-        source: io::Error,
+        source: Arc<io::Error>,
     },
     /// One of its files cannot be read.
     #[error("cannot read `{path}` of the workspace: {source}")]
@@ -23,7 +23,7 @@ pub enum WorkspaceError {
         /// Which.
         path: String,
         /// What the system says.
-        source: io::Error,
+        source: Arc<io::Error>,
     },
     /// A name that is no text.
     #[error("the workspace has a file whose name is not Unicode: `{path}`")]

@@ -96,7 +96,7 @@ impl WorkspaceFolder {
 }
 
 fn unreadable(folder: &str, source: io::Error) -> WorkspaceError {
-    WorkspaceError::Folder { folder: folder.to_owned(), source }
+    WorkspaceError::Folder { folder: folder.to_owned(), source: Arc::new(source) }
 }
 
 /// `target`, `./target` and `target/` are the same folder.
@@ -156,7 +156,10 @@ impl Reading<'_> {
                     return Err(WorkspaceError::Name { path });
                 }
             };
-            let failed = |source| WorkspaceError::File { path: path.clone(), source };
+            let failed = |source: io::Error| WorkspaceError::File {
+                path: path.clone(),
+                source: Arc::new(source),
+            };
             let mut kind = entry.file_type().map_err(failed)?;
             if kind == FileType::unknown() {
                 // Some file systems do not say it in a folder's list.

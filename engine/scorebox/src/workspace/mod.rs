@@ -5,6 +5,7 @@
 //! - `listed`: opening a file of a folder's list, which may have changed since.
 //! - `until`: the time that the reading may take.
 //! - `files`: [`Workspace`], the files of one case as they were when it was scored.
+//! - `task`: [`TaskFolder`], the folder that a case names, read when the first scorer looks.
 //! - `error`: why there are none.
 //!
 //! The files are read as a whole before the score begins, within bounds, so that what a scorer can see is
@@ -14,6 +15,7 @@ mod error;
 mod files;
 mod folder;
 mod listed;
+mod task;
 mod until;
 
 pub use error::WorkspaceError;
@@ -22,3 +24,4 @@ pub use folder::{
     LEFT_OUT, MAX_FOLDER_BYTES, MAX_WORKSPACE_BYTES, MAX_WORKSPACE_DEPTH, MAX_WORKSPACE_FILES,
     WorkspaceFolder,
 };
+pub use task::TaskFolder;

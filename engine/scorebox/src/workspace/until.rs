@@ -2,6 +2,7 @@
 
 use std::{
     io::Read,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -47,8 +48,10 @@ impl Until {
             self.check()?;
             let chunk = CHUNK_BYTES.min(most - content.len() as u64);
             let read = file.by_ref().take(chunk).read_to_end(&mut content);
-            let read =
-                read.map_err(|source| WorkspaceError::File { path: path.to_owned(), source })?;
+            let read = read.map_err(|source| WorkspaceError::File {
+                path: path.to_owned(),
+                source: Arc::new(source),
+            })?;
             if read as u64 != chunk || content.len() as u64 == most {
                 return Ok(content);
             }

@@ -136,7 +136,6 @@ impl Stage {
                     jobs: 1,
                     on_bad_case: OnBadCase::Stop,
                     reuse: false,
-                    workspaces: None,
                 };
                 run(request, Arc::new(Control::default())).await.unwrap()
             });

@@ -309,7 +309,7 @@ impl Changing<'_> {
             &format!("UPDATE cases SET output = ?1, digest = ?2, ground_truth = NULL, latency_ms = NULL{rows}"),
             params![case.output(), case.digest().as_bytes().as_slice()],
         )?;
-        let input = case.scorer_input(Fields::from_iter([Field::GroundTruth])).digest();
+        let input = case.scorer_input(Fields::from_iter([Field::GroundTruth])).digest(None);
         let sql = format!(
             "UPDATE score_rows SET input_digest = ?1 WHERE case_key IN (SELECT case_key FROM cases{rows})"
         );

@@ -1,0 +1,147 @@
+//! What of the outside a sandbox has for its scorers: refuse-all, unless the program that makes the sandbox gives
+//! more. Here is what is given once; what one score has of it is [`Granted`]. Which import needs which grant is
+//! in `grants`.
+//!
+//! A capability reaches a guest in two ways. What can be had before the score begins is had then
+//! ([`Capabilities::for_score`]), so that a score's input has one digest. What depends on the guest's questions is
+//! asked for in the host call itself, which may be asynchronous: a handle goes into [`Granted`].
+
+use crate::{
+    contract::{ScorerInput, bindings::wire_workspace},
+    digest::Digest,
+    workspace::{Workspace, WorkspaceError, WorkspaceFolder},
+};
+
+use super::{ErrorKind, Grant, Grants, Limits, ScoreError, cut, state::State};
+
+/// Bytes of a path that is shown.
+const SHOWN_PATH_BYTES: usize = 200;
+
+/// What of the outside scorers may be shown, where they are granted it. By default nothing. Cheap to clone.
+#[derive(Clone, Debug, Default)]
+pub struct Capabilities {
+    workspace: Option<WorkspaceFolder>,
+}
+
+impl Capabilities {
+    /// Nothing.
+    pub fn none() -> Capabilities {
+        Capabilities::default()
+    }
+
+    /// These, and the files that tasks left: the folders that cases name are below `folder`.
+    #[must_use]
+    pub fn with_workspace(self, folder: WorkspaceFolder) -> Capabilities {
+        Capabilities { workspace: Some(folder) }
+    }
+
+    /// The folder below which cases name theirs.
+    pub fn workspace(&self) -> Option<&WorkspaceFolder> {
+        self.workspace.as_ref()
+    }
+
+    /// Whether there is something behind `grant`.
+    pub fn has(&self, grant: Grant) -> bool {
+        match grant {
+            Grant::Wasi => true,
+            Grant::Workspace => self.workspace.is_some(),
+        }
+    }
+
+    /// What a scorer that imports what `needs` grants has for one case. What is read for it may take as long as
+    /// the limits say.
+    ///
+    /// # Errors
+    /// `invalid-input` where it cannot be had for this case, `timed-out` where that takes too long.
+    pub(super) async fn for_score(
+        &self,
+        needs: Grants,
+        input: &ScorerInput<'_>,
+        limits: &Limits,
+    ) -> Result<Granted, ScoreError> {
+        let workspace = match (&self.workspace, input.workspace) {
+            (Some(folder), Some(task)) if needs.contains(Grant::Workspace) => {
+                Some(task.files(folder, limits.timeout).await.map_err(unreadable)?)
+            }
+            _ => None,
+        };
+        Ok(Granted { workspace })
+    }
+}
+
+/// What one score has of the capabilities; nothing while a scorer is loaded or sums up.
+#[derive(Default)]
+pub(super) struct Granted {
+    /// The files that the task left.
+    workspace: Option<Workspace>,
+}
+
+impl Granted {
+    /// The digest of the files, which are part of the score's input.
+    pub(super) fn files_digest(&self) -> Option<Digest> {
+        self.workspace.as_ref().map(Workspace::digest)
+    }
+
+    fn files(&self) -> Result<&Workspace, String> {
+        let none = || "the case has no workspace: no folder is named for it".to_owned();
+        self.workspace.as_ref().ok_or_else(none)
+    }
+}
+
+impl wire_workspace::Host for State {
+    fn paths(&mut self) -> Result<Vec<String>, String> {
+        Ok(self.granted.files()?.paths().map(str::to_owned).collect())
+    }
+
+    fn read(&mut self, path: String) -> Result<Vec<u8>, String> {
+        let content = self.granted.files()?.read(&path).map(<[u8]>::to_vec);
+        content.ok_or_else(|| format!("there is no file `{}`", cut(&path, SHOWN_PATH_BYTES)))
+    }
+}
+
+fn unreadable(error: WorkspaceError) -> ScoreError {
+    let kind = match error {
+        WorkspaceError::TookTooLong { .. } => ErrorKind::TimedOut,
+        _ => ErrorKind::InvalidInput,
+    };
+    ScoreError::new(kind, error.to_string()).hint(error.hint())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use crate::workspace::TaskFolder;
+
+    use super::*;
+
+    /// What a scorer with `needs` has of a folder with one task, whose name the case has or has not.
+    async fn of_a_task(capabilities: &Capabilities, needs: Grants, named: bool) -> Option<Digest> {
+        let task = TaskFolder::new("task");
+        let input = ScorerInput { workspace: named.then_some(&task), ..ScorerInput::default() };
+        let granted = capabilities.for_score(needs, &input, &Limits::default()).await;
+        granted.unwrap().files_digest()
+    }
+
+    #[tokio::test]
+    async fn files_are_read_where_they_are_given_needed_and_named_and_nowhere_else() {
+        let root = tempfile::tempdir().unwrap();
+        fs::create_dir(root.path().join("task")).unwrap();
+        fs::write(root.path().join("task/file"), "").unwrap();
+        let folder = WorkspaceFolder::open(root.path()).unwrap();
+        let given = Capabilities::none().with_workspace(folder);
+        let needs = Grants::NONE.with(Grant::Workspace);
+        assert!(of_a_task(&given, needs, true).await.is_some());
+        assert_eq!(of_a_task(&Capabilities::none(), needs, true).await, None);
+        assert_eq!(of_a_task(&given, Grants::NONE.with(Grant::Wasi), true).await, None);
+        assert_eq!(of_a_task(&given, needs, false).await, None);
+    }
+
+    #[test]
+    fn nothing_of_the_outside_is_there_by_default() {
+        let outside = Grant::ALL.into_iter().filter(|grant| *grant != Grant::Wasi);
+        for grant in outside {
+            assert!(!Capabilities::default().has(grant), "{grant}");
+        }
+    }
+}
