@@ -3,6 +3,7 @@
 
 use std::{
     fs,
+    io::{BufRead as _, BufReader, Write as _},
     path::Path,
     process::{Command, Stdio},
     thread,
@@ -62,9 +63,7 @@ fn a_writer_that_is_killed_loses_no_committed_row_and_leaves_a_valid_database() 
     assert!(seen > 2000, "the writer never came far");
 
     let store = Store::open(&path).unwrap();
-    let whole: String =
-        store.conn.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
-    assert_eq!(whole, "ok");
+    must_be_whole(&store);
     let stored = store.score_count(&ScoreFilter::default()).unwrap();
     assert!(stored >= seen, "{stored} rows left of {seen}");
     assert_eq!(stored % 20, 0, "a batch is there as a whole or not at all");
@@ -81,6 +80,80 @@ fn a_writer_that_is_killed_loses_no_committed_row_and_leaves_a_valid_database() 
     let next = stored / 2;
     let key = added(&mut writer, &case(next, &format!("case-{next}")));
     assert!(writer.add_score(key, scorer, &scored(1.0)).unwrap());
+}
+
+/// Cases that one transaction of a removal takes, with one scorer, and some more.
+const TWO_TRANSACTIONS: u64 = 6000;
+
+#[test]
+#[ignore = "run by the tests of this file, in a process of its own"]
+fn other_process_removes_a_run_and_waits_after_its_first_transaction() {
+    let Some(path) = std::env::var_os(TASK) else { return };
+    let mut store = Store::open(path).unwrap();
+    let waits = |removed: Removed| {
+        assert!(removed.cases > 0 && removed.cases < TWO_TRANSACTIONS);
+        let mut out = std::io::stdout();
+        writeln!(out, "removed a part").and_then(|()| out.flush()).unwrap();
+        // Without end: standard input is a pipe that nobody writes into.
+        std::io::stdin().read_line(&mut String::new()).unwrap();
+    };
+    store.remove_runs(&["goes"], 0, waits).unwrap();
+}
+
+#[test]
+fn a_removal_that_is_killed_leaves_a_whole_database_and_is_finished_or_undone_later() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("scores.db");
+    let fill = |id: &str| {
+        let mut writer = writer(Store::open(&path).unwrap(), id, &["a"]);
+        let scorer = writer.run().scorers[0];
+        for ordinal in 0..TWO_TRANSACTIONS {
+            let key = added(&mut writer, &case(ordinal, &ordinal.to_string()));
+            writer.add_score(key, scorer, &scored(0.5)).unwrap();
+        }
+        writer.finish(RunState::Finished, None, 1).unwrap();
+    };
+    fill("stays");
+    fill("goes");
+    let binary = std::env::current_exe().unwrap();
+    let test = "other_process_removes_a_run_and_waits_after_its_first_transaction";
+    let mut removing = other_process(&binary, test, &path);
+    let mut removing = removing.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let lines = BufReader::new(removing.stdout.take().unwrap()).lines();
+    assert!(lines.map(Result::unwrap).any(|line| line.contains("removed a part")));
+    removing.kill().unwrap(); // SIGKILL on Unix
+    removing.wait().unwrap();
+
+    let mut store = Store::open(&path).unwrap();
+    must_be_whole(&store);
+    let run = store.run("goes").unwrap();
+    assert_eq!((run.state, run.root), (RunState::Stopped, None), "it does not look finished");
+    let left = store.case_count(run.key).unwrap();
+    assert!(left > 0 && left < TWO_TRANSACTIONS);
+    assert_eq!(store.row_count(run.key).unwrap(), left, "a case goes with its rows");
+
+    // A resume computes what is gone.
+    let handle = store.resume_run("goes", &session()).unwrap();
+    let scorer = handle.scorers[0];
+    let mut writer = RunWriter::new(Store::open(&path).unwrap(), handle);
+    let key = added(&mut writer, &case(0, "0"));
+    assert!(writer.add_score(key, scorer, &scored(0.5)).unwrap());
+    drop(writer);
+
+    let removed = store.remove_runs(&["goes"], 2, |_| {}).unwrap();
+    assert_eq!((removed.cases, removed.rows), (left + 1, left + 1));
+    must_be_whole(&store);
+    let stays = store.run("stays").unwrap();
+    let root = store.run_root(stays.key, |store, key| Ok(store.case_content(key)?.digest));
+    assert_eq!(root.unwrap(), stays.root.unwrap());
+}
+
+fn must_be_whole(store: &Store) {
+    let whole: String =
+        store.conn.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+    assert_eq!(whole, "ok");
+    let dangling = store.conn.prepare("PRAGMA foreign_key_check").unwrap().exists([]).unwrap();
+    assert!(!dangling, "every row that a row names is there");
 }
 
 #[test]

@@ -154,6 +154,28 @@ pub enum StoreError {
         /// The id.
         id: String,
     },
+    /// Other runs hold copies of the scores of a run that was to be removed.
+    #[error(
+        "scores of `{id}` in {} are reused by {}",
+        path.display(),
+        by.iter().map(|id| format!("`{id}`")).collect::<Vec<_>>().join(", ")
+    )]
+    Copied {
+        /// The database.
+        path: PathBuf,
+        /// The run that stays.
+        id: String,
+        /// The runs that hold the copies.
+        by: Vec<String>,
+    },
+    /// Cases of a run appeared while it was removed.
+    #[error("another process writes the run `{id}` in {}", path.display())]
+    InUse {
+        /// The database.
+        path: PathBuf,
+        /// The run.
+        id: String,
+    },
     /// The text can't be a run id.
     #[error("`{}` is not a run id", text.escape_debug())]
     InvalidRunId {
@@ -229,6 +251,10 @@ impl StoreError {
             Self::NoSuchRun { near, .. } if near.is_empty() => "it holds no runs yet".into(),
             Self::NoSuchRun { near, .. } => format!("runs in it: {}", near.join(", ")),
             Self::RunExists { .. } => "resume that run, or give this one another id".into(),
+            Self::Copied { .. } => {
+                "a copy names the score that it was made of: remove those runs too, or first".into()
+            }
+            Self::InUse { .. } => "wait until that process ends, then remove the run".into(),
             Self::InvalidRunId { .. } => "use 1 to 64 of A-Z, a-z, 0-9, `.`, `_` and `-`".into(),
             Self::InvalidScoreId { .. } => "a score id is RUN:SCORER:ITERATION:ATTEMPT:CASE".into(),
             Self::Rejected { .. } => {

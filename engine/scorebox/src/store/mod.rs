@@ -19,6 +19,7 @@
 //! | `case.rs`       | what is stored of a case, and whether a case is the one stored       |
 //! | `writer.rs`     | the hot path: cases and scores in batches, each score once           |
 //! | `reuse.rs`      | which earlier rows answer for a case, and their copies               |
+//! | `remove.rs`     | whole runs go, and give their space back                            |
 //! | `summary.rs`    | what scorers say of a run as a whole                                 |
 //! | `filter.rs`     | which score rows a reader asks for, as SQL                           |
 //! | `query.rs`      | score rows, page by page, and scores in ascending order              |
@@ -27,7 +28,7 @@
 //! Invariant: text from a case, a scorer or a user is bound as a parameter, never put into SQL.
 //!
 //! Invariant: a score row is written once. The primary key says so, and no statement here updates
-//! or deletes one.
+//! one; `remove.rs` alone deletes rows, those of a whole run.
 //!
 //! Invariant: nothing here holds more than one case or one page of rows in memory.
 
@@ -41,6 +42,7 @@ mod filter;
 mod id;
 mod open;
 mod query;
+mod remove;
 mod reuse;
 mod root;
 mod run;
@@ -55,7 +57,10 @@ mod durability_tests;
 #[cfg(test)]
 mod sample;
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::{Arc, atomic::AtomicU64},
+};
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
@@ -65,6 +70,7 @@ pub use error::StoreError;
 pub use filter::{ScoreCursor, ScoreFilter};
 pub use id::{CaseKey, RunId, RunKey, ScoreId, ScorerKey, SessionKey};
 pub use query::{ScoreRecord, Status};
+pub use remove::{Removed, StoreSize};
 pub use reuse::{Reusable, ReuseIndex};
 pub use run::{RunHandle, RunRecord, RunSource, RunSpec, RunState, ScorerRecord, ScorerSpec};
 pub use session::SessionSpec;
@@ -80,12 +86,19 @@ pub struct Store {
     conn: Connection,
     path: PathBuf,
     effort: effort::Effort,
+    rows_read: Arc<AtomicU64>,
 }
 
 impl Store {
     /// The file, as an absolute path.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// How many rows were read through this store so far; it counts on while a long reading runs, so that
+    /// another thread can show how far that is.
+    pub fn rows_read(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.rows_read)
     }
 
     /// Runs several reads on one unchanging state of the database, however much is written to it

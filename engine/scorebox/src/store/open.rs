@@ -4,6 +4,7 @@
 use std::{
     fs,
     path::{Path, PathBuf},
+    sync::Arc,
     thread,
     time::{Duration, Instant},
 };
@@ -154,7 +155,7 @@ impl Opening<'_> {
             .map_err(|error| StoreError::from_sqlite(&self.path, error))?;
         let effort = Effort::of(&mut conn);
         let effort = effort.map_err(|error| StoreError::from_sqlite(&self.path, error))?;
-        let store = Store { conn, path: self.path.clone(), effort };
+        let store = Store { conn, path: self.path.clone(), effort, rows_read: Arc::default() };
         store.conn.set_prepared_statement_cache_capacity(STATEMENTS);
         store.told(distrust(&store.conn))?;
         Ok(store)

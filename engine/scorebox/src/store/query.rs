@@ -1,6 +1,8 @@
 //! The score rows that a filter names, page by page, and their scores in ascending order. Computes
 //! nothing of them.
 
+use std::sync::atomic::Ordering;
+
 use rusqlite::{
     Row, ToSql, params_from_iter,
     types::{FromSql, Value},
@@ -330,6 +332,7 @@ impl Store {
             let mut query = self.conn.prepare_cached(sql)?;
             let mut rows = query.query(values)?;
             while let Some(row) = rows.next()? {
+                self.rows_read.fetch_add(1, Ordering::Relaxed);
                 if !take(row)? {
                     break;
                 }

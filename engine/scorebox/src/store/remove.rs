@@ -1,0 +1,283 @@
+//! Removes whole runs, and gives the space that they took back to the file system. The one place where rows
+//! are deleted; whether a run is to go, and whether somebody still writes it, is for the caller to know.
+
+use std::{thread, time::Duration};
+
+use rusqlite::{Connection, Transaction, TransactionBehavior, params};
+use serde::Serialize;
+
+use super::{CaseKey, RunKey, RunState, Store, StoreError};
+
+/// Score rows that one transaction deletes, or those of one case: others that write wait for it.
+const ROWS_AT_ONCE: usize = 5_000;
+
+/// How long the file is free between two transactions, in which another process gets its turn.
+const PAUSE: Duration = Duration::from_millis(2);
+
+/// What is stored of a run while it is removed, and where its removal ended early.
+const BEGUN: &str = "its removal was begun and not finished";
+
+/// What a removal has deleted so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Removed {
+    /// Cases.
+    pub cases: u64,
+    /// Score rows.
+    pub rows: u64,
+    /// Components that no other run uses.
+    pub components: u64,
+}
+
+/// How large a database is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct StoreSize {
+    /// The file, in bytes.
+    pub bytes: u64,
+    /// What of it is unused, and taken before the file grows.
+    pub free_bytes: u64,
+}
+
+impl Store {
+    /// How large the file is. Reads no row.
+    ///
+    /// # Errors
+    /// Troubles of reading.
+    pub fn size(&self) -> Result<StoreSize, StoreError> {
+        let number = |name| self.conn.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+        let sizes = || {
+            let page = number("page_size")?.unsigned_abs();
+            Ok(StoreSize {
+                bytes: number("page_count")?.unsigned_abs().saturating_mul(page),
+                free_bytes: number("freelist_count")?.unsigned_abs().saturating_mul(page),
+            })
+        };
+        self.told(sizes())
+    }
+
+    /// The ids of the other runs that hold copies of this run's scores, oldest first.
+    ///
+    /// # Errors
+    /// Troubles of reading.
+    pub fn copying_runs(&self, run: RunKey) -> Result<Vec<String>, StoreError> {
+        let (first, last) = CaseKey::bounds(run);
+        self.bounded(|| {
+            let mut query = self.conn.prepare_cached(COPYING)?;
+            query.query_map([first, last], |row| row.get(0))?.collect()
+        })
+    }
+
+    /// Removes runs: their cases, score rows, summaries, scorers and sessions, and the components that no other
+    /// run uses. `progress` is called with what has gone after each transaction.
+    ///
+    /// First the runs are marked as stopped, then their cases go with their rows, some thousand rows in a
+    /// transaction, then the runs themselves. So wherever it ends early, the database is whole: a run of which
+    /// a part is gone can be removed again, or resumed, which computes that part again. The file keeps its
+    /// size, see [`Store::give_back_space`]. `now_ms` is in milliseconds since 1970 UTC.
+    ///
+    /// # Errors
+    /// [`StoreError::NoSuchRun`]; [`StoreError::Copied`] where a run that is not removed holds copies of
+    /// scores of one that is; [`StoreError::InUse`] where another process writes one of them; troubles of
+    /// writing.
+    pub fn remove_runs(
+        &mut self,
+        ids: &[&str],
+        now_ms: i64,
+        mut progress: impl FnMut(Removed),
+    ) -> Result<Removed, StoreError> {
+        let mut runs = ids.iter().map(|id| self.run(id)).collect::<Result<Vec<_>, _>>()?;
+        // A copy goes before what it was copied from, which is of an earlier run.
+        runs.sort_by_key(|run| std::cmp::Reverse(run.key));
+        runs.dedup_by_key(|run| run.key);
+        let all: Vec<Doomed> = runs
+            .into_iter()
+            .map(|run| Doomed { key: run.key, id: run.spec.id.to_string() })
+            .collect();
+        let removal = Removal { store: self, all: &all };
+        // Checked by hand, where a run goes: SQLite would look for rows of each scorer and each session among
+        // all rows of all runs.
+        removal.store.foreign_keys(false)?;
+        let removed = removal.run(now_ms, &mut progress);
+        self.foreign_keys(true)?;
+        removed
+    }
+
+    /// Writes the file anew without its unused parts, and answers how large it was and is. It needs the space
+    /// for a second database meanwhile. Other processes can read, and wait to write; where one reads, the file
+    /// gets smaller only when the last of them closes it.
+    ///
+    /// # Errors
+    /// [`StoreError::DiskFull`], [`StoreError::Locked`], and other troubles of writing, which all leave the
+    /// database as it was.
+    pub fn give_back_space(&mut self) -> Result<(StoreSize, StoreSize), StoreError> {
+        let before = self.size()?;
+        self.bounded(|| self.conn.execute_batch("VACUUM"))?;
+        let shortened =
+            self.conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));
+        self.told(shortened)?;
+        Ok((before, self.size()?))
+    }
+
+    fn foreign_keys(&self, on: bool) -> Result<(), StoreError> {
+        self.told(self.conn.pragma_update(None, "foreign_keys", on))
+    }
+}
+
+/// Through the index of copied rows, which is empty where nothing was copied.
+const COPYING: &str = "
+    SELECT runs.id FROM runs WHERE runs.run IN (
+        SELECT score_rows.case_key >> 40 FROM score_rows INDEXED BY score_rows_reused
+        WHERE reused_case IS NOT NULL AND reused_case BETWEEN ?1 AND ?2
+            AND case_key NOT BETWEEN ?1 AND ?2)
+    ORDER BY runs.run";
+
+/// A run that goes.
+struct Doomed {
+    key: RunKey,
+    id: String,
+}
+
+struct Removal<'a> {
+    store: &'a Store,
+    all: &'a [Doomed],
+}
+
+impl Removal<'_> {
+    fn run(&self, now_ms: i64, progress: &mut dyn FnMut(Removed)) -> Result<Removed, StoreError> {
+        let mut removed = Removed::default();
+        let mut seen = self.mark(now_ms)?;
+        for run in self.all {
+            let mut after = CaseKey::bounds(run.key).0 - 1;
+            while let Some(last) = self.remove_cases(run, after, &mut seen, &mut removed)? {
+                after = last;
+                progress(removed);
+                thread::sleep(PAUSE);
+            }
+        }
+        self.remove_heads(&mut removed)?;
+        progress(removed);
+        Ok(removed)
+    }
+
+    /// Marks the runs, so that none that lacks a part looks finished. Answers with the version of the data.
+    fn mark(&self, now_ms: i64) -> Result<i64, StoreError> {
+        let change = self.begin()?;
+        for run in self.all {
+            self.must_not_be_copied(run)?;
+        }
+        for run in self.all {
+            self.store.set_state(run.key, RunState::Stopped, Some(BEGUN), Some(now_ms))?;
+        }
+        let version = self.data_version()?;
+        self.store.told(change.commit())?;
+        Ok(version)
+    }
+
+    /// Removes the next cases after a key with their rows; answers with the last of them.
+    fn remove_cases(
+        &self,
+        run: &Doomed,
+        after: i64,
+        seen: &mut i64,
+        removed: &mut Removed,
+    ) -> Result<Option<i64>, StoreError> {
+        let store = self.store;
+        let end = CaseKey::bounds(run.key).1;
+        let scorers = store.scorers(run.key)?.len().max(1);
+        let most = i64::try_from((ROWS_AT_ONCE / scorers).max(1)).unwrap_or(i64::MAX);
+        let change = self.begin()?;
+        // A score that is copied now is there to be copied, and stays.
+        let version = self.data_version()?;
+        if version != *seen {
+            self.must_not_be_copied(run)?;
+            *seen = version;
+        }
+        let last = store.bounded(|| {
+            let mut query = store.conn.prepare_cached(
+                "SELECT max(case_key) FROM (SELECT case_key FROM cases
+                 WHERE case_key > ?1 AND case_key <= ?2 ORDER BY case_key LIMIT ?3)",
+            )?;
+            query.query_row([after, end, most], |row| row.get::<_, Option<i64>>(0))
+        })?;
+        let Some(last) = last else { return Ok(None) };
+        let delete = |sql: &str| {
+            store.bounded(|| store.conn.prepare_cached(sql)?.execute(params![after, last]))
+        };
+        let rows = delete("DELETE FROM score_rows WHERE case_key > ?1 AND case_key <= ?2")?;
+        let cases = delete("DELETE FROM cases WHERE case_key > ?1 AND case_key <= ?2")?;
+        store.told(change.commit())?;
+        removed.rows += rows as u64;
+        removed.cases += cases as u64;
+        Ok(Some(last))
+    }
+
+    /// Removes the runs themselves, now that nothing is left of their cases.
+    fn remove_heads(&self, removed: &mut Removed) -> Result<(), StoreError> {
+        let store = self.store;
+        let change = self.begin()?;
+        let (mut rows, mut components) = (0, 0);
+        for run in self.all {
+            self.must_not_be_copied(run)?;
+            if store.case_count(run.key)? > 0 {
+                return Err(StoreError::InUse { path: store.path.clone(), id: run.id.clone() });
+            }
+            rows += store.bounded(|| remove_head(&store.conn, run.key))?;
+        }
+        components += store.bounded(|| {
+            store.conn.execute(
+                "DELETE FROM components WHERE digest NOT IN (SELECT component_digest FROM scorers)",
+                [],
+            )
+        })?;
+        store.told(change.commit())?;
+        removed.rows += rows as u64;
+        removed.components += components as u64;
+        Ok(())
+    }
+
+    /// Takes the file's write lock.
+    fn begin(&self) -> Result<Transaction<'_>, StoreError> {
+        let begun = Transaction::new_unchecked(&self.store.conn, TransactionBehavior::Immediate);
+        self.store.told(begun)
+    }
+
+    /// A number that changes where another process has written.
+    fn data_version(&self) -> Result<i64, StoreError> {
+        let version = self.store.conn.pragma_query_value(None, "data_version", |row| row.get(0));
+        self.store.told(version)
+    }
+
+    fn must_not_be_copied(&self, run: &Doomed) -> Result<(), StoreError> {
+        let mut by = self.store.copying_runs(run.key)?;
+        by.retain(|id| self.all.iter().all(|other| other.id != *id));
+        match by.is_empty() {
+            true => Ok(()),
+            false => {
+                let (path, id) = (self.store.path.clone(), run.id.clone());
+                Err(StoreError::Copied { path, id, by })
+            }
+        }
+    }
+}
+
+/// A run without cases; answers how many rows it had that belong to no case, which only damage makes.
+fn remove_head(conn: &Connection, run: RunKey) -> rusqlite::Result<usize> {
+    let (first, last) = CaseKey::bounds(run);
+    let stray = "DELETE FROM score_rows WHERE case_key BETWEEN ?1 AND ?2";
+    let stray = conn.execute(stray, [first, last])?;
+    for sql in [
+        "DELETE FROM summaries WHERE scorer IN (SELECT scorer FROM scorers WHERE run = ?1)",
+        "DELETE FROM scorers WHERE run = ?1",
+        "DELETE FROM sessions WHERE run = ?1",
+        "DELETE FROM runs WHERE run = ?1",
+    ] {
+        conn.execute(sql, [run])?;
+    }
+    Ok(stray)
+}
+
+#[cfg(test)]
+mod tests;
