@@ -2,32 +2,32 @@
 //! words, colours and exit codes. Knows no wasmtime and no SQL.
 //!
 //! - `command`: one file per command.
-//! - `scorer_arguments`: what several commands let a user say about a scorer.
-//! - `capabilities`: what several commands let a user name for scorers to look at.
+//! - `arguments`: what several commands let a user say.
 //! - `input`: text that a user names, a file or standard input.
-//! - `stored`: what several commands let a user say about stored scores.
-//! - `setup`: the sandbox and its cache folder, from global options and the environment.
+//! - `setup`: the sandbox and its cache folder, from options and the environment.
 //! - `report`: from data to text, safe for a terminal; pure functions.
 //! - `output`: data to standard output, in the format that was asked for.
+//! - `waiting`: what somebody at a terminal sees while they wait.
 //! - `words`: words to standard error: errors, hints, warnings.
 //! - `failure`: why a command ends, and its exit code.
 
-mod capabilities;
+mod arguments;
 mod command;
 mod failure;
 mod input;
 mod output;
 mod report;
-mod scorer_arguments;
 mod setup;
-mod stored;
+mod waiting;
 mod words;
 
 use std::{panic, process::ExitCode, thread};
 
-use clap::Parser as _;
+use clap::{CommandFactory as _, Parser as _};
+use clap_complete::CompleteEnv;
 use scorebox::sandbox::PARSERS_NAME;
 
+use arguments::completing;
 use command::Arguments;
 
 /// Cases and results are made on one thread and dropped on another, which mimalloc is quick at.
@@ -36,12 +36,13 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     keep_parsers_quiet();
+    CompleteEnv::with_factory(Arguments::command).var(completing::VARIABLE).complete();
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => return words::usage(&error),
     };
     arguments.color.write_global();
-    match arguments.command.run(&arguments.global) {
+    match arguments.command.run() {
         Ok(exit) => exit.into(),
         Err(failure) => words::failure(&failure).into(),
     }

@@ -1,4 +1,4 @@
-//! The sandbox and its cache folder, from global options and the environment. The only place that
+//! The sandbox and its cache folder, from options and the environment. The only place that
 //! reads the environment (but for what clap reads).
 
 use std::{io::IsTerminal as _, path::PathBuf, time::Duration};
@@ -14,38 +14,42 @@ use scorebox::{
 
 use crate::{failure::Failure, words};
 
-/// Options of all commands.
+/// The hidden command that compiles for another process of this program.
+pub const COMPILE: &str = "compile-for-parent";
+
+/// Options of the commands that load scorers.
 #[derive(Debug, clap::Args)]
-pub struct Global {
+#[command(next_help_heading = "Sandbox")]
+pub struct SandboxArguments {
     /// The folder for compiled code [default: scorebox in the user's cache folder]
-    #[arg(long, global = true, env = "SCOREBOX_CACHE_DIR", value_name = "FOLDER", hide_env = true)]
+    #[arg(long, env = "SCOREBOX_CACHE_DIR", value_name = "FOLDER", hide_env = true)]
     cache_dir: Option<PathBuf>,
 
     /// Neither read nor write compiled code on disk
-    #[arg(long, global = true)]
+    #[arg(long)]
     no_cache: bool,
 
     /// Memory of all sandboxes together; scores wait for their share
-    #[arg(long, global = true, value_name = "SIZE", value_parser = parse_bytes, default_value = "4GiB")]
+    #[arg(long, value_name = "SIZE", value_parser = parse_bytes, default_value = "4GiB")]
     memory_budget: u64,
 
     /// The most processor time that all compiling for one scorer may take
-    #[arg(long, global = true, value_name = "TIME", value_parser = parse_duration, default_value = "120s")]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, default_value = "120s")]
     compile_timeout: Duration,
 
     /// The most memory that compiling for one scorer may take
-    #[arg(long, global = true, value_name = "SIZE", value_parser = parse_bytes, default_value = "2GiB")]
+    #[arg(long, value_name = "SIZE", value_parser = parse_bytes, default_value = "2GiB")]
     compile_memory: u64,
 }
 
-impl Global {
+impl SandboxArguments {
     /// A sandbox with `slots` places, and a warning for all that does not work as it should.
-    pub fn sandbox(&self, slots: u32, capabilities: Capabilities) -> Result<Sandbox, Failure> {
+    pub fn open(&self, slots: u32, capabilities: Capabilities) -> Result<Sandbox, Failure> {
         self.sandbox_with(slots, capabilities, self.cache())
     }
 
     /// A sandbox that takes no compiled code from disk: whatever runs in it was compiled for it.
-    pub fn distrustful_sandbox(
+    pub fn open_distrustful(
         &self,
         slots: u32,
         capabilities: Capabilities,
@@ -65,10 +69,7 @@ impl Global {
             slots,
             memory_budget_bytes: self.memory_budget,
             cache,
-            compiler: Compiler::Process {
-                program,
-                arguments: vec![super::command::COMPILE.into()],
-            },
+            compiler: Compiler::Process { program, arguments: vec![COMPILE.into()] },
             compile_limits: CompileLimits {
                 timeout: self.compile_timeout,
                 memory_bytes: self.compile_memory,

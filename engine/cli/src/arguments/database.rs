@@ -15,8 +15,9 @@ const LISTED: usize = 20;
 
 /// The database, on the command line.
 #[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Database")]
 pub struct Database {
-    /// The database
+    /// The database file
     #[arg(long = "db", value_name = "FILE", env = "SCOREBOX_DB", hide_env = true, default_value = DEFAULT_DATABASE)]
     pub path: PathBuf,
 }

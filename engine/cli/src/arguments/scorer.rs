@@ -10,6 +10,7 @@ use scorebox::{
     suite::{LimitOverrides, parse_duration, parse_memory},
 };
 
+use super::completing;
 use crate::{failure::Failure, input};
 
 /// Limits of a score.
@@ -53,15 +54,16 @@ impl LimitArguments {
 #[derive(Debug, clap::Args)]
 pub struct ScorerArguments {
     /// A built-in scorer's name, or the path of a .wasm file
+    #[arg(add = completing::scorers())]
     pub scorer: String,
 
     /// Its configuration: a JSON object, or @FILE
-    #[arg(long, short, value_name = "JSON")]
+    #[arg(long, short, value_name = "JSON", help_heading = "Scorer")]
     config: Option<String>,
 
     /// Grant an import: `wasi` (an empty WASI: no files, network or clock) or `workspace` (the files in the
     /// folder that --workspace names)
-    #[arg(long, value_name = "WHAT")]
+    #[arg(long, value_name = "WHAT", help_heading = "Scorer")]
     grant: Vec<Grant>,
 
     #[command(flatten)]

@@ -14,7 +14,7 @@ use scorebox::{
 use crate::{
     failure::{Exit, Failure},
     report,
-    setup::{self, Global},
+    setup::{self, SandboxArguments},
     words,
 };
 
@@ -40,6 +40,9 @@ pub struct Build {
     /// With --all: write nothing; say whether what is built equals what is in `dist`
     #[arg(long, requires = "all")]
     check: bool,
+
+    #[command(flatten)]
+    sandbox: SandboxArguments,
 }
 
 /// Said before a compiler is looked for, which a user would install in vain.
@@ -57,14 +60,14 @@ fn must_be_a_crate(folder: &Path) -> Result<(), Failure> {
 }
 
 impl Build {
-    pub fn run(&self, global: &Global) -> Result<Exit, Failure> {
+    pub fn run(&self) -> Result<Exit, Failure> {
         if !self.all {
             must_be_a_crate(&self.folder)?;
         }
         let toolchain = Toolchain::find()?;
         words::say(&format!("compiler: {}", toolchain.fingerprint()));
         match self.all {
-            true => self.build_all(&toolchain, global),
+            true => self.build_all(&toolchain),
             false => self.build_one(&toolchain),
         }
     }
@@ -81,7 +84,7 @@ impl Build {
         Ok(Exit::Done)
     }
 
-    fn build_all(&self, toolchain: &Toolchain, global: &Global) -> Result<Exit, Failure> {
+    fn build_all(&self, toolchain: &Toolchain) -> Result<Exit, Failure> {
         let gallery = self.folder.as_path();
         let built = gallery::build(gallery, toolchain, CargoOutput::Inherited, |component| {
             words::say(&described(component));
@@ -94,7 +97,7 @@ impl Build {
         match self.check {
             true => check(gallery, toolchain, &built),
             false => {
-                let sandbox = global.sandbox(1, Capabilities::none())?;
+                let sandbox = self.sandbox.open(1, Capabilities::none())?;
                 let described = setup::finish(setup::small_runtime()?, describe(built, &sandbox))?;
                 gallery::install(gallery, toolchain, described)?;
                 Ok(Exit::Done)

@@ -1,14 +1,23 @@
-//! `scorebox completions`: what a shell needs to complete scorebox's arguments.
+//! `scorebox completions`: what makes a shell ask this program for completions. What it answers is in
+//! `completing`.
 
-use clap::CommandFactory as _;
+use clap_complete::env::{EnvCompleter as _, Shells};
 
 use crate::{
+    arguments::completing,
     failure::{Exit, Failure},
     output,
 };
 
 /// Print a shell completion script
+///
+/// The script has the shell ask scorebox itself, so that it knows the built-in scorers, the runs in the
+/// database and the scorers of the suite. For bash, add this line to ~/.bashrc; docs/commands.md has the
+/// line for each shell:
+///
+///   source <(scorebox completions bash)
 #[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
 pub struct Completions {
     /// The shell
     shell: clap_complete::Shell,
@@ -16,13 +25,21 @@ pub struct Completions {
 
 impl Completions {
     pub fn run(&self) -> Result<Exit, Failure> {
+        let shells = Shells::builtins();
+        let name = self.shell.to_string();
+        let Some(shell) = shells.completer(&name) else {
+            return Err(Failure::new(format!("there is no script for {name}")));
+        };
         let mut script = Vec::new();
-        clap_complete::generate(
-            self.shell,
-            &mut super::Arguments::command(),
-            "scorebox",
-            &mut script,
-        );
+        shell
+            .write_registration(
+                completing::VARIABLE,
+                "scorebox",
+                "scorebox",
+                "scorebox",
+                &mut script,
+            )
+            .map_err(|error| Failure::new(format!("cannot write the script: {error}")))?;
         output::stdout(|out| out.write_all(&script))?;
         Ok(Exit::Done)
     }

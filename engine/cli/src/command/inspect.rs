@@ -9,13 +9,12 @@ use scorebox::{
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::score::CaseArguments;
 use crate::{
+    arguments::{CaseArguments, ScorerArguments},
     failure::{Exit, Failure},
     output::{self, Out},
     report,
-    scorer_arguments::ScorerArguments,
-    setup::{self, Global},
+    setup::{self, SandboxArguments},
 };
 
 /// Show what a scorer is: imports, exports, what it reads, its configuration, size, digest, cost
@@ -30,16 +29,19 @@ pub struct Inspect {
     case: CaseArguments,
 
     /// How to print it
-    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output")]
     format: output::Format,
+
+    #[command(flatten)]
+    sandbox: SandboxArguments,
 }
 
 impl Inspect {
-    pub fn run(&self, global: &Global) -> Result<Exit, Failure> {
+    pub fn run(&self) -> Result<Exit, Failure> {
         let source = self.scorer.source()?;
         let anatomy = Anatomy::read(&source.bytes)?;
         let case = self.case.case()?;
-        let sandbox = global.sandbox(1, self.case.capabilities()?)?;
+        let sandbox = self.sandbox.open(1, self.case.capabilities()?)?;
         let (loaded, info, cost) = setup::finish(setup::small_runtime()?, async {
             let folder = match &case {
                 Some(case) => self.case.task_folder(case, &sandbox, self.scorer.timeout()?).await?,
@@ -174,9 +176,9 @@ impl<'a> Portrait<'a> {
         line("", &info.description)?;
         line("scale", &format!("{}, {}", scale(info), info.direction.as_str()))?;
         line("severity", &severity(info))?;
-        line("reads", &reads(info))?;
+        line("reads", &report::reads(info))?;
         match &info.config_schema {
-            Some(schema) => line("configuration", &pretty(schema))?,
+            Some(schema) => line("configuration", &report::pretty(schema))?,
             None => line("configuration", "none")?,
         }
         let Some(scorer) = seen.scorer else { return Ok(()) };
@@ -282,22 +284,6 @@ fn severity(info: &ScorerInfo) -> String {
         Some(threshold) => format!("{}, threshold {threshold}", info.severity.as_str()),
         None => info.severity.as_str().to_owned(),
     }
-}
-
-/// `output, groundTruth`: the keys of a case that a scorer sees.
-pub fn reads(info: &ScorerInfo) -> String {
-    if info.reads == Fields::ALL {
-        return "the whole case".to_owned();
-    }
-    let fields = info.reads.iter().map(scorebox::contract::Field::key);
-    std::iter::once("output").chain(fields).collect::<Vec<_>>().join(", ")
-}
-
-/// JSON over several lines, or as it is where it is none.
-pub fn pretty(json: &str) -> String {
-    serde_json::from_str::<serde_json::Value>(json)
-        .and_then(|value| serde_json::to_string_pretty(&value))
-        .unwrap_or_else(|_| json.to_owned())
 }
 
 fn start(scorer: &LoadedScorer) -> String {

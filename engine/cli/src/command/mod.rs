@@ -4,6 +4,7 @@ mod build;
 mod compile;
 mod completions;
 mod inspect;
+mod rm;
 mod run;
 mod runs;
 mod score;
@@ -12,31 +13,48 @@ mod scores;
 mod stats;
 mod verify;
 
+use clap::ArgAction;
+
 use crate::{
     failure::{Exit, Failure},
-    setup::Global,
+    setup::COMPILE,
 };
 
 /// Runs anyone's scorer on anyone's evaluation data, safely: each score in a WebAssembly sandbox of
 /// its own.
 #[derive(Debug, clap::Parser)]
-#[command(name = "scorebox", version, max_term_width = 100, arg_required_else_help = true)]
+#[command(
+    name = "scorebox",
+    version,
+    max_term_width = 100,
+    arg_required_else_help = true,
+    disable_help_flag = true,
+    disable_version_flag = true
+)]
 pub struct Arguments {
-    #[command(flatten)]
-    pub global: Global,
-
     #[command(flatten)]
     pub color: Color,
 
     #[command(subcommand)]
     pub command: Command,
+
+    /// Print help (`-h`: a summary)
+    #[arg(long, short, global = true, action = ArgAction::Help, help_heading = GLOBAL_OPTIONS)]
+    help: Option<bool>,
+
+    /// Print version
+    #[arg(long, short = 'V', action = ArgAction::Version, help_heading = GLOBAL_OPTIONS)]
+    version: Option<bool>,
 }
+
+/// The heading of what stands last in every help.
+const GLOBAL_OPTIONS: &str = "Global options";
 
 /// When to use colour.
 #[derive(Debug, clap::Args)]
 pub struct Color {
     /// When to use colour
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", help_heading = GLOBAL_OPTIONS)]
     color: ColorWhen,
 }
 
@@ -67,6 +85,7 @@ pub enum Command {
     Score(score::Score),
     Run(run::Run),
     Runs(runs::Runs),
+    Rm(rm::Rm),
     Scores(scores::Scores),
     Stats(stats::Stats),
     Verify(verify::Verify),
@@ -78,22 +97,20 @@ pub enum Command {
     Compile(compile::Compile),
 }
 
-/// The hidden command that compiles for another process of this program.
-pub const COMPILE: &str = "compile-for-parent";
-
 impl Command {
     /// Does it.
-    pub fn run(self, global: &Global) -> Result<Exit, Failure> {
+    pub fn run(self) -> Result<Exit, Failure> {
         match self {
-            Command::Score(command) => command.run(global),
-            Command::Run(command) => command.run(global),
+            Command::Score(command) => command.run(),
+            Command::Run(command) => command.run(),
+            Command::Rm(command) => command.run(),
             Command::Runs(command) => command.run(),
             Command::Scores(command) => command.run(),
             Command::Stats(command) => command.run(),
-            Command::Verify(command) => command.run(global),
-            Command::Scorers(command) => command.run(global),
-            Command::Inspect(command) => command.run(global),
-            Command::Build(command) => command.run(global),
+            Command::Verify(command) => command.run(),
+            Command::Scorers(command) => command.run(),
+            Command::Inspect(command) => command.run(),
+            Command::Build(command) => command.run(),
             Command::Completions(command) => command.run(),
             Command::Compile(command) => command.run(),
         }

@@ -7,8 +7,6 @@ mod signals;
 use std::{
     path::{Path, PathBuf},
     sync::Arc,
-    thread,
-    time::Duration,
 };
 
 use scorebox::{
@@ -25,12 +23,14 @@ use scorebox::{
 
 use self::signals::Signalled;
 use crate::{
-    capabilities::capabilities,
+    arguments::{
+        Database, JobArguments, LimitArguments, WorkspaceArguments, completing, parse_config,
+        split_named,
+    },
     failure::{Exit, Failure},
     output::Format,
-    scorer_arguments::{LimitArguments, parse_config, split_named},
-    setup::{self, Global},
-    stored::Database,
+    report::shell_word,
+    setup::{self, SandboxArguments},
     words,
 };
 
@@ -45,68 +45,64 @@ pub struct Run {
     files: Vec<PathBuf>,
 
     /// A scorer: a built-in one's name, or the path of a .wasm file; `NAME=…` gives it another name
-    #[arg(long = "scorer", short = 's', value_name = "[NAME=]SCORER")]
+    #[arg(long = "scorer", short = 's', value_name = "[NAME=]SCORER", add = completing::named_scorers(), help_heading = "Scorers")]
     scorers: Vec<String>,
 
     /// A scorer's configuration: a JSON object, or @FILE
-    #[arg(long, value_name = "NAME=JSON")]
+    #[arg(long, value_name = "NAME=JSON", add = completing::suite_entries(), help_heading = "Scorers")]
     config: Vec<String>,
 
     /// Grant a scorer an import: `wasi` (an empty WASI: no files, network or clock) or `workspace` (the
     /// files of the case)
-    #[arg(long, value_name = "NAME=WHAT")]
+    #[arg(long, value_name = "NAME=WHAT", add = completing::suite_grants(), help_heading = "Scorers")]
     grant: Vec<String>,
 
-    /// Where the folders are that cases name in `workspace`, for scorers that are granted to read them
-    #[arg(long, value_name = "FOLDER")]
-    workspace: Option<PathBuf>,
-
-    /// Leave out files and folders of a workspace: a path from there, or a glob such as `**/*.log`; may be
-    /// repeated (`.git` and `node_modules` are always left out)
-    #[arg(long, value_name = "GLOB", requires = "workspace")]
-    workspace_exclude: Vec<String>,
-
     /// Where to find a part in each line, as a JSON Pointer: `output=/response/text`
-    #[arg(long, value_name = "KEY=POINTER")]
+    #[arg(long, value_name = "KEY=POINTER", help_heading = "Cases")]
     map: Vec<String>,
 
     /// What to do with an invalid line: stop, or skip it (it is counted)
-    #[arg(long, value_name = "WHAT", default_value = "stop")]
+    #[arg(long, value_name = "WHAT", default_value = "stop", help_heading = "Cases")]
     on_bad_case: OnBadCaseArgument,
 
-    /// Cases to score at once [default: the number of cores]
-    #[arg(long, short, value_name = "N", value_parser = jobs_parser())]
-    jobs: Option<u16>,
+    #[command(flatten)]
+    jobs: JobArguments,
 
     /// The run's id [default: made of the time]
-    #[arg(long, value_name = "ID", conflicts_with = "resume")]
+    #[arg(long, value_name = "ID", conflicts_with = "resume", help_heading = "Run")]
     run_id: Option<RunId>,
 
     /// Continue an interrupted run: score only what is missing
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", help_heading = "Run")]
     resume: Option<RunId>,
 
     /// Copy scores that an earlier run in the database has: same component, configuration, limits, input
-    #[arg(long)]
+    #[arg(long, help_heading = "Run")]
     reuse: bool,
+
+    /// How to print the summary
+    #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output")]
+    format: Format,
+
+    /// Exit with 0 even if some scores are errors
+    #[arg(long, help_heading = "Output")]
+    allow_errors: bool,
+
+    /// Show no progress
+    #[arg(long, short, help_heading = "Output")]
+    quiet: bool,
 
     #[command(flatten)]
     database: Database,
 
-    /// How to print the summary
-    #[arg(long, value_name = "FORMAT", default_value = "table")]
-    format: Format,
-
-    /// Exit with 0 even if some scores are errors
-    #[arg(long)]
-    allow_errors: bool,
-
-    /// Show no progress bar
-    #[arg(long, short)]
-    quiet: bool,
+    #[command(flatten)]
+    workspace: WorkspaceArguments,
 
     #[command(flatten)]
     limits: LimitArguments,
+
+    #[command(flatten)]
+    sandbox: SandboxArguments,
 }
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
@@ -116,21 +112,16 @@ enum OnBadCaseArgument {
 }
 
 impl Run {
-    pub fn run(&self, global: &Global) -> Result<Exit, Failure> {
+    pub fn run(&self) -> Result<Exit, Failure> {
         let (suite_file, case_files) = self.split_files()?;
         let suite = self.suite(suite_file)?;
         let mapping = Mapping::parse(&self.map)?;
         let cases =
             CaseReader::open(case_files.iter().map(|path| source(path)).collect(), mapping)?;
-        let jobs = self.jobs.map_or_else(cores, usize::from);
+        let jobs = self.jobs.count();
         let slots = slots(jobs, suite.scorers.len());
-        let capabilities = capabilities(self.workspace.as_deref(), &self.workspace_exclude)?;
-        let sandbox = global.sandbox(slots, capabilities)?;
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(jobs.min(cores()))
-            .enable_all()
-            .build()
-            .map_err(|error| Failure::new(format!("cannot start: {error}")))?;
+        let sandbox = self.sandbox.open(slots, self.workspace.capabilities()?)?;
+        let runtime = self.jobs.runtime()?;
         let signalled = Signalled::default();
         let report = runtime.block_on(self.run_suite(suite, cases, jobs, &sandbox, &signalled));
         let ended = report.and_then(|report| self.finish(report, &signalled));
@@ -328,16 +319,6 @@ fn slots(jobs: usize, scorers: usize) -> u32 {
     u32::try_from(wanted).unwrap_or(u32::MAX)
 }
 
-/// How many scores may be computed at once: a task is kept for each.
-pub fn jobs_parser() -> clap::builder::RangedI64ValueParser<u16> {
-    clap::value_parser!(u16).range(1..=1024)
-}
-
-/// The cores that this process may use.
-pub fn cores() -> usize {
-    thread::available_parallelism().map_or(1, Into::into)
-}
-
 /// The time in UTC and a few letters, so that ids are sorted by time and differ between machines.
 fn new_run_id() -> Result<RunId, Failure> {
     use std::hash::{BuildHasher as _, RandomState};
@@ -349,15 +330,3 @@ fn new_run_id() -> Result<RunId, Failure> {
     let now = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S");
     Ok(format!("{now}-{suffix}").parse::<RunId>()?)
 }
-
-/// An argument as a shell would read it back.
-fn shell_word(argument: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,@%+".contains(c);
-    match !argument.is_empty() && argument.chars().all(plain) {
-        true => argument.to_owned(),
-        false => format!("'{}'", argument.replace('\'', "'\\''")),
-    }
-}
-
-/// How often the progress bar is drawn.
-const REDRAW: Duration = Duration::from_millis(100);

@@ -6,10 +6,11 @@ use scorebox::store::{RunState, Store};
 use serde::Serialize;
 
 use crate::{
+    arguments::{Database, no_runs},
     failure::{Exit, Failure},
     output::{self, Format},
     report::{self, Align, Table},
-    stored::{self, Database},
+    waiting::Waiting,
     words,
 };
 
@@ -17,11 +18,11 @@ use crate::{
 #[derive(Debug, clap::Args)]
 pub struct Runs {
     /// Show at most N runs (0: all)
-    #[arg(long, value_name = "N", default_value_t = 20)]
+    #[arg(long, value_name = "N", default_value_t = 20, help_heading = "Output")]
     limit: usize,
 
     /// How to print it
-    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output")]
     format: Format,
 
     #[command(flatten)]
@@ -48,21 +49,38 @@ impl Runs {
     pub fn run(&self) -> Result<Exit, Failure> {
         let store = self.database.read()?;
         let most = if self.limit == 0 { usize::MAX } else { self.limit };
+        let waiting = Waiting::on("counting cases and scores");
         let mut listed = store.snapshot(|store| listed(store, most.saturating_add(1)))?;
+        drop(waiting);
         let more = listed.len() > most;
         listed.truncate(most);
         if listed.is_empty() {
-            return Err(stored::no_runs(&self.database.path));
+            return Err(no_runs(&self.database.path));
         }
         output::stdout(|out| match self.format {
             Format::Table => write!(out, "{}", table(&listed)),
             format => output::list(out, format == Format::Jsonl, &listed),
         })?;
-        if self.format == Format::Table && more {
-            words::say(&format!("the newest {most}; all of them: --limit 0"));
+        if self.format == Format::Table {
+            if more {
+                words::say(&format!("the newest {most}; all of them: --limit 0"));
+            }
+            say_size(&store)?;
         }
         Ok(Exit::Done)
     }
+}
+
+/// How large the database is: what a run has of it would take a pass over all of its pages.
+fn say_size(store: &Store) -> Result<(), Failure> {
+    let size = store.size()?;
+    let free = match size.free_bytes {
+        0 => String::new(),
+        free => format!(", {} of it unused", report::bytes(free)),
+    };
+    let (path, all) = (store.path().display(), report::bytes(size.bytes));
+    words::say(&format!("{path}: {all}{free}; `scorebox rm RUN` removes a run"));
+    Ok(())
 }
 
 fn listed(store: &Store, most: usize) -> Result<Vec<Listed>, Failure> {

@@ -12,12 +12,13 @@ use scorebox::{
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::{inspect::reads, score::Answer};
+use super::score::Answer;
 use crate::{
+    arguments::completing,
     failure::{Exit, Failure},
     output::{self, Out},
-    report::{self, Align, ConfigKey, Table, config_keys},
-    setup::{self, Global},
+    report::{self, Align, ConfigKey, Table, config_keys, reads},
+    setup::{self, SandboxArguments},
     words,
 };
 
@@ -25,6 +26,7 @@ use crate::{
 #[derive(Debug, clap::Args)]
 pub struct Scorers {
     /// The scorer to show
+    #[arg(add = completing::built_in_scorers())]
     name: Option<String>,
 
     /// Only scorers with this text in their name, description or what they read
@@ -36,8 +38,11 @@ pub struct Scorers {
     example: bool,
 
     /// How to print it
-    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output")]
     format: ScorersFormat,
+
+    #[command(flatten)]
+    sandbox: SandboxArguments,
 }
 
 /// How scorers are printed.
@@ -70,10 +75,10 @@ struct Entry {
 }
 
 impl Scorers {
-    pub fn run(&self, global: &Global) -> Result<Exit, Failure> {
+    pub fn run(&self) -> Result<Exit, Failure> {
         let registry = Registry::with_builtins();
         let runtime = setup::small_runtime()?;
-        let sandbox = global.sandbox(1, Capabilities::none())?;
+        let sandbox = self.sandbox.open(1, Capabilities::none())?;
         if self.example {
             let name = self.name.as_deref().unwrap_or_default();
             return runtime.block_on(score_example(name, registry.get(name)?, &sandbox));

@@ -8,10 +8,11 @@ use scorebox::{
 };
 
 use crate::{
+    arguments::{Database, completing, must_be_there},
     failure::{Exit, Failure},
     output::{self, Format, Out},
     report::{self, Align, Table},
-    stored::{Database, must_be_there},
+    waiting::Waiting,
     words,
 };
 
@@ -25,42 +26,43 @@ const TABLE_ROWS: usize = 1000;
 #[derive(Debug, clap::Args)]
 pub struct Scores {
     /// The run [default: the newest]
+    #[arg(add = completing::runs())]
     run: Option<String>,
 
     /// Only scores of this node (the task)
-    #[arg(long, value_name = "NODE")]
+    #[arg(long, value_name = "NODE", help_heading = "Filters")]
     node: Option<String>,
 
     /// Only scores of this scorer
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", help_heading = "Filters", add = completing::stored_scorers())]
     scorer: Option<String>,
 
     /// Only scores of the case with this id
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", help_heading = "Filters")]
     case: Option<String>,
 
     /// Only errors, and scores on the wrong side of their scorer's threshold
-    #[arg(long)]
+    #[arg(long, help_heading = "Filters")]
     failed: bool,
 
     /// Only errors
-    #[arg(long)]
+    #[arg(long, help_heading = "Filters")]
     errors: bool,
 
     /// Only scores below this
-    #[arg(long, value_name = "X")]
+    #[arg(long, value_name = "X", help_heading = "Filters")]
     below: Option<f64>,
 
     /// Show at most N rows (0: all)
-    #[arg(long, value_name = "N", default_value_t = 50)]
+    #[arg(long, value_name = "N", default_value_t = 50, help_heading = "Output")]
     limit: usize,
 
     /// Skip the first N rows
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Output")]
     skip: u64,
 
     /// How to print it
-    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output")]
     format: Format,
 
     #[command(flatten)]
@@ -71,7 +73,9 @@ impl Scores {
     pub fn run(&self) -> Result<Exit, Failure> {
         let store = self.database.read()?;
         let filter = self.filter(&store)?;
+        let waiting = Waiting::counting("reading scores", store.rows_read());
         must_be_there(&store, &filter)?;
+        drop(waiting);
         store.snapshot(|store| self.show(store, &filter))?;
         Ok(Exit::Done)
     }
@@ -90,7 +94,9 @@ impl Scores {
     }
 
     fn show(&self, store: &Store, filter: &ScoreFilter) -> Result<(), Failure> {
+        let waiting = Waiting::counting("reading scores", store.rows_read());
         let total = store.score_count(filter)?;
+        drop(waiting);
         let shown = total.saturating_sub(self.skip).min(match self.limit {
             0 => u64::MAX,
             limit => limit as u64,

@@ -6,10 +6,11 @@ use scorebox::{
 };
 
 use crate::{
+    arguments::{Database, completing, must_be_there},
     failure::{Exit, Failure},
     output::{self, Format},
     report::{self, Align, Table},
-    stored::{Database, must_be_there},
+    waiting::Waiting,
     words,
 };
 
@@ -19,23 +20,23 @@ use crate::{
 #[derive(Debug, clap::Args)]
 pub struct Stats {
     /// Scores of this run [default: the newest]
-    #[arg(long, value_name = "RUN", conflicts_with = "all_runs")]
+    #[arg(long, value_name = "RUN", add = completing::runs(), conflicts_with = "all_runs", help_heading = "Filters")]
     run: Option<String>,
 
     /// Scores of all runs of the database together
-    #[arg(long)]
+    #[arg(long, help_heading = "Filters")]
     all_runs: bool,
 
     /// Only scores of this node (the task)
-    #[arg(long, value_name = "NODE")]
+    #[arg(long, value_name = "NODE", help_heading = "Filters")]
     node: Option<String>,
 
     /// Only scores of this scorer
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", help_heading = "Filters", add = completing::stored_scorers())]
     scorer: Option<String>,
 
     /// How to print it
-    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output")]
     format: Format,
 
     #[command(flatten)]
@@ -55,8 +56,10 @@ impl Stats {
             scorer: self.scorer.clone(),
             ..ScoreFilter::default()
         };
+        let waiting = Waiting::counting("reading scores", store.rows_read());
         must_be_there(&store, &filter)?;
         let aggregates = aggregate(&store, &filter)?;
+        drop(waiting);
         output::stdout(|out| match self.format {
             Format::Table => write!(out, "{}", table(&aggregates)),
             format => output::list(out, format == Format::Jsonl, &aggregates),

@@ -18,15 +18,13 @@ use scorebox::{
 };
 use serde::Serialize;
 
-use super::run::{cores, jobs_parser};
 use crate::{
-    capabilities::capabilities,
+    arguments::{Database, JobArguments, WorkspaceArguments, completing, must_be_there},
     failure::{Exit, Failure},
     input::read_file_or_stdin,
     output::{self, Format},
     report::{self, Align, Table},
-    setup::{self, Global},
-    stored::{Database, must_be_there},
+    setup::{self, SandboxArguments},
     words,
 };
 
@@ -43,23 +41,23 @@ const SHOWN: usize = 1000;
 #[derive(Debug, clap::Args)]
 pub struct Verify {
     /// The run [default: the newest]
-    #[arg(conflicts_with = "check")]
+    #[arg(conflicts_with = "check", add = completing::runs())]
     run: Option<String>,
 
     /// Verify a random sample of N scores
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", help_heading = "Filters")]
     sample: Option<u64>,
 
     /// Random seed for --sample: the same seed picks the same scores
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Filters")]
     seed: u64,
 
     /// Only scores of this scorer
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", help_heading = "Filters", add = completing::stored_scorers())]
     scorer: Option<String>,
 
     /// Only scores of the case with this id
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", help_heading = "Filters")]
     case_id: Option<String>,
 
     /// Compare the run with the root that it had when it ended, which `scorebox run` printed
@@ -67,56 +65,52 @@ pub struct Verify {
     root: Option<Digest>,
 
     /// Write the receipt of a score as JSON: RUN:SCORER:ITERATION:ATTEMPT:CASE
-    #[arg(long, value_name = "SCORE-ID", conflicts_with_all = ["run", "sample", "check"])]
+    #[arg(long, value_name = "SCORE-ID", conflicts_with_all = ["run", "sample", "check"], help_heading = "Receipts")]
     receipt: Option<ScoreId>,
 
     /// Check a receipt, with the case and the component
-    #[arg(long, value_name = "FILE", requires = "case")]
+    #[arg(long, value_name = "FILE", requires = "case", help_heading = "Receipts")]
     check: Option<PathBuf>,
 
     /// With --check: a file with the case as one JSON object
-    #[arg(long, value_name = "FILE", requires = "check")]
+    #[arg(long, value_name = "FILE", requires = "check", help_heading = "Receipts")]
     case: Option<PathBuf>,
 
     /// With --check: the --map options that the run used
-    #[arg(long, value_name = "KEY=POINTER", requires = "check")]
+    #[arg(long, value_name = "KEY=POINTER", requires = "check", help_heading = "Receipts")]
     map: Vec<String>,
 
     /// With --check: the component [default: the built-in scorer with the receipt's digest]
-    #[arg(long, value_name = "FILE", requires = "check")]
+    #[arg(long, value_name = "FILE", requires = "check", help_heading = "Receipts")]
     component: Option<PathBuf>,
 
-    /// Where the folders are that cases name in `workspace`, for scorers that read them
-    #[arg(long, value_name = "FOLDER")]
-    workspace: Option<PathBuf>,
-
-    /// Leave out files and folders of a workspace: a path from there, or a glob such as `**/*.log`; may be
-    /// repeated (`.git` and `node_modules` are always left out)
-    #[arg(long, value_name = "GLOB", requires = "workspace")]
-    workspace_exclude: Vec<String>,
-
     /// Exit with 0 even if some scores cannot be verified
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     allow_not_verifiable: bool,
 
     /// Take compiled code from the cache: faster, and proves nothing against somebody who can write there
-    #[arg(long)]
+    #[arg(long, help_heading = "Sandbox")]
     trust_cache: bool,
 
-    /// Scores to compute at once [default: the number of cores]
-    #[arg(long, short, value_name = "N", value_parser = jobs_parser())]
-    jobs: Option<u16>,
+    #[command(flatten)]
+    jobs: JobArguments,
 
     /// How to print it
-    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output")]
     format: Format,
 
     #[command(flatten)]
     database: Database,
+
+    #[command(flatten)]
+    workspace: WorkspaceArguments,
+
+    #[command(flatten)]
+    sandbox: SandboxArguments,
 }
 
 impl Verify {
-    pub fn run(&self, global: &Global) -> Result<Exit, Failure> {
+    pub fn run(&self) -> Result<Exit, Failure> {
         if let Some(id) = &self.receipt {
             let receipt = Receipt::of(&self.database.read()?, id)?;
             output::stdout(|out| output::json(out, &receipt))?;
@@ -125,18 +119,14 @@ impl Verify {
         if let Some(root) = self.root {
             return self.compare_root(root);
         }
-        let jobs = self.jobs.map_or_else(cores, usize::from);
+        let jobs = self.jobs.count();
         let slots = u32::try_from(jobs).unwrap_or(u32::MAX);
-        let capabilities = capabilities(self.workspace.as_deref(), &self.workspace_exclude)?;
+        let capabilities = self.workspace.capabilities()?;
         let sandbox = match self.trust_cache {
-            true => global.sandbox(slots, capabilities)?,
-            false => global.distrustful_sandbox(slots, capabilities)?,
+            true => self.sandbox.open(slots, capabilities)?,
+            false => self.sandbox.open_distrustful(slots, capabilities)?,
         };
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(jobs.min(cores()))
-            .enable_all()
-            .build()
-            .map_err(|error| Failure::new(format!("cannot start: {error}")))?;
+        let runtime = self.jobs.runtime()?;
         let findings = setup::finish(runtime, self.findings(jobs, &sandbox))?;
         self.show(&findings)?;
         Ok(self.exit(&findings))

@@ -17,6 +17,13 @@ pub fn printable(text: &str) -> String {
     safe
 }
 
+/// JSON over several lines; other text as it is.
+pub fn pretty(json: &str) -> String {
+    serde_json::from_str::<serde_json::Value>(json)
+        .and_then(|value| serde_json::to_string_pretty(&value))
+        .unwrap_or_else(|_| json.to_owned())
+}
+
 /// The text in one line of at most `most` characters; what is cut off is shown by `…`.
 pub fn one_line(text: &str, most: usize) -> String {
     let joined = text.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -17,14 +17,16 @@ use scorebox::{
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::{super::inspect::pretty, REDRAW, shell_word};
 use crate::{
+    arguments::DEFAULT_DATABASE,
     failure::Failure,
     output::{self, Format},
-    report::{self, Align, Table},
-    stored::DEFAULT_DATABASE,
+    report::{self, Align, Table, pretty, shell_word},
     words,
 };
+
+/// How often the progress bar is drawn.
+const REDRAW: Duration = Duration::from_millis(100);
 
 /// Errors that are shown at the end.
 const ERRORS_SHOWN: usize = 3;

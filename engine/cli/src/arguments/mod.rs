@@ -1,0 +1,21 @@
+//! What several commands let a user say. Each part checks what it reads, and runs nothing.
+//!
+//! - `case`: one case, by its parts or as a whole.
+//! - `completing`: what a shell offers beyond the words that clap knows.
+//! - `database`: the database, a run in it, and names in that run.
+//! - `jobs`: how much runs at once.
+//! - `scorer`: one scorer, its configuration, limits and grants.
+//! - `workspace`: the folder with the files that tasks left.
+
+mod case;
+pub mod completing;
+mod database;
+mod jobs;
+mod scorer;
+mod workspace;
+
+pub use case::CaseArguments;
+pub use database::{DEFAULT_DATABASE, Database, must_be_there, no_runs};
+pub use jobs::JobArguments;
+pub use scorer::{LimitArguments, ScorerArguments, parse_config, read_if_file, split_named};
+pub use workspace::WorkspaceArguments;

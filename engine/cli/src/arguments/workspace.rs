@@ -1,0 +1,30 @@
+//! The folder with the files that tasks left. Reads none of them.
+
+use std::path::PathBuf;
+
+use scorebox::{sandbox::Capabilities, workspace::WorkspaceFolder};
+
+use crate::failure::Failure;
+
+/// Where the files of cases are.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Workspace")]
+pub struct WorkspaceArguments {
+    /// Folder that each case's `workspace` is relative to, for scorers that are granted `workspace`
+    #[arg(long, value_name = "FOLDER")]
+    workspace: Option<PathBuf>,
+
+    /// Leave out files and folders of a workspace: a relative path, or a glob such as `**/*.log`; may be
+    /// repeated (`.git` and `node_modules` are always left out)
+    #[arg(long, value_name = "GLOB", requires = "workspace")]
+    workspace_exclude: Vec<String>,
+}
+
+impl WorkspaceArguments {
+    /// What scorers may be shown if they are granted it: the files in the folder, if one is named.
+    pub fn capabilities(&self) -> Result<Capabilities, Failure> {
+        let Some(folder) = &self.workspace else { return Ok(Capabilities::none()) };
+        let folder = WorkspaceFolder::open(folder)?.without(&self.workspace_exclude)?;
+        Ok(Capabilities::none().with_workspace(folder))
+    }
+}

@@ -1,0 +1,109 @@
+//! What somebody at a terminal sees while they wait: what is being done, and how far it is. Nothing for the
+//! first moment, and nothing in a pipe.
+
+use std::{
+    borrow::Cow,
+    io::{self, IsTerminal as _},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+        mpsc::{self, RecvTimeoutError},
+    },
+    thread::{self, JoinHandle},
+    time::Duration,
+};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// What is done within this is not worth a word.
+const PATIENCE: Duration = Duration::from_millis(700);
+
+/// How often the words are drawn.
+const REDRAW: Duration = Duration::from_millis(200);
+
+/// Words that are shown until this is dropped.
+#[derive(Debug)]
+pub struct Waiting {
+    position: Arc<AtomicU64>,
+    shown: Option<Shown>,
+}
+
+#[derive(Debug)]
+struct Shown {
+    end: mpsc::Sender<()>,
+    drawing: JoinHandle<()>,
+}
+
+impl Waiting {
+    /// `rewriting the database`.
+    pub fn on(what: impl Into<Cow<'static, str>>) -> Waiting {
+        Waiting::new(what.into(), "{spinner} {msg}, {elapsed}", None, Arc::default())
+    }
+
+    /// `removing cases: 1,200 of 3,000`; how far it is, [`Waiting::at`] says.
+    pub fn of(what: impl Into<Cow<'static, str>>, total: u64) -> Waiting {
+        let template = "{spinner} {msg}: {human_pos} of {human_len}, {elapsed}";
+        Waiting::new(what.into(), template, Some(total), Arc::default())
+    }
+
+    /// `reading rows: 1,200`; how far it is, [`Waiting::at`] says, or whoever counts in `position`.
+    pub fn counting(what: impl Into<Cow<'static, str>>, position: Arc<AtomicU64>) -> Waiting {
+        Waiting::new(what.into(), "{spinner} {msg}: {human_pos}, {elapsed}", None, position)
+    }
+
+    /// So much is done.
+    pub fn at(&self, position: u64) {
+        self.position.store(position, Ordering::Relaxed);
+    }
+
+    fn new(
+        what: Cow<'static, str>,
+        template: &'static str,
+        total: Option<u64>,
+        position: Arc<AtomicU64>,
+    ) -> Waiting {
+        let shown = io::stderr().is_terminal().then(|| {
+            let (end, ended) = mpsc::channel();
+            let position = Arc::clone(&position);
+            let drawing = thread::spawn(move || {
+                if ended.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+                    draw(what, template, total, &position, &ended);
+                }
+            });
+            Shown { end, drawing }
+        });
+        Waiting { position, shown }
+    }
+}
+
+fn draw(
+    what: Cow<'static, str>,
+    template: &str,
+    total: Option<u64>,
+    position: &AtomicU64,
+    ended: &mpsc::Receiver<()>,
+) {
+    let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::stderr());
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style);
+    }
+    bar.set_message(what);
+    bar.set_elapsed(PATIENCE);
+    loop {
+        bar.set_position(position.load(Ordering::Relaxed));
+        bar.tick();
+        if ended.recv_timeout(REDRAW) != Err(RecvTimeoutError::Timeout) {
+            break;
+        }
+    }
+    bar.finish_and_clear();
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        let Some(Shown { end, drawing }) = self.shown.take() else { return };
+        drop(end);
+        // It panics nowhere, and words that are not shown harm nobody.
+        let _ = drawing.join();
+    }
+}
