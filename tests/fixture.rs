@@ -117,6 +117,14 @@ fn filters(folder: &Path) -> insta::Settings {
     settings.add_filter(r" +[\d.]+ (ns|µs|ms|s)\b", " [time]");
     settings.add_filter(r"(?m) +time$", " time");
     settings.add_filter(r#"("\w+(?:Ms|_ms)": ?)[\d.e+-]+"#, "$1[time]");
+    // What a score costs, which another SDK changes: in a table, as JSON, where it differs, in `inspect`.
+    settings.add_filter(r"(?m) +fuel time$", " fuel time");
+    settings.add_filter(r" +[\d.,]+( [kMGT])? \[time\]", " [fuel] [time]");
+    settings.add_filter(r#""fuel": \d{1,9}\b"#, r#""fuel": [fuel]"#);
+    settings.add_filter(r#""memoryBytes": \d{6}\b"#, r#""memoryBytes": [memory]"#);
+    settings.add_filter(r"(different  fuel) +\d+ +\d+", "$1 [fuel] [fuel]");
+    settings.add_filter(r"(?m)^fuel +[\d.]+( [kMGT])? of", "fuel          [fuel] of");
+    settings.add_filter(r"(?m)^memory +[\d.]+ KiB of", "memory        [memory] of");
     settings.add_filter(r"\b[0-9a-f]{40,64}…?", "[digest]");
     settings.add_filter(r"\d{8}-\d{6}-[a-z2-9]{4}", "[run]");
     settings

@@ -10,6 +10,8 @@ mod command_bad_input;
 mod command_database;
 /// `scorebox scores`, `stats`, `scorers`, `inspect`, `completions`, and pipes.
 mod command_reading;
+/// `scorebox rm`: runs that go and runs that stay.
+mod command_remove;
 /// `scorebox run` that is interrupted, killed and resumed.
 mod command_resume;
 /// `scorebox run --reuse`: what is copied, and what is computed.

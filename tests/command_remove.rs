@@ -1,0 +1,126 @@
+//! `scorebox rm`: runs that go, runs that stay, and the space that comes back.
+
+use insta::assert_snapshot;
+
+use crate::fixture::Folder;
+
+/// Two runs of the same suite over the same cases.
+fn with_two_runs() -> Folder {
+    let folder = Folder::new();
+    for run in ["first", "second"] {
+        folder.sh(&format!("scorebox run suite.toml answers.jsonl -q --run-id {run}")).exits_with(0);
+    }
+    folder
+}
+
+/// Without sizes, which SQLite's version decides.
+fn without_sizes(text: &str) -> String {
+    let is_size = |word: &&str| word.parse::<f64>().is_ok() && word.contains('.');
+    let words = text.split(' ').map(|word| if is_size(&word) { "[size]" } else { word });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn a_run_goes_the_others_stay_and_the_file_gets_smaller() {
+    let folder = with_two_runs();
+    let bytes = || std::fs::metadata(folder.path("scorebox.db")).unwrap().len();
+    let root = folder.rows("SELECT lower(hex(root)) FROM runs WHERE id = 'second'").remove(0);
+    let before = bytes();
+    let output = folder.sh("scorebox rm first --yes").exits_with(0);
+    assert_snapshot!(without_sizes(&output.stderr), @"
+    removed 1 run: 400 cases, 1,600 scores, 0 components
+    scorebox.db: [size] MiB, was [size] MiB
+    ");
+    assert!(bytes() < before * 2 / 3, "{} of {before}", bytes());
+    assert_eq!(folder.rows("SELECT DISTINCT run_id FROM scores"), ["second"]);
+    assert_eq!(folder.rows("PRAGMA integrity_check"), ["ok"]);
+    folder.sh(&format!("scorebox verify second --root {root}")).exits_with(0);
+
+    let output = folder.sh("scorebox rm second -y").exits_with(0);
+    assert!(output.stderr.contains("1,600 scores, 4 components\n"), "{output}");
+    assert_eq!(folder.rows("SELECT count(*) FROM components"), ["0"]);
+    assert_snapshot!(folder.sh("scorebox runs"), @"
+    [stderr]
+    error: there is no run in `scorebox.db`
+    hint: `scorebox run` makes one
+    [exit code 2]
+    ");
+}
+
+#[test]
+fn without_a_terminal_it_has_to_be_confirmed() {
+    let folder = with_two_runs();
+    assert_snapshot!(folder.sh("scorebox rm first second"), @"
+    [stderr]
+    error: removing 2 runs (800 cases, 3,200 scores) from scorebox.db cannot be undone
+    hint: confirm it with --yes
+    [exit code 2]
+    ");
+    assert_eq!(folder.rows("SELECT count(*) FROM score_rows"), ["3200"]);
+}
+
+/// `script` makes a terminal.
+#[test]
+fn on_a_terminal_it_asks() {
+    let folder = with_two_runs();
+    let asked = |answer: &str| {
+        folder.sh(&format!("echo {answer} | script -qec 'scorebox rm first' /dev/null"))
+    };
+    let output = asked("n").exits_with(2);
+    let question = "Remove the run first (400 cases, 1,600 scores) from scorebox.db?";
+    assert!(output.stdout.contains(question), "{output}");
+    assert!(output.stdout.contains("Nothing was removed."), "{output}");
+    assert_eq!(folder.rows("SELECT count(*) FROM runs"), ["2"]);
+    asked("y").exits_with(0);
+    assert_eq!(folder.rows("SELECT id FROM runs"), ["second"]);
+}
+
+#[test]
+fn a_run_whose_scores_another_run_reused_goes_only_with_that_one() {
+    let folder = Folder::new();
+    let run = "scorebox run answers.jsonl -s numeric-answer -q --reuse --run-id";
+    folder.sh(&format!("{run} first && {run} second")).exits_with(0);
+    assert_snapshot!(folder.sh("scorebox rm first --yes"), @"
+    [stderr]
+    error: scores of `first` in [folder]/scorebox.db are reused by `second`
+    hint: a copy names the score that it was made of: remove those runs too, or first
+    [exit code 2]
+    ");
+    assert_eq!(folder.rows("SELECT state FROM runs"), ["finished", "finished"]);
+    folder.sh("scorebox rm first second --yes").exits_with(0);
+    assert_eq!(folder.rows("SELECT count(*) FROM score_rows"), ["0"]);
+}
+
+#[test]
+fn a_run_that_may_still_be_written_goes_only_by_force() {
+    let folder = with_two_runs();
+    let killed = "UPDATE runs SET state = 'running', finished_at_ms = NULL WHERE id = 'first'";
+    folder.database("scorebox.db").execute_batch(killed).unwrap();
+    assert_snapshot!(folder.sh("scorebox rm first --yes"), @"
+    [stderr]
+    error: the run `first` is marked as running
+    hint: if it was killed, and no process writes it any more: --force
+    [exit code 2]
+    ");
+    folder.sh("scorebox rm first --yes --force").exits_with(0);
+    assert_eq!(folder.rows("SELECT id FROM runs"), ["second"]);
+}
+
+#[test]
+fn a_run_that_is_not_there_removes_none() {
+    let folder = with_two_runs();
+    assert_snapshot!(folder.sh("scorebox rm first secnd --yes"), @"
+    [stderr]
+    error: there is no run `secnd` in [folder]/scorebox.db
+    hint: runs in it: second, first
+    [exit code 2]
+    ");
+    assert_eq!(folder.rows("SELECT count(*) FROM runs"), ["2"]);
+    assert_snapshot!(folder.sh("scorebox rm r --db none.db --yes"), @"
+    [stderr]
+    error: there is no database at [folder]/none.db
+    hint: check the path; the first run creates the database
+    [exit code 2]
+    ");
+    assert!(!folder.path("none.db").exists());
+}
