@@ -8,7 +8,9 @@ use crate::fixture::Folder;
 fn with_two_runs() -> Folder {
     let folder = Folder::new();
     for run in ["first", "second"] {
-        folder.sh(&format!("scorebox run suite.toml answers.jsonl -q --run-id {run}")).exits_with(0);
+        folder
+            .sh(&format!("scorebox run suite.toml answers.jsonl -q --run-id {run}"))
+            .exits_with(0);
     }
     folder
 }

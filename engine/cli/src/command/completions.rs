@@ -1,7 +1,7 @@
 //! `scorebox completions`: what makes a shell ask this program for completions. What it answers is in
 //! `completing`.
 
-use clap_complete::env::{EnvCompleter as _, Shells};
+use clap_complete::env::Shells;
 
 use crate::{
     arguments::completing,
