@@ -64,7 +64,7 @@ fn a_component_of_another_version_of_the_contract_is_told_which_one_is_needed() 
     assert_snapshot!(scored_with(&wat::parse_str(newer).unwrap()), @"
     [stderr]
     error: scorer `./scorer.wasm`: invalid-component: the component speaks version 0.2.0 of the contract; this engine speaks 0.1.0
-    hint: build it anew with an SDK of that version, or use the scorebox that it was made for
+    hint: build it again with an SDK of that version, or use the scorebox that it was made for
     [exit code 2]
     ");
 }

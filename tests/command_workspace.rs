@@ -105,7 +105,7 @@ fn scores_of_files_are_verified_with_the_files() {
     folder.sh(&format!("{RUN} --workspace work")).exits_with(1);
     assert_snapshot!(folder.sh("scorebox verify --trust-cache r --case-id a"), @"
     score           verdict         what                                                                       stored  computed
-    r:reader:0:0:a  not verifiable  it looked at files, which are not stored; say where they are: --workspace
+    r:reader:0:0:a  not verifiable  it looked at files, which are not stored, and no folder with them is named
     [stderr]
     0 verified, 0 different, 1 not verifiable
     not compared: the run as a whole
@@ -136,7 +136,7 @@ fn files_may_be_left_out() {
     folder.sh(&format!("{run} all.db")).exits_with(1);
     assert_snapshot!(folder.sh("scorebox scores r --case a --db all.db"), @"
     case  scorer  score  reason
-    a     reader  error  invalid-input: the workspace `one` has more than 64 MiB; `--workspace-exclude` leaves files out
+    a     reader  error  invalid-input: the workspace `one` has more than 64 MiB
     [exit code 0]
     ");
     folder.sh(&format!("{run} some.db --workspace-exclude core --workspace-exclude 'src/*.rs'"));

@@ -74,7 +74,7 @@ fn texts_beyond_their_limits_are_refused_with_the_limit() {
     "#);
     assert_snapshot!(arena.attack_score("long-meta", 2 << 20, ""), @r#"
     error: output-too-large: meta has 2097154 bytes; the limit is 1048576
-    hint: have the scorer shorten it, or raise the limit: `limits = { meta = "…KiB" }` in the suite, or --limit meta=…KiB
+    hint: have the scorer shorten it, or raise the limit: `limits = { meta = "…MiB" }` in the suite, or --limit meta=…MiB
     [exit code 1]
     "#);
     assert_snapshot!(arena.attack_score("assertion-with-a-long-name", 1 << 20, ""), @r#"

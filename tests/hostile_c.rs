@@ -261,19 +261,19 @@ fn a_text_that_is_none_is_an_error() {
     assert_snapshot!(arena().attack(&words, ""), @r#"
     -- {"score":"answer-uninitialised"}
     error: trap: what the scorer handed over breaks the contract: invalid utf-8 sequence of 1 bytes from index 0
-    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
+    hint: a bug in the scorer or in what generated its bindings; build it again against the folder wit/, or with the scorebox-sdk crate
     [exit code 1]
     -- {"score":"answer-truncated"}
     error: trap: what the scorer handed over breaks the contract: incomplete utf-8 byte sequence from index 8
-    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
+    hint: a bug in the scorer or in what generated its bindings; build it again against the folder wit/, or with the scorebox-sdk crate
     [exit code 1]
     -- {"score":"answer-overlong"}
     error: trap: what the scorer handed over breaks the contract: invalid utf-8 sequence of 1 bytes from index 0
-    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
+    hint: a bug in the scorer or in what generated its bindings; build it again against the folder wit/, or with the scorebox-sdk crate
     [exit code 1]
     -- {"score":"answer-surrogates"}
     error: trap: what the scorer handed over breaks the contract: invalid utf-8 sequence of 1 bytes from index 0
-    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
+    hint: a bug in the scorer or in what generated its bindings; build it again against the folder wit/, or with the scorebox-sdk crate
     [exit code 1]
     "#);
 }
@@ -290,23 +290,23 @@ fn a_text_lies_in_the_scorers_memory_or_there_is_none() {
     assert_snapshot!(arena().attack(&words, ""), @r#"
     -- {"score":"answer-outside"}
     error: trap: what the scorer handed over breaks the contract: string pointer/length out of bounds of memory
-    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
+    hint: a bug in the scorer or in what generated its bindings; build it again against the folder wit/, or with the scorebox-sdk crate
     [exit code 1]
     -- {"score":"answer-across-the-end"}
     error: trap: what the scorer handed over breaks the contract: string pointer/length out of bounds of memory
-    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
+    hint: a bug in the scorer or in what generated its bindings; build it again against the folder wit/, or with the scorebox-sdk crate
     [exit code 1]
     -- {"score":"answer-around-the-end"}
     error: trap: what the scorer handed over breaks the contract: string pointer/length out of bounds of memory
-    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
+    hint: a bug in the scorer or in what generated its bindings; build it again against the folder wit/, or with the scorebox-sdk crate
     [exit code 1]
     -- {"score":"answer-longest"}
     error: trap: what the scorer handed over breaks the contract: string pointer/length out of bounds of memory
-    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
+    hint: a bug in the scorer or in what generated its bindings; build it again against the folder wit/, or with the scorebox-sdk crate
     [exit code 1]
     -- {"score":"answer-longest-from-zero"}
     error: trap: what the scorer handed over breaks the contract: string pointer/length out of bounds of memory
-    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
+    hint: a bug in the scorer or in what generated its bindings; build it again against the folder wit/, or with the scorebox-sdk crate
     [exit code 1]
     "#);
 }
@@ -317,19 +317,19 @@ fn a_list_lies_in_the_scorers_memory_or_there_is_none() {
     assert_snapshot!(arena().attack(&words, ""), @r#"
     -- {"score":"list-longest"}
     error: trap: what the scorer handed over breaks the contract: list pointer/length out of bounds of memory
-    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
+    hint: a bug in the scorer or in what generated its bindings; build it again against the folder wit/, or with the scorebox-sdk crate
     [exit code 1]
     -- {"score":"list-around-the-end"}
     error: trap: what the scorer handed over breaks the contract: list pointer/length out of bounds of memory
-    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
+    hint: a bug in the scorer or in what generated its bindings; build it again against the folder wit/, or with the scorebox-sdk crate
     [exit code 1]
     -- {"score":"list-misaligned"}
     error: trap: what the scorer handed over breaks the contract: list pointer is not aligned
-    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
+    hint: a bug in the scorer or in what generated its bindings; build it again against the folder wit/, or with the scorebox-sdk crate
     [exit code 1]
     -- {"score":"list-outside"}
     error: trap: what the scorer handed over breaks the contract: list pointer/length out of bounds of memory
-    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
+    hint: a bug in the scorer or in what generated its bindings; build it again against the folder wit/, or with the scorebox-sdk crate
     [exit code 1]
     "#);
 }
@@ -350,15 +350,15 @@ fn an_answer_has_the_cases_of_the_contract() {
     assert_snapshot!(arena().attack(&words, ""), @r#"
     -- {"score":"severity-unknown"}
     error: trap: what the scorer handed over breaks the contract: unexpected discriminant: 9
-    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
+    hint: a bug in the scorer or in what generated its bindings; build it again against the folder wit/, or with the scorebox-sdk crate
     [exit code 1]
     -- {"score":"option-unknown"}
     error: trap: what the scorer handed over breaks the contract: invalid option discriminant
-    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
+    hint: a bug in the scorer or in what generated its bindings; build it again against the folder wit/, or with the scorebox-sdk crate
     [exit code 1]
     -- {"score":"result-unknown"}
     error: trap: what the scorer handed over breaks the contract: invalid expected discriminant
-    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
+    hint: a bug in the scorer or in what generated its bindings; build it again against the folder wit/, or with the scorebox-sdk crate
     [exit code 1]
     "#);
 }
@@ -372,7 +372,7 @@ fn an_answer_lies_in_the_scorers_memory() {
     [exit code 1]
     -- {"score":"result-misaligned"}
     error: trap: what the scorer handed over breaks the contract: return pointer not aligned
-    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
+    hint: a bug in the scorer or in what generated its bindings; build it again against the folder wit/, or with the scorebox-sdk crate
     [exit code 1]
     -- {"score":"result-null"}
     not-applicable null: null
@@ -387,22 +387,22 @@ fn a_log_message_that_is_none() {
     -- {"score":"log-outside"}
     error: trap: what the scorer handed over breaks the contract: string pointer/length out of bounds of memory
         at [frames]
-    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
+    hint: a bug in the scorer or in what generated its bindings; build it again against the folder wit/, or with the scorebox-sdk crate
     [exit code 1]
     -- {"score":"log-longest"}
     error: trap: what the scorer handed over breaks the contract: string pointer/length out of bounds of memory
         at [frames]
-    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
+    hint: a bug in the scorer or in what generated its bindings; build it again against the folder wit/, or with the scorebox-sdk crate
     [exit code 1]
     -- {"score":"log-at-no-level"}
     error: trap: what the scorer handed over breaks the contract: unexpected discriminant: 77
         at [frames]
-    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
+    hint: a bug in the scorer or in what generated its bindings; build it again against the folder wit/, or with the scorebox-sdk crate
     [exit code 1]
     -- {"score":"log-no-text"}
     error: trap: what the scorer handed over breaks the contract: invalid utf-8 sequence of 1 bytes from index 0
         at [frames]
-    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
+    hint: a bug in the scorer or in what generated its bindings; build it again against the folder wit/, or with the scorebox-sdk crate
     [exit code 1]
     "#);
 }
@@ -418,18 +418,18 @@ fn memory_for_the_case_that_is_no_place_for_it() {
     assert_snapshot!(arena().attack(&words, ""), @r#"
     -- {"score":"allocate-outside"}
     error: trap: what the scorer handed over breaks the contract: realloc return: beyond end of memory
-    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
+    hint: a bug in the scorer or in what generated its bindings; build it again against the folder wit/, or with the scorebox-sdk crate
     [exit code 1]
     -- {"score":"allocate-across-the-end"}
     error: trap: what the scorer handed over breaks the contract: realloc return: beyond end of memory
-    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
+    hint: a bug in the scorer or in what generated its bindings; build it again against the folder wit/, or with the scorebox-sdk crate
     [exit code 1]
     -- {"score":"allocate-null"}
     scored 1.0: "behaves in `score`"
     [exit code 0]
     -- {"score":"allocate-over-the-answer"}
     error: trap: what the scorer handed over breaks the contract: invalid expected discriminant
-    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
+    hint: a bug in the scorer or in what generated its bindings; build it again against the folder wit/, or with the scorebox-sdk crate
     [exit code 1]
     "#);
 }
@@ -459,7 +459,7 @@ fn memory_for_the_case_that_never_comes() {
     -- {"score":"allocate-and-log"}
     error: trap: what the scorer handed over breaks the contract: wasm trap: cannot leave component instance
         at [frames]
-    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
+    hint: a bug in the scorer or in what generated its bindings; build it again against the folder wit/, or with the scorebox-sdk crate
     [exit code 1]
     -- {"score":"allocate-and-grow"}
     scored 1.0: "behaves in `score`"
@@ -487,7 +487,7 @@ fn cleaning_up_that_does_something_else() {
     -- {"score":"clean-up-and-log"}
     error: trap: what the scorer handed over breaks the contract: wasm trap: cannot leave component instance
         at [frames]
-    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
+    hint: a bug in the scorer or in what generated its bindings; build it again against the folder wit/, or with the scorebox-sdk crate
     [exit code 1]
     -- {"score":"clean-up-what-is-no-memory"}
     error: trap: wasm trap: out of bounds memory access
@@ -518,7 +518,7 @@ fn configure_may_no_more_than_score() {
     -- {"configure":"log-outside"}
     error: scorer `./attacker.wasm`: trap: in `configure`: what the scorer handed over breaks the contract: string pointer/length out of bounds of memory
         at [frames]
-    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
+    hint: a bug in the scorer or in what generated its bindings; build it again against the folder wit/, or with the scorebox-sdk crate
     [exit code 2]
     "#);
 }
@@ -565,15 +565,15 @@ fn describe_may_no_more_than_score() {
     [exit code 2]
     -- describe: describe-longest
     error: scorer `./attacker.wasm`: trap: in `describe`: what the scorer handed over breaks the contract: string pointer/length out of bounds of memory
-    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
+    hint: a bug in the scorer or in what generated its bindings; build it again against the folder wit/, or with the scorebox-sdk crate
     [exit code 2]
     -- describe: describe-no-text
     error: scorer `./attacker.wasm`: trap: in `describe`: what the scorer handed over breaks the contract: invalid utf-8 sequence of 1 bytes from index 0
-    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
+    hint: a bug in the scorer or in what generated its bindings; build it again against the folder wit/, or with the scorebox-sdk crate
     [exit code 2]
     -- describe: describe-no-scale
     error: scorer `./attacker.wasm`: trap: in `describe`: what the scorer handed over breaks the contract: unexpected discriminant: 200
-    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
+    hint: a bug in the scorer or in what generated its bindings; build it again against the folder wit/, or with the scorebox-sdk crate
     [exit code 2]
     -- describe: describe-all-flags
     scored 1.0: "behaves in `score`"

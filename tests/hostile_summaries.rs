@@ -97,15 +97,15 @@ fn recursing_taking_memory_and_crashing() {
 
 #[test]
 fn logging() {
-    assert_snapshot!(attack("log-one-long-line", 30 << 20, ""), @"
+    assert_snapshot!(attack("log-one-long-line", 30 << 20, ""), @r#"
     attacker of the run: error: output-too-large: in `summarize`: the scorer handed over more than 5603328 bytes, the most of one result with its log
 
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
     root [digest]
-    hint: if that much is wanted, raise the limit: `limits = { … }` in the suite, or --limit reason=…, meta=… or assertions=…
+    hint: have the scorer shorten it, or raise the limit of what is long: `limits = { meta = "…MiB" }` in the suite, or --limit meta=…MiB; likewise `reason`, `assertions`, `log`
     [exit code 1]
-    ");
+    "#);
     assert_snapshot!(attack("log-for-a-terminal", 0, ""), @r#"
     attacker of the run: error: trap: in `summarize`: \u{1b}[2J\u{1b}]0;owned\u{7}\u{202e}desrever\u{2066}\u{d}\u{8}\u{9b}31m\u{7f}\u{0}\u{200f}
       (wasm trap: wasm `unreachable` instruction executed)
@@ -156,15 +156,15 @@ fn what_is_no_bounded_json_is_no_summary() {
     root [digest]
     [exit code 1]
     ");
-    assert_snapshot!(attack("long", 2 << 20, ""), @"
+    assert_snapshot!(attack("long", 2 << 20, ""), @r#"
     attacker of the run: error: output-too-large: in `summarize`: the summary has 2097154 bytes; the limit is 1048576
 
     run r: 6 cases, 12 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
     root [digest]
-    hint: if that much is wanted, raise the limit: `limits = { … }` in the suite, or --limit reason=…, meta=… or assertions=…
+    hint: have the scorer shorten it, or raise the limit of what is long: `limits = { meta = "…MiB" }` in the suite, or --limit meta=…MiB; likewise `reason`, `assertions`, `log`
     [exit code 1]
-    ");
+    "#);
     assert_snapshot!(attack("long", 20 << 20, ""), @r#"
     attacker of the run: error: out-of-memory: in `summarize`: the scorer wanted [wanted] bytes of memory; the limit is 67108864
       wasm trap: wasm `unreachable` instruction executed

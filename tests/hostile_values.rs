@@ -44,7 +44,7 @@ fn an_answer_outside_of_memory() {
     ");
     assert_snapshot!(score(&Module { score: "(i32.const 4097)", ..Module::default() }, ""), @r#"
     error: trap: what the scorer handed over breaks the contract: return pointer not aligned
-    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
+    hint: a bug in the scorer or in what generated its bindings; build it again against the folder wit/, or with the scorebox-sdk crate
     [exit code 1]
     "#);
 }
@@ -54,12 +54,12 @@ fn a_string_of_a_gigabyte_that_is_not_there() {
     let [some, address, length] = REASON;
     assert_snapshot!(answer(&[(some, 1), (address, 0), (length, 1 << 30)]), @r#"
     error: trap: what the scorer handed over breaks the contract: string pointer/length out of bounds of memory
-    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
+    hint: a bug in the scorer or in what generated its bindings; build it again against the folder wit/, or with the scorebox-sdk crate
     [exit code 1]
     "#);
     assert_snapshot!(answer(&[(some, 1), (address, -1), (length, -1)]), @r#"
     error: trap: what the scorer handed over breaks the contract: string pointer/length out of bounds of memory
-    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
+    hint: a bug in the scorer or in what generated its bindings; build it again against the folder wit/, or with the scorebox-sdk crate
     [exit code 1]
     "#);
 }
@@ -88,12 +88,12 @@ fn a_list_of_ten_million_that_is_not_there() {
     let [address, length] = ASSERTIONS;
     assert_snapshot!(answer(&[(address, 65536), (length, 10_000_000)]), @r#"
     error: trap: what the scorer handed over breaks the contract: list pointer/length out of bounds of memory
-    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
+    hint: a bug in the scorer or in what generated its bindings; build it again against the folder wit/, or with the scorebox-sdk crate
     [exit code 1]
     "#);
     assert_snapshot!(answer(&[(address, 65536), (length, i32::MAX)]), @r#"
     error: trap: what the scorer handed over breaks the contract: list pointer/length out of bounds of memory
-    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
+    hint: a bug in the scorer or in what generated its bindings; build it again against the folder wit/, or with the scorebox-sdk crate
     [exit code 1]
     "#);
 }
@@ -117,7 +117,7 @@ fn a_string_that_is_no_text() {
     let more = r#"(data (i32.const 5000) "\ff\fe")"#;
     assert_snapshot!(score(&Module { score: &body, more, ..Module::default() }, ""), @r#"
     error: trap: what the scorer handed over breaks the contract: invalid utf-8 sequence of 1 bytes from index 0
-    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
+    hint: a bug in the scorer or in what generated its bindings; build it again against the folder wit/, or with the scorebox-sdk crate
     [exit code 1]
     "#);
 }
@@ -126,18 +126,18 @@ fn a_string_that_is_no_text() {
 fn cases_that_the_types_do_not_have() {
     assert_snapshot!(answer(&[(4096, 9)]), @r#"
     error: trap: what the scorer handed over breaks the contract: invalid expected discriminant
-    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
+    hint: a bug in the scorer or in what generated its bindings; build it again against the folder wit/, or with the scorebox-sdk crate
     [exit code 1]
     "#);
     assert_snapshot!(answer(&[(REASON[0], 7)]), @r#"
     error: trap: what the scorer handed over breaks the contract: invalid option discriminant
-    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
+    hint: a bug in the scorer or in what generated its bindings; build it again against the folder wit/, or with the scorebox-sdk crate
     [exit code 1]
     "#);
     let describe = "(i32.store8 (i32.const 2092) (i32.const 77)) (i32.const 2048)";
     assert_snapshot!(load(&Module { describe, ..Module::default() }), @r#"
     error: scorer `./by-hand.wasm`: trap: in `describe`: what the scorer handed over breaks the contract: unexpected discriminant: 77
-    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
+    hint: a bug in the scorer or in what generated its bindings; build it again against the folder wit/, or with the scorebox-sdk crate
     [exit code 2]
     "#);
 }
@@ -155,7 +155,7 @@ fn a_number_that_is_not_the_usual_nan() {
 fn memory_for_the_case_that_is_outside_of_memory() {
     assert_snapshot!(load(&Module { realloc: "(i32.const -8)", ..Module::default() }), @r#"
     error: scorer `./by-hand.wasm`: trap: in `configure`: what the scorer handed over breaks the contract: realloc return: beyond end of memory
-    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
+    hint: a bug in the scorer or in what generated its bindings; build it again against the folder wit/, or with the scorebox-sdk crate
     [exit code 2]
     "#);
 }

@@ -10,6 +10,7 @@ use std::{
 };
 
 use scorebox::{
+    advice::{Advice, Advised as _, Database, Form},
     case::{CaseReader, Mapping, Source},
     registry::{Reference, Registry},
     run::{Control, OnBadCase, RunError, RunReport, RunRequest, Stop, WhichRun, load_scorers, run},
@@ -212,7 +213,7 @@ async fn a_run_is_not_resumed_with_another_suite() {
     let error = Attempt { which, ..Attempt::new(&folder, other) }.run(text(cases(3))).await;
     let error = error.unwrap_err();
     assert!(matches!(error, RunError::NotTheSame { .. }), "{error}");
-    assert!(error.hint().is_some());
+    assert_eq!(error.advice(), Some(Advice::SameScorers));
 }
 
 fn with_a_duplicate() -> String {
@@ -228,10 +229,10 @@ async fn an_id_that_is_taken_is_a_bad_case_that_names_the_first_place() {
     let attempt = Attempt::new(&folder, suite(&[("same", "exact-match", json!({}))]));
     let database = attempt.database.clone();
     let report = attempt.run(text(with_a_duplicate())).await.unwrap();
-    let Some(Stop::BadCase { message, hint }) = report.stopped else { panic!("{report:?}") };
+    let Some(Stop::BadCase { message, advice }) = report.stopped else { panic!("{report:?}") };
     assert!(message.contains("cases.jsonl:3"), "{message}");
     assert!(message.contains("duplicate id `a`, first used at cases.jsonl:1"), "{message}");
-    assert!(hint.is_some());
+    assert_eq!(advice, Some(Advice::Write(Form::CaseId)));
     assert_eq!(run_state(&database), RunState::Stopped);
 }
 
@@ -302,7 +303,7 @@ async fn large_results_are_kept_whole() {
 }
 
 #[tokio::test]
-async fn a_database_that_cannot_be_had_ends_the_run_with_a_hint() {
+async fn a_database_that_cannot_be_had_ends_the_run_with_advice() {
     let folder = TempDir::new().unwrap();
     let text_file = folder.path().join("text");
     std::fs::write(&text_file, "this is no database, and never was one\n".repeat(100)).unwrap();
@@ -313,7 +314,7 @@ async fn a_database_that_cannot_be_had_ends_the_run_with_a_hint() {
         let error = attempt.run(text(cases(10))).await.unwrap_err();
         assert!(matches!(error, RunError::Store(_)), "{error}");
         assert!(error.to_string().contains(&database.display().to_string()), "{error}");
-        assert!(error.hint().is_some_and(|hint| !hint.is_empty()));
+        assert!(error.advice().is_some());
     }
 }
 
@@ -326,7 +327,7 @@ async fn a_writer_that_fails_halfway_ends_the_run_and_nobody_waits_for_it() {
     let sabotage = Sabotage { lines, database: Some(database) };
     let error = attempt.run(reader(sabotage)).await.unwrap_err();
     assert!(error.to_string().contains("no such table"), "{error}");
-    assert!(error.hint().is_some());
+    assert_eq!(error.advice(), Some(Advice::Database(Database::TryAgain)));
 }
 
 /// Lines of cases, in whose midst somebody else takes the table of the scores away.

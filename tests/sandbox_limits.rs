@@ -4,6 +4,7 @@
 use std::time::{Duration, Instant};
 
 use scorebox::{
+    advice::{Advice, Limit},
     contract::ScorerInput,
     sandbox::{ErrorKind, Limits, Outcome, Sandbox, ScoreError},
 };
@@ -60,7 +61,7 @@ async fn a_loop_without_end_runs_out_of_fuel() {
     let error = error(outcome);
     assert_eq!(error.kind, ErrorKind::OutOfFuel);
     assert!(error.message.contains("50000000 fuel"), "{}", error.message);
-    assert!(error.hint.unwrap().contains("--fuel"));
+    assert_eq!(error.advice, Some(Advice::Raise(Limit::Fuel)));
 }
 
 #[tokio::test]
@@ -69,7 +70,7 @@ async fn too_much_memory_names_the_limit_and_passes_with_a_higher_one() {
     let error = misdeed_error(greedy.clone()).await;
     assert_eq!(error.kind, ErrorKind::OutOfMemory);
     assert!(error.message.contains("the limit is 67108864"), "{}", error.message);
-    assert!(error.hint.unwrap().contains("--memory"));
+    assert_eq!(error.advice, Some(Advice::Raise(Limit::Memory)));
 
     let roomy = Limits { memory_bytes: 256 << 20, ..Limits::default() };
     let outcome = misdeed(greedy, &roomy).await;

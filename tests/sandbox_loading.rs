@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use scorebox::{
+    advice::{Advice, Build},
     contract::SCORING_INTERFACE,
     sandbox::{Anatomy, ErrorKind, Grant, Grants, Limits, Sandbox, ScoreError},
 };
@@ -84,7 +85,7 @@ async fn an_interface_without_its_functions_does_not_fit_the_contract() {
     let error = refused(&exporting(SCORING_INTERFACE), Grants::NONE).await;
     assert_eq!(error.kind, ErrorKind::InvalidComponent);
     assert!(error.message.contains("does not fit the contract"), "{error}");
-    assert!(error.hint.unwrap().contains("scorebox-sdk"));
+    assert_eq!(error.advice, Some(Advice::Build(Build::AgainstContract)));
 }
 
 #[tokio::test]
@@ -92,7 +93,7 @@ async fn an_import_that_was_not_granted_is_named_with_what_would_grant_it() {
     let error = refused(&importing("wasi:cli/environment@0.2.0"), Grants::NONE).await;
     assert_eq!(error.kind, ErrorKind::MissingGrant);
     assert!(error.message.contains("`wasi:cli/environment@0.2.0`"), "{error}");
-    assert!(error.hint.unwrap().contains("`--grant NAME=wasi`"));
+    assert_eq!(error.advice, Some(Advice::Grant(Grant::Wasi)));
     // With the grant it is the missing functions that are the trouble.
     let granted = Grants::NONE.with(Grant::Wasi);
     let error = refused(&importing("wasi:cli/environment@0.2.0"), granted).await;

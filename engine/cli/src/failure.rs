@@ -2,17 +2,9 @@
 
 use std::process::ExitCode;
 
-use scorebox::{
-    build::BuildError,
-    case::{BadCase, MappingError, SourceError},
-    registry::RegistryError,
-    run::RunError,
-    sandbox::ScoreError,
-    store::StoreError,
-    suite::{BadLimit, SuiteError},
-    verify::ReceiptError,
-    workspace::WorkspaceError,
-};
+use scorebox::advice::Advised;
+
+use crate::advice;
 
 /// How a command ended. README.md lists these codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,30 +46,12 @@ impl Failure {
     }
 }
 
-/// An error of a room, with that room's hint.
-macro_rules! from_error {
-    ($($error:ty, $hint:expr;)*) => { $(
-        impl From<$error> for Failure {
-            fn from(error: $error) -> Failure {
-                let hint: fn(&$error) -> Option<String> = $hint;
-                Failure { message: error.to_string(), hint: hint(&error) }
-            }
+/// An error of the library, with what to do about it in the words of the command line.
+impl<E: Advised> From<E> for Failure {
+    fn from(error: E) -> Failure {
+        Failure {
+            message: error.to_string(),
+            hint: error.advice().as_ref().and_then(advice::words),
         }
-    )* };
-}
-
-from_error! {
-    BuildError, |error| error.hint().map(str::to_owned);
-    BadLimit, |_| Some("for instance `--limit meta=4MiB`".into());
-    BadCase, |error| error.hint().map(str::to_owned);
-    MappingError, MappingError::hint;
-    SourceError, SourceError::hint;
-    ReceiptError, ReceiptError::hint;
-    RegistryError, RegistryError::hint;
-    RunError, RunError::hint;
-    ScoreError, |error| error.hint.clone();
-    StoreError, |error| Some(error.hint());
-    SuiteError, SuiteError::hint;
-    WorkspaceError, |error| Some(error.hint().to_owned());
-    serde_json::Error, |_| None;
+    }
 }

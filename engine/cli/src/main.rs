@@ -10,7 +10,9 @@
 //! - `waiting`: what somebody at a terminal sees while they wait.
 //! - `words`: words to standard error: errors, hints, warnings.
 //! - `failure`: why a command ends, and its exit code.
+//! - `advice`: what to do about an error, in the words of the command line.
 
+mod advice;
 mod arguments;
 mod command;
 mod failure;

@@ -5,8 +5,9 @@ use std::{collections::BTreeSet, io::Write as _, process::ExitCode};
 
 use anstyle::{AnsiColor, Style};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use scorebox::sandbox::ErrorKind;
+use scorebox::{advice::Advice, sandbox::ErrorKind};
 
+use crate::advice;
 use crate::failure::{Exit, Failure};
 use crate::report::printable;
 
@@ -49,9 +50,15 @@ pub fn hint(text: &str) {
     say(&format!("{HINT}hint:{HINT:#} {}", quoted(text)));
 }
 
-/// A `hint: …` for each kind of stored error whose limit can be raised.
+/// A `hint: …` for each kind of stored error about which something can be done.
 pub fn limit_hints(error_kinds: BTreeSet<ErrorKind>) {
-    error_kinds.into_iter().filter_map(ErrorKind::limit_hint).for_each(hint);
+    let advice = error_kinds.into_iter().filter_map(ErrorKind::advice);
+    advice.filter_map(|advice| advice::words(&advice)).for_each(|words| hint(&words));
+}
+
+/// `error: …`, and what to do about it on a line of its own.
+pub fn error_with(message: &str, advice: Option<&Advice>) {
+    error(message, advice.and_then(advice::words).as_deref());
 }
 
 /// `error: …`, with the hint on its own line.

@@ -7,6 +7,8 @@ use std::{
     path::Path,
 };
 
+use crate::advice::{Advice, Advised, Conversion, Form, Thing};
+
 /// Bytes of a case, or of a part of one, that stands in a file of its own: 64 MiB, as of a line. A receipt has
 /// the same bound.
 pub const MOST_CASE_BYTES: u64 = 64 << 20;
@@ -46,24 +48,16 @@ pub enum InputFileError {
     Failed(io::Error),
 }
 
-impl InputFileError {
-    /// What to do about it, where there is something to say.
-    pub fn hint(&self) -> Option<String> {
-        let words = match self {
-            InputFileError::NotFound => {
-                "a relative path starts at the folder where the command was started"
-            }
-            InputFileError::Folder => "name a file in it",
-            InputFileError::Device => {
-                "name a file or a pipe; `head -c SIZE DEVICE > FILE` makes a file of a device"
-            }
-            InputFileError::TooLarge { .. } => "check that it is the file that was meant",
-            InputFileError::NotUtf8 { .. } => {
-                "`iconv -f latin1 -t utf-8 FILE` converts a file, if it is Latin-1"
-            }
-            InputFileError::PermissionDenied | InputFileError::Failed(_) => return None,
-        };
-        Some(words.to_owned())
+impl Advised for InputFileError {
+    fn advice(&self) -> Option<Advice> {
+        match self {
+            InputFileError::NotFound => Some(Advice::Write(Form::Path)),
+            InputFileError::Folder => Some(Advice::Name(Thing::File)),
+            InputFileError::Device => Some(Advice::Name(Thing::FileOrPipe)),
+            InputFileError::TooLarge { .. } => Some(Advice::Check(Thing::File)),
+            InputFileError::NotUtf8 { .. } => Some(Advice::Convert(Conversion::ToUtf8)),
+            InputFileError::PermissionDenied | InputFileError::Failed(_) => None,
+        }
     }
 }
 

@@ -30,6 +30,7 @@
 //! - [`terminal`]: the characters that a terminal acts on instead of showing them.
 //! - [`digest`]: the SHA-256 that names components, configurations and cases.
 
+pub mod advice;
 pub mod build;
 pub mod case;
 pub mod contract;

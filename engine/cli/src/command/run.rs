@@ -192,16 +192,16 @@ impl Run {
                 ));
                 return Ok(signalled.exit());
             }
-            Some(Stop::BadCase { message, hint } | Stop::Unreadable { message, hint }) => {
-                words::error(message, hint.as_deref());
+            Some(Stop::BadCase { message, advice } | Stop::Unreadable { message, advice }) => {
+                words::error_with(message, advice.as_ref());
                 words::say(&format!(
                     "Stopped there. Scores so far are kept. Fix the input, then resume with:\n  {}",
                     self.resume_command(report)
                 ));
                 return Ok(Exit::BadInput);
             }
-            Some(Stop::Incomplete { message, hint }) => {
-                words::error(message, hint.as_deref());
+            Some(Stop::Incomplete { message, advice }) => {
+                words::error_with(message, advice.as_ref());
                 return Ok(Exit::BadInput);
             }
             None => {}

@@ -10,6 +10,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::{
+    advice,
     arguments::{CaseArguments, ScorerArguments},
     failure::{Exit, Failure},
     output::{self, Format},
@@ -66,7 +67,7 @@ impl Score {
         })?;
         match &outcome.result {
             Err(error) => {
-                words::error(&error.to_string(), error.hint.as_deref());
+                words::error_with(&error.to_string(), error.advice.as_ref());
                 Ok(if self.allow_errors { Exit::Done } else { Exit::SomeErrors })
             }
             Ok(_) => Ok(Exit::Done),
@@ -123,7 +124,7 @@ struct AnswerError<'a> {
     kind: ErrorKind,
     message: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    hint: Option<&'a str>,
+    hint: Option<String>,
 }
 
 impl<'a> Answer<'a> {
@@ -148,7 +149,7 @@ impl<'a> Answer<'a> {
             error: error.map(|error| AnswerError {
                 kind: error.kind,
                 message: &error.message,
-                hint: error.hint.as_deref(),
+                hint: error.advice.as_ref().and_then(advice::words),
             }),
             fuel: outcome.fuel,
             memory_bytes: outcome.memory_bytes,

@@ -237,7 +237,7 @@ async fn score_example(
     output::stdout(|out| output::json(out, &Answer::of(name, &outcome)))?;
     match &outcome.result {
         Err(error) => {
-            words::error(&error.to_string(), error.hint.as_deref());
+            words::error_with(&error.to_string(), error.advice.as_ref());
             Ok(Exit::SomeErrors)
         }
         Ok(result) if example.promises(result.score) => Ok(Exit::Done),

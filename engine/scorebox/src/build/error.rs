@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::advice::{Advice, Advised, Build, Thing};
+
 /// Why a guest could not be built.
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
@@ -52,27 +54,19 @@ pub enum BuildError {
     },
 }
 
-impl BuildError {
-    /// What to do about it.
-    pub fn hint(&self) -> Option<&'static str> {
+impl Advised for BuildError {
+    fn advice(&self) -> Option<Advice> {
         match self {
-            BuildError::NoToolchain => Some(
-                "install one of:\n  \
-                 rustup target add wasm32-unknown-unknown\n  \
-                 apt-get install --no-install-recommends rustc-web rust-web-src lld-22   (Debian)\n  \
-                 rustup component add rust-src, and a wasm-ld",
-            ),
-            BuildError::NotACrate(_) => Some("name the folder of a crate: `scorebox build PATH`"),
-            BuildError::NotACdylib(_) => {
-                Some("add to its Cargo.toml:\n  [lib]\n  crate-type = [\"cdylib\", \"rlib\"]")
-            }
-            BuildError::Component(_) => {
-                Some("a scorer's crate depends on scorebox-sdk and calls `scorebox_sdk::export!`")
-            }
+            BuildError::NoToolchain => Some(Advice::InstallToolchain),
+            BuildError::NotACrate(_) => Some(Advice::Name(Thing::Crate)),
+            BuildError::NotACdylib(_) => Some(Advice::Build(Build::AsLibrary)),
+            BuildError::Component(_) => Some(Advice::Build(Build::WithExport)),
             _ => None,
         }
     }
+}
 
+impl BuildError {
     pub(super) fn file(path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> BuildError {
         let path = path.into();
         move |source| BuildError::File { path, source }

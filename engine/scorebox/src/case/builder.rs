@@ -1,6 +1,8 @@
 //! Puts a case together from single values, for library users and the command line. Writes a line and
 //! reads it as any other, so that no case comes into being by a second way.
 
+use crate::advice::{Advice, Form};
+
 use super::{
     error::{BadCase, BadCaseReason, Location},
     excerpt::excerpt,
@@ -65,5 +67,5 @@ impl CaseBuilder {
 fn not_a_document(key: Key, value: &str) -> Fault {
     let found = format!("the text {}", excerpt(value)).into();
     Fault::whole(BadCaseReason::BadField { key: key.name(), expected: "one JSON document", found })
-        .with_hint("text is JSON in double quotes: \"Paris\"")
+        .with_advice(Advice::Write(Form::QuotedText))
 }

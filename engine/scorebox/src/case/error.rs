@@ -3,6 +3,7 @@
 use std::{fmt, sync::Arc};
 
 use super::source_error::SourceError;
+use crate::advice::{Advice, Advised};
 
 /// Where a case was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +32,7 @@ impl fmt::Display for Location {
 
 /// One line that is no case. The reader goes on with the next line.
 ///
-/// Shown as `cases.jsonl:7:13: not valid JSON: expected value`; the hint goes on a line of its own.
+/// Shown as `cases.jsonl:7:13: not valid JSON: expected value`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadCase {
     /// The name of the file as it was given, or `<stdin>`.
@@ -45,13 +46,12 @@ pub struct BadCase {
     /// What is wrong.
     pub reason: BadCaseReason,
     /// What to do about it.
-    pub hint: Option<Box<str>>,
+    pub advice: Option<Box<Advice>>,
 }
 
-impl BadCase {
-    /// What to do about it, where there is something to say.
-    pub fn hint(&self) -> Option<&str> {
-        self.hint.as_deref()
+impl Advised for BadCase {
+    fn advice(&self) -> Option<Advice> {
+        self.advice.as_deref().cloned()
     }
 }
 
@@ -151,12 +151,11 @@ pub enum ReadError {
     Source(#[from] SourceError),
 }
 
-impl ReadError {
-    /// What to do about it, where there is something to say.
-    pub fn hint(&self) -> Option<String> {
+impl Advised for ReadError {
+    fn advice(&self) -> Option<Advice> {
         match self {
-            ReadError::BadCase(bad) => bad.hint().map(str::to_owned),
-            ReadError::Source(error) => error.hint(),
+            ReadError::BadCase(bad) => bad.advice(),
+            ReadError::Source(error) => error.advice(),
         }
     }
 }

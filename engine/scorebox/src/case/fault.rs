@@ -1,6 +1,8 @@
 //! A finding inside one line, before the file and the line's number are added to it. Turns the parser's
 //! errors and byte offsets into words and columns.
 
+use crate::advice::{Advice, Conversion, Form};
+
 use super::{
     error::{BadCase, BadCaseReason, Location},
     excerpt::{describe, excerpt},
@@ -15,18 +17,18 @@ pub(super) struct Fault {
     /// What is wrong.
     pub reason: BadCaseReason,
     /// What to do about it.
-    pub hint: Option<String>,
+    pub advice: Option<Advice>,
 }
 
 impl Fault {
     /// A fault of the whole text.
     pub fn whole(reason: BadCaseReason) -> Fault {
-        Fault { offset: None, reason, hint: None }
+        Fault { offset: None, reason, advice: None }
     }
 
     /// A fault at `part`, a slice of `text`.
     pub fn at(text: &str, part: &str, reason: BadCaseReason) -> Fault {
-        Fault { offset: Some(offset_of(text, part)), reason, hint: None }
+        Fault { offset: Some(offset_of(text, part)), reason, advice: None }
     }
 
     /// `key`, unescaped, is there twice; the second is at `part`.
@@ -48,13 +50,13 @@ impl Fault {
         Fault {
             offset: Some(offset),
             reason: BadCaseReason::NotJson { message: message.to_owned() },
-            hint: json_hint(text.get(offset..).unwrap_or(""), error).map(str::to_owned),
+            advice: json_advice(text.get(offset..).unwrap_or(""), error),
         }
     }
 
-    /// The same fault with a hint.
-    pub fn with_hint(self, hint: impl Into<String>) -> Fault {
-        Fault { hint: Some(hint.into()), ..self }
+    /// The same fault with advice.
+    pub fn with_advice(self, advice: Advice) -> Fault {
+        Fault { advice: Some(advice), ..self }
     }
 
     /// The same fault of a text in which the one it was found in, `part`, is a slice of `text`.
@@ -78,7 +80,7 @@ impl Fault {
             column,
             ordinal,
             reason: self.reason,
-            hint: self.hint.map(String::into_boxed_str),
+            advice: self.advice.map(Box::new),
         }
     }
 }
@@ -105,17 +107,17 @@ fn error_offset(text: &str, error: &serde_json::Error) -> usize {
 }
 
 /// What usually stands behind a parser's error; `rest` starts where it stopped.
-fn json_hint(rest: &str, error: &serde_json::Error) -> Option<&'static str> {
+fn json_advice(rest: &str, error: &serde_json::Error) -> Option<Advice> {
     if error.is_eof() {
-        return Some("a case is one whole line; `jq -c . FILE` writes each document on one");
+        return Some(Advice::Convert(Conversion::DocumentToLine));
     }
     let starts = |words: &[&str]| words.iter().any(|word| rest.starts_with(word));
     if starts(&["NaN", "Infinity", "-Infinity"]) {
-        Some("JSON has no NaN and no Infinity; write `null`")
+        Some(Advice::Write(Form::NullForNan))
     } else if starts(&["None", "True", "False"]) {
-        Some("this is Python's spelling; `json.dumps` writes JSON")
+        Some(Advice::Convert(Conversion::PythonToJson))
     } else if starts(&["'"]) {
-        Some("JSON has double quotes")
+        Some(Advice::Write(Form::DoubleQuotes))
     } else {
         None
     }

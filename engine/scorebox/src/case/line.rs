@@ -3,6 +3,8 @@
 
 use std::{borrow::Cow, collections::HashSet};
 
+use crate::advice::{Advice, Conversion, Form};
+
 use super::{
     depth::{MAX_DEPTH, too_deep},
     error::BadCaseReason,
@@ -85,7 +87,7 @@ pub(super) fn slice(line: &str, mapping: &Mapping) -> Result<Slots, Fault> {
     if let Some(offset) = too_deep(line) {
         let reason = BadCaseReason::TooDeep { limit: MAX_DEPTH };
         return Err(Fault { offset: Some(offset), ..Fault::whole(reason) }
-            .with_hint("scorers parse no deeper; put what is deeper into a string"));
+            .with_advice(Advice::Write(Form::LessDeep)));
     }
     if slicer.slots.get(line, Key::Output).is_none() {
         return Err(missing_output(line, mapping));
@@ -227,7 +229,7 @@ fn not_an_object(line: &str) -> Fault {
             let reason = BadCaseReason::NotAnObject { found: describe(value) };
             let fault = Fault::at(line, value, reason);
             if value.starts_with('[') {
-                fault.with_hint("`jq -c '.[]' FILE` writes each element of an array on one line")
+                fault.with_advice(Advice::Convert(Conversion::ArrayToLines))
             } else {
                 fault
             }
@@ -251,10 +253,12 @@ fn missing_output(line: &str, mapping: &Mapping) -> Fault {
         Ok::<(), ()>(())
     });
     let pointer = mapping.pointer(Key::Output).map(str::to_owned);
-    let hint = match (&pointer, elsewhere) {
-        (Some(_), _) => "a pointer starts at the line's own object".to_owned(),
-        (None, Some(key)) => format!("if `{key}` is what to score: `--map output=/{key}`"),
-        (None, None) => "`--map output=/pointer` says where in the line it is".to_owned(),
+    let advice = match &pointer {
+        Some(_) => Advice::Write(Form::PointerFromLine),
+        None => Advice::Map {
+            part: Key::Output.name().to_owned(),
+            member: elsewhere.map(str::to_owned),
+        },
     };
-    Fault::whole(BadCaseReason::MissingOutput { keys, pointer }).with_hint(hint)
+    Fault::whole(BadCaseReason::MissingOutput { keys, pointer }).with_advice(advice)
 }

@@ -2,7 +2,10 @@
 //! keeps the rules; `line` applies them.
 
 use super::{key::Key, pointer::Pointer};
-use crate::suggest;
+use crate::{
+    advice::{Advice, Advised, Form, Thing},
+    suggest,
+};
 
 /// Rules that say where in a line the value of a key is, instead of in a member of that name.
 ///
@@ -99,31 +102,25 @@ pub enum MappingError {
     },
 }
 
-impl MappingError {
-    /// What to do about it.
-    pub fn hint(&self) -> Option<String> {
+impl Advised for MappingError {
+    fn advice(&self) -> Option<Advice> {
         match self {
-            MappingError::NoEquals { .. } => Some("for example `output=/response/text`".to_owned()),
-            MappingError::UnknownKey { nearest, .. } if nearest.is_empty() => {
-                Some(format!("the keys are {}", names(&Key::ALL)))
-            }
+            MappingError::NoEquals { .. } => Some(Advice::Write(Form::Mapping)),
             MappingError::UnknownKey { nearest, .. } => {
-                Some(format!("did you mean {}?", names(nearest)))
+                Some(Advice::did_you_mean(nearest).unwrap_or_else(|| Advice::Choose {
+                    what: Thing::PartOfCase,
+                    names: Key::ALL.iter().map(ToString::to_string).collect(),
+                }))
             }
             MappingError::BadPointer { key, pointer, .. } if !pointer.starts_with('/') => {
                 let path =
                     pointer.trim_start_matches("$").trim_start_matches('.').replace('.', "/");
-                Some(format!("did you mean `{key}=/{path}`?"))
+                Some(Advice::DidYouMean(vec![format!("{key}=/{path}")]))
             }
             MappingError::BadPointer { .. } => None,
-            MappingError::Twice { .. } => Some("leave one of the two out".to_owned()),
+            MappingError::Twice { .. } => Some(Advice::Once(Thing::PartOfCase)),
         }
     }
-}
-
-/// `keys` as a list for a person.
-fn names(keys: &[Key]) -> String {
-    keys.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ")
 }
 
 /// The key and the pointer of `KEY=POINTER`.
@@ -186,9 +183,13 @@ mod tests {
         assert_eq!(near("expected=/a"), [Key::GroundTruth]);
         assert_eq!(near("latency_ms=/a"), [Key::LatencyMs]);
         assert_eq!(near("colour=/a"), []);
-        assert_eq!(error("GroundTruth=/a").hint().unwrap(), "did you mean `groundTruth`?");
+        let meant = |name: &str| Some(Advice::DidYouMean(vec![name.to_owned()]));
+        assert_eq!(error("GroundTruth=/a").advice(), meant("groundTruth"));
         let long = format!("{}=/a", "x".repeat(100_000));
-        assert!(error(&long).hint().unwrap().starts_with("the keys are `id`, `input`"));
+        let Some(Advice::Choose { what: Thing::PartOfCase, names }) = error(&long).advice() else {
+            panic!("no advice");
+        };
+        assert_eq!(names[..2], ["id", "input"]);
     }
 
     #[test]
@@ -199,7 +200,8 @@ mod tests {
             dotted.to_string(),
             "`$.response.text` is not a JSON Pointer: it does not start with `/`"
         );
-        assert_eq!(dotted.hint().unwrap(), "did you mean `output=/response/text`?");
+        let meant = vec!["output=/response/text".to_owned()];
+        assert_eq!(dotted.advice(), Some(Advice::DidYouMean(meant)));
         let twice = Mapping::parse(["output=/a", "output=/b"]).unwrap_err();
         assert_eq!(twice.to_string(), "`output` is mapped twice");
     }

@@ -3,6 +3,8 @@
 
 use std::{io, sync::Arc, vec};
 
+use crate::advice::{Advice, Conversion, Form};
+
 use super::{
     decode::{Buffered, Decoded, NotDecoded, decode},
     error::{BadCase, BadCaseReason, Location, ReadError},
@@ -205,7 +207,7 @@ impl CaseReader {
             Err(error) => {
                 let offset = Some(error.valid_up_to());
                 let fault = Fault { offset, ..Fault::whole(BadCaseReason::NotUtf8) }
-                    .with_hint("`iconv -f latin1 -t utf-8 FILE` converts a file, if it is Latin-1");
+                    .with_advice(Advice::Convert(Conversion::ToUtf8));
                 Err(fault.into_bad_case(bytes, &location, ordinal))
             }
         })
@@ -222,8 +224,7 @@ impl Iterator for CaseReader {
 
 /// The fault of a line of more than `limit` bytes.
 fn too_long(limit: usize) -> Fault {
-    Fault::whole(BadCaseReason::LineTooLong { limit })
-        .with_hint("a case is one line: check that the file has line ends, or raise the limit")
+    Fault::whole(BadCaseReason::LineTooLong { limit }).with_advice(Advice::Write(Form::LineEnds))
 }
 
 /// Opens `source` for reading lines.

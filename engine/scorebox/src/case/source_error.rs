@@ -2,7 +2,10 @@
 
 use std::{fmt, io};
 
-use crate::input_file::InputFileError;
+use crate::{
+    advice::{Advice, Advised, Conversion, Form, Thing},
+    input_file::InputFileError,
+};
 
 /// How a source is compressed, told from its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,6 +118,8 @@ pub enum SourceError {
         line: u64,
         /// What the decoder says.
         message: String,
+        /// Whether it was compressed with a larger window than is read.
+        too_wide: bool,
     },
 }
 
@@ -145,49 +150,42 @@ impl SourceError {
         let name = name.to_owned();
         match error.kind() {
             io::ErrorKind::UnexpectedEof => SourceError::Truncated { name, compression, line },
-            _ => SourceError::Corrupt { name, compression, line, message: error.to_string() },
+            _ => {
+                let message = error.to_string();
+                // zstd's words; its crate has no kind for them.
+                let too_wide = message.contains("too much memory");
+                SourceError::Corrupt { name, compression, line, message, too_wide }
+            }
         }
     }
+}
 
-    /// What to do about it, where there is something to say.
-    pub fn hint(&self) -> Option<String> {
+impl Advised for SourceError {
+    fn advice(&self) -> Option<Advice> {
         match self {
-            SourceError::NotFound { .. } => InputFileError::NotFound.hint(),
-            SourceError::Device { .. } => InputFileError::Device.hint(),
-            SourceError::Directory { name } => {
-                Some(format!("name the files in it: `{}/*.jsonl`", name.trim_end_matches('/')))
-            }
-            SourceError::StdinTwice => Some("name `-` once".to_owned()),
-            SourceError::Unsupported { .. } => Some(
-                "cases are JSON Lines: one JSON object a line in UTF-8, plain or compressed with gzip or zstd"
-                    .to_owned(),
-            ),
-            SourceError::OnlyBlank { .. } => Some(
-                "no more than a million blank lines in a row are read, nor 1 GiB of them; \
-                 `grep '[^[:space:]]' FILE` leaves them out"
-                    .to_owned(),
-            ),
+            SourceError::NotFound { .. } => InputFileError::NotFound.advice(),
+            SourceError::Device { .. } => InputFileError::Device.advice(),
+            SourceError::Directory { name } => Some(Advice::NameFilesIn(name.clone())),
+            SourceError::StdinTwice => Some(Advice::Once(Thing::StandardInput)),
+            SourceError::Unsupported { .. } => Some(Advice::Write(Form::Cases)),
+            SourceError::OnlyBlank { .. } => Some(Advice::Convert(Conversion::WithoutBlankLines)),
             SourceError::Truncated { name, .. } => {
-                Some(format!("copy or download `{name}` again; its end is missing"))
+                Some(Advice::FetchAgain { name: Some(name.clone()), compression: None })
             }
-            SourceError::Corrupt { name, compression, message, .. } => {
-                Some(corruption_hint(name, *compression, message))
-            }
+            SourceError::Corrupt { name, compression, too_wide, .. } => Some(match too_wide {
+                true => Advice::Convert(Conversion::SmallerWindow { name: name.clone() }),
+                false => Advice::FetchAgain {
+                    name: Some(name.clone()),
+                    compression: match compression {
+                        Compression::None => None,
+                        Compression::Gzip => Some("gzip"),
+                        Compression::Zstd => Some("zstd"),
+                    },
+                },
+            }),
             SourceError::PermissionDenied { .. }
             | SourceError::CannotOpen { .. }
             | SourceError::Read { .. } => None,
         }
     }
-}
-
-/// The hint of [`SourceError::Corrupt`].
-fn corruption_hint(name: &str, compression: Compression, message: &str) -> String {
-    if message.contains("too much memory") {
-        return format!(
-            "it was compressed with a window of more than 128 MiB; compress it without `--long`: \
-             `zstd -dc --long=31 {name} | zstd -o FILE`"
-        );
-    }
-    let tool = if compression == Compression::Gzip { "gzip" } else { "zstd" };
-    format!("`{tool} -t {name}` checks it; copy or download it again")
 }

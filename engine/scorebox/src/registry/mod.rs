@@ -14,6 +14,7 @@ use std::{
 };
 
 use crate::{
+    advice::{Advice, Advised, Thing},
     contract::ScorerInfo,
     input_file::{self, InputFileError},
 };
@@ -110,24 +111,17 @@ pub enum RegistryError {
     Folder(PathBuf),
 }
 
-impl RegistryError {
-    /// What to do about it.
-    pub fn hint(&self) -> Option<String> {
+impl Advised for RegistryError {
+    fn advice(&self) -> Option<Advice> {
         match self {
-            RegistryError::UnknownName { nearest, .. } if !nearest.is_empty() => {
-                let names: Vec<String> = nearest.iter().map(|name| format!("`{name}`")).collect();
-                Some(format!("did you mean {}?", names.join(" or ")))
+            RegistryError::UnknownName { nearest, .. } => {
+                Some(Advice::did_you_mean(nearest).unwrap_or(Advice::List(Thing::Scorer)))
             }
-            RegistryError::UnknownName { .. } => Some(
-                "`scorebox scorers` lists the built-in ones; a file is named by its path, \
-                 like `./my-scorer.wasm`"
-                    .into(),
-            ),
-            RegistryError::NameTaken(_) => Some("give it another name".into()),
-            RegistryError::Folder(_) => Some(
-                "name the .wasm file; `scorebox build` makes one from the folder of a crate".into(),
-            ),
-            RegistryError::Unreadable { source, .. } => source.hint(),
+            RegistryError::NameTaken(name) => {
+                Some(Advice::Rename { what: Thing::Scorer, taken: name.clone() })
+            }
+            RegistryError::Folder(_) => Some(Advice::Name(Thing::Component)),
+            RegistryError::Unreadable { source, .. } => source.advice(),
         }
     }
 }
@@ -231,7 +225,7 @@ mod tests {
         assert_eq!(registry.list().collect::<Vec<_>>(), ["contains", "latency"]);
         let error = registry.get("latancy").unwrap_err();
         assert_eq!(error.to_string(), "there is no scorer `latancy`");
-        assert_eq!(error.hint().as_deref(), Some("did you mean `latency`?"));
+        assert_eq!(error.advice(), Some(Advice::DidYouMean(vec!["latency".into()])));
         assert!(matches!(registry.register("latency", vec![]), Err(RegistryError::NameTaken(_))));
     }
 

@@ -6,7 +6,10 @@ use std::sync::{
     atomic::{AtomicBool, AtomicU64, Ordering},
 };
 
-use crate::case::{CaseReader, Tally};
+use crate::{
+    advice::Advice,
+    case::{CaseReader, Tally},
+};
 
 /// Why a run ended before its last case.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,21 +21,21 @@ pub enum Stop {
         /// Where, and what is wrong.
         message: String,
         /// What to do about it.
-        hint: Option<String>,
+        advice: Option<Advice>,
     },
     /// The cases could not be read to their end.
     Unreadable {
         /// Which source, and why.
         message: String,
         /// What to do about it.
-        hint: Option<String>,
+        advice: Option<Advice>,
     },
     /// All cases that were given were read, and scores of the run are missing.
     Incomplete {
         /// Which, and why.
         message: String,
         /// What to do about it.
-        hint: Option<String>,
+        advice: Option<Advice>,
     },
 }
 

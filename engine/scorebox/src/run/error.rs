@@ -1,6 +1,7 @@
 //! Why a run did not start, or did not end well.
 
 use crate::{
+    advice::{Advice, Advised, Form},
     case::ReadError,
     registry::{Origin, RegistryError},
     sandbox::ScoreError,
@@ -64,21 +65,17 @@ pub enum RunError {
     Broken(String),
 }
 
-impl RunError {
-    /// What to do about it.
-    pub fn hint(&self) -> Option<String> {
+impl Advised for RunError {
+    fn advice(&self) -> Option<Advice> {
         match self {
-            RunError::NotFound { error, .. } => error.hint(),
-            RunError::Scorer { error, .. } => error.hint.clone(),
-            RunError::Cases(error) => error.hint(),
-            RunError::NoCases { .. } => Some("a case is a JSON object on a line of its own".into()),
-            RunError::NotTheSame { .. } => Some(
-                "name the same scorers with the same configurations, limits and grants, or start a new run"
-                    .into(),
-            ),
+            RunError::NotFound { error, .. } => error.advice(),
+            RunError::Scorer { error, .. } => error.advice(),
+            RunError::Cases(error) => error.advice(),
+            RunError::NoCases { .. } => Some(Advice::Write(Form::Case)),
+            RunError::NotTheSame { .. } => Some(Advice::SameScorers),
             RunError::Stopped => None,
-            RunError::Store(error) => Some(error.hint()),
-            RunError::Broken(_) => Some("this is a bug in scorebox; please report it".into()),
+            RunError::Store(error) => error.advice(),
+            RunError::Broken(_) => Some(Advice::Report),
         }
     }
 }

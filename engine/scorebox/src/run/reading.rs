@@ -6,6 +6,7 @@ use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 
 use crate::{
+    advice::{Advice, Advised},
     case::{Case, CaseReader, ReadError},
     digest::Digest,
     store::{Reusable, RunHandle, ScorerKey, Store, StoreError},
@@ -130,7 +131,7 @@ impl Cases {
         if let Err(error) = self.hand_out(to_workers, to_writer, control) {
             control.end_reading(Stop::Unreadable {
                 message: error.to_string(),
-                hint: Some(error.hint()),
+                advice: error.advice(),
             });
         }
         to_workers.close();
@@ -233,13 +234,13 @@ impl Cases {
     }
 
     fn note(&self, error: ReadError, control: &Control) {
-        let hint = error.hint();
+        let advice = error.advice();
         match error {
             ReadError::BadCase(bad) => {
-                note_bad_case(bad.to_string(), hint, self.on_bad_case, control)
+                note_bad_case(bad.to_string(), advice, self.on_bad_case, control)
             }
             ReadError::Source(error) => {
-                control.end_reading(Stop::Unreadable { message: error.to_string(), hint });
+                control.end_reading(Stop::Unreadable { message: error.to_string(), advice });
             }
         }
     }
@@ -248,13 +249,13 @@ impl Cases {
 /// Counts a bad case, and stops the run where it is to stop at one.
 pub(super) fn note_bad_case(
     message: String,
-    hint: Option<String>,
+    advice: Option<Advice>,
     on_bad_case: OnBadCase,
     control: &Control,
 ) {
     control.note_bad_case(message.clone());
     if on_bad_case == OnBadCase::Stop {
-        control.end_reading(Stop::BadCase { message, hint });
+        control.end_reading(Stop::BadCase { message, advice });
     }
 }
 

@@ -14,6 +14,7 @@ use tokio::{
 };
 
 use crate::{
+    advice::{Advice, Advised, Form},
     case::Key,
     digest::Digest,
     sandbox,
@@ -24,7 +25,6 @@ use crate::{
 
 use super::{
     Control, OnBadCase, Stop,
-    completeness::OTHER_FILES,
     reading::{ReadCase, note_bad_case},
 };
 
@@ -102,7 +102,7 @@ pub(super) fn write_all(
         Ok(()) => Ok(writing.writer),
         Err(error) => {
             // Nothing that is scored from here on could be kept.
-            control.stop(Stop::Unreadable { message: error.to_string(), hint: Some(error.hint()) });
+            control.stop(Stop::Unreadable { message: error.to_string(), advice: error.advice() });
             Err(error)
         }
     }
@@ -196,7 +196,7 @@ impl Writing<'_> {
                 let (id, place, line) = (case.id(), &first.source_name, first.source_line);
                 note_bad_case(
                     format!("{}: duplicate id `{id}`, first used at {place}:{line}", case.location()),
-                    Some("an id (with iteration and attempt) names one case of a run".to_owned()),
+                    Some(Advice::Write(Form::CaseId)),
                     self.on_bad_case,
                     self.control,
                 );
@@ -210,7 +210,7 @@ impl Writing<'_> {
                     case.id(),
                     stored.case_id
                 ),
-                hint: Some(OTHER_FILES.to_owned()),
+                advice: Some(Advice::SameCases),
             }),
         }
         Ok(())

@@ -6,6 +6,8 @@
 
 use tokio::sync::{Semaphore, SemaphorePermit};
 
+use crate::advice::{Advice, Limit};
+
 use super::{ErrorKind, Limits, ScoreError};
 
 /// What the budget is counted in: a page of Wasm memory.
@@ -48,7 +50,7 @@ impl Admission {
                 limits.memory_bytes, self.budget_bytes
             ),
         )
-        .hint("lower the scorer's `memory` limit, or raise --memory-budget"))
+        .with(Advice::Lower { limit: Limit::Memory, or_raise: Limit::MemoryBudget }))
     }
 
     /// Waits for a place.

@@ -3,7 +3,10 @@
 
 use wasmparser::{Encoding, Parser, Payload};
 
-use crate::contract::{CONTRACT_VERSION, EXAMPLE_SECTION, MOST_EXAMPLE_BYTES, SCORING_INTERFACE};
+use crate::{
+    advice::{Advice, Build, Material},
+    contract::{CONTRACT_VERSION, EXAMPLE_SECTION, MOST_EXAMPLE_BYTES, SCORING_INTERFACE},
+};
 
 use super::{ErrorKind, ScoreError};
 
@@ -73,9 +76,7 @@ impl Anatomy {
                 "the component exports {}; a scorer exports `{SCORING_INTERFACE}`",
                 listed(&self.exports)
             ))
-            .hint(
-                "build it against scorebox's contract: the folder wit/, or the scorebox-sdk crate",
-            ));
+            .with(Advice::Build(Build::AgainstContract)));
         };
         if compatible(version) {
             return Ok(());
@@ -83,7 +84,7 @@ impl Anatomy {
         Err(invalid(format!(
             "the component speaks version {version} of the contract; this engine speaks {CONTRACT_VERSION}"
         ))
-        .hint("build it anew with an SDK of that version, or use the scorebox that it was made for"))
+        .with(Advice::Build(Build::WithThisVersion)))
     }
 
     fn contract_version(&self) -> Option<&str> {
@@ -120,9 +121,7 @@ fn check_preamble(bytes: &[u8]) -> Result<(), ScoreError> {
             "not a WebAssembly file: it starts with {}",
             first_bytes(bytes)
         ))
-        .hint(
-            "a scorer is a WebAssembly component; `scorebox build` makes one from a Rust crate",
-        ));
+        .with(Advice::MakeComponent(Material::Crate)));
     }
     match Parser::new(0).parse(bytes, true) {
         Ok(wasmparser::Chunk::Parsed {
@@ -132,10 +131,8 @@ fn check_preamble(bytes: &[u8]) -> Result<(), ScoreError> {
         Ok(wasmparser::Chunk::Parsed {
             payload: Payload::Version { encoding: Encoding::Module, .. },
             ..
-        }) => Err(invalid("a core WebAssembly module, not a component".into()).hint(
-            "`scorebox build` makes a component from a Rust crate; \
-             `wasm-tools component new` wraps a module that was built with wit-bindgen",
-        )),
+        }) => Err(invalid("a core WebAssembly module, not a component".into())
+            .with(Advice::MakeComponent(Material::Module))),
         Ok(_) => Err(invalid("the file has no WebAssembly version".into())),
         Err(error) => Err(malformed(&error, bytes.len())),
     }
@@ -147,7 +144,7 @@ fn malformed(error: &wasmparser::BinaryReaderError, length: usize) -> ScoreError
         return invalid(format!(
             "the component is cut off: it ends at byte {length}, in the middle of a section"
         ))
-        .hint("download or build it again");
+        .with(Advice::FetchAgain { name: None, compression: None });
     }
     invalid(format!("not a valid component, at byte {}: {}", error.offset(), error.message()))
 }

@@ -7,6 +7,7 @@
 //! asked for in the host call itself, which may be asynchronous: a handle goes into [`Granted`].
 
 use crate::{
+    advice::Advised as _,
     contract::{ScorerInput, bindings::wire_workspace},
     digest::Digest,
     workspace::{Workspace, WorkspaceError, WorkspaceFolder},
@@ -104,7 +105,8 @@ fn unreadable(error: WorkspaceError) -> ScoreError {
         WorkspaceError::TookTooLong { .. } => ErrorKind::TimedOut,
         _ => ErrorKind::InvalidInput,
     };
-    ScoreError::new(kind, error.to_string()).hint(error.hint())
+    let unreadable = ScoreError::new(kind, error.to_string());
+    ScoreError { advice: error.advice(), ..unreadable }
 }
 
 #[cfg(test)]

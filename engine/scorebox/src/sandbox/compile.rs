@@ -18,6 +18,8 @@ use std::{
 use tokio::{process::Command, time::timeout};
 use wasmtime::{Engine, component::Component};
 
+use crate::advice::{Advice, Build, Limit};
+
 use super::{
     Allocation, ErrorKind, ScoreError,
     compiler_process::{self, COMPLAINT_BYTES},
@@ -181,10 +183,7 @@ fn invalid_component(why: &str) -> ScoreError {
         )
     };
     if why.contains("component model async feature") {
-        return invalid(why).hint(
-            "it was built for asynchronous components, which the contract does not use; \
-             build it without (jco: `--backend-qjs-disable-async`)",
-        );
+        return invalid(why).with(Advice::Build(Build::WithoutAsync));
     }
     if !why.contains("pooling allocator") {
         return invalid(why);
@@ -193,11 +192,8 @@ fn invalid_component(why: &str) -> ScoreError {
     let detail = detail.replace(" in the pooling allocator", "");
     let first_line = detail.lines().next().unwrap_or_default();
     invalid(&format!("it needs more than a sandbox has: {first_line}"))
-        .hint(settings::fixed_bounds())
+        .with(Advice::Bound(settings::SHAPE))
 }
-
-const HINT_TIME: &str = "raise the limit: --compile-timeout";
-const HINT_MEMORY: &str = "raise the limit: --compile-memory";
 
 pub(super) fn out_of_processor_time(limits: &CompileLimits) -> CompileError {
     out_of_time(limits, "more than", " of processor time")
@@ -206,18 +202,18 @@ pub(super) fn out_of_processor_time(limits: &CompileLimits) -> CompileError {
 fn out_of_time(limits: &CompileLimits, more: &str, of_what: &str) -> CompileError {
     let milliseconds = limits.timeout.as_millis();
     let message = format!("compiling the scorer took {more} {milliseconds} ms{of_what}");
-    over_the_limit(message, HINT_TIME)
+    over_the_limit(message, Limit::CompileTime)
 }
 
 pub(super) fn too_large(limits: &CompileLimits) -> CompileError {
     let bytes = limits.memory_bytes;
     let message = format!("compiling the scorer took more than {bytes} bytes of memory");
-    over_the_limit(message, HINT_MEMORY)
+    over_the_limit(message, Limit::CompileMemory)
 }
 
-fn over_the_limit(message: String, hint: &str) -> CompileError {
+fn over_the_limit(message: String, limit: Limit) -> CompileError {
     let error = ScoreError::new(ErrorKind::InvalidComponent, message);
-    CompileError::OfTheMachine(error.hint(hint))
+    CompileError::OfTheMachine(error.with(Advice::Raise(limit)))
 }
 
 #[cfg(test)]

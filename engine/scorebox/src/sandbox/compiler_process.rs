@@ -19,6 +19,8 @@ use tokio::{
 };
 use wasmtime::{Engine, component::Component};
 
+use crate::advice::Advice;
+
 use super::{
     Allocation, ErrorKind, PARSERS_NAME, ScoreError,
     compile::{self, CompileBudget, CompileError, CompileLimits},
@@ -133,7 +135,7 @@ fn stuck(longest: Duration) -> CompileError {
     let longest = longest.as_millis();
     let message = format!("the compiler's process gave no answer within {longest} ms");
     let error = ScoreError::new(ErrorKind::Failed, message);
-    CompileError::OfTheMachine(error.hint("the machine has too much else to do: try again"))
+    CompileError::OfTheMachine(error.with(Advice::TryLater))
 }
 
 fn trusted(engine: &Engine, code: &[u8]) -> Result<Component, CompileError> {

@@ -1,8 +1,9 @@
-//! Every way in which there is no score. A kind for programs, a message and a hint for people.
+//! Every way in which there is no score. A kind for programs, a message for people, and what to do
+//! about it.
 
 use serde::Serialize;
 
-use super::Limits;
+use crate::advice::{Advice, Advised, Limit};
 
 /// Why a component could not be loaded, or a case not be scored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
@@ -70,16 +71,14 @@ impl ErrorKind {
         ErrorKind::ALL.into_iter().find(|kind| kind.as_str() == word)
     }
 
-    /// What raises the limit that was reached; none where it was no limit.
-    pub const fn limit_hint(self) -> Option<&'static str> {
+    /// What to do about an error of which only the kind is known, as of one that is stored. `None` where no
+    /// limit was reached.
+    pub fn advice(self) -> Option<Advice> {
         match self {
-            ErrorKind::OutOfFuel => Some(Limits::HINT_FUEL),
-            ErrorKind::OutOfMemory => Some(Limits::HINT_MEMORY),
-            ErrorKind::TimedOut => Some(Limits::HINT_TIMEOUT),
-            ErrorKind::OutputTooLarge => Some(
-                "if that much is wanted, raise the limit: `limits = { … }` in the suite, or \
-                 --limit reason=…, meta=… or assertions=…",
-            ),
+            ErrorKind::OutOfFuel => Some(Advice::Raise(Limit::Fuel)),
+            ErrorKind::OutOfMemory => Some(Advice::Raise(Limit::Memory)),
+            ErrorKind::TimedOut => Some(Advice::Raise(Limit::Timeout)),
+            ErrorKind::OutputTooLarge => Some(Advice::Shorten(Limit::OF_OUTPUT.to_vec())),
             _ => None,
         }
     }
@@ -94,22 +93,29 @@ impl std::fmt::Display for ErrorKind {
 /// Why there is no score.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{kind}: {message}")]
+#[non_exhaustive]
 pub struct ScoreError {
     /// For programs.
     pub kind: ErrorKind,
     /// What happened, in full sentences; may have several lines (a trap's backtrace).
     pub message: String,
     /// What to do about it.
-    pub hint: Option<String>,
+    pub advice: Option<Advice>,
 }
 
 impl ScoreError {
     pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> ScoreError {
-        ScoreError { kind, message: message.into(), hint: None }
+        ScoreError { kind, message: message.into(), advice: None }
     }
 
-    pub(crate) fn hint(mut self, hint: impl Into<String>) -> ScoreError {
-        self.hint = Some(hint.into());
+    pub(crate) fn with(mut self, advice: Advice) -> ScoreError {
+        self.advice = Some(advice);
         self
+    }
+}
+
+impl Advised for ScoreError {
+    fn advice(&self) -> Option<Advice> {
+        self.advice.clone()
     }
 }

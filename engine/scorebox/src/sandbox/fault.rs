@@ -2,6 +2,8 @@
 
 use wasmtime::{Trap, WasmBacktrace};
 
+use crate::advice::{Advice, Bound, Build, Limit};
+
 use super::{ErrorKind, Limits, ScoreError, state::State};
 
 /// Frames of a backtrace that are shown.
@@ -27,7 +29,7 @@ pub(super) fn of_call(error: &wasmtime::Error, state: &State, limits: &Limits) -
             ErrorKind::OutOfFuel,
             format!("the scorer used up its {} fuel", limits.fuel),
         )
-        .hint(Limits::HINT_FUEL);
+        .with(Advice::Raise(Limit::Fuel));
     }
     if let Some(wanted) = state.limiter.refused_bytes() {
         let message = format!(
@@ -35,7 +37,7 @@ pub(super) fn of_call(error: &wasmtime::Error, state: &State, limits: &Limits) -
             limits.memory_bytes,
             crash_report(error, trap, state)
         );
-        return ScoreError::new(ErrorKind::OutOfMemory, message).hint(Limits::HINT_MEMORY);
+        return ScoreError::new(ErrorKind::OutOfMemory, message).with(Advice::Raise(Limit::Memory));
     }
     if transfers_too_much(error) {
         return ScoreError::new(
@@ -45,11 +47,7 @@ pub(super) fn of_call(error: &wasmtime::Error, state: &State, limits: &Limits) -
                 limits.transfer_bytes()
             ),
         )
-        .hint(
-            "have the scorer shorten it, or raise the limit of what is long: \
-             `limits = { meta = \"…MiB\" }` in the suite, or --limit meta=…MiB; \
-             likewise `reason`, `assertions`, `log`",
-        );
+        .with(Advice::Shorten(Limit::OF_OUTPUT.to_vec()));
     }
     if let Some(mismatch) = mismatch(error) {
         return mismatch;
@@ -66,7 +64,7 @@ fn mismatch(error: &wasmtime::Error) -> Option<ScoreError> {
             ErrorKind::InvalidComponent,
             format!("the component does not fit the contract: {cause}"),
         )
-        .hint("build it against scorebox's contract: the folder wit/, or the scorebox-sdk crate")
+        .with(Advice::Build(Build::AgainstContract))
     })
 }
 
@@ -76,19 +74,14 @@ pub(super) fn timed_out(limits: &Limits) -> ScoreError {
         ErrorKind::TimedOut,
         format!("no answer within {} ms; the scorer was stopped", limits.timeout.as_millis()),
     )
-    .hint(Limits::HINT_TIMEOUT)
+    .with(Advice::Raise(Limit::Timeout))
 }
 
-/// A part of a result beyond its limit; `name` is the limit's in the suite, where it can be set.
-pub(super) fn too_large(what: &str, size: usize, limit: usize, name: Option<&str>) -> ScoreError {
+/// A part of a result beyond its limit; `raise` is its name, where it can be raised.
+pub(super) fn too_large(what: &str, size: usize, limit: usize, raise: Option<Limit>) -> ScoreError {
     let message = format!("{what} has {size} bytes; the limit is {limit}");
-    ScoreError::new(ErrorKind::OutputTooLarge, message).hint(match name {
-        Some(name) => format!(
-            "have the scorer shorten it, or raise the limit: `limits = {{ {name} = \"…KiB\" }}` in \
-             the suite, or --limit {name}=…KiB"
-        ),
-        None => "have the scorer shorten it; this limit is fixed".to_owned(),
-    })
+    ScoreError::new(ErrorKind::OutputTooLarge, message)
+        .with(Advice::Shorten(raise.into_iter().collect()))
 }
 
 /// The error of another export than `score`.
@@ -100,11 +93,10 @@ pub(super) fn during(export: &str, mut error: ScoreError) -> ScoreError {
 fn crash(error: &wasmtime::Error, trap: Option<&Trap>, state: &State) -> ScoreError {
     let crashed = ScoreError::new(ErrorKind::Trap, crash_report(error, trap, state));
     match fixed_bound(error) {
-        Some(bound) => crashed.hint(bound),
-        None if breaks_the_contract(&cause(error, trap)) => crashed.hint(
-            "a bug in the scorer or in what generated its bindings; build it anew against the folder \
-             wit/, or with the scorebox-sdk crate",
-        ),
+        Some(bound) => crashed.with(Advice::Bound(bound)),
+        None if breaks_the_contract(&cause(error, trap)) => {
+            crashed.with(Advice::Build(Build::WithSoundBindings))
+        }
         None => crashed,
     }
 }
@@ -165,19 +157,18 @@ fn breaks_the_contract(cause: &str) -> bool {
 }
 
 /// The bounds of host resources that no limit raises, by wasmtime's words for reaching them.
-fn fixed_bound(error: &wasmtime::Error) -> Option<String> {
+fn fixed_bound(error: &wasmtime::Error) -> Option<Bound> {
     let cause = error.root_cause().to_string();
     let said = |words: &[&str]| words.iter().any(|words| cause.contains(words));
-    let (what, most) = if said(&["resource table has no free keys", "handle limit exceeded"]) {
-        ("open handles", super::score::COMPONENT_HANDLES)
+    if said(&["resource table has no free keys", "handle limit exceeded"]) {
+        Some(Bound::Handles(super::score::COMPONENT_HANDLES))
     } else if said(&["write beyond capacity", "than `check_write` allows"]) {
-        ("bytes of standard output or error", super::wasi::PRINTED_BYTES)
+        Some(Bound::PrintedBytes(super::wasi::PRINTED_BYTES))
     } else if said(&["requested len"]) {
-        ("random bytes of one call", super::wasi::RANDOM_BYTES)
+        Some(Bound::RandomBytes(super::wasi::RANDOM_BYTES))
     } else {
-        return None;
-    };
-    Some(format!("a sandbox has at most {most} {what}; this bound is fixed"))
+        None
+    }
 }
 
 /// A function's name as its author wrote it: demangled, without rustc's hash.

@@ -4,6 +4,8 @@ use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
+use crate::advice::Advice;
+
 use super::{ErrorKind, ScoreError};
 
 /// Something beyond the contract that a user can let a scorer have.
@@ -160,18 +162,14 @@ impl FromIterator<Grant> for Grants {
 }
 
 fn not_granted(import: &str, grant: Grant) -> ScoreError {
-    missing(format!("the component imports `{import}`, which was not granted")).hint(format!(
-        "if you trust it with that, add `grants = [\"{grant}\"]` to the scorer in the suite, \
-         or use `--grant {grant}` (in a run: `--grant NAME={grant}`)"
-    ))
+    missing(format!("the component imports `{import}`, which was not granted"))
+        .with(Advice::Grant(grant))
 }
 
 fn unavailable(import: &str) -> ScoreError {
-    let granted = Grant::ALL.map(|grant| format!("{} where `{grant}` is granted", grant.gives()));
     let why =
         format!("the component imports `{import}`, which this version of scorebox cannot grant");
-    missing(why)
-        .hint(format!("a scorer may import scorebox:scorer/log, {}", granted.join(", and ")))
+    missing(why).with(Advice::Importable(Grant::ALL.to_vec()))
 }
 
 fn missing(message: String) -> ScoreError {

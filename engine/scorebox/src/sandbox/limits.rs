@@ -55,16 +55,6 @@ impl Limits {
     /// The largest memory limit that can be set: a 32-bit memory has no more.
     pub const MOST_MEMORY_BYTES: u64 = 4 << 30;
 
-    /// What raises the limit on fuel.
-    pub(super) const HINT_FUEL: &str =
-        "if it needs more, raise it: `limits = { fuel = … }` in the suite, or --fuel";
-    /// What raises the limit on memory.
-    pub(super) const HINT_MEMORY: &str =
-        "if it needs more, raise it: `limits = { memory = \"…MiB\" }` in the suite, or --memory";
-    /// What raises the limit on time.
-    pub(super) const HINT_TIMEOUT: &str =
-        "if it needs longer, raise it: `limits = { timeout = \"…s\" }` in the suite, or --timeout";
-
     /// The largest component that is loaded: 128 MiB.
     pub const MOST_COMPONENT_BYTES: u64 = 128 << 20;
 

@@ -10,6 +10,7 @@ use wasmtime::{
 };
 
 use crate::{
+    advice::{Advice, Build},
     contract::{
         SUMMARY_INTERFACE, ScorerInfo,
         bindings::{Scorer, ScorerPre},
@@ -285,9 +286,8 @@ impl Sandbox {
     fn link(&self, component: &Component) -> Result<ScorerPre<State>, ScoreError> {
         let image = self.shared().linker.instantiate_pre(component).and_then(ScorerPre::new);
         image.map_err(|error| {
-            invalid(format!("the component does not fit the contract: {error:#}")).hint(
-                "build it against scorebox's contract: the folder wit/, or the scorebox-sdk crate",
-            )
+            invalid(format!("the component does not fit the contract: {error:#}"))
+                .with(Advice::Build(Build::AgainstContract))
         })
     }
 

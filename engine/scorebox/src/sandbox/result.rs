@@ -2,6 +2,7 @@
 //! is JSON. Nothing of a guest is stored or shown before it has passed here.
 
 use crate::{
+    advice::{Advice, Form, Limit},
     contract::{Assertion, Scale, ScoreResult, ScorerInfo},
     terminal,
 };
@@ -23,9 +24,9 @@ pub(super) fn check(
 ) -> Result<ScoreResult, ScoreError> {
     result.score = result.score.map(|score| on_scale("the score", score, scale)).transpose()?;
     at_most("the label", result.label.as_deref(), WORD_BYTES, None)?;
-    at_most("the reason", result.reason.as_deref(), limits.reason_bytes, Some("reason"))?;
+    at_most("the reason", result.reason.as_deref(), limits.reason_bytes, Some(Limit::Reason))?;
     if let Some(meta) = &result.meta {
-        at_most("meta", Some(meta), limits.meta_bytes, Some("meta"))?;
+        at_most("meta", Some(meta), limits.meta_bytes, Some(Limit::Meta))?;
         must_be_json("meta", meta)?;
     }
     if result.assertions.len() > limits.assertions {
@@ -33,10 +34,7 @@ pub(super) fn check(
             ErrorKind::OutputTooLarge,
             format!("{} assertions; the limit is {}", result.assertions.len(), limits.assertions),
         )
-        .hint(
-            "if that many are wanted, raise the limit: `limits = { assertions = … }` in the suite, \
-             or --limit assertions=…",
-        ));
+        .with(Advice::Raise(Limit::Assertions)));
     }
     for assertion in &mut result.assertions {
         check_assertion(assertion, limits)?;
@@ -45,7 +43,7 @@ pub(super) fn check(
 }
 
 fn check_assertion(assertion: &mut Assertion, limits: &Limits) -> Result<(), ScoreError> {
-    let (most, name) = (limits.reason_bytes, Some("reason"));
+    let (most, name) = (limits.reason_bytes, Some(Limit::Reason));
     at_most("the name of an assertion", Some(&assertion.name), most, name)?;
     at_most("the reason of an assertion", assertion.reason.as_deref(), most, name)?;
     assertion.score = on_scale("the score of an assertion", assertion.score, Scale::Unit)?;
@@ -57,7 +55,7 @@ fn check_assertion(assertion: &mut Assertion, limits: &Limits) -> Result<(), Sco
 
 /// A summary that may be stored.
 pub(super) fn check_summary(summary: String, limits: &Limits) -> Result<String, ScoreError> {
-    at_most("the summary", Some(&summary), limits.meta_bytes, Some("meta"))?;
+    at_most("the summary", Some(&summary), limits.meta_bytes, Some(Limit::Meta))?;
     must_be_json("the summary", &summary)?;
     Ok(summary)
 }
@@ -138,10 +136,10 @@ fn at_most(
     what: &str,
     text: Option<&str>,
     limit: usize,
-    name: Option<&str>,
+    raise: Option<Limit>,
 ) -> Result<(), ScoreError> {
     match text {
-        Some(text) if text.len() > limit => Err(fault::too_large(what, text.len(), limit, name)),
+        Some(text) if text.len() > limit => Err(fault::too_large(what, text.len(), limit, raise)),
         _ => Ok(()),
     }
 }
@@ -149,7 +147,7 @@ fn at_most(
 fn must_be_json(what: &str, text: &str) -> Result<(), ScoreError> {
     json::check(text).map_err(|error| {
         ScoreError::new(ErrorKind::InvalidScore, format!("{what} is not a JSON document: {error}"))
-            .hint("a JSON document of a scorer is nested at most 127 deep, and its text is Unicode")
+            .with(Advice::Write(Form::ScorerJson))
     })
 }
 

@@ -1,6 +1,8 @@
 //! The engine's settings. Every number of the pool is derived from the number of slots; what is
 //! deterministic and what is off stands here and nowhere else.
 
+use crate::advice::Bound;
+
 use super::Limits;
 use wasmtime::{Config, Enabled, InstanceAllocationStrategy, PoolingAllocationConfig};
 
@@ -19,13 +21,13 @@ const INSTANCE_BYTES: usize = 8 << 20;
 const KEEP_RESIDENT_BYTES: usize = 1 << 20;
 const TABLE_KEEP_RESIDENT_BYTES: usize = 64 << 10;
 
-/// The bounds of one sandbox that no limit raises, as a hint.
-pub(super) fn fixed_bounds() -> String {
-    format!(
-        "a sandbox has at most {CORE_INSTANCES} core instances, {MEMORIES} memories, {TABLES} tables \
-         of {TABLE_ELEMENTS} elements; these bounds are fixed"
-    )
-}
+/// The bounds of one sandbox that no limit raises.
+pub(super) const SHAPE: Bound = Bound::Shape {
+    core_instances: CORE_INSTANCES,
+    memories: MEMORIES,
+    tables: TABLES,
+    table_elements: TABLE_ELEMENTS,
+};
 
 /// Settings for a pool of `slots` sandboxes.
 pub(super) fn pooling(slots: u32) -> Config {

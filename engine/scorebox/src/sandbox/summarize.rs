@@ -5,10 +5,13 @@ use std::time::{Duration, Instant};
 
 use wasmtime::Store;
 
-use crate::contract::{LogLine, ScoredRow, bindings::WireScored};
+use crate::{
+    advice::{Advice, Limit},
+    contract::{LogLine, ScoredRow, bindings::WireScored},
+};
 
 use super::{
-    ErrorKind, Limits, LoadedScorer, ScoreError,
+    ErrorKind, LoadedScorer, ScoreError,
     capabilities::Granted,
     fault, result,
     score::{fuel_used, new_store},
@@ -127,5 +130,5 @@ fn too_many(most_bytes: u64) -> ScoreError {
         ErrorKind::OutOfMemory,
         format!("the run's scores take more than {most_bytes} bytes, half of the scorer's memory"),
     )
-    .hint(Limits::HINT_MEMORY)
+    .with(Advice::Raise(Limit::Memory))
 }

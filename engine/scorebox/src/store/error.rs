@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use rusqlite::{ErrorCode, ffi};
 
 use super::effort;
+use crate::advice::{Advice, Advised, Database, Form, Thing};
 
-/// Why the store could not do what it was asked. The message is one line; [`StoreError::hint`] says
-/// what to do about it.
+/// Why the store could not do what it was asked. The message is one line.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// There is no such file to read.
@@ -206,66 +206,41 @@ pub enum StoreError {
     },
 }
 
-impl StoreError {
-    /// What to do next, for a person; one line.
-    pub fn hint(&self) -> String {
-        match self {
-            Self::Missing { .. } => "check the path; the first run creates the database".into(),
-            Self::NoFolder { .. } => "create the folder, or name another path".into(),
-            Self::NotAFile { .. } => "name a file; it is created if it does not exist".into(),
-            Self::NotSqlite { .. } | Self::Foreign { .. } => {
-                "nothing was changed in it; name another path for the scores".into()
+impl Advised for StoreError {
+    fn advice(&self) -> Option<Advice> {
+        Some(Advice::Database(match self {
+            Self::Missing { .. } => Database::CheckPath,
+            Self::NoFolder { .. } => Database::CreateFolder,
+            Self::NotAFile { .. } => Database::NameFile,
+            Self::NotSqlite { .. } | Self::Foreign { .. } => Database::AnotherPath,
+            Self::Strange { .. } => Database::DropObject,
+            Self::Empty { .. } => Database::StoreFirst,
+            Self::Newer { .. } => return Some(Advice::Update),
+            Self::Older { .. } => Database::Copy,
+            Self::Permission { .. } => Database::CheckPermissions,
+            Self::ReadOnly { .. } => Database::MakeWritable,
+            Self::Unrecovered { .. } => Database::CopyWithLog,
+            Self::Locked { .. } => Database::Wait,
+            Self::DiskFull { .. } => Database::MakeRoom,
+            Self::Corrupt { .. } => Database::Recover,
+            Self::RowsLost { .. } => Database::Distrust,
+            Self::NoSuchRun { near, .. } => {
+                return Some(Advice::Choose { what: Thing::Run, names: near.clone() });
             }
-            Self::Strange { .. } => {
-                "nothing was changed in it; if the object is yours, drop it, else name another path: \
-                 triggers, views and tables of a stranger could change or hold up scores"
-                    .into()
+            Self::RunExists { id, .. } => {
+                return Some(Advice::Rename { what: Thing::Run, taken: id.clone() });
             }
-            Self::Empty { .. } => "store a run in it first, or name another path".into(),
-            Self::Newer { .. } => "update scorebox, or name another path".into(),
-            Self::Older { .. } => {
-                "copy it to a folder that you can write, and open the copy".into()
-            }
-            Self::Permission { .. } => {
-                "check the permissions of the file and its folder, or name another path".into()
-            }
-            Self::ReadOnly { .. } => "make it writable, or name another path".into(),
-            Self::Unrecovered { path } => format!(
-                "copy {0}, {0}-wal and {0}-shm together to a folder that you can write, and open the copy",
-                path.file_name().unwrap_or(path.as_os_str()).display()
-            ),
-            Self::Locked { .. } => {
-                "wait for the process that writes it, or store this run in another file".into()
-            }
-            Self::DiskFull { .. } => {
-                "make room, then resume the run; what was committed is safe".into()
-            }
-            Self::Corrupt { .. } => {
-                "keep a copy, then try `sqlite3 FILE .recover` to save what can be read".into()
-            }
-            Self::RowsLost { .. } => {
-                "another program changes the database, or it is damaged: keep a copy, and store the run \
-                 in a new file"
-                    .into()
-            }
-            Self::NoSuchRun { near, .. } if near.is_empty() => "it holds no runs yet".into(),
-            Self::NoSuchRun { near, .. } => format!("runs in it: {}", near.join(", ")),
-            Self::RunExists { .. } => "resume that run, or give this one another id".into(),
-            Self::Copied { .. } => {
-                "a copy names the score that it was made of: remove those runs too, or first".into()
-            }
-            Self::InUse { .. } => "wait until that process ends, then remove the run".into(),
-            Self::InvalidRunId { .. } => "use 1 to 64 of A-Z, a-z, 0-9, `.`, `_` and `-`".into(),
-            Self::InvalidScoreId { .. } => "a score id is RUN:SCORER:ITERATION:ATTEMPT:CASE".into(),
-            Self::Rejected { .. } => {
-                "this should not happen: please report it with the message above".into()
-            }
-            Self::Sqlite { .. } => {
-                "the words are SQLite's own; try again, and report it if it stays".into()
-            }
-        }
+            Self::Copied { .. } => Database::RemoveCopies,
+            Self::InUse { .. } => Database::WaitToRemove,
+            Self::InvalidRunId { .. } => return Some(Advice::Write(Form::RunId)),
+            Self::InvalidScoreId { .. } => return Some(Advice::Write(Form::ScoreId)),
+            Self::Rejected { .. } => return Some(Advice::Report),
+            Self::Sqlite { .. } => Database::TryAgain,
+        }))
     }
+}
 
+impl StoreError {
     /// SQLite's error as the one that says which file and what it means for the user.
     pub(super) fn from_sqlite(path: &Path, error: rusqlite::Error) -> StoreError {
         let path = path.to_owned();

@@ -262,6 +262,7 @@ mod tests {
     use rusqlite::types::Value;
 
     use super::{super::sample, *};
+    use crate::advice::{Advice, Advised as _};
 
     fn refused(path: &Path) -> (StoreError, StoreError) {
         (Store::open(path).unwrap_err(), Store::open_read_only(path).unwrap_err())
@@ -423,7 +424,7 @@ mod tests {
         );
         assert!(write.to_string().ends_with(&expected), "{write}");
         assert!(read.to_string().ends_with(&expected), "{read}");
-        assert_eq!(read.hint(), "update scorebox, or name another path");
+        assert_eq!(read.advice(), Some(Advice::Update));
     }
 
     #[test]

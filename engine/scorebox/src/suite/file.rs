@@ -6,6 +6,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use crate::{
+    advice::{Advice, Advised},
     input_file::{self, MOST_CONFIGURATION_BYTES},
     registry::Reference,
     sandbox::{Grant, Limits, ScorerConfig},
@@ -94,7 +95,7 @@ fn must_be_of_this_version(text: &Text<'_>) -> Result<(), SuiteError> {
             "version {} of the suite format; this scorebox reads version {VERSION}",
             version.get_ref()
         ),
-        hint: (*version.get_ref() > VERSION).then(|| "a newer scorebox reads it".to_owned()),
+        advice: (*version.get_ref() > VERSION).then_some(Advice::Update),
     })
 }
 
@@ -107,13 +108,13 @@ fn resolve(
     let id = ScorerId::new(key).map_err(|error| SuiteError::Invalid {
         place: place.clone(),
         reason: error.to_string(),
-        hint: error.hint(),
+        advice: error.advice(),
     })?;
     let uses = Reference::parse(table.uses.as_deref().unwrap_or(key), folder);
     let no_json = |key: &str, what: &str| SuiteError::Invalid {
         place: place.clone(),
         reason: format!("`config.{}` of `{id}` {what}", key.escape_debug()),
-        hint: None,
+        advice: None,
     };
     let config = table.config.into_iter().map(|(key, value)| match json(value, MOST_LEVELS - 1) {
         Ok(value) => Ok((key, value)),
@@ -159,15 +160,14 @@ fn json(value: toml::Value, depth: usize) -> Result<serde_json::Value, &'static 
 fn complaint(text: &Text<'_>, error: &toml::de::Error) -> SuiteError {
     let reason = error.message().trim().replace('\n', " ");
     let span = error.span().unwrap_or(0..0);
-    SuiteError::Invalid { place: text.place(&span), hint: likely(&reason), reason }
+    SuiteError::Invalid { place: text.place(&span), advice: likely(&reason), reason }
 }
 
 /// The name meant, where serde lists those that it knows: "unknown field `usee`, expected one of …".
-fn likely(reason: &str) -> Option<String> {
+fn likely(reason: &str) -> Option<Advice> {
     let mut quoted = reason.split('`').skip(1).step_by(2);
     let wrong = quoted.next().filter(|_| reason.starts_with("unknown "))?;
-    let nearest = crate::suggest::nearest(wrong, quoted);
-    nearest.first().map(|name| format!("did you mean `{name}`?"))
+    Advice::did_you_mean(&crate::suggest::nearest(wrong, quoted))
 }
 
 /// A file's text, and where its lines begin.

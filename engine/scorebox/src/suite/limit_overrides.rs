@@ -4,7 +4,10 @@ use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, de};
 
-use crate::sandbox::Limits;
+use crate::{
+    advice::{Advice, Advised, Form},
+    sandbox::Limits,
+};
 
 use super::{parse_bytes, parse_duration, parse_memory};
 
@@ -52,6 +55,12 @@ pub enum BadLimit {
         /// Why not.
         reason: String,
     },
+}
+
+impl Advised for BadLimit {
+    fn advice(&self) -> Option<Advice> {
+        Some(Advice::Write(Form::LimitOverride))
+    }
 }
 
 impl LimitOverrides {

@@ -17,6 +17,7 @@ use std::{
 use serde::Serialize;
 
 use crate::{
+    advice::{Advice, Advised, Form, Thing},
     digest::Digest,
     input_file::InputFileError,
     registry::Reference,
@@ -118,8 +119,8 @@ pub enum SuiteError {
         place: Place,
         /// What is wrong.
         reason: String,
-        /// What may have been meant.
-        hint: Option<String>,
+        /// What to do about it.
+        advice: Option<Advice>,
     },
     /// A scorer's name has characters that it may not have.
     #[error("`{}` cannot be a scorer's name", .0.escape_debug())]
@@ -140,24 +141,17 @@ pub enum SuiteError {
     NoScorers,
 }
 
-impl SuiteError {
-    /// What to do about it.
-    pub fn hint(&self) -> Option<String> {
+impl Advised for SuiteError {
+    fn advice(&self) -> Option<Advice> {
         match self {
-            SuiteError::Invalid { hint, .. } => hint.clone(),
-            SuiteError::BadScorerId(_) => {
-                Some("a name has 1 to 64 letters, digits, `-`, `_` and `.`".into())
-            }
+            SuiteError::Invalid { advice, .. } => advice.clone(),
+            SuiteError::BadScorerId(_) => Some(Advice::Write(Form::ScorerId)),
             SuiteError::SameId(name) => {
-                Some(format!("give one of them another name: `-s other-name={name}`"))
+                Some(Advice::Rename { what: Thing::ScorerOfSuite, taken: name.clone() })
             }
-            SuiteError::NoSuchScorer { nearest, .. } => {
-                nearest.first().map(|name| format!("did you mean `{name}`?"))
-            }
-            SuiteError::NoScorers => {
-                Some("name one with `-s`, or write a suite file; `scorebox scorers` lists the built-in ones".into())
-            }
-            SuiteError::Unreadable { source, .. } => source.hint(),
+            SuiteError::NoSuchScorer { nearest, .. } => Advice::did_you_mean(nearest),
+            SuiteError::NoScorers => Some(Advice::Name(Thing::Scorer)),
+            SuiteError::Unreadable { source, .. } => source.advice(),
         }
     }
 }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::{
+    advice::{Advice, Advised, Thing},
     case::Case,
     contract::CONTRACT_VERSION,
     digest::Digest,
@@ -91,20 +92,14 @@ pub enum ReceiptError {
     OtherVersion(u32),
 }
 
-impl ReceiptError {
-    /// What to do about it.
-    pub fn hint(&self) -> Option<String> {
+impl Advised for ReceiptError {
+    fn advice(&self) -> Option<Advice> {
         match self {
-            ReceiptError::Store(error) => Some(error.hint()),
-            ReceiptError::NoSuchScore(_) => Some(
-                "`scorebox scores RUN --format jsonl` shows the ids: RUN:SCORER:ITERATION:ATTEMPT:CASE"
-                    .into(),
-            ),
+            ReceiptError::Store(error) => error.advice(),
+            ReceiptError::NoSuchScore(_) => Some(Advice::List(Thing::Score)),
             ReceiptError::Incomplete { .. } => None,
-            ReceiptError::Unreadable(_) => {
-                Some("`scorebox verify --receipt SCORE-ID` writes one".into())
-            }
-            ReceiptError::OtherVersion(_) => Some("use the scorebox that wrote it".into()),
+            ReceiptError::Unreadable(_) => Some(Advice::Name(Thing::Receipt)),
+            ReceiptError::OtherVersion(_) => Some(Advice::UseItsWriter),
         }
     }
 }

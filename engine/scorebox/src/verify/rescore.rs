@@ -108,7 +108,7 @@ impl Rescorer {
         let folder = case.task_folder();
         if folder.is_some() && scorer.lacks().any(|grant| grant == Grant::Workspace) {
             let reason =
-                "it looked at files, which are not stored; say where they are: --workspace";
+                "it looked at files, which are not stored, and no folder with them is named";
             return Verdict::NotVerifiable { reason: reason.into() };
         }
         let input = case.scorer_input(scorer.info().reads);

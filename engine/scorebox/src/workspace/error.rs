@@ -2,6 +2,8 @@
 
 use std::{io, sync::Arc, time::Duration};
 
+use crate::advice::{Advice, Advised, Form, LeaveOut};
+
 use super::folder::{
     MAX_WORKSPACE_BYTES, MAX_WORKSPACE_DEPTH, MAX_WORKSPACE_ENTRIES, MAX_WORKSPACE_FILES,
 };
@@ -33,8 +35,8 @@ pub enum WorkspaceError {
     },
     /// More files than are read, or more of all else than is looked at.
     #[error(
-        "the workspace `{folder}` has more than {MAX_WORKSPACE_FILES} files, or {MAX_WORKSPACE_ENTRIES} \
-         entries; `--workspace-exclude` leaves some out"
+        "the workspace `{folder}` has more than {MAX_WORKSPACE_FILES} files, or \
+         {MAX_WORKSPACE_ENTRIES} entries"
     )]
     TooMany {
         /// Which.
@@ -42,7 +44,7 @@ pub enum WorkspaceError {
     },
     /// More bytes than are read.
     #[error(
-        "the workspace `{folder}` has more than {} MiB; `--workspace-exclude` leaves files out",
+        "the workspace `{folder}` has more than {} MiB",
         MAX_WORKSPACE_BYTES >> 20
     )]
     TooLarge {
@@ -71,32 +73,17 @@ pub enum WorkspaceError {
     },
 }
 
-impl WorkspaceError {
-    /// What to do about it.
-    pub fn hint(&self) -> &'static str {
-        match self {
-            WorkspaceError::Folder { .. } => {
-                "a case names its folder in `workspace`, below the one that --workspace names"
-            }
-            WorkspaceError::File { .. } => {
-                "make it readable, or leave it out: --workspace-exclude GLOB"
-            }
-            WorkspaceError::Name { .. } => {
-                "rename it, or leave it or its folder out with --workspace-exclude GLOB"
-            }
-            WorkspaceError::Pattern { .. } => {
-                "name a path from a case's folder or a glob, such as `target` or `**/*.log`"
-            }
-            WorkspaceError::TookTooLong { .. } => {
-                "reading the files may take as long as a score: leave out what need not be looked at, \
-                 or raise the scorer's `timeout`"
-            }
+impl Advised for WorkspaceError {
+    fn advice(&self) -> Option<Advice> {
+        Some(match self {
+            WorkspaceError::Folder { .. } => Advice::Write(Form::WorkspaceFolder),
+            WorkspaceError::File { .. } => Advice::LeaveOut(LeaveOut::Unreadable),
+            WorkspaceError::Name { .. } => Advice::LeaveOut(LeaveOut::Unnameable),
+            WorkspaceError::Pattern { .. } => Advice::Write(Form::ExcludePattern),
+            WorkspaceError::TookTooLong { .. } => Advice::LeaveOut(LeaveOut::Slow),
             WorkspaceError::TooMany { .. }
             | WorkspaceError::TooLarge { .. }
-            | WorkspaceError::TooDeep { .. } => {
-                "leave out what need not be looked at, build products and downloads, such as \
-                 `--workspace-exclude target` (`.git` and `node_modules` are left out already)"
-            }
-        }
+            | WorkspaceError::TooDeep { .. } => Advice::LeaveOut(LeaveOut::TooMuch),
+        })
     }
 }

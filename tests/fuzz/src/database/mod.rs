@@ -12,6 +12,7 @@ mod changes;
 use std::{fs, io::Cursor, path::Path, sync::Arc, time::Instant};
 
 use scorebox::{
+    advice::Advised as _,
     case::{Case, CaseReader, Key, Mapping, Source},
     contract::Field,
     run::{
@@ -44,7 +45,7 @@ pub fn database(data: &[u8]) {
     for command in commands {
         let outcome = command(stage, &path);
         if let Err(error) = outcome {
-            assert!(!error.to_string().is_empty() && !error.hint().is_empty());
+            assert!(!error.to_string().is_empty() && error.advice().is_some());
         }
         if began.elapsed().as_secs() >= LONG_ENOUGH {
             return;

@@ -1,11 +1,13 @@
 //! Lines that are no case: what is said about them, and where.
 
+use crate::advice::{Advice, Advised as _, Conversion, Form};
+
 use super::*;
 
-/// The message about `line` and its hint.
-fn said(line: &str) -> (String, String) {
+/// The message about `line`, and what to do about it.
+fn said(line: &str) -> (String, Option<Advice>) {
     let bad = bad(line);
-    (bad.to_string(), bad.hint().unwrap_or("").to_owned())
+    (bad.to_string(), bad.advice())
 }
 
 #[test]
@@ -39,13 +41,17 @@ fn a_document_of_many_lines_is_placed_in_its_own_line() {
 }
 
 #[test]
-fn the_usual_causes_have_a_hint() {
-    assert!(said("{").1.contains("jq -c ."));
-    assert!(said("[{\"output\":1}]").1.contains("jq -c '.[]'"));
-    assert!(said("{\"output\":NaN}").1.contains("no NaN"));
-    assert!(said("{\"output\":Infinity}").1.contains("no NaN"));
-    assert!(said("{\"output\":None}").1.contains("Python"));
-    assert!(said("{'output':1}").1.contains("double quotes"));
+fn the_usual_causes_have_advice() {
+    for (line, advice) in [
+        ("{", Advice::Convert(Conversion::DocumentToLine)),
+        ("[{\"output\":1}]", Advice::Convert(Conversion::ArrayToLines)),
+        ("{\"output\":NaN}", Advice::Write(Form::NullForNan)),
+        ("{\"output\":Infinity}", Advice::Write(Form::NullForNan)),
+        ("{\"output\":None}", Advice::Convert(Conversion::PythonToJson)),
+        ("{'output':1}", Advice::Write(Form::DoubleQuotes)),
+    ] {
+        assert_eq!(said(line).1, Some(advice), "{line}");
+    }
 }
 
 #[test]
@@ -65,13 +71,16 @@ fn what_is_json_but_no_object_is_named() {
 #[test]
 fn a_missing_output_lists_the_keys_and_how_to_map_one() {
     assert_eq!(said("{}").0, "cases.jsonl:7: no `output`; the object is empty");
-    let (message, hint) = said(r#"{"prompt":1,"completion":2,"\u001b[2J":3}"#);
+    let map = |member: Option<&str>| {
+        Some(Advice::Map { part: "output".to_owned(), member: member.map(str::to_owned) })
+    };
+    let (message, advice) = said(r#"{"prompt":1,"completion":2,"\u001b[2J":3}"#);
     assert_eq!(
         message,
         "cases.jsonl:7: no `output`; found the keys `prompt`, `completion`, `\\u{1b}[2J`"
     );
-    assert_eq!(hint, "if `completion` is what to score: `--map output=/completion`");
-    assert_eq!(said(r#"{"Output":1}"#).1, "`--map output=/pointer` says where in the line it is");
+    assert_eq!(advice, map(Some("completion")));
+    assert_eq!(said(r#"{"Output":1}"#).1, map(None));
     let many: Vec<String> = (0..1000).map(|key| format!("\"k{key}\":0")).collect();
     let message = said(&format!("{{{}}}", many.join(","))).0;
     assert!(message.ends_with("`k10`, `k11`, `…`"), "{message}");

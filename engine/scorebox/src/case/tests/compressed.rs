@@ -4,6 +4,8 @@ use std::io::Write;
 
 use flate2::{Compression as Level, write::GzEncoder};
 
+use crate::advice::{Advice, Advised as _, Conversion};
+
 use super::*;
 
 fn gzip(text: &str) -> Vec<u8> {
@@ -70,7 +72,8 @@ fn data_that_ends_too_early_ends_the_reading_after_the_lines_that_are_whole() {
             let message =
                 format!("cases.jsonl: the {name} data ends too early, after line {}", cases.len());
             assert_eq!(error.to_string(), message, "{cut}");
-            assert!(error.hint().unwrap().contains("again"));
+            let again = Advice::FetchAgain { name: Some("cases.jsonl".into()), compression: None };
+            assert_eq!(error.advice(), Some(again));
         }
     }
 }
@@ -82,7 +85,9 @@ fn damaged_data_is_named_as_such() {
         packed[middle..middle + 64].fill(0xa5);
         let last = reader(packed).last().unwrap().unwrap_err();
         assert!(matches!(last, ReadError::Source(SourceError::Corrupt { .. })), "{last}");
-        assert!(last.hint().unwrap().contains(&format!("{name} -t cases.jsonl")));
+        let again =
+            Advice::FetchAgain { name: Some("cases.jsonl".into()), compression: Some(name) };
+        assert_eq!(last.advice(), Some(again));
     }
     let trailing = [gzip("{\"output\":1}\n"), b"garbage garbage".to_vec()].concat();
     let items = all(reader(trailing));
@@ -136,6 +141,6 @@ fn a_million_blank_lines_in_a_row_are_read_and_no_more() {
         error.to_string(),
         "cases.jsonl: nothing but blank lines from line 2 to line 1000002"
     );
-    assert!(error.hint().unwrap().contains("grep"));
+    assert_eq!(error.advice(), Some(Advice::Convert(Conversion::WithoutBlankLines)));
     assert!(reader.next_case().is_none());
 }

@@ -1,5 +1,7 @@
 //! Lines with a shape of their own, read through a mapping.
 
+use crate::advice::{Advice, Advised as _, Form};
+
 use super::*;
 use crate::contract::Field;
 
@@ -55,7 +57,7 @@ fn an_output_that_the_pointer_misses_is_named() {
         bad.to_string(),
         "cases.jsonl:7: no output: nothing at `/response/text`; found the keys `response`, `output`"
     );
-    assert!(bad.hint().is_some());
+    assert_eq!(bad.advice(), Some(Advice::Write(Form::PointerFromLine)));
 }
 
 #[test]

@@ -2,6 +2,8 @@
 
 use std::{fs, io, io::Read};
 
+use crate::advice::{Advice, Advised as _, Form};
+
 use super::*;
 
 #[test]
@@ -53,7 +55,7 @@ fn a_line_that_is_too_long_is_a_bad_case_and_is_not_held() {
     let mut reader = CaseReader::open(sources, Mapping::NONE).unwrap().with_max_line_bytes(1 << 20);
     let first = reader.next_case().unwrap().unwrap_err();
     assert_eq!(first.to_string(), "big:1: the line is longer than 1048576 bytes");
-    assert!(first.hint().is_some());
+    assert_eq!(first.advice(), Some(Advice::Write(Form::LineEnds)));
     let second = reader.next_case().unwrap().unwrap();
     assert_eq!((second.output(), second.ordinal(), second.line()), ("2", 1, 2));
 }
@@ -113,7 +115,7 @@ fn what_cannot_be_opened_is_known_before_the_first_case() {
     assert_eq!(open(&missing).to_string(), format!("{missing}: no such file"));
     let directory = open(&name);
     assert_eq!(directory.to_string(), format!("{name}: this is a folder, not a file of cases"));
-    assert_eq!(directory.hint().unwrap(), format!("name the files in it: `{name}/*.jsonl`"));
+    assert_eq!(directory.advice(), Some(Advice::NameFilesIn(name.clone())));
     let under_a_file = folder.path().join("file");
     fs::write(&under_a_file, "").unwrap();
     let error = open(&format!("{}/x", under_a_file.display()));

@@ -1,6 +1,13 @@
 //! Runs are created whole or not at all, and found again. Writes no cases.
 
+use crate::advice::{Advice, Advised as _, Thing};
+
 use super::{super::sample, *};
+
+/// The runs that there are to choose from.
+fn runs(ids: &[&str]) -> Advice {
+    Advice::Choose { what: Thing::Run, names: ids.iter().map(ToString::to_string).collect() }
+}
 
 #[test]
 fn a_run_is_read_as_it_was_created() {
@@ -63,10 +70,16 @@ fn runs_are_listed_newest_first() {
 fn an_unknown_run_comes_with_ids_that_are_there() {
     let (_folder, mut store) = sample::database();
     let nothing = store.run("x").unwrap_err();
-    assert_eq!(nothing.hint(), "it holds no runs yet");
+    assert_eq!(nothing.advice(), Some(runs(&[])));
     for id in ["nightly.1", "nightly.2", "smoke"] {
         store.create_run(&sample::run(id), &[], &sample::session()).unwrap();
     }
-    assert_eq!(store.run("night").unwrap_err().hint(), "runs in it: nightly.2, nightly.1, smoke");
-    assert_eq!(store.run("' OR 1").unwrap_err().hint(), "runs in it: smoke, nightly.2, nightly.1");
+    assert_eq!(
+        store.run("night").unwrap_err().advice(),
+        Some(runs(&["nightly.2", "nightly.1", "smoke"]))
+    );
+    assert_eq!(
+        store.run("' OR 1").unwrap_err().advice(),
+        Some(runs(&["smoke", "nightly.2", "nightly.1"]))
+    );
 }

@@ -1,0 +1,421 @@
+//! What to do about an error, in the words of the command line: its options, its commands, the suite file and
+//! the tools of a shell. Which advice there is, is for the library to say.
+
+use scorebox::{
+    advice::{Advice, Bound, Build, Conversion, Database, Form, LeaveOut, Limit, Material, Thing},
+    sandbox::Grant,
+};
+
+/// The words of `advice`; `None` for advice of a library that knows more than this file.
+pub fn words(advice: &Advice) -> Option<String> {
+    Some(match advice {
+        Advice::Raise(limit) => raise(*limit)?,
+        Advice::Shorten(limits) => shorten(limits)?,
+        Advice::Lower { limit, or_raise } => {
+            format!("lower the scorer's `{}` limit, or raise {}", key(*limit)?, option(*or_raise)?)
+        }
+        Advice::Bound(bound) => fixed(*bound)?,
+        Advice::Grant(grant) => format!(
+            "if you trust it with that, add `grants = [\"{grant}\"]` to the scorer in the suite, or use \
+             `--grant {grant}` (in a run: `--grant NAME={grant}`)"
+        ),
+        Advice::Importable(grants) => importable(grants),
+        Advice::DidYouMean(names) => format!("did you mean {}?", quoted(names, " or ")),
+        Advice::Choose { what: Thing::Run, names } if names.is_empty() => {
+            "it holds no runs yet".into()
+        }
+        Advice::Choose { what: Thing::Run, names } => format!("runs in it: {}", names.join(", ")),
+        Advice::Choose { what: Thing::PartOfCase, names } => {
+            format!("the keys are {}", quoted(names, ", "))
+        }
+        Advice::Choose { what, names } => {
+            format!("choose a {} from {}", noun(*what)?, quoted(names, ", "))
+        }
+        Advice::List(what) => list(*what)?,
+        Advice::Name(what) => name(*what)?,
+        Advice::NameFilesIn(folder) => {
+            format!("name the files in it: `{}/*.jsonl`", folder.trim_end_matches('/'))
+        }
+        Advice::Once(Thing::StandardInput) => "name `-` once".into(),
+        Advice::Once(what) => format!("name each {} once", noun(*what)?),
+        Advice::Check(what) => format!("check that it is the {} that was meant", noun(*what)?),
+        Advice::Rename { what, taken } => rename(*what, taken)?,
+        Advice::Write(form) => write(*form)?.into(),
+        Advice::Convert(conversion) => convert(conversion)?,
+        Advice::Map { part, member: Some(member) } => {
+            format!("if `{member}` is what to score: `--map {part}=/{member}`")
+        }
+        Advice::Map { part, member: None } => {
+            format!("`--map {part}=/pointer` says where in the line it is")
+        }
+        Advice::MakeComponent(material) => make(*material)?.into(),
+        Advice::Build(way) => build(*way)?.into(),
+        Advice::InstallToolchain => "install one of:\n  \
+             rustup target add wasm32-unknown-unknown\n  \
+             apt-get install --no-install-recommends rustc-web rust-web-src lld-22   (Debian)\n  \
+             rustup component add rust-src, and a wasm-ld"
+            .into(),
+        Advice::FetchAgain { name: Some(name), compression: Some(tool) } => {
+            format!("`{tool} -t {name}` checks it; copy or download it again")
+        }
+        Advice::FetchAgain { name: Some(name), compression: None } => {
+            format!("copy or download `{name}` again; its end is missing")
+        }
+        Advice::FetchAgain { name: None, .. } => "download or build it again".into(),
+        Advice::LeaveOut(why) => leave_out(*why)?.into(),
+        Advice::Database(what) => database(*what)?.into(),
+        Advice::SameCases => {
+            "resume it with all the files that it began with, in the same order".into()
+        }
+        Advice::SameScorers => {
+            "name the same scorers with the same configurations, limits and grants, or start a new run"
+                .into()
+        }
+        Advice::TryLater => "the machine has too much else to do: try again".into(),
+        Advice::Update => "update scorebox: a newer version reads it".into(),
+        Advice::UseItsWriter => "use the scorebox that wrote it".into(),
+        Advice::Report => {
+            "this is a bug in scorebox; please report it with the message above".into()
+        }
+        _ => return None,
+    })
+}
+
+/// The name of a limit in a suite file, in `limits`.
+fn key(limit: Limit) -> Option<&'static str> {
+    Some(match limit {
+        Limit::Fuel => "fuel",
+        Limit::Memory => "memory",
+        Limit::Timeout => "timeout",
+        Limit::Reason => "reason",
+        Limit::Meta => "meta",
+        Limit::Assertions => "assertions",
+        Limit::Log => "log",
+        _ => return None,
+    })
+}
+
+/// A value of a limit, as it is written.
+fn value(limit: Limit) -> &'static str {
+    match limit {
+        Limit::Memory | Limit::Meta => "…MiB",
+        Limit::Timeout => "…s",
+        Limit::Reason | Limit::Log => "…KiB",
+        _ => "…",
+    }
+}
+
+/// The option that sets a limit.
+fn option(limit: Limit) -> Option<String> {
+    Some(match limit {
+        Limit::Fuel | Limit::Memory | Limit::Timeout => format!("--{}", key(limit)?),
+        Limit::CompileTime => "--compile-timeout".into(),
+        Limit::CompileMemory => "--compile-memory".into(),
+        Limit::MemoryBudget => "--memory-budget".into(),
+        _ => format!("--limit {}={}", key(limit)?, value(limit)),
+    })
+}
+
+/// Where a limit of one score is set: the suite file, or an option.
+fn setting(limit: Limit) -> Option<String> {
+    let (key, value) = (key(limit)?, value(limit));
+    let quote = if value == "…" { "" } else { "\"" };
+    let option = option(limit)?;
+    Some(format!("`limits = {{ {key} = {quote}{value}{quote} }}` in the suite, or {option}"))
+}
+
+fn raise(limit: Limit) -> Option<String> {
+    Some(match limit {
+        Limit::Timeout => format!("if it needs longer, raise it: {}", setting(limit)?),
+        Limit::Fuel | Limit::Memory => format!("if it needs more, raise it: {}", setting(limit)?),
+        Limit::Assertions => {
+            format!("if that many are wanted, raise the limit: {}", setting(limit)?)
+        }
+        _ if key(limit).is_some() => {
+            format!("if that much is wanted, raise the limit: {}", setting(limit)?)
+        }
+        _ => format!("raise the limit: {}", option(limit)?),
+    })
+}
+
+fn shorten(limits: &[Limit]) -> Option<String> {
+    Some(match limits {
+        [] => "have the scorer shorten it; this limit is fixed".into(),
+        [limit] => format!("have the scorer shorten it, or raise the limit: {}", setting(*limit)?),
+        [first, others @ ..] => {
+            let names = others.iter().map(|limit| key(*limit)).collect::<Option<Vec<_>>>()?;
+            format!(
+                "have the scorer shorten it, or raise the limit of what is long: {}; likewise {}",
+                setting(*first)?,
+                quoted(&names, ", ")
+            )
+        }
+    })
+}
+
+fn fixed(bound: Bound) -> Option<String> {
+    let (most, what) = match bound {
+        Bound::Shape { core_instances, memories, tables, table_elements, .. } => {
+            return Some(format!(
+                "a sandbox has at most {core_instances} core instances, {memories} memories, {tables} \
+                 tables of {table_elements} elements; these bounds are fixed"
+            ));
+        }
+        Bound::Handles(most) => (most, "open handles"),
+        Bound::PrintedBytes(most) => (most, "bytes of standard output or error"),
+        Bound::RandomBytes(most) => (most, "random bytes of one call"),
+        _ => return None,
+    };
+    Some(format!("a sandbox has at most {most} {what}; this bound is fixed"))
+}
+
+fn importable(grants: &[Grant]) -> String {
+    let mut all = vec!["scorebox:scorer/log".to_owned()];
+    all.extend(grants.iter().map(|grant| format!("{} where `{grant}` is granted", grant.gives())));
+    let last = all.pop().unwrap_or_default();
+    format!("a scorer may import {}, and {last}", all.join(", "))
+}
+
+/// Names in backquotes.
+fn quoted(names: &[impl AsRef<str>], between: &str) -> String {
+    let names: Vec<String> = names.iter().map(|name| format!("`{}`", name.as_ref())).collect();
+    names.join(between)
+}
+
+fn noun(thing: Thing) -> Option<&'static str> {
+    Some(match thing {
+        Thing::Scorer | Thing::ScorerOfSuite => "scorer",
+        Thing::Component => "component",
+        Thing::Crate => "crate",
+        Thing::File => "file",
+        Thing::FileOrPipe => "file or pipe",
+        Thing::StandardInput => "standard input",
+        Thing::PartOfCase => "key of a case",
+        Thing::Run => "run",
+        Thing::Score => "score",
+        Thing::Receipt => "receipt",
+        _ => return None,
+    })
+}
+
+fn list(what: Thing) -> Option<String> {
+    Some(match what {
+        Thing::Scorer => {
+            "`scorebox scorers` lists the built-in ones; a file is named by its path, \
+                          like `./my-scorer.wasm`"
+                .into()
+        }
+        Thing::Score => "`scorebox scores RUN --format jsonl` shows the ids: \
+                         RUN:SCORER:ITERATION:ATTEMPT:CASE"
+            .into(),
+        Thing::Run => "`scorebox runs` lists them".into(),
+        other => format!("check which {} there is", noun(other)?),
+    })
+}
+
+fn name(what: Thing) -> Option<String> {
+    Some(match what {
+        Thing::Scorer => "name one with `-s`, or write a suite file; `scorebox scorers` lists the \
+                          built-in ones"
+            .into(),
+        Thing::Component => {
+            "name the .wasm file; `scorebox build` makes one from the folder of a crate".into()
+        }
+        Thing::Crate => "name the folder of a crate: `scorebox build PATH`".into(),
+        Thing::File => "name a file in it".into(),
+        Thing::FileOrPipe => {
+            "name a file or a pipe; `head -c SIZE DEVICE > FILE` makes a file of a device".into()
+        }
+        Thing::Receipt => "`scorebox verify --receipt SCORE-ID` writes one".into(),
+        other => format!("name a {}", noun(other)?),
+    })
+}
+
+fn rename(what: Thing, taken: &str) -> Option<String> {
+    Some(match what {
+        Thing::ScorerOfSuite => {
+            format!("give one of them another name: `-s other-name={taken}`")
+        }
+        Thing::Run => "resume that run, or give this one another id".into(),
+        other => format!("give this {} another name", noun(other)?),
+    })
+}
+
+fn write(form: Form) -> Option<&'static str> {
+    Some(match form {
+        Form::Case => "a case is a JSON object on a line of its own",
+        Form::Cases => {
+            "cases are JSON Lines: one JSON object a line in UTF-8, plain or compressed with gzip or zstd"
+        }
+        Form::LineEnds => "a case is one line: check that the file has line ends",
+        Form::LessDeep => "scorers parse no deeper; put what is deeper into a string",
+        Form::NullForNan => "JSON has no NaN and no Infinity; write `null`",
+        Form::DoubleQuotes => "JSON has double quotes",
+        Form::QuotedText => "text is JSON in double quotes: \"Paris\"",
+        Form::PointerFromLine => "a pointer starts at the line's own object",
+        Form::Mapping => "for example `output=/response/text`",
+        Form::CaseId => "an id (with iteration and attempt) names one case of a run",
+        Form::ScorerId => "a name has 1 to 64 letters, digits, `-`, `_` and `.`",
+        Form::RunId => "use 1 to 64 of A-Z, a-z, 0-9, `.`, `_` and `-`",
+        Form::ScoreId => "a score id is RUN:SCORER:ITERATION:ATTEMPT:CASE",
+        Form::LimitOverride => "for instance `--limit meta=4MiB`",
+        Form::ScorerJson => {
+            "a JSON document of a scorer is nested at most 127 deep, and its text is Unicode"
+        }
+        Form::WorkspaceFolder => {
+            "a case names its folder in `workspace`, below the one that --workspace names"
+        }
+        Form::Path => "a relative path starts at the folder where the command was started",
+        Form::ExcludePattern => {
+            "name a path from a case's folder or a glob, such as `target` or `**/*.log`"
+        }
+        _ => return None,
+    })
+}
+
+fn convert(conversion: &Conversion) -> Option<String> {
+    Some(match conversion {
+        Conversion::ToUtf8 => {
+            "`iconv -f latin1 -t utf-8 FILE` converts a file, if it is Latin-1".into()
+        }
+        Conversion::ArrayToLines => {
+            "`jq -c '.[]' FILE` writes each element of an array on one line".into()
+        }
+        Conversion::DocumentToLine => {
+            "a case is one whole line; `jq -c . FILE` writes each document on one".into()
+        }
+        Conversion::PythonToJson => "this is Python's spelling; `json.dumps` writes JSON".into(),
+        Conversion::WithoutBlankLines => {
+            "no more than a million blank lines in a row are read, nor 1 GiB of them; \
+             `grep '[^[:space:]]' FILE` leaves them out"
+                .into()
+        }
+        Conversion::SmallerWindow { name } => format!(
+            "it was compressed with a window of more than 128 MiB; compress it without `--long`: \
+             `zstd -dc --long=31 {name} | zstd -o FILE`"
+        ),
+        _ => return None,
+    })
+}
+
+fn make(material: Material) -> Option<&'static str> {
+    Some(match material {
+        Material::Crate => {
+            "a scorer is a WebAssembly component; `scorebox build` makes one from a Rust crate"
+        }
+        Material::Module => {
+            "`scorebox build` makes a component from a Rust crate; \
+             `wasm-tools component new` wraps a module that was built with wit-bindgen"
+        }
+        _ => return None,
+    })
+}
+
+fn build(way: Build) -> Option<&'static str> {
+    Some(match way {
+        Build::AgainstContract => {
+            "build it against scorebox's contract: the folder wit/, or the scorebox-sdk crate"
+        }
+        Build::WithSoundBindings => {
+            "a bug in the scorer or in what generated its bindings; build it again against the folder \
+             wit/, or with the scorebox-sdk crate"
+        }
+        Build::WithThisVersion => {
+            "build it again with an SDK of that version, or use the scorebox that it was made for"
+        }
+        Build::WithoutAsync => {
+            "it was built for asynchronous components, which the contract does not use; \
+             build it without (jco: `--backend-qjs-disable-async`)"
+        }
+        Build::AsLibrary => {
+            "add to its Cargo.toml:\n  [lib]\n  crate-type = [\"cdylib\", \"rlib\"]"
+        }
+        Build::WithExport => {
+            "a scorer's crate depends on scorebox-sdk and calls `scorebox_sdk::export!`"
+        }
+        _ => return None,
+    })
+}
+
+fn leave_out(why: LeaveOut) -> Option<&'static str> {
+    Some(match why {
+        LeaveOut::Unreadable => "make it readable, or leave it out: --workspace-exclude GLOB",
+        LeaveOut::Unnameable => {
+            "rename it, or leave it or its folder out with --workspace-exclude GLOB"
+        }
+        LeaveOut::Slow => {
+            "reading the files may take as long as a score: leave out what need not be looked at, or \
+             raise the scorer's `timeout`"
+        }
+        LeaveOut::TooMuch => {
+            "leave out what need not be looked at, build products and downloads, such as \
+             `--workspace-exclude target` (`.git` and `node_modules` are left out already)"
+        }
+        _ => return None,
+    })
+}
+
+fn database(what: Database) -> Option<&'static str> {
+    Some(match what {
+        Database::CheckPath => "check the path; the first run creates the database",
+        Database::CreateFolder => "create the folder, or name another path",
+        Database::NameFile => "name a file; it is created if it does not exist",
+        Database::AnotherPath => "nothing was changed in it; name another path for the scores",
+        Database::DropObject => {
+            "nothing was changed in it; if the object is yours, drop it, else name another path: \
+             triggers, views and tables of a stranger could change or hold up scores"
+        }
+        Database::StoreFirst => "store a run in it first, or name another path",
+        Database::Copy => "copy it to a folder that you can write, and open the copy",
+        Database::CopyWithLog => {
+            "copy it, together with the files beside it that end in -wal and -shm, to a folder that you \
+             can write, and open the copy"
+        }
+        Database::CheckPermissions => {
+            "check the permissions of the file and its folder, or name another path"
+        }
+        Database::MakeWritable => "make it writable, or name another path",
+        Database::Wait => "wait for the process that writes it, or store this run in another file",
+        Database::WaitToRemove => "wait until that process ends, then remove the run",
+        Database::RemoveCopies => {
+            "a copy names the score that it was made of: remove those runs too, or first"
+        }
+        Database::MakeRoom => "make room, then resume the run; what was committed is safe",
+        Database::Recover => {
+            "keep a copy, then try `sqlite3 FILE .recover` to save what can be read"
+        }
+        Database::Distrust => {
+            "another program changes the database, or it is damaged: keep a copy, and store the run in a \
+             new file"
+        }
+        Database::TryAgain => "the words are SQLite's own; try again, and report it if it stays",
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_are_words_for_all_advice() {
+        for advice in Advice::one_of_each() {
+            assert!(words(&advice).is_some_and(|words| !words.is_empty()), "{advice:?}");
+        }
+    }
+
+    #[test]
+    fn a_limit_is_raised_where_it_can_be_set() {
+        let said = |limit| words(&Advice::Raise(limit)).unwrap();
+        assert_eq!(
+            said(Limit::Memory),
+            "if it needs more, raise it: `limits = { memory = \"…MiB\" }` in the suite, or --memory"
+        );
+        assert_eq!(
+            said(Limit::Assertions),
+            "if that many are wanted, raise the limit: `limits = { assertions = … }` in the suite, or \
+             --limit assertions=…"
+        );
+        assert_eq!(said(Limit::CompileTime), "raise the limit: --compile-timeout");
+    }
+}

@@ -1,0 +1,427 @@
+//! What to do about an error, as data: every room's errors have it in this one shape. Has no words: a front
+//! end says it in its own, a command line with its options, a page with its buttons.
+
+use serde::Serialize;
+
+use crate::sandbox::Grant;
+
+/// An error that may come with advice.
+pub trait Advised: std::error::Error {
+    /// What to do about it; `None` where there is nothing to say that the message does not.
+    fn advice(&self) -> Option<Advice>;
+}
+
+/// What to do about an error.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub enum Advice {
+    /// Raise this limit, if that much is wanted.
+    Raise(Limit),
+    /// Have the scorer give less, or raise one of these limits; empty where no limit raises the bound.
+    Shorten(Vec<Limit>),
+    /// Lower one limit, or raise another.
+    Lower {
+        /// What to lower.
+        limit: Limit,
+        /// What to raise instead.
+        or_raise: Limit,
+    },
+    /// No limit raises this bound.
+    Bound(Bound),
+    /// Grant this to the scorer, if it is trusted with it.
+    Grant(Grant),
+    /// A scorer may import nothing but the contract, and what these grants give.
+    Importable(Vec<Grant>),
+    /// One of these may have been meant, the closest first.
+    DidYouMean(Vec<String>),
+    /// Take one of these names.
+    Choose {
+        /// Whose names they are.
+        what: Thing,
+        /// The names; empty where there is nothing to choose from.
+        names: Vec<String>,
+    },
+    /// See which there are.
+    List(Thing),
+    /// Name one.
+    Name(Thing),
+    /// Name the files in this folder, instead of the folder.
+    NameFilesIn(String),
+    /// Name it once only.
+    Once(Thing),
+    /// Check that it is the one that was meant.
+    Check(Thing),
+    /// Take another name.
+    Rename {
+        /// What the name is of.
+        what: Thing,
+        /// The name that is taken.
+        taken: String,
+    },
+    /// Write it like this.
+    Write(Form),
+    /// Bring the data into another form first.
+    Convert(Conversion),
+    /// Say where in a line this part of a case is.
+    Map {
+        /// The part.
+        part: String,
+        /// The member of the line that it may be.
+        member: Option<String>,
+    },
+    /// Make a component, of which the file is none yet.
+    MakeComponent(Material),
+    /// Build the scorer again, in this way.
+    Build(Build),
+    /// Install a compiler for wasm32.
+    InstallToolchain,
+    /// Get the file again: it is damaged or cut off.
+    FetchAgain {
+        /// Its name, where that is known.
+        name: Option<String>,
+        /// How it is compressed (`gzip`, `zstd`), where a look with that tool tells more.
+        compression: Option<&'static str>,
+    },
+    /// Leave files of the workspace out.
+    LeaveOut(LeaveOut),
+    /// Do this about the database or its file.
+    Database(Database),
+    /// Resume the run with all the cases that it began with, in the same order.
+    SameCases,
+    /// Resume the run with the same scorers, configurations, limits and grants, or begin another.
+    SameScorers,
+    /// Try again when the machine has less else to do.
+    TryLater,
+    /// Only a newer version knows this format.
+    Update,
+    /// Only the version that wrote it knows this format.
+    UseItsWriter,
+    /// Report it: this is a bug.
+    Report,
+}
+
+impl Advice {
+    /// One of each kind, so that a front end can test that it has words for all of them.
+    pub fn one_of_each() -> Vec<Advice> {
+        let name = || "NAME".to_owned();
+        let mut all = vec![
+            Advice::Shorten(Vec::new()),
+            Advice::Shorten(vec![Limit::Reason]),
+            Advice::Shorten(vec![Limit::Reason, Limit::Meta]),
+            Advice::Lower { limit: Limit::Memory, or_raise: Limit::MemoryBudget },
+            Advice::Importable(Grant::ALL.to_vec()),
+            Advice::DidYouMean(vec![name(), name()]),
+            Advice::Map { part: name(), member: Some(name()) },
+            Advice::Map { part: name(), member: None },
+            Advice::NameFilesIn(name()),
+            Advice::InstallToolchain,
+            Advice::FetchAgain { name: Some(name()), compression: Some("gzip") },
+            Advice::FetchAgain { name: Some(name()), compression: None },
+            Advice::FetchAgain { name: None, compression: None },
+            Advice::SameCases,
+            Advice::SameScorers,
+            Advice::TryLater,
+            Advice::Update,
+            Advice::UseItsWriter,
+            Advice::Report,
+        ];
+        all.extend(Limit::ALL.iter().copied().map(Advice::Raise));
+        all.extend(Bound::one_of_each().map(Advice::Bound));
+        all.extend(Grant::ALL.into_iter().map(Advice::Grant));
+        for what in Thing::ALL.iter().copied() {
+            all.extend([
+                Advice::Choose { what, names: vec![name()] },
+                Advice::Choose { what, names: Vec::new() },
+                Advice::List(what),
+                Advice::Name(what),
+                Advice::Once(what),
+                Advice::Check(what),
+                Advice::Rename { what, taken: name() },
+            ]);
+        }
+        all.extend(Form::ALL.iter().copied().map(Advice::Write));
+        all.extend(Conversion::one_of_each().map(Advice::Convert));
+        all.extend(Material::ALL.iter().copied().map(Advice::MakeComponent));
+        all.extend(Build::ALL.iter().copied().map(Advice::Build));
+        all.extend(LeaveOut::ALL.iter().copied().map(Advice::LeaveOut));
+        all.extend(Database::ALL.iter().copied().map(Advice::Database));
+        all
+    }
+
+    /// `DidYouMean`, where there are names to be meant.
+    pub(crate) fn did_you_mean(names: &[impl ToString]) -> Option<Advice> {
+        let names: Vec<String> = names.iter().map(ToString::to_string).collect();
+        (!names.is_empty()).then_some(Advice::DidYouMean(names))
+    }
+}
+
+/// An enum of plain words, and a list of all of them.
+macro_rules! listed {
+    ($(#[$of_enum:meta])* $name:ident { $($(#[$of_word:meta])* $word:ident,)* }) => {
+        $(#[$of_enum])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+        #[serde(rename_all = "camelCase")]
+        #[non_exhaustive]
+        pub enum $name { $($(#[$of_word])* $word,)* }
+
+        impl $name {
+            /// All of them.
+            pub const ALL: &[$name] = &[$($name::$word,)*];
+        }
+    };
+}
+
+listed! {
+    /// A limit that a user can set.
+    Limit {
+        /// Fuel of one score.
+        Fuel,
+        /// Memory of one score.
+        Memory,
+        /// Wall-clock time of one score.
+        Timeout,
+        /// Bytes of a reason.
+        Reason,
+        /// Bytes of `meta`, and of a summary.
+        Meta,
+        /// Assertions of one score.
+        Assertions,
+        /// Bytes of log messages of one score.
+        Log,
+        /// Time of all compiling for one scorer.
+        CompileTime,
+        /// Memory of all compiling for one scorer.
+        CompileMemory,
+        /// Memory of all sandboxes together.
+        MemoryBudget,
+    }
+}
+
+impl Limit {
+    /// The limits on what a scorer gives.
+    pub const OF_OUTPUT: [Limit; 4] = [Limit::Meta, Limit::Reason, Limit::Assertions, Limit::Log];
+}
+
+listed! {
+    /// What has a name.
+    Thing {
+        /// A scorer of the registry.
+        Scorer,
+        /// A scorer as a suite calls it.
+        ScorerOfSuite,
+        /// The file of a component.
+        Component,
+        /// The folder of a scorer's crate.
+        Crate,
+        /// A file.
+        File,
+        /// A file or a pipe, and not a device.
+        FileOrPipe,
+        /// Standard input.
+        StandardInput,
+        /// A part of a case.
+        PartOfCase,
+        /// A run.
+        Run,
+        /// A score.
+        Score,
+        /// A receipt.
+        Receipt,
+    }
+}
+
+listed! {
+    /// How something is to be written, where a message alone does not make it clear.
+    Form {
+        /// A case: a JSON object on a line of its own.
+        Case,
+        /// Cases: JSON Lines in UTF-8, plain or compressed.
+        Cases,
+        /// A case is one line, so there have to be line ends.
+        LineEnds,
+        /// No deeper: what is nested deeper can be put into a string.
+        LessDeep,
+        /// JSON has no NaN and no Infinity, but `null`.
+        NullForNan,
+        /// JSON has double quotes.
+        DoubleQuotes,
+        /// Text is a JSON string.
+        QuotedText,
+        /// A pointer starts at the line's own object.
+        PointerFromLine,
+        /// `KEY=POINTER`.
+        Mapping,
+        /// An id (with iteration and attempt) names one case of a run.
+        CaseId,
+        /// A scorer's name in a suite.
+        ScorerId,
+        /// The id of a run.
+        RunId,
+        /// The id of a score.
+        ScoreId,
+        /// `NAME=VALUE`, for a limit.
+        LimitOverride,
+        /// A JSON document of a scorer.
+        ScorerJson,
+        /// A folder below the one of all workspaces.
+        WorkspaceFolder,
+        /// A path: a relative one starts at the working directory.
+        Path,
+        /// A pattern of what to leave out of a workspace.
+        ExcludePattern,
+    }
+}
+
+listed! {
+    /// What a component can be made of.
+    Material {
+        /// A scorer's crate.
+        Crate,
+        /// A core WebAssembly module.
+        Module,
+    }
+}
+
+listed! {
+    /// How a scorer is to be built.
+    Build {
+        /// Against the contract of this version of scorebox.
+        AgainstContract,
+        /// With bindings that keep the contract's rules: its own, or what generated them, are wrong.
+        WithSoundBindings,
+        /// With an SDK of this contract's version.
+        WithThisVersion,
+        /// Without asynchronous components.
+        WithoutAsync,
+        /// As a `cdylib`.
+        AsLibrary,
+        /// With the SDK's macro that exports a scorer.
+        WithExport,
+    }
+}
+
+listed! {
+    /// Why files of a workspace are to be left out.
+    LeaveOut {
+        /// They cannot be read.
+        Unreadable,
+        /// Their names cannot be passed on.
+        Unnameable,
+        /// Reading them takes too long.
+        Slow,
+        /// They are too many, too large or too deep.
+        TooMuch,
+    }
+}
+
+listed! {
+    /// What to do about a database or its file.
+    Database {
+        /// Check the path: the first run creates the database.
+        CheckPath,
+        /// Create the folder, or name another path.
+        CreateFolder,
+        /// Name a file, which is created if it does not exist.
+        NameFile,
+        /// Name another path: nothing was changed in this file.
+        AnotherPath,
+        /// Drop the object that does not belong there, or name another path.
+        DropObject,
+        /// Store a run in it first.
+        StoreFirst,
+        /// Copy it to a folder that can be written to.
+        Copy,
+        /// Copy it together with the files that SQLite keeps beside it.
+        CopyWithLog,
+        /// Check the permissions of the file and its folder.
+        CheckPermissions,
+        /// Make it writable.
+        MakeWritable,
+        /// Wait for the process that has it locked, or use another file.
+        Wait,
+        /// Wait for the process that writes the run, then remove it.
+        WaitToRemove,
+        /// Remove the runs with copies of its scores too, or first.
+        RemoveCopies,
+        /// Make room on the disk, then resume.
+        MakeRoom,
+        /// Save what can be read of it.
+        Recover,
+        /// Keep a copy and use a new file: another program changes this one, or it is damaged.
+        Distrust,
+        /// Try again, and report it if it stays.
+        TryAgain,
+    }
+}
+
+/// A bound of one sandbox that no limit raises.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub enum Bound {
+    /// What a component may be made of.
+    #[non_exhaustive]
+    Shape {
+        /// Core instances.
+        core_instances: u32,
+        /// Linear memories.
+        memories: u32,
+        /// Tables.
+        tables: u32,
+        /// Elements of one table.
+        table_elements: usize,
+    },
+    /// Open handles.
+    Handles(usize),
+    /// Bytes of standard output or error.
+    PrintedBytes(usize),
+    /// Random bytes of one call.
+    RandomBytes(usize),
+}
+
+impl Bound {
+    fn one_of_each() -> impl Iterator<Item = Bound> {
+        let shape = Bound::Shape { core_instances: 1, memories: 1, tables: 1, table_elements: 1 };
+        [shape, Bound::Handles(1), Bound::PrintedBytes(1), Bound::RandomBytes(1)].into_iter()
+    }
+}
+
+/// A form that data is to be brought into.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub enum Conversion {
+    /// Text in another encoding, to UTF-8.
+    ToUtf8,
+    /// An array, to a line for each of its elements.
+    ArrayToLines,
+    /// A document of several lines, to one line.
+    DocumentToLine,
+    /// Python's spelling, to JSON.
+    PythonToJson,
+    /// A file with very many blank lines, to one without.
+    WithoutBlankLines,
+    /// A file that was compressed with a window of more than 128 MiB, to one with a smaller window.
+    SmallerWindow {
+        /// The file.
+        name: String,
+    },
+}
+
+impl Conversion {
+    fn one_of_each() -> impl Iterator<Item = Conversion> {
+        [
+            Conversion::ToUtf8,
+            Conversion::ArrayToLines,
+            Conversion::DocumentToLine,
+            Conversion::PythonToJson,
+            Conversion::WithoutBlankLines,
+            Conversion::SmallerWindow { name: "NAME".to_owned() },
+        ]
+        .into_iter()
+    }
+}
+
+#[cfg(test)]
+mod tests;
