@@ -236,8 +236,8 @@ fn a_run_needs_scorers_and_cases() {
     ");
     assert_snapshot!(folder.sh("scorebox run suite.toml"), @"
     [stderr]
-    error: no file of cases is named
-    hint: name a file of JSON Lines, or `-` for standard input
+    error: no file with cases is named
+    hint: name a JSON Lines file, or `-` for standard input
     [exit code 2]
     ");
     assert_snapshot!(folder.sh("scorebox run -s contains none.jsonl"), @"

@@ -126,12 +126,13 @@ fn runs_are_listed_with_their_state() {
     let folder = with_a_run();
     folder.sh("scorebox run suite.toml answers.jsonl --run-id second").exits_with(0);
     folder.database("scorebox.db").execute_batch("UPDATE runs SET created_at_ms = finished_at_ms - 1500, finished_at_ms = 1700000001500, created_at_ms = 1700000000000").unwrap();
-    assert_snapshot!(folder.sh("scorebox runs"), @"
+    let output = folder.sh("scorebox runs").exits_with(0);
+    assert_snapshot!(output.stdout, @"
     run     state     suite         scorers  cases  scores  started (UTC)         took
     second  finished  gsm8k               4    400   1,600  2023-11-14 22:13:20 [time]
     r       finished  command line        2      4       8  2023-11-14 22:13:20 [time]
-    [exit code 0]
     ");
+    assert!(output.stderr.ends_with(" MiB; `scorebox rm RUN` removes a run\n"), "{output}");
     let listed = folder.sh("scorebox runs --format json --limit 1").exits_with(0).json();
     assert_eq!(
         (listed[0]["runId"].as_str(), listed[0]["rows"].as_u64()),
@@ -207,7 +208,7 @@ fn stats_are_those_of_the_scored_rows() {
     latency      4  0.6000  0.1000  0.9000  0.7000  0.3082    0        0       0
     bad          0       -       -       -       -       -    0        0       4
     [stderr]
-    run r; all runs together: --all-runs
+    run r; to pool all runs: --all-runs
     [exit code 0]
     ");
 }
@@ -355,8 +356,8 @@ fn with_a_case_an_inspection_shows_what_it_used_of_the_limits() {
     let shown = folder.sh(&format!("scorebox inspect exact-match {options}")).exits_with(0);
     let (_, cost) = shown.stdout.split_once("\nfuel ").unwrap();
     assert_snapshot!(format!("fuel {cost}"), @r#"
-    fuel          6.8 k of 1.0 M
-    memory        449.0 KiB of 64.0 MiB
+    fuel          [fuel] of 1.0 M
+    memory        [memory] of 64.0 MiB
     time [time] of [time]
     score         1.0000
     "#);

@@ -164,7 +164,7 @@ fn ended_while_waiting(signal: Signal, code: i32) -> (Folder, String) {
 fn a_run_that_waits_for_its_next_case_ends_at_once_and_is_resumed() {
     let (_folder, words) = ended_while_waiting(Signal::TERM, 143);
     assert_snapshot!(words, @"
-    interrupted: finishing what is in flight; once more to stop at once
+    interrupted: finishing the scores in flight; interrupt again to stop at once
 
     run r: 3 cases, 3 scores in [time]
     stored in scorebox.db; see them with: scorebox scores r
@@ -199,7 +199,7 @@ fn a_run_that_waits_for_its_first_case_ends_at_once_and_stores_nothing() {
         words
     });
     assert_snapshot!(said[0], @"
-    interrupted: finishing what is in flight; once more to stop at once
+    interrupted: finishing the scores in flight; interrupt again to stop at once
     the run was stopped before its first case and has stored nothing
     ");
     assert_eq!(said[0], said[1]);
@@ -236,7 +236,10 @@ fn a_second_signal_of_either_kind_does_not_wait_for_what_is_in_flight() {
         kill_process(Pid::from_child(&child), first).unwrap();
         let mut words = String::new();
         BufReader::new(child.stderr.as_mut().unwrap()).read_line(&mut words).unwrap();
-        assert_eq!(words, "interrupted: finishing what is in flight; once more to stop at once\n");
+        assert_eq!(
+            words,
+            "interrupted: finishing the scores in flight; interrupt again to stop at once\n"
+        );
         kill_process(Pid::from_child(&child), second).unwrap();
         assert_eq!(ended(child, code), "");
     }
@@ -325,7 +328,7 @@ fn a_run_is_not_resumed_with_a_case_that_has_changed() {
 
     run r: 0 cases, 0 scores in [time]
     error: cases.jsonl:1: the case `a` is not the one that an earlier session of this run stored in its place, `a`
-    hint: resume it with all the files that it began with, in the same order
+    hint: resume it with all the files that it started with, in the same order
     ");
     assert_eq!(folder.rows("SELECT score FROM _smithers_scorers"), ["0"]);
 }
@@ -369,7 +372,7 @@ fn a_finished_run_stays_finished_when_a_resume_is_refused() {
 
     run r: 0 cases, 0 scores in [time] (1 case was finished before)
     error: 1 of the run's 2 cases were read
-    hint: resume it with all the files that it began with, in the same order
+    hint: resume it with all the files that it started with, in the same order
     ");
     folder.write("cases.jsonl", "{\"id\": \"a\", \"output\": 7}\n{\"id\": \"b\", \"output\": 2}\n");
     folder.sh(&format!("{command} --resume r")).exits_with(2);
@@ -417,7 +420,7 @@ fn a_resume_with_other_cases_changes_nothing() {
 
         run r: 0 cases, 0 scores in [time]
         error: other.jsonl:1: the case `z0` is not the one that an earlier session of this run stored in its place, `a0`
-        hint: resume it with all the files that it began with, in the same order
+        hint: resume it with all the files that it started with, in the same order
         "); }
         assert_eq!(all_rows(&folder), before);
     }

@@ -25,8 +25,8 @@ fn the_same_scorers_on_the_same_cases_are_copied_and_say_so() {
         "scorebox run answers.jsonl -s exact-match -s numeric-answer --run-id second -q --reuse";
     assert_snapshot!(folder.sh(line).exits_with(0), @"
     scorer          scored  n/a  errors    mean  0 … 1        p50     min     max    fuel time
-    exact-match        400    0       0  0.0000  █         0.0000  0.0000  0.0000  17.0 k [time]
-    numeric-answer     400    0       0  0.4200  █      ▆  0.0000  0.0000  1.0000  41.8 k [time]
+    exact-match        400    0       0  0.0000  █         0.0000  0.0000  0.0000 [fuel] [time]
+    numeric-answer     400    0       0  0.4200  █      ▆  0.0000  0.0000  1.0000 [fuel] [time]
     [stderr]
 
     run second: 400 cases, 800 scores in [time], 800 of them reused from earlier runs

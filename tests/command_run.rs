@@ -12,10 +12,10 @@ fn a_suite_file_is_run_over_real_answers() {
     let folder = Folder::new();
     assert_snapshot!(folder.sh("scorebox run suite.toml answers.jsonl --run-id first"), @"
     scorer           scored  n/a  errors    mean  0 … 1        p50     min     max    fuel time
-    numeric-answer      400    0       0  0.4200  █      ▆  0.0000  0.0000  1.0000  41.8 k [time]
-    mentions-answer     400    0       0  0.5350  ▇      █  1.0000  0.0000  1.0000  26.2 k [time]
-    marked              400    0       0  1.0000         █  1.0000  1.0000  1.0000  27.3 k [time]
-    levenshtein         400    0       0  0.0085  █         0.0075  0.0000  0.0291  37.0 k [time]
+    numeric-answer      400    0       0  0.4200  █      ▆  0.0000  0.0000  1.0000 [fuel] [time]
+    mentions-answer     400    0       0  0.5350  ▇      █  1.0000  0.0000  1.0000 [fuel] [time]
+    marked              400    0       0  1.0000         █  1.0000  1.0000  1.0000 [fuel] [time]
+    levenshtein         400    0       0  0.0085  █         0.0075  0.0000  0.0291 [fuel] [time]
     [stderr]
 
     run first: 400 cases, 1,600 scores in [time]

@@ -16,8 +16,8 @@ fn a_score_is_printed_as_json() {
       "score": 1.0,
       "reason": "found \"Paris\"",
       "meta": {"found":["Paris"],"missing":[]},
-      "fuel": 18333,
-      "memoryBytes": 459784,
+      "fuel": [fuel],
+      "memoryBytes": [memory],
       "durationMs": [time]
     }
     [exit code 0]
@@ -77,8 +77,8 @@ fn a_scorer_that_does_not_apply_says_so_and_it_is_no_error() {
       "status": "not-applicable",
       "score": null,
       "reason": "was told not to apply",
-      "fuel": 1359,
-      "memoryBytes": 393880,
+      "fuel": [fuel],
+      "memoryBytes": [memory],
       "durationMs": [time]
     }
     [exit code 0]
@@ -98,8 +98,8 @@ fn an_error_is_printed_both_as_json_and_in_words_and_the_exit_code_is_1() {
         "kind": "failed",
         "message": "was told to fail"
       },
-      "fuel": 1236,
-      "memoryBytes": 393880,
+      "fuel": [fuel],
+      "memoryBytes": [memory],
       "durationMs": [time]
     }
     [stderr]
@@ -182,13 +182,13 @@ fn a_configuration_is_a_json_object() {
     assert_snapshot!(folder.sh("scorebox score contains --config value=Paris --output 1"), @r#"
     [stderr]
     error: the configuration is not JSON: expected value at line 1 column 1
-    hint: a configuration is a JSON object, like '{"ignoreCase": true}'
+    hint: a configuration is a JSON object, such as '{"ignoreCase": true}'
     [exit code 2]
     "#);
     assert_snapshot!(folder.sh("scorebox score contains --config '[1]' --output 1"), @r#"
     [stderr]
-    error: the configuration is no JSON object: [1]
-    hint: a configuration is a JSON object, like '{"ignoreCase": true}'
+    error: the configuration is not a JSON object: [1]
+    hint: a configuration is a JSON object, such as '{"ignoreCase": true}'
     [exit code 2]
     "#);
 }

@@ -55,7 +55,7 @@ fn a_tampered_row_is_told_with_what_was_stored_and_what_was_computed() {
     assert_snapshot!(folder.sh("scorebox verify --trust-cache r").exits_with(1), @"
     score                 verdict    what    stored                                            computed
     r:exact-match:0:0:q2  different  meta    {}                                                (absent)
-    r:exact-match:0:0:q2  different  fuel    7099                                              7098
+    r:exact-match:0:0:q2  different  fuel [fuel] [fuel]
     r:levenshtein:0:0:q2  different  score   0.25                                              0.75
     r:levenshtein:0:0:q2  different  reason  fine                                              1 edit away from the expected text
     r                     different  root    [digest]  [digest]
@@ -166,7 +166,7 @@ fn what_a_scorer_said_of_the_whole_run_is_asked_for_again() {
     score                 verdict    what     stored                                            computed
     r                     different  root     [digest]  [digest]
     r:label-distribution  different  summary  {"counts":[2]}                                    {"counts":{"a":1,"b":1},"fractions":[0.5,0.5],"…
-    r:label-distribution  different  fuel     31484                                             31485
+    r:label-distribution  different  fuel [fuel] [fuel]
     [stderr]
     2 verified, 2 different, 0 not verifiable
     [exit code 1]
@@ -310,8 +310,8 @@ fn a_receipt_is_checked_with_nothing_but_the_component_and_the_case() {
         "log": null,
         "errorKind": null,
         "errorMessage": null,
-        "fuel": 7098,
-        "memoryBytes": 459728
+        "fuel": [fuel],
+        "memoryBytes": [memory]
       }
     }
     [exit code 0]

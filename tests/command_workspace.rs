@@ -75,8 +75,8 @@ fn files_are_refused_without_the_grant_and_without_a_folder() {
     "#);
     assert_snapshot!(folder.sh(RUN), @r#"
     [stderr]
-    error: scorer `reader` looks at the files of a case, and no folder is named
-    hint: say where the folders are that cases name in `workspace`: --workspace FOLDER
+    error: scorer `reader` reads the files of a case, but no folder is named
+    hint: name the folder that the `workspace` of each case is relative to: --workspace FOLDER
     [exit code 2]
     "#);
     assert_snapshot!(folder.sh(&format!("{RUN} --workspace nowhere")), @r#"
@@ -229,7 +229,7 @@ fn files_that_take_longer_to_read_than_a_score_may_are_a_time_out() {
     assert_snapshot!(folder.sh(&format!("{score} --timeout 1ms")), @"
     [stderr]
     error: reading the files of the case took longer than [time]
-    hint: reading the files may take as long as a score: leave out what need not be looked at, or raise the scorer's `timeout`
+    hint: reading the files may take as long as a score: leave out what the scorer does not need, or raise the scorer's `timeout`
     [exit code 2]
     ");
 }

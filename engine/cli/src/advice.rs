@@ -22,7 +22,7 @@ pub fn words(advice: &Advice) -> Option<String> {
         Advice::Importable(grants) => importable(grants),
         Advice::DidYouMean(names) => format!("did you mean {}?", quoted(names, " or ")),
         Advice::Choose { what: Thing::Run, names } if names.is_empty() => {
-            "it holds no runs yet".into()
+            "it has no runs yet".into()
         }
         Advice::Choose { what: Thing::Run, names } => format!("runs in it: {}", names.join(", ")),
         Advice::Choose { what: Thing::PartOfCase, names } => {
@@ -65,13 +65,13 @@ pub fn words(advice: &Advice) -> Option<String> {
         Advice::LeaveOut(why) => leave_out(*why)?.into(),
         Advice::Database(what) => database(*what)?.into(),
         Advice::SameCases => {
-            "resume it with all the files that it began with, in the same order".into()
+            "resume it with all the files that it started with, in the same order".into()
         }
         Advice::SameScorers => {
             "name the same scorers with the same configurations, limits and grants, or start a new run"
                 .into()
         }
-        Advice::TryLater => "the machine has too much else to do: try again".into(),
+        Advice::TryLater => "the machine is too busy: try again".into(),
         Advice::Update => "update scorebox: a newer version reads it".into(),
         Advice::UseItsWriter => "use the scorebox that wrote it".into(),
         Advice::Report => {
@@ -344,11 +344,11 @@ fn leave_out(why: LeaveOut) -> Option<&'static str> {
             "rename it, or leave it or its folder out with --workspace-exclude GLOB"
         }
         LeaveOut::Slow => {
-            "reading the files may take as long as a score: leave out what need not be looked at, or \
+            "reading the files may take as long as a score: leave out what the scorer does not need, or \
              raise the scorer's `timeout`"
         }
         LeaveOut::TooMuch => {
-            "leave out what need not be looked at, build products and downloads, such as \
+            "leave out what the scorer does not need, such as build products and downloads: \
              `--workspace-exclude target` (`.git` and `node_modules` are left out already)"
         }
         _ => return None,
@@ -378,7 +378,7 @@ fn database(what: Database) -> Option<&'static str> {
         Database::Wait => "wait for the process that writes it, or store this run in another file",
         Database::WaitToRemove => "wait until that process ends, then remove the run",
         Database::RemoveCopies => {
-            "a copy names the score that it was made of: remove those runs too, or first"
+            "a reused score refers to its original: remove those runs too, or first"
         }
         Database::MakeRoom => "make room, then resume the run; what was committed is safe",
         Database::Recover => {
@@ -388,7 +388,7 @@ fn database(what: Database) -> Option<&'static str> {
             "another program changes the database, or it is damaged: keep a copy, and store the run in a \
              new file"
         }
-        Database::TryAgain => "the words are SQLite's own; try again, and report it if it stays",
+        Database::TryAgain => "this is SQLite's own message; try again, and report it if it persists",
         _ => return None,
     })
 }

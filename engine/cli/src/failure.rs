@@ -18,7 +18,7 @@ pub enum Exit {
     BadInput = 2,
     /// The user interrupted it.
     Interrupted = 130,
-    /// Whoever started it ended it: a service manager, a scheduler.
+    /// The program that started it ended it: a service manager, a scheduler.
     Terminated = 143,
 }
 

@@ -50,7 +50,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// A parser that panics of what a stranger wrote is told in other words, or does not matter.
+/// Silences panics on parser threads: their callers report those failures themselves.
 fn keep_parsers_quiet() {
     let usual = panic::take_hook();
     panic::set_hook(Box::new(move |panicked| {

@@ -25,19 +25,19 @@ pub struct SandboxArguments {
     #[arg(long, env = "SCOREBOX_CACHE_DIR", value_name = "FOLDER", hide_env = true)]
     cache_dir: Option<PathBuf>,
 
-    /// Neither read nor write compiled code on disk
+    /// Do not read or write compiled code on disk
     #[arg(long)]
     no_cache: bool,
 
-    /// Memory of all sandboxes together; scores wait for their share
+    /// Memory of all sandboxes together; a score waits until its share is free
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes, default_value = "4GiB")]
     memory_budget: u64,
 
-    /// The most processor time that all compiling for one scorer may take
+    /// Processor time for compiling one scorer, everything included
     #[arg(long, value_name = "TIME", value_parser = parse_duration, default_value = "120s")]
     compile_timeout: Duration,
 
-    /// The most memory that compiling for one scorer may take
+    /// Memory for compiling one scorer
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes, default_value = "2GiB")]
     compile_memory: u64,
 }
@@ -91,7 +91,7 @@ impl SandboxArguments {
     }
 }
 
-/// After how long somebody at a terminal is told what they wait for.
+/// After this, a user at a terminal is told what they wait for.
 const PATIENCE: Duration = Duration::from_millis(700);
 
 /// Why loading takes long.

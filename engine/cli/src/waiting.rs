@@ -1,5 +1,5 @@
-//! What somebody at a terminal sees while they wait: what is being done, and how far it is. Nothing for the
-//! first moment, and nothing in a pipe.
+//! What a user at a terminal sees while they wait: what is being done, and how far it is. Nothing at first, and
+//! nothing in a pipe.
 
 use std::{
     borrow::Cow,
@@ -40,13 +40,13 @@ impl Waiting {
         Waiting::new(what.into(), "{spinner} {msg}, {elapsed}", None, Arc::default())
     }
 
-    /// `removing cases: 1,200 of 3,000`; how far it is, [`Waiting::at`] says.
+    /// `removing cases: 1,200 of 3,000`; [`Waiting::at`] sets how far it is.
     pub fn of(what: impl Into<Cow<'static, str>>, total: u64) -> Waiting {
         let template = "{spinner} {msg}: {human_pos} of {human_len}, {elapsed}";
         Waiting::new(what.into(), template, Some(total), Arc::default())
     }
 
-    /// `reading rows: 1,200`; how far it is, [`Waiting::at`] says, or whoever counts in `position`.
+    /// `reading rows: 1,200`; someone else counts in `position`, or [`Waiting::at`] sets it.
     pub fn counting(what: impl Into<Cow<'static, str>>, position: Arc<AtomicU64>) -> Waiting {
         Waiting::new(what.into(), "{spinner} {msg}: {human_pos}, {elapsed}", None, position)
     }
@@ -103,7 +103,7 @@ impl Drop for Waiting {
     fn drop(&mut self) {
         let Some(Shown { end, drawing }) = self.shown.take() else { return };
         drop(end);
-        // It panics nowhere, and words that are not shown harm nobody.
+        // Its panic would only cost words.
         let _ = drawing.join();
     }
 }

@@ -1,5 +1,5 @@
-//! Words to standard error: errors, hints, warnings. Never data. A closed standard error is nobody's
-//! problem, so failures to write there are ignored.
+//! Words to standard error: errors, hints, warnings. Never data. Failures to write there are
+//! ignored: no one would see them.
 
 use std::{collections::BTreeSet, io::Write as _, process::ExitCode};
 
@@ -77,7 +77,7 @@ pub fn failure(failure: &Failure) -> Exit {
 
 /// clap's own words: help, version, or what is wrong with the arguments.
 pub fn usage(error: &clap::Error) -> ExitCode {
-    // Help goes to standard output, and nobody may be reading there any more.
+    // Help goes to standard output, which may be closed.
     let _ = error.print();
     match error.use_stderr() {
         true => Exit::BadInput.into(),

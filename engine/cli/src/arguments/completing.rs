@@ -26,7 +26,7 @@ pub const VARIABLE: &str = "SCOREBOX_COMPLETE";
 /// Runs that are offered: the newest.
 const RUNS: usize = 100;
 
-/// Characters of what is said beside a word.
+/// Characters of the description beside a word.
 const HELP_CHARACTERS: usize = 70;
 
 /// A scorer that can be loaded: a built-in one, or a .wasm file.
@@ -131,7 +131,7 @@ fn typed() -> Vec<OsString> {
     std::env::args_os().skip_while(|word| word != "--").skip(1).collect()
 }
 
-/// What stands after an option on the line.
+/// The values of an option on the line.
 fn values(of: &[&str]) -> Vec<OsString> {
     let typed = typed();
     let after = typed.windows(2).filter(|pair| of.iter().any(|option| pair[0] == *option));

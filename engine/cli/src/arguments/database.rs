@@ -1,5 +1,4 @@
-//! What several commands let a user say about stored scores: the database, a run in it, and names in that run.
-//! A name that is not there is refused with those that are.
+//! The database, a run in it, and names in that run. A name that is not there is refused with those that are.
 
 use std::path::{Path, PathBuf};
 
@@ -39,12 +38,11 @@ impl Database {
 
 /// There is nothing to read yet.
 pub fn no_runs(database: &Path) -> Failure {
-    Failure::new(format!("there is no run in `{}`", database.display()))
-        .hint("`scorebox run` makes one")
+    Failure::new(format!("`{}` has no runs", database.display())).hint("`scorebox run` stores one")
 }
 
-/// Refuses a filter whose scorer, case or node is in none of the runs that it names, so that a typing error is
-/// not taken for "no scores".
+/// Refuses a filter whose scorer, case or node is not in the runs that it names, so that a typing error does not
+/// look like "no scores".
 pub fn must_be_there(store: &Store, filter: &ScoreFilter) -> Result<(), Failure> {
     let place = match &filter.run {
         Some(run) => format!("the run `{run}`"),

@@ -17,7 +17,7 @@ use crate::{failure::Failure, input};
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Limits of one score")]
 pub struct LimitArguments {
-    /// Fuel, about one a Wasm instruction [default: 10000000000]
+    /// Fuel, about one for each Wasm instruction [default: 10000000000]
     #[arg(long, value_name = "N")]
     fuel: Option<u64>,
 
@@ -29,7 +29,7 @@ pub struct LimitArguments {
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     timeout: Option<Duration>,
 
-    /// Any limit: fuel, memory, timeout, reason, meta, assertions, log
+    /// Any limit: `fuel`, `memory`, `timeout`, `reason`, `meta`, `assertions`, `log`
     #[arg(long, value_name = "NAME=VALUE")]
     limit: Vec<String>,
 }
@@ -106,16 +106,16 @@ pub fn parse_config(written: &str) -> Result<ScorerConfig, Failure> {
     let text = read_if_file(written, MOST_CONFIGURATION_BYTES)?;
     let value: serde_json::Value = serde_json::from_str(&text).map_err(|error| {
         Failure::new(format!("the configuration is not JSON: {error}"))
-            .hint("a configuration is a JSON object, like '{\"ignoreCase\": true}'")
+            .hint("a configuration is a JSON object, such as '{\"ignoreCase\": true}'")
     })?;
     match value {
         serde_json::Value::Object(object) => Ok(ScorerConfig::new(&object)),
-        other => Err(Failure::new(format!("the configuration is no JSON object: {other}"))
-            .hint("a configuration is a JSON object, like '{\"ignoreCase\": true}'")),
+        other => Err(Failure::new(format!("the configuration is not a JSON object: {other}"))
+            .hint("a configuration is a JSON object, such as '{\"ignoreCase\": true}'")),
     }
 }
 
-/// The text itself, or the content of the file that `@` stands before, of at most so many bytes.
+/// The text itself, or the content of the file named after `@`, of at most so many bytes.
 pub fn read_if_file(written: &str, most_bytes: u64) -> Result<String, Failure> {
     match written.strip_prefix('@') {
         None => Ok(written.to_owned()),

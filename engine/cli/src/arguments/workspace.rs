@@ -1,4 +1,4 @@
-//! The folder with the files that tasks left. Reads none of them.
+//! The folder with the files that tasks left. Does not read them.
 
 use std::path::PathBuf;
 

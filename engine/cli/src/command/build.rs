@@ -29,15 +29,15 @@ pub struct Build {
     #[arg(value_name = "FOLDER", default_value = ".")]
     folder: PathBuf,
 
-    /// Where the component goes [default: NAME.wasm in the current folder]
+    /// The file to write [default: NAME.wasm in the current folder]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Build every crate in the folder into its folder `dist`, with a manifest of digests
+    /// Build every crate in the folder into the folder `dist`, with a manifest of digests
     #[arg(long, conflicts_with = "output")]
     all: bool,
 
-    /// With --all: write nothing; say whether what is built equals what is in `dist`
+    /// With --all: write nothing, but compare what is built with `dist`
     #[arg(long, requires = "all")]
     check: bool,
 
@@ -90,9 +90,10 @@ impl Build {
             words::say(&described(component));
         })?;
         if built.is_empty() {
-            return Err(Failure::new(format!("no crate is in `{}`", gallery.display())).hint(
-                "--all takes a folder of crates' folders; without it, name a crate's folder",
-            ));
+            return Err(Failure::new(format!("there are no crates in `{}`", gallery.display()))
+                .hint(
+                    "--all takes a folder of crates' folders; without it, name a crate's folder",
+                ));
         }
         match self.check {
             true => check(gallery, toolchain, &built),
@@ -128,7 +129,7 @@ fn check(gallery: &Path, toolchain: &Toolchain, built: &[BuiltComponent]) -> Res
     let manifest = gallery::Manifest::read(gallery)?;
     if manifest.compiler != toolchain.fingerprint() {
         words::warn(&format!(
-            "dist was built with {}; this is another compiler, so the bytes are not compared",
+            "dist was built with {}, which is another compiler, so the bytes are not compared",
             manifest.compiler
         ));
         return Ok(Exit::Done);
@@ -138,8 +139,7 @@ fn check(gallery: &Path, toolchain: &Toolchain, built: &[BuiltComponent]) -> Res
         words::say(&format!("{} components, equal to dist byte for byte", built.len()));
         return Ok(Exit::Done);
     }
-    Err(Failure::new(differences.join("\n"))
-        .hint("build them anew: the same command without --check"))
+    Err(Failure::new(differences.join("\n")).hint("rebuild them: the same command without --check"))
 }
 
 fn described(built: &BuiltComponent) -> String {

@@ -10,7 +10,7 @@ use crate::failure::{Exit, Failure};
 /// Compile a component from standard input to standard output, within limits
 #[derive(Debug, clap::Args)]
 pub struct Compile {
-    /// What the parent says
+    /// What the parent asks for
     arguments: Vec<String>,
 }
 
@@ -22,7 +22,7 @@ impl Compile {
             // Threads that still compile end with the process.
             Err(NotCompiled::OutOfTime) => std::process::exit(COMPILER_OUT_OF_TIME),
             Err(NotCompiled::Because(why)) => {
-                // Read by the parent, who has words for it.
+                // The parent reads this and words it.
                 crate::words::raw(&why);
                 Ok(Exit::BadInput)
             }

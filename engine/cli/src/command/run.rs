@@ -40,11 +40,11 @@ use crate::{
 /// compressed with gzip or zstd; `-` reads standard input.
 #[derive(Debug, clap::Args)]
 pub struct Run {
-    /// Files of cases, and at most one suite file (.toml)
+    /// Files with cases, and at most one suite file (.toml)
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
 
-    /// A scorer: a built-in one's name, or the path of a .wasm file; `NAME=…` gives it another name
+    /// A scorer: the name of a built-in one, or the path of a .wasm file; `NAME=…` gives it another name
     #[arg(long = "scorer", short = 's', value_name = "[NAME=]SCORER", add = completing::named_scorers(), help_heading = "Scorers")]
     scorers: Vec<String>,
 
@@ -65,10 +65,7 @@ pub struct Run {
     #[arg(long, value_name = "WHAT", default_value = "stop", help_heading = "Cases")]
     on_bad_case: OnBadCaseArgument,
 
-    #[command(flatten)]
-    jobs: JobArguments,
-
-    /// The run's id [default: made of the time]
+    /// The run's id [default: made from the time]
     #[arg(long, value_name = "ID", conflicts_with = "resume", help_heading = "Run")]
     run_id: Option<RunId>,
 
@@ -76,7 +73,7 @@ pub struct Run {
     #[arg(long, value_name = "ID", help_heading = "Run")]
     resume: Option<RunId>,
 
-    /// Copy scores that an earlier run in the database has: same component, configuration, limits, input
+    /// Copy scores that an earlier run in the database already has (same component, configuration, limits and input)
     #[arg(long, help_heading = "Run")]
     reuse: bool,
 
@@ -100,6 +97,9 @@ pub struct Run {
 
     #[command(flatten)]
     limits: LimitArguments,
+
+    #[command(flatten)]
+    jobs: JobArguments,
 
     #[command(flatten)]
     sandbox: SandboxArguments,
@@ -243,8 +243,8 @@ impl Run {
             .hint("a run has one suite"));
         }
         if cases.is_empty() {
-            return Err(Failure::new("no file of cases is named")
-                .hint("name a file of JSON Lines, or `-` for standard input"));
+            return Err(Failure::new("no file with cases is named")
+                .hint("name a JSON Lines file, or `-` for standard input"));
         }
         Ok((suites.first().copied(), cases))
     }
@@ -279,16 +279,18 @@ impl Run {
     }
 }
 
-/// Refuses scorers that look at files where it is not said where these are.
+/// Refuses scorers that read files if no folder is named.
 fn must_have_files(scorers: &[ReadyScorer]) -> Result<(), Failure> {
     let lacks_files =
         |ready: &&ReadyScorer| ready.scorer.lacks().any(|grant| grant == Grant::Workspace);
     match scorers.iter().find(lacks_files) {
         Some(ready) => Err(Failure::new(format!(
-            "scorer `{}` looks at the files of a case, and no folder is named",
+            "scorer `{}` reads the files of a case, but no folder is named",
             ready.id
         ))
-        .hint("say where the folders are that cases name in `workspace`: --workspace FOLDER")),
+        .hint(
+            "name the folder that the `workspace` of each case is relative to: --workspace FOLDER",
+        )),
         None => Ok(()),
     }
 }

@@ -14,7 +14,7 @@ use crate::{
     words,
 };
 
-/// List the runs of the database, newest first
+/// List the runs in the database, newest first
 #[derive(Debug, clap::Args)]
 pub struct Runs {
     /// Show at most N runs (0: all)

@@ -29,7 +29,7 @@ pub struct Scorers {
     #[arg(add = completing::built_in_scorers())]
     name: Option<String>,
 
-    /// Only scorers with this text in their name, description or what they read
+    /// Only scorers that mention this text in their name, description or what they read
     #[arg(long, value_name = "TEXT", conflicts_with = "name")]
     search: Option<String>,
 
@@ -120,7 +120,7 @@ impl Entry {
         let source = registry.get(name)?;
         let info = registry.info(name).ok_or_else(|| {
             Failure::new(format!(
-                "what `{name}` says of itself cannot be read: this build is broken"
+                "the description of `{name}` cannot be read: this build is broken"
             ))
         })?;
         let example = Anatomy::read(&source.bytes)?.example;
@@ -243,7 +243,7 @@ async fn score_example(
         Ok(result) if example.promises(result.score) => Ok(Exit::Done),
         Ok(_) => {
             let promised = example.score.map_or_else(|| "not applicable".into(), report::score);
-            words::error(&format!("the example promises {promised}"), None);
+            words::error(&format!("the documented result is {promised}"), None);
             Ok(Exit::SomeErrors)
         }
     }

@@ -41,7 +41,7 @@ pub struct Scores {
     #[arg(long, value_name = "ID", help_heading = "Filters")]
     case: Option<String>,
 
-    /// Only errors, and scores on the wrong side of their scorer's threshold
+    /// Only errors and failing scores: those beyond their scorer's threshold
     #[arg(long, help_heading = "Filters")]
     failed: bool,
 

@@ -16,14 +16,14 @@ use crate::{
 
 /// Show count, mean, min, max, p50 and standard deviation of stored scores, by scorer
 ///
-/// Only scored rows count; the others stand beside them. The filters combine.
+/// The figures are over scored rows; all other rows are counted. Filters combine.
 #[derive(Debug, clap::Args)]
 pub struct Stats {
-    /// Scores of this run [default: the newest]
+    /// The run [default: the newest]
     #[arg(long, value_name = "RUN", add = completing::runs(), conflicts_with = "all_runs", help_heading = "Filters")]
     run: Option<String>,
 
-    /// Scores of all runs of the database together
+    /// Pool the scores of all runs in the database
     #[arg(long, help_heading = "Filters")]
     all_runs: bool,
 
@@ -66,8 +66,8 @@ impl Stats {
         })?;
         if self.format == Format::Table && self.run.is_none() {
             match &filter.run {
-                Some(run) => words::say(&format!("run {run}; all runs together: --all-runs")),
-                None => words::say("all runs together"),
+                Some(run) => words::say(&format!("run {run}; to pool all runs: --all-runs")),
+                None => words::say("all runs, pooled"),
             }
         }
         Ok(Exit::Done)

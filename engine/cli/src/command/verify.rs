@@ -33,11 +33,12 @@ const SHOWN: usize = 1000;
 
 /// Compute stored scores again and show what differs
 ///
-/// Every score of the run is computed anew from the stored case and component, and compared to the last
-/// byte: verified, different (what, and how), or not verifiable (why). Scorers are compiled anew for it,
-/// which takes some seconds each. With --root, computes no score and proves that nothing of the run was
-/// changed, added or removed since it ended with that root. With --receipt, writes what is needed to
-/// compute one score again elsewhere; with --check, does that.
+/// Computes every score of the run again from the stored case and component and compares it byte for byte: it
+/// is verified, different (what, and how), or not verifiable (why). Scorers are compiled again for this, which
+/// takes some seconds each.
+///
+/// With --root, computes no score, and proves that nothing in the run was changed, added or removed since it
+/// ended with that root. --receipt writes what is needed to compute one score again elsewhere; --check does that.
 #[derive(Debug, clap::Args)]
 pub struct Verify {
     /// The run [default: the newest]
@@ -60,7 +61,7 @@ pub struct Verify {
     #[arg(long, value_name = "ID", help_heading = "Filters")]
     case_id: Option<String>,
 
-    /// Compare the run with the root that it had when it ended, which `scorebox run` printed
+    /// Compare the run with the root that `scorebox run` printed when it ended
     #[arg(long, value_name = "DIGEST", conflicts_with_all = ["sample", "scorer", "case_id", "receipt", "check"])]
     root: Option<Digest>,
 
@@ -88,13 +89,6 @@ pub struct Verify {
     #[arg(long, help_heading = "Output")]
     allow_not_verifiable: bool,
 
-    /// Take compiled code from the cache: faster, and proves nothing against somebody who can write there
-    #[arg(long, help_heading = "Sandbox")]
-    trust_cache: bool,
-
-    #[command(flatten)]
-    jobs: JobArguments,
-
     /// How to print it
     #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output")]
     format: Format,
@@ -104,6 +98,13 @@ pub struct Verify {
 
     #[command(flatten)]
     workspace: WorkspaceArguments,
+
+    /// Use compiled code from the cache: faster, but proves nothing against someone who can write there
+    #[arg(long, help_heading = "Sandbox")]
+    trust_cache: bool,
+
+    #[command(flatten)]
+    jobs: JobArguments,
 
     #[command(flatten)]
     sandbox: SandboxArguments,
@@ -206,7 +207,7 @@ impl Verify {
     ) -> T {
         let word = match self.trust_cache {
             true => setup::COMPILING,
-            false => "compiling scorers anew; --trust-cache takes them from the cache …",
+            false => "compiling scorers again (--trust-cache uses compiled code from the cache) …",
         };
         setup::waited_for(work, word, waiting).await
     }
@@ -264,7 +265,7 @@ impl Verify {
             report::count(*not_verifiable)
         ));
         if findings.total() == 0 {
-            words::warn("there was no score to verify");
+            words::warn("there are no scores to verify");
         }
         if let Some(text) = findings.not_compared() {
             words::say(&format!("not compared: {text}"));

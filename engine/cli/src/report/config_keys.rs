@@ -20,7 +20,7 @@ pub struct ConfigKey {
     /// What may stand there: `true or false`, `number`, `"any" | "all"`, `{regex: text}`; `one of` and
     /// `list of` where the choices say the rest.
     pub kind: String,
-    /// What is taken where it is absent; `required` where it may not be; empty where nothing is.
+    /// The value if it is absent; `required` if it must not be absent; empty if there is no such value.
     pub default: String,
     /// What it means, in one paragraph.
     pub description: String,
@@ -38,7 +38,7 @@ pub struct Choice {
 }
 
 /// The keys that a schema lists, in its order, each followed by those inside it (`prices.*.input`, where
-/// `*` is a key of the user's own); none where it is no schema of an object.
+/// `*` is a key of the user's own); `None` if it is not the schema of an object.
 pub fn config_keys(schema: &str) -> Vec<ConfigKey> {
     let Ok(root) = serde_json::from_str::<Value>(schema) else { return Vec::new() };
     let mut keys = Vec::new();

@@ -4,7 +4,7 @@ use comfy_table::{CellAlignment, ContentArrangement, presets};
 
 use super::printable;
 
-/// On which side the text of a column stands.
+/// The side on which the text of a column starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
     /// Words.
@@ -35,7 +35,7 @@ impl Table {
         Table(table)
     }
 
-    /// Adds a row. What a terminal would act on is made visible, whoever wrote it.
+    /// Adds a row. What a terminal would act on is made visible, no matter who wrote it.
     pub fn row<Cell: Into<String>>(&mut self, cells: impl IntoIterator<Item = Cell>) {
         let safe = |cell: Cell| printable(&cell.into()).replace(['\n', '\t'], " ");
         self.0.add_row(cells.into_iter().map(safe));

@@ -37,7 +37,7 @@ pub struct Bar {
     redraw: tokio::task::JoinHandle<()>,
 }
 
-/// Begins to draw; on a standard error that is no terminal, nothing is drawn.
+/// Begins to draw, if standard error is a terminal.
 pub fn progress_bar(control: Arc<Control>) -> Bar {
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
     let drawn = bar.clone();

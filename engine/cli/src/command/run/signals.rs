@@ -28,7 +28,9 @@ impl Signalled {
                     std::process::exit(exit as i32);
                 }
                 control.stop(Stop::Interrupted);
-                words::say("interrupted: finishing what is in flight; once more to stop at once");
+                words::say(
+                    "interrupted: finishing the scores in flight; interrupt again to stop at once",
+                );
             }
         });
         Ok(())
