@@ -388,7 +388,9 @@ fn database(what: Database) -> Option<&'static str> {
             "another program changes the database, or it is damaged: keep a copy, and store the run in a \
              new file"
         }
-        Database::TryAgain => "this is SQLite's own message; try again, and report it if it persists",
+        Database::TryAgain => {
+            "this is SQLite's own message; try again, and report it if it persists"
+        }
         _ => return None,
     })
 }
