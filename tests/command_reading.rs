@@ -1,6 +1,8 @@
 //! What is read of stored scores and of scorers: `scores`, `stats`, `scorers`, `inspect`,
 //! `completions`, and how their output behaves in pipes.
 
+use std::{collections::BTreeSet, path::Path};
+
 use insta::assert_snapshot;
 use serde_json::Value;
 
@@ -152,6 +154,43 @@ fn what_a_scorer_wrote_as_json_is_json() {
     folder.sh("scorebox run -s levenshtein answers.jsonl").exits_with(0);
     let row = folder.sh("scorebox scores --limit 1 --format json").exits_with(0).json();
     assert!(row[0]["meta"]["distance"].is_number(), "{row}");
+}
+
+/// The key of a column: `meta` for `meta_json`, `error` for `error_kind`.
+fn key_of(column: &str) -> String {
+    let mut words = column.trim_end_matches("_json").split('_');
+    let first = words.next().unwrap().to_owned();
+    match first.as_str() {
+        "error" => first,
+        _ => words.fold(first, |key, word| key + &word[..1].to_uppercase() + &word[1..]),
+    }
+}
+
+#[test]
+fn the_page_about_rows_lists_the_keys_that_rows_have() {
+    let folder = with_a_run();
+    let columns = folder.rows("SELECT name FROM pragma_table_info('scores')");
+    let keys: BTreeSet<String> = columns.iter().map(|column| key_of(column)).collect();
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/rows.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let rows = page.lines().filter_map(|line| line.strip_prefix("| `")?.split_once('`'));
+    let listed: BTreeSet<String> = rows.map(|(key, _)| key.to_owned()).collect();
+    assert_eq!(listed, keys);
+    for line in folder.sh("scorebox scores --format jsonl").exits_with(0).stdout.lines() {
+        let row: Value = serde_json::from_str(line).unwrap();
+        assert!(row.as_object().unwrap().keys().all(|key| keys.contains(key)), "{line}");
+    }
+}
+
+#[test]
+fn a_score_on_the_command_line_has_the_keys_of_a_row() {
+    let folder = with_a_run();
+    let row = folder.sh("scorebox scores r --errors --limit 1 --format json").exits_with(0).json();
+    let score = "scorebox score ./misbehave.wasm --config '{\"then\": \"fail\"}' --output 1";
+    let score = folder.sh(score).exits_with(1).json();
+    assert_eq!(score["error"]["message"], row[0]["error"]["message"]);
+    let row = row[0].as_object().unwrap();
+    assert!(score.as_object().unwrap().keys().all(|key| row.contains_key(key)), "{score}");
 }
 
 #[test]

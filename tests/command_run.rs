@@ -284,7 +284,7 @@ fn an_invalid_score_is_an_error_and_counts_in_no_mean() {
         assert_eq!(summary["scorers"][0]["mean"], Value::Null, "{score}");
     }
     let kinds = folder.sh("scorebox scores --errors --format json").json();
-    assert_eq!(kinds[0]["errorKind"], "invalid-score");
+    assert_eq!(kinds[0]["error"]["kind"], "invalid-score");
 }
 
 #[test]

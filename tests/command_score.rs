@@ -11,7 +11,7 @@ fn a_score_is_printed_as_json() {
     let folder = Folder::new();
     assert_snapshot!(folder.sh("scorebox score contains --output-text 'It is Paris.' --ground-truth '\"Paris\"'"), @r#"
     {
-      "scorer": "contains",
+      "scorerId": "contains",
       "status": "scored",
       "score": 1.0,
       "reason": "found \"Paris\"",
@@ -73,7 +73,7 @@ fn a_scorer_that_does_not_apply_says_so_and_it_is_no_error() {
         r#"scorebox score ./misbehave.wasm --config '{"then": "not-applicable"}' --output 1"#;
     assert_snapshot!(folder.sh(command), @r#"
     {
-      "scorer": "./misbehave.wasm",
+      "scorerId": "./misbehave.wasm",
       "status": "not-applicable",
       "score": null,
       "reason": "was told not to apply",
@@ -91,7 +91,7 @@ fn an_error_is_printed_both_as_json_and_in_words_and_the_exit_code_is_1() {
     let command = r#"scorebox score ./misbehave.wasm --config '{"then": "fail"}' --output 1"#;
     assert_snapshot!(folder.sh(command), @r#"
     {
-      "scorer": "./misbehave.wasm",
+      "scorerId": "./misbehave.wasm",
       "status": "error",
       "score": null,
       "error": {

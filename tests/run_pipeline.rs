@@ -13,8 +13,9 @@ use scorebox::{
     advice::{Advice, Advised as _, Database, Form},
     case::{CaseReader, Mapping, Source},
     registry::{Reference, Registry},
+    row::{Row, Status},
     run::{Control, OnBadCase, RunError, RunReport, RunRequest, Stop, WhichRun, load_scorers, run},
-    store::{RunState, ScoreFilter, ScoreRecord, Status, Store},
+    store::{RunState, ScoreFilter, ScoreRecord, Store},
     suite::{ScorerId, Suite, SuiteScorer},
 };
 use serde_json::{Value, json};
@@ -124,14 +125,10 @@ fn rows(database: &Path) -> Vec<ScoreRecord> {
 }
 
 /// What of a row does not depend on the clock.
-fn lasting(row: &ScoreRecord) -> impl PartialEq + std::fmt::Debug + use<> {
-    (
-        row.id.to_string(),
-        row.status.as_str(),
-        (row.error_kind.clone(), row.error_message.clone()),
-        (row.score, row.reason.clone(), row.meta_json.clone()),
-        (row.fuel, row.memory_bytes, row.latency_ms),
-    )
+fn lasting(record: &ScoreRecord) -> impl PartialEq + std::fmt::Debug + use<> {
+    let mut answer = record.row.answer.clone();
+    answer.duration_ms = None;
+    (record.id.to_string(), answer, record.latency_ms)
 }
 
 fn run_state(database: &Path) -> RunState {
@@ -264,18 +261,20 @@ async fn a_scorer_that_always_crashes_spoils_no_row_but_its_own() {
     assert_eq!((report.stopped, report.progress.errors), (None, 100));
     let rows = rows(&database);
     assert_eq!(rows.len(), 300);
-    for row in rows {
-        match row.scorer_id.as_str() {
+    for record in rows {
+        let Row { scorer_id, answer, .. } = record.row;
+        match scorer_id.as_str() {
             "crash" => {
-                assert_eq!((row.status, row.score), (Status::Error, None));
-                assert_eq!(row.error_kind.as_deref(), Some("trap"));
-                assert!(row.error_message.unwrap().contains("was told to panic"));
+                assert_eq!((answer.status, answer.score), (Status::Error, None));
+                let error = answer.error.unwrap();
+                assert_eq!(error.kind, "trap");
+                assert!(error.message.contains("was told to panic"));
             }
-            "after" => assert_eq!((row.score, row.reason.as_deref()), (Some(1.0), Some("1"))),
+            "after" => assert_eq!((answer.score, answer.reason.as_deref()), (Some(1.0), Some("1"))),
             _ => {
-                let latency = row.latency_ms.unwrap();
+                let latency = record.latency_ms.unwrap();
                 let expected = (1.0 - (latency - 100.0) / 900.0).clamp(0.0, 1.0);
-                assert!((row.score.unwrap() - expected).abs() < 1e-12, "{latency}");
+                assert!((answer.score.unwrap() - expected).abs() < 1e-12, "{latency}");
             }
         }
     }
@@ -297,7 +296,7 @@ async fn large_results_are_kept_whole() {
         let Some(last) = page.last() else { break };
         after = Some(last.cursor);
         count += page.len();
-        assert!(page.iter().all(|row| row.meta_json.as_ref().unwrap().len() == META + 2));
+        assert!(page.iter().all(|it| it.row.answer.meta.as_ref().unwrap().get().len() == META + 2));
     }
     assert_eq!(count, 200);
 }

@@ -3,8 +3,17 @@
 
 use scorebox::{
     advice::{Advice, Bound, Build, Conversion, Database, Form, LeaveOut, Limit, Material, Thing},
+    row::Answer,
     sandbox::Grant,
 };
+
+/// The answer with the words of its advice, as JSON shows them.
+pub fn with_hint(mut answer: Answer) -> Answer {
+    if let Some(error) = &mut answer.error {
+        error.hint = error.advice.as_ref().and_then(words);
+    }
+    answer
+}
 
 /// The words of `advice`; `None` for advice of a library that knows more than this file.
 pub fn words(advice: &Advice) -> Option<String> {

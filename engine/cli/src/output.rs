@@ -3,7 +3,7 @@
 
 use std::io::{self, BufWriter, IsTerminal as _, Write};
 
-use scorebox::terminal::{printable_json, printable_json_line};
+use crate::report::{printable_json, printable_json_line};
 use serde::Serialize;
 
 use crate::failure::Failure;

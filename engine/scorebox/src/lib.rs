@@ -22,6 +22,7 @@
 //! - [`sandbox`]: wasmtime: from a component's bytes to one score at a time.
 //! - [`workspace`]: the files that a task left, for scorers that may look at them.
 //! - [`run`]: a suite over cases: read, score, write.
+//! - [`row`]: what a scorer says of a case, in the one shape that rows have.
 //! - [`store`]: runs, cases and scores in SQLite.
 //! - [`verify`]: scores computed again from what is stored, and receipts.
 //! - [`stats`]: what many scores say together; pure functions.
@@ -37,6 +38,7 @@ pub mod contract;
 pub mod digest;
 pub mod input_file;
 pub mod registry;
+pub mod row;
 pub mod run;
 pub mod sandbox;
 pub mod stats;

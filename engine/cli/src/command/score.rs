@@ -4,13 +4,11 @@ use std::time::Duration;
 
 use scorebox::{
     contract::ScorerInput,
-    sandbox::{ErrorKind, Outcome},
+    row::ScorerAnswer,
 };
-use serde::Serialize;
-use serde_json::value::RawValue;
 
 use crate::{
-    advice,
+    advice::with_hint,
     arguments::{CaseArguments, ScorerArguments},
     failure::{Exit, Failure},
     output::{self, Format},
@@ -59,23 +57,24 @@ impl Score {
             let input = ScorerInput { workspace: folder.as_ref(), ..input };
             Ok::<_, Failure>(scorer.score(input).await)
         })?;
-        let answer = Answer::of(&self.scorer.scorer, &outcome);
+        let answer = with_hint(outcome.into());
+        let named = ScorerAnswer { scorer_id: &self.scorer.scorer, answer: &answer };
         output::stdout(|out| match self.format {
-            Format::Table => write!(out, "{}", table(&answer)),
-            Format::Json => output::json(out, &answer),
-            Format::Jsonl => output::json_line(out, &answer),
+            Format::Table => write!(out, "{}", table(&named)),
+            Format::Json => output::json(out, &named),
+            Format::Jsonl => output::json_line(out, &named),
         })?;
-        match &outcome.result {
-            Err(error) => {
-                words::error_with(&error.to_string(), error.advice.as_ref());
+        match &answer.error {
+            Some(error) => {
+                words::error(&format!("{}: {}", error.kind, error.message), error.hint.as_deref());
                 Ok(if self.allow_errors { Exit::Done } else { Exit::SomeErrors })
             }
-            Ok(_) => Ok(Exit::Done),
+            None => Ok(Exit::Done),
         }
     }
 }
 
-fn table(answer: &Answer<'_>) -> Table {
+fn table(ScorerAnswer { scorer_id, answer }: &ScorerAnswer<'_>) -> Table {
     let mut table = Table::new(&[
         ("scorer", Align::Left),
         ("status", Align::Left),
@@ -85,76 +84,16 @@ fn table(answer: &Answer<'_>) -> Table {
         ("reason", Align::Left),
     ]);
     table.row([
-        report::one_line(answer.scorer, 64),
-        answer.status.to_owned(),
+        report::one_line(scorer_id, 64),
+        answer.status.as_str().to_owned(),
         answer.score.map_or_else(|| "-".into(), report::score),
         answer.fuel.map_or_else(|| "-".into(), report::count),
-        report::duration(Duration::from_secs_f64(answer.duration_ms / 1e3)),
-        report::one_line(answer.reason.unwrap_or_default(), output::most_characters()),
+        answer.duration_ms.map_or_else(|| "-".into(), |ms| report::duration(milliseconds(ms))),
+        report::one_line(answer.reason.as_deref().unwrap_or_default(), output::most_characters()),
     ]);
     table
 }
 
-/// A score as JSON.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Answer<'a> {
-    scorer: &'a str,
-    status: &'static str,
-    score: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    label: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    meta: Option<&'a RawValue>,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    assertions: &'a [scorebox::contract::Assertion],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<AnswerError<'a>>,
-    fuel: Option<u64>,
-    memory_bytes: u64,
-    duration_ms: f64,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    log: &'a [scorebox::contract::LogLine],
-}
-
-#[derive(Serialize)]
-struct AnswerError<'a> {
-    kind: ErrorKind,
-    message: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    hint: Option<String>,
-}
-
-impl<'a> Answer<'a> {
-    pub fn of(scorer: &'a str, outcome: &'a Outcome) -> Answer<'a> {
-        let result = outcome.result.as_ref().ok();
-        let error = outcome.result.as_ref().err();
-        Answer {
-            scorer,
-            status: match &outcome.result {
-                Err(_) => "error",
-                Ok(result) if result.score.is_none() => "not-applicable",
-                Ok(_) => "scored",
-            },
-            score: result.and_then(|result| result.score),
-            label: result.and_then(|result| result.label.as_deref()),
-            reason: result.and_then(|result| result.reason.as_deref()),
-            // Checked when it came over the wall.
-            meta: result
-                .and_then(|result| result.meta.as_deref())
-                .and_then(|meta| serde_json::from_str(meta).ok()),
-            assertions: result.map_or(&[], |result| &result.assertions),
-            error: error.map(|error| AnswerError {
-                kind: error.kind,
-                message: &error.message,
-                hint: error.advice.as_ref().and_then(advice::words),
-            }),
-            fuel: outcome.fuel,
-            memory_bytes: outcome.memory_bytes,
-            duration_ms: outcome.duration.as_secs_f64() * 1e3,
-            log: &outcome.log,
-        }
-    }
+fn milliseconds(milliseconds: f64) -> Duration {
+    Duration::try_from_secs_f64(milliseconds / 1e3).unwrap_or_default()
 }

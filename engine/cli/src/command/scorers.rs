@@ -7,13 +7,14 @@ use scorebox::{
     contract::{Example, Fields},
     digest::Digest,
     registry::{Registry, ScorerSource},
+    row::ScorerAnswer,
     sandbox::{Anatomy, Capabilities, Grants, Limits, Outcome, Sandbox, ScorerConfig},
 };
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::score::Answer;
 use crate::{
+    advice::with_hint,
     arguments::completing,
     failure::{Exit, Failure},
     output::{self, Out},
@@ -234,14 +235,16 @@ async fn score_example(
     })?;
     let example = Example::parse(&text).map_err(Failure::new)?;
     let outcome = outcome_of(&example, source, sandbox).await?;
-    output::stdout(|out| output::json(out, &Answer::of(name, &outcome)))?;
-    match &outcome.result {
-        Err(error) => {
-            words::error_with(&error.to_string(), error.advice.as_ref());
+    let answer = with_hint(outcome.into());
+    let named = ScorerAnswer { scorer_id: name, answer: &answer };
+    output::stdout(|out| output::json(out, &named))?;
+    match &answer.error {
+        Some(error) => {
+            words::error(&format!("{}: {}", error.kind, error.message), error.hint.as_deref());
             Ok(Exit::SomeErrors)
         }
-        Ok(result) if example.promises(result.score) => Ok(Exit::Done),
-        Ok(_) => {
+        None if example.promises(answer.score) => Ok(Exit::Done),
+        None => {
             let promised = example.score.map_or_else(|| "not applicable".into(), report::score);
             words::error(&format!("the documented result is {promised}"), None);
             Ok(Exit::SomeErrors)

@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use scorebox::{
+    row::{Answer, Row, Status},
     sandbox::ErrorKind,
-    store::{ScoreFilter, ScoreRecord, Status, Store},
+    store::{ScoreFilter, ScoreRecord, Store},
 };
 
 use crate::{
@@ -207,7 +208,7 @@ fn write_array(out: &mut Out<'_>, rows: Rows<'_>) -> Result<(), Trouble> {
         out.write_all(if first { b"\n" } else { b",\n" })?;
         first = false;
         let json = serde_json::to_string(&record).map_err(std::io::Error::from)?;
-        Ok(out.write_all(scorebox::terminal::printable_json_line(&json).as_bytes())?)
+        Ok(out.write_all(report::printable_json_line(&json).as_bytes())?)
     })?;
     Ok(out.write_all(if first { b"]\n" } else { b"\n]\n" })?)
 }
@@ -220,12 +221,14 @@ fn write_table(
 ) -> Result<(), Trouble> {
     let (mut table, mut in_table) = (empty_table(), 0);
     rows.for_each(|record| {
-        error_kinds.extend(record.error_kind.as_deref().and_then(ErrorKind::from_word));
+        let Row { scorer_id, answer, .. } = &record.row;
+        let kind = answer.error.as_ref().map(|error| error.kind.as_str());
+        error_kinds.extend(kind.and_then(ErrorKind::from_word));
         table.row([
-            report::one_line(&case_name(&record), 48),
-            report::one_line(&record.scorer_id, 64),
-            score(&record),
-            report::one_line(&reason(&record), output::most_characters()),
+            report::one_line(&case_name(&record.row), 48),
+            report::one_line(scorer_id, 64),
+            score(answer),
+            report::one_line(&reason(answer), output::most_characters()),
         ]);
         in_table += 1;
         if in_table == TABLE_ROWS {
@@ -250,26 +253,26 @@ fn empty_table() -> Table {
 }
 
 /// The case's id, with iteration and attempt where they are not the first.
-fn case_name(record: &ScoreRecord) -> String {
-    match (record.iteration, record.attempt) {
-        (0, 0) => record.case_id.clone(),
+fn case_name(row: &Row) -> String {
+    match (row.iteration, row.attempt) {
+        (0, 0) => row.case_id.clone(),
         (iteration, attempt) => {
-            format!("{} (iteration {iteration}, attempt {attempt})", record.case_id)
+            format!("{} (iteration {iteration}, attempt {attempt})", row.case_id)
         }
     }
 }
 
-fn score(record: &ScoreRecord) -> String {
-    match (record.status, record.score) {
+fn score(answer: &Answer) -> String {
+    match (answer.status, answer.score) {
         (_, Some(score)) => report::score(score),
         (Status::NotApplicable, _) => "n/a".into(),
         (status, _) => status.as_str().into(),
     }
 }
 
-fn reason(record: &ScoreRecord) -> String {
-    match (&record.error_kind, &record.error_message) {
-        (Some(kind), Some(message)) => format!("{kind}: {message}"),
-        _ => record.reason.clone().or_else(|| record.label.clone()).unwrap_or_default(),
+fn reason(answer: &Answer) -> String {
+    match &answer.error {
+        Some(error) => format!("{}: {}", error.kind, error.message),
+        None => answer.reason.clone().or_else(|| answer.label.clone()).unwrap_or_default(),
     }
 }

@@ -22,4 +22,4 @@ pub use scorer::reads;
 pub use shell::shell_word;
 pub use sparkline::sparkline;
 pub use table::{Align, Table};
-pub use text::{one_line, pretty, printable};
+pub use text::{one_line, pretty, printable, printable_json, printable_json_line};

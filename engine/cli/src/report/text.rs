@@ -1,6 +1,8 @@
 //! Text that came from elsewhere (a scorer, a case), made safe for a terminal: no control
 //! characters, no escape sequences, no marks that turn the direction of writing.
 
+use std::borrow::Cow;
+
 use scorebox::terminal::acts;
 
 /// The text with everything that a terminal would act on made visible (`\u{1b}`); line breaks and
@@ -22,6 +24,35 @@ pub fn pretty(json: &str) -> String {
     serde_json::from_str::<serde_json::Value>(json)
         .and_then(|value| serde_json::to_string_pretty(&value))
         .unwrap_or_else(|_| json.to_owned())
+}
+
+/// JSON with what a terminal would act on written as `\u….`: the same document, safe to show.
+pub fn printable_json(json: &str) -> Cow<'_, str> {
+    written_anew(json, |character| character == '\r')
+}
+
+/// As [`printable_json`], and in one line.
+pub fn printable_json_line(json: &str) -> Cow<'_, str> {
+    written_anew(json, |character| matches!(character, '\r' | '\n' | '\t'))
+}
+
+/// Below U+0020, JSON has white space between its tokens and nothing else; `space` says of which a plain
+/// space takes the place.
+fn written_anew(json: &str, space: impl Fn(char) -> bool) -> Cow<'_, str> {
+    let shown = |character| character >= '\u{7f}' && acts(character);
+    if !json.chars().any(|character| shown(character) || space(character)) {
+        return Cow::Borrowed(json);
+    }
+    let mut safe = String::with_capacity(json.len() + 16);
+    for character in json.chars() {
+        match character {
+            // All of them lie in the first plane, and JSON has them in strings only.
+            _ if shown(character) => safe.push_str(&format!("\\u{:04x}", u32::from(character))),
+            _ if space(character) => safe.push(' '),
+            _ => safe.push(character),
+        }
+    }
+    Cow::Owned(safe)
 }
 
 /// The text in one line of at most `most` characters; what is cut off is shown by `…`.
@@ -46,6 +77,16 @@ mod tests {
     fn nothing_reaches_the_terminal_that_it_would_act_on() {
         assert_eq!(printable("a\u{1b}[31mred\u{202e}"), "a\\u{1b}[31mred\\u{202e}");
         assert_eq!(printable("one\n\ttwo\r"), "one\n\ttwo\\u{d}");
+    }
+
+    #[test]
+    fn json_stays_the_same_document() {
+        let shown = printable_json("[\"a\u{9b}31m\u{202e}é\"]");
+        assert_eq!(shown, r#"["a\u009b31m\u202eé"]"#);
+        assert_eq!(printable_json("{\r\n}"), "{ \n}");
+        assert_eq!(printable_json_line("{\r\n\t}"), "{   }");
+        let read: Vec<String> = serde_json::from_str(&shown).unwrap();
+        assert_eq!(read, ["a\u{9b}31m\u{202e}é"]);
     }
 
     #[test]

@@ -18,6 +18,7 @@
 //! - `state`: what stands behind one instance: memory limiter, log, clock.
 //! - `wasi`: the empty, repeatable WASI that a component may be granted.
 //! - `score`: one score.
+//! - `answer`: what came of it, in the words of a row.
 //! - `summarize`: what a scorer says of a whole run.
 //! - `result`: the check of what came over the wall.
 //! - `json`: whether text of a guest is JSON that can be read.
@@ -25,6 +26,7 @@
 
 mod admission;
 mod anatomy;
+mod answer;
 mod cache;
 mod cache_folder;
 mod capabilities;

@@ -7,10 +7,11 @@ use serde::{
     de::value::{Error as NotAWord, StrDeserializer},
 };
 
-use super::{CaseKey, RunId, RunKey, RunSource, RunState, ScorerKey, SessionKey, Status};
+use super::{CaseKey, RunId, RunKey, RunSource, RunState, ScorerKey, SessionKey};
 use crate::{
     contract::{Direction, Scale, Severity},
     digest::Digest,
+    row::Status,
 };
 
 /// Enums whose `as_str` and whose serde words are the same.

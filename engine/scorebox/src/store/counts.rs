@@ -7,9 +7,9 @@ use rusqlite::Row;
 use serde::Serialize;
 
 use super::{
-    RunKey, ScoreFilter, ScorerKey, Status, Store, StoreError, effort::Ascending,
-    filter::Conditions,
+    RunKey, ScoreFilter, ScorerKey, Store, StoreError, effort::Ascending, filter::Conditions,
 };
+use crate::row::Status;
 
 /// How many rows of each status a scorer has.
 #[derive(Clone, Debug, PartialEq, Serialize)]

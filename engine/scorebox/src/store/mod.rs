@@ -69,7 +69,7 @@ pub use counts::ScorerCounts;
 pub use error::StoreError;
 pub use filter::{ScoreCursor, ScoreFilter};
 pub use id::{CaseKey, RunId, RunKey, ScoreId, ScorerKey, SessionKey};
-pub use query::{ScoreRecord, Status};
+pub use query::ScoreRecord;
 pub use remove::{Removed, StoreSize};
 pub use reuse::{Reusable, ReuseIndex};
 pub use run::{RunHandle, RunRecord, RunSource, RunSpec, RunState, ScorerRecord, ScorerSpec};

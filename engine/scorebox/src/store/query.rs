@@ -4,46 +4,21 @@
 use std::sync::atomic::Ordering;
 
 use rusqlite::{
-    Row, ToSql, params_from_iter,
+    Row as SqlRow, ToSql, params_from_iter,
     types::{FromSql, Value},
 };
-use serde::{Deserialize, Serialize, Serializer};
-use serde_json::value::RawValue;
+use serde::Serialize;
 
 use super::{
     RunId, RunKey, RunSource, ScoreCursor, ScoreFilter, ScoreId, Store, StoreError,
     effort::Ascending, filter::Conditions,
 };
-use crate::{contract::Severity, digest::Digest};
+use crate::{
+    contract::Severity,
+    row::{Answer, AnswerError, Json, Row},
+};
 
-/// What came of one scorer on one case, in a word.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Status {
-    /// There is a score.
-    Scored,
-    /// The scorer says that the case is none of its.
-    NotApplicable,
-    /// Sampling left it out.
-    Skipped,
-    /// There is no score, and there should be one.
-    Error,
-}
-
-impl Status {
-    /// The word that is stored and shown.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Status::Scored => "scored",
-            Status::NotApplicable => "not-applicable",
-            Status::Skipped => "skipped",
-            Status::Error => "error",
-        }
-    }
-}
-
-/// One stored score, with the words that people use; the columns of the view `scores`. As JSON its keys are in
-/// camelCase, and what is stored as JSON text is JSON: this is the one shape of a row, whoever prints one.
+/// One stored row, with what the database knows of its run and scorer; the columns of the view `scores`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ScoreRecord {
@@ -54,76 +29,28 @@ pub struct ScoreRecord {
     pub cursor: ScoreCursor,
     /// The run.
     pub run_id: RunId,
-    /// The case's own id.
-    pub case_id: String,
-    /// The task that was scored.
-    pub node_id: Option<String>,
-    /// The task's iteration.
-    pub iteration: u32,
-    /// The task's attempt.
-    pub attempt: u32,
-    /// The suite's key for the scorer.
-    pub scorer_id: String,
+    /// The row.
+    #[serde(flatten)]
+    pub row: Row,
     /// The scorer, for people.
     pub scorer_name: String,
-    /// What came of it.
-    pub status: Status,
-    /// The engine's word for what went wrong; in every error and in nothing else.
-    pub error_kind: Option<String>,
-    /// What the user is told of it; in every error and in nothing else.
-    pub error_message: Option<String>,
-    /// In every scored row and in no other.
-    pub score: Option<f64>,
-    /// A category that goes with the answer.
-    pub label: Option<String>,
-    /// Why, for a person.
-    pub reason: Option<String>,
-    /// The scorer's own JSON, as text.
-    #[serde(rename = "meta", serialize_with = "nested")]
-    pub meta_json: Option<String>,
-    /// A JSON array of the checks that the score is made of, as text.
-    #[serde(rename = "assertions", serialize_with = "nested")]
-    pub assertions_json: Option<String>,
-    /// A JSON array of what the scorer logged, as text.
-    #[serde(rename = "log", serialize_with = "nested")]
-    pub log_json: Option<String>,
-    /// The component.
-    pub scorer_digest: Digest,
-    /// Its configuration.
-    pub config_digest: Digest,
-    /// What it was fed of the case; none where nothing ran, or an older scorebox wrote the row.
-    pub input_digest: Option<Digest>,
-    /// Wasm fuel that it used.
-    pub fuel: Option<u64>,
-    /// The sandbox's peak linear memory, in bytes.
-    pub memory_bytes: Option<u64>,
     /// How a score on the wrong side of the threshold counts.
     pub severity: Severity,
     /// The worst score that passes, where one was set.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub threshold: Option<f64>,
     /// How the case came.
     pub source: RunSource,
-    /// Milliseconds since 1970 UTC.
-    pub scored_at_ms: i64,
-    /// How long the scorer took, in milliseconds.
-    pub duration_ms: f64,
     /// How long the task took, in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub latency_ms: Option<f64>,
     /// The scorebox that computed it.
     pub engine_version: String,
     /// The wasmtime in that.
     pub wasmtime_version: String,
     /// The id of the row that this one is a copy of, where it was not computed again.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub reused_from: Option<String>,
-}
-
-/// Writes JSON text as JSON. What is no JSON, in a database that somebody changed, stays a text.
-fn nested<S: Serializer>(text: &Option<String>, serializer: S) -> Result<S::Ok, S::Error> {
-    let Some(text) = text else { return serializer.serialize_none() };
-    match serde_json::from_str::<&RawValue>(text) {
-        Ok(json) => json.serialize(serializer),
-        Err(_) => serializer.serialize_str(text),
-    }
 }
 
 /// Bytes of rows after which a page ends.
@@ -132,21 +59,10 @@ const PAGE_BYTES: usize = 16 << 20;
 impl ScoreRecord {
     /// About how much memory its texts take, in bytes.
     fn bytes(&self) -> usize {
-        let optional = [
-            &self.node_id,
-            &self.error_kind,
-            &self.error_message,
-            &self.label,
-            &self.reason,
-            &self.meta_json,
-            &self.assertions_json,
-            &self.log_json,
-            &self.reused_from,
-        ];
-        let lengths = optional.into_iter().flatten().map(String::len);
+        let origin = self.reused_from.as_ref().map_or(0, String::len);
         // The names stand in the id as well.
-        let names = 2 * (self.case_id.len() + self.scorer_id.len()) + self.scorer_name.len();
-        size_of::<ScoreRecord>() + names + lengths.sum::<usize>()
+        let names = self.row.case_id.len() + self.row.scorer_id.len() + self.scorer_name.len();
+        size_of::<ScoreRecord>() + self.row.bytes() + names + origin
     }
 }
 
@@ -315,7 +231,7 @@ impl Store {
         &self,
         sql: &str,
         conditions: &Conditions,
-        mut take: impl FnMut(&Row<'_>) -> rusqlite::Result<()>,
+        mut take: impl FnMut(&SqlRow<'_>) -> rusqlite::Result<()>,
     ) -> Result<(), StoreError> {
         self.each_until(sql, conditions, |row| take(row).map(|()| true))
     }
@@ -325,7 +241,7 @@ impl Store {
         &self,
         sql: &str,
         conditions: &Conditions,
-        mut take: impl FnMut(&Row<'_>) -> rusqlite::Result<bool>,
+        mut take: impl FnMut(&SqlRow<'_>) -> rusqlite::Result<bool>,
     ) -> Result<(), StoreError> {
         let values = params_from_iter(conditions.values.iter().map(|value| value as &dyn ToSql));
         self.bounded(|| {
@@ -342,61 +258,85 @@ impl Store {
     }
 }
 
-fn score_record(row: &Row<'_>) -> rusqlite::Result<ScoreRecord> {
+fn score_record(row: &SqlRow<'_>) -> rusqlite::Result<ScoreRecord> {
     let mut cells = Cells { row, next: 0 };
+    // The order of these lines is the order of the columns.
     let cursor = ScoreCursor { case: cells.take()?, scorer: cells.take()? };
     let run_id: RunId = cells.take()?;
     let case_id: String = cells.take()?;
     let node_id = cells.take()?;
     let (iteration, attempt) = (cells.take()?, cells.take()?);
     let scorer_id: String = cells.take()?;
-    Ok(ScoreRecord {
-        id: ScoreId {
-            run_id: run_id.clone(),
-            scorer_id: scorer_id.clone(),
-            iteration,
-            attempt,
-            case_id: case_id.clone(),
-        },
-        cursor,
-        run_id,
+    let scorer_name = cells.take()?;
+    let status = cells.take()?;
+    let error = error(cells.take()?, cells.take()?);
+    let (score, label, reason) = (cells.take()?, cells.take()?, cells.take()?);
+    let (meta, assertions, log) = (cells.json()?, cells.json()?, cells.json()?);
+    let (scorer_digest, config_digest, input_digest) =
+        (cells.take()?, cells.take()?, cells.take()?);
+    let (fuel, memory_bytes) = (cells.count()?, cells.count()?);
+    let (severity, threshold, source) = (cells.take()?, cells.take()?, cells.take()?);
+    let (scored_at_ms, duration_ms, latency_ms) = (cells.take()?, cells.take()?, cells.take()?);
+    let (engine_version, wasmtime_version) = (cells.take()?, cells.take()?);
+    let reused_from = cells.take()?;
+    let id = ScoreId {
+        run_id: run_id.clone(),
+        scorer_id: scorer_id.clone(),
+        iteration,
+        attempt,
+        case_id: case_id.clone(),
+    };
+    let answer = Answer {
+        score,
+        label,
+        reason,
+        meta,
+        assertions,
+        error,
+        fuel,
+        memory_bytes,
+        duration_ms,
+        log,
+        ..Answer::new(status)
+    };
+    let row = Row {
         case_id,
         node_id,
         iteration,
         attempt,
         scorer_id,
-        // From here on the order of these lines is the order of the columns.
-        scorer_name: cells.take()?,
-        status: cells.take()?,
-        error_kind: cells.take()?,
-        error_message: cells.take()?,
-        score: cells.take()?,
-        label: cells.take()?,
-        reason: cells.take()?,
-        meta_json: cells.take()?,
-        assertions_json: cells.take()?,
-        log_json: cells.take()?,
-        scorer_digest: cells.take()?,
-        config_digest: cells.take()?,
-        input_digest: cells.take()?,
-        fuel: cells.take::<Option<i64>>()?.map(i64::unsigned_abs),
-        memory_bytes: cells.take::<Option<i64>>()?.map(i64::unsigned_abs),
-        severity: cells.take()?,
-        threshold: cells.take()?,
-        source: cells.take()?,
-        scored_at_ms: cells.take()?,
-        duration_ms: cells.take()?,
-        latency_ms: cells.take()?,
-        engine_version: cells.take()?,
-        wasmtime_version: cells.take()?,
-        reused_from: cells.take()?,
+        answer,
+        scorer_digest,
+        config_digest,
+        input_digest,
+        scored_at_ms,
+    };
+    Ok(ScoreRecord {
+        id,
+        cursor,
+        run_id,
+        row,
+        scorer_name,
+        severity,
+        threshold,
+        source,
+        latency_ms,
+        engine_version,
+        wasmtime_version,
+        reused_from,
     })
+}
+
+/// The error of a row: it has both columns or neither, but in a database that somebody changed.
+fn error(kind: Option<String>, message: Option<String>) -> Option<AnswerError> {
+    let some = kind.is_some() || message.is_some();
+    some.then(|| AnswerError::new(kind.unwrap_or_default(), message.unwrap_or_default()))
 }
 
 /// The cells of a row, from left to right: looking each of 32 columns up by its name would take most
 /// of the time of a page.
 struct Cells<'r> {
-    row: &'r Row<'r>,
+    row: &'r SqlRow<'r>,
     next: usize,
 }
 
@@ -405,6 +345,14 @@ impl Cells<'_> {
         let cell = self.row.get(self.next);
         self.next += 1;
         cell
+    }
+
+    fn json(&mut self) -> rusqlite::Result<Option<Json>> {
+        Ok(self.take::<Option<String>>()?.map(Json::from))
+    }
+
+    fn count(&mut self) -> rusqlite::Result<Option<u64>> {
+        Ok(self.take::<Option<i64>>()?.map(i64::unsigned_abs))
     }
 }
 

@@ -166,7 +166,8 @@ mod tests {
         let rows = writer.store().scores(&filter, None, 9).unwrap();
         assert_eq!(rows[0].reused_from.as_deref(), Some("newer:a:0:0:x"), "the newest");
         assert_eq!(rows[1].reused_from.as_deref(), Some("old:a:0:0:y"));
-        assert_eq!((rows[0].score, rows[0].fuel), (Some(0.25), Some(1000)));
+        let answer = &rows[0].row.answer;
+        assert_eq!((answer.score, answer.fuel), (Some(0.25), Some(1000)));
         assert_eq!(writer.store().counts(&filter).unwrap()[0].reused, 2);
     }
 

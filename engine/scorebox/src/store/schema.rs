@@ -178,7 +178,7 @@ mod tests {
             let scores = store.scores(&ScoreFilter::default(), None, 100).unwrap();
             assert_eq!(scores.len(), 5, "version {}", index + 1);
             assert_eq!(scores[0].id.to_string(), "nightly.1:exact-match:0:0:capital-of-france");
-            assert_eq!(scores[3].error_kind.as_deref(), Some("trap"));
+            assert_eq!(scores[3].row.answer.error.as_ref().unwrap().kind, "trap");
             assert_eq!(store.latest_run().unwrap().unwrap().state, RunState::Finished);
         }
     }

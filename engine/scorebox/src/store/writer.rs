@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::{
     CaseAdded, CaseKey, NewCase, NewSummary, Reusable, RunHandle, RunState, ScorerKey, SessionKey,
-    Status, Store, StoreError,
+    Store, StoreError,
     column::{integer, optional},
     reuse,
     root::{self, ROW_VALUES, bound},
@@ -20,6 +20,7 @@ use super::{
 use crate::{
     contract::{Assertion, LogLine},
     digest::Digest,
+    row::Status,
 };
 
 /// What came of one scorer on one case.

@@ -5,6 +5,7 @@
 //! - `answer`: what a score said and cost, as it is stored and as it is computed; and the comparison.
 //! - `rescore`: one score computed anew, with everything checked that it is made of.
 //! - `receipt`: what is needed to compute one score again elsewhere.
+//! - `receipt_answer`: the answer in it, which is a stored format.
 //! - `sample`: which rows are looked at where not all are.
 //! - `whole_run`: that no score is missing, that the scorers are those of the plan, and what scorers said of
 //!   the run.
@@ -14,6 +15,7 @@
 mod answer;
 mod finding;
 mod receipt;
+mod receipt_answer;
 mod rescore;
 mod sample;
 mod whole_root;
@@ -26,9 +28,10 @@ use crate::{
     store::{RunRecord, ScoreCursor, ScoreFilter, ScoreRecord, ScorerRecord, Store, StoreError},
 };
 
-pub use answer::{Answer, Difference};
+pub use answer::Difference;
 pub use finding::{Finding, Unproved, Verdict};
 pub use receipt::{Receipt, ReceiptComponent, ReceiptError};
+pub use receipt_answer::ReceiptAnswer;
 pub use whole_root::verify_root;
 
 use rescore::Rescorer;
@@ -125,7 +128,7 @@ impl Scorers {
         record: &ScoreRecord,
         sandbox: &Sandbox,
     ) -> Result<Arc<Rescorer>, StoreError> {
-        self.named(store, record.run_id.as_str(), &record.scorer_id, sandbox).await
+        self.named(store, record.run_id.as_str(), &record.row.scorer_id, sandbox).await
     }
 
     async fn named(

@@ -14,7 +14,8 @@ use crate::{
 };
 
 use super::{
-    Answer, Finding, Unproved, Verdict,
+    Finding, ReceiptAnswer, Unproved, Verdict,
+    answer::{self, JsonAs},
     rescore::{Rescorer, unproved_of},
 };
 
@@ -50,7 +51,7 @@ pub struct Receipt {
     /// When, in milliseconds since 1970 UTC.
     pub scored_at_ms: i64,
     /// What it said and cost.
-    pub answer: Answer,
+    pub answer: ReceiptAnswer,
 }
 
 /// Which component.
@@ -123,7 +124,7 @@ impl Receipt {
             .ok_or_else(|| ReceiptError::NoSuchScore(id.to_string()))?;
         let record =
             store.score(run.key, id)?.ok_or_else(|| ReceiptError::NoSuchScore(id.to_string()))?;
-        let input_digest = record.input_digest.ok_or_else(|| {
+        let input_digest = record.row.input_digest.ok_or_else(|| {
             incomplete("nothing ran, or a scorebox without receipts wrote it".into())
         })?;
         let spec = scorer.spec;
@@ -145,8 +146,8 @@ impl Receipt {
             engine_version: record.engine_version.clone(),
             wasmtime_version: record.wasmtime_version.clone(),
             contract_version: run.spec.contract_version,
-            scored_at_ms: record.scored_at_ms,
-            answer: Answer::stored(&record).map_err(incomplete)?,
+            scored_at_ms: record.row.scored_at_ms,
+            answer: answer::stored(&record).map_err(incomplete)?.into(),
         })
     }
 
@@ -232,7 +233,8 @@ impl Receipt {
         }
         let input = Some(self.input_digest);
         let wasmtime = &self.wasmtime_version;
-        rescorer.verdict(case, input, &self.answer, Answer::in_a_receipt, wasmtime).await
+        let stored = (&self.answer).into();
+        rescorer.verdict(case, input, &stored, JsonAs::Document, wasmtime).await
     }
 }
 

@@ -6,11 +6,15 @@ use crate::{
     case::{Case, Key},
     contract::{ScorerInfo, ScorerInput},
     digest::Digest,
+    row::{Answer, Status},
     sandbox::{Grant, Limits, LoadedScorer, Sandbox, ScorerConfig, Start, WASMTIME_VERSION},
-    store::{CaseContent, ScoreRecord, ScorerSpec, Status, Store, StoreError},
+    store::{CaseContent, ScoreRecord, ScorerSpec, Store, StoreError},
 };
 
-use super::{Answer, Difference, Finding, Unproved, Verdict};
+use super::{
+    Difference, Finding, Unproved, Verdict,
+    answer::{self, JsonAs},
+};
 
 /// A scorer of a run, loaded again; or why that cannot be.
 pub(super) struct Rescorer(Result<LoadedScorer, Verdict>);
@@ -85,19 +89,19 @@ impl Rescorer {
         self.0.as_ref()
     }
 
-    /// Scores the case and compares; `shown` is how the computed answer's JSON is written for that.
+    /// Scores the case and compares.
     pub(super) async fn verdict(
         &self,
         case: &Case,
         input_digest: Option<Digest>,
         stored: &Answer,
-        shown: fn(Answer) -> Answer,
+        json_as: JsonAs,
         wasmtime_version: &str,
     ) -> Verdict {
         if stored.status == Status::Skipped {
             return Verdict::NotVerifiable { reason: "it was skipped: nothing ran".into() };
         }
-        if stored.is_a_time_out() {
+        if answer::is_a_time_out(stored) {
             let reason = "it timed out, which depends on the machine".into();
             return Verdict::NotVerifiable { reason };
         }
@@ -115,9 +119,9 @@ impl Rescorer {
         let input = ScorerInput { workspace: folder.as_ref(), ..input };
         let outcome = scorer.score(input).await;
         let actual = input.digest(outcome.files);
-        let computed = shown(Answer::computed(outcome));
+        let computed = Answer::from(outcome);
         // Where the time was over while the files were read, there is no digest of them to compare.
-        if computed.is_a_time_out() {
+        if answer::is_a_time_out(&computed) {
             return Verdict::NotVerifiable { reason: "computing it again timed out".into() };
         }
         let Some(expected) = input_digest else {
@@ -128,7 +132,8 @@ impl Rescorer {
         if actual != expected {
             return Verdict::different("input", expected.to_string(), actual.to_string());
         }
-        Verdict::of(stored.differences(&computed, wasmtime_version == WASMTIME_VERSION))
+        let same_wasmtime = wasmtime_version == WASMTIME_VERSION;
+        Verdict::of(answer::differences(stored, &computed, json_as, same_wasmtime))
     }
 }
 
@@ -183,10 +188,10 @@ async fn verdict_of_row(
     if actual != content.digest {
         return Verdict::different("case", content.digest.to_string(), actual.to_string());
     }
-    match Answer::stored(record) {
+    match answer::stored(record) {
         Ok(stored) => {
-            let (input, wasmtime) = (record.input_digest, &record.wasmtime_version);
-            rescorer.verdict(&case, input, &stored, |answer| answer, wasmtime).await
+            let (input, wasmtime) = (record.row.input_digest, &record.wasmtime_version);
+            rescorer.verdict(&case, input, &stored, JsonAs::Text, wasmtime).await
         }
         Err(reason) => unreadable(reason),
     }

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::{
     digest::Digest,
+    row::Answer,
     sandbox::{LoadedScorer, Sandbox, WASMTIME_VERSION},
     store::{
         RunRecord, RunState, ScoreFilter, ScorerCounts, ScorerRecord, ScorerSpec, Store,
@@ -13,7 +14,12 @@ use crate::{
     },
 };
 
-use super::{Answer, Difference, Finding, Scorers, Verdict, rescore::unproved_of, whole_root};
+use super::{
+    Difference, Finding, Scorers, Verdict,
+    answer::{self, JsonAs},
+    rescore::unproved_of,
+    whole_root,
+};
 
 /// The findings on a run that are of no single score; each has the id `RUN:SCORER`. A scorer whose scores are
 /// all there, and that says nothing of the run, has none.
@@ -104,12 +110,12 @@ async fn summary(
     }
     let mut rows = loaded.summary_rows();
     store.for_each_scored_row(run.key, scorer.key, |row| rows.add(row))?;
-    let computed = loaded.summarize(&rows).await.map(Answer::computed_summary);
-    let stored = match stored.map(Answer::stored_summary).transpose() {
+    let computed = loaded.summarize(&rows).await.map(answer::computed_summary);
+    let stored = match stored.map(answer::stored_summary).transpose() {
         Ok(stored) => stored,
         Err(reason) => return Ok(Verdict::NotVerifiable { reason }),
     };
-    if [&stored, &computed].into_iter().flatten().any(Answer::is_a_time_out) {
+    if [&stored, &computed].into_iter().flatten().any(answer::is_a_time_out) {
         let reason = "it timed out, which depends on the machine".into();
         return Ok(Verdict::NotVerifiable { reason });
     }
@@ -122,7 +128,7 @@ async fn summary(
         return Ok(Verdict::Different { differences: vec![difference] });
     };
     let same_wasmtime = store.newest_wasmtime(run.key)?.as_deref() == Some(WASMTIME_VERSION);
-    let mut differences = stored.differences(computed, same_wasmtime);
+    let mut differences = answer::differences(stored, computed, JsonAs::Text, same_wasmtime);
     for difference in &mut differences {
         if difference.what == "meta" {
             difference.what = "summary".to_owned();

@@ -15,10 +15,11 @@ use scorebox::{
     advice::Advised as _,
     case::{Case, CaseReader, Key, Mapping, Source},
     contract::Field,
+    row::Status,
     run::{
         Control, OnBadCase, RunError, RunReport, RunRequest, WhichRun, aggregate, load_scorers, run,
     },
-    store::{CaseContent, RunState, ScoreFilter, ScoreRecord, Status, Store, StoreError},
+    store::{CaseContent, RunState, ScoreFilter, ScoreRecord, Store, StoreError},
     verify::{Finding, Receipt, ReceiptError, Verdict, VerifyRequest, verify, verify_root},
 };
 
@@ -138,11 +139,11 @@ fn verify_all(stage: &Stage, path: &Path) -> Result<(), StoreError> {
 fn assert_honest(
     stage: &Stage,
     store: &Store,
-    row: &ScoreRecord,
+    record: &ScoreRecord,
     content: &CaseContent,
 ) -> Result<(), StoreError> {
     let with_truth =
-        stage.scorers.get(&row.scorer_digest).expect("verified, and no scorer of ours");
+        stage.scorers.get(&record.row.scorer_digest).expect("verified, and no scorer of ours");
     let given =
         [(Key::Output, Some(&content.output)), (Key::GroundTruth, content.ground_truth.as_ref())];
     let given = given.into_iter().filter_map(|(key, json)| Some((key, json?)));
@@ -154,18 +155,23 @@ fn assert_honest(
         (true, truth) => truth.map(|truth| case.output().len() + 3 * truth),
     };
     let honest = bytes.map(|bytes| (bytes % 64) as f64 / 64.0);
-    match row.status {
+    match record.row.answer.status {
         Status::Scored | Status::NotApplicable => {
-            assert_eq!(row.score, honest, "verified, and not the honest score: {row:?}");
+            let score = record.row.answer.score;
+            assert_eq!(score, honest, "verified, and not the honest score: {record:?}");
         }
         // An error is honest only where somebody lowered a limit.
         _ => {
-            let run = store.run(row.run_id.as_str())?;
+            let run = store.run(record.run_id.as_str())?;
             let scorers = store.scorers(run.key)?;
-            let scorer = scorers.iter().find(|scorer| scorer.spec.scorer_id == row.scorer_id);
+            let scorer =
+                scorers.iter().find(|scorer| scorer.spec.scorer_id == record.row.scorer_id);
             let limits = scorer.map(|scorer| scorer.spec.limits_json.as_str());
             let large = content.output.len() + content.ground_truth.as_ref().map_or(0, String::len);
-            assert!(limits != Some(&stage.limits) || large > 16 << 10, "an honest score: {row:?}");
+            assert!(
+                limits != Some(&stage.limits) || large > 16 << 10,
+                "an honest score: {record:?}"
+            );
         }
     }
     Ok(())

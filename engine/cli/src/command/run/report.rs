@@ -10,6 +10,7 @@ use std::{
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use scorebox::{
     digest::Digest,
+    row::AnswerError,
     run::{Aggregate, Control, Progress, RunReport, aggregate},
     sandbox::ErrorKind,
     store::{RunRecord, ScoreFilter, Store, SummaryRecord},
@@ -118,9 +119,7 @@ struct OfTheRun<'a> {
     scorer_id: &'a str,
     summary: Option<&'a RawValue>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    error_kind: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error_message: Option<&'a str>,
+    error: Option<AnswerError>,
 }
 
 /// Prints the summary; answers how many scores of the run, and how many of its scorers' words on the whole, are
@@ -191,8 +190,9 @@ impl OfTheRun<'_> {
                 .summary_json
                 .as_deref()
                 .and_then(|json| serde_json::from_str(json).ok()),
-            error_kind: record.error_kind.as_deref(),
-            error_message: record.error_message.as_deref(),
+            error: record.error_kind.as_ref().map(|kind| {
+                AnswerError::new(kind, record.error_message.clone().unwrap_or_default())
+            }),
         }
     }
 }
@@ -339,16 +339,19 @@ fn say_errors(
     words::warn(&format!("{errors}; first:"));
     let filter = ScoreFilter { errors: true, ..filter.clone() };
     let first = store.scores(&filter, None, ERRORS_SHOWN)?;
-    for record in &first {
+    let first = first.iter().map(|record| &record.row);
+    let mut error_kinds = BTreeSet::new();
+    for (row, error) in first.filter_map(|row| Some((row, row.answer.error.as_ref()?))) {
         words::say(&format!(
             "  {} on {}: {}: {}",
-            report::one_line(&record.scorer_id, 64),
-            report::one_line(&record.case_id, 60),
-            report::one_line(record.error_kind.as_deref().unwrap_or_default(), 40),
-            report::one_line(record.error_message.as_deref().unwrap_or_default(), 160)
+            report::one_line(&row.scorer_id, 64),
+            report::one_line(&row.case_id, 60),
+            report::one_line(&error.kind, 40),
+            report::one_line(&error.message, 160)
         ));
+        error_kinds.extend(ErrorKind::from_word(&error.kind));
     }
-    words::limit_hints(kinds(first.iter().map(|record| &record.error_kind)));
+    words::limit_hints(error_kinds);
     words::hint(&format!("all of them: {} --errors", scores_command(run, database)));
     Ok(())
 }

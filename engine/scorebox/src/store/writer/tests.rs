@@ -3,11 +3,18 @@
 use super::{super::sample::*, *};
 use crate::{
     contract::LogLevel,
-    store::{ScoreFilter, ScoreRecord, Status, StoredCase},
+    row::{Answer, Json, Status},
+    store::{ScoreFilter, StoredCase},
 };
 
-fn rows(writer: &RunWriter) -> Vec<ScoreRecord> {
-    writer.store().scores(&ScoreFilter::default(), None, 100).unwrap()
+/// The answers of all rows.
+fn answers(writer: &RunWriter) -> Vec<Answer> {
+    let rows = writer.store().scores(&ScoreFilter::default(), None, 100).unwrap();
+    rows.into_iter().map(|record| record.row.answer).collect()
+}
+
+fn text(json: &Option<Json>) -> Option<&str> {
+    json.as_ref().map(Json::get)
 }
 
 #[test]
@@ -39,15 +46,15 @@ fn every_outcome_is_stored_as_what_it_is() {
         assert!(writer.add_score(key, scorer, &NewScore { log: &log, ..row(outcome) }).unwrap());
     }
 
-    let rows = rows(&writer);
+    let rows = answers(&writer);
     let statuses: Vec<_> = rows.iter().map(|row| row.status).collect();
     let all = [Status::Scored, Status::NotApplicable, Status::Skipped, Status::Error];
     assert_eq!(statuses, all);
     assert_eq!(rows[0].score, Some(0.5));
-    assert_eq!(rows[0].assertions_json.as_deref(), Some(r#"[{"name":"equal","score":1.0}]"#));
-    assert_eq!(rows[0].log_json.as_deref(), Some(r#"[{"level":"warn","message":"odd"}]"#));
+    assert_eq!(text(&rows[0].assertions), Some(r#"[{"name":"equal","score":1.0}]"#));
+    assert_eq!(text(&rows[0].log), Some(r#"[{"level":"warn","message":"odd"}]"#));
     assert_eq!(rows[1].reason.as_deref(), Some("no truth"));
-    assert_eq!(rows[3].error_message.as_deref(), Some("unreachable"));
+    assert_eq!(rows[3].error.as_ref().unwrap().message, "unreachable");
     assert_eq!((rows[0].fuel, rows[0].memory_bytes), (Some(1000), Some(65536)));
 }
 
@@ -61,7 +68,7 @@ fn a_row_that_is_there_is_never_overwritten() {
     assert!(!writer.add_score(key, scorer, &scored(0.0)).unwrap());
     writer.commit().unwrap();
     assert!(!writer.add_score(key, scorer, &error()).unwrap());
-    assert_eq!(rows(&writer)[0].score, Some(1.0));
+    assert_eq!(answers(&writer)[0].score, Some(1.0));
 }
 
 #[test]

@@ -1,0 +1,157 @@
+//! What a scorer says of a case, and what that cost. Where it comes from is for others to know.
+
+use serde::{Deserialize, Serialize};
+
+use super::Json;
+use crate::{
+    advice::Advice,
+    contract::{Assertion, LogLine},
+};
+
+/// What came of one scorer on one case, in a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    /// There is a score.
+    Scored,
+    /// The scorer does not apply to the case.
+    NotApplicable,
+    /// Sampling left it out.
+    Skipped,
+    /// There is no score, and there should be one.
+    Error,
+}
+
+impl Status {
+    /// The word that is stored and shown.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Status::Scored => "scored",
+            Status::NotApplicable => "not-applicable",
+            Status::Skipped => "skipped",
+            Status::Error => "error",
+        }
+    }
+}
+
+/// What a scorer says of a case, and what that cost. JSON is kept as the text that it was.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Answer {
+    /// What came of it.
+    pub status: Status,
+    /// In every scored answer and in no other.
+    pub score: Option<f64>,
+    /// A category that goes with it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// Why, for a person.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The scorer's own JSON.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Json>,
+    /// The checks that the score is made of: an array of [`Assertion`]s, where there are any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub assertions: Option<Json>,
+    /// What went wrong; in every error and in no other answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<AnswerError>,
+    /// Wasm fuel that it used, where that is known.
+    pub fuel: Option<u64>,
+    /// The sandbox's peak memory, in bytes; none where nothing ran.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory_bytes: Option<u64>,
+    /// How long the scorer took, in milliseconds, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<f64>,
+    /// What the scorer logged: an array of [`LogLine`]s, where there are any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub log: Option<Json>,
+}
+
+/// Why there is no score.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct AnswerError {
+    /// The word of a [`sandbox::ErrorKind`](crate::sandbox::ErrorKind); another scorebox may have others.
+    pub kind: String,
+    /// What happened; may have several lines.
+    pub message: String,
+    /// What to do about it; never stored, and so in no row that was read.
+    #[serde(skip)]
+    pub advice: Option<Advice>,
+    /// The advice in the words of the program that shows it; the library gives none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+}
+
+impl AnswerError {
+    /// The error of this kind and message, without advice.
+    pub fn new(kind: impl Into<String>, message: impl Into<String>) -> AnswerError {
+        AnswerError { kind: kind.into(), message: message.into(), advice: None, hint: None }
+    }
+}
+
+impl Answer {
+    /// An answer that says nothing but its status.
+    pub const fn new(status: Status) -> Answer {
+        Answer {
+            status,
+            score: None,
+            label: None,
+            reason: None,
+            meta: None,
+            assertions: None,
+            error: None,
+            fuel: None,
+            memory_bytes: None,
+            duration_ms: None,
+            log: None,
+        }
+    }
+
+    /// The checks that the score is made of.
+    ///
+    /// # Errors
+    /// What is stored of them in a database that somebody changed is not a list of assertions.
+    pub fn assertions(&self) -> Result<Vec<Assertion>, serde_json::Error> {
+        list(&self.assertions)
+    }
+
+    /// What the scorer logged.
+    ///
+    /// # Errors
+    /// What is stored of it in a database that somebody changed is not a list of messages.
+    pub fn log(&self) -> Result<Vec<LogLine>, serde_json::Error> {
+        list(&self.log)
+    }
+
+    /// Bytes of all its texts.
+    pub(super) fn text_bytes(&self) -> usize {
+        let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+        let json = |json: &Option<Json>| json.as_ref().map_or(0, |json| json.get().len());
+        let error = self.error.as_ref();
+        let error =
+            error.map_or(0, |error| error.kind.len() + error.message.len() + text(&error.hint));
+        let said = text(&self.label) + text(&self.reason) + json(&self.meta);
+        said + json(&self.assertions) + json(&self.log) + error
+    }
+}
+
+fn list<T: serde::de::DeserializeOwned>(json: &Option<Json>) -> Result<Vec<T>, serde_json::Error> {
+    json.as_ref().map_or(Ok(Vec::new()), |json| serde_json::from_str(json.get()))
+}
+
+/// What a scorer says of a case that belongs to no run.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ScorerAnswer<'a> {
+    /// The name by which the scorer was called.
+    pub scorer_id: &'a str,
+    /// What it says, and what that cost.
+    #[serde(flatten)]
+    pub answer: &'a Answer,
+}

@@ -1,0 +1,38 @@
+//! What came of a score in the words of a row. Knows nothing of the case and the scorer that it belongs to.
+
+use crate::row::{Answer, AnswerError, Json, Status};
+
+use super::{Outcome, ScoreError};
+
+impl From<ScoreError> for AnswerError {
+    fn from(error: ScoreError) -> AnswerError {
+        let mut answer = AnswerError::new(error.kind.as_str(), error.message);
+        answer.advice = error.advice;
+        answer
+    }
+}
+
+impl From<Outcome> for Answer {
+    fn from(outcome: Outcome) -> Answer {
+        let mut answer = match outcome.result {
+            Err(error) => Answer { error: Some(error.into()), ..Answer::new(Status::Error) },
+            Ok(result) => Answer {
+                score: result.score,
+                label: result.label,
+                reason: result.reason,
+                meta: result.meta.map(Json::from),
+                // Without a score there is nothing that they could be the parts of.
+                assertions: result.score.and_then(|_| Json::of_list(&result.assertions)),
+                ..Answer::new(match result.score {
+                    Some(_) => Status::Scored,
+                    None => Status::NotApplicable,
+                })
+            },
+        };
+        answer.log = Json::of_list(&outcome.log);
+        answer.fuel = outcome.fuel;
+        answer.memory_bytes = Some(outcome.memory_bytes);
+        answer.duration_ms = Some(outcome.duration.as_secs_f64() * 1e3);
+        answer
+    }
+}
