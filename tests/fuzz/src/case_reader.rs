@@ -217,7 +217,7 @@ impl Settings {
         let input = case.scorer_input(Fields::ALL);
         assert_eq!((input.output, input.trace), (case.output(), case.field(Field::Trace)));
         if let Some(others) = case.other_json() {
-            check_json(&others);
+            check_json(others);
             assert!(others.starts_with('{') && others.ends_with('}') && others.len() > 2);
         }
         let again =

@@ -1,5 +1,5 @@
-//! Puts a case together from single values, for library users and the command line. Writes a line and
-//! reads it as any other, so that no case comes into being by a second way.
+//! Puts a case together from single values, for library users and the command line. Writes the line that they are, and
+//! notes where each of them is in it instead of reading it again; the rules are those of a line that was read.
 
 use crate::advice::{Advice, Form};
 
@@ -8,7 +8,7 @@ use super::{
     excerpt::excerpt,
     fault::Fault,
     key::Key,
-    mapping::Mapping,
+    line::{Sliced, join},
     members::document,
     record::Case,
 };
@@ -47,19 +47,20 @@ impl CaseBuilder {
     /// source is named `<case>`, and there is no line.
     pub fn build(self) -> Result<Case, BadCase> {
         let location = Location::new("<case>", 0);
-        let mut line = String::from("{");
-        for (key, value) in Key::ALL.into_iter().zip(&self.values) {
-            let Some(value) = value else { continue };
-            let value = document(value).map_err(|_| {
-                not_a_document(key, value).into_bad_case(b"", &location, self.ordinal)
-            })?;
-            if line.len() > 1 {
-                line.push(',');
-            }
-            line.extend(["\"", key.name(), "\":", value]);
-        }
-        line.push('}');
-        Case::parse(line, self.ordinal, &Mapping::NONE, location)
+        let given = Key::ALL.into_iter().zip(&self.values);
+        let values = given.filter_map(|(key, value)| Some((key, value.as_deref()?)));
+        let values: Result<Vec<_>, Fault> = values
+            .map(|(key, value)| match document(value) {
+                Ok(value) => Ok((key, value)),
+                Err(_) => Err(not_a_document(key, value)),
+            })
+            .collect();
+        let values = values.map_err(|fault| fault.into_bad_case(b"", &location, self.ordinal))?;
+        let (line, slots) = join(&values).map_err(|(line, fault)| {
+            fault.into_bad_case(line.as_bytes(), &location, self.ordinal)
+        })?;
+        let sliced = Sliced { slots, others: None };
+        Case::of_slices(line.into(), sliced, self.ordinal, location)
     }
 }
 

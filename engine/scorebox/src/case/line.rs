@@ -54,6 +54,13 @@ impl Slots {
         if end == 0 { None } else { line.get(start as usize..end as usize) }
     }
 
+    /// Sets the value of `key`, a slice of `line`, unless it is as good as none.
+    fn put(&mut self, line: &str, key: Key, value: &str) {
+        if value != "null" || key == Key::Output {
+            self.0[key as usize] = span(line, value).unwrap_or_default();
+        }
+    }
+
     /// Whether `value`, a slice of `line`, is the whole value of a key.
     fn holds(&self, line: &str, value: &str) -> bool {
         span(line, value).is_some_and(|span| self.0.contains(&span))
@@ -67,11 +74,18 @@ fn span(line: &str, part: &str) -> Option<Span> {
     Some(Span { start: u32::try_from(start).ok()?, end })
 }
 
+/// A line, taken apart.
+#[derive(Debug)]
+pub(super) struct Sliced {
+    /// Where the values of its keys are.
+    pub slots: Slots,
+    /// The members that are no key's value, as the text of a JSON object; none where there are none.
+    pub others: Option<Box<str>>,
+}
+
 /// Slices `line` by its keys and by the rules of `mapping`.
-pub(super) fn slice(line: &str, mapping: &Mapping) -> Result<Slots, Fault> {
-    if u32::try_from(line.len()).is_err() {
-        return Err(Fault::whole(BadCaseReason::LineTooLong { limit: u32::MAX as usize }));
-    }
+pub(super) fn slice(line: &str, mapping: &Mapping) -> Result<Sliced, Fault> {
+    must_fit(line)?;
     let object = line.trim_ascii();
     if !object.starts_with('{') {
         return Err(not_an_object(line));
@@ -84,36 +98,55 @@ pub(super) fn slice(line: &str, mapping: &Mapping) -> Result<Slots, Fault> {
     for key in mapping.whole_line() {
         slicer.put(key, object);
     }
+    must_be_a_case(line, &slicer.slots, mapping)?;
+    let Slicer { slots, others, .. } = slicer;
+    Ok(Sliced { others: others.finish(line, &slots), slots })
+}
+
+/// A line of the values of keys, one for each, and where in it they are: what [`slice`] finds in the line. Each value
+/// is one JSON document.
+/// The fault comes with the line that has it.
+pub(super) fn join(values: &[(Key, &str)]) -> Result<(String, Slots), (String, Fault)> {
+    let mut line = String::from("{");
+    let mut places = Vec::with_capacity(values.len());
+    for (key, value) in values {
+        if line.len() > 1 {
+            line.push(',');
+        }
+        line.extend(["\"", key.name(), "\":"]);
+        places.push((*key, line.len()));
+        line.push_str(value);
+    }
+    line.push('}');
+    let mut slots = Slots::default();
+    for ((key, start), (_, value)) in places.into_iter().zip(values) {
+        slots.put(&line, key, &line[start..start + value.len()]);
+    }
+    match must_fit(&line).and_then(|()| must_be_a_case(&line, &slots, &Mapping::NONE)) {
+        Ok(()) => Ok((line, slots)),
+        Err(fault) => Err((line, fault)),
+    }
+}
+
+/// Places in a line are 32 bits wide.
+fn must_fit(line: &str) -> Result<(), Fault> {
+    match u32::try_from(line.len()) {
+        Ok(_) => Ok(()),
+        Err(_) => Err(Fault::whole(BadCaseReason::LineTooLong { limit: u32::MAX as usize })),
+    }
+}
+
+/// The rules that are of no single key.
+fn must_be_a_case(line: &str, slots: &Slots, mapping: &Mapping) -> Result<(), Fault> {
     if let Some(offset) = too_deep(line) {
         let reason = BadCaseReason::TooDeep { limit: MAX_DEPTH };
         return Err(Fault { offset: Some(offset), ..Fault::whole(reason) }
             .with_advice(Advice::Write(Form::LessDeep)));
     }
-    if slicer.slots.get(line, Key::Output).is_none() {
-        return Err(missing_output(line, mapping));
+    match slots.get(line, Key::Output) {
+        Some(_) => Ok(()),
+        None => Err(missing_output(line, mapping)),
     }
-    Ok(slicer.slots)
-}
-
-/// The members of `line` that are no key's value, as the text of a JSON object; none where there are
-/// none. A `null` under a spelling of a key is no member.
-pub(super) fn other_members(line: &str, slots: &Slots) -> Option<String> {
-    let mut object = String::new();
-    let passed = each_member(line, |key, value| {
-        let absent = value == "null" && Key::find(&key).is_some();
-        if !absent && !slots.holds(line, value) {
-            object.push(if object.is_empty() { '{' } else { ',' });
-            object.push_str(&serde_json::to_string(&key)?);
-            object.push(':');
-            object.push_str(value);
-        }
-        Ok::<(), serde_json::Error>(())
-    });
-    if passed.is_err() || object.is_empty() {
-        return None;
-    }
-    object.push('}');
-    Some(object)
 }
 
 /// What one pass over a line has found so far.
@@ -125,7 +158,9 @@ struct Slicer<'t> {
     ranks: [u8; Key::COUNT],
     /// One bit for each spelling that was seen.
     seen: u32,
-    others: OtherKeys<'t>,
+    /// The other keys that were seen.
+    unknown: UnknownKeys<'t>,
+    others: Others<'t>,
 }
 
 impl<'t> Slicer<'t> {
@@ -136,7 +171,8 @@ impl<'t> Slicer<'t> {
             slots: Slots::default(),
             ranks: [u8::MAX; Key::COUNT],
             seen: 0,
-            others: OtherKeys::default(),
+            unknown: UnknownKeys::default(),
+            others: Others::default(),
         }
     }
 
@@ -150,8 +186,16 @@ impl<'t> Slicer<'t> {
         if !self.mapping.is_empty() {
             self.follow_rules(&key, value)?;
         }
-        if let Some(spelling) = spelling {
-            self.named(spelling, value);
+        match spelling {
+            Some(spelling) => {
+                self.named(spelling, value);
+                if value != "null" {
+                    self.others.known(key, value);
+                }
+            }
+            // No later member takes a value from this one: a rule that goes here has been followed.
+            None if self.slots.holds(self.line, value) => {}
+            None => self.others.unknown(&key, value),
         }
         Ok(())
     }
@@ -159,7 +203,7 @@ impl<'t> Slicer<'t> {
     /// Notes that the key was seen; false if it was seen before.
     fn is_new(&mut self, spelling: Option<Spelling>, key: Cow<'t, str>) -> bool {
         let Some(spelling) = spelling else {
-            return self.others.insert(key);
+            return self.unknown.insert(key);
         };
         let bit = 1 << spelling.number;
         let new = self.seen & bit == 0;
@@ -190,23 +234,71 @@ impl<'t> Slicer<'t> {
         }
     }
 
-    /// Fills the slot of `key`, unless `value` is as good as none.
     fn put(&mut self, key: Key, value: &str) {
-        if value != "null" || key == Key::Output {
-            self.slots.0[key as usize] = span(self.line, value).unwrap_or_default();
-        }
+        self.slots.put(self.line, key, value);
     }
+}
+
+/// The members of a line that are no key's value, written as they are met.
+#[derive(Default)]
+struct Others<'t> {
+    /// Of keys that no one knows: `"key":value,` of each.
+    written: String,
+    /// Of spellings of keys, which may turn out to be beaten by a stronger one: each with the length of `written`
+    /// before it. At most one for every spelling.
+    known: Vec<(usize, Cow<'t, str>, &'t str)>,
+}
+
+impl<'t> Others<'t> {
+    fn unknown(&mut self, key: &Cow<'t, str>, value: &str) {
+        write_member(&mut self.written, key, value);
+    }
+
+    fn known(&mut self, key: Cow<'t, str>, value: &'t str) {
+        self.known.push((self.written.len(), key, value));
+    }
+
+    /// All that are no key's value in the end, in the order of the line.
+    fn finish(self, line: &str, slots: &Slots) -> Option<Box<str>> {
+        let Others { written, mut known } = self;
+        known.retain(|(_, _, value)| !slots.holds(line, value));
+        if written.is_empty() && known.is_empty() {
+            return None;
+        }
+        let mut object = String::with_capacity(written.len() + 1);
+        object.push('{');
+        let mut from = 0;
+        for (place, key, value) in &known {
+            object.push_str(&written[from..*place]);
+            write_member(&mut object, key, value);
+            from = *place;
+        }
+        object.push_str(&written[from..]);
+        object.pop();
+        object.push('}');
+        Some(object.into())
+    }
+}
+
+/// Writes `"key":value,`.
+fn write_member(object: &mut String, key: &Cow<'_, str>, value: &str) {
+    match key {
+        // Without an escape it is as it was read.
+        Cow::Borrowed(key) => object.extend(["\"", key, "\""]),
+        Cow::Owned(key) => object.push_str(&serde_json::Value::from(key.as_str()).to_string()),
+    }
+    object.extend([":", value, ","]);
 }
 
 /// The keys of a line that no one knows: a list while they are few, a set when a line has many, so that
 /// no line makes the search for duplicates slow.
 #[derive(Default)]
-struct OtherKeys<'t> {
+struct UnknownKeys<'t> {
     few: Vec<Cow<'t, str>>,
     many: HashSet<Cow<'t, str>>,
 }
 
-impl<'t> OtherKeys<'t> {
+impl<'t> UnknownKeys<'t> {
     const FEW: usize = 16;
 
     /// Adds `key`; false if it was there.

@@ -5,7 +5,7 @@ use super::{
     checks::{Parsed, check},
     error::{BadCase, Location},
     key::Key,
-    line::{Slots, other_members, slice},
+    line::{Sliced, Slots, slice},
     mapping::Mapping,
 };
 use crate::{
@@ -25,6 +25,7 @@ pub const MAX_REPEAT: u32 = 1 << 31;
 pub struct Case {
     line: Box<str>,
     slots: Slots,
+    others: Option<Box<str>>,
     location: Location,
     ordinal: u64,
     id: Box<str>,
@@ -52,14 +53,27 @@ impl Case {
         location: Location,
     ) -> Result<Case, BadCase> {
         let line = line.into();
-        let parts = slice(&line, mapping).and_then(|slots| Ok((slots, check(&line, &slots)?)));
-        let (slots, parsed) =
-            parts.map_err(|fault| fault.into_bad_case(line.as_bytes(), &location, ordinal))?;
-        let Parsed { id, node_id, workspace, iteration, attempt, latency_ms, usage } = parsed;
+        match slice(&line, mapping) {
+            Ok(sliced) => Case::of_slices(line, sliced, ordinal, location),
+            Err(fault) => Err(fault.into_bad_case(line.as_bytes(), &location, ordinal)),
+        }
+    }
+
+    /// The case that the line is whose slices these are.
+    pub(super) fn of_slices(
+        line: Box<str>,
+        Sliced { slots, others }: Sliced,
+        ordinal: u64,
+        location: Location,
+    ) -> Result<Case, BadCase> {
+        let Parsed { id, node_id, workspace, iteration, attempt, latency_ms, usage } =
+            check(&line, &slots)
+                .map_err(|fault| fault.into_bad_case(line.as_bytes(), &location, ordinal))?;
         let id = id.unwrap_or_else(|| format!("case-{}", ordinal.saturating_add(1)).into());
         Ok(Case {
             line,
             slots,
+            others,
             location,
             ordinal,
             id,
@@ -193,9 +207,9 @@ impl Case {
 
     /// The members of the line that are no key's value, as the text of a JSON object: keys that no one
     /// knows, and spellings that a stronger one or a mapping beat. None where there are none.
-    /// Values are as they were read. Reads the line again: not for hot paths.
-    pub fn other_json(&self) -> Option<String> {
-        other_members(&self.line, &self.slots)
+    /// Values are as they were read.
+    pub fn other_json(&self) -> Option<&str> {
+        self.others.as_deref()
     }
 
     /// The digest of all that scorers can be fed of this case, [`Fields::ALL`]: for each part that is

@@ -27,8 +27,6 @@ const ROOM_FOR_CASES: usize = 12 << 20;
 pub(super) struct ReadCase {
     pub(super) case: Case,
     pub(super) digest: Digest,
-    /// The keys that scorebox does not know, as a JSON object.
-    pub(super) other: Option<String>,
     _share: Option<OwnedSemaphorePermit>,
 }
 
@@ -227,9 +225,8 @@ impl Cases {
             None => Vec::new(),
             Some(reuse) => reuse.find(&case, missing.as_deref())?,
         };
-        let other = case.other_json();
         let share = self.room.wait_for(case.json().len());
-        let read = Arc::new(ReadCase { case, digest, other, _share: share });
+        let read = Arc::new(ReadCase { case, digest, _share: share });
         Ok(Some(Task { read, missing, reused, changed }))
     }
 

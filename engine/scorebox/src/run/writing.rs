@@ -183,7 +183,7 @@ impl Writing<'_> {
             baseline: case.raw(Key::Baseline),
             workspace: case.workspace(),
             latency_ms: case.latency_ms(),
-            other: read.other.as_deref(),
+            other: case.other_json(),
             digest: read.digest,
         })?;
         self.rows += 1;

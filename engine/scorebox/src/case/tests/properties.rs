@@ -183,6 +183,46 @@ proptest! {
             prop_assert_eq!(case.raw(key), strongest, "{} of {}", key, line);
         }
         prop_assert_eq!(case.json(), line);
+
+        let is_value = |key: &str| {
+            let known = Key::ALL.into_iter().find(|it| it.spellings().contains(&key));
+            let rank = |spelling: &&str| *spelling == key;
+            known.map(|known| {
+                let rank = known.spellings().iter().position(rank);
+                let there = |spelling: &&str| {
+                    written.iter().any(|(key, json)| key == spelling && (json != "null" || known == Key::Output))
+                };
+                rank == known.spellings().iter().position(there)
+            })
+        };
+        let others = written.iter().filter(|(key, json)| match is_value(key) {
+            Some(is_value) => !is_value && json != "null",
+            None => true,
+        });
+        let others: Vec<String> =
+            others.map(|(key, json)| format!("{}:{json}", Value::from(key.as_str()))).collect();
+        let others = (!others.is_empty()).then(|| format!("{{{}}}", others.join(",")));
+        prop_assert_eq!(case.other_json(), others.as_deref());
+    }
+
+    #[test]
+    fn a_case_that_is_built_is_the_case_that_its_line_is(
+        values in vec((select(Key::ALL.to_vec()), value()), 0..8),
+        output in prop::option::of(value()),
+        deep in prop_oneof![9 => 0..3_usize, 1 => 120..130_usize],
+        mut hand in hand(),
+    ) {
+        let mut builder = Case::builder().ordinal(41);
+        let mut given = std::collections::BTreeMap::new();
+        for (key, value) in values.into_iter().chain(output.map(|value| (Key::Output, value))) {
+            let json = format!("{}{}{}", "[".repeat(deep), hand.json(&value), "]".repeat(deep));
+            builder = builder.json(key, json.as_str());
+            given.insert(key, json);
+        }
+        let members = given.iter().map(|(key, json)| format!("\"{key}\":{json}"));
+        let line = format!("{{{}}}", members.collect::<Vec<_>>().join(","));
+        let read = Case::parse(line, 41, &Mapping::NONE, Location::new("<case>", 0));
+        prop_assert_eq!(format!("{:?}", builder.build()), format!("{read:?}"));
     }
 
     #[test]
@@ -244,7 +284,7 @@ proptest! {
         match read(&line, &mapping) {
             Ok(case) => {
                 prop_assert!(serde_json::from_str::<Value>(case.output()).is_ok());
-                let others = case.other_json().map(|json| serde_json::from_str::<Value>(&json));
+                let others = case.other_json().map(serde_json::from_str::<Value>);
                 prop_assert!(others.is_none_or(|json| json.is_ok_and(|json| json.is_object())));
             }
             Err(bad) => {
