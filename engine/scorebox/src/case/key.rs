@@ -1,44 +1,92 @@
-//! The keys of a case line and their spellings. Knows names only; values are sliced in `line` and
+//! The keys of a case line and their spellings, in one table. Knows names only; values are sliced in `line` and
 //! checked in `checks`.
 
 use std::fmt;
 
 use crate::contract::Field;
 
-/// One of the keys that a case line may have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[repr(u8)]
-pub enum Key {
+/// The table: a key's name, the ways to write it, and the part of a case that it is, if it is one.
+macro_rules! keys {
+    ($(#[doc = $meaning:literal] $name:ident $(is $field:ident)? = [$($spelling:literal),+],)+) => {
+        /// One of the keys that a case line may have.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[repr(u8)]
+        pub enum Key {
+            $(#[doc = $meaning] $name,)+
+        }
+
+        impl Key {
+            /// How many keys there are.
+            pub(super) const COUNT: usize = [$(Key::$name),+].len();
+
+            /// All keys, in the order in which the documentation lists them.
+            pub const ALL: [Key; Key::COUNT] = [$(Key::$name),+];
+
+            /// The ways to write this key, strongest first; the first is the canonical one.
+            pub const fn spellings(self) -> &'static [&'static str] {
+                match self {
+                    $(Key::$name => &[$($spelling),+],)+
+                }
+            }
+
+            /// What the key's value is, in a few words for a person.
+            pub fn meaning(self) -> &'static str {
+                let sentence = match self {
+                    $(Key::$name => $meaning,)+
+                };
+                sentence.trim().trim_end_matches('.')
+            }
+        }
+
+        impl From<Field> for Key {
+            fn from(field: Field) -> Key {
+                match field {
+                    $($(Field::$field => Key::$name,)?)+
+                }
+            }
+        }
+    };
+}
+
+keys! {
     /// The case's id: a string or an integer.
-    Id,
+    Id = ["id"],
     /// The task's input or prompt.
-    Input,
-    /// What the task produced; the only required key.
-    Output,
+    Input is Input = ["input"],
+    /// What the task produced.
+    Output = ["output"],
     /// The expected output.
-    GroundTruth,
-    /// What the task was given besides its input.
-    Context,
+    GroundTruth is GroundTruth = [
+        "groundTruth",
+        "ground_truth",
+        "expected",
+        "expectedOutput",
+        "expected_output",
+        "reference",
+        "target"
+    ],
+    /// What the task was given in addition to its input.
+    Context is Context = ["context"],
     /// How long the task took, in milliseconds.
-    LatencyMs,
+    LatencyMs is Latency = ["latencyMs", "latency_ms"],
     /// A JSON Schema that the output should match.
-    OutputSchema,
+    OutputSchema is OutputSchema = ["outputSchema", "output_schema"],
     /// What the agent did.
-    Trace,
+    Trace is Trace = ["trace", "messages"],
     /// Tokens and cost.
-    Usage,
-    /// Whatever else the case says about itself.
-    Metadata,
+    Usage is Usage = ["usage"],
+    /// Anything else that the case says about itself.
+    Metadata is Metadata = ["metadata", "meta"],
     /// Another output for the same input.
-    Baseline,
+    Baseline is Baseline = ["baseline"],
     /// The folder with the files that the task left.
-    Workspace,
+    Workspace = ["workspace"],
     /// The task that the case belongs to.
-    NodeId,
+    NodeId = ["nodeId", "node_id"],
     /// Which iteration of the task this is.
-    Iteration,
+    Iteration = ["iteration"],
     /// Which attempt of the iteration this is.
-    Attempt,
+    Attempt = ["attempt"],
 }
 
 /// One way to write a key, as [`Key::find`] found it.
@@ -53,57 +101,6 @@ pub(super) struct Spelling {
 }
 
 impl Key {
-    /// How many keys there are.
-    pub(super) const COUNT: usize = 15;
-
-    /// All keys, in the order in which the documentation lists them.
-    pub const ALL: [Key; Key::COUNT] = [
-        Key::Id,
-        Key::Input,
-        Key::Output,
-        Key::GroundTruth,
-        Key::Context,
-        Key::LatencyMs,
-        Key::OutputSchema,
-        Key::Trace,
-        Key::Usage,
-        Key::Metadata,
-        Key::Baseline,
-        Key::Workspace,
-        Key::NodeId,
-        Key::Iteration,
-        Key::Attempt,
-    ];
-
-    /// The ways to write this key, strongest first; the first is the canonical one.
-    pub const fn spellings(self) -> &'static [&'static str] {
-        match self {
-            Key::Id => &["id"],
-            Key::Input => &["input"],
-            Key::Output => &["output"],
-            Key::GroundTruth => &[
-                "groundTruth",
-                "ground_truth",
-                "expected",
-                "expectedOutput",
-                "expected_output",
-                "reference",
-                "target",
-            ],
-            Key::Context => &["context"],
-            Key::LatencyMs => &["latencyMs", "latency_ms"],
-            Key::OutputSchema => &["outputSchema", "output_schema"],
-            Key::Trace => &["trace", "messages"],
-            Key::Usage => &["usage"],
-            Key::Metadata => &["metadata", "meta"],
-            Key::Baseline => &["baseline"],
-            Key::Workspace => &["workspace"],
-            Key::NodeId => &["nodeId", "node_id"],
-            Key::Iteration => &["iteration"],
-            Key::Attempt => &["attempt"],
-        }
-    }
-
     /// The canonical spelling.
     pub const fn name(self) -> &'static str {
         self.spellings()[0]
@@ -126,22 +123,6 @@ impl Key {
             }
         }
         None
-    }
-}
-
-impl From<Field> for Key {
-    fn from(field: Field) -> Key {
-        match field {
-            Field::Input => Key::Input,
-            Field::GroundTruth => Key::GroundTruth,
-            Field::Context => Key::Context,
-            Field::Latency => Key::LatencyMs,
-            Field::OutputSchema => Key::OutputSchema,
-            Field::Trace => Key::Trace,
-            Field::Usage => Key::Usage,
-            Field::Metadata => Key::Metadata,
-            Field::Baseline => Key::Baseline,
-        }
     }
 }
 

@@ -9,7 +9,7 @@ use super::{
     mapping::Mapping,
 };
 use crate::{
-    contract::{Field, Fields, ScorerInput, Usage},
+    contract::{Field, Fields, Parts, ScorerInput, Usage},
     digest::Digest,
     workspace::TaskFolder,
 };
@@ -191,18 +191,17 @@ impl Case {
     pub fn scorer_input(&self, reads: Fields) -> ScorerInput<'_> {
         ScorerInput {
             output: self.output(),
-            input: self.field(Field::Input),
-            ground_truth: self.field(Field::GroundTruth),
-            context: self.field(Field::Context),
+            parts: self.parts(),
             latency_ms: self.latency_ms,
-            output_schema: self.field(Field::OutputSchema),
-            trace: self.field(Field::Trace),
             usage: self.usage,
-            metadata: self.field(Field::Metadata),
-            baseline: self.field(Field::Baseline),
             workspace: None,
         }
         .only(reads)
+    }
+
+    /// The optional parts that the case has, as the JSON that was read.
+    pub fn parts(&self) -> Parts<&str> {
+        Field::ALL.into_iter().filter_map(|field| Some((field, self.field(field)?))).collect()
     }
 
     /// The members of the line that are no key's value, as the text of a JSON object: keys that no one

@@ -3,7 +3,7 @@
 
 use wasmtime::component::{ComponentType, Lower};
 
-use super::types::{
+use super::{
     Assertion, Direction, Field, Fields, LogLevel, Scale, ScoreResult, ScoredRow, ScorerError,
     ScorerInfo, ScorerInput, Severity, Usage,
 };
@@ -70,17 +70,18 @@ impl From<wire_types::Fields> for Fields {
 
 impl<'a> From<ScorerInput<'a>> for wire::ScorerInput<'a> {
     fn from(input: ScorerInput<'a>) -> wire::ScorerInput<'a> {
+        let json = |field| input.json(field);
         wire::ScorerInput {
             output: input.output,
-            input: input.input,
-            ground_truth: input.ground_truth,
-            context: input.context,
+            input: json(Field::Input),
+            ground_truth: json(Field::GroundTruth),
+            context: json(Field::Context),
             latency_ms: input.latency_ms,
-            output_schema: input.output_schema,
-            trace: input.trace,
+            output_schema: json(Field::OutputSchema),
+            trace: json(Field::Trace),
             usage: input.usage.map(Into::into),
-            metadata: input.metadata,
-            baseline: input.baseline,
+            metadata: json(Field::Metadata),
+            baseline: json(Field::Baseline),
         }
     }
 }

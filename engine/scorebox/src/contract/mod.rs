@@ -1,15 +1,18 @@
 //! The contract between engine and scorers (`wit/`), in the engine's own types. Does not run
 //! anything: instances and calls belong to `sandbox`.
 //!
-//! - `types`: the words of the contract; everything outside this room uses these.
+//! - `fields`: the optional parts of a case, in one table.
+//! - `types`: the other words of the contract; everything outside this room uses these.
 //! - `example`: the example that a component carries.
 //! - `bindings`: what wasmtime generates from `wit/`, and the way between the two.
 
 pub(crate) mod bindings;
 mod example;
+mod fields;
 mod types;
 
 pub use example::{EXAMPLE_SECTION, Example, MOST_EXAMPLE_BYTES};
+pub use fields::{Field, Fields, Parts};
 pub use types::*;
 
 /// The version of the contract that this engine speaks, as in `scorebox:scorer@VERSION`.

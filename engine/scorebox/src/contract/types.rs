@@ -5,101 +5,8 @@ use std::{borrow::Cow, fmt};
 
 use serde::{Deserialize, Serialize};
 
+use super::{Field, Fields, Parts};
 use crate::{digest::Digest, workspace::TaskFolder};
-
-/// One optional part of a case that a scorer may say it reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[repr(u8)]
-pub enum Field {
-    /// The task's input or prompt.
-    Input,
-    /// The expected output.
-    GroundTruth,
-    /// What the task was given besides its input.
-    Context,
-    /// How long the task took.
-    Latency,
-    /// A JSON Schema that the output should match.
-    OutputSchema,
-    /// What the agent did.
-    Trace,
-    /// Tokens and cost.
-    Usage,
-    /// Whatever else the case says about itself.
-    Metadata,
-    /// Another output for the same input.
-    Baseline,
-}
-
-impl Field {
-    /// All fields, in the contract's order.
-    pub const ALL: [Field; 9] = [
-        Field::Input,
-        Field::GroundTruth,
-        Field::Context,
-        Field::Latency,
-        Field::OutputSchema,
-        Field::Trace,
-        Field::Usage,
-        Field::Metadata,
-        Field::Baseline,
-    ];
-
-    /// The key of this field in a case line.
-    pub const fn key(self) -> &'static str {
-        match self {
-            Field::Input => "input",
-            Field::GroundTruth => "groundTruth",
-            Field::Context => "context",
-            Field::Latency => "latencyMs",
-            Field::OutputSchema => "outputSchema",
-            Field::Trace => "trace",
-            Field::Usage => "usage",
-            Field::Metadata => "metadata",
-            Field::Baseline => "baseline",
-        }
-    }
-}
-
-/// A set of [`Field`]s.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Fields(u16);
-
-impl Fields {
-    /// No field.
-    pub const NONE: Fields = Fields(0);
-
-    /// Every field.
-    pub const ALL: Fields = Fields((1 << Field::ALL.len()) - 1);
-
-    /// This set with `field` in it.
-    #[must_use]
-    pub const fn with(self, field: Field) -> Fields {
-        Fields(self.0 | 1 << field as u8)
-    }
-
-    /// Whether `field` is in the set.
-    pub const fn contains(self, field: Field) -> bool {
-        self.0 & (1 << field as u8) != 0
-    }
-
-    /// The fields of the set, in the contract's order.
-    pub fn iter(self) -> impl Iterator<Item = Field> {
-        Field::ALL.into_iter().filter(move |field| self.contains(*field))
-    }
-}
-
-impl FromIterator<Field> for Fields {
-    fn from_iter<I: IntoIterator<Item = Field>>(fields: I) -> Fields {
-        fields.into_iter().fold(Fields::NONE, Fields::with)
-    }
-}
-
-impl Serialize for Fields {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.iter().map(Field::key))
-    }
-}
 
 /// What the task consumed, as far as it is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -119,44 +26,46 @@ pub struct Usage {
 pub struct ScorerInput<'a> {
     /// What the task produced, as JSON.
     pub output: &'a str,
-    /// The task's input, as JSON.
-    pub input: Option<&'a str>,
-    /// The expected output, as JSON.
-    pub ground_truth: Option<&'a str>,
-    /// What the task was given besides its input, as JSON.
-    pub context: Option<&'a str>,
+    /// The optional parts, as JSON. [`Field::Latency`] and [`Field::Usage`] reach a scorer as the numbers below, whatever
+    /// stands here.
+    pub parts: Parts<&'a str>,
     /// How long the task took, in milliseconds; finite, 0 or more.
     pub latency_ms: Option<f64>,
-    /// A JSON Schema that the output should match.
-    pub output_schema: Option<&'a str>,
-    /// What the agent did, as JSON.
-    pub trace: Option<&'a str>,
     /// What the task consumed.
     pub usage: Option<Usage>,
-    /// Whatever else the case says about itself, as JSON.
-    pub metadata: Option<&'a str>,
-    /// Another output for the same input, as JSON.
-    pub baseline: Option<&'a str>,
     /// The folder with the files that the task left: for a scorer that imports `workspace`, and no other.
     pub workspace: Option<&'a TaskFolder>,
 }
 
-impl ScorerInput<'_> {
-    /// The output, the folder and the parts that are in `fields`, without the rest.
+impl<'a> ScorerInput<'a> {
+    /// An output and nothing else.
+    pub const fn of(output: &'a str) -> ScorerInput<'a> {
+        let parts = Parts::NONE;
+        ScorerInput { output, parts, latency_ms: None, usage: None, workspace: None }
+    }
+
+    /// This input with `field`, as JSON.
     #[must_use]
-    pub fn only(self, fields: Fields) -> Self {
-        let has = |field| fields.contains(field);
+    pub const fn with(self, field: Field, json: &'a str) -> ScorerInput<'a> {
+        ScorerInput { parts: self.parts.with(field, json), ..self }
+    }
+
+    /// The value of `field`, as JSON.
+    pub const fn json(&self, field: Field) -> Option<&'a str> {
+        match self.parts.get(field) {
+            Some(json) => Some(*json),
+            None => None,
+        }
+    }
+
+    /// The output, the files and the parts that are in `fields`, without the rest.
+    #[must_use]
+    pub fn only(self, fields: Fields) -> ScorerInput<'a> {
         ScorerInput {
             output: self.output,
-            input: self.input.filter(|_| has(Field::Input)),
-            ground_truth: self.ground_truth.filter(|_| has(Field::GroundTruth)),
-            context: self.context.filter(|_| has(Field::Context)),
-            latency_ms: self.latency_ms.filter(|_| has(Field::Latency)),
-            output_schema: self.output_schema.filter(|_| has(Field::OutputSchema)),
-            trace: self.trace.filter(|_| has(Field::Trace)),
-            usage: self.usage.filter(|_| has(Field::Usage)),
-            metadata: self.metadata.filter(|_| has(Field::Metadata)),
-            baseline: self.baseline.filter(|_| has(Field::Baseline)),
+            parts: self.parts.only(fields),
+            latency_ms: self.latency_ms.filter(|_| fields.contains(Field::Latency)),
+            usage: self.usage.filter(|_| fields.contains(Field::Usage)),
             workspace: self.workspace,
         }
     }
@@ -166,16 +75,6 @@ impl ScorerInput<'_> {
     /// that the scorer is shown ([`Outcome::files`](crate::sandbox::Outcome::files)), none where it is shown
     /// none; the folder's name does not count.
     pub fn digest(&self, files: Option<Digest>) -> Digest {
-        let json = [
-            (Field::Input, self.input),
-            (Field::GroundTruth, self.ground_truth),
-            (Field::Context, self.context),
-            (Field::OutputSchema, self.output_schema),
-            (Field::Trace, self.trace),
-            (Field::Metadata, self.metadata),
-            (Field::Baseline, self.baseline),
-        ];
-        let text = |field: Field| json.iter().find(|(of, _)| *of == field).and_then(|(_, it)| *it);
         let mut parts: Vec<(&str, Cow<'_, [u8]>)> =
             vec![("output", Cow::Borrowed(self.output.as_bytes()))];
         for field in Field::ALL {
@@ -185,8 +84,10 @@ impl ScorerInput<'_> {
                     parts.extend(bytes.map(|bytes| (field.key(), bytes.to_vec().into())));
                 }
                 Field::Usage => parts.extend(self.usage.iter().flat_map(usage_parts)),
-                _ => parts
-                    .extend(text(field).map(|json| (field.key(), Cow::Borrowed(json.as_bytes())))),
+                _ => {
+                    let json = self.parts.get(field).map(|json| Cow::Borrowed(json.as_bytes()));
+                    parts.extend(json.map(|json| (field.key(), json)));
+                }
             }
         }
         let files = files.map(|files| files.as_bytes().to_vec());
@@ -315,20 +216,6 @@ pub struct ScorerInfo {
     pub severity: Severity,
     /// The least score that passes.
     pub threshold: Option<f64>,
-}
-
-impl<'de> Deserialize<'de> for Fields {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Fields, D::Error> {
-        let keys = Vec::<String>::deserialize(deserializer)?;
-        keys.iter()
-            .map(|key| {
-                Field::ALL
-                    .into_iter()
-                    .find(|field| field.key() == key)
-                    .ok_or_else(|| serde::de::Error::custom(format!("no field `{key}`")))
-            })
-            .collect()
-    }
 }
 
 /// One named check inside a score.

@@ -15,7 +15,6 @@ use tokio::{
 
 use crate::{
     advice::{Advice, Advised, Form},
-    case::Key,
     digest::Digest,
     sandbox,
     store::{
@@ -172,15 +171,8 @@ impl Writing<'_> {
             attempt: case.attempt(),
             source_name: case.source(),
             source_line: case.line(),
-            input: case.raw(Key::Input),
             output: case.output(),
-            ground_truth: case.raw(Key::GroundTruth),
-            context: case.raw(Key::Context),
-            output_schema: case.raw(Key::OutputSchema),
-            trace: case.raw(Key::Trace),
-            usage: case.raw(Key::Usage),
-            metadata: case.raw(Key::Metadata),
-            baseline: case.raw(Key::Baseline),
+            parts: case.parts(),
             workspace: case.workspace(),
             latency_ms: case.latency_ms(),
             other: case.other_json(),

@@ -8,11 +8,11 @@ use rusqlite::{
 
 use super::{
     CaseKey, RunKey, ScorerKey, Store, StoreError,
-    column::{integer, optional},
+    case_columns::{self, CASE_VALUES, CONTENT, INSERT},
     effort::Ascending,
-    root::{CASE_VALUES, bound, case_digest},
+    root::{bound, case_digest},
 };
-use crate::digest::Digest;
+use crate::{contract::Parts, digest::Digest};
 
 /// One case to store. All JSON is kept as it is given.
 #[derive(Clone, Copy, Debug)]
@@ -35,24 +35,10 @@ pub struct NewCase<'a> {
     pub latency_ms: Option<f64>,
     /// The digest of the case as it was read.
     pub digest: Digest,
-    /// JSON.
-    pub input: Option<&'a str>,
-    /// JSON.
+    /// What the task produced, as JSON.
     pub output: &'a str,
-    /// JSON.
-    pub ground_truth: Option<&'a str>,
-    /// JSON.
-    pub context: Option<&'a str>,
-    /// JSON.
-    pub output_schema: Option<&'a str>,
-    /// JSON.
-    pub trace: Option<&'a str>,
-    /// JSON.
-    pub usage: Option<&'a str>,
-    /// JSON.
-    pub metadata: Option<&'a str>,
-    /// JSON.
-    pub baseline: Option<&'a str>,
+    /// The optional parts, as JSON; the latency is stored as the number above.
+    pub parts: Parts<&'a str>,
     /// The folder with the files that the task left.
     pub workspace: Option<&'a str>,
     /// A JSON object of the keys that scorebox does not know.
@@ -91,24 +77,10 @@ pub struct CaseContent {
     pub digest: Digest,
     /// How long the task took, in milliseconds.
     pub latency_ms: Option<f64>,
-    /// What the task produced; JSON, as all below.
+    /// What the task produced, as JSON.
     pub output: String,
-    /// The task's input.
-    pub input: Option<String>,
-    /// The expected output.
-    pub ground_truth: Option<String>,
-    /// What the task was given besides its input.
-    pub context: Option<String>,
-    /// A JSON Schema that the output should match.
-    pub output_schema: Option<String>,
-    /// What the agent did.
-    pub trace: Option<String>,
-    /// What the task consumed.
-    pub usage: Option<String>,
-    /// Whatever else the case says about itself.
-    pub metadata: Option<String>,
-    /// Another output for the same input.
-    pub baseline: Option<String>,
+    /// The optional parts, as JSON, without the latency.
+    pub parts: Parts<String>,
     /// The folder with the files that the task left; a name, and no JSON.
     pub workspace: Option<String>,
 }
@@ -116,19 +88,9 @@ pub struct CaseContent {
 impl CaseContent {
     /// About how much memory it takes, in bytes.
     pub fn bytes(&self) -> usize {
-        let optional = [
-            &self.input,
-            &self.ground_truth,
-            &self.context,
-            &self.output_schema,
-            &self.trace,
-            &self.usage,
-            &self.metadata,
-            &self.baseline,
-            &self.workspace,
-        ];
-        let lengths = optional.into_iter().flatten().map(String::len);
-        size_of::<CaseContent>() + self.output.len() + lengths.sum::<usize>()
+        let parts: usize = self.parts.iter().map(|(_, json)| json.len()).sum();
+        let workspace = self.workspace.as_ref().map_or(0, String::len);
+        size_of::<CaseContent>() + self.output.len() + parts + workspace
     }
 }
 
@@ -151,14 +113,6 @@ pub enum CaseAdded {
         stored: StoredCase,
     },
 }
-
-const INSERT: &str = "
-    INSERT INTO cases (case_key, run, ordinal, case_id, node_id, iteration, attempt, source_name,
-        source_line, latency_ms, digest, input, output, ground_truth, context, output_schema, trace,
-        usage, metadata, baseline, other_json, workspace)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19,
-        ?20, ?21, ?22)
-    ON CONFLICT DO NOTHING";
 
 const BY_NAME: &str = "
     SELECT case_key, ordinal, case_id, iteration, attempt, source_name, source_line, digest
@@ -214,11 +168,7 @@ impl Store {
     /// [`StoreError::Corrupt`] where there is no such case; troubles of reading.
     pub fn case_content(&self, key: CaseKey) -> Result<CaseContent, StoreError> {
         let read = || {
-            let mut query = self.conn.prepare_cached(
-                "SELECT case_id, digest, latency_ms, output, input, ground_truth, context,
-                     output_schema, trace, usage, metadata, baseline, workspace
-                 FROM cases WHERE case_key = ?1",
-            )?;
+            let mut query = self.conn.prepare_cached(&CONTENT)?;
             query.query_row([key], case_content).optional()
         };
         self.brief(read)?.ok_or_else(|| {
@@ -237,8 +187,8 @@ impl Store {
             let what = format!("a run holds at most 2^40 cases, this is number {}", case.ordinal);
             return Err(StoreError::Rejected { path: self.path.clone(), what });
         };
-        let values = values(case);
-        let insert = || insert(&mut self.conn.prepare_cached(INSERT)?, run, key, &values);
+        let values = case_columns::values(case);
+        let insert = || insert(&mut self.conn.prepare_cached(&INSERT)?, run, key, &values);
         if self.told(insert())? {
             return Ok((CaseAdded::New(key), Some(case_digest(values.iter().map(bound)))));
         }
@@ -313,32 +263,6 @@ fn insert(
     Ok(written == 1)
 }
 
-/// The values of a case in the order of its table, but for its keys.
-fn values<'a>(case: &'a NewCase<'_>) -> [ToSqlOutput<'a>; CASE_VALUES] {
-    [
-        integer(case.ordinal).into(),
-        case.case_id.into(),
-        optional(case.node_id),
-        case.iteration.into(),
-        case.attempt.into(),
-        case.source_name.into(),
-        integer(case.source_line).into(),
-        optional(case.latency_ms),
-        case.digest.as_bytes().as_slice().into(),
-        optional(case.input),
-        case.output.into(),
-        optional(case.ground_truth),
-        optional(case.context),
-        optional(case.output_schema),
-        optional(case.trace),
-        optional(case.usage),
-        optional(case.metadata),
-        optional(case.baseline),
-        optional(case.other),
-        optional(case.workspace),
-    ]
-}
-
 /// The row without `finished`, which is in another table.
 fn stored_case(row: &Row<'_>) -> rusqlite::Result<StoredCase> {
     Ok(StoredCase {
@@ -355,19 +279,16 @@ fn stored_case(row: &Row<'_>) -> rusqlite::Result<StoredCase> {
 }
 
 fn case_content(row: &Row<'_>) -> rusqlite::Result<CaseContent> {
+    let mut parts = Parts::NONE;
+    for (name, field) in case_columns::parts() {
+        parts.set(field, row.get(name)?);
+    }
     Ok(CaseContent {
         case_id: row.get("case_id")?,
         digest: row.get("digest")?,
         latency_ms: row.get("latency_ms")?,
         output: row.get("output")?,
-        input: row.get("input")?,
-        ground_truth: row.get("ground_truth")?,
-        context: row.get("context")?,
-        output_schema: row.get("output_schema")?,
-        trace: row.get("trace")?,
-        usage: row.get("usage")?,
-        metadata: row.get("metadata")?,
-        baseline: row.get("baseline")?,
+        parts,
         workspace: row.get("workspace")?,
     })
 }
@@ -375,7 +296,7 @@ fn case_content(row: &Row<'_>) -> rusqlite::Result<CaseContent> {
 #[cfg(test)]
 mod tests {
     use super::{super::sample::*, *};
-    use crate::store::RunWriter;
+    use crate::{contract::Field, store::RunWriter};
 
     #[test]
     fn a_case_is_stored_once_with_every_field_as_it_was_given() {
@@ -386,15 +307,16 @@ mod tests {
             iteration: 3,
             attempt: 2,
             latency_ms: Some(1.5),
-            input: Some(r#"{"q" : 1}"#),
             output: "[ 1,2 ]",
-            ground_truth: Some("1"),
-            context: Some("2"),
-            output_schema: Some("3"),
-            trace: Some("4"),
-            usage: Some("5"),
-            metadata: Some("6"),
-            baseline: Some("7"),
+            parts: Parts::NONE
+                .with(Field::Input, r#"{"q" : 1}"#)
+                .with(Field::GroundTruth, "1")
+                .with(Field::Context, "2")
+                .with(Field::OutputSchema, "3")
+                .with(Field::Trace, "4")
+                .with(Field::Usage, "5")
+                .with(Field::Metadata, "6")
+                .with(Field::Baseline, "7"),
             workspace: Some("run/9"),
             other: Some(r#"{"x":8}"#),
             ..case(9, "'; DROP TABLE cases; --")

@@ -17,6 +17,7 @@
 //! | `session.rs`    | one process's work on a run                                          |
 //! | `component.rs`  | the components of runs, each once                                    |
 //! | `case.rs`       | what is stored of a case, and whether a case is the one stored       |
+//! | `case_columns.rs` | the columns of a case, in one table, and the SQL that is made of it |
 //! | `writer.rs`     | the hot path: cases and scores in batches, each score once           |
 //! | `reuse.rs`      | which earlier rows answer for a case, and their copies               |
 //! | `remove.rs`     | whole runs go, and give their space back                            |
@@ -33,6 +34,7 @@
 //! Invariant: nothing here holds more than one case or one page of rows in memory.
 
 mod case;
+mod case_columns;
 mod column;
 mod component;
 mod counts;

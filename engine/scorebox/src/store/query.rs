@@ -269,7 +269,7 @@ fn score_record(row: &SqlRow<'_>) -> rusqlite::Result<ScoreRecord> {
     let scorer_id: String = cells.take()?;
     let scorer_name = cells.take()?;
     let status = cells.take()?;
-    let error = error(cells.take()?, cells.take()?);
+    let error = row_error(cells.take()?, cells.take()?);
     let (score, label, reason) = (cells.take()?, cells.take()?, cells.take()?);
     let (meta, assertions, log) = (cells.json()?, cells.json()?, cells.json()?);
     let (scorer_digest, config_digest, input_digest) =
@@ -328,7 +328,7 @@ fn score_record(row: &SqlRow<'_>) -> rusqlite::Result<ScoreRecord> {
 }
 
 /// The error of a row: it has both columns or neither, but in a database that somebody changed.
-fn error(kind: Option<String>, message: Option<String>) -> Option<AnswerError> {
+fn row_error(kind: Option<String>, message: Option<String>) -> Option<AnswerError> {
     let some = kind.is_some() || message.is_some();
     some.then(|| AnswerError::new(kind.unwrap_or_default(), message.unwrap_or_default()))
 }

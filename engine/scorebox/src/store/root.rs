@@ -17,6 +17,7 @@ use rusqlite::{
 
 use super::{
     CaseKey, RunKey, ScorerKey, SessionKey, SessionSpec, Store, StoreError,
+    case_columns::{self, CASE_DIGEST, CASE_VALUES, OF_A_RUN},
     effort::Ascending,
     tree::{Tree, leaf},
 };
@@ -48,24 +49,6 @@ const SUMMARIES: &str = "
         computed_at_ms
     FROM summaries JOIN scorers ON scorers.scorer = summaries.scorer
     WHERE scorers.run = ?1 ORDER BY summaries.scorer";
-
-/// A case as [`case_digest`] takes it; its key comes first. One that says that it is of another run is read as
-/// one of that run, whatever its key, and so is none of this one. The `+` keeps SQLite from taking the index on runs,
-/// after which it would have to sort.
-const CASES: &str = "
-    SELECT case_key, ordinal, case_id, node_id, iteration, attempt, source_name, source_line, latency_ms,
-        digest, input, output, ground_truth, context, output_schema, trace, usage, metadata, baseline,
-        other_json, workspace
-    FROM cases WHERE case_key BETWEEN ?1 AND ?2 AND +run = ?3 ORDER BY case_key";
-
-/// How many values a case has there, without its key.
-pub(super) const CASE_VALUES: usize = 20;
-/// Which of them is the digest of the case's content.
-const CASE_DIGEST: usize = 8;
-/// Those that this digest covers, so that only whether they are there counts here.
-const CASE_CONTENT: std::ops::Range<usize> = 9..18;
-/// One among them that it covers only as the numbers that it has.
-const CASE_USAGE: usize = 15;
 
 /// The rows of a case as [`row_digest`] takes them; scorer and session come first.
 const ROWS: &str = "
@@ -126,9 +109,9 @@ pub(super) fn bound<'a>(value: &'a ToSqlOutput<'_>) -> ValueRef<'a> {
 pub(super) fn case_digest<'a>(values: impl IntoIterator<Item = ValueRef<'a>>) -> Digest {
     let mut written = Values::default();
     for (index, value) in values.into_iter().enumerate() {
-        match CASE_CONTENT.contains(&index) && index != CASE_USAGE {
-            true => written.0.push(u8::from(value != ValueRef::Null)),
-            false => written.add(value),
+        match case_columns::counts_by_value(index) {
+            true => written.add(value),
+            false => written.0.push(u8::from(value != ValueRef::Null)),
         }
     }
     written.digest()
@@ -221,7 +204,7 @@ impl Store {
         let mut sessions = Sessions::default();
         let (mut tree, mut cases, mut failure) = (Tree::default(), 0, None);
         self.bounded(|| {
-            let mut query = self.conn.prepare_cached(CASES)?;
+            let mut query = self.conn.prepare_cached(&OF_A_RUN)?;
             let mut rows = query.query(params![first, last, run])?;
             let mut keys = Ascending::after(None);
             while let Some(row) = rows.next()? {

@@ -7,7 +7,7 @@ use super::{
     SessionSpec, Store,
 };
 use crate::{
-    contract::{Direction, Scale, Severity},
+    contract::{Direction, Parts, Scale, Severity},
     digest::Digest,
 };
 
@@ -74,15 +74,8 @@ pub(super) fn case(ordinal: u64, case_id: &str) -> NewCase<'_> {
         source_line: ordinal.saturating_add(1),
         latency_ms: None,
         digest: Digest::of(case_id.as_bytes()),
-        input: None,
         output: r#""Paris""#,
-        ground_truth: None,
-        context: None,
-        output_schema: None,
-        trace: None,
-        usage: None,
-        metadata: None,
-        baseline: None,
+        parts: Parts::NONE,
         workspace: None,
         other: None,
     }

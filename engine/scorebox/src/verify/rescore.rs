@@ -199,23 +199,16 @@ async fn verdict_of_row(
 
 /// The case, as scorers see it, from what is stored of it.
 pub(super) fn rebuilt(content: &CaseContent) -> Result<Case, String> {
-    let latency = content.latency_ms.map(|latency| latency.to_string());
-    let parts = [
-        (Key::Output, Some(&content.output)),
-        (Key::Input, content.input.as_ref()),
-        (Key::GroundTruth, content.ground_truth.as_ref()),
-        (Key::Context, content.context.as_ref()),
-        (Key::LatencyMs, latency.as_ref()),
-        (Key::OutputSchema, content.output_schema.as_ref()),
-        (Key::Trace, content.trace.as_ref()),
-        (Key::Usage, content.usage.as_ref()),
-        (Key::Metadata, content.metadata.as_ref()),
-        (Key::Baseline, content.baseline.as_ref()),
-    ];
-    let workspace = content.workspace.as_deref().map(|name| serde_json::json!(name).to_string());
-    let parts = parts.into_iter().chain([(Key::Workspace, workspace.as_ref())]);
-    let given = parts.filter_map(|(key, json)| Some((key, json?)));
-    let builder = given.fold(Case::builder(), |builder, (key, json)| builder.json(key, json));
+    let mut builder = Case::builder().json(Key::Output, &content.output);
+    for (field, json) in content.parts.iter() {
+        builder = builder.json(field.into(), json);
+    }
+    if let Some(latency) = content.latency_ms {
+        builder = builder.json(Key::LatencyMs, latency.to_string());
+    }
+    if let Some(folder) = &content.workspace {
+        builder = builder.text(Key::Workspace, folder);
+    }
     builder.build().map_err(|error| error.to_string())
 }
 
