@@ -9,6 +9,8 @@ use std::{
 
 use rusqlite::{Connection, types::Value};
 
+use crate::sandbox_fixture::shared_cache;
+
 /// A folder of its own for one test, with what a user might have in it: `answers.jsonl` and
 /// `suite.toml` of the GSM8K example, and `misbehave.wasm`.
 pub struct Folder {
@@ -73,10 +75,7 @@ impl Folder {
             .current_dir(self.folder.path())
             .stdin(Stdio::null())
             .env("PATH", std::env::join_paths(search).unwrap())
-            .env(
-                "SCOREBOX_CACHE_DIR",
-                Path::new(env!("CARGO_TARGET_TMPDIR")).join("command-cache"),
-            );
+            .env("SCOREBOX_CACHE_DIR", shared_cache());
         for name in ["SCOREBOX_DB", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
             command.env_remove(name);
         }

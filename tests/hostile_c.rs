@@ -3,18 +3,18 @@
 
 use insta::assert_snapshot;
 
-use crate::hostile_other_languages::Arena;
+use crate::hostile_other_languages::Ring;
 
 /// Enough for any of them that ends.
 const LITTLE_FUEL: &str = "--fuel 200000000";
 
-fn arena() -> Arena {
-    Arena::new("c")
+fn ring() -> Ring {
+    Ring::new("c")
 }
 
 #[test]
-fn a_scorer_that_behaves() {
-    assert_snapshot!(arena().attack(&["behave"], ""), @r#"
+fn a_scorer_that_behaves_has_its_score() {
+    assert_snapshot!(ring().attack(&["behave"], ""), @r#"
     -- {"score":"behave"}
     scored 1.0: "was told to behave"
     [exit code 0]
@@ -23,7 +23,7 @@ fn a_scorer_that_behaves() {
 
 #[test]
 fn a_null_pointer_points_into_its_own_memory() {
-    assert_snapshot!(arena().attack(&["read-null", "write-null"], ""), @r#"
+    assert_snapshot!(ring().attack(&["read-null", "write-null"], ""), @r#"
     -- {"score":"read-null"}
     scored 1.0: "at address 0 is 0"
     [exit code 0]
@@ -36,7 +36,7 @@ fn a_null_pointer_points_into_its_own_memory() {
 #[test]
 fn outside_of_its_memory_there_is_nothing_to_read_or_write() {
     let words = ["read-outside", "write-outside", "read-just-outside", "measure-the-unterminated"];
-    assert_snapshot!(arena().attack(&words, ""), @r#"
+    assert_snapshot!(ring().attack(&words, ""), @r#"
     -- {"score":"read-outside"}
     error: trap: wasm trap: out of bounds memory access
         at [frames]
@@ -59,7 +59,7 @@ fn outside_of_its_memory_there_is_nothing_to_read_or_write() {
 #[test]
 fn arithmetic_without_a_result_is_a_trap() {
     let words = ["divide-by-zero", "divide-beyond-the-greatest", "convert-what-does-not-fit"];
-    assert_snapshot!(arena().attack(&words, ""), @r#"
+    assert_snapshot!(ring().attack(&words, ""), @r#"
     -- {"score":"divide-by-zero"}
     error: trap: wasm trap: integer divide by zero
         at [frames]
@@ -77,7 +77,7 @@ fn arithmetic_without_a_result_is_a_trap() {
 
 #[test]
 fn arithmetic_that_c_leaves_open_has_a_result_that_repeats() {
-    assert_snapshot!(arena().attack(&["overflow-a-number", "shift-too-far"], ""), @r#"
+    assert_snapshot!(ring().attack(&["overflow-a-number", "shift-too-far"], ""), @r#"
     -- {"score":"overflow-a-number"}
     scored 1.0: "greatest + 1 = -2147483648"
     [exit code 0]
@@ -89,7 +89,7 @@ fn arithmetic_that_c_leaves_open_has_a_result_that_repeats() {
 
 #[test]
 fn giving_up_is_a_trap() {
-    assert_snapshot!(arena().attack(&["unreachable", "abort"], ""), @r#"
+    assert_snapshot!(ring().attack(&["unreachable", "abort"], ""), @r#"
     -- {"score":"unreachable"}
     error: trap: wasm trap: wasm `unreachable` instruction executed
         at [frames]
@@ -104,7 +104,7 @@ fn giving_up_is_a_trap() {
 #[test]
 fn a_function_is_called_as_what_it_is_or_not_at_all() {
     let words = ["call-a-wrong-type", "call-a-null-pointer", "call-a-number"];
-    assert_snapshot!(arena().attack(&words, ""), @r#"
+    assert_snapshot!(ring().attack(&words, ""), @r#"
     -- {"score":"call-a-wrong-type"}
     error: trap: wasm trap: indirect call type mismatch
         at [frames]
@@ -122,7 +122,7 @@ fn a_function_is_called_as_what_it_is_or_not_at_all() {
 
 #[test]
 fn an_overwritten_function_pointer_leads_to_its_own_functions_only() {
-    assert_snapshot!(arena().attack(&["overwrite-a-function-pointer"], ""), @r#"
+    assert_snapshot!(ring().attack(&["overwrite-a-function-pointer"], ""), @r#"
     -- {"score":"overwrite-a-function-pointer"}
     scored 1.0: "called another function of its own"
     [exit code 0]
@@ -132,7 +132,7 @@ fn an_overwritten_function_pointer_leads_to_its_own_functions_only() {
 #[test]
 fn a_buffer_that_overflows_overwrites_what_is_its_own() {
     let words = ["overflow-a-buffer", "overflow-and-go-on", "overflow-all-memory"];
-    assert_snapshot!(arena().attack(&words, ""), @r#"
+    assert_snapshot!(ring().attack(&words, ""), @r#"
     -- {"score":"overflow-a-buffer"}
     scored 1.0: "AAAAAAAAd"
     [exit code 0]
@@ -149,7 +149,7 @@ fn a_buffer_that_overflows_overwrites_what_is_its_own() {
 #[test]
 fn a_broken_heap_is_its_own() {
     let words = ["free-twice", "free-what-was-not-given", "use-after-free"];
-    assert_snapshot!(arena().attack(&words, LITTLE_FUEL), @r#"
+    assert_snapshot!(ring().attack(&words, LITTLE_FUEL), @r#"
     -- {"score":"free-twice"}
     scored 1.0: "two blocks are one"
     [exit code 0]
@@ -164,7 +164,7 @@ fn a_broken_heap_is_its_own() {
 
 #[test]
 fn a_smashed_stack_has_no_return_address_in_it() {
-    assert_snapshot!(arena().attack(&["smash-the-stack"], ""), @r#"
+    assert_snapshot!(ring().attack(&["smash-the-stack"], ""), @r#"
     -- {"score":"smash-the-stack"}
     scored 1.0: "came back all the same: 1"
     [exit code 0]
@@ -172,8 +172,8 @@ fn a_smashed_stack_has_no_return_address_in_it() {
 }
 
 #[test]
-fn a_stack_that_runs_into_data_or_out_of_memory() {
-    assert_snapshot!(arena().attack(&["recurse-into-data", "recurse"], LITTLE_FUEL), @r#"
+fn a_stack_runs_into_its_own_data_or_out_of_its_own_memory() {
+    assert_snapshot!(ring().attack(&["recurse-into-data", "recurse"], LITTLE_FUEL), @r#"
     -- {"score":"recurse-into-data"}
     scored 1.0: "its stack ran into its data"
     [exit code 0]
@@ -186,7 +186,7 @@ fn a_stack_that_runs_into_data_or_out_of_memory() {
 
 #[test]
 fn a_loop_without_end_is_ended_by_fuel() {
-    assert_snapshot!(arena().attack(&["spin", "jump-without-end"], LITTLE_FUEL), @r#"
+    assert_snapshot!(ring().attack(&["spin", "jump-without-end"], LITTLE_FUEL), @r#"
     -- {"score":"spin"}
     error: out-of-fuel: the scorer used up its 200000000 fuel
     hint: if it needs more, raise it: `limits = { fuel = … }` in the suite, or --fuel
@@ -201,7 +201,7 @@ fn a_loop_without_end_is_ended_by_fuel() {
 #[test]
 fn a_loop_without_end_is_ended_by_the_clock() {
     let options = "--fuel 1000000000000000 --timeout 200ms";
-    assert_snapshot!(arena().attack(&["spin"], options), @r#"
+    assert_snapshot!(ring().attack(&["spin"], options), @r#"
     -- {"score":"spin"}
     error: timed-out: no answer within [time]; the scorer was stopped
     hint: if it needs longer, raise it: `limits = { timeout = "…s" }` in the suite, or --timeout
@@ -213,7 +213,7 @@ fn a_loop_without_end_is_ended_by_the_clock() {
 fn memory_that_is_refused_is_no_memory_of_somebody_else() {
     let words =
         ["grow-in-steps", "grow-at-once", "allocate-and-do-not-look", "allocate-until-refused"];
-    assert_snapshot!(arena().attack(&words, LITTLE_FUEL), @r#"
+    assert_snapshot!(ring().attack(&words, LITTLE_FUEL), @r#"
     -- {"score":"grow-in-steps"}
     scored 1.0: "was refused below its limit"
     [exit code 0]
@@ -232,7 +232,7 @@ fn memory_that_is_refused_is_no_memory_of_somebody_else() {
 #[test]
 fn memory_that_was_not_written_is_empty() {
     let words = ["look-for-leftovers"];
-    assert_snapshot!(arena().attack(&words, LITTLE_FUEL), @r#"
+    assert_snapshot!(ring().attack(&words, LITTLE_FUEL), @r#"
     -- {"score":"look-for-leftovers"}
     scored 1.0: "bytes that somebody left: 0"
     [exit code 0]
@@ -241,13 +241,13 @@ fn memory_that_was_not_written_is_empty() {
 
 #[test]
 fn what_is_kept_is_gone_with_the_score() {
-    assert_snapshot!(arena().attack(&["keep-state"], ""), @r#"
+    assert_snapshot!(ring().attack(&["keep-state"], ""), @r#"
     -- {"score":"keep-state"}
     scored 1.0: "calls seen: 1001"
     [exit code 0]
     "#);
     let orders = serde_json::json!({"configure": "keep-state", "score": "keep-state"});
-    assert_snapshot!(arena().attack_configured(&[orders], ""), @r#"
+    assert_snapshot!(ring().attack_configured(&[orders], ""), @r#"
     -- {"configure":"keep-state","score":"keep-state"}
     scored 1.0: "calls seen: 2002"
     [exit code 0]
@@ -258,7 +258,7 @@ fn what_is_kept_is_gone_with_the_score() {
 fn a_text_that_is_none_is_an_error() {
     let words =
         ["answer-uninitialised", "answer-truncated", "answer-overlong", "answer-surrogates"];
-    assert_snapshot!(arena().attack(&words, ""), @r#"
+    assert_snapshot!(ring().attack(&words, ""), @r#"
     -- {"score":"answer-uninitialised"}
     error: trap: what the scorer handed over breaks the contract: invalid utf-8 sequence of 1 bytes from index 0
     hint: a bug in the scorer or in what generated its bindings; build it again against the folder wit/, or with the scorebox-sdk crate
@@ -287,7 +287,7 @@ fn a_text_lies_in_the_scorers_memory_or_there_is_none() {
         "answer-longest",
         "answer-longest-from-zero",
     ];
-    assert_snapshot!(arena().attack(&words, ""), @r#"
+    assert_snapshot!(ring().attack(&words, ""), @r#"
     -- {"score":"answer-outside"}
     error: trap: what the scorer handed over breaks the contract: string pointer/length out of bounds of memory
     hint: a bug in the scorer or in what generated its bindings; build it again against the folder wit/, or with the scorebox-sdk crate
@@ -314,7 +314,7 @@ fn a_text_lies_in_the_scorers_memory_or_there_is_none() {
 #[test]
 fn a_list_lies_in_the_scorers_memory_or_there_is_none() {
     let words = ["list-longest", "list-around-the-end", "list-misaligned", "list-outside"];
-    assert_snapshot!(arena().attack(&words, ""), @r#"
+    assert_snapshot!(ring().attack(&words, ""), @r#"
     -- {"score":"list-longest"}
     error: trap: what the scorer handed over breaks the contract: list pointer/length out of bounds of memory
     hint: a bug in the scorer or in what generated its bindings; build it again against the folder wit/, or with the scorebox-sdk crate
@@ -336,7 +336,7 @@ fn a_list_lies_in_the_scorers_memory_or_there_is_none() {
 
 #[test]
 fn a_text_that_is_shared_counts_each_time() {
-    assert_snapshot!(arena().attack(&["list-shared"], ""), @r#"
+    assert_snapshot!(ring().attack(&["list-shared"], ""), @r#"
     -- {"score":"list-shared"}
     error: output-too-large: the scorer handed over more than 5603328 bytes, the most of one result with its log
     hint: have the scorer shorten it, or raise the limit of what is long: `limits = { meta = "…MiB" }` in the suite, or --limit meta=…MiB; likewise `reason`, `assertions`, `log`
@@ -347,7 +347,7 @@ fn a_text_that_is_shared_counts_each_time() {
 #[test]
 fn an_answer_has_the_cases_of_the_contract() {
     let words = ["severity-unknown", "option-unknown", "result-unknown"];
-    assert_snapshot!(arena().attack(&words, ""), @r#"
+    assert_snapshot!(ring().attack(&words, ""), @r#"
     -- {"score":"severity-unknown"}
     error: trap: what the scorer handed over breaks the contract: unexpected discriminant: 9
     hint: a bug in the scorer or in what generated its bindings; build it again against the folder wit/, or with the scorebox-sdk crate
@@ -366,7 +366,7 @@ fn an_answer_has_the_cases_of_the_contract() {
 #[test]
 fn an_answer_lies_in_the_scorers_memory() {
     let words = ["result-outside", "result-misaligned", "result-null"];
-    assert_snapshot!(arena().attack(&words, ""), @r#"
+    assert_snapshot!(ring().attack(&words, ""), @r#"
     -- {"score":"result-outside"}
     error: trap: pointer out of bounds of memory
     [exit code 1]
@@ -381,9 +381,9 @@ fn an_answer_lies_in_the_scorers_memory() {
 }
 
 #[test]
-fn a_log_message_that_is_none() {
+fn a_log_message_that_is_none_breaks_the_contract() {
     let words = ["log-outside", "log-longest", "log-at-no-level", "log-no-text"];
-    assert_snapshot!(arena().attack(&words, ""), @r#"
+    assert_snapshot!(ring().attack(&words, ""), @r#"
     -- {"score":"log-outside"}
     error: trap: what the scorer handed over breaks the contract: string pointer/length out of bounds of memory
         at [frames]
@@ -408,14 +408,14 @@ fn a_log_message_that_is_none() {
 }
 
 #[test]
-fn memory_for_the_case_that_is_no_place_for_it() {
+fn memory_for_the_case_is_checked_before_it_is_written() {
     let words = [
         "allocate-outside",
         "allocate-across-the-end",
         "allocate-null",
         "allocate-over-the-answer",
     ];
-    assert_snapshot!(arena().attack(&words, ""), @r#"
+    assert_snapshot!(ring().attack(&words, ""), @r#"
     -- {"score":"allocate-outside"}
     error: trap: what the scorer handed over breaks the contract: realloc return: beyond end of memory
     hint: a bug in the scorer or in what generated its bindings; build it again against the folder wit/, or with the scorebox-sdk crate
@@ -435,8 +435,8 @@ fn memory_for_the_case_that_is_no_place_for_it() {
 }
 
 #[test]
-fn memory_for_the_case_that_begins_anywhere() {
-    assert_snapshot!(arena().attack_every_case(&["allocate-misaligned"], ""), @r#"
+fn memory_for_the_case_has_to_be_aligned() {
+    assert_snapshot!(ring().attack_every_case(&["allocate-misaligned"], ""), @r#"
     -- {"score":"allocate-misaligned"}
     error: trap: realloc return: result not aligned
     [exit code 1]
@@ -444,10 +444,10 @@ fn memory_for_the_case_that_begins_anywhere() {
 }
 
 #[test]
-fn memory_for_the_case_that_never_comes() {
+fn memory_for_the_case_that_never_comes_is_the_scorers_own_crash() {
     let words =
         ["allocate-and-crash", "allocate-and-spin", "allocate-and-log", "allocate-and-grow"];
-    assert_snapshot!(arena().attack(&words, LITTLE_FUEL), @r#"
+    assert_snapshot!(ring().attack(&words, LITTLE_FUEL), @r#"
     -- {"score":"allocate-and-crash"}
     error: trap: wasm trap: wasm `unreachable` instruction executed
         at [frames]
@@ -468,14 +468,14 @@ fn memory_for_the_case_that_never_comes() {
 }
 
 #[test]
-fn cleaning_up_that_does_something_else() {
+fn cleaning_up_may_no_more_than_score() {
     let words = [
         "clean-up-and-crash",
         "clean-up-and-spin",
         "clean-up-and-log",
         "clean-up-what-is-no-memory",
     ];
-    assert_snapshot!(arena().attack(&words, LITTLE_FUEL), @r#"
+    assert_snapshot!(ring().attack(&words, LITTLE_FUEL), @r#"
     -- {"score":"clean-up-and-crash"}
     error: trap: wasm trap: wasm `unreachable` instruction executed
         at [frames]
@@ -499,7 +499,7 @@ fn cleaning_up_that_does_something_else() {
 #[test]
 fn configure_may_no_more_than_score() {
     let words = ["write-outside", "abort", "recurse", "grow-in-steps", "log-outside"];
-    assert_snapshot!(arena().attack_configure(&words, ""), @r#"
+    assert_snapshot!(ring().attack_configure(&words, ""), @r#"
     -- {"configure":"write-outside"}
     error: scorer `./attacker.wasm`: trap: in `configure`: wasm trap: out of bounds memory access
         at [frames]
@@ -527,7 +527,7 @@ fn configure_may_no_more_than_score() {
 fn a_loop_without_end_is_ended_by_the_clock_in_configure() {
     // Which has at least the default limits.
     let options = "--fuel 1000000000000000";
-    assert_snapshot!(arena().attack_configure(&["spin"], options), @r#"
+    assert_snapshot!(ring().attack_configure(&["spin"], options), @r#"
     -- {"configure":"spin"}
     error: scorer `./attacker.wasm`: timed-out: in `configure`: no answer within [time]; the scorer was stopped
     hint: if it needs longer, raise it: `limits = { timeout = "…s" }` in the suite, or --timeout
@@ -547,7 +547,7 @@ fn describe_may_no_more_than_score() {
         "describe-no-scale",
         "describe-all-flags",
     ];
-    assert_snapshot!(arena().attack_describe(&words, ""), @r#"
+    assert_snapshot!(ring().attack_describe(&words, ""), @r#"
     -- describe: write-outside
     error: scorer `./attacker.wasm`: trap: in `describe`: wasm trap: out of bounds memory access
         at [frames]

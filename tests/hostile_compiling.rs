@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use insta::assert_snapshot;
 use scorebox::{
-    contract::ScorerInput,
+    contract::Field,
     sandbox::{CompileLimits, Limits},
 };
 use serde_json::json;
@@ -56,7 +56,7 @@ fn branches_over_many_locals() -> Module {
 }
 
 #[test]
-fn a_function_of_a_million_instructions() {
+fn a_function_of_a_million_instructions_takes_the_compiler_too_long() {
     assert_snapshot!(compile(&a_million_instructions(), BRIEFLY), @"
     error: scorer `./file.wasm`: invalid-component: compiling the scorer took more than 500 ms of processor time
     hint: raise the limit: --compile-timeout
@@ -65,7 +65,7 @@ fn a_function_of_a_million_instructions() {
 }
 
 #[test]
-fn branches_over_very_many_locals() {
+fn branches_over_very_many_locals_take_the_compiler_too_long() {
     assert_snapshot!(compile(&branches_over_many_locals(), BRIEFLY), @"
     error: scorer `./file.wasm`: invalid-component: compiling the scorer took more than 500 ms of processor time
     hint: raise the limit: --compile-timeout
@@ -74,7 +74,7 @@ fn branches_over_very_many_locals() {
 }
 
 #[test]
-fn loops_in_loops() {
+fn loops_in_loops_take_the_compiler_too_long() {
     let loops = module_of(0, |body| {
         for _ in 0..300_000 {
             body.loop_(BlockType::Empty);
@@ -92,7 +92,7 @@ fn loops_in_loops() {
 }
 
 #[test]
-fn calls_whose_results_all_wait() {
+fn calls_whose_results_all_wait_take_the_compiler_too_long() {
     let calls = module_of(0, |body| {
         for _ in 0..300_000 {
             body.local_get(0).call(0);
@@ -110,7 +110,7 @@ fn calls_whose_results_all_wait() {
 }
 
 #[test]
-fn a_million_functions() {
+fn a_million_functions_take_the_compiler_too_long() {
     assert_snapshot!(compile(&module_of_functions(999_000), BRIEFLY), @"
     error: scorer `./file.wasm`: invalid-component: compiling the scorer took more than 500 ms of processor time
     hint: raise the limit: --compile-timeout
@@ -119,7 +119,7 @@ fn a_million_functions() {
 }
 
 #[test]
-fn a_branch_to_a_million_places() {
+fn a_branch_to_a_million_places_is_refused_by_the_compiler() {
     let branch = module_of(0, |body| {
         body.block(BlockType::Empty).local_get(0).br_table(vec![0; 1_000_000], 0).end();
         body.local_get(0).end();
@@ -199,7 +199,7 @@ async fn nobody_who_scores_waits_for_a_compiler() {
     let (settings, limits) = (json!({}), Limits::default());
     let mut loading = std::pin::pin!(try_load(&sandbox, &bomb, &settings, &limits));
     // All of this is on one thread: were the compiler on it, it would be done before the first score.
-    let case = ScorerInput { ground_truth: Some("1"), ..output("1") };
+    let case = output("1").with(Field::GroundTruth, "1");
     for _ in 0..100 {
         tokio::select! {
             biased;

@@ -24,7 +24,7 @@ fn a_panic_is_a_crash_of_the_scorer_alone() {
 }
 
 #[test]
-fn a_trap_on_purpose() {
+fn a_trap_on_purpose_is_a_crash_wherever_it_happens() {
     let arena = Arena::new();
     assert_snapshot!(arena.attack_everywhere("trap", 0, ""), @"
     -- describe
@@ -43,7 +43,7 @@ fn a_trap_on_purpose() {
 }
 
 #[test]
-fn a_division_by_zero() {
+fn a_division_by_zero_is_a_crash() {
     let arena = Arena::new();
     assert_snapshot!(arena.attack_everywhere("divide-by-zero", 0, ""), @"
     -- describe
@@ -62,7 +62,7 @@ fn a_division_by_zero() {
 }
 
 #[test]
-fn reading_what_is_not_its_own() {
+fn reading_what_is_not_its_own_is_a_crash() {
     let arena = Arena::new();
     assert_snapshot!(arena.attack_everywhere("read-out-of-bounds", 0, ""), @"
     -- describe
@@ -81,7 +81,7 @@ fn reading_what_is_not_its_own() {
 }
 
 #[test]
-fn writing_to_what_is_not_its_own() {
+fn writing_to_what_is_not_its_own_is_a_crash() {
     let arena = Arena::new();
     assert_snapshot!(arena.attack_everywhere("write-out-of-bounds", 0, ""), @"
     -- describe
@@ -100,7 +100,7 @@ fn writing_to_what_is_not_its_own() {
 }
 
 #[test]
-fn calling_what_is_no_function() {
+fn calling_what_is_no_function_is_a_crash() {
     let arena = Arena::new();
     assert_snapshot!(arena.attack_score("call-nothing", 0, ""), @"
     error: trap: wasm trap: uninitialized element

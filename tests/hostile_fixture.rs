@@ -298,8 +298,9 @@ pub fn children(process: u32) -> Vec<u32> {
         .collect()
 }
 
-/// Whether a terminal would act on a character instead of showing it; line breaks and tabs are wanted.
-fn acts(character: char) -> bool {
+/// Whether a terminal would act on a character instead of showing it; line breaks and tabs are wanted. Written a second
+/// time here, so that what scorebox's own list forgets is found.
+pub fn acts(character: char) -> bool {
     (character.is_control() && !matches!(character, '\n' | '\t'))
         || matches!(
             character,

@@ -4,18 +4,18 @@
 use insta::assert_snapshot;
 use serde_json::json;
 
-use crate::hostile_other_languages::Arena;
+use crate::hostile_other_languages::Ring;
 
 /// Enough for any of them that ends; the interpreter takes 100 for one step.
 const LITTLE_FUEL: &str = "--fuel 300000000";
 
-fn arena() -> Arena {
-    Arena::new("javascript")
+fn ring() -> Ring {
+    Ring::new("javascript")
 }
 
 #[test]
-fn a_scorer_that_behaves() {
-    assert_snapshot!(arena().attack_by_case(&["behave"], ""), @r#"
+fn a_scorer_that_behaves_has_its_score() {
+    assert_snapshot!(ring().attack_by_case(&["behave"], ""), @r#"
     -- behave
     scored 1.0: "was told to behave"
     [exit code 0]
@@ -37,7 +37,7 @@ fn an_exception_that_nobody_catches_is_a_crash() {
         "throw-a-long-text",
         "use-what-is-not-there",
     ];
-    assert_snapshot!(arena().attack_by_case(&words, ""), @r#"
+    assert_snapshot!(ring().attack_by_case(&words, ""), @r#"
     -- throw
     error: trap: wasm trap: wasm `unreachable` instruction executed
         at [frames]
@@ -84,7 +84,7 @@ fn an_exception_that_nobody_catches_is_a_crash() {
 #[test]
 fn an_exception_that_the_scorer_makes_an_error_of_is_read_by_the_user() {
     let words = ["throw-and-catch", "throw-an-error-of-the-contract", "throw-forged-lines"];
-    assert_snapshot!(arena().attack_by_case(&words, ""), @r#"
+    assert_snapshot!(ring().attack_by_case(&words, ""), @r#"
     -- throw-and-catch
     error: failed: TypeError: was told to throw
           at throw (/attacker.js:54:15)
@@ -112,7 +112,7 @@ fn regular_expressions() -> [String; 2] {
 fn a_regular_expression_that_chokes_on_a_text_is_ended_by_fuel() {
     let words = regular_expressions();
     let words = words.each_ref().map(String::as_str);
-    assert_snapshot!(arena().attack_by_case(&words, LITTLE_FUEL), @r#"
+    assert_snapshot!(ring().attack_by_case(&words, LITTLE_FUEL), @r#"
     -- match-a-regular-expression aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!
     error: out-of-fuel: the scorer used up its 300000000 fuel
     hint: if it needs more, raise it: `limits = { fuel = … }` in the suite, or --fuel
@@ -128,7 +128,7 @@ fn a_regular_expression_that_chokes_on_a_text_is_ended_by_the_clock() {
     let words = regular_expressions();
     let words = words.each_ref().map(String::as_str);
     let options = "--fuel 1000000000000000 --timeout 1s";
-    assert_snapshot!(arena().attack_by_case(&words, options), @r#"
+    assert_snapshot!(ring().attack_by_case(&words, options), @r#"
     -- match-a-regular-expression aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!
     error: timed-out: no answer within [time]; the scorer was stopped
     hint: if it needs longer, raise it: `limits = { timeout = "…s" }` in the suite, or --timeout
@@ -140,9 +140,9 @@ fn a_regular_expression_that_chokes_on_a_text_is_ended_by_the_clock() {
 }
 
 #[test]
-fn computing_without_end() {
+fn computing_without_end_is_ended_by_the_clock() {
     let words = ["spin", "eval-and-spin", "a-getter-that-spins", "grow-an-array"];
-    assert_snapshot!(arena().attack_by_case(&words, LITTLE_FUEL), @r#"
+    assert_snapshot!(ring().attack_by_case(&words, LITTLE_FUEL), @r#"
     -- spin
     error: out-of-fuel: the scorer used up its 300000000 fuel
     hint: if it needs more, raise it: `limits = { fuel = … }` in the suite, or --fuel
@@ -165,7 +165,7 @@ fn computing_without_end() {
 #[test]
 fn a_recursion_without_end_cannot_be_caught() {
     let words = ["recurse", "recurse-and-catch", "nest-json", "nest-a-regular-expression"];
-    assert_snapshot!(arena().attack_by_case(&words, LITTLE_FUEL), @r#"
+    assert_snapshot!(ring().attack_by_case(&words, LITTLE_FUEL), @r#"
     -- recurse
     error: trap: wasm trap: call stack exhausted
         at [frames]
@@ -186,9 +186,9 @@ fn a_recursion_without_end_cannot_be_caught() {
 }
 
 #[test]
-fn memory_without_end() {
+fn memory_without_end_is_refused() {
     let words = ["grow-a-text", "grow-at-once", "be-refused-memory-and-live"];
-    assert_snapshot!(arena().attack_by_case(&words, LITTLE_FUEL), @r#"
+    assert_snapshot!(ring().attack_by_case(&words, LITTLE_FUEL), @r#"
     -- grow-a-text
     error: out-of-memory: the scorer wanted 91691000 bytes of memory; the limit is 67108864
       wasm trap: wasm `unreachable` instruction executed
@@ -213,7 +213,7 @@ fn an_answer_that_comes_later_never_comes() {
         "promise-and-break-it",
         "settle-again-and-again",
     ];
-    assert_snapshot!(arena().attack_by_case(&words, LITTLE_FUEL), @r#"
+    assert_snapshot!(ring().attack_by_case(&words, LITTLE_FUEL), @r#"
     -- promise-and-never-keep-it
     error: trap: wasm trap: wasm `unreachable` instruction executed
         at [frames]
@@ -233,7 +233,7 @@ fn an_answer_that_comes_later_never_comes() {
 }
 
 #[test]
-fn a_score_of_another_type() {
+fn a_score_of_another_type_is_no_score() {
     let words = [
         "score-a-text",
         "score-a-text-that-is-no-number",
@@ -243,7 +243,7 @@ fn a_score_of_another_type() {
         "score-an-integer-of-any-size",
         "score-true",
     ];
-    assert_snapshot!(arena().attack_by_case(&words, ""), @r#"
+    assert_snapshot!(ring().attack_by_case(&words, ""), @r#"
     -- score-a-text
     error: trap: wasm trap: wasm `unreachable` instruction executed
         at [frames]
@@ -274,7 +274,7 @@ fn a_score_of_another_type() {
 }
 
 #[test]
-fn an_answer_of_another_type() {
+fn an_answer_of_another_type_is_a_crash_or_refused() {
     let words = [
         "answer-nothing",
         "answer-a-text",
@@ -286,7 +286,7 @@ fn an_answer_of_another_type() {
         "meta-a-cycle",
         "a-severity-that-there-is-not",
     ];
-    assert_snapshot!(arena().attack_by_case(&words, ""), @r#"
+    assert_snapshot!(ring().attack_by_case(&words, ""), @r#"
     -- answer-nothing
     error: trap: wasm trap: wasm `unreachable` instruction executed
         at [frames]
@@ -327,8 +327,8 @@ fn an_answer_of_another_type() {
 }
 
 #[test]
-fn a_text_that_is_no_unicode() {
-    assert_snapshot!(arena().attack_by_case(&["reason-half-a-character", "reason-with-zeros"], ""), @r#"
+fn a_text_that_is_no_unicode_is_a_crash() {
+    assert_snapshot!(ring().attack_by_case(&["reason-half-a-character", "reason-with-zeros"], ""), @r#"
     -- reason-half-a-character
     error: trap: wasm trap: wasm `unreachable` instruction executed
         at [frames]
@@ -340,13 +340,13 @@ fn a_text_that_is_no_unicode() {
 }
 
 #[test]
-fn a_list_that_lies_about_its_length() {
+fn a_list_that_lies_about_its_length_is_a_crash() {
     let words = [
         "assertions-without-end",
         "assertions-that-say-they-are-many",
         "assertions-of-a-lying-length",
     ];
-    assert_snapshot!(arena().attack_by_case(&words, LITTLE_FUEL), @r#"
+    assert_snapshot!(ring().attack_by_case(&words, LITTLE_FUEL), @r#"
     -- assertions-without-end
     error: trap: wasm trap: wasm `unreachable` instruction executed
         at [frames]
@@ -363,9 +363,9 @@ fn a_list_that_lies_about_its_length() {
 }
 
 #[test]
-fn an_answer_that_does_something_when_it_is_looked_at() {
+fn an_answer_that_does_something_when_it_is_looked_at_does_it_inside() {
     let words = ["a-getter-that-throws", "a-getter-that-changes-its-answer", "a-proxy"];
-    assert_snapshot!(arena().attack_by_case(&words, ""), @r#"
+    assert_snapshot!(ring().attack_by_case(&words, ""), @r#"
     -- a-getter-that-throws
     error: trap: wasm trap: wasm `unreachable` instruction executed
         at [frames]
@@ -382,7 +382,7 @@ fn an_answer_that_does_something_when_it_is_looked_at() {
 
 #[test]
 fn code_that_is_made_of_text_may_no_more_than_the_scorer() {
-    assert_snapshot!(arena().attack_by_case(&["eval", "make-a-function"], ""), @r#"
+    assert_snapshot!(ring().attack_by_case(&["eval", "make-a-function"], ""), @r#"
     -- eval
     scored 1.0: "42"
     [exit code 0]
@@ -395,7 +395,7 @@ fn code_that_is_made_of_text_may_no_more_than_the_scorer() {
 #[test]
 fn there_is_nothing_to_reach_out_to() {
     let words = ["list-what-is-there", "import-a-file", "import-what-was-not-granted", "print"];
-    assert_snapshot!(arena().attack_by_case(&words, ""), @r#"
+    assert_snapshot!(ring().attack_by_case(&words, ""), @r#"
     -- list-what-is-there
     scored 1.0: "process: undefined, require: undefined, fetch: undefined, WebAssembly: undefined, Atomics: undefined, std: undefined, os: undefined, scriptArgs: undefined, console: undefined, performance: object, setTimeout: undefined, crypto: undefined, Worker: undefined, navigator: undefined, Deno: undefined, Bun: undefined, gc: undefined, print: undefined, load: undefined, wit: object"
     [exit code 0]
@@ -414,7 +414,7 @@ fn there_is_nothing_to_reach_out_to() {
 
 #[test]
 fn there_is_no_clock() {
-    assert_snapshot!(arena().attack_by_case(&["look-at-the-clock", "look-at-the-date"], ""), @r#"
+    assert_snapshot!(ring().attack_by_case(&["look-at-the-clock", "look-at-the-date"], ""), @r#"
     -- look-at-the-clock
     error: trap: wasm trap: wasm `unreachable` instruction executed
         at [frames]
@@ -428,12 +428,12 @@ fn there_is_no_clock() {
 
 #[test]
 fn random_numbers_are_the_same_in_every_score() {
-    let arena = arena();
+    let ring = ring();
     // They are drawn from a seed that the build left in the component.
     let mut settings = insta::Settings::clone_current();
     settings.add_filter(r"0\.\d+", "[number]");
     let _filters = settings.bind_to_scope();
-    assert_snapshot!(arena.attack_by_case(&["draw-a-number"], ""), @r#"
+    assert_snapshot!(ring.attack_by_case(&["draw-a-number"], ""), @r#"
     -- draw-a-number
     scored 1.0: "[number] [number]"
     [exit code 0]
@@ -442,13 +442,13 @@ fn random_numbers_are_the_same_in_every_score() {
 
 #[test]
 fn what_is_kept_is_gone_with_the_score() {
-    assert_snapshot!(arena().attack_by_case(&["keep-state"], ""), @r#"
+    assert_snapshot!(ring().attack_by_case(&["keep-state"], ""), @r#"
     -- keep-state
     scored 1.0: "module 1, closure 1, global 1, prototype 1, Math 1, function 1, symbol 1, pattern 1"
     [exit code 0]
     "#);
     let configured = json!({"configure": "keep-state"});
-    assert_snapshot!(arena().attack_by_case_configured(&configured, &["keep-state"], ""), @r#"
+    assert_snapshot!(ring().attack_by_case_configured(&configured, &["keep-state"], ""), @r#"
     -- keep-state
     scored 1.0: "module 2, closure 2, global 2, prototype 2, Math 2, function 2, symbol 2, pattern 2"
     [exit code 0]
@@ -458,7 +458,7 @@ fn what_is_kept_is_gone_with_the_score() {
 #[test]
 fn poisoned_prototypes_are_gone_with_the_score() {
     let words = ["poison-the-prototypes", "poison-the-builtins"];
-    assert_snapshot!(arena().attack_by_case(&words, ""), @r#"
+    assert_snapshot!(ring().attack_by_case(&words, ""), @r#"
     -- poison-the-prototypes
     error: trap: wasm trap: wasm `unreachable` instruction executed
         at [frames]
@@ -473,7 +473,7 @@ fn poisoned_prototypes_are_gone_with_the_score() {
 #[test]
 fn configure_may_no_more_than_score() {
     let words = ["throw", "throw-and-catch", "recurse"];
-    assert_snapshot!(arena().attack_configure(&words, ""), @r#"
+    assert_snapshot!(ring().attack_configure(&words, ""), @r#"
     -- {"configure":"throw"}
     error: scorer `./attacker.wasm`: invalid-config: was told to throw
     [exit code 2]

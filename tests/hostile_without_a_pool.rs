@@ -69,7 +69,7 @@ fn what_a_component_may_have_is_bounded_alike() {
 
 #[test]
 #[ignore = "without a pool, a table grows as far as memory goes; with one, to 65 536 elements"]
-fn tables_grow_alike() {
+fn tables_grow_alike_with_and_without_a_pool() {
     let grown = "(loop $l (br_if $l (i32.ne
         (table.grow $t (ref.null func) (i32.const 100)) (i32.const -1))))
         (if (i32.gt_u (table.size $t) (i32.const 70000)) (then unreachable)) (i32.const 4096)";

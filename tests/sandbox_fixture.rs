@@ -7,16 +7,20 @@ use scorebox::{
     contract::{ScoreResult, ScorerInput},
     registry::Registry,
     sandbox::{
-        CacheOptions, CompileLimits, ErrorKind, Grants, Limits, LoadedScorer, Outcome, Sandbox,
-        SandboxOptions, ScoreError, ScorerConfig,
+        CacheOptions, CompileLimits, DEFAULT_CACHE_BYTES, ErrorKind, Grants, Limits, LoadedScorer,
+        Outcome, Sandbox, SandboxOptions, ScoreError, ScorerConfig,
     },
 };
 use serde_json::Value;
 
-/// A sandbox with so many slots. Tests share its cache, for compiling is most of what they do.
+/// The cache that all tests share, of the library and of commands, for compiling is most of what they do.
+pub fn shared_cache() -> PathBuf {
+    PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("compiled-scorers")
+}
+
+/// A sandbox with so many slots, and the shared cache.
 pub fn sandbox(slots: u32) -> Sandbox {
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("compiled-scorers");
-    let cache = Some(CacheOptions { folder, most_bytes: 256 << 20 });
+    let cache = Some(CacheOptions { folder: shared_cache(), most_bytes: DEFAULT_CACHE_BYTES });
     Sandbox::new(&SandboxOptions { slots, cache, ..patient() }).unwrap()
 }
 
@@ -69,7 +73,7 @@ pub async fn load(sandbox: &Sandbox, component: &[u8], settings: &Value) -> Load
 
 /// A case that is nothing but an output, as JSON.
 pub fn output(json: &str) -> ScorerInput<'_> {
-    ScorerInput { output: json, ..ScorerInput::default() }
+    ScorerInput::of(json)
 }
 
 pub fn result(outcome: Outcome) -> ScoreResult {

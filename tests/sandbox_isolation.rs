@@ -6,8 +6,10 @@ use std::{collections::BTreeMap, sync::Arc};
 use insta::assert_snapshot;
 use scorebox::{
     case::Case,
-    contract::ScorerInput,
-    sandbox::{LoadedScorer, Start},
+    contract::{Example, Field},
+    registry::Registry,
+    row::Answer,
+    sandbox::{Anatomy, LoadedScorer, Sandbox, Start},
 };
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
@@ -58,7 +60,7 @@ async fn a_scorer_sees_the_parts_that_it_reads_as_the_bytes_that_were_given() {
                 \"groundTruth\": \"secret\", \"metadata\" : [1 , 2]}";
     let case = Case::from_json(line).unwrap();
     let input = case.scorer_input(scorer.info().reads);
-    assert_eq!((input.ground_truth, input.context, input.trace), (None, None, None));
+    assert_eq!(input.json(Field::GroundTruth), None);
     let told = result(scorer.score(input).await).reason.unwrap();
     let seen = ["{ \"é\" :\t1.50e1 ,\"\\u0041\":[ ] }", "[1 , 2]"];
     assert_eq!(told, format!("{:?} {:?}", Some(seen[0]), Some(seen[1])));
@@ -77,65 +79,72 @@ async fn a_part_that_the_case_lacks_is_absent_and_not_null() {
     }
 }
 
-/// A case that each built-in scorer has something to do with.
-const CASE: ScorerInput<'static> = ScorerInput {
-    output: r#""The answer is 18""#,
-    input: Some(r#""How many?""#),
-    ground_truth: Some(r#""18""#),
-    context: None,
-    latency_ms: Some(1234.5),
-    output_schema: Some(r#"{"type": "string", "maxLength": 5}"#),
-    trace: None,
-    usage: None,
-    metadata: None,
-    baseline: None,
-    workspace: None,
-};
+/// A built-in scorer with the configuration and the case of its example, and the same case with another output.
+struct Builtin {
+    name: String,
+    scorer: LoadedScorer,
+    case: Case,
+    other: Case,
+}
 
-const BUILTINS: [&str; 6] =
-    ["contains", "exact-match", "latency", "levenshtein", "numeric-answer", "schema-adherence"];
-
-async fn all_builtins(slots: u32) -> Vec<(&'static str, Arc<LoadedScorer>)> {
-    let sandbox = sandbox(slots);
-    let mut scorers = Vec::new();
-    for name in BUILTINS {
-        let settings = match name {
-            "latency" => json!({"targetMs": 1000, "maxMs": 2000}),
-            _ => json!({}),
-        };
-        scorers.push((name, Arc::new(load(&sandbox, &builtin(name), &settings).await)));
+/// Every built-in scorer.
+async fn all_builtins(sandbox: &Sandbox) -> Vec<Arc<Builtin>> {
+    let registry = Registry::with_builtins();
+    let mut builtins = Vec::new();
+    for name in registry.list() {
+        let source = registry.get(name).unwrap();
+        let example = Anatomy::read(&source.bytes).unwrap().example.unwrap();
+        let example = Example::parse(&example).unwrap();
+        let scorer = load(sandbox, &source.bytes, &Value::from(example.config)).await;
+        let case = example.case.get().to_owned();
+        let mut other: Value = serde_json::from_str(&case).unwrap();
+        other["output"] = json!(["something", {"else": "entirely"}]);
+        builtins.push(Arc::new(Builtin {
+            name: name.to_owned(),
+            scorer,
+            case: Case::from_json(case).unwrap(),
+            other: Case::from_json(other.to_string()).unwrap(),
+        }));
     }
-    scorers
+    assert!(builtins.len() >= 57, "{}", builtins.len());
+    builtins
 }
 
-/// Score, reason, meta, fuel and memory.
-type Trail = (Option<f64>, Option<String>, Option<String>, Option<u64>, u64);
-
-async fn trail(scorer: &LoadedScorer) -> Trail {
-    let outcome = scorer.score(CASE).await;
-    let (fuel, memory) = (outcome.fuel, outcome.memory_bytes);
-    let result = result(outcome);
-    (result.score, result.reason, result.meta, fuel, memory)
+/// All that a score says and costs, but for the time.
+async fn trail(scorer: &LoadedScorer, case: &Case) -> Answer {
+    let outcome = scorer.score(case.scorer_input(scorer.info().reads)).await;
+    let mut answer = Answer::from(outcome);
+    answer.duration_ms = None;
+    answer
 }
 
+/// Nothing that a scorer keeps from one score reaches the next, whichever case comes between, in whichever order
+/// and beside whichever others they run.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_same_case_gives_the_same_score_reason_and_fuel_in_any_order_and_at_once() {
-    let (one, another) = (all_builtins(1).await, all_builtins(4).await);
-    let mut expected: BTreeMap<&str, Trail> = BTreeMap::new();
-    for (name, scorer) in &one {
-        expected.insert(name, trail(scorer).await);
+async fn each_built_in_scorer_says_the_same_at_the_same_cost_in_any_order_and_at_once() {
+    let (one, another) = (all_builtins(&sandbox(1)).await, all_builtins(&sandbox(4)).await);
+    let mut expected = BTreeMap::new();
+    for Builtin { name, scorer, case, other } in one.iter().map(AsRef::as_ref) {
+        let first = trail(scorer, case).await;
+        assert_eq!(first.error, None, "{name}");
+        let between = trail(scorer, other).await;
+        assert_eq!(trail(scorer, case).await, first, "{name}, after another case");
+        assert_eq!(trail(scorer, other).await, between, "{name}, after its example");
+        expected.insert(name.clone(), (first, between));
     }
-    for (name, scorer) in one.iter().rev().chain(another.iter().rev()) {
-        assert_eq!(trail(scorer).await, expected[name], "{name}");
+    for Builtin { name, scorer, case, .. } in another.iter().rev().map(AsRef::as_ref) {
+        assert_eq!(trail(scorer, case).await, expected[name].0, "{name}, with other slots");
     }
     let mut scores = JoinSet::new();
-    for _ in 0..8 {
-        for (name, scorer) in another.iter().cloned() {
-            scores.spawn(async move { (name, trail(&scorer).await) });
-        }
+    for builtin in another.iter().cycle().take(3 * another.len()).map(Arc::clone) {
+        scores.spawn(async move {
+            let Builtin { name, scorer, case, other } = builtin.as_ref();
+            let both = (trail(scorer, case).await, trail(scorer, other).await);
+            (name.clone(), both)
+        });
     }
-    for (name, trail) in scores.join_all().await {
-        assert_eq!(trail, expected[name], "{name}");
+    for (name, both) in scores.join_all().await {
+        assert_eq!(both, expected[&name], "{name}, beside others");
     }
 }
 
@@ -160,7 +169,7 @@ async fn configure_is_paid_for_once_and_not_by_the_scores() {
     // The same schema, brought by the case, has to be compiled by the score.
     let schema = schema_of_patterns(40).to_string();
     let each_time = load(&sandbox, &component, &json!({})).await;
-    let compiling = each_time.score(ScorerInput { output_schema: Some(&schema), ..case }).await;
+    let compiling = each_time.score(case.with(Field::OutputSchema, &schema)).await;
     let (started_frozen, compiled) = (frozen.fuel.unwrap(), compiling.fuel.unwrap());
     assert!(started_frozen * 20 < compiled, "{started_frozen} against {compiled}");
     assert_eq!(result(frozen), result(compiling));

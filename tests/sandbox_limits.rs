@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use scorebox::{
     advice::{Advice, Limit},
-    contract::ScorerInput,
+    contract::Field,
     sandbox::{ErrorKind, Limits, Outcome, Sandbox, ScoreError},
 };
 use serde_json::{Value, json};
@@ -216,9 +216,9 @@ async fn the_log_keeps_its_first_lines_and_counts_the_rest() {
 #[tokio::test]
 async fn one_scorer_goes_on_rightly_after_each_kind_of_error() {
     let long = format!("\"{}\"", "ab".repeat(20_000));
-    let hard = ScorerInput { output: &long, ground_truth: Some("\"x\""), ..output("") };
+    let hard = output(&long).with(Field::GroundTruth, "\"x\"");
     let other = format!("\"{}\"", "ba".repeat(20_000));
-    let hard = ScorerInput { ground_truth: Some(&other), ..hard };
+    let hard = hard.with(Field::GroundTruth, &other);
     let usual = Limits::default();
     let tight = [
         (ErrorKind::OutOfFuel, Limits { fuel: 5_000_000, ..usual.clone() }),
@@ -233,7 +233,7 @@ async fn one_scorer_goes_on_rightly_after_each_kind_of_error() {
             let bad = if expected == ErrorKind::InvalidInput { output("1") } else { hard };
             let failed = scorer.score(bad).await;
             assert_eq!(kind(&failed), Some(expected), "{failed:?}");
-            let easy = ScorerInput { ground_truth: Some("\"abed\""), ..output("\"abcd\"") };
+            let easy = output("\"abcd\"").with(Field::GroundTruth, "\"abed\"");
             assert_eq!(result(scorer.score(easy).await).score, Some(0.75));
         }
     }

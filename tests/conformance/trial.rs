@@ -1,16 +1,19 @@
 //! What is asked of scorebox for a row, and what it answers: the built-in component in a real sandbox.
 //! It does not know what is right.
 
-use std::{collections::BTreeMap, fmt, path::Path, time::Duration};
+use std::{collections::BTreeMap, fmt, time::Duration};
 
 use scorebox::{
     case::Case,
-    sandbox::{CacheOptions, CompileLimits, Limits, Sandbox, SandboxOptions, ScoreError},
+    sandbox::{
+        CacheOptions, CompileLimits, DEFAULT_CACHE_BYTES, Limits, Sandbox, SandboxOptions,
+        ScoreError,
+    },
 };
 use serde_json::Value;
 
 use super::vector::Vector;
-use crate::sandbox_fixture::{builtin, try_load};
+use crate::sandbox_fixture::{builtin, shared_cache, try_load};
 
 /// A case for a scorer with a configuration.
 pub struct Trial {
@@ -89,8 +92,7 @@ pub fn number(number: f64) -> String {
 const PATIENCE: Duration = Duration::from_secs(600);
 
 fn sandbox() -> Sandbox {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("compiled-scorers");
-    let cache = Some(CacheOptions { folder, most_bytes: 512 << 20 });
+    let cache = Some(CacheOptions { folder: shared_cache(), most_bytes: DEFAULT_CACHE_BYTES });
     let compile_limits = CompileLimits { timeout: PATIENCE, ..CompileLimits::default() };
     Sandbox::new(&SandboxOptions { slots: 1, cache, compile_limits, ..SandboxOptions::default() })
         .unwrap()

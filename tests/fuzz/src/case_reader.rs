@@ -215,7 +215,10 @@ impl Settings {
             assert!(line.start <= value.start && value.end <= line.end, "not a slice of the line");
         }
         let input = case.scorer_input(Fields::ALL);
-        assert_eq!((input.output, input.trace), (case.output(), case.field(Field::Trace)));
+        assert_eq!(
+            (input.output, input.json(Field::Trace)),
+            (case.output(), case.field(Field::Trace))
+        );
         if let Some(others) = case.other_json() {
             check_json(others);
             assert!(others.starts_with('{') && others.ends_with('}') && others.len() > 2);

@@ -1,15 +1,17 @@
 //! Components from bytes: the outside of one, and the whole way to a score. An input may be WebAssembly
 //! text too, so that the committed ones can be read.
 
-use std::{sync::OnceLock, time::Duration};
+use std::{fs, sync::OnceLock, time::Duration};
 
 use scorebox::{
-    contract::{Fields, ScorerInput},
+    contract::{Field, Fields, ScorerInput},
     sandbox::{
-        Anatomy, ErrorKind, Grant, Grants, Limits, LoadedScorer, Outcome, Sandbox, SandboxOptions,
-        ScoreError, ScorerConfig,
+        Anatomy, Capabilities, ErrorKind, Grant, Limits, LoadedScorer, Outcome, Sandbox,
+        SandboxOptions, ScoreError, ScorerConfig,
     },
+    workspace::{TaskFolder, WorkspaceFolder},
 };
+use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
 use crate::guest::assembled;
@@ -45,28 +47,43 @@ pub fn component_load(data: &[u8]) {
 pub(crate) fn loaded(data: &[u8]) -> Option<Result<LoadedScorer, ScoreError>> {
     let bytes = assembled(data)?;
     let stage = stage();
-    let grants = Grants::NONE.with(Grant::Wasi);
+    let grants = Grant::ALL.into_iter().collect();
     let (config, limits) = (ScorerConfig::default(), limits());
     Some(stage.runtime.block_on(stage.sandbox.load(&bytes, &config, &limits, grants)))
 }
 
-/// A score of a case that is always the same.
+/// A score of a case that is always the same, with files for whoever imports them.
 pub(crate) fn scored(scorer: &LoadedScorer) -> Outcome {
-    let input = ScorerInput { output: "\"Paris\"", input: Some("{}"), ..ScorerInput::default() };
-    stage().runtime.block_on(scorer.score(input))
+    let stage = stage();
+    let input = ScorerInput::of("\"Paris\"").with(Field::Input, "{}");
+    let input = ScorerInput { workspace: Some(&stage.task), ..input };
+    stage.runtime.block_on(scorer.score(input))
 }
 
 /// What runs the scorers.
 struct Stage {
     runtime: Runtime,
     sandbox: Sandbox,
+    task: TaskFolder,
+    /// Where the folder of the task is; gone with the process.
+    _folder: TempDir,
 }
 
 fn stage() -> &'static Stage {
     static STAGE: OnceLock<Stage> = OnceLock::new();
-    STAGE.get_or_init(|| Stage {
-        runtime: tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap(),
-        sandbox: Sandbox::new(&SandboxOptions { slots: 8, ..SandboxOptions::default() }).unwrap(),
+    STAGE.get_or_init(|| {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("answer.txt"), "Paris").unwrap();
+        fs::write(folder.path().join("é.bin"), [0, 255, 13, 10]).unwrap();
+        let workspace = WorkspaceFolder::open(folder.path()).unwrap();
+        let capabilities = Capabilities::none().with_workspace(workspace);
+        let options = SandboxOptions { slots: 8, capabilities, ..SandboxOptions::default() };
+        Stage {
+            runtime: tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap(),
+            sandbox: Sandbox::new(&options).unwrap(),
+            task: TaskFolder::new("."),
+            _folder: folder,
+        }
     })
 }
 

@@ -59,6 +59,7 @@ fn the_first_components_are_what_their_names_say() {
         ("starts", "0.5"),
         ("two-memories", "invalid-component"),
         ("computes", "0.5"),
+        ("reads-files", "0.5"),
         ("grows", "0.5"),
         ("refuses", "invalid-config"),
         ("fails", "failed"),

@@ -5,12 +5,12 @@ use std::{borrow::Cow, error::Error, path::Path};
 use wit_component::{ComponentEncoder, StringEncoding};
 use wit_parser::Resolve;
 
-/// The component of the contract's world `scorer` whose code is the core module `text`.
+/// The component of a scorer that may look at files, whose code is the core module `text`.
 ///
 /// # Errors
 /// Where `text` is no module, or does not export what the contract asks for.
 pub(crate) fn component(text: &str) -> Result<Vec<u8>, Box<dyn Error>> {
-    component_of("scorer", text)
+    component_of("workspace-scorer", text)
 }
 
 /// The component of one of the contract's worlds whose code is the core module `text`.

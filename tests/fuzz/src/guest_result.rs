@@ -91,7 +91,7 @@ fn checked(scale: Scale, image: &[u8]) -> Outcome {
         image.iter().flat_map(|byte| [letter(byte >> 4), letter(byte & 15)]).collect();
     let stage = stage();
     let scorer = if scale == Scale::Unit { &stage.unit } else { &stage.points };
-    let input = ScorerInput { output: &spelled, ..ScorerInput::default() };
+    let input = ScorerInput::of(&spelled);
     let outcome = stage.runtime.block_on(scorer.score(input));
     check(&outcome, scale);
     let again = stage.runtime.block_on(scorer.score(input));

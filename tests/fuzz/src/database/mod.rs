@@ -144,10 +144,11 @@ fn assert_honest(
 ) -> Result<(), StoreError> {
     let with_truth =
         stage.scorers.get(&record.row.scorer_digest).expect("verified, and no scorer of ours");
-    let given =
-        [(Key::Output, Some(&content.output)), (Key::GroundTruth, content.ground_truth.as_ref())];
-    let given = given.into_iter().filter_map(|(key, json)| Some((key, json?)));
-    let case = given.fold(Case::builder(), |builder, (key, json)| builder.json(key, json));
+    let mut case = Case::builder().json(Key::Output, &content.output);
+    let truth = content.parts.get(Field::GroundTruth);
+    if let Some(truth) = truth {
+        case = case.json(Key::GroundTruth, truth);
+    }
     let case = case.build().expect("verified, and no case");
     let truth = case.field(Field::GroundTruth).map(str::len);
     let bytes = match (with_truth, truth) {
@@ -167,7 +168,8 @@ fn assert_honest(
             let scorer =
                 scorers.iter().find(|scorer| scorer.spec.scorer_id == record.row.scorer_id);
             let limits = scorer.map(|scorer| scorer.spec.limits_json.as_str());
-            let large = content.output.len() + content.ground_truth.as_ref().map_or(0, String::len);
+            let large =
+                content.output.len() + content.parts.get(Field::GroundTruth).map_or(0, String::len);
             assert!(
                 limits != Some(&stage.limits) || large > 16 << 10,
                 "an honest score: {record:?}"
