@@ -243,7 +243,8 @@ async fn skipping_bad_cases_keeps_the_first_of_an_id() {
     assert_eq!((report.stopped, report.progress.cases_bad), (None, 1));
     assert_eq!(report.bad_cases.len(), 1);
     let rows = rows(&database);
-    let scores: Vec<_> = rows.iter().map(|row| (row.case_id.as_str(), row.score)).collect();
+    let scores: Vec<_> =
+        rows.iter().map(|row| (row.row.case_id.as_str(), row.row.answer.score)).collect();
     assert_eq!(scores, [("a", Some(1.0)), ("b", Some(1.0)), ("c", Some(1.0))]);
 }
 

@@ -1,9 +1,11 @@
 //! One case, given by its parts or as a whole. Scores nothing.
 
-use std::{path::PathBuf, time::Duration};
+use std::{path::PathBuf, sync::LazyLock, time::Duration};
 
+use clap::{Arg, ArgMatches, Command, FromArgMatches};
 use scorebox::{
     case::{Case, Key},
+    contract::Field,
     input_file::MOST_CASE_BYTES,
     sandbox::{Capabilities, Sandbox},
     workspace::TaskFolder,
@@ -18,55 +20,77 @@ use crate::{failure::Failure, input};
 #[command(next_help_heading = "The case")]
 pub struct CaseArguments {
     /// A file with the case as one JSON object; `-` reads standard input
-    #[arg(long = "case", value_name = "FILE", conflicts_with_all = ["output", "output_text"])]
+    #[arg(long = "case", value_name = "FILE", conflicts_with = "output_text")]
     file: Option<PathBuf>,
-
-    /// What the task produced, as JSON
-    #[arg(long, value_name = "JSON", conflicts_with = "output_text")]
-    output: Option<String>,
 
     /// What the task produced, as plain text
     #[arg(long, value_name = "TEXT")]
     output_text: Option<String>,
 
-    /// The expected output, as JSON
-    #[arg(long, value_name = "JSON")]
-    ground_truth: Option<String>,
-
-    /// The task's input, as JSON
-    #[arg(long, value_name = "JSON")]
-    input: Option<String>,
-
-    /// Additional context, as JSON
-    #[arg(long, value_name = "JSON")]
-    context: Option<String>,
-
-    /// How long the task took, in milliseconds
-    #[arg(long, value_name = "MS")]
-    latency_ms: Option<String>,
-
-    /// A JSON Schema that the output should match
-    #[arg(long, value_name = "JSON")]
-    output_schema: Option<String>,
-
-    /// What the agent did, as JSON
-    #[arg(long, value_name = "JSON")]
-    trace: Option<String>,
-
-    /// Tokens and cost, as JSON
-    #[arg(long, value_name = "JSON")]
-    usage: Option<String>,
-
-    /// Anything else about the case, as JSON
-    #[arg(long, value_name = "JSON")]
-    metadata: Option<String>,
-
-    /// Another output for the same input, as JSON
-    #[arg(long, value_name = "JSON")]
-    baseline: Option<String>,
+    #[command(flatten)]
+    parts: PartArguments,
 
     #[command(flatten)]
     workspace: WorkspaceArguments,
+}
+
+/// The parts of a case that are JSON, as they were written: an option for the output, and one for each optional part that
+/// the library knows.
+#[derive(Debug)]
+struct PartArguments(Vec<(Key, String)>);
+
+/// Each part with its option: `groundTruth` is `--ground-truth`.
+static PARTS: LazyLock<Vec<(Key, String)>> = LazyLock::new(|| {
+    let keys = [Key::Output].into_iter().chain(Field::ALL.map(Key::from));
+    keys.map(|key| (key, kebab_case(key.name()))).collect()
+});
+
+fn kebab_case(name: &str) -> String {
+    let mut option = String::new();
+    for character in name.chars() {
+        if character.is_ascii_uppercase() {
+            option.push('-');
+        }
+        option.push(character.to_ascii_lowercase());
+    }
+    option
+}
+
+fn part_argument(key: Key, option: &'static str) -> Arg {
+    let argument = Arg::new(key.name()).long(option).conflicts_with("file");
+    match key {
+        Key::LatencyMs => argument.value_name("MS").help(key.meaning()),
+        Key::Output => argument
+            .value_name("JSON")
+            .help(format!("{}, as JSON", key.meaning()))
+            .conflicts_with("output_text"),
+        _ => argument.value_name("JSON").help(format!("{}, as JSON", key.meaning())),
+    }
+}
+
+impl FromArgMatches for PartArguments {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<PartArguments, clap::Error> {
+        let written = |key: Key| matches.get_one::<String>(key.name()).cloned();
+        let parts = PARTS.iter().filter_map(|(key, _)| Some((*key, written(*key)?)));
+        Ok(PartArguments(parts.collect()))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = PartArguments::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl clap::Args for PartArguments {
+    fn augment_args(command: Command) -> Command {
+        PARTS
+            .iter()
+            .fold(command, |command, (key, option)| command.arg(part_argument(*key, option)))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        PartArguments::augment_args(command)
+    }
 }
 
 impl CaseArguments {
@@ -76,25 +100,12 @@ impl CaseArguments {
             let text = input::read_file_or_stdin(file, MOST_CASE_BYTES)?;
             return Ok(Some(Case::from_json(text)?));
         }
-        let parts = [
-            (Key::Output, &self.output),
-            (Key::GroundTruth, &self.ground_truth),
-            (Key::Input, &self.input),
-            (Key::Context, &self.context),
-            (Key::LatencyMs, &self.latency_ms),
-            (Key::OutputSchema, &self.output_schema),
-            (Key::Trace, &self.trace),
-            (Key::Usage, &self.usage),
-            (Key::Metadata, &self.metadata),
-            (Key::Baseline, &self.baseline),
-        ];
         let mut builder = Case::builder();
         let mut any = false;
-        for (key, written) in parts {
-            let Some(written) = written else { continue };
+        for (key, written) in &self.parts.0 {
             let document = read_if_file(written, MOST_CASE_BYTES)?;
-            serde_json::from_str::<&RawValue>(&document).map_err(|error| not_json(key, &error))?;
-            builder = builder.json(key, document);
+            serde_json::from_str::<&RawValue>(&document).map_err(|error| not_json(*key, &error))?;
+            builder = builder.json(*key, document);
             any = true;
         }
         if let Some(text) = &self.output_text {

@@ -2,10 +2,7 @@
 
 use std::time::Duration;
 
-use scorebox::{
-    contract::ScorerInput,
-    row::ScorerAnswer,
-};
+use scorebox::{contract::ScorerInput, row::ScorerAnswer};
 
 use crate::{
     advice::with_hint,

@@ -56,9 +56,9 @@ impl CaseBuilder {
             })
             .collect();
         let values = values.map_err(|fault| fault.into_bad_case(b"", &location, self.ordinal))?;
-        let (line, slots) = join(&values).map_err(|(line, fault)| {
-            fault.into_bad_case(line.as_bytes(), &location, self.ordinal)
-        })?;
+        let (line, slots) = join(&values);
+        let slots =
+            slots.map_err(|fault| fault.into_bad_case(line.as_bytes(), &location, self.ordinal))?;
         let sliced = Sliced { slots, others: None };
         Case::of_slices(line.into(), sliced, self.ordinal, location)
     }

@@ -105,8 +105,7 @@ pub(super) fn slice(line: &str, mapping: &Mapping) -> Result<Sliced, Fault> {
 
 /// A line of the values of keys, one for each, and where in it they are: what [`slice`] finds in the line. Each value
 /// is one JSON document.
-/// The fault comes with the line that has it.
-pub(super) fn join(values: &[(Key, &str)]) -> Result<(String, Slots), (String, Fault)> {
+pub(super) fn join(values: &[(Key, &str)]) -> (String, Result<Slots, Fault>) {
     let mut line = String::from("{");
     let mut places = Vec::with_capacity(values.len());
     for (key, value) in values {
@@ -122,10 +121,8 @@ pub(super) fn join(values: &[(Key, &str)]) -> Result<(String, Slots), (String, F
     for ((key, start), (_, value)) in places.into_iter().zip(values) {
         slots.put(&line, key, &line[start..start + value.len()]);
     }
-    match must_fit(&line).and_then(|()| must_be_a_case(&line, &slots, &Mapping::NONE)) {
-        Ok(()) => Ok((line, slots)),
-        Err(fault) => Err((line, fault)),
-    }
+    let checked = must_fit(&line).and_then(|()| must_be_a_case(&line, &slots, &Mapping::NONE));
+    (line, checked.map(|()| slots))
 }
 
 /// Places in a line are 32 bits wide.
@@ -250,7 +247,7 @@ struct Others<'t> {
 }
 
 impl<'t> Others<'t> {
-    fn unknown(&mut self, key: &Cow<'t, str>, value: &str) {
+    fn unknown(&mut self, key: &str, value: &str) {
         write_member(&mut self.written, key, value);
     }
 
@@ -281,11 +278,10 @@ impl<'t> Others<'t> {
 }
 
 /// Writes `"key":value,`.
-fn write_member(object: &mut String, key: &Cow<'_, str>, value: &str) {
-    match key {
-        // Without an escape it is as it was read.
-        Cow::Borrowed(key) => object.extend(["\"", key, "\""]),
-        Cow::Owned(key) => object.push_str(&serde_json::Value::from(key.as_str()).to_string()),
+fn write_member(object: &mut String, key: &str, value: &str) {
+    match key.bytes().any(|byte| byte < b' ' || matches!(byte, b'"' | b'\\')) {
+        true => object.push_str(&serde_json::Value::from(key).to_string()),
+        false => object.extend(["\"", key, "\""]),
     }
     object.extend([":", value, ","]);
 }
