@@ -15,27 +15,27 @@ fn score(arena: &Arena, word: &str) -> serde_json::Value {
 fn a_score_off_its_scale_is_no_score() {
     let arena = Arena::new();
     assert_snapshot!(arena.attack_score("nan", 0, ""), @"
-    error: invalid-score: the score is NaN; it has to be 0 to 1
+    error: invalid-score: the score is NaN; it must be 0 to 1
     [exit code 1]
     ");
     assert_snapshot!(arena.attack_score("infinity", 0, ""), @"
-    error: invalid-score: the score is inf; it has to be 0 to 1
+    error: invalid-score: the score is inf; it must be 0 to 1
     [exit code 1]
     ");
     assert_snapshot!(arena.attack_score("minus-infinity", 0, ""), @"
-    error: invalid-score: the score is -inf; it has to be 0 to 1
+    error: invalid-score: the score is -inf; it must be 0 to 1
     [exit code 1]
     ");
     assert_snapshot!(arena.attack_score("minus-one", 0, ""), @"
-    error: invalid-score: the score is -1; it has to be 0 to 1
+    error: invalid-score: the score is -1; it must be 0 to 1
     [exit code 1]
     ");
     assert_snapshot!(arena.attack_score("next-after-one", 0, ""), @"
-    error: invalid-score: the score is 1.0000000000000002; it has to be 0 to 1
+    error: invalid-score: the score is 1.0000000000000002; it must be 0 to 1
     [exit code 1]
     ");
     assert_snapshot!(arena.attack_score("1e308", 0, ""), @"
-    error: invalid-score: the score is 1e308; it has to be 0 to 1
+    error: invalid-score: the score is 1e308; it must be 0 to 1
     [exit code 1]
     ");
 }
@@ -126,11 +126,11 @@ fn assertions_are_counted() {
 fn assertions_are_checked_one_by_one() {
     let arena = Arena::new();
     assert_snapshot!(arena.attack_score("assertion-that-scores-nan", 0, ""), @"
-    error: invalid-score: the score of an assertion is NaN; it has to be 0 to 1
+    error: invalid-score: the score of an assertion is NaN; it must be 0 to 1
     [exit code 1]
     ");
     assert_snapshot!(arena.attack_score("assertion-with-an-infinite-threshold", 0, ""), @"
-    error: invalid-score: the threshold of an assertion is inf; it has to be 0 to 1
+    error: invalid-score: the threshold of an assertion is inf; it must be 0 to 1
     [exit code 1]
     ");
 }

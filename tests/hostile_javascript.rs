@@ -253,10 +253,10 @@ fn a_score_of_another_type_is_no_score() {
         at [frames]
     [exit code 1]
     -- score-not-a-number
-    error: invalid-score: the score is NaN; it has to be 0 to 1
+    error: invalid-score: the score is NaN; it must be 0 to 1
     [exit code 1]
     -- score-infinite
-    error: invalid-score: the score is -inf; it has to be 0 to 1
+    error: invalid-score: the score is -inf; it must be 0 to 1
     [exit code 1]
     -- score-an-object
     error: trap: wasm trap: wasm `unreachable` instruction executed

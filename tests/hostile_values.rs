@@ -146,7 +146,7 @@ fn cases_that_the_types_do_not_have_break_the_contract() {
 fn a_number_that_is_not_the_usual_nan_is_still_no_score() {
     let odd = "(i64.store (i32.const 4112) (i64.const 0xfff4deadbeef0001)) (i32.const 4096)";
     assert_snapshot!(score(&Module { score: odd, ..Module::default() }, ""), @"
-    error: invalid-score: the score is NaN; it has to be 0 to 1
+    error: invalid-score: the score is NaN; it must be 0 to 1
     [exit code 1]
     ");
 }

@@ -116,7 +116,7 @@ async fn a_score_off_its_scale_is_invalid() {
     for (score, shown) in scores {
         let error = misdeed_error(json!({"score": score})).await;
         assert_eq!(error.kind, ErrorKind::InvalidScore, "{score}");
-        assert_eq!(error.message, format!("the score is {shown}; it has to be 0 to 1"));
+        assert_eq!(error.message, format!("the score is {shown}; it must be 0 to 1"));
     }
 }
 

@@ -16,13 +16,13 @@ use super::{
 const HEAD: &str = "\
 # Conformance: the same numbers as the programs you know
 
-Rows of what other programs answered are scored by scorebox's built-in components, each row in a real sandbox. The tests
-in `tests/conformance` hold every row to a millionth, or to what is known of the program's answer: that it is rounded,
-in a range, above a threshold, or an error. Rows where scorebox differs on purpose are listed below with the
-reason; the tests fail where a row differs and is not listed, and where a row is listed and no longer differs. They
-also write this page.
+The built-in scorers run on rows that other programs have scored, each row in a real sandbox. The tests in
+`tests/conformance` require every score to agree to a millionth, or with what is known of the program's answer: that it
+is rounded, in a range, above a threshold, or an error. Deliberate differences are listed below with the reason. The tests
+fail if a row differs and is not listed, or is listed and no longer differs. They also write this page.
 
-The rows, where they are from and their licences are in `tests/conformance/data`.
+The rows, their sources and their licences are in `tests/conformance/data`. For what differs beyond single scores, see
+[coming from another tool](coming-from.md).
 ";
 
 const SCORERS: &str = "
@@ -32,7 +32,7 @@ A key of the configuration that is the same in all rows is shown with its value.
 ";
 
 const DIFFERENCES: &str = "
-## Where scorebox differs on purpose
+## Deliberate differences
 ";
 
 /// Ends the test unless the page is what it would be if written now.
@@ -49,7 +49,7 @@ pub fn is_current() {
 
 fn page() -> String {
     let mut page = HEAD.to_owned();
-    page.push_str("\n| program | which, and on what | rows | agree | differ on purpose |\n|---|---|--:|--:|--:|\n");
+    page.push_str("\n| program | which, and on what | rows | agree | differ deliberately |\n|---|---|--:|--:|--:|\n");
     let (mut rows, mut differing) = (0, 0);
     for peer in peers::ALL {
         let count: usize = peer.files.iter().map(|file| vector::read(file).len()).sum();

@@ -1,10 +1,13 @@
 //! Text that a user names: a file, or standard input. Knows no format.
 
-use std::{io, path::Path};
+use std::{
+    io::{self, IsTerminal as _},
+    path::Path,
+};
 
 use scorebox::input_file::{self, InputFileError};
 
-use crate::failure::Failure;
+use crate::{failure::Failure, waiting::Waiting, words};
 
 /// The text of a file, of at most so many bytes.
 pub fn read_file(path: &Path, most_bytes: u64) -> Result<String, Failure> {
@@ -16,8 +19,22 @@ pub fn read_file_or_stdin(path: &Path, most_bytes: u64) -> Result<String, Failur
     if path != Path::new("-") {
         return read_file(path, most_bytes);
     }
+    // Nothing is drawn over what a user types.
+    let _waiting = match typed_input() {
+        true => None,
+        false => Some(Waiting::on("reading standard input")),
+    };
     let read = input_file::text_of(io::stdin().lock(), most_bytes);
     read.map_err(|error| unreadable(path, error))
+}
+
+/// Whether standard input is a terminal; if it is, says how its end is typed.
+pub fn typed_input() -> bool {
+    let typed = io::stdin().is_terminal();
+    if typed {
+        words::say("reading standard input from the terminal; Ctrl-D ends it");
+    }
+    typed
 }
 
 fn unreadable(path: &Path, error: InputFileError) -> Failure {

@@ -28,6 +28,7 @@ use crate::{
         split_named,
     },
     failure::{Exit, Failure},
+    input::typed_input,
     output::Format,
     report::shell_word,
     setup::{self, SandboxArguments},
@@ -308,7 +309,10 @@ fn scorer(written: &str) -> Result<SuiteScorer, Failure> {
 
 fn source(path: &Path) -> Source {
     match path == Path::new("-") {
-        true => Source::stdin(),
+        true => {
+            typed_input();
+            Source::stdin()
+        }
         false => Source::path(path),
     }
 }

@@ -120,7 +120,7 @@ fn on_scale(what: &str, score: f64, scale: Scale) -> Result<f64, ScoreError> {
     };
     Err(ScoreError::new(
         ErrorKind::InvalidScore,
-        format!("{what} is {}; it has to be {range}", shown(score)),
+        format!("{what} is {}; it must be {range}", shown(score)),
     ))
 }
 

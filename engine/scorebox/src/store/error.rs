@@ -96,7 +96,7 @@ pub enum StoreError {
     /// Part of the data is still in the log file beside it, and the folder can't be written to
     /// bring the two together.
     #[error(
-        "{} was not closed cleanly and lies in a folder that can't be written",
+        "{} was not closed cleanly and is in a folder that cannot be written",
         path.display()
     )]
     Unrecovered {

@@ -202,7 +202,7 @@ impl Receipt {
         let config = match serde_json::from_str(self.config.get()) {
             Ok(object) => ScorerConfig::new(&object),
             Err(error) => {
-                let reason = format!("its configuration is no object: {error}");
+                let reason = format!("its configuration is not an object: {error}");
                 return Verdict::NotVerifiable { reason };
             }
         };

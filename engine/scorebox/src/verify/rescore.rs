@@ -74,7 +74,7 @@ impl Rescorer {
         let config = match serde_json::from_str(config) {
             Ok(object) => ScorerConfig::new(&object),
             Err(error) => {
-                return Rescorer::unusable(format!("its configuration is no object: {error}"));
+                return Rescorer::unusable(format!("its configuration is not an object: {error}"));
             }
         };
         let loaded = sandbox.load(component, &config, limits, grants.into_iter().collect()).await;

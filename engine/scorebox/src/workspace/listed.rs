@@ -51,7 +51,7 @@ fn exchanged(_: &io::Error) -> bool {
 }
 
 fn no_longer_a_file() -> io::Error {
-    io::Error::other("it was exchanged for something that is no file while the folder was read")
+    io::Error::other("it was replaced by something that is not a file while the folder was read")
 }
 
 #[cfg(all(test, unix))]
@@ -79,7 +79,7 @@ mod tests {
     #[track_caller]
     fn refused(exchange: impl FnOnce(&Path)) {
         let error = opened_after(exchange).unwrap_err();
-        let words = "it was exchanged for something that is no file while the folder was read";
+        let words = "it was replaced by something that is not a file while the folder was read";
         assert_eq!(error.to_string(), words);
     }
 
