@@ -177,7 +177,7 @@ async fn all_compiling_of_one_scorer_is_of_one_limit() {
 
 #[tokio::test]
 async fn a_machine_that_does_other_things_meanwhile_makes_no_scorer_too_slow() {
-    let limits = CompileLimits { timeout: Duration::from_millis(990), ..CompileLimits::default() };
+    let limits = CompileLimits::default().with_timeout(Duration::from_millis(990));
     // On a busy machine a process waits as this one does: without using the processor.
     let sandbox = compiling_by_shell(r#"sleep 1; scorebox "$@""#, &limits);
     let loaded = load(&sandbox, &scorer(), &json!({})).await;

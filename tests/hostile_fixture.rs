@@ -64,7 +64,10 @@ fn compiling_by(program: &str, arguments: &[&str], limits: &CompileLimits) -> Sa
     let arguments = arguments.iter().map(Into::into).collect();
     let compiler = Compiler::Process { program: program.into(), arguments };
     let compile_limits = limits.clone();
-    Sandbox::new(&SandboxOptions { compiler, compile_limits, ..SandboxOptions::default() }).unwrap()
+    Sandbox::new(
+        &SandboxOptions::default().with_compiler(compiler).with_compile_limits(compile_limits),
+    )
+    .unwrap()
 }
 
 /// A folder with `attacker.wasm`, `wasi-attacker.wasm` and `cases.jsonl`.

@@ -60,7 +60,7 @@ fn nothing_goes_on() {
 }
 
 fn short() -> Limits {
-    Limits { fuel: u64::MAX, timeout: Duration::from_millis(200), ..Limits::default() }
+    Limits::default().with_fuel(u64::MAX).with_timeout(Duration::from_millis(200))
 }
 
 /// Scores once, which has to end by the clock.
@@ -148,7 +148,7 @@ async fn time_out_of_many(sandbox: &Sandbox) {
 fn a_compiler_that_takes_too_long_is_ended_and_not_left() {
     if alone("a_compiler_that_takes_too_long_is_ended_and_not_left") {
         let timeout = Duration::from_millis(300);
-        let limits = CompileLimits { timeout, ..CompileLimits::default() };
+        let limits = CompileLimits::default().with_timeout(timeout);
         let sandbox = compiling_as_the_command_line_does(&limits);
         too_long_to_compile(&sandbox);
         nothing_goes_on();

@@ -17,8 +17,8 @@ use tempfile::TempDir;
 use crate::sandbox_fixture::{guest, load, output, result};
 
 fn sandbox(folder: &Path, most_bytes: u64) -> Sandbox {
-    let cache = Some(CacheOptions { folder: folder.to_owned(), most_bytes });
-    Sandbox::new(&SandboxOptions { cache, ..SandboxOptions::default() }).unwrap()
+    let cache = CacheOptions::new(folder).with_most_bytes(most_bytes);
+    Sandbox::new(&SandboxOptions::default().with_cache(cache)).unwrap()
 }
 
 /// A sandbox as another process would have it.

@@ -7,8 +7,8 @@ use scorebox::{
     contract::{ScoreResult, ScorerInput},
     registry::Registry,
     sandbox::{
-        CacheOptions, CompileLimits, DEFAULT_CACHE_BYTES, ErrorKind, Grants, Limits, LoadedScorer,
-        Outcome, Sandbox, SandboxOptions, ScoreError, ScorerConfig,
+        CacheOptions, CompileLimits, ErrorKind, Grants, Limits, LoadedScorer, Outcome, Sandbox,
+        SandboxOptions, ScoreError, ScorerConfig,
     },
 };
 use serde_json::Value;
@@ -20,20 +20,20 @@ pub fn shared_cache() -> PathBuf {
 
 /// A sandbox with so many slots, and the shared cache.
 pub fn sandbox(slots: u32) -> Sandbox {
-    let cache = Some(CacheOptions { folder: shared_cache(), most_bytes: DEFAULT_CACHE_BYTES });
-    Sandbox::new(&SandboxOptions { slots, cache, ..patient() }).unwrap()
+    let cache = CacheOptions::new(shared_cache());
+    Sandbox::new(&patient().with_slots(slots).with_cache(cache)).unwrap()
 }
 
 /// A sandbox with so many slots, in which everything is compiled and configured anew.
 pub fn uncached(slots: u32) -> Sandbox {
-    Sandbox::new(&SandboxOptions { slots, ..patient() }).unwrap()
+    Sandbox::new(&patient().with_slots(slots)).unwrap()
 }
 
 /// Compiling in this process is bounded by the clock on the wall, and other tests run beside.
 fn patient() -> SandboxOptions {
     let timeout = Duration::from_secs(600);
-    let compile_limits = CompileLimits { timeout, ..CompileLimits::default() };
-    SandboxOptions { compile_limits, ..SandboxOptions::default() }
+    let compile_limits = CompileLimits::default().with_timeout(timeout);
+    SandboxOptions::default().with_compile_limits(compile_limits)
 }
 
 /// The component of a built-in scorer.

@@ -55,7 +55,7 @@ async fn a_stack_without_end_is_a_trap_that_names_the_function() {
 
 #[tokio::test]
 async fn a_loop_without_end_runs_out_of_fuel() {
-    let limits = Limits { fuel: 50_000_000, timeout: Duration::from_secs(60), ..Limits::default() };
+    let limits = Limits::default().with_fuel(50_000_000).with_timeout(Duration::from_secs(60));
     let outcome = misdeed(json!({"then": "spin"}), &limits).await;
     assert_eq!(outcome.fuel, Some(50_000_000), "all of it is used up");
     let error = error(outcome);
@@ -72,7 +72,7 @@ async fn too_much_memory_names_the_limit_and_passes_with_a_higher_one() {
     assert!(error.message.contains("the limit is 67108864"), "{}", error.message);
     assert_eq!(error.advice, Some(Advice::Raise(Limit::Memory)));
 
-    let roomy = Limits { memory_bytes: 256 << 20, ..Limits::default() };
+    let roomy = Limits::default().with_memory_bytes(256 << 20);
     let outcome = misdeed(greedy, &roomy).await;
     assert!(outcome.memory_bytes >= 100 << 20);
     assert_eq!(result(outcome).reason.as_deref(), Some("104857600"));
@@ -80,8 +80,7 @@ async fn too_much_memory_names_the_limit_and_passes_with_a_higher_one() {
 
 #[tokio::test]
 async fn a_scorer_that_computes_too_long_is_stopped() {
-    let limits =
-        Limits { fuel: u64::MAX, timeout: Duration::from_millis(100), ..Limits::default() };
+    let limits = Limits::default().with_fuel(u64::MAX).with_timeout(Duration::from_millis(100));
     let started = Instant::now();
     let error = error(misdeed(json!({"then": "spin"}), &limits).await);
     assert_eq!(error.kind, ErrorKind::TimedOut);
@@ -91,7 +90,7 @@ async fn a_scorer_that_computes_too_long_is_stopped() {
 
 #[tokio::test]
 async fn a_scorer_that_waits_in_a_host_call_is_stopped() {
-    let limits = Limits { timeout: Duration::from_millis(100), ..Limits::default() };
+    let limits = Limits::default().with_timeout(Duration::from_millis(100));
     let sandbox = sandbox(1);
     let long = json!({"ms": u64::MAX});
     let scorer = try_load(&sandbox, &guest("sleeper"), &long, &limits).await.unwrap();
@@ -143,7 +142,7 @@ async fn a_result_fills_its_limits_but_does_not_exceed_them() {
 
 #[tokio::test]
 async fn a_result_that_would_fill_the_hosts_memory_is_never_copied() {
-    let roomy = Limits { memory_bytes: 512 << 20, ..Limits::default() };
+    let roomy = Limits::default().with_memory_bytes(512 << 20);
     for deed in ["long-reason", "long-meta"] {
         let settings = json!({"then": deed, "amount": 30_000_000});
         let error = error(misdeed(settings, &roomy).await);
@@ -167,7 +166,7 @@ async fn what_the_scorer_says_itself_is_kept_word_for_word() {
 async fn configure_has_the_limits_of_a_score_and_errors_say_that_it_was_configure() {
     // `configure` has the default fuel at least, which a busy machine may need long to burn.
     let timeout = Duration::from_secs(120);
-    let limits = Limits { fuel: 50_000_000, timeout, ..Limits::default() };
+    let limits = Limits::default().with_fuel(50_000_000).with_timeout(timeout);
     let sandbox = sandbox(1);
     for (settings, expected, part) in [
         (json!({"first": "fail"}), ErrorKind::InvalidConfig, "`first`: was told to fail"),
@@ -190,8 +189,7 @@ async fn configure_has_the_limits_of_a_score_and_errors_say_that_it_was_configur
 
 #[tokio::test]
 async fn configure_is_stopped_by_the_clock_too() {
-    let limits =
-        Limits { fuel: u64::MAX, timeout: Duration::from_millis(300), ..Limits::default() };
+    let limits = Limits::default().with_fuel(u64::MAX).with_timeout(Duration::from_millis(300));
     let settings = json!({"first": "spin"});
     let loaded = try_load(&sandbox(1), &guest("misbehave"), &settings, &limits).await;
     assert_eq!(refusal(loaded).kind, ErrorKind::TimedOut);
@@ -206,7 +204,7 @@ async fn the_log_keeps_its_first_lines_and_counts_the_rest() {
     assert_eq!((lines[0].as_str(), lines[999].as_str()), ("info: line 0", "info: line 999"));
     assert_eq!(lines[1000], "warn: 500 more messages were dropped (log limit)");
 
-    let narrow = Limits { log_bytes: 18, ..Limits::default() };
+    let narrow = Limits::default().with_log_bytes(18);
     let log = misdeed(settings, &narrow).await.log;
     let lines: Vec<String> = log.iter().map(ToString::to_string).collect();
     let dropped = "warn: 1497 more messages were dropped (log limit)";
@@ -221,8 +219,8 @@ async fn one_scorer_goes_on_rightly_after_each_kind_of_error() {
     let hard = hard.with(Field::GroundTruth, &other);
     let usual = Limits::default();
     let tight = [
-        (ErrorKind::OutOfFuel, Limits { fuel: 5_000_000, ..usual.clone() }),
-        (ErrorKind::OutOfMemory, Limits { memory_bytes: 1_300_000, ..usual.clone() }),
+        (ErrorKind::OutOfFuel, usual.clone().with_fuel(5_000_000)),
+        (ErrorKind::OutOfMemory, usual.clone().with_memory_bytes(1_300_000)),
         (ErrorKind::InvalidInput, usual),
     ];
     let sandbox = sandbox(1);

@@ -164,8 +164,7 @@ async fn a_component_with_flipped_bits_breaks_nothing_but_itself() {
     // It cannot be frozen, so that each try is compiled once only.
     let whole = guest("sleeper");
     let sandbox = uncached(1);
-    let limits =
-        Limits { fuel: 20_000_000, timeout: Duration::from_millis(500), ..Limits::default() };
+    let limits = Limits::default().with_fuel(20_000_000).with_timeout(Duration::from_millis(500));
     let mut dice = Dice(0x0b5e_ed01);
     for round in 0..24 {
         let mut broken = whole.clone();

@@ -5,10 +5,7 @@ use std::{collections::BTreeMap, fmt, time::Duration};
 
 use scorebox::{
     case::Case,
-    sandbox::{
-        CacheOptions, CompileLimits, DEFAULT_CACHE_BYTES, Limits, Sandbox, SandboxOptions,
-        ScoreError,
-    },
+    sandbox::{CacheOptions, CompileLimits, Limits, Sandbox, SandboxOptions, ScoreError},
 };
 use serde_json::Value;
 
@@ -92,14 +89,19 @@ pub fn number(number: f64) -> String {
 const PATIENCE: Duration = Duration::from_secs(600);
 
 fn sandbox() -> Sandbox {
-    let cache = Some(CacheOptions { folder: shared_cache(), most_bytes: DEFAULT_CACHE_BYTES });
-    let compile_limits = CompileLimits { timeout: PATIENCE, ..CompileLimits::default() };
-    Sandbox::new(&SandboxOptions { slots: 1, cache, compile_limits, ..SandboxOptions::default() })
-        .unwrap()
+    let cache = CacheOptions::new(shared_cache());
+    let compile_limits = CompileLimits::default().with_timeout(PATIENCE);
+    Sandbox::new(
+        &SandboxOptions::default()
+            .with_slots(1)
+            .with_cache(cache)
+            .with_compile_limits(compile_limits),
+    )
+    .unwrap()
 }
 
 fn limits() -> Limits {
-    Limits { timeout: PATIENCE, ..Limits::default() }
+    Limits::default().with_timeout(PATIENCE)
 }
 
 /// The answers, in the order of the trials. A scorer is loaded once for each configuration.

@@ -65,17 +65,19 @@ impl SandboxArguments {
     ) -> Result<Sandbox, Failure> {
         let program = std::env::current_exe()
             .map_err(|error| Failure::new(format!("cannot find this program's file: {error}")))?;
-        let sandbox = Sandbox::new(&SandboxOptions {
-            slots,
-            memory_budget_bytes: self.memory_budget,
-            cache,
-            compiler: Compiler::Process { program, arguments: vec![COMPILE.into()] },
-            compile_limits: CompileLimits {
-                timeout: self.compile_timeout,
-                memory_bytes: self.compile_memory,
-            },
-            capabilities,
-        })?;
+        let compiler = Compiler::Process { program, arguments: vec![COMPILE.into()] };
+        let compile_limits = CompileLimits::default()
+            .with_timeout(self.compile_timeout)
+            .with_memory_bytes(self.compile_memory);
+        let sandbox = Sandbox::new(
+            &SandboxOptions::default()
+                .with_slots(slots)
+                .with_memory_budget_bytes(self.memory_budget)
+                .with_cache(cache)
+                .with_compiler(compiler)
+                .with_compile_limits(compile_limits)
+                .with_capabilities(capabilities),
+        )?;
         sandbox.warnings().iter().for_each(|warning| words::warn(warning));
         Ok(sandbox)
     }
@@ -87,7 +89,7 @@ impl SandboxArguments {
         let default =
             || etcetera::choose_base_strategy().ok().map(|base| base.cache_dir().join("scorebox"));
         let folder = self.cache_dir.clone().or_else(default)?;
-        Some(CacheOptions { folder, most_bytes: DEFAULT_CACHE_BYTES })
+        Some(CacheOptions::new(folder))
     }
 }
 

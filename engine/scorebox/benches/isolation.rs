@@ -36,9 +36,8 @@ fn answer() -> Case {
 
 fn load(name: &str, config: serde_json::Value) -> LoadedScorer {
     static SANDBOX: OnceLock<Sandbox> = OnceLock::new();
-    let sandbox = SANDBOX.get_or_init(|| {
-        Sandbox::new(&SandboxOptions { slots: 8, ..SandboxOptions::default() }).unwrap()
-    });
+    let sandbox =
+        SANDBOX.get_or_init(|| Sandbox::new(&SandboxOptions::default().with_slots(8)).unwrap());
     let component = &Registry::with_builtins().get(name).unwrap().bytes.clone();
     let config = ScorerConfig::new(config.as_object().unwrap());
     runtime().block_on(sandbox.load(component, &config, &Limits::default(), Grants::NONE)).unwrap()

@@ -27,9 +27,12 @@
 //! - [`verify`]: scores computed again from what is stored, and receipts.
 //! - [`stats`]: what many scores say together; pure functions.
 //! - [`build`]: from a Rust crate to a component.
+//! - [`advice`]: what to do about an error, as data that a front end says in its own words.
 //! - [`input_file`]: files that a user names, read within a bound.
 //! - [`terminal`]: the characters that a terminal acts on instead of showing them.
 //! - [`digest`]: the SHA-256 that names components, configurations and cases.
+
+#![warn(missing_debug_implementations)]
 
 pub mod advice;
 pub mod build;

@@ -77,7 +77,7 @@ fn stage() -> &'static Stage {
         fs::write(folder.path().join("é.bin"), [0, 255, 13, 10]).unwrap();
         let workspace = WorkspaceFolder::open(folder.path()).unwrap();
         let capabilities = Capabilities::none().with_workspace(workspace);
-        let options = SandboxOptions { slots: 8, capabilities, ..SandboxOptions::default() };
+        let options = SandboxOptions::default().with_slots(8).with_capabilities(capabilities);
         Stage {
             runtime: tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap(),
             sandbox: Sandbox::new(&options).unwrap(),
@@ -89,17 +89,16 @@ fn stage() -> &'static Stage {
 
 /// Tight, so that no input takes long.
 fn limits() -> Limits {
-    Limits {
-        fuel: 200_000,
-        memory_bytes: 4 << 20,
+    Limits::default()
+        .with_fuel(200_000)
+        .with_memory_bytes(4 << 20)
         // Fuel ends a score long before, but for one that sleeps.
-        timeout: Duration::from_millis(500),
-        reason_bytes: 4 << 10,
-        meta_bytes: 4 << 10,
-        assertions: 10,
-        log_lines: 10,
-        log_bytes: 1 << 10,
-    }
+        .with_timeout(Duration::from_millis(500))
+        .with_reason_bytes(4 << 10)
+        .with_meta_bytes(4 << 10)
+        .with_assertions(10)
+        .with_log_lines(10)
+        .with_log_bytes(1 << 10)
 }
 
 fn check_scorer(scorer: &LoadedScorer) {

@@ -51,25 +51,23 @@ struct Stage {
 
 /// Tight, so that small inputs reach them.
 fn limits() -> Limits {
-    Limits {
-        fuel: 3_000_000,
-        memory_bytes: 2 << 20,
+    Limits::default()
+        .with_fuel(3_000_000)
+        .with_memory_bytes(2 << 20)
         // Fuel ends a score long before.
-        timeout: Duration::from_secs(60),
-        reason_bytes: 300,
-        meta_bytes: 400,
-        assertions: 5,
-        log_lines: 4,
-        log_bytes: 100,
-    }
+        .with_timeout(Duration::from_secs(60))
+        .with_reason_bytes(300)
+        .with_meta_bytes(400)
+        .with_assertions(5)
+        .with_log_lines(4)
+        .with_log_bytes(100)
 }
 
 fn stage() -> &'static Stage {
     static STAGE: OnceLock<Stage> = OnceLock::new();
     STAGE.get_or_init(|| {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-        let sandbox =
-            Sandbox::new(&SandboxOptions { slots: 8, ..SandboxOptions::default() }).unwrap();
+        let sandbox = Sandbox::new(&SandboxOptions::default().with_slots(8)).unwrap();
         let load = |scale| {
             let text = include_str!("guest.wat").replace("SCALE", scale);
             let (config, component) = (ScorerConfig::default(), guest::component(&text).unwrap());

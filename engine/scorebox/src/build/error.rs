@@ -6,6 +6,7 @@ use crate::advice::{Advice, Advised, Build, Thing};
 
 /// Why a guest could not be built.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum BuildError {
     /// No compiler on this machine can build for wasm32.
     #[error("no Rust toolchain with a wasm32-unknown-unknown standard library was found")]

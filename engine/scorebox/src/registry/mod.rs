@@ -86,6 +86,7 @@ pub struct ScorerSource {
 
 /// Why there is no component.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum RegistryError {
     /// No scorer has that name.
     #[error("there is no scorer `{name}`")]

@@ -13,6 +13,7 @@ use crate::{
 
 /// Why a run ended before its last case.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Stop {
     /// Whoever started it said so.
     Interrupted,
@@ -41,6 +42,7 @@ pub enum Stop {
 
 /// How far a run is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Progress {
     /// Cases read in this session.
     pub cases_read: u64,

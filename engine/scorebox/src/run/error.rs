@@ -13,6 +13,7 @@ use super::{ReadyScorer, json};
 
 /// Why a run did not start, or did not end well.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum RunError {
     /// A scorer is not there.
     #[error("{}{error}", at(place.as_ref()))]

@@ -101,6 +101,7 @@ impl WhichRun {
 }
 
 /// All that a run needs.
+#[derive(Debug)]
 pub struct RunRequest {
     /// The database file; made where it is missing.
     pub database: PathBuf,
@@ -122,6 +123,7 @@ pub struct RunRequest {
 
 /// How a run went.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct RunReport {
     /// The run.
     pub run: RunId,

@@ -13,6 +13,7 @@ use crate::{
 use super::RunError;
 
 /// A scorer of a suite that can score.
+#[derive(Debug)]
 pub struct ReadyScorer {
     /// Its name in the suite.
     pub id: ScorerId,

@@ -40,11 +40,26 @@ pub const DEFAULT_CACHE_BYTES: u64 = 1 << 30;
 
 /// Where compiled code is kept, and how much of it.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct CacheOptions {
     /// The folder; made with access for the user alone where it is missing.
     pub folder: PathBuf,
     /// Bytes that the folder is kept under; the entries that were used longest ago go first.
     pub most_bytes: u64,
+}
+
+impl CacheOptions {
+    /// In `folder`, kept under [`DEFAULT_CACHE_BYTES`].
+    pub fn new(folder: impl Into<PathBuf>) -> CacheOptions {
+        CacheOptions { folder: folder.into(), most_bytes: DEFAULT_CACHE_BYTES }
+    }
+
+    /// The same with these [`most_bytes`](CacheOptions::most_bytes).
+    #[must_use]
+    pub fn with_most_bytes(mut self, most_bytes: u64) -> CacheOptions {
+        self.most_bytes = most_bytes;
+        self
+    }
 }
 
 /// What is kept of a scorer: everything that loading it computes.

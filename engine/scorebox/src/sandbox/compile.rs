@@ -46,6 +46,7 @@ pub enum Compiler {
 
 /// What compiling one scorer may use.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct CompileLimits {
     /// The time of all compiling that one load of a scorer takes (it compiles up to three components).
     /// With [`Compiler::Process`] it is time of the processor, of all cores together, so that it does not
@@ -58,6 +59,22 @@ pub struct CompileLimits {
 impl Default for CompileLimits {
     fn default() -> CompileLimits {
         CompileLimits { timeout: Duration::from_secs(120), memory_bytes: 2 << 30 }
+    }
+}
+
+impl CompileLimits {
+    /// The same with this [`timeout`](CompileLimits::timeout).
+    #[must_use]
+    pub fn with_timeout(mut self, timeout: Duration) -> CompileLimits {
+        self.timeout = timeout;
+        self
+    }
+
+    /// The same with this [`memory_bytes`](CompileLimits::memory_bytes).
+    #[must_use]
+    pub fn with_memory_bytes(mut self, memory_bytes: u64) -> CompileLimits {
+        self.memory_bytes = memory_bytes;
+        self
     }
 }
 

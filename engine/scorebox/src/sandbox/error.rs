@@ -8,6 +8,7 @@ use crate::advice::{Advice, Advised, Limit};
 /// Why a component could not be loaded, or a case not be scored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum ErrorKind {
     /// Not a component, or not one of this contract.
     InvalidComponent,

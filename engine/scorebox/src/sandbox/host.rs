@@ -3,6 +3,7 @@
 
 use std::{
     collections::VecDeque,
+    fmt,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     thread,
     time::Duration,
@@ -41,6 +42,7 @@ const KEPT_COMPONENTS: usize = 2 * COMPILATIONS;
 
 /// How the sandbox is set up.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct SandboxOptions {
     /// Sandboxes that may exist at once, 1 to 4096. The pool has room for so many, and one more
     /// score waits until one is free. With a slot for each scorer and worker, a scorer's memory
@@ -76,6 +78,50 @@ impl Default for SandboxOptions {
     }
 }
 
+impl SandboxOptions {
+    /// The same with this [`slots`](SandboxOptions::slots).
+    #[must_use]
+    pub fn with_slots(mut self, slots: u32) -> SandboxOptions {
+        self.slots = slots;
+        self
+    }
+
+    /// The same with this [`memory_budget_bytes`](SandboxOptions::memory_budget_bytes).
+    #[must_use]
+    pub fn with_memory_budget_bytes(mut self, memory_budget_bytes: u64) -> SandboxOptions {
+        self.memory_budget_bytes = memory_budget_bytes;
+        self
+    }
+
+    /// The same with this [`cache`](SandboxOptions::cache), or without one.
+    #[must_use]
+    pub fn with_cache(mut self, cache: impl Into<Option<CacheOptions>>) -> SandboxOptions {
+        self.cache = cache.into();
+        self
+    }
+
+    /// The same with this [`compiler`](SandboxOptions::compiler).
+    #[must_use]
+    pub fn with_compiler(mut self, compiler: Compiler) -> SandboxOptions {
+        self.compiler = compiler;
+        self
+    }
+
+    /// The same with this [`compile_limits`](SandboxOptions::compile_limits).
+    #[must_use]
+    pub fn with_compile_limits(mut self, compile_limits: CompileLimits) -> SandboxOptions {
+        self.compile_limits = compile_limits;
+        self
+    }
+
+    /// The same with this [`capabilities`](SandboxOptions::capabilities).
+    #[must_use]
+    pub fn with_capabilities(mut self, capabilities: Capabilities) -> SandboxOptions {
+        self.capabilities = capabilities;
+        self
+    }
+}
+
 /// How memory for instances is had.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Allocation {
@@ -107,6 +153,19 @@ pub(super) struct Shared {
     pub(super) freezing: Semaphore,
     allocation: Allocation,
     warnings: Vec<String>,
+}
+
+impl fmt::Debug for Sandbox {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Shared { allocation, compiler, compile_limits, capabilities, warnings, .. } = &*self.0;
+        f.debug_struct("Sandbox")
+            .field("allocation", allocation)
+            .field("compiler", compiler)
+            .field("compile_limits", compile_limits)
+            .field("capabilities", capabilities)
+            .field("warnings", warnings)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Sandbox {

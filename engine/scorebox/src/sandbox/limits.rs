@@ -8,6 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 /// score and of nothing else.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Limits {
     /// Wasm instructions, roughly: wasmtime's unit of fuel. Enforced by the compiled code.
     pub fuel: u64,
@@ -57,6 +58,62 @@ impl Limits {
 
     /// The largest component that is loaded: 128 MiB.
     pub const MOST_COMPONENT_BYTES: u64 = 128 << 20;
+
+    /// The same with this [`fuel`](Limits::fuel).
+    #[must_use]
+    pub fn with_fuel(mut self, fuel: u64) -> Limits {
+        self.fuel = fuel;
+        self
+    }
+
+    /// The same with this [`memory_bytes`](Limits::memory_bytes).
+    #[must_use]
+    pub fn with_memory_bytes(mut self, memory_bytes: u64) -> Limits {
+        self.memory_bytes = memory_bytes;
+        self
+    }
+
+    /// The same with this [`timeout`](Limits::timeout).
+    #[must_use]
+    pub fn with_timeout(mut self, timeout: Duration) -> Limits {
+        self.timeout = timeout;
+        self
+    }
+
+    /// The same with this [`reason_bytes`](Limits::reason_bytes).
+    #[must_use]
+    pub fn with_reason_bytes(mut self, reason_bytes: usize) -> Limits {
+        self.reason_bytes = reason_bytes;
+        self
+    }
+
+    /// The same with this [`meta_bytes`](Limits::meta_bytes).
+    #[must_use]
+    pub fn with_meta_bytes(mut self, meta_bytes: usize) -> Limits {
+        self.meta_bytes = meta_bytes;
+        self
+    }
+
+    /// The same with this [`assertions`](Limits::assertions).
+    #[must_use]
+    pub fn with_assertions(mut self, assertions: usize) -> Limits {
+        self.assertions = assertions;
+        self
+    }
+
+    /// The same with this [`log_lines`](Limits::log_lines).
+    #[must_use]
+    pub fn with_log_lines(mut self, log_lines: usize) -> Limits {
+        self.log_lines = log_lines;
+        self
+    }
+
+    /// The same with this [`log_bytes`](Limits::log_bytes).
+    #[must_use]
+    pub fn with_log_bytes(mut self, log_bytes: usize) -> Limits {
+        self.log_bytes = log_bytes;
+        self
+    }
 
     /// The limits of `describe` and `configure`: those of a score, and at least the defaults, so that a
     /// tight limit on scores does not keep a scorer from being loaded.

@@ -1,7 +1,10 @@
 //! [`LoadedScorer`] from a component's bytes: check the outside, compile, describe, configure,
 //! freeze; or take all of that from the cache.
 
-use std::time::{Duration, Instant};
+use std::{
+    fmt,
+    time::{Duration, Instant},
+};
 
 use serde_json::Value;
 use wasmtime::{
@@ -90,6 +93,19 @@ pub struct LoadedScorer {
     start: Start,
     cached: bool,
     load_time: Duration,
+}
+
+impl fmt::Debug for LoadedScorer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LoadedScorer")
+            .field("id", &self.info.id)
+            .field("digest", &self.digest)
+            .field("config", &self.config)
+            .field("limits", &self.limits)
+            .field("start", &self.start)
+            .field("cached", &self.cached)
+            .finish_non_exhaustive()
+    }
 }
 
 impl LoadedScorer {

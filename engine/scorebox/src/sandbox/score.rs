@@ -24,6 +24,7 @@ pub(super) const COMPONENT_HANDLES: usize = 1000;
 
 /// What came of one score, and what it cost.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Outcome {
     /// The result, within its limits, or why there is none.
     pub result: Result<ScoreResult, ScoreError>,

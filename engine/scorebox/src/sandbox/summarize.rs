@@ -21,6 +21,7 @@ use super::{
 
 /// What came of `summarize`, and what it cost.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Summary {
     /// One JSON document, or why there is none.
     pub result: Result<String, ScoreError>,

@@ -10,6 +10,7 @@ use crate::advice::{Advice, Advised, Database, Form, Thing};
 
 /// Why the store could not do what it was asked. The message is one line.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum StoreError {
     /// There is no such file to read.
     #[error("there is no database at {}", path.display())]

@@ -40,6 +40,7 @@ pub struct LimitOverrides {
 
 /// What is wrong with `NAME=VALUE`.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum BadLimit {
     /// No `=`.
     #[error("`{0}` is not NAME=VALUE")]

@@ -103,6 +103,7 @@ impl std::fmt::Display for ScorerId {
 
 /// Why there is no suite.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum SuiteError {
     /// The file cannot be read.
     #[error("cannot read the suite `{}`: {source}", path.display())]

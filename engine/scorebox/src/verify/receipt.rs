@@ -70,6 +70,7 @@ pub struct ReceiptComponent {
 
 /// Why there is no receipt.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ReceiptError {
     /// The database says no.
     #[error(transparent)]

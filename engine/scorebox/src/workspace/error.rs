@@ -10,6 +10,7 @@ use super::folder::{
 
 /// Why the files of a task cannot be had.
 #[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum WorkspaceError {
     /// The folder that the user named, or the one below it that a case names, cannot be read.
     #[error("cannot read the folder `{folder}` of the workspace: {source}")]

@@ -88,8 +88,8 @@ impl Stage {
     fn new() -> Stage {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
-        let cache = CacheOptions { folder: folder.path().join("cache"), most_bytes: 16 << 20 };
-        let options = SandboxOptions { slots: 8, cache: Some(cache), ..SandboxOptions::default() };
+        let cache = CacheOptions::new(folder.path().join("cache")).with_most_bytes(16 << 20);
+        let options = SandboxOptions::default().with_slots(8).with_cache(cache);
         let sandbox = Sandbox::new(&options).unwrap();
         let mut registry = Registry::with_builtins();
         let mut suite = Vec::new();

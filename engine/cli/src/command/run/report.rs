@@ -362,8 +362,8 @@ mod tests {
 
     #[test]
     fn the_progress_bar_counts_bad_lines_where_there_are_any() {
-        let mut progress =
-            Progress { cases_done: 1200, scores_written: 2400, ..Progress::default() };
+        let mut progress = Progress::default();
+        (progress.cases_done, progress.scores_written) = (1200, 2400);
         let said = |progress: &Progress| how_far(progress, Duration::from_secs(2));
         assert_eq!(said(&progress), "1,200 cases, 2,400 scores, 1,200 a second");
         progress.cases_bad = 1;
