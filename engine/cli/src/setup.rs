@@ -5,10 +5,7 @@ use std::{io::IsTerminal as _, path::PathBuf, time::Duration};
 
 use etcetera::BaseStrategy as _;
 use scorebox::{
-    sandbox::{
-        CacheOptions, Capabilities, CompileLimits, Compiler, DEFAULT_CACHE_BYTES, Sandbox,
-        SandboxOptions,
-    },
+    sandbox::{CacheOptions, Capabilities, CompileLimits, Compiler, Sandbox, SandboxOptions},
     suite::{parse_bytes, parse_duration},
 };
 

@@ -11,6 +11,15 @@
 //! within one version of wasmtime ([`sandbox::WASMTIME_VERSION`]). A time-out depends on the machine
 //! and does not repeat. [`verify`] computes stored scores again and compares.
 //!
+//! # Features
+//!
+//! All are on by default. Without them, the library loads components from files and scores cases.
+//!
+//! - `builtins`: the built-in scorers are embedded. Without it,
+//!   [`Registry::with_builtins`](registry::Registry::with_builtins) has none.
+//! - `store`: runs that are stored in SQLite, and all that reads what is stored: [`run`], [`store`], [`verify`].
+//! - `build`: components are built from Rust crates, with the cargo that is installed: [`build`].
+//!
 //! # Rooms
 //!
 //! The rooms, in the order in which a score passes through them:
@@ -35,6 +44,7 @@
 #![warn(missing_debug_implementations)]
 
 pub mod advice;
+#[cfg(feature = "build")]
 pub mod build;
 pub mod case;
 pub mod contract;
@@ -42,12 +52,15 @@ pub mod digest;
 pub mod input_file;
 pub mod registry;
 pub mod row;
+#[cfg(feature = "store")]
 pub mod run;
 pub mod sandbox;
 pub mod stats;
+#[cfg(feature = "store")]
 pub mod store;
 mod suggest;
 pub mod suite;
 pub mod terminal;
+#[cfg(feature = "store")]
 pub mod verify;
 pub mod workspace;

@@ -142,7 +142,6 @@ fn missing_output(keys: &[String], pointer: Option<&str>) -> String {
 
 /// Why there is no next case where one was expected.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum ReadError {
     /// One line is bad; the next call goes on behind it.
     #[error(transparent)]

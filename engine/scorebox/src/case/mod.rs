@@ -50,5 +50,6 @@ pub use mapping::{Mapping, MappingError};
 pub use reader::{CaseReader, DEFAULT_MAX_LINE_BYTES};
 pub use record::{Case, MAX_ID_BYTES, MAX_REPEAT};
 pub use source::Source;
+#[cfg(feature = "store")]
 pub(crate) use source::Tally;
 pub use source_error::{Compression, SourceError};

@@ -131,6 +131,7 @@ impl CaseReader {
     }
 
     /// What is noted of the reading while it is under way.
+    #[cfg(feature = "store")]
     pub(crate) fn tally(&self) -> Arc<Tally> {
         Arc::clone(&self.tally)
     }

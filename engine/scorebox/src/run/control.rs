@@ -13,7 +13,6 @@ use crate::{
 
 /// Why a run ended before its last case.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Stop {
     /// Whoever started it said so.
     Interrupted,
