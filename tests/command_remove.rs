@@ -40,7 +40,7 @@ fn a_run_goes_the_others_stay_and_the_file_gets_smaller() {
     folder.sh(&format!("scorebox verify second --root {root}")).exits_with(0);
 
     let output = folder.sh("scorebox rm second -y").exits_with(0);
-    assert!(output.stderr.contains("1,600 scores, 4 components\n"), "{output}");
+    assert!(output.stderr.contains("1,600 scores, 3 components\n"), "{output}");
     assert_eq!(folder.rows("SELECT count(*) FROM components"), ["0"]);
     assert_snapshot!(folder.sh("scorebox runs"), @"
     [stderr]

@@ -21,6 +21,10 @@ const PATIENCE: Duration = Duration::from_millis(700);
 /// How often the words are drawn.
 const REDRAW: Duration = Duration::from_millis(200);
 
+/// Why loading a scorer takes long.
+pub const COMPILING: &str =
+    "compiling the scorer (first use with this configuration; cached afterwards)";
+
 /// Words that are shown until this is dropped.
 #[derive(Debug)]
 pub struct Waiting {

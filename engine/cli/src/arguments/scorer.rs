@@ -11,7 +11,11 @@ use scorebox::{
 };
 
 use super::completing;
-use crate::{failure::Failure, input};
+use crate::{
+    failure::Failure,
+    input,
+    waiting::{COMPILING, Waiting},
+};
 
 /// Limits of a score.
 #[derive(Debug, clap::Args)]
@@ -94,6 +98,7 @@ impl ScorerArguments {
         let config = self.config.as_deref().map(parse_config).transpose()?.unwrap_or_default();
         let grants: Grants = self.grant.iter().copied().collect();
         let limits = self.limits.apply(Limits::default())?;
+        let _waiting = Waiting::on(COMPILING);
         sandbox.load(bytes, &config, &limits, grants).await.map_err(|error| {
             let failure = Failure::from(error);
             Failure { message: format!("scorer `{}`: {}", self.scorer, failure.message), ..failure }

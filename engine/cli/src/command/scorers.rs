@@ -20,6 +20,7 @@ use crate::{
     output::{self, Out},
     report::{self, Align, ConfigKey, Table, config_keys, reads},
     setup::{self, SandboxArguments},
+    waiting::{COMPILING, Waiting},
     words,
 };
 
@@ -88,8 +89,13 @@ impl Scorers {
             Some(name) => vec![registry.get(name).map(|_| name.as_str())?],
             None => registry.list().collect(),
         };
-        let mut entries: Vec<Entry> =
-            names.into_iter().map(|name| Entry::new(name, &registry)).collect::<Result<_, _>>()?;
+        let waiting = Waiting::of("reading scorers", names.len() as u64);
+        let read = names.into_iter().zip(1..).map(|(name, place)| {
+            waiting.at(place);
+            Entry::new(name, &registry)
+        });
+        let mut entries: Vec<Entry> = read.collect::<Result<_, _>>()?;
+        drop(waiting);
         if let Some(text) = &self.search {
             entries.retain(|entry| entry.mentions(text));
             if entries.is_empty() {
@@ -220,7 +226,9 @@ async fn outcome_of(
 ) -> Result<Outcome, Failure> {
     let case = Case::from_json(example.case.get())?;
     let config = ScorerConfig::new(&example.config);
+    let waiting = Waiting::on(COMPILING);
     let scorer = sandbox.load(&source.bytes, &config, &Limits::default(), Grants::NONE).await?;
+    drop(waiting);
     Ok(scorer.score(case.scorer_input(scorer.info().reads)).await)
 }
 
