@@ -103,6 +103,7 @@ impl Attempt {
             suite: self.suite,
             cases,
             jobs: self.jobs,
+            waiting: 4,
             on_bad_case: self.on_bad_case,
             reuse: false,
         };

@@ -55,6 +55,8 @@ pub mod row;
 #[cfg(feature = "store")]
 pub mod run;
 pub mod sandbox;
+#[cfg(feature = "store")]
+mod scoring;
 pub mod stats;
 #[cfg(feature = "store")]
 pub mod store;

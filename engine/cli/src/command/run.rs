@@ -13,10 +13,10 @@ use scorebox::{
     case::{CaseReader, Mapping, Source},
     registry::{Reference, Registry},
     run::{
-        Control, OnBadCase, ReadyScorer, RunError, RunReport, RunRequest, Stop, WhichRun,
-        load_scorers,
+        Control, DEFAULT_WAITING, OnBadCase, ReadyScorer, RunError, RunReport, RunRequest, Stop,
+        WhichRun, load_scorers,
     },
-    sandbox::{Grant, Sandbox},
+    sandbox::{Grant, Grants, Sandbox},
     store::RunId,
     suite::{ScorerId, Suite, SuiteScorer},
 };
@@ -120,8 +120,7 @@ impl Run {
         let cases =
             CaseReader::open(case_files.iter().map(|path| source(path)).collect(), mapping)?;
         let jobs = self.jobs.count();
-        let slots = slots(jobs, suite.scorers.len());
-        let sandbox = self.sandbox.open(slots, self.workspace.capabilities()?)?;
+        let sandbox = self.sandbox.open(slots(jobs, &suite), self.workspace.capabilities()?)?;
         let runtime = self.jobs.runtime()?;
         let signalled = Signalled::default();
         let report = runtime.block_on(self.run_suite(suite, cases, jobs, &sandbox, &signalled));
@@ -153,6 +152,7 @@ impl Run {
             scorers,
             cases,
             jobs,
+            waiting: DEFAULT_WAITING,
             on_bad_case: match self.on_bad_case {
                 OnBadCaseArgument::Stop => OnBadCase::Stop,
                 OnBadCaseArgument::Skip => OnBadCase::Skip,
@@ -318,11 +318,14 @@ fn source(path: &Path) -> Source {
 }
 
 /// A slot for every scorer of every job, so that a scorer's memory stays warm from case to case, as
-/// far as that is sensible.
-fn slots(jobs: usize, scorers: usize) -> u32 {
+/// far as that is sensible; and one for every score that may wait.
+fn slots(jobs: usize, suite: &Suite) -> u32 {
     const MOST_WARM: usize = 256;
-    let wanted = jobs.saturating_mul(scorers.max(1)).min(MOST_WARM).max(jobs);
-    u32::try_from(wanted).unwrap_or(u32::MAX)
+    let warm = jobs.saturating_mul(suite.scorers.len().max(1)).min(MOST_WARM).max(jobs);
+    // What can wait is granted.
+    let waits = suite.scorers.iter().any(|scorer| scorer.grants != Grants::NONE);
+    let slots = if waits { warm.saturating_add(DEFAULT_WAITING) } else { warm };
+    u32::try_from(slots).unwrap_or(u32::MAX)
 }
 
 /// The time in UTC and a few letters, so that ids are sorted by time and differ between machines.

@@ -11,6 +11,8 @@ use crate::{
     case::{CaseReader, Tally},
 };
 
+use super::OnBadCase;
+
 /// Why a run ended before its last case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stop {
@@ -160,6 +162,14 @@ impl Control {
             + self.cases_finished_before.load(Ordering::Relaxed)
     }
 
+    /// Counts a bad case, and ends the reading where the run is to stop at one.
+    pub(super) fn bad_case(&self, message: String, advice: Option<Advice>, on_bad_case: OnBadCase) {
+        self.note_bad_case(message.clone());
+        if on_bad_case == OnBadCase::Stop {
+            self.end_reading(Stop::BadCase { message, advice });
+        }
+    }
+
     pub(super) fn note_bad_case(&self, message: String) {
         self.cases_bad.fetch_add(1, Ordering::Relaxed);
         let mut kept = locked(&self.bad_cases);
@@ -168,11 +178,14 @@ impl Control {
         }
     }
 
-    pub(super) fn note_done(&self, scores: u64, errors: u64, reused: u64) {
-        self.cases_done.fetch_add(1, Ordering::Relaxed);
-        self.scores_written.fetch_add(scores, Ordering::Relaxed);
+    pub(super) fn note_rows(&self, rows: u64, errors: u64, reused: u64) {
+        self.scores_written.fetch_add(rows, Ordering::Relaxed);
         self.errors.fetch_add(errors, Ordering::Relaxed);
         self.scores_reused.fetch_add(reused, Ordering::Relaxed);
+    }
+
+    pub(super) fn note_case_done(&self) {
+        self.cases_done.fetch_add(1, Ordering::Relaxed);
     }
 }
 

@@ -1,19 +1,16 @@
 //! A run: a suite over cases, from reading to stored rows. Knows no wasmtime, no SQL and no terminal.
 //!
 //! ```text
-//! reading (a thread) ──case──> scoring (tasks, as many as jobs) ──scores──> writing (a thread)
-//!        └──────────────case──────────────────────────────────────────────────^
+//! reading (a thread) ──units──> scoring (tasks) ──rows──> writing (a thread)
+//!        └──────────────case──────────────────────────────^
 //! ```
 //!
 //! - `scorers`: the suite's scorers, found, loaded and ready.
 //! - `control`: stopping a run, and how far it is; shared with whoever started it.
 //! - `reading`: cases one at a time, without those that an earlier session finished.
-//! - `queue`: the cases between reader and workers.
-//! - `room`: memory for what is in flight, by bytes.
+//! - `message`: what the writer hears, from the reader and from the scoring.
 //! - `seen`: whether a case's name may have come before.
-//! - `scoring`: each case through each scorer, each in a sandbox of its own.
-//! - `writing`: the one writer; cases and scores in batches.
-//! - `input`: the digests of what scorers are fed.
+//! - `writing`: the one writer; cases and rows in batches.
 //! - `reuse`: scores that an earlier run has.
 //! - `completeness`: whether every score is there at the end.
 //! - `summaries`: what scorers say of the run as a whole.
@@ -27,13 +24,10 @@ mod aggregate;
 mod completeness;
 mod control;
 mod error;
-mod input;
-mod queue;
+mod message;
 mod reading;
 mod reuse;
-mod room;
 mod scorers;
-mod scoring;
 mod seen;
 mod summaries;
 mod writing;
@@ -41,7 +35,7 @@ mod writing;
 use std::{
     path::PathBuf,
     sync::Arc,
-    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
+    time::{Duration, Instant},
 };
 
 use tokio::sync::mpsc;
@@ -51,28 +45,29 @@ use crate::{
     contract::CONTRACT_VERSION,
     digest::Digest,
     sandbox::{Start, WASMTIME_VERSION},
+    scoring::{Places, Scoring, now_ms},
     store::{
-        ReuseIndex, RunHandle, RunId, RunSource, RunSpec, RunState, RunWriter, ScorerKey,
-        ScorerSpec, SessionSpec, Store,
+        ReuseIndex, RunHandle, RunId, RunSource, RunSpec, RunState, RunWriter, ScorerSpec,
+        SessionSpec, Store,
     },
     suite::Suite,
 };
 
+pub use crate::scoring::DEFAULT_WAITING;
 pub use aggregate::{Aggregate, aggregate};
 pub use control::{Control, Progress, Stop};
 pub use error::RunError;
+use message::RunScorers;
 pub use scorers::{ReadyScorer, load_scorers};
 
 /// The version of scorebox, as stored with a run.
 pub const ENGINE_VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Cases that wait for a worker.
-const WAITING_CASES: usize = 512;
+/// Units that wait for a worker.
+const WAITING_UNITS: usize = 2048;
 /// Messages that wait for the writer: enough that scoring goes on while the disk takes its time. What
 /// they hold is bounded by bytes besides (`room`).
 const WAITING_MESSAGES: usize = 2048;
-/// Bytes of the results that wait for the writer.
-const ROOM_FOR_RESULTS: usize = 12 << 20;
 
 /// What to do with a line that is no case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,8 +108,11 @@ pub struct RunRequest {
     pub scorers: Vec<ReadyScorer>,
     /// The cases.
     pub cases: CaseReader,
-    /// Cases that are scored at once, at least 1.
+    /// Scores that are computed at once, at least 1.
     pub jobs: usize,
+    /// Scores beyond these that may wait at once, where a scorer can wait: for files, for a host call. At
+    /// least 1. They hold sandboxes while they wait.
+    pub waiting: usize,
     /// What to do with a line that is no case.
     pub on_bad_case: OnBadCase,
     /// Whether scores that an earlier run in the database has are copied instead of computed.
@@ -154,8 +152,7 @@ pub async fn run(request: RunRequest, control: Arc<Control>) -> Result<RunReport
     if let WhichRun::Resume(_) = request.which {
         cases.skip_finished(Store::open_read_only(&request.database)?, run.clone());
     }
-    let scorers: Arc<[(ScorerKey, ReadyScorer)]> =
-        run.scorers.iter().copied().zip(request.scorers).collect();
+    let scorers: RunScorers = run.scorers.iter().copied().zip(request.scorers).collect();
     if request.reuse {
         let reader = Store::open_read_only(&request.database)?;
         let index = ReuseIndex::new(reader, &run, WASMTIME_VERSION)?;
@@ -164,9 +161,7 @@ pub async fn run(request: RunRequest, control: Arc<Control>) -> Result<RunReport
         let reads = reads.map(|(key, ready)| (*key, ready.scorer.info().reads));
         cases.reuse(reuse::Reuse::new(index, reads.collect()));
     }
-    let tasks = Arc::new(queue::Queue::new(WAITING_CASES));
     let (to_writer, at_writer) = mpsc::channel(WAITING_MESSAGES);
-
     let writer = {
         let control = Arc::clone(&control);
         let writer = RunWriter::new(store, run);
@@ -176,29 +171,21 @@ pub async fn run(request: RunRequest, control: Arc<Control>) -> Result<RunReport
             writing::write_all(writer, at_writer, on_bad_case, &control, &runtime)
         })
     };
-    let reader = {
-        let (control, tasks, to_writer) =
-            (Arc::clone(&control), Arc::clone(&tasks), to_writer.clone());
-        tokio::task::spawn_blocking(move || cases.read_all(&tasks, &to_writer, &control))
+    let scoring = {
+        let control = Arc::clone(&control);
+        let places = Places { jobs: request.jobs, waiting: request.waiting, queued: WAITING_UNITS };
+        Scoring::begin(places, &to_writer, move || control.is_stopping())
     };
-    let room = room::Room::new(ROOM_FOR_RESULTS);
-    let workers: Vec<_> = (0..request.jobs.max(1))
-        .map(|_| {
-            tokio::spawn(scoring::work(
-                Arc::clone(&scorers),
-                Arc::clone(&tasks),
-                to_writer.clone(),
-                room.clone(),
-                Arc::clone(&control),
-            ))
+    let reader = {
+        let (control, scorers) = (Arc::clone(&control), Arc::clone(&scorers));
+        let units = Arc::clone(scoring.units());
+        // The writer ends when the last sender is gone.
+        tokio::task::spawn_blocking(move || {
+            cases.read_all(&scorers, &units, &to_writer, &control);
         })
-        .collect();
-    // The writer ends when the last sender is gone.
-    drop(to_writer);
+    };
     joined(reader.await)?;
-    for worker in workers {
-        joined(worker.await)?;
-    }
+    joined(scoring.ended().await)?;
     let writer = joined(writer.await)??;
     if control.stopped_by().is_none()
         && let Some(stop) = completeness::what_is_missing(&writer, &control)?
@@ -221,7 +208,7 @@ pub async fn run(request: RunRequest, control: Arc<Control>) -> Result<RunReport
 /// unless there was nothing left to write.
 async fn finish(
     mut writer: RunWriter,
-    scorers: &Arc<[(ScorerKey, ReadyScorer)]>,
+    scorers: &RunScorers,
     stopped: Option<&Stop>,
     state_before: Option<RunState>,
 ) -> Result<Option<Digest>, RunError> {
@@ -322,10 +309,4 @@ fn scorer_spec(ready: &ReadyScorer) -> ScorerSpec {
 /// JSON of a value that is made of strings and numbers only, which cannot fail.
 fn json(value: &impl serde::Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
-}
-
-/// Milliseconds since 1970-01-01 UTC; 0 on a machine whose clock is before that.
-fn now_ms() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }

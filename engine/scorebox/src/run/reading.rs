@@ -3,18 +3,21 @@
 
 use std::sync::Arc;
 
-use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot};
 
 use crate::{
-    advice::{Advice, Advised},
+    advice::Advised,
     case::{Case, CaseReader, ReadError},
     digest::Digest,
+    scoring::{CaseInFlight, Room, Units},
     store::{Reusable, RunHandle, ScorerKey, Store, StoreError},
 };
 
 use super::{
-    Control, OnBadCase, RunError, Stop, queue::Queue, reuse::Reuse, room::Room, seen::Seen,
-    writing::Message,
+    Control, OnBadCase, RunError, Stop,
+    message::{Message, NewCase, ReadCase, RunScorers, RunUnit},
+    reuse::Reuse,
+    seen::Seen,
 };
 
 /// The most cases that are handed over at once.
@@ -22,30 +25,34 @@ const MOST_AT_ONCE: usize = 32;
 /// Bytes of the cases in flight.
 const ROOM_FOR_CASES: usize = 12 << 20;
 
-/// A case in flight, and its share of the memory for cases in flight: given back when the writer has
-/// it and the workers are done with it.
-pub(super) struct ReadCase {
-    pub(super) case: Case,
-    pub(super) digest: Digest,
-    _share: Option<OwnedSemaphorePermit>,
-}
-
-/// A case on its way to the workers.
-pub(super) struct Task {
-    pub(super) read: Arc<ReadCase>,
+/// A case and what is to be done with it.
+struct Task {
+    read: Arc<ReadCase>,
     /// The scorers that an earlier session has not finished; none means all.
-    pub(super) missing: Option<Vec<ScorerKey>>,
+    missing: Option<Vec<ScorerKey>>,
     /// Scores that an earlier run has.
-    pub(super) reused: Vec<(ScorerKey, Reusable)>,
+    reused: Vec<(ScorerKey, Reusable)>,
     /// Whether an earlier session stored another case in its place.
     changed: bool,
 }
 
 impl Task {
     /// Whether the scorer has something to do.
-    pub(super) fn wants(&self, scorer: ScorerKey) -> bool {
+    fn wants(&self, scorer: ScorerKey) -> bool {
         self.missing.as_ref().is_none_or(|missing| missing.contains(&scorer))
             && !self.reused.iter().any(|(reused, _)| *reused == scorer)
+    }
+
+    /// What the writer is to know of it, and the units that are to be computed.
+    fn split(self, scorers: &RunScorers) -> (NewCase, Vec<RunUnit>) {
+        let wanted = (0..scorers.len()).filter(|place| self.wants(scorers[*place].0));
+        let unit = |place| {
+            let (read, scorers) = (Arc::clone(&self.read), Arc::clone(scorers));
+            RunUnit { read, scorers, place }
+        };
+        let units: Vec<RunUnit> = wanted.map(unit).collect();
+        let computed = units.len();
+        (NewCase { read: self.read, computed, reused: self.reused }, units)
     }
 }
 
@@ -122,32 +129,35 @@ impl Cases {
     /// Reads to the end, or until the run is stopped.
     pub(super) fn read_all(
         mut self,
-        to_workers: &Queue<Task>,
+        scorers: &RunScorers,
+        units: &Units<RunUnit>,
         to_writer: &mpsc::Sender<Message>,
         control: &Control,
     ) {
-        if let Err(error) = self.hand_out(to_workers, to_writer, control) {
+        if let Err(error) = self.hand_out(scorers, units, to_writer, control) {
             control.end_reading(Stop::Unreadable {
                 message: error.to_string(),
                 advice: error.advice(),
             });
         }
-        to_workers.close();
+        units.close();
     }
 
     fn hand_out(
         &mut self,
-        to_workers: &Queue<Task>,
+        scorers: &RunScorers,
+        units: &Units<RunUnit>,
         to_writer: &mpsc::Sender<Message>,
         control: &Control,
     ) -> Result<(), StoreError> {
         while !control.is_reading_ended() {
             let tasks = self.next_tasks(control)?;
             let ended = tasks.is_empty() && self.doubtful.is_none();
-            let cases = tasks.iter().map(|task| Arc::clone(&task.read)).collect();
+            let (cases, of_cases): (Vec<NewCase>, Vec<Vec<RunUnit>>) =
+                tasks.into_iter().map(|task| task.split(scorers)).unzip();
             let sent = to_writer.blocking_send(Message::Read(cases)).is_ok()
-                && to_workers.push(tasks).is_ok()
-                && self.hand_out_doubtful(to_workers, to_writer);
+                && units.push(of_cases.into_iter().flatten()).is_ok()
+                && self.hand_out_doubtful(scorers, units, to_writer);
             if ended || !sent {
                 // Where it was not sent, the other side has ended, and says why.
                 return Ok(());
@@ -160,17 +170,18 @@ impl Cases {
     /// with one name is scored and the second never, however the threads run.
     fn hand_out_doubtful(
         &mut self,
-        to_workers: &Queue<Task>,
+        scorers: &RunScorers,
+        units: &Units<RunUnit>,
         to_writer: &mpsc::Sender<Message>,
     ) -> bool {
         let Some(task) = self.doubtful.take() else { return true };
+        let (case, of_case) = task.split(scorers);
         let (answer, stored) = oneshot::channel();
-        let message = Message::Doubtful { case: Arc::clone(&task.read), answer };
-        if to_writer.blocking_send(message).is_err() {
+        if to_writer.blocking_send(Message::Doubtful { case, answer }).is_err() {
             return false;
         }
         match stored.blocking_recv() {
-            Ok(true) => to_workers.push([task]).is_ok(),
+            Ok(true) => units.push(of_case).is_ok(),
             Ok(false) => true,
             Err(_writer_ended) => false,
         }
@@ -221,12 +232,13 @@ impl Cases {
             Missing::All | Missing::Unknown => None,
             Missing::Some(scorers) => Some(scorers),
         };
+        let share = self.room.wait_for(case.json().len());
+        let in_flight = CaseInFlight::new(case, share);
         let reused = match &self.reuse {
             None => Vec::new(),
-            Some(reuse) => reuse.find(&case, missing.as_deref())?,
+            Some(reuse) => reuse.find(&in_flight, missing.as_deref())?,
         };
-        let share = self.room.wait_for(case.json().len());
-        let read = Arc::new(ReadCase { case, digest, _share: share });
+        let read = Arc::new(ReadCase { in_flight, digest });
         Ok(Some(Task { read, missing, reused, changed }))
     }
 
@@ -234,25 +246,12 @@ impl Cases {
         let advice = error.advice();
         match error {
             ReadError::BadCase(bad) => {
-                note_bad_case(bad.to_string(), advice, self.on_bad_case, control)
+                control.bad_case(bad.to_string(), advice, self.on_bad_case);
             }
             ReadError::Source(error) => {
                 control.end_reading(Stop::Unreadable { message: error.to_string(), advice });
             }
         }
-    }
-}
-
-/// Counts a bad case, and stops the run where it is to stop at one.
-pub(super) fn note_bad_case(
-    message: String,
-    advice: Option<Advice>,
-    on_bad_case: OnBadCase,
-    control: &Control,
-) {
-    control.note_bad_case(message.clone());
-    if on_bad_case == OnBadCase::Stop {
-        control.end_reading(Stop::BadCase { message, advice });
     }
 }
 

@@ -1,12 +1,10 @@
 //! Which scores of a case an earlier run has. Copies none; the writer does.
 
 use crate::{
-    case::Case,
     contract::Fields,
+    scoring::CaseInFlight,
     store::{Reusable, ReuseIndex, ScorerKey, StoreError},
 };
-
-use super::input::InputDigests;
 
 /// What earlier runs have, and what the scorers of this one read.
 pub(super) struct Reuse {
@@ -22,16 +20,15 @@ impl Reuse {
     /// The scores of the case that need not be computed, among those of `missing` scorers (none: all).
     pub(super) fn find(
         &self,
-        case: &Case,
+        case: &CaseInFlight,
         missing: Option<&[ScorerKey]>,
     ) -> Result<Vec<(ScorerKey, Reusable)>, StoreError> {
-        let mut digests = InputDigests::new(case);
         let mut found = Vec::new();
         for (scorer, reads) in &self.reads {
             if missing.is_some_and(|missing| !missing.contains(scorer)) {
                 continue;
             }
-            let reusable = self.index.find(*scorer, digests.of(*reads, None))?;
+            let reusable = self.index.find(*scorer, case.input_digest(*reads, None))?;
             found.extend(reusable.map(|reusable| (*scorer, reusable)));
         }
         Ok(found)

@@ -5,15 +5,16 @@ use std::sync::Arc;
 
 use crate::{
     sandbox::Summary,
+    scoring::now_ms,
     store::{NewSummary, RunWriter, ScorerKey, Store, StoreError},
 };
 
-use super::{ReadyScorer, RunError, joined, now_ms};
+use super::{RunError, joined, message::RunScorers};
 
 /// Asks the scorers that summarize, and stores what they say.
 pub(super) async fn write_summaries(
     mut writer: RunWriter,
-    scorers: &Arc<[(ScorerKey, ReadyScorer)]>,
+    scorers: &RunScorers,
 ) -> Result<RunWriter, RunError> {
     let summarizing: Vec<usize> =
         (0..scorers.len()).filter(|index| scorers[*index].1.scorer.summarizes()).collect();

@@ -2,29 +2,21 @@
 //! score.
 
 use std::{
-    collections::HashMap,
-    sync::Arc,
+    collections::{HashMap, hash_map::Entry},
     time::{Duration, Instant},
 };
 
-use tokio::{
-    runtime::Handle,
-    sync::{OwnedSemaphorePermit, mpsc, oneshot},
-    time::timeout,
-};
+use tokio::{runtime::Handle, sync::mpsc, time::timeout};
 
 use crate::{
     advice::{Advice, Advised, Form},
-    digest::Digest,
-    sandbox,
-    store::{
-        CaseAdded, CaseKey, NewCase, NewScore, Outcome, Reusable, RunWriter, ScorerKey, StoreError,
-    },
+    scoring::Finished,
+    store::{self, CaseAdded, CaseKey, NewScore, Outcome, RunWriter, StoreError},
 };
 
 use super::{
     Control, OnBadCase, Stop,
-    reading::{ReadCase, note_bad_case},
+    message::{Message, NewCase, ReadCase, RunUnit},
 };
 
 /// Rows after which a batch is committed. A page that many rows of a batch touch is written once, so
@@ -34,52 +26,6 @@ const BATCH_ROWS: u64 = 25_000;
 const BATCH_TIME: Duration = Duration::from_millis(250);
 /// How long the database is free between two batches, so that another run that waits for it gets its turn.
 const LET_OTHERS_WRITE: Duration = Duration::from_millis(2);
-
-/// What the writer hears.
-pub(super) enum Message {
-    /// Cases were read; their scores will follow.
-    Read(Vec<Arc<ReadCase>>),
-    /// A case was read whose name may have come before; the answer is whether it was stored.
-    Doubtful { case: Arc<ReadCase>, answer: oneshot::Sender<bool> },
-    /// Cases were scored; the share of the memory for results is given back when they are written.
-    Scored { cases: Vec<ScoredCase>, _share: Option<OwnedSemaphorePermit> },
-}
-
-/// What was scored of a case.
-pub(super) struct ScoredCase {
-    pub(super) ordinal: u64,
-    pub(super) scores: Vec<Scored>,
-    /// Scores that an earlier run has.
-    pub(super) reused: Vec<(ScorerKey, Reusable)>,
-}
-
-/// What one scorer said of a case.
-pub(super) struct Scored {
-    pub(super) scorer: ScorerKey,
-    pub(super) outcome: sandbox::Outcome,
-    /// The digest of what the scorer was fed.
-    pub(super) input_digest: Digest,
-    pub(super) scored_at_ms: i64,
-}
-
-impl Scored {
-    /// About how much memory it takes, in bytes.
-    pub(super) fn bytes(&self) -> usize {
-        let length = |text: &Option<String>| text.as_ref().map_or(0, String::len);
-        let log: usize = self.outcome.log.iter().map(|line| line.message.len() + 32).sum();
-        let result = match &self.outcome.result {
-            Err(error) => error.message.len(),
-            Ok(result) => {
-                let assertions = result.assertions.iter();
-                length(&result.label)
-                    + length(&result.reason)
-                    + length(&result.meta)
-                    + assertions.map(|it| it.name.len() + length(&it.reason) + 96).sum::<usize>()
-            }
-        };
-        size_of::<Scored>() + result + log
-    }
-}
 
 /// Writes until nobody sends any more; gives the writer back for what is left to be written.
 pub(super) fn write_all(
@@ -111,11 +57,17 @@ struct Writing<'a> {
     writer: RunWriter,
     on_bad_case: OnBadCase,
     control: &'a Control,
-    /// The stored cases whose scores are still to come. A case that was refused is not among them,
-    /// so its scores are not written.
-    in_flight: HashMap<u64, CaseKey>,
+    /// The stored cases of which rows are still to come. A case that was refused is not among them,
+    /// so its rows are not written.
+    in_flight: HashMap<u64, InFlight>,
     rows: u64,
     since: Instant,
+}
+
+/// A stored case of which rows are still to come.
+struct InFlight {
+    key: CaseKey,
+    rows_to_come: usize,
 }
 
 impl Writing<'_> {
@@ -148,22 +100,40 @@ impl Writing<'_> {
 
     fn take(&mut self, message: Message) -> Result<(), StoreError> {
         match message {
-            Message::Read(cases) => cases.iter().try_for_each(|read| self.add_case(read)),
+            Message::Read(cases) => cases.iter().try_for_each(|case| self.add_new(case).map(drop)),
             Message::Doubtful { case, answer } => {
-                self.add_case(&case)?;
+                let is_stored = self.add_new(&case)?;
                 // The reader waits for the answer, unless it has ended.
-                let _ = answer.send(self.in_flight.contains_key(&case.case.ordinal()));
+                let _ = answer.send(is_stored);
                 Ok(())
             }
-            Message::Scored { cases, .. } => {
-                cases.iter().try_for_each(|case| self.add_scores(case))
-            }
+            Message::Scored(batch) => batch.rows.iter().try_for_each(|row| self.add_row(row)),
         }
     }
 
-    fn add_case(&mut self, read: &ReadCase) -> Result<(), StoreError> {
-        let case = &read.case;
-        let added = self.writer.add_case(&NewCase {
+    /// Stores a case and the rows that an earlier run has of it; answers whether it is stored.
+    fn add_new(&mut self, case: &NewCase) -> Result<bool, StoreError> {
+        let Some(key) = self.add_case(&case.read)? else { return Ok(false) };
+        let mut reused = 0;
+        for (scorer, from) in &case.reused {
+            reused += u64::from(self.writer.reuse_score(key, *scorer, *from)?);
+        }
+        self.rows += reused;
+        self.control.note_rows(reused, 0, reused);
+        match case.computed {
+            0 => self.control.note_case_done(),
+            rows_to_come => {
+                let ordinal = case.read.in_flight.case().ordinal();
+                self.in_flight.insert(ordinal, InFlight { key, rows_to_come });
+            }
+        }
+        Ok(true)
+    }
+
+    /// None where it is refused.
+    fn add_case(&mut self, read: &ReadCase) -> Result<Option<CaseKey>, StoreError> {
+        let case = read.in_flight.case();
+        let added = self.writer.add_case(&store::NewCase {
             ordinal: case.ordinal(),
             case_id: case.id(),
             node_id: Some(case.node_id()),
@@ -181,16 +151,15 @@ impl Writing<'_> {
         self.rows += 1;
         match added {
             CaseAdded::New(key) | CaseAdded::Known(key) => {
-                self.in_flight.insert(case.ordinal(), key);
                 self.control.note_accepted();
+                return Ok(Some(key));
             }
             CaseAdded::Duplicate { first } => {
                 let (id, place, line) = (case.id(), &first.source_name, first.source_line);
-                note_bad_case(
+                self.control.bad_case(
                     format!("{}: duplicate id `{id}`, first used at {place}:{line}", case.location()),
                     Some(Advice::Write(Form::CaseId)),
                     self.on_bad_case,
-                    self.control,
                 );
             }
             // Bad lines may be skipped; what is read now is another file.
@@ -205,24 +174,26 @@ impl Writing<'_> {
                 advice: Some(Advice::SameCases),
             }),
         }
-        Ok(())
+        Ok(None)
     }
 
-    fn add_scores(&mut self, scored_case: &ScoredCase) -> Result<(), StoreError> {
-        let Some(case) = self.in_flight.remove(&scored_case.ordinal) else { return Ok(()) };
-        let (mut written, mut errors) = (0, 0);
-        for scored in &scored_case.scores {
-            if self.writer.add_score(case, scored.scorer, &row(scored))? {
-                written += 1;
-                errors += u64::from(scored.outcome.result.is_err());
-            }
+    /// A row that comes after its case was refused is let go.
+    fn add_row(&mut self, row: &Finished<RunUnit>) -> Result<(), StoreError> {
+        let ordinal = row.unit.read.in_flight.case().ordinal();
+        let Entry::Occupied(mut case) = self.in_flight.entry(ordinal) else { return Ok(()) };
+        let key = case.get().key;
+        case.get_mut().rows_to_come -= 1;
+        let is_last = case.get().rows_to_come == 0;
+        if is_last {
+            case.remove();
         }
-        let mut reused = 0;
-        for (scorer, from) in &scored_case.reused {
-            reused += u64::from(self.writer.reuse_score(case, *scorer, *from)?);
+        if self.writer.add_score(key, row.unit.scorer_key(), &new_score(row))? {
+            self.rows += 1;
+            self.control.note_rows(1, u64::from(row.outcome.result.is_err()), 0);
         }
-        self.rows += written + reused;
-        self.control.note_done(written + reused, errors, reused);
+        if is_last {
+            self.control.note_case_done();
+        }
         Ok(())
     }
 
@@ -235,7 +206,7 @@ impl Writing<'_> {
     }
 }
 
-fn row(scored: &Scored) -> NewScore<'_> {
+fn new_score(scored: &Finished<RunUnit>) -> NewScore<'_> {
     let outcome = match &scored.outcome.result {
         Err(error) => {
             Outcome::Error { kind: error.kind.as_str(), message: &error.message, reason: None }

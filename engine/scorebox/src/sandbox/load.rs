@@ -146,6 +146,12 @@ impl LoadedScorer {
         self.needs.iter().filter(|grant| !capabilities.has(*grant))
     }
 
+    /// Whether a score may wait for something that is not computed: files, or a host call.
+    pub fn can_wait(&self) -> bool {
+        // WASI's clocks and streams can be waited for, and what is granted is asked for.
+        self.seeded || self.needs != Grants::NONE
+    }
+
     /// Where every score starts.
     pub fn start(&self) -> &Start {
         &self.start

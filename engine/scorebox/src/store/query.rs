@@ -58,7 +58,7 @@ const PAGE_BYTES: usize = 16 << 20;
 
 impl ScoreRecord {
     /// About how much memory its texts take, in bytes.
-    fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         let origin = self.reused_from.as_ref().map_or(0, String::len);
         // The names stand in the id as well.
         let names = self.row.case_id.len() + self.row.scorer_id.len() + self.scorer_name.len();

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use crate::{
     advice::{Advice, Advised, Thing},
     case::Case,
-    contract::CONTRACT_VERSION,
+    contract::{CONTRACT_VERSION, ScorerInput},
     digest::Digest,
     sandbox::{Grant, Limits, Sandbox, ScorerConfig},
     store::{ScoreId, Store, StoreError},
@@ -16,7 +16,7 @@ use crate::{
 use super::{
     Finding, ReceiptAnswer, Unproved, Verdict,
     answer::{self, JsonAs},
-    rescore::{Rescorer, unproved_of},
+    rescore::{Rescorer, StoredScore, unproved_of},
 };
 
 /// The version of the format.
@@ -232,10 +232,23 @@ impl Receipt {
                 return Verdict::different(what, stored.clone(), computed.clone());
             }
         }
-        let input = Some(self.input_digest);
-        let wasmtime = &self.wasmtime_version;
-        let stored = (&self.answer).into();
-        rescorer.verdict(case, input, &stored, JsonAs::Document, wasmtime).await
+        let answer = (&self.answer).into();
+        let scorer = match rescorer.for_score(case, &answer) {
+            Ok(scorer) => scorer,
+            Err(verdict) => return verdict,
+        };
+        let folder = case.task_folder();
+        let input = case.scorer_input(scorer.info().reads);
+        let input = ScorerInput { workspace: folder.as_ref(), ..input };
+        let outcome = scorer.score(input).await;
+        let actual = input.digest(outcome.files);
+        let stored = StoredScore {
+            answer: &answer,
+            json_as: JsonAs::Document,
+            input_digest: Some(self.input_digest),
+            wasmtime_version: &self.wasmtime_version,
+        };
+        stored.compared_with(&outcome.into(), actual)
     }
 }
 

@@ -1,23 +1,24 @@
-//! One score computed anew, with everything checked that it is made of. Writes nothing.
+//! A scorer of a run, loaded again with everything checked that it is made of; and what is to be said of its
+//! scores before they are computed and after. Computes and writes nothing.
 
 use std::{sync::Arc, time::Duration};
 
 use crate::{
     case::{Case, Key},
-    contract::{ScorerInfo, ScorerInput},
+    contract::ScorerInfo,
     digest::Digest,
     row::{Answer, Status},
     sandbox::{Grant, Limits, LoadedScorer, Sandbox, ScorerConfig, Start, WASMTIME_VERSION},
-    store::{CaseContent, ScoreRecord, ScorerSpec, Store, StoreError},
+    store::{CaseContent, ScorerSpec, Store, StoreError},
 };
 
 use super::{
-    Difference, Finding, Unproved, Verdict,
+    Difference, Unproved, Verdict,
     answer::{self, JsonAs},
 };
 
 /// A scorer of a run, loaded again; or why that cannot be.
-pub(super) struct Rescorer(Result<LoadedScorer, Verdict>);
+pub(super) struct Rescorer(Result<Arc<LoadedScorer>, Verdict>);
 
 impl Rescorer {
     pub(super) fn unusable(reason: String) -> Rescorer {
@@ -79,52 +80,58 @@ impl Rescorer {
         };
         let loaded = sandbox.load(component, &config, limits, grants.into_iter().collect()).await;
         match loaded {
-            Ok(loaded) => Rescorer(Ok(loaded)),
+            Ok(loaded) => Rescorer(Ok(Arc::new(loaded))),
             Err(error) => Rescorer::unusable(format!("its scorer cannot be loaded: {error}")),
         }
     }
 
     /// The scorer; or what is to be said of all that it scored.
-    pub(super) fn scorer(&self) -> Result<&LoadedScorer, &Verdict> {
+    pub(super) fn scorer(&self) -> Result<&Arc<LoadedScorer>, &Verdict> {
         self.0.as_ref()
     }
 
-    /// Scores the case and compares.
-    pub(super) async fn verdict(
+    /// The scorer, where the score can be computed again.
+    ///
+    /// # Errors
+    /// What is to be said of the score without computing it.
+    pub(super) fn for_score(
         &self,
         case: &Case,
-        input_digest: Option<Digest>,
         stored: &Answer,
-        json_as: JsonAs,
-        wasmtime_version: &str,
-    ) -> Verdict {
+    ) -> Result<&Arc<LoadedScorer>, Verdict> {
+        let not_verifiable = |reason: &str| Verdict::NotVerifiable { reason: reason.to_owned() };
         if stored.status == Status::Skipped {
-            return Verdict::NotVerifiable { reason: "it was skipped: nothing ran".into() };
+            return Err(not_verifiable("it was skipped: nothing ran"));
         }
         if answer::is_a_time_out(stored) {
-            let reason = "it timed out, which depends on the machine".into();
-            return Verdict::NotVerifiable { reason };
+            return Err(not_verifiable("it timed out, which depends on the machine"));
         }
-        let scorer = match &self.0 {
-            Ok(scorer) => scorer,
-            Err(verdict) => return verdict.clone(),
-        };
-        let folder = case.task_folder();
-        if folder.is_some() && scorer.lacks().any(|grant| grant == Grant::Workspace) {
-            let reason =
-                "it looked at files, which are not stored, and no folder with them is named";
-            return Verdict::NotVerifiable { reason: reason.into() };
+        let scorer = self.scorer().map_err(Verdict::clone)?;
+        if case.workspace().is_some() && scorer.lacks().any(|grant| grant == Grant::Workspace) {
+            return Err(not_verifiable(
+                "it looked at files, which are not stored, and no folder with them is named",
+            ));
         }
-        let input = case.scorer_input(scorer.info().reads);
-        let input = ScorerInput { workspace: folder.as_ref(), ..input };
-        let outcome = scorer.score(input).await;
-        let actual = input.digest(outcome.files);
-        let computed = Answer::from(outcome);
+        Ok(scorer)
+    }
+}
+
+/// A score as it is stored or in a receipt.
+pub(super) struct StoredScore<'a> {
+    pub(super) answer: &'a Answer,
+    pub(super) json_as: JsonAs,
+    pub(super) input_digest: Option<Digest>,
+    pub(super) wasmtime_version: &'a str,
+}
+
+impl StoredScore<'_> {
+    /// Compares with what was computed of an input with the digest `actual`.
+    pub(super) fn compared_with(&self, computed: &Answer, actual: Digest) -> Verdict {
         // Where the time was over while the files were read, there is no digest of them to compare.
-        if answer::is_a_time_out(&computed) {
+        if answer::is_a_time_out(computed) {
             return Verdict::NotVerifiable { reason: "computing it again timed out".into() };
         }
-        let Some(expected) = input_digest else {
+        let Some(expected) = self.input_digest else {
             return Verdict::NotVerifiable {
                 reason: "the digest of its input is not stored".into(),
             };
@@ -132,38 +139,9 @@ impl Rescorer {
         if actual != expected {
             return Verdict::different("input", expected.to_string(), actual.to_string());
         }
-        let same_wasmtime = wasmtime_version == WASMTIME_VERSION;
-        Verdict::of(answer::differences(stored, &computed, json_as, same_wasmtime))
+        let same_wasmtime = self.wasmtime_version == WASMTIME_VERSION;
+        Verdict::of(answer::differences(self.answer, computed, self.json_as, same_wasmtime))
     }
-}
-
-/// The verdicts of a group of rows, in their order, `jobs` at once.
-pub(super) async fn all(
-    group: Vec<(Arc<Rescorer>, ScoreRecord, CaseContent)>,
-    jobs: usize,
-) -> Vec<Finding> {
-    let turns = Arc::new(tokio::sync::Semaphore::new(jobs.max(1)));
-    let tasks: Vec<_> = group
-        .into_iter()
-        .map(|(rescorer, record, content)| {
-            let turns = Arc::clone(&turns);
-            let score_id = record.id.to_string();
-            let unproved = unproved_of(&record.wasmtime_version);
-            let task = tokio::spawn(async move {
-                let _turn = turns.acquire().await;
-                verdict_of_row(&rescorer, &record, &content).await
-            });
-            (score_id, unproved, task)
-        })
-        .collect();
-    let mut findings = Vec::with_capacity(tasks.len());
-    for (score_id, unproved, task) in tasks {
-        let verdict = task.await.unwrap_or_else(|error| Verdict::NotVerifiable {
-            reason: format!("computing it broke: {error}"),
-        });
-        findings.push(Finding::new(score_id, verdict).leaving(unproved.iter().copied()));
-    }
-    findings
 }
 
 /// What of a row that this version of wasmtime computed is not compared.
@@ -171,29 +149,6 @@ pub(super) fn unproved_of(wasmtime_version: &str) -> &'static [Unproved] {
     match wasmtime_version == WASMTIME_VERSION {
         true => &[],
         false => &Unproved::UNDER_ANOTHER_WASMTIME,
-    }
-}
-
-async fn verdict_of_row(
-    rescorer: &Rescorer,
-    record: &ScoreRecord,
-    content: &CaseContent,
-) -> Verdict {
-    let unreadable = |reason: String| Verdict::NotVerifiable { reason };
-    let case = match rebuilt(content) {
-        Ok(case) => case,
-        Err(reason) => return unreadable(format!("its case cannot be read: {reason}")),
-    };
-    let actual = case.digest();
-    if actual != content.digest {
-        return Verdict::different("case", content.digest.to_string(), actual.to_string());
-    }
-    match answer::stored(record) {
-        Ok(stored) => {
-            let (input, wasmtime) = (record.row.input_digest, &record.wasmtime_version);
-            rescorer.verdict(&case, input, &stored, JsonAs::Text, wasmtime).await
-        }
-        Err(reason) => unreadable(reason),
     }
 }
 

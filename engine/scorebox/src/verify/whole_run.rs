@@ -15,9 +15,10 @@ use crate::{
 };
 
 use super::{
-    Difference, Finding, Scorers, Verdict,
+    Difference, Finding, Verdict,
     answer::{self, JsonAs},
     rescore::unproved_of,
+    scorers::Scorers,
     whole_root,
 };
 

@@ -134,6 +134,7 @@ impl Stage {
                         .unwrap(),
                     cases: cases(lines),
                     jobs: 1,
+                    waiting: 1,
                     on_bad_case: OnBadCase::Stop,
                     reuse: false,
                 };

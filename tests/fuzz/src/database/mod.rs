@@ -232,6 +232,7 @@ fn resumed(stage: &Stage, path: &Path, id: &str, lines: &[&str]) -> Result<RunRe
             scorers: load_scorers(&stage.suite, &stage.registry, &stage.sandbox).await?,
             cases: cases(&lines.join("\n")),
             jobs: 2,
+            waiting: 1,
             on_bad_case: OnBadCase::Stop,
             reuse: false,
         };

@@ -16,32 +16,32 @@ const OVERHEAD_BYTES: usize = 512;
 /// A number of bytes that things in flight share. A share is given back when it is dropped. Something
 /// larger than all of it has to wait until it is alone.
 #[derive(Clone)]
-pub(super) struct Room {
+pub(crate) struct Room {
     units: Arc<Semaphore>,
     all: u32,
 }
 
 impl Room {
     /// Room for so many bytes.
-    pub(super) fn new(bytes: usize) -> Room {
+    pub(crate) fn new(bytes: usize) -> Room {
         let all = u32::try_from(bytes / UNIT_BYTES).unwrap_or(u32::MAX).max(1);
         Room { units: Arc::new(Semaphore::new(all as usize)), all }
     }
 
     /// Whether most of it is free, so that nobody is waiting.
-    pub(super) fn is_ample(&self) -> bool {
+    pub(crate) fn is_ample(&self) -> bool {
         self.units.available_permits() > self.all as usize / 2
     }
 
     /// A share of this many bytes. None only when the program ends.
-    pub(super) async fn share(&self, bytes: usize) -> Option<OwnedSemaphorePermit> {
+    pub(crate) async fn share(&self, bytes: usize) -> Option<OwnedSemaphorePermit> {
         let units = (bytes + OVERHEAD_BYTES).div_ceil(UNIT_BYTES);
         let units = u32::try_from(units).unwrap_or(self.all).min(self.all);
         Arc::clone(&self.units).acquire_many_owned(units).await.ok()
     }
 
     /// As [`Room::share`], on a thread that may block.
-    pub(super) fn wait_for(&self, bytes: usize) -> Option<OwnedSemaphorePermit> {
+    pub(crate) fn wait_for(&self, bytes: usize) -> Option<OwnedSemaphorePermit> {
         Handle::current().block_on(self.share(bytes))
     }
 }

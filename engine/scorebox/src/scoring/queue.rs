@@ -1,5 +1,5 @@
-//! The cases between the reader and the workers: bounded, and shared so that a worker is woken, and
-//! the reader held up, once for many cases rather than once for each. Knows nothing of scoring.
+//! The units between their source and the workers: bounded, and shared so that a worker is woken, and
+//! the source held up, once for many units rather than once for each. Knows nothing of scoring.
 
 use std::{
     collections::VecDeque,
@@ -10,7 +10,7 @@ use tokio::sync::Notify;
 
 /// A queue with blocking senders and asynchronous receivers. A sender that found it full goes on when
 /// half of it is taken.
-pub(super) struct Queue<T> {
+pub(crate) struct Queue<T> {
     state: Mutex<State<T>>,
     most: usize,
     room: Condvar,
@@ -24,11 +24,11 @@ struct State<T> {
 
 /// The other side is gone.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Closed;
+pub(crate) struct Closed;
 
 impl<T> Queue<T> {
     /// An empty queue that takes no more while it holds `most` items.
-    pub(super) fn new(most: usize) -> Queue<T> {
+    pub(crate) fn new(most: usize) -> Queue<T> {
         Queue {
             state: Mutex::new(State { items: VecDeque::new(), closed: false }),
             most,
@@ -38,7 +38,7 @@ impl<T> Queue<T> {
     }
 
     /// Adds items; waits while the queue is full.
-    pub(super) fn push(&self, items: impl IntoIterator<Item = T>) -> Result<(), Closed> {
+    pub(crate) fn push(&self, items: impl IntoIterator<Item = T>) -> Result<(), Closed> {
         let mut state = self.lock();
         if state.items.len() >= self.most {
             let full = |state: &mut State<T>| !state.closed && state.items.len() > self.most / 2;
@@ -54,7 +54,7 @@ impl<T> Queue<T> {
     }
 
     /// Takes up to `most` items, at least one; none when the queue is closed and empty.
-    pub(super) async fn take(&self, most: usize) -> Vec<T> {
+    pub(crate) async fn take(&self, most: usize) -> Vec<T> {
         loop {
             let mut woken = std::pin::pin!(self.work.notified());
             // From here on a push is not missed.
@@ -80,7 +80,7 @@ impl<T> Queue<T> {
     }
 
     /// Lets nothing more in, and lets go of what is there, which nobody will take.
-    pub(super) fn abandon(&self) {
+    pub(crate) fn abandon(&self) {
         let left = {
             let mut state = self.lock();
             state.closed = true;
@@ -92,7 +92,7 @@ impl<T> Queue<T> {
     }
 
     /// Lets nothing more in; what is there can still be taken.
-    pub(super) fn close(&self) {
+    pub(crate) fn close(&self) {
         self.lock().closed = true;
         self.room.notify_all();
         self.work.notify_waiters();

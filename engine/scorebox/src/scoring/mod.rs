@@ -1,0 +1,148 @@
+//! Computes scores. A unit is one case and one scorer; `jobs` of them compute at once, however many wait.
+//! Finished rows are handed on a batch at a time, in whatever order they end. Where units come from, and what
+//! becomes of rows, is for others: a run reads cases and stores rows, a verification reads rows and compares.
+//!
+//! ```text
+//! source ──units──> scoring (tasks: jobs that compute, and others for scorers that wait) ──batches──> sink
+//! ```
+//!
+//! - `unit`: what is computed, and what came of it.
+//! - `case_in_flight`: what the units of one case share: its digests and its files.
+//! - `queue`: the units between their source and the workers.
+//! - `workers`: each unit in a sandbox of its own.
+//! - `turns`: who computes: a task has a turn as long as it does not wait.
+//! - `room`: memory for what is in flight, by bytes.
+//!
+//! Invariant: no more than `jobs` scores compute at one moment, and one that waits is none of them.
+//! Invariant: queues and channels are bounded, so that memory does not grow with the number of units.
+
+mod case_in_flight;
+mod queue;
+mod room;
+mod turns;
+mod unit;
+mod workers;
+
+use std::{
+    sync::Arc,
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use tokio::sync::{Semaphore, mpsc};
+
+pub(crate) use case_in_flight::CaseInFlight;
+pub(crate) use queue::Closed;
+pub(crate) use room::Room;
+pub(crate) use unit::{Batch, Finished, Unit};
+
+use queue::Queue;
+use workers::{Worker, Workers};
+
+/// Bytes of finished rows that wait to be taken.
+const ROOM_FOR_ROWS: usize = 12 << 20;
+/// Scores that may wait at once, unless something else is said: with the default limit of memory they
+/// take half of the default budget.
+pub const DEFAULT_WAITING: usize = 32;
+
+/// How many scores are in the making at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Places {
+    /// Those that compute, at least 1.
+    pub(crate) jobs: usize,
+    /// Those of scorers that can wait in a host call, at least 1; they compute in the turns of `jobs`.
+    pub(crate) waiting: usize,
+    /// Units of either kind that nobody has begun, after which a source waits.
+    pub(crate) queued: usize,
+}
+
+/// The tasks that compute scores. When it is dropped, they end with what they have in hand.
+pub(crate) struct Scoring<U> {
+    units: Arc<Units<U>>,
+    workers: Workers,
+}
+
+impl<U: Unit> Scoring<U> {
+    /// Begins to take units and to send rows. `is_stopping` ends the work: what is queued then is let go.
+    pub(crate) fn begin<M: From<Batch<U>> + Send + 'static>(
+        places: Places,
+        rows: &mpsc::Sender<M>,
+        is_stopping: impl Fn() -> bool + Send + Sync + 'static,
+    ) -> Scoring<U> {
+        let units = Arc::new(Units::new(places.queued));
+        let jobs = places.jobs.max(1);
+        let worker = Worker {
+            units: Arc::clone(&units),
+            rows: rows.clone(),
+            room: Room::new(ROOM_FOR_ROWS),
+            is_stopping: Arc::new(is_stopping),
+            // As many workspaces in memory as there are jobs.
+            workspaces: Arc::new(Semaphore::new(jobs)),
+        };
+        let workers = Workers::begin(&worker, jobs, places.waiting.max(1));
+        Scoring { units, workers }
+    }
+
+    /// Where units go in.
+    pub(crate) fn units(&self) -> &Arc<Units<U>> {
+        &self.units
+    }
+
+    /// Waits until all workers have ended.
+    ///
+    /// # Errors
+    /// One of them ended by a panic.
+    pub(crate) async fn ended(mut self) -> Result<(), tokio::task::JoinError> {
+        self.workers.ended().await
+    }
+}
+
+impl<U> Drop for Scoring<U> {
+    fn drop(&mut self) {
+        self.units.abandon();
+    }
+}
+
+/// The units that nobody has begun, those of scorers that can wait apart from the others, so that they hold
+/// nobody back.
+pub(crate) struct Units<U> {
+    quick: Queue<U>,
+    slow: Queue<U>,
+}
+
+impl<U> Units<U> {
+    fn new(most: usize) -> Units<U> {
+        Units { quick: Queue::new(most), slow: Queue::new(most) }
+    }
+
+    /// Adds units, all of a case side by side; waits while there are too many. Blocks the thread.
+    pub(crate) fn push(&self, units: impl IntoIterator<Item = U>) -> Result<(), Closed>
+    where
+        U: Unit,
+    {
+        let (slow, quick): (Vec<U>, Vec<U>) =
+            units.into_iter().partition(|unit| unit.scorer().can_wait());
+        self.quick.push(quick)?;
+        match slow.is_empty() {
+            true => Ok(()),
+            false => self.slow.push(slow),
+        }
+    }
+
+    /// Lets nothing more in; what is there is still computed.
+    pub(crate) fn close(&self) {
+        self.quick.close();
+        self.slow.close();
+    }
+
+    /// Lets nothing more in, and lets go of what is there.
+    fn abandon(&self) {
+        self.quick.abandon();
+        self.slow.abandon();
+    }
+}
+
+/// Milliseconds since 1970-01-01 UTC; 0 on a machine whose clock is before that.
+pub(crate) fn now_ms() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}

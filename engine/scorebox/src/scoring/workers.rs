@@ -1,0 +1,159 @@
+//! Each unit in a sandbox of its own. Decides nothing about a score, and keeps none.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use tokio::{
+    sync::{Semaphore, mpsc},
+    task::{JoinError, JoinHandle},
+};
+
+use super::{Batch, Finished, Room, Unit, Units, now_ms, queue::Queue, turns::in_turns};
+
+/// The most units that a worker takes at once.
+const MOST_AT_ONCE: usize = 128;
+/// Bytes of rows after which they are sent.
+const MOST_BYTES_AT_ONCE: usize = 1 << 20;
+/// How long the units that a worker takes at once should keep it busy: long enough that handing them
+/// over costs little, short enough that workers end together.
+const BUSY: Duration = Duration::from_millis(2);
+
+/// All tasks of one kind of work.
+pub(super) struct Workers(Vec<JoinHandle<()>>);
+
+/// What a worker needs.
+pub(super) struct Worker<U, M> {
+    pub(super) units: Arc<Units<U>>,
+    pub(super) rows: mpsc::Sender<M>,
+    pub(super) room: Room,
+    pub(super) is_stopping: Arc<dyn Fn() -> bool + Send + Sync>,
+    /// The workspaces that may be in memory.
+    pub(super) workspaces: Arc<Semaphore>,
+}
+
+impl<U, M> Clone for Worker<U, M> {
+    fn clone(&self) -> Worker<U, M> {
+        Worker {
+            units: Arc::clone(&self.units),
+            rows: self.rows.clone(),
+            room: self.room.clone(),
+            is_stopping: Arc::clone(&self.is_stopping),
+            workspaces: Arc::clone(&self.workspaces),
+        }
+    }
+}
+
+impl Workers {
+    /// Begins `jobs` workers for scorers that do not wait and `waiting` for those that can; all of them together
+    /// have `jobs` turns to compute.
+    pub(super) fn begin<U: Unit, M: From<Batch<U>> + Send + 'static>(
+        worker: &Worker<U, M>,
+        jobs: usize,
+        waiting: usize,
+    ) -> Workers {
+        let turns = Arc::new(Semaphore::new(jobs));
+        let quick = (0..jobs).map(|_| {
+            let work = worker.clone().work(|units| &units.quick, MOST_AT_ONCE);
+            tokio::spawn(in_turns(Arc::clone(&turns), work))
+        });
+        // One unit at a time: the next one in hand would wait as well.
+        let slow = (0..waiting).map(|_| {
+            let work = worker.clone().work(|units| &units.slow, 1);
+            tokio::spawn(in_turns(Arc::clone(&turns), work))
+        });
+        Workers(quick.chain(slow).collect())
+    }
+
+    /// Waits until all have ended.
+    pub(super) async fn ended(&mut self) -> Result<(), JoinError> {
+        let mut ended = Ok(());
+        for worker in self.0.drain(..) {
+            ended = ended.and(worker.await);
+        }
+        ended
+    }
+}
+
+impl<U: Unit, M: From<Batch<U>>> Worker<U, M> {
+    /// Takes units until there are no more. When the work is to stop, what is queued is let go.
+    async fn work(self, queue: fn(&Units<U>) -> &Queue<U>, most_at_once: usize) {
+        let mut abandon = AbandonUnlessDone { units: Arc::clone(&self.units), is_done: false };
+        let mut at_once = 1;
+        loop {
+            let taken = queue(&self.units).take(at_once).await;
+            if taken.is_empty() {
+                abandon.is_done = true;
+                return;
+            }
+            let (started, count) = (Instant::now(), taken.len());
+            let mut finished = Rows::default();
+            for unit in taken {
+                if (self.is_stopping)() {
+                    break;
+                }
+                finished.add(self.score(unit).await);
+                if finished.bytes >= MOST_BYTES_AT_ONCE && !self.send(&mut finished).await {
+                    return;
+                }
+            }
+            if !self.send(&mut finished).await {
+                return;
+            }
+            at_once = match started.elapsed() < BUSY {
+                true => (count * 2).min(most_at_once),
+                false => (count / 2).max(1),
+            };
+        }
+    }
+
+    async fn score(&self, unit: U) -> Finished<U> {
+        let (outcome, input_digest) = unit.case().score(unit.scorer(), &self.workspaces).await;
+        Finished { unit, outcome, input_digest, scored_at_ms: now_ms() }
+    }
+
+    /// Whether there is still somebody to send to.
+    async fn send(&self, finished: &mut Rows<U>) -> bool {
+        let Rows { rows, bytes } = std::mem::take(finished);
+        if rows.is_empty() {
+            return true;
+        }
+        let share = self.room.share(bytes).await;
+        self.rows.send(M::from(Batch { rows, _share: share })).await.is_ok()
+    }
+}
+
+/// Rows that are sent together.
+struct Rows<U> {
+    rows: Vec<Finished<U>>,
+    bytes: usize,
+}
+
+impl<U> Default for Rows<U> {
+    fn default() -> Rows<U> {
+        Rows { rows: Vec::new(), bytes: 0 }
+    }
+}
+
+impl<U> Rows<U> {
+    fn add(&mut self, row: Finished<U>) {
+        self.bytes += row.bytes();
+        self.rows.push(row);
+    }
+}
+
+/// A worker that ends before its queue does, in whatever way, lets the source know. What is queued then holds
+/// room that the source may be waiting for.
+struct AbandonUnlessDone<U> {
+    units: Arc<Units<U>>,
+    is_done: bool,
+}
+
+impl<U> Drop for AbandonUnlessDone<U> {
+    fn drop(&mut self) {
+        if !self.is_done {
+            self.units.abandon();
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! Scores computed again beside each other, and a finding for each in the order of the rows. Reads and writes
+//! nothing.
+
+use std::{collections::VecDeque, sync::Arc};
+
+use tokio::sync::mpsc;
+
+use crate::{
+    row::Answer,
+    sandbox::LoadedScorer,
+    scoring::{Batch, CaseInFlight, DEFAULT_WAITING, Finished, Places, Scoring, Unit},
+    store::ScoreRecord,
+};
+
+use super::{
+    Finding, Verdict,
+    answer::{self, JsonAs},
+    rescore::{Rescorer, StoredScore, unproved_of},
+    rows::StoredCase,
+};
+
+/// Rows in flight for each job: enough that a slow one does not hold the others up.
+const ROWS_FOR_EACH_JOB: usize = 16;
+/// Bytes of rows and cases that are in flight, beyond the first.
+const MOST_BYTES: usize = 16 << 20;
+
+/// A stored row whose score is computed again.
+struct StoredUnit {
+    /// Its place among all rows that were added.
+    place: u64,
+    case: Arc<CaseInFlight>,
+    scorer: Arc<LoadedScorer>,
+    record: ScoreRecord,
+    stored: Answer,
+}
+
+impl Unit for StoredUnit {
+    fn case(&self) -> &CaseInFlight {
+        &self.case
+    }
+
+    fn scorer(&self) -> &LoadedScorer {
+        &self.scorer
+    }
+}
+
+/// A row in flight.
+struct InFlight {
+    score_id: String,
+    wasmtime_version: String,
+    bytes: usize,
+    verdict: Option<Verdict>,
+}
+
+/// Rows in flight, in the order in which they were added.
+pub(super) struct Comparing {
+    jobs: usize,
+    scoring: Scoring<StoredUnit>,
+    rows: mpsc::Receiver<Batch<StoredUnit>>,
+    in_flight: VecDeque<InFlight>,
+    /// The place of the first of them.
+    first: u64,
+    bytes: usize,
+    last_case: Option<Arc<StoredCase>>,
+}
+
+impl Comparing {
+    /// Begins to compute `jobs` scores at once.
+    pub(super) fn begin(jobs: usize) -> Comparing {
+        let (scoring, rows) = begin_scoring(jobs);
+        Comparing {
+            jobs,
+            scoring,
+            rows,
+            in_flight: VecDeque::new(),
+            first: 0,
+            bytes: 0,
+            last_case: None,
+        }
+    }
+
+    /// Whether another row may be added.
+    pub(super) fn has_room(&self) -> bool {
+        self.in_flight.len() < most_in_flight(self.jobs) && self.bytes <= MOST_BYTES
+    }
+
+    /// Adds a row, whose score is computed again where that is possible.
+    pub(super) fn add(&mut self, record: ScoreRecord, case: &Arc<StoredCase>, rescorer: &Rescorer) {
+        let is_of_last_case = self.last_case.as_ref().is_some_and(|last| Arc::ptr_eq(last, case));
+        let bytes = record.bytes() + if is_of_last_case { 0 } else { case.bytes };
+        self.last_case = Some(Arc::clone(case));
+        self.bytes += bytes;
+        let place = self.first + self.in_flight.len() as u64;
+        self.in_flight.push_back(InFlight {
+            score_id: record.id.to_string(),
+            wasmtime_version: record.wasmtime_version.clone(),
+            bytes,
+            verdict: None,
+        });
+        let begun = begun(place, record, case, rescorer);
+        let settled = match begun {
+            Err(verdict) => Some(verdict),
+            // There is always room in the queue, so this blocks no thread.
+            Ok(unit) => self.scoring.units().push([unit]).err().map(|_closed| broken()),
+        };
+        if let Some(verdict) = settled {
+            self.settle(place, verdict);
+        }
+    }
+
+    /// The next findings, at least one; none where no row is in flight.
+    pub(super) async fn next(&mut self) -> Option<Vec<Finding>> {
+        while !self.in_flight.is_empty() {
+            let settled = self.in_flight.iter().take_while(|row| row.verdict.is_some()).count();
+            if settled > 0 {
+                let findings: Vec<Finding> =
+                    self.in_flight.drain(..settled).filter_map(InFlight::finding).collect();
+                self.first += settled as u64;
+                self.bytes = self.in_flight.iter().map(|row| row.bytes).sum();
+                return Some(findings);
+            }
+            match self.rows.recv().await {
+                Some(batch) => {
+                    for row in batch.rows {
+                        self.settle(row.unit.place, compared(row));
+                    }
+                }
+                // A worker broke, and the others have ended.
+                None => {
+                    self.in_flight.iter_mut().for_each(|row| {
+                        row.verdict.get_or_insert_with(broken);
+                    });
+                    (self.scoring, self.rows) = begin_scoring(self.jobs);
+                }
+            }
+        }
+        None
+    }
+
+    fn settle(&mut self, place: u64, verdict: Verdict) {
+        let index = place.checked_sub(self.first).and_then(|index| usize::try_from(index).ok());
+        if let Some(row) = index.and_then(|index| self.in_flight.get_mut(index)) {
+            row.verdict = Some(verdict);
+        }
+    }
+}
+
+impl InFlight {
+    fn finding(self) -> Option<Finding> {
+        let unproved = unproved_of(&self.wasmtime_version).iter().copied();
+        Some(Finding::new(self.score_id, self.verdict?).leaving(unproved))
+    }
+}
+
+fn most_in_flight(jobs: usize) -> usize {
+    jobs.max(1).saturating_mul(ROWS_FOR_EACH_JOB)
+}
+
+fn begin_scoring(jobs: usize) -> (Scoring<StoredUnit>, mpsc::Receiver<Batch<StoredUnit>>) {
+    let (to_comparing, rows) = mpsc::channel(most_in_flight(jobs));
+    let places = Places {
+        jobs,
+        waiting: DEFAULT_WAITING.min(jobs.max(1)),
+        queued: most_in_flight(jobs) + 1,
+    };
+    (Scoring::begin(places, &to_comparing, || false), rows)
+}
+
+/// The row as something to compute; or what is to be said of it without.
+fn begun(
+    place: u64,
+    record: ScoreRecord,
+    case: &StoredCase,
+    rescorer: &Rescorer,
+) -> Result<StoredUnit, Verdict> {
+    let case = case.case.as_ref().map_err(Verdict::clone)?;
+    let stored = answer::stored(&record).map_err(|reason| Verdict::NotVerifiable { reason })?;
+    let scorer = rescorer.for_score(case.case(), &stored)?;
+    let (case, scorer) = (Arc::clone(case), Arc::clone(scorer));
+    Ok(StoredUnit { place, case, scorer, record, stored })
+}
+
+fn compared(row: Finished<StoredUnit>) -> Verdict {
+    let StoredUnit { record, stored, .. } = &row.unit;
+    let stored = StoredScore {
+        answer: stored,
+        json_as: JsonAs::Text,
+        input_digest: record.row.input_digest,
+        wasmtime_version: &record.wasmtime_version,
+    };
+    stored.compared_with(&row.outcome.into(), row.input_digest)
+}
+
+fn broken() -> Verdict {
+    Verdict::NotVerifiable { reason: "computing it broke".into() }
+}

@@ -1,0 +1,107 @@
+//! The rows that are asked for, each with its case as scorers see it: a case is read once for all of its rows.
+//! Judges no row.
+
+use std::sync::Arc;
+
+use crate::{
+    scoring::CaseInFlight,
+    store::{CaseContent, CaseKey, ScoreCursor, ScoreFilter, ScoreRecord, Store, StoreError},
+};
+
+use super::{Verdict, VerifyRequest, rescore::rebuilt, sample};
+
+/// Rows that are read at once.
+const PAGE: usize = 64;
+
+/// A case that is stored.
+pub(super) struct StoredCase {
+    key: CaseKey,
+    /// About how many bytes it has.
+    pub(super) bytes: usize,
+    /// The case; or what is to be said of all of its rows.
+    pub(super) case: Result<Arc<CaseInFlight>, Verdict>,
+}
+
+impl StoredCase {
+    fn new(key: CaseKey, content: &CaseContent) -> StoredCase {
+        let case = checked(content).map(Arc::new);
+        StoredCase { key, bytes: content.bytes(), case }
+    }
+}
+
+/// The case, where it is the one whose digest is stored.
+fn checked(content: &CaseContent) -> Result<CaseInFlight, Verdict> {
+    let case = rebuilt(content).map_err(|reason| Verdict::NotVerifiable {
+        reason: format!("its case cannot be read: {reason}"),
+    })?;
+    let actual = case.digest();
+    match actual == content.digest {
+        true => Ok(CaseInFlight::new(case, None)),
+        false => Err(Verdict::different("case", content.digest.to_string(), actual.to_string())),
+    }
+}
+
+/// The rows that are asked for, one at a time.
+pub(super) struct StoredRows<'a> {
+    store: &'a Store,
+    filter: &'a ScoreFilter,
+    drawn: Option<std::vec::IntoIter<ScoreCursor>>,
+    page: std::vec::IntoIter<ScoreRecord>,
+    after: Option<ScoreCursor>,
+    /// The case of the row before.
+    case: Option<Arc<StoredCase>>,
+}
+
+impl<'a> StoredRows<'a> {
+    pub(super) fn new(
+        store: &'a Store,
+        request: &'a VerifyRequest,
+    ) -> Result<StoredRows<'a>, StoreError> {
+        let filter = &request.filter;
+        let drawn = match request.sample {
+            None => None,
+            Some(count) => {
+                let places = sample::draw(store.score_count(filter)?, count, request.seed);
+                Some(store.cursors_at(filter, &places)?.into_iter())
+            }
+        };
+        Ok(StoredRows {
+            store,
+            filter,
+            drawn,
+            page: Vec::new().into_iter(),
+            after: None,
+            case: None,
+        })
+    }
+
+    /// The next row with its case; none after the last.
+    pub(super) fn next(&mut self) -> Result<Option<(ScoreRecord, Arc<StoredCase>)>, StoreError> {
+        let Some(record) = self.next_record()? else { return Ok(None) };
+        let key = record.cursor.case();
+        let case = match self.case.take().filter(|case| case.key == key) {
+            Some(case) => case,
+            None => {
+                let content = self.store.case_content(key)?;
+                Arc::new(StoredCase::new(key, &content))
+            }
+        };
+        self.case = Some(Arc::clone(&case));
+        Ok(Some((record, case)))
+    }
+
+    fn next_record(&mut self) -> Result<Option<ScoreRecord>, StoreError> {
+        if let Some(drawn) = &mut self.drawn {
+            return match drawn.next() {
+                Some(cursor) => self.store.score_at(cursor),
+                None => Ok(None),
+            };
+        }
+        if self.page.len() == 0 {
+            self.page = self.store.scores(self.filter, self.after, PAGE)?.into_iter();
+        }
+        let record = self.page.next();
+        self.after = record.as_ref().map(|record| record.cursor).or(self.after);
+        Ok(record)
+    }
+}
