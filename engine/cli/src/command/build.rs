@@ -22,7 +22,7 @@ use crate::{
 ///
 /// Finds a Rust compiler with a standard library for wasm32 (rustup's target, or a compiler with its
 /// sources and a linker, as Debian's packages have them), compiles, makes a component of the module
-/// and checks it. The same sources and the same compiler give the same bytes on every machine.
+/// and checks it. The same sources in the same folder, built by the same compiler, give the same bytes.
 #[derive(Debug, clap::Args)]
 pub struct Build {
     /// The folder of the crate; with --all, a folder of such folders
