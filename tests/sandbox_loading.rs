@@ -165,20 +165,37 @@ async fn a_component_with_flipped_bits_breaks_nothing_but_itself() {
     let whole = guest("sleeper");
     let sandbox = uncached(1);
     let limits = Limits::default().with_fuel(20_000_000).with_timeout(Duration::from_millis(500));
+    let name = whole.windows(14).position(|window| window == b"sleeperSleeper").unwrap() + 7;
     let mut dice = Dice(0x0b5e_ed01);
+    let (mut refused, mut scored) = (0, 0);
     for round in 0..24 {
         let mut broken = whole.clone();
-        let place = match round % 2 {
-            0 => broken.len() - 1 - dice.below(12_000),
-            _ => dice.below(broken.len()),
+        let (place, bit) = match round % 3 {
+            0 => (broken.len() - 1 - dice.below(12_000), dice.below(8)),
+            1 => (dice.below(broken.len()), dice.below(8)),
+            // Its name is another one then, and nothing else is.
+            _ => (name + dice.below(7), 0),
         };
-        broken[place] ^= 1 << dice.below(8);
-        // Whatever this is, it is told and not panicked; and it is bounded.
-        if let Ok(scorer) = try_load(&sandbox, &broken, &json!({}), &limits).await {
-            let outcome = scorer.score(output("1")).await;
-            assert!(outcome.fuel.is_none_or(|fuel| fuel <= limits.fuel), "byte {place}");
+        broken[place] ^= 1 << bit;
+        // Whatever this is, it is reported and bounded, and no panic.
+        match try_load(&sandbox, &broken, &json!({}), &limits).await {
+            Ok(scorer) => {
+                let outcome = scorer.score(output("1")).await;
+                assert!(outcome.fuel.is_none_or(|fuel| fuel <= limits.fuel), "byte {place}");
+                if round % 3 == 2 {
+                    assert_ne!(scorer.info().name, "Sleeper", "byte {place}");
+                    assert_eq!(result(outcome).score, Some(1.0), "byte {place}");
+                }
+                scored += 1;
+            }
+            Err(error) => {
+                assert!(!error.message.is_empty(), "byte {place}");
+                assert_ne!(round % 3, 2, "byte {place}: {error}");
+                refused += 1;
+            }
         }
     }
+    assert!(refused >= 4 && scored >= 8, "{refused} refused, {scored} scored");
     let scorer = load(&sandbox, &whole, &json!({})).await;
     assert_eq!(result(scorer.score(output("1")).await).score, Some(1.0));
 }

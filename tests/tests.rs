@@ -3,6 +3,8 @@
 
 /// A suite of all built-in scorers, compiled once for all tests.
 mod all_builtins;
+/// ARCHITECTURE.md's table of rooms, and what they import.
+mod architecture;
 mod built_components;
 /// `scorebox run` and `score` with scorers, suites and cases that are none.
 mod command_bad_input;

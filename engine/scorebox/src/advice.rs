@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-use crate::sandbox::Grant;
+use crate::grant::Grant;
 
 /// An error that may come with advice.
 pub trait Advised: std::error::Error {

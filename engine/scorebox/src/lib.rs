@@ -35,6 +35,7 @@
 //! - [`store`]: runs, cases and scores in SQLite.
 //! - [`verify`]: scores computed again from what is stored, and receipts.
 //! - [`stats`]: what many scores say together; pure functions.
+//! - [`aggregate`]: the same over stored scores.
 //! - [`build`]: from a Rust crate to a component.
 //! - [`advice`]: what to do about an error, as data that a front end says in its own words.
 //! - [`input_file`]: files that a user names, read within a bound.
@@ -44,11 +45,15 @@
 #![warn(missing_debug_implementations)]
 
 pub mod advice;
+#[cfg(feature = "store")]
+pub mod aggregate;
 #[cfg(feature = "build")]
 pub mod build;
 pub mod case;
 pub mod contract;
+mod cut;
 pub mod digest;
+mod grant;
 pub mod input_file;
 pub mod registry;
 pub mod row;

@@ -141,3 +141,28 @@ fn not_json(key: Key, error: &serde_json::Error) -> Failure {
         _ => failure.hint("text is written '\"like this\"'"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_part_of_a_case_has_an_option() {
+        let options: Vec<&str> = PARTS.iter().map(|(_, option)| option.as_str()).collect();
+        assert_eq!(
+            options,
+            [
+                "output",
+                "input",
+                "ground-truth",
+                "context",
+                "latency-ms",
+                "output-schema",
+                "trace",
+                "usage",
+                "metadata",
+                "baseline"
+            ]
+        );
+    }
+}

@@ -1,7 +1,7 @@
 //! `scorebox stats`: count, mean, min, max, p50 and standard deviation by scorer.
 
 use scorebox::{
-    run::{Aggregate, aggregate},
+    aggregate::{Aggregate, aggregate},
     store::ScoreFilter,
 };
 

@@ -164,3 +164,23 @@ impl<T> FromIterator<(Field, T)> for Parts<T> {
         parts
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_found_by_their_field_and_come_in_the_contracts_order() {
+        let parts = Parts::NONE.with(Field::Trace, "2").with(Field::Input, "1");
+        assert_eq!(parts.get(Field::Trace), Some(&"2"));
+        assert_eq!(parts.get(Field::Usage), None);
+        let all: Vec<_> = parts.iter().collect();
+        assert_eq!(all, [(Field::Input, &"1"), (Field::Trace, &"2")]);
+        let traces = parts.only(Fields::NONE.with(Field::Trace));
+        assert_eq!(traces, Parts::NONE.with(Field::Trace, "2"));
+        assert_eq!(
+            all.into_iter().map(|(field, text)| (field, *text)).collect::<Parts<_>>(),
+            parts
+        );
+    }
+}

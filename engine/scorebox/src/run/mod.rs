@@ -14,13 +14,11 @@
 //! - `reuse`: scores that an earlier run has.
 //! - `completeness`: whether every score is there at the end.
 //! - `summaries`: what scorers say of the run as a whole.
-//! - `aggregate`: what a run's scores say together, for the table at its end and for `stats`.
 //! - `error`: why a run did not start, or did not end well.
 //!
 //! Invariant: the channels are bounded, so that memory does not grow with the number of cases.
 //! Invariant: a case reaches the writer before any score of it, because both come over one channel.
 
-mod aggregate;
 mod completeness;
 mod control;
 mod error;
@@ -54,7 +52,6 @@ use crate::{
 };
 
 pub use crate::scoring::DEFAULT_WAITING;
-pub use aggregate::{Aggregate, aggregate};
 pub use control::{Control, Progress, Stop};
 pub use error::RunError;
 use message::RunScorers;

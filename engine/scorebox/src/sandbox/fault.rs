@@ -3,6 +3,7 @@
 use wasmtime::{Trap, WasmBacktrace};
 
 use crate::advice::{Advice, Bound, Build, Limit};
+pub(super) use crate::cut::cut;
 
 use super::{ErrorKind, Limits, ScoreError, state::State};
 
@@ -130,14 +131,6 @@ fn crash_report(error: &wasmtime::Error, trap: Option<&Trap>, state: &State) -> 
         }
     }
     report
-}
-
-/// The text, or what of it fits in so many bytes, with a sign that it is cut.
-pub(crate) fn cut(text: &str, most_bytes: usize) -> String {
-    match text.len() <= most_bytes {
-        true => text.to_owned(),
-        false => format!("{}… (cut)", &text[..text.floor_char_boundary(most_bytes)]),
-    }
 }
 
 /// Whether `cause` is one of wasmtime's words for a value that breaks the component model's rules on its

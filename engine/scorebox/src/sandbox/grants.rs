@@ -2,23 +2,10 @@
 
 use std::{fmt, str::FromStr};
 
-use serde::{Deserialize, Serialize};
-
 use crate::advice::Advice;
+pub use crate::grant::Grant;
 
 use super::{ErrorKind, ScoreError};
-
-/// Something beyond the contract that a user can let a scorer have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum Grant {
-    /// A WASI 0.2 with nothing behind it: no files, no network, no environment, clocks and random
-    /// numbers made of the case; what is printed goes to the scorer's log.
-    Wasi,
-    /// The files that the task left, for reading.
-    Workspace,
-}
 
 /// All that is to be said of a grant.
 struct Row {

@@ -47,13 +47,14 @@ mod state;
 mod summarize;
 mod wasi;
 
+use crate::cut::cut;
+
 pub use anatomy::Anatomy;
 pub use cache::{CacheOptions, DEFAULT_CACHE_BYTES};
 pub use capabilities::Capabilities;
 pub use compile::{CompileLimits, Compiler, PARSERS_NAME};
 pub use compiler_process::{COMPILER_OUT_OF_TIME, NotCompiled, compile_for_parent};
 pub use error::{ErrorKind, ScoreError};
-pub(crate) use fault::cut;
 pub use grants::{Grant, Grants, UnknownGrant};
 pub use host::{
     Allocation, DEFAULT_MEMORY_BUDGET_BYTES, Sandbox, SandboxOptions, WASMTIME_VERSION,

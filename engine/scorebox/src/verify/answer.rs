@@ -4,8 +4,9 @@
 use serde::Serialize;
 
 use crate::{
+    cut::cut,
     row::{Answer, AnswerError, Json, Status},
-    sandbox::{ErrorKind, Summary, cut},
+    sandbox::{ErrorKind, Summary},
     store::{ScoreRecord, SummaryRecord},
 };
 

@@ -13,12 +13,11 @@ use std::{fs, io::Cursor, path::Path, sync::Arc, time::Instant};
 
 use scorebox::{
     advice::Advised as _,
+    aggregate::aggregate,
     case::{Case, CaseReader, Key, Mapping, Source},
     contract::Field,
     row::Status,
-    run::{
-        Control, OnBadCase, RunError, RunReport, RunRequest, WhichRun, aggregate, load_scorers, run,
-    },
+    run::{Control, OnBadCase, RunError, RunReport, RunRequest, WhichRun, load_scorers, run},
     store::{CaseContent, RunState, ScoreFilter, ScoreRecord, Store, StoreError},
     verify::{Finding, Receipt, ReceiptError, Verdict, VerifyRequest, verify, verify_root},
 };

@@ -9,9 +9,10 @@ use std::{
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use scorebox::{
+    aggregate::{Aggregate, aggregate},
     digest::Digest,
     row::AnswerError,
-    run::{Aggregate, Control, Progress, RunReport, aggregate},
+    run::{Control, Progress, RunReport},
     sandbox::ErrorKind,
     store::{RunRecord, ScoreFilter, Store, SummaryRecord},
 };

@@ -1,0 +1,21 @@
+//! Text within a number of bytes. Makes nothing safe for a terminal.
+
+/// The text, or what of it fits in so many bytes, with a sign that it is cut.
+pub fn cut(text: &str, most_bytes: usize) -> String {
+    match text.len() <= most_bytes {
+        true => text.to_owned(),
+        false => format!("{}… (cut)", &text[..text.floor_char_boundary(most_bytes)]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_cut_between_characters_and_says_so() {
+        assert_eq!(cut("ab", 2), "ab");
+        assert_eq!(cut("aé", 2), "a… (cut)");
+        assert_eq!(cut("aé", 0), "… (cut)");
+    }
+}

@@ -1,0 +1,212 @@
+//! ARCHITECTURE.md's table of rooms against the code: each room calls what its line names and nothing else, and no
+//! room calls, over whichever others, itself. Looks at imports and paths, and at no test.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::{Path, PathBuf},
+};
+
+/// The rooms that a room calls, by its name.
+type Arrows = BTreeMap<String, BTreeSet<String>>;
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn architecture() -> String {
+    fs::read_to_string(repository().join("ARCHITECTURE.md")).unwrap()
+}
+
+/// The words in backquotes.
+fn quoted(text: &str) -> impl Iterator<Item = &str> {
+    text.split('`').skip(1).step_by(2).flat_map(str::split_whitespace)
+}
+
+/// The table: each room of the library with what it calls.
+fn table(page: &str) -> Arrows {
+    let (_, from) = page.split_once("| room | what it does |").unwrap();
+    let (rows, _) = from.split_once("\n\n").unwrap();
+    let rows = rows.lines().skip(2).map(|row| row.trim_matches('|').split('|').collect::<Vec<_>>());
+    let rooms = rows.map(|columns| {
+        let [room, _, _, calls] = columns[..] else { panic!("four columns: {columns:?}") };
+        let name = quoted(room).next().unwrap().to_owned();
+        (name, quoted(calls).map(str::to_owned).collect())
+    });
+    rooms.filter(|(name, _)| name != "cli" && !name.starts_with("cli/")).collect()
+}
+
+/// The files that stand beside the rooms, whom anybody may call.
+fn beside(page: &str) -> BTreeSet<String> {
+    let (_, from) = page.split_once("small files stand beside the rooms: ").unwrap();
+    let (sentence, _) = from.split_once("\n\n").unwrap();
+    let named = sentence.split_inclusive(')').filter_map(|part| quoted(part).next());
+    named.map(str::to_owned).collect()
+}
+
+/// All Rust files below a path, but for tests.
+fn sources(path: &Path) -> Vec<PathBuf> {
+    if path.is_file() {
+        return vec![path.to_owned()];
+    }
+    let mut found = Vec::new();
+    for entry in fs::read_dir(path).unwrap() {
+        let path = entry.unwrap().path();
+        let stem = path.file_stem().unwrap().to_str().unwrap();
+        let of_tests =
+            ["tests", "sample", "properties"].contains(&stem) || stem.ends_with("_tests");
+        if !of_tests && (path.is_dir() || path.extension().is_some_and(|it| it == "rs")) {
+            found.extend(sources(&path));
+        }
+    }
+    found
+}
+
+/// The code of a file without comments and without the tests at its end.
+fn code(path: &Path) -> String {
+    let text = fs::read_to_string(path).unwrap();
+    let (code, _) = text.split_once("#[cfg(test)]\nmod tests {").unwrap_or((&text, ""));
+    let lines = code.lines().map(|line| line.split("//").next().unwrap_or_default());
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// The names right behind `crate::`: one, or each of a list in braces.
+fn named_of_the_crate(code: &str) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for (place, _) in code.match_indices("crate::") {
+        let before = code[..place].chars().next_back();
+        if before.is_some_and(|before| before.is_alphanumeric() || before == '_' || before == ':') {
+            continue;
+        }
+        let rest = &code[place + "crate::".len()..];
+        match rest.strip_prefix('{') {
+            Some(list) => names.extend(first_names(list)),
+            None => names.extend(name_at(rest)),
+        }
+    }
+    names
+}
+
+/// The first name of each element of a list, up to the brace that closes it.
+fn first_names(list: &str) -> Vec<String> {
+    let (mut depth, mut names, mut begins) = (0, Vec::new(), true);
+    for (place, character) in list.char_indices() {
+        match character {
+            '{' => depth += 1,
+            '}' if depth == 0 => return names,
+            '}' => depth -= 1,
+            ',' if depth == 0 => begins = true,
+            _ if depth == 0 && begins && !character.is_whitespace() => {
+                names.extend(name_at(&list[place..]));
+                begins = false;
+            }
+            _ => {}
+        }
+    }
+    names
+}
+
+fn name_at(text: &str) -> Option<String> {
+    let name: String = text.chars().take_while(|it| it.is_alphanumeric() || *it == '_').collect();
+    (!name.is_empty()).then_some(name)
+}
+
+/// What the library's rooms call, as the code has it.
+fn arrows(beside: &BTreeSet<String>) -> Arrows {
+    let library = repository().join("engine/scorebox/src");
+    let root = code(&library.join("lib.rs"));
+    let modules: BTreeSet<String> = root
+        .lines()
+        .filter_map(|line| line.trim_start_matches("pub ").strip_prefix("mod ")?.strip_suffix(';'))
+        .map(str::to_owned)
+        .collect();
+    let calls = modules.iter().map(|room| {
+        let places = [library.join(room), library.join(format!("{room}.rs"))];
+        let files = places.iter().filter(|path| path.exists()).flat_map(|path| sources(path));
+        let named = files.flat_map(|file| named_of_the_crate(&code(&file)));
+        // A name that is no module is one that the root of the crate gives on.
+        let called = named.filter(|name| modules.contains(name) && name != room);
+        (room.clone(), called.collect::<BTreeSet<_>>())
+    });
+    let all: Arrows = calls.collect();
+    for file in beside {
+        let called = all.get(file).unwrap_or_else(|| panic!("there is no file `{file}`"));
+        assert!(called.is_subset(beside), "`{file}` stands beside the rooms, and calls {called:?}");
+    }
+    let rooms = all.into_iter().filter(|(room, _)| !beside.contains(room));
+    rooms.map(|(room, called)| (room, called.difference(beside).cloned().collect())).collect()
+}
+
+/// A way from a room back to itself.
+fn circle(arrows: &Arrows) -> Option<Vec<&str>> {
+    fn follow<'a>(
+        arrows: &'a Arrows,
+        way: &mut Vec<&'a str>,
+        done: &mut BTreeSet<&'a str>,
+    ) -> bool {
+        let here = way[way.len() - 1];
+        for next in arrows.get(here).into_iter().flatten() {
+            if let Some(start) = way.iter().position(|room| room == next) {
+                way.drain(..start);
+                way.push(next);
+                return true;
+            }
+            if done.contains(next.as_str()) {
+                continue;
+            }
+            way.push(next);
+            if follow(arrows, way, done) {
+                return true;
+            }
+            way.pop();
+        }
+        done.insert(here);
+        false
+    }
+    let mut done = BTreeSet::new();
+    arrows.keys().find_map(|room| {
+        let mut way = vec![room.as_str()];
+        follow(arrows, &mut way, &mut done).then_some(way)
+    })
+}
+
+#[test]
+fn each_room_calls_the_rooms_that_the_table_names_and_no_others() {
+    let page = architecture();
+    let (table, code) = (table(&page), arrows(&beside(&page)));
+    let rooms = |arrows: &Arrows| arrows.keys().cloned().collect::<BTreeSet<_>>();
+    assert_eq!(rooms(&table), rooms(&code), "left: the table; right: the code");
+    let mut wrong = Vec::new();
+    for (room, called) in &code {
+        let missing =
+            called.difference(&table[room]).map(|to| format!("{room} -> {to}: only in the code"));
+        let unused =
+            table[room].difference(called).map(|to| format!("{room} -> {to}: only in the table"));
+        wrong.extend(missing.chain(unused));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn no_room_calls_itself_over_others() {
+    let page = architecture();
+    assert_eq!(circle(&arrows(&beside(&page))), None);
+    let of = |pairs: &[(&str, &str)]| {
+        let mut arrows = Arrows::new();
+        for (from, to) in pairs {
+            arrows.entry((*from).to_owned()).or_default().insert((*to).to_owned());
+        }
+        arrows
+    };
+    assert_eq!(circle(&of(&[("a", "b"), ("a", "c"), ("b", "c")])), None);
+    let arrows = of(&[("a", "b"), ("b", "c"), ("c", "d"), ("d", "b")]);
+    assert_eq!(circle(&arrows), Some(vec!["b", "c", "d", "b"]));
+}
+
+#[test]
+fn imports_are_found_however_they_are_written() {
+    let code = "use crate::digest::Digest;\nuse crate::{\n    case::{Case, Key},\n    row::Row as R,\n};\n\
+                fn f() -> crate::store::Store { other_crate::not_this::f() }";
+    let names: Vec<String> = named_of_the_crate(code).into_iter().collect();
+    assert_eq!(names, ["case", "digest", "row", "store"]);
+}
