@@ -2,7 +2,7 @@
 //! user granted, and runs nothing.
 
 use scorebox_sdk::serde_json::{self, Value};
-use scorebox_sdk::workspace::Files;
+use scorebox_sdk_workspace::Files;
 use scorebox_sdk::{
     Case, Info, JsonSchema, Score, ScoreError, Scorer, Tests, ensure, ensure_eq, schemars,
 };

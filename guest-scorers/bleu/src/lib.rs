@@ -13,11 +13,11 @@ mod tokens;
 use std::collections::HashMap;
 
 use formula::bleu;
-use scorebox_sdk::python::is_space;
 use scorebox_sdk::{
     Accepted, Case, ConfigError, Fields, Info, JsonSchema, Part, Score, ScoreError, Scorer,
     schemars,
 };
+use scorebox_sdk_texts::python::is_space;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokens::tokens;

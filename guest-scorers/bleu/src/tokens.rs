@@ -1,7 +1,7 @@
 //! The tokenizer of mteval-v13a, as sacrebleu has it: marks become tokens of their own, but for those
 //! inside numbers. It knows no language.
 
-use scorebox_sdk::python::is_space;
+use scorebox_sdk_texts::python::is_space;
 
 /// The text with white space between all tokens.
 pub(crate) fn tokens(text: &str) -> String {

@@ -2,11 +2,11 @@
 //!
 //! The rule is niceeval's `calledSubagent`.
 
-use scorebox_sdk::trace::{Count, Status, SubAgentCall, TextOrRegex, TextPattern};
 use scorebox_sdk::{
     Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, Severity, excerpt,
     schemars,
 };
+use scorebox_sdk_traces::{Count, Status, SubAgentCall, TextOrRegex, TextPattern, Trace};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -64,7 +64,7 @@ impl Scorer for CalledSubagent {
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
-        let trace = case.steps()?;
+        let trace = Trace::of(case)?;
         let calls: Vec<&SubAgentCall> = trace.sub_agents().collect();
         let Some(Wanted { name, url, often }) = &self.wanted else {
             return Err(ScoreError::failed("the scorer was not prepared"));

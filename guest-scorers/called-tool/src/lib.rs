@@ -5,13 +5,13 @@
 //!
 //! The rule is niceeval's `calledTool`, with the bounds of promptfoo's `trajectory:tool-used`.
 
-use scorebox_sdk::trace::{
-    ArgumentPattern, Assignment, Count, ExpectedCall, ExpectedCalls, Status, TextOrRegex,
-    TextPattern, ToolCall,
-};
 use scorebox_sdk::{
-    ArgumentMatch, Case, Checks, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer,
-    Severity, excerpt, schemars,
+    Case, Checks, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, Severity,
+    excerpt, schemars,
+};
+use scorebox_sdk_traces::{
+    ArgumentMatch, ArgumentPattern, Assignment, Count, ExpectedCall, ExpectedCalls, Status,
+    TextOrRegex, TextPattern, ToolCall, Trace,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -105,7 +105,7 @@ impl Scorer for CalledTool {
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
-        let trace = case.steps()?;
+        let trace = Trace::of(case)?;
         let calls: Vec<&ToolCall> = trace.tool_calls().filter(|call| self.ended(call)).collect();
         let checks = if self.wanted.is_empty() {
             let expected = ExpectedCalls::or_ground_truth(&self.expected, case)?;

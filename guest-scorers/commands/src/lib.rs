@@ -5,12 +5,12 @@
 //!
 //! The rule is niceeval's `commandSucceeded`.
 
-use scorebox_sdk::trace::{TextOrRegex, TextPattern};
-use scorebox_sdk::workspace::{Command, Workspace};
 use scorebox_sdk::{
     Case, Checks, ConfigError, Info, JsonSchema, Score, ScoreError, Scorer, Severity, excerpt,
     schemars,
 };
+use scorebox_sdk_traces::{TextOrRegex, TextPattern};
+use scorebox_sdk_workspace::{Command, Workspace};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 

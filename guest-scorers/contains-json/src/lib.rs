@@ -6,8 +6,8 @@
 mod found;
 
 use found::Found;
-use scorebox_sdk::json_schema::CompiledSchema;
 use scorebox_sdk::{Case, ConfigError, Info, JsonSchema, Score, ScoreError, Scorer, schemars};
+use scorebox_sdk_json_schema::CompiledSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 

@@ -9,8 +9,8 @@ use std::borrow::Cow;
 
 use caseless::default_case_fold_str;
 use scorebox_sdk::{
-    Accepted, Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, excerpt,
-    schemars,
+    Accepted, Case, ConfigError, ExpectedValues, Fields, Info, JsonSchema, Negate, Score,
+    ScoreError, Scorer, excerpt, schemars,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -33,7 +33,7 @@ const SHOWN_LENGTH: usize = 80;
 /// its `…-all` 1.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Contains {
+pub struct Config {
     /// How many of the texts have to be there.
     #[serde(default)]
     mode: Mode,
@@ -43,9 +43,8 @@ pub struct Contains {
     /// Compares without regard to upper and lower case (by Unicode's full case folding).
     #[serde(default)]
     ignore_case: bool,
-    /// Turns the score around: 1 where the texts are not there as `mode` wants them.
-    #[serde(default)]
-    negate: bool,
+    #[serde(flatten)]
+    negate: Negate,
     /// The text to look for, in place of the ground truth; not empty.
     #[serde(default)]
     value: Option<Value>,
@@ -53,8 +52,15 @@ pub struct Contains {
     /// them (`red, "dark, blue"`), as promptfoo writes them.
     #[serde(default)]
     values: Option<Texts>,
-    #[serde(skip)]
-    accepted: Option<Accepted<'static>>,
+}
+
+/// The scorer, ready to score.
+pub struct Contains {
+    mode: Mode,
+    at: At,
+    ignore_case: bool,
+    negate: Negate,
+    configured: Option<Accepted<'static>>,
 }
 
 /// Texts to look for.
@@ -94,26 +100,28 @@ enum At {
 }
 
 impl Scorer for Contains {
+    type Config = Config;
     const INFO: Info =
         Info::new("contains", "Contains", env!("CARGO_PKG_VERSION")).reads(Fields::GROUND_TRUTH);
 
-    fn prepare(&mut self) -> Result<(), ConfigError> {
-        if self.value.as_ref().and_then(Value::as_str) == Some("") {
+    fn new(config: Config) -> Result<Self, ConfigError> {
+        let Config { mode, at, ignore_case, negate, value, values } = config;
+        if value.as_ref().and_then(Value::as_str) == Some("") {
             return Err(ConfigError::new("value", "is empty, and would be in every output"));
         }
-        let values = match self.values.take() {
+        let values = match values {
             None => None,
             Some(Texts::List(values)) => Some(values),
             Some(Texts::Separated(text)) => {
                 Some(list::split(&text).map_err(|problem| ConfigError::new("values", problem))?)
             }
         };
-        self.accepted = Accepted::from_config(self.value.take(), values)?;
-        Ok(())
+        let configured = ExpectedValues { value, values }.accepted()?;
+        Ok(Contains { mode, at, ignore_case, negate, configured })
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
-        let accepted = Accepted::or_ground_truth(&self.accepted, case)?;
+        let accepted = Accepted::or_ground_truth(&self.configured, case)?;
         let output = case.output();
         let output = self.fold(output.text()?);
         let (mut found, mut missing) = (Vec::new(), Vec::new());
@@ -123,7 +131,9 @@ impl Scorer for Contains {
             let list = if here { &mut found } else { &mut missing };
             list.push(text.into_owned());
         }
-        Ok(Score::pass(self.mode.passes(&found, &missing) != self.negate)
+        Ok(self
+            .negate
+            .pass(self.mode.passes(&found, &missing))
             .reason(reason(&found, &missing))
             .meta(json!({ "found": shown(&found), "missing": shown(&missing) })))
     }

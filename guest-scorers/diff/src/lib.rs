@@ -8,11 +8,11 @@
 mod pattern;
 
 use pattern::Pattern;
-use scorebox_sdk::workspace::{Change, File, FileStatus, PathPatterns, Workspace};
 use scorebox_sdk::{
     Case, Checks, ConfigError, Info, JsonSchema, Score, ScoreError, Scorer, Severity, excerpt,
     schemars,
 };
+use scorebox_sdk_workspace::{Change, File, FileStatus, PathPatterns, Workspace};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 

@@ -2,10 +2,10 @@
 //!
 //! The rule is niceeval's `eventOrder`.
 
-use scorebox_sdk::trace::{TextOrRegex, TextPattern};
 use scorebox_sdk::{
     Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, Severity, schemars,
 };
+use scorebox_sdk_traces::{TextOrRegex, TextPattern, Trace};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -36,7 +36,7 @@ impl Scorer for EventOrder {
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
-        let trace = case.events()?;
+        let trace = Trace::events_of(case)?;
         let mut matched = 0;
         for event in trace.events() {
             if self.wanted.get(matched).is_some_and(|name| event.is_named(name)) {

@@ -3,10 +3,10 @@
 //!
 //! The rule is niceeval's `event`.
 
-use scorebox_sdk::trace::{Count, TextOrRegex, TextPattern};
 use scorebox_sdk::{
     Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, Severity, schemars,
 };
+use scorebox_sdk_traces::{Count, TextOrRegex, TextPattern, Trace};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -51,7 +51,7 @@ impl Scorer for Event {
         let Some((name, often)) = &self.wanted else {
             return Err(ScoreError::failed("the scorer was not prepared"));
         };
-        let trace = case.events()?;
+        let trace = Trace::events_of(case)?;
         let number = trace.events().iter().filter(|event| event.is_named(name)).count();
         let reason = format!("{number} × {name}, wanted: {often}");
         let meta = json!({ "events": number, "all": trace.events().len() });

@@ -7,12 +7,12 @@
 mod normal;
 
 use normal::words;
-use scorebox_sdk::normal::squad;
-use scorebox_sdk::python::is_space;
 use scorebox_sdk::{
     Accepted, Case, ConfigError, Fields, Info, JsonSchema, Part, Score, ScoreError, Scorer, equal,
     excerpt, schemars,
 };
+use scorebox_sdk_texts::normal::squad;
+use scorebox_sdk_texts::python::is_space;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

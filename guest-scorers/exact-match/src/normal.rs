@@ -1,7 +1,7 @@
 //! The words of an answer, as DROP's evaluation parts them. It compares nothing.
 
 use caseless::default_case_fold_str;
-use scorebox_sdk::normal::inspect_word;
+use scorebox_sdk_texts::normal::inspect_word;
 
 /// DROP's: the words between spaces and hyphens, each like SQuAD's, but a number as a number.
 pub(crate) fn words(text: &str) -> String {

@@ -1,7 +1,7 @@
 //! What is expected of a workspace's files, and whether it came so. It reads no workspace.
 
-use scorebox_sdk::workspace::{File, FileStatus, PathPattern, PathPatterns};
 use scorebox_sdk::{Checks, Part, ScoreError, excerpt};
+use scorebox_sdk_workspace::{File, FileStatus, PathPattern, PathPatterns};
 use serde::Deserialize;
 
 /// What is expected, ready to be checked.

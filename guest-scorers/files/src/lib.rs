@@ -7,11 +7,11 @@
 mod expected;
 
 use expected::{Expected, is_changed};
-use scorebox_sdk::workspace::{File, PathPatterns, Workspace};
 use scorebox_sdk::{
     Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, Severity, excerpt,
     schemars,
 };
+use scorebox_sdk_workspace::{File, PathPatterns, Workspace};
 use serde::Deserialize;
 use serde_json::json;
 

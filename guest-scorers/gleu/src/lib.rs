@@ -10,11 +10,11 @@ mod overlap;
 use std::collections::HashMap;
 
 use overlap::Overlap;
-use scorebox_sdk::python::is_space;
 use scorebox_sdk::{
     Accepted, Case, ConfigError, Fields, Info, JsonSchema, Part, Score, ScoreError, Scorer,
     schemars,
 };
+use scorebox_sdk_texts::python::is_space;
 use serde::Deserialize;
 use serde_json::{Value, json};
 

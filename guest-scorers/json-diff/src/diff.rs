@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use rapidfuzz::distance::levenshtein;
-use scorebox_sdk::likeness::{of_edits, of_numbers};
+use scorebox_sdk_texts::likeness::{of_edits, of_numbers};
 use serde_json::{Map, Value};
 
 use crate::compact::compact;

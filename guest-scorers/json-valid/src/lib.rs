@@ -3,8 +3,8 @@
 //!
 //! The rules are autoevals' `ValidJSON` and promptfoo's `is-json`.
 
-use scorebox_sdk::json_schema::CompiledSchema;
 use scorebox_sdk::{Case, ConfigError, Info, JsonSchema, Score, ScoreError, Scorer, schemars};
+use scorebox_sdk_json_schema::CompiledSchema;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;

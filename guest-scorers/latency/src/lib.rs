@@ -26,22 +26,23 @@ pub struct Latency {
 }
 
 impl Scorer for Latency {
+    type Config = Self;
     const INFO: Info =
         Info::new("latency", "Latency", env!("CARGO_PKG_VERSION")).reads(Fields::LATENCY);
 
-    fn prepare(&mut self) -> Result<(), ConfigError> {
-        for (key, value) in [("targetMs", self.target_ms), ("maxMs", self.max_ms)] {
+    fn new(config: Self) -> Result<Self, ConfigError> {
+        let (target, max) = (config.target_ms, config.max_ms);
+        for (key, value) in [("targetMs", target), ("maxMs", max)] {
             if !value.is_finite() || value < 0.0 {
                 let message = format!("should be 0 or more milliseconds, found {value}");
                 return Err(ConfigError::new(key, message));
             }
         }
-        if self.max_ms < self.target_ms {
-            let (max, target) = (self.max_ms, self.target_ms);
+        if max < target {
             let message = format!("should be `targetMs` ({target}) or more, found {max}");
             return Err(ConfigError::new("maxMs", message));
         }
-        Ok(())
+        Ok(config)
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {

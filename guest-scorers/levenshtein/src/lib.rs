@@ -9,10 +9,10 @@
 use std::borrow::Cow;
 
 use rapidfuzz::distance::levenshtein;
-use scorebox_sdk::likeness::of_edits;
 use scorebox_sdk::{
     Accepted, Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, schemars,
 };
+use scorebox_sdk_texts::likeness::of_edits;
 use serde::Deserialize;
 use serde_json::{Value, json};
 

@@ -11,10 +11,10 @@ mod assignment;
 
 use assignment::best_pairing;
 use rapidfuzz::distance::levenshtein::BatchComparator;
-use scorebox_sdk::likeness::of_edits;
 use scorebox_sdk::{
     Case, ConfigError, Fields, Info, JsonSchema, Part, Score, ScoreError, Scorer, excerpt, schemars,
 };
+use scorebox_sdk_texts::likeness::of_edits;
 use serde::Deserialize;
 use serde_json::{Value, json};
 

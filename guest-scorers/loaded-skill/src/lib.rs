@@ -3,11 +3,11 @@
 //!
 //! The rule is niceeval's `loadedSkill`.
 
-use scorebox_sdk::trace::{TextOrRegex, TextPattern};
 use scorebox_sdk::{
     Case, Checks, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, Severity,
     excerpt, schemars,
 };
+use scorebox_sdk_traces::{TextOrRegex, TextPattern, Trace};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -50,7 +50,7 @@ impl Scorer for LoadedSkill {
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
-        let trace = case.steps()?;
+        let trace = Trace::of(case)?;
         let loaded: Vec<&str> = trace.skills().collect();
         let all = if loaded.is_empty() { "none".to_owned() } else { loaded.join(", ") };
         let mut checks = Checks::default();

@@ -1,6 +1,6 @@
 //! Takes out of a trace what the model said. It compares nothing.
 
-use scorebox_sdk::trace::{Role, StepKind, Trace};
+use scorebox_sdk_traces::{Role, StepKind, Trace};
 
 /// What the model said, turn by turn; its thoughts where it said nothing.
 pub(crate) fn answers(trace: &Trace) -> Vec<String> {

@@ -1,6 +1,6 @@
 //! Finds an agent or a tool that calls itself. It gives no score.
 
-use scorebox_sdk::trace::{StepKind, Trace};
+use scorebox_sdk_traces::{StepKind, Trace};
 use serde_json::Value;
 
 /// How many steps up a caller is looked for.

@@ -17,11 +17,11 @@ use std::collections::BTreeMap;
 use answers::answers;
 use cycle::cycle;
 use likeness::{Budget, likeness};
-use scorebox_sdk::trace::Trace;
 use scorebox_sdk::{
     Assertion, Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, excerpt,
     schemars,
 };
+use scorebox_sdk_traces::Trace;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -100,7 +100,7 @@ impl Scorer for LoopDetection {
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
-        let trace = case.steps()?;
+        let trace = Trace::of(case)?;
         let mut signals = Vec::new();
         let mut budget = Budget::default();
         if self.check_tool_repetition {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 
 use caseless::default_case_fold_str;
-use scorebox_sdk::python::{decimal, is_space};
+use scorebox_sdk_texts::python::{decimal, is_space};
 
 use crate::Location;
 use crate::number::{number, strictly};

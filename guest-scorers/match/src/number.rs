@@ -1,6 +1,6 @@
 //! Reads one word as a number, in ASCII or any script. Chinese numerals are read in `chinese`.
 
-use scorebox_sdk::python::decimal;
+use scorebox_sdk_texts::python::decimal;
 
 use crate::chinese;
 use crate::numerals::{digit, numeric};

@@ -1,7 +1,7 @@
 //! What characters are worth as numbers, from the Unicode Character Database 14.0: all digits, and the
 //! numbers of the living scripts (the Basic Multilingual Plane). It puts no numbers together.
 
-use scorebox_sdk::python::decimal;
+use scorebox_sdk_texts::python::decimal;
 
 /// The digit that a character is, also where it is no positional one: `²`, `③`.
 pub(crate) fn digit(c: char) -> Option<u8> {

@@ -3,11 +3,11 @@
 //!
 //! The rule is niceeval's `messageIncludes`.
 
-use scorebox_sdk::trace::{Role, TextOrRegex, TextPattern};
 use scorebox_sdk::{
     Case, Checks, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, Severity,
     schemars,
 };
+use scorebox_sdk_traces::{Role, TextOrRegex, TextPattern, Trace};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -106,7 +106,7 @@ impl Scorer for MessageIncludes {
 impl MessageIncludes {
     /// All that was said, joined by line breaks.
     fn said(&self, case: &Case) -> Result<String, ScoreError> {
-        let trace = match (case.trace(), case.steps()) {
+        let trace = match (case.trace(), Trace::of(case)) {
             // The output is what the agent said; of the user it says nothing.
             (None, Err(_)) if self.from != From::User => {
                 return Ok(case.output().text()?.into_owned());

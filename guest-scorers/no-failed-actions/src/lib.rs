@@ -5,11 +5,11 @@
 
 use std::borrow::Cow;
 
-use scorebox_sdk::trace::{Status, StepKind};
 use scorebox_sdk::{
     Assertion, Case, Fields, Info, JsonSchema, Score, ScoreError, Scorer, Severity, excerpt,
     schemars,
 };
+use scorebox_sdk_traces::{Status, StepKind, Trace};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -39,7 +39,7 @@ impl Scorer for NoFailedActions {
             .threshold(1.0);
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
-        let trace = case.steps()?;
+        let trace = Trace::of(case)?;
         let mut actions = 0;
         let mut failures = Vec::new();
         for step in trace.steps() {

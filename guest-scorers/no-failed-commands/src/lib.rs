@@ -3,11 +3,11 @@
 //!
 //! The rule is niceeval's `noFailedShellCommands`.
 
-use scorebox_sdk::trace::{Status, TextOrRegex, TextPattern, ToolCall};
 use scorebox_sdk::{
     Assertion, Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, Severity,
     excerpt, schemars,
 };
+use scorebox_sdk_traces::{Status, TextOrRegex, TextPattern, ToolCall, Trace};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -46,7 +46,7 @@ impl Scorer for NoFailedCommands {
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
-        let trace = case.steps()?;
+        let trace = Trace::of(case)?;
         let mut commands = 0;
         let mut failures = Vec::new();
         for call in trace.tool_calls().filter(|call| self.runs_commands(call)) {

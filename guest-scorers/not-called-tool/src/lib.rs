@@ -3,10 +3,12 @@
 //!
 //! The rule is niceeval's `notCalledTool`.
 
-use scorebox_sdk::trace::{ArgumentPattern, Status, TextOrRegex, TextPattern};
 use scorebox_sdk::{
-    ArgumentMatch, Case, Checks, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer,
-    Severity, excerpt, schemars,
+    Case, Checks, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, Severity,
+    excerpt, schemars,
+};
+use scorebox_sdk_traces::{
+    ArgumentMatch, ArgumentPattern, Status, TextOrRegex, TextPattern, Trace,
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -61,7 +63,7 @@ impl Scorer for NotCalledTool {
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
-        let trace = case.steps()?;
+        let trace = Trace::of(case)?;
         let mut checks = Checks::default();
         for name in &self.forbidden {
             let mut found = trace.tool_calls().filter(|call| {

@@ -2,11 +2,11 @@
 //!
 //! The rule is niceeval's `notEvent`.
 
-use scorebox_sdk::trace::{TextOrRegex, TextPattern};
 use scorebox_sdk::{
     Case, Checks, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, Severity,
     schemars,
 };
+use scorebox_sdk_traces::{TextOrRegex, TextPattern, Trace};
 use serde::Deserialize;
 
 /// Scores whether events did not happen: the fraction of the named types of which there is none.
@@ -42,7 +42,7 @@ impl Scorer for NotEvent {
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
-        let trace = case.events()?;
+        let trace = Trace::events_of(case)?;
         let mut checks = Checks::default();
         for name in &self.forbidden {
             let number = trace.events().iter().filter(|event| event.is_named(name)).count();

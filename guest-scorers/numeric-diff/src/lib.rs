@@ -5,11 +5,11 @@
 //!
 //! The rule is autoevals' `NumericDiff`.
 
-use scorebox_sdk::likeness::of_numbers;
 use scorebox_sdk::{
     Accepted, Case, ConfigError, Fields, Info, JsonSchema, Part, Score, ScoreError, Scorer,
     schemars,
 };
+use scorebox_sdk_texts::likeness::of_numbers;
 use serde::Deserialize;
 use serde_json::{Value, json};
 

@@ -3,10 +3,10 @@
 //!
 //! The rule is niceeval's `parked`.
 
-use scorebox_sdk::trace::StepKind;
 use scorebox_sdk::{
     Case, Fields, Info, JsonSchema, Score, ScoreError, Scorer, Severity, excerpt, schemars,
 };
+use scorebox_sdk_traces::{StepKind, Trace};
 use serde::Deserialize;
 
 /// Scores 1 when the run waits for a person, else 0.
@@ -30,7 +30,7 @@ impl Scorer for Parked {
         .threshold(1.0);
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
-        let trace = case.steps()?;
+        let trace = Trace::of(case)?;
         let parked = trace.is_parked();
         let asked = trace.steps().iter().rev().find_map(|step| match &step.kind {
             StepKind::InputRequest(request) => {

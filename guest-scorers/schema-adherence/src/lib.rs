@@ -6,10 +6,10 @@
 
 use std::collections::BTreeMap;
 
-use scorebox_sdk::json_schema::{CompiledSchema, Issue, Options};
 use scorebox_sdk::{
     Case, ConfigError, Fields, Info, JsonSchema, Part, Score, ScoreError, Scorer, schemars,
 };
+use scorebox_sdk_json_schema::{CompiledSchema, Issue, Options};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 

@@ -3,10 +3,10 @@
 //!
 //! The rule is niceeval's `succeeded`.
 
-use scorebox_sdk::trace::{Outcome, Status, StepKind, Trace};
 use scorebox_sdk::{
     Case, Checks, Fields, Info, JsonSchema, Score, ScoreError, Scorer, Severity, excerpt, schemars,
 };
+use scorebox_sdk_traces::{Outcome, Status, StepKind, Trace};
 use serde::Deserialize;
 
 /// Scores 1 when the run succeeded: it did not break off, no tool call and no sub-agent failed, and
@@ -31,7 +31,7 @@ impl Scorer for Succeeded {
         .threshold(1.0);
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
-        let trace = case.steps()?;
+        let trace = Trace::of(case)?;
         let mut checks = Checks::default();
         let (whole, reason) = match broke_off(&trace) {
             None => (true, "the run came to its end".to_owned()),

@@ -15,12 +15,12 @@ mod tap;
 
 use report::Format;
 use reported::{Outcome, Reported};
-use scorebox_sdk::trace::{TextOrRegex, TextPattern};
-use scorebox_sdk::workspace::{Command, Workspace};
 use scorebox_sdk::{
     Case, ConfigError, Info, JsonSchema, Score, ScoreError, Scorer, Severity, Tests, excerpt,
     schemars,
 };
+use scorebox_sdk_traces::{TextOrRegex, TextPattern};
+use scorebox_sdk_workspace::{Command, Workspace};
 use serde::Deserialize;
 
 /// Scores the tests of a report: the fraction of those run that pass. Every test is a gate

@@ -9,10 +9,10 @@
 
 mod words;
 
-use scorebox_sdk::likeness::shared;
 use scorebox_sdk::{
     Accepted, Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, schemars,
 };
+use scorebox_sdk_texts::likeness::shared;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use words::{normalize_token, words};

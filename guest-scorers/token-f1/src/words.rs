@@ -1,6 +1,6 @@
 //! Parts a text into words that compare equal where people mean the same. Counting is left to others.
 
-use scorebox_sdk::normal::inspect_word;
+use scorebox_sdk_texts::normal::inspect_word;
 
 /// The words of a text, without the stop words (which are normalized already).
 pub(crate) fn words(text: &str, stop_words: &[String]) -> Vec<String> {

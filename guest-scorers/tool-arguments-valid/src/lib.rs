@@ -10,12 +10,12 @@ mod declared;
 use std::collections::{BTreeMap, BTreeSet};
 
 use declared::{Declared, declarations};
-use scorebox_sdk::json_schema::{CompiledSchema, Options};
-use scorebox_sdk::trace::ToolCall;
 use scorebox_sdk::{
     Assertion, Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, Severity,
     excerpt, schemars,
 };
+use scorebox_sdk_json_schema::{CompiledSchema, Options};
+use scorebox_sdk_traces::{ToolCall, Trace};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -79,7 +79,7 @@ impl Scorer for ToolArgumentsValid {
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
-        let trace = case.steps()?;
+        let trace = Trace::of(case)?;
         let calls: Vec<&ToolCall> = trace.tool_calls().collect();
         let of_case;
         let tools = match &self.compiled {

@@ -15,10 +15,10 @@ use std::collections::BTreeSet;
 
 use agreement::Agreement;
 use key::{Key, key};
-use scorebox_sdk::trace::{Assignment, ExpectedCall, ExpectedCalls, ToolCall};
 use scorebox_sdk::{
     Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, excerpt, schemars,
 };
+use scorebox_sdk_traces::{Assignment, ExpectedCall, ExpectedCalls, ToolCall, Trace};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -86,7 +86,7 @@ impl Scorer for ToolCallF1 {
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
-        let trace = case.steps()?;
+        let trace = Trace::of(case)?;
         let expected = ExpectedCalls::or_ground_truth(&self.expected, case)?;
         let made = Made::new(trace.tool_calls().collect(), self.repeats);
         let mut best: Option<Agreement> = None;

@@ -1,7 +1,7 @@
 //! How well the calls that were made meet the expected ones, 0 to 1 each. It tells nobody.
 
 use scorebox_sdk::equal;
-use scorebox_sdk::trace::{ExpectedCall, ToolCall};
+use scorebox_sdk_traces::{ExpectedCall, ToolCall};
 use serde_json::{Map, Value};
 
 use crate::{Compared, ToolCorrectness};

@@ -7,11 +7,11 @@
 
 mod compare;
 
-use scorebox_sdk::trace::{ExpectedCall, ExpectedCalls, ToolCall, check_pairs};
 use scorebox_sdk::{
     Assertion, Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, excerpt,
     schemars,
 };
+use scorebox_sdk_traces::{ExpectedCall, ExpectedCalls, ToolCall, Trace, check_pairs};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -75,7 +75,7 @@ impl Scorer for ToolCorrectness {
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
-        let trace = case.steps()?;
+        let trace = Trace::of(case)?;
         let expected = ExpectedCalls::or_ground_truth(&self.expected, case)?;
         let calls: Vec<&ToolCall> = trace.tool_calls().collect();
         let mut best: Option<(f64, Vec<f64>, &[ExpectedCall])> = None;

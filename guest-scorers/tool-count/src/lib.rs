@@ -3,10 +3,10 @@
 //!
 //! The rule is niceeval's `maxToolCalls` (`max`) and `usedNoTools` (`none`).
 
-use scorebox_sdk::trace::{Count, TextOrRegex, TextPattern};
 use scorebox_sdk::{
     Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, Severity, schemars,
 };
+use scorebox_sdk_traces::{Count, TextOrRegex, TextPattern, Trace};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -62,7 +62,7 @@ impl Scorer for ToolCount {
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
-        let trace = case.steps()?;
+        let trace = Trace::of(case)?;
         let calls = trace.tool_calls();
         let number = match &self.tool {
             Some(name) => calls.filter(|call| call.is_named(name)).count(),

@@ -3,11 +3,11 @@
 //!
 //! The rule is niceeval's `toolOrder`, with promptfoo's two modes of `trajectory:tool-sequence`.
 
-use scorebox_sdk::trace::{ExpectedCalls, TextOrRegex, TextPattern, ToolCall};
 use scorebox_sdk::{
     Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, Severity, excerpt,
     schemars,
 };
+use scorebox_sdk_traces::{ExpectedCalls, TextOrRegex, TextPattern, ToolCall, Trace};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -73,7 +73,7 @@ impl Scorer for ToolOrder {
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
-        let trace = case.steps()?;
+        let trace = Trace::of(case)?;
         let calls: Vec<&ToolCall> = trace.tool_calls().collect();
         let called: Vec<_> = calls.iter().take(SHOWN).map(|call| excerpt(&call.name, 80)).collect();
         let mut found = None;

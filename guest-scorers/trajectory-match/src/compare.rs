@@ -1,7 +1,7 @@
 //! Compares a run with one reference. Which reference counts is decided elsewhere.
 
-use scorebox_sdk::trace::{ExpectedCall, ExpectedRun, Role, ToolCall, Trace};
 use scorebox_sdk::{ScoreError, excerpt};
+use scorebox_sdk_traces::{ExpectedCall, ExpectedRun, Role, ToolCall, Trace};
 use serde_json::Value;
 
 use crate::{Mode, TrajectoryMatch};

@@ -10,10 +10,10 @@ use std::collections::BTreeMap;
 
 use arguments::{ArgumentMode, PerTool};
 use compare::{Comparison, compare};
-use scorebox_sdk::trace::{Assignment, ExpectedCalls};
 use scorebox_sdk::{
     Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, schemars,
 };
+use scorebox_sdk_traces::{Assignment, ExpectedCalls, Trace};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -94,7 +94,7 @@ impl Scorer for TrajectoryMatch {
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
-        let trace = case.steps()?;
+        let trace = Trace::of(case)?;
         let expected = ExpectedCalls::or_ground_truth(&self.expected, case)?;
         let mut best: Option<Comparison> = None;
         for reference in expected.alternatives() {

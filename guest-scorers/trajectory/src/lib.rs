@@ -6,10 +6,10 @@
 //! The rule is Orbiter's `TrajectoryValidator`: a step is an object; it is valid with a `step` or
 //! an `id`, and all `requiredKeys`.
 
-use scorebox_sdk::trace::Trace;
 use scorebox_sdk::{
     Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, schemars,
 };
+use scorebox_sdk_traces::Trace;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 

@@ -1,7 +1,7 @@
 //! Traces of what an agent did, as scorers read them. Inside a sandbox a panic costs one score; here it is
 //! found.
 
-use scorebox_sdk::trace::{StepKind, Trace};
+use scorebox_sdk_traces::{StepKind, Trace};
 use serde_json::Value;
 
 /// Bytes of an error's message: all shapes by name, and excerpts of what was found.

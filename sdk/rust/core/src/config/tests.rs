@@ -1,0 +1,253 @@
+//! What a user reads when a configuration is wrong.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{configure, read};
+use crate::{
+    Case, ConfigError, ExpectedValues, Info, JsonSchema, Negate, Score, ScoreError, Scorer,
+};
+
+#[derive(Debug)]
+struct Sample {
+    config: Config,
+    doubled: u32,
+}
+
+/// A scorer with every shape of key.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[allow(dead_code)]
+#[serde(rename_all = "camelCase")]
+struct Config {
+    max: u32,
+    #[serde(default)]
+    ignore_case: bool,
+    #[serde(default)]
+    mode: Mode,
+    #[serde(default)]
+    rules: Vec<Rule>,
+    #[serde(default)]
+    free: Option<Value>,
+    #[serde(default)]
+    weights: BTreeMap<String, f64>,
+    #[serde(default)]
+    choice: Option<Choice>,
+    #[serde(flatten)]
+    shared: Shared,
+    #[serde(flatten)]
+    expected: ExpectedValues,
+    #[serde(flatten)]
+    negate: Negate,
+}
+
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum Mode {
+    #[default]
+    AtLeast,
+    /// With a doc comment, which gives the schema another form.
+    AtMost,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[allow(dead_code)]
+#[serde(rename_all = "camelCase")]
+struct Rule {
+    min_length: u32,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[allow(dead_code)]
+#[serde(tag = "kind", rename_all = "camelCase")]
+enum Choice {
+    Fixed { size: u32 },
+    Open,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[allow(dead_code)]
+#[serde(rename_all = "camelCase")]
+struct Shared {
+    #[serde(default)]
+    trim_ends: bool,
+}
+
+impl Scorer for Sample {
+    type Config = Config;
+    const INFO: Info = Info::new("sample", "Sample", "0.0.0");
+
+    fn new(config: Config) -> Result<Self, ConfigError> {
+        if config.max == 0 {
+            return Err(ConfigError::new("max", "should be 1 or more, found 0"));
+        }
+        Ok(Sample { doubled: 2 * config.max, config })
+    }
+
+    fn score(&self, _: &Case) -> Result<Score, ScoreError> {
+        Ok(Score::pass(true))
+    }
+}
+
+fn refusal(config: Value) -> String {
+    configure::<Sample>(config).unwrap_err().to_string()
+}
+
+#[test]
+fn a_good_configuration_is_prepared() {
+    let scorer: Sample = configure(json!({
+        "max": 3, "ignoreCase": true, "mode": "at-most", "rules": [{"minLength": 1}],
+        "free": {"any": {"thing": 1}}, "weights": {"a": 1}, "trimEnds": true,
+        "choice": {"kind": "fixed", "size": 2},
+    }))
+    .unwrap();
+    assert_eq!(scorer.doubled, 6);
+    assert!(scorer.config.ignore_case && matches!(scorer.config.mode, Mode::AtMost));
+    assert!(configure::<Sample>(json!({"max": 1, "choice": {"kind": "open"}})).is_ok());
+}
+
+#[test]
+fn an_unknown_key_comes_with_the_name_that_was_meant() {
+    assert_eq!(
+        refusal(json!({"max": 1, "ignorecase": true})),
+        "unknown key `ignorecase`; did you mean `ignoreCase`?"
+    );
+    assert_eq!(
+        refusal(json!({"max": 1, "trimend": true})),
+        "unknown key `trimend`; did you mean `trimEnds`?"
+    );
+    assert!(
+        refusal(json!({"max": 1, "colour": 1}))
+            .starts_with("unknown key `colour`; known here: `choice`, ")
+    );
+}
+
+#[test]
+fn keys_may_be_written_in_snake_case_at_any_depth() {
+    let scorer: Sample = configure(json!({
+        "max": 1, "ignore_case": true, "trim_ends": true, "rules": [{"min_length": 3}],
+        "weights": {"a_b": 1.0}, "free": {"as_it_is": 1},
+    }))
+    .unwrap();
+    assert!(scorer.config.ignore_case && scorer.config.shared.trim_ends);
+    assert_eq!(scorer.config.rules[0].min_length, 3);
+    assert!(scorer.config.weights.contains_key("a_b"));
+    assert_eq!(scorer.config.free, Some(json!({"as_it_is": 1})));
+    assert_eq!(
+        refusal(json!({"max": 1, "ignore_case": true, "ignoreCase": true})),
+        "`ignore_case` and `ignoreCase` are the same key; give it once"
+    );
+    assert_eq!(
+        refusal(json!({"max": 1, "rules": [{"min_length": "x"}]})),
+        "`rules[0].minLength`: invalid type: string \"x\", expected a whole number, 0 or more"
+    );
+}
+
+#[test]
+fn flattened_keys_are_named_when_their_type_is_wrong() {
+    assert_eq!(
+        refusal(json!({"max": 1, "negate": "yes"})),
+        "`negate`: invalid type: string \"yes\", expected a boolean"
+    );
+    assert_eq!(
+        refusal(json!({"max": 1, "values": "a"})),
+        "`values`: invalid type: string \"a\", expected an array"
+    );
+    assert_eq!(
+        refusal(json!({"max": 1, "negat": true})),
+        "unknown key `negat`; did you mean `negate`?"
+    );
+}
+
+#[test]
+fn an_unknown_key_is_found_at_any_depth() {
+    assert_eq!(
+        refusal(json!({"max": 1, "rules": [{"minLength": 1}, {"minLenght": 1}]})),
+        "unknown key `rules[1].minLenght`; did you mean `minLength`?"
+    );
+    assert_eq!(
+        refusal(json!({"max": 1, "choice": {"kind": "fixed", "siez": 1}})),
+        "unknown key `choice.siez`; did you mean `size`?"
+    );
+}
+
+#[test]
+fn a_wrong_type_names_its_path() {
+    assert_eq!(
+        refusal(json!({"max": "three"})),
+        "`max`: invalid type: string \"three\", expected a whole number, 0 or more"
+    );
+    assert_eq!(
+        refusal(json!({"max": 1, "rules": [{"minLength": -1}]})),
+        "`rules[0].minLength`: invalid value: integer `-1`, expected a whole number, 0 or more"
+    );
+    assert_eq!(
+        refusal(json!({"max": 1, "mode": "at_most"})),
+        "`mode`: unknown variant `at_most`, expected `at-least` or `at-most`; did you mean `at-most`?"
+    );
+}
+
+#[test]
+fn a_wrong_type_is_told_without_the_names_of_rust() {
+    let refused = |key: &str, value: Value| refusal(json!({"max": 1, key: value}));
+    assert_eq!(
+        refused("max", json!(1.5)),
+        "`max`: invalid type: number `1.5`, expected a whole number, 0 or more"
+    );
+    assert_eq!(
+        refused("max", json!(5_000_000_000_u64)),
+        "`max`: invalid value: integer `5000000000`, expected a smaller whole number"
+    );
+    assert_eq!(
+        refused("weights", json!({"a": "b"})),
+        "`weights.a`: invalid type: string \"b\", expected a number"
+    );
+    assert_eq!(
+        refused("mode", json!(1)),
+        "`mode`: invalid type: integer `1`, expected one of its names"
+    );
+    assert_eq!(refused("rules", json!({})), "`rules`: invalid type: object, expected an array");
+    assert_eq!(
+        refused("rules", json!(["a"])),
+        "`rules[0]`: invalid type: string \"a\", expected an object"
+    );
+    assert_eq!(
+        refused("choice", json!("open")),
+        "`choice`: invalid type: string \"open\", expected an object"
+    );
+}
+
+#[test]
+fn a_missing_key_is_named() {
+    assert_eq!(refusal(json!({})), "`max`: is missing, and has no default");
+    assert_eq!(
+        refusal(json!({"max": 1, "rules": [{}]})),
+        "`rules[0].minLength`: is missing, and has no default"
+    );
+}
+
+#[test]
+fn the_scorer_has_the_last_word() {
+    assert_eq!(refusal(json!({"max": 0})), "`max`: should be 1 or more, found 0");
+}
+
+#[test]
+fn only_a_json_object_is_a_configuration() {
+    assert_eq!(refusal(json!([1])), "the configuration should be a JSON object, found an array");
+    let error = read("{max: 1}").unwrap_err().to_string();
+    assert!(error.starts_with("the configuration is not JSON: key must be a string"), "{error}");
+}
+
+#[test]
+fn the_schema_lists_the_keys_and_allows_no_others() {
+    let schema = crate::schema::config_schema::<Config>();
+    assert_eq!(schema["additionalProperties"], json!(false));
+    assert_eq!(schema["required"], json!(["max"]));
+    assert_eq!(schema.get("title"), None);
+    assert!(schema["properties"]["negate"]["description"].is_string());
+    assert_eq!(
+        crate::schema::description(&schema.to_string()),
+        "A scorer with every shape of key."
+    );
+}

@@ -1,0 +1,232 @@
+//! The shared rule for what counts as a right answer: the configuration keys for it, and the case's
+//! ground truth where they are not set. Comparing is left to the scorer.
+
+use std::borrow::Cow;
+use std::fmt::Display;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, de::Error as _};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::{Case, ConfigError, Part, ScoreError, equal};
+
+/// The configuration keys `value` and `values`, to be flattened into a configuration. They take the
+/// place of the case's ground truth.
+///
+/// ```
+/// # use scorebox_sdk::{Accepted, Case, ExpectedValues, JsonSchema, schemars};
+/// #[derive(serde::Deserialize, JsonSchema)]
+/// struct Config {
+///     #[serde(flatten)]
+///     expected: ExpectedValues,
+/// }
+/// let config: Config = serde_json::from_str(r#"{"values": ["New York", "NYC"]}"#).unwrap();
+/// let configured = config.expected.accepted().unwrap();
+/// let case = Case::new("NYC".into());
+/// let accepted = Accepted::or_ground_truth(&configured, &case).unwrap();
+/// assert_eq!(accepted.at_least_one().unwrap().len(), 2);
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
+pub struct ExpectedValues {
+    /// The expected value, in place of the ground truth. For JSON `null`, use `values`.
+    #[serde(default)]
+    pub value: Option<Value>,
+    /// The expected values, in place of the ground truth.
+    #[serde(default, deserialize_with = "list_of_values")]
+    pub values: Option<Vec<Value>>,
+}
+
+/// For `#[serde(deserialize_with)]` at a flattened key `values`: serde loses the name of such a key, so
+/// the error brings it along.
+///
+/// # Errors
+/// Where it is no list.
+pub fn list_of_values<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Vec<Value>>, D::Error> {
+    Option::deserialize(deserializer).map_err(|error| named::<D>("values", error))
+}
+
+/// An error that says which key of a flattened type it is about: "`values`: …".
+pub(crate) fn named<'de, D: Deserializer<'de>>(key: &str, error: impl Display) -> D::Error {
+    D::Error::custom(format_args!("`{key}`: {error}"))
+}
+
+impl ExpectedValues {
+    /// The configured answers, for [`Accepted::or_ground_truth`]; none where neither key is set.
+    ///
+    /// # Errors
+    /// A [`ConfigError`] where both keys are set, or `values` is empty.
+    pub fn accepted(self) -> Result<Option<Accepted<'static>>, ConfigError> {
+        let parts = match self.one_of()? {
+            None => return Ok(None),
+            Some(Configured::One(value)) => vec![Part::new("value", value.to_string())],
+            Some(Configured::Several(values)) => (values.iter().enumerate())
+                .map(|(index, value)| Part::new(format!("values[{index}]"), value.to_string()))
+                .collect(),
+        };
+        Ok(Some(Accepted { parts, whole: None }))
+    }
+
+    /// The key that is set, for scorers that read the values in their own way; none where neither is.
+    ///
+    /// # Errors
+    /// As [`accepted`](Self::accepted).
+    pub fn one_of(self) -> Result<Option<Configured>, ConfigError> {
+        match (self.value, self.values) {
+            (None, None) => Ok(None),
+            (Some(value), None) => Ok(Some(Configured::One(value))),
+            (Some(_), Some(_)) => {
+                Err(ConfigError::new("values", "give either `value` or `values`, not both"))
+            }
+            (None, Some(values)) if values.is_empty() => {
+                let message = "is an empty list; name at least one accepted value";
+                Err(ConfigError::new("values", message))
+            }
+            (None, Some(values)) => Ok(Some(Configured::Several(values))),
+        }
+    }
+}
+
+/// What the configuration gives in place of the ground truth.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Configured {
+    /// Its `value`.
+    One(Value),
+    /// Its `values`; at least one.
+    Several(Vec<Value>),
+}
+
+/// The accepted answers of a case: the ground truth is one value, or a list of values of which the
+/// best match counts; a configured `value` or `values` takes its place.
+///
+/// A list can also be the answer itself: see [`Accepted::is_whole`].
+#[derive(Debug, Clone)]
+pub struct Accepted<'a> {
+    parts: Vec<Part<'a>>,
+    whole: Option<Part<'a>>,
+}
+
+impl<'a> Accepted<'a> {
+    /// The configured answers, or else the case's ground truth.
+    ///
+    /// # Errors
+    /// [`ScoreError::InvalidInput`] where there is neither.
+    pub fn or_ground_truth(
+        configured: &'a Option<Accepted<'static>>,
+        case: &'a Case,
+    ) -> Result<Cow<'a, Accepted<'a>>, ScoreError> {
+        if let Some(accepted) = configured {
+            return Ok(Cow::Borrowed(accepted));
+        }
+        let truth = case.require_ground_truth()?;
+        if !truth.is_array() {
+            return Ok(Cow::Owned(Self { parts: vec![truth], whole: None }));
+        }
+        let items: Vec<Box<RawValue>> = truth.read()?;
+        let parts = (items.iter().enumerate())
+            .map(|(index, item)| Part::new(format!("groundTruth[{index}]"), item.get().to_owned()))
+            .collect();
+        Ok(Cow::Owned(Self { parts, whole: Some(truth) }))
+    }
+
+    /// The accepted answers; empty only where the ground truth is `[]`.
+    #[must_use]
+    pub fn parts(&self) -> &[Part<'a>] {
+        &self.parts
+    }
+
+    /// The accepted answers, for a scorer that cannot do without one.
+    ///
+    /// # Errors
+    /// [`ScoreError::InvalidInput`] where the ground truth is `[]`.
+    pub fn at_least_one(&self) -> Result<&[Part<'a>], ScoreError> {
+        if self.parts.is_empty() {
+            return Err(ScoreError::invalid_input(
+                "`groundTruth` is an empty list; it should name at least one accepted answer",
+            ));
+        }
+        Ok(&self.parts)
+    }
+
+    /// Whether the ground truth was a list, and so might be the answer itself.
+    #[must_use]
+    pub fn is_list(&self) -> bool {
+        self.whole.is_some()
+    }
+
+    /// Whether the output is a list that equals the whole ground-truth list: then the list was the
+    /// answer, and not a choice of answers.
+    ///
+    /// # Errors
+    /// [`ScoreError::InvalidInput`] where one of them cannot be read.
+    pub fn is_whole(&self, output: &Part<'_>) -> Result<bool, ScoreError> {
+        match &self.whole {
+            Some(whole) if output.is_array() => Ok(equal(&output.value()?, &whole.value()?)),
+            _ => Ok(false),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn configured(keys: Value) -> Option<Accepted<'static>> {
+        serde_json::from_value::<ExpectedValues>(keys).unwrap().accepted().unwrap()
+    }
+
+    fn texts(case: &Case, keys: Value) -> Vec<String> {
+        let configured = configured(keys);
+        let accepted = Accepted::or_ground_truth(&configured, case).unwrap();
+        let parts = accepted.parts().iter();
+        parts.map(|part| part.text().unwrap().into()).collect()
+    }
+
+    #[test]
+    fn the_ground_truth_is_one_answer_or_a_list_of_them() {
+        let one = Case::new(json!("x")).with_ground_truth(json!("Paris"));
+        assert_eq!(texts(&one, json!({})), ["Paris"]);
+        let list = Case::new(json!("x")).with_ground_truth(json!(["Paris", 75, {"a": 1}]));
+        assert_eq!(texts(&list, json!({})), ["Paris", "75", "{\"a\":1}"]);
+    }
+
+    #[test]
+    fn configured_answers_take_the_ground_truths_place() {
+        let case = Case::new(json!("x")).with_ground_truth(json!("Paris"));
+        assert_eq!(texts(&case, json!({"value": "Rome"})), ["Rome"]);
+        assert_eq!(texts(&case, json!({"values": [1, null]})), ["1", "null"]);
+        assert_eq!(texts(&case, json!({"value": null})), ["Paris"]);
+    }
+
+    #[test]
+    fn a_configured_list_value_is_one_answer() {
+        assert_eq!(texts(&Case::new(json!("x")), json!({"value": [1, 2]})), ["[1,2]"]);
+    }
+
+    #[test]
+    fn a_list_output_may_be_the_whole_list() {
+        let case = Case::new(json!([1, 2.0])).with_ground_truth(json!([1.0, 2]));
+        let accepted = Accepted::or_ground_truth(&None, &case).unwrap();
+        assert!(accepted.is_whole(&case.output()).unwrap());
+        let other = Case::new(json!([1]));
+        assert!(!accepted.is_whole(&other.output()).unwrap());
+    }
+
+    #[test]
+    fn errors_name_the_field() {
+        let case = Case::new(json!("x"));
+        let error = Accepted::or_ground_truth(&None, &case).unwrap_err();
+        assert!(error.message().contains("`groundTruth`"), "{error}");
+        let both = ExpectedValues { value: Some(json!(1)), values: Some(vec![json!(1)]) };
+        assert_eq!(both.accepted().unwrap_err().key(), Some("values"));
+        let none = ExpectedValues { value: None, values: Some(vec![]) };
+        assert!(none.accepted().is_err());
+        let empty = case.with_ground_truth(json!([]));
+        let accepted = Accepted::or_ground_truth(&None, &empty).unwrap();
+        assert!(accepted.at_least_one().is_err());
+    }
+}

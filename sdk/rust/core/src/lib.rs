@@ -1,0 +1,161 @@
+//! The Rust side of a scorebox scorer: what an author implements, and what turns it into a
+//! component's exports. It deliberately knows no scoring formula and no engine.
+//!
+//! ```
+//! use scorebox_sdk::{Case, ConfigError, Info, JsonSchema, Score, ScoreError, Scorer, schemars};
+//!
+//! /// Scores 1 when the answer has between `min` and `max` words.
+//! #[derive(serde::Deserialize, JsonSchema)]
+//! #[serde(rename_all = "camelCase")]
+//! struct Config {
+//!     /// The fewest words that pass.
+//!     #[serde(default)]
+//!     min: usize,
+//!     /// The most words that pass.
+//!     max: usize,
+//! }
+//!
+//! struct WordCount {
+//!     passing: std::ops::RangeInclusive<usize>,
+//! }
+//!
+//! impl Scorer for WordCount {
+//!     type Config = Config;
+//!     const INFO: Info = Info::new("word-count", "Word Count", env!("CARGO_PKG_VERSION"));
+//!
+//!     fn new(config: Config) -> Result<Self, ConfigError> {
+//!         if config.max < config.min {
+//!             return Err(ConfigError::new("max", "should be `min` or more"));
+//!         }
+//!         Ok(WordCount { passing: config.min..=config.max })
+//!     }
+//!
+//!     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
+//!         let words = case.output().text()?.split_whitespace().count();
+//!         Ok(Score::pass(self.passing.contains(&words)).reason(format!("{words} words")))
+//!     }
+//! }
+//!
+//! scorebox_sdk::export!(WordCount);
+//!
+//! // In a unit test, on any machine:
+//! let scorer: WordCount = scorebox_sdk::configure(serde_json::json!({ "max": 2 })).unwrap();
+//! let case = Case::new(serde_json::json!("forty two"));
+//! assert_eq!(scorer.score(&case).unwrap().score, Some(1.0));
+//! ```
+//!
+//! A scorer that has something to say of all of a run's scores together is a [`Summarizer`] as well.
+//!
+//! # Map
+//!
+//! This crate has what a scorer of texts needs; [`log`] sends messages to whoever debugs a scorer.
+//! What fewer scorers use is in crates of its own, beside this one:
+//!
+//! - `scorebox-sdk-traces`: what an agent did, in one list of steps
+//! - `scorebox-sdk-workspace`: the files that a task left, and what was changed in them
+//! - `scorebox-sdk-json-schema`: whether a value matches a JSON Schema
+//! - `scorebox-sdk-texts`: how alike two texts are, and texts without what does not matter
+#![deny(missing_docs)]
+
+mod assertion;
+mod case;
+mod checks;
+#[doc(hidden)]
+pub mod component;
+mod config;
+mod equality;
+mod error;
+mod excerpt;
+mod expected;
+mod fields;
+mod info;
+mod keys;
+pub mod log;
+mod named_tests;
+mod negation;
+mod panic;
+mod part;
+// Each unsafe line says why it is sound.
+#[cfg(target_arch = "wasm32")]
+#[allow(unsafe_code)]
+mod random;
+mod schema;
+mod score;
+mod summary;
+
+#[doc(hidden)]
+#[allow(missing_docs, unsafe_code)]
+pub mod bindings {
+    wit_bindgen::generate!({
+        path: "../../../wit/0.1.0",
+        world: "scorer",
+        pub_export_macro: true,
+        default_bindings_module: "scorebox_sdk::bindings",
+    });
+
+    /// The export that only summarizing scorers have, as a world of its own beside theirs: a component
+    /// of both is one of the world `summarizing-scorer`.
+    pub mod of_run {
+        wit_bindgen::generate!({
+            path: "../../../wit/0.1.0",
+            inline: "package scorebox:sdk; world summary { export scorebox:scorer/summary@0.1.0; }",
+            world: "scorebox:sdk/summary",
+            pub_export_macro: true,
+            default_bindings_module: "scorebox_sdk::bindings::of_run",
+            export_macro_name: "export_summary",
+            with: { "scorebox:scorer/types@0.1.0": crate::bindings::scorebox::scorer::types },
+        });
+    }
+}
+
+pub use assertion::{Assertion, Severity};
+pub use case::{Case, Usage};
+pub use checks::Checks;
+pub use config::configure;
+pub use equality::equal;
+pub use error::{ConfigError, ScoreError};
+pub use excerpt::excerpt;
+pub use expected::{Accepted, Configured, ExpectedValues, list_of_values};
+pub use fields::Fields;
+pub use info::{Direction, Info, Scale};
+pub use named_tests::{NamedTest, TestResult, Tests};
+pub use negation::Negate;
+pub use part::{Part, plain_message};
+/// What `#[derive(JsonSchema)]` refers to: import it beside [`JsonSchema`], or depend on `schemars` 1.
+pub use schemars;
+pub use schemars::JsonSchema;
+pub use score::Score;
+pub use summary::{Scored, Summarizer};
+pub use {serde, serde_json};
+
+/// A scorer: made once from its configuration, then asked for the score of each case.
+///
+/// Its fields are what it keeps from the configuration, in the form that scoring needs. A scorer that
+/// keeps the configuration as it is says `type Config = Self`.
+pub trait Scorer: Sized {
+    /// The configuration. Its doc comment is the scorer's description, and those of its fields
+    /// describe the keys.
+    ///
+    /// A scorer without configuration has a struct with braces and no fields, `struct Config {}`. The
+    /// JSON Schema, which users see, is derived from the fields; a key that the schema does not list
+    /// is refused, so `#[serde(alias)]` names do not work. A key in camelCase may be written in
+    /// snake_case too. An enum that is a key's default is shown as such where it derives `Serialize`.
+    type Config: serde::de::DeserializeOwned + JsonSchema;
+
+    /// What the scorer is, and which parts of a case it reads.
+    const INFO: Info;
+
+    /// Checks the configuration as a whole, and computes once what every score needs. The engine
+    /// freezes memory after this, so the cost is paid once and not once a score.
+    ///
+    /// # Errors
+    /// A [`ConfigError`] that names the key and says what is allowed.
+    fn new(config: Self::Config) -> Result<Self, ConfigError>;
+
+    /// Scores one case. Each call runs in a fresh copy of the memory that [`new`](Self::new) left, so
+    /// nothing can be carried from one case to the next.
+    ///
+    /// # Errors
+    /// A [`ScoreError`] where there can be no score; that is never the same as a score of 0.
+    fn score(&self, case: &Case) -> Result<Score, ScoreError>;
+}

@@ -1,0 +1,84 @@
+//! The configuration key `negate`, which turns a score s into 1 - s, and how a check reads that it
+//! turns around: what was wanted is the opposite.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer};
+
+use crate::expected::named;
+use crate::{Assertion, Score};
+
+/// The configuration key `negate`, to be flattened into a configuration.
+///
+/// ```
+/// # use scorebox_sdk::{JsonSchema, Negate, schemars};
+/// #[derive(serde::Deserialize, JsonSchema)]
+/// struct Config {
+///     #[serde(flatten)]
+///     negate: Negate,
+/// }
+/// let config: Config = serde_json::from_str(r#"{"negate": true}"#).unwrap();
+/// assert_eq!(config.negate.score(0.25).score, Some(0.75));
+/// assert_eq!(config.negate.pass(true).score, Some(0.0));
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+pub struct Negate {
+    /// Turns the score s around: it becomes 1 - s.
+    #[serde(default, deserialize_with = "flag")]
+    negate: bool,
+}
+
+/// Flattened keys lose their name on the way through serde, so an error brings it along.
+fn flag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    bool::deserialize(deserializer).map_err(|error| named::<D>("negate", error))
+}
+
+impl Negate {
+    /// Whether the key is set.
+    #[must_use]
+    pub fn is_set(self) -> bool {
+        self.negate
+    }
+
+    /// A score of 0 to 1, turned around where the key is set.
+    #[must_use]
+    pub fn score(self, score: f64) -> Score {
+        Score::new(if self.negate { 1.0 - score } else { score })
+    }
+
+    /// The score of something that `holds` or does not, turned around where the key is set.
+    #[must_use]
+    pub fn pass(self, holds: bool) -> Score {
+        Score::pass(holds != self.negate)
+    }
+}
+
+impl From<bool> for Negate {
+    fn from(negate: bool) -> Self {
+        Self { negate }
+    }
+}
+
+impl Assertion {
+    /// Turns the check around where `negate` is set: its value v becomes 1 - v, and its name begins
+    /// with `not: `. The reason stays: it says what was found. Meant for a check without a threshold
+    /// of its own, which would stay too.
+    #[must_use]
+    pub fn negated(mut self, negate: bool) -> Self {
+        if negate {
+            self.name = format!("not: {}", self.name);
+            self.score = 1.0 - self.score;
+        }
+        self
+    }
+}
+
+/// What was found and is not what was wanted, with what that was: `wanted`, or the opposite of it.
+/// Without a word on what was wanted, the finding says it by itself, except where its opposite was.
+pub(crate) fn unmet(found: &str, wanted: Option<&str>, negate: bool) -> String {
+    match (wanted, negate) {
+        (Some(wanted), false) => format!("{found}; wanted: {wanted}"),
+        (Some(wanted), true) => format!("{found}; wanted: not {wanted}"),
+        (None, false) => found.to_owned(),
+        (None, true) => format!("{found}; wanted: the opposite"),
+    }
+}

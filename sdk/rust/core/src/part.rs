@@ -1,0 +1,219 @@
+//! One JSON document of a case, parsed only as far as somebody asks. It keeps no parsed copy.
+
+use std::borrow::Cow;
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::{ScoreError, excerpt};
+
+/// One part of a case: its JSON text, and the name that errors call it by.
+#[derive(Debug, Clone)]
+pub struct Part<'a> {
+    name: Cow<'a, str>,
+    json: Cow<'a, str>,
+}
+
+impl<'a> Part<'a> {
+    /// A JSON document, and the name that errors call it by.
+    #[must_use]
+    pub fn new(name: impl Into<Cow<'a, str>>, json: impl Into<Cow<'a, str>>) -> Self {
+        Self { name: name.into(), json: json.into() }
+    }
+
+    /// The name that the user knows it by: the case's key (`groundTruth`) or the configuration's.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The JSON text as it was read.
+    #[must_use]
+    pub fn json(&self) -> &str {
+        self.json.trim_matches([' ', '\t', '\n', '\r'])
+    }
+
+    /// A string's content; for any other value, its JSON text as it was read.
+    ///
+    /// # Errors
+    /// [`ScoreError::InvalidInput`] where the string holds an escape that is no character.
+    pub fn text(&self) -> Result<Cow<'_, str>, ScoreError> {
+        if self.is_string() { self.string() } else { Ok(Cow::Borrowed(self.json())) }
+    }
+
+    /// A string's content.
+    ///
+    /// # Errors
+    /// [`ScoreError::InvalidInput`] where the value is no string.
+    pub fn string(&self) -> Result<Cow<'_, str>, ScoreError> {
+        if !self.is_string() {
+            return Err(self.should_be("a string"));
+        }
+        let inner = &self.json()[1..self.json().len() - 1];
+        if !inner.contains('\\') {
+            return Ok(Cow::Borrowed(inner));
+        }
+        self.read().map(Cow::Owned)
+    }
+
+    /// The value as a tree.
+    ///
+    /// # Errors
+    /// [`ScoreError::InvalidInput`] where the text cannot be read (nested more than 127 deep).
+    pub fn value(&self) -> Result<Value, ScoreError> {
+        // Keeping track of paths costs more than reading; only an error needs one.
+        serde_json::from_str(self.json()).or_else(|_| self.read())
+    }
+
+    /// The value as a `T`.
+    ///
+    /// # Errors
+    /// [`ScoreError::InvalidInput`] that names the part, the path inside it and what was found.
+    pub fn read<T: DeserializeOwned>(&self) -> Result<T, ScoreError> {
+        let mut deserializer = serde_json::Deserializer::from_str(self.json());
+        serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
+            let path = error.path().to_string();
+            let place = match path.as_str() {
+                "." => self.name.to_string(),
+                path if path.starts_with('[') => format!("{}{path}", self.name),
+                path => format!("{}.{path}", self.name),
+            };
+            let message = error.into_inner().to_string();
+            let place = excerpt(&place, 80);
+            ScoreError::InvalidInput(format!("`{place}` cannot be read: {}", in_words(&message)))
+        })
+    }
+
+    /// Whether the value is a JSON string.
+    #[must_use]
+    pub fn is_string(&self) -> bool {
+        self.json().starts_with('"')
+    }
+
+    /// Whether the value is a JSON array.
+    #[must_use]
+    pub fn is_array(&self) -> bool {
+        self.json().starts_with('[')
+    }
+
+    /// Whether the value is a JSON `null`; only an output can be.
+    #[must_use]
+    pub fn is_null(&self) -> bool {
+        self.json() == "null"
+    }
+
+    /// What kind of value it is, with its article: "a string", "an array", "null".
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self.json().bytes().next() {
+            Some(b'"') => "a string",
+            Some(b'[') => "an array",
+            Some(b'{') => "an object",
+            Some(b't' | b'f') => "a boolean",
+            Some(b'n') => "null",
+            _ => "a number",
+        }
+    }
+
+    /// The error for a value of the wrong kind: "`groundTruth` should be a string, found an array".
+    #[must_use]
+    pub fn should_be(&self, what: &str) -> ScoreError {
+        ScoreError::InvalidInput(format!("`{}` should be {what}, found {}", self.name, self.kind()))
+    }
+
+    /// The JSON text, cut to 80 characters on one line: for reasons.
+    #[must_use]
+    pub fn excerpt(&self) -> Cow<'_, str> {
+        excerpt(self.json(), 80)
+    }
+}
+
+/// What serde_json says, without the place inside a text that the user never sees.
+#[must_use]
+pub fn plain_message(message: &str) -> &str {
+    message.rfind(" at line ").map_or(message, |index| &message[..index])
+}
+
+/// serde's message as [`plain_message`] leaves it, with words in the place of Rust's names for types.
+pub(crate) fn in_words(message: &str) -> String {
+    let message = plain_message(message);
+    // So serde_json calls a value that is no enum.
+    if message == "expected value" {
+        return "expected one of its names".to_owned();
+    }
+    let Some((found, expected)) = message.rsplit_once(", expected ") else {
+        return message.to_owned();
+    };
+    if !found.starts_with("invalid ") {
+        return message.to_owned();
+    }
+    let is_too_large = found.starts_with("invalid value: integer") && !found.contains('-');
+    let expected = expected_in_words(expected, is_too_large);
+    format!("{}, expected {expected}", found_in_words(found))
+}
+
+/// What serde found, in the words of JSON.
+fn found_in_words(found: &str) -> String {
+    match found {
+        "invalid type: map" => "invalid type: object".to_owned(),
+        "invalid type: sequence" => "invalid type: array".to_owned(),
+        found => found.replacen("floating point `", "number `", 1),
+    }
+}
+
+/// What serde expected; a scorer's own words stay as they are.
+fn expected_in_words(expected: &str, is_too_large: bool) -> &str {
+    match expected {
+        "u8" | "u16" | "u32" | "u64" | "usize" if is_too_large => "a smaller whole number",
+        "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number, 0 or more",
+        "i8" | "i16" | "i32" | "i64" | "isize" => "a whole number",
+        "f32" | "f64" => "a number",
+        "string or map" | "map with a single key" => "one of its names",
+        "a sequence" => "an array",
+        "a map" => "an object",
+        words if words.starts_with("a nonzero u") => "a whole number, 1 or more",
+        words if words.starts_with("struct ") || words.contains("tagged enum ") => "an object",
+        words => words,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_words;
+
+    #[test]
+    fn messages_have_no_names_of_rust() {
+        let cases = [
+            ("string \"a\", expected usize", "string \"a\", expected a whole number, 0 or more"),
+            ("integer `1`, expected string or map", "integer `1`, expected one of its names"),
+            ("string \"a\", expected struct Attempt", "string \"a\", expected an object"),
+            ("floating point `1.5`, expected i64", "number `1.5`, expected a whole number"),
+            ("map, expected a sequence", "object, expected an array"),
+            ("sequence, expected a map", "array, expected an object"),
+            ("boolean `true`, expected a string", "boolean `true`, expected a string"),
+        ];
+        for (message, expected) in cases {
+            let message = format!("invalid type: {message} at line 1 column 7");
+            assert_eq!(in_words(&message), format!("invalid type: {expected}"));
+        }
+        assert_eq!(
+            in_words("invalid value: integer `5000000000`, expected u32"),
+            "invalid value: integer `5000000000`, expected a smaller whole number"
+        );
+        assert_eq!(
+            in_words("invalid value: integer `0`, expected a nonzero u32"),
+            "invalid value: integer `0`, expected a whole number, 1 or more"
+        );
+    }
+
+    #[test]
+    fn other_words_stay_as_they_are() {
+        for message in [
+            "unknown variant `a`, expected `b` or `c`",
+            "should be a list of texts, or one text with commas between them",
+            "invalid type: string \", expected u8\", expected something of its own",
+        ] {
+            assert_eq!(in_words(message), message);
+        }
+    }
+}

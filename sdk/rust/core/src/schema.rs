@@ -1,0 +1,85 @@
+//! The JSON Schema of a scorer's configuration. It only describes; checking is done elsewhere.
+
+use serde_json::{Map, Value};
+
+use crate::JsonSchema;
+
+/// The schema of `T`, which also says that no other keys are allowed.
+pub(crate) fn config_schema<T: JsonSchema>() -> Value {
+    let mut schema = schemars::schema_for!(T).to_value();
+    join_descriptions(&mut schema);
+    if let Some(root) = schema.as_object_mut() {
+        // The name of a type in Rust, which is no name that users know.
+        root.remove("title");
+        close(root);
+    }
+    schema
+}
+
+/// Doc comments are wrapped for an editor's width, which is no reader's.
+fn join_descriptions(schema: &mut Value) {
+    match schema {
+        Value::Object(members) => {
+            for (key, member) in members {
+                match member {
+                    Value::String(text) if key == "description" => *text = join_lines(text),
+                    member => join_descriptions(member),
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(join_descriptions),
+        _ => {}
+    }
+}
+
+/// One line a paragraph; lists, tables, headings and quotes keep their lines.
+fn join_lines(text: &str) -> String {
+    let starts_anew = |line: &str| {
+        let line = line.trim_start();
+        let marks = ["- ", "* ", "| ", "# ", "> ", "1. "];
+        line.is_empty() || marks.iter().any(|mark| line.starts_with(mark))
+    };
+    if text.contains("```") {
+        return text.to_owned();
+    }
+    let mut joined = String::with_capacity(text.len());
+    let mut paragraph_open = false;
+    for line in text.lines() {
+        let continues = paragraph_open && !starts_anew(line);
+        if !joined.is_empty() {
+            joined.push(if continues { ' ' } else { '\n' });
+        }
+        joined.push_str(if continues { line.trim_start() } else { line });
+        paragraph_open = !line.trim().is_empty();
+    }
+    joined
+}
+
+/// Unknown keys are refused; saying so in the schema lets editors say it first. A schema that is put
+/// together from others is left open, since `additionalProperties` sees only its own.
+fn close(schema: &mut Map<String, Value>) {
+    let composed = ["$ref", "allOf", "anyOf", "oneOf", "additionalProperties"];
+    if !composed.iter().any(|keyword| schema.contains_key(*keyword)) {
+        schema.insert("additionalProperties".to_owned(), Value::Bool(false));
+    }
+}
+
+/// The type's doc comment, as the text of the schema carries it; empty where it has none.
+pub(crate) fn description(schema: &str) -> String {
+    let schema: Value = serde_json::from_str(schema).unwrap_or_default();
+    schema["description"].as_str().unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::join_lines;
+
+    #[test]
+    fn a_paragraph_is_one_line_and_a_list_is_not() {
+        assert_eq!(
+            join_lines("One\ntwo.\n\nThree:\n- four\n- five\n  and on"),
+            "One two.\n\nThree:\n- four\n- five and on"
+        );
+        assert_eq!(join_lines("```\na\nb\n```"), "```\na\nb\n```");
+    }
+}

@@ -1,0 +1,101 @@
+//! How alike two texts, numbers or lists are: the formulas that several scorers use. It computes no
+//! edit distance, and decides no score.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+
+/// How alike two texts are, from the `edits` that make one of them the other: 0 (nothing in common)
+/// to 1 (equal).
+///
+/// 1 - edits / length of the longer text, in code points; two empty texts are equal. That is the
+/// normalized similarity of V. Levenshtein's distance (1966), where `edits` are the fewest
+/// insertions, deletions and substitutions of one code point each: never more than the longer text
+/// is long.
+///
+/// ```
+/// # use scorebox_sdk_texts::likeness::of_edits;
+/// assert_eq!(of_edits(1, "naïve", "naive"), 0.8);
+/// assert_eq!(of_edits(0, "", ""), 1.0);
+/// ```
+#[must_use]
+pub fn of_edits(edits: usize, left: &str, right: &str) -> f64 {
+    match left.chars().count().max(right.chars().count()) {
+        0 => 1.0,
+        longer => 1.0 - edits as f64 / longer as f64,
+    }
+}
+
+/// How close two finite numbers are in proportion to both: 1 where they are equal, falling to 0
+/// where they have nothing in common, such as the sign.
+///
+/// 1 - |expected - output| / (|expected| + |output|), as `NumericDiff` of autoevals has it; two
+/// zeros are equal. 0 where the proportion is too small a number to be told.
+///
+/// ```
+/// # use scorebox_sdk_texts::likeness::of_numbers;
+/// assert_eq!(of_numbers(1.0, 3.0), 0.5);
+/// assert_eq!(of_numbers(-1.0, 1.0), 0.0);
+/// ```
+#[must_use]
+pub fn of_numbers(output: f64, expected: f64) -> f64 {
+    if output == expected {
+        return 1.0;
+    }
+    // Halved, so that the sum of the largest numbers is still one.
+    let (output, expected) = (output / 2.0, expected / 2.0);
+    let sum = expected.abs() + output.abs();
+    // Of the two smallest numbers no half is left.
+    if sum == 0.0 { 0.0 } else { (1.0 - (expected - output).abs() / sum).clamp(0.0, 1.0) }
+}
+
+/// How many items two lists share, in any order; each as often as in the list that has it less
+/// often.
+///
+/// ```
+/// # use scorebox_sdk_texts::likeness::shared;
+/// assert_eq!(shared(["a", "b", "a"], ["a", "c", "a", "a"]), 2);
+/// ```
+#[must_use]
+pub fn shared<T: Eq + Hash>(
+    left: impl IntoIterator<Item = T>,
+    right: impl IntoIterator<Item = T>,
+) -> usize {
+    let mut unpaired: HashMap<T, usize> = HashMap::new();
+    for item in right {
+        *unpaired.entry(item).or_default() += 1;
+    }
+    let mut shared = 0;
+    for item in left {
+        if let Some(count) = unpaired.get_mut(&item).filter(|count| **count > 0) {
+            *count -= 1;
+            shared += 1;
+        }
+    }
+    shared
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn length_is_counted_in_code_points() {
+        assert_eq!(of_edits(1, "é", "e"), 0.0);
+        assert_eq!(of_edits(2, "ab", ""), 0.0);
+        assert_eq!(of_edits(3, "sitting", "kitten"), 1.0 - 3.0 / 7.0);
+    }
+
+    #[test]
+    fn the_largest_and_the_smallest_numbers_are_compared() {
+        assert_eq!(of_numbers(f64::MAX, f64::MAX), 1.0);
+        assert!((of_numbers(f64::MAX, f64::MAX / 2.0) - 2.0 / 3.0).abs() < 1e-12);
+        assert_eq!(of_numbers(f64::from_bits(1), 0.0), 0.0);
+        assert_eq!(of_numbers(0.0, -0.0), 1.0);
+    }
+
+    #[test]
+    fn an_item_is_shared_as_often_as_both_have_it() {
+        assert_eq!(shared([1, 1, 2], [1, 2, 2, 3]), 2);
+        assert_eq!(shared(std::iter::empty::<u8>(), [1]), 0);
+    }
+}

@@ -1,0 +1,352 @@
+//! Collects steps, turns and events in order, and gives every result to the call that it belongs
+//! to. It reads no format.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use serde_json::{Map, Value};
+
+use crate::conversation::Calls;
+use crate::names;
+use crate::step::{
+    Event, InputRequest, Outcome, Role, Status, Step, StepKind, SubAgentCall, ToolCall, Turn,
+};
+use scorebox_sdk::Usage;
+
+/// The most steps, and the most events, of one trace. A guest's memory holds no more.
+pub(super) const STEP_LIMIT: usize = 100_000;
+
+/// What a call answered, before it is known which call.
+#[derive(Debug, Default)]
+pub(super) struct CallResult {
+    pub id: Option<String>,
+    pub name: Option<String>,
+    pub value: Value,
+    pub status: Status,
+    pub error: Option<String>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Builder {
+    pub steps: Vec<Step>,
+    pub turns: Vec<Turn>,
+    pub events: Vec<Event>,
+    /// The tools that the trace declares.
+    pub tools: Vec<Value>,
+    pub outcome: Option<Outcome>,
+    /// What cut the last answer off.
+    pub cut_off: Option<String>,
+    /// What the trace calls the item that is being read.
+    pub raw_name: Option<String>,
+    /// The step inside which the next ones happen.
+    pub parent: Option<usize>,
+    /// When the next steps began.
+    pub start_ms: Option<f64>,
+    /// How many items were understood.
+    pub understood: usize,
+    /// Whether something was dropped at [`STEP_LIMIT`].
+    pub overflow: bool,
+    /// What a call is that cannot be read: the first of them.
+    pub refused: Option<String>,
+    /// The calls of messages that are repeated.
+    pub repeated: Calls,
+    /// Agents that calls hand work to, by the calls' ids, where the trace says so elsewhere.
+    pub handoffs: BTreeMap<String, VecDeque<String>>,
+    open: OpenCalls,
+    /// Skill loads and sub-agent calls that a tool call stands for.
+    derived: BTreeMap<usize, usize>,
+    /// Sub-agent calls that wait for their result.
+    open_agents: BTreeMap<String, usize>,
+    /// Whether the current turn is an assistant's that further items may join.
+    joinable: bool,
+}
+
+impl Builder {
+    /// Starts a message of somebody, or a tool's answer.
+    pub fn turn(&mut self, role: Role) {
+        if self.turns.len() >= STEP_LIMIT {
+            self.overflow = true;
+            return;
+        }
+        self.joinable = false;
+        self.turns.push(Turn { role, calls: Vec::new() });
+    }
+
+    /// Continues the assistant's turn, or starts one: for formats that give every call an item of
+    /// its own.
+    pub fn assistant_turn(&mut self) {
+        if !self.joinable {
+            self.turn(Role::Assistant);
+            self.joinable = true;
+        }
+    }
+
+    pub fn message(&mut self, role: Role, text: String) {
+        // A call often comes with an empty text.
+        if !text.is_empty() {
+            self.push(StepKind::Message { role, text }, "message");
+        }
+    }
+
+    pub fn reasoning(&mut self, text: String) {
+        if !text.is_empty() {
+            self.push(StepKind::Reasoning { text }, "thinking");
+        }
+    }
+
+    pub fn error(&mut self, message: String) {
+        self.push(StepKind::Error { message }, "error");
+    }
+
+    pub fn input_request(&mut self, request: InputRequest) {
+        self.push(StepKind::InputRequest(request), "input.requested");
+    }
+
+    pub fn skill(&mut self, skill: String) {
+        self.push(StepKind::SkillLoad { skill, call: None }, "skill.loaded");
+    }
+
+    /// Something that the trace names and that is no step of a kind of its own.
+    pub fn other(&mut self, name: &str) {
+        self.push(StepKind::Other { name: name.to_owned() }, name.to_owned());
+    }
+
+    /// An event without a step.
+    pub fn event(&mut self, name: impl Into<Cow<'static, str>>) {
+        if self.events.len() >= STEP_LIMIT {
+            self.overflow = true;
+            return;
+        }
+        self.events.push(Event { name: name.into(), raw_name: self.raw_name.clone() });
+    }
+
+    /// Says of something that it cannot be read: without it, the trace would be another.
+    pub fn refuse(&mut self, what: String) {
+        self.refused.get_or_insert(what);
+    }
+
+    pub fn call(&mut self, mut call: ToolCall) -> Option<usize> {
+        if call.id.as_deref().is_some_and(|id| self.repeated.has(id)) {
+            return None;
+        }
+        if call.arguments.is_null() {
+            call.arguments = Value::Object(Map::new());
+        }
+        let skill = names::loaded_skill(&call.name, &call.arguments).map(str::to_owned);
+        let agent = names::called_agent(&call.name, &call.arguments).map(str::to_owned);
+        let agent = agent.or_else(|| self.handoffs.get_mut(call.id.as_deref()?)?.pop_front());
+        let asks = names::asks_a_person(&call.name).then(|| call.name.clone());
+        let (id, name, answered) = (call.id.clone(), call.name.clone(), call.result.is_some());
+        let status = call.status;
+        let step = self.push(StepKind::ToolCall(call), "action.called")?;
+        if let Some(turn) = self.turns.last_mut() {
+            turn.calls.push(step);
+        }
+        let derived = match (skill, agent, asks) {
+            (Some(skill), ..) => {
+                self.push(StepKind::SkillLoad { skill, call: Some(step) }, "skill.loaded")
+            }
+            (_, Some(name), _) => {
+                let agent = SubAgentCall { name, status, call: Some(step), ..Default::default() };
+                self.push(StepKind::SubAgent(agent), "subagent.called")
+            }
+            (.., Some(action)) => {
+                let request = InputRequest { action: Some(action), ..Default::default() };
+                self.push(StepKind::InputRequest(request), "input.requested")
+            }
+            _ => None,
+        };
+        if let Some(derived) = derived {
+            self.derived.insert(step, derived);
+        }
+        if answered {
+            self.event("action.result");
+            self.settle(step, status);
+        } else {
+            self.open.add(step, id, name);
+        }
+        Some(step)
+    }
+
+    /// A result goes to the oldest open call of its id; without an id on either side, to the oldest
+    /// open call of its name, or of all. One that belongs to no call becomes a call itself.
+    pub fn result(&mut self, mut result: CallResult) {
+        let step = self.claim(result.id.as_deref(), result.name.as_deref()).or_else(|| {
+            let call = ToolCall {
+                id: result.id.take(),
+                name: result.name.take().unwrap_or_else(|| "unknown".to_owned()),
+                arguments: Value::Object(Map::new()),
+                is_orphan: true,
+                ..ToolCall::default()
+            };
+            self.push_quietly(StepKind::ToolCall(call))
+        });
+        if let Some(step) = step {
+            self.answer(step, result);
+        }
+    }
+
+    /// The call that a result belongs to; it is open no longer.
+    pub fn claim(&mut self, id: Option<&str>, name: Option<&str>) -> Option<usize> {
+        self.open.take(id, name)
+    }
+
+    /// Claims one call; false where it is open no longer.
+    pub fn claim_step(&mut self, step: usize) -> bool {
+        self.open.open.remove(&step)
+    }
+
+    /// Ends a call that was claimed.
+    pub fn answer(&mut self, step: usize, result: CallResult) {
+        let CallResult { value, status, error, .. } = result;
+        self.event("action.result");
+        if let Some(StepKind::ToolCall(call)) = self.steps.get_mut(step).map(|step| &mut step.kind)
+        {
+            call.result = Some(value);
+            call.error = error.or(call.error.take());
+            if status != Status::Unknown {
+                call.status = status;
+            }
+        }
+        self.settle(step, status);
+    }
+
+    /// How a call ended, where its result is not known.
+    pub fn set_status(&mut self, step: usize, status: Status) {
+        if let Some(StepKind::ToolCall(call)) = self.steps.get_mut(step).map(|step| &mut step.kind)
+        {
+            call.status = status;
+        }
+    }
+
+    /// What a tool call stands for ends as the call does.
+    fn settle(&mut self, call: usize, status: Status) {
+        let Some(derived) = self.derived.get(&call) else {
+            return;
+        };
+        match self.steps.get_mut(*derived).map(|step| &mut step.kind) {
+            Some(StepKind::SubAgent(agent)) => {
+                agent.status = status;
+                self.event("subagent.completed");
+            }
+            Some(StepKind::InputRequest(_)) => self.event("input.answered"),
+            _ => {}
+        }
+    }
+
+    pub fn sub_agent(&mut self, call: SubAgentCall) -> Option<usize> {
+        let id = call.id.clone();
+        let step = self.push(StepKind::SubAgent(call), "subagent.called")?;
+        if let Some(id) = id {
+            self.open_agents.insert(id, step);
+        }
+        Some(step)
+    }
+
+    /// The end of a sub-agent's call, which its id names.
+    pub fn sub_agent_result(&mut self, id: Option<&str>, result: CallResult) {
+        self.event("subagent.completed");
+        let known = id.and_then(|id| self.open_agents.get(id).copied());
+        let step = known.or_else(|| {
+            let call = SubAgentCall { name: "unknown".to_owned(), ..Default::default() };
+            self.push_quietly(StepKind::SubAgent(call))
+        });
+        let step = step.and_then(|step| self.steps.get_mut(step));
+        if let Some(StepKind::SubAgent(call)) = step.map(|step| &mut step.kind) {
+            call.result = (!result.value.is_null()).then_some(result.value);
+            call.status = result.status;
+            call.error = result.error;
+        }
+    }
+
+    /// Tokens of a model's answer, whose first step has this index.
+    pub fn usage(&mut self, first: usize, usage: Option<Usage>) {
+        if let (Some(step), Some(usage)) = (self.steps.get_mut(first), usage) {
+            step.usage = Some(usage);
+        }
+    }
+
+    fn push(&mut self, kind: StepKind, event: impl Into<Cow<'static, str>>) -> Option<usize> {
+        let step = self.push_quietly(kind)?;
+        self.event(event);
+        Some(step)
+    }
+
+    /// A step that is no event of its own.
+    fn push_quietly(&mut self, kind: StepKind) -> Option<usize> {
+        if self.steps.len() >= STEP_LIMIT {
+            self.overflow = true;
+            return None;
+        }
+        if self.turns.is_empty() {
+            self.turn(Role::Assistant);
+        }
+        self.steps.push(Step {
+            kind,
+            turn: self.turns.len().saturating_sub(1),
+            parent: self.parent,
+            start_ms: self.start_ms,
+            duration_ms: None,
+            usage: None,
+        });
+        Some(self.steps.len() - 1)
+    }
+}
+
+/// Calls that wait for their results. Every call is put into a queue, and taken out of it, at most
+/// once each.
+#[derive(Debug, Default)]
+struct OpenCalls {
+    open: BTreeSet<usize>,
+    all: VecDeque<usize>,
+    by_id: BTreeMap<String, VecDeque<usize>>,
+    by_name: BTreeMap<String, VecDeque<usize>>,
+    without_id: VecDeque<usize>,
+    by_name_without_id: BTreeMap<String, VecDeque<usize>>,
+    /// The last call of an id that is answered: a second result replaces the first.
+    answered: BTreeMap<String, usize>,
+}
+
+impl OpenCalls {
+    fn add(&mut self, step: usize, id: Option<String>, name: String) {
+        self.open.insert(step);
+        self.all.push_back(step);
+        if let Some(id) = id {
+            self.by_id.entry(id).or_default().push_back(step);
+        } else {
+            self.without_id.push_back(step);
+            self.by_name_without_id.entry(name.clone()).or_default().push_back(step);
+        }
+        self.by_name.entry(name).or_default().push_back(step);
+    }
+
+    fn take(&mut self, id: Option<&str>, name: Option<&str>) -> Option<usize> {
+        let open = &mut self.open;
+        let Some(id) = id else {
+            return match name {
+                Some(name) => next(self.by_name.get_mut(name)?, open),
+                None => next(&mut self.all, open),
+            };
+        };
+        if let Some(step) = self.by_id.get_mut(id).and_then(|queue| next(queue, open)) {
+            self.answered.insert(id.to_owned(), step);
+            return Some(step);
+        }
+        // The calls may lack the ids that their results have.
+        let step = self.answered.get(id).copied();
+        step.or_else(|| match name {
+            Some(name) => next(self.by_name_without_id.get_mut(name)?, open),
+            None => next(&mut self.without_id, open),
+        })
+    }
+}
+
+/// The first call of a queue that is still open; it is not any more.
+fn next(queue: &mut VecDeque<usize>, open: &mut BTreeSet<usize>) -> Option<usize> {
+    while let Some(step) = queue.pop_front() {
+        if open.remove(&step) {
+            return Some(step);
+        }
+    }
+    None
+}

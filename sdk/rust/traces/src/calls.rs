@@ -1,0 +1,156 @@
+//! Reads one tool call, in any of the spellings that formats have for it. It decides nothing about
+//! where a call stands.
+
+use serde_json::Value;
+
+use crate::builder::Builder;
+use crate::fields::{self, Object, has, id, keys, text, word};
+use crate::step::{Status, ToolCall};
+
+/// Where a call's id stands.
+const IDS: [&str; 6] = ["call_id", "tool_call_id", "toolCallId", "callId", "toolUseId", "id"];
+
+/// Where a call's arguments stand, when they are an object or free text.
+const INPUTS: [&str; 12] = [
+    "input",
+    "args",
+    "kwargs",
+    "tool_input",
+    "action_input",
+    "toolInput",
+    "parameters",
+    "params",
+    "tool_args",
+    "toolArgs",
+    "input_parameters",
+    "inputParameters",
+];
+
+/// Where a plain step has its tool's name.
+pub(super) const TOOL_NAMES: [&str; 5] =
+    ["tool", "tool_name", "toolName", "function_name", "action"];
+
+/// Where a plain step has what its tool answered.
+pub(super) const RESULTS: [&str; 7] =
+    ["result", "output", "observation", "response", "tool_output", "toolOutput", "tool_result"];
+
+/// Where the tool stands with its arguments, beside the call's id.
+const INNER: [&str; 6] =
+    ["function", "custom", "functionCall", "function_call", "toolUse", "tool_call"];
+
+/// Where the whole call stands, if it has no name outside.
+const WHOLE: [&str; 4] = ["tool", "content", "toolInvocation", "toolCall"];
+
+/// Where the tool's name stands.
+const NAMES: [&str; 5] = ["name", "function", "toolName", "tool_name", "function_name"];
+
+/// A call as messages list it: `{id, function: {name, arguments}}`, `{id, function, arguments}`,
+/// `{id, name, args}`, `{toolCallId, toolName, input}` … Any result that stands inside it is read
+/// too.
+pub(super) fn read_call(mut object: Object) -> Option<ToolCall> {
+    let mut call = ToolCall { id: id(&mut object, &IDS), ..ToolCall::default() };
+    if let Some(mut inside) = inside(&mut object, &INNER) {
+        call.id = call.id.take().or_else(|| id(&mut inside, &IDS));
+        call.name = text(&mut inside, &["name", "tool_name", "toolName"])?;
+        read_arguments(&mut call, &mut inside);
+        read_ending(&mut call, &mut object);
+        return Some(call);
+    }
+    let name = text(&mut object, &NAMES).or_else(|| text(&mut object, &TOOL_NAMES));
+    let Some(name) = name else {
+        let id = call.id;
+        let mut call = read_call(inside(&mut object, &WHOLE)?)?;
+        call.id = call.id.or(id);
+        if call.result.is_none() {
+            read_ending(&mut call, &mut object);
+        }
+        return Some(call);
+    };
+    call.name = name;
+    read_arguments(&mut call, &mut object);
+    if let Some(error) = text(&mut object, &["parse_error"]) {
+        call.arguments_error = Some(error);
+    }
+    read_ending(&mut call, &mut object);
+    Some(call)
+}
+
+/// Reads a call, where one has to be. One that nothing names is no trace's: it would be missing.
+pub(super) fn add_call(builder: &mut Builder, object: Object) -> Option<usize> {
+    if !is_call(&object) {
+        builder.refuse(format!("a tool call in it {}", keys(&object)));
+        return None;
+    }
+    builder.call(read_call(object)?)
+}
+
+/// The object under the first of these keys whose object names a tool.
+fn inside(object: &mut Object, keys: &[&str]) -> Option<Object> {
+    let key = keys.iter().find(|key| names_inside(object, key))?;
+    match object.get_mut(*key).map(Value::take) {
+        Some(Value::Object(inside)) => Some(inside),
+        _ => None,
+    }
+}
+
+fn names_inside(object: &Object, key: &str) -> bool {
+    let inside = object.get(key).and_then(Value::as_object);
+    inside.is_some_and(|inside| {
+        ["name", "tool_name", "toolName"].iter().any(|key| word(inside, key).is_some())
+    })
+}
+
+fn read_arguments(call: &mut ToolCall, object: &mut Object) {
+    match fields::take(object, &["arguments"]) {
+        Some(arguments) => fields::arguments(call, Some(arguments), true),
+        None => fields::arguments(call, fields::take(object, &INPUTS), false),
+    }
+}
+
+fn read_ending(call: &mut ToolCall, object: &mut Object) {
+    let (status, error) = fields::ending(object);
+    call.result = fields::take(object, &RESULTS);
+    // Without a result, a status such as `completed` is that of writing the call down.
+    if call.result.is_some() || status != Status::Succeeded {
+        call.status = status;
+    }
+    if call.result.is_none() {
+        call.result = error.clone().map(Value::String);
+    }
+    call.error = error;
+}
+
+/// Whether an object without any other mark is a step that names a tool.
+pub(super) fn names_a_tool(object: &Object) -> bool {
+    let named = TOOL_NAMES.iter().any(|key| object.get(*key).is_some_and(Value::is_string));
+    let inside = names_inside(object, "function");
+    let called = has(object, &["name", "function"]) && has_arguments(object);
+    named || inside || called
+}
+
+/// Whether an object, where a call has to be, says which tool: whether [`read_call`] reads it.
+pub(super) fn is_call(object: &Object) -> bool {
+    NAMES.iter().chain(&TOOL_NAMES).any(|key| word(object, key).is_some())
+        || INNER.iter().chain(&WHOLE).any(|key| names_inside(object, key))
+}
+
+/// Whether an object is a call by its name and arguments.
+pub(super) fn has_arguments(object: &Object) -> bool {
+    has(object, &["arguments"]) || has(object, &INPUTS)
+}
+
+/// Whether a call states its arguments, so that they are more than left out.
+pub(super) fn states_arguments(object: &Object) -> bool {
+    let states = |object: &Object| {
+        let stated = |key: &&str| object.get(*key).is_some_and(|found| !found.is_null());
+        stated(&"arguments") || INPUTS.iter().any(stated)
+    };
+    let inside = INNER.iter().chain(&WHOLE).filter(|key| names_inside(object, key));
+    let mut inside = inside.filter_map(|key| object.get(*key)?.as_object());
+    states(object) || inside.any(states)
+}
+
+/// Takes the arguments of a step that turns out to be no call.
+pub(super) fn take_input(object: &mut Object) -> Option<Value> {
+    fields::take(object, &["arguments"]).or_else(|| fields::take(object, &INPUTS))
+}

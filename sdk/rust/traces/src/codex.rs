@@ -1,0 +1,83 @@
+//! Reads what Codex writes: the lines of `codex exec --json`, and those of a session's file. Items of
+//! the Responses API, which the latter has inside, are read elsewhere.
+
+use serde_json::{Value, json};
+
+use crate::builder::Builder;
+use crate::fields::{self, Object, id, take, text, word};
+use crate::item::read_item;
+use crate::step::{Outcome, ToolCall};
+
+/// Whether an object is a line of either.
+pub(super) fn is_line(kind: &str, line: &Object) -> bool {
+    let has = |key: &str| line.get(key).is_some_and(Value::is_object);
+    match kind {
+        "response_item" | "event_msg" | "session_meta" | "turn_context" | "compacted" => {
+            has("payload")
+        }
+        "item.started" | "item.updated" | "item.completed" => has("item"),
+        "thread.started" | "turn.started" | "turn.completed" | "turn.failed" => true,
+        _ => false,
+    }
+}
+
+/// Reads one line. The error says what it is instead.
+pub(super) fn read_line(builder: &mut Builder, kind: &str, mut line: Object) -> Result<(), String> {
+    builder.start_ms = fields::time_ms(line.get("timestamp"));
+    match kind {
+        "response_item" => read_item(builder, take(&mut line, &["payload"]).unwrap_or_default())?,
+        "compacted" => builder.event("compaction"),
+        "item.completed" => {
+            if let Some(Value::Object(item)) = take(&mut line, &["item"]) {
+                completed(builder, item);
+            }
+        }
+        "turn.completed" => {
+            let last = builder.steps.len().saturating_sub(1);
+            builder.usage(last, fields::usage(line.get("usage")));
+            builder.outcome = Some(Outcome::Completed);
+        }
+        "turn.failed" => {
+            let why = fields::error_text(take(&mut line, &["error"]));
+            builder.outcome = Some(Outcome::Failed(why.clone()));
+            builder.error(why.unwrap_or_else(|| "the turn failed".to_owned()));
+        }
+        // What is begun comes again when it is done.
+        _ => builder.event(kind.to_owned()),
+    }
+    builder.start_ms = None;
+    Ok(())
+}
+
+/// What was said or done.
+fn completed(builder: &mut Builder, mut item: Object) {
+    let kind = text(&mut item, &["type", "item_type"]).unwrap_or_default();
+    builder.raw_name = Some(kind.clone());
+    builder.assistant_turn();
+    let (name, arguments) = match kind.as_str() {
+        "agent_message" | "assistant_message" => {
+            let said = text(&mut item, &["text"]).unwrap_or_default();
+            return builder.message(crate::Role::Assistant, said);
+        }
+        "reasoning" => return builder.reasoning(text(&mut item, &["text"]).unwrap_or_default()),
+        "error" => {
+            let why = fields::error_text(take(&mut item, &["message"]));
+            return builder.error(why.unwrap_or_else(|| "error".to_owned()));
+        }
+        "command_execution" => ("shell", json!({"command": take(&mut item, &["command"])})),
+        "file_change" => ("apply_patch", json!({"changes": take(&mut item, &["changes"])})),
+        "web_search" => ("web_search", json!({"query": take(&mut item, &["query"])})),
+        "mcp_tool_call" => ("mcp", take(&mut item, &["arguments"]).unwrap_or_default()),
+        _ => return builder.event(kind.clone()),
+    };
+    let name = match word(&item, "tool").filter(|_| name == "mcp") {
+        Some(tool) => tool.to_owned(),
+        None => name.to_owned(),
+    };
+    let (status, error) = fields::ending(&mut item);
+    let result = take(&mut item, &["aggregated_output", "result"]);
+    let result = result.or_else(|| error.clone().map(Value::String)).unwrap_or_default();
+    let id = id(&mut item, &["id"]);
+    let result = Some(result);
+    builder.call(ToolCall { id, name, arguments, result, status, error, ..ToolCall::default() });
+}

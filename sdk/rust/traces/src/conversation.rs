@@ -1,0 +1,150 @@
+//! Reads the messages of model calls, each of which repeats the conversation so far: every message
+//! counts once.
+
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use serde_json::Value;
+
+use crate::builder::Builder;
+use crate::fields::{Object, word};
+use crate::messages::read_message;
+use crate::parts;
+use crate::step::Role;
+
+/// What was said so far, and how often.
+#[derive(Debug, Default)]
+pub(super) struct Conversation {
+    said: BTreeMap<u64, usize>,
+}
+
+impl Conversation {
+    /// Reads messages that a model has just written: they are new, whatever was said before.
+    pub fn add(&mut self, builder: &mut Builder, messages: Vec<Value>) {
+        builder.repeated.begin(Reading::New);
+        for message in messages {
+            if let Value::Object(message) = message {
+                *self.said.entry(fingerprint(&message)).or_default() += 1;
+                say(builder, message);
+            }
+        }
+        builder.repeated.end();
+    }
+
+    /// Reads the messages of one list that are new: a message that was said twice is new where the
+    /// list has it a third time.
+    pub fn read(&mut self, builder: &mut Builder, messages: Vec<Value>) {
+        let mut here: BTreeMap<u64, usize> = BTreeMap::new();
+        builder.repeated.begin(Reading::Repeated);
+        for message in messages {
+            let Value::Object(message) = message else {
+                continue;
+            };
+            let key = fingerprint(&message);
+            let (times, said) = (here.entry(key).or_default(), self.said.entry(key).or_default());
+            *times += 1;
+            if *times > *said {
+                *said += 1;
+                say(builder, message);
+            }
+        }
+        builder.repeated.end();
+    }
+}
+
+/// The ids of the calls that messages told of. What repeats a message may write it in another way,
+/// but it keeps the ids.
+#[derive(Debug, Default)]
+pub(super) struct Calls {
+    /// The list of messages that had a call first.
+    first: BTreeMap<String, usize>,
+    lists: usize,
+    reading: Reading,
+}
+
+/// What is being read.
+#[derive(Debug, Default, PartialEq)]
+enum Reading {
+    /// No messages of a conversation.
+    #[default]
+    Other,
+    /// Messages that nothing had before.
+    New,
+    /// Messages that an earlier list may have had.
+    Repeated,
+}
+
+impl Calls {
+    fn begin(&mut self, reading: Reading) {
+        self.lists += 1;
+        self.reading = reading;
+    }
+
+    fn end(&mut self) {
+        self.reading = Reading::Other;
+    }
+
+    /// Whether this is a call that an earlier list had. Within one list, an id may be reused.
+    pub fn has(&mut self, id: &str) -> bool {
+        if self.reading == Reading::Other {
+            return false;
+        }
+        let first = *self.first.entry(id.to_owned()).or_insert(self.lists);
+        self.reading == Reading::Repeated && first < self.lists
+    }
+}
+
+fn say(builder: &mut Builder, message: Object) {
+    let role = word(&message, "role").map_or(Role::Assistant, Role::from_name);
+    read_message(builder, role, message);
+}
+
+/// The same for the same words of the same role with the same calls, however they are written: who
+/// repeats a message leaves out its thoughts and what is empty, and writes arguments in another way.
+/// Two messages of one fingerprint that differ would have to be made so on purpose, and would only
+/// hide one another.
+fn fingerprint(message: &Object) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    word(message, "role").hash(&mut hasher);
+    for key in ["content", "parts", "tool_calls"] {
+        match message.get(key) {
+            None | Some(Value::Null) => {}
+            Some(Value::String(text)) => hash_text(text, &mut hasher),
+            Some(Value::Array(parts)) => {
+                parts.iter().for_each(|part| hash_part(part, key == "tool_calls", &mut hasher));
+            }
+            Some(other) => other.to_string().hash(&mut hasher),
+        }
+    }
+    for key in ["tool_call_id", "function_call", "name"] {
+        match message.get(key) {
+            None | Some(Value::Null) => 0_u8.hash(&mut hasher),
+            Some(value) => value.to_string().hash(&mut hasher),
+        }
+    }
+    hasher.finish()
+}
+
+fn hash_text(text: &str, hasher: &mut DefaultHasher) {
+    if !text.is_empty() {
+        ("text", text).hash(hasher);
+    }
+}
+
+fn hash_part(part: &Value, is_call: bool, hasher: &mut DefaultHasher) {
+    let Some(object) = part.as_object() else {
+        return hash_text(part.as_str().unwrap_or_default(), hasher);
+    };
+    let kind = word(object, "type").unwrap_or("text");
+    let ids = ["id", "tool_use_id", "tool_call_id", "toolCallId"];
+    let id = ids.iter().find_map(|key| word(object, key));
+    match id {
+        _ if parts::is_thinking(kind) => {}
+        Some(id) if is_call || parts::is_call(kind) => ("call", id).hash(hasher),
+        Some(id) if parts::is_result(kind) => ("result", id).hash(hasher),
+        _ => match parts::words(object) {
+            Some(text) => hash_text(text, hasher),
+            None => part.to_string().hash(hasher),
+        },
+    }
+}

@@ -1,0 +1,58 @@
+//! How often something has to happen. It counts nothing itself.
+
+use std::fmt;
+
+use scorebox_sdk::ConfigError;
+
+/// A number of times that is wanted: exactly so many, at least, at most, or between two numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Count {
+    least: usize,
+    most: Option<usize>,
+}
+
+impl Count {
+    /// From a configuration's `count`, `min` and `max`. `least` is what `min` is where it is not
+    /// set; `max` alone does not lower it.
+    ///
+    /// # Errors
+    /// A [`ConfigError`] where `count` stands beside the others, or `max` is below `min`.
+    pub fn from_config(
+        count: Option<usize>,
+        min: Option<usize>,
+        max: Option<usize>,
+        least: usize,
+    ) -> Result<Self, ConfigError> {
+        if let Some(count) = count {
+            if min.is_some() || max.is_some() {
+                let message = "is exact; leave out `min` and `max`, or leave out `count`";
+                return Err(ConfigError::new("count", message));
+            }
+            return Ok(Self { least: count, most: Some(count) });
+        }
+        let least = min.unwrap_or(least);
+        if let Some(max) = max.filter(|max| *max < least) {
+            let message = format!("should be {least} or more, because at least that is wanted");
+            return Err(ConfigError::new("max", format!("{message}; found {max}")));
+        }
+        Ok(Self { least, most: max })
+    }
+
+    /// Whether a number is wanted.
+    #[must_use]
+    pub fn holds(&self, number: usize) -> bool {
+        number >= self.least && self.most.is_none_or(|most| number <= most)
+    }
+}
+
+/// "exactly 1", "at least 1", "at most 5", "2 to 4".
+impl fmt::Display for Count {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.least, self.most) {
+            (least, Some(most)) if least == most => write!(f, "exactly {least}"),
+            (0, Some(most)) => write!(f, "at most {most}"),
+            (least, Some(most)) => write!(f, "{least} to {most}"),
+            (least, None) => write!(f, "at least {least}"),
+        }
+    }
+}

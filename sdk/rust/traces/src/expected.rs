@@ -1,0 +1,261 @@
+//! Reads the tool calls that a case should have had. Comparing them is the scorer's business.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::calls::{is_call, names_a_tool, read_call, states_arguments};
+use crate::fields::{Object, has, word};
+use crate::messages::langchain_role;
+use crate::{Role, StepKind, ToolCall, Trace};
+use crate::{parts, spans};
+use scorebox_sdk::{
+    Case, ConfigError, Configured, ExpectedValues, ScoreError, equal, excerpt, list_of_values,
+};
+
+/// A call that should have been made.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ExpectedCall {
+    /// The tool.
+    pub name: String,
+    /// Its arguments; none where any will do.
+    pub arguments: Option<Value>,
+    /// What it should answer; none where anything will do.
+    pub result: Option<Value>,
+}
+
+/// A run as it should have been.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
+pub struct ExpectedRun {
+    /// The calls, in order.
+    pub calls: Vec<ExpectedCall>,
+    /// The messages and the tools' answers that the calls stand in, where whole messages were given
+    /// and not calls alone.
+    pub turns: Option<Vec<ExpectedTurn>>,
+}
+
+/// A message as it should have been.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ExpectedTurn {
+    /// Whose it is.
+    pub role: Role,
+    /// Its calls: the range of them in [`ExpectedRun::calls`].
+    pub calls: Range<usize>,
+}
+
+/// The calls that should have been made: one list, or several of which the best counts.
+///
+/// A list has `{name, arguments}` for each call (tau-bench's shape; `{name, args}`, OpenAI's tool
+/// calls, one, in a list or under `tool_calls`, and the other spellings of [`Trace`] do as well) or
+/// the bare names of the tools, whose arguments then do not matter. It may also be a whole trace,
+/// such as a list of messages. A list of lists is several to choose from. `[]` says that no call
+/// should have been made.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ExpectedCalls {
+    alternatives: Vec<ExpectedRun>,
+}
+
+/// The configuration keys `value` and `values` of scorers that expect calls, to be flattened into a
+/// configuration.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
+pub struct ExpectedCallsConfig {
+    /// The expected calls, in place of the ground truth: names, or `{name, arguments}`.
+    #[serde(default)]
+    pub value: Option<Value>,
+    /// Lists of expected calls, in place of the ground truth; the best match counts.
+    #[serde(default, deserialize_with = "list_of_values")]
+    pub values: Option<Vec<Value>>,
+}
+
+impl ExpectedCallsConfig {
+    /// The configured calls; none where neither key is set.
+    ///
+    /// # Errors
+    /// A [`ConfigError`] where both keys are set, or where one cannot be read.
+    pub fn calls(self) -> Result<Option<ExpectedCalls>, ConfigError> {
+        let Self { value, values } = self;
+        let alternatives = match (ExpectedValues { value, values }).one_of()? {
+            None => return Ok(None),
+            Some(Configured::One(value)) => {
+                vec![read_list(value).map_err(|error| ConfigError::new("value", error))?]
+            }
+            Some(Configured::Several(values)) => (values.into_iter().enumerate())
+                .map(|(index, value)| {
+                    let key = format!("values[{index}]");
+                    read_list(value).map_err(|error| ConfigError::new(key, error))
+                })
+                .collect::<Result<_, _>>()?,
+        };
+        Ok(Some(ExpectedCalls { alternatives }))
+    }
+}
+
+impl ExpectedCalls {
+    /// The configured calls, or else those of the case's ground truth.
+    ///
+    /// # Errors
+    /// As [`from_case`](Self::from_case).
+    pub fn or_ground_truth<'a>(
+        configured: &'a Option<Self>,
+        case: &Case,
+    ) -> Result<Cow<'a, Self>, ScoreError> {
+        match configured {
+            Some(expected) => Ok(Cow::Borrowed(expected)),
+            None => Self::from_case(case).map(Cow::Owned),
+        }
+    }
+
+    /// From the case's ground truth.
+    ///
+    /// # Errors
+    /// [`ScoreError::InvalidInput`] where the case has none, or it cannot be read.
+    pub fn from_case(case: &Case) -> Result<Self, ScoreError> {
+        let truth = case.require_ground_truth()?;
+        let of = |error: String| ScoreError::invalid_input(format!("`groundTruth` {error}"));
+        let value = truth.value()?;
+        let alternatives = match value {
+            Value::Array(lists) if !lists.is_empty() && lists.iter().all(is_whole) => {
+                lists.into_iter().map(read_list).collect::<Result<_, _>>().map_err(of)?
+            }
+            one => vec![read_list(one).map_err(of)?],
+        };
+        Ok(Self { alternatives })
+    }
+
+    /// The runs to choose from; at least one.
+    #[must_use]
+    pub fn alternatives(&self) -> &[ExpectedRun] {
+        &self.alternatives
+    }
+}
+
+/// Whether a value is a whole list of calls by itself, so that a list of such is a choice.
+pub(super) fn is_whole(value: &Value) -> bool {
+    value.is_array() || value.get("messages").is_some_and(Value::is_array)
+}
+
+/// Where calls alone stand in an object around them; tau-bench's tasks have `actions`.
+const LISTS: [&str; 3] = ["tool_calls", "toolCalls", "actions"];
+
+/// What an object has around calls that stand in messages or steps.
+const WRAPPERS: [&str; 6] = ["role", "messages", "events", "steps", "trajectory", "spans"];
+
+fn read_list(value: Value) -> Result<ExpectedRun, String> {
+    match value {
+        Value::String(name) if !name.trim_start().starts_with(['[', '{']) => {
+            Ok(ExpectedRun { calls: vec![bare(name)], turns: None })
+        }
+        Value::String(text) => match serde_json::from_str(&text) {
+            Ok(inside @ (Value::Array(_) | Value::Object(_))) => read_list(inside),
+            _ => read_trace(Value::String(text)),
+        },
+        Value::Object(mut object) if !has(&object, &WRAPPERS) => {
+            let list = LISTS.iter().find(|key| object.get(**key).is_some_and(Value::is_array));
+            match list.and_then(|key| object.get_mut(*key)).map(Value::take) {
+                Some(calls) => read_list(calls),
+                None => match Value::Object(object) {
+                    one if is_one_call(&one) => read_list(Value::Array(vec![one])),
+                    other => read_trace(other),
+                },
+            }
+        }
+        Value::Array(items) if items.iter().all(is_bare) => {
+            let calls = items.into_iter().filter_map(read_bare).collect();
+            Ok(ExpectedRun { calls, turns: None })
+        }
+        value => read_trace(value),
+    }
+}
+
+fn read_trace(value: Value) -> Result<ExpectedRun, String> {
+    let shown = excerpt(&value.to_string(), 80).into_owned();
+    let trace = Trace::read(value).map_err(|_| {
+        let call = "each a name or {name, arguments}";
+        format!("should be a list of calls, {call}; found {shown}")
+    })?;
+    Ok(from_trace(trace))
+}
+
+fn from_trace(trace: Trace) -> ExpectedRun {
+    let mut start = 0;
+    let turns = trace.turns.into_iter().map(|turn| {
+        let calls = start..start + turn.calls.len();
+        start = calls.end;
+        ExpectedTurn { role: turn.role, calls }
+    });
+    let turns = turns.collect();
+    let calls = trace.steps.into_iter().filter_map(|step| match step.kind {
+        StepKind::ToolCall(call) if !call.is_orphan => Some(from_call(call, true)),
+        _ => None,
+    });
+    ExpectedRun { calls: calls.collect(), turns: Some(turns) }
+}
+
+/// A name, or an object that is a call and nothing else.
+fn is_bare(item: &Value) -> bool {
+    match item {
+        Value::String(_) => true,
+        Value::Object(call) => is_bare_call(call),
+        _ => false,
+    }
+}
+
+/// Steps, spans and messages have calls too, but say more of the run.
+fn is_bare_call(call: &Object) -> bool {
+    let of_a_run = ["role", "step", "thought", "observation", "attributes", "children", "messages"];
+    let kind = word(call, "type");
+    let names = match kind {
+        Some(kind) if parts::is_result(kind) => false,
+        Some(kind) if parts::is_call(kind) => is_call(call),
+        _ => word(call, "name").is_some() || names_a_tool(call) || names_in_part(call),
+    };
+    names && !has(call, &of_a_run) && langchain_role(call).is_none() && !spans::is_span(call)
+}
+
+/// Whether a call stands for the list of it. A name among other things may be that of anything.
+fn is_one_call(value: &Value) -> bool {
+    let is_call = |call: &Object| names_a_tool(call) || names_in_part(call) || call.len() == 1;
+    is_bare(value) && value.as_object().is_some_and(is_call)
+}
+
+/// Whether a part without a type is a call: Google's and Bedrock's.
+fn names_in_part(part: &Object) -> bool {
+    let keys = ["functionCall", "function_call", "toolUse", "tool_call"];
+    has(part, &keys) && is_call(part)
+}
+
+fn read_bare(item: Value) -> Option<ExpectedCall> {
+    match item {
+        Value::String(name) => Some(bare(name)),
+        Value::Object(call) => {
+            let stated = states_arguments(&call);
+            read_call(call).map(|call| from_call(call, stated))
+        }
+        _ => None,
+    }
+}
+
+fn bare(name: String) -> ExpectedCall {
+    ExpectedCall { name, arguments: None, result: None }
+}
+
+fn from_call(call: ToolCall, stated: bool) -> ExpectedCall {
+    let arguments = match call.arguments {
+        Value::Null => Value::Object(serde_json::Map::new()),
+        arguments => arguments,
+    };
+    ExpectedCall { name: call.name, arguments: stated.then_some(arguments), result: call.result }
+}
+
+impl ExpectedCall {
+    /// Whether a call is this one: the same tool and, unless any will do, equal arguments.
+    #[must_use]
+    pub fn is(&self, name: &str, arguments: &Value) -> bool {
+        self.name == name && self.arguments.as_ref().is_none_or(|wanted| equal(wanted, arguments))
+    }
+}

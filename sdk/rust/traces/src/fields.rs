@@ -1,0 +1,265 @@
+//! Takes fields out of JSON objects under the names that formats give them. It knows no format.
+
+use serde_json::{Map, Value};
+
+use crate::names::EXIT_CODES;
+use crate::step::{Status, ToolCall};
+use scorebox_sdk::{Usage, excerpt};
+
+pub(super) type Object = Map<String, Value>;
+
+/// The first of these keys that is there and not null.
+#[inline(never)]
+pub(super) fn take(object: &mut Object, keys: &[&str]) -> Option<Value> {
+    let key = keys.iter().find(|key| object.get(**key).is_some_and(|value| !value.is_null()))?;
+    object.get_mut(*key).map(Value::take)
+}
+
+/// The first of these keys that is a string.
+#[inline(never)]
+pub(super) fn text(object: &mut Object, keys: &[&str]) -> Option<String> {
+    let key = keys.iter().find(|key| object.get(**key).is_some_and(Value::is_string))?;
+    match object.get_mut(*key).map(Value::take) {
+        Some(Value::String(text)) => Some(text),
+        _ => None,
+    }
+}
+
+/// The first of these keys that is a name: a string that is not empty, or a number.
+#[inline(never)]
+pub(super) fn id(object: &mut Object, keys: &[&str]) -> Option<String> {
+    match take(object, keys)? {
+        Value::String(id) => (!id.is_empty()).then_some(id),
+        Value::Number(id) => Some(id.to_string()),
+        _ => None,
+    }
+}
+
+/// The first of these keys that is an array.
+#[inline(never)]
+pub(super) fn list(object: &mut Object, keys: &[&str]) -> Option<Vec<Value>> {
+    let key = keys.iter().find(|key| object.get(**key).is_some_and(Value::is_array))?;
+    match object.get_mut(*key).map(Value::take) {
+        Some(Value::Array(items)) => Some(items),
+        _ => None,
+    }
+}
+
+/// A string, without taking it.
+#[inline(never)]
+pub(super) fn word<'o>(object: &'o Object, key: &str) -> Option<&'o str> {
+    object.get(key)?.as_str()
+}
+
+#[inline(never)]
+pub(super) fn has(object: &Object, keys: &[&str]) -> bool {
+    keys.iter().any(|key| object.contains_key(*key))
+}
+
+/// An object in words, for errors: its first keys.
+pub(super) fn keys(object: &Object) -> String {
+    if object.is_empty() {
+        return "is an object without keys".to_owned();
+    }
+    let keys: Vec<_> = object.keys().take(8).map(|key| format!("`{}`", excerpt(key, 32))).collect();
+    let more = if object.len() > keys.len() { ", …" } else { "" };
+    format!("is an object with the keys {}{more}", keys.join(", "))
+}
+
+/// Arguments as formats write them: an object, or the text of one.
+#[inline(never)]
+pub(super) fn arguments(call: &mut ToolCall, value: Option<Value>, must_be_json: bool) {
+    let text = match value {
+        None => return,
+        Some(Value::String(text)) => text,
+        Some(value) => {
+            call.arguments = value;
+            return;
+        }
+    };
+    let trimmed = text.trim();
+    // A call without arguments is often written as an empty text.
+    if trimmed.is_empty() && must_be_json {
+        return;
+    }
+    if must_be_json || trimmed.starts_with('{') {
+        match serde_json::from_str(trimmed) {
+            Ok(value) => {
+                call.arguments = value;
+                return;
+            }
+            Err(error) if must_be_json => {
+                let error = error.to_string();
+                let error = scorebox_sdk::plain_message(&error);
+                call.arguments_error = Some(format!("the arguments are not JSON: {error}"));
+            }
+            Err(_) => {}
+        }
+    }
+    call.arguments = Value::String(text);
+}
+
+/// What a field called `error` says, where it says that there is one.
+#[inline(never)]
+pub(super) fn error_text(error: Option<Value>) -> Option<String> {
+    match error? {
+        Value::Null | Value::Bool(false) => None,
+        Value::Bool(true) => Some("the call failed".to_owned()),
+        Value::String(text) => (!text.is_empty()).then_some(text),
+        Value::Object(mut object) => {
+            let message = text(&mut object, &["message", "description", "detail"]);
+            Some(message.unwrap_or_else(|| Value::Object(object).to_string()))
+        }
+        other => Some(other.to_string()),
+    }
+}
+
+/// A status in the words of many formats.
+#[inline(never)]
+pub(super) fn status(word: &str) -> Status {
+    match word.to_ascii_lowercase().as_str() {
+        "completed" | "complete" | "success" | "succeeded" | "ok" | "done" | "output-available" => {
+            Status::Succeeded
+        }
+        "failed" | "failure" | "error" | "errored" | "timeout" | "timed_out" | "cancelled"
+        | "canceled" | "output-error" => Status::Failed,
+        "rejected" | "denied" | "declined" | "reject" | "output-denied" => Status::Rejected,
+        _ => Status::Unknown,
+    }
+}
+
+/// What cut an answer off, by the word that models' answers have for why they end; none where they
+/// came to their end.
+#[inline(never)]
+pub(super) fn cut_off(word: &str) -> Option<String> {
+    let cut = matches!(
+        word.to_ascii_lowercase().as_str(),
+        "length"
+            | "max_tokens"
+            | "max_output_tokens"
+            | "model_length"
+            | "model_context_window_exceeded"
+            | "content_filter"
+            | "refusal"
+            | "safety"
+            | "recitation"
+            | "blocklist"
+            | "prohibited_content"
+            | "spii"
+            | "malformed_function_call"
+    );
+    cut.then(|| format!("the answer was cut off: {}", excerpt(word, 40)))
+}
+
+/// How a call or a result ended, from the fields that many formats have for it: an error with its
+/// words, a status, an exit code.
+#[inline(never)]
+pub(super) fn ending(object: &mut Object) -> (Status, Option<String>) {
+    let flag = |object: &Object, key: &str| object.get(key).and_then(Value::as_bool);
+    let kind = object.get("error").and_then(|error| error.get("type")).and_then(Value::as_str);
+    let rejected = kind == Some("approval");
+    let error = error_text(take(object, &["error", "errorText", "tool_error"]));
+    let failed = ["is_error", "isError", "failed"].iter().find_map(|key| flag(object, key));
+    let success = ["success", "ok"].iter().find_map(|key| flag(object, key));
+    let word = ["status", "state"].iter().find_map(|key| word(object, key));
+    let stated = word.map_or(Status::Unknown, status);
+    let code = EXIT_CODES.iter().find_map(|key| object.get(*key)?.as_i64());
+    let failure = error.is_some() || failed == Some(true) || success == Some(false);
+    let status = match stated {
+        _ if rejected => Status::Rejected,
+        Status::Rejected => Status::Rejected,
+        _ if failure || code.is_some_and(|code| code != 0) => Status::Failed,
+        Status::Unknown if success.is_some() || failed.is_some() || code.is_some() => {
+            Status::Succeeded
+        }
+        stated => stated,
+    };
+    (status, error)
+}
+
+/// Tokens, in the spellings of the formats.
+#[inline(never)]
+pub(super) fn usage(value: Option<&Value>) -> Option<Usage> {
+    let object = value?.as_object()?;
+    let count = |keys: &[&str]| {
+        keys.iter().find_map(|key| {
+            let number = object.get(*key)?;
+            number.as_u64().or_else(|| number.as_str()?.parse().ok())
+        })
+    };
+    let usage = Usage {
+        input_tokens: count(&[
+            "input_tokens",
+            "prompt_tokens",
+            "inputTokens",
+            "promptTokens",
+            "promptTokenCount",
+            "prompt_token_count",
+        ]),
+        output_tokens: count(&[
+            "output_tokens",
+            "completion_tokens",
+            "outputTokens",
+            "completionTokens",
+            "candidatesTokenCount",
+            "candidates_token_count",
+        ]),
+        total_tokens: count(&[
+            "total_tokens",
+            "totalTokens",
+            "totalTokenCount",
+            "total_token_count",
+        ]),
+        cost_usd: ["cost_usd", "costUsd", "costUSD", "total_cost"]
+            .iter()
+            .find_map(|key| object.get(*key)?.as_f64()),
+    };
+    (usage != Usage::default()).then_some(usage)
+}
+
+/// A point in time, in milliseconds since 1970: an ISO 8601 text, or a number whose size tells its
+/// unit (seconds, milliseconds, microseconds, nanoseconds).
+#[inline(never)]
+pub(super) fn time_ms(value: Option<&Value>) -> Option<f64> {
+    match value? {
+        Value::String(text) => match text.parse::<f64>() {
+            Ok(number) => Some(epoch_ms(number)),
+            Err(_) => iso_ms(text),
+        },
+        number => number.as_f64().map(epoch_ms),
+    }
+    .filter(|time| time.is_finite())
+}
+
+fn epoch_ms(number: f64) -> f64 {
+    match number.abs() {
+        size if size >= 1e17 => number / 1e6,
+        size if size >= 1e14 => number / 1e3,
+        size if size >= 1e11 => number,
+        _ => number * 1e3,
+    }
+}
+
+/// `2025-10-16T14:30:00.250Z`, with `+02:00` in place of `Z`, or neither.
+fn iso_ms(text: &str) -> Option<f64> {
+    let field = |range: std::ops::Range<usize>| text.get(range)?.parse::<u32>().ok().map(f64::from);
+    let (year, month, day) = (field(0..4)?, field(5..7)?, field(8..10)?);
+    let (hour, minute) = (field(11..13)?, field(14..16)?);
+    let rest = text.get(17..)?;
+    let zone = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
+    let (second, zone) = rest.split_at(zone);
+    let offset = match (zone.get(..1), zone.get(1..3), zone.get(zone.len().saturating_sub(2)..)) {
+        (Some(sign @ ("+" | "-")), Some(hours), Some(minutes)) => {
+            let minutes = hours.parse::<f64>().ok()? * 60.0 + minutes.parse::<f64>().ok()?;
+            if sign == "+" { minutes } else { -minutes }
+        }
+        _ => 0.0,
+    };
+    // Days since 1970 in the Gregorian calendar, counted from March on.
+    let (year, month) = if month > 2.0 { (year, month - 3.0) } else { (year - 1.0, month + 9.0) };
+    let leap_days = (year / 4.0).floor() - (year / 100.0).floor() + (year / 400.0).floor();
+    let days =
+        365.0 * year + leap_days + ((153.0 * month + 2.0) / 5.0).floor() + day - 1.0 - 719_468.0;
+    let minutes = (days * 24.0 + hour) * 60.0 + minute - offset;
+    Some(minutes * 60_000.0 + second.parse::<f64>().ok()? * 1000.0)
+}

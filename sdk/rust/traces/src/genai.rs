@@ -1,0 +1,357 @@
+//! What spans mean: OpenTelemetry's conventions for generative AI, with the older keys of its first
+//! versions, and the kinds of span that OpenInference, OpenLLMetry and DeepEval use.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value, json};
+
+use crate::builder::{Builder, CallResult};
+use crate::conversation::Conversation;
+use crate::fields::{self, id, take, text, word};
+use crate::span_messages::{
+    event_name, from_event, indexed, is_message_event, messages, of_openinference, parsed,
+};
+use crate::spans::Span;
+use crate::step::{Outcome, Role, Status, SubAgentCall, ToolCall};
+
+/// What a span is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Kind {
+    /// A model was asked.
+    Model,
+    /// A tool ran.
+    Tool,
+    /// An agent ran.
+    Agent,
+    /// None of these.
+    Unknown,
+}
+
+/// Reads spans: by their times where all have them, else in the order in which they stand. Says how
+/// many of them were understood.
+pub(super) fn read_spans(builder: &mut Builder, mut spans: Vec<Span>) -> usize {
+    let kinds: Vec<Kind> = spans.iter().map(kind).collect();
+    let parents = parents(&spans);
+    let moments = moments(&spans, &kinds, &parents);
+    let mut reader = Reader {
+        builder,
+        conversation: Conversation::default(),
+        steps: vec![None; spans.len()],
+        called: BTreeSet::new(),
+        answered: BTreeSet::new(),
+        has_answers: false,
+    };
+    for (index, ends) in moments {
+        let parent = parents[index];
+        reader.builder.parent = ancestor(&parents, &reader.steps, parent);
+        reader.builder.start_ms = spans[index].start_ms;
+        let span = &mut spans[index];
+        match (kinds[index], ends) {
+            (Kind::Model, true) => reader.said(span, true),
+            (Kind::Agent, true) => reader.said(span, false),
+            (Kind::Model, false) => reader.asked(span),
+            (Kind::Tool, _) => reader.tool(index, span),
+            (Kind::Agent, false) => {
+                let is_root = reader.builder.parent.is_none();
+                reader.agent(index, span, is_root);
+            }
+            (Kind::Unknown, _) => {}
+        }
+    }
+    builder.parent = None;
+    builder.start_ms = None;
+    kinds.iter().filter(|kind| **kind != Kind::Unknown).count()
+}
+
+/// The begins and ends of spans (a span's index, and whether it ends) in their order.
+fn moments(spans: &[Span], kinds: &[Kind], parents: &[Option<usize>]) -> Vec<(usize, bool)> {
+    let timed = spans.iter().all(|span| span.start_ms.is_some());
+    let count = spans.len() as f64;
+    // Without times, a span ends after the last one inside it.
+    let mut last: Vec<usize> = (0..spans.len()).collect();
+    for index in (0..spans.len()).rev() {
+        if let Some(parent) = parents[index] {
+            last[parent] = last[parent].max(last[index]);
+        }
+    }
+    let mut moments = Vec::new();
+    for (index, span) in spans.iter().enumerate() {
+        let (start, end) = match (span.start_ms, span.end_ms) {
+            (Some(start), end) if timed => (start, end.unwrap_or(start).max(start)),
+            _ => (index as f64, last[index] as f64 + 1.0 - (index as f64 + 1.0) / (count + 1.0)),
+        };
+        let depth = depth(parents, index);
+        moments.push((start, 1, depth, index, false));
+        // A tool's call and its result are read together, when it begins.
+        if kinds[index] != Kind::Tool {
+            // At one time, what began earlier ends before anything begins.
+            let order = if end > start { 0 } else { 2 };
+            moments.push((end, order, -depth, index, true));
+        }
+    }
+    moments.sort_by(|left, right| {
+        left.0.total_cmp(&right.0).then_with(|| (left.1, left.2).cmp(&(right.1, right.2)))
+    });
+    moments.into_iter().map(|(.., index, ends)| (index, ends)).collect()
+}
+
+/// How many spans are around a span.
+fn depth(parents: &[Option<usize>], span: usize) -> i32 {
+    let mut here = parents[span];
+    let mut depth = 0;
+    while let Some(parent) = here.filter(|_| depth < ANCESTORS) {
+        depth += 1;
+        here = parents[parent];
+    }
+    depth
+}
+
+fn kind(span: &Span) -> Kind {
+    let operation = word(&span.attributes, "gen_ai.operation.name");
+    match operation {
+        Some("chat" | "text_completion" | "generate_content") => return Kind::Model,
+        Some("execute_tool") => return Kind::Tool,
+        Some("invoke_agent") => return Kind::Agent,
+        _ => {}
+    }
+    let kinds = ["openinference.span.kind", "traceloop.span.kind"];
+    let named = kinds.iter().find_map(|key| word(&span.attributes, key));
+    match named.or(span.kind.as_deref()).map(str::to_ascii_lowercase).as_deref() {
+        Some("tool") => return Kind::Tool,
+        Some("llm") => return Kind::Model,
+        Some("agent") => return Kind::Agent,
+        _ => {}
+    }
+    let starts = |start: &str| span.attributes.keys().any(|key| key.starts_with(start));
+    if starts("gen_ai.tool.name") || starts("gen_ai.tool.call.") {
+        Kind::Tool
+    } else if starts("gen_ai.input.messages")
+        || starts("gen_ai.output.messages")
+        || starts("gen_ai.prompt.")
+        || starts("gen_ai.completion.")
+        || starts("llm.output_messages.")
+        || span
+            .events
+            .iter()
+            .any(|event| event.as_object().and_then(event_name).is_some_and(is_message_event))
+    {
+        Kind::Model
+    } else {
+        Kind::Unknown
+    }
+}
+
+/// The span that called each span, where it is there.
+fn parents(spans: &[Span]) -> Vec<Option<usize>> {
+    let mut by_id = BTreeMap::new();
+    for (index, span) in spans.iter().enumerate() {
+        if let Some(id) = &span.id {
+            by_id.insert(id.as_str(), index);
+        }
+    }
+    let parent = |span: &Span| by_id.get(span.parent_id.as_deref()?).copied();
+    spans.iter().map(|span| span.inside.or_else(|| parent(span))).collect()
+}
+
+/// How many spans up a step is looked for. Traces may name parents in a circle.
+const ANCESTORS: i32 = 64;
+
+/// The step of the nearest ancestor that has one.
+fn ancestor(
+    parents: &[Option<usize>],
+    steps: &[Option<usize>],
+    mut span: Option<usize>,
+) -> Option<usize> {
+    for _ in 0..ANCESTORS {
+        let here = span?;
+        if let Some(step) = steps[here] {
+            return Some(step);
+        }
+        span = parents[here];
+    }
+    None
+}
+
+struct Reader<'b> {
+    builder: &'b mut Builder,
+    conversation: Conversation,
+    /// The step that a span became.
+    steps: Vec<Option<usize>>,
+    /// Ids of calls that a tool's span told of.
+    called: BTreeSet<String>,
+    /// Ids of calls whose result a tool's span told of.
+    answered: BTreeSet<String>,
+    /// Whether the span of a model had what it answered.
+    has_answers: bool,
+}
+
+impl Reader<'_> {
+    /// What a model was told.
+    fn asked(&mut self, span: &mut Span) {
+        let system = messages(&mut span.attributes, "gen_ai.system_instructions");
+        if !system.is_empty() {
+            self.read(vec![json!({"role": "system", "parts": system})], false);
+        }
+        let mut asked = messages(&mut span.attributes, "gen_ai.input.messages");
+        asked.extend(indexed(&mut span.attributes, "gen_ai.prompt."));
+        asked.extend(of_openinference(&mut span.attributes, "llm.input_messages."));
+        let tools = messages(&mut span.attributes, "gen_ai.tool.definitions");
+        if self.builder.tools.is_empty() {
+            self.builder.tools = tools;
+        }
+        let mut said = Vec::new();
+        for event in std::mem::take(&mut span.events) {
+            match event {
+                Value::Object(event) if event_name(&event).is_some() => {
+                    from_event(event, &mut asked, &mut said);
+                }
+                event => span.events.push(event),
+            }
+        }
+        self.read(asked, false);
+        if !said.is_empty() {
+            span.attributes.insert("gen_ai.output.messages".to_owned(), Value::Array(said));
+        }
+    }
+
+    /// What a model answered.
+    fn said(&mut self, span: &mut Span, is_model: bool) {
+        let first = self.builder.steps.len();
+        let mut said = messages(&mut span.attributes, "gen_ai.output.messages");
+        said.extend(indexed(&mut span.attributes, "gen_ai.completion."));
+        said.extend(of_openinference(&mut span.attributes, "llm.output_messages."));
+        // What an agent hands over is what its model said, where that is known.
+        if said.is_empty()
+            && (is_model || !self.has_answers)
+            && word(&span.attributes, "gen_ai.operation.name").is_none()
+            && let Some(text) = text(&mut span.attributes, &["output.value"])
+        {
+            said.push(json!({"role": "assistant", "content": text}));
+        }
+        self.has_answers |= is_model && !said.is_empty();
+        self.read(said, is_model);
+        let usage = json!({
+            "input_tokens": span.attributes.get("gen_ai.usage.input_tokens")
+                .or(span.attributes.get("gen_ai.usage.prompt_tokens")),
+            "output_tokens": span.attributes.get("gen_ai.usage.output_tokens")
+                .or(span.attributes.get("gen_ai.usage.completion_tokens")),
+        });
+        if is_model {
+            self.builder.usage(first, fields::usage(Some(&usage)));
+            if let Some(step) = self.builder.steps.get_mut(first) {
+                step.duration_ms = duration(span);
+            }
+        }
+        let is_root = self.builder.parent.is_none();
+        if let Some(error) = span.error.take().filter(|_| is_model || is_root) {
+            if is_root {
+                self.builder.outcome = Some(Outcome::Failed(Some(error.clone())));
+            }
+            self.builder.error(error);
+        }
+    }
+
+    /// Reads messages, without the calls and results that tools' spans have told of already. `new`:
+    /// a model has just written them.
+    fn read(&mut self, mut messages: Vec<Value>, new: bool) {
+        for message in &mut messages {
+            let parts = message.get_mut("parts").and_then(Value::as_array_mut);
+            if let Some(parts) = parts {
+                parts.retain(|part| {
+                    let id = part.get("id").and_then(Value::as_str).unwrap_or_default();
+                    match part.get("type").and_then(Value::as_str) {
+                        Some("tool_call") => !self.called.contains(id),
+                        Some("tool_call_response") => !self.answered.contains(id),
+                        _ => true,
+                    }
+                });
+            }
+        }
+        messages.retain(|message| {
+            let parts = message.get("parts").and_then(Value::as_array);
+            parts.is_none_or(|parts| !parts.is_empty())
+        });
+        if new {
+            self.conversation.add(self.builder, messages);
+        } else {
+            self.conversation.read(self.builder, messages);
+        }
+    }
+
+    fn tool(&mut self, index: usize, span: &mut Span) {
+        let keys = ["gen_ai.tool.name", "tool.name", "traceloop.entity.name"];
+        let name = text(&mut span.attributes, &keys).unwrap_or_else(|| {
+            let name = std::mem::take(&mut span.name);
+            name.strip_prefix("execute_tool ").map_or(name.clone(), str::to_owned)
+        });
+        let id = id(&mut span.attributes, &["gen_ai.tool.call.id", "tool_call.id"]);
+        let step = self.builder.claim(id.as_deref(), Some(&name)).or_else(|| {
+            self.builder.turn(Role::Assistant);
+            let mut call = ToolCall { id: id.clone(), name: name.clone(), ..ToolCall::default() };
+            let keys = [
+                "gen_ai.tool.call.arguments",
+                "tool.parameters",
+                "input.value",
+                "traceloop.entity.input",
+            ];
+            let written = take(&mut span.attributes, &keys);
+            fields::arguments(&mut call, written, false);
+            self.called.extend(id.clone());
+            let step = self.builder.call(call)?;
+            self.builder.claim_step(step);
+            Some(step)
+        });
+        let Some(step) = step else {
+            return;
+        };
+        self.steps[index] = Some(step);
+        let keys = ["gen_ai.tool.call.result", "output.value", "traceloop.entity.output"];
+        let value = take(&mut span.attributes, &keys).map(parsed);
+        let (status, error) = match span.error.take() {
+            Some(error) => (Status::Failed, Some(error)),
+            None => (Status::Succeeded, None),
+        };
+        match value.or_else(|| error.clone().map(Value::String)) {
+            Some(value) => {
+                self.answered.extend(id);
+                self.builder.turn(Role::Tool);
+                let result = CallResult { value, status, error, ..CallResult::default() };
+                self.builder.answer(step, result);
+            }
+            // The conversation may still have the result.
+            None => self.builder.set_status(step, status),
+        }
+        if let Some(step) = self.builder.steps.get_mut(step) {
+            step.start_ms = span.start_ms;
+            step.duration_ms = duration(span);
+            step.parent = self.builder.parent;
+        }
+    }
+
+    fn agent(&mut self, index: usize, span: &mut Span, is_root: bool) {
+        let name = text(&mut span.attributes, &["gen_ai.agent.name", "agent.name"]);
+        let host = text(&mut span.attributes, &["url.full", "server.address"]);
+        let port = span.attributes.get("server.port").map(Value::to_string);
+        let remote_url = match (host, port) {
+            (Some(host), Some(port)) if !host.contains("://") => Some(format!("{host}:{port}")),
+            (host, _) => host,
+        };
+        let call = SubAgentCall {
+            id: span.id.clone(),
+            name: name.unwrap_or_else(|| span.name.clone()),
+            remote_url,
+            input: take(&mut span.attributes, &["input.value"]),
+            status: if span.error.is_some() { Status::Failed } else { Status::Succeeded },
+            error: span.error.clone(),
+            is_root,
+            ..SubAgentCall::default()
+        };
+        self.steps[index] = self.builder.sub_agent(call);
+    }
+}
+
+/// How long a span took; unknown where the clocks of two machines have it end before it begins.
+fn duration(span: &Span) -> Option<f64> {
+    let duration = span.end_ms? - span.start_ms?;
+    (duration >= 0.0).then_some(duration)
+}

@@ -1,0 +1,183 @@
+//! Tells apart the items of a list, and gives each to its reader: the first in the order of the
+//! table in `mod.rs` that fits.
+
+use serde_json::Value;
+
+use crate::builder::Builder;
+use crate::calls::{self, read_call};
+use crate::fields::{self, Object, keys, take, word};
+use crate::messages::{langchain_fields, langchain_role, read_message};
+use crate::read::holds_list;
+use crate::step::Role;
+use crate::{atif, codex, items, openhands, parts, plain, pydantic, stream};
+
+/// Whether an object is one item of a list, and no wrapper around it.
+pub(super) fn is_item(object: &Object) -> bool {
+    let typed = word(object, "type");
+    word(object, "role").is_some()
+        || typed.is_some_and(|kind| {
+            items::is_item(kind)
+                || codex::is_line(kind, object)
+                || stream::is_event(kind)
+                || stream::is_transcript_line(kind, object)
+        })
+        || parts::is_part(object)
+        || pydantic::is_message(object)
+        || openhands::is_event(object)
+        || atif::is_step(object)
+        || plain::is_step(object) && (!holds_list(object) || plain::is_whole(object))
+}
+
+/// Reads one item of a list, by the first of these that it is. The error says what it is instead.
+pub(super) fn read_item(builder: &mut Builder, item: Value) -> Result<(), String> {
+    let object = match item {
+        Value::Object(object) => object,
+        Value::Array(pair) => return read_pair(builder, pair),
+        other => return Err(format!("is {}", kind(&other))),
+    };
+    // OpenAI's agents wrap each item of the Responses API.
+    let mut object = match object {
+        mut object if object.get("raw_item").is_some_and(Value::is_object) => {
+            match object.remove("raw_item") {
+                Some(Value::Object(raw)) => raw,
+                _ => object,
+            }
+        }
+        object => object,
+    };
+    builder.understood += 1;
+    builder.raw_name = text_of(&object, &["type", "event"]);
+    let kind = word(&object, "type").unwrap_or_default().to_owned();
+    if let Some(role) = langchain_role(&object) {
+        read_message(builder, role, langchain_fields(object));
+    } else if pydantic::is_message(&object) {
+        pydantic::read_message(builder, object);
+    } else if openhands::is_event(&object) {
+        openhands::read_event(builder, object);
+    } else if codex::is_line(&kind, &object) {
+        codex::read_line(builder, &kind, object)?;
+    } else if stream::is_event(&kind) {
+        stream::read_event(builder, &kind, object);
+    } else if stream::is_transcript_line(&kind, &object) {
+        stream::read_transcript_line(builder, &kind, object);
+    } else if items::is_item(&kind) {
+        items::read_item(builder, &kind, object);
+    } else if let Some(role) = word(&object, "role").map(Role::from_name) {
+        builder.raw_name = builder.raw_name.take().or_else(|| Some(role.name().to_owned()));
+        read_message(builder, role, object);
+    } else if parts::is_part(&object) {
+        builder.assistant_turn();
+        parts::read_parts(builder, &Role::Assistant, vec![Value::Object(object)]);
+    } else if atif::is_step(&object) {
+        atif::read_step(builder, object);
+    } else if let Some(error) = adk_error(&mut object) {
+        builder.error(error);
+    } else if let Some(role) = google_role(&mut object) {
+        read_message(builder, role, object);
+    } else if is_result(&object) {
+        builder.turn(Role::Tool);
+        parts::result(builder, object, false);
+    } else if plain::is_step(&object) {
+        read_plain(builder, object)?;
+    } else if let Some(name) = text_of(&object, &["type", "event", "kind", "step"]) {
+        // A kind of item that is not known, in a list of known ones.
+        builder.understood -= 1;
+        builder.other(&name);
+    } else {
+        return Err(keys(&object));
+    }
+    builder.raw_name = None;
+    Ok(())
+}
+
+/// Calls stand in a turn of their own; other steps make theirs.
+fn read_plain(builder: &mut Builder, mut object: Object) -> Result<(), String> {
+    let is_call = calls::names_a_tool(&object)
+        && !fields::has(&object, &["step", "thought", "observation", "actions"])
+        && object.get("action").is_none_or(|action| !action.is_object())
+        && !plain::has_results(&object)
+        && !plain::is_final(&object);
+    if !is_call {
+        return plain::read_step(builder, object);
+    }
+    // A tool that is written down with its call and its answer.
+    if matches!(word(&object, "type"), Some("tool" | "function"))
+        && let Some(content) = take(&mut object, &["content"])
+    {
+        object.entry("result").or_insert(content);
+    }
+    builder.turn(Role::Assistant);
+    match read_call(object) {
+        Some(call) => {
+            builder.call(call);
+        }
+        None => builder.other("step"),
+    }
+    Ok(())
+}
+
+/// Whether an item says by its kind that it is what a tool answered.
+fn is_result(object: &Object) -> bool {
+    let kind = ["type", "event", "kind"].iter().find_map(|key| word(object, key));
+    let kind = kind.map(|kind| kind.to_ascii_lowercase().replace(['-', '.', ' '], "_"));
+    matches!(
+        kind.as_deref(),
+        Some(
+            "observation"
+                | "tool_result"
+                | "tool_output"
+                | "tool_response"
+                | "tool_call_result"
+                | "tool_call_output"
+                | "function_result"
+                | "function_response"
+        )
+    )
+}
+
+/// What went wrong, in an event of Google's agent kit that says so.
+fn adk_error(event: &mut Object) -> Option<String> {
+    word(event, "author")?;
+    let code = fields::text(event, &["errorCode", "error_code"])?;
+    Some(fields::text(event, &["errorMessage", "error_message"]).unwrap_or(code))
+}
+
+/// The role of a message of Google's that has its content beside who wrote it.
+fn google_role(object: &mut Object) -> Option<Role> {
+    let inside = object.get("content").and_then(Value::as_object);
+    let role = match inside {
+        Some(inside) if inside.get("parts").is_some_and(Value::is_array) => word(inside, "role"),
+        _ if object.get("parts").is_some_and(Value::is_array) => word(object, "author"),
+        _ => return None,
+    };
+    Some(role.map_or(Role::Assistant, Role::from_name))
+}
+
+/// `[action, observation]`, as LangChain's agents return their steps.
+fn read_pair(builder: &mut Builder, pair: Vec<Value>) -> Result<(), String> {
+    let mut pair = pair.into_iter();
+    match (pair.next(), pair.next(), pair.next()) {
+        (Some(Value::Object(action)), Some(observation), None)
+            if plain::is_step(&action) || action.contains_key("kwargs") =>
+        {
+            builder.understood += 1;
+            plain::read_pair(builder, action, observation)
+        }
+        _ => Err("is an array, and no action with its observation".to_owned()),
+    }
+}
+
+fn text_of(object: &Object, keys: &[&str]) -> Option<String> {
+    keys.iter().find_map(|key| word(object, key)).map(str::to_owned)
+}
+
+pub(super) fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    }
+}

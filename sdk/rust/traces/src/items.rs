@@ -1,0 +1,153 @@
+//! Reads the items of OpenAI's Responses API, where every call and every result is an item of its
+//! own.
+
+use serde_json::{Value, json};
+
+use crate::builder::{Builder, CallResult};
+use crate::fields::{self, Object, id, list, take, text};
+use crate::step::{InputRequest, Role, Status, ToolCall};
+
+/// Whether the type is one of an item, other than `message`.
+pub(super) fn is_item(kind: &str) -> bool {
+    matches!(
+        kind,
+        "function_call"
+            | "function_call_output"
+            | "custom_tool_call"
+            | "custom_tool_call_output"
+            | "reasoning"
+            | "mcp_list_tools"
+            | "mcp_approval_request"
+            | "mcp_approval_response"
+            | "item_reference"
+    ) || hosted(kind).is_some()
+        || answer_of(kind).is_some()
+}
+
+/// The tool of a call that the service itself carries out.
+fn hosted(kind: &str) -> Option<&'static str> {
+    Some(match kind {
+        "web_search_call" => "web_search",
+        "file_search_call" => "file_search",
+        "code_interpreter_call" => "code_interpreter",
+        "image_generation_call" => "image_generation",
+        "computer_call" => "computer",
+        "local_shell_call" => "local_shell",
+        "shell_call" => "shell",
+        "apply_patch_call" => "apply_patch",
+        "tool_search_call" => "tool_search",
+        "mcp_call" => "mcp",
+        _ => return None,
+    })
+}
+
+fn answer_of(kind: &str) -> Option<&'static str> {
+    Some(match kind {
+        "computer_call_output" => "computer",
+        "local_shell_call_output" => "local_shell",
+        "shell_call_output" => "shell",
+        "apply_patch_call_output" => "apply_patch",
+        "tool_search_output" => "tool_search",
+        _ => return None,
+    })
+}
+
+/// Reads one item.
+pub(super) fn read_item(builder: &mut Builder, kind: &str, mut item: Object) {
+    match kind {
+        "function_call" | "custom_tool_call" => {
+            builder.assistant_turn();
+            let Some(name) = text(&mut item, &["name"]) else {
+                return builder.refuse(format!("a tool call in it {}", fields::keys(&item)));
+            };
+            let id = id(&mut item, &["call_id", "id"]);
+            let mut call = ToolCall { id, name, ..ToolCall::default() };
+            let arguments = take(&mut item, &["arguments", "input"]);
+            fields::arguments(&mut call, arguments, kind == "function_call");
+            builder.call(call);
+        }
+        "function_call_output" | "custom_tool_call_output" => answer(builder, None, item),
+        "reasoning" => {
+            builder.assistant_turn();
+            builder.reasoning(thought(&mut item));
+        }
+        "mcp_approval_request" => builder.input_request(InputRequest {
+            id: id(&mut item, &["id"]),
+            action: text(&mut item, &["name"]),
+            prompt: None,
+        }),
+        "mcp_approval_response" => builder.event("input.answered"),
+        _ => match (hosted(kind), answer_of(kind)) {
+            (Some(tool), _) => hosted_call(builder, kind, tool, item),
+            (_, Some(tool)) => answer(builder, Some(tool.to_owned()), item),
+            _ => builder.event(kind.to_owned()),
+        },
+    }
+}
+
+fn answer(builder: &mut Builder, name: Option<String>, mut item: Object) {
+    builder.turn(Role::Tool);
+    // `status` is whether the item was written down, except for a patch.
+    let patch = name.as_deref() == Some("apply_patch");
+    if !patch {
+        item.remove("status");
+    }
+    let id = id(&mut item, &["call_id", "id"]);
+    let (status, error) = fields::ending(&mut item);
+    let value = take(&mut item, &["output", "tools"]).unwrap_or(Value::Null);
+    builder.result(CallResult { id, name, value, status, error });
+}
+
+/// A summary of the thought, or the thought.
+fn thought(item: &mut Object) -> String {
+    let mut thoughts = Vec::new();
+    for key in ["summary", "content"] {
+        for part in list(item, &[key]).unwrap_or_default() {
+            match part {
+                Value::String(text) => thoughts.push(text),
+                Value::Object(mut part) => thoughts.extend(text(&mut part, &["text"])),
+                _ => {}
+            }
+        }
+    }
+    thoughts.extend(text(item, &["text", "content"]));
+    thoughts.join("\n")
+}
+
+/// A call that the service carried out. Where its result is in the item, it ends here.
+fn hosted_call(builder: &mut Builder, kind: &str, tool: &str, mut item: Object) {
+    builder.assistant_turn();
+    let mut call = ToolCall { id: id(&mut item, &["call_id", "id"]), ..ToolCall::default() };
+    call.name = match kind {
+        "mcp_call" => text(&mut item, &["name"]).unwrap_or_else(|| tool.to_owned()),
+        _ => tool.to_owned(),
+    };
+    let arguments = match kind {
+        "file_search_call" => {
+            take(&mut item, &["queries"]).map(|queries| json!({"queries": queries}))
+        }
+        "code_interpreter_call" => take(&mut item, &["code"]).map(|code| json!({ "code": code })),
+        "apply_patch_call" => take(&mut item, &["operation"]),
+        _ => take(&mut item, &["action", "arguments"]),
+    };
+    fields::arguments(&mut call, arguments, kind == "mcp_call");
+    let (status, error) = fields::ending(&mut item);
+    // These are answered by an item that follows.
+    let answered_later =
+        matches!(kind, "computer_call" | "local_shell_call" | "shell_call" | "apply_patch_call");
+    if !answered_later {
+        let result = take(&mut item, &["output", "outputs", "results", "result"]);
+        call.result = match (result, &error, status) {
+            (Some(result), ..) => Some(result),
+            (None, Some(error), _) => Some(Value::String(error.clone())),
+            (None, None, Status::Unknown) => None,
+            (None, None, _) => Some(Value::Null),
+        };
+        call.status = match status {
+            Status::Unknown if call.result.is_some() => Status::Succeeded,
+            status => status,
+        };
+        call.error = error;
+    }
+    builder.call(call);
+}

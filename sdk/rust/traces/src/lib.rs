@@ -1,0 +1,372 @@
+//! What an agent did: one reader for the traces that people have, and one list of steps that
+//! scorers judge. It judges nothing itself.
+//!
+//! ```
+//! use scorebox_sdk_traces::Trace;
+//!
+//! let trace = Trace::parse(r#"[
+//!     {"role": "user", "content": "Cancel it."},
+//!     {"role": "assistant", "content": null, "tool_calls": [{"id": "1", "type": "function",
+//!         "function": {"name": "cancel", "arguments": "{\"order\": 7}"}}]},
+//!     {"role": "tool", "tool_call_id": "1", "content": "Error: too late"}
+//! ]"#).unwrap();
+//! let call = trace.tool_calls().next().unwrap();
+//! assert_eq!((call.name.as_str(), &call.arguments["order"]), ("cancel", &7.into()));
+//! assert_eq!(call.outcome(), scorebox_sdk_traces::Status::Failed);
+//! ```
+//!
+//! # What is understood
+//!
+//! | shape | told by | read in |
+//! |---|---|---|
+//! | OpenTelemetry spans (OTLP JSON, or one object a span) and bare attributes | `attributes` beside span ids or times; keys `gen_ai.*`; `resourceSpans` | `spans`, `span_messages`, `genai` |
+//! | OpenTelemetry log records | `event_name` of `gen_ai.….message`, `gen_ai.choice`; `resourceLogs` | `logs`, `span_messages` |
+//! | Inspect samples and events | `messages` or `events` beside `epoch`, `scores` …; `event` in each item | `inspect` |
+//! | ATIF trajectories | `schema_version` of `ATIF-…`, or `steps` beside `agent` | `atif` |
+//! | LangChain messages | `type` of `human`, `ai`, `tool`, `system` | `messages` |
+//! | Pydantic AI's messages | `part_kind` in the `parts` | `pydantic` |
+//! | OpenHands' events | `source` beside `action` and `args`, or beside `observation` | `openhands` |
+//! | lines of Codex | `type` of `item.completed`, `response_item` … | `codex` |
+//! | niceeval's event stream, Claude Code's transcript lines | `type` of `action.called` …; `type` beside `message` | `stream` |
+//! | Responses API items | `type` of `function_call`, `function_call_output`, `reasoning` … | `items` |
+//! | chat messages: OpenAI (tool calls with JSON text or objects, with or without ids, `function_call`), Anthropic, Google, AI SDK, tau-bench | `role` | `messages`, `parts` |
+//! | content blocks and parts without a message | `type` of `tool_use`, `tool_result` …; `functionCall` … | `parts` |
+//! | Google contents | `parts` | `messages` |
+//! | step dictionaries, LangChain's actions, the AI SDK's steps, bare calls | a tool's name, `action`, `observation`, `toolCalls` … | `plain` |
+//!
+//! The table's order is the precedence: an item is what the first row says that fits. The first
+//! four are looked for in the whole list, the others item by item, so that a list may mix them.
+//! Around the list there may be wrappers (`messages`, `events`, `trajectory`, `steps`, `output`,
+//! `choices` …), and the whole may be JSON inside a string, or a line of JSON for every item.
+//!
+//! An item of an unknown `type` among known ones is kept as [`StepKind::Other`]. One that nothing
+//! tells apart is an error, which says where it is and which keys it has; so is a call that does not
+//! say which tool it calls.
+//!
+//! # Map
+//!
+//! `read` opens wrappers and `item` tells items apart; `builder` gives results to calls; `step` is
+//! what comes out. `calls` reads one call and `fields` takes out fields, in all spellings; `names`
+//! knows tools and what their results give away; `conversation` drops what model calls repeat. For
+//! scorers: `pattern` matches arguments and texts, `expected` reads the calls that should have been
+//! made, `assignment` pairs calls, `count` says how often.
+
+#![deny(missing_docs)]
+
+mod argument_match;
+mod assignment;
+mod atif;
+mod builder;
+mod calls;
+mod codex;
+mod conversation;
+mod count;
+mod expected;
+mod fields;
+mod genai;
+mod inspect;
+mod item;
+mod items;
+mod logs;
+mod messages;
+mod names;
+mod openhands;
+mod parts;
+mod pattern;
+mod plain;
+mod pydantic;
+mod read;
+mod span_messages;
+mod spans;
+mod step;
+mod stream;
+
+use std::fmt;
+
+use serde_json::Value;
+
+use scorebox_sdk::{Case, Part, ScoreError, Usage};
+
+pub use argument_match::ArgumentMatch;
+pub use assignment::{Assignment, Pairing, check_pairs};
+pub use count::Count;
+pub use expected::{ExpectedCall, ExpectedCalls, ExpectedCallsConfig, ExpectedRun, ExpectedTurn};
+pub use pattern::{ArgumentPattern, TextOrRegex, TextPattern};
+pub use step::{
+    Event, InputRequest, Outcome, Role, Status, Step, StepKind, SubAgentCall, ToolCall, Turn,
+};
+
+/// What an agent did, step by step.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Trace {
+    steps: Vec<Step>,
+    turns: Vec<Turn>,
+    events: Vec<Event>,
+    tools: Vec<Value>,
+    outcome: Option<Outcome>,
+    understood: usize,
+}
+
+impl Trace {
+    /// What the agent did, step by step: the case's `trace` or, where it has none, the trace that its
+    /// output is.
+    ///
+    /// # Errors
+    /// [`ScoreError::InvalidInput`] where there is neither, or the trace is in no shape that is
+    /// understood.
+    pub fn of(case: &Case) -> Result<Self, ScoreError> {
+        read_case(case, Self::read)
+    }
+
+    /// As [`Trace::of`], for a scorer to which only events matter: a list of items of unknown types
+    /// will do.
+    ///
+    /// # Errors
+    /// As [`Trace::of`].
+    pub fn events_of(case: &Case) -> Result<Self, ScoreError> {
+        read_case(case, Self::read_events)
+    }
+
+    /// Reads a trace from JSON text, in any of the shapes that are understood. Whatever the text,
+    /// it neither panics nor works longer than in proportion to the text's length (and its
+    /// logarithm).
+    ///
+    /// # Errors
+    /// A [`TraceError`] that says what was found, and what is understood.
+    pub fn parse(json: &str) -> Result<Self, TraceError> {
+        let value = serde_json::from_str(json).map_err(|error| {
+            TraceError::new(format!(
+                "is not JSON: {}",
+                scorebox_sdk::plain_message(&error.to_string())
+            ))
+        })?;
+        Self::read(value)
+    }
+
+    /// Reads a trace from a JSON value.
+    ///
+    /// # Errors
+    /// As [`Trace::parse`].
+    pub fn read(value: Value) -> Result<Self, TraceError> {
+        let trace = Self::read_events(value)?;
+        if trace.understood == 0
+            && let Some(event) = trace.events.first()
+        {
+            let name = scorebox_sdk::excerpt(&event.name, 40);
+            return Err(TraceError::unknown(&format!("its items are of the type `{name}`")));
+        }
+        Ok(trace)
+    }
+
+    /// Reads a trace of which only the events matter: items of unknown types may be all there is.
+    ///
+    /// # Errors
+    /// As [`Trace::parse`].
+    pub fn read_events(value: Value) -> Result<Self, TraceError> {
+        let mut builder = builder::Builder::default();
+        read::read(&mut builder, value)?;
+        let builder::Builder { steps, turns, events, tools, outcome, understood, .. } = builder;
+        Ok(Self { steps, turns, events, tools, outcome, understood })
+    }
+
+    /// The list of step dictionaries as it stands in a document: the document itself, or under the
+    /// key that wraps it. Nothing in it is read.
+    #[must_use]
+    pub fn raw_steps(document: &Value) -> Option<&[Value]> {
+        read::raw_steps(document)
+    }
+
+    /// Everything that happened, in order.
+    #[must_use]
+    pub fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+
+    /// The messages and the tools' answers that the steps stand in.
+    #[must_use]
+    pub fn turns(&self) -> &[Turn] {
+        &self.turns
+    }
+
+    /// The stream of events. Calls and their results are events of their own.
+    #[must_use]
+    pub fn events(&self) -> &[Event] {
+        &self.events
+    }
+
+    /// The tools that the trace declares, as it declares them.
+    #[must_use]
+    pub fn tools(&self) -> &[Value] {
+        &self.tools
+    }
+
+    /// How the run ended, where the trace states it.
+    #[must_use]
+    pub fn outcome(&self) -> Option<&Outcome> {
+        self.outcome.as_ref()
+    }
+
+    /// The tool calls, in order; without results that belong to no call.
+    pub fn tool_calls(&self) -> impl Iterator<Item = &ToolCall> {
+        self.steps.iter().filter_map(|step| match &step.kind {
+            StepKind::ToolCall(call) if !call.is_orphan => Some(call),
+            _ => None,
+        })
+    }
+
+    /// The results that belong to no call.
+    pub fn orphan_results(&self) -> impl Iterator<Item = &ToolCall> {
+        self.steps.iter().filter_map(|step| match &step.kind {
+            StepKind::ToolCall(call) if call.is_orphan => Some(call),
+            _ => None,
+        })
+    }
+
+    /// The tool calls of one turn.
+    pub fn calls_of<'t>(&'t self, turn: &'t Turn) -> impl Iterator<Item = &'t ToolCall> {
+        let steps = turn.calls.iter().filter_map(|step| self.steps.get(*step));
+        steps.filter_map(|step| match &step.kind {
+            StepKind::ToolCall(call) => Some(call),
+            _ => None,
+        })
+    }
+
+    /// The calls of other agents, in order; not the run's own agent.
+    pub fn sub_agents(&self) -> impl Iterator<Item = &SubAgentCall> {
+        self.steps.iter().filter_map(|step| match &step.kind {
+            StepKind::SubAgent(call) if !call.is_root => Some(call),
+            _ => None,
+        })
+    }
+
+    /// The skills that were loaded, in order.
+    pub fn skills(&self) -> impl Iterator<Item = &str> {
+        self.steps.iter().filter_map(|step| match &step.kind {
+            StepKind::SkillLoad { skill, .. } => Some(skill.as_str()),
+            _ => None,
+        })
+    }
+
+    /// What was said, in order.
+    pub fn messages(&self) -> impl Iterator<Item = (&Role, &str)> {
+        self.steps.iter().filter_map(|step| match &step.kind {
+            StepKind::Message { role, text } => Some((role, text.as_str())),
+            _ => None,
+        })
+    }
+
+    /// The errors that are no tool's result.
+    pub fn errors(&self) -> impl Iterator<Item = &str> {
+        self.steps.iter().filter_map(|step| match &step.kind {
+            StepKind::Error { message } => Some(message.as_str()),
+            _ => None,
+        })
+    }
+
+    /// Whether the run stands still because it asked a person: it says so, or the last thing that
+    /// happened is that it asked. Thinking, compaction and events of unknown kinds do not count as
+    /// happening.
+    #[must_use]
+    pub fn is_parked(&self) -> bool {
+        let happens = |event: &&Event| {
+            matches!(
+                event.name.as_ref(),
+                "message"
+                    | "action.called"
+                    | "action.result"
+                    | "subagent.called"
+                    | "subagent.completed"
+                    | "skill.loaded"
+                    | "input.requested"
+                    | "input.answered"
+                    | "error"
+            )
+        };
+        let last = self.events.iter().rev().find(happens);
+        self.outcome == Some(Outcome::Waiting)
+            || last.is_some_and(|event| event.name == "input.requested")
+    }
+
+    /// Tokens and cost of all steps that state them.
+    #[must_use]
+    pub fn usage(&self) -> Option<Usage> {
+        let add = |sum: Option<u64>, more: Option<u64>| match (sum, more) {
+            (Some(sum), Some(more)) => Some(sum.saturating_add(more)),
+            (sum, more) => sum.or(more),
+        };
+        let stated = self.steps.iter().filter_map(|step| step.usage);
+        stated.reduce(|sum, more| Usage {
+            input_tokens: add(sum.input_tokens, more.input_tokens),
+            output_tokens: add(sum.output_tokens, more.output_tokens),
+            total_tokens: add(sum.total_tokens, more.total_tokens),
+            cost_usd: match (sum.cost_usd, more.cost_usd) {
+                (Some(sum), Some(more)) => Some(sum + more),
+                (sum, more) => sum.or(more),
+            },
+        })
+    }
+}
+
+fn read_case(
+    case: &Case,
+    read: fn(Value) -> Result<Trace, TraceError>,
+) -> Result<Trace, ScoreError> {
+    if let Some(trace) = case.trace() {
+        return read(trace.value()?).map_err(|error| error.of(&trace));
+    }
+    let output = case.output();
+    let kind = output.kind();
+    let read = match kind {
+        "an array" | "an object" => read(output.value()?).ok(),
+        _ => None,
+    };
+    match (read, case.require_trace()) {
+        (Some(trace), _) => Ok(trace),
+        (None, Err(ScoreError::InvalidInput(message))) => {
+            let message = format!("{message}; its `output` ({kind}) is no trace either");
+            Err(ScoreError::InvalidInput(message))
+        }
+        (None, Err(other)) => Err(other),
+        // There is none: it would have been read above.
+        (None, Ok(trace)) => Err(trace.should_be("a trace")),
+    }
+}
+
+/// Why a trace cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TraceError {
+    message: String,
+}
+
+impl TraceError {
+    fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into() }
+    }
+
+    fn unknown(found: &str) -> Self {
+        Self::new(format!(
+            "is in no shape that is understood: {found}. Understood are chat messages (OpenAI, \
+             Anthropic, Google, Bedrock, LangChain, AI SDK, Pydantic AI, tau-bench), Responses API \
+             items, OpenTelemetry GenAI spans, ATIF trajectories, Inspect samples, events of \
+             niceeval, Claude Code, Codex and OpenHands, and steps that name their tool (`tool`, \
+             `action`, `name` with `arguments`)"
+        ))
+    }
+
+    /// The error of a part of a case.
+    #[must_use]
+    pub fn of(&self, part: &Part<'_>) -> ScoreError {
+        ScoreError::invalid_input(format!("`{}` {}", part.name(), self.message))
+    }
+}
+
+impl fmt::Display for TraceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the trace {}", self.message)
+    }
+}
+
+impl std::error::Error for TraceError {}
+
+#[cfg(test)]
+mod tests;

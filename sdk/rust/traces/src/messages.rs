@@ -1,0 +1,283 @@
+//! Reads chat messages: OpenAI's, Anthropic's, Google's, LangChain's, Inspect's, OpenTelemetry's,
+//! the AI SDK's, tau-bench's. The parts inside them are read elsewhere.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::builder::{Builder, CallResult};
+use crate::calls::{add_call, has_arguments, is_call, read_call};
+use crate::fields::{self, Object, id, list, take, text, word};
+use crate::item::kind;
+use crate::parts::{is_part, is_spoken, read_part, read_parts, unknown};
+use crate::step::{Role, Status, Step, StepKind, ToolCall};
+
+/// Reads one message of a role.
+pub(super) fn read_message(builder: &mut Builder, role: Role, mut message: Object) {
+    let outer = builder.start_ms;
+    builder.start_ms = fields::time_ms(message.get("timestamp")).or(outer);
+    if role == Role::Assistant {
+        let reasons = ["stop_reason", "finish_reason", "finishReason"];
+        let reason = reasons.iter().find_map(|key| word(&message, key));
+        builder.cut_off = reason.and_then(fields::cut_off);
+    }
+    let first = builder.steps.len();
+    let usage = ["usage", "usage_metadata", "usageMetadata"];
+    let usage = usage.iter().find_map(|key| fields::usage(message.get(*key)));
+    match content(&mut message, &role) {
+        Content::Parts(parts) if role == Role::Tool || all_results(&parts) => {
+            if parts.iter().any(is_result) {
+                read_results(builder, parts);
+            } else {
+                tool_answer(builder, message, Value::Array(parts));
+            }
+        }
+        Content::Parts(parts) => {
+            if let (Some(what), true) =
+                (parts.first().and_then(unknown), parts.iter().all(|part| unknown(part).is_some()))
+            {
+                builder.refuse(format!("a part of a message in it {what}"));
+            }
+            // Anthropic sends results and words of the user in one message.
+            let (results, parts) = parts.into_iter().partition(is_result_of_user(&role));
+            read_results(builder, results);
+            builder.turn(role.clone());
+            before(builder, &mut message);
+            let calls = builder.steps.len();
+            read_parts(builder, &role, parts);
+            after(builder, &mut message, calls);
+        }
+        Content::Text(text) if role == Role::Tool => {
+            tool_answer(builder, message, text.map_or(Value::Null, Value::String));
+        }
+        Content::Text(text) => {
+            builder.turn(role.clone());
+            before(builder, &mut message);
+            builder.message(role, text.unwrap_or_default());
+            let calls = builder.steps.len();
+            after(builder, &mut message, calls);
+        }
+        Content::Other(value) if role == Role::Tool => tool_answer(builder, message, value),
+        Content::Other(value) => {
+            builder.turn(role.clone());
+            builder.message(role, value.to_string());
+            let calls = builder.steps.len();
+            after(builder, &mut message, calls);
+        }
+    }
+    builder.usage(first, usage);
+    builder.start_ms = outer;
+}
+
+enum Content {
+    Text(Option<String>),
+    Parts(Vec<Value>),
+    Other(Value),
+}
+
+fn content(message: &mut Object, role: &Role) -> Content {
+    match take(message, &["content", "parts", "text", "message"]) {
+        None => Content::Text(None),
+        // The AI SDK's page messages have their text beside their parts, or an empty one.
+        Some(Value::String(text)) => match list(message, &["parts"]) {
+            Some(mut parts) if !parts.is_empty() => {
+                let spoken = |part: &Value| part.as_object().is_some_and(is_spoken);
+                if !text.is_empty() && !parts.iter().any(spoken) {
+                    parts.insert(0, Value::String(text));
+                }
+                Content::Parts(parts)
+            }
+            _ => Content::Text(Some(text)),
+        },
+        Some(Value::Array(parts)) => match take(message, &["parts"]) {
+            // The AI SDK's page messages have an empty content beside their parts.
+            Some(Value::Array(more)) if parts.is_empty() => Content::Parts(more),
+            _ => Content::Parts(parts),
+        },
+        Some(Value::Object(mut inside)) => match take(&mut inside, &["parts"]) {
+            Some(Value::Array(parts)) => Content::Parts(parts),
+            Some(part) => Content::Parts(vec![part]),
+            // One part that stands for the list of it.
+            None if is_only_part(&inside, role) => Content::Parts(vec![Value::Object(inside)]),
+            None => Content::Other(Value::Object(inside)),
+        },
+        Some(other) => Content::Other(other),
+    }
+}
+
+/// What a tool answers may look like a part, and is an object of its own.
+fn is_only_part(inside: &Object, role: &Role) -> bool {
+    match role {
+        Role::Tool => is_result_part(inside),
+        _ => is_part(inside) || inside.len() == 1 && is_spoken(inside),
+    }
+}
+
+fn is_result(part: &Value) -> bool {
+    part.as_object().is_some_and(is_result_part)
+}
+
+/// Whether a part is a result, by its type or else by its key.
+fn is_result_part(part: &Object) -> bool {
+    match word(part, "type") {
+        Some(kind) => {
+            kind == "tool_call_response"
+                || kind == "tool-result"
+                || kind == "tool-error"
+                || kind == "tool_result"
+        }
+        None => fields::has(part, &["functionResponse", "function_response", "toolResult"]),
+    }
+}
+
+fn all_results(parts: &[Value]) -> bool {
+    !parts.is_empty() && parts.iter().all(is_result)
+}
+
+/// In an assistant's message a result stands behind its call, and stays there.
+fn is_result_of_user(role: &Role) -> impl Fn(&Value) -> bool + use<> {
+    let user = *role == Role::User;
+    move |part| user && is_result(part)
+}
+
+fn read_results(builder: &mut Builder, parts: Vec<Value>) {
+    for part in parts {
+        if let Value::Object(part) = part {
+            builder.turn(Role::Tool);
+            read_part(builder, part);
+        }
+    }
+}
+
+/// A message of a tool: the result of one call.
+fn tool_answer(builder: &mut Builder, mut message: Object, mut value: Value) {
+    builder.turn(Role::Tool);
+    if is_of_user(&message) {
+        return builder.event("user.result");
+    }
+    // Inspect names the function in every tool message, and marks every failure.
+    let marks = message.get("function").is_some_and(Value::is_string);
+    let name = text(&mut message, &["name", "function", "tool_name", "toolName", "tool"]);
+    let ids = ["tool_call_id", "toolCallId", "tool_use_id", "call_id", "callId", "id"];
+    let id = id(&mut message, &ids);
+    let (mut status, error) = fields::ending(&mut message);
+    if marks && status == Status::Unknown {
+        status = Status::Succeeded;
+    }
+    if let (Value::Null, Some(error)) = (&value, &error) {
+        value = Value::String(error.clone());
+    }
+    builder.result(CallResult { id, name, value, status, error });
+}
+
+/// What stands beside the content and comes before it.
+fn before(builder: &mut Builder, message: &mut Object) {
+    match take(message, &["reasoning_content", "reasoning", "thinking"]) {
+        Some(Value::String(thought)) => builder.reasoning(thought),
+        Some(Value::Object(mut object)) => {
+            builder.reasoning(text(&mut object, &["content", "text"]).unwrap_or_default());
+        }
+        _ => {}
+    }
+}
+
+/// What stands beside the content and comes after it. `first`: the first step of the content, in
+/// which the same calls may stand.
+fn after(builder: &mut Builder, message: &mut Object, first: usize) {
+    if let Some(refusal) = text(message, &["refusal"]) {
+        builder.message(Role::Assistant, refusal);
+    }
+    let steps = builder.steps.get(first..).unwrap_or_default();
+    let given: BTreeSet<String> = steps.iter().filter_map(call_id).collect();
+    let mut calls = match take(message, &["tool_calls", "toolCalls"]) {
+        Some(Value::Array(calls)) => calls,
+        Some(call @ Value::Object(_)) => vec![call],
+        _ => Vec::new(),
+    };
+    // LangChain keeps what the provider wrote, which may be all there is.
+    let mut provider = match take(message, &["additional_kwargs"]) {
+        Some(Value::Object(provider)) if calls.is_empty() && given.is_empty() => provider,
+        _ => Object::new(),
+    };
+    calls.extend(list(&mut provider, &["tool_calls"]).unwrap_or_default());
+    read_calls(builder, calls, &given);
+    // The first way in which OpenAI's models called functions.
+    let first_way = ["function_call"];
+    let call = take(message, &first_way).or_else(|| take(&mut provider, &first_way));
+    if let Some(Value::Object(call)) = call
+        && is_call(&call)
+    {
+        add_call(builder, call);
+    }
+    if let Some(invocations) = list(message, &["toolInvocations"]) {
+        read_calls(builder, invocations, &given);
+    }
+    for call in list(message, &["invalid_tool_calls"]).unwrap_or_default() {
+        if let Value::Object(call) = call {
+            invalid_call(builder, call);
+        }
+    }
+}
+
+/// A call that LangChain could not read: its arguments are the text of no JSON.
+fn invalid_call(builder: &mut Builder, mut call: Object) {
+    let why = text(&mut call, &["error"]);
+    if let Some(call) = read_call(call) {
+        let why = why.unwrap_or_else(|| "the arguments are not JSON".to_owned());
+        builder.call(ToolCall { arguments_error: Some(why), ..call });
+    }
+}
+
+fn call_id(step: &Step) -> Option<String> {
+    match &step.kind {
+        StepKind::ToolCall(call) => call.id.clone(),
+        _ => None,
+    }
+}
+
+/// `given`: the ids of calls that the message has told of already.
+fn read_calls(builder: &mut Builder, calls: Vec<Value>, given: &BTreeSet<String>) {
+    for call in calls {
+        match call {
+            Value::Object(call) if is_of_user(&call) => builder.event("user.called"),
+            Value::Object(call) => {
+                let id = call.get("id").or(call.get("toolCallId")).and_then(Value::as_str);
+                if !id.is_some_and(|id| given.contains(id)) {
+                    add_call(builder, call);
+                }
+            }
+            other => builder.refuse(format!("a tool call in it is {}", kind(&other))),
+        }
+    }
+}
+
+/// In tau2-bench the user has tools too; what is done with these is not the agent's doing.
+fn is_of_user(object: &Object) -> bool {
+    word(object, "requestor") == Some("user")
+}
+
+/// The role of a message that LangChain wrote down: by its type, or by its class.
+pub(super) fn langchain_role(message: &Object) -> Option<Role> {
+    let by_type = |kind: &str| match kind {
+        "human" | "HumanMessage" | "HumanMessageChunk" => Some(Role::User),
+        "ai" | "AIMessage" | "AIMessageChunk" => Some(Role::Assistant),
+        "tool" | "ToolMessage" | "function" | "FunctionMessage" => Some(Role::Tool),
+        "system" | "SystemMessage" => Some(Role::System),
+        _ => None,
+    };
+    if word(message, "type") == Some("constructor") {
+        return by_type(message.get("id")?.as_array()?.last()?.as_str()?);
+    }
+    let is_message = fields::has(message, &["content", "data"]);
+    // Some write a tool's call and what it answered into one object of this type.
+    let is_call = |kind: &str| matches!(kind, "tool" | "function") && has_arguments(message);
+    by_type(word(message, "type").filter(|kind| is_message && !is_call(kind))?)
+}
+
+/// The fields of a message that LangChain wrote down.
+pub(super) fn langchain_fields(mut message: Object) -> Object {
+    match take(&mut message, &["kwargs", "data"]) {
+        Some(Value::Object(inside)) => inside,
+        _ => message,
+    }
+}

@@ -1,0 +1,291 @@
+//! Reads the parts of a message: Anthropic's and Bedrock's content blocks, the parts of Google,
+//! OpenTelemetry and the AI SDK, and OpenAI's content parts. Messages themselves are read
+//! elsewhere.
+
+use serde_json::Value;
+
+use crate::builder::{Builder, CallResult};
+use crate::calls::add_call;
+use crate::fields::{self, Object, id, take, text, word};
+use crate::names;
+use crate::step::{InputRequest, Role, Status, ToolCall};
+
+/// Reads the parts of one message. Texts that follow one another become one message.
+pub(super) fn read_parts(builder: &mut Builder, role: &Role, parts: Vec<Value>) {
+    let mut said = String::new();
+    for part in parts {
+        let part = match part {
+            Value::Object(part) => part,
+            Value::String(text) => {
+                say(&mut said, role, &text);
+                continue;
+            }
+            _ => continue,
+        };
+        match spoken(part) {
+            Ok(text) => say(&mut said, role, &text),
+            Err(part) => {
+                builder.message(role.clone(), std::mem::take(&mut said));
+                read_part(builder, part);
+            }
+        }
+    }
+    builder.message(role.clone(), said);
+}
+
+/// What a model says may be in parts that end anywhere, as before a citation; what it is told is in
+/// parts that stand for themselves.
+fn say(said: &mut String, role: &Role, text: &str) {
+    if *role != Role::Assistant && !said.is_empty() && !text.is_empty() {
+        said.push('\n');
+    }
+    said.push_str(text);
+}
+
+/// The text of a part that is one, or else the part.
+fn spoken(mut part: Object) -> Result<String, Object> {
+    if !is_spoken(&part) {
+        return Err(part);
+    }
+    Ok(text(&mut part, &TEXTS).unwrap_or_default())
+}
+
+/// Where a part has its text.
+const TEXTS: [&str; 3] = ["text", "content", "refusal"];
+
+/// Whether a part is text that was said.
+pub(super) fn is_spoken(part: &Object) -> bool {
+    let is_text = match word(part, "type") {
+        Some(kind) => {
+            matches!(kind, "text" | "input_text" | "output_text" | "refusal" | "summary_text")
+        }
+        None => part.get("text").is_some_and(Value::is_string),
+    };
+    is_text && part.get("thought") != Some(&Value::Bool(true))
+}
+
+/// What a part says, without taking it.
+pub(super) fn words(part: &Object) -> Option<&str> {
+    is_spoken(part).then(|| TEXTS.iter().find_map(|key| word(part, key)).unwrap_or_default())
+}
+
+/// Whether an object is a part that stands for itself, outside of any message.
+pub(super) fn is_part(part: &Object) -> bool {
+    match word(part, "type") {
+        Some(kind) => is_call(kind) || is_result(kind) || is_thinking(kind) || kind == "text",
+        None => GOOGLE_AND_BEDROCK.iter().any(|key| part.get(*key).is_some_and(Value::is_object)),
+    }
+}
+
+/// What a part may have that says and does nothing.
+const MEDIA: [&str; 12] = [
+    "text",
+    "thought",
+    "inlineData",
+    "inline_data",
+    "fileData",
+    "file_data",
+    "image",
+    "document",
+    "video",
+    "audio",
+    "cachePoint",
+    "guardContent",
+];
+
+/// The keys of an object, where a part has to be, of which nothing says what it is.
+pub(super) fn unknown(part: &Value) -> Option<String> {
+    let part = part.as_object()?;
+    let is_known = part.contains_key("type") || is_part(part) || fields::has(part, &MEDIA);
+    (!is_known).then(|| fields::keys(part))
+}
+
+const GOOGLE_AND_BEDROCK: [&str; 11] = [
+    "functionCall",
+    "function_call",
+    "functionResponse",
+    "function_response",
+    "toolUse",
+    "toolResult",
+    "executableCode",
+    "executable_code",
+    "codeExecutionResult",
+    "code_execution_result",
+    "reasoningContent",
+];
+
+pub(super) fn is_call(kind: &str) -> bool {
+    matches!(
+        kind,
+        "tool_use"
+            | "server_tool_use"
+            | "mcp_tool_use"
+            | "tool_call"
+            | "tool-call"
+            | "server_tool_call"
+            | "dynamic-tool"
+            | "toolCall"
+    ) || kind
+        .strip_prefix("tool-")
+        .is_some_and(|rest| !matches!(rest, "result" | "error") && !rest.starts_with("approval"))
+}
+
+pub(super) fn is_result(kind: &str) -> bool {
+    matches!(
+        kind,
+        "tool_call_response" | "server_tool_call_response" | "tool-result" | "tool-error"
+    ) || kind.ends_with("tool_result")
+}
+
+pub(super) fn is_thinking(kind: &str) -> bool {
+    matches!(kind, "thinking" | "redacted_thinking" | "reasoning" | "reasoning_content")
+}
+
+/// Reads a part that is no plain text. One that is none of these is an event of its own name.
+pub(super) fn read_part(builder: &mut Builder, mut part: Object) {
+    let kind = text(&mut part, &["type"]);
+    let Some(kind) = kind else {
+        read_keyed_part(builder, part);
+        return;
+    };
+    let outer = builder.raw_name.replace(kind.clone());
+    match kind.as_str() {
+        kind if is_thinking(kind) => {
+            builder.reasoning(
+                text(&mut part, &["thinking", "reasoning", "text", "content"]).unwrap_or_default(),
+            );
+        }
+        kind if is_call(kind) => call(builder, kind, part),
+        kind if is_result(kind) => {
+            let marks = !matches!(kind, "tool_call_response" | "server_tool_call_response");
+            result(builder, part, marks);
+        }
+        "tool-approval-request" => builder.input_request(InputRequest {
+            id: id(&mut part, &["approvalId", "id"]),
+            action: id(&mut part, &["toolCallId"]),
+            prompt: None,
+        }),
+        "tool-approval-response" => builder.event("input.answered"),
+        // Pictures, files, steps' borders.
+        _ => builder.event(kind.clone()),
+    }
+    builder.raw_name = outer;
+}
+
+fn call(builder: &mut Builder, kind: &str, mut part: Object) {
+    // The AI SDK's parts of a page: the tool's name is in the type, the result beside the input.
+    let name = kind.strip_prefix("tool-");
+    if let Some(name) = name.filter(|name| !matches!(*name, "call" | "invocation")) {
+        part.entry("toolName").or_insert_with(|| name.into());
+    }
+    if let Some(state) = part.get("state").and_then(Value::as_str)
+        && state == "approval-requested"
+    {
+        let action = part.get("toolName").and_then(Value::as_str).map(str::to_owned);
+        add_call(builder, part);
+        builder.input_request(InputRequest { action, ..InputRequest::default() });
+        return;
+    }
+    // OpenTelemetry puts what a server's tool was told under the tool's own name.
+    if kind == "server_tool_call"
+        && let Some(Value::Object(inside)) = take(&mut part, &["server_tool_call"])
+    {
+        let arguments = Value::Object(inside);
+        part.entry("args").or_insert(arguments);
+    }
+    add_call(builder, part);
+}
+
+/// What a result refers to its call by.
+const IDS: [&str; 7] =
+    ["tool_use_id", "toolCallId", "tool_call_id", "toolUseId", "call_id", "callId", "id"];
+
+/// Where a result has its tool's name.
+const NAMES: [&str; 4] = ["toolName", "tool_name", "name", "tool"];
+
+/// Whether a result says which call it belongs to.
+pub(super) fn names_its_call(result: &Object) -> bool {
+    let named = |key: &&str| result.get(*key).is_some_and(|id| id.is_string() || id.is_number());
+    IDS.iter().any(named) || NAMES.iter().any(named)
+}
+
+/// `marks`: the format marks failures, so that a result without a mark is a success.
+pub(super) fn result(builder: &mut Builder, mut part: Object, marks: bool) {
+    let id = id(&mut part, &IDS);
+    let name = text(&mut part, &NAMES);
+    let (mut status, error) = fields::ending(&mut part);
+    let content = ["content", "response", "result", "output", "server_tool_call_response"];
+    let mut value = take(&mut part, &content).unwrap_or(Value::Null);
+    // The AI SDK says of its outputs what they are: `{type: "error-text", value}`.
+    if let Some(object) = value.as_object_mut()
+        && object.contains_key("value")
+        && let Some(kind) = text(object, &["type"])
+    {
+        if kind.starts_with("error") {
+            status = Status::Failed;
+        } else if kind == "execution-denied" {
+            status = Status::Rejected;
+        }
+        value = take(object, &["value"]).unwrap_or(Value::Null);
+    }
+    // Anthropic's servers' tools: an error is a content of its own type.
+    let kind = value.get("type").and_then(Value::as_str);
+    let code = kind.and_then(|_| names::exit_code(&value));
+    if kind.is_some_and(|kind| kind.ends_with("_error")) || code.is_some_and(|code| code != 0) {
+        status = Status::Failed;
+    }
+    if marks && status == Status::Unknown {
+        status = Status::Succeeded;
+    }
+    if let (Value::Null, Some(error)) = (&value, &error) {
+        value = Value::String(error.clone());
+    }
+    builder.result(CallResult { id, name, value, status, error });
+}
+
+/// Parts that have no type: the key says what they are.
+fn read_keyed_part(builder: &mut Builder, mut part: Object) {
+    let keys = GOOGLE_AND_BEDROCK;
+    let Some(key) = keys.into_iter().find(|key| part.get(*key).is_some_and(Value::is_object))
+    else {
+        if part.get("thought") == Some(&Value::Bool(true)) {
+            builder.reasoning(text(&mut part, &["text"]).unwrap_or_default());
+        }
+        return;
+    };
+    let Some(Value::Object(mut inside)) = take(&mut part, &[key]) else {
+        return;
+    };
+    let outer = builder.raw_name.replace(key.to_owned());
+    match key {
+        "functionCall" | "function_call" | "toolUse" => {
+            add_call(builder, inside);
+        }
+        "functionResponse" | "function_response" => result(builder, inside, false),
+        "toolResult" => result(builder, inside, true),
+        "executableCode" | "executable_code" => {
+            let name = "code_execution".to_owned();
+            let arguments = Value::Object(inside);
+            builder.call(ToolCall { name, arguments, ..ToolCall::default() });
+        }
+        "codeExecutionResult" | "code_execution_result" => {
+            let outcome = text(&mut inside, &["outcome"]).unwrap_or_default();
+            let status = match outcome.as_str() {
+                "OUTCOME_OK" => Status::Succeeded,
+                "" => Status::Unknown,
+                _ => Status::Failed,
+            };
+            let value = take(&mut inside, &["output"]).unwrap_or(Value::Null);
+            let name = Some("code_execution".to_owned());
+            builder.result(CallResult { name, value, status, ..CallResult::default() });
+        }
+        _ => {
+            let mut inside = match take(&mut inside, &["reasoningText"]) {
+                Some(Value::Object(inside)) => inside,
+                _ => inside,
+            };
+            builder.reasoning(text(&mut inside, &["text"]).unwrap_or_default());
+        }
+    }
+    builder.raw_name = outer;
+}

@@ -1,0 +1,239 @@
+//! Matches texts and arguments with what a configuration asks for. Its language is niceeval's: deep
+//! partial equality, with regular expressions in it.
+
+use std::cell::OnceCell;
+use std::fmt;
+
+use regex_lite::Regex;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use scorebox_sdk::{ConfigError, equal};
+
+/// A text, or `{"regex": …}`: a regular expression that is searched for. In the syntax of
+/// regex-lite: `\d`, `\w`, `\s`, `\b` and `(?i)` know ASCII only.
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[serde(untagged, expecting = "should be a text, or {\"regex\": \"…\"}")]
+pub enum TextOrRegex {
+    /// The text itself.
+    Text(String),
+    /// A regular expression.
+    Regex {
+        /// The regular expression, which has to match somewhere.
+        regex: String,
+    },
+}
+
+/// A [`TextOrRegex`] that is ready to match.
+#[derive(Debug, Clone)]
+pub enum TextPattern {
+    /// The text itself.
+    Text(String),
+    /// A regular expression that is searched for.
+    Regex(Regex),
+}
+
+impl TextPattern {
+    /// Prepares what stands in a configuration under `key`.
+    ///
+    /// # Errors
+    /// A [`ConfigError`] at `key` where the text is empty, or no regular expression.
+    pub fn compile(key: &str, written: &TextOrRegex) -> Result<Self, ConfigError> {
+        match written {
+            TextOrRegex::Text(text) if text.is_empty() => {
+                Err(ConfigError::new(key, "is an empty text; say what to look for"))
+            }
+            TextOrRegex::Text(text) => Ok(Self::Text(text.clone())),
+            TextOrRegex::Regex { regex } => compile(key, regex).map(Self::Regex),
+        }
+    }
+
+    /// Prepares one text under one key, or a list of them under another; none where neither is set.
+    ///
+    /// # Errors
+    /// A [`ConfigError`] where both are set, the list is empty, or a text is refused.
+    pub fn compile_all(
+        one: (&str, &Option<TextOrRegex>),
+        many: (&str, &Option<Vec<TextOrRegex>>),
+    ) -> Result<Vec<Self>, ConfigError> {
+        match (one.1, many.1) {
+            (Some(_), Some(_)) => {
+                let message = format!("give either `{}` or `{}`, not both", one.0, many.0);
+                Err(ConfigError::new(many.0, message))
+            }
+            (Some(written), None) => Ok(vec![Self::compile(one.0, written)?]),
+            (None, Some(all)) if all.is_empty() => {
+                Err(ConfigError::new(many.0, "is an empty list; name at least one"))
+            }
+            (None, Some(all)) => (all.iter().enumerate())
+                .map(|(index, written)| Self::compile(&format!("{}[{index}]", many.0), written))
+                .collect(),
+            (None, None) => Ok(Vec::new()),
+        }
+    }
+
+    /// Whether `text` is this text, or the expression matches in it.
+    #[must_use]
+    pub fn is(&self, text: &str) -> bool {
+        match self {
+            Self::Text(wanted) => wanted == text,
+            Self::Regex(regex) => regex.is_match(text),
+        }
+    }
+
+    /// Whether this text is in `text`, or the expression matches in it.
+    #[must_use]
+    pub fn is_in(&self, text: &str) -> bool {
+        match self {
+            Self::Text(wanted) => text.contains(wanted.as_str()),
+            Self::Regex(regex) => regex.is_match(text),
+        }
+    }
+}
+
+impl fmt::Display for TextPattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(text) => write!(f, "`{}`", scorebox_sdk::excerpt(text, 80)),
+            Self::Regex(regex) => {
+                write!(f, "`{}` (a regex)", scorebox_sdk::excerpt(regex.as_str(), 80))
+            }
+        }
+    }
+}
+
+fn compile(key: &str, regex: &str) -> Result<Regex, ConfigError> {
+    Regex::new(regex)
+        .map_err(|error| ConfigError::new(key, format!("is no regular expression: {error}")))
+}
+
+/// What arguments have to look like.
+///
+/// An object matches one that has all its keys, whatever else that has; an array, one that begins
+/// with such items (of a [literal](ArgumentPattern::literal), one of the same length);
+/// `{"regex": …}`, a text that the expression matches in, or else the object or array around it as
+/// JSON text (without spaces, keys sorted), so that a path is found wherever it hides there. All
+/// else matches what equals it.
+#[derive(Debug, Clone)]
+pub struct ArgumentPattern {
+    node: Node,
+    written: Value,
+    exact: bool,
+}
+
+#[derive(Debug, Clone)]
+enum Node {
+    Regex(Regex),
+    Object(Vec<(String, Node)>),
+    Array {
+        items: Vec<Node>,
+        /// Further items may follow.
+        open: bool,
+    },
+    Equal(Value),
+}
+
+impl ArgumentPattern {
+    /// Prepares what stands in a configuration under `key`. `exact`: the arguments have to equal
+    /// it, and nothing in it is a pattern.
+    ///
+    /// # Errors
+    /// A [`ConfigError`] that names the place of what is no regular expression.
+    pub fn compile(key: &str, written: Value, exact: bool) -> Result<Self, ConfigError> {
+        let node = if exact { Node::Equal(written.clone()) } else { node(key, &written)? };
+        Ok(Self { node, written, exact })
+    }
+
+    /// Arguments that are expected as they stand: nothing in them is an expression. Partly, as
+    /// [`ArgumentPattern`] says, or `exact`.
+    #[must_use]
+    pub fn literal(written: Value, exact: bool) -> Self {
+        let node = if exact { Node::Equal(written.clone()) } else { literal(&written) };
+        Self { node, written, exact }
+    }
+
+    /// Whether arguments match.
+    #[must_use]
+    pub fn matches(&self, arguments: &Value) -> bool {
+        if self.exact {
+            return equal(arguments, &self.written);
+        }
+        self.node.matches(Some(arguments), &Around::new(arguments))
+    }
+
+    /// The pattern as it is written.
+    #[must_use]
+    pub fn written(&self) -> &Value {
+        &self.written
+    }
+}
+
+/// What is around a value, and its text once somebody asks for it.
+struct Around<'v> {
+    value: &'v Value,
+    text: OnceCell<String>,
+}
+
+impl<'v> Around<'v> {
+    fn new(value: &'v Value) -> Self {
+        Self { value, text: OnceCell::new() }
+    }
+}
+
+fn node(key: &str, written: &Value) -> Result<Node, ConfigError> {
+    Ok(match written {
+        Value::Object(object) => match (object.get("regex"), object.len()) {
+            (Some(Value::String(regex)), 1) => Node::Regex(compile(key, regex)?),
+            _ => Node::Object(
+                (object.iter())
+                    .map(|(name, value)| Ok((name.clone(), node(&format!("{key}.{name}"), value)?)))
+                    .collect::<Result<_, ConfigError>>()?,
+            ),
+        },
+        Value::Array(items) => Node::Array {
+            items: (items.iter().enumerate())
+                .map(|(index, item)| node(&format!("{key}[{index}]"), item))
+                .collect::<Result<_, ConfigError>>()?,
+            open: true,
+        },
+        other => Node::Equal(other.clone()),
+    })
+}
+
+/// As promptfoo's `trajectory:tool-args-match`, for which an array is as long as it is.
+fn literal(written: &Value) -> Node {
+    match written {
+        Value::Object(object) => {
+            Node::Object(object.iter().map(|(key, found)| (key.clone(), literal(found))).collect())
+        }
+        Value::Array(items) => {
+            Node::Array { items: items.iter().map(literal).collect(), open: false }
+        }
+        other => Node::Equal(other.clone()),
+    }
+}
+
+impl Node {
+    /// As niceeval's `deepPartial`, which asks of an array what it asks of an object.
+    fn matches(&self, actual: Option<&Value>, around: &Around<'_>) -> bool {
+        match (self, actual) {
+            (Self::Regex(regex), actual) => {
+                actual.and_then(Value::as_str).is_some_and(|text| regex.is_match(text))
+                    || regex.is_match(around.text.get_or_init(|| around.value.to_string()))
+            }
+            (Self::Object(wanted), Some(actual @ Value::Object(object))) => {
+                let around = Around::new(actual);
+                wanted.iter().all(|(key, node)| node.matches(object.get(key), &around))
+            }
+            (Self::Array { items: wanted, open }, Some(actual @ Value::Array(items))) => {
+                let around = Around::new(actual);
+                let mut pairs = wanted.iter().zip(items);
+                let fits = items.len() == wanted.len() || *open && items.len() > wanted.len();
+                fits && pairs.all(|(node, item)| node.matches(Some(item), &around))
+            }
+            (Self::Equal(wanted), Some(actual)) => equal(actual, wanted),
+            _ => false,
+        }
+    }
+}

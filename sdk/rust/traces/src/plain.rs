@@ -1,0 +1,206 @@
+//! Reads step dictionaries that follow no published format: `{step, action, observation}`,
+//! `{tool, args, result}`, LangChain's actions with their observations, the AI SDK's steps, bare
+//! calls.
+
+use serde_json::Value;
+
+use crate::builder::{Builder, CallResult};
+use crate::calls::{RESULTS, add_call, is_call, names_a_tool, take_input};
+use crate::fields::{self, Object, has, keys, list, take, text, word};
+use crate::messages::read_message;
+use crate::parts;
+use crate::step::{Role, Status};
+
+/// What only steps have.
+const MARKS: [&str; 10] = [
+    "action",
+    "actions",
+    "observation",
+    "thought",
+    "tool_calls",
+    "toolCalls",
+    "tool_results",
+    "toolResults",
+    "final_answer",
+    "return_values",
+];
+
+/// What a step may say that has a number and none of the marks.
+const SAID: [&str; 8] =
+    ["content", "message", "text", "output", "answer", "error", "reasoning", "thinking"];
+
+/// Where a step has the results of its calls, one by one.
+const RESULT_LISTS: [&str; 3] = ["tool_results", "toolResults", "observations"];
+
+/// Whether an object is a step: it names a tool, or has what steps have.
+pub(super) fn is_step(step: &Object) -> bool {
+    names_a_tool(step) || has(step, &MARKS) || step.contains_key("step") && has(step, &SAID)
+}
+
+/// Whether an object has the results of its calls beside them.
+pub(super) fn has_results(step: &Object) -> bool {
+    RESULT_LISTS.iter().any(|key| step.get(*key).is_some_and(Value::is_array))
+}
+
+/// Whether an object with a list of calls is one step, and no wrapper around them.
+pub(super) fn is_whole(step: &Object) -> bool {
+    has_results(step) || has(step, &["thought", "observation"])
+}
+
+/// Whether the action of a step is to end, as in ReAct: no tool is called.
+pub(super) fn is_final(step: &Object) -> bool {
+    let action = word(step, "action").map(|action| action.trim().replace('_', " "));
+    action.is_some_and(|action| action.eq_ignore_ascii_case("final answer"))
+}
+
+/// Reads one step. The error says what it is instead.
+pub(super) fn read_step(builder: &mut Builder, mut step: Object) -> Result<(), String> {
+    builder.start_ms = fields::time_ms(step.get("timestamp"));
+    let first = builder.steps.len();
+    builder.turn(Role::Assistant);
+    let thoughts = ["thought", "reasoning", "thinking", "reasoningText"];
+    builder.reasoning(text(&mut step, &thoughts).unwrap_or_default());
+    // What a step of the AI SDK says, its model said before it called tools.
+    if has(&step, &["toolCalls", "toolResults"]) {
+        builder.message(Role::Assistant, text(&mut step, &["text"]).unwrap_or_default());
+    }
+    let observation = take(&mut step, &["observation"]).or_else(|| {
+        text(&mut step, &["observations"]).filter(|text| !text.is_empty()).map(Value::String)
+    });
+    let results = list(&mut step, &RESULT_LISTS).unwrap_or_default();
+    let mut calls = Vec::new();
+    if is_final(&step) {
+        take(&mut step, &["action"]);
+        say_answer(builder, take_input(&mut step));
+    }
+    match take(&mut step, &["action"]) {
+        Some(Value::String(name)) => {
+            step.insert("action".to_owned(), Value::String(name));
+        }
+        Some(Value::Object(action)) => calls.extend(read_action(builder, action)),
+        _ => {}
+    }
+    for action in list(&mut step, &["actions", "tool_calls", "toolCalls"]).unwrap_or_default() {
+        if let Value::Object(action) = action {
+            calls.extend(add_call(builder, action));
+        }
+    }
+    let found = if names_a_tool(&step) {
+        if let Some(observation) = observation {
+            step.insert("observation".to_owned(), observation);
+        }
+        calls.extend(add_call(builder, step));
+        Ok(())
+    } else {
+        answer(builder, &mut step, observation, &calls);
+        rest(builder, step, first)
+    };
+    read_results(builder, results, &calls);
+    builder.start_ms = None;
+    found
+}
+
+/// An action in an object of its own: a call, or a message.
+fn read_action(builder: &mut Builder, action: Object) -> Option<usize> {
+    let says = has(&action, &["content", "tool_calls", "text"]);
+    if names_a_tool(&action) || !says && is_call(&action) {
+        return add_call(builder, action);
+    }
+    if says {
+        read_message(builder, Role::Assistant, action);
+    } else if !action.is_empty() {
+        builder.refuse(format!("an action in it {}", keys(&action)));
+    }
+    None
+}
+
+/// What a step has of an answer to its calls. An observation without one is that of an earlier call.
+fn answer(builder: &mut Builder, step: &mut Object, observation: Option<Value>, calls: &[usize]) {
+    let is_observed = observation.is_some();
+    let mut result = CallResult::default();
+    let mut value = observation;
+    if !calls.is_empty() {
+        value = value.or_else(|| take(step, &RESULTS));
+        (result.status, result.error) = fields::ending(step);
+        value = value.or_else(|| result.error.clone().map(Value::String));
+    }
+    if value.is_none() && matches!(result.status, Status::Unknown | Status::Succeeded) {
+        return;
+    }
+    let open = calls.iter().copied().find(|call| builder.claim_step(*call));
+    let earlier = |builder: &mut Builder| is_observed.then(|| builder.claim(None, None)).flatten();
+    if let Some(call) = open.or_else(|| earlier(builder)) {
+        result.value = value.unwrap_or_default();
+        builder.answer(call, result);
+    }
+}
+
+/// The results of several calls: by their ids or names, else in the order of the calls.
+fn read_results(builder: &mut Builder, results: Vec<Value>, calls: &[usize]) {
+    let mut calls = calls.iter().copied();
+    for result in results {
+        match result {
+            Value::Object(result) if parts::names_its_call(&result) => {
+                parts::result(builder, result, false);
+            }
+            value => match calls.find(|call| builder.claim_step(*call)) {
+                Some(call) => builder.answer(call, CallResult { value, ..CallResult::default() }),
+                None => builder.result(CallResult { value, ..CallResult::default() }),
+            },
+        }
+    }
+}
+
+/// A step without a tool: an answer, an error, or its number alone.
+fn rest(builder: &mut Builder, mut step: Object, first: usize) -> Result<(), String> {
+    let answers = ["final_answer", "answer", "content", "message", "text", "output"];
+    let answer = match take(&mut step, &["return_values"]) {
+        Some(Value::Object(mut values)) => text(&mut values, &["output"]),
+        _ => text(&mut step, &answers),
+    };
+    builder.message(Role::Assistant, answer.unwrap_or_default());
+    if let Some(error) = fields::error_text(take(&mut step, &["error"])) {
+        builder.error(error);
+    }
+    if builder.steps.len() > first {
+        return Ok(());
+    }
+    // A step that did nothing is one; something unknown under the name of an action is none.
+    let unread = MARKS.iter().filter_map(|key| step.get(*key)).any(|found| match found {
+        Value::Object(found) => !found.is_empty(),
+        Value::Array(found) => !found.is_empty(),
+        found => !found.is_null() && found.as_str() != Some(""),
+    });
+    if unread {
+        return Err(keys(&step));
+    }
+    builder.other("step");
+    Ok(())
+}
+
+/// The answer that a step ends with.
+fn say_answer(builder: &mut Builder, answer: Option<Value>) {
+    let answer = match answer.unwrap_or_default() {
+        Value::Null => return,
+        Value::String(text) => text,
+        Value::Object(mut object) => text(&mut object, &["answer", "output", "input", "text"])
+            .unwrap_or_else(|| Value::Object(object).to_string()),
+        other => other.to_string(),
+    };
+    builder.message(Role::Assistant, answer);
+}
+
+/// Reads an action of LangChain with what was observed.
+pub(super) fn read_pair(
+    builder: &mut Builder,
+    action: Object,
+    observation: Value,
+) -> Result<(), String> {
+    let mut action = match action.get("kwargs") {
+        // Where the action names a tool itself, these are the tool's arguments.
+        Some(Value::Object(inside)) if !names_a_tool(&action) => inside.clone(),
+        _ => action,
+    };
+    action.insert("observation".to_owned(), observation);
+    read_step(builder, action)
+}

@@ -1,0 +1,361 @@
+//! Opens what is around the steps (wrappers, JSON in text), and tells apart the shapes that are
+//! read as a whole. Items of lists are told apart elsewhere.
+
+use serde_json::Value;
+
+use crate::builder::{Builder, STEP_LIMIT};
+use crate::calls;
+use crate::fields::{self, Object, list, take, word};
+use crate::item::{is_item, kind, read_item};
+use crate::step::{Outcome, Status};
+use crate::{TraceError, atif, genai, inspect, logs, spans};
+use scorebox_sdk::excerpt;
+
+/// How many wrappers around the steps are opened.
+const WRAPPERS: usize = 4;
+
+/// Where wrappers have their steps.
+const LISTS: [&str; 18] = [
+    "messages",
+    "events",
+    "trajectory",
+    "traj",
+    "steps",
+    "trace",
+    "spans",
+    "items",
+    "contents",
+    "turns",
+    "history",
+    "conversation",
+    "actions",
+    "tool_calls",
+    "toolCalls",
+    "intermediate_steps",
+    "transcript",
+    "output",
+];
+
+/// Reads a whole trace.
+pub(super) fn read(builder: &mut Builder, value: Value) -> Result<(), TraceError> {
+    read_value(builder, value, WRAPPERS)?;
+    if builder.overflow {
+        return Err(TraceError::new(format!("has more than {STEP_LIMIT} steps")));
+    }
+    if let Some(what) = builder.refused.take() {
+        return Err(TraceError::unknown(&what));
+    }
+    if let Some(why) = builder.cut_off.take() {
+        builder.outcome.get_or_insert(Outcome::Failed(Some(why)));
+    }
+    Ok(())
+}
+
+fn read_value(builder: &mut Builder, value: Value, wrappers: usize) -> Result<(), TraceError> {
+    match value {
+        Value::Array(items) => read_list(builder, items, wrappers),
+        Value::Object(object) => read_object(builder, object, wrappers),
+        Value::String(text) => read_text(builder, &text, wrappers),
+        other => Err(TraceError::unknown(&format!("it is {}", kind(&other)))),
+    }
+}
+
+/// JSON inside a string, or a line of JSON for every step.
+fn read_text(builder: &mut Builder, text: &str, wrappers: usize) -> Result<(), TraceError> {
+    let deeper = wrappers.checked_sub(1);
+    let deeper = deeper.ok_or_else(|| TraceError::unknown("it is text inside of text"))?;
+    match serde_json::from_str(text) {
+        Ok(value @ (Value::Array(_) | Value::Object(_))) => read_value(builder, value, deeper),
+        _ => {
+            let lines = text.lines().filter(|line| !line.trim().is_empty());
+            let items: Result<Vec<Value>, _> = lines.map(serde_json::from_str).collect();
+            match items {
+                Ok(items) if items.iter().any(Value::is_object) => {
+                    read_list(builder, items, deeper)
+                }
+                _ => {
+                    let start = excerpt(text, 40);
+                    Err(TraceError::unknown(&format!("it is text that is no JSON: {start:?}")))
+                }
+            }
+        }
+    }
+}
+
+fn read_list(
+    builder: &mut Builder,
+    mut items: Vec<Value>,
+    wrappers: usize,
+) -> Result<(), TraceError> {
+    let is =
+        |test: fn(&Object) -> bool| items.iter().any(|item| item.as_object().is_some_and(test));
+    // These three read a list as a whole.
+    if is(logs::is_record) && !is(|item| spans::is_span(item) && !logs::is_record(item)) {
+        return logs::read(builder, Value::Array(items));
+    }
+    if is(spans::is_span) {
+        return read_spans(builder, Value::Array(items));
+    }
+    let all_events = || {
+        let mut objects = items.iter().filter_map(Value::as_object);
+        objects.all(|item| item.get("event").is_some_and(Value::is_string))
+    };
+    if is(inspect::is_event) && all_events() {
+        inspect::read_events(builder, items);
+        return Ok(());
+    }
+    // A wrapper may stand in a list of its own.
+    if let ([Value::Object(only)], Some(deeper)) = (items.as_mut_slice(), wrappers.checked_sub(1))
+        && is_wrapper(only)
+    {
+        return read_object(builder, std::mem::take(only), deeper);
+    }
+    // The answers of a conversation's models, one after the other.
+    if let Some(deeper) = wrappers.checked_sub(1)
+        && !items.is_empty()
+        && items.iter().all(|item| item.as_object().is_some_and(is_answer))
+    {
+        for answer in items {
+            read_value(builder, answer, deeper)?;
+        }
+        return Ok(());
+    }
+    name_calls(&mut items);
+    let is_one = wrappers == 0 && items.len() == 1;
+    for (index, item) in items.into_iter().enumerate() {
+        if builder.overflow {
+            break;
+        }
+        read_item(builder, item).map_err(|what| {
+            let which = if is_one { "it".to_owned() } else { format!("item {index}") };
+            TraceError::unknown(&format!("{which} {what}"))
+        })?;
+    }
+    Ok(())
+}
+
+/// Whether an object is what an API answered, as a whole.
+fn is_answer(object: &Object) -> bool {
+    let filled =
+        |key: &&str| object.get(*key).and_then(Value::as_array).is_some_and(|l| !l.is_empty());
+    let is_response = word(object, "object") == Some("response") && filled(&"output");
+    !is_item(object) && (is_response || ["choices", "candidates"].iter().any(filled))
+}
+
+/// Whether the only item of a list is no item, but has the items in it.
+fn is_wrapper(object: &Object) -> bool {
+    let lists = ["messages", "choices", "candidates", "contents", "samples"];
+    let filled =
+        |key: &&str| object.get(*key).and_then(Value::as_array).is_some_and(|l| !l.is_empty());
+    !is_item(object)
+        && (lists.iter().any(filled) || atif::is_trajectory(object) || inspect::is_sample(object))
+}
+
+/// In a list of bare calls, one that has no arguments is a name alone.
+fn name_calls(items: &mut [Value]) {
+    let others = ["role", "type", "event", "content", "parts", "message"];
+    let is_named = |object: &Object| {
+        object.get("name").is_some_and(Value::is_string) && !fields::has(object, &others)
+    };
+    let is_call = |item: &Value| {
+        item.as_object().is_some_and(|item| is_named(item) && calls::has_arguments(item))
+    };
+    if !items.iter().any(is_call) {
+        return;
+    }
+    for item in items.iter_mut().filter_map(Value::as_object_mut) {
+        if is_named(item) && !calls::has_arguments(item) {
+            item.insert("arguments".to_owned(), Value::Null);
+        }
+    }
+}
+
+fn read_spans(builder: &mut Builder, value: Value) -> Result<(), TraceError> {
+    let mut found = Vec::new();
+    spans::collect(value, None, &mut found);
+    if found.len() > STEP_LIMIT {
+        builder.overflow = true;
+        return Ok(());
+    }
+    let names: Vec<_> =
+        found.iter().take(3).map(|span| excerpt(&span.name, 40).into_owned()).collect();
+    let count = found.len();
+    let understood = genai::read_spans(builder, found);
+    builder.understood += understood;
+    if understood == 0 && count > 0 {
+        let what = "none of its spans has attributes of `gen_ai.*`; the first are called";
+        return Err(TraceError::unknown(&format!("{what} {}", names.join(", "))));
+    }
+    Ok(())
+}
+
+fn read_object(
+    builder: &mut Builder,
+    mut object: Object,
+    wrappers: usize,
+) -> Result<(), TraceError> {
+    let is_one = is_item(&object);
+    if !is_one {
+        read_outcome(builder, &object);
+    }
+    if let Some(tools) = list(&mut object, &["tools"]) {
+        builder.tools = tools;
+    }
+    if atif::is_trajectory(&object) {
+        atif::read_trajectory(builder, object);
+        return Ok(());
+    }
+    if inspect::is_sample(&object) {
+        inspect::read_sample(builder, object);
+        return Ok(());
+    }
+    if logs::is_record(&object) {
+        return logs::read(builder, Value::Object(object));
+    }
+    if spans::is_span(&object) || object.get("spans").is_some_and(Value::is_array) {
+        return read_spans(builder, Value::Object(object));
+    }
+    if let Some(samples) = object.get_mut("samples").and_then(Value::as_array_mut) {
+        return match std::mem::take(samples).as_mut_slice() {
+            [Value::Object(sample)] => {
+                inspect::read_sample(builder, std::mem::take(sample));
+                Ok(())
+            }
+            samples => {
+                let count = samples.len();
+                Err(TraceError::new(format!("is a log of {count} samples; a case is one of them")))
+            }
+        };
+    }
+    let Some(deeper) = wrappers.checked_sub(1) else {
+        return Err(TraceError::unknown("it is wrapped too deep"));
+    };
+    if !is_one && has_answer(&object) {
+        // What a model was asked stands beside what it answered.
+        if let Some(asked) = list(&mut object, &["messages", "contents", "input"]) {
+            read_list(builder, asked, deeper)?;
+        }
+        if let Some(Value::Object(response)) = take(&mut object, &["response"]) {
+            return read_object(builder, response, deeper);
+        }
+    }
+    // An answer of OpenAI's chat or Google's models.
+    if let Some(answers) = list(&mut object, &["choices", "candidates"]) {
+        let usage =
+            ["usage", "usageMetadata"].iter().find_map(|key| fields::usage(object.get(*key)));
+        if let Some(answer) = answers.first().filter(|answer| !answer.is_object()) {
+            let what = format!("what should be a model's answer is {}", kind(answer));
+            return Err(TraceError::unknown(&what));
+        }
+        let first = builder.steps.len();
+        let answer = answers.into_iter().next().and_then(|mut answer| {
+            let answer = answer.as_object_mut()?;
+            let reasons = ["finish_reason", "finishReason"];
+            let reason = reasons.iter().find_map(|key| word(answer, key)).map(str::to_owned);
+            let mut message = take(answer, &["message", "content"]);
+            match message.as_mut().and_then(Value::as_object_mut).zip(reason) {
+                Some((message, reason)) => {
+                    message.entry("finish_reason").or_insert(reason.into());
+                }
+                // One that was blocked has nothing to say.
+                None => builder.cut_off = word(answer, reasons[1]).and_then(fields::cut_off),
+            }
+            message
+        });
+        let read = answer.map_or(Ok(()), |answer| read_list(builder, vec![answer], 0));
+        builder.usage(first, usage);
+        return read;
+    }
+    match inner_list(&object) {
+        Some(key) if !is_one => {
+            // The Responses API keeps what was asked beside what was answered.
+            if key == "output"
+                && let Some(asked) = list(&mut object, &["input"])
+            {
+                read_list(builder, asked, deeper)?;
+            }
+            let usage = fields::usage(object.get("usage"));
+            let first = builder.steps.len();
+            let inside = object.get_mut(key).map(Value::take).unwrap_or_default();
+            let read = read_value(builder, inside, deeper);
+            builder.usage(first, usage.filter(|_| key == "output"));
+            read
+        }
+        _ => match if is_one { None } else { list(&mut object, &["input"]) } {
+            // A request of the Responses API, without its answer.
+            Some(asked) => read_list(builder, asked, deeper),
+            None => read_list(builder, vec![Value::Object(object)], 0),
+        },
+    }
+}
+
+/// Whether an object has what a model answered, in one of the shapes in which a request may stand
+/// beside it.
+fn has_answer(object: &Object) -> bool {
+    let lists = |object: &Object, keys: &[&str]| {
+        keys.iter().any(|key| object.get(*key).is_some_and(Value::is_array))
+    };
+    lists(object, &["choices", "candidates"])
+        || object.get("response").and_then(Value::as_object).is_some_and(|response| {
+            lists(object, &["messages", "contents", "input"])
+                && (is_item(response)
+                    || lists(response, &["choices", "candidates", "output", "messages"]))
+        })
+}
+
+/// The key under which a wrapper has its steps: the first of a list that is not empty, or else the
+/// first.
+fn inner_list(object: &Object) -> Option<&'static str> {
+    let holds = |key: &&str| match object.get(*key) {
+        Some(Value::Array(items)) => Some(!items.is_empty()),
+        Some(Value::Object(_)) if matches!(*key, "trajectory" | "trace") => Some(true),
+        _ => None,
+    };
+    let filled = LISTS.into_iter().find(|key| holds(key) == Some(true));
+    filled.or_else(|| LISTS.into_iter().find(|key| holds(key).is_some()))
+}
+
+/// How the run ended, where the wrapper says so.
+fn read_outcome(builder: &mut Builder, object: &Object) {
+    let error = object.get("error").cloned();
+    let reason = fields::error_text(error);
+    let stated = word(object, "status").map(|status| (status, fields::status(status)));
+    builder.outcome = match (stated, reason) {
+        (Some(("waiting" | "parked" | "input_required" | "requires_action", _)), _) => {
+            Some(Outcome::Waiting)
+        }
+        (Some(("incomplete", _)), reason) => {
+            let details =
+                object.get("incomplete_details").and_then(|all| word(all.as_object()?, "reason"));
+            Some(Outcome::Failed(reason.or(details.map(str::to_owned))))
+        }
+        (Some((_, Status::Failed)), reason) | (_, reason @ Some(_)) => {
+            Some(Outcome::Failed(reason))
+        }
+        (Some((_, Status::Succeeded)), None) => Some(Outcome::Completed),
+        _ => None,
+    };
+}
+
+/// Whether an object has a list under one of the keys of wrappers.
+pub(super) fn holds_list(object: &Object) -> bool {
+    LISTS.iter().any(|key| object.get(*key).is_some_and(Value::is_array))
+}
+
+/// Where a document has its list of step dictionaries: itself, or under one of the keys that wrap
+/// such lists.
+pub(super) fn raw_steps(document: &Value) -> Option<&[Value]> {
+    let mut here = document;
+    for _ in 0..=WRAPPERS {
+        match here {
+            Value::Array(items) => return Some(items),
+            Value::Object(object) => {
+                here = LISTS.iter().find_map(|key| {
+                    object.get(*key).filter(|inside| inside.is_array() || inside.is_object())
+                })?;
+            }
+            _ => return None,
+        }
+    }
+    None
+}

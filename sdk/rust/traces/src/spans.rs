@@ -1,0 +1,187 @@
+//! Reads OpenTelemetry spans: finds them in what an exporter wrote, and turns each into one shape.
+//! What they mean is read elsewhere.
+
+use serde_json::{Map, Value};
+
+use crate::fields::{self, Object, has, id, list, take, text, word};
+
+/// One span.
+#[derive(Debug, Default)]
+pub(super) struct Span {
+    pub id: Option<String>,
+    pub parent_id: Option<String>,
+    /// The span that encloses it in the document, where spans are nested.
+    pub inside: Option<usize>,
+    pub name: String,
+    /// What kind of step it is, in the word of a format that is not OpenTelemetry's.
+    pub kind: Option<String>,
+    pub start_ms: Option<f64>,
+    pub end_ms: Option<f64>,
+    pub attributes: Object,
+    pub events: Vec<Value>,
+    /// What went wrong.
+    pub error: Option<String>,
+}
+
+/// Whether an object is a span, or holds spans as an exporter writes them.
+pub(super) fn is_span(object: &Object) -> bool {
+    let attributes = object.get("attributes").is_some_and(|a| a.is_object() || a.is_array());
+    let ids = ["spanId", "span_id", "context", "traceId", "trace_id", "startTimeUnixNano"];
+    has(object, &["resourceSpans", "resource_spans", "scopeSpans", "scope_spans"])
+        || attributes && (has(object, &ids) || has(object, &["start_time", "startTime", "startMs"]))
+        || object.get("children").is_some_and(Value::is_array) && has(object, &["name", "type"])
+        || is_attributes(object)
+        || attributes && object.get("attributes").is_some_and(names_gen_ai)
+}
+
+/// Whether an object is the attributes of a span themselves.
+fn is_attributes(object: &Object) -> bool {
+    object.keys().any(|key| key.starts_with("gen_ai."))
+}
+
+fn names_gen_ai(attributes: &Value) -> bool {
+    match attributes {
+        Value::Object(object) => is_attributes(object),
+        Value::Array(pairs) => pairs.iter().any(|pair| {
+            let key = pair.get("key").and_then(Value::as_str);
+            key.is_some_and(|key| key.starts_with("gen_ai."))
+        }),
+        _ => false,
+    }
+}
+
+/// All spans of a value, in the order in which they stand there.
+pub(super) fn collect(value: Value, inside: Option<usize>, into: &mut Vec<Span>) {
+    match value {
+        Value::Array(items) => items.into_iter().for_each(|item| collect(item, inside, into)),
+        Value::Object(mut object) => {
+            let mut lists = false;
+            for key in LISTS {
+                if let Some(items) = list(&mut object, &[key]) {
+                    lists = true;
+                    collect(Value::Array(items), inside, into);
+                }
+            }
+            if !lists {
+                read_span(object, inside, into);
+            }
+        }
+        _ => {}
+    }
+}
+
+const LISTS: [&str; 8] = [
+    "resourceSpans",
+    "resource_spans",
+    "scopeSpans",
+    "scope_spans",
+    "instrumentationLibrarySpans",
+    "spans",
+    "batches",
+    "traces",
+];
+
+fn read_span(mut object: Object, inside: Option<usize>, into: &mut Vec<Span>) {
+    let mut span = Span { inside, ..Span::default() };
+    if is_attributes(&object) {
+        span.attributes = object;
+        into.push(span);
+        return;
+    }
+    let mut context = match take(&mut object, &["context", "spanContext", "span_context"]) {
+        Some(Value::Object(context)) => context,
+        _ => Object::new(),
+    };
+    let ids = ["spanId", "span_id"];
+    span.id = id(&mut object, &ids)
+        .or_else(|| id(&mut context, &ids))
+        .or_else(|| id(&mut object, &["uuid", "id"]));
+    let parents = ["parentSpanId", "parent_span_id", "parentId", "parent_id", "parentUuid"];
+    span.parent_id = id(&mut object, &parents);
+    span.name = text(&mut object, &["name"]).unwrap_or_default();
+    span.kind = text(&mut object, &["type"]);
+    let time = |keys: [&str; 5]| keys.iter().find_map(|key| fields::time_ms(object.get(*key)));
+    span.start_ms =
+        time(["startTimeUnixNano", "start_time_unix_nano", "start_time", "startTime", "startMs"]);
+    span.end_ms = time(["endTimeUnixNano", "end_time_unix_nano", "end_time", "endTime", "endMs"]);
+    span.attributes = attributes(take(&mut object, &["attributes"]));
+    for key in ["input", "output"] {
+        if let Some(value) = take(&mut object, &[key]) {
+            span.attributes.entry(format!("{key}.value")).or_insert(value);
+        }
+    }
+    span.events = list(&mut object, &["events"]).unwrap_or_default();
+    span.error = failure(&mut object, &span.attributes);
+    let children = list(&mut object, &["children"]).unwrap_or_default();
+    into.push(span);
+    let inside = Some(into.len() - 1);
+    children.into_iter().for_each(|child| collect(child, inside, into));
+}
+
+fn failure(object: &mut Object, attributes: &Object) -> Option<String> {
+    let by_type = word(attributes, "error.type").map(str::to_owned);
+    let stated = match take(object, &["status"]) {
+        Some(Value::String(status)) => (status.eq_ignore_ascii_case("error")
+            || status.eq_ignore_ascii_case("errored"))
+        .then(|| "error".to_owned()),
+        Some(Value::Object(mut status)) => {
+            let code = take(&mut status, &["code", "status_code", "statusCode"]);
+            let failed = match code {
+                Some(Value::Number(code)) => code.as_u64() == Some(2),
+                Some(Value::String(code)) => {
+                    matches!(code.as_str(), "ERROR" | "Error" | "error" | "STATUS_CODE_ERROR")
+                }
+                _ => false,
+            };
+            let message = text(&mut status, &["message", "description"]);
+            failed.then(|| {
+                message.filter(|message| !message.is_empty()).unwrap_or("error".to_owned())
+            })
+        }
+        _ => None,
+    };
+    let error = fields::error_text(take(object, &["error"]));
+    match (stated, by_type) {
+        (Some(stated), Some(kind)) if stated == "error" => Some(kind),
+        (stated, kind) => stated.or(kind).or(error),
+    }
+}
+
+/// Attributes as an object, from OTLP's list of keys with typed values too.
+pub(super) fn attributes(value: Option<Value>) -> Object {
+    match value {
+        Some(Value::Object(object)) => object,
+        Some(Value::Array(pairs)) => {
+            let mut object = Map::new();
+            for pair in pairs {
+                if let Value::Object(mut pair) = pair
+                    && let Some(key) = text(&mut pair, &["key"])
+                {
+                    object.insert(key, any_value(take(&mut pair, &["value"])));
+                }
+            }
+            object
+        }
+        _ => Object::new(),
+    }
+}
+
+/// OTLP's `AnyValue`. JSON is nested at most 127 deep, and so is this.
+pub(super) fn any_value(value: Option<Value>) -> Value {
+    let Some(Value::Object(mut object)) = value else {
+        return value.unwrap_or_default();
+    };
+    let keys = ["stringValue", "boolValue", "intValue", "doubleValue", "bytesValue"];
+    let snake = ["string_value", "bool_value", "int_value", "double_value", "bytes_value"];
+    if let Some(plain) = take(&mut object, &keys).or_else(|| take(&mut object, &snake)) {
+        return plain;
+    }
+    if let Some(Value::Object(mut inside)) = take(&mut object, &["arrayValue", "array_value"]) {
+        let values = list(&mut inside, &["values"]).unwrap_or_default();
+        return values.into_iter().map(|value| any_value(Some(value))).collect();
+    }
+    if let Some(Value::Object(mut inside)) = take(&mut object, &["kvlistValue", "kvlist_value"]) {
+        return Value::Object(attributes(take(&mut inside, &["values"])));
+    }
+    Value::Object(object)
+}

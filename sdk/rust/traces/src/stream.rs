@@ -1,0 +1,167 @@
+//! Reads events of agents' streams: niceeval's standard events, and the lines of a Claude Code
+//! transcript. Inspect's events are read elsewhere.
+
+use serde_json::Value;
+
+use crate::builder::{Builder, CallResult};
+use crate::fields::{self, Object, id, list, take, text, word};
+use crate::messages::read_message;
+use crate::names;
+use crate::step::{InputRequest, Outcome, Role, Status, SubAgentCall, ToolCall};
+
+/// Whether the type is one of niceeval's events, other than `message`.
+pub(super) fn is_event(kind: &str) -> bool {
+    matches!(
+        kind,
+        "action.called"
+            | "action.result"
+            | "subagent.called"
+            | "subagent.completed"
+            | "operation.started"
+            | "operation.finished"
+            | "skill.loaded"
+            | "input.requested"
+            | "input.answered"
+            | "thinking"
+            | "context.injected"
+            | "compaction"
+            | "error"
+    )
+}
+
+/// Reads one of niceeval's events.
+pub(super) fn read_event(builder: &mut Builder, kind: &str, mut event: Object) {
+    builder.start_ms = fields::time_ms(event.get("timestamp"));
+    match kind {
+        "action.called" => called(builder, event),
+        "action.result" => result(builder, event),
+        "subagent.called" => sub_agent(builder, event),
+        "subagent.completed" => sub_agent_result(builder, event),
+        "operation.started" => {
+            let operation = event.remove("operation");
+            let Some(Value::Object(mut operation)) = operation else {
+                return builder.event(kind.to_owned());
+            };
+            let id = event.remove("operationId").unwrap_or_default();
+            operation.insert("operationId".to_owned(), id);
+            match word(&operation, "kind") {
+                Some("subagent") => sub_agent(builder, operation),
+                _ if fields::has(&operation, &["name", "tool"]) => called(builder, operation),
+                // An operation that is no tool's.
+                _ => builder.event(kind.to_owned()),
+            }
+        }
+        "operation.finished" => match word(&event, "kind") {
+            Some("subagent") => sub_agent_result(builder, event),
+            _ => result(builder, event),
+        },
+        "skill.loaded" => builder.skill(text(&mut event, &["skill", "name"]).unwrap_or_default()),
+        "input.requested" => {
+            let mut request = match take(&mut event, &["request"]) {
+                Some(Value::Object(request)) => request,
+                _ => event,
+            };
+            builder.input_request(InputRequest {
+                id: id(&mut request, &["id", "requestId"]),
+                prompt: text(&mut request, &["prompt", "display", "question"]),
+                action: text(&mut request, &["action"]),
+            });
+        }
+        "thinking" => {
+            builder.reasoning(text(&mut event, &["text", "thinking"]).unwrap_or_default());
+        }
+        "error" => {
+            let error = fields::error_text(take(&mut event, &["message", "error"]));
+            builder.error(error.unwrap_or_else(|| "error".to_owned()));
+        }
+        _ => builder.event(kind.to_owned()),
+    }
+    builder.start_ms = None;
+}
+
+const IDS: [&str; 3] = ["callId", "operationId", "id"];
+
+fn called(builder: &mut Builder, mut event: Object) {
+    builder.assistant_turn();
+    // niceeval's `tool` is the common word for what the agent calls `name`.
+    let kind = word(&event, "tool").and_then(names::common);
+    let Some(name) = text(&mut event, &["name", "tool"]) else {
+        return builder.refuse(format!("a tool call in it {}", fields::keys(&event)));
+    };
+    let mut call = ToolCall { id: id(&mut event, &IDS), kind, name, ..ToolCall::default() };
+    let input = take(&mut event, &["input", "args", "arguments"]);
+    fields::arguments(&mut call, input, false);
+    builder.call(call);
+}
+
+fn result(builder: &mut Builder, mut event: Object) {
+    builder.turn(Role::Tool);
+    let id = id(&mut event, &IDS);
+    let (status, error) = fields::ending(&mut event);
+    let value = take(&mut event, &["output", "result"]).unwrap_or(Value::Null);
+    builder.result(CallResult { id, name: None, value, status, error });
+}
+
+fn sub_agent(builder: &mut Builder, mut event: Object) {
+    builder.assistant_turn();
+    builder.sub_agent(SubAgentCall {
+        id: id(&mut event, &IDS),
+        name: text(&mut event, &["name", "agent"]).unwrap_or_else(|| "unknown".to_owned()),
+        remote_url: text(&mut event, &["remoteUrl", "remote_url", "url"]),
+        ..SubAgentCall::default()
+    });
+}
+
+fn sub_agent_result(builder: &mut Builder, mut event: Object) {
+    let id = id(&mut event, &IDS);
+    let (status, error) = fields::ending(&mut event);
+    let value = take(&mut event, &["output", "result"]).unwrap_or(Value::Null);
+    let result = CallResult { value, status, error, ..CallResult::default() };
+    builder.sub_agent_result(id.as_deref(), result);
+}
+
+/// Whether this is a line of a Claude Code transcript or of its stream.
+pub(super) fn is_transcript_line(kind: &str, line: &Object) -> bool {
+    match kind {
+        "user" | "assistant" => line.get("message").is_some_and(Value::is_object),
+        "system" => fields::has(line, &["subtype", "sessionId", "session_id"]),
+        "result" => fields::has(line, &["subtype", "is_error", "session_id"]),
+        "summary" => fields::has(line, &["summary", "leafUuid"]),
+        _ => false,
+    }
+}
+
+/// Reads one line of a Claude Code transcript.
+pub(super) fn read_transcript_line(builder: &mut Builder, kind: &str, mut line: Object) {
+    match kind {
+        "user" | "assistant" => {
+            let time = line.remove("timestamp");
+            let Some(Value::Object(mut message)) = line.remove("message") else {
+                return;
+            };
+            if let Some(time) = time {
+                message.insert("timestamp".to_owned(), time);
+            }
+            let role = word(&message, "role").unwrap_or(kind);
+            let role = Role::from_name(role);
+            read_message(builder, role, message);
+        }
+        "result" => {
+            let (status, error) = fields::ending(&mut line);
+            let broke = word(&line, "subtype").is_some_and(|word| word.starts_with("error"));
+            let reason = error.or_else(|| text(&mut line, &["result"])).or_else(|| {
+                list(&mut line, &["errors"]).map(|errors| Value::from(errors).to_string())
+            });
+            builder.outcome = Some(match status == Status::Failed || broke {
+                true => Outcome::Failed(reason),
+                false => Outcome::Completed,
+            });
+            builder.event("result");
+        }
+        "summary" => builder.event("compaction"),
+        _ => match word(&line, "subtype") {
+            Some("compact_boundary") => builder.event("compaction"),
+            _ => builder.event("system"),
+        },
+    }
+}

@@ -1,0 +1,117 @@
+//! What stands around the steps: answers of models with their requests, lists of one, log records;
+//! and what looks like a trace and is none.
+
+use serde_json::json;
+
+use super::*;
+
+fn refusal(value: Value) -> String {
+    Trace::read(value).unwrap_err().to_string()
+}
+
+#[test]
+fn an_id_or_a_number_makes_no_step() {
+    let keys = "item 0 is an object with the keys";
+    let whole = refusal(json!({"id": 7, "answer": "x"}));
+    assert!(whole.contains(": it is an object with the keys `answer`, `id`"), "{whole}");
+    assert!(refusal(json!([{"id": "1", "foo": 2}])).contains(&format!("{keys} `foo`, `id`")));
+    assert!(refusal(json!([{"step": 1, "foo": 2}])).contains(&format!("{keys} `foo`, `step`")));
+    assert!(refusal(json!({"id": "x", "result": {"messages": []}})).contains("`id`, `result`"));
+    // A name is one of a kind that is not known.
+    assert_eq!(told(json!([{"step": "plan"}, {"tool": "w"}]))[0], "other plan");
+    assert!(refusal(json!([{"step": "plan"}])).contains("of the type `plan`"));
+    // A step that only has nothing to say is a step.
+    let quiet = json!([{"step": 1, "thought": "", "action": null, "observation": "start"}]);
+    assert_eq!(told(quiet), ["other step"]);
+    assert_eq!(told(json!([{"step": 1, "content": "x"}])), ["assistant: x"]);
+    assert!(refusal(json!({"choices": ["A", "B"]})).contains("model's answer is a string"));
+    let output = scorebox_sdk::Case::new(json!({"id": 7, "answer": "x"}));
+    assert!(Trace::of(&output).is_err());
+}
+
+#[test]
+fn the_only_item_of_a_list_may_be_a_wrapper() {
+    let said = json!({"role": "assistant", "content": "Hi"});
+    assert_eq!(told(json!([{"id": "c", "choices": [{"message": said}]}])), ["assistant: Hi"]);
+    assert_eq!(told(json!([{"id": "x", "messages": [said]}])), ["assistant: Hi"]);
+    let sample = json!([{"id": 1, "epoch": 1, "scores": {}, "messages": [said]}]);
+    assert_eq!(told(sample), ["assistant: Hi"]);
+    let atif = json!([{"schema_version": "ATIF-v1.7", "agent": {"name": "a"},
+        "steps": [{"step_id": 1, "source": "agent", "message": "Hi"}]}]);
+    assert_eq!(told(atif), ["assistant: Hi"]);
+    let google =
+        json!([{"candidates": [{"content": {"role": "model", "parts": [{"text": "Hi"}]}}]}]);
+    assert_eq!(told(google), ["assistant: Hi"]);
+}
+
+#[test]
+fn a_request_stands_before_its_answer() {
+    let asked = json!([{"role": "user", "content": "Hello?"}]);
+    let said = json!({"role": "assistant", "content": "Hi"});
+    let expected = ["user: Hello?", "assistant: Hi"];
+    assert_eq!(told(json!({"messages": asked, "choices": [{"message": said}]})), expected);
+    assert_eq!(told(json!({"messages": asked, "response": said})), expected);
+    let response = json!({"choices": [{"message": said}]});
+    assert_eq!(told(json!({"messages": asked, "response": response})), expected);
+    let google = json!({"contents": [{"role": "user", "parts": [{"text": "Hello?"}]}],
+        "candidates": [{"content": {"role": "model", "parts": [{"text": "Hi"}]}}]});
+    assert_eq!(told(google), expected);
+    assert_eq!(told(json!({"model": "m", "input": asked})), ["user: Hello?"]);
+}
+
+#[test]
+fn the_ai_sdks_steps() {
+    let steps = json!({"text": "Sun.", "steps": [
+        {"stepType": "initial", "text": "I look.", "finishReason": "tool-calls",
+            "toolCalls": [{"type": "tool-call", "toolCallId": "1", "toolName": "w", "args": {"c": 1}}],
+            "toolResults": [{"type": "tool-result", "toolCallId": "1", "toolName": "w", "args": {"c": 1},
+                "result": "sun"}]},
+        {"stepType": "tool-result", "text": "Sun.", "toolCalls": [], "toolResults": []}]});
+    let expected =
+        ["assistant: I look.", "call w {\"c\":1} -> \"sun\" (unknown)", "assistant: Sun."];
+    assert_eq!(told(steps), expected);
+}
+
+#[test]
+fn log_records_of_telemetry_are_messages() {
+    let expected = ["user: Hi", "call w {} -> \"sun\" (unknown)", "assistant: Sun."];
+    let call = json!({"role": "assistant", "tool_calls": [
+        {"id": "1", "type": "function", "function": {"name": "w", "arguments": "{}"}}]});
+    let bodies = [
+        ("gen_ai.user.message", json!({"content": "Hi"})),
+        ("gen_ai.choice", json!({"index": 0, "message": call})),
+        // The second call of the model says again what was said.
+        ("gen_ai.user.message", json!({"content": "Hi"})),
+        ("gen_ai.assistant.message", call.clone()),
+        ("gen_ai.tool.message", json!({"id": "1", "content": "sun"})),
+        ("gen_ai.choice", json!({"index": 0, "message": {"role": "assistant", "content": "Sun."}})),
+    ];
+    let records = |key: &str| -> Value {
+        bodies.iter().map(|(name, body)| json!({key: name, "body": body})).collect()
+    };
+    assert_eq!(told(records("event_name")), expected);
+    assert_eq!(told(records("name")), expected);
+    let values = |body: &Value| -> Value {
+        let pair = |(key, found): (&String, &Value)| match found {
+            Value::String(text) => json!({"key": key, "value": {"stringValue": text}}),
+            other => json!({"key": key, "value": other}),
+        };
+        body.as_object().unwrap().iter().map(pair).collect()
+    };
+    let protocol: Vec<_> = (bodies.iter())
+        .map(|(name, body)| {
+            json!({"eventName": name, "traceId": "t", "body": {"kvlistValue": {"values": values(body)}},
+                "attributes": [{"key": "gen_ai.system", "value": {"stringValue": "openai"}}]})
+        })
+        .collect();
+    let document = json!({"resourceLogs": [{"scopeLogs": [{"logRecords": protocol}]}]});
+    assert_eq!(told(document), expected);
+    let span = json!({"spanId": "1", "name": "chat m", "attributes": {"gen_ai.output.messages":
+        [{"role": "assistant", "parts": [{"type": "text", "content": "Sun."}]}]}});
+    let both = json!({"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}], "resourceLogs": []});
+    assert_eq!(told(both), ["assistant: Sun."]);
+    assert!(
+        refusal(json!({"resourceLogs": [{"scopeLogs": [{"logRecords": [{"body": 1}]}]}]}))
+            .contains("none of its log records")
+    );
+}

@@ -1,0 +1,176 @@
+//! The work that was done: the files that a task left, what it changed in them, the commands that
+//! were run on them and what their tests reported. It judges nothing itself.
+//!
+//! A case carries it as data, in the shape that docs/workspace.md describes, or the user grants the
+//! files to the scorer. [`Workspace`] reads the data; [`Files`] stands in front of both.
+//!
+//! ```
+//! use scorebox_sdk_workspace::{Change, Workspace};
+//! use scorebox_sdk::Case;
+//!
+//! let case = Case::new(serde_json::json!("done")).with_metadata(serde_json::json!({
+//!     "workspace": {"diff": "--- a/x.txt\n+++ b/x.txt\n@@ -1 +1,2 @@\n one\n+two\n"}
+//! }));
+//! let workspace = Workspace::of(&case).unwrap();
+//! let file = workspace.changes().unwrap()[0];
+//! let line = workspace.changed_lines(file)[0];
+//! assert_eq!((file.path(), line.change, line.number, line.text), ("x.txt", Change::Added, 2, "two"));
+//! ```
+//!
+//! # Map
+//!
+//! `written` is the shape in a case; `find` looks for it; `diff` reads unified diffs, with
+//! `diff_path` for the names in them; `file` is what comes of both, and `lines` tells what changed in
+//! one. `files` is the one front of data and grant. `glob`, with the feature `globs`, matches paths.
+
+#![deny(missing_docs)]
+
+mod diff;
+mod diff_path;
+mod file;
+mod files;
+mod find;
+#[cfg(feature = "globs")]
+mod glob;
+mod lines;
+mod written;
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use scorebox_sdk::{Case, Fields, ScoreError, excerpt};
+
+// A world of its own: a component imports `workspace` only where its code calls it.
+#[cfg(target_arch = "wasm32")]
+#[allow(missing_docs, unsafe_code)]
+mod bindings {
+    wit_bindgen::generate!({
+        path: "../../../wit/0.1.0",
+        inline: "
+            package scorebox:sdk;
+
+            world granted-files {
+                import scorebox:scorer/workspace@0.1.0;
+            }
+        ",
+        generate_all,
+    });
+}
+
+pub use file::{File, FileStatus};
+pub use files::Files;
+#[cfg(feature = "globs")]
+pub use glob::{PathPattern, PathPatterns};
+pub use lines::{Change, Line};
+pub use written::{Command, TestReport};
+
+/// The work that a case carries as data.
+#[derive(Debug, Clone, Default)]
+pub struct Workspace {
+    /// What errors call it by: `metadata.workspace`.
+    place: String,
+    files: Option<BTreeMap<String, File>>,
+    diff: String,
+    commands: Option<Vec<Command>>,
+    test_reports: Option<Vec<TestReport>>,
+}
+
+impl Workspace {
+    /// The parts of a case that may have it: for [`Info::reads`](scorebox_sdk::Info::reads).
+    pub const READS: Fields = Fields::METADATA.and(Fields::CONTEXT);
+
+    /// The workspace of a case: `metadata.workspace`, `context.workspace`, or the `context` itself.
+    ///
+    /// # Errors
+    /// [`ScoreError::InvalidInput`] that says what was found, where there is none or it is not in
+    /// the documented shape.
+    pub fn of(case: &Case) -> Result<Self, ScoreError> {
+        find::find(case)
+    }
+
+    /// All files that the case names, sorted by path.
+    pub fn files(&self) -> impl Iterator<Item = &File> {
+        self.files.iter().flat_map(BTreeMap::values)
+    }
+
+    /// One of the files.
+    #[must_use]
+    pub fn file(&self, path: &str) -> Option<&File> {
+        self.files.as_ref()?.get(path)
+    }
+
+    /// The files that were added, modified, deleted or renamed, sorted by path.
+    ///
+    /// # Errors
+    /// [`ScoreError::InvalidInput`] where the case has neither `files` nor a `diff`, or says of a
+    /// file not whether it changed.
+    pub fn changes(&self) -> Result<Vec<&File>, ScoreError> {
+        let files = self.files.as_ref().ok_or_else(|| self.lacks("`files` or `diff`"))?;
+        if let Some(file) = files.values().find(|file| file.status.is_none()) {
+            let path = excerpt(&file.path, 120);
+            return Err(ScoreError::invalid_input(format!(
+                "`{}.files` does not say whether `{path}` changed; give it a `status`, or its \
+                 content `before`, or give a `diff`",
+                self.place
+            )));
+        }
+        Ok(files.values().filter(|file| file.status != Some(FileStatus::Unchanged)).collect())
+    }
+
+    /// The lines that were added to a file and removed from it, in order.
+    ///
+    /// They come from the diff or, where it has none of the file, from its content before and after.
+    /// Where only the content of a changed file is known, all its lines count as added.
+    #[must_use]
+    pub fn changed_lines<'w>(&'w self, file: &'w File) -> Vec<Line<'w>> {
+        lines::changed(file, &self.diff)
+    }
+
+    /// Whether it is known what changed in a file: the diff has it, or the case its content. What was in
+    /// a deleted file is known by its content `before`.
+    #[must_use]
+    pub fn knows_change(&self, file: &File) -> bool {
+        lines::are_known(file)
+    }
+
+    /// The diff of one file: the section of the case's diff or, where that has none, one made of the
+    /// content before and after. Where only the content of a changed file is known, the content.
+    #[must_use]
+    pub fn diff_of<'w>(&'w self, file: &'w File) -> Cow<'w, str> {
+        lines::text(file, &self.diff)
+    }
+
+    /// The recorded commands, in order.
+    ///
+    /// # Errors
+    /// [`ScoreError::InvalidInput`] where the case has no list of them.
+    pub fn commands(&self) -> Result<&[Command], ScoreError> {
+        self.commands.as_deref().ok_or_else(|| self.lacks("`commands`"))
+    }
+
+    /// The reports of test runs.
+    ///
+    /// # Errors
+    /// [`ScoreError::InvalidInput`] where the case has no list of them.
+    pub fn test_reports(&self) -> Result<&[TestReport], ScoreError> {
+        self.test_reports.as_deref().ok_or_else(|| self.lacks("`testReports`"))
+    }
+
+    fn lacks(&self, what: &str) -> ScoreError {
+        let has = [
+            ("`files`", self.files.is_some() && self.diff.is_empty()),
+            ("`diff`", !self.diff.is_empty()),
+            ("`commands`", self.commands.is_some()),
+            ("`testReports`", self.test_reports.is_some()),
+        ];
+        let has: Vec<_> = has.iter().filter(|(_, has)| *has).map(|(name, _)| *name).collect();
+        let has = if has.is_empty() { "nothing".to_owned() } else { has.join(", ") };
+        ScoreError::invalid_input(format!(
+            "`{}` has no {what}, which this scorer needs; it has {has}",
+            self.place
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests;
