@@ -42,17 +42,21 @@ fn wasmtime_version(lock: &str) -> &str {
 fn component_table(manifest: &str, dist: &Path) -> String {
     let manifest: serde_json::Value =
         serde_json::from_str(manifest).expect("the manifest is what `scorebox build` wrote");
+    let compressed = manifest["compressed"].as_bool().unwrap_or(false);
     let scorers = manifest["scorers"].as_array().expect("the manifest lists scorers");
     let rows = scorers.iter().map(|scorer| {
         let name = scorer["name"].as_str().expect("a scorer of the manifest has a name");
-        let file = dist.join(format!("{name}.wasm"));
+        let file = dist.join(format!("{name}.wasm{}", if compressed { ".zst" } else { "" }));
         println!("cargo::rerun-if-changed={}", file.display());
-        let (file, info) = (file.display().to_string(), scorer["info"].to_string());
-        format!("    ({name:?}, include_bytes!({file:?}), {info:?}),\n")
+        let (file, row) = (file.display().to_string(), scorer.to_string());
+        format!(
+            "    BuiltIn {{ name: {name:?}, stored: include_bytes!({file:?}), \
+             compressed: {compressed}, row: {row:?} }},\n"
+        )
     });
     format!(
-        "/// Name, bytes and description (JSON) of each built-in scorer, sorted by name.\n\
-         pub(super) const COMPONENTS: &[(&str, &[u8], &str)] = &[\n{}];\n",
+        "/// The built-in scorers, sorted by name.\n\
+         pub(super) const COMPONENTS: &[BuiltIn] = &[\n{}];\n",
         rows.collect::<String>()
     )
 }

@@ -1,6 +1,8 @@
 //! word-count: 1 where the answer has between `min` and `max` words, else 0. A first own scorer, to be
 //! copied. It reads the output and nothing else.
 
+use std::ops::RangeInclusive;
+
 use scorebox_sdk::{Case, ConfigError, Info, JsonSchema, Score, ScoreError, Scorer, schemars};
 use serde::Deserialize;
 
@@ -9,7 +11,7 @@ use serde::Deserialize;
 /// A word is what stands between white space.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct WordCount {
+pub struct Config {
     /// The fewest words that pass.
     #[serde(default)]
     min: usize,
@@ -17,23 +19,27 @@ pub struct WordCount {
     max: usize,
 }
 
+/// The scorer: what it keeps of its configuration.
+pub struct WordCount {
+    passing: RangeInclusive<usize>,
+}
+
 impl Scorer for WordCount {
+    type Config = Config;
     const INFO: Info = Info::new("word-count", "Word Count", env!("CARGO_PKG_VERSION"));
 
-    fn prepare(&mut self) -> Result<(), ConfigError> {
-        if self.max < self.min {
-            let (min, max) = (self.min, self.max);
-            return Err(ConfigError::new(
-                "max",
-                format!("should be `min` ({min}) or more, found {max}"),
-            ));
+    fn new(config: Config) -> Result<Self, ConfigError> {
+        let Config { min, max } = config;
+        if max < min {
+            let message = format!("should be `min` ({min}) or more, found {max}");
+            return Err(ConfigError::new("max", message));
         }
-        Ok(())
+        Ok(WordCount { passing: min..=max })
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
         let words = case.output().text()?.split_whitespace().count();
-        Ok(Score::pass((self.min..=self.max).contains(&words)).reason(format!("{words} words")))
+        Ok(Score::pass(self.passing.contains(&words)).reason(format!("{words} words")))
     }
 }
 

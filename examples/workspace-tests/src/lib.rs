@@ -2,10 +2,11 @@
 //! user granted, and runs nothing.
 
 use scorebox_sdk::serde_json::{self, Value};
-use scorebox_sdk_workspace::Files;
 use scorebox_sdk::{
-    Case, Info, JsonSchema, Score, ScoreError, Scorer, Tests, ensure, ensure_eq, schemars,
+    Case, ConfigError, Info, JsonSchema, Score, ScoreError, Scorer, Tests, ensure, ensure_eq,
+    schemars,
 };
+use scorebox_sdk_workspace::Files;
 use serde::Deserialize;
 
 /// Tests the button that the agent was asked for.
@@ -15,7 +16,12 @@ use serde::Deserialize;
 pub struct WorkspaceTests {}
 
 impl Scorer for WorkspaceTests {
+    type Config = Self;
     const INFO: Info = Info::new("workspace-tests", "Workspace Tests", env!("CARGO_PKG_VERSION"));
+
+    fn new(config: Self) -> Result<Self, ConfigError> {
+        Ok(config)
+    }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
         let files = Files::granted(case)?;

@@ -112,7 +112,12 @@ fn beginning_with(
 fn built_in() -> Vec<(String, String)> {
     let registry = Registry::with_builtins();
     let described = |name: &str| {
-        let description = registry.info(name).map(|info| info.description).unwrap_or_default();
+        let description = registry
+            .listing(name)
+            .ok()
+            .flatten()
+            .map(|listing| listing.info.description)
+            .unwrap_or_default();
         (name.to_owned(), description)
     };
     registry.list().map(described).collect()

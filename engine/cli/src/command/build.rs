@@ -8,7 +8,7 @@ use std::{
 use scorebox::{
     build::{BuiltComponent, CargoOutput, Toolchain, build_guest, gallery},
     contract::ScorerInfo,
-    sandbox::{Capabilities, Grant, Grants, Limits, Sandbox},
+    sandbox::{Capabilities, Grant, Grants, Limits, Sandbox, ScoreError},
 };
 
 use crate::{
@@ -36,6 +36,10 @@ pub struct Build {
     /// Build every crate in the folder into the folder `dist`, with a manifest of digests
     #[arg(long, conflicts_with = "output")]
     all: bool,
+
+    /// With --all: compress the components in `dist`; kept from then on
+    #[arg(long, requires = "all")]
+    compress: bool,
 
     /// With --all: write nothing, but compare what is built with `dist`
     #[arg(long, requires = "all")]
@@ -73,7 +77,11 @@ impl Build {
     }
 
     fn build_one(&self, toolchain: &Toolchain) -> Result<Exit, Failure> {
-        let built = build_guest(&self.folder, toolchain, CargoOutput::Inherited)?;
+        let asked = Asked::new(&self.sandbox)?;
+        let built =
+            build_guest(&self.folder, toolchain, CargoOutput::Inherited, &mut |component| {
+                asked.describe(component).map_err(|error| error.to_string())
+            })?;
         let path = match &self.output {
             Some(path) => path.clone(),
             None => PathBuf::from(format!("{}.wasm", built.name)),
@@ -86,43 +94,63 @@ impl Build {
 
     fn build_all(&self, toolchain: &Toolchain) -> Result<Exit, Failure> {
         let gallery = self.folder.as_path();
-        let built = gallery::build(gallery, toolchain, CargoOutput::Inherited, |component| {
-            words::say(&described(component));
-        })?;
+        let asked = Asked::new(&self.sandbox)?;
+        let built = gallery::build(
+            gallery,
+            toolchain,
+            CargoOutput::Inherited,
+            &mut |component| asked.describe(component).map_err(|error| error.to_string()),
+            |component| words::say(&described(component)),
+        )?;
         if built.is_empty() {
             return Err(Failure::new(format!("there are no crates in `{}`", gallery.display()))
                 .hint(
                     "--all takes a folder of crates' folders; without it, name a crate's folder",
                 ));
         }
-        match self.check {
-            true => check(gallery, toolchain, &built),
-            false => {
-                let sandbox = self.sandbox.open(1, Capabilities::none())?;
-                let described = setup::finish(setup::small_runtime()?, describe(built, &sandbox))?;
-                gallery::install(gallery, toolchain, described)?;
-                Ok(Exit::Done)
-            }
+        if self.check {
+            return check(gallery, toolchain, &built);
         }
+        let before = gallery::Manifest::read(gallery);
+        let compressed = self.compress || before.is_ok_and(|manifest| manifest.compressed);
+        let told = built.into_iter().map(|built| asked.with_info(built));
+        gallery::install(gallery, toolchain, compressed, told.collect::<Result<_, _>>()?)?;
+        Ok(Exit::Done)
     }
 }
 
-/// Asks each component what it is. Whatever it imports is granted: there is nothing to be seen yet.
-async fn describe(
-    built: Vec<BuiltComponent>,
-    sandbox: &Sandbox,
-) -> Result<Vec<(BuiltComponent, ScorerInfo)>, Failure> {
-    let grants: Grants = Grant::ALL.into_iter().collect();
-    let mut described = Vec::with_capacity(built.len());
-    for component in built {
-        let info = sandbox.describe(&component.bytes, &Limits::default(), grants).await;
-        let info = info.map_err(|error| {
-            let failure = Failure::from(error);
-            Failure { message: format!("`{}`: {}", component.name, failure.message), ..failure }
-        })?;
-        described.push((component, info));
+/// Asks components what they are. Whatever they import is granted: there is nothing to be seen yet.
+struct Asked {
+    sandbox: Sandbox,
+    runtime: tokio::runtime::Runtime,
+}
+
+impl Asked {
+    fn new(sandbox: &SandboxArguments) -> Result<Asked, Failure> {
+        Ok(Asked {
+            sandbox: sandbox.open(1, Capabilities::none())?,
+            runtime: setup::small_runtime()?,
+        })
     }
-    Ok(described)
+
+    fn describe(&self, component: &[u8]) -> Result<ScorerInfo, ScoreError> {
+        let grants: Grants = Grant::ALL.into_iter().collect();
+        self.runtime.block_on(self.sandbox.describe(component, &Limits::default(), grants))
+    }
+
+    fn with_info(
+        &self,
+        mut built: BuiltComponent,
+    ) -> Result<(BuiltComponent, ScorerInfo), Failure> {
+        let info = match built.info.take() {
+            Some(info) => info,
+            None => self.describe(&built.bytes).map_err(|error| {
+                let failure = Failure::from(error);
+                Failure { message: format!("`{}`: {}", built.name, failure.message), ..failure }
+            })?,
+        };
+        Ok((built, info))
+    }
 }
 
 fn check(gallery: &Path, toolchain: &Toolchain, built: &[BuiltComponent]) -> Result<Exit, Failure> {

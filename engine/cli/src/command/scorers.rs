@@ -83,10 +83,10 @@ impl Scorers {
         let sandbox = self.sandbox.open(1, Capabilities::none())?;
         if self.example {
             let name = self.name.as_deref().unwrap_or_default();
-            return runtime.block_on(score_example(name, registry.get(name)?, &sandbox));
+            return runtime.block_on(score_example(name, &registry.get(name)?, &sandbox));
         }
         let names: Vec<&str> = match &self.name {
-            Some(name) => vec![registry.get(name).map(|_| name.as_str())?],
+            Some(name) => vec![registry.listing(name).map(|_| name.as_str())?],
             None => registry.list().collect(),
         };
         let waiting = Waiting::of("reading scorers", names.len() as u64);
@@ -105,7 +105,7 @@ impl Scorers {
         match (self.format, entries.as_slice()) {
             (ScorersFormat::Table, [entry]) if self.name.is_some() => {
                 let shown =
-                    runtime.block_on(example_of(entry, registry.get(&entry.name)?, &sandbox))?;
+                    runtime.block_on(example_of(entry, &registry.get(&entry.name)?, &sandbox))?;
                 output::stdout(|out| entry.write(out, shown.as_ref()))?;
             }
             (ScorersFormat::Table, _) => output::stdout(|out| write!(out, "{}", table(&entries)))?,
@@ -124,13 +124,14 @@ impl Scorers {
 
 impl Entry {
     fn new(name: &str, registry: &Registry) -> Result<Entry, Failure> {
-        let source = registry.get(name)?;
-        let info = registry.info(name).ok_or_else(|| {
-            Failure::new(format!(
-                "the description of `{name}` cannot be read: this build is broken"
-            ))
-        })?;
-        let example = Anatomy::read(&source.bytes)?.example;
+        let listing = registry
+            .listing(name)?
+            .ok_or_else(|| Failure::new(format!("`{name}` is not a built-in scorer")))?;
+        let example = match &listing.example {
+            Some(example) => Some(example.get().to_owned()),
+            None => Anatomy::read(&registry.get(name)?.bytes)?.example,
+        };
+        let info = listing.info;
         Ok(Entry {
             name: name.to_owned(),
             reads_keys: reads(&info),
@@ -138,7 +139,7 @@ impl Entry {
             version: info.version,
             description: info.description,
             reads: info.reads,
-            digest: Digest::of(&source.bytes),
+            digest: listing.digest,
             config_schema: info.config_schema.and_then(|schema| RawValue::from_string(schema).ok()),
             example: example.as_deref().map(Example::parse).transpose().map_err(Failure::new)?,
         })

@@ -414,8 +414,5 @@ fn side(text: Option<&str>) -> String {
 }
 
 fn built_in(registry: &Registry, digest: Digest) -> Option<Vec<u8>> {
-    let names: Vec<&str> = registry.list().collect();
-    let sources = names.into_iter().filter_map(|name| registry.get(name).ok());
-    let mut same = sources.filter(|source| Digest::of(&source.bytes) == digest);
-    same.next().map(|source| source.bytes.to_vec())
+    registry.built_in(digest).map(|source| source.bytes.into_owned())
 }

@@ -37,6 +37,14 @@ pub enum BuildError {
     /// The module that came out is no scorer.
     #[error("the module cannot be made a component: {0}")]
     Component(String),
+    /// The component that was built first, to describe itself, does not.
+    #[error("`{name}` cannot say what it is: {message}")]
+    Describe {
+        /// The crate's name.
+        name: String,
+        /// Why not.
+        message: String,
+    },
     /// A file could not be read or written.
     #[error("`{path}`: {source}")]
     File {

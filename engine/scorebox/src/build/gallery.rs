@@ -8,40 +8,52 @@ use std::{
 };
 
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 
 use crate::{contract::ScorerInfo, digest::Digest};
 
-use super::{BuildError, BuiltComponent, CargoOutput, Toolchain, build_guest, sources_digest};
+use super::{
+    BuildError, BuiltComponent, CargoOutput, Describe, Toolchain, build_guest, sources_digest,
+};
 
 /// The version of the manifest's format.
-pub const MANIFEST_VERSION: u32 = 2;
+pub const MANIFEST_VERSION: u32 = 3;
+
+/// How hard components are compressed: zstd's level for files that are written once.
+const COMPRESSION_LEVEL: i32 = 19;
 
 /// What a gallery's `dist/manifest.json` says.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
     /// [`MANIFEST_VERSION`].
     pub version: u32,
     /// The compiler and its standard library; equal ones give equal bytes.
     pub compiler: String,
+    /// Whether the components are compressed with zstd: `NAME.wasm.zst` in place of `NAME.wasm`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub compressed: bool,
     /// The scorers, sorted by name.
     pub scorers: Vec<ManifestScorer>,
 }
 
 /// One scorer of a gallery.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ManifestScorer {
-    /// The scorer's name, and that of its file, `NAME.wasm`.
+    /// The scorer's name, and that of its file.
     pub name: String,
-    /// Bytes of the component.
+    /// Bytes of the component, uncompressed.
     pub bytes: u64,
-    /// Digest of the component.
+    /// Digest of the component, uncompressed.
     pub digest: Digest,
     /// Digest of what it was built from.
     pub sources: Digest,
     /// What it says of itself.
     pub info: ScorerInfo,
+    /// The example that it carries.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub example: Option<Box<RawValue>>,
 }
 
 impl Manifest {
@@ -60,10 +72,40 @@ impl Manifest {
         let unexpected = |reason: String| BuildError::Unexpected { path: path.clone(), reason };
         let manifest: Manifest =
             serde_json::from_str(&text).map_err(|error| unexpected(error.to_string()))?;
-        if manifest.version != MANIFEST_VERSION {
+        // Version 2 had no compressed components and no examples.
+        if !(2..=MANIFEST_VERSION).contains(&manifest.version) {
             return Err(unexpected(format!("version {} of the format", manifest.version)));
         }
         Ok(manifest)
+    }
+
+    /// Where the component of a scorer is.
+    pub fn component_path(&self, gallery: &Path, name: &str) -> PathBuf {
+        dist(gallery).join(component_file(name, self.compressed))
+    }
+
+    /// The component of a scorer, uncompressed.
+    ///
+    /// # Errors
+    /// Where it cannot be read, or is not the one that the manifest lists.
+    pub fn component(&self, gallery: &Path, name: &str) -> Result<Vec<u8>, BuildError> {
+        let path = self.component_path(gallery, name);
+        let unexpected =
+            |reason: &str| BuildError::Unexpected { path: path.clone(), reason: reason.to_owned() };
+        let scorer = self.scorers.iter().find(|scorer| scorer.name == name);
+        let scorer = scorer.ok_or_else(|| unexpected("the manifest does not list it"))?;
+        let stored = fs::read(&path).map_err(BuildError::file(&path))?;
+        let bytes = match self.compressed {
+            false => stored,
+            true => usize::try_from(scorer.bytes)
+                .ok()
+                .and_then(|most| zstd::bulk::decompress(&stored, most).ok())
+                .ok_or_else(|| unexpected("it cannot be uncompressed"))?,
+        };
+        match Digest::of(&bytes) == scorer.digest {
+            true => Ok(bytes),
+            false => Err(unexpected("it is not the component that the manifest lists")),
+        }
     }
 
     fn write(&self, gallery: &Path) -> Result<(), BuildError> {
@@ -93,7 +135,7 @@ pub fn names(gallery: &Path) -> Result<Vec<String>, BuildError> {
     Ok(names)
 }
 
-/// Builds all scorers of a gallery; `done` hears of each.
+/// Builds all scorers of a gallery, as [`build_guest`] does; `done` hears of each.
 ///
 /// # Errors
 /// Where one of them does not build.
@@ -101,12 +143,13 @@ pub fn build(
     gallery: &Path,
     toolchain: &Toolchain,
     output: CargoOutput,
+    describe: Describe<'_>,
     mut done: impl FnMut(&BuiltComponent),
 ) -> Result<Vec<BuiltComponent>, BuildError> {
     names(gallery)?
         .iter()
         .map(|name| {
-            let built = build_guest(&gallery.join(name), toolchain, output)?;
+            let built = build_guest(&gallery.join(name), toolchain, output, describe)?;
             done(&built);
             Ok(built)
         })
@@ -114,30 +157,47 @@ pub fn build(
 }
 
 /// Puts built components and their manifest in place; beside each component is what it says of itself.
+/// Components that were there are replaced, also where they were compressed and now are not.
 ///
 /// # Errors
 /// Where a file cannot be written, or the sources cannot be read.
 pub fn install(
     gallery: &Path,
     toolchain: &Toolchain,
+    compressed: bool,
     components: Vec<(BuiltComponent, ScorerInfo)>,
 ) -> Result<Manifest, BuildError> {
     let folder = dist(gallery);
     fs::create_dir_all(&folder).map_err(BuildError::file(&folder))?;
     let mut scorers = Vec::new();
     for (component, info) in components {
-        let path = folder.join(format!("{}.wasm", component.name));
-        fs::write(&path, &component.bytes).map_err(BuildError::file(&path))?;
+        let path = folder.join(component_file(&component.name, compressed));
+        let stored = match compressed {
+            true => zstd::bulk::compress(&component.bytes, COMPRESSION_LEVEL)
+                .map_err(BuildError::file(&path))?,
+            false => component.bytes.clone(),
+        };
+        fs::write(&path, stored).map_err(BuildError::file(&path))?;
+        let other = folder.join(component_file(&component.name, !compressed));
+        if other.is_file() {
+            fs::remove_file(&other).map_err(BuildError::file(&other))?;
+        }
+        let sources = sources_digest(gallery, &component.name)?;
         scorers.push(ManifestScorer {
-            name: component.name.clone(),
             bytes: component.bytes.len() as u64,
             digest: component.digest(),
-            sources: sources_digest(gallery, &component.name)?,
+            sources,
             info,
+            example: component.example.and_then(|text| RawValue::from_string(text).ok()),
+            name: component.name,
         });
     }
-    let manifest =
-        Manifest { version: MANIFEST_VERSION, compiler: toolchain.fingerprint(), scorers };
+    let manifest = Manifest {
+        version: MANIFEST_VERSION,
+        compiler: toolchain.fingerprint(),
+        compressed,
+        scorers,
+    };
     manifest.write(gallery)?;
     Ok(manifest)
 }
@@ -161,6 +221,10 @@ pub fn differences(manifest: &Manifest, components: &[BuiltComponent]) -> Vec<St
         .filter(|component| !committed(&component.name))
         .map(|component| format!("`{}` is not in dist", component.name));
     changed.chain(new).collect()
+}
+
+fn component_file(name: &str, compressed: bool) -> String {
+    if compressed { format!("{name}.wasm.zst") } else { format!("{name}.wasm") }
 }
 
 fn dist(gallery: &Path) -> PathBuf {

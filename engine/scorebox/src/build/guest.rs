@@ -6,32 +6,32 @@ use std::{
     ffi::OsString,
     fs,
     path::{Path, PathBuf},
-    process::{Command, Stdio},
 };
 
-use serde::Deserialize;
 use serde_json::Value;
 
 use crate::{
-    contract::{EXAMPLE_SECTION, Example},
+    contract::{EXAMPLE_SECTION, Example, ScorerInfo},
     digest::Digest,
 };
 
-use super::{BuildError, StandardLibrary, Toolchain, toolchain::TARGET};
+use super::{
+    BuildError, CargoOutput, StandardLibrary, Toolchain,
+    cargo::{cargo, run},
+    names,
+    package::Package,
+    toolchain::TARGET,
+};
 
 /// The profile that guests are built with, passed to cargo so that no author has to write it.
 const PROFILE: &str = "scorebox-guest";
+/// The profile of components that only describe themselves: compiled soon, and thrown away.
+const DESCRIBING_PROFILE: &str = "scorebox-describe";
+/// Says to the SDK's `export!` what is built: empty, a component that only describes itself; else the
+/// schema of the configuration, which takes the place of the code that derives it.
+const SCHEMA_VARIABLE: &str = "SCOREBOX_CONFIG_SCHEMA";
 /// Bytes of a guest's stack: deep enough for JSON nested as deep as serde_json reads it.
 const STACK_BYTES: u32 = 256 << 10;
-
-/// Where cargo's own words go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CargoOutput {
-    /// To this process's standard error.
-    Inherited,
-    /// Into the error, if there is one.
-    Captured,
-}
 
 /// A finished component.
 #[derive(Clone, Debug)]
@@ -40,6 +40,10 @@ pub struct BuiltComponent {
     pub name: String,
     /// The component.
     pub bytes: Vec<u8>,
+    /// The example that it carries, as JSON.
+    pub example: Option<String>,
+    /// What it says of itself, where it was asked to build it.
+    pub info: Option<ScorerInfo>,
 }
 
 impl BuiltComponent {
@@ -49,14 +53,23 @@ impl BuiltComponent {
     }
 }
 
+/// Asks a component what it is; the error is for the author.
+pub type Describe<'d> = &'d mut dyn FnMut(&[u8]) -> Result<ScorerInfo, String>;
+
 /// Builds the crate in `folder`.
 ///
+/// A crate that uses the SDK is built twice. First as a component that can only describe itself, to
+/// which `describe` puts the question; then with the answer's schema as a constant, so that nothing
+/// that derives a schema is in the component.
+///
 /// # Errors
-/// Where there is no such crate, it does not build, or what comes out is no component.
+/// Where there is no such crate, it does not build, what comes out is no component, or it cannot
+/// describe itself.
 pub fn build_guest(
     folder: &Path,
     toolchain: &Toolchain,
     output: CargoOutput,
+    describe: Describe<'_>,
 ) -> Result<BuiltComponent, BuildError> {
     let manifest = folder.join("Cargo.toml");
     if !manifest.is_file() {
@@ -64,18 +77,23 @@ pub fn build_guest(
     }
     fetch(&manifest, output)?;
     let package = Package::read(&manifest)?;
-    compile(&manifest, &package, toolchain, output)?;
-    let module = package
-        .target_folder
-        .join(TARGET)
-        .join(PROFILE)
-        .join(format!("{}.wasm", package.library.replace('-', "_")));
-    let module = fs::read(&module).map_err(BuildError::file(&module))?;
-    let mut bytes = componentize(&module)?;
-    if let Some(example) = example(folder)? {
+    let step = |profile, schema| Step { profile, schema, toolchain, output };
+    let info = if package.uses_sdk {
+        let module = step(DESCRIBING_PROFILE, Some("")).compile(&manifest, &package)?;
+        let told = describe(&componentize(&module)?);
+        let name = package.name.clone();
+        Some(told.map_err(|message| BuildError::Describe { name, message })?)
+    } else {
+        None
+    };
+    let schema = info.as_ref().and_then(|info| info.config_schema.as_deref());
+    let module = step(PROFILE, schema).compile(&manifest, &package)?;
+    let mut bytes = componentize(&names::shorten(&module)?)?;
+    let example = example(folder)?;
+    if let Some(example) = &example {
         append_custom_section(&mut bytes, EXAMPLE_SECTION, example.as_bytes());
     }
-    Ok(BuiltComponent { name: package.name, bytes })
+    Ok(BuiltComponent { name: package.name, bytes, example, info })
 }
 
 /// The crate's `example.json` in one line, if it has one.
@@ -108,85 +126,12 @@ fn append_custom_section(component: &mut Vec<u8>, name: &str, content: &[u8]) {
 }
 
 /// Unsigned LEB128.
-fn push_length(bytes: &mut Vec<u8>, mut length: usize) {
+pub(super) fn push_length(bytes: &mut Vec<u8>, mut length: usize) {
     while length >= 0x80 {
         bytes.push((length & 0x7f) as u8 | 0x80);
         length >>= 7;
     }
     bytes.push(length as u8);
-}
-
-/// What cargo knows of a crate.
-struct Package {
-    name: String,
-    library: String,
-    workspace: PathBuf,
-    target_folder: PathBuf,
-    /// The folders of path dependencies outside the workspace, with their crates' names.
-    outside: Vec<(String, PathBuf)>,
-}
-
-#[derive(Deserialize)]
-struct Metadata {
-    packages: Vec<MetadataPackage>,
-    workspace_root: PathBuf,
-    target_directory: PathBuf,
-}
-
-#[derive(Deserialize)]
-struct MetadataPackage {
-    name: String,
-    manifest_path: PathBuf,
-    source: Option<String>,
-    targets: Vec<MetadataTarget>,
-}
-
-#[derive(Deserialize)]
-struct MetadataTarget {
-    name: String,
-    crate_types: Vec<String>,
-}
-
-impl Metadata {
-    fn folders_outside(&self) -> Vec<(String, PathBuf)> {
-        let paths = self.packages.iter().filter(|package| package.source.is_none());
-        paths
-            .filter_map(|package| Some((&package.name, package.manifest_path.parent()?)))
-            .filter(|(_, folder)| !folder.starts_with(&self.workspace_root))
-            .map(|(name, folder)| (name.clone(), folder.to_owned()))
-            .collect()
-    }
-}
-
-impl Package {
-    fn read(manifest: &Path) -> Result<Package, BuildError> {
-        let mut cargo = cargo();
-        cargo.args(["metadata", "--format-version=1", "--manifest-path"]).arg(manifest);
-        let answer = run(cargo, CargoOutput::Captured)?;
-        let metadata: Metadata = serde_json::from_slice(&answer)
-            .map_err(|error| BuildError::Metadata(error.to_string()))?;
-        let manifest = fs::canonicalize(manifest).map_err(BuildError::file(manifest))?;
-        let outside = metadata.folders_outside();
-        let package = metadata
-            .packages
-            .into_iter()
-            .find(|package| {
-                fs::canonicalize(&package.manifest_path).is_ok_and(|path| path == manifest)
-            })
-            .ok_or_else(|| BuildError::NotACrate(manifest.clone()))?;
-        let library = package
-            .targets
-            .into_iter()
-            .find(|target| target.crate_types.iter().any(|kind| kind == "cdylib"))
-            .ok_or_else(|| BuildError::NotACdylib(package.name.clone()))?;
-        Ok(Package {
-            name: package.name,
-            library: library.name,
-            workspace: metadata.workspace_root,
-            target_folder: metadata.target_directory,
-            outside,
-        })
-    }
 }
 
 /// Downloads what is missing, so that the folders that have to be remapped are there.
@@ -196,49 +141,75 @@ fn fetch(manifest: &Path, output: CargoOutput) -> Result<(), BuildError> {
     run(cargo, output).map(drop)
 }
 
-fn compile(
-    manifest: &Path,
-    package: &Package,
-    toolchain: &Toolchain,
+/// One of the two times that a crate is compiled.
+struct Step<'s> {
+    profile: &'s str,
+    schema: Option<&'s str>,
+    toolchain: &'s Toolchain,
     output: CargoOutput,
-) -> Result<(), BuildError> {
-    let mut cargo = cargo();
-    cargo
-        .args(["build", "--lib", "--target", TARGET, "--profile", PROFILE, "--manifest-path"])
-        .arg(manifest)
-        .arg("--target-dir")
-        .arg(&package.target_folder)
-        .env("RUSTC", &toolchain.rustc)
-        .env("CARGO_ENCODED_RUSTFLAGS", flags(package, toolchain));
-    for setting in [
-        "inherits=\"release\"",
-        "opt-level=3",
-        "lto=true",
-        "codegen-units=1",
-        "panic=\"abort\"",
-        "debug=false",
-        // Function names stay: a trap's backtrace is made of them.
-        "strip=\"debuginfo\"",
-        "incremental=false",
-    ] {
-        cargo.arg("--config").arg(format!("profile.{PROFILE}.{setting}"));
-    }
-    if let StandardLibrary::FromSource { linker } = &toolchain.library {
-        // Building std is an unstable option of cargo; the sources belong to this very compiler.
+}
+
+impl Step<'_> {
+    /// The module.
+    fn compile(&self, manifest: &Path, package: &Package) -> Result<Vec<u8>, BuildError> {
+        let Step { profile, schema, toolchain, output } = *self;
+        let is_kept = profile == PROFILE;
+        let mut cargo = cargo();
         cargo
-            .args(["-Z", "build-std=std,panic_abort"])
-            .env("RUSTC_BOOTSTRAP", "1")
-            .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", linker);
+            .args(["build", "--lib", "--target", TARGET, "--profile", profile, "--manifest-path"])
+            .arg(manifest)
+            .arg("--target-dir")
+            .arg(&package.target_folder)
+            .env("RUSTC", &toolchain.rustc)
+            .env("CARGO_ENCODED_RUSTFLAGS", flags(package, toolchain, is_kept));
+        match schema {
+            Some(schema) => cargo.env(SCHEMA_VARIABLE, schema),
+            None => cargo.env_remove(SCHEMA_VARIABLE),
+        };
+        let settings: &[&str] = match is_kept {
+            true => &["opt-level=3", "lto=true", "codegen-units=1"],
+            false => &["opt-level=1", "lto=\"off\""],
+        };
+        let both = [
+            "inherits=\"release\"",
+            "panic=\"abort\"",
+            "debug=false",
+            // Function names stay: a trap's backtrace is made of them.
+            "strip=\"debuginfo\"",
+            "incremental=false",
+        ];
+        for setting in both.iter().chain(settings) {
+            cargo.arg("--config").arg(format!("profile.{profile}.{setting}"));
+        }
+        if let StandardLibrary::FromSource { linker } = &toolchain.library {
+            // Building std is an unstable option of cargo; the sources belong to this very compiler.
+            cargo
+                .args(["-Z", "build-std=std,panic_abort"])
+                .env("RUSTC_BOOTSTRAP", "1")
+                .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", linker);
+        }
+        run(cargo, output)?;
+        let module = package
+            .target_folder
+            .join(TARGET)
+            .join(profile)
+            .join(format!("{}.wasm", package.library.replace('-', "_")));
+        fs::read(&module).map_err(BuildError::file(&module))
     }
-    run(cargo, output).map(drop)
 }
 
 /// The compiler's flags, separated as cargo wants them.
-fn flags(package: &Package, toolchain: &Toolchain) -> OsString {
+///
+/// Paths are remapped only in the component that is kept: what is wrong with a crate is wrong in the
+/// one that describes itself too, and its author wants to open the files that the compiler names.
+fn flags(package: &Package, toolchain: &Toolchain, is_kept: bool) -> OsString {
     let mut flags: Vec<OsString> = vec![
         "--cfg=getrandom_backend=\"custom\"".into(),
         format!("-Clink-arg=-zstack-size={STACK_BYTES}").into(),
     ];
+    if !is_kept {
+        return flags.join(OsString::from("\u{1f}").as_os_str());
+    }
     let mut remap = |from: &Path, to: &str| {
         let mut flag = OsString::from("--remap-path-prefix=");
         flag.push(from);
@@ -264,29 +235,6 @@ fn registry_folders() -> Vec<PathBuf> {
     let sources = home.map(|home| home.join("registry/src"));
     let folders = sources.into_iter().filter_map(|sources| fs::read_dir(sources).ok());
     folders.flatten().flatten().map(|folder| folder.path()).collect()
-}
-
-fn cargo() -> Command {
-    let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    // What an outer cargo or the user set for native code is not meant for guests.
-    for variable in ["RUSTFLAGS", "CARGO_BUILD_TARGET", "RUSTC_WRAPPER", "RUSTC_WORKSPACE_WRAPPER"]
-    {
-        cargo.env_remove(variable);
-    }
-    cargo
-}
-
-fn run(mut command: Command, output: CargoOutput) -> Result<Vec<u8>, BuildError> {
-    if output == CargoOutput::Inherited {
-        command.stderr(Stdio::inherit());
-    }
-    let program = command.get_program().to_string_lossy().into_owned();
-    let answer = command.output().map_err(|source| BuildError::CannotRun { program, source })?;
-    if answer.status.success() {
-        return Ok(answer.stdout);
-    }
-    let detail = String::from_utf8_lossy(&answer.stderr).trim().to_owned();
-    Err(BuildError::Cargo { detail: (!detail.is_empty()).then_some(detail) })
 }
 
 fn componentize(module: &[u8]) -> Result<Vec<u8>, BuildError> {

@@ -1,17 +1,24 @@
-//! From a Rust crate to a component: what `scorebox build` does. Runs cargo; runs no component.
+//! From a Rust crate to a component: what `scorebox build` does. Runs cargo; runs no component itself,
+//! but lets its caller ask one what it is.
 //!
 //! - `toolchain`: finds a Rust compiler with a standard library for wasm32, or says what to install.
+//! - `cargo`: runs cargo; `package`: what cargo knows of a crate.
 //! - `guest`: compiles one crate and makes a component of it.
+//! - `names`: the names of functions in it, shortened.
 //! - `sources`: the digest of all that a guest is built from.
 //! - `gallery`: a folder of scorers, and what they build to, with a manifest.
 
+mod cargo;
 mod error;
 pub mod gallery;
 mod guest;
+mod names;
+mod package;
 mod sources;
 mod toolchain;
 
+pub use cargo::CargoOutput;
 pub use error::BuildError;
-pub use guest::{BuiltComponent, CargoOutput, build_guest};
+pub use guest::{BuiltComponent, Describe, build_guest};
 pub use sources::sources_digest;
 pub use toolchain::{StandardLibrary, Toolchain};

@@ -1,5 +1,6 @@
-//! The digest of all that a guest is built from: its crate, the SDK, the contract, and the locked
-//! versions of what they depend on. Does not build.
+//! The digest of all that a guest is built from: its crate, the crates of its workspace that it depends
+//! on, the contract, and the locked versions of what they depend on. Tests, examples and benches do not
+//! count. Does not build.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -8,10 +9,16 @@ use std::{
 };
 
 use serde::Deserialize;
+use toml::{Table, Value};
 
 use crate::digest::Digest;
 
 use super::BuildError;
+
+/// What is in a crate's folder, and not in what is built from it.
+const NOT_BUILT: [&str; 5] = ["target", "tests", "tests.rs", "examples", "benches"];
+/// The tables of a Cargo.toml that name what a component is built from.
+const DEPENDENCIES: [&str; 2] = ["dependencies", "build-dependencies"];
 
 #[derive(Deserialize)]
 struct Lock {
@@ -29,7 +36,7 @@ struct Locked {
 }
 
 /// The digest of everything that the crate `name` of a gallery is built from. Its workspace is the
-/// nearest folder above with a Cargo.lock; the SDK and the contract count where they are part of that.
+/// nearest folder above with a Cargo.lock; crates and the contract count where they are part of that.
 ///
 /// # Errors
 /// Where a file cannot be read, or Cargo.lock does not know the crate.
@@ -39,33 +46,110 @@ pub fn sources_digest(gallery: &Path, name: &str) -> Result<Digest, BuildError> 
         .ancestors()
         .find(|folder| folder.join("Cargo.lock").is_file())
         .ok_or_else(|| BuildError::NotACrate(gallery.clone()))?;
+    let mut sources = Sources::of(workspace, &gallery.join(name))?;
     let mut parts: Vec<Vec<u8>> = Vec::new();
-    let shared = [workspace.join("sdk/rust"), workspace.join("wit")];
-    let folders = shared.into_iter().filter(|folder| folder.is_dir()).chain([gallery.join(name)]);
-    for folder in folders {
-        for file in files(&folder)? {
+    let contract = workspace.join("wit");
+    if contract.is_dir() {
+        sources.folders.insert(contract);
+    }
+    for folder in &sources.folders {
+        for file in files(folder)? {
             let path = file.strip_prefix(workspace).unwrap_or(&file);
             parts.push(path.to_string_lossy().replace('\\', "/").into_bytes());
             parts.push(fs::read(&file).map_err(BuildError::file(&file))?);
         }
     }
-    for locked in dependencies(&workspace.join("Cargo.lock"), name)? {
+    parts.extend(sources.inherited.into_iter().map(String::into_bytes));
+    for locked in locked(&workspace.join("Cargo.lock"), &sources.outside)? {
         parts.push(locked.into_bytes());
     }
     Ok(Digest::of_parts(parts.iter().map(Vec::as_slice)))
 }
 
-/// All files below a folder, sorted; what cargo writes itself is left out.
+/// What the crates of one workspace that make up a guest say in their manifests.
+#[derive(Default)]
+struct Sources {
+    /// The crates' folders.
+    folders: BTreeSet<PathBuf>,
+    /// The lines of the workspace's manifest that they take over.
+    inherited: BTreeSet<String>,
+    /// The names of the packages that they depend on and that are not of the workspace.
+    outside: BTreeSet<String>,
+}
+
+impl Sources {
+    fn of(workspace: &Path, crate_folder: &Path) -> Result<Sources, BuildError> {
+        let root = manifest(workspace)?;
+        let shared = root.get("workspace").and_then(Value::as_table);
+        let shared_dependencies = shared.and_then(|shared| shared.get("dependencies"));
+        let mut sources = Sources::default();
+        if let Some(package) = shared.and_then(|shared| shared.get("package")) {
+            sources.inherited.insert(format!("package = {package}"));
+        }
+        let mut waiting = vec![crate_folder.to_owned()];
+        while let Some(folder) = waiting.pop() {
+            if !sources.folders.insert(folder.clone()) {
+                continue;
+            }
+            for (name, written) in dependencies(&manifest(&folder)?) {
+                let inherits = written.get("workspace").and_then(Value::as_bool) == Some(true);
+                let shared = shared_dependencies.and_then(|shared| shared.get(&name));
+                let (written, base) = match shared {
+                    Some(shared) if inherits => {
+                        sources.inherited.insert(format!("{name} = {shared}"));
+                        (shared.clone(), workspace)
+                    }
+                    _ => (written, folder.as_path()),
+                };
+                let path = written.get("path").and_then(Value::as_str).map(|path| base.join(path));
+                match path.and_then(|path| fs::canonicalize(path).ok()) {
+                    Some(path) if path.starts_with(workspace) => waiting.push(path),
+                    _ => {
+                        let package = written.get("package").and_then(Value::as_str);
+                        sources.outside.insert(package.unwrap_or(&name).to_owned());
+                    }
+                }
+            }
+        }
+        Ok(sources)
+    }
+}
+
+/// What a manifest depends on, on any target, with what it says of each.
+fn dependencies(manifest: &Table) -> Vec<(String, Value)> {
+    let targets = manifest.get("target").and_then(Value::as_table);
+    let targets = targets.into_iter().flat_map(Table::values).filter_map(Value::as_table);
+    let mut all = Vec::new();
+    for table in targets.chain([manifest]) {
+        for key in DEPENDENCIES {
+            let listed = table.get(key).and_then(Value::as_table).into_iter().flatten();
+            all.extend(listed.map(|(name, written)| (name.clone(), written.clone())));
+        }
+    }
+    all
+}
+
+fn manifest(folder: &Path) -> Result<Table, BuildError> {
+    let path = folder.join("Cargo.toml");
+    let text = fs::read_to_string(&path).map_err(BuildError::file(&path))?;
+    text.parse().map_err(|error: toml::de::Error| BuildError::Unexpected {
+        path,
+        reason: error.to_string(),
+    })
+}
+
+/// All files below a folder that something is built from, sorted.
 fn files(folder: &Path) -> Result<Vec<PathBuf>, BuildError> {
     let mut found = Vec::new();
     let mut waiting = vec![folder.to_owned()];
     while let Some(folder) = waiting.pop() {
         for entry in fs::read_dir(&folder).map_err(BuildError::file(&folder))? {
             let path = entry.map_err(BuildError::file(&folder))?.path();
-            let generated = path.file_name().is_some_and(|name| name == "target");
+            if path.file_name().is_some_and(|name| NOT_BUILT.iter().any(|not| name == *not)) {
+                continue;
+            }
             match path.is_dir() {
-                true if !generated => waiting.push(path),
-                true => {}
+                true => waiting.push(path),
                 false => found.push(path),
             }
         }
@@ -74,8 +158,8 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>, BuildError> {
     Ok(found)
 }
 
-/// `name version checksum` of everything that a package depends on, sorted.
-fn dependencies(lock: &Path, name: &str) -> Result<BTreeSet<String>, BuildError> {
+/// `name version checksum` of these packages and of all that they depend on, sorted.
+fn locked(lock: &Path, names: &BTreeSet<String>) -> Result<BTreeSet<String>, BuildError> {
     let unexpected = |reason: String| BuildError::Unexpected { path: lock.to_owned(), reason };
     let text = fs::read_to_string(lock).map_err(BuildError::file(lock))?;
     let parsed: Lock = toml::from_str(&text).map_err(|error| unexpected(error.to_string()))?;
@@ -83,11 +167,11 @@ fn dependencies(lock: &Path, name: &str) -> Result<BTreeSet<String>, BuildError>
     for package in &parsed.package {
         by_name.entry(&package.name).or_default().push(package);
     }
-    if !by_name.contains_key(name) {
-        return Err(unexpected(format!("it does not know the package `{name}`")));
+    if let Some(unknown) = names.iter().find(|name| !by_name.contains_key(name.as_str())) {
+        return Err(unexpected(format!("it does not know the package `{unknown}`")));
     }
     let mut seen = BTreeSet::new();
-    let mut waiting = vec![name.to_owned()];
+    let mut waiting: Vec<String> = names.iter().cloned().collect();
     while let Some(wanted) = waiting.pop() {
         // `name`, or `name version` where several versions are locked.
         let (name, version) = wanted
@@ -103,3 +187,6 @@ fn dependencies(lock: &Path, name: &str) -> Result<BTreeSet<String>, BuildError>
     }
     Ok(seen)
 }
+
+#[cfg(test)]
+mod tests;

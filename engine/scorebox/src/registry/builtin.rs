@@ -1,4 +1,61 @@
-//! The components that are embedded in the binary. The table is written by `build.rs` from the
-//! manifest under `guest-scorers/dist/`; their sources are in `guest-scorers/`.
+//! The components that are embedded in the binary, compressed, and what the manifest says of each. The
+//! table is written by `build.rs` from the manifest under `guest-scorers/dist/`; their sources are in
+//! `guest-scorers/`.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::{contract::ScorerInfo, digest::Digest};
+
+/// One embedded component.
+#[derive(Debug)]
+pub(super) struct BuiltIn {
+    /// Its name.
+    pub(super) name: &'static str,
+    /// What is embedded.
+    stored: &'static [u8],
+    /// Whether that is compressed with zstd.
+    compressed: bool,
+    /// Its row in the manifest, as JSON.
+    row: &'static str,
+}
+
+/// What the manifest says of a component: known without uncompressing or compiling anything.
+#[derive(Clone, Debug, Deserialize)]
+#[non_exhaustive]
+pub struct Listing {
+    /// Bytes of the component.
+    pub bytes: u64,
+    /// Digest of the component.
+    pub digest: Digest,
+    /// What it says of itself.
+    pub info: ScorerInfo,
+    /// The example that it carries, as JSON.
+    pub example: Option<Box<RawValue>>,
+}
+
+impl BuiltIn {
+    /// The component of that name.
+    pub(super) fn named(name: &str) -> Option<&'static BuiltIn> {
+        COMPONENTS.iter().find(|component| component.name == name)
+    }
+
+    /// What the manifest says of it; none where this build is broken.
+    pub(super) fn listing(&self) -> Option<Listing> {
+        serde_json::from_str(self.row).ok()
+    }
+
+    /// The component; none where this build is broken: what is embedded is not what the manifest lists.
+    pub(super) fn component(&self) -> Option<Vec<u8>> {
+        let listing = self.listing()?;
+        let bytes = match self.compressed {
+            false => self.stored.to_vec(),
+            true => {
+                zstd::bulk::decompress(self.stored, usize::try_from(listing.bytes).ok()?).ok()?
+            }
+        };
+        (Digest::of(&bytes) == listing.digest).then_some(bytes)
+    }
+}
 
 include!(concat!(env!("OUT_DIR"), "/builtin_components.rs"));

@@ -1,6 +1,6 @@
 //! From a scorer's name to a component's bytes. Loads and runs nothing.
 //!
-//! - `builtin`: the components that are embedded in the binary.
+//! - `builtin`: the components that are embedded in the binary, compressed.
 //! - here: the names, files, and what to say where there is neither.
 
 mod builtin;
@@ -15,9 +15,12 @@ use std::{
 
 use crate::{
     advice::{Advice, Advised, Thing},
-    contract::ScorerInfo,
+    digest::Digest,
     input_file::{self, InputFileError},
 };
+use builtin::{BuiltIn, COMPONENTS};
+
+pub use builtin::Listing;
 
 /// Bytes of a file that are read: one more than the sandbox takes, so that it can say that the file is
 /// too large.
@@ -110,6 +113,9 @@ pub enum RegistryError {
     /// The path is a folder.
     #[error("the scorer `{}` is a folder", .0.display())]
     Folder(PathBuf),
+    /// What is embedded under the name is not the component that was listed.
+    #[error("the built-in scorer `{0}` is damaged")]
+    Damaged(String),
 }
 
 impl Advised for RegistryError {
@@ -123,6 +129,7 @@ impl Advised for RegistryError {
             }
             RegistryError::Folder(_) => Some(Advice::Name(Thing::Component)),
             RegistryError::Unreadable { source, .. } => source.advice(),
+            RegistryError::Damaged(_) => None,
         }
     }
 }
@@ -130,7 +137,13 @@ impl Advised for RegistryError {
 /// The scorers that can be named.
 #[derive(Clone, Debug)]
 pub struct Registry {
-    scorers: BTreeMap<String, ScorerSource>,
+    scorers: BTreeMap<String, Stored>,
+}
+
+#[derive(Clone, Debug)]
+enum Stored {
+    BuiltIn(&'static BuiltIn),
+    Registered(Vec<u8>),
 }
 
 impl Default for Registry {
@@ -142,10 +155,8 @@ impl Default for Registry {
 impl Registry {
     /// The built-in scorers.
     pub fn with_builtins() -> Registry {
-        let scorers = builtin::COMPONENTS.iter().map(|(name, bytes, _)| {
-            let source = ScorerSource { bytes: Cow::Borrowed(*bytes), origin: Origin::BuiltIn };
-            ((*name).to_owned(), source)
-        });
+        let scorers =
+            COMPONENTS.iter().map(|built| (built.name.to_owned(), Stored::BuiltIn(built)));
         Registry { scorers: scorers.collect() }
     }
 
@@ -157,28 +168,51 @@ impl Registry {
         if self.scorers.contains_key(name) {
             return Err(RegistryError::NameTaken(name.to_owned()));
         }
-        let source = ScorerSource { bytes: Cow::Owned(bytes), origin: Origin::Registered };
-        self.scorers.insert(name.to_owned(), source);
+        self.scorers.insert(name.to_owned(), Stored::Registered(bytes));
         Ok(())
     }
 
-    /// The component of that name.
+    /// The component of that name. A built-in one is uncompressed at each call, and compared with its
+    /// digest.
     ///
     /// # Errors
-    /// [`RegistryError::UnknownName`], with the nearest names.
-    pub fn get(&self, name: &str) -> Result<&ScorerSource, RegistryError> {
-        self.scorers.get(name).ok_or_else(|| RegistryError::UnknownName {
-            name: name.to_owned(),
-            nearest: crate::suggest::nearest(name, self.scorers.keys().map(String::as_str)),
-        })
+    /// [`RegistryError::UnknownName`], with the nearest names; [`RegistryError::Damaged`].
+    pub fn get(&self, name: &str) -> Result<ScorerSource, RegistryError> {
+        match self.stored(name)? {
+            Stored::Registered(bytes) => {
+                Ok(ScorerSource { bytes: bytes.clone().into(), origin: Origin::Registered })
+            }
+            Stored::BuiltIn(built) => {
+                let bytes = built.component();
+                let bytes = bytes.ok_or_else(|| RegistryError::Damaged(name.to_owned()))?;
+                Ok(ScorerSource { bytes: bytes.into(), origin: Origin::BuiltIn })
+            }
+        }
     }
 
-    /// What a built-in scorer says of itself, as it was written down when it was built: known without
+    /// What was written down of a built-in scorer when it was built: known without uncompressing or
     /// compiling anything. None for a component that was registered.
-    pub fn info(&self, name: &str) -> Option<ScorerInfo> {
-        let (_, _, info) = builtin::COMPONENTS.iter().find(|(of, _, _)| *of == name)?;
-        let built_in = self.scorers.get(name)?.origin == Origin::BuiltIn;
-        built_in.then(|| serde_json::from_str(info).ok()).flatten()
+    ///
+    /// # Errors
+    /// As [`Registry::get`].
+    pub fn listing(&self, name: &str) -> Result<Option<Listing>, RegistryError> {
+        match self.stored(name)? {
+            Stored::Registered(_) => Ok(None),
+            Stored::BuiltIn(built) => {
+                let listing = built.listing();
+                listing.map(Some).ok_or_else(|| RegistryError::Damaged(name.to_owned()))
+            }
+        }
+    }
+
+    /// The built-in component of that digest.
+    pub fn built_in(&self, digest: Digest) -> Option<ScorerSource> {
+        let same = |name: &&str| {
+            let listing = BuiltIn::named(name).and_then(BuiltIn::listing);
+            listing.is_some_and(|listing| listing.digest == digest)
+        };
+        let name = self.list().find(same)?;
+        self.get(name).ok().filter(|source| source.origin == Origin::BuiltIn)
     }
 
     /// All names, sorted.
@@ -192,16 +226,22 @@ impl Registry {
     /// Where there is none of that name, or the file cannot be read.
     pub fn resolve(&self, reference: &Reference) -> Result<ScorerSource, RegistryError> {
         match reference {
-            Reference::Name(name) => self.get(name).cloned(),
+            Reference::Name(name) => self.get(name),
             Reference::File(path) => match read_bounded(path) {
-                Ok(bytes) => Ok(ScorerSource {
-                    bytes: Cow::Owned(bytes),
-                    origin: Origin::File(path.clone()),
-                }),
+                Ok(bytes) => {
+                    Ok(ScorerSource { bytes: bytes.into(), origin: Origin::File(path.clone()) })
+                }
                 Err(InputFileError::Folder) => Err(RegistryError::Folder(path.clone())),
                 Err(source) => Err(RegistryError::Unreadable { path: path.clone(), source }),
             },
         }
+    }
+
+    fn stored(&self, name: &str) -> Result<&Stored, RegistryError> {
+        self.scorers.get(name).ok_or_else(|| RegistryError::UnknownName {
+            name: name.to_owned(),
+            nearest: crate::suggest::nearest(name, self.scorers.keys().map(String::as_str)),
+        })
     }
 }
 
@@ -228,6 +268,22 @@ mod tests {
         assert_eq!(error.to_string(), "there is no scorer `latancy`");
         assert_eq!(error.advice(), Some(Advice::DidYouMean(vec!["latency".into()])));
         assert!(matches!(registry.register("latency", vec![]), Err(RegistryError::NameTaken(_))));
+    }
+
+    #[cfg(feature = "builtins")]
+    #[test]
+    fn every_built_in_scorer_is_the_component_that_is_listed() {
+        let registry = Registry::with_builtins();
+        assert!(registry.list().count() > 50);
+        for name in registry.list() {
+            let (source, listing) = (registry.get(name).unwrap(), registry.listing(name).unwrap());
+            let listing = listing.unwrap();
+            assert_eq!(source.bytes.len() as u64, listing.bytes, "{name}");
+            assert_eq!(Digest::of(&source.bytes), listing.digest, "{name}");
+            assert_eq!(listing.info.id, name);
+            assert_eq!(registry.built_in(listing.digest).unwrap(), source);
+        }
+        assert!(registry.built_in(Digest::of(b"no component")).is_none());
     }
 
     #[test]

@@ -7,6 +7,7 @@ use serde_json::Value;
 use crate::bindings::exports::scorebox::scorer::scoring as wire;
 use crate::bindings::of_run::exports::scorebox::scorer::summary as wire_summary;
 use crate::bindings::scorebox::scorer::types as wire_types;
+use crate::part::json_text;
 use crate::{
     Assertion, Case, Direction, Fields, Info, Scale, Score, ScoreError, Scored, Scorer, Severity,
     Summarizer, Usage,
@@ -131,7 +132,7 @@ pub fn summarize<S: Summarizer>(
     let scores: Vec<Scored> = scores.into_iter().map(Into::into).collect();
     let slot = slot.borrow();
     let summary = configured(&slot, "summarize").and_then(|scorer| scorer.summarize(&scores));
-    summary.map(|summary| summary.to_string()).map_err(|error| error.to_string())
+    summary.map(|summary| json_text(&summary)).map_err(|error| error.to_string())
 }
 
 fn configured<'s, S>(slot: &'s Option<S>, function: &str) -> Result<&'s S, ScoreError> {
@@ -180,7 +181,7 @@ impl From<Score> for wire::ScoreResult {
             score: score.score,
             label: score.label,
             reason: score.reason,
-            meta: score.meta.map(|meta| meta.to_string()),
+            meta: score.meta.map(|meta| json_text(&meta)),
             assertions: score.assertions.into_iter().map(Into::into).collect(),
         }
     }

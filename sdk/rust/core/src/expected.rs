@@ -9,6 +9,7 @@ use serde::{Deserialize, Deserializer, de::Error as _};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use crate::part::json_text;
 use crate::{Case, ConfigError, Part, ScoreError, equal};
 
 /// The configuration keys `value` and `values`, to be flattened into a configuration. They take the
@@ -61,9 +62,9 @@ impl ExpectedValues {
     pub fn accepted(self) -> Result<Option<Accepted<'static>>, ConfigError> {
         let parts = match self.one_of()? {
             None => return Ok(None),
-            Some(Configured::One(value)) => vec![Part::new("value", value.to_string())],
+            Some(Configured::One(value)) => vec![Part::new("value", json_text(&value))],
             Some(Configured::Several(values)) => (values.iter().enumerate())
-                .map(|(index, value)| Part::new(format!("values[{index}]"), value.to_string()))
+                .map(|(index, value)| Part::new(format!("values[{index}]"), json_text(value)))
                 .collect(),
         };
         Ok(Some(Accepted { parts, whole: None }))

@@ -1,8 +1,6 @@
 //! The keys of a configuration: each has to be one that the schema lists, and one in snake_case gets
 //! the name that the schema has for it. It checks no values: deserializing does.
 
-use std::collections::BTreeSet;
-
 use serde_json::{Map, Value};
 
 use crate::ConfigError;
@@ -125,9 +123,17 @@ fn item_schemas<'s>(schemas: &[&'s Map<String, Value>], index: usize) -> Vec<&'s
     schemas.iter().filter_map(item).collect()
 }
 
-fn names<'s>(schemas: &[&'s Map<String, Value>]) -> BTreeSet<&'s str> {
+/// All names that the schemas list, sorted.
+fn names<'s>(schemas: &[&'s Map<String, Value>]) -> Vec<&'s str> {
     let properties = schemas.iter().filter_map(|schema| schema.get("properties")?.as_object());
-    properties.flat_map(Map::keys).map(String::as_str).collect()
+    let mut names = Vec::new();
+    // Few, so that sorting them one by one is quicker to do, and to compile, than to sort a list.
+    for name in properties.flat_map(Map::keys) {
+        if let Err(place) = names.binary_search(&name.as_str()) {
+            names.insert(place, name.as_str());
+        }
+    }
+    names
 }
 
 /// `ignore_case` as `ignoreCase`.
@@ -146,7 +152,7 @@ fn join(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }
 
-fn unknown(key: &str, path: &str, names: &BTreeSet<&str>) -> ConfigError {
+fn unknown(key: &str, path: &str, names: &[&str]) -> ConfigError {
     let whole = join(path, key);
     let known = || names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     let hint = match nearest(key, names.iter().copied()) {
@@ -157,13 +163,79 @@ fn unknown(key: &str, path: &str, names: &BTreeSet<&str>) -> ConfigError {
     ConfigError::whole(format!("unknown key `{whole}`; {hint}"))
 }
 
-/// The name that was probably meant, whatever its case and its separators.
+/// The name that was probably meant, whatever its case and its separators: the most alike of those that
+/// differ in two of five letters at most.
 pub(crate) fn nearest<'n>(given: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    let bare = |name: &str| name.to_lowercase().replace(['_', '-', ' '], "");
     let given = bare(given);
-    names
-        .map(|name| (strsim::normalized_damerau_levenshtein(&given, &bare(name)), name))
-        .filter(|(likeness, _)| *likeness >= 0.6)
-        .max_by(|(left, _), (right, _)| left.total_cmp(right))
-        .map(|(_, name)| name)
+    let mut best: Option<(usize, usize, &str)> = None;
+    for name in names {
+        let bare = bare(name);
+        let (edits, longer) = (edits(&given, &bare), given.len().max(bare.len()));
+        let is_alike = 5 * edits <= 2 * longer;
+        // As fractions edits / longer; of equal ones the last.
+        if is_alike && best.is_none_or(|(least, of, _)| edits * of <= least * longer) {
+            best = Some((edits, longer, name));
+        }
+    }
+    best.map(|(_, _, name)| name)
+}
+
+fn bare(name: &str) -> Vec<u8> {
+    let letters = name.bytes().filter(|letter| !matches!(letter, b'_' | b'-' | b' '));
+    letters.map(|letter| letter.to_ascii_lowercase()).collect()
+}
+
+/// The fewest insertions, deletions, substitutions and swaps of neighbours that make one of two names
+/// the other (optimal string alignment).
+fn edits(left: &[u8], right: &[u8]) -> usize {
+    let mut before: Vec<usize> = Vec::new();
+    let mut above: Vec<usize> = (0..=right.len()).collect();
+    for row in 1..=left.len() {
+        let mut line = vec![row];
+        for column in 1..=right.len() {
+            let same = left[row - 1] == right[column - 1];
+            let mut least = above[column - 1] + usize::from(!same);
+            least = least.min(above[column] + 1).min(line[column - 1] + 1);
+            let swapped = row > 1
+                && column > 1
+                && left[row - 1] == right[column - 2]
+                && left[row - 2] == right[column - 1];
+            if swapped {
+                least = least.min(before[column - 2] + 1);
+            }
+            line.push(least);
+        }
+        before = std::mem::replace(&mut above, line);
+    }
+    above[right.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_that_was_meant_differs_in_few_letters() {
+        let meant = |given| nearest(given, ["ignoreCase", "max", "min", "targetMs"].into_iter());
+        assert_eq!(meant("ignore-case"), Some("ignoreCase"));
+        assert_eq!(meant("ingoreCase"), Some("ignoreCase"));
+        assert_eq!(meant("mxa"), Some("max"));
+        assert_eq!(meant("target"), Some("targetMs"));
+        assert_eq!(meant("colour"), None);
+        assert_eq!(meant(""), None);
+    }
+
+    #[test]
+    fn edits_count_a_swap_once() {
+        assert_eq!(edits(b"abc", b"acb"), 1);
+        assert_eq!(edits(b"", b"ab"), 2);
+        assert_eq!(edits(b"sitting", b"kitten"), 3);
+    }
+
+    #[test]
+    fn snake_case_becomes_camel_case() {
+        assert_eq!(camel_case("ignore_case"), "ignoreCase");
+        assert_eq!(camel_case("max"), "max");
+        assert_eq!(camel_case("_x"), "X");
+    }
 }

@@ -53,7 +53,10 @@ impl<'a> Part<'a> {
         if !inner.contains('\\') {
             return Ok(Cow::Borrowed(inner));
         }
-        self.read().map(Cow::Owned)
+        match serde_json::from_str(self.json()) {
+            Ok(text) => Ok(Cow::Owned(text)),
+            Err(error) => Err(self.unreadable("", &error)),
+        }
     }
 
     /// The value as a tree.
@@ -73,15 +76,18 @@ impl<'a> Part<'a> {
         let mut deserializer = serde_json::Deserializer::from_str(self.json());
         serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
             let path = error.path().to_string();
-            let place = match path.as_str() {
-                "." => self.name.to_string(),
-                path if path.starts_with('[') => format!("{}{path}", self.name),
-                path => format!("{}.{path}", self.name),
-            };
-            let message = error.into_inner().to_string();
-            let place = excerpt(&place, 80);
-            ScoreError::InvalidInput(format!("`{place}` cannot be read: {}", in_words(&message)))
+            let path = if path == "." { "" } else { &path };
+            self.unreadable(path, error.inner())
         })
+    }
+
+    /// The error of JSON that cannot be read as it should, at a path inside the part.
+    fn unreadable(&self, path: &str, error: &serde_json::Error) -> ScoreError {
+        let dot = if path.is_empty() || path.starts_with('[') { "" } else { "." };
+        let place = [self.name(), dot, path].concat();
+        let place = excerpt(&place, 80);
+        let message = in_words(&error.to_string());
+        ScoreError::InvalidInput(format!("`{place}` cannot be read: {message}"))
     }
 
     /// Whether the value is a JSON string.
@@ -126,6 +132,13 @@ impl<'a> Part<'a> {
     pub fn excerpt(&self) -> Cow<'_, str> {
         excerpt(self.json(), 80)
     }
+}
+
+/// A value as compact JSON. `to_string` of a value goes through the machinery of formatting, which is
+/// slower, and large in a component.
+pub(crate) fn json_text(value: &Value) -> String {
+    // It fails only where a key is no string, which a `Value` cannot have.
+    serde_json::to_string(value).unwrap_or_default()
 }
 
 /// What serde_json says, without the place inside a text that the user never sees.

@@ -1,6 +1,5 @@
 //! What a scorer says of a case. Ranges are not checked here: the engine knows the declared scale.
 
-use serde::Serialize;
 use serde_json::Value;
 
 use crate::Assertion;
@@ -57,16 +56,10 @@ impl Score {
         self
     }
 
-    /// A JSON document for programs; a second call replaces the first.
-    ///
-    /// # Panics
-    /// If `meta` cannot be JSON, such as a map whose keys are not strings: a mistake in the scorer.
+    /// A JSON document for programs, usually from `json!`; a second call replaces the first.
     #[must_use]
-    pub fn meta(mut self, meta: impl Serialize) -> Self {
-        match serde_json::to_value(meta) {
-            Ok(meta) => self.meta = Some(meta),
-            Err(error) => panic!("a score's meta cannot be written as JSON: {error}"),
-        }
+    pub fn meta(mut self, meta: impl Into<Value>) -> Self {
+        self.meta = Some(meta.into());
         self
     }
 

@@ -65,14 +65,16 @@ enum Number {
 static CALLS: AtomicU64 = AtomicU64::new(0);
 
 impl Scorer for Misbehave {
+    type Config = Self;
     const INFO: Info = Info::new("misbehave", "Misbehave", env!("CARGO_PKG_VERSION"))
         .reads(Fields::INPUT.and(Fields::METADATA));
 
-    fn prepare(&mut self) -> Result<(), ConfigError> {
-        match self.first {
-            Deed::Fail => Err(ConfigError::new("first", "was told to fail")),
-            deed => self.act(deed).map(drop).map_err(|error| ConfigError::whole(error.message())),
-        }
+    fn new(config: Self) -> Result<Self, ConfigError> {
+        match config.first {
+            Deed::Fail => return Err(ConfigError::new("first", "was told to fail")),
+            deed => config.act(deed).map_err(|error| ConfigError::whole(error.message()))?,
+        };
+        Ok(config)
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {

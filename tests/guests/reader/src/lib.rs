@@ -23,38 +23,42 @@ use contract::scorebox::scorer::workspace;
 /// Scores how many files the case has (of 10), and tells the content of one.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Reader {
+struct Config {
     /// The file to read.
     #[serde(default)]
     path: Option<String>,
     /// How often to ask for all files.
     #[serde(default)]
     times: u32,
+}
+
+struct Reader {
+    config: Config,
     /// What `configure` found.
-    #[serde(skip)]
     before: String,
 }
 
 impl Scorer for Reader {
+    type Config = Config;
     const INFO: Info = Info::new("reader", "Reader", env!("CARGO_PKG_VERSION"));
 
-    fn prepare(&mut self) -> Result<(), ConfigError> {
-        self.before = match workspace::paths() {
+    fn new(config: Config) -> Result<Self, ConfigError> {
+        let before = match workspace::paths() {
             Ok(paths) => format!("{} files", paths.len()),
             Err(reason) => reason,
         };
-        Ok(())
+        Ok(Reader { config, before })
     }
 
     #[allow(clippy::cast_precision_loss)]
     fn score(&self, _case: &Case) -> Result<Score, ScoreError> {
         let paths = workspace::paths().map_err(ScoreError::invalid_input)?;
-        for _ in 0..self.times {
+        for _ in 0..self.config.times {
             for path in &paths {
                 workspace::read(path).map_err(ScoreError::failed)?;
             }
         }
-        let found = match &self.path {
+        let found = match &self.config.path {
             None => paths.join(", "),
             Some(path) => match workspace::read(path) {
                 Ok(content) => String::from_utf8_lossy(&content).into_owned(),

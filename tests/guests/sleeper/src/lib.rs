@@ -2,7 +2,7 @@
 //! imports WASI's clocks and random numbers and tells what it finds there; so it also shows what becomes
 //! of a component that cannot be frozen.
 
-use scorebox_sdk::{Case, Info, JsonSchema, Score, ScoreError, Scorer, schemars};
+use scorebox_sdk::{Case, ConfigError, Info, JsonSchema, Score, ScoreError, Scorer, schemars};
 use serde::Deserialize;
 
 #[allow(missing_docs, unsafe_code, clippy::all)]
@@ -48,7 +48,12 @@ struct Sleeper {
 }
 
 impl Scorer for Sleeper {
+    type Config = Self;
     const INFO: Info = Info::new("sleeper", "Sleeper", env!("CARGO_PKG_VERSION"));
+
+    fn new(config: Self) -> Result<Self, ConfigError> {
+        Ok(config)
+    }
 
     fn score(&self, _case: &Case) -> Result<Score, ScoreError> {
         use wasi::wasi::{

@@ -1,7 +1,7 @@
 //! For tests: a scorer that looks through WASI for what it could get hold of, and attacks it, one way
 //! at a time, as its configuration says. It can only be loaded where `wasi` is granted.
 
-use scorebox_sdk::{Case, Info, JsonSchema, Score, ScoreError, Scorer, schemars};
+use scorebox_sdk::{Case, ConfigError, Info, JsonSchema, Score, ScoreError, Scorer, schemars};
 use serde::Deserialize;
 
 #[allow(missing_docs, unsafe_code, clippy::all)]
@@ -61,7 +61,12 @@ enum Deed {
 }
 
 impl Scorer for WasiAttacker {
+    type Config = Self;
     const INFO: Info = Info::new("wasi-attacker", "WASI attacker", env!("CARGO_PKG_VERSION"));
+
+    fn new(config: Self) -> Result<Self, ConfigError> {
+        Ok(config)
+    }
 
     fn score(&self, _case: &Case) -> Result<Score, ScoreError> {
         let mut score = Score::new(1.0);

@@ -1,0 +1,126 @@
+//! What cargo knows of a crate: its library, its workspace, and what it depends on. Compiles nothing.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::{Path, PathBuf},
+};
+
+use serde::Deserialize;
+
+use super::{
+    BuildError,
+    cargo::{CargoOutput, cargo, run},
+};
+
+/// The crate whose `export!` knows what `scorebox build` says to it.
+const SDK: &str = "scorebox-sdk";
+
+/// What cargo knows of a crate.
+pub(super) struct Package {
+    /// Its name.
+    pub(super) name: String,
+    /// The name of its library.
+    pub(super) library: String,
+    /// The folder of its workspace.
+    pub(super) workspace: PathBuf,
+    /// Where cargo builds.
+    pub(super) target_folder: PathBuf,
+    /// The folders of path dependencies outside the workspace, with their crates' names.
+    pub(super) outside: Vec<(String, PathBuf)>,
+    /// Whether it depends on the SDK, directly or through another crate.
+    pub(super) uses_sdk: bool,
+}
+
+#[derive(Deserialize)]
+struct Metadata {
+    packages: Vec<MetadataPackage>,
+    workspace_root: PathBuf,
+    target_directory: PathBuf,
+    resolve: Resolve,
+}
+
+#[derive(Deserialize)]
+struct MetadataPackage {
+    id: String,
+    name: String,
+    manifest_path: PathBuf,
+    source: Option<String>,
+    targets: Vec<MetadataTarget>,
+}
+
+#[derive(Deserialize)]
+struct MetadataTarget {
+    name: String,
+    crate_types: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Resolve {
+    nodes: Vec<Node>,
+}
+
+#[derive(Deserialize)]
+struct Node {
+    id: String,
+    dependencies: Vec<String>,
+}
+
+impl Metadata {
+    fn folders_outside(&self) -> Vec<(String, PathBuf)> {
+        let paths = self.packages.iter().filter(|package| package.source.is_none());
+        paths
+            .filter_map(|package| Some((&package.name, package.manifest_path.parent()?)))
+            .filter(|(_, folder)| !folder.starts_with(&self.workspace_root))
+            .map(|(name, folder)| (name.clone(), folder.to_owned()))
+            .collect()
+    }
+
+    /// The names of all that a package depends on.
+    fn dependencies_of(&self, id: &str) -> BTreeSet<&str> {
+        let nodes: BTreeMap<&str, &Node> =
+            self.resolve.nodes.iter().map(|node| (node.id.as_str(), node)).collect();
+        let (mut seen, mut waiting) = (BTreeSet::new(), vec![id]);
+        while let Some(id) = waiting.pop() {
+            for dependency in nodes.get(id).into_iter().flat_map(|node| &node.dependencies) {
+                if seen.insert(dependency.as_str()) {
+                    waiting.push(dependency);
+                }
+            }
+        }
+        let packages = self.packages.iter().filter(|package| seen.contains(package.id.as_str()));
+        packages.map(|package| package.name.as_str()).collect()
+    }
+}
+
+impl Package {
+    /// The package of a Cargo.toml.
+    pub(super) fn read(manifest: &Path) -> Result<Package, BuildError> {
+        let mut cargo = cargo();
+        cargo.args(["metadata", "--format-version=1", "--manifest-path"]).arg(manifest);
+        let answer = run(cargo, CargoOutput::Captured)?;
+        let metadata: Metadata = serde_json::from_slice(&answer)
+            .map_err(|error| BuildError::Metadata(error.to_string()))?;
+        let manifest = fs::canonicalize(manifest).map_err(BuildError::file(manifest))?;
+        let package = metadata
+            .packages
+            .iter()
+            .find(|package| {
+                fs::canonicalize(&package.manifest_path).is_ok_and(|path| path == manifest)
+            })
+            .ok_or_else(|| BuildError::NotACrate(manifest.clone()))?;
+        let library = package
+            .targets
+            .iter()
+            .find(|target| target.crate_types.iter().any(|kind| kind == "cdylib"))
+            .ok_or_else(|| BuildError::NotACdylib(package.name.clone()))?;
+        Ok(Package {
+            name: package.name.clone(),
+            library: library.name.clone(),
+            uses_sdk: metadata.dependencies_of(&package.id).contains(SDK),
+            outside: metadata.folders_outside(),
+            workspace: metadata.workspace_root.clone(),
+            target_folder: metadata.target_directory.clone(),
+        })
+    }
+}

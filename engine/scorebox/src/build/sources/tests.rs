@@ -1,0 +1,113 @@
+//! Which changes make a component stale, and which do not.
+
+use std::{fs, path::Path};
+
+use super::sources_digest;
+use crate::digest::Digest;
+
+fn write(folder: &Path, path: &str, text: &str) {
+    let path = folder.join(path);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+/// A workspace of a scorer, the SDK that it uses, and a crate beside that it does not use.
+fn workspace() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (path, text) in [
+        (
+            "Cargo.toml",
+            "[workspace]\n[workspace.package]\nedition = \"2024\"\n[workspace.dependencies]\n\
+             sdk = { path = \"sdk/core\" }\nserde = \"1\"\nother = \"2\"\n",
+        ),
+        (
+            "Cargo.lock",
+            "version = 4\n[[package]]\nname = \"serde\"\nversion = \"1.0.0\"\nchecksum = \"aa\"\n\
+             [[package]]\nname = \"other\"\nversion = \"2.0.0\"\nchecksum = \"bb\"\n",
+        ),
+        (
+            "scorers/mine/Cargo.toml",
+            "[package]\nname = \"mine\"\n[dependencies]\nsdk.workspace = true\n\
+             [dev-dependencies]\nother.workspace = true\n",
+        ),
+        ("scorers/mine/src/lib.rs", "mod tests;"),
+        ("scorers/mine/src/tests.rs", "// none"),
+        ("scorers/mine/example.json", "{}"),
+        (
+            "sdk/core/Cargo.toml",
+            "[package]\nname = \"sdk\"\n[dependencies]\nserde.workspace = true\n",
+        ),
+        ("sdk/core/src/lib.rs", ""),
+        ("sdk/traces/Cargo.toml", "[package]\nname = \"traces\"\n"),
+        ("sdk/traces/src/lib.rs", ""),
+        ("wit/0.1.0/scorer.wit", "package a:b;"),
+    ] {
+        write(folder.path(), path, text);
+    }
+    folder
+}
+
+fn digest(folder: &Path) -> Digest {
+    sources_digest(&folder.join("scorers"), "mine").unwrap()
+}
+
+#[test]
+fn what_a_component_is_built_from_makes_it_stale() {
+    let folder = workspace();
+    let before = digest(folder.path());
+    let lock = fs::read_to_string(folder.path().join("Cargo.lock")).unwrap();
+    let root = fs::read_to_string(folder.path().join("Cargo.toml")).unwrap();
+    for (path, text) in [
+        ("scorers/mine/src/lib.rs", "fn changed() {}".to_owned()),
+        ("scorers/mine/src/more.rs", String::new()),
+        ("scorers/mine/example.json", "{\"case\": 1}".to_owned()),
+        ("sdk/core/src/lib.rs", "fn changed() {}".to_owned()),
+        ("wit/0.1.0/scorer.wit", "package c:d;".to_owned()),
+        ("Cargo.lock", lock.replace("\"aa\"", "\"cc\"")),
+        ("Cargo.toml", root.replace("serde = \"1\"", "serde = \"=1\"")),
+        ("Cargo.toml", root.replace("2024", "2021")),
+    ] {
+        let file = folder.path().join(path);
+        let written = fs::read_to_string(&file).ok();
+        write(folder.path(), path, &text);
+        assert_ne!(digest(folder.path()), before, "{path}");
+        match written {
+            Some(written) => fs::write(&file, written).unwrap(),
+            None => fs::remove_file(&file).unwrap(),
+        }
+        assert_eq!(digest(folder.path()), before, "{path}");
+    }
+}
+
+#[test]
+fn what_a_component_is_not_built_from_does_not() {
+    let folder = workspace();
+    let before = digest(folder.path());
+    let lock = fs::read_to_string(folder.path().join("Cargo.lock")).unwrap();
+    let root = fs::read_to_string(folder.path().join("Cargo.toml")).unwrap();
+    for (path, text) in [
+        ("scorers/mine/src/tests.rs", "// changed".to_owned()),
+        ("scorers/mine/tests/all.rs", String::new()),
+        ("scorers/mine/benches/fast.rs", String::new()),
+        ("sdk/core/examples/one.rs", String::new()),
+        ("sdk/core/src/config/tests.rs", String::new()),
+        ("sdk/traces/src/lib.rs", "fn changed() {}".to_owned()),
+        ("Cargo.lock", lock.replace("\"bb\"", "\"cc\"")),
+        ("Cargo.toml", root.replace("other = \"2\"", "other = \"=2\"")),
+    ] {
+        write(folder.path(), path, &text);
+        assert_eq!(digest(folder.path()), before, "{path}");
+    }
+}
+
+#[test]
+fn a_dependency_that_is_not_locked_is_named() {
+    let folder = workspace();
+    write(
+        folder.path(),
+        "Cargo.lock",
+        "version = 4\n[[package]]\nname = \"a\"\nversion = \"1.0.0\"\n",
+    );
+    let error = sources_digest(&folder.path().join("scorers"), "mine").unwrap_err();
+    assert!(error.to_string().contains("does not know the package `serde`"), "{error}");
+}
