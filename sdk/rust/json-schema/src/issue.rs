@@ -8,6 +8,8 @@ use serde_json::Value;
 
 use scorebox_sdk::excerpt;
 
+use super::formats;
+
 /// The most issues that are reported of one value.
 const ISSUE_LIMIT: usize = 20;
 
@@ -74,7 +76,7 @@ fn collect(error: &ValidationError<'_, '_>, into: &mut Vec<Issue>) {
     }
     let alternatives = matches!(error.kind, ErrorKind::AnyOf | ErrorKind::OneOf(None));
     if error.causes.is_empty() {
-        into.push(Issue::new(error, &error.kind.to_string()));
+        into.push(Issue::new(error, &words(&error.kind)));
     } else if alternatives {
         let mut parts = Vec::new();
         error.causes.iter().for_each(|cause| collect(cause, &mut parts));
@@ -82,5 +84,14 @@ fn collect(error: &ValidationError<'_, '_>, into: &mut Vec<Issue>) {
         into.push(Issue::new(error, &format!("{}: {}", error.kind, parts.join(", or "))));
     } else {
         error.causes.iter().for_each(|cause| collect(cause, into));
+    }
+}
+
+/// The validator's words. One format has a name there that no user wrote.
+fn words(kind: &ErrorKind<'_, '_>) -> String {
+    let words = kind.to_string();
+    match kind {
+        ErrorKind::Format { .. } => words.replace(formats::REGEX, "regex"),
+        _ => words,
     }
 }

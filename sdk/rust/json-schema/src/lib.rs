@@ -1,7 +1,9 @@
 //! JSON Schema for scorers: compiles a schema, and says what of a value does not match it. It reads no
 //! file and no network, and decides no score.
 //!
-//! - `issue`: one place that does not match, and how it is told
+//! - `ecma`: the syntax of ECMA 262's regular expressions
+//! - `formats`: what `format` asserts
+//! - `issue`: one place that does not match, and its wording
 //! - `warm`: what a validator sets up at its first use, done before the first score
 //!
 //! The validator recurses with schema and value: some 5 KB of stack a level, of which readable JSON has
@@ -9,6 +11,8 @@
 
 #![deny(missing_docs)]
 
+mod ecma;
+mod formats;
 mod issue;
 mod warm;
 
@@ -25,6 +29,9 @@ use scorebox_sdk::{ConfigError, excerpt};
 /// The address of the schema itself; relative references start from it.
 const ROOT: &str = "schema:///root.json";
 
+/// What relative references without an `$id` resolve to.
+const ROOT_FOLDER: &str = "schema:///";
+
 /// How deep JSON may be nested to be read: the limit of `serde_json`.
 const DEEPEST: usize = 127;
 
@@ -34,8 +41,9 @@ const PROBLEM_ISSUES: usize = 5;
 /// The longest that [`CompiledSchema::problem`] tells of one issue, in characters.
 const PROBLEM_LENGTH: usize = 240;
 
-/// Formats that draft 7 and older would assert by themselves. (`regex` cannot be turned off there.)
-const FORMATS: [&str; 19] = [
+/// Formats that draft 7 and older would assert by themselves.
+const FORMATS: [&str; 20] = [
+    formats::REGEX,
     "hostname",
     "idn-hostname",
     "email",
@@ -57,14 +65,15 @@ const FORMATS: [&str; 19] = [
     "ipv6",
 ];
 
-/// How a schema is compiled. Drafts 4, 6, 7, 2019-09 and 2020-12 are known; where `$schema` says
-/// nothing, it is 2020-12.
+/// How a schema is compiled. Drafts 4, 6, 7, 2019-09 and 2020-12 are known; a schema without `$schema`
+/// is 2020-12, and a document without one is of the schema's draft.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Options<'a> {
     /// Whether what `format` says (`date`, `email` …) is checked; otherwise it only describes.
     pub formats: bool,
     /// What the scorer's configuration has under `documents`: schemas that `$ref` and `$schema` may
-    /// refer to, by their URL. None where the scorer has no such key.
+    /// refer to, by URL, absolute or relative to the schema's own `$id`. `None` if the scorer has no
+    /// such key.
     pub documents: Option<&'a BTreeMap<String, Value>>,
 }
 
@@ -90,18 +99,22 @@ impl CompiledSchema {
     /// # Errors
     /// Why it cannot be used, in one line that goes on after the name of its key.
     pub fn compile(schema: &Value, options: Options<'_>) -> Result<Self, String> {
+        let mut schema = schema.clone();
+        formats::rename_regex(&mut schema);
+        let documents = Documents::new(options.documents, &schema);
         let mut compiler = Compiler::new();
-        compiler.set_default_draft(Draft::V2020_12);
+        compiler.set_default_draft(documents.draft(&schema));
         if options.formats {
             compiler.enable_format_assertions();
+            formats::STRICT.into_iter().for_each(|format| compiler.register_format(format));
         } else {
             for name in FORMATS {
                 compiler.register_format(Format { name, func: |_: &Value| Ok(()) });
             }
         }
-        compiler.use_loader(Box::new(Documents(options.documents.cloned())));
+        compiler.use_loader(Box::new(documents));
         let mut schemas = Schemas::new();
-        compiler.add_resource(ROOT, schema.clone()).map_err(|error| explain(&error))?;
+        compiler.add_resource(ROOT, schema).map_err(|error| explain(&error))?;
         let root = compiler.compile(ROOT, &mut schemas).map_err(|error| explain(&error))?;
         Ok(Self { schemas, root })
     }
@@ -188,21 +201,68 @@ impl fmt::Debug for CompiledSchema {
     }
 }
 
-/// Where references lead to; none where nothing can be given.
-struct Documents(Option<BTreeMap<String, Value>>);
+/// Where references lead to.
+struct Documents {
+    /// By URL, as the user wrote them; `None` if none can be given.
+    given: Option<BTreeMap<String, Value>>,
+    /// The folder of the schema's `$id`, with its final `/`.
+    folder: Option<String>,
+}
+
+/// How many metaschemas are followed to find a draft: they may refer to each other in a circle.
+const METASCHEMAS: usize = 8;
+
+impl Documents {
+    fn new(given: Option<&BTreeMap<String, Value>>, schema: &Value) -> Self {
+        let mut given = given.cloned();
+        given.iter_mut().flat_map(BTreeMap::values_mut).for_each(formats::rename_regex);
+        let id = schema.get("$id").or_else(|| schema.get("id")).and_then(Value::as_str);
+        let folder = id.filter(|id| id.contains("://")).and_then(|id| id.rsplit_once('/'));
+        Self { given, folder: folder.map(|(folder, _)| format!("{folder}/")) }
+    }
+
+    /// The draft that a schema names, itself or through its metaschema; documents that name none are
+    /// of the same one.
+    fn draft(&self, schema: &Value) -> Draft {
+        let mut schema = Some(schema);
+        for _ in 0..METASCHEMAS {
+            let named = schema.and_then(|schema| schema.get("$schema")?.as_str());
+            let Some(url) = named else { break };
+            if let Some(draft) = Draft::from_url(url) {
+                return draft;
+            }
+            schema = self.find(url);
+        }
+        Draft::V2020_12
+    }
+
+    /// The document of a URL: by its name, by its place beside the schema, or by its own `$id`.
+    fn find(&self, url: &str) -> Option<&Value> {
+        let documents = self.given.as_ref()?;
+        let url = url.trim_end_matches('#');
+        let relative = url.strip_prefix(ROOT_FOLDER);
+        let beside = self.folder.as_deref().and_then(|folder| url.strip_prefix(folder));
+        let names = [Some(url), relative, beside].into_iter().flatten();
+        let named = names.into_iter().find_map(|name| documents.get(name));
+        let has_id = |document: &&Value| {
+            let id = document.get("$id").and_then(Value::as_str);
+            id.is_some_and(|id| id.trim_end_matches('#') == url)
+        };
+        named.or_else(|| documents.values().find(has_id))
+    }
+}
 
 impl UrlLoader for Documents {
     fn load(&self, url: &str) -> Result<Value, Box<dyn Error>> {
-        let relative = url.strip_prefix("schema:///");
-        let name = relative.unwrap_or(url);
-        let Some(documents) = &self.0 else {
-            return Err(format!("remote schemas are not fetched: \"{name}\"").into());
+        if let Some(document) = self.find(url) {
+            return Ok(document.clone());
+        }
+        let name = url.strip_prefix(ROOT_FOLDER).unwrap_or(url);
+        let how = match self.given {
+            Some(_) => format!("; give it under `documents`, as \"{name}\""),
+            None => format!(": \"{name}\""),
         };
-        let document = documents.get(url).or_else(|| documents.get(relative?));
-        document.cloned().ok_or_else(|| {
-            format!("remote schemas are not fetched; give it under `documents`, as \"{name}\"")
-                .into()
-        })
+        Err(format!("remote schemas are not fetched{how}").into())
     }
 }
 
@@ -210,7 +270,10 @@ impl UrlLoader for Documents {
 fn explain(error: &CompileError) -> String {
     let text = format!("{error:#}");
     let lines: Vec<_> = text.lines().map(str::trim).collect();
-    format!("is no usable JSON Schema: {}", lines.join("; ").replace(ROOT, "the schema"))
+    format!(
+        "is not a usable JSON Schema: {}",
+        lines.join("; ").replace(ROOT, "the schema").replace(formats::REGEX, "regex")
+    )
 }
 
 #[cfg(test)]

@@ -33,7 +33,7 @@ fn a_problem_is_bounded_whatever_the_value() {
 #[test]
 fn a_schema_that_is_none_is_refused_in_one_line() {
     let error = refusal(json!({"properties": {"a": {"type": "strnig"}}, "required": 7}));
-    assert!(error.starts_with("is no usable JSON Schema: "), "{error}");
+    assert!(error.starts_with("is not a usable JSON Schema: "), "{error}");
     assert!(!error.contains('\n') && !error.contains(ROOT), "{error}");
 }
 
@@ -73,5 +73,114 @@ fn a_configured_schema_is_refused_by_the_name_of_its_key() {
         "`schema`: should be a JSON Schema: an object, or `true` or `false`"
     );
     let unusable = prepared(json!({"type": "strnig"})).unwrap_err().to_string();
-    assert!(unusable.starts_with("`schema`: is no usable JSON Schema"), "{unusable}");
+    assert!(unusable.starts_with("`schema`: is not a usable JSON Schema"), "{unusable}");
+}
+
+#[test]
+fn a_document_without_a_draft_is_of_the_schemas_draft() {
+    // The official suite's location-independent identifier: draft 7 names a place by `$id`.
+    let name = "http://localhost:1234/ids.json";
+    let document = json!({"definitions": {"whole": {"$id": "#foo", "type": "integer"}}});
+    let documents = BTreeMap::from([(name.to_owned(), document)]);
+    let options = Options { formats: false, documents: Some(&documents) };
+    let reference = format!("{name}#foo");
+    let compile = |draft: &str| {
+        CompiledSchema::compile(&json!({"$schema": draft, "allOf": [{"$ref": reference}]}), options)
+    };
+    let seven = compile("http://json-schema.org/draft-07/schema#").unwrap();
+    assert_eq!(seven.problem(&json!(1)), None);
+    assert!(seven.problem(&json!("foo")).is_some());
+    assert!(compile("https://json-schema.org/draft/2020-12/schema").is_err());
+}
+
+#[test]
+fn a_draft_may_be_named_by_the_metaschema() {
+    let seven = json!({"$schema": "http://json-schema.org/draft-07/schema#",
+        "$id": "http://example.com/meta", "allOf": [{"$ref": "http://json-schema.org/draft-07/schema#"}]});
+    let round = json!({"$schema": "http://example.com/round"});
+    let documents = BTreeMap::from([
+        ("http://example.com/meta".to_owned(), seven),
+        ("http://example.com/round".to_owned(), round),
+    ]);
+    let draft = |url: &str| {
+        let schema = json!({"$schema": url});
+        Documents::new(Some(&documents), &schema).draft(&schema)
+    };
+    assert!(matches!(draft("http://example.com/meta"), Draft::V7));
+    assert!(matches!(draft("http://example.com/round"), Draft::V2020_12));
+    assert!(matches!(draft("http://example.com/other"), Draft::V2020_12));
+}
+
+#[test]
+fn a_reference_starts_from_the_schemas_id() {
+    let schema = json!({"$id": "http://example.com/schemas/root.json", "$ref": "parts/name.json"});
+    for (name, id) in [
+        ("http://example.com/schemas/parts/name.json", None),
+        ("parts/name.json", None),
+        ("name", Some("http://example.com/schemas/parts/name.json")),
+    ] {
+        let document = match id {
+            Some(id) => json!({"$id": id, "type": "string"}),
+            None => json!({"type": "string"}),
+        };
+        let documents = BTreeMap::from([(name.to_owned(), document)]);
+        let options = Options { formats: false, documents: Some(&documents) };
+        let compiled = CompiledSchema::compile(&schema, options).unwrap();
+        assert_eq!(compiled.problem(&json!("x")), None, "{name}");
+        assert!(compiled.problem(&json!(1)).is_some(), "{name}");
+    }
+}
+
+#[test]
+fn formats_are_as_strict_as_the_official_tests() {
+    let rows = [
+        ("hostname", "www.example.com", true),
+        ("hostname", "example.", false),
+        ("hostname", "host_name", false),
+        ("hostname", "xn--X", false),
+        ("hostname", "xn--ll-0ea", true),
+        ("hostname", "xn--al-0ea", false),
+        ("hostname", "XN--aa---o47jg78q", false),
+        ("email", "\"joe bloggs\"@example.com", true),
+        ("email", "joe@[IPv6:::1]", true),
+        ("email", "@example.com", false),
+        ("email", "joe@example.com.", false),
+        ("duration", "P1Y2M3DT4H5M6S", true),
+        ("duration", "P2W", true),
+        ("duration", "P1Y2D", false),
+        ("duration", "PT1H2S", false),
+        ("duration", "P0Y1W", false),
+        ("uri-template", "http://example.com/{?a,b*}{/c:30}", true),
+        ("uri-template", "{a..b}", false),
+        ("uri-template", "{v:10000}", false),
+        ("uri-template", "a b", false),
+        ("uri-template", "{=x}", false),
+        ("uri-template", "{a", false),
+        ("regex", "(?<year>[0-9]{4})\\k<year>", true),
+        ("regex", "(?P<year>x)", false),
+    ];
+    for draft in
+        ["http://json-schema.org/draft-07/schema#", "https://json-schema.org/draft/2020-12/schema"]
+    {
+        for (format, text, valid) in rows {
+            let schema = json!({"$schema": draft, "format": format});
+            let compile = |formats| {
+                let options = Options { formats, documents: None };
+                CompiledSchema::compile(&schema, options).unwrap()
+            };
+            assert_eq!(compile(true).problem(&json!(text)).is_none(), valid, "{format}: {text}");
+            assert_eq!(compile(false).problem(&json!(text)), None, "{format} describes: {text}");
+        }
+    }
+}
+
+#[test]
+fn a_format_is_called_by_its_own_name() {
+    let same = json!({"format": "regex"});
+    let schema = json!({"properties": {"p": {"format": "regex"}, "same": {"const": same}}});
+    let options = Options { formats: true, documents: None };
+    let compiled = CompiledSchema::compile(&schema, options).unwrap();
+    let problem = compiled.problem(&json!({"p": "(", "same": same})).unwrap();
+    assert!(problem.contains("is not valid regex: a `(` without its `)`"), "{problem}");
+    assert_eq!(compiled.problem(&json!({"p": "a", "same": same})), None);
 }

@@ -1,0 +1,179 @@
+//! What `format` asserts beyond the validator's own checks: hostname, email, duration, uri-template and
+//! regex as strictly as the official optional tests. The other formats are the validator's.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::error::Error;
+
+use boon::{Compiler, Format, SchemaIndex, Schemas};
+use serde_json::{Value, json};
+
+use super::ecma;
+
+/// What a schema's `"format": "regex"` is renamed to: the validator has a check of its own for that
+/// name, which is Rust's syntax, and lets nobody replace it.
+pub(super) const REGEX: &str = "regex of ECMA 262";
+
+type Verdict = Result<(), Box<dyn Error>>;
+
+/// The formats that are stricter here.
+pub(super) const STRICT: [Format; 5] = [
+    Format { name: "hostname", func: hostname },
+    Format { name: "email", func: email },
+    Format { name: "duration", func: duration },
+    Format { name: "uri-template", func: uri_template },
+    Format { name: REGEX, func: regex },
+];
+
+/// Gives `"format": "regex"` the name under which it can be checked, or left unchecked.
+pub(super) fn rename_regex(schema: &mut Value) {
+    match schema {
+        Value::Object(members) => {
+            for (key, member) in members {
+                match (key.as_str(), member) {
+                    ("format", Value::String(name)) if name == "regex" => *name = REGEX.to_owned(),
+                    // These hold values, not schemas.
+                    ("const" | "enum" | "default" | "examples", _) => {}
+                    (_, member) => rename_regex(member),
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(rename_regex),
+        _ => {}
+    }
+}
+
+/// RFC 1123, where a label in Punycode has to be valid by IDNA 2008 as well.
+fn hostname(value: &Value) -> Verdict {
+    let Value::String(name) = value else { return Ok(()) };
+    if name.ends_with('.') {
+        return Err("ends with a dot".into());
+    }
+    by_validator("hostname", value)?;
+    let is_punycode =
+        |label: &str| label.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("xn--"));
+    match name.split('.').any(is_punycode) {
+        true => by_validator("idn-hostname", &Value::String(name.to_ascii_lowercase())),
+        false => Ok(()),
+    }
+}
+
+fn email(value: &Value) -> Verdict {
+    match value.as_str() {
+        Some(address) if address.starts_with('@') => Err("nothing before the @".into()),
+        Some(address) if address.ends_with('.') => Err("ends with a dot".into()),
+        _ => by_validator("email", value),
+    }
+}
+
+/// RFC 3339, appendix A: no unit is left out between two others.
+fn duration(value: &Value) -> Verdict {
+    by_validator("duration", value)?;
+    let Value::String(text) = value else { return Ok(()) };
+    let units = |part: &str| part.chars().filter(char::is_ascii_alphabetic).collect::<String>();
+    let (date, time) = text.trim_start_matches('P').split_once('T').unwrap_or((&text[1..], ""));
+    match "YMD".contains(&units(date)) && "HMS".contains(&units(time)) || date.ends_with('W') {
+        true => Ok(()),
+        false => Err("leaves a unit out".into()),
+    }
+}
+
+fn regex(value: &Value) -> Verdict {
+    let Value::String(pattern) = value else { return Ok(()) };
+    ecma::check(pattern).map_err(Into::into)
+}
+
+/// RFC 6570.
+fn uri_template(value: &Value) -> Verdict {
+    let Value::String(template) = value else { return Ok(()) };
+    let mut rest = template.as_str();
+    while let Some(open) = rest.find(['{', '}']) {
+        literal(&rest[..open])?;
+        let inside = rest[open..].strip_prefix('{').and_then(|rest| rest.split_once('}'));
+        let (expression, after) = inside.ok_or("a brace without its partner")?;
+        let variables = expression.strip_prefix(['+', '#', '.', '/', ';', '?', '&']);
+        variables.unwrap_or(expression).split(',').try_for_each(variable)?;
+        rest = after;
+    }
+    literal(rest)
+}
+
+/// Text outside of braces.
+fn literal(text: &str) -> Verdict {
+    let refused = |c: char| {
+        c.is_ascii_control() || ('\u{80}'..'\u{a0}').contains(&c) || " \"<>\\^`".contains(c)
+    };
+    if text.contains(refused) {
+        return Err("a character that has to be encoded".into());
+    }
+    match text.match_indices('%').all(|(place, _)| is_encoded(&text[place..])) {
+        true => Ok(()),
+        false => Err("a % without two hexadecimal digits".into()),
+    }
+}
+
+/// A variable's name, with a `*` or the length of its prefix.
+fn variable(text: &str) -> Verdict {
+    let name = match text.split_once(':') {
+        None => text.strip_suffix('*').unwrap_or(text),
+        Some((name, length)) => {
+            let counts = matches!(length.len(), 1..=4)
+                && length.bytes().all(|byte| byte.is_ascii_digit())
+                && !length.starts_with('0');
+            match counts {
+                true => name,
+                false => return Err("a prefix length that is not 1 to 9999".into()),
+            }
+        }
+    };
+    let is_name = |part: &str| {
+        let mut rest = part;
+        while let Some(first) = rest.chars().next() {
+            let length = match first {
+                '%' if is_encoded(rest) => 3,
+                '_' => 1,
+                first if first.is_ascii_alphanumeric() => 1,
+                _ => return false,
+            };
+            rest = &rest[length..];
+        }
+        !part.is_empty()
+    };
+    match name.split('.').all(is_name) {
+        true => Ok(()),
+        false => Err("a variable without a valid name".into()),
+    }
+}
+
+/// Whether a text begins with a percent-encoded byte.
+fn is_encoded(text: &str) -> bool {
+    let digits = text.as_bytes().get(1..3);
+    digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
+}
+
+/// The validator's own check of a format.
+fn by_validator(name: &'static str, value: &Value) -> Verdict {
+    thread_local! {
+        static CHECKS: RefCell<BTreeMap<&'static str, (Schemas, SchemaIndex)>> = RefCell::default();
+    }
+    CHECKS.with_borrow_mut(|checks| {
+        let (schemas, root) = match checks.entry(name) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(free) => free.insert(compile(name)?),
+        };
+        match schemas.validate(value, *root) {
+            Ok(()) => Ok(()),
+            Err(_) => Err("see its syntax".into()),
+        }
+    })
+}
+
+fn compile(name: &str) -> Result<(Schemas, SchemaIndex), Box<dyn Error>> {
+    let address = format!("schema:///{name}.json");
+    let (mut compiler, mut schemas) = (Compiler::new(), Schemas::new());
+    compiler.enable_format_assertions();
+    compiler.add_resource(&address, json!({ "format": name }))?;
+    let root = compiler.compile(&address, &mut schemas)?;
+    Ok((schemas, root))
+}
