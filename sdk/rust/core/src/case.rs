@@ -15,6 +15,9 @@ pub struct Usage {
     pub total_tokens: Option<u64>,
     /// Cost in US dollars.
     pub cost_usd: Option<f64>,
+    /// Tokens of the prompt that came from a cache, if a trace states them. Some models count them
+    /// in `input_tokens` (OpenAI's), others beside them (Anthropic's), so no sum includes them.
+    pub cache_read_tokens: Option<u64>,
 }
 
 impl Usage {
@@ -25,6 +28,34 @@ impl Usage {
             (None, None) => None,
             (input, output) => Some(input.unwrap_or(0).saturating_add(output.unwrap_or(0))),
         })
+    }
+
+    /// Two usages added up; what neither states stays unknown.
+    #[must_use]
+    pub fn plus(self, more: Self) -> Self {
+        let add = |sum: Option<u64>, more: Option<u64>| match (sum, more) {
+            (Some(sum), Some(more)) => Some(sum.saturating_add(more)),
+            (sum, more) => sum.or(more),
+        };
+        Self {
+            input_tokens: add(self.input_tokens, more.input_tokens),
+            output_tokens: add(self.output_tokens, more.output_tokens),
+            total_tokens: add(self.total_tokens, more.total_tokens),
+            cost_usd: match (self.cost_usd, more.cost_usd) {
+                (Some(sum), Some(more)) => Some(sum + more),
+                (sum, more) => sum.or(more),
+            },
+            cache_read_tokens: add(self.cache_read_tokens, more.cache_read_tokens),
+        }
+    }
+
+    /// This usage, with the tokens or the cost of another one if this one states none. Counts of
+    /// tokens are not mixed.
+    #[must_use]
+    pub fn or(self, other: Option<Self>) -> Self {
+        let other = other.unwrap_or_default();
+        let tokens = if self.total().is_some() { self } else { other };
+        Self { cost_usd: self.cost_usd.or(other.cost_usd), ..tokens }
     }
 }
 

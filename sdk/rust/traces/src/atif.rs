@@ -45,6 +45,7 @@ pub(super) fn read_trajectory(builder: &mut Builder, mut trajectory: Object) {
     if let Some(Value::Object(agent)) = trajectory.get_mut("agent") {
         builder.tools = list(agent, &["tool_definitions"]).unwrap_or_default();
     }
+    builder.tally.whole(fields::usage(trajectory.get("final_metrics")));
     for step in list(&mut trajectory, &["steps"]).unwrap_or_default() {
         if let Value::Object(step) = step {
             builder.understood += 1;

@@ -11,6 +11,7 @@ use crate::names;
 use crate::step::{
     Event, InputRequest, Outcome, Role, Status, Step, StepKind, SubAgentCall, ToolCall, Turn,
 };
+use crate::tally::Tally;
 use scorebox_sdk::Usage;
 
 /// The most steps, and the most events, of one trace. A guest's memory holds no more.
@@ -52,6 +53,8 @@ pub(super) struct Builder {
     pub repeated: Calls,
     /// Agents that calls hand work to, by the calls' ids, where the trace says so elsewhere.
     pub handoffs: BTreeMap<String, VecDeque<String>>,
+    /// Tokens and cost.
+    pub tally: Tally,
     open: OpenCalls,
     /// Skill loads and sub-agent calls that a tool call stands for.
     derived: BTreeMap<usize, usize>,
@@ -261,8 +264,13 @@ impl Builder {
 
     /// Tokens of a model's answer, whose first step has this index.
     pub fn usage(&mut self, first: usize, usage: Option<Usage>) {
-        if let (Some(step), Some(usage)) = (self.steps.get_mut(first), usage) {
-            step.usage = Some(usage);
+        self.usage_of(first, None, usage);
+    }
+
+    /// Tokens of the answer that this id names; said again, they replace what was said before.
+    pub fn usage_of(&mut self, first: usize, id: Option<&str>, usage: Option<Usage>) {
+        if let Some(usage) = usage {
+            self.tally.answer(&mut self.steps, first, id, usage);
         }
     }
 

@@ -33,14 +33,20 @@ pub(super) fn read_line(builder: &mut Builder, kind: &str, mut line: Object) -> 
             }
         }
         "turn.completed" => {
-            let last = builder.steps.len().saturating_sub(1);
-            builder.usage(last, fields::usage(line.get("usage")));
+            // It counts from the beginning of the session.
+            builder.tally.whole(fields::usage(line.get("usage")));
             builder.outcome = Some(Outcome::Completed);
         }
         "turn.failed" => {
             let why = fields::error_text(take(&mut line, &["error"]));
             builder.outcome = Some(Outcome::Failed(why.clone()));
             builder.error(why.unwrap_or_else(|| "the turn failed".to_owned()));
+        }
+        "event_msg" => {
+            let total =
+                line.get("payload").and_then(|event| event.pointer("/info/total_token_usage"));
+            builder.tally.whole(fields::usage(total));
+            builder.event(kind.to_owned());
         }
         // What is begun comes again when it is done.
         _ => builder.event(kind.to_owned()),

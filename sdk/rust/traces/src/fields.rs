@@ -177,44 +177,82 @@ pub(super) fn ending(object: &mut Object) -> (Status, Option<String>) {
     (status, error)
 }
 
-/// Tokens, in the spellings of the formats.
+/// Tokens and cost, in the spellings of the formats.
 #[inline(never)]
 pub(super) fn usage(value: Option<&Value>) -> Option<Usage> {
     let object = value?.as_object()?;
-    let count = |keys: &[&str]| {
-        keys.iter().find_map(|key| {
-            let number = object.get(*key)?;
-            number.as_u64().or_else(|| number.as_str()?.parse().ok())
-        })
-    };
     let usage = Usage {
-        input_tokens: count(&[
-            "input_tokens",
-            "prompt_tokens",
-            "inputTokens",
-            "promptTokens",
-            "promptTokenCount",
-            "prompt_token_count",
-        ]),
-        output_tokens: count(&[
-            "output_tokens",
-            "completion_tokens",
-            "outputTokens",
-            "completionTokens",
-            "candidatesTokenCount",
-            "candidates_token_count",
-        ]),
-        total_tokens: count(&[
-            "total_tokens",
-            "totalTokens",
-            "totalTokenCount",
-            "total_token_count",
-        ]),
-        cost_usd: ["cost_usd", "costUsd", "costUSD", "total_cost"]
-            .iter()
-            .find_map(|key| object.get(*key)?.as_f64()),
+        input_tokens: count(object, &INPUT_TOKENS),
+        output_tokens: count(object, &OUTPUT_TOKENS),
+        total_tokens: count(object, &TOTAL_TOKENS),
+        cost_usd: cost(object, &COSTS),
+        cache_read_tokens: count(object, &CACHE_READ_TOKENS).or_else(|| {
+            let details =
+                |(key, inside): &(&str, &str)| count(object.get(*key)?.as_object()?, &[inside]);
+            CACHE_READ_DETAILS.iter().find_map(details)
+        }),
     };
     (usage != Usage::default()).then_some(usage)
+}
+
+const INPUT_TOKENS: [&str; 7] = [
+    "input_tokens",
+    "prompt_tokens",
+    "inputTokens",
+    "promptTokens",
+    "promptTokenCount",
+    "prompt_token_count",
+    "total_prompt_tokens",
+];
+
+const OUTPUT_TOKENS: [&str; 7] = [
+    "output_tokens",
+    "completion_tokens",
+    "outputTokens",
+    "completionTokens",
+    "candidatesTokenCount",
+    "candidates_token_count",
+    "total_completion_tokens",
+];
+
+const TOTAL_TOKENS: [&str; 4] =
+    ["total_tokens", "totalTokens", "totalTokenCount", "total_token_count"];
+
+const COSTS: [&str; 5] = ["cost_usd", "costUsd", "costUSD", "total_cost", "total_cost_usd"];
+
+const CACHE_READ_TOKENS: [&str; 11] = [
+    "cacheReadTokens",
+    "cache_read_tokens",
+    "cache_read_input_tokens",
+    "cacheReadInputTokens",
+    "cached_input_tokens",
+    "cachedInputTokens",
+    "input_tokens_cache_read",
+    "cached_tokens",
+    "total_cached_tokens",
+    "cachedContentTokenCount",
+    "cached_content_token_count",
+];
+
+/// Where the tokens that came from a cache are a part of something else.
+const CACHE_READ_DETAILS: [(&str, &str); 3] = [
+    ("prompt_tokens_details", "cached_tokens"),
+    ("input_tokens_details", "cached_tokens"),
+    ("input_token_details", "cache_read"),
+];
+
+/// The first of these keys that is a whole number, or the text of one.
+fn count(object: &Object, keys: &[&str]) -> Option<u64> {
+    keys.iter().find_map(|key| {
+        let number = object.get(*key)?;
+        number.as_u64().or_else(|| number.as_str()?.parse().ok())
+    })
+}
+
+/// The first of these keys that is an amount of money.
+pub(super) fn cost(object: &Object, keys: &[&str]) -> Option<f64> {
+    let amount = |key: &&str| object.get(*key)?.as_f64().filter(|cost| *cost >= 0.0);
+    keys.iter().find_map(amount)
 }
 
 /// A point in time, in milliseconds since 1970: an ISO 8601 text, or a number whose size tells its

@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
+use scorebox_sdk::Usage;
 use crate::builder::{Builder, CallResult};
 use crate::conversation::Conversation;
-use crate::fields::{self, id, take, text, word};
+use crate::fields::{self, Object, id, take, text, word};
 use crate::span_messages::{
     event_name, from_event, indexed, is_message_event, messages, of_openinference, parsed,
 };
@@ -230,14 +231,11 @@ impl Reader<'_> {
         }
         self.has_answers |= is_model && !said.is_empty();
         self.read(said, is_model);
-        let usage = json!({
-            "input_tokens": span.attributes.get("gen_ai.usage.input_tokens")
-                .or(span.attributes.get("gen_ai.usage.prompt_tokens")),
-            "output_tokens": span.attributes.get("gen_ai.usage.output_tokens")
-                .or(span.attributes.get("gen_ai.usage.completion_tokens")),
-        });
-        if is_model {
-            self.builder.usage(first, fields::usage(Some(&usage)));
+        let usage = usage(&span.attributes);
+        if !is_model {
+            self.builder.tally.around(usage);
+        } else {
+            self.builder.usage(first, usage);
             if let Some(step) = self.builder.steps.get_mut(first) {
                 step.duration_ms = duration(span);
             }
@@ -354,4 +352,29 @@ impl Reader<'_> {
 fn duration(span: &Span) -> Option<f64> {
     let duration = span.end_ms? - span.start_ms?;
     (duration >= 0.0).then_some(duration)
+}
+
+/// Tokens and cost of a span, in the keys of OpenTelemetry, today's and older ones, OpenInference and
+/// OpenLLMetry.
+fn usage(attributes: &Object) -> Option<Usage> {
+    let first = |keys: &[&str]| keys.iter().find_map(|key| attributes.get(*key)).cloned();
+    fields::usage(Some(&json!({
+        "input_tokens": first(&[
+            "gen_ai.usage.input_tokens",
+            "gen_ai.usage.prompt_tokens",
+            "llm.token_count.prompt",
+        ]),
+        "output_tokens": first(&[
+            "gen_ai.usage.output_tokens",
+            "gen_ai.usage.completion_tokens",
+            "llm.token_count.completion",
+        ]),
+        "total_tokens": first(&["llm.usage.total_tokens", "llm.token_count.total"]),
+        "cost_usd": first(&["llm.cost.total", "gen_ai.usage.cost"]),
+        "cache_read_tokens": first(&[
+            "gen_ai.usage.cache_read.input_tokens",
+            "gen_ai.usage.cache_read_input_tokens",
+            "llm.token_count.prompt_details.cache_read",
+        ]),
+    })))
 }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde_json::Value;
 
+use scorebox_sdk::Usage;
 use crate::builder::{Builder, CallResult};
 use crate::conversation::Conversation;
 use crate::fields::{self, Object, id, list, take, text, word};
@@ -61,6 +62,9 @@ pub(super) fn read_sample(builder: &mut Builder, mut sample: Object) {
         complete(builder, events);
     }
     builder.understood += 1;
+    let models = sample.get("model_usage").and_then(Value::as_object);
+    let usages = models.into_iter().flatten().filter_map(|(_, usage)| fields::usage(Some(usage)));
+    builder.tally.whole(usages.reduce(Usage::plus));
     if let Some(limit) = sample.get("limit").and_then(|limit| limit.get("type")?.as_str()) {
         builder.outcome = Some(Outcome::Failed(Some(format!("it reached its {limit} limit"))));
     }

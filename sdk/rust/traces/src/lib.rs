@@ -47,9 +47,9 @@
 //!
 //! `read` opens wrappers and `item` tells items apart; `builder` gives results to calls; `step` is
 //! what comes out. `calls` reads one call and `fields` takes out fields, in all spellings; `names`
-//! knows tools and what their results give away; `conversation` drops what model calls repeat. For
-//! scorers: `pattern` matches arguments and texts, `expected` reads the calls that should have been
-//! made, `assignment` pairs calls, `count` says how often.
+//! knows tools and what their results give away; `conversation` drops what model calls repeat;
+//! `tally` adds up tokens and cost. For scorers: `pattern` matches arguments and texts, `expected` reads
+//! the calls that should have been made, `assignment` pairs calls, `count` says how often.
 
 #![deny(missing_docs)]
 
@@ -80,6 +80,7 @@ mod span_messages;
 mod spans;
 mod step;
 mod stream;
+mod tally;
 
 use std::fmt;
 
@@ -104,6 +105,7 @@ pub struct Trace {
     events: Vec<Event>,
     tools: Vec<Value>,
     outcome: Option<Outcome>,
+    usage: Option<Usage>,
     understood: usize,
 }
 
@@ -125,6 +127,26 @@ impl Trace {
     /// As [`Trace::of`].
     pub fn events_of(case: &Case) -> Result<Self, ScoreError> {
         read_case(case, Self::read_events)
+    }
+
+    /// What a case consumed: its `usage` or, if it has none, the tokens and the cost that its trace
+    /// states. A scorer that calls this reads [`Fields::USAGE`] and [`Fields::TRACE`].
+    ///
+    /// # Errors
+    /// [`ScoreError::InvalidInput`] if neither states any, or if the case's trace cannot be read.
+    pub fn usage_of(case: &Case) -> Result<Usage, ScoreError> {
+        let missing = match case.require_usage() {
+            Ok(usage) => return Ok(*usage),
+            Err(missing) => missing,
+        };
+        let stated = match Self::of(case) {
+            Ok(trace) => trace.usage(),
+            Err(error) if case.trace().is_some() => return Err(error),
+            Err(_) => None,
+        };
+        stated.ok_or_else(|| {
+            ScoreError::invalid_input(format!("{missing}, and no trace that states one"))
+        })
     }
 
     /// Reads a trace from JSON text, in any of the shapes that are understood. Whatever the text,
@@ -165,8 +187,9 @@ impl Trace {
     pub fn read_events(value: Value) -> Result<Self, TraceError> {
         let mut builder = builder::Builder::default();
         read::read(&mut builder, value)?;
+        let usage = builder.tally.total(&builder.steps);
         let builder::Builder { steps, turns, events, tools, outcome, understood, .. } = builder;
-        Ok(Self { steps, turns, events, tools, outcome, understood })
+        Ok(Self { steps, turns, events, tools, outcome, usage, understood })
     }
 
     /// The list of step dictionaries as it stands in a document: the document itself, or under the
@@ -287,23 +310,11 @@ impl Trace {
             || last.is_some_and(|event| event.name == "input.requested")
     }
 
-    /// Tokens and cost of all steps that state them.
+    /// The tokens and the cost that the trace states: a total of the run, or else the sum of the
+    /// models' answers.
     #[must_use]
     pub fn usage(&self) -> Option<Usage> {
-        let add = |sum: Option<u64>, more: Option<u64>| match (sum, more) {
-            (Some(sum), Some(more)) => Some(sum.saturating_add(more)),
-            (sum, more) => sum.or(more),
-        };
-        let stated = self.steps.iter().filter_map(|step| step.usage);
-        stated.reduce(|sum, more| Usage {
-            input_tokens: add(sum.input_tokens, more.input_tokens),
-            output_tokens: add(sum.output_tokens, more.output_tokens),
-            total_tokens: add(sum.total_tokens, more.total_tokens),
-            cost_usd: match (sum.cost_usd, more.cost_usd) {
-                (Some(sum), Some(more)) => Some(sum + more),
-                (sum, more) => sum.or(more),
-            },
-        })
+        self.usage
     }
 }
 

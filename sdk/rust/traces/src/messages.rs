@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use scorebox_sdk::Usage;
 use crate::builder::{Builder, CallResult};
 use crate::calls::{add_call, has_arguments, is_call, read_call};
 use crate::fields::{self, Object, id, list, take, text, word};
@@ -22,8 +23,8 @@ pub(super) fn read_message(builder: &mut Builder, role: Role, mut message: Objec
         builder.cut_off = reason.and_then(fields::cut_off);
     }
     let first = builder.steps.len();
-    let usage = ["usage", "usage_metadata", "usageMetadata"];
-    let usage = usage.iter().find_map(|key| fields::usage(message.get(*key)));
+    let usage = usage_of(&message, &role);
+    let answer = usage.and_then(|_| word(&message, "id").map(str::to_owned));
     match content(&mut message, &role) {
         Content::Parts(parts) if role == Role::Tool || all_results(&parts) => {
             if parts.iter().any(is_result) {
@@ -65,8 +66,21 @@ pub(super) fn read_message(builder: &mut Builder, role: Role, mut message: Objec
             after(builder, &mut message, calls);
         }
     }
-    builder.usage(first, usage);
+    builder.usage_of(first, answer.as_deref(), usage);
     builder.start_ms = outer;
+}
+
+/// What an answer consumed. What a simulated user did is not the agent's.
+fn usage_of(message: &Object, role: &Role) -> Option<Usage> {
+    if *role == Role::User {
+        return None;
+    }
+    let keys = ["usage", "usage_metadata", "usageMetadata"];
+    let usage = keys.iter().find_map(|key| fields::usage(message.get(*key)));
+    // tau-bench has it beside the tokens.
+    let cost = fields::cost(message, &["cost"]);
+    let cost = cost.map(|cost| Usage { cost_usd: Some(cost), ..Usage::default() });
+    usage.map(|usage| usage.or(cost)).or(cost)
 }
 
 enum Content {

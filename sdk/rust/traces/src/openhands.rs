@@ -3,6 +3,7 @@
 
 use serde_json::{Map, Value};
 
+use scorebox_sdk::Usage;
 use crate::builder::{Builder, CallResult};
 use crate::fields::{self, Object, id, take, text, word};
 use crate::names;
@@ -20,11 +21,20 @@ pub(super) fn is_event(event: &Object) -> bool {
 /// Reads one event.
 pub(super) fn read_event(builder: &mut Builder, mut event: Object) {
     builder.start_ms = fields::time_ms(event.get("timestamp"));
+    builder.tally.whole(event.get("llm_metrics").and_then(Value::as_object).and_then(accumulated));
     match text(&mut event, &["action"]) {
         Some(action) => act(builder, action, event),
         None => observe(builder, event),
     }
     builder.start_ms = None;
+}
+
+/// What the run has consumed so far.
+fn accumulated(metrics: &Object) -> Option<Usage> {
+    let cost_usd = fields::cost(metrics, &["accumulated_cost"]);
+    let cost = cost_usd.map(|_| Usage { cost_usd, ..Usage::default() });
+    let tokens = fields::usage(metrics.get("accumulated_token_usage"));
+    tokens.map(|tokens| tokens.or(cost)).or(cost)
 }
 
 fn act(builder: &mut Builder, action: String, mut event: Object) {

@@ -9,7 +9,7 @@ use crate::fields::{self, Object, list, take, word};
 use crate::item::{is_item, kind, read_item};
 use crate::step::{Outcome, Status};
 use crate::{TraceError, atif, genai, inspect, logs, spans};
-use scorebox_sdk::excerpt;
+use scorebox_sdk::{Usage, excerpt};
 
 /// How many wrappers around the steps are opened.
 const WRAPPERS: usize = 4;
@@ -274,11 +274,16 @@ fn read_object(
             {
                 read_list(builder, asked, deeper)?;
             }
+            builder.tally.whole(total_usage(&object));
             let usage = fields::usage(object.get("usage"));
             let first = builder.steps.len();
             let inside = object.get_mut(key).map(Value::take).unwrap_or_default();
             let read = read_value(builder, inside, deeper);
-            builder.usage(first, usage.filter(|_| key == "output"));
+            if key == "output" {
+                builder.usage(first, usage);
+            } else {
+                builder.tally.around(usage);
+            }
             read
         }
         _ => match if is_one { None } else { list(&mut object, &["input"]) } {
@@ -287,6 +292,11 @@ fn read_object(
             None => read_list(builder, vec![Value::Object(object)], 0),
         },
     }
+}
+
+/// What the run consumed in all, if what is around its steps says so.
+fn total_usage(object: &Object) -> Option<Usage> {
+    ["totalUsage", "total_usage"].iter().find_map(|key| fields::usage(object.get(*key)))
 }
 
 /// Whether an object has what a model answered, in one of the shapes in which a request may stand

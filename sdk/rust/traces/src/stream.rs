@@ -3,6 +3,7 @@
 
 use serde_json::Value;
 
+use scorebox_sdk::Usage;
 use crate::builder::{Builder, CallResult};
 use crate::fields::{self, Object, id, list, take, text, word};
 use crate::messages::read_message;
@@ -147,6 +148,10 @@ pub(super) fn read_transcript_line(builder: &mut Builder, kind: &str, mut line: 
             read_message(builder, role, message);
         }
         "result" => {
+            let cost = fields::cost(&line, &["total_cost_usd"]);
+            let cost = cost.map(|cost| Usage { cost_usd: Some(cost), ..Usage::default() });
+            let usage = fields::usage(line.get("usage"));
+            builder.tally.whole(usage.map(|usage| usage.or(cost)).or(cost));
             let (status, error) = fields::ending(&mut line);
             let broke = word(&line, "subtype").is_some_and(|word| word.starts_with("error"));
             let reason = error.or_else(|| text(&mut line, &["result"])).or_else(|| {
