@@ -1,5 +1,5 @@
-//! cost-budget: whether the task kept to its budget of money. It reads the cost of the case, or makes it of
-//! the tokens and a table of prices; it knows no prices itself.
+//! cost-budget: whether the task kept to its budget of money. It reads the cost of the case or
+//! of its trace, or computes it from the tokens and a table of prices; it knows no prices itself.
 //!
 //! hard: score = 1 up to `maxCost`, else 0; proportional: 1 up to `maxCost`, else maxCost / cost;
 //! cost = (input tokens · input price + output tokens · output price) / 1 000 000
@@ -12,14 +12,17 @@ use scorebox_sdk::{
     Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, Severity, Usage,
     schemars,
 };
+use scorebox_sdk_traces::Trace;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-/// Scores 1 when the task cost no more than its budget; beyond it 0, or with `mode` `proportional` the
-/// budget's part of the cost (twice the budget is 0.5).
+/// Scores 1 if the task cost no more than its budget. Beyond the budget it scores 0 or, with `mode`
+/// `proportional`, budget divided by cost (twice the budget is 0.5).
 ///
-/// The cost is `usage.costUsd` of the case, or else its input and output tokens times the `prices` of the
-/// model, which the case's `metadata.model` names. A hard requirement (gate).
+/// The cost is `usage.costUsd` of the case, or else its input and output tokens times the `prices`
+/// of the model that `metadata.model` of the case names. If the case has no `usage`, the cost or
+/// the tokens that its trace states are used. A hard requirement: a gate that only 1 passes, unless
+/// the suite sets another threshold.
 ///
 /// Equals niceeval's `maxCost`.
 #[derive(Deserialize, JsonSchema)]
@@ -27,10 +30,10 @@ use serde_json::json;
 pub struct CostBudget {
     /// The highest cost that scores 1, in US dollars; 0 or more.
     max_cost: f64,
-    /// What the score is beyond the budget.
+    /// The score beyond the budget.
     #[serde(default)]
     mode: Mode,
-    /// Prices by the name of the model; `*` is for every model that has none of its own.
+    /// Prices by model name; `*` applies to every model without a price of its own.
     #[serde(default)]
     prices: BTreeMap<String, Price>,
     /// The name of the model, in place of `metadata.model`.
@@ -52,9 +55,9 @@ enum Mode {
 /// What tokens cost, in US dollars for a million of them.
 #[derive(Clone, Copy, Deserialize, JsonSchema)]
 struct Price {
-    /// A million tokens of the prompt.
+    /// For a million tokens of the prompt.
     input: f64,
-    /// A million tokens of the answer.
+    /// For a million tokens of the answer.
     output: f64,
 }
 
@@ -64,30 +67,33 @@ struct Metadata {
 }
 
 impl Scorer for CostBudget {
-    const INFO: Info = Info::new("cost-budget", "Cost Budget", env!("CARGO_PKG_VERSION"))
-        .reads(Fields::USAGE.and(Fields::METADATA))
-        .severity(Severity::Gate);
+    type Config = Self;
 
-    fn prepare(&mut self) -> Result<(), ConfigError> {
+    const INFO: Info = Info::new("cost-budget", "Cost Budget", env!("CARGO_PKG_VERSION"))
+        .reads(Fields::USAGE.and(Fields::METADATA).and(Fields::TRACE))
+        .severity(Severity::Gate)
+        .threshold(1.0);
+
+    fn new(config: Self) -> Result<Self, ConfigError> {
         let check = |key: String, dollars: f64| {
             if dollars.is_finite() && dollars >= 0.0 {
                 return Ok(());
             }
             Err(ConfigError::new(key, format!("should be 0 or more US dollars, found {dollars}")))
         };
-        check("maxCost".to_owned(), self.max_cost)?;
-        for (model, price) in &self.prices {
+        check("maxCost".to_owned(), config.max_cost)?;
+        for (model, price) in &config.prices {
             check(format!("prices.{model}.input"), price.input)?;
             check(format!("prices.{model}.output"), price.output)?;
         }
-        Ok(())
+        Ok(config)
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
-        let usage = case.require_usage()?;
+        let usage = Trace::usage_of(case)?;
         let cost = match usage.cost_usd {
             Some(cost) => cost,
-            None => self.price(case)?.of(usage)?,
+            None => self.price(case)?.of(&usage)?,
         };
         let max = self.max_cost;
         let score = match self.mode {
@@ -106,7 +112,7 @@ impl CostBudget {
     fn price(&self, case: &Case) -> Result<Price, ScoreError> {
         if self.prices.is_empty() {
             return Err(ScoreError::invalid_input(
-                "`usage` has no `costUsd`, and there are no `prices` to make it of the tokens",
+                "the usage has no `costUsd`, and there are no `prices` to compute it from the tokens",
             ));
         }
         let named = match (&self.model, case.metadata()) {
@@ -123,7 +129,9 @@ impl CostBudget {
             let known: Vec<_> = self.prices.keys().map(|model| format!("`{model}`")).collect();
             let known = known.join(", ");
             ScoreError::invalid_input(match named {
-                Some(model) => format!("`prices` has none for the model `{model}`; it has {known}"),
+                Some(model) => {
+                    format!("`prices` has no price for the model `{model}`; it has {known}")
+                }
                 None => format!(
                     "the case has no `metadata.model`, and `prices` has no `*`; it has {known}"
                 ),
@@ -140,7 +148,7 @@ impl Price {
         let output = usage.output_tokens.or_else(|| rest(usage.input_tokens));
         let (Some(input), Some(output)) = (input, output) else {
             return Err(ScoreError::invalid_input(
-                "`usage` should have `costUsd`, or `inputTokens` and `outputTokens`",
+                "the usage should have `costUsd`, or `inputTokens` and `outputTokens`",
             ));
         };
         Ok((input as f64 * self.input + output as f64 * self.output) / 1e6)

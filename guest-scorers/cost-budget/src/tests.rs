@@ -102,7 +102,7 @@ fn what_is_missing_is_named() {
     );
     assert_eq!(
         failure(prices(), &of_model("o9")),
-        "`prices` has none for the model `o9`; it has `gpt-4o`, `mini`"
+        "`prices` has no price for the model `o9`; it has `gpt-4o`, `mini`"
     );
     assert!(failure(json!({"maxCost": 1}), &no_model).contains("no `prices`"));
     let by_position = no_model.clone().with_metadata(json!(["gpt-4o"]));
@@ -122,4 +122,22 @@ fn wrong_amounts_are_refused_by_name() {
         refusal(json!({"maxCost": 1, "prices": {"m": {"input": 1, "output": -2}}})),
         "`prices.m.output`: should be 0 or more US dollars, found -2"
     );
+}
+
+#[test]
+fn without_usage_the_cost_is_the_one_that_the_trace_states() {
+    let config = || json!({"maxCost": 0.5});
+    let of = |trace: Value| Case::new(json!("x")).with_trace(trace);
+    let ended = json!([
+        {"type": "assistant", "message": {"id": "m1", "role": "assistant", "content": "x",
+            "usage": {"input_tokens": 1, "output_tokens": 1}}},
+        {"type": "result", "subtype": "success", "total_cost_usd": 0.75, "session_id": "s",
+            "usage": {"input_tokens": 1, "output_tokens": 1}},
+    ]);
+    let stated = run(config(), &of(ended)).unwrap();
+    assert_eq!(stated.meta, Some(json!({"costUsd": 0.75, "maxCost": 0.5})));
+    let tokens = json!([{"role": "assistant", "content": "x",
+        "usage": {"input_tokens": 100_000, "output_tokens": 50_000}}]);
+    let case = of(tokens).with_metadata(json!({"model": "gpt-4o"}));
+    assert_eq!(run(prices(), &case).unwrap().meta.unwrap()["costUsd"], json!(0.75));
 }

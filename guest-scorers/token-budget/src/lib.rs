@@ -1,31 +1,36 @@
-//! token-budget: whether the task kept to its budget of tokens. It reads the case's usage and counts no
-//! tokens itself.
+//! token-budget: whether the task kept to its budget of tokens. It reads the case's usage, or the one that
+//! the trace states, and counts no tokens itself.
 //!
 //! hard: score = 1 up to `maxTokens`, else 0; proportional: 1 up to `maxTokens`, else maxTokens / tokens
 //!
 //! The rule is that of niceeval's `maxTokens`, which is hard.
 
 use scorebox_sdk::{
-    Case, Fields, Info, JsonSchema, Score, ScoreError, Scorer, Severity, Usage, schemars,
+    Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, Severity, Usage,
+    schemars,
 };
+use scorebox_sdk_traces::Trace;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-/// Scores 1 when the task used no more tokens than its budget; beyond it 0, or with `mode` `proportional`
-/// the budget's part of what was used (twice the budget is 0.5).
+/// Scores 1 if the task used no more tokens than its budget. Beyond the budget it scores 0 or, with
+/// `mode` `proportional`, budget divided by use (twice the budget is 0.5).
 ///
-/// The tokens are those of the case's `usage`. A hard requirement (gate).
+/// The tokens are those of the case's `usage` or, if it has none, those that its trace states.
+/// Tokens read from a cache count as far as the model counts them as input; `meta.cacheReadTokens`
+/// reports them if the trace does. A hard requirement: a gate that only 1 passes, unless the suite
+/// sets another threshold.
 ///
 /// Equals niceeval's `maxTokens`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TokenBudget {
-    /// The most tokens that score 1.
+    /// The maximum number of tokens that scores 1.
     max_tokens: u64,
     /// Which tokens count.
     #[serde(default)]
     count: Count,
-    /// What the score is beyond the budget.
+    /// The score beyond the budget.
     #[serde(default)]
     mode: Mode,
 }
@@ -34,7 +39,7 @@ pub struct TokenBudget {
 #[derive(Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Count {
-    /// All: `totalTokens`, or else the sum of the two others.
+    /// All: `totalTokens`, or else the sum of the other two.
     #[default]
     Total,
     /// Those of the prompt: `inputTokens`.
@@ -50,26 +55,38 @@ enum Mode {
     /// 0.
     #[default]
     Hard,
-    /// The budget divided by what was used.
+    /// The budget divided by the tokens used.
     Proportional,
 }
 
 impl Scorer for TokenBudget {
+    type Config = Self;
+
     const INFO: Info = Info::new("token-budget", "Token Budget", env!("CARGO_PKG_VERSION"))
-        .reads(Fields::USAGE)
-        .severity(Severity::Gate);
+        .reads(Fields::USAGE.and(Fields::TRACE))
+        .severity(Severity::Gate)
+        .threshold(1.0);
+
+    fn new(config: Self) -> Result<Self, ConfigError> {
+        Ok(config)
+    }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
-        let tokens = self.count.of(case.require_usage()?)?;
+        let usage = Trace::usage_of(case)?;
+        let tokens = self.count.of(&usage)?;
         let max = self.max_tokens;
         let score = match self.mode {
             _ if tokens <= max => 1.0,
             Mode::Hard => 0.0,
             Mode::Proportional => max as f64 / tokens as f64,
         };
+        let mut meta = json!({ "tokens": tokens, "maxTokens": max });
+        if let Some(cached) = usage.cache_read_tokens {
+            meta["cacheReadTokens"] = cached.into();
+        }
         Ok(Score::new(score)
             .reason(format!("{tokens} {}tokens of at most {max}", self.count.word()))
-            .meta(json!({ "tokens": tokens, "maxTokens": max })))
+            .meta(meta))
     }
 }
 
@@ -80,7 +97,7 @@ impl Count {
             Self::Input => (usage.input_tokens, "`inputTokens`"),
             Self::Output => (usage.output_tokens, "`outputTokens`"),
         };
-        tokens.ok_or_else(|| ScoreError::invalid_input(format!("`usage` should have {keys}")))
+        tokens.ok_or_else(|| ScoreError::invalid_input(format!("the usage should have {keys}")))
     }
 
     fn word(self) -> &'static str {

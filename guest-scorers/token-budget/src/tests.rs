@@ -54,7 +54,7 @@ fn without_the_tokens_there_is_no_score() {
     let empty = Case::new(json!("x")).with_usage(Usage::default());
     assert_eq!(
         scorer.score(&empty).unwrap_err().to_string(),
-        "`usage` should have `totalTokens`, `inputTokens` or `outputTokens`"
+        "the usage should have `totalTokens`, `inputTokens` or `outputTokens`"
     );
 }
 
@@ -64,4 +64,35 @@ fn a_budget_is_a_whole_number() {
         |config| scorebox_sdk::configure::<TokenBudget>(config).err().unwrap().to_string();
     assert_eq!(refusal(json!({})), "`maxTokens`: is missing, and has no default");
     assert!(refusal(json!({"maxTokens": -1})).starts_with("`maxTokens`: "));
+}
+
+#[test]
+fn without_usage_the_tokens_are_those_that_the_trace_states() {
+    let answer = |input: u64, output: u64| {
+        json!({"role": "assistant", "content": "x", "usage": {
+            "prompt_tokens": input, "completion_tokens": output,
+            "prompt_tokens_details": {"cached_tokens": 7}}})
+    };
+    let trace = json!([answer(60, 20), answer(15, 6)]);
+    let scorer: TokenBudget = scorebox_sdk::configure(json!({"maxTokens": 100})).unwrap();
+    let stated = scorer.score(&Case::new(json!("x")).with_trace(trace.clone())).unwrap();
+    assert_eq!(stated.score, Some(0.0));
+    assert_eq!(stated.meta, Some(json!({"tokens": 101, "maxTokens": 100, "cacheReadTokens": 14})));
+    let output = scorer.score(&Case::new(trace.clone())).unwrap();
+    assert_eq!(output.meta, stated.meta, "an output that is a trace states them too");
+    let counted = Case::new(json!("x")).with_trace(trace).with_usage(usage(1, 1));
+    assert_eq!(scorer.score(&counted).unwrap().score, Some(1.0), "the case's usage comes first");
+    let silent = Case::new(json!("x")).with_trace(json!([{"role": "user", "content": "x"}]));
+    assert_eq!(
+        scorer.score(&silent).unwrap_err().to_string(),
+        "the case has no `usage`, which this scorer needs, and no trace that states one"
+    );
+    let unreadable = Case::new(json!("x")).with_trace(json!("hello"));
+    assert!(scorer.score(&unreadable).unwrap_err().message().starts_with("`trace` "));
+}
+
+#[test]
+fn one_over_the_budget_fails_the_gate() {
+    let info = TokenBudget::INFO;
+    assert_eq!(info, info.severity(Severity::Gate).threshold(1.0));
 }

@@ -57,6 +57,7 @@ pub(super) fn is_final(step: &Object) -> bool {
 pub(super) fn read_step(builder: &mut Builder, mut step: Object) -> Result<(), String> {
     builder.start_ms = fields::time_ms(step.get("timestamp"));
     let first = builder.steps.len();
+    let usage = fields::usage(step.get("usage"));
     builder.turn(Role::Assistant);
     let thoughts = ["thought", "reasoning", "thinking", "reasoningText"];
     builder.reasoning(text(&mut step, &thoughts).unwrap_or_default());
@@ -96,6 +97,7 @@ pub(super) fn read_step(builder: &mut Builder, mut step: Object) -> Result<(), S
         rest(builder, step, first)
     };
     read_results(builder, results, &calls);
+    builder.usage(first, usage);
     builder.start_ms = None;
     found
 }

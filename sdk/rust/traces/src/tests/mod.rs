@@ -9,6 +9,7 @@ mod spellings;
 mod steps;
 mod streams;
 mod telemetry;
+mod usage;
 mod wrappers;
 
 use serde_json::Value;

@@ -1,0 +1,144 @@
+//! What the reader makes of the tokens and the cost that traces state.
+
+use serde_json::json;
+
+use super::*;
+
+/// Input, output and total tokens, tokens from a cache, and cost.
+type Stated = (Option<u64>, Option<u64>, Option<u64>, Option<u64>, Option<f64>);
+
+fn stated(trace: Value) -> Stated {
+    let usage = Trace::read(trace).unwrap().usage().unwrap_or_default();
+    let Usage { input_tokens, output_tokens, total_tokens, cache_read_tokens, cost_usd } = usage;
+    (input_tokens, output_tokens, total_tokens, cache_read_tokens, cost_usd)
+}
+
+fn says(usage: Value) -> Value {
+    json!({"role": "assistant", "content": "x", "usage": usage})
+}
+
+#[test]
+fn the_answers_of_a_conversation_add_up() {
+    let openai = says(json!({"prompt_tokens": 9, "completion_tokens": 4, "total_tokens": 13,
+        "prompt_tokens_details": {"cached_tokens": 2}}));
+    assert_eq!(stated(json!([openai, openai])), (Some(18), Some(8), Some(26), Some(4), None));
+    let anthropic =
+        says(json!({"input_tokens": 5, "output_tokens": 6, "cache_read_input_tokens": 100}));
+    assert_eq!(stated(json!([anthropic])), (Some(5), Some(6), None, Some(100), None));
+    let langchain = json!({"type": "ai", "content": "x", "usage_metadata": {"input_tokens": 3,
+        "output_tokens": 4, "total_tokens": 7, "input_token_details": {"cache_read": 1}}});
+    assert_eq!(stated(json!([langchain])), (Some(3), Some(4), Some(7), Some(1), None));
+    // An answer without words and calls consumed tokens too.
+    let empty = json!({"role": "assistant", "content": "", "usage": {"input_tokens": 1}});
+    assert_eq!(stated(json!([anthropic, empty])).0, Some(6));
+    assert_eq!(
+        stated(json!([{"role": "assistant", "content": "x"}])),
+        (None, None, None, None, None)
+    );
+}
+
+#[test]
+fn a_simulated_users_tokens_are_not_the_agents() {
+    let user =
+        json!({"role": "user", "content": "x", "cost": 9.0, "usage": {"prompt_tokens": 900}});
+    let agent = json!({"role": "assistant", "content": "x", "cost": 0.25,
+        "usage": {"prompt_tokens": 9, "completion_tokens": 1}});
+    assert_eq!(stated(json!([user, agent, agent])), (Some(18), Some(2), None, None, Some(0.5)));
+}
+
+#[test]
+fn claude_code_repeats_an_answers_usage_with_every_part_of_it() {
+    let part = |text: &str, output: u64| {
+        json!({"type": "assistant", "message": {"id": "msg_1", "role": "assistant",
+            "content": [{"type": "text", "text": text}],
+            "usage": {"input_tokens": 5, "output_tokens": output, "cache_read_input_tokens": 7}}})
+    };
+    let transcript = json!([part("a", 1), part("b", 6)]);
+    assert_eq!(stated(transcript), (Some(5), Some(6), None, Some(7), None));
+    let result = json!({"type": "result", "subtype": "success", "session_id": "s",
+        "total_cost_usd": 0.5, "usage": {"input_tokens": 8, "output_tokens": 90}});
+    let ended = json!([part("a", 1), result]);
+    assert_eq!(stated(ended), (Some(8), Some(90), None, None, Some(0.5)));
+}
+
+#[test]
+fn codex_counts_from_the_beginning_of_the_session() {
+    let turn = |output: u64| {
+        json!({"type": "turn.completed", "usage": {"input_tokens": 7, "cached_input_tokens": 2,
+            "output_tokens": output}})
+    };
+    let spoke = json!({"type": "item.completed", "item": {"type": "agent_message", "text": "x"}});
+    let exec = json!([spoke, turn(3), spoke, turn(9)]);
+    assert_eq!(stated(exec), (Some(7), Some(9), None, Some(2), None));
+    let session = json!([
+        {"type": "response_item", "payload": {"type": "message", "role": "assistant",
+            "content": [{"type": "output_text", "text": "x"}]}},
+        {"type": "event_msg", "payload": {"type": "token_count", "info": {
+            "total_token_usage": {"input_tokens": 40, "output_tokens": 2, "total_tokens": 42},
+            "last_token_usage": {"input_tokens": 4, "output_tokens": 1}}}},
+        {"type": "event_msg", "payload": {"type": "token_count", "info": null}},
+    ]);
+    assert_eq!(stated(session), (Some(40), Some(2), Some(42), None, None));
+}
+
+#[test]
+fn a_total_of_the_run_comes_before_the_sum_of_its_answers() {
+    let atif = json!({"schema_version": "ATIF-v1.8", "agent": {"name": "a"},
+        "steps": [{"step_id": 1, "source": "agent", "message": "x",
+            "metrics": {"prompt_tokens": 1, "completion_tokens": 1}}],
+        "final_metrics": {"total_prompt_tokens": 10, "total_completion_tokens": 5,
+            "total_cached_tokens": 3, "total_cost_usd": 0.25}});
+    assert_eq!(stated(atif), (Some(10), Some(5), None, Some(3), Some(0.25)));
+    let inspect = json!({"id": 1, "epoch": 1, "scores": {}, "messages": [says(json!(null))],
+        "model_usage": {
+            "openai/a": {"input_tokens": 1, "output_tokens": 2, "total_tokens": 3},
+            "openai/b": {"input_tokens": 10, "output_tokens": 20, "total_tokens": 30,
+                "input_tokens_cache_read": 4}}});
+    assert_eq!(stated(inspect), (Some(11), Some(22), Some(33), Some(4), None));
+    let openhands = json!([{"id": 1, "source": "agent", "action": "run", "args": {"command": "ls"},
+        "llm_metrics": {"accumulated_cost": 0.125,
+            "accumulated_token_usage": {"prompt_tokens": 6, "completion_tokens": 2}}}]);
+    assert_eq!(stated(openhands), (Some(6), Some(2), None, None, Some(0.125)));
+}
+
+#[test]
+fn what_stands_around_the_steps_counts_where_they_state_nothing() {
+    let silent = json!({"role": "assistant", "content": "x"});
+    let around = json!({"messages": [silent], "usage": {"input_tokens": 3, "output_tokens": 4}});
+    assert_eq!(stated(around), (Some(3), Some(4), None, None, None));
+    let step = |input: u64| json!({"toolCalls": [{"toolName": "w", "input": {}}], "usage": {"inputTokens": input}});
+    // The AI SDK has the usage of its last step there, and the total beside it.
+    let steps = json!({"steps": [step(1), step(2)], "usage": {"inputTokens": 2}});
+    assert_eq!(stated(steps).0, Some(3));
+    let total = json!({"steps": [step(1)], "usage": {"inputTokens": 1},
+        "totalUsage": {"inputTokens": 8, "outputTokens": 1, "cachedInputTokens": 5}});
+    assert_eq!(stated(total), (Some(8), Some(1), None, Some(5), None));
+}
+
+#[test]
+fn spans_state_it_in_the_keys_of_several_conventions() {
+    let span = |attributes: Value| json!({"name": "chat", "spanId": "1", "attributes": attributes});
+    let today = json!({"gen_ai.operation.name": "chat", "gen_ai.usage.input_tokens": 5,
+        "gen_ai.usage.output_tokens": 2, "gen_ai.usage.cache_read.input_tokens": 1,
+        "gen_ai.output.messages": [{"role": "assistant", "parts": [{"type": "text", "content": "x"}]}]});
+    assert_eq!(stated(json!([span(today)])), (Some(5), Some(2), None, Some(1), None));
+    let openinference = json!({"openinference.span.kind": "LLM", "llm.token_count.prompt": 5,
+        "llm.token_count.completion": 2, "llm.token_count.total": 7, "llm.cost.total": 0.5,
+        "llm.output_messages.0.message.role": "assistant",
+        "llm.output_messages.0.message.content": "x"});
+    assert_eq!(stated(json!([span(openinference)])), (Some(5), Some(2), Some(7), None, Some(0.5)));
+}
+
+#[test]
+fn a_case_without_usage_has_the_one_of_its_trace() {
+    let silent = Case::new(json!("x"));
+    let missing = Trace::usage_of(&silent).unwrap_err();
+    assert_eq!(
+        missing.message(),
+        "the case has no `usage`, which this scorer needs, and no trace that states one"
+    );
+    let traced = silent.with_trace(json!([says(json!({"input_tokens": 3}))]));
+    assert_eq!(Trace::usage_of(&traced).unwrap().input_tokens, Some(3));
+    let own = traced.with_usage(Usage { input_tokens: Some(1), ..Usage::default() });
+    assert_eq!(Trace::usage_of(&own).unwrap().input_tokens, Some(1));
+}
