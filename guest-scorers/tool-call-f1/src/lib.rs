@@ -16,49 +16,45 @@ use std::collections::BTreeSet;
 use agreement::Agreement;
 use key::{Key, key};
 use scorebox_sdk::{
-    Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, excerpt, schemars,
+    Case, ConfigError, Fields, Info, JsonSchema, Negate, Score, ScoreError, Scorer, excerpt,
+    schemars,
 };
-use scorebox_sdk_traces::{Assignment, ExpectedCall, ExpectedCalls, ToolCall, Trace};
+use scorebox_sdk_traces::{
+    Assignment, ExpectedCall, ExpectedCalls, ExpectedCallsConfig, ToolCall, Trace,
+};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 /// The most names that a list in `meta` has.
 const SHOWN: usize = 50;
 
 /// Scores the F1 of the tool calls that were made against the expected ones.
 ///
-/// Expected are the ground truth's calls or those of `value`; of a list of lists the best counts.
-/// Where they state arguments, a call is right with equal ones (Ragas' `ToolCallF1`, which rounds
-/// to four places); where they are names alone, by its name (promptfoo's `tool-call-f1`). Calls are
-/// sets, so that repeats count once, unless `repeats: each`. Nothing expected and nothing called
-/// scores 1.
+/// The expected calls are those of the ground truth or `value`; of a list of lists the best match
+/// counts. If they state arguments, a call is right if its arguments are equal (Ragas'
+/// `ToolCallF1`, which rounds to four places); if they are names alone, by its name (promptfoo's
+/// `tool-call-f1`). Calls are sets, so repeated calls count once unless `repeats` is `each`. If no
+/// call is expected, the result is not-applicable (Ragas scores 0); to require that no tool is
+/// called, use tool-count.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct ToolCallF1 {
+pub struct Config {
     /// What makes two calls the same.
     #[serde(default)]
     arguments: Arguments,
     /// How often the same call counts.
     #[serde(default)]
     repeats: Repeats,
-    /// Turns the score s around: 1 - s.
-    #[serde(default)]
-    negate: bool,
-    /// The expected calls, in place of the ground truth: names, or `{name, arguments}`.
-    #[serde(default)]
-    value: Option<Value>,
-    /// Lists of expected calls, in place of the ground truth; the best counts.
-    #[serde(default)]
-    values: Option<Vec<Value>>,
-    #[serde(skip)]
-    expected: Option<ExpectedCalls>,
+    #[serde(flatten)]
+    negate: Negate,
+    #[serde(flatten)]
+    expected: ExpectedCallsConfig,
 }
 
 /// What makes two calls the same.
 #[derive(Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Arguments {
-    /// The tool and, where the expected call states them, equal arguments.
+    /// The tool and, if the expected call states them, equal arguments.
     #[default]
     Exact,
     /// The tool alone.
@@ -76,33 +72,42 @@ enum Repeats {
     Each,
 }
 
+/// The scorer, made from its [`Config`].
+pub struct ToolCallF1 {
+    arguments: Arguments,
+    repeats: Repeats,
+    negate: Negate,
+    expected: Option<ExpectedCalls>,
+}
+
 impl Scorer for ToolCallF1 {
+    type Config = Config;
+
     const INFO: Info = Info::new("tool-call-f1", "Tool Call F1", env!("CARGO_PKG_VERSION"))
         .reads(Fields::TRACE.and(Fields::GROUND_TRUTH));
 
-    fn prepare(&mut self) -> Result<(), ConfigError> {
-        self.expected = ExpectedCalls::from_config(self.value.take(), self.values.take())?;
-        Ok(())
+    fn new(config: Config) -> Result<Self, ConfigError> {
+        let Config { arguments, repeats, negate, expected } = config;
+        Ok(Self { arguments, repeats, negate, expected: expected.calls()? })
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
         let trace = Trace::of(case)?;
         let expected = ExpectedCalls::or_ground_truth(&self.expected, case)?;
         let made = Made::new(trace.tool_calls().collect(), self.repeats);
+        let runs = expected.alternatives();
         let mut best: Option<Agreement> = None;
-        for run in expected.alternatives() {
+        for run in runs.iter().filter(|_| runs.iter().any(|run| !run.calls.is_empty())) {
             let found = self.compare(&run.calls, &made)?;
             if best.as_ref().is_none_or(|best| found.f1() > best.f1()) {
                 best = Some(found);
             }
         }
         let Some(best) = best else {
-            return Err(ScoreError::failed("there are no expected calls to compare with"));
+            return Ok(Score::not_applicable("no call is expected"));
         };
         let f1 = best.f1();
-        Ok(Score::new(if self.negate { 1.0 - f1 } else { f1 })
-            .reason(best.reason())
-            .meta(best.meta()))
+        Ok(self.negate.score(f1).reason(best.reason()).meta(best.meta()))
     }
 }
 

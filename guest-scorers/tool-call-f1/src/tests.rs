@@ -1,7 +1,7 @@
 //! tool-call-f1, as a specification. The values with arguments were computed with ragas 0.4
 //! (Apache-2.0) from PyPI, the values of names follow promptfoo's code (MIT).
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::*;
 
@@ -30,7 +30,6 @@ fn with_arguments_as_ragas() {
     assert_eq!(score(json!([call("a", 2)]), json!([a])), 0.0);
     assert!(near(score(json!([a, a, b]), json!([a, c])), 0.5));
     assert_eq!(score(json!([]), json!([a])), 0.0);
-    assert_eq!(score(json!([a]), json!([])), 0.0);
 }
 
 #[test]
@@ -67,9 +66,16 @@ fn arguments_may_be_ignored() {
 }
 
 #[test]
-fn nothing_expected_and_nothing_called_is_right() {
-    let none = score_with(json!({}), json!([{"role": "user", "content": "x"}]), json!([]));
-    assert_eq!(none.score, Some(1.0));
+fn where_no_call_is_expected_it_does_not_apply() {
+    let silent = json!([{"role": "user", "content": "x"}]);
+    for called in [silent.clone(), json!([call("a", 1)])] {
+        for expected in [json!([]), json!([[], []])] {
+            let none = score_with(json!({}), called.clone(), expected);
+            assert_eq!((none.score, none.reason.as_deref()), (None, Some("no call is expected")));
+        }
+    }
+    // Beside others, no call at all is a choice.
+    assert_eq!(score(silent, json!([[], ["a"]])), 1.0);
 }
 
 #[test]

@@ -4,72 +4,76 @@
 //! The rule is niceeval's `toolOrder`, with promptfoo's two modes of `trajectory:tool-sequence`.
 
 use scorebox_sdk::{
-    Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, Severity, excerpt,
-    schemars,
+    Case, ConfigError, Fields, Info, JsonSchema, Negate, Score, ScoreError, Scorer, Severity,
+    excerpt, schemars,
 };
-use scorebox_sdk_traces::{ExpectedCalls, TextOrRegex, TextPattern, ToolCall, Trace};
+use scorebox_sdk_traces::{
+    ExpectedCalls, ExpectedCallsConfig, TextOrRegex, TextPattern, ToolCall, Trace,
+};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 
 /// The most names that `meta.called` lists.
 const SHOWN: usize = 100;
 
-/// Scores 1 when tools were called in the expected order, else 0.
+/// Scores 1 if tools were called in the expected order, else 0.
 ///
-/// As a `subsequence`, other calls may stand between them; `exact`ly, there are no others. A name
-/// is the tool's own, or the common one of its kind (`shell` for Claude Code's `Bash`). Without
-/// `names` the order is that of the calls of `value` or the ground truth; of a list of lists, any
-/// one will do. Equals niceeval's `toolOrder` and promptfoo's `trajectory:tool-sequence`.
+/// As a `subsequence`, other calls may be made between them; with `exact`, there may be no others.
+/// A name is the tool's own name or the common name of its kind (`shell` for Claude Code's `Bash`).
+/// Without `names`, the order is that of the calls of `value` or the ground truth; of a list of
+/// lists, any one will do. If no call is expected, the result is not-applicable. Equals niceeval's
+/// `toolOrder` and promptfoo's `trajectory:tool-sequence`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct ToolOrder {
-    /// The tools in their order, in place of the ground truth's. A tool may be named more than
-    /// once.
+pub struct Config {
+    /// The tools in order, in place of the ground truth's. A tool may occur more than once.
     #[serde(default)]
     names: Option<Vec<TextOrRegex>>,
-    /// What may stand between them.
+    /// What may be called between them.
     #[serde(default)]
     mode: Mode,
-    /// Turns the score around: 1 when the tools were not called in this order.
-    #[serde(default)]
-    negate: bool,
-    /// The expected calls, in place of the ground truth's, if not by `names`.
-    #[serde(default)]
-    value: Option<Value>,
-    /// Lists of expected calls, in place of the ground truth; any one will do.
-    #[serde(default)]
-    values: Option<Vec<Value>>,
-    #[serde(skip)]
-    expected: Option<ExpectedCalls>,
-    #[serde(skip)]
-    wanted: Vec<TextPattern>,
+    #[serde(flatten)]
+    negate: Negate,
+    #[serde(flatten)]
+    expected: ExpectedCallsConfig,
 }
 
 /// What may stand between the expected calls.
 #[derive(Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Mode {
-    /// Any other calls, as before and after them.
+    /// Any other calls, also before and after them.
     #[default]
     Subsequence,
-    /// Nothing: these are all calls.
+    /// Nothing: there are no other calls.
     Exact,
 }
 
+/// The scorer, made from its [`Config`].
+pub struct ToolOrder {
+    wanted: Vec<TextPattern>,
+    mode: Mode,
+    negate: Negate,
+    expected: Option<ExpectedCalls>,
+}
+
 impl Scorer for ToolOrder {
+    type Config = Config;
+
     const INFO: Info = Info::new("tool-order", "Tool Order", env!("CARGO_PKG_VERSION"))
         .reads(Fields::TRACE.and(Fields::GROUND_TRUTH))
         .severity(Severity::Gate)
         .threshold(1.0);
 
-    fn prepare(&mut self) -> Result<(), ConfigError> {
-        self.wanted = TextPattern::compile_all(("name", &None), ("names", &self.names))?;
-        self.expected = ExpectedCalls::from_config(self.value.take(), self.values.take())?;
-        if self.expected.is_some() && !self.wanted.is_empty() {
-            let message = "stands beside `names`; give either of them";
+    fn new(config: Config) -> Result<Self, ConfigError> {
+        let Config { names, mode, negate, expected } = config;
+        let wanted = TextPattern::compile_all(("name", &None), ("names", &names))?;
+        let expected = expected.calls()?;
+        if expected.is_some() && !wanted.is_empty() {
+            let message = "cannot be combined with `names`; give one of them";
             return Err(ConfigError::new("value", message));
         }
-        Ok(())
+        Ok(Self { wanted, mode, negate, expected })
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
@@ -84,9 +88,11 @@ impl Scorer for ToolOrder {
             }
         }
         let Some(order) = found else {
-            return Ok(Score::not_applicable("no order is expected"));
+            return Ok(Score::not_applicable("no call is expected"));
         };
-        Ok(Score::pass(order.holds != self.negate)
+        Ok(self
+            .negate
+            .pass(order.holds)
             .reason(order.reason)
             .meta(json!({ "called": called, "matched": order.matched })))
     }
@@ -106,9 +112,9 @@ impl ToolOrder {
             return Ok(vec![self.wanted.clone()]);
         }
         let expected = ExpectedCalls::or_ground_truth(&self.expected, case)?;
-        let names = expected
-            .alternatives()
-            .iter()
+        // Nothing to call is no order; among others it is not a choice.
+        let runs = expected.alternatives().iter().filter(|run| !run.calls.is_empty());
+        let names = runs
             .map(|run| run.calls.iter().map(|call| TextPattern::Text(call.name.clone())).collect());
         Ok(names.collect())
     }

@@ -1,5 +1,7 @@
 //! tool-order, as a specification. The semantics are niceeval's and promptfoo's.
 
+use serde_json::Value;
+
 use super::*;
 
 fn case(called: &[&str]) -> Case {
@@ -72,4 +74,18 @@ fn an_empty_list_is_no_order() {
     assert_eq!(error.to_string(), "`names`: is an empty list; name at least one");
     let scorer: ToolOrder = scorebox_sdk::configure(json!({})).unwrap();
     assert!(scorer.score(&case(&["a"])).unwrap_err().message().contains("`groundTruth`"));
+}
+
+#[test]
+fn where_no_call_is_expected_it_does_not_apply() {
+    let scorer: ToolOrder = scorebox_sdk::configure(json!({})).unwrap();
+    let expecting = |expected: Value, called: &[&str]| {
+        scorer.score(&case(called).with_ground_truth(expected)).unwrap()
+    };
+    for called in [&[][..], &["a"][..]] {
+        let none = expecting(json!([]), called);
+        assert_eq!((none.score, none.reason.as_deref()), (None, Some("no call is expected")));
+    }
+    // Beside others it is not a choice, or every order would be kept.
+    assert_eq!(expecting(json!([[], ["b"]]), &["a"]).score, Some(0.0));
 }
