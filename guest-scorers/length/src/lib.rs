@@ -5,51 +5,52 @@
 //!
 //! With `outside: zero` the rule is that of promptfoo's `word-count` and `character-count`.
 
-use scorebox_sdk::{Case, ConfigError, Info, JsonSchema, Score, ScoreError, Scorer, schemars};
-use serde::{Deserialize, Serialize};
-use serde_json::json;
+use scorebox_sdk::{
+    Case, ConfigError, Info, JsonSchema, Negate, Score, ScoreError, Scorer, excerpt, schemars,
+};
+use serde::{Deserialize, Deserializer, Serialize, de};
+use serde_json::{Value, json};
 use unicode_segmentation::UnicodeSegmentation;
 
-/// Scores whether the output is as long as it may be: 1 from `min` to `max`, count / `min` below,
-/// `max` / count above.
+/// Scores whether the length of the output is within bounds: 1 from `min` to `max`, count / `min`
+/// below, `max` / count above.
 ///
-/// So half of the fewest words scores 0.5, and twice the most as well. An output that is no string is
-/// counted as its JSON text. For an exact length, give it as `min` and `max`.
+/// Half the minimum scores 0.5, and so does twice the maximum. An output that is not a string is
+/// measured as its JSON text. For an exact length, give it as both `min` and `max`.
 ///
-/// Equals promptfoo's `word-count` and `character-count` with `outside: zero`.
+/// With `outside: zero`, equals promptfoo's `word-count` and `character-count`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Length {
     /// What is counted.
     #[serde(default)]
     unit: Unit,
-    /// The fewest that are allowed.
-    #[serde(default)]
+    /// The minimum length: a whole number, or its text.
+    #[serde(default, deserialize_with = "whole_number")]
     min: Option<usize>,
-    /// The most that are allowed.
-    #[serde(default)]
+    /// The maximum length: a whole number, or its text.
+    #[serde(default, deserialize_with = "whole_number")]
     max: Option<usize>,
-    /// What a length outside scores.
+    /// The score of a length out of bounds.
     #[serde(default)]
     outside: Outside,
-    /// Turns the score around: 1 - score.
-    #[serde(default)]
-    negate: bool,
+    #[serde(flatten)]
+    negate: Negate,
 }
 
 /// What is counted.
 #[derive(Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Unit {
-    /// What stands between white space.
+    /// Anything between white space.
     #[default]
     Words,
     /// Unicode code points.
     Characters,
-    /// Sentences by the rules of Unicode (UAX 29): they end at `!`, `?`, a full stop with no small letter
-    /// after it, and at the end of a line.
+    /// Sentences by the rules of Unicode (UAX 29): they end at `!`, `?`, a full stop that no
+    /// lower-case letter follows, and at the end of a line.
     Sentences,
-    /// Lines; a line break at the end begins no new one.
+    /// Lines; a line break at the end does not start another one.
     Lines,
 }
 
@@ -57,24 +58,38 @@ enum Unit {
 #[derive(Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Outside {
-    /// The less, the farther it is outside.
+    /// Lower the farther out of bounds it is.
     #[default]
     Proportional,
     /// 0.
     Zero,
 }
 
+/// A whole number, or its text, which promptfoo's `word-count` takes as well.
+fn whole_number<'de, D: Deserializer<'de>>(given: D) -> Result<Option<usize>, D::Error> {
+    match Value::deserialize(given)? {
+        Value::Null => Ok(None),
+        Value::String(text) => text.trim().parse().map(Some).map_err(|_| {
+            let found = excerpt(&text, 40);
+            de::Error::custom(format!("should be a whole number, 0 or more; found \"{found}\""))
+        }),
+        number => usize::deserialize(number).map(Some).map_err(de::Error::custom),
+    }
+}
+
 impl Scorer for Length {
+    type Config = Self;
+
     const INFO: Info = Info::new("length", "Length", env!("CARGO_PKG_VERSION"));
 
-    fn prepare(&mut self) -> Result<(), ConfigError> {
-        match (self.min, self.max) {
+    fn new(config: Self) -> Result<Self, ConfigError> {
+        match (config.min, config.max) {
             (None, None) => Err(ConfigError::whole("needs `min` or `max`, or both")),
             (Some(min), Some(max)) if max < min => {
                 let message = format!("should be `min` ({min}) or more, found {max}");
                 Err(ConfigError::new("max", message))
             }
-            _ => Ok(()),
+            _ => Ok(config),
         }
     }
 
@@ -92,7 +107,9 @@ impl Scorer for Length {
             (Some(min), None) => format!("at least {min}"),
             (None, max) => format!("at most {}", max.unwrap_or_default()),
         };
-        Ok(Score::new(if self.negate { 1.0 - score } else { score })
+        Ok(self
+            .negate
+            .score(score)
             .reason(format!("{count} {}; {allowed} allowed", self.unit.name(count)))
             .meta(json!({ "count": count })))
     }

@@ -90,3 +90,16 @@ fn impossible_bounds_are_refused() {
     );
     assert!(refusal(json!({"max": -1})).starts_with("`max`: "));
 }
+
+#[test]
+fn a_number_may_be_written_as_text() {
+    let scorer: Length = scorebox_sdk::configure(json!({"min": "2", "max": " 3 "})).unwrap();
+    assert_eq!((scorer.min, scorer.max), (Some(2), Some(3)));
+    for wrong in ["2.5", "-1", "two", ""] {
+        let error = scorebox_sdk::configure::<Length>(json!({ "max": wrong })).err().unwrap();
+        let expected = format!("`max`: should be a whole number, 0 or more; found \"{wrong}\"");
+        assert_eq!(error.to_string(), expected);
+    }
+    let error = scorebox_sdk::configure::<Length>(json!({"max": -1})).err().unwrap();
+    assert!(error.to_string().starts_with("`max`: "), "{error}");
+}

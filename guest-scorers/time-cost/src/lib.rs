@@ -13,10 +13,11 @@ use serde_json::json;
 
 /// Scores how much of a time budget is left: 1 - elapsed / `maxMs`, and 0 from `maxMs` on.
 ///
-/// The elapsed time is `_time_cost_ms` of an output that is an object, or else the case's latency. Where
-/// neither is known it counts as 0, which scores 1, and `meta.skipped` says so.
+/// The elapsed time is `_time_cost_ms` of an output that is an object (a number, or its text), or
+/// else the case's latency. If neither is known it counts as 0, which scores 1, and `meta.skipped`
+/// says so.
 ///
-/// Equals Orbiter's `TimeCostScorer` (`time_cost`), which knows no latency besides.
+/// Equals Orbiter's `TimeCostScorer` (`time_cost`), which does not fall back to a latency.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TimeCost {
@@ -29,23 +30,47 @@ fn half_a_minute() -> f64 {
     30_000.0
 }
 
-/// What an output may say of itself.
+/// What an output may say about itself.
 #[derive(Deserialize)]
 struct Timed {
     #[serde(rename = "_time_cost_ms")]
-    time_cost_ms: Option<f64>,
+    time_cost_ms: Option<Milliseconds>,
+}
+
+/// A number, or its text: Orbiter passes it to Python's `float`.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "should be a number of milliseconds")]
+enum Milliseconds {
+    Number(f64),
+    Text(String),
+}
+
+impl Milliseconds {
+    fn number(self) -> Result<f64, ScoreError> {
+        let number = match &self {
+            Self::Number(number) => Some(*number),
+            Self::Text(text) => text.trim().parse().ok(),
+        };
+        number.filter(|number: &f64| number.is_finite()).ok_or_else(|| {
+            ScoreError::invalid_input(
+                "`output._time_cost_ms` cannot be read: should be a number of milliseconds",
+            )
+        })
+    }
 }
 
 impl Scorer for TimeCost {
+    type Config = Self;
+
     const INFO: Info =
         Info::new("time-cost", "Time Cost", env!("CARGO_PKG_VERSION")).reads(Fields::LATENCY);
 
-    fn prepare(&mut self) -> Result<(), ConfigError> {
-        if !self.max_ms.is_finite() || self.max_ms <= 0.0 {
-            let message = format!("should be more than 0 milliseconds, found {}", self.max_ms);
+    fn new(config: Self) -> Result<Self, ConfigError> {
+        if !config.max_ms.is_finite() || config.max_ms <= 0.0 {
+            let message = format!("should be more than 0 milliseconds, found {}", config.max_ms);
             return Err(ConfigError::new("maxMs", message));
         }
-        Ok(())
+        Ok(config)
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
@@ -54,6 +79,7 @@ impl Scorer for TimeCost {
             "an object" => output.read::<Timed>()?.time_cost_ms,
             _ => None,
         };
+        let own = own.map(Milliseconds::number).transpose()?;
         let max = self.max_ms;
         let Some(elapsed) = own.or(case.latency_ms()) else {
             return Ok(Score::new(1.0)

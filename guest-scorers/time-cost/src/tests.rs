@@ -54,6 +54,12 @@ fn a_time_that_is_no_number_is_no_score() {
 }
 
 #[test]
+fn a_time_may_be_written_as_text() {
+    let text = Case::new(json!({"_time_cost_ms": "2000"}));
+    assert_eq!(score(json!({"maxMs": 10_000}), &text).score, Some(0.8));
+}
+
+#[test]
 fn a_budget_of_nothing_is_refused() {
     let error = scorebox_sdk::configure::<TimeCost>(json!({"maxMs": 0})).err().unwrap();
     assert_eq!(error.to_string(), "`maxMs`: should be more than 0 milliseconds, found 0");

@@ -9,15 +9,16 @@
 use scorebox_sdk::{
     Case, ConfigError, Fields, Info, JsonSchema, Scale, Score, ScoreError, Scorer, schemars,
 };
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer, de};
 use serde_json::json;
 
-/// Gives points: `successBonus` for success, plus rating × `ratingWeight`, minus seconds × `timePenalty`,
-/// minus tokens × `tokenPenalty`; never less than 0.
+/// Gives points: `successBonus` for success, plus rating × `ratingWeight`, minus seconds ×
+/// `timePenalty`, minus tokens × `tokenPenalty`; never less than 0.
 ///
-/// From the case's `metadata`: `succeeded` (true or false), `rating` (usually 0 to 10), `tokens_total` and
-/// `elapsed_ms`. Where the last two are absent, the case's `usage` and `latencyMs` stand in; what is not
-/// known counts as 0. A case that has neither `metadata` nor `usage` nor `latencyMs` gets no score.
+/// The case's `metadata` provides `succeeded` (true or false, or 1 or 0), `rating` (usually 0 to
+/// 10), `tokens_total` and `elapsed_ms`. If the last two are absent, the case's `usage` and
+/// `latencyMs` are used; anything unknown counts as 0. A case without `metadata`, `usage` and
+/// `latencyMs` gets no score.
 ///
 /// Equals dify's `WeightedScorer`.
 #[derive(Deserialize, JsonSchema)]
@@ -56,30 +57,49 @@ fn hundredth() -> f64 {
 /// What is known of an attempt.
 #[derive(Default, Deserialize)]
 struct Attempt {
-    succeeded: Option<bool>,
+    #[serde(default, deserialize_with = "flag")]
+    succeeded: bool,
     rating: Option<f64>,
     tokens_total: Option<f64>,
     elapsed_ms: Option<f64>,
 }
 
+/// `true` or `false`, or 1 or 0 as databases write them; `null` is `false`.
+fn flag<'de, D: Deserializer<'de>>(given: D) -> Result<bool, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged, expecting = "should be true, false, 1 or 0")]
+    enum Flag {
+        Boolean(bool),
+        Number(u8),
+    }
+    match Option::deserialize(given)? {
+        None => Ok(false),
+        Some(Flag::Boolean(flag)) => Ok(flag),
+        Some(Flag::Number(number @ (0 | 1))) => Ok(number == 1),
+        Some(Flag::Number(_)) => Err(de::Error::custom("should be true, false, 1 or 0")),
+    }
+}
+
 impl Scorer for Weighted {
+    type Config = Self;
+
     const INFO: Info = Info::new("weighted", "Weighted", env!("CARGO_PKG_VERSION"))
         .reads(Fields::METADATA.and(Fields::USAGE).and(Fields::LATENCY))
         .scale(Scale::Points);
 
-    fn prepare(&mut self) -> Result<(), ConfigError> {
+    fn new(config: Self) -> Result<Self, ConfigError> {
         let weights = [
-            ("successBonus", self.success_bonus),
-            ("ratingWeight", self.rating_weight),
-            ("timePenalty", self.time_penalty),
-            ("tokenPenalty", self.token_penalty),
+            ("successBonus", config.success_bonus),
+            ("ratingWeight", config.rating_weight),
+            ("timePenalty", config.time_penalty),
+            ("tokenPenalty", config.token_penalty),
         ];
         for (key, weight) in weights {
             if !weight.is_finite() {
                 return Err(ConfigError::new(key, format!("should be a number, found {weight}")));
             }
         }
-        Ok(())
+        Ok(config)
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
@@ -99,7 +119,7 @@ impl Scorer for Weighted {
                  `rating`, `tokens_total` or `elapsed_ms`, or `usage` or `latencyMs`",
             ));
         }
-        let base = if attempt.succeeded == Some(true) { self.success_bonus } else { 0.0 };
+        let base = if attempt.succeeded { self.success_bonus } else { 0.0 };
         let rating = attempt.rating.unwrap_or(0.0) * self.rating_weight;
         let time = elapsed.unwrap_or(0.0) / 1000.0 * self.time_penalty;
         let tokens = tokens.unwrap_or(0.0) * self.token_penalty;
@@ -109,15 +129,21 @@ impl Scorer for Weighted {
                 "the numbers of the attempt are too large to add",
             ));
         }
-        Ok(Score::new(points.max(0.0))
-            .reason(format!("{base} for success + {rating} rating - {time} time - {tokens} tokens"))
-            .meta(json!({
-                "base": base,
-                "ratingContribution": rating,
-                "timePenalty": time,
-                "tokenPenalty": tokens,
-            })))
+        Ok(Score::new(points.max(0.0)).reason(reason(base, rating, time, tokens)).meta(json!({
+            "base": base,
+            "ratingContribution": rating,
+            "timePenalty": time,
+            "tokenPenalty": tokens,
+        })))
     }
+}
+
+/// The sum in words.
+fn reason(base: f64, rating: f64, time: f64, tokens: f64) -> String {
+    let plus = |points: f64| format!("{} {}", if points < 0.0 { "-" } else { "+" }, points.abs());
+    let minus = |points: f64| format!("{} {}", if points < 0.0 { "+" } else { "-" }, points.abs());
+    let (rating, time, tokens) = (plus(rating), minus(time), minus(tokens));
+    format!("{base} for success {rating} for rating {time} for time {tokens} for tokens")
 }
 
 scorebox_sdk::export!(Weighted);

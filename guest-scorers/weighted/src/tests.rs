@@ -23,7 +23,10 @@ fn success_and_rating_give_points_and_time_and_tokens_cost_some() {
     }));
     let points = score(json!({}), &case);
     assert_eq!(points.score, Some(165.0));
-    assert_eq!(points.reason.as_deref(), Some("100 for success + 80 rating - 5 time - 10 tokens"));
+    assert_eq!(
+        points.reason.as_deref(),
+        Some("100 for success + 80 for rating - 5 for time - 10 for tokens")
+    );
     assert_eq!(
         points.meta,
         Some(json!({
@@ -91,7 +94,7 @@ fn an_attempt_that_cannot_be_read_has_no_score() {
     );
     // `succeeded` is a boolean in dify's protocol, too.
     assert_eq!(
-        failure(&attempt(json!({"succeeded": 1}))),
+        failure(&attempt(json!({"succeeded": 2}))),
         "`metadata.succeeded` cannot be read: invalid type: integer `1`, expected a boolean"
     );
     assert_eq!(
@@ -103,4 +106,15 @@ fn an_attempt_that_cannot_be_read_has_no_score() {
         "`metadata` should be an object, found a string"
     );
     assert!(failure(&attempt(json!({"rating": 1e308}))).contains("too large"));
+}
+
+#[test]
+fn success_may_be_written_as_a_number() {
+    let base = |succeeded: Value| {
+        let case = Case::new(json!("x")).with_metadata(json!({ "succeeded": succeeded }));
+        score(json!({}), &case).meta.unwrap()["base"].clone()
+    };
+    assert_eq!((base(json!(1)), base(json!(true))), (json!(100.0), json!(100.0)));
+    assert_eq!((base(json!(0)), base(json!(false))), (json!(0.0), json!(0.0)));
+    assert_eq!(base(json!(null)), json!(0.0));
 }
