@@ -7,50 +7,44 @@ mod extract;
 
 use extract::{letter, line, word};
 use scorebox_sdk::{
-    Accepted, Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, excerpt,
-    schemars,
+    Accepted, Case, ConfigError, ExpectedValues, Fields, Info, JsonSchema, Negate, Score,
+    ScoreError, Scorer, excerpt, schemars,
 };
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
-/// Scores 1 when the answer after `ANSWER:` is the expected one, else 0.
+/// Scores 1 if the answer after `ANSWER:` is the expected one, else 0.
 ///
-/// `ANSWER:` is found in any case, with white space before and after the colon; the last one counts. An
-/// output without an answer of the right form scores 0, and the reason says so. The expected answer is
-/// the case's ground truth or the configured `value`; of a list of them any one will do.
+/// `ANSWER:` is matched in any case, with optional white space around the colon; the last one
+/// counts. An output without an answer of the right form scores 0, and the reason says so. The
+/// expected answer is the case's ground truth or the configured `value`; if there are several, any
+/// one will do.
 ///
-/// Equals Inspect's `answer`. On purpose, white space around an answer does not count, where Inspect
+/// Equals Inspect's `answer`. Deliberate difference: surrounding white space is ignored; Inspect
 /// keeps the spaces at the end of a line.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Answer {
-    /// What an answer is.
+pub struct Config {
+    /// What form the answer has.
     pattern: Pattern,
-    /// Compares without regard to upper and lower case.
+    /// Ignores upper and lower case.
     #[serde(default = "yes")]
     ignore_case: bool,
-    /// Turns the score around: 1 where the answer is none of the expected ones.
-    #[serde(default)]
-    negate: bool,
-    /// The expected answer, in place of the ground truth.
-    #[serde(default)]
-    value: Option<Value>,
-    /// The expected answers, in place of the ground truth; any one will do.
-    #[serde(default)]
-    values: Option<Vec<Value>>,
-    #[serde(skip)]
-    accepted: Option<Accepted<'static>>,
+    #[serde(flatten)]
+    negate: Negate,
+    #[serde(flatten)]
+    expected: ExpectedValues,
 }
 
 /// What an answer is.
 #[derive(Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Pattern {
-    /// One letter from A to Z, no part of a word: `ANSWER: B) Paris`.
+    /// A single letter from A to Z that is not part of a word: `ANSWER: B) Paris`.
     Letter,
-    /// One word, the last of its line; `.`, `,`, `;`, `:`, `!` or `?` after it does not count.
+    /// A single word at the end of its line; a `.`, `,`, `;`, `:`, `!` or `?` after it is ignored.
     Word,
-    /// The rest of the line, or else the next line, after which nothing may come.
+    /// The rest of the line, or else the next line; nothing may follow it.
     Line,
 }
 
@@ -61,13 +55,23 @@ fn yes() -> bool {
     true
 }
 
+/// The scorer, made from its [`Config`].
+pub struct Answer {
+    pattern: Pattern,
+    ignore_case: bool,
+    negate: Negate,
+    accepted: Option<Accepted<'static>>,
+}
+
 impl Scorer for Answer {
+    type Config = Config;
+
     const INFO: Info =
         Info::new("answer", "Answer", env!("CARGO_PKG_VERSION")).reads(Fields::GROUND_TRUTH);
 
-    fn prepare(&mut self) -> Result<(), ConfigError> {
-        self.accepted = Accepted::from_config(self.value.take(), self.values.take())?;
-        Ok(())
+    fn new(config: Config) -> Result<Self, ConfigError> {
+        let Config { pattern, ignore_case, negate, expected } = config;
+        Ok(Self { pattern, ignore_case, negate, accepted: expected.accepted()? })
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
@@ -101,7 +105,7 @@ impl Scorer for Answer {
             ),
         };
         let answer = answer.map(|answer| excerpt(answer, ANSWER_SHOWN));
-        Ok(Score::pass(right != self.negate).reason(reason).meta(json!({ "answer": answer })))
+        Ok(self.negate.pass(right).reason(reason).meta(json!({ "answer": answer })))
     }
 }
 

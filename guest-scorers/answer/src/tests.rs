@@ -1,5 +1,7 @@
 //! answer, as a specification. How answers are found is specified beside that.
 
+use serde_json::Value;
+
 use super::*;
 
 fn score(config: Value, output: &str, truth: Value) -> Score {

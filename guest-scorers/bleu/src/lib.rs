@@ -14,63 +14,68 @@ use std::collections::HashMap;
 
 use formula::bleu;
 use scorebox_sdk::{
-    Accepted, Case, ConfigError, Fields, Info, JsonSchema, Part, Score, ScoreError, Scorer,
-    schemars,
+    Accepted, Case, ConfigError, ExpectedValues, Fields, Info, JsonSchema, Negate, Part, Score,
+    ScoreError, Scorer, schemars,
 };
 use scorebox_sdk_texts::python::is_space;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 use tokens::tokens;
 
-/// Scores how many runs of one to four words of the output are in the reference texts: BLEU of one
-/// sentence, 0 to 1.
+/// Scores how many runs of one to four words of the output occur in the reference texts: sentence
+/// BLEU, 0 to 1.
 ///
-/// The geometric mean of the precisions of each length, times a penalty where the output is shorter than
-/// the reference. A length without a shared run counts as half of one, a quarter, … (smoothing `exp`);
-/// lengths that the output is too short for do not count (effective order). Tokens are those of
-/// mteval-v13a. References are the case's ground truth or the configured `value`; a list of them is
-/// one multi-reference BLEU, where a run may come from any of them. Papineni et al. 2002.
+/// The geometric mean of the precisions for each length of run, times a penalty if the output is
+/// shorter than the reference. A length without a shared run counts as half a run, then a quarter,
+/// and so on (smoothing `exp`); lengths that the output is too short for are left out (effective
+/// order). Tokens are those of mteval-v13a. References are the case's ground truth or the
+/// configured `value`; a list is one multi-reference BLEU, in which a run may come from any of
+/// them. Papineni et al. 2002.
 ///
-/// Equals sacrebleu's `sentence_bleu` divided by 100 (`case:mixed|eff:yes|tok:13a|smooth:exp`). promptfoo's
-/// `bleu` gives other figures: it knows no smoothing but a constant, and rewards what is short. Texts that
-/// share little score more here, such as 0.08 for "Dogs run in the park." against "The cat sat on the
-/// mat." with `ignoreCase`, where promptfoo gives less than 0.001: choose thresholds anew.
+/// Equals sacrebleu's `sentence_bleu` divided by 100 (`case:mixed|eff:yes|tok:13a|smooth:exp`).
+/// promptfoo's `bleu` gives other figures: its only smoothing is a constant, and it rewards short
+/// outputs. Texts that share little score higher here, for example 0.08 for "Dogs run in the park."
+/// against "The cat sat on the mat." with `ignoreCase`, which promptfoo scores below 0.001.
+/// Thresholds have to be chosen again.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Bleu {
+pub struct Config {
     /// The longest run of words that counts; 1 or more.
     #[serde(default = "four")]
     max_order: usize,
-    /// Compares without regard to upper and lower case.
+    /// Ignores upper and lower case.
     #[serde(default)]
     ignore_case: bool,
-    /// Turns the score around: 1 when nothing is shared.
-    #[serde(default)]
-    negate: bool,
-    /// The reference text, in place of the ground truth.
-    #[serde(default)]
-    value: Option<Value>,
-    /// The reference texts, in place of the ground truth.
-    #[serde(default)]
-    values: Option<Vec<Value>>,
-    #[serde(skip)]
-    accepted: Option<Accepted<'static>>,
+    #[serde(flatten)]
+    negate: Negate,
+    #[serde(flatten)]
+    expected: ExpectedValues,
 }
 
 fn four() -> usize {
     4
 }
 
+/// The scorer, made from its [`Config`].
+pub struct Bleu {
+    max_order: usize,
+    ignore_case: bool,
+    negate: Negate,
+    accepted: Option<Accepted<'static>>,
+}
+
 impl Scorer for Bleu {
+    type Config = Config;
+
     const INFO: Info =
         Info::new("bleu", "BLEU", env!("CARGO_PKG_VERSION")).reads(Fields::GROUND_TRUTH);
 
-    fn prepare(&mut self) -> Result<(), ConfigError> {
-        if self.max_order == 0 {
+    fn new(config: Config) -> Result<Self, ConfigError> {
+        if config.max_order == 0 {
             return Err(ConfigError::new("maxOrder", "should be 1 or more, found 0"));
         }
-        self.accepted = Accepted::from_config(self.value.take(), self.values.take())?;
-        Ok(())
+        let Config { max_order, ignore_case, negate, expected } = config;
+        Ok(Self { max_order, ignore_case, negate, accepted: expected.accepted()? })
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
@@ -83,14 +88,12 @@ impl Scorer for Bleu {
         let output = numbers(&output, &mut known);
         let references: Vec<_> = references.iter().map(|text| numbers(text, &mut known)).collect();
         let bleu = bleu(&output, &references, self.max_order);
-        Ok(Score::new(if self.negate { 1.0 - bleu.score } else { bleu.score })
-            .reason(bleu.reason())
-            .meta(json!({
-                "precisions": bleu.precisions,
-                "brevityPenalty": bleu.brevity_penalty,
-                "outputTokens": bleu.output_tokens,
-                "referenceTokens": bleu.reference_tokens,
-            })))
+        Ok(self.negate.score(bleu.score).reason(bleu.reason()).meta(json!({
+            "precisions": bleu.precisions,
+            "brevityPenalty": bleu.brevity_penalty,
+            "outputTokens": bleu.output_tokens,
+            "referenceTokens": bleu.reference_tokens,
+        })))
     }
 }
 

@@ -1,6 +1,8 @@
 //! bleu, as a specification. The figures are from sacrebleu 2.6.0 (`BLEU(effective_order=True)`, divided
 //! by 100).
 
+use serde_json::Value;
+
 use super::*;
 
 const CAT: &str = "The cat sat on the mat.";

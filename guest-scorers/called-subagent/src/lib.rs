@@ -10,68 +10,68 @@ use scorebox_sdk_traces::{Count, Status, SubAgentCall, TextOrRegex, TextPattern,
 use serde::Deserialize;
 use serde_json::json;
 
-/// Scores 1 when another agent was called, as often as `count`, `min` and `max` say (at least
-/// once), else 0.
+/// Scores 1 if another agent was called as often as `count`, `min` and `max` require (by default at
+/// least once), else 0.
 ///
-/// Calls of agents are events (`subagent.called`), `invoke_agent` spans inside another agent's,
-/// hand-offs of Inspect and Google's agent kit, ATIF's sub-agent trajectories and Claude Code's
-/// `Task`. Equals niceeval's `calledSubagent`.
+/// Calls of agents are `subagent.called` events, `invoke_agent` spans inside another agent's span,
+/// hand-offs in Inspect and Google's Agent Development Kit, ATIF's sub-agent trajectories and
+/// Claude Code's `Task`. Equals niceeval's `calledSubagent`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct CalledSubagent {
+pub struct Config {
     /// The agent.
     name: TextOrRegex,
-    /// Where the agent has to run: the whole URL, or a regular expression that matches in it.
+    /// Where the agent has to run: the whole URL, or a regular expression that matches part of it.
     #[serde(default)]
     remote_url: Option<TextOrRegex>,
     /// How the call has to have ended.
     #[serde(default)]
     status: Option<Status>,
-    /// How many such calls there have to be, exactly.
+    /// The exact number of such calls.
     #[serde(default)]
     count: Option<usize>,
-    /// The fewest such calls; 1 where not set.
+    /// The minimum number of such calls; 1 by default.
     #[serde(default)]
     min: Option<usize>,
-    /// The most such calls.
+    /// The maximum number of such calls.
     #[serde(default)]
     max: Option<usize>,
-    #[serde(skip)]
-    wanted: Option<Wanted>,
 }
 
-/// The configuration, compiled.
-struct Wanted {
+/// The scorer, made from its [`Config`].
+pub struct CalledSubagent {
     name: TextPattern,
     url: Option<TextPattern>,
+    status: Option<Status>,
     often: Count,
 }
 
 impl Scorer for CalledSubagent {
+    type Config = Config;
+
     const INFO: Info = Info::new("called-subagent", "Called Sub-agent", env!("CARGO_PKG_VERSION"))
         .reads(Fields::TRACE)
         .severity(Severity::Gate)
         .threshold(1.0);
 
-    fn prepare(&mut self) -> Result<(), ConfigError> {
-        let url = self.remote_url.as_ref();
-        self.wanted = Some(Wanted {
-            name: TextPattern::compile("name", &self.name)?,
+    fn new(config: Config) -> Result<Self, ConfigError> {
+        let Config { name, remote_url, status, count, min, max } = config;
+        let url = remote_url.as_ref();
+        Ok(Self {
+            name: TextPattern::compile("name", &name)?,
             url: url.map(|url| TextPattern::compile("remoteUrl", url)).transpose()?,
-            often: Count::from_config(self.count, self.min, self.max, 1)?,
-        });
-        Ok(())
+            status,
+            often: Count::from_config(count, min, max, 1)?,
+        })
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
         let trace = Trace::of(case)?;
         let calls: Vec<&SubAgentCall> = trace.sub_agents().collect();
-        let Some(Wanted { name, url, often }) = &self.wanted else {
-            return Err(ScoreError::failed("the scorer was not prepared"));
-        };
+        let Self { name, url, status, often } = self;
         let matches = |call: &&&SubAgentCall| {
             name.is(&call.name)
-                && self.status.is_none_or(|status| call.status == status)
+                && status.is_none_or(|status| call.status == status)
                 && (url.as_ref()).is_none_or(|url| url.is(call.remote_url.as_deref().unwrap_or("")))
         };
         let number = calls.iter().filter(matches).count();

@@ -6,12 +6,12 @@
 //! The rule is niceeval's `calledTool`, with the bounds of promptfoo's `trajectory:tool-used`.
 
 use scorebox_sdk::{
-    Case, Checks, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, Severity,
-    excerpt, schemars,
+    Case, Checks, ConfigError, Fields, Info, JsonSchema, Negate, Score, ScoreError, Scorer,
+    Severity, excerpt, schemars,
 };
 use scorebox_sdk_traces::{
-    ArgumentMatch, ArgumentPattern, Assignment, Count, ExpectedCall, ExpectedCalls, Status,
-    TextOrRegex, TextPattern, ToolCall, Trace,
+    ArgumentMatch, ArgumentPattern, Assignment, Count, ExpectedCall, ExpectedCalls,
+    ExpectedCallsConfig, Status, TextOrRegex, TextPattern, ToolCall, Trace,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -19,95 +19,97 @@ use serde_json::{Value, json};
 /// The most names that `meta.called` lists.
 const SHOWN: usize = 100;
 
-/// Scores whether tools were called: the fraction of the named tools that were, each as often as
-/// `count`, `min` and `max` say (at least once) and with the `arguments`.
+/// Scores whether tools were called: the fraction of the named tools that were called as often as
+/// `count`, `min` and `max` require (by default at least once) and with the `arguments`.
 ///
-/// A name is the tool's own, or the common one of its kind (`shell` for Claude Code's `Bash`).
-/// Without names, the expected calls are those of `value` or the ground truth, `{name, arguments}`
-/// each: every one needs a call of its own, whose arguments have at least the expected ones in
-/// them; of a list of lists the best counts. Equals niceeval's `calledTool` and promptfoo's
-/// `trajectory:tool-used` and `trajectory:tool-args-match`.
+/// A name is the tool's own name or the common name of its kind (`shell` for Claude Code's `Bash`).
+/// Without names, the expected calls are those of `value` or the ground truth, each `{name,
+/// arguments}`: each needs a call of its own whose arguments contain the expected ones; of a list
+/// of lists the best match counts. If no call is expected, the result is not-applicable. Equals
+/// niceeval's `calledTool` and promptfoo's `trajectory:tool-used` and `trajectory:tool-args-match`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct CalledTool {
+pub struct Config {
     /// The tool.
     #[serde(default)]
     name: Option<TextOrRegex>,
-    /// The tools, each of which has to be called.
+    /// The tools; each of them has to be called.
     #[serde(default)]
     names: Option<Vec<TextOrRegex>>,
-    /// What the arguments have to look like: an object that they have in them at any depth, in
-    /// which `{"regex": …}` matches a text or else the arguments as JSON text. Needs names.
+    /// What the arguments have to contain: an object that is found in them at any depth. `{"regex":
+    /// …}` in it matches a text, or else the arguments as JSON text. Requires names.
     #[serde(default)]
     arguments: Option<Value>,
     /// How arguments are compared.
     #[serde(default)]
     r#match: ArgumentMatch,
-    /// How the call has to have ended, as far as the trace tells.
+    /// How the call has to have ended, if the trace says.
     #[serde(default)]
     status: Option<Status>,
-    /// How many such calls there have to be, exactly. Needs names.
+    /// The exact number of such calls. Requires names.
     #[serde(default)]
     count: Option<usize>,
-    /// The fewest such calls; 1 where not set. Needs names.
+    /// The minimum number of such calls; 1 by default. Requires names.
     #[serde(default)]
     min: Option<usize>,
-    /// The most such calls. Needs names.
+    /// The maximum number of such calls. Requires names.
     #[serde(default)]
     max: Option<usize>,
-    /// Turns the score s around: 1 - s. Each assertion then wants the opposite.
-    #[serde(default)]
-    negate: bool,
-    /// The expected calls `{name, arguments}`, in place of the ground truth and of names.
-    #[serde(default)]
-    value: Option<Value>,
-    /// Lists of expected calls, of which the best counts.
-    #[serde(default)]
-    values: Option<Vec<Value>>,
-    #[serde(skip)]
+    #[serde(flatten)]
+    negate: Negate,
+    #[serde(flatten)]
+    expected: ExpectedCallsConfig,
+}
+
+/// The scorer, made from its [`Config`].
+pub struct CalledTool {
+    names: Vec<TextPattern>,
+    arguments: Option<ArgumentPattern>,
+    exact: bool,
+    status: Option<Status>,
+    often: Count,
+    negate: Negate,
     expected: Option<ExpectedCalls>,
-    #[serde(skip)]
-    wanted: Vec<TextPattern>,
-    #[serde(skip)]
-    pattern: Option<ArgumentPattern>,
-    #[serde(skip)]
-    often: Option<Count>,
 }
 
 impl Scorer for CalledTool {
+    type Config = Config;
+
     const INFO: Info = Info::new("called-tool", "Called Tool", env!("CARGO_PKG_VERSION"))
         .reads(Fields::TRACE.and(Fields::GROUND_TRUTH))
         .severity(Severity::Gate)
         .threshold(1.0);
 
-    fn prepare(&mut self) -> Result<(), ConfigError> {
-        self.wanted = TextPattern::compile_all(("name", &self.name), ("names", &self.names))?;
+    fn new(config: Config) -> Result<Self, ConfigError> {
+        let Config { name, names, arguments, r#match, status, count, min, max, negate, expected } =
+            config;
+        let names = TextPattern::compile_all(("name", &name), ("names", &names))?;
         let set = [
-            ("arguments", self.arguments.is_some()),
-            ("count", self.count.is_some()),
-            ("min", self.min.is_some()),
-            ("max", self.max.is_some()),
+            ("arguments", arguments.is_some()),
+            ("count", count.is_some()),
+            ("min", min.is_some()),
+            ("max", max.is_some()),
         ];
-        if let Some((key, _)) = set.iter().find(|(_, set)| *set && self.wanted.is_empty()) {
-            return Err(ConfigError::new(*key, "needs a `name` or `names` that it is about"));
+        if let Some((key, _)) = set.iter().find(|(_, set)| *set && names.is_empty()) {
+            return Err(ConfigError::new(*key, "needs a `name` or `names` to apply to"));
         }
-        self.expected = ExpectedCalls::from_config(self.value.take(), self.values.take())?;
-        if self.expected.is_some() && !self.wanted.is_empty() {
-            let message = "stands beside names; give either expected calls or names";
+        let expected = expected.calls()?;
+        if expected.is_some() && !names.is_empty() {
+            let message = "cannot be combined with names; give either expected calls or names";
             return Err(ConfigError::new("value", message));
         }
-        self.often = Some(Count::from_config(self.count, self.min, self.max, 1)?);
-        let exact = self.r#match.is_exact();
-        self.pattern = (self.arguments.take())
+        let exact = r#match.is_exact();
+        let arguments = arguments
             .map(|arguments| ArgumentPattern::compile("arguments", arguments, exact))
             .transpose()?;
-        Ok(())
+        let often = Count::from_config(count, min, max, 1)?;
+        Ok(Self { names, arguments, exact, status, often, negate, expected })
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
         let trace = Trace::of(case)?;
         let calls: Vec<&ToolCall> = trace.tool_calls().filter(|call| self.ended(call)).collect();
-        let checks = if self.wanted.is_empty() {
+        let checks = if self.names.is_empty() {
             let expected = ExpectedCalls::or_ground_truth(&self.expected, case)?;
             let mut best = None;
             // Nothing to call is a choice only where it is the only one: it asks for no check.
@@ -122,14 +124,14 @@ impl Scorer for CalledTool {
             best.unwrap_or_default()
         } else {
             let mut checks = Checks::default();
-            self.wanted.iter().for_each(|name| self.named(name, &calls, &mut checks));
+            self.names.iter().for_each(|name| self.named(name, &calls, &mut checks));
             checks
         };
         if checks.is_empty() {
             return Ok(Score::not_applicable("no call is expected"));
         }
         let called: Vec<_> = calls.iter().take(SHOWN).map(|call| excerpt(&call.name, 80)).collect();
-        Ok(checks.negated(self.negate).into_score().meta(json!({ "called": called })))
+        Ok(checks.negated(self.negate.is_set()).into_score().meta(json!({ "called": called })))
     }
 }
 
@@ -141,18 +143,18 @@ impl CalledTool {
     /// One check: the tool of this name was called as often as it should be.
     fn named(&self, name: &TextPattern, calls: &[&ToolCall], checks: &mut Checks) {
         let named: Vec<_> = calls.iter().filter(|call| call.is_named(name)).collect();
-        let matching = match &self.pattern {
+        let matching = match &self.arguments {
             Some(pattern) => named.iter().filter(|call| pattern.matches(&call.arguments)).count(),
             None => named.len(),
         };
-        let with = if self.pattern.is_some() { " with such arguments" } else { "" };
+        let with = if self.arguments.is_some() { " with such arguments" } else { "" };
         let found = match matching {
             0 => format!("{name} was not called{with}"),
             1 => format!("{name} was called once{with}"),
             times => format!("{name} was called {times} times{with}"),
         };
-        let holds = self.often.is_none_or(|often| often.holds(matching));
-        let mut wanted = self.often.map(|often| often.to_string()).unwrap_or_default();
+        let holds = self.often.holds(matching);
+        let mut wanted = self.often.to_string();
         if let (0, Some(near)) = (matching, named.first()) {
             let arguments = near.arguments.to_string();
             wanted.push_str(&format!("; it was called with {}", excerpt(&arguments, 120)));
@@ -162,10 +164,9 @@ impl CalledTool {
 
     /// One check for every expected call: it has a call of its own.
     fn expected(&self, wanted: &[ExpectedCall], calls: &[&ToolCall]) -> Result<Checks, ScoreError> {
-        let exact = self.r#match.is_exact();
         let patterns = wanted.iter().map(|call| {
             let arguments = call.arguments.clone();
-            let pattern = arguments.map(|found| ArgumentPattern::literal(found, exact));
+            let pattern = arguments.map(|found| ArgumentPattern::literal(found, self.exact));
             (call.name.as_str(), pattern)
         });
         let patterns: Vec<_> = patterns.collect();

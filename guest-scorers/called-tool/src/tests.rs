@@ -98,7 +98,7 @@ fn negated_each_assertion_wants_the_opposite() {
     let score = score(json!({"names": ["Bash", "cancel"], "negate": true}));
     assert_eq!(score.score, Some(0.5));
     let reason = "`Bash` was called 2 times; wanted: not at least 1";
-    let whole = format!("1 of 2 checks fails: {reason}");
+    let whole = format!("1 of 2 checks failed: {reason}");
     assert_eq!(score.reason.as_deref(), Some(whole.as_str()));
     let expected = [
         scorebox_sdk::Assertion::pass("not: called `Bash`", false).reason(reason),
@@ -110,7 +110,7 @@ fn negated_each_assertion_wants_the_opposite() {
     let scorer: CalledTool = scorebox_sdk::configure(calls).unwrap();
     assert_eq!(
         scorer.score(&case()).unwrap().reason.as_deref(),
-        Some("1 of 2 checks fails: `book` was called with any; wanted: the opposite")
+        Some("1 of 2 checks failed: `book` was called with any; wanted: the opposite")
     );
 }
 
@@ -120,7 +120,7 @@ fn several_names_are_several_assertions() {
     assert_eq!(score.score, Some(0.5));
     assert_eq!(
         score.reason.as_deref(),
-        Some("1 of 2 checks fails: `cancel` was not called; wanted: at least 1")
+        Some("1 of 2 checks failed: `cancel` was not called; wanted: at least 1")
     );
     let names = ["called `Bash`", "called `cancel`"];
     let reasons = ["`Bash` was called 2 times", "`cancel` was not called; wanted: at least 1"];
@@ -167,7 +167,7 @@ fn what_needs_a_name_says_so() {
         let error = scorebox_sdk::configure::<CalledTool>(config).err();
         error.expect("a refusal").to_string()
     };
-    assert_eq!(refusal(json!({"count": 1})), "`count`: needs a `name` or `names` that it is about");
+    assert_eq!(refusal(json!({"count": 1})), "`count`: needs a `name` or `names` to apply to");
     assert_eq!(
         refusal(json!({"name": "a", "names": ["b"]})),
         "`names`: give either `name` or `names`, not both"

@@ -6,44 +6,39 @@
 
 mod marks;
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use marks::marks;
 use scorebox_sdk::{
-    Accepted, Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, excerpt,
-    schemars,
+    Accepted, Case, ConfigError, ExpectedValues, Fields, Info, JsonSchema, Negate, Score,
+    ScoreError, Scorer, excerpt, schemars,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// Scores 1 when the choices marked after `ANSWER:` are exactly the right ones, else 0.
+/// Scores 1 if the choices marked after `ANSWER:` are exactly the right ones, else 0.
 ///
-/// Choices are called A to Z; from the 27th on 1, 2, 3 … `ANSWER: A, C`, `ANSWER: AC`,
-/// `ANSWER: A and C` and `**ANSWER**: (A), (C)` are read, in any case; the last line that begins with `ANSWER:` counts, or
-/// else the last `ANSWER:`. Without one, or with a choice that does not exist, nothing is marked. The
-/// right choices are the case's ground truth or the configured `value` or `values`, all of them together:
-/// `AC`, `A, C` or a list. An empty text means that nothing is to be marked.
+/// Choices are named A to Z, and 1, 2, 3 … from the 27th on. `ANSWER: A, C`, `ANSWER: AC`, `ANSWER:
+/// A and C` and `**ANSWER**: (A), (C)` are understood, in any case; the last line that begins with
+/// `ANSWER:` counts, or else the last `ANSWER:`. If there is none, or a choice does not exist,
+/// nothing is marked. The right choices are the case's ground truth or the configured `value` or
+/// `values`, all of them together: `AC`, `A, C` or a list. An empty text means that nothing should
+/// be marked.
 ///
-/// Equals Inspect's `choice` after `multiple_choice`, for multiple answers and for a single-answer task whose
-/// target is one letter. On purpose,
-/// `ANSWERS:` is read as well, and a repeated letter counts once.
+/// Equals Inspect's `choice` after `multiple_choice`, for multiple answers and for a single answer
+/// whose target is one letter. Deliberate differences: `ANSWERS:` is understood too, and a repeated
+/// letter counts once.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Choice {
+pub struct Config {
     /// The choices, or how many there are.
     #[serde(default)]
     choices: Choices,
-    /// Turns the score around: 1 where the marked choices are not the right ones.
-    #[serde(default)]
-    negate: bool,
-    /// The right choices, in place of the ground truth.
-    #[serde(default)]
-    value: Option<Value>,
-    /// The right choices one by one, in place of the ground truth.
-    #[serde(default)]
-    values: Option<Vec<Value>>,
-    #[serde(skip)]
-    accepted: Option<Accepted<'static>>,
+    #[serde(flatten)]
+    negate: Negate,
+    #[serde(flatten)]
+    expected: ExpectedValues,
 }
 
 /// The choices.
@@ -52,7 +47,7 @@ pub struct Choice {
 enum Choices {
     /// How many there are.
     Count(usize),
-    /// What they say, in order; only their number counts.
+    /// Their texts, in order; only their number matters.
     List(Vec<Value>),
 }
 
@@ -62,30 +57,53 @@ impl Default for Choices {
     }
 }
 
+/// The scorer, made from its [`Config`].
+pub struct Choice {
+    /// How many choices there are.
+    count: usize,
+    /// The places of the right choices, if they are configured.
+    right: Option<BTreeSet<usize>>,
+    negate: Negate,
+}
+
 impl Scorer for Choice {
+    type Config = Config;
+
     const INFO: Info =
         Info::new("choice", "Choice", env!("CARGO_PKG_VERSION")).reads(Fields::GROUND_TRUTH);
 
-    fn prepare(&mut self) -> Result<(), ConfigError> {
-        if self.count() == 0 {
+    fn new(config: Config) -> Result<Self, ConfigError> {
+        let Config { choices, negate, expected } = config;
+        let count = match choices {
+            Choices::Count(count) => count,
+            Choices::List(list) => list.len(),
+        };
+        if count == 0 {
             return Err(ConfigError::new("choices", "should be at least one, found none"));
         }
-        self.accepted = Accepted::from_config(self.value.take(), self.values.take())?;
-        if let Some(accepted) = &self.accepted {
-            self.right(accepted).map_err(|(name, message)| ConfigError::new(name, message))?;
-        }
-        Ok(())
+        let right = match expected.accepted()? {
+            Some(accepted) => Some(
+                right(&accepted, count)
+                    .map_err(|(name, message)| ConfigError::new(name, message))?,
+            ),
+            None => None,
+        };
+        Ok(Self { count, right, negate })
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
-        let accepted = Accepted::or_ground_truth(&self.accepted, case)?;
-        let right = self
-            .right(&accepted)
-            .map_err(|(name, message)| ScoreError::invalid_input(format!("`{name}` {message}")))?;
+        let right = match &self.right {
+            Some(right) => Cow::Borrowed(right),
+            None => {
+                Cow::Owned(right(&*Accepted::or_ground_truth(&None, case)?, self.count).map_err(
+                    |(name, message)| ScoreError::invalid_input(format!("`{name}` {message}")),
+                )?)
+            }
+        };
         let output = case.output();
-        let marked = marks(&output.text()?, self.count());
+        let marked = marks(&output.text()?, self.count);
         let (marked_names, right_names) = (names(&marked), names(&right));
-        let reason = match (marked.is_empty(), marked == right) {
+        let reason = match (marked.is_empty(), marked == *right) {
             (false, true) => format!("marked {marked_names}"),
             (false, false) => format!("marked {marked_names}, right is {right_names}"),
             (true, true) => "nothing is marked, and nothing is right".to_owned(),
@@ -93,7 +111,9 @@ impl Scorer for Choice {
                 format!("no choice found after `ANSWER:`; right is {right_names}")
             }
         };
-        let score = Score::pass((marked == right) != self.negate)
+        let score = self
+            .negate
+            .pass(marked == *right)
             .reason(reason)
             .meta(json!({ "marked": list(&marked), "right": list(&right) }));
         // A label is short.
@@ -102,28 +122,19 @@ impl Scorer for Choice {
     }
 }
 
-impl Choice {
-    fn count(&self) -> usize {
-        match &self.choices {
-            Choices::Count(count) => *count,
-            Choices::List(list) => list.len(),
-        }
+/// The places of the right choices; an error names the part and says what is wrong with it.
+fn right(accepted: &Accepted<'_>, count: usize) -> Result<BTreeSet<usize>, (String, String)> {
+    let mut right = BTreeSet::new();
+    for part in accepted.parts() {
+        let places = part.text().ok().and_then(|text| named(&text, count));
+        right.extend(places.ok_or_else(|| {
+            let last = name(count - 1);
+            let found = part.excerpt();
+            let message = format!("should name choices from A to {last}, found {found}");
+            (part.name().to_owned(), message)
+        })?);
     }
-
-    /// The places of the right choices; an error names the part and says what is wrong with it.
-    fn right(&self, accepted: &Accepted<'_>) -> Result<BTreeSet<usize>, (String, String)> {
-        let mut right = BTreeSet::new();
-        for part in accepted.parts() {
-            let places = part.text().ok().and_then(|text| named(&text, self.count()));
-            right.extend(places.ok_or_else(|| {
-                let last = name(self.count() - 1);
-                let found = part.excerpt();
-                let message = format!("should name choices from A to {last}, found {found}");
-                (part.name().to_owned(), message)
-            })?);
-        }
-        Ok(right)
-    }
+    Ok(right)
 }
 
 /// The places of the choices that a text names: a number is one, of anything else each character.

@@ -11,51 +11,44 @@ mod runs;
 
 use runs::{Runs, RunsOf};
 use scorebox_sdk::{
-    Accepted, Case, ConfigError, Fields, Info, JsonSchema, Part, Score, ScoreError, Scorer,
-    schemars,
+    Accepted, Case, ConfigError, ExpectedValues, Fields, Info, JsonSchema, Negate, Part, Score,
+    ScoreError, Scorer, schemars,
 };
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
-/// Scores how many runs of one to six characters the output shares with the reference text: chrF, 0 to
-/// 1.
+/// Scores how many runs of one to six characters the output shares with the reference text: chrF, 0
+/// to 1.
 ///
-/// Precision is the shared part of the output's runs, recall the shared part of the reference's; both are
-/// means over the lengths of run that both texts have, and recall counts `beta` times as much. White
-/// space is left out. The reference is the case's ground truth or the configured `value`; of a list of
-/// them the best match counts. Popović 2015.
+/// Precision is the shared part of the output's runs, recall the shared part of the reference's.
+/// Both are means over the lengths of run that both texts have, and recall counts `beta` times as
+/// much as precision. White space is left out. The reference is the case's ground truth or the
+/// configured `value`; if there are several, the best match counts. Popović 2015.
 ///
-/// Equals sacrebleu's `CHRF().sentence_score` divided by 100 (`eff:yes|nc:6|nw:0|space:no`), and with
-/// `wordOrder` 2 its chrF++.
+/// Equals sacrebleu's `CHRF().sentence_score` divided by 100 (`eff:yes|nc:6|nw:0|space:no`), and
+/// with `wordOrder` 2 its chrF++.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Chrf {
+pub struct Config {
     /// The longest run of characters that counts; 1 or more.
     #[serde(default = "six")]
     char_order: u8,
-    /// The longest run of words that counts besides; 0 is chrF, 2 is chrF++.
+    /// The longest run of words that also counts; 0 is chrF, 2 is chrF++.
     #[serde(default)]
     word_order: u8,
     /// How much more recall counts than precision; 0 to 1000.
     #[serde(default = "two")]
     beta: f64,
-    /// White space counts as a character.
+    /// Counts white space as characters.
     #[serde(default)]
     whitespace: bool,
-    /// Compares without regard to upper and lower case.
+    /// Ignores upper and lower case.
     #[serde(default)]
     ignore_case: bool,
-    /// Turns the score around: 1 when nothing is shared.
-    #[serde(default)]
-    negate: bool,
-    /// The reference text, in place of the ground truth.
-    #[serde(default)]
-    value: Option<Value>,
-    /// The reference texts, in place of the ground truth; the best match counts.
-    #[serde(default)]
-    values: Option<Vec<Value>>,
-    #[serde(skip)]
-    accepted: Option<Accepted<'static>>,
+    #[serde(flatten)]
+    negate: Negate,
+    #[serde(flatten)]
+    expected: ExpectedValues,
 }
 
 /// Beyond it only recall counts, and the arithmetic would leave its range.
@@ -69,20 +62,42 @@ fn two() -> f64 {
     2.0
 }
 
+/// The scorer, made from its [`Config`].
+pub struct Chrf {
+    char_order: u8,
+    word_order: u8,
+    beta: f64,
+    whitespace: bool,
+    ignore_case: bool,
+    negate: Negate,
+    accepted: Option<Accepted<'static>>,
+}
+
 impl Scorer for Chrf {
+    type Config = Config;
+
     const INFO: Info =
         Info::new("chrf", "chrF", env!("CARGO_PKG_VERSION")).reads(Fields::GROUND_TRUTH);
 
-    fn prepare(&mut self) -> Result<(), ConfigError> {
-        if self.char_order == 0 {
+    fn new(config: Config) -> Result<Self, ConfigError> {
+        if config.char_order == 0 {
             return Err(ConfigError::new("charOrder", "should be 1 or more, found 0"));
         }
-        if !(0.0..=MAX_BETA).contains(&self.beta) {
-            let message = format!("should be 0 to {MAX_BETA}, found {}", self.beta);
+        if !(0.0..=MAX_BETA).contains(&config.beta) {
+            let message = format!("should be 0 to {MAX_BETA}, found {}", config.beta);
             return Err(ConfigError::new("beta", message));
         }
-        self.accepted = Accepted::from_config(self.value.take(), self.values.take())?;
-        Ok(())
+        let Config { char_order, word_order, beta, whitespace, ignore_case, negate, expected } =
+            config;
+        Ok(Self {
+            char_order,
+            word_order,
+            beta,
+            whitespace,
+            ignore_case,
+            negate,
+            accepted: expected.accepted()?,
+        })
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
@@ -99,7 +114,9 @@ impl Scorer for Chrf {
             };
         }
         let Overlap { precision, recall, f } = best.unwrap_or_default();
-        Ok(Score::new(if self.negate { 1.0 - f } else { f })
+        Ok(self
+            .negate
+            .score(f)
             .reason(format!(
                 "shares runs of characters: precision {precision:.2}, recall {recall:.2}"
             ))

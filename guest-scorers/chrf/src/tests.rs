@@ -1,5 +1,7 @@
 //! chrf, as a specification. The figures are from `CHRF` of sacrebleu 2.6.0, divided by 100.
 
+use serde_json::Value;
+
 use super::*;
 
 const CAT: &str = "The cat sat.";

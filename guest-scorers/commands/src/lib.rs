@@ -6,8 +6,8 @@
 //! The rule is niceeval's `commandSucceeded`.
 
 use scorebox_sdk::{
-    Case, Checks, ConfigError, Info, JsonSchema, Score, ScoreError, Scorer, Severity, excerpt,
-    schemars,
+    Case, Checks, ConfigError, Info, JsonSchema, Negate, Score, ScoreError, Scorer, Severity,
+    excerpt, schemars,
 };
 use scorebox_sdk_traces::{TextOrRegex, TextPattern};
 use scorebox_sdk_workspace::{Command, Workspace};
@@ -17,32 +17,30 @@ use serde_json::json;
 /// How much of a command's last words goes into a reason, in characters.
 const SAID: usize = 200;
 
-/// Scores how recorded commands ended: the fraction of them that ended with `exitCode`.
+/// Scores how recorded commands ended: the fraction of checks in which the exit code is `exitCode`.
 ///
-/// Without patterns, every recorded command is a check. With them, every pattern is one: the
-/// commands that it matches have to end so (all of them, or as `which` says), and there has to be
-/// one. A command that did not end by itself has no exit code, and fails. The workspace is data of
-/// the case; see docs/workspace.md. Equals niceeval's `commandSucceeded`.
+/// Without patterns, every recorded command is a check. With patterns, each pattern is a check: at
+/// least one command has to match it, and the matching commands have to end with that exit code
+/// (all of them, or as `which` says). A command that did not end by itself has no exit code and
+/// fails. If no command was recorded and none is named, the result is not-applicable. The workspace
+/// is data of the case; see docs/workspace.md. Equals niceeval's `commandSucceeded`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Commands {
-    /// The command: a text that it has in it, or a regular expression.
+pub struct Config {
+    /// The command: a text that it contains, or a regular expression.
     #[serde(default)]
     command: Option<TextOrRegex>,
-    /// The commands, of which each is a check.
+    /// The commands; each of them is a check.
     #[serde(default)]
     commands: Option<Vec<TextOrRegex>>,
-    /// The exit code that is expected.
+    /// The expected exit code.
     #[serde(default)]
     exit_code: i64,
-    /// Which of the commands that a pattern matches have to end so.
+    /// Which of the commands that match a pattern have to end with that code.
     #[serde(default)]
     which: Which,
-    /// Turns the score s around: 1 - s. Each assertion then wants the opposite.
-    #[serde(default)]
-    negate: bool,
-    #[serde(skip)]
-    wanted: Vec<TextPattern>,
+    #[serde(flatten)]
+    negate: Negate,
 }
 
 /// Which of the commands that a pattern matches count.
@@ -52,26 +50,36 @@ enum Which {
     /// All of them.
     #[default]
     All,
-    /// One at least.
+    /// At least one.
     Any,
     /// The last one.
     Last,
 }
 
+/// The scorer, made from its [`Config`].
+pub struct Commands {
+    wanted: Vec<TextPattern>,
+    exit_code: i64,
+    which: Which,
+    negate: Negate,
+}
+
 impl Scorer for Commands {
+    type Config = Config;
+
     const INFO: Info = Info::new("commands", "Commands", env!("CARGO_PKG_VERSION"))
         .reads(Workspace::READS)
         .severity(Severity::Gate)
         .threshold(1.0);
 
-    fn prepare(&mut self) -> Result<(), ConfigError> {
-        self.wanted =
-            TextPattern::compile_all(("command", &self.command), ("commands", &self.commands))?;
-        if self.wanted.is_empty() && self.which != Which::All {
-            let message = "needs a `command` or `commands` that it is about";
+    fn new(config: Config) -> Result<Self, ConfigError> {
+        let Config { command, commands, exit_code, which, negate } = config;
+        let wanted = TextPattern::compile_all(("command", &command), ("commands", &commands))?;
+        if wanted.is_empty() && which != Which::All {
+            let message = "needs a `command` or `commands` to apply to";
             return Err(ConfigError::new("which", message));
         }
-        Ok(())
+        Ok(Self { wanted, exit_code, which, negate })
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
@@ -95,7 +103,7 @@ impl Scorer for Commands {
         }
         let failed = commands.iter().filter(|command| !self.holds(command)).count();
         let meta = json!({ "commands": commands.len(), "otherExitCode": failed });
-        Ok(checks.negated(self.negate).into_score().meta(meta))
+        Ok(checks.negated(self.negate.is_set()).into_score().meta(meta))
     }
 }
 

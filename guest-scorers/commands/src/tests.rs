@@ -29,7 +29,7 @@ fn without_patterns_every_command_has_to_succeed() {
     assert_eq!(score.score, Some(0.5));
     assert_eq!(
         score.reason.as_deref(),
-        Some("2 of 4 checks fail, first: `npm test` ended with exit code 1: 2 failed")
+        Some("2 of 4 checks failed; first: `npm test` ended with exit code 1: 2 failed")
     );
     assert_eq!(score.assertions.len(), 4);
     assert_eq!(score.meta, Some(json!({"commands": 4, "otherExitCode": 2})));
@@ -52,7 +52,7 @@ fn a_command_has_to_be_there() {
     assert_eq!(score.score, Some(0.5));
     assert_eq!(
         score.reason.as_deref(),
-        Some("1 of 2 checks fails: no command `npm run lint` was recorded")
+        Some("1 of 2 checks failed: no command `npm run lint` was recorded")
     );
 }
 
@@ -106,7 +106,7 @@ fn no_commands_are_no_score() {
 #[test]
 fn impossible_configurations_are_refused() {
     let refused = scorebox_sdk::configure::<Commands>(json!({"which": "last"})).err().unwrap();
-    assert_eq!(refused.to_string(), "`which`: needs a `command` or `commands` that it is about");
+    assert_eq!(refused.to_string(), "`which`: needs a `command` or `commands` to apply to");
 }
 
 #[test]

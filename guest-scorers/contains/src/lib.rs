@@ -21,26 +21,27 @@ const SHOWN: usize = 100;
 /// How much of a text `meta` shows, in characters.
 const SHOWN_LENGTH: usize = 80;
 
-/// Scores 1 when the output contains the expected texts, else 0.
+/// Scores 1 if the output contains the expected texts, else 0.
 ///
-/// The texts are the configured `value` or `values`, or else the case's ground truth: one, or a list.
-/// `mode` says how many of a list have to be there, `at` where. An output that is no string is searched
-/// as its JSON text. An empty text is in every output.
+/// The texts are the configured `value` or `values`, or else the case's ground truth: one text or a
+/// list. `mode` says how many of them have to occur, and `at` says where. An output that is not a
+/// string is searched as its JSON text. Every output contains the empty text.
 ///
 /// Equals promptfoo's `contains`, `contains-any` and `contains-all` (`mode`), `icontains…`
-/// (`ignoreCase`), `starts-with` and `ends-with` (`at`) and `not-…` (`negate`), and Inspect's `includes` with
-/// `ignoreCase`. On purpose, a list without any text is refused, where promptfoo's `…-any` scores 0 and
-/// its `…-all` 1.
+/// (`ignoreCase`), `starts-with` and `ends-with` (`at`) and `not-…` (`negate`), and Inspect's
+/// `includes` with `ignoreCase`. Scores as niceeval's `includes` does, which is a gate there; here
+/// a suite makes it one. Deliberate difference: a list without any text is refused, where
+/// promptfoo's `…-any` scores 0 and its `…-all` 1.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {
-    /// How many of the texts have to be there.
+    /// How many of the texts have to occur.
     #[serde(default)]
     mode: Mode,
-    /// Where in the output they have to be.
+    /// Where in the output they have to occur.
     #[serde(default)]
     at: At,
-    /// Compares without regard to upper and lower case (by Unicode's full case folding).
+    /// Ignores upper and lower case (Unicode full case folding).
     #[serde(default)]
     ignore_case: bool,
     #[serde(flatten)]
@@ -54,13 +55,13 @@ pub struct Config {
     values: Option<Texts>,
 }
 
-/// The scorer, ready to score.
+/// The scorer, made from its [`Config`].
 pub struct Contains {
     mode: Mode,
     at: At,
     ignore_case: bool,
     negate: Negate,
-    configured: Option<Accepted<'static>>,
+    accepted: Option<Accepted<'static>>,
 }
 
 /// Texts to look for.
@@ -69,7 +70,7 @@ pub struct Contains {
 enum Texts {
     /// One by one.
     List(Vec<Value>),
-    /// With commas between them; double quotes around a text that has a comma in it.
+    /// Separated by commas, with double quotes around a text that contains a comma.
     Separated(String),
 }
 
@@ -82,7 +83,7 @@ enum Mode {
     Any,
     /// Every one of them.
     All,
-    /// Not one of them.
+    /// None of them.
     None,
 }
 
@@ -93,9 +94,9 @@ enum At {
     /// Anywhere.
     #[default]
     Anywhere,
-    /// At its very start; white space counts.
+    /// At the very start, including white space.
     Start,
-    /// At its very end; white space counts.
+    /// At the very end, including white space.
     End,
 }
 
@@ -116,12 +117,12 @@ impl Scorer for Contains {
                 Some(list::split(&text).map_err(|problem| ConfigError::new("values", problem))?)
             }
         };
-        let configured = ExpectedValues { value, values }.accepted()?;
-        Ok(Contains { mode, at, ignore_case, negate, configured })
+        let accepted = ExpectedValues { value, values }.accepted()?;
+        Ok(Self { mode, at, ignore_case, negate, accepted })
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
-        let accepted = Accepted::or_ground_truth(&self.configured, case)?;
+        let accepted = Accepted::or_ground_truth(&self.accepted, case)?;
         let output = case.output();
         let output = self.fold(output.text()?);
         let (mut found, mut missing) = (Vec::new(), Vec::new());

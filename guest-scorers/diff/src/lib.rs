@@ -9,27 +9,27 @@ mod pattern;
 
 use pattern::Pattern;
 use scorebox_sdk::{
-    Case, Checks, ConfigError, Info, JsonSchema, Score, ScoreError, Scorer, Severity, excerpt,
-    schemars,
+    Case, Checks, ConfigError, Info, JsonSchema, Negate, Score, ScoreError, Scorer, Severity,
+    excerpt, schemars,
 };
 use scorebox_sdk_workspace::{Change, File, FileStatus, PathPatterns, Workspace};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-/// Scores what the diff of the work has in it: the fraction of the checks that hold, of which
-/// `isEmpty` is one, and every expression.
+/// Scores what the diff of the work contains: the fraction of checks that hold. `isEmpty` is one
+/// check, and so is each expression.
 ///
-/// An expression is searched for in the diff of each changed file, with the path: in the diff's
-/// text or, where the case has only the file's content, in the content; a changed file of which it
-/// has neither is an error, and of a binary file only the path is searched. `lines` narrows it to
-/// the lines that were added or removed. The syntax is that of Rust's regex crate; `(?i)` ignores case,
-/// `(?m)` lets `^` and `$` match at lines. The workspace is data of the case; see
-/// docs/workspace.md. Equals niceeval's `diff.isEmpty`, `diff.matches` and `notInDiff`; these
-/// search the content of changed files, so give `content` without `before` to have the same.
+/// An expression is searched for in each changed file's path and diff or, if the case has only the
+/// file's content, in its content. A changed file with neither is an error; of a binary file only
+/// the path is searched. `lines` narrows the search to lines that were added or removed. The syntax
+/// is that of Rust's regex crate; `(?i)` ignores case, `(?m)` lets `^` and `$` match at lines. The
+/// workspace is data of the case; see docs/workspace.md. Equals niceeval's `diff.isEmpty`,
+/// `diff.matches` and `notInDiff`; niceeval searches the content of changed files, so give
+/// `content` without `before` for the same result.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Diff {
-    /// Whether no file may have changed (`true`), or one has to (`false`).
+pub struct Config {
+    /// `true`: no file may have changed; `false`: at least one has to.
     #[serde(default)]
     is_empty: Option<bool>,
     /// Regular expressions that have to match.
@@ -38,33 +38,24 @@ pub struct Diff {
     /// Regular expressions that must not match, such as `sk-[A-Za-z0-9]{20}` for secrets.
     #[serde(default)]
     must_not_match: Vec<String>,
-    /// What expressions are searched for in.
+    /// What is searched.
     #[serde(default)]
     lines: Lines,
-    /// Only the changes of these files count: paths or globs.
+    /// Only changes to these files count: paths or globs.
     #[serde(default)]
     files: Vec<String>,
-    /// The changes of these files do not count: paths or globs.
+    /// Changes to these files do not count: paths or globs.
     #[serde(default)]
     except: Vec<String>,
-    /// Turns the score s around: 1 - s. Each assertion then wants the opposite.
-    #[serde(default)]
-    negate: bool,
-    #[serde(skip)]
-    wanted: Vec<Pattern>,
-    #[serde(skip)]
-    refused: Vec<Pattern>,
-    #[serde(skip)]
-    counted: PathPatterns,
-    #[serde(skip)]
-    excepted: PathPatterns,
+    #[serde(flatten)]
+    negate: Negate,
 }
 
 /// What expressions are searched for in.
 #[derive(Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Lines {
-    /// The whole diff: paths, lines that were added and removed, and the lines around them.
+    /// The whole diff: paths, lines added and removed, and the lines around them.
     #[default]
     All,
     /// The lines that were added, without the `+`.
@@ -73,26 +64,41 @@ enum Lines {
     Removed,
 }
 
+/// The scorer, made from its [`Config`].
+pub struct Diff {
+    is_empty: Option<bool>,
+    wanted: Vec<Pattern>,
+    refused: Vec<Pattern>,
+    lines: Lines,
+    counted: PathPatterns,
+    excepted: PathPatterns,
+    negate: Negate,
+}
+
 impl Scorer for Diff {
+    type Config = Config;
+
     const INFO: Info = Info::new("diff", "Diff", env!("CARGO_PKG_VERSION"))
         .reads(Workspace::READS)
         .severity(Severity::Gate)
         .threshold(1.0);
 
-    fn prepare(&mut self) -> Result<(), ConfigError> {
-        let checks = usize::from(self.is_empty.is_some())
-            + self.must_match.len()
-            + self.must_not_match.len();
-        if checks == 0 {
+    fn new(config: Config) -> Result<Self, ConfigError> {
+        let Config { is_empty, must_match, must_not_match, lines, files, except, negate } = config;
+        if is_empty.is_none() && must_match.is_empty() && must_not_match.is_empty() {
             return Err(ConfigError::whole(
-                "does not say what to check; give `isEmpty`, `mustMatch` or `mustNotMatch`",
+                "nothing to check; give `isEmpty`, `mustMatch` or `mustNotMatch`",
             ));
         }
-        self.wanted = Pattern::compile_all("mustMatch", &self.must_match)?;
-        self.refused = Pattern::compile_all("mustNotMatch", &self.must_not_match)?;
-        self.counted = PathPatterns::compile("files", &self.files)?;
-        self.excepted = PathPatterns::compile("except", &self.except)?;
-        Ok(())
+        Ok(Self {
+            is_empty,
+            wanted: Pattern::compile_all("mustMatch", &must_match)?,
+            refused: Pattern::compile_all("mustNotMatch", &must_not_match)?,
+            lines,
+            counted: PathPatterns::compile("files", &files)?,
+            excepted: PathPatterns::compile("except", &except)?,
+            negate,
+        })
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
@@ -137,7 +143,7 @@ impl Scorer for Diff {
             let name = format!("{pattern} is {not}in {}", self.searched());
             checks.add(name, hit.is_some() == wanted, reason);
         }
-        let score = checks.negated(self.negate).into_score();
+        let score = checks.negated(self.negate.is_set()).into_score();
         Ok(score.meta(json!({ "changedFiles": changes.len() })))
     }
 }

@@ -47,9 +47,12 @@ impl Pattern {
                     // The last line of the parser's drawing says what is wrong.
                     let text = syntax.to_string();
                     let why = text.lines().last().unwrap_or_default();
-                    format!("is no regular expression: {}", why.trim_start_matches("error: "))
+                    format!(
+                        "is not a valid regular expression: {}",
+                        why.trim_start_matches("error: ")
+                    )
                 }
-                _ => format!("is no regular expression: {error}"),
+                _ => format!("is not a valid regular expression: {error}"),
             }
         })?;
         let pattern = Self { written: written.to_owned(), regex };

@@ -136,11 +136,11 @@ fn impossible_configurations_are_refused() {
         |config: Value| scorebox_sdk::configure::<Diff>(config).err().unwrap().to_string();
     assert_eq!(
         refused(json!({})),
-        "does not say what to check; give `isEmpty`, `mustMatch` or `mustNotMatch`"
+        "nothing to check; give `isEmpty`, `mustMatch` or `mustNotMatch`"
     );
     assert_eq!(
         refused(json!({"mustMatch": ["a", "("]})),
-        "`mustMatch[1]`: is no regular expression: unclosed group"
+        "`mustMatch[1]`: is not a valid regular expression: unclosed group"
     );
     assert_eq!(
         refused(json!({"mustNotMatch": [""]})),

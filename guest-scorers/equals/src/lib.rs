@@ -5,40 +5,35 @@ mod difference;
 
 use difference::first_difference;
 use scorebox_sdk::{
-    Accepted, Case, ConfigError, Fields, Info, JsonSchema, Part, Score, ScoreError, Scorer, equal,
-    schemars,
+    Accepted, Case, ConfigError, ExpectedValues, Fields, Info, JsonSchema, Negate, Part, Score,
+    ScoreError, Scorer, equal, schemars,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// Scores 1 when the output deeply equals the expected value, else 0, and says where they first differ.
+/// Scores 1 if the output deeply equals the expected value, else 0; the reason names the first
+/// difference.
 ///
-/// Numbers are equal by value (`1` equals `1.0`), texts code point by code point, objects whatever the
-/// order of their keys, lists in order. Where one side is an object or a list and the other a text that
-/// holds one as JSON, the content is compared; where one side is a number or a boolean and the other a
-/// text, the text has to be as JSON writes it (`42`, `true`): see `parse`. The expected value is the
-/// case's ground truth or the configured `value`; a list of them means that any one will do, and a list
-/// output may also equal the whole ground-truth list. A ground truth of `null` counts as absent: where
-/// `null` is right, say so in `values`.
+/// Numbers are compared by value (`1` equals `1.0`), texts code point by code point, objects
+/// regardless of the order of their keys, and lists in order. If one side is an object or a list
+/// and the other a text that holds one as JSON, the contents are compared; if one side is a number
+/// or a boolean and the other a text, the text has to be written as JSON writes it (`42`, `true`):
+/// see `parse`. The expected value is the case's ground truth or the configured `value`; if there
+/// are several, any one will do, and a list output may also equal the whole ground-truth list. A
+/// ground truth of `null` counts as absent: if `null` is right, list it in `values`.
 ///
-/// Equals niceeval's `equals` with `parse` `never`, and with `auto` promptfoo's.
+/// With `parse` `never`, scores as niceeval's `equals` does, which is a gate there; here a suite
+/// makes it one. With `auto`, equals promptfoo's `equals`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Equals {
-    /// What to do with a text that holds other JSON: a model often writes JSON as text.
+pub struct Config {
+    /// How to treat a text that holds other JSON: models often write JSON as text.
     #[serde(default)]
     parse: Parse,
-    /// Turns the score around: 1 when the output equals none of the expected values.
-    #[serde(default)]
-    negate: bool,
-    /// The expected value, in place of the ground truth. For JSON `null`, use `values`.
-    #[serde(default)]
-    value: Option<Value>,
-    /// The expected values, in place of the ground truth; any one will do.
-    #[serde(default)]
-    values: Option<Vec<Value>>,
-    #[serde(skip)]
-    accepted: Option<Accepted<'static>>,
+    #[serde(flatten)]
+    negate: Negate,
+    #[serde(flatten)]
+    expected: ExpectedValues,
 }
 
 /// What to do with a text that holds other JSON.
@@ -52,13 +47,22 @@ enum Parse {
     Never,
 }
 
+/// The scorer, made from its [`Config`].
+pub struct Equals {
+    parse: Parse,
+    negate: Negate,
+    accepted: Option<Accepted<'static>>,
+}
+
 impl Scorer for Equals {
+    type Config = Config;
+
     const INFO: Info =
         Info::new("equals", "Equals", env!("CARGO_PKG_VERSION")).reads(Fields::GROUND_TRUTH);
 
-    fn prepare(&mut self) -> Result<(), ConfigError> {
-        self.accepted = Accepted::from_config(self.value.take(), self.values.take())?;
-        Ok(())
+    fn new(config: Config) -> Result<Self, ConfigError> {
+        let Config { parse, negate, expected } = config;
+        Ok(Self { parse, negate, accepted: expected.accepted()? })
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
@@ -71,7 +75,7 @@ impl Scorer for Equals {
             expected.push(Value::Array(expected.clone()));
         }
         let equals = expected.iter().any(|expected| self.same(&value, expected));
-        let score = Score::pass(equals != self.negate);
+        let score = self.negate.pass(equals);
         if equals {
             return Ok(score.reason(format!("{} equals the expected value", output.excerpt())));
         }

@@ -9,30 +9,33 @@ use scorebox_sdk_traces::{TextOrRegex, TextPattern, Trace};
 use serde::Deserialize;
 use serde_json::json;
 
-/// Scores 1 when events of these types happened in this order, with any others between them, else
-/// 0.
+/// Scores 1 if events of these types happened in this order, with any others between them, else 0.
 ///
 /// A type is the common one (`message`, `action.called`, `subagent.called` …; see the scorer
-/// `event`) or what the trace itself calls it. Equals niceeval's `eventOrder`.
+/// `event`) or the trace's own. Equals niceeval's `eventOrder`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct EventOrder {
-    /// The types in their order; one may be named more than once.
+pub struct Config {
+    /// The types in order; a type may occur more than once.
     types: Vec<TextOrRegex>,
-    #[serde(skip)]
+}
+
+/// The scorer, made from its [`Config`].
+pub struct EventOrder {
     wanted: Vec<TextPattern>,
 }
 
 impl Scorer for EventOrder {
+    type Config = Config;
+
     const INFO: Info = Info::new("event-order", "Event Order", env!("CARGO_PKG_VERSION"))
         .reads(Fields::TRACE)
         .severity(Severity::Gate)
         .threshold(1.0);
 
-    fn prepare(&mut self) -> Result<(), ConfigError> {
-        let types = Some(std::mem::take(&mut self.types));
-        self.wanted = TextPattern::compile_all(("type", &None), ("types", &types))?;
-        Ok(())
+    fn new(config: Config) -> Result<Self, ConfigError> {
+        let wanted = TextPattern::compile_all(("type", &None), ("types", &Some(config.types)))?;
+        Ok(Self { wanted })
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {

@@ -10,47 +10,51 @@ use scorebox_sdk_traces::{Count, TextOrRegex, TextPattern, Trace};
 use serde::Deserialize;
 use serde_json::json;
 
-/// Scores 1 when events of a type happened, as many as `count`, `min` and `max` say (at least one),
-/// else 0.
+/// Scores 1 if events of a type happened as often as `count`, `min` and `max` require (by default
+/// at least once), else 0.
 ///
-/// A type is the common one (`message`, `thinking`, `action.called`, `action.result`,
-/// `subagent.called`, `subagent.completed`, `skill.loaded`, `input.requested`, `input.answered`,
-/// `compaction`, `error`), which every kind of trace is read into, or what the trace itself calls
-/// it (`function_call`, `tool_use`, Inspect's `model` …). Equals niceeval's `event`.
+/// A type is the common one, which every kind of trace is mapped to (`message`, `thinking`,
+/// `action.called`, `action.result`, `subagent.called`, `subagent.completed`, `skill.loaded`,
+/// `input.requested`, `input.answered`, `compaction`, `error`), or the trace's own
+/// (`function_call`, `tool_use`, Inspect's `model` …). Equals niceeval's `event`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Event {
+pub struct Config {
     /// The type of the events.
     r#type: TextOrRegex,
-    /// How many there have to be, exactly.
+    /// The exact number of such events.
     #[serde(default)]
     count: Option<usize>,
-    /// The fewest; 1 where not set.
+    /// The minimum number; 1 by default.
     #[serde(default)]
     min: Option<usize>,
-    /// The most.
+    /// The maximum number.
     #[serde(default)]
     max: Option<usize>,
-    #[serde(skip)]
-    wanted: Option<(TextPattern, Count)>,
+}
+
+/// The scorer, made from its [`Config`].
+pub struct Event {
+    name: TextPattern,
+    often: Count,
 }
 
 impl Scorer for Event {
+    type Config = Config;
+
     const INFO: Info = Info::new("event", "Event", env!("CARGO_PKG_VERSION"))
         .reads(Fields::TRACE)
         .severity(Severity::Gate)
         .threshold(1.0);
 
-    fn prepare(&mut self) -> Result<(), ConfigError> {
-        let often = Count::from_config(self.count, self.min, self.max, 1)?;
-        self.wanted = Some((TextPattern::compile("type", &self.r#type)?, often));
-        Ok(())
+    fn new(config: Config) -> Result<Self, ConfigError> {
+        let Config { r#type, count, min, max } = config;
+        let often = Count::from_config(count, min, max, 1)?;
+        Ok(Self { name: TextPattern::compile("type", &r#type)?, often })
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
-        let Some((name, often)) = &self.wanted else {
-            return Err(ScoreError::failed("the scorer was not prepared"));
-        };
+        let Self { name, often } = self;
         let trace = Trace::events_of(case)?;
         let number = trace.events().iter().filter(|event| event.is_named(name)).count();
         let reason = format!("{number} × {name}, wanted: {often}");

@@ -8,52 +8,46 @@ mod normal;
 
 use normal::words;
 use scorebox_sdk::{
-    Accepted, Case, ConfigError, Fields, Info, JsonSchema, Part, Score, ScoreError, Scorer, equal,
-    excerpt, schemars,
+    Accepted, Case, ConfigError, ExpectedValues, Fields, Info, JsonSchema, Negate, Part, Score,
+    ScoreError, Scorer, equal, excerpt, schemars,
 };
 use scorebox_sdk_texts::normal::squad;
 use scorebox_sdk_texts::python::is_space;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Scores 1 when the output equals the expected answer, else 0.
+/// Scores 1 if the output equals the expected answer, else 0.
 ///
-/// With `mode: strict` equality is deep JSON equality: numbers by value (`1` equals `1.0`), strings code
-/// point by code point, objects whatever the order of their keys. A string never equals what its content
-/// would parse to, unless `parseJson` says so. The other modes compare texts without what does not matter
-/// in an answer. The expected answer is the case's ground truth or the configured `value`; a list of them
-/// means that any one will do, and a list output may also equal the whole ground-truth list. A ground
-/// truth of `null` counts as absent: where `null` is right, say so in `values`.
+/// With `mode: strict`, equality is deep JSON equality: numbers by value (`1` equals `1.0`),
+/// strings code point by code point, objects regardless of the order of their keys. A string never
+/// equals the value that its content would parse to, unless `parseJson` is set. The other modes
+/// compare texts without what does not matter in an answer. The expected answer is the case's
+/// ground truth or the configured `value`; if there are several, any one will do, and a list output
+/// may also equal the whole ground-truth list. A ground truth of `null` counts as absent: if `null`
+/// is right, list it in `values`.
 ///
-/// `normalized` equals SQuAD's exact match, `words` Inspect's `exact`. `strict` with `parseJson` equals
-/// autoevals' `ExactMatch`, except that the order of keys never counts, that a number equals a string by
-/// value (`1` equals `"1.0"`), and that booleans and `null` equal no string.
+/// `normalized` equals SQuAD's exact match, `words` Inspect's `exact`. `strict` with `parseJson`
+/// equals autoevals' `ExactMatch`, except that the order of keys never matters, that a number
+/// equals a string by value (`1` equals `"1.0"`), and that booleans and `null` equal no string.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct ExactMatch {
+pub struct Config {
     /// How answers are compared.
     #[serde(default)]
     mode: Mode,
     /// Compares an object, a list or a number with the JSON that a string holds.
     #[serde(default)]
     parse_json: bool,
-    /// Compares strings (not the keys of objects) without regard to upper and lower case.
+    /// Ignores upper and lower case in strings (not in the keys of objects).
     #[serde(default)]
     ignore_case: bool,
-    /// Compares strings without the white space around them.
+    /// Ignores white space around strings.
     #[serde(default)]
     trim: bool,
-    /// Turns the score around: 1 when the output equals none of the expected answers.
-    #[serde(default)]
-    negate: bool,
-    /// The expected answer, in place of the ground truth. For JSON `null`, use `values`.
-    #[serde(default)]
-    value: Option<Value>,
-    /// The expected answers, in place of the ground truth; any one will do.
-    #[serde(default)]
-    values: Option<Vec<Value>>,
-    #[serde(skip)]
-    accepted: Option<Accepted<'static>>,
+    #[serde(flatten)]
+    negate: Negate,
+    #[serde(flatten)]
+    expected: ExpectedValues,
 }
 
 /// How answers are compared.
@@ -63,21 +57,34 @@ enum Mode {
     /// As JSON values.
     #[default]
     Strict,
-    /// As texts in lower case, without ASCII punctuation, without `a`, `an` and `the`, with one space
-    /// for any white space.
+    /// As lower-case texts without ASCII punctuation and without `a`, `an` and `the`, with every
+    /// run of white space as one space.
     Normalized,
-    /// The same word by word: a hyphen parts words, a number keeps its point and is compared by value
-    /// (`1.0` is `1`), and an expected answer of which nothing is left equals nothing.
+    /// The same word by word: a hyphen separates words, a number keeps its decimal point and is
+    /// compared by value (`1.0` is `1`), and an expected answer of which nothing is left equals
+    /// nothing.
     Words,
 }
 
+/// The scorer, made from its [`Config`].
+pub struct ExactMatch {
+    mode: Mode,
+    parse_json: bool,
+    ignore_case: bool,
+    trim: bool,
+    negate: Negate,
+    accepted: Option<Accepted<'static>>,
+}
+
 impl Scorer for ExactMatch {
+    type Config = Config;
+
     const INFO: Info = Info::new("exact-match", "Exact Match", env!("CARGO_PKG_VERSION"))
         .reads(Fields::GROUND_TRUTH);
 
-    fn prepare(&mut self) -> Result<(), ConfigError> {
-        self.accepted = Accepted::from_config(self.value.take(), self.values.take())?;
-        Ok(())
+    fn new(config: Config) -> Result<Self, ConfigError> {
+        let Config { mode, parse_json, ignore_case, trim, negate, expected } = config;
+        Ok(Self { mode, parse_json, ignore_case, trim, negate, accepted: expected.accepted()? })
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
@@ -92,7 +99,7 @@ impl Scorer for ExactMatch {
         }
         let whole = Answer { value: Value::Array(all), parsed: None };
         equals = equals || accepted.is_list() && self.same(&output, &whole);
-        Ok(Score::pass(equals != self.negate).reason(reason(case, &accepted, equals)))
+        Ok(self.negate.pass(equals).reason(reason(case, &accepted, equals)))
     }
 }
 

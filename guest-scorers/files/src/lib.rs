@@ -8,8 +8,8 @@ mod expected;
 
 use expected::{Expected, is_changed};
 use scorebox_sdk::{
-    Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, Severity, excerpt,
-    schemars,
+    Case, ConfigError, Fields, Info, JsonSchema, Negate, Score, ScoreError, Scorer, Severity,
+    excerpt, schemars,
 };
 use scorebox_sdk_workspace::{File, PathPatterns, Workspace};
 use serde::Deserialize;
@@ -18,17 +18,17 @@ use serde_json::json;
 /// The most paths that `meta` lists of a kind.
 const SHOWN: usize = 100;
 
-/// Scores which files were changed, deleted and left alone: the fraction of the checks that hold,
-/// of which every path or glob is one.
+/// Scores which files were changed, deleted and left alone: the fraction of checks that hold. Each
+/// path or glob is a check.
 ///
-/// A glob is met by one file at least. `*` stops at `/`, `**` does not. A renamed file counts as
-/// changed under its new path, and as deleted under its old one. Without any key, the ground truth
-/// says what is expected: an object with these keys, or the paths that have to change. The
-/// workspace is data of the case; see docs/workspace.md. Equals niceeval's `fileChanged` and
-/// `fileDeleted`.
+/// A glob needs at least one matching file. `*` stops at `/`, `**` does not. A renamed file counts
+/// as changed under its new path and as deleted under its old one. Without any key, the ground
+/// truth says what is expected: an object with these keys, or the paths that have to change. If it
+/// expects nothing, the result is not-applicable. The workspace is data of the case; see
+/// docs/workspace.md. Equals niceeval's `fileChanged` and `fileDeleted`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Files {
+pub struct Config {
     /// Files that have to be new or modified.
     #[serde(default)]
     changed: Vec<String>,
@@ -38,35 +38,40 @@ pub struct Files {
     /// Files that have to be deleted.
     #[serde(default)]
     deleted: Vec<String>,
-    /// Files of which none may be new, modified, deleted or renamed.
+    /// Files that must not be new, modified, deleted or renamed.
     #[serde(default)]
     untouched: Vec<String>,
-    /// The only files that may be new, modified, deleted or renamed: one check for all.
+    /// The only files that may be new, modified, deleted or renamed: one check for all of them.
     #[serde(default)]
     only: Vec<String>,
-    /// Turns the score s around: 1 - s. Each assertion then wants the opposite.
-    #[serde(default)]
-    negate: bool,
-    #[serde(skip)]
+    #[serde(flatten)]
+    negate: Negate,
+}
+
+/// The scorer, made from its [`Config`].
+pub struct Files {
     expected: Option<Expected>,
+    negate: Negate,
 }
 
 impl Scorer for Files {
+    type Config = Config;
+
     const INFO: Info = Info::new("files", "Files", env!("CARGO_PKG_VERSION"))
         .reads(Workspace::READS.and(Fields::GROUND_TRUTH))
         .severity(Severity::Gate)
         .threshold(1.0);
 
-    fn prepare(&mut self) -> Result<(), ConfigError> {
+    fn new(config: Config) -> Result<Self, ConfigError> {
+        let Config { changed, added, deleted, untouched, only, negate } = config;
         let expected = Expected {
-            changed: PathPatterns::compile("changed", &self.changed)?,
-            added: PathPatterns::compile("added", &self.added)?,
-            deleted: PathPatterns::compile("deleted", &self.deleted)?,
-            untouched: PathPatterns::compile("untouched", &self.untouched)?,
-            only: PathPatterns::compile("only", &self.only)?,
+            changed: PathPatterns::compile("changed", &changed)?,
+            added: PathPatterns::compile("added", &added)?,
+            deleted: PathPatterns::compile("deleted", &deleted)?,
+            untouched: PathPatterns::compile("untouched", &untouched)?,
+            only: PathPatterns::compile("only", &only)?,
         };
-        self.expected = (!expected.is_empty()).then_some(expected);
-        Ok(())
+        Ok(Self { expected: (!expected.is_empty()).then_some(expected), negate })
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
@@ -83,7 +88,7 @@ impl Scorer for Files {
             let files = changes.iter().filter(|file| test(file)).take(SHOWN);
             files.map(|file| excerpt(file.path(), 200)).collect()
         };
-        Ok(checks.negated(self.negate).into_score().meta(json!({
+        Ok(checks.negated(self.negate.is_set()).into_score().meta(json!({
             "changed": paths(is_changed), "deleted": paths(|file| !file.exists()),
         })))
     }

@@ -76,7 +76,7 @@ fn the_score_is_the_part_of_the_checks_that_hold() {
     assert_eq!(score.assertions.len(), 4);
     assert_eq!(
         score.reason.as_deref(),
-        Some("1 of 4 checks fails: no file `src/x.ts` was changed")
+        Some("1 of 4 checks failed: no file `src/x.ts` was changed")
     );
     assert_eq!(
         score.meta,

@@ -11,48 +11,41 @@ use std::collections::HashMap;
 
 use overlap::Overlap;
 use scorebox_sdk::{
-    Accepted, Case, ConfigError, Fields, Info, JsonSchema, Part, Score, ScoreError, Scorer,
-    schemars,
+    Accepted, Case, ConfigError, ExpectedValues, Fields, Info, JsonSchema, Negate, Part, Score,
+    ScoreError, Scorer, schemars,
 };
 use scorebox_sdk_texts::python::is_space;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
-/// Scores how many runs of one to four words the output shares with the reference text: the smaller of
-/// precision and recall.
+/// Scores how many runs of one to four words the output shares with the reference text: the smaller
+/// of precision and recall.
 ///
-/// Words are what white space parts, and punctuation belongs to them. The reference is the case's ground
-/// truth or the configured `value`; of a list of them the best match counts. Where neither text has a
-/// word the score is 0, as in NLTK. Wu et al. 2016.
+/// Words are separated by white space and keep their punctuation. The reference is the case's
+/// ground truth or the configured `value`; if there are several, the best match counts. If neither
+/// text has a word the score is 0, as in NLTK. Wu et al. 2016.
 ///
-/// Equals NLTK's `sentence_gleu` on `text.split()`, and with `ignoreCase` and `ignoreFullStops` promptfoo's
-/// `gleu`.
+/// Equals NLTK's `sentence_gleu` on `text.split()`, and with `ignoreCase` and `ignoreFullStops`
+/// promptfoo's `gleu`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Gleu {
+pub struct Config {
     /// The shortest run of words that counts; 1 or more.
     #[serde(default = "one")]
     min_order: usize,
     /// The longest run of words that counts; `minOrder` or more.
     #[serde(default = "four")]
     max_order: usize,
-    /// Compares without regard to upper and lower case.
+    /// Ignores upper and lower case.
     #[serde(default)]
     ignore_case: bool,
-    /// Compares words without the full stops at their end.
+    /// Ignores full stops at the end of words.
     #[serde(default)]
     ignore_full_stops: bool,
-    /// Turns the score around: 1 when nothing is shared.
-    #[serde(default)]
-    negate: bool,
-    /// The reference text, in place of the ground truth.
-    #[serde(default)]
-    value: Option<Value>,
-    /// The reference texts, in place of the ground truth; the best match counts.
-    #[serde(default)]
-    values: Option<Vec<Value>>,
-    #[serde(skip)]
-    accepted: Option<Accepted<'static>>,
+    #[serde(flatten)]
+    negate: Negate,
+    #[serde(flatten)]
+    expected: ExpectedValues,
 }
 
 fn one() -> usize {
@@ -63,12 +56,24 @@ fn four() -> usize {
     4
 }
 
+/// The scorer, made from its [`Config`].
+pub struct Gleu {
+    min_order: usize,
+    max_order: usize,
+    ignore_case: bool,
+    ignore_full_stops: bool,
+    negate: Negate,
+    accepted: Option<Accepted<'static>>,
+}
+
 impl Scorer for Gleu {
+    type Config = Config;
+
     const INFO: Info =
         Info::new("gleu", "GLEU", env!("CARGO_PKG_VERSION")).reads(Fields::GROUND_TRUTH);
 
-    fn prepare(&mut self) -> Result<(), ConfigError> {
-        let (least, most) = (self.min_order, self.max_order);
+    fn new(config: Config) -> Result<Self, ConfigError> {
+        let (least, most) = (config.min_order, config.max_order);
         if least == 0 {
             return Err(ConfigError::new("minOrder", "should be 1 or more, found 0"));
         }
@@ -76,8 +81,16 @@ impl Scorer for Gleu {
             let message = format!("should be `minOrder` ({least}) or more, found {most}");
             return Err(ConfigError::new("maxOrder", message));
         }
-        self.accepted = Accepted::from_config(self.value.take(), self.values.take())?;
-        Ok(())
+        let Config { min_order, max_order, ignore_case, ignore_full_stops, negate, expected } =
+            config;
+        Ok(Self {
+            min_order,
+            max_order,
+            ignore_case,
+            ignore_full_stops,
+            negate,
+            accepted: expected.accepted()?,
+        })
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
@@ -96,9 +109,11 @@ impl Scorer for Gleu {
         let best = best.unwrap_or_default();
         let Overlap { shared, output, reference } = best;
         let gleu = best.gleu();
-        Ok(Score::new(if self.negate { 1.0 - gleu } else { gleu })
+        Ok(self
+            .negate
+            .score(gleu)
             .reason(format!(
-                "runs of words in common: {shared}; of the output: {output}, of the reference: {reference}"
+                "runs of words in common: {shared} (output {output}, reference {reference})"
             ))
             .meta(json!({ "shared": shared, "output": output, "reference": reference })))
     }

@@ -12,56 +12,58 @@ mod diff;
 
 use diff::{Alike, Diff};
 use scorebox_sdk::{
-    Accepted, Case, ConfigError, Fields, Info, JsonSchema, Part, Score, ScoreError, Scorer,
-    excerpt, schemars,
+    Accepted, Case, ConfigError, ExpectedValues, Fields, Info, JsonSchema, Negate, Part, Score,
+    ScoreError, Scorer, excerpt, schemars,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// Scores how alike the output and the expected value are, 0 to 1, part by part.
+/// Scores how similar the output and the expected value are, 0 to 1, part by part.
 ///
-/// - Two objects: the mean over the keys of either; a key that one side lacks counts as `null` there.
-/// - Two lists: the mean over the places of the longer one; nothing is moved.
-/// - Two texts: 1 - edit distance / length of the longer one. A text that holds an object or a list as
-///   JSON is compared as that, unless `preserveStrings` says no.
-/// - Two numbers: 1 - |expected - output| / (|expected| + |output|), two zeros 1; `true` counts as 1 and
-///   `false` as 0.
+/// - Two objects: the mean over the keys of either; a missing key counts as `null`.
+/// - Two lists: the mean over the positions of the longer one; nothing is moved.
+/// - Two texts: 1 - edit distance / length of the longer one. A text that holds an object or a list
+///   as JSON is compared as that, unless `preserveStrings` is set.
+/// - Two numbers: 1 - |expected - output| / (|expected| + |output|), two zeros 1; `true` counts as
+///   1 and `false` as 0.
 /// - `null` equals `null` and nothing else.
-/// - Anything else: the two as compact JSON with sorted keys and ASCII only, compared as texts.
+/// - Anything else: both as compact JSON with sorted keys and ASCII only, compared as texts.
 ///
-/// The expected value is the case's ground truth or the configured `value`. A ground truth that is a list
-/// is the expected list; those of its items that are of the output's kind count as expected values too, and
-/// the most alike counts. A ground truth of `null` counts as absent: where `null` is right, say so in
-/// `values`.
+/// The expected value is the case's ground truth or the configured `value`. A ground truth that is
+/// a list is the expected list; those of its items that are of the output's kind count as expected
+/// values too, and the most similar one counts. A ground truth of `null` counts as absent: if
+/// `null` is right, list it in `values`.
 ///
-/// Equals autoevals' `JSONDiff` (Python) with its defaults, except that a text with `NaN` or `Infinity` in it
-/// is no JSON.
+/// Equals autoevals' `JSONDiff` (Python) with its defaults, except that a text with `NaN` or
+/// `Infinity` in it is not JSON.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct JsonDiff {
-    /// Compares a text as a text, also where it holds JSON.
+pub struct Config {
+    /// Compares a text as a text even if it holds JSON.
     #[serde(default)]
     preserve_strings: bool,
-    /// Turns the score around: 1 when nothing is alike.
-    #[serde(default)]
-    negate: bool,
-    /// The expected value, in place of the ground truth. For JSON `null`, use `values`.
-    #[serde(default)]
-    value: Option<Value>,
-    /// The expected values, in place of the ground truth; the most alike counts.
-    #[serde(default)]
-    values: Option<Vec<Value>>,
-    #[serde(skip)]
+    #[serde(flatten)]
+    negate: Negate,
+    #[serde(flatten)]
+    expected: ExpectedValues,
+}
+
+/// The scorer, made from its [`Config`].
+pub struct JsonDiff {
+    preserve_strings: bool,
+    negate: Negate,
     accepted: Option<Accepted<'static>>,
 }
 
 impl Scorer for JsonDiff {
+    type Config = Config;
+
     const INFO: Info =
         Info::new("json-diff", "JSON Diff", env!("CARGO_PKG_VERSION")).reads(Fields::GROUND_TRUTH);
 
-    fn prepare(&mut self) -> Result<(), ConfigError> {
-        self.accepted = Accepted::from_config(self.value.take(), self.values.take())?;
-        Ok(())
+    fn new(config: Config) -> Result<Self, ConfigError> {
+        let Config { preserve_strings, negate, expected } = config;
+        Ok(Self { preserve_strings, negate, accepted: expected.accepted()? })
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
@@ -86,9 +88,7 @@ impl Scorer for JsonDiff {
         // There is at least one: the whole list, or what is configured.
         let Alike { score, parts } = best.ok_or("no expected value")?;
         let shown: Vec<_> = parts.iter().take(SHOWN_PARTS).collect();
-        Ok(Score::new(if self.negate { 1.0 - score } else { score })
-            .reason(reason(score, &parts))
-            .meta(json!({ "parts": shown })))
+        Ok(self.negate.score(score).reason(reason(score, &parts)).meta(json!({ "parts": shown })))
     }
 }
 
@@ -118,7 +118,7 @@ fn reason(alike: f64, parts: &[(String, f64)]) -> String {
             excerpt(name, 80)
         ),
         None if alike == 1.0 => "equal to the expected value".to_owned(),
-        None => format!("alike by {alike:.2}"),
+        None => format!("similarity {alike:.2}"),
     }
 }
 

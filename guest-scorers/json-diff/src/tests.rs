@@ -101,7 +101,10 @@ fn the_least_alike_part_is_named() {
         score(json!({}), json!([1]), json!([1.0])).reason.as_deref(),
         Some("equal to the expected value")
     );
-    assert_eq!(score(json!({}), json!("ab"), json!("ac")).reason.as_deref(), Some("alike by 0.50"));
+    assert_eq!(
+        score(json!({}), json!("ab"), json!("ac")).reason.as_deref(),
+        Some("similarity 0.50")
+    );
     let many: serde_json::Map<_, _> = (0..500).map(|n| (n.to_string(), json!(n))).collect();
     let many = score(json!({}), json!(many), json!({})).meta.unwrap();
     assert_eq!(many["parts"].as_array().unwrap().len(), 100);

@@ -15,46 +15,42 @@ use std::collections::BTreeSet;
 
 use keywords::{extract, words};
 use scorebox_sdk::{
-    Accepted, Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, excerpt,
-    schemars,
+    Accepted, Case, ConfigError, ExpectedValues, Fields, Info, JsonSchema, Negate, Score,
+    ScoreError, Scorer, excerpt, schemars,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
 use stop_words::STOP_WORDS;
 use text::{Text, messages};
 
-/// Scores how many of the keywords are in the output: those found / all.
+/// Scores how many of the keywords occur in the output: keywords found / all keywords.
 ///
-/// The keywords are the configured `value` or `values`, or else a ground truth that is a list: words, or
-/// several words that have to follow each other. Or they are the words of a text (a ground truth that is
-/// no list, or else the input) without numbers and English stop words, each counted once. Case and
-/// punctuation around a word do not count. Without any keyword the score is 1, and says so
-/// (`meta.skipped`).
+/// The keywords are the configured `value` or `values`, or else a ground truth that is a list:
+/// words, or several words that have to follow each other. Otherwise they are the words of a text
+/// (a ground truth that is not a list, or else the input) without numbers and English stop words,
+/// each counted once. Case and the punctuation around a word are ignored. If there are no keywords
+/// the score is 1 and `meta.skipped` says so, as in Mastra.
 ///
-/// With `from: input` equals Mastra's `keyword-coverage`, except that a dash alone is no keyword.
+/// With `from: input`, equals Mastra's `keyword-coverage`, except that a dash alone is not a
+/// keyword.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct KeywordCoverage {
-    /// Where the keywords are from; where it is not set, from the ground truth, or in a case without one
+pub struct Config {
+    /// Where the keywords come from; by default from the ground truth or, if the case has none,
     /// from the input.
     #[serde(default)]
     from: Option<Origin>,
     /// Words that are never keywords of a text, in place of the English ones.
     #[serde(default)]
     stop_words: Option<Vec<String>>,
-    /// Turns the score around: 1 - score.
-    #[serde(default)]
-    negate: bool,
+    #[serde(flatten)]
+    negate: Negate,
     /// The only keyword.
     #[serde(default)]
     value: Option<Value>,
     /// The keywords.
     #[serde(default)]
     values: Option<Vec<Value>>,
-    #[serde(skip)]
-    accepted: Option<Accepted<'static>>,
-    #[serde(skip)]
-    not_keywords: BTreeSet<String>,
 }
 
 /// Where keywords are from.
@@ -67,21 +63,32 @@ enum Origin {
     GroundTruth,
 }
 
+/// The scorer, made from its [`Config`].
+pub struct KeywordCoverage {
+    from: Option<Origin>,
+    not_keywords: BTreeSet<String>,
+    negate: Negate,
+    accepted: Option<Accepted<'static>>,
+}
+
 impl Scorer for KeywordCoverage {
+    type Config = Config;
+
     const INFO: Info = Info::new("keyword-coverage", "Keyword Coverage", env!("CARGO_PKG_VERSION"))
         .reads(Fields::INPUT.and(Fields::GROUND_TRUTH));
 
-    fn prepare(&mut self) -> Result<(), ConfigError> {
-        self.accepted = Accepted::from_config(self.value.take(), self.values.take())?;
-        if self.accepted.is_some() && self.from.is_some() {
-            let message = "is of no use beside `value` or `values`, which are the keywords";
+    fn new(config: Config) -> Result<Self, ConfigError> {
+        let Config { from, stop_words, negate, value, values } = config;
+        let accepted = ExpectedValues { value, values }.accepted()?;
+        if accepted.is_some() && from.is_some() {
+            let message = "has no use beside `value` or `values`, which are the keywords";
             return Err(ConfigError::new("from", message));
         }
-        self.not_keywords = match self.stop_words.take() {
+        let not_keywords = match stop_words {
             Some(words) => words.iter().map(|word| word.to_lowercase()).collect(),
             None => STOP_WORDS.split_whitespace().map(str::to_owned).collect(),
         };
-        Ok(())
+        Ok(Self { from, not_keywords, negate, accepted })
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
@@ -101,7 +108,9 @@ impl Scorer for KeywordCoverage {
         };
         let total = found.len() + missing.len();
         if total == 0 {
-            return Ok(Score::new(if self.negate { 0.0 } else { 1.0 })
+            return Ok(self
+                .negate
+                .score(1.0)
                 .reason("there are no keywords to cover")
                 .meta(json!({ "skipped": true })));
         }
@@ -114,7 +123,9 @@ impl Scorer for KeywordCoverage {
             let shown = words.iter().take(KEYWORDS_SHOWN);
             shown.map(|word| excerpt(word, KEYWORD_SHOWN).into_owned()).collect()
         };
-        Ok(Score::new(if self.negate { 1.0 - score } else { score })
+        Ok(self
+            .negate
+            .score(score)
             .reason(reason)
             .meta(json!({ "found": shown(&found), "missing": shown(&missing), "total": total })))
     }

@@ -19,16 +19,17 @@ use serde_json::{Value, json};
 /// The longest label that a score can have, in bytes; a longer one is cut there, and whole in `meta`.
 const LABEL_BYTES: usize = 200;
 
-/// Says how the labels of a run's cases are spread: which there are, how often, and how unevenly.
+/// Reports how the labels of a run's cases are distributed: which there are, how frequent, and how
+/// unevenly.
 ///
-/// A case's label is the string, number or boolean at `labelKey` of its input or, where it is not
-/// there, of its metadata. A case gets no score, only its label. The answer is the summary at the end of
-/// the run: `labels` (sorted), `fractions` (in the same order), `counts`, and `skew`: the largest
-/// fraction - the smallest, 0 where all labels are equally frequent. Cases without a label count in
-/// none of these; `unlabelled` says how many they are, if any.
+/// A case's label is the string, number or boolean at `labelKey` in its input or, failing that, in
+/// its metadata. A case gets no score, only its label. The result is the summary at the end of the
+/// run: `labels` (sorted), `fractions` (in the same order), `counts` and `skew`, the largest
+/// fraction minus the smallest, which is 0 if all labels are equally frequent. Cases without a
+/// label are left out of these; `unlabelled` counts them, if there are any.
 ///
-/// Equals Orbiter's `label_distribution`. On purpose, a case has no score where Orbiter's has a 0 that
-/// means nothing, and the metadata is looked at too.
+/// Equals Orbiter's `label_distribution`. Deliberate differences: a case has no score, where
+/// Orbiter gives it a 0 that means nothing, and the metadata is searched too.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LabelDistribution {
@@ -42,15 +43,17 @@ fn default_label_key() -> String {
 }
 
 impl Scorer for LabelDistribution {
+    type Config = Self;
+
     const INFO: Info =
         Info::new("label-distribution", "Label Distribution", env!("CARGO_PKG_VERSION"))
             .reads(Fields::INPUT.and(Fields::METADATA));
 
-    fn prepare(&mut self) -> Result<(), ConfigError> {
-        if self.label_key.is_empty() {
+    fn new(config: Self) -> Result<Self, ConfigError> {
+        if config.label_key.is_empty() {
             return Err(ConfigError::new("labelKey", "is empty; give the key of the label"));
         }
-        Ok(())
+        Ok(config)
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {

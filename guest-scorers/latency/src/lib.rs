@@ -11,11 +11,11 @@ use scorebox_sdk::{
 use serde::Deserialize;
 use serde_json::json;
 
-/// Scores how fast the task answered: 1 up to `targetMs`, 0 from `maxMs` on, falling in a straight
-/// line between them.
+/// Scores how fast the task answered: 1 up to `targetMs`, 0 from `maxMs` on, and falling linearly
+/// between them.
 ///
-/// A case without a latency scores 1 and says so (`meta.skipped`). The rule is the latency scorer's of
-/// Smithers.
+/// A case without a latency scores 1, and `meta.skipped` says so. The rule is that of Smithers'
+/// latency scorer.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Latency {

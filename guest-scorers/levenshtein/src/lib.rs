@@ -10,52 +10,57 @@ use std::borrow::Cow;
 
 use rapidfuzz::distance::levenshtein;
 use scorebox_sdk::{
-    Accepted, Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, schemars,
+    Accepted, Case, ConfigError, ExpectedValues, Fields, Info, JsonSchema, Negate, Score,
+    ScoreError, Scorer, schemars,
 };
 use scorebox_sdk_texts::likeness::of_edits;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
-/// Scores how alike the output and the expected text are: 1 - edit distance / length of the longer
-/// one.
+/// Scores how similar the output and the expected text are: 1 - edit distance / length of the
+/// longer one.
 ///
-/// Distance and length count Unicode code points, and nothing is normalized; two empty texts score 1.
-/// The expected text is the case's ground truth or the configured `value`; of a list of them the most
-/// alike counts. A value that is no string is compared as its JSON text. Levenshtein 1966.
+/// Distance and length count Unicode code points, and nothing is normalized; two empty texts score
+/// 1. The expected text is the case's ground truth or the configured `value`; if there are several,
+/// the most similar one counts. A value that is not a string is compared as its JSON text.
+/// Levenshtein 1966.
 ///
-/// Equals rapidfuzz's `Levenshtein.normalized_similarity`, niceeval's `similarity` and, of texts (it
-/// writes other values as Python does), autoevals' `Levenshtein`. With `maxDistance` it passes or fails, as promptfoo's `levenshtein` does (there the
-/// default is 5, and 0 means 5, which it does not here; it counts the units of UTF-16, in which an emoji is
-/// two).
+/// Equals rapidfuzz's `Levenshtein.normalized_similarity`, niceeval's `similarity` and, for texts
+/// (it writes other values as Python does), autoevals' `Levenshtein`. With `maxDistance` it passes
+/// or fails, as promptfoo's `levenshtein` does (whose default is 5, and where 0 means 5; it counts
+/// UTF-16 units, so an emoji counts as two).
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Levenshtein {
-    /// Compares without regard to upper and lower case.
+pub struct Config {
+    /// Ignores upper and lower case.
     #[serde(default)]
     ignore_case: bool,
-    /// The most edits that pass: the score is then 1 up to it, and 0 beyond.
+    /// The maximum number of edits that passes: the score is then 1 up to it, and 0 beyond.
     #[serde(default)]
     max_distance: Option<usize>,
-    /// Turns the score around: 1 - score.
-    #[serde(default)]
-    negate: bool,
-    /// The expected text, in place of the ground truth.
-    #[serde(default)]
-    value: Option<Value>,
-    /// The expected texts, in place of the ground truth; the most alike counts.
-    #[serde(default)]
-    values: Option<Vec<Value>>,
-    #[serde(skip)]
+    #[serde(flatten)]
+    negate: Negate,
+    #[serde(flatten)]
+    expected: ExpectedValues,
+}
+
+/// The scorer, made from its [`Config`].
+pub struct Levenshtein {
+    ignore_case: bool,
+    max_distance: Option<usize>,
+    negate: Negate,
     accepted: Option<Accepted<'static>>,
 }
 
 impl Scorer for Levenshtein {
+    type Config = Config;
+
     const INFO: Info = Info::new("levenshtein", "Levenshtein", env!("CARGO_PKG_VERSION"))
         .reads(Fields::GROUND_TRUTH);
 
-    fn prepare(&mut self) -> Result<(), ConfigError> {
-        self.accepted = Accepted::from_config(self.value.take(), self.values.take())?;
-        Ok(())
+    fn new(config: Config) -> Result<Self, ConfigError> {
+        let Config { ignore_case, max_distance, negate, expected } = config;
+        Ok(Self { ignore_case, max_distance, negate, accepted: expected.accepted()? })
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
@@ -104,8 +109,7 @@ impl Levenshtein {
                 (score, format!("{edits}; at most {max} allowed"))
             }
         };
-        let score = if self.negate { 1.0 - score } else { score };
-        Score::new(score).reason(reason).meta(json!({ "distance": distance }))
+        self.negate.score(score).reason(reason).meta(json!({ "distance": distance }))
     }
 }
 

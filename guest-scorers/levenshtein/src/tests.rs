@@ -1,5 +1,7 @@
 //! levenshtein, as a specification.
 
+use serde_json::Value;
+
 use super::*;
 
 /// Left, right, distance, length of the longer one: in code points, counted by hand.

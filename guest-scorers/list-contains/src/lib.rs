@@ -12,63 +12,71 @@ mod assignment;
 use assignment::best_pairing;
 use rapidfuzz::distance::levenshtein::BatchComparator;
 use scorebox_sdk::{
-    Case, ConfigError, Fields, Info, JsonSchema, Part, Score, ScoreError, Scorer, excerpt, schemars,
+    Case, ConfigError, Fields, Info, JsonSchema, Negate, Part, Score, ScoreError, Scorer, excerpt,
+    schemars,
 };
 use scorebox_sdk_texts::likeness::of_edits;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// Scores how well the items of the output match the expected items, whatever their order.
+/// Scores how well the items of the output match the expected items, in any order.
 ///
-/// Every item of one list is paired with one of the other, so that the likenesses (1 - edit distance /
-/// length of the longer text) add up to the most; the sum is divided by the number of items of the longer
-/// list, or with `allowExtra` of the expected one. Items that are no texts are compared as their JSON
-/// text. Two empty lists score 1, one empty list 0. The output is a list, or a text that holds one as
-/// JSON. The expected list is the case's ground truth or the configured `value`; where all of its items are
-/// lists, each of them is an expected list, and the best match counts. Lists that are too long
-/// to find their best pairing are refused: two lists of more than 2345 items always, and of more than
-/// 590 where many pairs are nearly as good as the best ones.
+/// Each item of one list is paired with an item of the other so that the similarities (1 - edit
+/// distance / length of the longer text) add up to the maximum; the sum is divided by the number of
+/// items of the longer list or, with `allowExtra`, of the expected one. Items that are not texts
+/// are compared as their JSON text. Two empty lists score 1, one empty list 0. The output is a
+/// list, or a text that holds one as JSON. The expected list is the case's ground truth or the
+/// configured `value`; if all of its items are lists, each of them is an expected list, and the
+/// best match counts. Lists that are too long to find the best pairing are refused: two lists of
+/// more than 2345 items always, and of more than 590 if many pairs are nearly as good as the best
+/// ones.
 ///
 /// Equals autoevals' `ListContains` with `Levenshtein`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct ListContains {
-    /// Items of the output that are not expected cost nothing.
+pub struct Config {
+    /// Additional items in the output cost nothing.
     #[serde(default)]
     allow_extra: bool,
-    /// Turns the score around: 1 when nothing is alike.
-    #[serde(default)]
-    negate: bool,
+    #[serde(flatten)]
+    negate: Negate,
     /// The expected list, in place of the ground truth.
     #[serde(default)]
     value: Option<Vec<Value>>,
     /// Several expected lists, in place of the ground truth; the best match counts.
     #[serde(default)]
     values: Option<Vec<Vec<Value>>>,
-    #[serde(skip)]
+}
+
+/// The scorer, made from its [`Config`].
+pub struct ListContains {
+    allow_extra: bool,
+    negate: Negate,
     configured: Option<Vec<Vec<String>>>,
 }
 
 impl Scorer for ListContains {
+    type Config = Config;
+
     const INFO: Info = Info::new("list-contains", "List Contains", env!("CARGO_PKG_VERSION"))
         .reads(Fields::GROUND_TRUTH);
 
-    fn prepare(&mut self) -> Result<(), ConfigError> {
-        let lists = match (self.value.take(), self.values.take()) {
-            (None, None) => return Ok(()),
+    fn new(config: Config) -> Result<Self, ConfigError> {
+        let Config { allow_extra, negate, value, values } = config;
+        let lists = match (value, values) {
             (Some(_), Some(_)) => {
                 let message = "give either `value` or `values`, not both";
                 return Err(ConfigError::new("values", message));
             }
-            (Some(list), None) => vec![list],
             (None, Some(lists)) if lists.is_empty() => {
                 let message = "is an empty list; name at least one expected list";
                 return Err(ConfigError::new("values", message));
             }
-            (None, Some(lists)) => lists,
+            (Some(list), None) => Some(vec![list]),
+            (None, lists) => lists,
         };
-        self.configured = Some(lists.iter().map(|list| texts(list)).collect());
-        Ok(())
+        let configured = lists.map(|lists| lists.iter().map(|list| texts(list)).collect());
+        Ok(Self { allow_extra, negate, configured })
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
@@ -87,9 +95,7 @@ impl Scorer for ListContains {
             };
         }
         let best = best.ok_or("no expected list")?;
-        Ok(Score::new(if self.negate { 1.0 - best.score } else { best.score })
-            .reason(best.reason)
-            .meta(json!({ "pairs": best.pairs })))
+        Ok(self.negate.score(best.score).reason(best.reason).meta(json!({ "pairs": best.pairs })))
     }
 }
 

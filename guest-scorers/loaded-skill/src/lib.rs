@@ -4,8 +4,8 @@
 //! The rule is niceeval's `loadedSkill`.
 
 use scorebox_sdk::{
-    Case, Checks, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, Severity,
-    excerpt, schemars,
+    Case, Checks, ConfigError, Fields, Info, JsonSchema, Negate, Score, ScoreError, Scorer,
+    Severity, excerpt, schemars,
 };
 use scorebox_sdk_traces::{TextOrRegex, TextPattern, Trace};
 use serde::Deserialize;
@@ -14,39 +14,45 @@ use serde_json::json;
 /// The most skills that `meta.loaded` lists.
 const SHOWN: usize = 100;
 
-/// Scores whether skills were loaded: the fraction of the named ones that were.
+/// Scores whether skills were loaded: the fraction of the named skills that were.
 ///
 /// A skill is loaded by an event (`skill.loaded`), or by a call of `load_skill`, `Skill` or
 /// `activate_skill` that names it. Equals niceeval's `loadedSkill` and promptfoo's `skill-used`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct LoadedSkill {
+pub struct Config {
     /// The skill.
     #[serde(default)]
     name: Option<TextOrRegex>,
-    /// The skills, each of which has to be loaded.
+    /// The skills; each of them has to be loaded.
     #[serde(default)]
     names: Option<Vec<TextOrRegex>>,
-    /// Turns the score around: 1 when none of them was loaded.
-    #[serde(default)]
-    negate: bool,
-    #[serde(skip)]
+    #[serde(flatten)]
+    negate: Negate,
+}
+
+/// The scorer, made from its [`Config`].
+pub struct LoadedSkill {
     wanted: Vec<TextPattern>,
+    negate: Negate,
 }
 
 impl Scorer for LoadedSkill {
+    type Config = Config;
+
     const INFO: Info = Info::new("loaded-skill", "Loaded Skill", env!("CARGO_PKG_VERSION"))
         .reads(Fields::TRACE)
         .severity(Severity::Gate)
         .threshold(1.0);
 
-    fn prepare(&mut self) -> Result<(), ConfigError> {
-        self.wanted = TextPattern::compile_all(("name", &self.name), ("names", &self.names))?;
-        if self.wanted.is_empty() {
+    fn new(config: Config) -> Result<Self, ConfigError> {
+        let Config { name, names, negate } = config;
+        let wanted = TextPattern::compile_all(("name", &name), ("names", &names))?;
+        if wanted.is_empty() {
             let message = "is missing, and so is `names`; name the skills";
             return Err(ConfigError::new("name", message));
         }
-        Ok(())
+        Ok(Self { wanted, negate })
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
@@ -61,8 +67,8 @@ impl Scorer for LoadedSkill {
             } else {
                 format!("{name} was not loaded; loaded: {}", excerpt(&all, 120))
             };
-            let check = if self.negate { "did not load" } else { "loaded" };
-            checks.add(format!("{check} {name}"), found != self.negate, reason);
+            let check = if self.negate.is_set() { "did not load" } else { "loaded" };
+            checks.add(format!("{check} {name}"), found != self.negate.is_set(), reason);
         }
         let shown: Vec<_> = loaded.iter().take(SHOWN).map(|skill| excerpt(skill, 80)).collect();
         Ok(checks.into_score().meta(json!({ "loaded": shown })))

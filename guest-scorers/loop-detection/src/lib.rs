@@ -28,27 +28,27 @@ use serde_json::{Value, json};
 /// From this likeness on, two answers count as the same.
 const SAME: f64 = 0.95;
 
-/// Scores how free a run is of loops, from 1 (none) to 0.
+/// Scores how free a run is of loops, from 1 (no loop) to 0.
 ///
-/// Repetition (weight 0.40): the most frequent call, with equal arguments, is 1 below
-/// `repetitionThreshold`, 0.5 from there, 0 from twice that. Stagnation (0.35): the likest two
-/// answers in succession, of 20 meaningful words or more, are 1 below `similarityThreshold`, 0.5
-/// from there, 0 above 0.95; likeness is the greater of shared word pairs (Jaccard) and difflib's
-/// ratio. Cycles (0.25): 0 where a span is inside one of its own kind, name and input. Equals
-/// DeepEval's `AgentLoopDetectionMetric`.
+/// Repetition (weight 0.40): 1 if the most frequent call, with equal arguments, was made fewer than
+/// `repetitionThreshold` times, 0.5 from there, 0 from twice that. Stagnation (0.35): 1 if the two
+/// most similar successive answers of at least 20 meaningful words are below `similarityThreshold`,
+/// 0.5 from there, 0 above 0.95; similarity is the greater of shared word pairs (Jaccard) and
+/// difflib's ratio. Cycles (0.25): 0 if a span is inside one of its own kind, name and input.
+/// Equals DeepEval's `AgentLoopDetectionMetric`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LoopDetection {
-    /// From how many equal calls on there is a loop; 1 or more.
+    /// The number of equal calls from which there is a loop; 1 or more.
     #[serde(default = "three")]
     repetition_threshold: usize,
-    /// From which likeness on two answers in succession stand still; 0 to 1.
+    /// The similarity from which two successive answers count as stagnation; 0 to 1.
     #[serde(default = "most")]
     similarity_threshold: f64,
     /// Looks for equal tool calls.
     #[serde(default = "yes")]
     check_tool_repetition: bool,
-    /// Looks for answers that say the same again.
+    /// Looks for answers that repeat the one before.
     #[serde(default = "yes")]
     check_reasoning_stagnation: bool,
     /// Looks for agents and tools that call themselves.
@@ -77,26 +77,28 @@ struct Signal {
 }
 
 impl Scorer for LoopDetection {
+    type Config = Self;
+
     const INFO: Info = Info::new("loop-detection", "Loop Detection", env!("CARGO_PKG_VERSION"))
         .reads(Fields::TRACE)
         .threshold(0.5);
 
-    fn prepare(&mut self) -> Result<(), ConfigError> {
-        if self.repetition_threshold == 0 {
+    fn new(config: Self) -> Result<Self, ConfigError> {
+        if config.repetition_threshold == 0 {
             return Err(ConfigError::new("repetitionThreshold", "should be 1 or more, found 0"));
         }
-        let threshold = self.similarity_threshold;
+        let threshold = config.similarity_threshold;
         if !(0.0..=1.0).contains(&threshold) {
             let message = format!("should be 0 to 1, found {threshold}");
             return Err(ConfigError::new("similarityThreshold", message));
         }
-        if !self.check_tool_repetition
-            && !self.check_reasoning_stagnation
-            && !self.check_call_graph_cycles
+        if !config.check_tool_repetition
+            && !config.check_reasoning_stagnation
+            && !config.check_call_graph_cycles
         {
             return Err(ConfigError::whole("nothing is checked: leave one of the checks on"));
         }
-        Ok(())
+        Ok(config)
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
@@ -169,9 +171,9 @@ impl LoopDetection {
                 let second = first + 1;
                 let place = format!("answers {} and {}", first + 1, second + 1);
                 if found > SAME {
-                    (0.0, format!("{place} say the same (likeness {found:.2})"))
+                    (0.0, format!("{place} say the same (similarity {found:.2})"))
                 } else {
-                    (0.5, format!("{place} are much alike (likeness {found:.2})"))
+                    (0.5, format!("{place} are very similar (similarity {found:.2})"))
                 }
             }
             _ => (1.0, "no answer says the same again".to_owned()),

@@ -47,7 +47,10 @@ fn answers_stand_still() {
     assert_eq!(of("ok", "ok").score, Some(1.0));
     let turned = of(FLOOD, FLOOD_TURNED);
     assert_eq!(turned.score, Some(0.825));
-    assert_eq!(turned.reason.as_deref(), Some("answers 1 and 2 are much alike (likeness 0.91)"));
+    assert_eq!(
+        turned.reason.as_deref(),
+        Some("answers 1 and 2 are very similar (similarity 0.91)")
+    );
     let meta = json!({"toolRepetition": 1.0, "reasoningStagnation": 0.5, "callGraphCycles": 1.0});
     assert_eq!(turned.meta, Some(meta));
     assert_eq!(turned.assertions.len(), 3);

@@ -12,58 +12,52 @@ mod numerals;
 
 use compare::Output;
 use scorebox_sdk::{
-    Accepted, Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, excerpt,
-    schemars,
+    Accepted, Case, ConfigError, ExpectedValues, Fields, Info, JsonSchema, Negate, Score,
+    ScoreError, Scorer, excerpt, schemars,
 };
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 
-/// Scores 1 when the output has the expected text or number at a place, else 0.
+/// Scores 1 if the output has the expected text or number at a given place, else 0.
 ///
-/// Texts are compared without the white space and ASCII punctuation around them; an expected text of
-/// which nothing is left is in every output. With `numeric`, and where the expected text is a number, a
-/// number of the output has to equal it to five significant digits: the first one, the last one, any, or
-/// the whole output. A number is a word: `$`, `€`, `£`, `,`, `*` and `_` in it are read over, and brackets,
-/// quotes and `!?:;` around it. Fractions (`2½`), exponents (`10³`), digits of other scripts and Chinese
-/// numerals are read. `60%` is no number, as it may mean 60 or 0.6: accept it as a text of its own.
+/// Texts are compared without the white space and ASCII punctuation around them; every output
+/// contains an expected text of which nothing is left. With `numeric`, if the expected text is a
+/// number, a number of the output has to equal it to five significant digits: the first one, the
+/// last one, any, or the whole output. A number is a word: `$`, `€`, `£`, `,`, `*` and `_` in it
+/// are ignored, and so are brackets, quotes and `!?:;` around it. Fractions (`2½`), exponents
+/// (`10³`), digits of other scripts and Chinese numerals are understood. `60%` is not a number,
+/// because it may mean 60 or 0.6: accept it as a text of its own.
 ///
-/// The expected text is the case's ground truth or the configured `value`; of a list of them any one will
-/// do. Equals Inspect's `match`.
+/// The expected text is the case's ground truth or the configured `value`; if there are several,
+/// any one will do. Equals Inspect's `match`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Match {
+pub struct Config {
     /// Where in the output the expected text has to be.
     #[serde(default)]
     location: Location,
-    /// Compares without regard to upper and lower case.
+    /// Ignores upper and lower case.
     #[serde(default = "yes")]
     ignore_case: bool,
     /// Compares numbers by value.
     #[serde(default)]
     numeric: bool,
-    /// Turns the score around: 1 where no expected text is there.
-    #[serde(default)]
-    negate: bool,
-    /// The expected text, in place of the ground truth.
-    #[serde(default)]
-    value: Option<Value>,
-    /// The expected texts, in place of the ground truth; any one will do.
-    #[serde(default)]
-    values: Option<Vec<Value>>,
-    #[serde(skip)]
-    accepted: Option<Accepted<'static>>,
+    #[serde(flatten)]
+    negate: Negate,
+    #[serde(flatten)]
+    expected: ExpectedValues,
 }
 
 /// Where in the output the expected text has to be.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Location {
-    /// At its start; of its numbers, the first.
+    /// At the start; of several numbers, the first.
     Begin,
-    /// At its end; of its numbers, the last.
+    /// At the end; of several numbers, the last.
     #[default]
     End,
-    /// Anywhere; of its numbers, any.
+    /// Anywhere; of several numbers, any.
     Any,
     /// The whole output.
     Exact,
@@ -76,13 +70,24 @@ fn yes() -> bool {
     true
 }
 
+/// The scorer, made from its [`Config`].
+pub struct Match {
+    location: Location,
+    ignore_case: bool,
+    numeric: bool,
+    negate: Negate,
+    accepted: Option<Accepted<'static>>,
+}
+
 impl Scorer for Match {
+    type Config = Config;
+
     const INFO: Info =
         Info::new("match", "Match", env!("CARGO_PKG_VERSION")).reads(Fields::GROUND_TRUTH);
 
-    fn prepare(&mut self) -> Result<(), ConfigError> {
-        self.accepted = Accepted::from_config(self.value.take(), self.values.take())?;
-        Ok(())
+    fn new(config: Config) -> Result<Self, ConfigError> {
+        let Config { location, ignore_case, numeric, negate, expected } = config;
+        Ok(Self { location, ignore_case, numeric, negate, accepted: expected.accepted()? })
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
@@ -110,7 +115,7 @@ impl Scorer for Match {
             Some(number) => format!("{reason}, where {number} is"),
             None => reason,
         };
-        Ok(Score::pass(found.is_some() != self.negate).reason(reason).meta(json!({
+        Ok(self.negate.pass(found.is_some()).reason(reason).meta(json!({
             "found": found.as_deref().map(|text| excerpt(text, FOUND_SHOWN)),
             "number": output.number(),
         })))

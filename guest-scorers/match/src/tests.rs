@@ -1,5 +1,7 @@
 //! match, as a specification. The results are those of `match_str` in Inspect 0.3.285.
 
+use serde_json::Value;
+
 use super::*;
 
 fn score(config: Value, output: &str, truth: Value) -> Score {

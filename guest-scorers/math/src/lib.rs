@@ -19,56 +19,60 @@ use answer::{candidates, expected_candidates};
 use equal::equal;
 use read::{Answer, Unreadable, first, read};
 use scorebox_sdk::{
-    Accepted, Case, ConfigError, Fields, Info, JsonSchema, Part, Score, ScoreError, Scorer,
-    excerpt, schemars,
+    Accepted, Case, ConfigError, ExpectedValues, Fields, Info, JsonSchema, Negate, Part, Score,
+    ScoreError, Scorer, excerpt, schemars,
 };
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
-/// Scores 1 when the final answer of a solution has the expected value, else 0.
+/// Scores 1 if the final answer of a solution has the expected value, else 0.
 ///
-/// The answer is what is in the last `\boxed{}`, or else after the last "answer is", in the last formula
-/// (`$…$`), the whole output, its last line or its last number, whichever can be read first. Plain
-/// notation and LaTeX are read: numbers, `1,234.5`, `33.5\%` (0.335), fractions, powers, roots, `\pi`, `e`,
-/// `i`, functions, factorials, variables, lists, intervals, sets, matrices, equations. `x = 2` is the
-/// answer 2; degrees, currency signs and units do not count. What is no mathematics is compared as text.
+/// The answer is in the last `\boxed{}`, or else follows the last "answer is", or is the last
+/// formula (`$…$`), the whole output, its last line or its last number, whichever can be parsed
+/// first. Plain notation and LaTeX are understood: numbers, `1,234.5`, `33.5\%` (0.335), fractions,
+/// powers, roots, `\pi`, `e`, `i`, functions, factorials, variables, lists, intervals, sets,
+/// matrices, equations. `x = 2` is the answer 2; degrees, currency signs and units are ignored.
+/// Anything that is not mathematics is compared as text.
 ///
-/// Fractions are compared exactly, roots to 12 digits, decimal fractions to 10. The expected answer is the
-/// case's ground truth or the configured `value`; of a list of them any one will do, and those that
-/// cannot be read are passed over.
+/// Fractions are compared exactly, roots to 12 digits, decimal fractions to 10. The expected answer
+/// is the case's ground truth or the configured `value`; if there are several, any one will do, and
+/// those that cannot be parsed are skipped.
 ///
-/// Agrees with Inspect's `math`. On purpose it finds the same value also where one side is plain and the
-/// other one LaTeX, and an interval's brackets always count; it also reads units, fractions such as
-/// `½`, raised digits (`10²`), a box without braces (`\boxed 3`) and what stands after "is:", which Inspect does not.
+/// Agrees with Inspect's `math`. Deliberate differences: it also finds equal values if one side is
+/// plain and the other LaTeX, and the brackets of an interval always matter; it also understands
+/// units, fractions such as `½`, superscript digits (`10²`), a box without braces (`\boxed 3`) and
+/// text after "is:", which Inspect does not.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Math {
-    /// Turns the score around: 1 where the answer has another value.
-    #[serde(default)]
-    negate: bool,
-    /// The expected answer, in place of the ground truth.
-    #[serde(default)]
-    value: Option<Value>,
-    /// The expected answers, in place of the ground truth; any one will do.
-    #[serde(default)]
-    values: Option<Vec<Value>>,
-    #[serde(skip)]
-    configured: Option<Vec<Expected>>,
+pub struct Config {
+    #[serde(flatten)]
+    negate: Negate,
+    #[serde(flatten)]
+    expected: ExpectedValues,
 }
 
 /// An expected answer, as it is written and as it is read.
 type Expected = (String, Answer);
 
+/// The scorer, made from its [`Config`].
+pub struct Math {
+    negate: Negate,
+    configured: Option<Vec<Expected>>,
+}
+
 impl Scorer for Math {
+    type Config = Config;
+
     const INFO: Info =
         Info::new("math", "Math", env!("CARGO_PKG_VERSION")).reads(Fields::GROUND_TRUTH);
 
-    fn prepare(&mut self) -> Result<(), ConfigError> {
-        let accepted = Accepted::from_config(self.value.take(), self.values.take())?;
+    fn new(config: Config) -> Result<Self, ConfigError> {
+        let Config { negate, expected: given } = config;
+        let accepted = given.accepted()?;
         let configured = accepted.as_ref().map(|accepted| expected(accepted.parts()));
-        self.configured =
+        let configured =
             configured.transpose().map_err(|(name, message)| ConfigError::new(name, message))?;
-        Ok(())
+        Ok(Self { negate, configured })
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
@@ -89,7 +93,7 @@ impl Scorer for Math {
                     Unreadable::Nothing => "no mathematical answer found",
                     Unreadable::Refused => "the answer is a program, or too long",
                 };
-                return Ok(Score::pass(self.negate).reason(reason).meta(json!({ "answer": null })));
+                return Ok(self.negate.pass(false).reason(reason).meta(json!({ "answer": null })));
             }
         };
         let shown = excerpt(answer, 80);
@@ -101,7 +105,9 @@ impl Scorer for Math {
                 format!("the answer is {shown}, expected one of {}", excerpt(&list.join("; "), 80))
             }
         };
-        Ok(Score::pass(right != self.negate)
+        Ok(self
+            .negate
+            .pass(right)
             .reason(reason)
             .meta(json!({ "answer": excerpt(answer, ANSWER_SHOWN) })))
     }

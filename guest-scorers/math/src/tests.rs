@@ -1,6 +1,8 @@
 //! math, as a specification. Where nothing else is said, the results are those of `math` in Inspect
 //! 0.3.285, which has a computer algebra system.
 
+use serde_json::Value;
+
 use super::*;
 
 fn score(config: Value, output: &str, truth: Value) -> Score {

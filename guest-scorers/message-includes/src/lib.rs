@@ -11,40 +11,38 @@ use scorebox_sdk_traces::{Role, TextOrRegex, TextPattern, Trace};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Scores whether the agent's messages have texts in them: the fraction of the texts that are in
-/// all of its messages together, joined by line breaks.
+/// Scores whether the agent's messages contain texts: the fraction of the texts that occur in all
+/// of its messages together, joined by line breaks.
 ///
 /// The texts are the configured `value` or `values`, each a text or `{"regex": …}`, or else the
-/// ground truth: one, or a list. Where the case has neither messages nor a trace, its output is the
-/// agent's message; there is then none of the user's, so `from: user` is an error. Equals niceeval's
-/// `messageIncludes`.
+/// ground truth: one text or a list. If the case has neither messages nor a trace, its output is
+/// the agent's message; it then has no message of the user, so `from: user` is an error. Equals
+/// niceeval's `messageIncludes`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct MessageIncludes {
+pub struct Config {
     /// The text to look for, in place of the ground truth.
     #[serde(default)]
     value: Option<TextOrRegex>,
     /// The texts to look for, in place of the ground truth.
     #[serde(default)]
     values: Option<Vec<TextOrRegex>>,
-    /// How many of the texts have to be there.
+    /// How many of the texts have to occur.
     #[serde(default)]
     mode: Mode,
     /// Whose messages are searched.
     #[serde(default)]
     from: From,
-    /// Turns the score around: 1 when none of the texts is there.
+    /// Inverts the score: 1 if none of the texts occurs, else 0.
     #[serde(default)]
     negate: bool,
-    #[serde(skip)]
-    wanted: Vec<TextPattern>,
 }
 
 /// How many of the texts have to be there.
 #[derive(Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Mode {
-    /// Every one of them; the score is the fraction that is.
+    /// Every one of them; the score is the fraction that occurs.
     #[default]
     All,
     /// At least one of them.
@@ -64,15 +62,26 @@ enum From {
     Anyone,
 }
 
+/// The scorer, made from its [`Config`].
+pub struct MessageIncludes {
+    wanted: Vec<TextPattern>,
+    mode: Mode,
+    from: From,
+    negate: bool,
+}
+
 impl Scorer for MessageIncludes {
+    type Config = Config;
+
     const INFO: Info = Info::new("message-includes", "Message Includes", env!("CARGO_PKG_VERSION"))
         .reads(Fields::TRACE.and(Fields::GROUND_TRUTH))
         .severity(Severity::Gate)
         .threshold(1.0);
 
-    fn prepare(&mut self) -> Result<(), ConfigError> {
-        self.wanted = TextPattern::compile_all(("value", &self.value), ("values", &self.values))?;
-        Ok(())
+    fn new(config: Config) -> Result<Self, ConfigError> {
+        let Config { value, values, mode, from, negate } = config;
+        let wanted = TextPattern::compile_all(("value", &value), ("values", &values))?;
+        Ok(Self { wanted, mode, from, negate })
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {

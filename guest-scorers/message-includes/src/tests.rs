@@ -78,7 +78,7 @@ fn an_output_is_no_message_of_the_user() {
     assert_eq!(score_from("anyone").unwrap().score, Some(1.0));
     assert_eq!(
         score_from("user").unwrap_err().message(),
-        "the case has no `trace`, which this scorer needs; its `output` (a string) is no trace either"
+        "the case has no `trace`, which this scorer needs; its `output` (a string) is not a trace either"
     );
 }
 

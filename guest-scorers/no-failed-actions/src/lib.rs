@@ -6,23 +6,23 @@
 use std::borrow::Cow;
 
 use scorebox_sdk::{
-    Assertion, Case, Fields, Info, JsonSchema, Score, ScoreError, Scorer, Severity, excerpt,
-    schemars,
+    Assertion, Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, Severity,
+    excerpt, schemars,
 };
 use scorebox_sdk_traces::{Status, StepKind, Trace};
 use serde::Deserialize;
 use serde_json::json;
 
-/// Scores 1 when no tool call, no skill and no sub-agent failed, else 0.
+/// Scores 1 if no tool call, skill or sub-agent failed, else 0.
 ///
-/// A call failed when the trace says so. Where its format marks no failures (OpenAI's chat
-/// messages, for one), the result tells: text that begins with `error`, an object with an `error`,
-/// an exit code. `trustResults: false` asks for the trace's word alone. A call that a person
-/// refused is no failure. Equals niceeval's `noFailedActions`.
+/// A call failed if the trace says so. If its format does not mark failures (OpenAI's chat
+/// messages, for example), the result decides: a text that begins with `error`, an object with an
+/// `error`, an exit code. `trustResults: false` relies on the trace alone. A call that a person
+/// refused is not a failure. Equals niceeval's `noFailedActions`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NoFailedActions {
-    /// Reads failures out of results where the trace's format does not mark them.
+    /// Infers failures from results if the trace's format does not mark them.
     #[serde(default = "yes")]
     trust_results: bool,
 }
@@ -32,11 +32,17 @@ fn yes() -> bool {
 }
 
 impl Scorer for NoFailedActions {
+    type Config = Self;
+
     const INFO: Info =
         Info::new("no-failed-actions", "No Failed Actions", env!("CARGO_PKG_VERSION"))
             .reads(Fields::TRACE)
             .severity(Severity::Gate)
             .threshold(1.0);
+
+    fn new(config: Self) -> Result<Self, ConfigError> {
+        Ok(config)
+    }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
         let trace = Trace::of(case)?;
@@ -63,7 +69,7 @@ impl Scorer for NoFailedActions {
         }
         let of = if actions == 1 { "1 action" } else { &format!("{actions} actions") };
         let reason = match failures.as_slice() {
-            [] => format!("none of {of} failed"),
+            [] => format!("no action failed ({actions} in all)"),
             [(name, why)] => format!("1 of {of} failed, {name}{why}"),
             [(name, why), ..] => {
                 format!("{} of {of} failed, first {name}{why}", failures.len())

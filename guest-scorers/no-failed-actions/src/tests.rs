@@ -59,7 +59,7 @@ fn refused_and_unanswered_calls_did_not_fail() {
     ]);
     let score = score(events);
     assert_eq!(score.score, Some(1.0));
-    assert_eq!(score.reason.as_deref(), Some("none of 2 actions failed"));
+    assert_eq!(score.reason.as_deref(), Some("no action failed (2 in all)"));
     assert!(score.assertions.is_empty());
 }
 

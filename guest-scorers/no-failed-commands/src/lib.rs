@@ -11,38 +11,44 @@ use scorebox_sdk_traces::{Status, TextOrRegex, TextPattern, ToolCall, Trace};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// Scores 1 when no shell command that the agent ran failed, else 0.
+/// Scores 1 if no shell command that the agent ran failed, else 0.
 ///
 /// A command is a call of a tool whose common name is `shell` (`Bash`, `bash`, `local_shell`,
-/// `execute_command` …) or that `tools` names. It failed when the trace says so, or its result has
-/// an exit code other than 0 or tells of an error. `allow` leaves out commands that may fail.
-/// Equals niceeval's `noFailedShellCommands`.
+/// `execute_command` …) or that `tools` names. It failed if the trace says so, or if its result has
+/// an exit code other than 0 or reports an error. `allow` lists commands that may fail. Equals
+/// niceeval's `noFailedShellCommands`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct NoFailedCommands {
-    /// Further tools that run commands.
+pub struct Config {
+    /// Additional tools that run commands.
     #[serde(default)]
     tools: Option<Vec<TextOrRegex>>,
-    /// Commands that may fail: a text that they have in them, or a regular expression.
+    /// Commands that may fail: a text that they contain, or a regular expression.
     #[serde(default)]
     allow: Option<Vec<TextOrRegex>>,
-    #[serde(skip)]
+}
+
+/// The scorer, made from its [`Config`].
+pub struct NoFailedCommands {
     shells: Vec<TextPattern>,
-    #[serde(skip)]
     allowed: Vec<TextPattern>,
 }
 
 impl Scorer for NoFailedCommands {
+    type Config = Config;
+
     const INFO: Info =
         Info::new("no-failed-commands", "No Failed Commands", env!("CARGO_PKG_VERSION"))
             .reads(Fields::TRACE)
             .severity(Severity::Gate)
             .threshold(1.0);
 
-    fn prepare(&mut self) -> Result<(), ConfigError> {
-        self.shells = TextPattern::compile_all(("tool", &None), ("tools", &self.tools))?;
-        self.allowed = TextPattern::compile_all(("allow", &None), ("allow", &self.allow))?;
-        Ok(())
+    fn new(config: Config) -> Result<Self, ConfigError> {
+        let Config { tools, allow } = config;
+        Ok(Self {
+            shells: TextPattern::compile_all(("tool", &None), ("tools", &tools))?,
+            allowed: TextPattern::compile_all(("allow", &None), ("allow", &allow))?,
+        })
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {

@@ -13,53 +13,59 @@ use scorebox_sdk_traces::{
 use serde::Deserialize;
 use serde_json::Value;
 
-/// Scores whether tools were not called: the fraction of the named tools of which there is no call,
-/// or none with the `arguments`.
+/// Scores whether tools were not called: the fraction of the named tools without a call, or without
+/// a call with the `arguments`.
 ///
-/// A name is the tool's own, or the common one of its kind (`shell` for Claude Code's `Bash`).
+/// A name is the tool's own name or the common name of its kind (`shell` for Claude Code's `Bash`).
 /// Equals niceeval's `notCalledTool` and promptfoo's `not-trajectory:tool-used`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct NotCalledTool {
+pub struct Config {
     /// The tool.
     #[serde(default)]
     name: Option<TextOrRegex>,
-    /// The tools, none of which may be called.
+    /// The tools; none of them may be called.
     #[serde(default)]
     names: Option<Vec<TextOrRegex>>,
-    /// Only calls with such arguments are forbidden: an object that they have in them at any depth,
-    /// in which `{"regex": …}` matches a text or else the arguments as JSON text.
+    /// Forbids only calls with such arguments: an object that is found in them at any depth.
+    /// `{"regex": …}` in it matches a text, or else the arguments as JSON text.
     #[serde(default)]
     arguments: Option<Value>,
     /// How arguments are compared.
     #[serde(default)]
     r#match: ArgumentMatch,
-    /// Only calls that ended so are forbidden, as far as the trace tells.
+    /// Forbids only calls that ended this way, if the trace says.
     #[serde(default)]
     status: Option<Status>,
-    #[serde(skip)]
+}
+
+/// The scorer, made from its [`Config`].
+pub struct NotCalledTool {
     forbidden: Vec<TextPattern>,
-    #[serde(skip)]
-    pattern: Option<ArgumentPattern>,
+    arguments: Option<ArgumentPattern>,
+    status: Option<Status>,
 }
 
 impl Scorer for NotCalledTool {
+    type Config = Config;
+
     const INFO: Info = Info::new("not-called-tool", "Not Called Tool", env!("CARGO_PKG_VERSION"))
         .reads(Fields::TRACE)
         .severity(Severity::Gate)
         .threshold(1.0);
 
-    fn prepare(&mut self) -> Result<(), ConfigError> {
-        self.forbidden = TextPattern::compile_all(("name", &self.name), ("names", &self.names))?;
-        if self.forbidden.is_empty() {
+    fn new(config: Config) -> Result<Self, ConfigError> {
+        let Config { name, names, arguments, r#match, status } = config;
+        let forbidden = TextPattern::compile_all(("name", &name), ("names", &names))?;
+        if forbidden.is_empty() {
             let message = "is missing, and so is `names`; name the tools that may not be called";
             return Err(ConfigError::new("name", message));
         }
-        let exact = self.r#match.is_exact();
-        self.pattern = (self.arguments.take())
+        let exact = r#match.is_exact();
+        let arguments = arguments
             .map(|arguments| ArgumentPattern::compile("arguments", arguments, exact))
             .transpose()?;
-        Ok(())
+        Ok(Self { forbidden, arguments, status })
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
@@ -69,11 +75,11 @@ impl Scorer for NotCalledTool {
             let mut found = trace.tool_calls().filter(|call| {
                 call.is_named(name)
                     && self.status.is_none_or(|status| call.outcome() == status)
-                    && (self.pattern.as_ref())
+                    && (self.arguments.as_ref())
                         .is_none_or(|pattern| pattern.matches(&call.arguments))
             });
             let first = found.next();
-            let with = if self.pattern.is_some() { " with such arguments" } else { "" };
+            let with = if self.arguments.is_some() { " with such arguments" } else { "" };
             let reason = match first {
                 None => format!("{name} was not called{with}"),
                 Some(call) => {

@@ -9,36 +9,42 @@ use scorebox_sdk::{
 use scorebox_sdk_traces::{TextOrRegex, TextPattern, Trace};
 use serde::Deserialize;
 
-/// Scores whether events did not happen: the fraction of the named types of which there is none.
+/// Scores whether events did not happen: the fraction of the named types without an event.
 ///
 /// A type is the common one (`error`, `input.requested`, `compaction`, `action.called` …; see the
-/// scorer `event`) or what the trace itself calls it. Equals niceeval's `notEvent`.
+/// scorer `event`) or the trace's own. Equals niceeval's `notEvent`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct NotEvent {
+pub struct Config {
     /// The type.
     #[serde(default)]
     r#type: Option<TextOrRegex>,
-    /// The types, none of which may happen.
+    /// The types; none of them may happen.
     #[serde(default)]
     types: Option<Vec<TextOrRegex>>,
-    #[serde(skip)]
+}
+
+/// The scorer, made from its [`Config`].
+pub struct NotEvent {
     forbidden: Vec<TextPattern>,
 }
 
 impl Scorer for NotEvent {
+    type Config = Config;
+
     const INFO: Info = Info::new("not-event", "Not Event", env!("CARGO_PKG_VERSION"))
         .reads(Fields::TRACE)
         .severity(Severity::Gate)
         .threshold(1.0);
 
-    fn prepare(&mut self) -> Result<(), ConfigError> {
-        self.forbidden = TextPattern::compile_all(("type", &self.r#type), ("types", &self.types))?;
-        if self.forbidden.is_empty() {
+    fn new(config: Config) -> Result<Self, ConfigError> {
+        let Config { r#type, types } = config;
+        let forbidden = TextPattern::compile_all(("type", &r#type), ("types", &types))?;
+        if forbidden.is_empty() {
             let message = "is missing, and so is `types`; name the types that may not happen";
             return Err(ConfigError::new("type", message));
         }
-        Ok(())
+        Ok(Self { forbidden })
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {

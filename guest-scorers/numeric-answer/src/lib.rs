@@ -10,8 +10,8 @@ mod number;
 
 use regex_lite::Regex;
 use scorebox_sdk::{
-    Accepted, Case, ConfigError, Fields, Info, JsonSchema, Part, Score, ScoreError, Scorer,
-    excerpt, schemars,
+    Accepted, Case, ConfigError, ExpectedValues, Fields, Info, JsonSchema, Negate, Part, Score,
+    ScoreError, Scorer, excerpt, schemars,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -19,43 +19,35 @@ use serde_json::{Value, json};
 pub use answer::{final_answer, last_number};
 pub use number::{number_in, whole_number};
 
-/// Scores 1 when the final number of a free-text answer is the expected one, else 0.
+/// Scores 1 if the final number of a free-text answer is the expected one, else 0.
 ///
-/// The final number stands after the last marker: `A:` at the start of a line, `####`, `answer is`,
-/// `answer:` or `\boxed{}`; or it is the whole output. Thousands commas, currency and per cent signs
-/// are read over, `3/4` is 0.75. What is too large for a number, such as the commit `3e8491f`, is
-/// passed over. The expected number is the case's ground truth or the configured `value`; of a list
-/// of them any one will do. Agrees with the labels of GSM8K (Cobbe et al. 2021).
+/// The final number follows the last marker: `A:` at the start of a line, `####`, `answer is`,
+/// `answer:` or `\boxed{}`; or it is the whole output. Thousands separators, currency signs and
+/// percent signs are ignored, and `3/4` is 0.75. Anything too large for a number, such as the
+/// commit `3e8491f`, is skipped. The expected number is the case's ground truth or the configured
+/// `value`; if there are several, any one will do. Agrees with the labels of GSM8K (Cobbe et al.
+/// 2021).
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct NumericAnswer {
-    /// A regular expression that finds the answer in place of the markers. The last match counts; of
-    /// it the group named `answer`, or else the first group, or else all of it. In the syntax of
-    /// regex-lite: `\d`, `\w`, `\s`, `\b` and `(?i)` know ASCII only.
+pub struct Config {
+    /// A regular expression that finds the answer in place of the markers. The last match counts:
+    /// its group `answer`, or else its first group, or else all of it. The syntax is that of
+    /// regex-lite: `\d`, `\w`, `\s`, `\b` and `(?i)` are ASCII only.
     #[serde(default)]
     pattern: Option<String>,
-    /// What counts where nothing marks a final answer.
+    /// What counts if nothing marks a final answer.
     #[serde(default)]
     fallback: Fallback,
     /// How far from the expected number an answer may be; 0 or more.
     #[serde(default)]
     tolerance: f64,
-    /// The same as a part of the expected number (0.01 is one per cent); the wider one counts.
+    /// The same as a fraction of the expected number (0.01 is one percent); the wider one counts.
     #[serde(default)]
     relative_tolerance: f64,
-    /// Turns the score around: 1 when the output does not state an expected number.
-    #[serde(default)]
-    negate: bool,
-    /// The expected number, in place of the ground truth.
-    #[serde(default)]
-    value: Option<Value>,
-    /// The expected numbers, in place of the ground truth; any one will do.
-    #[serde(default)]
-    values: Option<Vec<Value>>,
-    #[serde(skip)]
-    accepted: Option<Accepted<'static>>,
-    #[serde(skip)]
-    compiled: Option<Regex>,
+    #[serde(flatten)]
+    negate: Negate,
+    #[serde(flatten)]
+    expected: ExpectedValues,
 }
 
 /// What counts where nothing marks a final answer.
@@ -69,32 +61,38 @@ enum Fallback {
     LastNumber,
 }
 
+/// The scorer, made from its [`Config`].
+pub struct NumericAnswer {
+    pattern: Option<Regex>,
+    fallback: Fallback,
+    tolerance: f64,
+    relative_tolerance: f64,
+    negate: Negate,
+    accepted: Option<Accepted<'static>>,
+}
+
 impl Scorer for NumericAnswer {
+    type Config = Config;
+
     const INFO: Info = Info::new("numeric-answer", "Numeric Answer", env!("CARGO_PKG_VERSION"))
         .reads(Fields::GROUND_TRUTH);
 
-    fn prepare(&mut self) -> Result<(), ConfigError> {
-        let tolerances =
-            [("tolerance", self.tolerance), ("relativeTolerance", self.relative_tolerance)];
-        for (key, value) in tolerances {
+    fn new(config: Config) -> Result<Self, ConfigError> {
+        let Config { pattern, fallback, tolerance, relative_tolerance, negate, expected } = config;
+        for (key, value) in [("tolerance", tolerance), ("relativeTolerance", relative_tolerance)] {
             if !value.is_finite() || value < 0.0 {
                 return Err(ConfigError::new(key, format!("should be 0 or more, found {value}")));
             }
         }
-        if let Some(pattern) = &self.pattern {
-            let compiled = Regex::new(pattern).map_err(|error| {
-                ConfigError::new("pattern", format!("is no regular expression: {error}"))
-            })?;
-            self.compiled = Some(compiled);
+        let pattern = pattern.map(|pattern| Regex::new(&pattern)).transpose().map_err(|error| {
+            ConfigError::new("pattern", format!("is not a valid regular expression: {error}"))
+        })?;
+        let accepted = expected.accepted()?;
+        for part in accepted.iter().flat_map(|accepted| accepted.parts()) {
+            expected_number(part)
+                .map_err(|error| ConfigError::new(part.name(), error.message()))?;
         }
-        self.accepted = Accepted::from_config(self.value.take(), self.values.take())?;
-        if let Some(accepted) = &self.accepted {
-            for part in accepted.parts() {
-                expected_number(part)
-                    .map_err(|error| ConfigError::new(part.name(), error.message()))?;
-            }
-        }
-        Ok(())
+        Ok(Self { pattern, fallback, tolerance, relative_tolerance, negate, accepted })
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
@@ -104,7 +102,9 @@ impl Scorer for NumericAnswer {
             .collect::<Result<Vec<f64>, _>>()?;
         let output = case.output();
         let Some(answer) = self.answer(&output.text()?) else {
-            return Ok(Score::pass(self.negate)
+            return Ok(self
+                .negate
+                .pass(false)
                 .reason(self.no_answer())
                 .meta(json!({ "answer": null, "expected": plain(expected[0]) })));
         };
@@ -120,7 +120,9 @@ impl Scorer for NumericAnswer {
             }
         };
         let shown = *hit.unwrap_or(&expected[0]);
-        Ok(Score::pass(hit.is_some() != self.negate)
+        Ok(self
+            .negate
+            .pass(hit.is_some())
             .reason(reason)
             .meta(json!({ "answer": plain(answer), "expected": plain(shown) })))
     }
@@ -128,7 +130,7 @@ impl Scorer for NumericAnswer {
 
 impl NumericAnswer {
     fn answer(&self, output: &str) -> Option<f64> {
-        let marked = match &self.compiled {
+        let marked = match &self.pattern {
             Some(pattern) => last_match(pattern, output).and_then(number_in),
             None => final_answer(output).or_else(|| whole_number(output)),
         };

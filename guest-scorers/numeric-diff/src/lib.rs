@@ -6,49 +6,50 @@
 //! The rule is autoevals' `NumericDiff`.
 
 use scorebox_sdk::{
-    Accepted, Case, ConfigError, Fields, Info, JsonSchema, Part, Score, ScoreError, Scorer,
-    schemars,
+    Accepted, Case, ConfigError, ExpectedValues, Fields, Info, JsonSchema, Negate, Part, Score,
+    ScoreError, Scorer, schemars,
 };
 use scorebox_sdk_texts::likeness::of_numbers;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 /// Scores how close the output is to the expected number: 1 - |expected - output| / (|expected| +
-/// |output|), and 1 where both are 0.
+/// |output|), and 1 if both are 0.
 ///
-/// Numbers of opposite signs score 0. The output is a number, or a text that is nothing but one. The
-/// expected number is the case's ground truth or the configured `value`; of a list of them the closest
-/// counts.
+/// Numbers of opposite signs score 0. The output is a number, or a text that is nothing but a
+/// number. The expected number is the case's ground truth or the configured `value`; if there are
+/// several, the closest one counts.
 ///
-/// Equals autoevals' `NumericDiff`, which reads no texts, and takes `true` for 1 and `false` for 0.
+/// Equals autoevals' `NumericDiff`, which does not read texts, and takes `true` for 1 and `false`
+/// for 0.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+pub struct Config {
+    #[serde(flatten)]
+    negate: Negate,
+    #[serde(flatten)]
+    expected: ExpectedValues,
+}
+
+/// The scorer, made from its [`Config`].
 pub struct NumericDiff {
-    /// Turns the score around: 1 when the output is as far from the expected number as it can be.
-    #[serde(default)]
-    negate: bool,
-    /// The expected number, in place of the ground truth.
-    #[serde(default)]
-    value: Option<Value>,
-    /// The expected numbers, in place of the ground truth; the closest counts.
-    #[serde(default)]
-    values: Option<Vec<Value>>,
-    #[serde(skip)]
+    negate: Negate,
     accepted: Option<Accepted<'static>>,
 }
 
 impl Scorer for NumericDiff {
+    type Config = Config;
+
     const INFO: Info = Info::new("numeric-diff", "Numeric Diff", env!("CARGO_PKG_VERSION"))
         .reads(Fields::GROUND_TRUTH);
 
-    fn prepare(&mut self) -> Result<(), ConfigError> {
-        self.accepted = Accepted::from_config(self.value.take(), self.values.take())?;
-        if let Some(accepted) = &self.accepted {
-            for part in accepted.parts() {
-                number(part).map_err(|error| ConfigError::whole(error.message()))?;
-            }
+    fn new(config: Config) -> Result<Self, ConfigError> {
+        let Config { negate, expected } = config;
+        let accepted = expected.accepted()?;
+        for part in accepted.iter().flat_map(|accepted| accepted.parts()) {
+            number(part).map_err(|error| ConfigError::whole(error.message()))?;
         }
-        Ok(())
+        Ok(Self { negate, accepted })
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
@@ -73,7 +74,9 @@ impl Scorer for NumericDiff {
                 format!("{} is {} away from {}", plain(output), plain(distance), plain(expected))
             }
         };
-        Ok(Score::new(if self.negate { 1.0 - closeness } else { closeness })
+        Ok(self
+            .negate
+            .score(closeness)
             .reason(reason)
             .meta(json!({ "output": output, "expected": expected })))
     }

@@ -1,6 +1,8 @@
 //! numeric-diff, as a specification. The figures are by hand; those of the first test are also in the
 //! tests of autoevals.
 
+use serde_json::Value;
+
 use super::*;
 
 fn score(config: Value, output: Value, truth: Value) -> Score {

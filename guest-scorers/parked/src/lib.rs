@@ -4,30 +4,36 @@
 //! The rule is niceeval's `parked`.
 
 use scorebox_sdk::{
-    Case, Fields, Info, JsonSchema, Score, ScoreError, Scorer, Severity, excerpt, schemars,
+    Case, ConfigError, Fields, Info, JsonSchema, Negate, Score, ScoreError, Scorer, Severity,
+    excerpt, schemars,
 };
 use scorebox_sdk_traces::{StepKind, Trace};
 use serde::Deserialize;
 
-/// Scores 1 when the run waits for a person, else 0.
+/// Scores 1 if the run waits for a person, else 0.
 ///
-/// It waits when the trace says so (`status: waiting`), or when the last thing that happened in it
-/// is that it asked: `input.requested` in niceeval's events, an approval request of the Responses
-/// API or the AI SDK, a question of Claude Code's or Codex's that has no answer. Thinking and
-/// compaction after it do not count. Equals niceeval's `parked`.
+/// A run waits if the trace says so (`status: waiting`), or if the last thing that happened in it
+/// is a question: `input.requested` in niceeval's events, an approval request of the Responses API
+/// or the AI SDK, an unanswered question of Claude Code or Codex. Thinking and compaction after it
+/// do not matter. Equals niceeval's `parked`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Parked {
-    /// Turns the score around: 1 when the run does not wait.
-    #[serde(default)]
-    negate: bool,
+    #[serde(flatten)]
+    negate: Negate,
 }
 
 impl Scorer for Parked {
+    type Config = Self;
+
     const INFO: Info = Info::new("parked", "Parked", env!("CARGO_PKG_VERSION"))
         .reads(Fields::TRACE)
         .severity(Severity::Gate)
         .threshold(1.0);
+
+    fn new(config: Self) -> Result<Self, ConfigError> {
+        Ok(config)
+    }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
         let trace = Trace::of(case)?;
@@ -46,7 +52,7 @@ impl Scorer for Parked {
             (false, Some(_)) => "the run asked a person, and went on".to_owned(),
             (false, None) => "the run never asked a person".to_owned(),
         };
-        Ok(Score::pass(parked != self.negate).reason(reason))
+        Ok(self.negate.pass(parked).reason(reason))
     }
 }
 

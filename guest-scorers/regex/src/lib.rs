@@ -15,71 +15,60 @@ use group::Group;
 use judge::{Judge, quoted};
 use pattern::Pattern;
 use scorebox_sdk::{
-    Accepted, Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, excerpt,
-    schemars,
+    Accepted, Case, ConfigError, ExpectedValues, Fields, Info, JsonSchema, Negate, Score,
+    ScoreError, Scorer, excerpt, schemars,
 };
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 
-/// Scores 1 when a regular expression matches the output, or what it catches is the expected text, else
-/// 0.
+/// Scores 1 if a regular expression matches the output, or captures the expected text, else 0.
 ///
-/// Where there is an expected text (the case's ground truth, or the configured `value`), the first match
-/// is compared with it: its groups, or all of it where the pattern has none. One group that equals an
-/// expected text will do; with `matchAll` all have to, apart from groups that take no part. Where there is
-/// none, matching is enough. `compare` settles this for all cases.
+/// If there is an expected text (the case's ground truth or the configured `value`), the first
+/// match is compared with it: its groups, or all of it if the pattern has none. It is enough that
+/// one group equals an expected text; with `matchAll` all groups have to, except those that do not
+/// take part in the match. Without an expected text, matching is enough. `compare` decides this for
+/// all cases.
 ///
-/// The syntax is that of Rust's regex crate: Unicode, `(?<name>…)` and `(?P<name>…)`, no look-around, no
-/// back references. `\w`, `\d`, `\b` and `.` go by Unicode (in JavaScript by ASCII, and `.` may take
-/// half of a character); `[0-9]` and `(?-u:\w)` are ASCII's.
+/// The syntax is that of Rust's regex crate: Unicode, `(?<name>…)` and `(?P<name>…)`, no
+/// look-around, no back references. `\w`, `\d`, `\b` and `.` follow Unicode (in JavaScript ASCII,
+/// and `.` may match half a character); `[0-9]` and `(?-u:\w)` are ASCII.
 ///
-/// Equals promptfoo's `regex`, niceeval's `includes` with a regular expression, and Inspect's `pattern`
-/// (which ignores case unless told; here `ignoreCase` says so). On purpose, `$` without `multiLine` is
-/// the very end of the output, as in JavaScript; Python's is also before a last line break: write
-/// `\n?$` for that.
+/// Equals promptfoo's `regex` and Inspect's `pattern` (which ignores case by default; here
+/// `ignoreCase` does). Scores as niceeval's `includes` does with a regular expression, which is a
+/// gate there; here a suite makes it one. Deliberate difference: `$` without `multiLine` is the
+/// very end of the output, as in JavaScript; in Python it is also before a final line break, which
+/// is `\n?$` here.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Regex {
+pub struct Config {
     /// The regular expression; at most 10000 bytes.
     pattern: String,
     /// Where in the output it has to match.
     #[serde(default)]
     mode: Mode,
-    /// Whether what was caught is compared with the expected text: always, never, or, where it is not
-    /// set, in the cases that have a ground truth.
+    /// Whether the captured text is compared with the expected text: always, never or, by default,
+    /// in the cases that have a ground truth.
     #[serde(default)]
     compare: Option<bool>,
-    /// The group that is compared, by its name or number (0 is the whole match), in place of all.
+    /// The group to compare, by name or number (0 is the whole match), in place of all groups.
     #[serde(default)]
     group: Option<Group>,
-    /// All groups have to equal an expected text; otherwise one will do.
+    /// Requires all groups to equal an expected text; by default one is enough.
     #[serde(default)]
     match_all: bool,
-    /// Matches and compares without regard to upper and lower case.
+    /// Ignores upper and lower case in matching and comparing.
     #[serde(default)]
     ignore_case: bool,
-    /// `^` and `$` are also the start and the end of a line.
+    /// Lets `^` and `$` also match at the start and the end of a line.
     #[serde(default)]
     multi_line: bool,
-    /// `.` is also a line break.
+    /// Lets `.` also match a line break.
     #[serde(default)]
     dot_all: bool,
-    /// Turns the score around: 1 where the pattern does not match, or catches something else.
-    #[serde(default)]
-    negate: bool,
-    /// The expected text, in place of the ground truth.
-    #[serde(default)]
-    value: Option<Value>,
-    /// The expected texts, in place of the ground truth; any one will do.
-    #[serde(default)]
-    values: Option<Vec<Value>>,
-    #[serde(skip)]
-    accepted: Option<Accepted<'static>>,
-    #[serde(skip)]
-    compiled: Option<Pattern>,
-    /// The group's number.
-    #[serde(skip)]
-    compared: Option<usize>,
+    #[serde(flatten)]
+    negate: Negate,
+    #[serde(flatten)]
+    expected: ExpectedValues,
 }
 
 /// Where in the output a pattern has to match.
@@ -89,71 +78,76 @@ enum Mode {
     /// Anywhere.
     #[default]
     Search,
-    /// The whole output, from its start to its end.
+    /// The whole output, from start to end.
     Full,
 }
 
+/// The scorer, made from its [`Config`].
+pub struct Regex {
+    pattern: Pattern,
+    /// Whether what was caught is compared; `None`: in the cases that have a ground truth.
+    compare: Option<bool>,
+    judge: Judge,
+    negate: Negate,
+    accepted: Option<Accepted<'static>>,
+}
+
 impl Scorer for Regex {
+    type Config = Config;
+
     const INFO: Info = Info::new("regex", "Regular Expression", env!("CARGO_PKG_VERSION"))
         .reads(Fields::GROUND_TRUTH);
 
-    fn prepare(&mut self) -> Result<(), ConfigError> {
+    fn new(config: Config) -> Result<Self, ConfigError> {
+        let Config { pattern, mode, mut compare, group, match_all, negate, expected, .. } = config;
         let flags = pattern::Flags {
-            ignore_case: self.ignore_case,
-            multi_line: self.multi_line,
-            dot_all: self.dot_all,
-            full: self.mode == Mode::Full,
+            ignore_case: config.ignore_case,
+            multi_line: config.multi_line,
+            dot_all: config.dot_all,
+            full: mode == Mode::Full,
         };
-        let compiled = Pattern::new(&self.pattern, &flags)
+        let pattern = Pattern::new(&pattern, &flags)
             .map_err(|message| ConfigError::new("pattern", message))?;
-        self.compared = match &self.group {
-            None => None,
-            Some(group) => Some(group.number(&compiled)?),
-        };
-        if self.match_all && self.group.is_some() {
-            let message = "is for several groups; give either `group` or `matchAll`";
+        let group = group.map(|group| group.number(&pattern)).transpose()?;
+        if match_all && group.is_some() {
+            let message = "applies to several groups; give either `group` or `matchAll`";
             return Err(ConfigError::new("matchAll", message));
         }
-        self.compiled = Some(compiled);
-        self.accepted = Accepted::from_config(self.value.take(), self.values.take())?;
-        let compares = [
-            ("value", self.accepted.is_some()),
-            ("group", self.group.is_some()),
-            ("matchAll", self.match_all),
-        ];
+        let accepted = expected.accepted()?;
+        let compares =
+            [("value", accepted.is_some()), ("group", group.is_some()), ("matchAll", match_all)];
         if let Some((key, _)) = compares.into_iter().find(|(_, is_set)| *is_set) {
-            if self.compare == Some(false) {
-                let message = format!("is of no use where `{key}` is set, which compares");
+            if compare == Some(false) {
+                let message = format!("cannot be `false` while `{key}` is set, which compares");
                 return Err(ConfigError::new("compare", message));
             }
-            self.compare = Some(true);
+            compare = Some(true);
         }
-        Ok(())
+        let judge = Judge { group, match_all, ignore_case: config.ignore_case };
+        Ok(Self { pattern, compare, judge, negate, accepted })
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
-        let Some(pattern) = &self.compiled else {
-            return Err(ScoreError::failed("the pattern was never compiled"));
-        };
         let compares = self.compare.unwrap_or_else(|| case.ground_truth().is_some());
         let expected = if compares { Some(self.expected(case)?) } else { None };
         let output = case.output();
         let output = output.text()?;
-        let Some(caught) = pattern.catch(&output) else {
-            return Ok(Score::pass(self.negate)
+        let Some(caught) = self.pattern.catch(&output) else {
+            return Ok(self
+                .negate
+                .pass(false)
                 .reason("the pattern does not match")
                 .meta(json!({ "match": null, "groups": [] })));
         };
         let (right, reason) = match expected {
-            Some(expected) => {
-                let Self { compared, match_all, ignore_case, .. } = *self;
-                Judge { group: compared, match_all, ignore_case }.judge(&caught, &expected)
-            }
+            Some(expected) => self.judge.judge(&caught, &expected),
             None => (true, format!("the pattern matches {}", quoted(caught[0]))),
         };
         let shown: Vec<_> =
             caught.iter().map(|text| text.map(|text| excerpt(text, GROUP_SHOWN))).collect();
-        Ok(Score::pass(right != self.negate)
+        Ok(self
+            .negate
+            .pass(right)
             .reason(reason)
             .meta(json!({ "match": shown[0], "groups": shown[1..] })))
     }

@@ -49,7 +49,7 @@ impl Pattern {
         let regex = meta::Regex::builder().configure(config).build_from_hir(&parsed);
         let regex = regex.map_err(|error| match error.size_limit() {
             Some(limit) => format!("is too large: compiled it takes more than {limit} bytes"),
-            None => format!("is no regular expression: {error}"),
+            None => format!("is not a valid regular expression: {error}"),
         })?;
         let compiled = Self { regex };
         compiled.warm(pattern);
@@ -90,7 +90,7 @@ fn explain(error: &Error) -> String {
         Error::Parse(error) if is_python_end(error) => "; the end of the output is `\\z` here",
         _ => "",
     };
-    format!("is no regular expression: {kind}, at character {place}{meant}")
+    format!("is not a valid regular expression: {kind}, at character {place}{meant}")
 }
 
 /// Whether an error is about `\Z`, the end of a text in Python.

@@ -15,44 +15,40 @@ use std::collections::HashMap;
 
 use overlap::{Overlap, longest_sequence, shared_runs};
 use scorebox_sdk::{
-    Accepted, Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, schemars,
+    Accepted, Case, ConfigError, ExpectedValues, Fields, Info, JsonSchema, Negate, Score,
+    ScoreError, Scorer, schemars,
 };
 use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::{Value, json};
 
-/// Scores how much of a reference text is in the output, by ROUGE: shared words (`1`), pairs of words
-/// (`2`), or the longest common subsequence of words (`L`).
+/// Scores how much of a reference text is in the output, by ROUGE: shared words (`1`), pairs of
+/// words (`2`), or the longest common subsequence of words (`L`).
 ///
 /// Precision is the shared part of the output, recall the shared part of the reference, f1 their
-/// harmonic mean. Words are runs of the letters a to z and digits, without case; a text in another
-/// script has none. ROUGE-L takes the text as one sentence. The reference is the case's ground truth or
-/// the configured `value`; of a list of them the one with the best f1 counts. Lin 2004.
+/// harmonic mean. Words are runs of the letters a to z and digits, ignoring case; a text in another
+/// script has none. ROUGE-L treats the text as one sentence. The reference is the case's ground
+/// truth or the configured `value`; if there are several, the one with the best f1 counts. Lin
+/// 2004.
 ///
-/// Equals rouge-score's `rouge1`, `rouge2` and `rougeL`, and with a list its `score_multi`; `stemmer`
-/// `porter` is its `use_stemmer`. Its names are understood as well.
+/// Equals rouge-score's `rouge1`, `rouge2` and `rougeL`, and with a list its `score_multi`;
+/// `stemmer` `porter` is its `use_stemmer`. Its names are understood too.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Rouge {
-    /// What is shared. `rouge1`, `rouge2` and `rougeL` mean the same, and so do the numbers 1 and 2.
+pub struct Config {
+    /// What is shared. `rouge1`, `rouge2` and `rougeL` mean the same, and so do the numbers 1 and
+    /// 2.
     #[serde(default, deserialize_with = "by_name")]
     variant: Variant,
-    /// Which part of it is the score. `fmeasure` is `f1`.
+    /// Which figure is the score. `fmeasure` is `f1`.
     #[serde(default)]
     measure: Measure,
     /// What makes the forms of a word equal. `true` is `porter`, and `false` is `none`.
     #[serde(default, deserialize_with = "by_name")]
     stemmer: Stemmer,
-    /// Turns the score around: 1 when nothing is shared.
-    #[serde(default)]
-    negate: bool,
-    /// The reference text, in place of the ground truth.
-    #[serde(default)]
-    value: Option<Value>,
-    /// The reference texts, in place of the ground truth; the one with the best f1 counts.
-    #[serde(default)]
-    values: Option<Vec<Value>>,
-    #[serde(skip)]
-    accepted: Option<Accepted<'static>>,
+    #[serde(flatten)]
+    negate: Negate,
+    #[serde(flatten)]
+    expected: ExpectedValues,
 }
 
 /// What is shared.
@@ -61,10 +57,11 @@ enum Variant {
     /// Words.
     #[serde(rename = "1", alias = "rouge1")]
     Words,
-    /// Pairs of words that follow each other.
+    /// Pairs of successive words.
     #[serde(rename = "2", alias = "rouge2")]
     Pairs,
-    /// The longest sequence of words that both have in the same order, with others between.
+    /// The longest sequence of words that both have in the same order, with any others between
+    /// them.
     #[default]
     #[serde(rename = "L", alias = "rougeL")]
     Sequence,
@@ -107,13 +104,24 @@ fn by_name<'de, D: Deserializer<'de>, T: de::DeserializeOwned>(given: D) -> Resu
     T::deserialize(name).map_err(de::Error::custom)
 }
 
+/// The scorer, made from its [`Config`].
+pub struct Rouge {
+    variant: Variant,
+    measure: Measure,
+    stemmer: Stemmer,
+    negate: Negate,
+    accepted: Option<Accepted<'static>>,
+}
+
 impl Scorer for Rouge {
+    type Config = Config;
+
     const INFO: Info =
         Info::new("rouge", "ROUGE", env!("CARGO_PKG_VERSION")).reads(Fields::GROUND_TRUTH);
 
-    fn prepare(&mut self) -> Result<(), ConfigError> {
-        self.accepted = Accepted::from_config(self.value.take(), self.values.take())?;
-        Ok(())
+    fn new(config: Config) -> Result<Self, ConfigError> {
+        let Config { variant, measure, stemmer, negate, expected } = config;
+        Ok(Self { variant, measure, stemmer, negate, accepted: expected.accepted()? })
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
@@ -135,13 +143,11 @@ impl Scorer for Rouge {
             Measure::Recall => overlap.recall(),
             Measure::F1 => overlap.f1(),
         };
-        Ok(Score::new(if self.negate { 1.0 - score } else { score })
-            .reason(self.reason(overlap))
-            .meta(json!({
-                "precision": overlap.precision(),
-                "recall": overlap.recall(),
-                "f1": overlap.f1(),
-            })))
+        Ok(self.negate.score(score).reason(self.reason(overlap)).meta(json!({
+            "precision": overlap.precision(),
+            "recall": overlap.recall(),
+            "f1": overlap.f1(),
+        })))
     }
 }
 
@@ -171,14 +177,12 @@ impl Rouge {
 
     fn reason(&self, overlap: Overlap) -> String {
         let things = match self.variant {
-            Variant::Words => "words",
-            Variant::Pairs => "pairs of words",
-            Variant::Sequence => "words in the same order",
+            Variant::Words => "words in common",
+            Variant::Pairs => "pairs of words in common",
+            Variant::Sequence => "longest common word sequence",
         };
         let Overlap { shared, output, reference } = overlap;
-        format!(
-            "{things} in common: {shared}; of the output: {output}, of the reference: {reference}"
-        )
+        format!("{things}: {shared} (output {output}, reference {reference})")
     }
 }
 

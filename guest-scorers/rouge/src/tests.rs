@@ -48,7 +48,7 @@ fn the_names_of_rouge_score_are_understood() {
 
 #[test]
 fn the_schema_lists_the_values_with_their_meanings() {
-    let schema = schemars::schema_for!(Rouge).to_value();
+    let schema = schemars::schema_for!(Config).to_value();
     let variant = &schema["properties"]["variant"];
     assert_eq!(variant["default"], json!("L"));
     let names: Vec<_> = (schema["$defs"]["Variant"]["oneOf"].as_array().unwrap().iter())
@@ -73,10 +73,7 @@ fn the_measure_is_f1_or_one_side_of_it() {
     close(value(config("precision"), OUTPUT, TARGET), 6.0 / 8.0);
     close(value(config("recall"), OUTPUT, TARGET), 6.0 / 9.0);
     let whole = score(config("recall"), OUTPUT, json!(TARGET));
-    assert_eq!(
-        whole.reason.as_deref(),
-        Some("words in common: 6; of the output: 8, of the reference: 9")
-    );
+    assert_eq!(whole.reason.as_deref(), Some("words in common: 6 (output 8, reference 9)"));
     assert_eq!(whole.meta.unwrap()["precision"], json!(0.75));
 }
 

@@ -15,34 +15,41 @@ use scorebox_sdk::{
 use serde::Deserialize;
 use serde_json::{Map, json};
 
-/// Scores what a jq expression says of the case: `true` is 1, `false` is 0, and a number from 0 to 1 is
-/// the score itself.
+/// Scores what a jq expression says about the case: `true` is 1, `false` is 0, and a number from 0
+/// to 1 is the score itself.
 ///
-/// The expression's input is the whole case: `.output`, `.input`, `.groundTruth`, `.context`,
+/// The input of the expression is the whole case: `.output`, `.input`, `.groundTruth`, `.context`,
 /// `.latencyMs`, `.outputSchema`, `.trace`, `.usage` (`inputTokens`, `outputTokens`, `totalTokens`,
-/// `costUsd`), `.metadata`, `.baseline`; what the case lacks is `null`. Where it gives `null` or nothing, it
-/// does not apply to the case; an error of the expression is no score. In jq `null` is less than any
-/// number, so `.usage.outputTokens <= 10000` also holds where the case has no usage;
-/// `.usage.outputTokens | values | . <= 10000` gives nothing there. All of jq is there but files,
-/// modules, clock, environment, `input`, `halt`, dates and the formats `@base64`, `@html`, `@uri`; regular
-/// expressions have the syntax of regex-lite, and `fromjson` fails where a text nests more than 127 deep.
-/// Fuel bounds an expression that does not end.
+/// `costUsd`), `.metadata`, `.baseline`; a missing part is `null`. If the expression yields `null`
+/// or nothing, the result is not-applicable; if it fails, the result is an error. In jq `null` is
+/// less than any number, so `.usage.outputTokens <= 10000` also holds if the case has no usage;
+/// `.usage.outputTokens | values | . <= 10000` yields nothing then. All of jq is supported except
+/// files, modules, clock, environment, `input`, `halt`, dates and the formats `@base64`, `@html`,
+/// `@uri`; regular expressions have the syntax of regex-lite, and `fromjson` fails on a text nested
+/// more than 127 deep. Fuel limits an expression that does not end.
 ///
-/// Stands in for niceeval's `satisfies`, and for promptfoo's `javascript` and `python` of one line.
+/// Replaces niceeval's `satisfies`, whose predicates are code and a gate there, and one-line
+/// `javascript` and `python` assertions of promptfoo.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Satisfies {
-    /// The jq expression, such as `.output | length < 200` or
-    /// `.usage.outputTokens | values | . <= 10000`.
+pub struct Config {
+    /// The jq expression, such as `.output | length < 200` or `.usage.outputTokens | values | . <=
+    /// 10000`.
     expression: String,
-    /// What the expression checks, in a few words; stands in the reason in place of the expression.
+    /// What the expression checks, in a few words; replaces the expression in the reason.
     #[serde(default)]
     label: Option<String>,
-    #[serde(skip)]
-    program: Option<Program>,
+}
+
+/// The scorer, made from its [`Config`].
+pub struct Satisfies {
+    program: Program,
+    label: String,
 }
 
 impl Scorer for Satisfies {
+    type Config = Config;
+
     const INFO: Info = Info::new("satisfies", "Satisfies", env!("CARGO_PKG_VERSION")).reads(
         Fields::INPUT
             .and(Fields::GROUND_TRUTH)
@@ -55,19 +62,17 @@ impl Scorer for Satisfies {
             .and(Fields::BASELINE),
     );
 
-    fn prepare(&mut self) -> Result<(), ConfigError> {
-        let program = Program::compile(&self.expression);
-        self.program = Some(program.map_err(|error| ConfigError::new("expression", error))?);
-        Ok(())
+    fn new(config: Config) -> Result<Self, ConfigError> {
+        let program = Program::compile(&config.expression);
+        let program = program.map_err(|error| ConfigError::new("expression", error))?;
+        Ok(Self { program, label: config.label.unwrap_or(config.expression) })
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
-        let program = self.program.as_ref().ok_or("the expression was not compiled")?;
-        let results = program.run(&case_as_json(case)).map_err(|error| {
+        let results = self.program.run(&case_as_json(case)).map_err(|error| {
             ScoreError::invalid_input(format!("`expression`: {}", excerpt(&error, 300)))
         })?;
-        let label = self.label.as_deref().unwrap_or(&self.expression);
-        let label = excerpt(label, 120);
+        let label = excerpt(&self.label, 120);
         match results.as_slice() {
             [] => Ok(Score::not_applicable(format!("{label}: gives nothing"))),
             [one] => match (one.as_bool(), one.as_f64()) {

@@ -105,5 +105,5 @@ fn unreadable(expression: &str, errors: load::Errors<&str, ()>) -> String {
         load::Error::Io(_) => vec!["modules cannot be loaded".to_owned()],
     };
     let reasons: Vec<String> = errors.into_iter().flat_map(|(_, error)| explain(error)).collect();
-    format!("is no jq expression: {}", reasons.join("; "))
+    format!("is not a valid jq expression: {}", reasons.join("; "))
 }

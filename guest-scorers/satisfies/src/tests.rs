@@ -154,14 +154,17 @@ fn formulas_have_functions() {
 
 #[test]
 fn an_expression_that_is_none_is_refused_with_its_place() {
-    assert_eq!(refusal(".output |"), "`expression`: is no jq expression: expected term at its end");
+    assert_eq!(
+        refusal(".output |"),
+        "`expression`: is not a valid jq expression: expected term at its end"
+    );
     assert_eq!(
         refusal("(.output"),
-        "`expression`: is no jq expression: expected closing parenthesis at its end"
+        "`expression`: is not a valid jq expression: expected closing parenthesis at its end"
     );
     assert_eq!(
         refusal(".output ) . x"),
-        "`expression`: is no jq expression: expected token at character 9, before `) . x`"
+        "`expression`: is not a valid jq expression: expected token at character 9, before `) . x`"
     );
     assert_eq!(refusal(".output | lenght"), "`expression`: no filter `lenght` is known");
 }

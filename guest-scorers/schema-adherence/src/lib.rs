@@ -16,62 +16,75 @@ use serde_json::{Value, json};
 /// The longest summary, in bytes.
 const SUMMARY_LIMIT: usize = 4096;
 
-/// Scores 1 when the output matches a JSON Schema, else 0, with the issues found.
+/// Scores 1 if the output matches a JSON Schema, else 0, with the issues found.
 ///
-/// The schema is the configured `schema`, or else the case's `outputSchema`; where there is neither,
-/// the case scores 1 and says so (`meta.skipped`). Drafts 4, 6, 7, 2019-09 and 2020-12: `$schema` says
-/// which, 2020-12 where it says nothing. Remote schemas are not fetched; see `documents`. The rule is
-/// the schema-adherence scorer's of Smithers.
+/// The schema is the configured `schema`, or else the case's `outputSchema`; a case without either
+/// scores 1, and `meta.skipped` says so. Drafts 4, 6, 7, 2019-09 and 2020-12, as `$schema` says;
+/// 2020-12 without it. Remote schemas are not fetched; see `documents`.
+///
+/// With `parse` `never`, the rule is that of Smithers' schema-adherence scorer, which does not look
+/// into texts. Scores as niceeval's `matches` does, which is a gate there; here a suite makes it
+/// one.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct SchemaAdherence {
+pub struct Config {
     /// The JSON Schema, in place of the case's.
     #[serde(default)]
     schema: Option<Value>,
-    /// Schemas that `$ref` and `$schema` may refer to, by their URL.
+    /// Schemas that `$ref` and `$schema` may refer to, by URL. One without `$schema` is of the same
+    /// draft as the schema.
     #[serde(default)]
     documents: BTreeMap<String, Value>,
-    /// Checks what `format` says (`date`, `email` …); otherwise it only describes.
+    /// Checks `format` (`date`, `email` …); otherwise it is only a description. See
+    /// docs/conformance.md for how strictly.
     #[serde(default)]
     formats: bool,
-    /// What to do with an output that is a string: a model often writes JSON as text.
+    /// How to treat an output that is a string: models often write JSON as text.
     #[serde(default)]
     parse: Parse,
-    #[serde(skip)]
-    compiled: Option<CompiledSchema>,
 }
 
 /// What to do with an output that is a string.
 #[derive(Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Parse {
-    /// Checks the string itself and, where that fails, the JSON that it contains.
+    /// Checks the string itself and, if that fails, the JSON that it contains.
     #[default]
     Auto,
-    /// Checks the JSON that it contains; a string without any is an issue.
+    /// Checks the JSON that it contains; a string without JSON is an issue.
     Always,
     /// Checks the string itself.
     Never,
 }
 
+/// The scorer, made from its [`Config`].
+pub struct SchemaAdherence {
+    /// The configured schema.
+    schema: Option<CompiledSchema>,
+    documents: BTreeMap<String, Value>,
+    formats: bool,
+    parse: Parse,
+}
+
 impl Scorer for SchemaAdherence {
+    type Config = Config;
+
     const INFO: Info = Info::new("schema-adherence", "Schema Adherence", env!("CARGO_PKG_VERSION"))
         .reads(Fields::OUTPUT_SCHEMA);
 
-    fn prepare(&mut self) -> Result<(), ConfigError> {
+    fn new(config: Config) -> Result<Self, ConfigError> {
+        let Config { schema, documents, formats, parse } = config;
         // Without a schema of its own, a scorer still compiles one: what the compiler sets up at its
         // first use is then part of the memory that every score starts from.
-        let schema = self.schema.take();
-        let compiled =
-            CompiledSchema::prepare(schema.as_ref().unwrap_or(&json!({})), self.options())
-                .map_err(|error| ConfigError::new("schema", error))?;
-        self.compiled = schema.map(|_| compiled);
-        Ok(())
+        let options = Options { formats, documents: Some(&documents) };
+        let compiled = CompiledSchema::prepare(schema.as_ref().unwrap_or(&json!({})), options)
+            .map_err(|error| ConfigError::new("schema", error))?;
+        Ok(Self { schema: schema.map(|_| compiled), documents, formats, parse })
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
-        if let Some(compiled) = &self.compiled {
-            return self.check(compiled, &case.output());
+        if let Some(schema) = &self.schema {
+            return self.check(schema, &case.output());
         }
         let Some(schema) = case.output_schema() else {
             return Ok(Score::new(1.0)
@@ -107,7 +120,7 @@ impl SchemaAdherence {
         {
             return Ok(match schema.issues(&content).as_slice() {
                 [] => result(&[]).meta(json!({ "parsed": true })),
-                // What is wrong inside says more than that a string is no object.
+                // What is wrong inside says more than that a string is not an object.
                 inside if !content.is_string() => result(inside),
                 _ => result(&found),
             });

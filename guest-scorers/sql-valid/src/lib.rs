@@ -7,34 +7,36 @@ mod links;
 use dialects::Dialect;
 use fences::sql_blocks;
 use links::{BRACKETS, JOIN, LINKS, longest_path};
-use scorebox_sdk::{Case, Info, JsonSchema, Score, ScoreError, Scorer, excerpt, schemars};
+use scorebox_sdk::{
+    Case, ConfigError, Info, JsonSchema, Negate, Score, ScoreError, Scorer, excerpt, schemars,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::Tokenizer;
 
-/// Scores 1 when the output parses as SQL, else 0.
+/// Scores 1 if the output parses as SQL, else 0.
 ///
-/// There may be several statements, parted by semicolons; there has to be one. With `at` `fenced` the code
-/// blocks of a Markdown text that are marked `sql`, or not marked, are looked at, and one that parses will
-/// do; a text without such a block is looked at as a whole. The grammar is that of the crate sqlparser,
-/// which is laxer than most databases. SQL that nests more than 50 deep (a subquery counts as two), or that
-/// chains more than 2000 operators (a join counts as 16, brackets as 9), is not parsed: that is an error.
+/// There may be several statements, separated by semicolons; at least one is required. With `at`
+/// `fenced`, only the code blocks of a Markdown text that are marked `sql` or not marked are
+/// parsed, and it is enough that one of them is valid; a text without such a block is parsed as a
+/// whole. The grammar is that of the crate sqlparser, which is more lenient than most databases.
+/// SQL that is nested more than 50 deep (a subquery counts as two), or that chains more than 2000
+/// operators (a join counts as 16, brackets as 9), is not parsed: the result is an error.
 ///
-/// Stands in for promptfoo's `is-sql`, and with `at` `fenced` for its `contains-sql`; theirs is another
-/// grammar.
+/// Replaces promptfoo's `is-sql`, and with `at` `fenced` its `contains-sql`; their grammar is a
+/// different one.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SqlValid {
-    /// Whose SQL it is.
+    /// The dialect of SQL.
     #[serde(default)]
     dialect: Dialect,
     /// Where in the output the SQL has to be.
     #[serde(default)]
     at: At,
-    /// Turns the score around: 1 when there is no such SQL.
-    #[serde(default)]
-    negate: bool,
+    #[serde(flatten)]
+    negate: Negate,
 }
 
 /// Where in the output the SQL has to be.
@@ -44,12 +46,18 @@ enum At {
     /// The whole output is SQL.
     #[default]
     Whole,
-    /// One of the code blocks in it is.
+    /// At least one of its code blocks is.
     Fenced,
 }
 
 impl Scorer for SqlValid {
+    type Config = Self;
+
     const INFO: Info = Info::new("sql-valid", "SQL Valid", env!("CARGO_PKG_VERSION"));
+
+    fn new(config: Self) -> Result<Self, ConfigError> {
+        Ok(config)
+    }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
         let output = case.output();
@@ -60,7 +68,7 @@ impl Scorer for SqlValid {
         };
         let found =
             if blocks.is_empty() { self.statements(&text) } else { self.first_sql(&blocks) };
-        let score = Score::pass(found.is_ok() != self.negate);
+        let score = self.negate.pass(found.is_ok());
         Ok(match found {
             Ok(1) => score.reason("1 statement of SQL").meta(json!({ "statements": 1 })),
             Ok(count) => score

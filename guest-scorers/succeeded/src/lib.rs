@@ -4,31 +4,38 @@
 //! The rule is niceeval's `succeeded`.
 
 use scorebox_sdk::{
-    Case, Checks, Fields, Info, JsonSchema, Score, ScoreError, Scorer, Severity, excerpt, schemars,
+    Case, Checks, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, Severity,
+    excerpt, schemars,
 };
 use scorebox_sdk_traces::{Outcome, Status, StepKind, Trace};
 use serde::Deserialize;
 
-/// Scores 1 when the run succeeded: it did not break off, no tool call and no sub-agent failed, and
-/// it does not wait for a person; else 0.
+/// Scores 1 if the run succeeded: it did not break off, no tool call and no sub-agent failed, and
+/// it is not waiting for a person; else 0.
 ///
-/// A run broke off when the trace says so (a status, an error beside the steps, a last answer that
-/// was cut off or blocked), or ends with an error. A call failed when the trace says so or, where its format marks no failures, its result
-/// does. Equals niceeval's `succeeded`, whose code, other than its documentation, ignores failed
-/// calls: for that, `allowFailedActions`.
+/// A run broke off if the trace says so (a status, an error beside the steps, a last answer that
+/// was cut off or blocked), or if it ends with an error. A call failed if the trace says so or, if
+/// its format does not mark failures, its result does. Equals niceeval's `succeeded` as documented;
+/// niceeval's code ignores failed calls, which `allowFailedActions` does here.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Succeeded {
-    /// Calls may fail, if only the run goes on to its end.
+    /// Allows calls to fail as long as the run completes.
     #[serde(default)]
     allow_failed_actions: bool,
 }
 
 impl Scorer for Succeeded {
+    type Config = Self;
+
     const INFO: Info = Info::new("succeeded", "Succeeded", env!("CARGO_PKG_VERSION"))
         .reads(Fields::TRACE)
         .severity(Severity::Gate)
         .threshold(1.0);
+
+    fn new(config: Self) -> Result<Self, ConfigError> {
+        Ok(config)
+    }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
         let trace = Trace::of(case)?;

@@ -21,7 +21,7 @@ fn said() -> Value {
 fn a_run_to_its_end_succeeds() {
     let score = score(json!([said()]));
     assert_eq!(score.score, Some(1.0));
-    assert_eq!(score.reason.as_deref(), Some("all 3 checks hold"));
+    assert_eq!(score.reason.as_deref(), Some("all 3 checks passed"));
     assert_eq!(score.assertions.len(), 3);
 }
 
@@ -29,7 +29,7 @@ fn a_run_to_its_end_succeeds() {
 fn a_run_that_broke_off_does_not() {
     let stated = score(json!({"status": "failed", "events": [said()]}));
     assert_eq!(stated.score, Some(0.0));
-    assert_eq!(stated.reason.as_deref(), Some("1 of 3 checks fails: the run broke off: failed"));
+    assert_eq!(stated.reason.as_deref(), Some("1 of 3 checks failed: the run broke off: failed"));
     let error = score(json!([said(), {"type": "error", "message": "out of tokens"}]));
     assert_eq!(error.score, Some(0.0));
     // An error that the run got over is none of its end.
@@ -47,7 +47,7 @@ fn a_failed_action_counts_unless_told() {
         said(),
     ]);
     let score = score(trace.clone());
-    assert_eq!(score.reason.as_deref(), Some("1 of 3 checks fails: `search` failed"));
+    assert_eq!(score.reason.as_deref(), Some("1 of 3 checks failed: `search` failed"));
     assert_eq!(score_with(json!({"allowFailedActions": true}), trace).score, Some(1.0));
 }
 
@@ -55,7 +55,7 @@ fn a_failed_action_counts_unless_told() {
 fn an_open_question_is_no_success() {
     let score = score(json!([said(), {"type": "input.requested", "request": {"prompt": "Sure?"}}]));
     assert_eq!(score.score, Some(0.0));
-    assert_eq!(score.reason.as_deref(), Some("1 of 3 checks fails: the run waits for a person"));
+    assert_eq!(score.reason.as_deref(), Some("1 of 3 checks failed: the run waits for a person"));
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn a_sample_that_was_halted_by_a_limit_broke_off() {
         "messages": [{"role": "assistant", "content": "I am just"}]});
     let score = score(sample);
     assert_eq!(score.score, Some(0.0));
-    let reason = "1 of 3 checks fails: the run broke off: it reached its token limit";
+    let reason = "1 of 3 checks failed: the run broke off: it reached its token limit";
     assert_eq!(score.reason.as_deref(), Some(reason));
 }
 

@@ -206,7 +206,7 @@ impl State {
         };
         if !self.began && !matches!(element, Element::Suites | Element::Suite) {
             return Err(format!(
-                "the element `{}` is no `testsuites` or `testsuite`",
+                "the element `{}` is neither `testsuites` nor `testsuite`",
                 name.as_ref()
             ));
         }

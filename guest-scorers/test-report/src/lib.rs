@@ -23,59 +23,70 @@ use scorebox_sdk_traces::{TextOrRegex, TextPattern};
 use scorebox_sdk_workspace::{Command, Workspace};
 use serde::Deserialize;
 
-/// Scores the tests of a report: the fraction of those run that pass. Every test is a gate
-/// assertion, named in full.
+/// Scores the tests of a report: the fraction of the tests run that pass. Every test is a gate
+/// assertion, with its full name.
 ///
-/// Reports are JUnit XML, TAP 12 to 14, the JSON of Vitest and Jest, cargo's (libtest's) JSON lines,
-/// and the JSON of pytest-json-report and pytest-reportlog; the format is told from the content.
-/// Skipped tests do not count, and neither do those marked as to do or expected to fail; a skipped
-/// test whose set-up or tear-down fails does. A file of tests that cannot be loaded fails, and so
-/// does a run that breaks off; where no test fails, a suite that counts failures does, and a run
-/// with an exit code other than 0. A report without tests is an error; where all were skipped, the
-/// scorer does not apply. Of more than 1000 tests, those that fail are kept first as assertions. The
-/// workspace is data of the case; see docs/workspace.md. Equals niceeval's `EVAL.ts`, of which every
-/// test is a gate.
+/// Reports are JUnit XML, TAP 12 to 14, the JSON of Vitest and Jest, cargo's (libtest's) JSON
+/// lines, and the JSON of pytest-json-report and pytest-reportlog; the format is detected from the
+/// content. Skipped tests do not count, nor do those marked as to do or expected to fail; a skipped
+/// test whose set-up or tear-down fails does. A test file that cannot be loaded fails, and so does
+/// a run that breaks off; if no test fails, a suite that counts failures fails, and so does a run
+/// with an exit code other than 0. A report without tests is an error; if all tests were skipped,
+/// the result is not-applicable. Of more than 1000 tests, failing ones are kept first as
+/// assertions. The workspace is data of the case; see docs/workspace.md. Equals niceeval's
+/// `EVAL.ts`, in which every test is a gate.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct TestReport {
-    /// The format of the reports; told from the content where not set.
+pub struct Config {
+    /// The format of the reports; detected from the content by default.
     #[serde(default)]
     format: Option<Format>,
-    /// Take the reports from the standard output of the recorded commands that have this text in
-    /// them, or match the expression; not from `testReports`. Other lines may be around a JSON
-    /// report. A command fails that has an exit code other than 0, or none, and no failing test.
+    /// Takes the reports from the standard output of the recorded commands that contain this text
+    /// or match the expression, not from `testReports`. A JSON report may be surrounded by other
+    /// lines. A command fails if it has no exit code or one other than 0, and no failing test.
     #[serde(default)]
     from_command: Option<TextOrRegex>,
-    /// The only tests that count: a text that their names have in them, or a regular expression.
+    /// The only tests that count: a text that their names contain, or a regular expression.
     #[serde(default)]
     only: Option<Vec<TextOrRegex>>,
     /// Tests that do not count.
     #[serde(default)]
     ignore: Option<Vec<TextOrRegex>>,
-    /// Names of tests that have to be there and to run, so that a deleted or skipped test fails.
+    /// Names of tests that have to be in the report and to run, so that a deleted or skipped test
+    /// fails.
     #[serde(default)]
     required: Vec<String>,
-    #[serde(skip)]
+}
+
+/// The scorer, made from its [`Config`].
+pub struct TestReport {
+    format: Option<Format>,
     command: Option<TextPattern>,
-    #[serde(skip)]
     counted: Vec<TextPattern>,
-    #[serde(skip)]
     ignored: Vec<TextPattern>,
+    required: Vec<String>,
 }
 
 impl Scorer for TestReport {
+    type Config = Config;
+
     const INFO: Info = Info::new("test-report", "Test Report", env!("CARGO_PKG_VERSION"))
         .reads(Workspace::READS)
         .severity(Severity::Gate)
         .threshold(1.0);
 
-    fn prepare(&mut self) -> Result<(), ConfigError> {
-        let command = self.from_command.as_ref();
-        self.command =
-            command.map(|written| TextPattern::compile("fromCommand", written)).transpose()?;
-        self.counted = TextPattern::compile_all(("only", &None), ("only", &self.only))?;
-        self.ignored = TextPattern::compile_all(("ignore", &None), ("ignore", &self.ignore))?;
-        Ok(())
+    fn new(config: Config) -> Result<Self, ConfigError> {
+        let Config { format, from_command, only, ignore, required } = config;
+        let command = from_command.as_ref();
+        Ok(Self {
+            format,
+            command: command
+                .map(|written| TextPattern::compile("fromCommand", written))
+                .transpose()?,
+            counted: TextPattern::compile_all(("only", &None), ("only", &only))?,
+            ignored: TextPattern::compile_all(("ignore", &None), ("ignore", &ignore))?,
+            required,
+        })
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {

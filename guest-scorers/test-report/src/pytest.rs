@@ -20,7 +20,7 @@ pub(crate) fn read(text: &str) -> Result<Vec<Reported>, String> {
         Ok(Value::Object(report)) if !report.contains_key("$report_type") => {
             if !is_report(&report) {
                 return Err(
-                    "it is no report of pytest-json-report: it has no `exitcode`".to_owned()
+                    "it is not a report of pytest-json-report: it has no `exitcode`".to_owned()
                 );
             }
             Ok(read_report(&report))

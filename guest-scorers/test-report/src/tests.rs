@@ -302,7 +302,7 @@ fn what_is_no_report_is_an_error_that_says_so() {
         ("", "it is empty"),
         ("all is well", "it is in no format that is known; it begins with \"all is well\""),
         ("{\"stats\": {}}", "it is JSON in no format that is known; it has `stats`"),
-        ("<html><body/></html>", "the element `html` is no `testsuites` or `testsuite`"),
+        ("<html><body/></html>", "the element `html` is neither `testsuites` nor `testsuite`"),
         ("<testsuite><testcase name='a'/>", "it ends before its elements are closed"),
         ("<testsuite><testcase name='a'></testsuite>", "it is not XML as it should be"),
     ] {

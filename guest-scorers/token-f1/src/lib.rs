@@ -10,50 +10,54 @@
 mod words;
 
 use scorebox_sdk::{
-    Accepted, Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, schemars,
+    Accepted, Case, ConfigError, ExpectedValues, Fields, Info, JsonSchema, Negate, Score,
+    ScoreError, Scorer, schemars,
 };
 use scorebox_sdk_texts::likeness::shared;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 use words::{normalize_token, words};
 
-/// Scores how many words the output shares with the expected answer: the harmonic mean of precision and
-/// recall (SQuAD's F1), where a word counts as often as it stands there.
+/// Scores how many words the output shares with the expected answer: the harmonic mean of precision
+/// and recall (SQuAD's F1), in which a word counts as often as it occurs.
 ///
-/// Words are compared without case, punctuation and the articles a, an, the; a hyphen parts words; numbers
-/// compare by value (`3,000` is `3000.0`). The expected answer is the case's ground truth or the configured
-/// `value`; of a list of them the best match counts, and those without any word are passed over. Where
-/// neither side has a word the score is 1, as in SQuAD 2.0. Rajpurkar et al. 2016.
+/// Words are compared without case, punctuation and the articles a, an, the; a hyphen separates
+/// words; numbers are compared by value (`3,000` is `3000.0`). The expected answer is the case's
+/// ground truth or the configured `value`; if there are several, the best match counts, and those
+/// without any word are skipped. If neither side has a word the score is 1, as in SQuAD 2.0.
+/// Rajpurkar et al. 2016.
 ///
-/// Equals Inspect's `compute_f1`, with the figures of its scorer `f1` but for two things: that one rounds to
-/// two decimals, and gives 0 where the expected answer has no word.
+/// Equals Inspect's `compute_f1`, and its scorer `f1` except that `f1` rounds to two decimals, and
+/// gives 0 if the expected answer has no word.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct TokenF1 {
-    /// Words that do not count, besides the articles.
+pub struct Config {
+    /// Words that do not count, in addition to the articles.
     #[serde(default)]
     stop_words: Vec<String>,
-    /// Turns the score around: 1 when no word is shared.
-    #[serde(default)]
-    negate: bool,
-    /// The expected answer, in place of the ground truth.
-    #[serde(default)]
-    value: Option<Value>,
-    /// The expected answers, in place of the ground truth; the best match counts.
-    #[serde(default)]
-    values: Option<Vec<Value>>,
-    #[serde(skip)]
+    #[serde(flatten)]
+    negate: Negate,
+    #[serde(flatten)]
+    expected: ExpectedValues,
+}
+
+/// The scorer, made from its [`Config`].
+pub struct TokenF1 {
+    stop_words: Vec<String>,
+    negate: Negate,
     accepted: Option<Accepted<'static>>,
 }
 
 impl Scorer for TokenF1 {
+    type Config = Config;
+
     const INFO: Info =
         Info::new("token-f1", "Token F1", env!("CARGO_PKG_VERSION")).reads(Fields::GROUND_TRUTH);
 
-    fn prepare(&mut self) -> Result<(), ConfigError> {
-        self.accepted = Accepted::from_config(self.value.take(), self.values.take())?;
-        self.stop_words = self.stop_words.iter().map(|word| normalize_token(word)).collect();
-        Ok(())
+    fn new(config: Config) -> Result<Self, ConfigError> {
+        let Config { stop_words, negate, expected } = config;
+        let stop_words = stop_words.iter().map(|word| normalize_token(word)).collect();
+        Ok(Self { stop_words, negate, accepted: expected.accepted()? })
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
@@ -72,7 +76,9 @@ impl Scorer for TokenF1 {
         }
         let overlap = best.unwrap_or(Overlap { shared: 0, output: output.len(), expected: 0 });
         let f1 = overlap.f1();
-        Ok(Score::new(if self.negate { 1.0 - f1 } else { f1 })
+        Ok(self
+            .negate
+            .score(f1)
             .reason(overlap.reason())
             .meta(json!({ "precision": overlap.precision(), "recall": overlap.recall() })))
     }
@@ -110,9 +116,7 @@ impl Overlap {
 
     fn reason(self) -> String {
         let Self { shared, output, expected } = self;
-        format!(
-            "words in common: {shared}; of the output: {output}, of the expected answer: {expected}"
-        )
+        format!("words in common: {shared} (output {output}, expected answer {expected})")
     }
 }
 

@@ -1,5 +1,7 @@
 //! token-f1, as a specification. The figures are by hand, or from Inspect 0.3.285 where it says so.
 
+use serde_json::Value;
+
 use super::*;
 
 fn score(config: Value, output: Value, truth: Value) -> Score {
@@ -21,7 +23,7 @@ fn the_score_is_the_harmonic_mean_of_precision_and_recall() {
     let paris = score(json!({}), json!("Paris"), json!("Paris, Texas"));
     close(paris.score.unwrap(), 2.0 / 3.0);
     assert_eq!(paris.meta, Some(json!({"precision": 1.0, "recall": 0.5})));
-    let reason = "words in common: 1; of the output: 1, of the expected answer: 2";
+    let reason = "words in common: 1 (output 1, expected answer 2)";
     assert_eq!(paris.reason.as_deref(), Some(reason));
     close(value(json!({}), "foo1", json!("foo")), 0.0);
 }

@@ -37,7 +37,7 @@ fn google(object: &Map<String, Value>) -> Option<&Value> {
 
 fn read(item: &Value, into: &mut Vec<Declared>) -> Result<(), String> {
     let Some(object) = item.as_object() else {
-        return Err("is no object".to_owned());
+        return Err("is not an object".to_owned());
     };
     if let Some(functions) = google(object) {
         into.extend(declarations(functions)?);

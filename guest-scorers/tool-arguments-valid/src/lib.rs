@@ -24,27 +24,25 @@ use serde_json::{Value, json};
 /// The tools are declared by `tools`, or else by the case's `metadata.tools`, or else by the trace
 /// itself (ATIF's `tool_definitions`, OpenTelemetry's `gen_ai.tool.definitions`, `tools` beside
 /// messages): a list in the shape of OpenAI, Anthropic, Google or MCP, or an object of schemas by
-/// tool names. A call of a tool that is not declared is not valid, unless `undeclared: ignore`; nor
-/// is one whose arguments are no JSON. A run without calls does not apply. Every call is an
-/// assertion.
+/// tool name. A call of an undeclared tool is invalid unless `undeclared` is `ignore`, and so is a
+/// call whose arguments are not JSON. For a run without calls the result is not-applicable. Every
+/// call is an assertion.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct ToolArgumentsValid {
-    /// The tools that there are, in place of the case's.
+pub struct Config {
+    /// The tools that exist, in place of the case's.
     #[serde(default)]
     tools: Option<Value>,
-    /// What a call of a tool counts that is not declared.
+    /// How a call of an undeclared tool counts.
     #[serde(default)]
     undeclared: Undeclared,
-    #[serde(skip)]
-    compiled: Option<Tools>,
 }
 
 /// What a call of a tool counts that is not declared.
 #[derive(Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Undeclared {
-    /// It is not valid.
+    /// It is invalid.
     #[default]
     Fail,
     /// It does not count.
@@ -54,35 +52,45 @@ enum Undeclared {
 /// Compiled schemas by the names of their tools.
 type Tools = BTreeMap<String, CompiledSchema>;
 
+/// The scorer, made from its [`Config`].
+pub struct ToolArgumentsValid {
+    /// The configured tools.
+    tools: Option<Tools>,
+    undeclared: Undeclared,
+}
+
 impl Scorer for ToolArgumentsValid {
+    type Config = Config;
+
     const INFO: Info =
         Info::new("tool-arguments-valid", "Tool Arguments Valid", env!("CARGO_PKG_VERSION"))
             .reads(Fields::TRACE.and(Fields::METADATA))
             .severity(Severity::Gate)
             .threshold(1.0);
 
-    fn prepare(&mut self) -> Result<(), ConfigError> {
+    fn new(config: Config) -> Result<Self, ConfigError> {
         // Without tools of its own, a scorer still compiles a schema: what the compiler sets up at
         // its first use is then part of the memory that every score starts from.
         let any = json!({ "properties": { "a": { "type": "string" } } });
-        let _ = CompiledSchema::prepare(&any, Options::default());
-        let Some(tools) = self.tools.take() else {
-            return Ok(());
-        };
         let refuse = |error: String| ConfigError::new("tools", error);
+        CompiledSchema::prepare(&any, Options::default()).map_err(refuse)?;
+        let Config { tools, undeclared } = config;
+        let Some(tools) = tools else {
+            return Ok(Self { tools: None, undeclared });
+        };
         let declared = declarations(&tools).map_err(refuse)?;
         if declared.is_empty() {
             return Err(ConfigError::new("tools", "declares no tool"));
         }
-        self.compiled = Some(compile_all(declared, CompiledSchema::prepare).map_err(refuse)?);
-        Ok(())
+        let tools = compile_all(declared, CompiledSchema::prepare).map_err(refuse)?;
+        Ok(Self { tools: Some(tools), undeclared })
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
         let trace = Trace::of(case)?;
         let calls: Vec<&ToolCall> = trace.tool_calls().collect();
         let of_case;
-        let tools = match &self.compiled {
+        let tools = match &self.tools {
             Some(tools) => tools,
             None => {
                 let used = calls.iter().map(|call| call.name.as_str()).collect();

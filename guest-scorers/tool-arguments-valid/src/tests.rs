@@ -138,13 +138,13 @@ fn impossible_declarations_are_refused() {
         error.expect("a refusal").to_string()
     };
     assert_eq!(refusal(json!([])), "`tools`: declares no tool");
-    assert_eq!(refusal(json!(["book"])), "`tools`: tool 0 is no object");
+    assert_eq!(refusal(json!(["book"])), "`tools`: tool 0 is not an object");
     assert!(
         refusal(json!([{"parameters": {}}])).starts_with("`tools`: tool 0 has no `name`; found")
     );
     let wrong = refusal(json!({"book": {"type": "strange"}}));
     assert!(
-        wrong.starts_with("`tools`: the schema of `book` is no usable JSON Schema: "),
+        wrong.starts_with("`tools`: the schema of `book` is not a usable JSON Schema: "),
         "{wrong}"
     );
     let remote = refusal(json!({"book": {"$ref": "https://example.com/x"}}));

@@ -8,50 +8,44 @@
 mod compare;
 
 use scorebox_sdk::{
-    Assertion, Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, excerpt,
-    schemars,
+    Assertion, Case, ConfigError, Fields, Info, JsonSchema, Negate, Score, ScoreError, Scorer,
+    excerpt, schemars,
 };
-use scorebox_sdk_traces::{ExpectedCall, ExpectedCalls, ToolCall, Trace, check_pairs};
+use scorebox_sdk_traces::{
+    ExpectedCall, ExpectedCalls, ExpectedCallsConfig, ToolCall, Trace, check_pairs,
+};
 use serde::Deserialize;
-use serde_json::Value;
 
 /// Scores how many of the expected tool calls were made, 0 to 1.
 ///
-/// Each expected call, in order, takes the best of the made calls of its tool that are left. By
-/// names alone it is met or not; with `compare: ["arguments"]` it is met by the fraction of
-/// arguments, of both calls together, that are equal (inner objects by their own fraction).
-/// `considerOrdering` takes the heaviest common subsequence instead; `exactMatch` asks for the same
-/// calls in the same order. Nothing expected and nothing called is 1, nothing expected and
-/// something called 0.
+/// Each expected call, in order, takes the best of the remaining calls of its tool. By names alone
+/// it is met or not; with `compare: ["arguments"]` it is met by the fraction of arguments, of both
+/// calls together, that are equal (inner objects by their own fraction). `considerOrdering` takes
+/// the heaviest common subsequence instead; `exactMatch` requires the same calls in the same order.
+/// As in DeepEval, nothing expected and nothing called scores 1, nothing expected and something
+/// called 0.
 ///
-/// Equals DeepEval's `ToolCorrectnessMetric` without available tools. On purpose, equal calls are
-/// several calls, of which DeepEval counts the first alone, and `true` is not 1.
+/// Equals DeepEval's `ToolCorrectnessMetric` without available tools. Deliberate differences: equal
+/// calls are several calls, of which DeepEval counts only the first, and `true` is not 1.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct ToolCorrectness {
-    /// What is compared besides the names (`evaluation_params` in DeepEval).
+pub struct Config {
+    /// What is compared in addition to the names (`evaluation_params` in DeepEval).
     #[serde(default)]
     compare: Vec<Compared>,
-    /// The same calls in the same order score 1, all else 0 (`should_exact_match`).
+    /// Scores 1 for the same calls in the same order, else 0 (`should_exact_match`).
     #[serde(default)]
     exact_match: bool,
-    /// Calls count only in the expected order (`should_consider_ordering`).
+    /// Counts calls only in the expected order (`should_consider_ordering`).
     #[serde(default)]
     consider_ordering: bool,
-    /// Scores 0 where the score is not 1 (`strict_mode`).
+    /// Scores 0 unless the score is 1 (`strict_mode`).
     #[serde(default)]
     strict: bool,
-    /// Turns the score s around: 1 - s. Each assertion then wants the opposite.
-    #[serde(default)]
-    negate: bool,
-    /// The expected calls, in place of the ground truth: names, or `{name, arguments}`.
-    #[serde(default)]
-    value: Option<Value>,
-    /// Lists of expected calls, in place of the ground truth; the best counts.
-    #[serde(default)]
-    values: Option<Vec<Value>>,
-    #[serde(skip)]
-    expected: Option<ExpectedCalls>,
+    #[serde(flatten)]
+    negate: Negate,
+    #[serde(flatten)]
+    expected: ExpectedCallsConfig,
 }
 
 /// What is compared besides the names.
@@ -60,18 +54,37 @@ pub struct ToolCorrectness {
 enum Compared {
     /// The arguments.
     Arguments,
-    /// What the tools answered; a call with another answer does not count.
+    /// The results of the tools; a call with another result does not count.
     Result,
 }
 
+/// The scorer, made from its [`Config`].
+pub struct ToolCorrectness {
+    compare: Vec<Compared>,
+    exact_match: bool,
+    consider_ordering: bool,
+    strict: bool,
+    negate: Negate,
+    expected: Option<ExpectedCalls>,
+}
+
 impl Scorer for ToolCorrectness {
+    type Config = Config;
+
     const INFO: Info = Info::new("tool-correctness", "Tool Correctness", env!("CARGO_PKG_VERSION"))
         .reads(Fields::TRACE.and(Fields::GROUND_TRUTH))
         .threshold(0.5);
 
-    fn prepare(&mut self) -> Result<(), ConfigError> {
-        self.expected = ExpectedCalls::from_config(self.value.take(), self.values.take())?;
-        Ok(())
+    fn new(config: Config) -> Result<Self, ConfigError> {
+        let Config { compare, exact_match, consider_ordering, strict, negate, expected } = config;
+        Ok(Self {
+            compare,
+            exact_match,
+            consider_ordering,
+            strict,
+            negate,
+            expected: expected.calls()?,
+        })
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
@@ -93,11 +106,10 @@ impl Scorer for ToolCorrectness {
         let reason = self.reason(score, &met, wanted, &calls);
         let assertions = wanted.iter().zip(&met).enumerate().map(|(index, (call, met))| {
             let name = format!("`{}` ({})", excerpt(&call.name, 80), index + 1);
-            Assertion::new(format!("called {name}"), met.clamp(0.0, 1.0)).negated(self.negate)
+            Assertion::new(format!("called {name}"), met.clamp(0.0, 1.0))
+                .negated(self.negate.is_set())
         });
-        Ok(Score::new(if self.negate { 1.0 - score } else { score })
-            .reason(reason)
-            .assertions(assertions))
+        Ok(self.negate.score(score).reason(reason).assertions(assertions))
     }
 }
 
@@ -126,7 +138,7 @@ impl ToolCorrectness {
             None if self.consider_ordering => "not all in the expected order".to_owned(),
             None => "not as expected".to_owned(),
         };
-        let turned = if self.negate { "; wanted: not what is expected" } else { "" };
+        let turned = if self.negate.is_set() { "; wanted: not what is expected" } else { "" };
         format!("{what}; expected {wanted_names}; called {called}{turned}")
     }
 }

@@ -10,55 +10,60 @@ use scorebox_sdk_traces::{Count, TextOrRegex, TextPattern, Trace};
 use serde::Deserialize;
 use serde_json::json;
 
-/// Scores 1 when the number of tool calls is within `min` and `max`, or exactly `count`, else 0.
+/// Scores 1 if the number of tool calls is within `min` and `max`, or exactly `count`, else 0.
 ///
 /// With a `name`, only calls of that tool count. Equals niceeval's `maxToolCalls` and
 /// `usedNoTools`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct ToolCount {
-    /// The most calls.
+pub struct Config {
+    /// The maximum number of calls.
     #[serde(default)]
     max: Option<usize>,
-    /// The fewest calls.
+    /// The minimum number of calls.
     #[serde(default)]
     min: Option<usize>,
-    /// How many calls there have to be, exactly.
+    /// The exact number of calls.
     #[serde(default)]
     count: Option<usize>,
     /// No calls at all: the same as `count: 0`.
     #[serde(default)]
     none: bool,
-    /// The tool whose calls count: its own name, or the common one of its kind.
+    /// The tool whose calls count: its own name, or the common name of its kind.
     #[serde(default)]
     name: Option<TextOrRegex>,
-    #[serde(skip)]
-    often: Option<Count>,
-    #[serde(skip)]
+}
+
+/// The scorer, made from its [`Config`].
+pub struct ToolCount {
+    often: Count,
     tool: Option<TextPattern>,
 }
 
 impl Scorer for ToolCount {
+    type Config = Config;
+
     const INFO: Info = Info::new("tool-count", "Tool Count", env!("CARGO_PKG_VERSION"))
         .reads(Fields::TRACE)
         .severity(Severity::Gate)
         .threshold(1.0);
 
-    fn prepare(&mut self) -> Result<(), ConfigError> {
-        let bounds = [self.max, self.min, self.count];
-        if self.none && bounds.iter().any(Option::is_some) {
-            let message = "is no calls at all; leave out `max`, `min` and `count`, or `none`";
+    fn new(config: Config) -> Result<Self, ConfigError> {
+        let Config { max, min, count, none, name } = config;
+        let bounds = [max, min, count];
+        if none && bounds.iter().any(Option::is_some) {
+            let message = "means no calls at all; leave out `max`, `min` and `count`, or `none`";
             return Err(ConfigError::new("none", message));
         }
-        if !self.none && bounds.iter().all(Option::is_none) {
+        if !none && bounds.iter().all(Option::is_none) {
             let message = "nothing bounds the number of calls: set `max`, `min`, `count` or `none`";
             return Err(ConfigError::whole(message));
         }
-        let count = if self.none { Some(0) } else { self.count };
-        self.often = Some(Count::from_config(count, self.min, self.max, 0)?);
-        self.tool =
-            self.name.as_ref().map(|name| TextPattern::compile("name", name)).transpose()?;
-        Ok(())
+        let count = if none { Some(0) } else { count };
+        Ok(Self {
+            often: Count::from_config(count, min, max, 0)?,
+            tool: name.as_ref().map(|name| TextPattern::compile("name", name)).transpose()?,
+        })
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
@@ -69,14 +74,10 @@ impl Scorer for ToolCount {
             // A result without its call was a call, of whatever tool.
             None => calls.count() + trace.orphan_results().count(),
         };
-        let holds = self.often.as_ref().is_none_or(|often| often.holds(number));
         let of = self.tool.as_ref().map(|name| format!(" of {name}")).unwrap_or_default();
         let calls = if number == 1 { "call" } else { "calls" };
-        let mut reason = format!("{number} {calls}{of}");
-        if let Some(often) = &self.often {
-            reason.push_str(&format!(", wanted: {often}"));
-        }
-        Ok(Score::pass(holds).reason(reason).meta(json!({ "calls": number })))
+        let reason = format!("{number} {calls}{of}, wanted: {}", self.often);
+        Ok(Score::pass(self.often.holds(number)).reason(reason).meta(json!({ "calls": number })))
     }
 }
 

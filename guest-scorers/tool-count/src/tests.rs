@@ -55,6 +55,6 @@ fn some_bound_there_has_to_be() {
         refusal(json!({})),
         "nothing bounds the number of calls: set `max`, `min`, `count` or `none`"
     );
-    assert!(refusal(json!({"none": true, "max": 1})).starts_with("`none`: is no calls at all"));
+    assert!(refusal(json!({"none": true, "max": 1})).starts_with("`none`: means no calls at all"));
     assert!(refusal(json!({"min": 3, "max": 1})).starts_with("`max`: should be 3 or more"));
 }

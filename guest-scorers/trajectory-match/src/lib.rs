@@ -11,51 +11,45 @@ use std::collections::BTreeMap;
 use arguments::{ArgumentMode, PerTool};
 use compare::{Comparison, compare};
 use scorebox_sdk::{
-    Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, schemars,
+    Case, ConfigError, Fields, Info, JsonSchema, Negate, Score, ScoreError, Scorer, schemars,
 };
-use scorebox_sdk_traces::{Assignment, ExpectedCalls, Trace};
+use scorebox_sdk_traces::{Assignment, ExpectedCalls, ExpectedCallsConfig, Trace};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// Scores 1 when the tool calls of a run match those of a reference, else 0.
+/// Scores 1 if the tool calls of a run match those of a reference, else 0.
 ///
-/// `strict`: the same messages by their roles, in order, with the same calls in each, in any order
-/// within one; where the reference is calls alone, the same calls in order. `unordered`: the same
-/// calls in any order. `superset`: at least the reference's calls. `subset`: none but the
-/// reference's calls. The reference is the ground truth: messages, or calls `{name, arguments}`; of
-/// a list of lists, any one will do.
+/// `strict`: the same messages by role, in order, with the same calls in each, in any order within
+/// one; if the reference is calls alone, the same calls in order. `unordered`: the same calls in
+/// any order. `superset`: at least the reference's calls. `subset`: no calls but the reference's.
+/// The reference is the ground truth: messages, or calls `{name, arguments}`; of a list of lists,
+/// any one will do. As in agentevals, a reference without calls is compared like any other: only
+/// `superset` allows calls then.
 ///
-/// Equals agentevals' trajectory match evaluators. On purpose, calls are paired as well as they can
-/// be (`assignment: greedy` pairs as the peer does), and `true` is not 1.
+/// Equals agentevals' trajectory match evaluators. Deliberate differences: calls are paired as well
+/// as possible (`assignment: greedy` pairs as agentevals does), and `true` is not 1.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct TrajectoryMatch {
+pub struct Config {
     /// How the runs are compared.
     #[serde(default)]
     mode: Mode,
     /// How the arguments of two calls are compared. As in agentevals, the first of the two is the
-    /// run's call in `strict` and `superset`, and the reference's in `subset`; `unordered` asks
+    /// run's call in `strict` and `superset`, and the reference's in `subset`; `unordered` compares
     /// both ways.
     #[serde(default)]
     argument_mode: ArgumentMode,
-    /// Other ways for single tools, by their names: a mode, or a list of the arguments that have to
-    /// be equal (`city`, `place.city`).
+    /// Other modes for single tools, by name: a mode, or a list of the arguments that have to be
+    /// equal (`city`, `place.city`).
     #[serde(default)]
     argument_modes: BTreeMap<String, PerTool>,
-    /// How calls are paired where one fits several.
+    /// How calls are paired if one fits several.
     #[serde(default)]
     assignment: Pairing,
-    /// Turns the score around: 1 when the runs do not match.
-    #[serde(default)]
-    negate: bool,
-    /// The reference, in place of the ground truth.
-    #[serde(default)]
-    value: Option<Value>,
-    /// References, in place of the ground truth; any one will do.
-    #[serde(default)]
-    values: Option<Vec<Value>>,
-    #[serde(skip)]
-    expected: Option<ExpectedCalls>,
+    #[serde(flatten)]
+    negate: Negate,
+    #[serde(flatten)]
+    expected: ExpectedCallsConfig,
 }
 
 /// How the runs are compared.
@@ -67,7 +61,7 @@ enum Mode {
     Strict,
     /// The same calls in any order.
     Unordered,
-    /// None but the reference's calls.
+    /// No calls but the reference's.
     Subset,
     /// At least the reference's calls.
     Superset,
@@ -77,20 +71,39 @@ enum Mode {
 #[derive(Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Pairing {
-    /// As many pairs as there can be.
+    /// As many pairs as possible.
     #[default]
     Optimal,
-    /// Each takes the first that is free, as agentevals does.
+    /// Each takes the first free one, as in agentevals.
     Greedy,
 }
 
+/// The scorer, made from its [`Config`].
+pub struct TrajectoryMatch {
+    mode: Mode,
+    argument_mode: ArgumentMode,
+    argument_modes: BTreeMap<String, PerTool>,
+    assignment: Pairing,
+    negate: Negate,
+    expected: Option<ExpectedCalls>,
+}
+
 impl Scorer for TrajectoryMatch {
+    type Config = Config;
+
     const INFO: Info = Info::new("trajectory-match", "Trajectory Match", env!("CARGO_PKG_VERSION"))
         .reads(Fields::TRACE.and(Fields::GROUND_TRUTH));
 
-    fn prepare(&mut self) -> Result<(), ConfigError> {
-        self.expected = ExpectedCalls::from_config(self.value.take(), self.values.take())?;
-        Ok(())
+    fn new(config: Config) -> Result<Self, ConfigError> {
+        let Config { mode, argument_mode, argument_modes, assignment, negate, expected } = config;
+        Ok(Self {
+            mode,
+            argument_mode,
+            argument_modes,
+            assignment,
+            negate,
+            expected: expected.calls()?,
+        })
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
@@ -107,7 +120,7 @@ impl Scorer for TrajectoryMatch {
             return Err(ScoreError::failed("there is no reference to compare with"));
         };
         let meta = json!({ "missing": best.missing, "extra": best.extra });
-        Ok(Score::pass(best.matches != self.negate).reason(best.reason).meta(meta))
+        Ok(self.negate.pass(best.matches).reason(best.reason).meta(meta))
     }
 }
 

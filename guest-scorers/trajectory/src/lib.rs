@@ -19,13 +19,13 @@ const ERROR_LIMIT: usize = 100;
 /// Scores the fraction of a trajectory's steps that are valid: that have a `step` or an `id`, and
 /// all `requiredKeys`.
 ///
-/// The trajectory is the output, where that is a list or has a list under `trajectory`, or else the
-/// case's trace. Its steps are the objects in the list. Without any the score is 0, and
+/// The trajectory is the output if that is a list or has a list under `trajectory`, or else the
+/// case's trace. Its steps are the objects in the list. If there are none the score is 0, and
 /// `meta.error` says so. Equals Orbiter's `TrajectoryValidator` (`trajectory`).
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Trajectory {
-    /// The keys that every step needs, besides `step` or `id`.
+    /// The keys that every step needs, in addition to `step` or `id`.
     #[serde(default = "action")]
     required_keys: Vec<String>,
 }
@@ -35,16 +35,18 @@ fn action() -> Vec<String> {
 }
 
 impl Scorer for Trajectory {
+    type Config = Self;
+
     const INFO: Info =
         Info::new("trajectory", "Trajectory", env!("CARGO_PKG_VERSION")).reads(Fields::TRACE);
 
-    fn prepare(&mut self) -> Result<(), ConfigError> {
-        match self.required_keys.iter().position(String::is_empty) {
+    fn new(config: Self) -> Result<Self, ConfigError> {
+        match config.required_keys.iter().position(String::is_empty) {
             Some(index) => {
                 let key = format!("requiredKeys[{index}]");
                 Err(ConfigError::new(key, "is empty; name the key, or leave it out"))
             }
-            None => Ok(()),
+            None => Ok(config),
         }
     }
 

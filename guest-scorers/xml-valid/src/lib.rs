@@ -7,19 +7,19 @@ mod candidates;
 use candidates::Candidates;
 use roxmltree::{Document, Node, ParsingOptions};
 use scorebox_sdk::{
-    Case, ConfigError, Info, JsonSchema, Score, ScoreError, Scorer, excerpt, schemars,
+    Case, ConfigError, Info, JsonSchema, Negate, Score, ScoreError, Scorer, excerpt, schemars,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-/// Scores 1 when the output is well-formed XML (1.0, with namespaces), else 0.
+/// Scores 1 if the output is well-formed XML (1.0, with namespaces), else 0.
 ///
-/// With `requiredElements` it also has to have these elements. With `at` `anywhere` an element inside a text
-/// will do, such as one in a code block. Nothing is fetched; an entity that is not declared makes it no XML.
-/// A text with more than 256 attributes in an element, or more than 64 prefixes of namespaces, is not
-/// looked at: that is an error.
+/// With `requiredElements`, it also has to contain these elements. With `at` `anywhere`, an element
+/// inside a text is enough, for example in a code block. Nothing is fetched; an undeclared entity
+/// makes it invalid. A text with more than 256 attributes in an element, or more than 64 namespace
+/// prefixes, is not parsed: the result is an error.
 ///
-/// Stands in for promptfoo's `is-xml`, and with `at` `anywhere` for its `contains-xml`; a DTD is allowed
+/// Replaces promptfoo's `is-xml`, and with `at` `anywhere` its `contains-xml`; a DTD is allowed
 /// here.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -27,37 +27,38 @@ pub struct XmlValid {
     /// Where in the output the XML has to be.
     #[serde(default)]
     at: At,
-    /// Elements that have to be there, by their path from the root: `order.customer.name`. Names are
-    /// without a namespace's prefix.
+    /// Elements that have to occur, by path from the root: `order.customer.name`. Names are without
+    /// namespace prefix.
     #[serde(default)]
     required_elements: Vec<String>,
-    /// Turns the score around: 1 when there is no such XML.
-    #[serde(default)]
-    negate: bool,
+    #[serde(flatten)]
+    negate: Negate,
 }
 
 /// Where in the output the XML has to be.
 #[derive(Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum At {
-    /// The whole output is one document.
+    /// The whole output is a single document.
     #[default]
     Whole,
-    /// One of the outermost elements in it is.
+    /// At least one of its outermost elements is.
     Anywhere,
 }
 
 impl Scorer for XmlValid {
+    type Config = Self;
+
     const INFO: Info = Info::new("xml-valid", "XML Valid", env!("CARGO_PKG_VERSION"));
 
-    fn prepare(&mut self) -> Result<(), ConfigError> {
-        for (index, path) in self.required_elements.iter().enumerate() {
+    fn new(config: Self) -> Result<Self, ConfigError> {
+        for (index, path) in config.required_elements.iter().enumerate() {
             if path.split('.').any(|name| name.trim().is_empty()) {
                 let message = format!("should be names joined by `.`, found \"{path}\"");
                 return Err(ConfigError::new(format!("requiredElements[{index}]"), message));
             }
         }
-        Ok(())
+        Ok(config)
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {
@@ -68,7 +69,7 @@ impl Scorer for XmlValid {
             At::Whole => self.check(&text),
             At::Anywhere => self.search(&text)?,
         };
-        let score = Score::pass(found.is_ok() != self.negate);
+        let score = self.negate.pass(found.is_ok());
         Ok(match found {
             Ok(root) => {
                 let root = excerpt(&root, 80);

@@ -16,7 +16,7 @@ const REASON_LENGTH: usize = 200;
 /// checks.add("called `b`", false, "`b` was not called");
 /// let score = checks.into_score();
 /// assert_eq!(score.score, Some(0.5));
-/// assert_eq!(score.reason.as_deref(), Some("1 of 2 checks fails: `b` was not called"));
+/// assert_eq!(score.reason.as_deref(), Some("1 of 2 checks failed: `b` was not called"));
 /// ```
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Checks {
@@ -63,8 +63,8 @@ impl Checks {
         self.list.push(Check { name, holds, found, wanted });
     }
 
-    /// Turns all checks around where `negate` is set: the score s becomes 1 - s, and each check wants
-    /// the opposite, in its name, in its value and, where it fails, in its reason.
+    /// Inverts all checks if `negate` is set: the score s becomes 1 - s, and each check wants the
+    /// opposite, in its name, in its value and, if it fails, in its reason.
     ///
     /// ```
     /// # use scorebox_sdk::Checks;
@@ -114,17 +114,17 @@ impl Checks {
     }
 }
 
-/// The one reason, or how many checks fail, and why the first of them does.
+/// The one reason, or how many checks failed, and why the first of them did.
 fn reason(told: &[Assertion]) -> String {
     let why = |assertion: &Assertion| assertion.reason.clone().unwrap_or_default();
     let mut failing = told.iter().filter(|assertion| assertion.score < 1.0);
     match (told, failing.next()) {
         ([], _) => "there is nothing to check".to_owned(),
         ([only], _) => why(only),
-        (all, None) => format!("all {} checks hold", all.len()),
+        (all, None) => format!("all {} checks passed", all.len()),
         (all, Some(first)) => {
             let failed = 1 + failing.count();
-            let fail = if failed == 1 { "fails" } else { "fail, first" };
+            let fail = if failed == 1 { "failed" } else { "failed; first" };
             let why = why(first);
             format!("{failed} of {} checks {fail}: {}", all.len(), excerpt(&why, REASON_LENGTH))
         }
@@ -149,7 +149,7 @@ mod tests {
         assert_eq!(score.score, Some(1.0 - 1.0 / 3.0));
         assert_eq!(
             score.reason.as_deref(),
-            Some("1 of 3 checks fails: `a` is new; wanted: the opposite")
+            Some("1 of 3 checks failed: `a` is new; wanted: the opposite")
         );
         let expected = [
             ("not: `a` changed", false, "`a` is new; wanted: the opposite"),

@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use scorebox_sdk::Usage;
 use crate::builder::{Builder, CallResult};
 use crate::conversation::Conversation;
 use crate::fields::{self, Object, id, take, text, word};
@@ -14,6 +13,7 @@ use crate::span_messages::{
 };
 use crate::spans::Span;
 use crate::step::{Outcome, Role, Status, SubAgentCall, ToolCall};
+use scorebox_sdk::Usage;
 
 /// What a span is.
 #[derive(Debug, Clone, Copy, PartialEq)]

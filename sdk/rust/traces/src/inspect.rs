@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde_json::Value;
 
-use scorebox_sdk::Usage;
 use crate::builder::{Builder, CallResult};
 use crate::conversation::Conversation;
 use crate::fields::{self, Object, id, list, take, text, word};
 use crate::step::{InputRequest, Outcome, Role, Status, Step, StepKind, SubAgentCall, ToolCall};
+use scorebox_sdk::Usage;
 
 /// Whether an object is an event of Inspect: these have their kind under `event`.
 pub(super) fn is_event(event: &Object) -> bool {

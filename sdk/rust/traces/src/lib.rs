@@ -334,7 +334,7 @@ fn read_case(
     match (read, case.require_trace()) {
         (Some(trace), _) => Ok(trace),
         (None, Err(ScoreError::InvalidInput(message))) => {
-            let message = format!("{message}; its `output` ({kind}) is no trace either");
+            let message = format!("{message}; its `output` ({kind}) is not a trace either");
             Err(ScoreError::InvalidInput(message))
         }
         (None, Err(other)) => Err(other),
@@ -356,7 +356,7 @@ impl TraceError {
 
     fn unknown(found: &str) -> Self {
         Self::new(format!(
-            "is in no shape that is understood: {found}. Understood are chat messages (OpenAI, \
+            "is in an unknown format: {found}. Known formats are chat messages (OpenAI, \
              Anthropic, Google, Bedrock, LangChain, AI SDK, Pydantic AI, tau-bench), Responses API \
              items, OpenTelemetry GenAI spans, ATIF trajectories, Inspect samples, events of \
              niceeval, Claude Code, Codex and OpenHands, and steps that name their tool (`tool`, \

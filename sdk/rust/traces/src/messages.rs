@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use scorebox_sdk::Usage;
 use crate::builder::{Builder, CallResult};
 use crate::calls::{add_call, has_arguments, is_call, read_call};
 use crate::fields::{self, Object, id, list, take, text, word};
 use crate::item::kind;
 use crate::parts::{is_part, is_spoken, read_part, read_parts, unknown};
 use crate::step::{Role, Status, Step, StepKind, ToolCall};
+use scorebox_sdk::Usage;
 
 /// Reads one message of a role.
 pub(super) fn read_message(builder: &mut Builder, role: Role, mut message: Object) {

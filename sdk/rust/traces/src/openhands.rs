@@ -3,11 +3,11 @@
 
 use serde_json::{Map, Value};
 
-use scorebox_sdk::Usage;
 use crate::builder::{Builder, CallResult};
 use crate::fields::{self, Object, id, take, text, word};
 use crate::names;
 use crate::step::{Role, Status, ToolCall};
+use scorebox_sdk::Usage;
 
 /// Whether an object is one of its events.
 pub(super) fn is_event(event: &Object) -> bool {

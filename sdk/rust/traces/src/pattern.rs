@@ -104,8 +104,9 @@ impl fmt::Display for TextPattern {
 }
 
 fn compile(key: &str, regex: &str) -> Result<Regex, ConfigError> {
-    Regex::new(regex)
-        .map_err(|error| ConfigError::new(key, format!("is no regular expression: {error}")))
+    Regex::new(regex).map_err(|error| {
+        ConfigError::new(key, format!("is not a valid regular expression: {error}"))
+    })
 }
 
 /// What arguments have to look like.
@@ -139,7 +140,7 @@ impl ArgumentPattern {
     /// it, and nothing in it is a pattern.
     ///
     /// # Errors
-    /// A [`ConfigError`] that names the place of what is no regular expression.
+    /// A [`ConfigError`] that names the place of what is not a valid regular expression.
     pub fn compile(key: &str, written: Value, exact: bool) -> Result<Self, ConfigError> {
         let node = if exact { Node::Equal(written.clone()) } else { node(key, &written)? };
         Ok(Self { node, written, exact })

@@ -63,7 +63,7 @@ fn read_value(builder: &mut Builder, value: Value, wrappers: usize) -> Result<()
 /// JSON inside a string, or a line of JSON for every step.
 fn read_text(builder: &mut Builder, text: &str, wrappers: usize) -> Result<(), TraceError> {
     let deeper = wrappers.checked_sub(1);
-    let deeper = deeper.ok_or_else(|| TraceError::unknown("it is text inside of text"))?;
+    let deeper = deeper.ok_or_else(|| TraceError::unknown("it is a text inside a text"))?;
     match serde_json::from_str(text) {
         Ok(value @ (Value::Array(_) | Value::Object(_))) => read_value(builder, value, deeper),
         _ => {
@@ -75,7 +75,7 @@ fn read_text(builder: &mut Builder, text: &str, wrappers: usize) -> Result<(), T
                 }
                 _ => {
                     let start = excerpt(text, 40);
-                    Err(TraceError::unknown(&format!("it is text that is no JSON: {start:?}")))
+                    Err(TraceError::unknown(&format!("it is a text that is not JSON: {start:?}")))
                 }
             }
         }

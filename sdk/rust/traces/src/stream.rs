@@ -3,12 +3,12 @@
 
 use serde_json::Value;
 
-use scorebox_sdk::Usage;
 use crate::builder::{Builder, CallResult};
 use crate::fields::{self, Object, id, list, take, text, word};
 use crate::messages::read_message;
 use crate::names;
 use crate::step::{InputRequest, Outcome, Role, Status, SubAgentCall, ToolCall};
+use scorebox_sdk::Usage;
 
 /// Whether the type is one of niceeval's events, other than `message`.
 pub(super) fn is_event(kind: &str) -> bool {

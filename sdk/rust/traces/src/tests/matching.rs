@@ -36,7 +36,10 @@ fn a_regex_matches_a_text_or_else_what_is_around_it() {
     assert!(!matches(inner, json!({"a": {"path": "y"}, "b": "x.rs"})));
     let error = ArgumentPattern::compile("arguments", json!({"a": [{"regex": "("}]}), false);
     assert!(
-        error.unwrap_err().to_string().starts_with("`arguments.a[0]`: is no regular expression: ")
+        error
+            .unwrap_err()
+            .to_string()
+            .starts_with("`arguments.a[0]`: is not a valid regular expression: ")
     );
 }
 

@@ -68,9 +68,10 @@ fn wrappers_and_text_around_the_steps_are_opened() {
 
 fn refusal(value: Value) -> String {
     let message = Trace::read(value).unwrap_err().to_string();
-    let (found, understood) = message.split_once(". Understood are ").expect("what is understood");
+    let (found, understood) =
+        message.split_once(". Known formats are ").expect("what is understood");
     assert!(understood.contains("OpenTelemetry"));
-    found.strip_prefix("the trace is in no shape that is understood: ").unwrap().to_owned()
+    found.strip_prefix("the trace is in an unknown format: ").unwrap().to_owned()
 }
 
 #[test]
@@ -83,7 +84,7 @@ fn an_unknown_shape_says_what_was_found() {
     assert_eq!(refusal(json!([1])), "item 0 is a number");
     assert_eq!(refusal(json!([[1, 2]])), "item 0 is an array, and no action with its observation");
     assert_eq!(refusal(json!(5)), "it is a number");
-    assert_eq!(refusal(json!("the agent ran")), "it is text that is no JSON: \"the agent ran\"");
+    assert_eq!(refusal(json!("the agent ran")), "it is a text that is not JSON: \"the agent ran\"");
     assert_eq!(refusal(json!([{"type": "foo", "a": 1}])), "its items are of the type `foo`");
 }
 
@@ -104,15 +105,11 @@ fn a_case_without_a_trace_may_have_one_in_its_output() {
     let neither = Trace::of(&scorebox_sdk::Case::new(json!("done"))).unwrap_err();
     assert_eq!(
         neither.message(),
-        "the case has no `trace`, which this scorer needs; its `output` (a string) is no trace either"
+        "the case has no `trace`, which this scorer needs; its `output` (a string) is not a trace either"
     );
     let wrong =
         Trace::of(&scorebox_sdk::Case::new(json!("done")).with_trace(json!(["x"]))).unwrap_err();
-    assert!(
-        wrong
-            .message()
-            .starts_with("`trace` is in no shape that is understood: item 0 is a string")
-    );
+    assert!(wrong.message().starts_with("`trace` is in an unknown format: item 0 is a string"));
 }
 
 #[test]
