@@ -174,7 +174,7 @@ fn what_needs_a_name_says_so() {
     );
     assert_eq!(
         refusal(json!({"name": "a", "value": ["b"]})),
-        "`value`: stands beside names; give either expected calls or names"
+        "`value`: cannot be combined with names; give either expected calls or names"
     );
     assert_eq!(refusal(json!({"name": 1})), "`name`: should be a text, or {\"regex\": \"…\"}");
     let scorer: CalledTool = scorebox_sdk::configure(json!({})).unwrap();
