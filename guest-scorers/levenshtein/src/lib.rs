@@ -20,9 +20,9 @@ use serde_json::json;
 /// Scores how similar the output and the expected text are: 1 - edit distance / length of the
 /// longer one.
 ///
-/// Distance and length count Unicode code points, and nothing is normalized; two empty texts score
-/// 1. The expected text is the case's ground truth or the configured `value`; if there are several,
-/// the most similar one counts. A value that is not a string is compared as its JSON text.
+/// Distance and length count Unicode code points, and nothing is normalized; two empty texts have
+/// the score 1. The expected text is the case's ground truth or the configured `value`; if there are
+/// several, the most similar one counts. A value that is not a string is compared as its JSON text.
 /// Levenshtein 1966.
 ///
 /// Equals rapidfuzz's `Levenshtein.normalized_similarity`, niceeval's `similarity` and, for texts

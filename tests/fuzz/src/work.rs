@@ -5,7 +5,6 @@ use commands::Commands;
 use diff::Diff;
 use files::Files;
 use scorebox_sdk::{Case, Scorer, configure};
-use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use test_report::TestReport;
 
@@ -34,7 +33,7 @@ thread_local! {
     };
 }
 
-fn scorer<S: Scorer + DeserializeOwned>(config: Value) -> S {
+fn scorer<S: Scorer>(config: Value) -> S {
     configure(config).expect("a configuration of ours")
 }
 

@@ -82,8 +82,8 @@ impl Scorer {
         generated::Scorer::add_to_linker::<_, HasSelf<State>>(&mut linker, |state| state).unwrap();
         let registry = Registry::with_builtins();
         let wizer = Wizer::new();
-        let (context, instrumented) =
-            wizer.instrument_component(&registry.get(name).unwrap().bytes).unwrap();
+        let component = registry.get(name).unwrap().bytes;
+        let (context, instrumented) = wizer.instrument_component(&component).unwrap();
         let prepared = Component::new(&engine, &instrumented).unwrap();
         let mut store = store(&engine);
         let instance = linker.instantiate_async(&mut store, &prepared).await.unwrap();
