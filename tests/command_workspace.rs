@@ -104,10 +104,11 @@ fn scores_of_files_are_verified_with_the_files() {
     let folder = with_files();
     folder.sh(&format!("{RUN} --workspace work")).exits_with(1);
     assert_snapshot!(folder.sh("scorebox verify --trust-cache r --case-id a"), @"
-    score           verdict         what                                                                       stored  computed
-    r:reader:0:0:a  not verifiable  it looked at files, which are not stored, and no folder with them is named
+    score           verdict         what                                      stored  computed
+    r:reader:0:0:a  not verifiable  it looked at files, which are not stored
     [stderr]
     0 verified, 0 different, 1 not verifiable
+    hint: say where the folders are that cases name in `workspace`: --workspace FOLDER
     not compared: the run as a whole
     [exit code 1]
     ");

@@ -198,6 +198,7 @@ fn noun(thing: Thing) -> Option<&'static str> {
         Thing::Crate => "crate",
         Thing::File => "file",
         Thing::FileOrPipe => "file or pipe",
+        Thing::Workspaces => "folder of workspaces",
         Thing::StandardInput => "standard input",
         Thing::PartOfCase => "key of a case",
         Thing::Run => "run",
@@ -234,6 +235,9 @@ fn name(what: Thing) -> Option<String> {
         Thing::File => "name a file in it".into(),
         Thing::FileOrPipe => {
             "name a file or a pipe; `head -c SIZE DEVICE > FILE` makes a file of a device".into()
+        }
+        Thing::Workspaces => {
+            "say where the folders are that cases name in `workspace`: --workspace FOLDER".into()
         }
         Thing::Receipt => "`scorebox verify --receipt SCORE-ID` writes one".into(),
         other => format!("name a {}", noun(other)?),

@@ -218,6 +218,8 @@ listed! {
         File,
         /// A file or a pipe, and not a device.
         FileOrPipe,
+        /// The folder below which cases name theirs.
+        Workspaces,
         /// Standard input.
         StandardInput,
         /// A part of a case.

@@ -8,6 +8,7 @@ use std::{
 };
 
 use scorebox::{
+    advice::Advice,
     case::{Case, Location, Mapping},
     digest::Digest,
     input_file::MOST_CASE_BYTES,
@@ -19,6 +20,7 @@ use scorebox::{
 use serde::Serialize;
 
 use crate::{
+    advice,
     arguments::{Database, JobArguments, WorkspaceArguments, completing, must_be_there},
     failure::{Exit, Failure},
     input::read_file_or_stdin,
@@ -264,6 +266,7 @@ impl Verify {
             report::count(*different),
             report::count(*not_verifiable)
         ));
+        findings.advice.iter().filter_map(advice::words).for_each(|words| words::hint(&words));
         if findings.total() == 0 {
             words::warn("there are no scores to verify");
         }
@@ -310,6 +313,9 @@ struct Findings {
     unproved: BTreeMap<Unproved, u64>,
     #[serde(rename = "findings")]
     shown: Vec<Finding>,
+    /// What to do about those that are not verifiable.
+    #[serde(skip)]
+    advice: Vec<Advice>,
     #[serde(skip)]
     of_a_run: Option<Scope>,
 }
@@ -327,6 +333,11 @@ enum Scope {
 
 impl Findings {
     fn count(&mut self, finding: &Finding) {
+        if let Some(advice) = finding.advice()
+            && !self.advice.contains(advice)
+        {
+            self.advice.push(advice.clone());
+        }
         for unproved in &finding.unproved {
             *self.unproved.entry(*unproved).or_default() += 1;
         }
@@ -388,7 +399,7 @@ fn table(findings: &[Finding]) -> Table {
         let id = report::one_line(&finding.score_id, 80);
         match &finding.verdict {
             Verdict::Verified => {}
-            Verdict::NotVerifiable { reason } => {
+            Verdict::NotVerifiable { reason, .. } => {
                 let reason = report::one_line(reason, 120);
                 table.row([id, "not verifiable".into(), reason, String::new(), String::new()]);
             }

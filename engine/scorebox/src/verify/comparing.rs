@@ -174,7 +174,7 @@ fn begun(
     rescorer: &Rescorer,
 ) -> Result<StoredUnit, Verdict> {
     let case = case.case.as_ref().map_err(Verdict::clone)?;
-    let stored = answer::stored(&record).map_err(|reason| Verdict::NotVerifiable { reason })?;
+    let stored = answer::stored(&record).map_err(Verdict::not_verifiable)?;
     let scorer = rescorer.for_score(case.case(), &stored)?;
     let (case, scorer) = (Arc::clone(case), Arc::clone(scorer));
     Ok(StoredUnit { place, case, scorer, record, stored })
@@ -192,5 +192,5 @@ fn compared(row: Finished<StoredUnit>) -> Verdict {
 }
 
 fn broken() -> Verdict {
-    Verdict::NotVerifiable { reason: "computing it broke".into() }
+    Verdict::not_verifiable("computing it broke")
 }

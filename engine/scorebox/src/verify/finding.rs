@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::advice::Advice;
+
 use super::Difference;
 
 /// What became of the attempt to compute a score again.
@@ -19,10 +21,18 @@ pub enum Verdict {
     NotVerifiable {
         /// Why not.
         reason: String,
+        /// What to do about it.
+        #[serde(skip)]
+        advice: Option<Advice>,
     },
 }
 
 impl Verdict {
+    /// There is no way to know, for this reason.
+    pub(super) fn not_verifiable(reason: impl Into<String>) -> Verdict {
+        Verdict::NotVerifiable { reason: reason.into(), advice: None }
+    }
+
     /// One thing is not as stored.
     pub(super) fn different(what: &str, stored: String, computed: String) -> Verdict {
         Verdict::Different { differences: vec![Difference::new(what, stored, computed)] }
@@ -86,6 +96,14 @@ pub struct Finding {
 }
 
 impl Finding {
+    /// What to do where the score is not verifiable.
+    pub fn advice(&self) -> Option<&Advice> {
+        match &self.verdict {
+            Verdict::NotVerifiable { advice, .. } => advice.as_ref(),
+            Verdict::Verified | Verdict::Different { .. } => None,
+        }
+    }
+
     pub(super) fn new(score_id: impl Into<String>, verdict: Verdict) -> Finding {
         Finding { score_id: score_id.into(), verdict, unproved: Vec::new() }
     }

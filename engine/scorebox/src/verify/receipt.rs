@@ -204,7 +204,7 @@ impl Receipt {
             Ok(object) => ScorerConfig::new(&object),
             Err(error) => {
                 let reason = format!("its configuration is not an object: {error}");
-                return Verdict::NotVerifiable { reason };
+                return Verdict::not_verifiable(reason);
             }
         };
         let actual = config.digest();

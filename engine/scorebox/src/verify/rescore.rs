@@ -4,6 +4,7 @@
 use std::{sync::Arc, time::Duration};
 
 use crate::{
+    advice::{Advice, Thing},
     case::{Case, Key},
     contract::ScorerInfo,
     digest::Digest,
@@ -22,7 +23,7 @@ pub(super) struct Rescorer(Result<Arc<LoadedScorer>, Verdict>);
 
 impl Rescorer {
     pub(super) fn unusable(reason: String) -> Rescorer {
-        Rescorer(Err(Verdict::NotVerifiable { reason }))
+        Rescorer(Err(Verdict::not_verifiable(reason)))
     }
 
     /// Loads what a run stored of a scorer.
@@ -99,18 +100,18 @@ impl Rescorer {
         case: &Case,
         stored: &Answer,
     ) -> Result<&Arc<LoadedScorer>, Verdict> {
-        let not_verifiable = |reason: &str| Verdict::NotVerifiable { reason: reason.to_owned() };
         if stored.status == Status::Skipped {
-            return Err(not_verifiable("it was skipped: nothing ran"));
+            return Err(Verdict::not_verifiable("it was skipped: nothing ran"));
         }
         if answer::is_a_time_out(stored) {
-            return Err(not_verifiable("it timed out, which depends on the machine"));
+            return Err(Verdict::not_verifiable("it timed out, which depends on the machine"));
         }
         let scorer = self.scorer().map_err(Verdict::clone)?;
         if case.workspace().is_some() && scorer.lacks().any(|grant| grant == Grant::Workspace) {
-            return Err(not_verifiable(
-                "it looked at files, which are not stored, and no folder with them is named",
-            ));
+            return Err(Verdict::NotVerifiable {
+                reason: "it looked at files, which are not stored".to_owned(),
+                advice: Some(Advice::Name(Thing::Workspaces)),
+            });
         }
         Ok(scorer)
     }
@@ -129,12 +130,10 @@ impl StoredScore<'_> {
     pub(super) fn compared_with(&self, computed: &Answer, actual: Digest) -> Verdict {
         // Where the time was over while the files were read, there is no digest of them to compare.
         if answer::is_a_time_out(computed) {
-            return Verdict::NotVerifiable { reason: "computing it again timed out".into() };
+            return Verdict::not_verifiable("computing it again timed out");
         }
         let Some(expected) = self.input_digest else {
-            return Verdict::NotVerifiable {
-                reason: "the digest of its input is not stored".into(),
-            };
+            return Verdict::not_verifiable("the digest of its input is not stored");
         };
         if actual != expected {
             return Verdict::different("input", expected.to_string(), actual.to_string());

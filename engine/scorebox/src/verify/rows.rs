@@ -31,9 +31,8 @@ impl StoredCase {
 
 /// The case, where it is the one whose digest is stored.
 fn checked(content: &CaseContent) -> Result<CaseInFlight, Verdict> {
-    let case = rebuilt(content).map_err(|reason| Verdict::NotVerifiable {
-        reason: format!("its case cannot be read: {reason}"),
-    })?;
+    let case = rebuilt(content)
+        .map_err(|reason| Verdict::not_verifiable(format!("its case cannot be read: {reason}")))?;
     let actual = case.digest();
     match actual == content.digest {
         true => Ok(CaseInFlight::new(case, None)),

@@ -106,19 +106,19 @@ async fn summary(
     stored: Option<&SummaryRecord>,
 ) -> Result<Verdict, StoreError> {
     if run.state != RunState::Finished {
-        let reason = "the run went on after its summary, and has not finished".into();
-        return Ok(Verdict::NotVerifiable { reason });
+        let reason = "the run went on after its summary, and has not finished";
+        return Ok(Verdict::not_verifiable(reason));
     }
     let mut rows = loaded.summary_rows();
     store.for_each_scored_row(run.key, scorer.key, |row| rows.add(row))?;
     let computed = loaded.summarize(&rows).await.map(answer::computed_summary);
     let stored = match stored.map(answer::stored_summary).transpose() {
         Ok(stored) => stored,
-        Err(reason) => return Ok(Verdict::NotVerifiable { reason }),
+        Err(reason) => return Ok(Verdict::not_verifiable(reason)),
     };
     if [&stored, &computed].into_iter().flatten().any(answer::is_a_time_out) {
-        let reason = "it timed out, which depends on the machine".into();
-        return Ok(Verdict::NotVerifiable { reason });
+        let reason = "it timed out, which depends on the machine";
+        return Ok(Verdict::not_verifiable(reason));
     }
     let (Some(stored), Some(computed)) = (&stored, &computed) else {
         let said = |answer: &Option<Answer>| {
