@@ -22,7 +22,7 @@ use crate::{Assertion, Score};
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct Negate {
-    /// Turns the score s around: it becomes 1 - s.
+    /// Inverts the score s: 1 - s. Assertions, if there are any, then require the opposite.
     #[serde(default, deserialize_with = "flag")]
     negate: bool,
 }
@@ -39,13 +39,13 @@ impl Negate {
         self.negate
     }
 
-    /// A score of 0 to 1, turned around where the key is set.
+    /// A score of 0 to 1, inverted if the key is set.
     #[must_use]
     pub fn score(self, score: f64) -> Score {
         Score::new(if self.negate { 1.0 - score } else { score })
     }
 
-    /// The score of something that `holds` or does not, turned around where the key is set.
+    /// The score of something that `holds` or does not, inverted if the key is set.
     #[must_use]
     pub fn pass(self, holds: bool) -> Score {
         Score::pass(holds != self.negate)
