@@ -4,7 +4,6 @@
 use std::{collections::BTreeSet, io::Write as _, process::ExitCode};
 
 use anstyle::{AnsiColor, Style};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use scorebox::{advice::Advice, sandbox::ErrorKind};
 
 use crate::advice;
@@ -14,15 +13,6 @@ use crate::report::printable;
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 const HINT: Style = AnsiColor::Cyan.on_default().bold();
-
-/// A count that grows, for somebody who waits at a terminal; elsewhere nothing is drawn.
-pub fn progress(what: &'static str) -> ProgressBar {
-    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(5));
-    if let Ok(style) = ProgressStyle::with_template("{spinner} {human_pos} {msg}, {elapsed}") {
-        bar.set_style(style);
-    }
-    bar.with_message(what)
-}
 
 /// One line of words.
 pub fn say(text: &str) {

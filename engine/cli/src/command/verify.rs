@@ -2,7 +2,6 @@
 //! Changes nothing that is stored.
 
 use std::{
-    cell::Cell,
     collections::BTreeMap,
     path::{Path, PathBuf},
 };
@@ -27,6 +26,7 @@ use crate::{
     output::{self, Format},
     report::{self, Align, Table},
     setup::{self, SandboxArguments},
+    waiting::{COMPILING, Waiting},
     words,
 };
 
@@ -141,19 +141,25 @@ impl Verify {
         match &self.check {
             Some(receipt) => {
                 let (receipt, component, case) = self.checked_files(receipt)?;
-                let checking = receipt.check(&component, &case, sandbox);
-                let finding = self.waited_for(checking, || true).await;
+                let waiting = Waiting::on(self.compiling());
+                let finding = receipt.check(&component, &case, sandbox).await;
+                drop(waiting);
                 self.take(&mut findings, finding)?;
             }
             None => {
                 let store = self.database.read()?;
                 let request = self.request(&store, jobs)?;
                 findings.of_a_run = Some(self.scope(&store, &request)?);
-                let (mut trouble, waiting) = (None, Cell::new(true));
-                let progress = words::progress("scores computed");
+                let total = store.score_count(&request.filter)?;
+                let total = request.sample.map_or(total, |sample| sample.min(total));
+                let (mut trouble, mut done) = (None, 0);
+                let mut waiting = Waiting::on(self.compiling());
                 let verifying = verify(&store, &request, sandbox, |finding| {
-                    waiting.set(false);
-                    progress.inc(1);
+                    if done == 0 {
+                        waiting = Waiting::of("computing scores again", total);
+                    }
+                    done += 1;
+                    waiting.at(done);
                     match self.take(&mut findings, finding) {
                         Ok(()) => true,
                         Err(failure) => {
@@ -162,8 +168,8 @@ impl Verify {
                         }
                     }
                 });
-                self.waited_for(verifying, || waiting.get()).await?;
-                progress.finish_and_clear();
+                verifying.await?;
+                drop(waiting);
                 if let Some(failure) = trouble {
                     return Err(failure);
                 }
@@ -175,10 +181,11 @@ impl Verify {
     /// Computes no score.
     fn compare_root(&self, root: Digest) -> Result<Exit, Failure> {
         let store = self.database.read()?;
-        let run = self.database.run(self.run.as_deref(), &store)?.spec.id.to_string();
-        let progress = words::progress("cases read");
-        let finding = verify_root(&store, &run, root, |cases| progress.set_position(cases))?;
-        progress.finish_and_clear();
+        let run = self.database.run(self.run.as_deref(), &store)?;
+        let waiting = Waiting::of("reading cases", store.case_count(run.key)?);
+        let run = run.spec.id.to_string();
+        let finding = verify_root(&store, &run, root, |cases| waiting.at(cases))?;
+        drop(waiting);
         let mut findings = Findings::default();
         self.take(&mut findings, finding)?;
         self.print(&findings)?;
@@ -201,17 +208,12 @@ impl Verify {
         })
     }
 
-    /// What `work` gives; where it takes long until there is something to show, a word about why.
-    async fn waited_for<T>(
-        &self,
-        work: impl Future<Output = T>,
-        waiting: impl FnOnce() -> bool,
-    ) -> T {
-        let word = match self.trust_cache {
-            true => setup::COMPILING,
-            false => "compiling scorers again (--trust-cache uses compiled code from the cache) …",
-        };
-        setup::waited_for(work, word, waiting).await
+    /// Why there is nothing to show at first.
+    fn compiling(&self) -> &'static str {
+        match self.trust_cache {
+            true => COMPILING,
+            false => "compiling scorers again (--trust-cache uses compiled code from the cache)",
+        }
     }
 
     fn request(&self, store: &Store, jobs: usize) -> Result<VerifyRequest, Failure> {
