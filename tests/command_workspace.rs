@@ -210,10 +210,10 @@ fn a_pipe_that_a_task_left_is_not_opened_and_holds_nothing_up() {
 
 /// Thousands of files are not read within a millisecond on any machine.
 #[test]
-fn files_that_take_longer_to_read_than_a_score_may_are_a_time_out() {
+fn files_that_take_longer_to_read_than_the_host_may_are_a_time_out() {
     let folder = with_files();
     folder.sh("cd work/two && seq 5000 | xargs touch").exits_with(0);
-    folder.sh(&format!("{RUN} --workspace work --timeout 1ms")).exits_with(1);
+    folder.sh(&format!("{RUN} --workspace work --limit host-timeout=1ms")).exits_with(1);
     let row =
         "SELECT case_id, status, error_kind, error_message, fuel FROM scores WHERE case_id = 'b'";
     assert_snapshot!(folder.rows(row).join("\n"), @"b | error | timed-out | reading the files of the case took longer than [time] | 0");
@@ -227,10 +227,10 @@ fn files_that_take_longer_to_read_than_a_score_may_are_a_time_out() {
     ");
 
     let score = "scorebox score ./reader.wasm --output null --grant workspace --workspace work/two";
-    assert_snapshot!(folder.sh(&format!("{score} --timeout 1ms")), @"
+    assert_snapshot!(folder.sh(&format!("{score} --limit host-timeout=1ms")), @"
     [stderr]
     error: reading the files of the case took longer than [time]
-    hint: reading the files may take as long as a score: leave out what the scorer does not need, or raise the scorer's `timeout`
+    hint: leave out what the scorer does not need, or raise the scorer's limit `host-timeout`
     [exit code 2]
     ");
 }
@@ -246,11 +246,11 @@ fn a_scorer_with_more_time_reads_the_files_that_another_had_no_time_for() {
         [scorers.hasty]
         use = "./reader.wasm"
         grants = ["workspace"]
-        limits = { timeout = "1ms" }
+        limits = { host-timeout = "1ms" }
         [scorers.patient]
         use = "./reader.wasm"
         grants = ["workspace"]
-        limits = { timeout = "10min" }
+        limits = { host-timeout = "10min" }
         "#,
     );
     folder.write("cases.jsonl", r#"{"id": "b", "output": null, "workspace": "two"}"#);

@@ -40,7 +40,6 @@ fn what_a_score_does_ends_alike() {
 }
 
 #[test]
-#[ignore = "without a pool, 200 core instances may be; their data is not counted as memory"]
 fn what_a_component_may_have_is_bounded_alike() {
     let scorer = Module::default().component();
     alike(&with_instance_of(&scorer, &core_instances(60)), "{}", "60s");
@@ -68,7 +67,6 @@ fn what_a_component_may_have_is_bounded_alike() {
 }
 
 #[test]
-#[ignore = "without a pool, a table grows as far as memory goes; with one, to 65 536 elements"]
 fn tables_grow_alike_with_and_without_a_pool() {
     let grown = "(loop $l (br_if $l (i32.ne
         (table.grow $t (ref.null func) (i32.const 100)) (i32.const -1))))

@@ -96,6 +96,7 @@ fn key(limit: Limit) -> Option<&'static str> {
         Limit::Fuel => "fuel",
         Limit::Memory => "memory",
         Limit::Timeout => "timeout",
+        Limit::HostTimeout => "host-timeout",
         Limit::Reason => "reason",
         Limit::Meta => "meta",
         Limit::Assertions => "assertions",
@@ -108,7 +109,7 @@ fn key(limit: Limit) -> Option<&'static str> {
 fn value(limit: Limit) -> &'static str {
     match limit {
         Limit::Memory | Limit::Meta => "…MiB",
-        Limit::Timeout => "…s",
+        Limit::Timeout | Limit::HostTimeout => "…s",
         Limit::Reason | Limit::Log => "…KiB",
         _ => "…",
     }
@@ -136,6 +137,9 @@ fn setting(limit: Limit) -> Option<String> {
 fn raise(limit: Limit) -> Option<String> {
     Some(match limit {
         Limit::Timeout => format!("if it needs longer, raise it: {}", setting(limit)?),
+        Limit::HostTimeout => {
+            format!("if the answer is worth waiting for, raise it: {}", setting(limit)?)
+        }
         Limit::Fuel | Limit::Memory => format!("if it needs more, raise it: {}", setting(limit)?),
         Limit::Assertions => {
             format!("if that many are wanted, raise the limit: {}", setting(limit)?)
@@ -357,8 +361,7 @@ fn leave_out(why: LeaveOut) -> Option<&'static str> {
             "rename it, or leave it or its folder out with --workspace-exclude GLOB"
         }
         LeaveOut::Slow => {
-            "reading the files may take as long as a score: leave out what the scorer does not need, or \
-             raise the scorer's `timeout`"
+            "leave out what the scorer does not need, or raise the scorer's limit `host-timeout`"
         }
         LeaveOut::TooMuch => {
             "leave out what the scorer does not need, such as build products and downloads: \

@@ -179,8 +179,10 @@ listed! {
         Fuel,
         /// Memory of one score.
         Memory,
-        /// Wall-clock time of one score.
+        /// Wall-clock time that one score computes.
         Timeout,
+        /// Wall-clock time that the host may keep one score waiting.
+        HostTimeout,
         /// Bytes of a reason.
         Reason,
         /// Bytes of `meta`, and of a summary.

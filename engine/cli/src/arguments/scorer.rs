@@ -29,11 +29,11 @@ pub struct LimitArguments {
     #[arg(long, value_name = "SIZE", value_parser = parse_memory)]
     memory: Option<u64>,
 
-    /// Wall-clock time, such as `5s` [default: 5s]
+    /// Wall-clock time of computing, such as `5s` [default: 5s]
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     timeout: Option<Duration>,
 
-    /// Any limit: `fuel`, `memory`, `timeout`, `reason`, `meta`, `assertions`, `log`
+    /// Any limit: `fuel`, `memory`, `timeout`, `host-timeout`, `reason`, `meta`, `assertions`, `log`
     #[arg(long, value_name = "NAME=VALUE")]
     limit: Vec<String>,
 }
@@ -88,9 +88,9 @@ impl ScorerArguments {
         sandbox.describe(bytes, &limits, grants).await.ok()
     }
 
-    /// How long one score may take, and reading the files for it.
-    pub fn timeout(&self) -> Result<Duration, Failure> {
-        Ok(self.limits.apply(Limits::default())?.timeout)
+    /// How long reading the files for one score may take.
+    pub fn host_timeout(&self) -> Result<Duration, Failure> {
+        Ok(self.limits.apply(Limits::default())?.host_timeout)
     }
 
     /// Loads the scorer.

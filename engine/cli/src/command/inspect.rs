@@ -44,7 +44,9 @@ impl Inspect {
         let sandbox = self.sandbox.open(1, self.case.capabilities()?)?;
         let (loaded, info, cost) = setup::finish(setup::small_runtime()?, async {
             let folder = match &case {
-                Some(case) => self.case.task_folder(case, &sandbox, self.scorer.timeout()?).await?,
+                Some(case) => {
+                    self.case.task_folder(case, &sandbox, self.scorer.host_timeout()?).await?
+                }
                 None => None,
             };
             Ok::<_, Failure>(match self.scorer.load(&sandbox, &source.bytes).await {

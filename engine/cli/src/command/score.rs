@@ -47,7 +47,7 @@ impl Score {
         let source = self.scorer.source()?;
         let sandbox = self.sandbox.open(1, self.case.capabilities()?)?;
         let outcome = setup::finish(setup::small_runtime()?, async {
-            let time = self.scorer.timeout()?;
+            let time = self.scorer.host_timeout()?;
             let folder = self.case.task_folder(&case, &sandbox, time).await?;
             let scorer = self.scorer.load(&sandbox, &source.bytes).await?;
             let input = case.scorer_input(scorer.info().reads);

@@ -22,7 +22,7 @@ pub(crate) use generated::exports::scorebox::scorer::scoring as wire;
 pub(crate) use generated::scorebox::scorer::{
     log as wire_log, types as wire_types, workspace as wire_workspace,
 };
-pub(crate) use generated::{WorkspaceScorer as Scorer, WorkspaceScorerPre as ScorerPre};
+pub(crate) use generated::{WorkspaceScorer as Scorer, WorkspaceScorerIndices as ScorerIndices};
 
 /// The record `scored` of the interface `summary`, which not every scorer exports and the generated
 /// bindings therefore leave out.

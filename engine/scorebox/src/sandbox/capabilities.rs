@@ -62,7 +62,7 @@ impl Capabilities {
     ) -> Result<Granted, ScoreError> {
         let workspace = match (&self.workspace, input.workspace) {
             (Some(folder), Some(task)) if needs.contains(Grant::Workspace) => {
-                Some(task.files(folder, limits.timeout).await.map_err(unreadable)?)
+                Some(task.files(folder, limits.host_timeout).await.map_err(unreadable)?)
             }
             _ => None,
         };

@@ -23,7 +23,7 @@ use crate::advice::{Advice, Build, Limit};
 use super::{
     Allocation, ErrorKind, ScoreError,
     compiler_process::{self, COMPLAINT_BYTES},
-    cut, settings,
+    cut, phrases, settings,
 };
 
 /// Where components are compiled.
@@ -190,7 +190,7 @@ pub(super) fn does_not_compile(why: &str) -> CompileError {
 
 fn invalid_component(why: &str) -> ScoreError {
     let invalid = |why: &str| {
-        let why = why.strip_prefix("failed to parse WebAssembly module: ").unwrap_or(why);
+        let why = why.strip_prefix(phrases::DOES_NOT_PARSE).unwrap_or(why);
         ScoreError::new(
             ErrorKind::InvalidComponent,
             format!(
@@ -199,13 +199,13 @@ fn invalid_component(why: &str) -> ScoreError {
             ),
         )
     };
-    if why.contains("component model async feature") {
+    if why.contains(phrases::IS_ASYNCHRONOUS) {
         return invalid(why).with(Advice::Build(Build::WithoutAsync));
     }
-    if !why.contains("pooling allocator") {
+    if !why.contains(phrases::DOES_NOT_FIT_THE_POOL) {
         return invalid(why);
     }
-    let (_, detail) = why.split_once("pooling allocator requirements: ").unwrap_or(("", why));
+    let (_, detail) = why.split_once(phrases::POOL_REQUIREMENTS).unwrap_or(("", why));
     let detail = detail.replace(" in the pooling allocator", "");
     let first_line = detail.lines().next().unwrap_or_default();
     invalid(&format!("it needs more than a sandbox has: {first_line}"))

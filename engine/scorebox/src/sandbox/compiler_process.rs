@@ -24,7 +24,7 @@ use crate::advice::Advice;
 use super::{
     Allocation, ErrorKind, PARSERS_NAME, ScoreError,
     compile::{self, CompileBudget, CompileError, CompileLimits},
-    settings,
+    phrases, settings,
 };
 
 /// Bytes of what a failed compiler process says that are shown.
@@ -74,8 +74,8 @@ pub(super) async fn compile(
         Some(COMPILER_OUT_OF_TIME) => Err(compile::out_of_processor_time(limits)),
         Some(_) => Err(compile::does_not_compile(complaint.trim())),
         None if ended_by_the_clock(status) => Err(compile::out_of_processor_time(limits)),
-        None if complaint.contains("memory allocation of") => Err(compile::too_large(limits)),
-        None if complaint.contains("overflowed its stack") => {
+        None if complaint.contains(phrases::OUT_OF_MEMORY) => Err(compile::too_large(limits)),
+        None if complaint.contains(phrases::OUT_OF_STACK) => {
             Err(compile::does_not_compile("it is nested too deep"))
         }
         // Whoever ends processes here does not do it elsewhere.
@@ -146,7 +146,7 @@ fn trusted(engine: &Engine, code: &[u8]) -> Result<Component, CompileError> {
     let component = unsafe { Component::deserialize(engine, code) };
     component.map_err(|error| match format!("{error:#}") {
         // The compiler's process has no pool, so the pool's bounds are first met here.
-        why if why.contains("pooling allocator") => compile::does_not_compile(&why),
+        why if why.contains(phrases::DOES_NOT_FIT_THE_POOL) => compile::does_not_compile(&why),
         why => failed(format!("the compiler's answer is unusable: {why}")),
     })
 }

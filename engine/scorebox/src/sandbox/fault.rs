@@ -1,11 +1,13 @@
 //! wasmtime's errors in the words of `error`. Decides nothing but the kind and the text.
 
-use wasmtime::{Trap, WasmBacktrace};
+use std::{char::DecodeUtf16Error, str::Utf8Error};
+
+use wasmtime::{Trap, WasmBacktrace, component::ResourceTableError};
 
 use crate::advice::{Advice, Bound, Build, Limit};
 pub(super) use crate::cut::cut;
 
-use super::{ErrorKind, Limits, ScoreError, state::State};
+use super::{ErrorKind, Limits, ScoreError, clock::TimeIsUp, phrases, state::State};
 
 /// Frames of a backtrace that are shown.
 const FRAMES: usize = 12;
@@ -14,15 +16,10 @@ const FRAME_BYTES: usize = 400;
 /// Bytes of a crashed scorer's last words.
 const LAST_WORDS_BYTES: usize = 2 << 10;
 
-/// The clock's verdict, raised inside a running guest.
-#[derive(Debug, thiserror::Error)]
-#[error("the time-out is over")]
-pub(super) struct TimeIsUp;
-
 /// What a failed call means, in the light of what the store has noted.
 pub(super) fn of_call(error: &wasmtime::Error, state: &State, limits: &Limits) -> ScoreError {
-    if error.is::<TimeIsUp>() {
-        return timed_out(limits);
+    if let Some(time) = error.downcast_ref::<TimeIsUp>() {
+        return timed_out(*time, limits);
     }
     let trap = error.downcast_ref::<Trap>();
     if trap == Some(&Trap::OutOfFuel) {
@@ -50,32 +47,32 @@ pub(super) fn of_call(error: &wasmtime::Error, state: &State, limits: &Limits) -
         )
         .with(Advice::Shorten(Limit::OF_OUTPUT.to_vec()));
     }
-    if let Some(mismatch) = mismatch(error) {
-        return mismatch;
-    }
     crash(error, trap, state)
 }
 
-/// A function whose type is not the contract's: found when an instance is made, before anything runs.
-fn mismatch(error: &wasmtime::Error) -> Option<ScoreError> {
-    let cause = error.root_cause().to_string();
-    let types = cause.starts_with("expected `") && cause.contains("` found `");
-    (types && !error.is::<WasmBacktrace>()).then(|| {
-        ScoreError::new(
-            ErrorKind::InvalidComponent,
-            format!("the component does not fit the contract: {cause}"),
-        )
+/// A function whose type is not the contract's: found when an instance is made, before any of it runs.
+pub(super) fn mismatch(error: &wasmtime::Error) -> ScoreError {
+    let cause = error.root_cause();
+    let message = format!("the component does not fit the contract: {cause}");
+    ScoreError::new(ErrorKind::InvalidComponent, message)
         .with(Advice::Build(Build::AgainstContract))
-    })
 }
 
-/// The time-out of a score, in the words of the limits.
-pub(super) fn timed_out(limits: &Limits) -> ScoreError {
-    ScoreError::new(
-        ErrorKind::TimedOut,
-        format!("no answer within {} ms; the scorer was stopped", limits.timeout.as_millis()),
-    )
-    .with(Advice::Raise(Limit::Timeout))
+/// A time-out, in the words of the limits.
+pub(super) fn timed_out(time: TimeIsUp, limits: &Limits) -> ScoreError {
+    let (message, limit) = match time {
+        TimeIsUp::Computing => {
+            let most = limits.timeout.as_millis();
+            (format!("no answer within {most} ms; the scorer was stopped"), Limit::Timeout)
+        }
+        TimeIsUp::InHost => {
+            let most = limits.host_timeout.as_millis();
+            let message =
+                format!("the scorer waited for the host longer than {most} ms and was stopped");
+            (message, Limit::HostTimeout)
+        }
+    };
+    ScoreError::new(ErrorKind::TimedOut, message).with(Advice::Raise(limit))
 }
 
 /// A part of a result beyond its limit; `raise` is its name, where it can be raised.
@@ -95,7 +92,7 @@ fn crash(error: &wasmtime::Error, trap: Option<&Trap>, state: &State) -> ScoreEr
     let crashed = ScoreError::new(ErrorKind::Trap, crash_report(error, trap, state));
     match fixed_bound(error) {
         Some(bound) => crashed.with(Advice::Bound(bound)),
-        None if breaks_the_contract(&cause(error, trap)) => {
+        None if breaks_the_contract(error, trap) => {
             crashed.with(Advice::Build(Build::WithSoundBindings))
         }
         None => crashed,
@@ -113,7 +110,7 @@ fn cause(error: &wasmtime::Error, trap: Option<&Trap>) -> String {
 /// Last words, cause and backtrace.
 fn crash_report(error: &wasmtime::Error, trap: Option<&Trap>, state: &State) -> String {
     let cause = cause(error, trap);
-    let cause = match breaks_the_contract(&cause) {
+    let cause = match breaks_the_contract(error, trap) {
         true => format!("what the scorer handed over breaks the contract: {cause}"),
         false => cause,
     };
@@ -133,31 +130,28 @@ fn crash_report(error: &wasmtime::Error, trap: Option<&Trap>, state: &State) -> 
     report
 }
 
-/// Whether `cause` is one of wasmtime's words for a value that breaks the component model's rules on its
-/// way out of a guest.
-fn breaks_the_contract(cause: &str) -> bool {
-    const WORDS: [&str; 8] = [
-        "invalid utf-8 sequence",
-        "incomplete utf-8 byte sequence",
-        "pointer/length out of bounds of memory",
-        "pointer is not aligned",
-        "pointer not aligned",
-        "discriminant",
-        "beyond end of memory",
-        "cannot leave component instance",
-    ];
-    WORDS.iter().any(|words| cause.contains(words))
+/// Whether a guest handed over a value that breaks the component model's rules, or a place that is none.
+fn breaks_the_contract(error: &wasmtime::Error, trap: Option<&Trap>) -> bool {
+    match trap {
+        Some(trap) => [Trap::CannotLeaveComponent, Trap::InvalidDiscriminant].contains(trap),
+        None => {
+            error.is::<Utf8Error>()
+                || error.is::<DecodeUtf16Error>()
+                || phrases::says(&error.root_cause().to_string(), &phrases::BREAKS_THE_CONTRACT)
+        }
+    }
 }
 
-/// The bounds of host resources that no limit raises, by wasmtime's words for reaching them.
+/// The bounds of host resources that no limit raises.
 fn fixed_bound(error: &wasmtime::Error) -> Option<Bound> {
     let cause = error.root_cause().to_string();
-    let said = |words: &[&str]| words.iter().any(|words| cause.contains(words));
-    if said(&["resource table has no free keys", "handle limit exceeded"]) {
-        Some(Bound::Handles(super::score::COMPONENT_HANDLES))
-    } else if said(&["write beyond capacity", "than `check_write` allows"]) {
+    let said = |words: &[&str]| phrases::says(&cause, words);
+    let no_free_handle = matches!(error.downcast_ref(), Some(ResourceTableError::Full));
+    if no_free_handle || said(&[phrases::TOO_MANY_HANDLES]) {
+        Some(Bound::Handles(super::settings::COMPONENT_HANDLES))
+    } else if said(&phrases::PRINTS_TOO_MUCH) {
         Some(Bound::PrintedBytes(super::wasi::PRINTED_BYTES))
-    } else if said(&["requested len"]) {
+    } else if said(&[phrases::TOO_MUCH_RANDOMNESS]) {
         Some(Bound::RandomBytes(super::wasi::RANDOM_BYTES))
     } else {
         None
@@ -170,6 +164,5 @@ fn rustc_name(name: &str) -> String {
 }
 
 fn transfers_too_much(error: &wasmtime::Error) -> bool {
-    // wasmtime has no type for this error.
-    error.chain().any(|cause| cause.to_string().contains("fuel allocated for hostcalls"))
+    error.chain().any(|cause| phrases::says(&cause.to_string(), &[phrases::HANDS_OVER_TOO_MUCH]))
 }

@@ -4,17 +4,12 @@
 use wasmtime::Store;
 use wasmtime_wizer::{WasmtimeWizerComponent, Wizer};
 
-use crate::contract::bindings::ScorerPre;
-
 use super::{
     Limits, ScoreError,
-    capabilities::Granted,
     compile::{CompileBudget, CompileError},
+    guest_call::{Configure, Guest, Image},
     host::Sandbox,
-    load,
-    score::new_store,
     state::State,
-    wasi::Seed,
 };
 
 /// Bytes of memory that are frozen. wizer keeps a list of all stretches that are not zero, which for a
@@ -52,14 +47,13 @@ pub(super) async fn freeze(
         Err(CompileError::OfTheMachine(error)) => return Err(error),
         Err(CompileError::OfTheComponent(error)) => return Ok(Frozen::Impossible(error.message)),
     };
-    let prepared = shared.linker.instantiate_pre(&instrumented).and_then(ScorerPre::new);
-    let prepared = match prepared {
-        Ok(prepared) => prepared,
+    let image = match Image::new(&shared.linker, &instrumented) {
+        Ok(image) => image,
         Err(error) => return Ok(Frozen::Impossible(format!("{error:#}"))),
     };
-    let _admitted = shared.admission.enter(limits).await;
-    let mut store = new_store(shared, limits, Seed::OF_LOADING, Granted::default());
-    let instance = load::configure(&mut store, prepared.instance_pre(), config, limits).await?;
+    let mut guest = Guest::admit(shared, limits).await;
+    let instance = guest.ask(Configure { image: &image, config }, Ok).await?;
+    let store = guest.store();
     let left = store.data().limiter.used_bytes();
     if left > MOST_BYTES {
         return Ok(Frozen::Impossible(format!(
@@ -68,8 +62,8 @@ pub(super) async fn freeze(
     }
     // The semaphore is never closed.
     let _turn = shared.freezing.acquire().await;
-    lift_limits(&mut store);
-    let mut access = WasmtimeWizerComponent { store: &mut store, instance };
+    lift_limits(store);
+    let mut access = WasmtimeWizerComponent { store, instance };
     match wizer.snapshot_component(&context, &mut access).await {
         Ok(image) => Ok(Frozen::Image(image)),
         Err(error) => Ok(Frozen::Impossible(format!("{error:#}"))),

@@ -140,6 +140,8 @@ pub struct Sandbox(Arc<Shared>);
 
 pub(super) struct Shared {
     pub(super) engine: Engine,
+    /// Refuses what a pool would, where there is none.
+    checking: Option<Engine>,
     pub(super) linker: wasmtime::component::Linker<State>,
     pub(super) admission: Admission,
     pub(super) cache: Option<Cache>,
@@ -178,11 +180,13 @@ impl Sandbox {
     /// Where wasmtime does not run on this machine at all.
     pub fn new(options: &SandboxOptions) -> Result<Sandbox, ScoreError> {
         let slots = options.slots.clamp(1, Sandbox::MOST_SLOTS);
-        let (engine, allocation) = match Engine::new(&settings::pooling(slots)) {
-            Ok(engine) => (engine, Allocation::Pooling),
+        let (engine, checking, allocation) = match Engine::new(&settings::pooling(slots)) {
+            Ok(engine) => (engine, None, Allocation::Pooling),
             Err(error) => {
                 let engine = Engine::new(&settings::on_demand()).map_err(|e| unusable(&e))?;
-                (engine, Allocation::OnDemand { reason: format!("{error:#}") })
+                let checking = Engine::new(&settings::checking()).map_err(|e| unusable(&e))?;
+                let allocation = Allocation::OnDemand { reason: format!("{error:#}") };
+                (engine, Some(checking), allocation)
             }
         };
         let linker = linker(&engine).map_err(|error| unusable(&error))?;
@@ -193,6 +197,7 @@ impl Sandbox {
         });
         Ok(Sandbox(Arc::new(Shared {
             engine,
+            checking,
             linker,
             admission: Admission::new(slots, options.memory_budget_bytes),
             cache,
@@ -260,9 +265,16 @@ impl Sandbox {
         bytes: &[u8],
         budget: &CompileBudget,
     ) -> Result<Component, CompileError> {
-        let Shared { engine, allocation, compiler, compile_limits, compiling, .. } = self.shared();
+        let Shared { engine, checking, allocation, compiler, compile_limits, compiling, .. } =
+            self.shared();
         // The semaphore is never closed.
         let _turn = compiling.acquire().await;
+        if let Some(checking) = checking {
+            // What a component may have depends on no machine. Only a pool looks at all of it, and only at code
+            // that was compiled for it.
+            let pooling = &Allocation::Pooling;
+            compiler.compile(checking, pooling, bytes, compile_limits, budget).await?;
+        }
         compiler.compile(engine, allocation, bytes, compile_limits, budget).await
     }
 }

@@ -14,9 +14,20 @@ pub struct Limits {
     pub fuel: u64,
     /// Bytes of all linear memories and tables of the instance together. Enforced on growth.
     pub memory_bytes: u64,
-    /// Wall-clock time of one score, host calls included.
+    /// Wall-clock time that one score computes; it does not run while the host keeps the scorer waiting.
     #[serde(rename = "timeoutMs", serialize_with = "as_millis", deserialize_with = "of_millis")]
     pub timeout: Duration,
+    /// Wall-clock time that the host may keep one score waiting in all its host calls together; reading the
+    /// files of its case, before it begins, may take as long. Limits that were stored before there was this one have its default, and the default is
+    /// not stored, so that equal limits are equal texts.
+    #[serde(
+        rename = "hostTimeoutMs",
+        default = "default_host_timeout",
+        skip_serializing_if = "is_default_host_timeout",
+        serialize_with = "as_millis",
+        deserialize_with = "of_millis"
+    )]
+    pub host_timeout: Duration,
     /// Bytes of `reason`, and of each text of an assertion.
     pub reason_bytes: usize,
     /// Bytes of `meta`.
@@ -37,12 +48,24 @@ fn of_millis<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::
     u64::deserialize(deserializer).map(Duration::from_millis)
 }
 
+/// A minute: a few answers of a slow judge.
+const DEFAULT_HOST_TIMEOUT: Duration = Duration::from_secs(60);
+
+fn default_host_timeout() -> Duration {
+    DEFAULT_HOST_TIMEOUT
+}
+
+fn is_default_host_timeout(timeout: &Duration) -> bool {
+    *timeout == DEFAULT_HOST_TIMEOUT
+}
+
 impl Default for Limits {
     fn default() -> Limits {
         Limits {
             fuel: 10_000_000_000,
             memory_bytes: 64 << 20,
             timeout: Duration::from_secs(5),
+            host_timeout: DEFAULT_HOST_TIMEOUT,
             reason_bytes: 64 << 10,
             meta_bytes: 1 << 20,
             assertions: 1000,
@@ -126,6 +149,7 @@ impl Limits {
         Limits {
             fuel: self.fuel.max(default.fuel),
             timeout: self.timeout.max(default.timeout),
+            host_timeout: self.host_timeout.max(default.host_timeout),
             memory_bytes: self.memory_bytes.max(default.memory_bytes),
             ..self.clone()
         }
@@ -147,6 +171,22 @@ impl Limits {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn limits_of_before_the_host_had_a_clock_are_read_and_written_as_they_were() {
+        let stored = r#"{"fuel":1,"memoryBytes":2,"timeoutMs":3,"reasonBytes":4,"metaBytes":5,"assertions":6,"logLines":7,"logBytes":8}"#;
+        let limits: Limits = serde_json::from_str(stored).unwrap();
+        assert_eq!(limits.host_timeout, Limits::default().host_timeout);
+        assert_eq!(serde_json::to_string(&limits).unwrap(), stored);
+    }
+
+    #[test]
+    fn a_host_timeout_of_ones_own_is_stored() {
+        let limits = Limits { host_timeout: Duration::from_millis(7), ..Limits::default() };
+        let stored = serde_json::to_string(&limits).unwrap();
+        assert!(stored.contains(r#""hostTimeoutMs":7,"#), "{stored}");
+        assert_eq!(serde_json::from_str::<Limits>(&stored).unwrap(), limits);
+    }
 
     #[test]
     fn the_largest_limits_that_a_suite_can_name_are_limits() {

@@ -7,31 +7,21 @@ use std::{
 };
 
 use serde_json::Value;
-use wasmtime::{
-    Store,
-    component::{Component, ComponentExportIndex, Instance, InstancePre},
-};
+use wasmtime::component::{Component, ComponentExportIndex};
 
 use crate::{
     advice::{Advice, Build},
-    contract::{
-        SUMMARY_INTERFACE, ScorerInfo,
-        bindings::{Scorer, ScorerPre},
-    },
+    contract::{SUMMARY_INTERFACE, ScorerInfo},
     digest::Digest,
 };
 
 use super::{
     Anatomy, ErrorKind, Grant, Grants, Limits, Sandbox, ScoreError,
     cache::{Entry, Keys},
-    capabilities::Granted,
     compile::{CompileBudget, on_a_deep_stack},
-    fault,
     freeze::{self, Frozen},
+    guest_call::{Configure, Describe, Guest, Image},
     result,
-    score::new_store,
-    state::State,
-    wasi::Seed,
 };
 
 /// A scorer's configuration: a JSON object in one canonical spelling, so that equal configurations
@@ -78,7 +68,7 @@ pub enum Start {
 /// A scorer that is compiled, described, configured and ready to score.
 pub struct LoadedScorer {
     pub(super) sandbox: Sandbox,
-    pub(super) image: ScorerPre<State>,
+    pub(super) image: Image,
     pub(super) configure_each_time: Option<String>,
     pub(super) info: ScorerInfo,
     pub(super) limits: Limits,
@@ -275,10 +265,9 @@ impl Sandbox {
             }
             Frozen::Impossible(reason) => {
                 let image = self.link(&component)?;
-                let _admitted = self.shared().admission.enter(limits).await;
-                let mut store =
-                    new_store(self.shared(), limits, Seed::OF_LOADING, Granted::default());
-                configure(&mut store, image.instance_pre(), config.as_str(), limits).await?;
+                let mut guest = Guest::admit(self.shared(), limits).await;
+                let call = Configure { image: &image, config: config.as_str() };
+                guest.ask(call, Ok).await?;
                 Ok(Entry { component, info, start: Start::ConfigureEachTime { reason } })
             }
         }
@@ -305,9 +294,8 @@ impl Sandbox {
         }
     }
 
-    fn link(&self, component: &Component) -> Result<ScorerPre<State>, ScoreError> {
-        let image = self.shared().linker.instantiate_pre(component).and_then(ScorerPre::new);
-        image.map_err(|error| {
+    fn link(&self, component: &Component) -> Result<Image, ScoreError> {
+        Image::new(&self.shared().linker, component).map_err(|error| {
             invalid(format!("the component does not fit the contract: {error:#}"))
                 .with(Advice::Build(Build::AgainstContract))
         })
@@ -315,22 +303,11 @@ impl Sandbox {
 
     async fn call_describe(
         &self,
-        image: &ScorerPre<State>,
+        image: &Image,
         limits: &Limits,
     ) -> Result<ScorerInfo, ScoreError> {
-        let _admitted = self.shared().admission.enter(limits).await;
-        let mut store = new_store(self.shared(), limits, Seed::OF_LOADING, Granted::default());
-        let call = async {
-            let instance = image.instantiate_async(&mut store).await?;
-            instance.scorebox_scorer_scoring().call_describe(&mut store).await
-        };
-        let described = tokio::time::timeout(limits.timeout, call).await;
-        match described {
-            Err(_elapsed) => Err(fault::timed_out(limits)),
-            Ok(Err(error)) => Err(fault::of_call(&error, store.data(), limits)),
-            Ok(Ok(info)) => result::check_info(info.into()),
-        }
-        .map_err(|error| fault::during("describe", error))
+        let mut guest = Guest::admit(self.shared(), limits).await;
+        guest.ask(Describe(image), result::check_info).await
     }
 
     /// `limits` are those under which the guest ran: what it left, and whether it came so far, is of them.
@@ -372,37 +349,6 @@ fn summarize_of(component: &Component) -> Result<Option<ComponentExportIndex>, S
     function.map(Some).ok_or_else(|| {
         invalid(format!("the component exports `{SUMMARY_INTERFACE}` without `summarize`"))
     })
-}
-
-/// Instantiates and configures.
-///
-/// # Errors
-/// `invalid-config` where the scorer refuses; else what it ran into.
-pub(super) async fn configure(
-    store: &mut Store<State>,
-    image: &InstancePre<State>,
-    config: &str,
-    limits: &Limits,
-) -> Result<Instance, ScoreError> {
-    let call = async {
-        let instance = image.instantiate_async(&mut *store).await?;
-        let scorer = Scorer::new(&mut *store, &instance)?;
-        let answer = scorer.scorebox_scorer_scoring().call_configure(&mut *store, config).await?;
-        Ok::<_, wasmtime::Error>((instance, answer))
-    };
-    let called = tokio::time::timeout(limits.timeout, call).await;
-    store.data_mut().collect_printed();
-    match called {
-        Err(_elapsed) => Err(fault::during("configure", fault::timed_out(limits))),
-        Ok(Err(error)) => {
-            Err(fault::during("configure", fault::of_call(&error, store.data(), limits)))
-        }
-        Ok(Ok((_, Err(message)))) => {
-            let message = fault::cut(&message, limits.reason_bytes);
-            Err(ScoreError::new(ErrorKind::InvalidConfig, message))
-        }
-        Ok(Ok((instance, Ok(())))) => Ok(instance),
-    }
 }
 
 fn invalid(message: String) -> ScoreError {

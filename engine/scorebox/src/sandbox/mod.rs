@@ -7,6 +7,7 @@
 //! - `error`: every way in which there is no score.
 //! - `anatomy`: what a component file is, imports and exports, before anything is compiled.
 //! - `admission`: how many instances at once, and how much memory together.
+//! - `clock`: the time that a guest computes and the time that the host keeps it waiting.
 //! - `compile`: where components are compiled, and in what time: off the scoring path.
 //! - `compiler_process`: compiling in a process that can be ended: the parent's side and the child's.
 //! - `settings`: the engine's settings; every pool number derived from the number of slots.
@@ -17,12 +18,14 @@
 //! - `cache_folder`: the folder of it, where nobody but the user can have written what is read.
 //! - `state`: what stands behind one instance: memory limiter, log, clock.
 //! - `wasi`: the empty, repeatable WASI that a component may be granted.
+//! - `guest_call`: one guarded call of a guest, whatever it is asked.
 //! - `score`: one score.
 //! - `answer`: what came of it, in the words of a row.
 //! - `summarize`: what a scorer says of a whole run.
 //! - `result`: the check of what came over the wall.
 //! - `json`: whether text of a guest is JSON that can be read.
 //! - `fault`: wasmtime's errors in the words of `error`.
+//! - `phrases`: the words of wasmtime that are matched.
 
 mod admission;
 mod anatomy;
@@ -30,16 +33,19 @@ mod answer;
 mod cache;
 mod cache_folder;
 mod capabilities;
+mod clock;
 mod compile;
 mod compiler_process;
 mod error;
 mod fault;
 mod freeze;
 mod grants;
+mod guest_call;
 mod host;
 mod json;
 mod limits;
 mod load;
+mod phrases;
 mod result;
 mod score;
 mod settings;

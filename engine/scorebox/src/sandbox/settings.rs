@@ -8,13 +8,15 @@ use wasmtime::{Config, Enabled, InstanceAllocationStrategy, PoolingAllocationCon
 
 /// Core instances of one component: the module, its adapters, and for languages that link several
 /// modules (Python) a few dozen more.
-const CORE_INSTANCES: u32 = 48;
+pub(super) const CORE_INSTANCES: u32 = 48;
 /// Linear memories of one component: one, with room for adapters that have their own.
-const MEMORIES: u32 = 4;
+pub(super) const MEMORIES: u32 = 4;
 /// Tables of one component: one a module.
-const TABLES: u32 = 24;
+pub(super) const TABLES: u32 = 24;
 /// Elements of one table: large interpreters have some ten thousand functions.
-const TABLE_ELEMENTS: usize = 65_536;
+pub(super) const TABLE_ELEMENTS: usize = 65_536;
+/// Handles to host resources (streams, polls) that an instance may hold.
+pub(super) const COMPONENT_HANDLES: usize = 1000;
 /// Bytes of wasmtime's own data on one instance.
 const INSTANCE_BYTES: usize = 8 << 20;
 /// A memory's dirty pages up to this many bytes are put back by copying; the rest by the kernel.
@@ -29,28 +31,51 @@ pub(super) const SHAPE: Bound = Bound::Shape {
     table_elements: TABLE_ELEMENTS,
 };
 
+/// What one component may have, wherever its instances come from.
+fn bounded_pool() -> PoolingAllocationConfig {
+    let mut pool = PoolingAllocationConfig::new();
+    pool.max_core_instances_per_component(CORE_INSTANCES)
+        .max_memories_per_component(MEMORIES)
+        .max_memories_per_module(MEMORIES)
+        .max_tables_per_component(TABLES)
+        .max_tables_per_module(TABLES)
+        .max_component_instance_size(INSTANCE_BYTES)
+        .max_core_instance_size(INSTANCE_BYTES)
+        .max_memory_size(usize::try_from(Limits::MOST_MEMORY_BYTES).unwrap_or(usize::MAX))
+        .table_elements(TABLE_ELEMENTS);
+    pool
+}
+
 /// Settings for a pool of `slots` sandboxes.
 pub(super) fn pooling(slots: u32) -> Config {
-    let mut pool = PoolingAllocationConfig::new();
+    let mut pool = bounded_pool();
     pool.total_component_instances(slots)
         .total_core_instances(slots.saturating_mul(CORE_INSTANCES))
         .total_memories(slots.saturating_mul(MEMORIES))
         .total_tables(slots.saturating_mul(TABLES))
         .total_stacks(slots)
-        .max_unused_warm_slots(slots)
-        .max_core_instances_per_component(CORE_INSTANCES)
-        .max_memories_per_component(MEMORIES)
-        .max_tables_per_component(TABLES)
-        .max_component_instance_size(INSTANCE_BYTES)
-        .max_core_instance_size(INSTANCE_BYTES)
-        .max_memory_size(usize::try_from(Limits::MOST_MEMORY_BYTES).unwrap_or(usize::MAX))
-        .table_elements(TABLE_ELEMENTS);
+        .max_unused_warm_slots(slots);
     if PoolingAllocationConfig::is_pagemap_scan_available() {
         // Without the scan, keeping pages resident costs more than it saves.
         pool.pagemap_scan(Enabled::Yes)
             .linear_memory_keep_resident(KEEP_RESIDENT_BYTES)
             .table_keep_resident(TABLE_KEEP_RESIDENT_BYTES);
     }
+    let mut config = common();
+    config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool));
+    config
+}
+
+/// Settings of an engine that runs nothing and takes no address space to speak of, but refuses what a pool
+/// refuses, in its words.
+pub(super) fn checking() -> Config {
+    let mut pool = bounded_pool();
+    // A component may have no more tables than there are in all.
+    pool.total_component_instances(0)
+        .total_core_instances(0)
+        .total_memories(0)
+        .total_tables(TABLES)
+        .total_stacks(0);
     let mut config = common();
     config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool));
     config

@@ -1,6 +1,4 @@
-//! What stands behind one instance: memory limiter, log, deadline. Lives as long as one score.
-
-use std::time::Instant;
+//! What stands behind one instance: memory limiter, log, clocks, capabilities. Lives as long as one score.
 
 use wasmtime::ResourceLimiter;
 
@@ -12,20 +10,19 @@ use crate::contract::{
 use super::{
     Limits,
     capabilities::Granted,
+    clock::Clock,
+    settings::{CORE_INSTANCES, MEMORIES, TABLE_ELEMENTS, TABLES},
     wasi::{Seed, WasiState},
 };
 
 /// Bytes of one table element.
 const TABLE_ELEMENT_BYTES: usize = 8;
-/// Instances, memories and tables that one component may make. The pool's own bounds are lower; this
-/// one also holds without a pool.
-const OBJECTS: usize = 200;
-
 /// The data of a store.
 pub(super) struct State {
     pub(super) limiter: Limiter,
     pub(super) log: LogBuffer,
-    pub(super) deadline: Instant,
+    /// The guest's time, and the host's.
+    pub(super) clock: Clock,
     /// What its clocks and random numbers are made of.
     pub(super) seed: Seed,
     /// What the scorer has of the outside.
@@ -39,7 +36,7 @@ impl State {
         State {
             limiter: Limiter::new(limits.memory_bytes),
             log: LogBuffer::new(limits),
-            deadline: Instant::now() + limits.timeout,
+            clock: Clock::start(limits),
             seed,
             granted,
             wasi: None,
@@ -55,7 +52,7 @@ impl wire_log::Host for State {
     }
 }
 
-/// Bounds the sum of all memories and tables, and remembers a refusal, so that what looks like an
+/// Bounds the sum of all memories and tables, and the elements of each table, and remembers a refusal, so that what looks like an
 /// ordinary crash of the guest can be named.
 pub(super) struct Limiter {
     limit: usize,
@@ -102,32 +99,41 @@ impl ResourceLimiter for Limiter {
         &mut self,
         current: usize,
         desired: usize,
-        _maximum: Option<usize>,
+        maximum: Option<usize>,
     ) -> wasmtime::Result<bool> {
-        Ok(self.grow(current, desired))
+        Ok(fits(desired, maximum) && self.grow(current, desired))
     }
 
     fn table_growing(
         &mut self,
         current: usize,
         desired: usize,
-        _maximum: Option<usize>,
+        maximum: Option<usize>,
     ) -> wasmtime::Result<bool> {
+        if !fits(desired, maximum) || desired > TABLE_ELEMENTS {
+            return Ok(false);
+        }
         let bytes = |elements: usize| elements.saturating_mul(TABLE_ELEMENT_BYTES);
         Ok(self.grow(bytes(current), bytes(desired)))
     }
 
     fn instances(&self) -> usize {
-        OBJECTS
+        CORE_INSTANCES as usize
     }
 
     fn tables(&self) -> usize {
-        OBJECTS
+        TABLES as usize
     }
 
     fn memories(&self) -> usize {
-        OBJECTS
+        MEMORIES as usize
     }
+}
+
+/// Whether growing so far is within what the guest itself declared. Growing further fails whatever the limiter
+/// says, so it counts as nothing.
+fn fits(desired: usize, maximum: Option<usize>) -> bool {
+    maximum.is_none_or(|maximum| desired <= maximum)
 }
 
 /// The messages of one score, up to the limits.
@@ -216,6 +222,17 @@ mod tests {
         assert!(!limiter.memory_growing(600, 700, None).unwrap());
         assert_eq!(limiter.refused_bytes(), Some(1020));
         assert_eq!(limiter.peak_bytes(), 920);
+    }
+
+    #[test]
+    fn what_cannot_grow_is_no_use_of_memory_and_no_refusal_of_it() {
+        let mut limiter = Limiter::new(10 << 20);
+        assert!(limiter.table_growing(0, TABLE_ELEMENTS, None).unwrap());
+        let peak = limiter.peak_bytes();
+        assert!(!limiter.table_growing(TABLE_ELEMENTS, TABLE_ELEMENTS + 1, None).unwrap());
+        assert!(!limiter.table_growing(0, 11, Some(10)).unwrap());
+        assert!(!limiter.memory_growing(0, 11, Some(10)).unwrap());
+        assert_eq!((limiter.peak_bytes(), limiter.refused_bytes()), (peak, None));
     }
 
     #[test]

@@ -1,22 +1,20 @@
 //! What a scorer says of a whole run: one call at its end, in a sandbox like that of a score. Reads no
 //! rows; whoever calls hands them over.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use wasmtime::Store;
+use wasmtime::{Store, component::ComponentExportIndex};
 
 use crate::{
     advice::{Advice, Limit},
-    contract::{LogLine, ScoredRow, bindings::WireScored},
+    contract::{LogLine, ScoredRow, ScorerError, bindings::WireScored},
 };
 
 use super::{
     ErrorKind, LoadedScorer, ScoreError,
-    capabilities::Granted,
-    fault, result,
-    score::{fuel_used, new_store},
+    guest_call::{Cost, Fault, Guest, GuestCall},
+    result,
     state::State,
-    wasi::Seed,
 };
 
 /// What came of `summarize`, and what it cost.
@@ -27,6 +25,8 @@ pub struct Summary {
     pub result: Result<String, ScoreError>,
     /// Fuel used; none where the time-out ended it.
     pub fuel: Option<u64>,
+    /// The most bytes of memories and tables in use at once.
+    pub memory_bytes: u64,
     /// How long it took.
     pub duration: Duration,
     /// What the scorer logged, within its limits.
@@ -68,61 +68,48 @@ impl LoadedScorer {
     /// Asks the scorer for its summary of a run; none where it has no such function. Limits are those
     /// of loading: a score's, and at least the default ones.
     pub async fn summarize(&self, rows: &SummaryRows) -> Option<Summary> {
-        self.summarize.as_ref()?;
+        let function = self.summarize.as_ref()?;
         let limits = self.limits.of_loading();
-        let started = Instant::now();
         if rows.too_many {
             return Some(Summary {
                 result: Err(too_many(rows.most_bytes)),
                 fuel: None,
-                duration: started.elapsed(),
+                memory_bytes: 0,
+                duration: Duration::ZERO,
                 log: Vec::new(),
             });
         }
-        let shared = self.sandbox.shared();
-        let _admitted = shared.admission.enter(&limits).await;
-        let mut store = new_store(shared, &limits, Seed::OF_LOADING, Granted::default());
-        let called =
-            tokio::time::timeout(limits.timeout, self.call_summarize(&mut store, &rows.rows)).await;
-        store.data_mut().collect_printed();
-        let result = match called {
-            Err(_elapsed) => Err(fault::timed_out(&limits)),
-            Ok(Err(error)) => Err(fault::of_call(&error, store.data(), &limits)),
-            Ok(Ok(Err(message))) => {
-                Err(ScoreError::new(ErrorKind::Failed, fault::cut(&message, limits.reason_bytes)))
-            }
-            Ok(Ok(Ok(summary))) => result::check_summary(summary, &limits),
-        };
-        let result = result.map_err(|error| fault::during("summarize", error));
-        let fuel = fuel_used(&store, &limits, result.as_ref().err());
-        let log = store.into_data().log.into_lines();
-        Some(Summary { result, fuel, duration: started.elapsed(), log })
+        let mut guest = Guest::admit(self.sandbox.shared(), &limits).await;
+        let call = Summarize { scorer: self, function, rows: &rows.rows };
+        let result = guest.ask(call, |summary| result::check_summary(summary, &limits)).await;
+        let Cost { fuel, memory_bytes, duration, log } = guest.cost();
+        Some(Summary { result, fuel, memory_bytes, duration, log })
     }
+}
 
-    async fn call_summarize(
-        &self,
-        store: &mut Store<State>,
-        rows: &[ScoredRow],
-    ) -> wasmtime::Result<Result<String, String>> {
-        let Some(summarize) = &self.summarize else {
-            return Ok(Err("there is no `summarize`".into()));
-        };
-        let instance = self.image.instance_pre().instantiate_async(&mut *store).await?;
-        if let Some(config) = &self.configure_each_time {
-            let scorer = crate::contract::bindings::Scorer::new(&mut *store, &instance)?;
-            let configured =
-                scorer.scorebox_scorer_scoring().call_configure(&mut *store, config).await?;
-            if let Err(message) = configured {
-                return Ok(Err(message));
-            }
-        }
-        let wire: Vec<WireScored<'_>> = rows.iter().map(WireScored::from).collect();
+/// What the scorer says of the rows of a run.
+struct Summarize<'a> {
+    scorer: &'a LoadedScorer,
+    function: &'a ComponentExportIndex,
+    rows: &'a [ScoredRow],
+}
+
+impl GuestCall for Summarize<'_> {
+    type Answer = String;
+
+    const EXPORT: Option<&'static str> = Some("summarize");
+
+    async fn ask(self, store: &mut Store<State>) -> Result<String, Fault> {
+        let LoadedScorer { image, configure_each_time, .. } = self.scorer;
+        let (instance, _) = image.start(store, configure_each_time.as_deref()).await?;
+        let rows: Vec<WireScored<'_>> = self.rows.iter().map(WireScored::from).collect();
         let function = instance.get_typed_func::<(&[WireScored<'_>],), (Result<String, String>,)>(
             &mut *store,
-            summarize,
-        )?;
-        let (answer,) = function.call_async(&mut *store, (&wire,)).await?;
-        Ok(answer)
+            self.function,
+        );
+        let function = function.map_err(Fault::Mismatch)?;
+        let (answer,) = function.call_async(store, (&rows,)).await?;
+        answer.map_err(|message| Fault::Scorer(ScorerError::Failed(message)))
     }
 }
 

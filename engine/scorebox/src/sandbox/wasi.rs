@@ -18,7 +18,7 @@ use wasmtime_wasi::{
     },
 };
 
-use super::{score::COMPONENT_HANDLES, state::State};
+use super::{settings::COMPONENT_HANDLES, state::State};
 use crate::{contract::LogLevel, digest::Digest};
 
 /// Bytes of standard output, and of standard error, that are kept.

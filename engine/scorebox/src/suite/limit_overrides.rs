@@ -21,9 +21,12 @@ pub struct LimitOverrides {
     /// Bytes of memory, at most 4 GiB.
     #[serde(default, deserialize_with = "memory")]
     pub memory: Option<u64>,
-    /// Wall-clock time of one score.
+    /// Wall-clock time that one score computes.
     #[serde(default, deserialize_with = "duration")]
     pub timeout: Option<Duration>,
+    /// Wall-clock time that the host may keep one score waiting.
+    #[serde(default, rename = "host-timeout", deserialize_with = "duration")]
+    pub host_timeout: Option<Duration>,
     /// Bytes of `reason`.
     #[serde(default, deserialize_with = "bytes")]
     pub reason: Option<u64>,
@@ -66,8 +69,8 @@ impl Advised for BadLimit {
 
 impl LimitOverrides {
     /// The names of all limits.
-    pub const NAMES: [&str; 7] =
-        ["fuel", "memory", "timeout", "reason", "meta", "assertions", "log"];
+    pub const NAMES: [&str; 8] =
+        ["fuel", "memory", "timeout", "host-timeout", "reason", "meta", "assertions", "log"];
 
     /// Sets the limit that `NAME=VALUE` names; values are written as in a suite file.
     ///
@@ -79,15 +82,15 @@ impl LimitOverrides {
         };
         let bad = |reason: String| BadLimit::BadValue { name: name.to_owned(), reason };
         let bytes = || parse_bytes(value).map(Some).map_err(|error| bad(error.to_string()));
+        let time = || parse_duration(value).map(Some).map_err(|error| bad(error.to_string()));
         let count = || value.parse().map_err(|_| bad(format!("`{value}` is not a whole number")));
         match name {
             "fuel" => self.fuel = Some(count()?),
             "memory" => {
                 self.memory = Some(parse_memory(value).map_err(|error| bad(error.to_string()))?);
             }
-            "timeout" => {
-                self.timeout = Some(parse_duration(value).map_err(|error| bad(error.to_string()))?);
-            }
+            "timeout" => self.timeout = time()?,
+            "host-timeout" => self.host_timeout = time()?,
             "reason" => self.reason = bytes()?,
             "meta" => self.meta = bytes()?,
             "assertions" => {
@@ -107,6 +110,7 @@ impl LimitOverrides {
         limits.fuel = self.fuel.unwrap_or(limits.fuel);
         limits.memory_bytes = self.memory.unwrap_or(limits.memory_bytes);
         limits.timeout = self.timeout.unwrap_or(limits.timeout);
+        limits.host_timeout = self.host_timeout.unwrap_or(limits.host_timeout);
         limits.reason_bytes = self.reason.map_or(limits.reason_bytes, size);
         limits.meta_bytes = self.meta.map_or(limits.meta_bytes, size);
         limits.assertions = self.assertions.map_or(limits.assertions, |most| size(most.into()));

@@ -204,6 +204,7 @@ fn beyond_reason(limits: &Limits) -> Option<String> {
     const MOST_ITEMS: usize = 100_000;
     let over = [
         ("timeout", limits.timeout > MOST_TIME),
+        ("host-timeout", limits.host_timeout > MOST_TIME),
         ("reason", limits.reason_bytes > MOST_BYTES),
         ("meta", limits.meta_bytes > MOST_BYTES),
         ("log", limits.log_bytes > MOST_BYTES),

@@ -1,0 +1,334 @@
+//! One guarded call of a guest: a place for it, a store with all limits set, both clocks, what it printed, what
+//! it cost, and what a failure means. The same for every export; what is asked stands in `load`, `score` and
+//! `summarize`.
+
+use std::time::{Duration, Instant};
+
+use wasmtime::{
+    Store, UpdateDeadline,
+    component::{Component, Instance, InstancePre, Linker},
+};
+
+use crate::contract::{
+    LogLine, ScorerError, ScorerInfo,
+    bindings::{Scorer, ScorerIndices},
+};
+
+use super::{
+    ErrorKind, Limits, ScoreError, admission::Admitted, capabilities::Granted, clock::TimeIsUp,
+    fault, host::Shared, settings::COMPONENT_HANDLES, state::State, wasi::Seed,
+};
+
+/// A component that is linked, and where its exports are.
+#[derive(Clone)]
+pub(super) struct Image {
+    pre: InstancePre<State>,
+    exports: ScorerIndices,
+}
+
+impl Image {
+    /// Links `component`.
+    pub(super) fn new(linker: &Linker<State>, component: &Component) -> wasmtime::Result<Image> {
+        let pre = linker.instantiate_pre(component)?;
+        let exports = ScorerIndices::new(&pre)?;
+        Ok(Image { pre, exports })
+    }
+
+    /// A fresh instance; where there is a configuration, one that took it.
+    pub(super) async fn start(
+        &self,
+        store: &mut Store<State>,
+        config: Option<&str>,
+    ) -> Result<(Instance, Scorer), Fault> {
+        let instance = self.pre.instantiate_async(&mut *store).await?;
+        let scorer = self.exports.load(&mut *store, &instance).map_err(Fault::Mismatch)?;
+        if let Some(config) = config {
+            let configured = scorer.scorebox_scorer_scoring().call_configure(store, config).await?;
+            configured.map_err(Fault::Refused)?;
+        }
+        Ok((instance, scorer))
+    }
+}
+
+/// Why a call has no answer.
+pub(super) enum Fault {
+    /// It broke off: a trap, a limit, a value that breaks the contract.
+    Wasm(wasmtime::Error),
+    /// An export is of another type than the contract says; nothing of it ran.
+    Mismatch(wasmtime::Error),
+    /// `configure` refused the configuration.
+    Refused(String),
+    /// The scorer's own error.
+    Scorer(ScorerError),
+}
+
+impl From<wasmtime::Error> for Fault {
+    fn from(error: wasmtime::Error) -> Fault {
+        Fault::Wasm(error)
+    }
+}
+
+/// What a guest is asked.
+pub(super) trait GuestCall {
+    /// What it answers, unchecked.
+    type Answer;
+
+    /// The export that errors name; none where the errors are those of a score.
+    const EXPORT: Option<&'static str>;
+
+    /// Makes an instance and asks it.
+    fn ask(
+        self,
+        store: &mut Store<State>,
+    ) -> impl Future<Output = Result<Self::Answer, Fault>> + Send;
+}
+
+/// A guest in its sandbox, with its place in the budget. It is gone with this value.
+pub(super) struct Guest<'a> {
+    store: Store<State>,
+    limits: &'a Limits,
+    started: Instant,
+    timed_out: bool,
+    // The last field: the place is given back when the memory is.
+    _admitted: Admitted<'a>,
+}
+
+/// What a guest used, and what it logged.
+pub(super) struct Cost {
+    /// None where the time-out ended it: wasmtime does not count on the way out.
+    pub(super) fuel: Option<u64>,
+    pub(super) memory_bytes: u64,
+    pub(super) duration: Duration,
+    pub(super) log: Vec<LogLine>,
+}
+
+impl<'a> Guest<'a> {
+    /// Waits for a place; nothing runs yet.
+    pub(super) async fn admit(shared: &'a Shared, limits: &'a Limits) -> Guest<'a> {
+        Guest::admit_with(shared, limits, Seed::OF_LOADING, Granted::default()).await
+    }
+
+    /// The same, for a case.
+    pub(super) async fn admit_with(
+        shared: &'a Shared,
+        limits: &'a Limits,
+        seed: Seed,
+        granted: Granted,
+    ) -> Guest<'a> {
+        let admitted = shared.admission.enter(limits).await;
+        Guest {
+            started: Instant::now(),
+            store: bounded_store(shared, limits, seed, granted),
+            limits,
+            timed_out: false,
+            _admitted: admitted,
+        }
+    }
+
+    /// Asks the guest, within its limits; `check` looks at what came over the wall.
+    ///
+    /// # Errors
+    /// What the guest ran into, what it says, or what is wrong with its answer.
+    pub(super) async fn ask<C: GuestCall, T>(
+        &mut self,
+        call: C,
+        check: impl FnOnce(C::Answer) -> Result<T, ScoreError>,
+    ) -> Result<T, ScoreError> {
+        let clock = self.store.data().clock.clone();
+        let asked = clock.within(call.ask(&mut self.store)).await;
+        self.store.data_mut().collect_printed();
+        let checked = match asked {
+            Err(time) => {
+                self.timed_out = true;
+                Err(fault::timed_out(time, self.limits))
+            }
+            Ok(Err(Fault::Refused(message))) => {
+                let message = fault::cut(&message, self.limits.reason_bytes);
+                return Err(ScoreError::new(ErrorKind::InvalidConfig, message));
+            }
+            Ok(Err(Fault::Scorer(error))) => Err(scorers_own(error, self.limits)),
+            Ok(Err(Fault::Mismatch(error))) => Err(fault::mismatch(&error)),
+            Ok(Err(Fault::Wasm(error))) => {
+                self.timed_out = error.is::<TimeIsUp>();
+                Err(fault::of_call(&error, self.store.data(), self.limits))
+            }
+            Ok(Ok(answer)) => check(answer),
+        };
+        checked.map_err(|error| match C::EXPORT {
+            Some(export) => fault::during(export, error),
+            None => error,
+        })
+    }
+
+    /// What it used.
+    pub(super) fn cost(self) -> Cost {
+        let left = self.store.get_fuel().ok().filter(|_| !self.timed_out);
+        Cost {
+            fuel: left.map(|left| self.limits.fuel.saturating_sub(left)),
+            memory_bytes: self.store.data().limiter.peak_bytes(),
+            duration: self.started.elapsed(),
+            log: self.store.into_data().log.into_lines(),
+        }
+    }
+
+    /// The store, for the one who freezes what the guest left in it.
+    pub(super) fn store(&mut self) -> &mut Store<State> {
+        &mut self.store
+    }
+}
+
+fn scorers_own(error: ScorerError, limits: &Limits) -> ScoreError {
+    let (kind, message) = match error {
+        ScorerError::InvalidInput(message) => (ErrorKind::InvalidInput, message),
+        ScorerError::Failed(message) => (ErrorKind::Failed, message),
+    };
+    ScoreError::new(kind, fault::cut(&message, limits.reason_bytes))
+}
+
+/// A store with all limits set.
+fn bounded_store(shared: &Shared, limits: &Limits, seed: Seed, granted: Granted) -> Store<State> {
+    let mut store = Store::new(&shared.engine, State::new(limits, seed, granted));
+    store.limiter(|state| &mut state.limiter);
+    // Fuel is on in every engine of ours, so this cannot fail; were it off, the score would trap.
+    let _ = store.set_fuel(limits.fuel);
+    store.set_hostcall_fuel(limits.transfer_bytes());
+    store.set_max_component_handles(COMPONENT_HANDLES);
+    store.set_epoch_deadline(1);
+    store.epoch_deadline_callback(|context| match context.data().clock.over() {
+        Some(over) => Err(over.into()),
+        // Others get their turn, and a time-out on this thread its chance to be seen.
+        None => Ok(UpdateDeadline::Yield(1)),
+    });
+    store
+}
+
+/// What the scorer says of itself.
+pub(super) struct Describe<'a>(pub(super) &'a Image);
+
+impl GuestCall for Describe<'_> {
+    type Answer = ScorerInfo;
+
+    const EXPORT: Option<&'static str> = Some("describe");
+
+    async fn ask(self, store: &mut Store<State>) -> Result<ScorerInfo, Fault> {
+        let (_, scorer) = self.0.start(store, None).await?;
+        Ok(scorer.scorebox_scorer_scoring().call_describe(store).await?.into())
+    }
+}
+
+/// Takes its configuration, and is left as it is then.
+pub(super) struct Configure<'a> {
+    pub(super) image: &'a Image,
+    pub(super) config: &'a str,
+}
+
+impl GuestCall for Configure<'_> {
+    type Answer = Instance;
+
+    const EXPORT: Option<&'static str> = Some("configure");
+
+    async fn ask(self, store: &mut Store<State>) -> Result<Instance, Fault> {
+        let (instance, _) = self.image.start(store, Some(self.config)).await?;
+        Ok(instance)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::pending;
+
+    use crate::sandbox::{Sandbox, SandboxOptions};
+
+    use super::*;
+
+    /// A guest that asks the host, and computes without end when it has an answer.
+    struct AsksTheHost {
+        host_answers: bool,
+    }
+
+    impl GuestCall for AsksTheHost {
+        type Answer = ();
+
+        const EXPORT: Option<&'static str> = None;
+
+        async fn ask(self, store: &mut Store<State>) -> Result<(), Fault> {
+            let asks = r#"(component
+                (import "ask" (func $ask))
+                (core func $ask (canon lower (func $ask)))
+                (core module $m
+                    (import "host" "ask" (func $ask))
+                    (func (export "f") (call $ask) (loop $l (br $l))))
+                (core instance $i (instantiate $m
+                    (with "host" (instance (export "ask" (func $ask))))))
+                (func (export "f") (canon lift (core func $i "f"))))"#;
+            let component = Component::from_binary(store.engine(), &wat::parse_str(asks).unwrap())?;
+            let mut linker: Linker<State> = Linker::new(store.engine());
+            linker.root().func_wrap_async("ask", move |store, (): ()| {
+                let clock = store.data().clock.clone();
+                Box::new(async move {
+                    if !self.host_answers {
+                        clock.in_host(pending::<()>()).await;
+                    }
+                    clock.in_host(tokio::task::yield_now()).await;
+                    Ok(())
+                })
+            })?;
+            let instance = linker.instantiate_async(&mut *store, &component).await?;
+            let f = instance.get_typed_func::<(), ()>(&mut *store, "f")?;
+            Ok(f.call_async(&mut *store, ()).await?)
+        }
+    }
+
+    async fn end_of(
+        host_answers: bool,
+        timeout: Duration,
+        host_timeout: Duration,
+    ) -> (ScoreError, Cost) {
+        let options = SandboxOptions::default();
+        let sandbox = Sandbox::new(&options).unwrap();
+        let limits = Limits { fuel: u64::MAX, timeout, host_timeout, ..Limits::default() };
+        let mut guest = Guest::admit(sandbox.shared(), &limits).await;
+        let error = guest.ask(AsksTheHost { host_answers }, Ok).await.unwrap_err();
+        (error, guest.cost())
+    }
+
+    /// A guest that refuses its configuration when it is to say something of a run.
+    struct Refuses;
+
+    impl GuestCall for Refuses {
+        type Answer = ();
+
+        const EXPORT: Option<&'static str> = Some("summarize");
+
+        async fn ask(self, _store: &mut Store<State>) -> Result<(), Fault> {
+            Err(Fault::Refused("no such key".to_owned()))
+        }
+    }
+
+    #[tokio::test]
+    async fn a_refused_configuration_is_one_whatever_is_asked() {
+        let sandbox = Sandbox::new(&SandboxOptions::default()).unwrap();
+        let limits = Limits::default();
+        let mut guest = Guest::admit(sandbox.shared(), &limits).await;
+        let error = guest.ask(Refuses, Ok).await.unwrap_err();
+        assert_eq!(error.to_string(), "invalid-config: no such key");
+    }
+
+    const LONG: Duration = Duration::from_secs(600);
+
+    #[tokio::test]
+    async fn a_host_that_does_not_answer_is_waited_for_as_long_as_its_clock_says() {
+        let (error, cost) = end_of(false, LONG, Duration::from_millis(1)).await;
+        assert_eq!(error.kind, ErrorKind::TimedOut);
+        let message = "the scorer waited for the host longer than 1 ms and was stopped";
+        assert_eq!(error.message, message);
+        assert_eq!(cost.fuel, None);
+    }
+
+    #[tokio::test]
+    async fn a_guest_that_has_its_answer_is_ended_by_its_own_clock() {
+        let (error, cost) = end_of(true, Duration::from_millis(20), LONG).await;
+        assert_eq!(error.message, "no answer within 20 ms; the scorer was stopped");
+        assert_eq!(cost.fuel, None);
+    }
+}
