@@ -169,7 +169,7 @@ fn a_limit_that_is_too_low_for_a_built_in_scorer_is_no_question_of_trust() {
 #[tokio::test]
 async fn all_compiling_of_one_scorer_is_of_one_limit() {
     // The first says that it used all the time that eight bytes can tell.
-    let line = r#"printf '\377\377\377\377\377\377\377\377'; scorebox "$@" | tail -c +9"#;
+    let line = r#"printf '\377\377\377\377\377\377\377\377'; scorebox | tail -c +9"#;
     let sandbox = compiling_by_shell(line, &CompileLimits::default());
     let loaded = try_load(&sandbox, &scorer(), &json!({}), &Limits::default()).await;
     assert_snapshot!(refusal(loaded), @"invalid-component: compiling the scorer took more than 120000 ms of processor time");
@@ -179,7 +179,7 @@ async fn all_compiling_of_one_scorer_is_of_one_limit() {
 async fn a_machine_that_does_other_things_meanwhile_makes_no_scorer_too_slow() {
     let limits = CompileLimits::default().with_timeout(Duration::from_millis(990));
     // On a busy machine a process waits as this one does: without using the processor.
-    let sandbox = compiling_by_shell(r#"sleep 1; scorebox "$@""#, &limits);
+    let sandbox = compiling_by_shell(r#"sleep 1; scorebox"#, &limits);
     let loaded = load(&sandbox, &scorer(), &json!({})).await;
     assert_eq!(result(loaded.score(output("1")).await).score, Some(1.0));
 }

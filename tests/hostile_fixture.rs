@@ -50,13 +50,13 @@ pub fn attacker_in_describe(order: &str) -> Vec<u8> {
 
 /// A sandbox that compiles in a process of its own.
 pub fn compiling_as_the_command_line_does(limits: &CompileLimits) -> Sandbox {
-    compiling_by(env!("CARGO_BIN_EXE_scorebox"), &["compile-for-parent"], limits)
+    compiling_by(env!("CARGO_BIN_EXE_scorebox"), &[], limits)
 }
 
-/// A sandbox that compiles in the process that a line of shell starts: `scorebox "$@"` in it does what the
+/// A sandbox that compiles in the process that a line of shell starts: `scorebox` in it does what the
 /// command line's compiler does.
 pub fn compiling_by_shell(line: &str, limits: &CompileLimits) -> Sandbox {
-    let line = format!("scorebox() {{ \"$0\" compile-for-parent \"$@\"; }}; {line}");
+    let line = format!("scorebox() {{ \"$0\"; }}; {line}");
     compiling_by("sh", &["-c", &line, env!("CARGO_BIN_EXE_scorebox")], limits)
 }
 

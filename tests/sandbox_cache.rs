@@ -9,7 +9,7 @@ use std::{
 };
 
 use scorebox::sandbox::{
-    CacheOptions, DEFAULT_CACHE_BYTES, LoadedScorer, Sandbox, SandboxOptions, Start,
+    CacheOptions, Compiler, DEFAULT_CACHE_BYTES, LoadedScorer, Sandbox, SandboxOptions, Start,
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -18,7 +18,8 @@ use crate::sandbox_fixture::{guest, load, output, result};
 
 fn sandbox(folder: &Path, most_bytes: u64) -> Sandbox {
     let cache = CacheOptions::new(folder).with_most_bytes(most_bytes);
-    Sandbox::new(&SandboxOptions::default().with_cache(cache)).unwrap()
+    Sandbox::new(&SandboxOptions::default().with_compiler(Compiler::InProcess).with_cache(cache))
+        .unwrap()
 }
 
 /// A sandbox as another process would have it.
@@ -64,7 +65,8 @@ async fn what_was_loaded_once_comes_from_the_cache_and_scores_the_same() {
     let folder = TempDir::new().unwrap();
     // The counter is in the memory that is frozen, so that the second start shows where it begins.
     let settings = json!({"first": "keep-state", "then": "keep-state"});
-    let uncached = Sandbox::new(&SandboxOptions::default()).unwrap();
+    let uncached =
+        Sandbox::new(&SandboxOptions::default().with_compiler(Compiler::InProcess)).unwrap();
     let expected = trail(&misbehave(&uncached, settings.clone()).await).await;
     assert_eq!(expected.0.as_deref(), Some("2"));
 

@@ -7,8 +7,8 @@ use scorebox::{
     contract::{ScoreResult, ScorerInput},
     registry::Registry,
     sandbox::{
-        CacheOptions, CompileLimits, ErrorKind, Grants, Limits, LoadedScorer, Outcome, Sandbox,
-        SandboxOptions, ScoreError, ScorerConfig,
+        CacheOptions, CompileLimits, Compiler, ErrorKind, Grants, Limits, LoadedScorer, Outcome,
+        Sandbox, SandboxOptions, ScoreError, ScorerConfig,
     },
 };
 use serde_json::Value;
@@ -33,7 +33,7 @@ pub fn uncached(slots: u32) -> Sandbox {
 fn patient() -> SandboxOptions {
     let timeout = Duration::from_secs(600);
     let compile_limits = CompileLimits::default().with_timeout(timeout);
-    SandboxOptions::default().with_compile_limits(compile_limits)
+    SandboxOptions::default().with_compiler(Compiler::InProcess).with_compile_limits(compile_limits)
 }
 
 /// The component of a built-in scorer.

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fmt, time::Duration};
 
 use scorebox::{
     case::Case,
-    sandbox::{CacheOptions, CompileLimits, Limits, Sandbox, SandboxOptions, ScoreError},
+    sandbox::{CacheOptions, CompileLimits, Compiler, Limits, Sandbox, SandboxOptions, ScoreError},
 };
 use serde_json::Value;
 
@@ -93,6 +93,7 @@ fn sandbox() -> Sandbox {
     let compile_limits = CompileLimits::default().with_timeout(PATIENCE);
     Sandbox::new(
         &SandboxOptions::default()
+            .with_compiler(Compiler::InProcess)
             .with_slots(1)
             .with_cache(cache)
             .with_compile_limits(compile_limits),

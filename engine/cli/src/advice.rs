@@ -59,6 +59,9 @@ pub fn words(advice: &Advice) -> Option<String> {
         }
         Advice::MakeComponent(material) => make(*material)?.into(),
         Advice::Build(way) => build(*way)?.into(),
+        Advice::PrepareCompiler => "this is a bug in scorebox: its `main` has to begin with \
+                                    `compile_if_asked`; please report it"
+            .into(),
         Advice::InstallToolchain => "install one of:\n  \
              rustup target add wasm32-unknown-unknown\n  \
              apt-get install --no-install-recommends rustc-web rust-web-src lld-22   (Debian)\n  \

@@ -27,7 +27,7 @@ use std::{panic, process::ExitCode, thread};
 
 use clap::{CommandFactory as _, Parser as _};
 use clap_complete::CompleteEnv;
-use scorebox::sandbox::PARSERS_NAME;
+use scorebox::sandbox::{PARSERS_NAME, compile_if_asked};
 
 use arguments::completing;
 use command::Arguments;
@@ -37,6 +37,7 @@ use command::Arguments;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    compile_if_asked();
     keep_parsers_quiet();
     CompleteEnv::with_factory(Arguments::command).var(completing::VARIABLE).complete();
     let arguments = match Arguments::try_parse() {

@@ -11,9 +11,6 @@ use scorebox::{
 
 use crate::{failure::Failure, words};
 
-/// The hidden command that compiles for another process of this program.
-pub const COMPILE: &str = "compile-for-parent";
-
 /// Options of the commands that load scorers.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Sandbox")]
@@ -60,9 +57,6 @@ impl SandboxArguments {
         capabilities: Capabilities,
         cache: Option<CacheOptions>,
     ) -> Result<Sandbox, Failure> {
-        let program = std::env::current_exe()
-            .map_err(|error| Failure::new(format!("cannot find this program's file: {error}")))?;
-        let compiler = Compiler::Process { program, arguments: vec![COMPILE.into()] };
         let compile_limits = CompileLimits::default()
             .with_timeout(self.compile_timeout)
             .with_memory_bytes(self.compile_memory);
@@ -71,7 +65,7 @@ impl SandboxArguments {
                 .with_slots(slots)
                 .with_memory_budget_bytes(self.memory_budget)
                 .with_cache(cache)
-                .with_compiler(compiler)
+                .with_compiler(Compiler::Child)
                 .with_compile_limits(compile_limits)
                 .with_capabilities(capabilities),
         )?;

@@ -10,7 +10,7 @@ use divan::{Bencher, counter::ItemsCount};
 use scorebox::{
     case::Case,
     registry::Registry,
-    sandbox::{Grants, Limits, LoadedScorer, Sandbox, SandboxOptions, ScorerConfig},
+    sandbox::{Compiler, Grants, Limits, LoadedScorer, Sandbox, SandboxOptions, ScorerConfig},
 };
 use serde_json::json;
 use tokio::runtime::Runtime;
@@ -36,8 +36,10 @@ fn answer() -> Case {
 
 fn load(name: &str, config: serde_json::Value) -> LoadedScorer {
     static SANDBOX: OnceLock<Sandbox> = OnceLock::new();
-    let sandbox =
-        SANDBOX.get_or_init(|| Sandbox::new(&SandboxOptions::default().with_slots(8)).unwrap());
+    let sandbox = SANDBOX.get_or_init(|| {
+        Sandbox::new(&SandboxOptions::default().with_compiler(Compiler::InProcess).with_slots(8))
+            .unwrap()
+    });
     let component = &Registry::with_builtins().get(name).unwrap().bytes.clone();
     let config = ScorerConfig::new(config.as_object().unwrap());
     runtime().block_on(sandbox.load(component, &config, &Limits::default(), Grants::NONE)).unwrap()

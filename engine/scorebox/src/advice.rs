@@ -74,6 +74,8 @@ pub enum Advice {
     MakeComponent(Material),
     /// Build the scorer again, in this way.
     Build(Build),
+    /// Have `main` begin with [`compile_if_asked`](crate::sandbox::compile_if_asked), or say where else to compile.
+    PrepareCompiler,
     /// Install a compiler for wasm32.
     InstallToolchain,
     /// Get the file again: it is damaged or cut off.
@@ -115,6 +117,7 @@ impl Advice {
             Advice::Map { part: name(), member: Some(name()) },
             Advice::Map { part: name(), member: None },
             Advice::NameFilesIn(name()),
+            Advice::PrepareCompiler,
             Advice::InstallToolchain,
             Advice::FetchAgain { name: Some(name()), compression: Some("gzip") },
             Advice::FetchAgain { name: Some(name()), compression: None },

@@ -6,7 +6,7 @@ use std::{fs, sync::OnceLock, time::Duration};
 use scorebox::{
     contract::{Field, Fields, ScorerInput},
     sandbox::{
-        Anatomy, Capabilities, ErrorKind, Grant, Limits, LoadedScorer, Outcome, Sandbox,
+        Anatomy, Capabilities, Compiler, ErrorKind, Grant, Limits, LoadedScorer, Outcome, Sandbox,
         SandboxOptions, ScoreError, ScorerConfig,
     },
     workspace::{TaskFolder, WorkspaceFolder},
@@ -77,7 +77,10 @@ fn stage() -> &'static Stage {
         fs::write(folder.path().join("é.bin"), [0, 255, 13, 10]).unwrap();
         let workspace = WorkspaceFolder::open(folder.path()).unwrap();
         let capabilities = Capabilities::none().with_workspace(workspace);
-        let options = SandboxOptions::default().with_slots(8).with_capabilities(capabilities);
+        let options = SandboxOptions::default()
+            .with_compiler(Compiler::InProcess)
+            .with_slots(8)
+            .with_capabilities(capabilities);
         Stage {
             runtime: tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap(),
             sandbox: Sandbox::new(&options).unwrap(),

@@ -10,8 +10,8 @@ use std::{sync::OnceLock, time::Duration};
 use scorebox::{
     contract::{Scale, ScoreResult, ScorerInput, Severity},
     sandbox::{
-        ErrorKind, Grants, Limits, LoadedScorer, Outcome, Sandbox, SandboxOptions, ScorerConfig,
-        Start,
+        Compiler, ErrorKind, Grants, Limits, LoadedScorer, Outcome, Sandbox, SandboxOptions,
+        ScorerConfig, Start,
     },
 };
 use tokio::runtime::Runtime;
@@ -67,7 +67,10 @@ fn stage() -> &'static Stage {
     static STAGE: OnceLock<Stage> = OnceLock::new();
     STAGE.get_or_init(|| {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-        let sandbox = Sandbox::new(&SandboxOptions::default().with_slots(8)).unwrap();
+        let sandbox = Sandbox::new(
+            &SandboxOptions::default().with_compiler(Compiler::InProcess).with_slots(8),
+        )
+        .unwrap();
         let load = |scale| {
             let text = include_str!("guest.wat").replace("SCALE", scale);
             let (config, component) = (ScorerConfig::default(), guest::component(&text).unwrap());

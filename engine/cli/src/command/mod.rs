@@ -1,7 +1,6 @@
 //! The commands, a file each: its arguments, and what it does with them.
 
 mod build;
-mod compile;
 mod completions;
 mod inspect;
 mod rm;
@@ -15,10 +14,7 @@ mod verify;
 
 use clap::ArgAction;
 
-use crate::{
-    failure::{Exit, Failure},
-    setup::COMPILE,
-};
+use crate::failure::{Exit, Failure};
 
 /// Runs anyone's scorer on anyone's evaluation data, safely: each score in a WebAssembly sandbox of
 /// its own.
@@ -93,8 +89,6 @@ pub enum Command {
     Inspect(inspect::Inspect),
     Build(build::Build),
     Completions(completions::Completions),
-    #[command(name = COMPILE, hide = true)]
-    Compile(compile::Compile),
 }
 
 impl Command {
@@ -112,7 +106,6 @@ impl Command {
             Command::Inspect(command) => command.run(),
             Command::Build(command) => command.run(),
             Command::Completions(command) => command.run(),
-            Command::Compile(command) => command.run(),
         }
     }
 }

@@ -1,9 +1,9 @@
-//! Where components are compiled: never on a thread that scores, and where the program allows it in a
+//! Where components are compiled: never on a thread that scores, and unless the program says otherwise in a
 //! process of its own, which can be ended. What is compiled was not checked beyond its outside.
 //!
 //! Compiling is the one thing that hostile bytes can make long without running at all. A thread cannot
-//! be ended from outside, a process can; so the command line compiles in a child process
-//! (`compiler_process`) with limits on processor time and memory.
+//! be ended from outside, a process can; so components are compiled in a child process
+//! (`compile_child`, `compiler_process`) with limits on processor time and memory.
 
 use std::{
     ffi::OsString,
@@ -21,25 +21,30 @@ use wasmtime::{Engine, component::Component};
 use crate::advice::{Advice, Build, Limit};
 
 use super::{
-    Allocation, ErrorKind, ScoreError,
+    Allocation, ErrorKind, ScoreError, compile_child,
     compiler_process::{self, COMPLAINT_BYTES},
     cut, phrases, settings,
 };
 
 /// Where components are compiled.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub enum Compiler {
+    /// In a process of this same program, started again, which ends when its time is over. `main` has to begin
+    /// with [`compile_if_asked`](super::compile_if_asked); where it does not, no sandbox is made.
+    #[default]
+    Child,
     /// On a thread of this process. When the time is over, the answer is an error, but the thread goes
     /// on until it is done, its memory is not bounded, and bytes that are nested without end overflow
-    /// its stack: for programs that load scorers which they trust so far.
-    #[default]
+    /// its stack, which ends this process: for programs that load scorers which they trust so far.
     InProcess,
-    /// In a process of its own, which ends when its time is over: `program` with `arguments`
-    /// and then three more, for [`compile_for_parent`](super::compile_for_parent).
+    /// In a process of another program, which ends when its time is over: for a host whose `main` is somebody
+    /// else's, such as an interpreter's.
     Process {
-        /// A program of this very version of scorebox.
+        /// A program with this very version of scorebox, whose `main` begins with
+        /// [`compile_if_asked`](super::compile_if_asked).
         program: PathBuf,
-        /// What makes it call [`compile_for_parent`](super::compile_for_parent).
+        /// What it is started with, if it needs anything; it is asked through its environment.
         arguments: Vec<OsString>,
     },
 }
@@ -49,7 +54,7 @@ pub enum Compiler {
 #[non_exhaustive]
 pub struct CompileLimits {
     /// The time of all compiling that one load of a scorer takes (it compiles up to three components).
-    /// With [`Compiler::Process`] it is time of the processor, of all cores together, so that it does not
+    /// In a process of its own it is time of the processor, of all cores together, so that it does not
     /// depend on what else the machine does; with [`Compiler::InProcess`], wall-clock time.
     pub timeout: Duration,
     /// Bytes of memory of the compiler's process; not bounded where it compiles in this process.
@@ -134,14 +139,28 @@ impl Compiler {
         limits: &CompileLimits,
         budget: &CompileBudget,
     ) -> Result<Component, CompileError> {
-        match self {
-            Compiler::InProcess => compile_on_a_thread(engine, bytes, limits, budget).await,
-            Compiler::Process { program, arguments } => {
-                let mut command = Command::new(program);
-                command.args(arguments);
+        match self.command().map_err(CompileError::OfTheMachine)? {
+            None => compile_on_a_thread(engine, bytes, limits, budget).await,
+            Some(command) => {
                 compiler_process::compile(engine, command, allocation, bytes, limits, budget).await
             }
         }
+    }
+
+    /// What starts a process that compiles; `None` where this one does.
+    ///
+    /// # Errors
+    /// Where this program cannot be started again to compile.
+    pub(super) fn command(&self) -> Result<Option<Command>, ScoreError> {
+        Ok(match self {
+            Compiler::Child => Some(Command::new(compile_child::this_program()?)),
+            Compiler::InProcess => None,
+            Compiler::Process { program, arguments } => {
+                let mut command = Command::new(program);
+                command.args(arguments);
+                Some(command)
+            }
+        })
     }
 }
 

@@ -24,7 +24,7 @@ use crate::advice::Advice;
 use super::{
     Allocation, ErrorKind, PARSERS_NAME, ScoreError,
     compile::{self, CompileBudget, CompileError, CompileLimits},
-    phrases, settings,
+    compile_child, phrases, settings,
 };
 
 /// Bytes of what a failed compiler process says that are shown.
@@ -44,7 +44,7 @@ const WALL_FACTOR: u32 = 20;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The exit code of a compiler's process that used up its processor time.
-pub const COMPILER_OUT_OF_TIME: i32 = 75;
+pub(super) const COMPILER_OUT_OF_TIME: i32 = 75;
 
 /// Has `command` compile. Dropping the future kills the process.
 pub(super) async fn compile(
@@ -59,7 +59,7 @@ pub(super) async fn compile(
     if left.is_zero() {
         return Err(compile::out_of_processor_time(limits));
     }
-    command.args(arguments_for(allocation, limits, left));
+    compile_child::ask(&mut command, &arguments_for(allocation, limits, left));
     let longest = left.saturating_mul(WALL_FACTOR).saturating_add(PATIENCE);
     let Ok(answered) = timeout(longest, answer(command, bytes)).await else {
         return Err(stuck(longest));
@@ -162,7 +162,7 @@ fn arguments_for(allocation: &Allocation, limits: &CompileLimits, left: Duration
 
 /// Why a compiler's process has no code for its parent.
 #[derive(Debug, PartialEq)]
-pub enum NotCompiled {
+pub(super) enum NotCompiled {
     /// Its processor time is used up: the process has to end with [`COMPILER_OUT_OF_TIME`].
     OutOfTime,
     /// This, for the parent to read from standard error; the process has to end with another code
@@ -176,14 +176,14 @@ impl From<String> for NotCompiled {
     }
 }
 
-/// The other side of [`Compiler::Process`](super::Compiler::Process): bounds this process, reads a
+/// The child's side: bounds this process, reads a
 /// component from `input` and writes the processor time that it used and the compiled code to
-/// `output`. `arguments` are the last three that the process was given: how memory is had, the most
+/// `output`. `arguments` are what the parent asks for: how memory is had, the most
 /// bytes of memory, and the most milliseconds of processor time.
 ///
 /// # Errors
 /// Why not. Where the time is used up, the process still compiles, and has to end at once.
-pub fn compile_for_parent(
+pub(super) fn compile_for_parent(
     arguments: &[String],
     input: &mut dyn Read,
     output: &mut dyn Write,
@@ -210,11 +210,30 @@ pub fn compile_for_parent(
         let _ = sender.send(engine.precompile_component(&bytes));
     });
     compiling.map_err(|error| error.to_string())?;
-    let code = within(most, &compiled, || processor_time(started))?;
+    // Nobody is left who would end this process: it has no time any more.
+    let clock = || if parent_is_gone() { Duration::MAX } else { processor_time(started) };
+    let code = within(most, &compiled, clock)?;
     let code = code.map_err(|error| format!("{error:#}"))?;
     let time = u64::try_from(processor_time(started).as_micros()).unwrap_or(u64::MAX);
     let written = output.write_all(&time.to_le_bytes()).and_then(|()| output.write_all(&code));
     Ok(written.and_then(|()| output.flush()).map_err(|error| error.to_string())?)
+}
+
+/// Whether nobody reads standard output any more.
+#[cfg(unix)]
+fn parent_is_gone() -> bool {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    let stdout = io::stdout();
+    let mut watched = [PollFd::new(&stdout, PollFlags::empty())];
+    let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
+    let polled = poll(&mut watched, Some(&at_once)).is_ok();
+    polled && watched[0].revents().intersects(PollFlags::ERR | PollFlags::HUP)
+}
+
+/// What nobody reads is noticed there when it is written.
+#[cfg(not(unix))]
+fn parent_is_gone() -> bool {
+    false
 }
 
 /// What comes over `channel` while the clock shows no more than `most`.

@@ -237,9 +237,13 @@ impl GuestCall for Configure<'_> {
 mod tests {
     use std::future::pending;
 
-    use crate::sandbox::{Sandbox, SandboxOptions};
+    use crate::sandbox::{Compiler, Sandbox, SandboxOptions};
 
     use super::*;
+
+    fn options() -> SandboxOptions {
+        SandboxOptions { compiler: Compiler::InProcess, ..SandboxOptions::default() }
+    }
 
     /// A guest that asks the host, and computes without end when it has an answer.
     struct AsksTheHost {
@@ -284,8 +288,7 @@ mod tests {
         timeout: Duration,
         host_timeout: Duration,
     ) -> (ScoreError, Cost) {
-        let options = SandboxOptions::default();
-        let sandbox = Sandbox::new(&options).unwrap();
+        let sandbox = Sandbox::new(&options()).unwrap();
         let limits = Limits { fuel: u64::MAX, timeout, host_timeout, ..Limits::default() };
         let mut guest = Guest::admit(sandbox.shared(), &limits).await;
         let error = guest.ask(AsksTheHost { host_answers }, Ok).await.unwrap_err();
@@ -307,7 +310,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_refused_configuration_is_one_whatever_is_asked() {
-        let sandbox = Sandbox::new(&SandboxOptions::default()).unwrap();
+        let sandbox = Sandbox::new(&options()).unwrap();
         let limits = Limits::default();
         let mut guest = Guest::admit(sandbox.shared(), &limits).await;
         let error = guest.ask(Refuses, Ok).await.unwrap_err();

@@ -65,7 +65,7 @@ pub struct SandboxOptions {
 pub const DEFAULT_MEMORY_BUDGET_BYTES: u64 = 4 << 30;
 
 impl Default for SandboxOptions {
-    /// One slot, no cache, no capabilities, compiling in this process.
+    /// One slot, no cache, no capabilities, compiling in a process of this program.
     fn default() -> SandboxOptions {
         SandboxOptions {
             slots: 1,
@@ -177,8 +177,10 @@ impl Sandbox {
     /// Sets up wasmtime. Takes a pool where there is address space for one.
     ///
     /// # Errors
-    /// Where wasmtime does not run on this machine at all.
+    /// Where wasmtime does not run on this machine at all, or the program is to compile in a process of its own
+    /// and does not begin as it should ([`compile_if_asked`](super::compile_if_asked)).
     pub fn new(options: &SandboxOptions) -> Result<Sandbox, ScoreError> {
+        options.compiler.command()?;
         let slots = options.slots.clamp(1, Sandbox::MOST_SLOTS);
         let (engine, checking, allocation) = match Engine::new(&settings::pooling(slots)) {
             Ok(engine) => (engine, None, Allocation::Pooling),

@@ -9,6 +9,7 @@
 //! - `admission`: how many instances at once, and how much memory together.
 //! - `clock`: the time that a guest computes and the time that the host keeps it waiting.
 //! - `compile`: where components are compiled, and in what time: off the scoring path.
+//! - `compile_child`: a program that is its own compiler's process.
 //! - `compiler_process`: compiling in a process that can be ended: the parent's side and the child's.
 //! - `settings`: the engine's settings; every pool number derived from the number of slots.
 //! - `host`: [`Sandbox`], what all scorers share.
@@ -35,6 +36,7 @@ mod cache_folder;
 mod capabilities;
 mod clock;
 mod compile;
+mod compile_child;
 mod compiler_process;
 mod error;
 mod fault;
@@ -59,7 +61,7 @@ pub use anatomy::Anatomy;
 pub use cache::{CacheOptions, DEFAULT_CACHE_BYTES};
 pub use capabilities::Capabilities;
 pub use compile::{CompileLimits, Compiler, PARSERS_NAME};
-pub use compiler_process::{COMPILER_OUT_OF_TIME, NotCompiled, compile_for_parent};
+pub use compile_child::compile_if_asked;
 pub use error::{ErrorKind, ScoreError};
 pub use grants::{Grant, Grants, UnknownGrant};
 pub use host::{

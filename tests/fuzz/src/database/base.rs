@@ -11,7 +11,7 @@ use scorebox::{
     digest::Digest,
     registry::{Reference, Registry},
     run::{Control, OnBadCase, RunRequest, WhichRun, load_scorers, run},
-    sandbox::{CacheOptions, Sandbox, SandboxOptions},
+    sandbox::{CacheOptions, Compiler, Sandbox, SandboxOptions},
     store::{Store, StoreError},
     suite::{ScorerId, Suite, SuiteScorer},
 };
@@ -89,7 +89,10 @@ impl Stage {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
         let cache = CacheOptions::new(folder.path().join("cache")).with_most_bytes(16 << 20);
-        let options = SandboxOptions::default().with_slots(8).with_cache(cache);
+        let options = SandboxOptions::default()
+            .with_compiler(Compiler::InProcess)
+            .with_slots(8)
+            .with_cache(cache);
         let sandbox = Sandbox::new(&options).unwrap();
         let mut registry = Registry::with_builtins();
         let mut suite = Vec::new();

@@ -1,0 +1,99 @@
+//! A program that is its own compiler's process: it is started again, and `main` begins with
+//! [`compile_if_asked`]. Compiles nothing itself; what parent and child say to each other stands in
+//! `compiler_process`.
+
+use std::{
+    env,
+    ffi::OsString,
+    io::{self, Write as _},
+    panic,
+    path::{Path, PathBuf},
+    process,
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+};
+
+use tokio::process::Command;
+
+use crate::advice::Advice;
+
+use super::{
+    ErrorKind, ScoreError,
+    compiler_process::{COMPILER_OUT_OF_TIME, NotCompiled, compile_for_parent},
+};
+
+/// The environment variable by which a parent asks, with what it asks for.
+const ASKED: &str = "SCOREBOX_COMPILE_FOR_PARENT";
+/// The exit code of a child that has no code to give, and says why on standard error.
+const NO_CODE: i32 = 2;
+
+/// Whether `main` has begun with [`compile_if_asked`].
+static BEGUN: AtomicBool = AtomicBool::new(false);
+
+/// Makes a program able to compile in a process of its own, which [`Compiler::Child`](super::Compiler::Child) needs:
+/// it has to be the first thing that `main` calls. Returns at once, except in the process that a sandbox of
+/// this program has started to compile: that one compiles a component from standard input, within limits, and
+/// ends. It also ends when the process that started it is gone.
+///
+/// ```no_run
+/// use scorebox::sandbox::{Sandbox, SandboxOptions, compile_if_asked};
+///
+/// fn main() {
+///     compile_if_asked();
+///     let sandbox = Sandbox::new(&SandboxOptions::default());
+///     // …
+/// }
+/// ```
+pub fn compile_if_asked() {
+    let Some(asked) = env::var_os(ASKED) else {
+        // In a test, another function is the program's first, and would be again in the child.
+        let is_main = thread::current().name() == Some("main");
+        BEGUN.fetch_or(is_main, Ordering::Relaxed);
+        return;
+    };
+    // The parent has words for a parser that panics.
+    panic::set_hook(Box::new(|_| {}));
+    let asked = asked.to_string_lossy();
+    let arguments: Vec<String> = asked.split(' ').map(str::to_owned).collect();
+    let (mut input, mut output) = (io::stdin().lock(), io::stdout().lock());
+    // Threads that still compile end with the process.
+    process::exit(match compile_for_parent(&arguments, &mut input, &mut output) {
+        Ok(()) => 0,
+        Err(NotCompiled::OutOfTime) => COMPILER_OUT_OF_TIME,
+        Err(NotCompiled::Because(why)) => {
+            // Where nobody reads it, nobody waits for it either.
+            let _ = io::stderr().write_all(why.as_bytes());
+            NO_CODE
+        }
+    })
+}
+
+/// Asks the process that `command` starts to compile.
+pub(super) fn ask(command: &mut Command, arguments: &[String]) {
+    command.env(ASKED, arguments.join(" "));
+}
+
+/// This program, to be started again.
+///
+/// # Errors
+/// Where it would not compile then, but do what it does.
+pub(super) fn this_program() -> Result<PathBuf, ScoreError> {
+    // A program that was asked and has come so far did not begin as it should: its child would not either.
+    if !BEGUN.load(Ordering::Relaxed) || env::var_os(ASKED).is_some() {
+        return Err(ScoreError::new(
+            ErrorKind::Failed,
+            "this program cannot be started again to compile scorers: `main` does not begin with \
+             `scorebox::sandbox::compile_if_asked`",
+        )
+        .with(Advice::PrepareCompiler));
+    }
+    // The file that runs, also where it was replaced or removed since.
+    let running = Path::new("/proc/self/exe");
+    if cfg!(target_os = "linux") && running.exists() {
+        return Ok(running.to_owned());
+    }
+    env::current_exe().map_err(|error| {
+        let message = format!("cannot find this program's file: {error}");
+        ScoreError::new(ErrorKind::Failed, message)
+    })
+}

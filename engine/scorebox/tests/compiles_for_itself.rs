@@ -1,0 +1,50 @@
+//! A host program that compiles in a process of its own: `main` begins with `compile_if_asked`, and a file that ends
+//! a compiler ends only that process. Has no test harness, because it is the program's own `main` that is tested.
+
+use scorebox::{
+    contract::ScorerInput,
+    registry::Registry,
+    sandbox::{ErrorKind, Grants, Limits, Sandbox, SandboxOptions, ScorerConfig, compile_if_asked},
+};
+use wasm_encoder::{Component, ComponentType, ComponentTypeSection, CustomSection};
+
+fn main() {
+    // What a program would get that forgets the next line.
+    let forgotten = Sandbox::new(&SandboxOptions::default()).err().map(|error| error.message);
+    compile_if_asked();
+    let forgotten = forgotten.expect("a program that cannot compile as it should is refused");
+    assert!(forgotten.contains("`main` does not begin with"), "{forgotten}");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(a_scorer_is_compiled_and_a_hostile_file_ends_only_its_compiler());
+}
+
+async fn a_scorer_is_compiled_and_a_hostile_file_ends_only_its_compiler() {
+    let sandbox = Sandbox::new(&SandboxOptions::default()).unwrap();
+    let (config, limits) = (ScorerConfig::default(), Limits::default());
+    let source = Registry::with_builtins().get("exact-match").unwrap();
+    let bomb = nested_without_end(&source.bytes);
+    let refused = sandbox.load(&bomb, &config, &limits, Grants::NONE).await.err().unwrap();
+    assert_eq!(refused.kind, ErrorKind::InvalidComponent);
+    assert!(refused.message.contains("it is nested too deep"), "{refused}");
+
+    let scorer = sandbox.load(&source.bytes, &config, &limits, Grants::NONE).await.unwrap();
+    let case = ScorerInput { output: "1", ground_truth: Some("1"), ..ScorerInput::default() };
+    assert_eq!(scorer.score(case).await.result.unwrap().score, Some(1.0));
+}
+
+/// The scorer, with a type in it that overflows the stack of any parser.
+fn nested_without_end(scorer: &[u8]) -> Vec<u8> {
+    let innermost = ComponentType::new();
+    let outermost = (0..20_000).fold(innermost, |inner, _| {
+        let mut outer = ComponentType::new();
+        outer.ty().component(&inner);
+        outer
+    });
+    let mut types = ComponentTypeSection::new();
+    types.component(&outermost);
+    // A section stands for itself, so it may follow the last of the scorer's.
+    let mut alone = Component::new();
+    alone.section(&CustomSection { name: "".into(), data: (&[]).into() }).section(&types);
+    let preamble = 8;
+    [scorer, &alone.finish()[preamble..]].concat()
+}
