@@ -1,7 +1,11 @@
 //! Files that are hostile to the compiler: code that is never called, and takes minutes and gigabytes to
 //! compile. It is ended, and nothing of it goes on; nobody who scores waits for it.
 
-use std::time::Duration;
+use std::{
+    io::Write as _,
+    process::{Command, Stdio},
+    time::Duration,
+};
 
 use insta::assert_snapshot;
 use scorebox::{
@@ -189,6 +193,19 @@ async fn a_compiler_that_is_killed_is_no_fault_of_the_scorer() {
     let sandbox = compiling_by_shell("kill -9 $$", &CompileLimits::default());
     let loaded = try_load(&sandbox, &scorer(), &json!({}), &Limits::default()).await;
     assert_snapshot!(refusal(loaded), @"failed: the compiler's process was ended by signal: 9 (SIGKILL)");
+}
+
+/// It compiles for a minute, unless it notices; then it ends with another code, because its answer is not taken.
+#[test]
+fn a_compiler_ends_when_nobody_reads_its_answer_any_more() {
+    let bomb = with_module(&scorer(), &a_million_instructions());
+    let mut compiler = Command::new(env!("CARGO_BIN_EXE_scorebox"));
+    compiler.env("SCOREBOX_COMPILE_FOR_PARENT", "pooling 4000000000 3600000");
+    compiler.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = compiler.spawn().unwrap();
+    drop(child.stdout.take());
+    child.stdin.take().unwrap().write_all(&bomb).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(75));
 }
 
 #[tokio::test]

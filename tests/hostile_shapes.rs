@@ -175,7 +175,7 @@ fn tables_that_begin_too_large_are_refused() {
     [exit code 2]
     "#);
     assert_snapshot!(load(&table(60_000, 90)), @r#"
-    error: scorer `./file.wasm`: invalid-component: the component does not compile: it needs more than a sandbox has: defined tables count of 90 exceeds the per-instance limit of 1
+    error: scorer `./file.wasm`: invalid-component: the component does not compile: it needs more than a sandbox has: defined tables count of 90 exceeds the per-instance limit of 24
     hint: a sandbox has at most 48 core instances, 4 memories, 24 tables of 65536 elements; these bounds are fixed
     [exit code 2]
     "#);

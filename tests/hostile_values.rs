@@ -276,7 +276,7 @@ fn what_webassembly_has_and_a_sandbox_has_not() {
     [exit code 2]
     ");
     assert_snapshot!(refused(usual, "(memory 1) (memory 1) (memory 1) (memory 1)"), @r#"
-    error: scorer `./by-hand.wasm`: invalid-component: the component does not compile: it needs more than a sandbox has: defined memories count of 5 exceeds the per-instance limit of 1
+    error: scorer `./by-hand.wasm`: invalid-component: the component does not compile: it needs more than a sandbox has: defined memories count of 5 exceeds the per-instance limit of 4
     hint: a sandbox has at most 48 core instances, 4 memories, 24 tables of 65536 elements; these bounds are fixed
     [exit code 2]
     "#);

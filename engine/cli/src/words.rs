@@ -19,11 +19,6 @@ pub fn say(text: &str) {
     let _ = writeln!(anstream::stderr(), "{text}");
 }
 
-/// Words for another program.
-pub fn raw(text: &str) {
-    let _ = std::io::stderr().write_all(text.as_bytes());
-}
-
 /// `warning: …`
 pub fn warn(text: &str) {
     say(&format!("{WARNING}warning:{WARNING:#} {}", quoted(text)));

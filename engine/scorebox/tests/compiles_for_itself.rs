@@ -2,7 +2,7 @@
 //! a compiler ends only that process. Has no test harness, because it is the program's own `main` that is tested.
 
 use scorebox::{
-    contract::ScorerInput,
+    case::Case,
     registry::Registry,
     sandbox::{ErrorKind, Grants, Limits, Sandbox, SandboxOptions, ScorerConfig, compile_if_asked},
 };
@@ -28,8 +28,9 @@ async fn a_scorer_is_compiled_and_a_hostile_file_ends_only_its_compiler() {
     assert!(refused.message.contains("it is nested too deep"), "{refused}");
 
     let scorer = sandbox.load(&source.bytes, &config, &limits, Grants::NONE).await.unwrap();
-    let case = ScorerInput { output: "1", ground_truth: Some("1"), ..ScorerInput::default() };
-    assert_eq!(scorer.score(case).await.result.unwrap().score, Some(1.0));
+    let case = Case::from_json(r#"{"output": 1, "groundTruth": 1}"#).unwrap();
+    let outcome = scorer.score(case.scorer_input(scorer.info().reads)).await;
+    assert_eq!(outcome.result.unwrap().score, Some(1.0));
 }
 
 /// The scorer, with a type in it that overflows the stack of any parser.

@@ -33,6 +33,7 @@ fn there_is_one_of_each() {
         | Advice::Map { .. }
         | Advice::MakeComponent(_)
         | Advice::Build(_)
+        | Advice::PrepareCompiler
         | Advice::InstallToolchain
         | Advice::FetchAgain { .. }
         | Advice::LeaveOut(_)
@@ -42,7 +43,7 @@ fn there_is_one_of_each() {
         | Advice::TryLater
         | Advice::Update
         | Advice::UseItsWriter
-        | Advice::Report => 29,
+        | Advice::Report => 30,
     };
     let all = Advice::one_of_each();
     let kinds: HashSet<_> = all.iter().map(discriminant).collect();

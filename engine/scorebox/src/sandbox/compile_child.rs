@@ -4,7 +4,6 @@
 
 use std::{
     env,
-    ffi::OsString,
     io::{self, Write as _},
     panic,
     path::{Path, PathBuf},

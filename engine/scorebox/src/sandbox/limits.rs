@@ -103,6 +103,13 @@ impl Limits {
         self
     }
 
+    /// The same with this [`host_timeout`](Limits::host_timeout).
+    #[must_use]
+    pub fn with_host_timeout(mut self, host_timeout: Duration) -> Limits {
+        self.host_timeout = host_timeout;
+        self
+    }
+
     /// The same with this [`reason_bytes`](Limits::reason_bytes).
     #[must_use]
     pub fn with_reason_bytes(mut self, reason_bytes: usize) -> Limits {
