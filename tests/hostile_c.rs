@@ -369,7 +369,7 @@ fn an_answer_lies_in_the_scorers_memory() {
     assert_snapshot!(ring().attack(&words, ""), @r#"
     -- {"score":"result-outside"}
     error: trap: what the scorer handed over breaks the contract: pointer out of bounds of memory
-    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
+    hint: a bug in the scorer or in what generated its bindings; build it again against the folder wit/, or with the scorebox-sdk crate
     [exit code 1]
     -- {"score":"result-misaligned"}
     error: trap: what the scorer handed over breaks the contract: return pointer not aligned
@@ -440,7 +440,7 @@ fn memory_for_the_case_has_to_be_aligned() {
     assert_snapshot!(ring().attack_every_case(&["allocate-misaligned"], ""), @r#"
     -- {"score":"allocate-misaligned"}
     error: trap: what the scorer handed over breaks the contract: realloc return: result not aligned
-    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
+    hint: a bug in the scorer or in what generated its bindings; build it again against the folder wit/, or with the scorebox-sdk crate
     [exit code 1]
     "#);
 }
@@ -564,7 +564,7 @@ fn describe_may_no_more_than_score() {
     [exit code 2]
     -- describe: describe-outside
     error: scorer `./attacker.wasm`: trap: in `describe`: what the scorer handed over breaks the contract: pointer out of bounds of memory
-    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
+    hint: a bug in the scorer or in what generated its bindings; build it again against the folder wit/, or with the scorebox-sdk crate
     [exit code 2]
     -- describe: describe-longest
     error: scorer `./attacker.wasm`: trap: in `describe`: what the scorer handed over breaks the contract: string pointer/length out of bounds of memory

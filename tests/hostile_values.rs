@@ -40,7 +40,7 @@ fn without_an_attack_the_module_is_a_scorer() {
 fn an_answer_outside_of_memory_is_a_crash() {
     assert_snapshot!(score(&Module { score: "(i32.const -8)", ..Module::default() }, ""), @"
     error: trap: what the scorer handed over breaks the contract: pointer out of bounds of memory
-    hint: a bug in the scorer or in what generated its bindings; build it anew against the folder wit/, or with the scorebox-sdk crate
+    hint: a bug in the scorer or in what generated its bindings; build it again against the folder wit/, or with the scorebox-sdk crate
     [exit code 1]
     ");
     assert_snapshot!(score(&Module { score: "(i32.const 4097)", ..Module::default() }, ""), @r#"

@@ -130,13 +130,18 @@ fn crash_report(error: &wasmtime::Error, trap: Option<&Trap>, state: &State) -> 
     report
 }
 
+/// Whether an error is of this type, or is caused by one that is.
+fn is<E: std::error::Error + Send + Sync + 'static>(error: &wasmtime::Error) -> bool {
+    error.is::<E>() || error.root_cause().is::<E>()
+}
+
 /// Whether a guest handed over a value that breaks the component model's rules, or a place that is none.
 fn breaks_the_contract(error: &wasmtime::Error, trap: Option<&Trap>) -> bool {
     match trap {
         Some(trap) => [Trap::CannotLeaveComponent, Trap::InvalidDiscriminant].contains(trap),
         None => {
-            error.is::<Utf8Error>()
-                || error.is::<DecodeUtf16Error>()
+            is::<Utf8Error>(error)
+                || is::<DecodeUtf16Error>(error)
                 || phrases::says(&error.root_cause().to_string(), &phrases::BREAKS_THE_CONTRACT)
         }
     }
@@ -144,9 +149,11 @@ fn breaks_the_contract(error: &wasmtime::Error, trap: Option<&Trap>) -> bool {
 
 /// The bounds of host resources that no limit raises.
 fn fixed_bound(error: &wasmtime::Error) -> Option<Bound> {
-    let cause = error.root_cause().to_string();
-    let said = |words: &[&str]| phrases::says(&cause, words);
-    let no_free_handle = matches!(error.downcast_ref(), Some(ResourceTableError::Full));
+    let cause = error.root_cause();
+    let text = cause.to_string();
+    let said = |words: &[&str]| phrases::says(&text, words);
+    let found = error.downcast_ref().or_else(|| cause.downcast_ref());
+    let no_free_handle = matches!(found, Some(ResourceTableError::Full));
     if no_free_handle || said(&[phrases::TOO_MANY_HANDLES]) {
         Some(Bound::Handles(super::settings::COMPONENT_HANDLES))
     } else if said(&phrases::PRINTS_TOO_MUCH) {

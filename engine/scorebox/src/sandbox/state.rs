@@ -82,10 +82,15 @@ impl Limiter {
         self.refused.map(|bytes| bytes as u64)
     }
 
-    fn grow(&mut self, current: usize, desired: usize) -> bool {
+    /// Whether so many bytes may be used. What is not `possible` for another reason is never counted as use, and
+    /// as a refusal where it is over the limit too.
+    fn grow(&mut self, current: usize, desired: usize, possible: bool) -> bool {
         let wanted = self.used.saturating_add(desired.saturating_sub(current));
         if wanted > self.limit {
             self.refused = Some(wanted);
+            return false;
+        }
+        if !possible {
             return false;
         }
         self.used = wanted;
@@ -101,7 +106,7 @@ impl ResourceLimiter for Limiter {
         desired: usize,
         maximum: Option<usize>,
     ) -> wasmtime::Result<bool> {
-        Ok(fits(desired, maximum) && self.grow(current, desired))
+        Ok(self.grow(current, desired, fits(desired, maximum)))
     }
 
     fn table_growing(
@@ -110,11 +115,9 @@ impl ResourceLimiter for Limiter {
         desired: usize,
         maximum: Option<usize>,
     ) -> wasmtime::Result<bool> {
-        if !fits(desired, maximum) || desired > TABLE_ELEMENTS {
-            return Ok(false);
-        }
+        let possible = fits(desired, maximum) && desired <= TABLE_ELEMENTS;
         let bytes = |elements: usize| elements.saturating_mul(TABLE_ELEMENT_BYTES);
-        Ok(self.grow(bytes(current), bytes(desired)))
+        Ok(self.grow(bytes(current), bytes(desired), possible))
     }
 
     fn instances(&self) -> usize {
@@ -131,7 +134,7 @@ impl ResourceLimiter for Limiter {
 }
 
 /// Whether growing so far is within what the guest itself declared. Growing further fails whatever the limiter
-/// says, so it counts as nothing.
+/// says.
 fn fits(desired: usize, maximum: Option<usize>) -> bool {
     maximum.is_none_or(|maximum| desired <= maximum)
 }
@@ -233,6 +236,9 @@ mod tests {
         assert!(!limiter.table_growing(0, 11, Some(10)).unwrap());
         assert!(!limiter.memory_growing(0, 11, Some(10)).unwrap());
         assert_eq!((limiter.peak_bytes(), limiter.refused_bytes()), (peak, None));
+        // Over the limit as well, it is a refusal.
+        assert!(!limiter.memory_growing(0, 11 << 20, Some(10)).unwrap());
+        assert!(limiter.refused_bytes().is_some());
     }
 
     #[test]
