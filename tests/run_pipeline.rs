@@ -96,17 +96,13 @@ impl Attempt {
     async fn run(self, cases: CaseReader) -> Result<RunReport, RunError> {
         let sandbox = sandbox(8);
         let registry = Registry::with_builtins();
-        let request = RunRequest {
-            scorers: load_scorers(&self.suite, &registry, &sandbox).await.unwrap(),
-            database: self.database,
-            which: self.which,
-            suite: self.suite,
-            cases,
-            jobs: self.jobs,
-            waiting: 4,
-            on_bad_case: self.on_bad_case,
-            reuse: false,
-        };
+        let scorers = load_scorers(&self.suite, &registry, &sandbox).await.unwrap();
+        let request = RunRequest::new(self.suite, scorers, cases)
+            .store(self.database)
+            .which(self.which)
+            .jobs(self.jobs)
+            .waiting(4)
+            .on_bad_case(self.on_bad_case);
         let ended = tokio::time::timeout(Duration::from_secs(120), run(request, self.control));
         ended.await.expect("the run hangs")
     }

@@ -29,6 +29,7 @@ mod command_workspace;
 /// The built-in scorers against what other programs answered, row by row.
 mod conformance;
 /// A folder in which the `command_` tests type commands of the real binary.
+mod embedding;
 mod fixture;
 /// The built-in scorers' examples, and the page about them.
 mod gallery;

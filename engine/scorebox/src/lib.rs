@@ -4,6 +4,8 @@
 //! for that and for [`build`], which runs cargo, never reads the environment. The binary
 //! of the same name does.
 //!
+//! A program that embeds it begins with an [`engine::Engine`].
+//!
 //! # What repeats
 //!
 //! The same component, configuration, limits and input give the same score, label, reason, meta,
@@ -31,7 +33,8 @@
 //! - [`contract`]: what crosses the sandbox wall, in the engine's own types.
 //! - [`sandbox`]: wasmtime: from a component's bytes to one score at a time.
 //! - [`workspace`]: the files that a task left, for scorers that may look at them.
-//! - [`run`]: a suite over cases: read, score, write.
+//! - [`run`]: a suite over cases: read, score, write, and events for whoever listens.
+//! - [`engine`]: the rooms in one value, for programs that embed the library.
 //! - [`row`]: what a scorer says of a case, in the one shape that rows have.
 //! - [`store`]: runs, cases and scores in SQLite.
 //! - [`verify`]: scores computed again from what is stored, and receipts.
@@ -54,6 +57,8 @@ pub mod case;
 pub mod contract;
 mod cut;
 pub mod digest;
+#[cfg(feature = "store")]
+pub mod engine;
 mod grant;
 pub mod input_file;
 pub mod registry;

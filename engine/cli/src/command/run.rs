@@ -14,7 +14,7 @@ use scorebox::{
     registry::{Reference, Registry},
     run::{
         Control, DEFAULT_WAITING, OnBadCase, ReadyScorer, RunError, RunReport, RunRequest, Stop,
-        WhichRun, load_scorers,
+        WhichRun, fresh_id, load_scorers,
     },
     sandbox::{Grant, Grants, Sandbox},
     store::RunId,
@@ -143,22 +143,17 @@ impl Run {
         must_have_files(&scorers)?;
         let which = match &self.resume {
             Some(id) => WhichRun::Resume(id.clone()),
-            None => WhichRun::New(self.run_id.clone().map_or_else(new_run_id, Ok)?),
+            None => WhichRun::New(self.run_id.clone().unwrap_or_else(fresh_id)),
         };
-        let request = RunRequest {
-            database: self.database.path.clone(),
-            which,
-            suite,
-            scorers,
-            cases,
-            jobs,
-            waiting: DEFAULT_WAITING,
-            on_bad_case: match self.on_bad_case {
+        let request = RunRequest::new(suite, scorers, cases)
+            .which(which)
+            .store(&self.database.path)
+            .jobs(jobs)
+            .on_bad_case(match self.on_bad_case {
                 OnBadCaseArgument::Stop => OnBadCase::Stop,
                 OnBadCaseArgument::Skip => OnBadCase::Skip,
-            },
-            reuse: self.reuse,
-        };
+            })
+            .reuse(self.reuse);
         let control = Arc::new(Control::default());
         let listening = signalled.stop(Arc::clone(&control));
         listening.map_err(|error| Failure::new(format!("cannot wait for signals: {error}")))?;
@@ -203,6 +198,10 @@ impl Run {
             }
             Some(Stop::Incomplete { message, advice }) => {
                 words::error_with(message, advice.as_ref());
+                return Ok(Exit::BadInput);
+            }
+            Some(stop) => {
+                words::error_with(&stop.to_string(), None);
                 return Ok(Exit::BadInput);
             }
             None => {}
@@ -326,16 +325,4 @@ fn slots(jobs: usize, suite: &Suite) -> u32 {
     let waits = suite.scorers.iter().any(|scorer| scorer.grants != Grants::NONE);
     let slots = if waits { warm.saturating_add(DEFAULT_WAITING) } else { warm };
     u32::try_from(slots).unwrap_or(u32::MAX)
-}
-
-/// The time in UTC and a few letters, so that ids are sorted by time and differ between machines.
-fn new_run_id() -> Result<RunId, Failure> {
-    use std::hash::{BuildHasher as _, RandomState};
-    const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
-    let random = RandomState::new().hash_one(std::process::id());
-    let suffix: String = (0..4)
-        .map(|index| char::from(LETTERS[(random >> (index * 5)) as usize % LETTERS.len()]))
-        .collect();
-    let now = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S");
-    Ok(format!("{now}-{suffix}").parse::<RunId>()?)
 }

@@ -219,3 +219,12 @@ impl Case {
         self.scorer_input(Fields::ALL).digest(None)
     }
 }
+
+impl std::str::FromStr for Case {
+    type Err = BadCase;
+
+    /// As [`Case::from_json`].
+    fn from_str(text: &str) -> Result<Case, BadCase> {
+        Case::from_json(text)
+    }
+}

@@ -2,16 +2,18 @@
 
 use crate::{
     advice::{Advice, Database},
-    store::{RunWriter, StoreError},
+    store::StoreError,
 };
 
-use super::{Control, Stop};
+use super::{Control, Stop, keeping::Keeper};
 
 /// Why the run is not finished, although everything that was given was read; none where it is.
 pub(super) fn what_is_missing(
-    writer: &RunWriter,
+    keeper: &Keeper,
     control: &Control,
 ) -> Result<Option<Stop>, StoreError> {
+    // Where nothing is stored, nobody else can take or add a row.
+    let Keeper::Database(writer) = keeper else { return Ok(None) };
     let (store, run) = (writer.store(), writer.run());
     let (stored, read) = (store.case_count(run.key)?, control.cases_of_the_run());
     let (rows, expected) = (store.row_count(run.key)?, stored * run.scorers.len() as u64);

@@ -1,9 +1,12 @@
 //! Stopping a run, and how far it is: the only thing that the three parts of a run and whoever
 //! started it share. Decides nothing.
 
-use std::sync::{
-    Arc, Mutex, MutexGuard, OnceLock, PoisonError,
-    atomic::{AtomicBool, AtomicU64, Ordering},
+use std::{
+    fmt,
+    sync::{
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
 };
 
 use crate::{
@@ -11,10 +14,11 @@ use crate::{
     case::{CaseReader, Tally},
 };
 
-use super::OnBadCase;
+use super::{CaseRefused, OnBadCase};
 
 /// Why a run ended before its last case.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Stop {
     /// Whoever started it said so.
     Interrupted,
@@ -39,6 +43,29 @@ pub enum Stop {
         /// What to do about it.
         advice: Option<Advice>,
     },
+    /// A sink takes no more.
+    Refused {
+        /// Why not.
+        message: String,
+    },
+    /// A part of the run ended by a panic, which is a bug.
+    Broken {
+        /// What it said.
+        message: String,
+    },
+}
+
+impl fmt::Display for Stop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Stop::Interrupted => "the run was interrupted",
+            Stop::BadCase { message, .. }
+            | Stop::Unreadable { message, .. }
+            | Stop::Incomplete { message, .. }
+            | Stop::Refused { message }
+            | Stop::Broken { message } => message,
+        })
+    }
 }
 
 /// How far a run is.
@@ -162,12 +189,19 @@ impl Control {
             + self.cases_finished_before.load(Ordering::Relaxed)
     }
 
-    /// Counts a bad case, and ends the reading where the run is to stop at one.
-    pub(super) fn bad_case(&self, message: String, advice: Option<Advice>, on_bad_case: OnBadCase) {
+    /// Counts a bad case, and ends the reading where the run is to stop at one; answers with what sinks are told.
+    pub(super) fn bad_case(
+        &self,
+        message: String,
+        advice: Option<Advice>,
+        on_bad_case: OnBadCase,
+    ) -> CaseRefused {
         self.note_bad_case(message.clone());
         if on_bad_case == OnBadCase::Stop {
+            let (message, advice) = (message.clone(), advice.clone());
             self.end_reading(Stop::BadCase { message, advice });
         }
+        CaseRefused { message, advice }
     }
 
     pub(super) fn note_bad_case(&self, message: String) {
@@ -178,10 +212,10 @@ impl Control {
         }
     }
 
-    pub(super) fn note_rows(&self, rows: u64, errors: u64, reused: u64) {
-        self.scores_written.fetch_add(rows, Ordering::Relaxed);
-        self.errors.fetch_add(errors, Ordering::Relaxed);
-        self.scores_reused.fetch_add(reused, Ordering::Relaxed);
+    pub(super) fn note_row(&self, is_error: bool, is_reused: bool) {
+        self.scores_written.fetch_add(1, Ordering::Relaxed);
+        self.errors.fetch_add(u64::from(is_error), Ordering::Relaxed);
+        self.scores_reused.fetch_add(u64::from(is_reused), Ordering::Relaxed);
     }
 
     pub(super) fn note_case_done(&self) {

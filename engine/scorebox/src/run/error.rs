@@ -58,6 +58,12 @@ pub enum RunError {
         /// What differs.
         reason: String,
     },
+    /// A run that is to be resumed, and no database that has it.
+    #[error("the run `{run}` cannot be resumed: no database is named")]
+    NothingToResume {
+        /// The run.
+        run: RunId,
+    },
     /// The database does not take it.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -74,7 +80,7 @@ impl Advised for RunError {
             RunError::Cases(error) => error.advice(),
             RunError::NoCases { .. } => Some(Advice::Write(Form::Case)),
             RunError::NotTheSame { .. } => Some(Advice::SameScorers),
-            RunError::Stopped => None,
+            RunError::Stopped | RunError::NothingToResume { .. } => None,
             RunError::Store(error) => error.advice(),
             RunError::Broken(_) => Some(Advice::Report),
         }

@@ -1,4 +1,4 @@
-//! What the writer hears, from the reader and from the scoring. Moves nothing.
+//! What is to be delivered, from the reader and from the scoring. Moves nothing.
 
 use std::sync::Arc;
 
@@ -8,13 +8,13 @@ use crate::{
     digest::Digest,
     sandbox::LoadedScorer,
     scoring::{Batch, CaseInFlight, Unit},
-    store::{Reusable, ScorerKey},
+    store::Reusable,
 };
 
-use super::ReadyScorer;
+use super::{CaseRefused, ReadyScorer};
 
 /// The scorers of a run, in the suite's order.
-pub(super) type RunScorers = Arc<[(ScorerKey, ReadyScorer)]>;
+pub(super) type RunScorers = Arc<[ReadyScorer]>;
 
 /// A case that was read.
 pub(super) struct ReadCase {
@@ -22,13 +22,13 @@ pub(super) struct ReadCase {
     pub(super) digest: Digest,
 }
 
-/// A case on its way to the writer, with all rows that are to come of it.
+/// A case on its way to the keeper, with all rows that are to come of it.
 pub(super) struct NewCase {
     pub(super) read: Arc<ReadCase>,
     /// How many of its rows are computed.
     pub(super) computed: usize,
-    /// Scores that an earlier run has.
-    pub(super) reused: Vec<(ScorerKey, Reusable)>,
+    /// Scores that an earlier run has, by the scorer's place.
+    pub(super) reused: Vec<(usize, Reusable)>,
 }
 
 /// One case and one scorer of the run.
@@ -39,34 +39,29 @@ pub(super) struct RunUnit {
     pub(super) place: usize,
 }
 
-impl RunUnit {
-    /// What names the scorer in the database.
-    pub(super) fn scorer_key(&self) -> ScorerKey {
-        self.scorers[self.place].0
-    }
-}
-
 impl Unit for RunUnit {
     fn case(&self) -> &CaseInFlight {
         &self.read.in_flight
     }
 
     fn scorer(&self) -> &LoadedScorer {
-        &self.scorers[self.place].1.scorer
+        &self.scorers[self.place].scorer
     }
 }
 
-/// What the writer hears.
+/// What is to be delivered.
 pub(super) enum Message {
     /// Cases were read; their scores will follow.
     Read(Vec<NewCase>),
-    /// A case was read whose name may have come before; the answer is whether it was stored.
+    /// A case was read whose name may have come before; the answer is whether it is part of the run.
     Doubtful {
         /// The case.
         case: NewCase,
         /// Whom to answer.
         answer: oneshot::Sender<bool>,
     },
+    /// A line was read that is not a valid case.
+    Refused(CaseRefused),
     /// Rows, in any order, each after its case.
     Scored(Batch<RunUnit>),
 }

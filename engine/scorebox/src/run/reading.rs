@@ -10,11 +10,12 @@ use crate::{
     case::{Case, CaseReader, ReadError},
     digest::Digest,
     scoring::{CaseInFlight, Room, Units},
-    store::{Reusable, RunHandle, ScorerKey, Store, StoreError},
+    store::{Reusable, RunHandle, Store, StoreError},
 };
 
 use super::{
-    Control, OnBadCase, RunError, Stop,
+    Control, Event, OnBadCase, RunError, Stop,
+    event::Sinks,
     message::{Message, NewCase, ReadCase, RunScorers, RunUnit},
     reuse::Reuse,
     seen::Seen,
@@ -28,24 +29,24 @@ const ROOM_FOR_CASES: usize = 12 << 20;
 /// A case and what is to be done with it.
 struct Task {
     read: Arc<ReadCase>,
-    /// The scorers that an earlier session has not finished; none means all.
-    missing: Option<Vec<ScorerKey>>,
+    /// The places of the scorers that an earlier session has not finished; none means all.
+    missing: Option<Vec<usize>>,
     /// Scores that an earlier run has.
-    reused: Vec<(ScorerKey, Reusable)>,
+    reused: Vec<(usize, Reusable)>,
     /// Whether an earlier session stored another case in its place.
     changed: bool,
 }
 
 impl Task {
     /// Whether the scorer has something to do.
-    fn wants(&self, scorer: ScorerKey) -> bool {
-        self.missing.as_ref().is_none_or(|missing| missing.contains(&scorer))
-            && !self.reused.iter().any(|(reused, _)| *reused == scorer)
+    fn wants(&self, place: usize) -> bool {
+        self.missing.as_ref().is_none_or(|missing| missing.contains(&place))
+            && !self.reused.iter().any(|(reused, _)| *reused == place)
     }
 
     /// What the writer is to know of it, and the units that are to be computed.
     fn split(self, scorers: &RunScorers) -> (NewCase, Vec<RunUnit>) {
-        let wanted = (0..scorers.len()).filter(|place| self.wants(scorers[*place].0));
+        let wanted = (0..scorers.len()).filter(|place| self.wants(*place));
         let unit = |place| {
             let (read, scorers) = (Arc::clone(&self.read), Arc::clone(scorers));
             RunUnit { read, scorers, place }
@@ -65,7 +66,7 @@ pub(super) struct Cases {
     reuse: Option<Reuse>,
     room: Room,
     seen: Seen,
-    /// A case whose name may have come before; it is handed out only when the writer has stored it.
+    /// A case whose name may have come before; it is handed out only when it is stored.
     doubtful: Option<Task>,
 }
 
@@ -81,6 +82,7 @@ impl Cases {
         mut reader: CaseReader,
         on_bad_case: OnBadCase,
         control: &Arc<Control>,
+        sinks: &mut Sinks,
     ) -> Result<Cases, RunError> {
         control.note_sources(&reader);
         let watched = Arc::clone(control);
@@ -89,7 +91,11 @@ impl Cases {
             match reader.next_case() {
                 Some(Ok(case)) => return Ok(Cases::new(reader, case, on_bad_case)),
                 Some(Err(ReadError::BadCase(bad))) if on_bad_case == OnBadCase::Skip => {
-                    control.note_bad_case(bad.to_string());
+                    let advice = bad.advice();
+                    let refused = control.bad_case(bad.to_string(), advice, on_bad_case);
+                    if !sinks.is_empty() {
+                        sinks.take(&Event::BadCase(refused), control);
+                    }
                 }
                 // What was stopped says that it was.
                 Some(Err(_)) if control.is_stopping() => {}
@@ -131,10 +137,10 @@ impl Cases {
         mut self,
         scorers: &RunScorers,
         units: &Units<RunUnit>,
-        to_writer: &mpsc::Sender<Message>,
+        to_sinks: &mpsc::Sender<Message>,
         control: &Control,
     ) {
-        if let Err(error) = self.hand_out(scorers, units, to_writer, control) {
+        if let Err(error) = self.hand_out(scorers, units, to_sinks, control) {
             control.end_reading(Stop::Unreadable {
                 message: error.to_string(),
                 advice: error.advice(),
@@ -147,17 +153,17 @@ impl Cases {
         &mut self,
         scorers: &RunScorers,
         units: &Units<RunUnit>,
-        to_writer: &mpsc::Sender<Message>,
+        to_sinks: &mpsc::Sender<Message>,
         control: &Control,
     ) -> Result<(), StoreError> {
         while !control.is_reading_ended() {
-            let tasks = self.next_tasks(control)?;
+            let tasks = self.next_tasks(to_sinks, control)?;
             let ended = tasks.is_empty() && self.doubtful.is_none();
             let (cases, of_cases): (Vec<NewCase>, Vec<Vec<RunUnit>>) =
                 tasks.into_iter().map(|task| task.split(scorers)).unzip();
-            let sent = to_writer.blocking_send(Message::Read(cases)).is_ok()
+            let sent = to_sinks.blocking_send(Message::Read(cases)).is_ok()
                 && units.push(of_cases.into_iter().flatten()).is_ok()
-                && self.hand_out_doubtful(scorers, units, to_writer);
+                && self.hand_out_doubtful(scorers, units, to_sinks);
             if ended || !sent {
                 // Where it was not sent, the other side has ended, and says why.
                 return Ok(());
@@ -166,18 +172,18 @@ impl Cases {
         Ok(())
     }
 
-    /// Waits until the writer has stored the doubtful case, or refused it; so the first of two cases
+    /// Waits until the doubtful case is kept, or refused; so the first of two cases
     /// with one name is scored and the second never, however the threads run.
     fn hand_out_doubtful(
         &mut self,
         scorers: &RunScorers,
         units: &Units<RunUnit>,
-        to_writer: &mpsc::Sender<Message>,
+        to_sinks: &mpsc::Sender<Message>,
     ) -> bool {
         let Some(task) = self.doubtful.take() else { return true };
         let (case, of_case) = task.split(scorers);
         let (answer, stored) = oneshot::channel();
-        if to_writer.blocking_send(Message::Doubtful { case, answer }).is_err() {
+        if to_sinks.blocking_send(Message::Doubtful { case, answer }).is_err() {
             return false;
         }
         match stored.blocking_recv() {
@@ -189,7 +195,11 @@ impl Cases {
 
     /// The cases that can be had without waiting for more input, at least one unless there are no
     /// more.
-    fn next_tasks(&mut self, control: &Control) -> Result<Vec<Task>, StoreError> {
+    fn next_tasks(
+        &mut self,
+        to_sinks: &mpsc::Sender<Message>,
+        control: &Control,
+    ) -> Result<Vec<Task>, StoreError> {
         let mut tasks = Vec::with_capacity(MOST_AT_ONCE);
         while tasks.len() < MOST_AT_ONCE
             && !control.is_reading_ended()
@@ -199,7 +209,7 @@ impl Cases {
                 None => break,
                 Some(Ok(case)) => case,
                 Some(Err(error)) => {
-                    self.note(error, control);
+                    self.note(error, to_sinks, control);
                     continue;
                 }
             };
@@ -242,11 +252,13 @@ impl Cases {
         Ok(Some(Task { read, missing, reused, changed }))
     }
 
-    fn note(&self, error: ReadError, control: &Control) {
+    fn note(&self, error: ReadError, to_sinks: &mpsc::Sender<Message>, control: &Control) {
         let advice = error.advice();
         match error {
             ReadError::BadCase(bad) => {
-                control.bad_case(bad.to_string(), advice, self.on_bad_case);
+                let refused = control.bad_case(bad.to_string(), advice, self.on_bad_case);
+                // Where nobody hears it, the other side has ended, and says why.
+                let _ = to_sinks.blocking_send(Message::Refused(refused));
             }
             ReadError::Source(error) => {
                 control.end_reading(Stop::Unreadable { message: error.to_string(), advice });
@@ -259,7 +271,7 @@ impl Cases {
 enum Missing {
     Nothing,
     All,
-    Some(Vec<ScorerKey>),
+    Some(Vec<usize>),
     /// Another case is stored under this name or in this place; the writer will complain.
     Unknown,
 }
@@ -275,12 +287,10 @@ impl Earlier {
         if stored.ordinal != case.ordinal() || stored.digest != digest {
             return Ok(Missing::Unknown);
         }
-        let missing: Vec<ScorerKey> = self
-            .run
-            .scorers
-            .iter()
-            .copied()
-            .filter(|scorer| !stored.finished.contains(scorer))
+        let scorers = self.run.scorers.iter().enumerate();
+        let missing: Vec<usize> = scorers
+            .filter(|(_, scorer)| !stored.finished.contains(scorer))
+            .map(|(place, _)| place)
             .collect();
         Ok(match missing.is_empty() {
             true => Missing::Nothing,

@@ -9,11 +9,11 @@ use crate::{
 /// What earlier runs have, and what the scorers of this one read.
 pub(super) struct Reuse {
     index: ReuseIndex,
-    reads: Vec<(ScorerKey, Fields)>,
+    reads: Vec<(usize, ScorerKey, Fields)>,
 }
 
 impl Reuse {
-    pub(super) fn new(index: ReuseIndex, reads: Vec<(ScorerKey, Fields)>) -> Reuse {
+    pub(super) fn new(index: ReuseIndex, reads: Vec<(usize, ScorerKey, Fields)>) -> Reuse {
         Reuse { index, reads }
     }
 
@@ -21,15 +21,15 @@ impl Reuse {
     pub(super) fn find(
         &self,
         case: &CaseInFlight,
-        missing: Option<&[ScorerKey]>,
-    ) -> Result<Vec<(ScorerKey, Reusable)>, StoreError> {
+        missing: Option<&[usize]>,
+    ) -> Result<Vec<(usize, Reusable)>, StoreError> {
         let mut found = Vec::new();
-        for (scorer, reads) in &self.reads {
-            if missing.is_some_and(|missing| !missing.contains(scorer)) {
+        for (place, scorer, reads) in &self.reads {
+            if missing.is_some_and(|missing| !missing.contains(place)) {
                 continue;
             }
             let reusable = self.index.find(*scorer, case.input_digest(*reads, None))?;
-            found.extend(reusable.map(|reusable| (*scorer, reusable)));
+            found.extend(reusable.map(|reusable| (*place, reusable)));
         }
         Ok(found)
     }

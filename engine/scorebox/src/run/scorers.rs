@@ -41,9 +41,7 @@ pub async fn load_scorers(
 ) -> Result<Vec<ReadyScorer>, RunError> {
     let mut loading = JoinSet::new();
     for (place, scorer) in suite.scorers.iter().enumerate() {
-        let source = registry
-            .resolve(&scorer.uses)
-            .map_err(|error| RunError::NotFound { place: scorer.place.clone(), error })?;
+        let source = source_of(scorer, registry)?;
         let (scorer, sandbox) = (scorer.clone(), sandbox.clone());
         loading.spawn(async move { (place, load(scorer, source, &sandbox).await) });
     }
@@ -53,6 +51,24 @@ pub async fn load_scorers(
     }
     loaded.sort_by_key(|(place, _)| *place);
     loaded.into_iter().map(|(_, ready)| ready).collect()
+}
+
+/// Loads one scorer.
+///
+/// # Errors
+/// Where it is not there, or cannot be used.
+pub async fn load_scorer(
+    scorer: SuiteScorer,
+    registry: &Registry,
+    sandbox: &Sandbox,
+) -> Result<ReadyScorer, RunError> {
+    let source = source_of(&scorer, registry)?;
+    load(scorer, source, sandbox).await
+}
+
+fn source_of(scorer: &SuiteScorer, registry: &Registry) -> Result<ScorerSource, RunError> {
+    let source = registry.resolve(&scorer.uses);
+    source.map_err(|error| RunError::NotFound { place: scorer.place.clone(), error })
 }
 
 async fn load(

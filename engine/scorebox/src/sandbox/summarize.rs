@@ -57,6 +57,16 @@ impl SummaryRows {
     }
 }
 
+impl SummaryRows {
+    /// The same rows in the order of these numbers, of which there is one for each row.
+    pub(crate) fn in_order_of(mut self, numbers: Vec<u64>) -> SummaryRows {
+        let mut numbered: Vec<(u64, ScoredRow)> = numbers.into_iter().zip(self.rows).collect();
+        numbered.sort_by_key(|(number, _)| *number);
+        self.rows = numbered.into_iter().map(|(_, row)| row).collect();
+        self
+    }
+}
+
 impl LoadedScorer {
     /// An empty list for the rows of a run: what is in it stays below half of the scorer's memory
     /// limit, because the scorer gets all of it at once.

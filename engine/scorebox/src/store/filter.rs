@@ -32,6 +32,11 @@ pub struct ScoreCursor {
 }
 
 impl ScoreCursor {
+    /// The place of the row of this case and scorer.
+    pub fn new(case: CaseKey, scorer: ScorerKey) -> ScoreCursor {
+        ScoreCursor { case, scorer }
+    }
+
     /// The case of the row.
     pub fn case(&self) -> CaseKey {
         self.case

@@ -57,7 +57,13 @@ struct ScorerTable {
 pub(super) fn read(path: &Path) -> Result<Suite, SuiteError> {
     let unreadable = |source| SuiteError::Unreadable { path: path.to_owned(), source };
     let text = input_file::read_text(path, MOST_CONFIGURATION_BYTES).map_err(unreadable)?;
-    let parsing = || parse(path, &text);
+    parse_apart(path, &text)
+}
+
+/// Reads the text of a suite file at `path`, on a stack that is deep enough for it.
+pub(super) fn parse_apart(path: &Path, text: &str) -> Result<Suite, SuiteError> {
+    let unreadable = |source| SuiteError::Unreadable { path: path.to_owned(), source };
+    let parsing = || parse(path, text);
     let thread = thread::Builder::new().stack_size(DEEP_STACK_BYTES);
     thread::scope(|scope| match thread.spawn_scoped(scope, parsing).map(|thread| thread.join()) {
         Ok(Ok(suite)) => suite,

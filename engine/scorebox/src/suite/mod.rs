@@ -166,6 +166,15 @@ impl Suite {
         file::read(path)
     }
 
+    /// Reads the text of a suite file. Where it has no name of its own, the suite is called `suite`; paths in it start
+    /// at the current folder.
+    ///
+    /// # Errors
+    /// With the place of what is wrong; the file is named `suite`.
+    pub fn parse(text: &str) -> Result<Suite, SuiteError> {
+        file::parse_apart(Path::new("suite"), text)
+    }
+
     /// A suite of these scorers.
     ///
     /// # Errors
@@ -206,6 +215,15 @@ impl Suite {
     /// The digest of [`Suite::to_json`].
     pub fn digest(&self) -> Digest {
         Digest::of(self.to_json().as_bytes())
+    }
+}
+
+impl std::str::FromStr for Suite {
+    type Err = SuiteError;
+
+    /// As [`Suite::parse`].
+    fn from_str(text: &str) -> Result<Suite, SuiteError> {
+        Suite::parse(text)
     }
 }
 

@@ -10,7 +10,7 @@ use std::{
 use scorebox::{
     digest::Digest,
     registry::{Reference, Registry},
-    run::{Control, OnBadCase, RunRequest, WhichRun, load_scorers, run},
+    run::{Control, RunRequest, WhichRun, load_scorers, run},
     sandbox::{CacheOptions, Compiler, Sandbox, SandboxOptions},
     store::{Store, StoreError},
     suite::{ScorerId, Suite, SuiteScorer},
@@ -128,19 +128,13 @@ impl Stage {
         let cut: Vec<&str> = CASES.lines().take(CUT_CASES).chain(["no case"]).collect();
         for (id, lines) in [("done", CASES), ("cut", &cut.join("\n"))] {
             let report = self.runtime.block_on(async {
-                let request = RunRequest {
-                    database: path.clone(),
-                    which: WhichRun::New(id.parse().unwrap()),
-                    suite: self.suite.clone(),
-                    scorers: load_scorers(&self.suite, &self.registry, &self.sandbox)
-                        .await
-                        .unwrap(),
-                    cases: cases(lines),
-                    jobs: 1,
-                    waiting: 1,
-                    on_bad_case: OnBadCase::Stop,
-                    reuse: false,
-                };
+                let scorers = load_scorers(&self.suite, &self.registry, &self.sandbox);
+                let scorers = scorers.await.unwrap();
+                let request = RunRequest::new(self.suite.clone(), scorers, cases(lines))
+                    .store(&path)
+                    .which(WhichRun::New(id.parse().unwrap()))
+                    .jobs(1)
+                    .waiting(1);
                 run(request, Arc::new(Control::default())).await.unwrap()
             });
             assert_eq!(report.stopped.is_some(), id == "cut");

@@ -17,7 +17,7 @@ use scorebox::{
     case::{Case, CaseReader, Key, Mapping, Source},
     contract::Field,
     row::Status,
-    run::{Control, OnBadCase, RunError, RunReport, RunRequest, WhichRun, load_scorers, run},
+    run::{Control, RunError, RunReport, RunRequest, WhichRun, load_scorers, run},
     store::{CaseContent, RunState, ScoreFilter, ScoreRecord, Store, StoreError},
     verify::{Finding, Receipt, ReceiptError, Verdict, VerifyRequest, verify, verify_root},
 };
@@ -224,17 +224,12 @@ fn resumed(stage: &Stage, path: &Path, id: &str, lines: &[&str]) -> Result<RunRe
     // Whether it is refused is known before scorers are loaded.
     drop(opened(path, |path| Store::open(path))?);
     stage.runtime.block_on(async {
-        let request = RunRequest {
-            database: path.to_owned(),
-            which: WhichRun::Resume(id.parse()?),
-            suite: stage.suite.clone(),
-            scorers: load_scorers(&stage.suite, &stage.registry, &stage.sandbox).await?,
-            cases: cases(&lines.join("\n")),
-            jobs: 2,
-            waiting: 1,
-            on_bad_case: OnBadCase::Stop,
-            reuse: false,
-        };
+        let scorers = load_scorers(&stage.suite, &stage.registry, &stage.sandbox).await?;
+        let request = RunRequest::new(stage.suite.clone(), scorers, cases(&lines.join("\n")))
+            .store(path)
+            .which(WhichRun::Resume(id.parse()?))
+            .jobs(2)
+            .waiting(1);
         run(request, Arc::new(Control::default())).await
     })
 }

@@ -1,0 +1,99 @@
+//! How an engine is set up. Scores nothing.
+
+use std::{path::PathBuf, sync::Arc, thread};
+
+use crate::{
+    registry::Registry,
+    run::DEFAULT_WAITING,
+    sandbox::{CacheOptions, Capabilities, Compiler, Sandbox, SandboxOptions},
+    workspace::WorkspaceFolder,
+};
+
+use super::{Engine, EngineError};
+
+/// Sandboxes for each job, so that the scorers of a suite keep theirs from case to case.
+const SLOTS_FOR_EACH_JOB: usize = 8;
+/// The most sandboxes that are kept for scorers that do not wait.
+const MOST_WARM_SLOTS: usize = 256;
+
+/// An engine in the making. What is not said is as usual: a job for each core, no cache, no files of tasks, the memory
+/// budget of [`SandboxOptions`].
+#[derive(Clone, Debug, Default)]
+#[must_use]
+pub struct EngineBuilder {
+    jobs: Option<usize>,
+    cache: Option<PathBuf>,
+    workspace: Option<PathBuf>,
+    left_out: Vec<String>,
+    memory_budget_bytes: Option<u64>,
+    compiler: Option<Compiler>,
+}
+
+impl EngineBuilder {
+    /// How many scores are computed at once, at least 1.
+    pub fn jobs(self, jobs: usize) -> EngineBuilder {
+        EngineBuilder { jobs: Some(jobs), ..self }
+    }
+
+    /// Keeps compiled code in this folder, which is made where it is missing. Nobody but the user may be able to write
+    /// there; where it cannot be used, [`Engine::warnings`] says why.
+    pub fn cache(self, folder: impl Into<PathBuf>) -> EngineBuilder {
+        EngineBuilder { cache: Some(folder.into()), ..self }
+    }
+
+    /// Shows scorers that are granted it the files that tasks left: the folders that cases name in `workspace` are
+    /// below this one, which has to be there.
+    pub fn workspace(self, folder: impl Into<PathBuf>) -> EngineBuilder {
+        EngineBuilder { workspace: Some(folder.into()), ..self }
+    }
+
+    /// Leaves out of workspaces what this pattern matches, as [`WorkspaceFolder::without`] does.
+    pub fn workspace_without(mut self, pattern: impl Into<String>) -> EngineBuilder {
+        self.left_out.push(pattern.into());
+        self
+    }
+
+    /// Bytes of memory of all sandboxes together.
+    pub fn memory_budget_bytes(self, bytes: u64) -> EngineBuilder {
+        EngineBuilder { memory_budget_bytes: Some(bytes), ..self }
+    }
+
+    /// Where components are compiled.
+    pub fn compiler(self, compiler: Compiler) -> EngineBuilder {
+        EngineBuilder { compiler: Some(compiler), ..self }
+    }
+
+    /// The engine.
+    ///
+    /// # Errors
+    /// Where the workspace cannot be opened, or wasmtime does not run on this machine.
+    pub fn build(self) -> Result<Engine, EngineError> {
+        let jobs =
+            self.jobs.unwrap_or_else(|| thread::available_parallelism().map_or(1, Into::into));
+        let jobs = jobs.max(1);
+        let warm = jobs.saturating_mul(SLOTS_FOR_EACH_JOB).min(MOST_WARM_SLOTS).max(jobs);
+        let slots = u32::try_from(warm.saturating_add(DEFAULT_WAITING)).unwrap_or(u32::MAX);
+        let mut options = SandboxOptions::default()
+            .with_slots(slots)
+            .with_cache(self.cache.map(CacheOptions::new))
+            .with_capabilities(capabilities(self.workspace, &self.left_out)?);
+        if let Some(bytes) = self.memory_budget_bytes {
+            options = options.with_memory_budget_bytes(bytes);
+        }
+        if let Some(compiler) = self.compiler {
+            options = options.with_compiler(compiler);
+        }
+        let sandbox =
+            Sandbox::new(&options).map_err(|error| EngineError::Sandbox(Box::new(error)))?;
+        Ok(Engine { sandbox, registry: Arc::new(Registry::with_builtins()), jobs })
+    }
+}
+
+fn capabilities(
+    workspace: Option<PathBuf>,
+    left_out: &[String],
+) -> Result<Capabilities, EngineError> {
+    let Some(folder) = workspace else { return Ok(Capabilities::none()) };
+    let folder = WorkspaceFolder::open(&folder)?.without(left_out)?;
+    Ok(Capabilities::none().with_workspace(folder))
+}

@@ -1,0 +1,54 @@
+//! Where the cases of a run come from. Reads none.
+
+use std::{io::Read, path::PathBuf};
+
+use crate::case::{CaseReader, Mapping, Source, SourceError};
+
+/// The cases of a run: JSON Lines, also compressed with gzip or zstd. A [`CaseReader`] can be told more.
+#[derive(Debug)]
+pub struct Cases(CaseReader);
+
+impl Cases {
+    /// The cases of one file.
+    ///
+    /// # Errors
+    /// Where it cannot be opened.
+    pub fn file(path: impl Into<PathBuf>) -> Result<Cases, SourceError> {
+        Cases::files([path])
+    }
+
+    /// The cases of some files, one after the other.
+    ///
+    /// # Errors
+    /// Where one of them cannot be opened.
+    pub fn files(
+        paths: impl IntoIterator<Item = impl Into<PathBuf>>,
+    ) -> Result<Cases, SourceError> {
+        Cases::sources(paths.into_iter().map(Source::path).collect())
+    }
+
+    /// Whatever `reader` yields; `name` stands for it in messages.
+    ///
+    /// # Errors
+    /// None today; sources are checked alike.
+    pub fn reader(
+        name: impl Into<String>,
+        reader: impl Read + Send + 'static,
+    ) -> Result<Cases, SourceError> {
+        Cases::sources(vec![Source::reader(name, Box::new(reader))])
+    }
+
+    fn sources(sources: Vec<Source>) -> Result<Cases, SourceError> {
+        CaseReader::open(sources, Mapping::default()).map(Cases)
+    }
+
+    pub(super) fn into_reader(self) -> CaseReader {
+        self.0
+    }
+}
+
+impl From<CaseReader> for Cases {
+    fn from(reader: CaseReader) -> Cases {
+        Cases(reader)
+    }
+}

@@ -1,0 +1,87 @@
+//! The library in one value: what a program that embeds it sets up once, and then scores with. Has no way of its own:
+//! all it does goes through the other rooms, which can do more.
+//!
+//! - `builder`: how an engine is set up.
+//! - `scorer`: one scorer, loaded, for cases one at a time.
+//! - `cases`: where the cases of a run come from.
+//! - `running`: a run that is under way, and its events.
+//! - `error`: why something cannot be begun.
+//!
+//! ```no_run
+//! use scorebox::{engine::{Cases, Engine}, run::Event, suite::Suite};
+//! use serde_json::json;
+//!
+//! # async fn program() -> Result<(), Box<dyn std::error::Error>> {
+//! # let dir = std::env::temp_dir();
+//! let engine = Engine::builder().jobs(8).cache(dir).workspace("./outcomes").build()?;
+//!
+//! // One case at a time.
+//! let same = engine.scorer("exact-match").config(json!({"ignoreCase": true})).load().await?;
+//! let outcome = same.score(&r#"{"output": "Paris", "groundTruth": "paris"}"#.parse()?).await;
+//! assert_eq!(outcome.result?.score, Some(1.0));
+//!
+//! // A suite over cases; what happens is told as it happens, and stored.
+//! let suite: Suite = "[scorers.exact-match]\n[scorers.latency]".parse()?;
+//! let mut run = engine.run(suite, Cases::file("cases.jsonl")?).store("scores.db").start().await?;
+//! while let Some(event) = run.next().await {
+//!     if let Event::Scored(row) = event {
+//!         println!("{} {}", row.case_id, row.scorer_id);
+//!     }
+//! }
+//! let report = run.end().await?;
+//! println!("{} cases", report.progress.cases_done);
+//! # Ok(())
+//! # }
+//! ```
+
+mod builder;
+mod cases;
+mod error;
+mod running;
+mod scorer;
+
+use std::sync::Arc;
+
+use crate::{registry::Registry, sandbox::Sandbox, suite::Suite};
+
+pub use builder::EngineBuilder;
+pub use cases::Cases;
+pub use error::EngineError;
+pub use running::{Run, RunBuilder};
+pub use scorer::{Scorer, ScorerLoader};
+
+/// A sandbox, the scorers that have names, and how much is done at once. Cheap to clone. Needs a tokio runtime with
+/// time.
+#[derive(Clone, Debug)]
+pub struct Engine {
+    sandbox: Sandbox,
+    registry: Arc<Registry>,
+    jobs: usize,
+}
+
+impl Engine {
+    /// An engine in the making.
+    pub fn builder() -> EngineBuilder {
+        EngineBuilder::default()
+    }
+
+    /// A scorer: a built-in one's name, or the path of a `.wasm` file.
+    pub fn scorer(&self, uses: &str) -> ScorerLoader {
+        ScorerLoader::new(self.clone(), uses)
+    }
+
+    /// A run of a suite over cases.
+    pub fn run(&self, suite: Suite, cases: impl Into<Cases>) -> RunBuilder {
+        RunBuilder::new(self.clone(), suite, cases.into())
+    }
+
+    /// The sandbox behind it, for [`verify`](crate::verify) and all else that takes one.
+    pub fn sandbox(&self) -> &Sandbox {
+        &self.sandbox
+    }
+
+    /// What does not work as it should, though scoring does: one sentence each.
+    pub fn warnings(&self) -> &[String] {
+        self.sandbox.warnings()
+    }
+}

@@ -1,0 +1,153 @@
+//! A run of an engine, and its events as they come. Decides nothing that `run` does not.
+
+use std::{path::PathBuf, sync::Arc};
+
+use tokio::task::JoinHandle;
+
+use crate::{
+    run::{
+        Control, Event, EventStream, OnBadCase, Progress, RunError, RunReport, RunRequest, Sink,
+        Stop, WhichRun, event_stream, fresh_id, load_scorers, run,
+    },
+    store::RunId,
+    suite::Suite,
+};
+
+use super::{Cases, Engine, EngineError};
+
+/// A run in the making. What is not said is as usual: a new run with an id made of the time, nothing stored, a stop at
+/// the first bad line.
+#[derive(Debug)]
+#[must_use]
+pub struct RunBuilder {
+    engine: Engine,
+    suite: Suite,
+    cases: Cases,
+    which: WhichRun,
+    database: Option<PathBuf>,
+    reuse: bool,
+    on_bad_case: OnBadCase,
+    sinks: Vec<Box<dyn Sink>>,
+}
+
+impl RunBuilder {
+    pub(super) fn new(engine: Engine, suite: Suite, cases: Cases) -> RunBuilder {
+        RunBuilder {
+            engine,
+            suite,
+            cases,
+            which: WhichRun::New(fresh_id()),
+            database: None,
+            reuse: false,
+            on_bad_case: OnBadCase::default(),
+            sinks: Vec::new(),
+        }
+    }
+
+    /// Stores the run in this database file, which is made where it is missing.
+    pub fn store(self, database: impl Into<PathBuf>) -> RunBuilder {
+        RunBuilder { database: Some(database.into()), ..self }
+    }
+
+    /// Gives the run an id of one's own.
+    pub fn id(self, id: RunId) -> RunBuilder {
+        RunBuilder { which: WhichRun::New(id), ..self }
+    }
+
+    /// Continues the run of this id, which was interrupted: what is missing is scored. Needs the database that it is
+    /// stored in, and the same cases.
+    pub fn resume(self, id: RunId) -> RunBuilder {
+        RunBuilder { which: WhichRun::Resume(id), ..self }
+    }
+
+    /// Copies scores that an earlier run in the database has, instead of computing them.
+    pub fn reuse(self) -> RunBuilder {
+        RunBuilder { reuse: true, ..self }
+    }
+
+    /// Counts lines that are not valid cases and continues, instead of stopping at the first.
+    pub fn skip_bad_cases(self) -> RunBuilder {
+        RunBuilder { on_bad_case: OnBadCase::Skip, ..self }
+    }
+
+    /// Tells this sink what happens, before the event is handed to the one who reads the run's events.
+    pub fn sink(mut self, sink: impl Sink + 'static) -> RunBuilder {
+        self.sinks.push(Box::new(sink));
+        self
+    }
+
+    /// Loads the scorers and begins the run, which is under way until its last event or until it is dropped.
+    ///
+    /// # Errors
+    /// Where a scorer is not there or cannot be used. All else is an error of the run: [`Run::end`].
+    pub async fn start(self) -> Result<Run, EngineError> {
+        let Engine { sandbox, registry, jobs } = &self.engine;
+        let scorers = load_scorers(&self.suite, registry, sandbox).await?;
+        let (to_reader, events) = event_stream();
+        let mut request = RunRequest::new(self.suite, scorers, self.cases.into_reader())
+            .which(self.which)
+            .reuse(self.reuse)
+            .jobs(*jobs)
+            .on_bad_case(self.on_bad_case);
+        if let Some(database) = self.database {
+            request = request.store(database);
+        }
+        for sink in self.sinks {
+            request = request.sink(sink);
+        }
+        let control = Arc::new(Control::default());
+        let running = tokio::spawn(run(request.sink(to_reader), Arc::clone(&control)));
+        Ok(Run { events, running: Some(running), control })
+    }
+}
+
+/// A run that is under way.
+///
+/// It waits where its events are not read: either read them, or [`end`](Run::end) it. Dropped, it ends as if it was
+/// interrupted: what is in flight is finished, what is stored stays and can be resumed. That takes a moment, in which
+/// the runtime has to be there.
+#[derive(Debug)]
+pub struct Run {
+    events: EventStream,
+    running: Option<JoinHandle<Result<RunReport, RunError>>>,
+    control: Arc<Control>,
+}
+
+impl Run {
+    /// The next event; none after the last. Dropping the future loses nothing.
+    pub async fn next(&mut self) -> Option<Event> {
+        self.events.next().await
+    }
+
+    /// How far the run is.
+    pub fn progress(&self) -> Progress {
+        self.control.progress()
+    }
+
+    /// Ends the run: what is in flight is finished and stored, nothing more is begun. Its last events follow.
+    pub fn stop(&self) {
+        self.control.stop(Stop::Interrupted);
+    }
+
+    /// Waits for the end of the run, whatever events are left, and says how it went.
+    ///
+    /// # Errors
+    /// As [`run()`](crate::run::run).
+    pub async fn end(mut self) -> Result<RunReport, RunError> {
+        while self.events.next().await.is_some() {}
+        match self.running.take() {
+            Some(running) => {
+                running.await.unwrap_or_else(|error| Err(RunError::Broken(error.to_string())))
+            }
+            None => Err(RunError::Stopped),
+        }
+    }
+}
+
+impl Drop for Run {
+    fn drop(&mut self) {
+        if self.running.is_some() {
+            self.control.stop(Stop::Interrupted);
+        }
+    }
+}

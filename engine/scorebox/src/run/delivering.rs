@@ -1,0 +1,253 @@
+//! Hands cases and rows on: to the keeper, which decides what is of the run, and then to the other sinks. One thread
+//! does it, for keepers and sinks are called one event after the other. Decides nothing about a score.
+
+use std::{
+    collections::{HashMap, hash_map::Entry},
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use tokio::{runtime::Handle, sync::mpsc, time::timeout};
+
+use crate::{
+    advice::{Advice, Form},
+    case::Case,
+    row::{Answer, Row},
+    scoring::Finished,
+    store::StoreError,
+};
+
+use super::{
+    CaseAccepted, Control, Event, OnBadCase, ReadyScorer, Stop,
+    event::Sinks,
+    keeping::{Keeper, Kept, KeptCase},
+    message::{Message, NewCase, ReadCase, RunScorers, RunUnit},
+};
+
+/// Rows after which a batch is committed. A page that many rows of a batch touch is written once, so
+/// that larger batches write less.
+const BATCH_ROWS: u64 = 25_000;
+/// Time after which a batch is committed, however small.
+const BATCH_TIME: Duration = Duration::from_millis(250);
+/// How long the database is free between two batches, so that another run that waits for it gets its turn.
+const LET_OTHERS_WRITE: Duration = Duration::from_millis(2);
+
+/// The sinks of a run, at work.
+pub(super) struct Delivering {
+    pub(super) keeper: Keeper,
+    pub(super) sinks: Sinks,
+    pub(super) scorers: RunScorers,
+    pub(super) on_bad_case: OnBadCase,
+    pub(super) control: Arc<Control>,
+    /// The cases of the run of which rows are still to come, by their ordinals. A case that was refused is not
+    /// among them, so its rows go nowhere.
+    in_flight: HashMap<u64, InFlight>,
+    rows: u64,
+    since: Instant,
+}
+
+/// A case of which rows are still to come.
+struct InFlight {
+    case: KeptCase,
+    rows_to_come: usize,
+}
+
+impl Delivering {
+    pub(super) fn new(
+        keeper: Keeper,
+        sinks: Sinks,
+        scorers: RunScorers,
+        on_bad_case: OnBadCase,
+        control: Arc<Control>,
+    ) -> Delivering {
+        Delivering {
+            keeper,
+            sinks,
+            scorers,
+            on_bad_case,
+            control,
+            in_flight: HashMap::new(),
+            rows: 0,
+            since: Instant::now(),
+        }
+    }
+
+    /// Delivers until nobody sends any more, and commits.
+    pub(super) fn deliver_all(
+        &mut self,
+        mut messages: mpsc::Receiver<Message>,
+        runtime: &Handle,
+    ) -> Result<(), StoreError> {
+        loop {
+            let message = match messages.try_recv() {
+                Ok(message) => Some(message),
+                Err(mpsc::error::TryRecvError::Disconnected) => return self.commit(),
+                Err(mpsc::error::TryRecvError::Empty) => {
+                    let left = BATCH_TIME.saturating_sub(self.since.elapsed());
+                    match runtime.block_on(async { timeout(left, messages.recv()).await }) {
+                        Ok(None) => return self.commit(),
+                        Ok(message) => message,
+                        Err(_elapsed) => None,
+                    }
+                }
+            };
+            if let Some(message) = message {
+                self.take(message)?;
+            }
+            if self.rows >= BATCH_ROWS || self.since.elapsed() >= BATCH_TIME {
+                self.commit()?;
+            }
+        }
+    }
+
+    fn take(&mut self, message: Message) -> Result<(), StoreError> {
+        match message {
+            Message::Read(cases) => cases.iter().try_for_each(|case| self.case(case).map(drop)),
+            Message::Doubtful { case, answer } => {
+                let is_kept = self.case(&case)?;
+                // The reader waits for the answer, unless it has ended.
+                let _ = answer.send(is_kept);
+                Ok(())
+            }
+            Message::Refused(refused) => self.tell(|| Event::BadCase(refused)),
+            Message::Scored(batch) => batch.rows.into_iter().try_for_each(|row| self.row(row)),
+        }
+    }
+
+    /// Delivers a case and the rows that an earlier run has of it; answers whether it is part of the run.
+    fn case(&mut self, new: &NewCase) -> Result<bool, StoreError> {
+        let Some(kept) = self.keep(&new.read)? else { return Ok(false) };
+        let case = new.read.in_flight.case();
+        self.tell(|| Event::Case(CaseAccepted::of(case)))?;
+        for (place, from) in &new.reused {
+            if self.keeper.copy(kept, *place, *from)? {
+                self.rows += 1;
+                self.control.note_row(false, true);
+                self.tell_copied(kept, *place)?;
+            }
+        }
+        match new.computed {
+            0 => self.control.note_case_done(),
+            rows_to_come => {
+                self.in_flight.insert(case.ordinal(), InFlight { case: kept, rows_to_come });
+            }
+        }
+        Ok(true)
+    }
+
+    /// None where the keeper refuses the case.
+    fn keep(&mut self, read: &ReadCase) -> Result<Option<KeptCase>, StoreError> {
+        let case = read.in_flight.case();
+        let kept = self.keeper.case(read)?;
+        self.rows += 1;
+        match kept {
+            Kept::Yes(kept) => {
+                self.control.note_accepted();
+                return Ok(Some(kept));
+            }
+            Kept::Duplicate { first } => {
+                let (at, id) = (case.location(), case.id());
+                let message = format!("{at}: duplicate id `{id}`, first used at {first}");
+                let advice = Some(Advice::Write(Form::CaseId));
+                let refused = self.control.bad_case(message, advice, self.on_bad_case);
+                self.tell(|| Event::BadCase(refused))?;
+            }
+            // Bad lines may be skipped; what is read now is another file.
+            Kept::Changed { stored_id } => self.control.end_reading(Stop::Incomplete {
+                message: format!(
+                    "{}: the case `{}` is not the one that an earlier session of this run stored in \
+                     its place, `{stored_id}`",
+                    case.location(),
+                    case.id(),
+                ),
+                advice: Some(Advice::SameCases),
+            }),
+        }
+        Ok(None)
+    }
+
+    /// Delivers a row; one whose case was refused goes nowhere.
+    fn row(&mut self, row: Finished<RunUnit>) -> Result<(), StoreError> {
+        let ordinal = row.unit.read.in_flight.case().ordinal();
+        let Entry::Occupied(mut entry) = self.in_flight.entry(ordinal) else { return Ok(()) };
+        let case = entry.get().case;
+        entry.get_mut().rows_to_come -= 1;
+        let is_last = entry.get().rows_to_come == 0;
+        if is_last {
+            entry.remove();
+        }
+        if self.keeper.row(case, &row)? {
+            self.rows += 1;
+            self.control.note_row(row.outcome.result.is_err(), false);
+            let ready = Arc::clone(&self.scorers);
+            self.tell(|| Event::Scored(Box::new(computed(&ready[row.unit.place], row))))?;
+        }
+        if is_last {
+            self.control.note_case_done();
+        }
+        Ok(())
+    }
+
+    fn tell_copied(&mut self, case: KeptCase, place: usize) -> Result<(), StoreError> {
+        if self.sinks.is_empty() {
+            return Ok(());
+        }
+        match self.keeper.copied(case, place)? {
+            Some(row) => self.tell(|| Event::Scored(Box::new(row))),
+            None => Ok(()),
+        }
+    }
+
+    /// Tells the sinks that come after the keeper. Where one would wait, the database is free meanwhile.
+    pub(super) fn tell(&mut self, event: impl FnOnce() -> Event) -> Result<(), StoreError> {
+        if self.sinks.is_empty() {
+            return Ok(());
+        }
+        if !self.sinks.are_ready() {
+            self.commit()?;
+        }
+        self.sinks.take(&event(), &self.control);
+        Ok(())
+    }
+
+    fn commit(&mut self) -> Result<(), StoreError> {
+        self.keeper.commit()?;
+        if self.rows > 0 {
+            std::thread::sleep(LET_OTHERS_WRITE);
+        }
+        self.rows = 0;
+        self.since = Instant::now();
+        Ok(())
+    }
+}
+
+impl CaseAccepted {
+    fn of(case: &Case) -> CaseAccepted {
+        CaseAccepted {
+            case_id: case.id().to_owned(),
+            node_id: case.node_id().to_owned(),
+            iteration: case.iteration(),
+            attempt: case.attempt(),
+            ordinal: case.ordinal(),
+            source: case.source().to_owned(),
+            line: case.line(),
+        }
+    }
+}
+
+/// A row that was computed.
+fn computed(ready: &ReadyScorer, finished: Finished<RunUnit>) -> Row {
+    let case = finished.unit.read.in_flight.case();
+    Row {
+        case_id: case.id().to_owned(),
+        node_id: Some(case.node_id().to_owned()),
+        iteration: case.iteration(),
+        attempt: case.attempt(),
+        scorer_id: ready.id.to_string(),
+        answer: Answer::from(finished.outcome),
+        scorer_digest: ready.scorer.digest(),
+        config_digest: ready.scorer.config().digest(),
+        input_digest: Some(finished.input_digest),
+        scored_at_ms: finished.scored_at_ms,
+    }
+}

@@ -1,0 +1,84 @@
+//! The end of a run: whether every row is there, what scorers say of the run as a whole, and how it is stored.
+//! Scores no case.
+
+use tokio::runtime::Handle;
+
+use crate::{
+    digest::Digest,
+    store::{RunState, StoreError},
+};
+
+use super::{Ended, Event, ScorerSummary, Stop, completeness, delivering::Delivering};
+
+/// Ends the run; answers with its root. `state_before` is what an earlier session left. A session that wrote nothing
+/// leaves the run as it was, unless there was nothing left to write.
+pub(super) fn end(
+    delivering: &mut Delivering,
+    state_before: Option<RunState>,
+    runtime: &Handle,
+) -> Result<Option<Digest>, StoreError> {
+    let control = &delivering.control;
+    if control.stopped_by().is_none()
+        && let Some(stop) = completeness::what_is_missing(&delivering.keeper, control)?
+    {
+        control.stop(stop);
+    }
+    let root = store_end(delivering, state_before, runtime)?;
+    let ended = Ended {
+        stopped: delivering.control.stopped_by(),
+        progress: delivering.control.progress(),
+        root,
+    };
+    delivering.tell(|| Event::Ended(ended))?;
+    Ok(root)
+}
+
+fn store_end(
+    delivering: &mut Delivering,
+    state_before: Option<RunState>,
+    runtime: &Handle,
+) -> Result<Option<Digest>, StoreError> {
+    let stopped = delivering.control.stopped_by();
+    let nothing_new = stopped.is_some() || state_before == Some(RunState::Finished);
+    if !delivering.keeper.has_written() && nothing_new {
+        return delivering.keeper.stored_root();
+    }
+    if stopped.is_none() {
+        summarize(delivering, runtime)?;
+    }
+    // A sink may have refused a summary.
+    let stopped = delivering.control.stopped_by();
+    let (state, reason) = state_of(stopped.as_ref());
+    delivering.keeper.finish(state, reason)
+}
+
+/// Asks the scorers that summarize, and delivers what they say.
+fn summarize(delivering: &mut Delivering, runtime: &Handle) -> Result<(), StoreError> {
+    let scorers = delivering.scorers.clone();
+    for (place, ready) in scorers.iter().enumerate() {
+        if !ready.scorer.summarizes() {
+            continue;
+        }
+        let rows = delivering.keeper.summary_rows(&scorers, place)?;
+        let Some(summary) = runtime.block_on(ready.scorer.summarize(&rows)) else { continue };
+        delivering.keeper.put_summary(place, &summary)?;
+        let scorer_id = ready.id.clone();
+        delivering.tell(|| Event::Summary(ScorerSummary { scorer_id, summary }))?;
+    }
+    Ok(())
+}
+
+/// How the run's end is stored.
+fn state_of(stopped: Option<&Stop>) -> (RunState, Option<&str>) {
+    match stopped {
+        None => (RunState::Finished, None),
+        Some(Stop::Interrupted) => (RunState::Interrupted, None),
+        Some(
+            Stop::BadCase { message, .. }
+            | Stop::Unreadable { message, .. }
+            | Stop::Incomplete { message, .. }
+            | Stop::Refused { message }
+            | Stop::Broken { message },
+        ) => (RunState::Stopped, Some(message)),
+    }
+}

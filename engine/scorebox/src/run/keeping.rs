@@ -1,0 +1,271 @@
+//! What keeps the cases and rows of a run, and so decides which are of it: a database, where one is named. Tells
+//! nobody.
+
+use crate::{
+    contract::ScoredRow,
+    digest::Digest,
+    row::Row,
+    sandbox::{Summary, SummaryRows},
+    scoring::{Finished, now_ms},
+    store::{
+        self, CaseAdded, CaseKey, NewScore, NewSummary, Outcome, Reusable, RunState, RunWriter,
+        ScoreCursor, StoreError,
+    },
+};
+
+use super::{
+    ReadyScorer,
+    message::{ReadCase, RunScorers, RunUnit},
+};
+
+/// The first sink of a run: only what it accepts is part of the run.
+pub(super) enum Keeper {
+    /// A database. An id names one case of a run, and a row is written once.
+    Database(Box<RunWriter>),
+    /// Nobody. All that is remembered are the rows that scorers summarize.
+    Nobody(Unstored),
+}
+
+/// What became of a case.
+pub(super) enum Kept {
+    /// It is part of the run.
+    Yes(KeptCase),
+    /// Its name is taken by the case that was read there.
+    Duplicate { first: String },
+    /// Another case of this run is stored in its place.
+    Changed { stored_id: String },
+}
+
+/// A case that is part of the run.
+#[derive(Clone, Copy)]
+pub(super) struct KeptCase {
+    /// None where nothing is stored.
+    key: Option<CaseKey>,
+}
+
+impl Keeper {
+    /// Takes a case, or refuses it.
+    pub(super) fn case(&mut self, read: &ReadCase) -> Result<Kept, StoreError> {
+        let writer = match self {
+            Keeper::Database(writer) => writer,
+            Keeper::Nobody(_) => return Ok(Kept::Yes(KeptCase { key: None })),
+        };
+        let case = read.in_flight.case();
+        let added = writer.add_case(&store::NewCase {
+            ordinal: case.ordinal(),
+            case_id: case.id(),
+            node_id: Some(case.node_id()),
+            iteration: case.iteration(),
+            attempt: case.attempt(),
+            source_name: case.source(),
+            source_line: case.line(),
+            output: case.output(),
+            parts: case.parts(),
+            workspace: case.workspace(),
+            latency_ms: case.latency_ms(),
+            other: case.other_json(),
+            digest: read.digest,
+        })?;
+        Ok(match added {
+            CaseAdded::New(key) | CaseAdded::Known(key) => Kept::Yes(KeptCase { key: Some(key) }),
+            CaseAdded::Duplicate { first } => {
+                Kept::Duplicate { first: format!("{}:{}", first.source_name, first.source_line) }
+            }
+            CaseAdded::Changed { stored } => Kept::Changed { stored_id: stored.case_id },
+        })
+    }
+
+    /// Takes a row of a case; answers whether it is new.
+    pub(super) fn row(
+        &mut self,
+        case: KeptCase,
+        row: &Finished<RunUnit>,
+    ) -> Result<bool, StoreError> {
+        match (self, case.key) {
+            (Keeper::Database(writer), Some(key)) => {
+                let scorer = writer.run().scorers[row.unit.place];
+                writer.add_score(key, scorer, &new_score(row))
+            }
+            (Keeper::Database(_), None) => Ok(false),
+            (Keeper::Nobody(unstored), _) => {
+                unstored.add(row);
+                Ok(true)
+            }
+        }
+    }
+
+    /// Copies the row of an earlier run; answers whether it is new.
+    pub(super) fn copy(
+        &mut self,
+        case: KeptCase,
+        place: usize,
+        from: Reusable,
+    ) -> Result<bool, StoreError> {
+        match (self, case.key) {
+            (Keeper::Database(writer), Some(key)) => {
+                let scorer = writer.run().scorers[place];
+                writer.reuse_score(key, scorer, from)
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// A row that was copied, as it stands in the database.
+    pub(super) fn copied(&self, case: KeptCase, place: usize) -> Result<Option<Row>, StoreError> {
+        let (Keeper::Database(writer), Some(key)) = (self, case.key) else { return Ok(None) };
+        let cursor = ScoreCursor::new(key, writer.run().scorers[place]);
+        Ok(writer.store().score_at(cursor)?.map(|record| record.row))
+    }
+
+    /// Makes all that was taken survive the process.
+    pub(super) fn commit(&mut self) -> Result<(), StoreError> {
+        match self {
+            Keeper::Database(writer) => writer.commit(),
+            Keeper::Nobody(_) => Ok(()),
+        }
+    }
+
+    /// The scored rows of one scorer, in the order of the cases.
+    pub(super) fn summary_rows(
+        &mut self,
+        scorers: &RunScorers,
+        place: usize,
+    ) -> Result<SummaryRows, StoreError> {
+        match self {
+            Keeper::Database(writer) => {
+                let mut rows = scorers[place].scorer.summary_rows();
+                let (run, scorer) = (writer.run().key, writer.run().scorers[place]);
+                writer.store().for_each_scored_row(run, scorer, |row| rows.add(row))?;
+                Ok(rows)
+            }
+            Keeper::Nobody(unstored) => Ok(unstored.take(scorers, place)),
+        }
+    }
+
+    /// Stores what a scorer says of the run.
+    pub(super) fn put_summary(
+        &mut self,
+        place: usize,
+        summary: &Summary,
+    ) -> Result<(), StoreError> {
+        let Keeper::Database(writer) = self else { return Ok(()) };
+        let scorer = writer.run().scorers[place];
+        writer.put_summary(
+            scorer,
+            &NewSummary {
+                result: match &summary.result {
+                    Ok(json) => Ok(json),
+                    Err(error) => Err((error.kind.as_str(), &error.message)),
+                },
+                fuel: summary.fuel,
+                duration_ms: summary.duration.as_secs_f64() * 1e3,
+                computed_at_ms: now_ms(),
+                log: &summary.log,
+            },
+        )?;
+        // The next scorer may take its time, and others want to write.
+        writer.commit()
+    }
+
+    /// Whether anything of this session is kept.
+    pub(super) fn has_written(&self) -> bool {
+        match self {
+            Keeper::Database(writer) => writer.has_written(),
+            Keeper::Nobody(_) => true,
+        }
+    }
+
+    /// The root that the run had before this session.
+    pub(super) fn stored_root(&self) -> Result<Option<Digest>, StoreError> {
+        match self {
+            Keeper::Database(writer) => writer.stored_root(),
+            Keeper::Nobody(_) => Ok(None),
+        }
+    }
+
+    /// Stores how the run ended, with its root, which is the answer.
+    pub(super) fn finish(
+        &mut self,
+        state: RunState,
+        reason: Option<&str>,
+    ) -> Result<Option<Digest>, StoreError> {
+        match self {
+            Keeper::Database(writer) => writer.finish(state, reason, now_ms()).map(Some),
+            Keeper::Nobody(_) => Ok(None),
+        }
+    }
+}
+
+/// The rows of a run that nobody stores, as far as scorers summarize them: no more than such a scorer would be given.
+/// By the scorer's place.
+pub(super) struct Unstored(Vec<Option<Summarized>>);
+
+/// The rows of one scorer, in the order in which they were finished, and the ordinals of their cases.
+struct Summarized {
+    rows: SummaryRows,
+    ordinals: Vec<u64>,
+}
+
+impl Unstored {
+    /// No row.
+    pub(super) fn new(scorers: &RunScorers) -> Unstored {
+        let of = |ready: &ReadyScorer| {
+            let rows = || Summarized { rows: ready.scorer.summary_rows(), ordinals: Vec::new() };
+            ready.scorer.summarizes().then(rows)
+        };
+        Unstored(scorers.iter().map(of).collect())
+    }
+
+    fn add(&mut self, row: &Finished<RunUnit>) {
+        let Some(Some(summarized)) = self.0.get_mut(row.unit.place) else { return };
+        let Ok(result) = &row.outcome.result else { return };
+        let case = row.unit.read.in_flight.case();
+        let scored = ScoredRow {
+            case_id: case.id().to_owned(),
+            score: result.score,
+            label: result.label.clone(),
+            meta: result.meta.clone(),
+        };
+        if summarized.rows.add(scored) {
+            summarized.ordinals.push(case.ordinal());
+        }
+    }
+
+    fn take(&mut self, scorers: &RunScorers, place: usize) -> SummaryRows {
+        match self.0.get_mut(place).and_then(Option::take) {
+            Some(Summarized { rows, ordinals }) => rows.in_order_of(ordinals),
+            None => scorers[place].scorer.summary_rows(),
+        }
+    }
+}
+
+fn new_score(row: &Finished<RunUnit>) -> NewScore<'_> {
+    let outcome = match &row.outcome.result {
+        Err(error) => {
+            Outcome::Error { kind: error.kind.as_str(), message: &error.message, reason: None }
+        }
+        Ok(result) => match result.score {
+            None => Outcome::NotApplicable {
+                label: result.label.as_deref(),
+                reason: result.reason.as_deref(),
+                meta: result.meta.as_deref(),
+            },
+            Some(score) => Outcome::Scored {
+                score,
+                label: result.label.as_deref(),
+                reason: result.reason.as_deref(),
+                meta: result.meta.as_deref(),
+                assertions: &result.assertions,
+            },
+        },
+    };
+    NewScore {
+        outcome,
+        fuel: row.outcome.fuel,
+        memory_bytes: Some(row.outcome.memory_bytes),
+        duration_ms: row.outcome.duration.as_secs_f64() * 1e3,
+        scored_at_ms: row.scored_at_ms,
+        log: &row.outcome.log,
+        input_digest: Some(row.input_digest),
+    }
+}

@@ -1,0 +1,155 @@
+//! The beginning of a run: the first case, the database, what earlier sessions and runs have. Scores nothing.
+
+use std::{path::Path, sync::Arc};
+
+use crate::{
+    case::CaseReader,
+    contract::CONTRACT_VERSION,
+    sandbox::{Start, WASMTIME_VERSION},
+    scoring::now_ms,
+    store::{
+        ReuseIndex, RunHandle, RunId, RunSource, RunSpec, RunState, RunWriter, ScorerSpec,
+        SessionSpec, Store,
+    },
+    suite::Suite,
+};
+
+use super::{
+    Control, ENGINE_VERSION, Event, OnBadCase, ReadyScorer, RunError, Started, WhichRun,
+    error::must_be_the_same,
+    event::Sinks,
+    json,
+    keeping::{Keeper, Unstored},
+    message::RunScorers,
+    reading::Cases,
+    reuse::Reuse,
+};
+
+/// What is opened.
+pub(super) struct Opening {
+    pub(super) reader: CaseReader,
+    pub(super) database: Option<std::path::PathBuf>,
+    pub(super) which: WhichRun,
+    pub(super) suite: Suite,
+    pub(super) reuse: bool,
+    pub(super) on_bad_case: OnBadCase,
+    pub(super) sinks: Sinks,
+    pub(super) scorers: RunScorers,
+}
+
+/// A run that has begun.
+pub(super) struct Opened {
+    pub(super) cases: Cases,
+    pub(super) keeper: Keeper,
+    pub(super) sinks: Sinks,
+    /// The state that the run had before, where it was there.
+    pub(super) state_before: Option<RunState>,
+}
+
+impl Opening {
+    /// Reads up to the first case, opens the database, and says that the run has begun. Blocks the thread.
+    pub(super) fn open(mut self, control: &Arc<Control>) -> Result<Opened, RunError> {
+        let mut cases = Cases::begin(self.reader, self.on_bad_case, control, &mut self.sinks)?;
+        let is_resumed = matches!(self.which, WhichRun::Resume(_));
+        let (keeper, state_before) = match &self.database {
+            None if is_resumed => {
+                return Err(RunError::NothingToResume { run: self.which.id().clone() });
+            }
+            None => (Keeper::Nobody(Unstored::new(&self.scorers)), None),
+            Some(database) => {
+                let mut store = Store::open(database)?;
+                let (run, state) = open_run(&mut store, &self.which, &self.suite, &self.scorers)?;
+                if is_resumed {
+                    cases.skip_finished(Store::open_read_only(database)?, run.clone());
+                }
+                if self.reuse {
+                    cases.reuse(reuse(database, &run, &self.scorers)?);
+                }
+                (Keeper::Database(Box::new(RunWriter::new(store, run))), state)
+            }
+        };
+        let started = Event::Started(Started {
+            run_id: self.which.id().clone(),
+            is_resumed,
+            scorer_ids: self.scorers.iter().map(|ready| ready.id.clone()).collect(),
+        });
+        self.sinks.take(&started, control);
+        Ok(Opened { cases, keeper, sinks: self.sinks, state_before })
+    }
+}
+
+fn reuse(database: &Path, run: &RunHandle, scorers: &RunScorers) -> Result<Reuse, RunError> {
+    let reader = Store::open_read_only(database)?;
+    let index = ReuseIndex::new(reader, run, WASMTIME_VERSION)?;
+    // What is in a folder is known only when it is read, for scoring.
+    let reads = scorers.iter().zip(&run.scorers).enumerate();
+    let reads = reads.filter(|(_, (ready, _))| !ready.scorer.reads_workspace());
+    let reads = reads.map(|(place, (ready, key))| (place, *key, ready.scorer.info().reads));
+    Ok(Reuse::new(index, reads.collect()))
+}
+
+/// The run that is written, and the state that it had where it was there before.
+fn open_run(
+    store: &mut Store,
+    which: &WhichRun,
+    suite: &Suite,
+    scorers: &[ReadyScorer],
+) -> Result<(RunHandle, Option<RunState>), RunError> {
+    match which {
+        WhichRun::New(id) => {
+            let specs: Vec<ScorerSpec> = scorers.iter().map(scorer_spec).collect();
+            Ok((store.create_run(&run_spec(id, suite), &specs, &session_spec())?, None))
+        }
+        WhichRun::Resume(id) => {
+            let run = store.run(id.as_str())?;
+            must_be_the_same(id, &store.scorers(run.key)?, scorers)?;
+            Ok((store.resume_run(id.as_str(), &session_spec())?, Some(run.state)))
+        }
+    }
+}
+
+fn run_spec(id: &RunId, suite: &Suite) -> RunSpec {
+    RunSpec {
+        id: id.clone(),
+        suite_name: Some(suite.name.clone()),
+        suite_json: suite.to_json(),
+        suite_digest: suite.digest(),
+        engine_version: ENGINE_VERSION.to_owned(),
+        wasmtime_version: WASMTIME_VERSION.to_owned(),
+        contract_version: CONTRACT_VERSION.to_owned(),
+        source: RunSource::Batch,
+        created_at_ms: now_ms(),
+    }
+}
+
+fn session_spec() -> SessionSpec {
+    SessionSpec {
+        engine_version: ENGINE_VERSION.to_owned(),
+        wasmtime_version: WASMTIME_VERSION.to_owned(),
+        host: format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS),
+        started_at_ms: now_ms(),
+    }
+}
+
+fn scorer_spec(ready: &ReadyScorer) -> ScorerSpec {
+    let info = ready.scorer.info();
+    ScorerSpec {
+        scorer_id: ready.id.to_string(),
+        name: ready.name.clone(),
+        component_id: info.id.clone(),
+        component_version: info.version.clone(),
+        component_digest: ready.scorer.digest(),
+        component: ready.component.clone(),
+        component_origin: ready.origin.to_string(),
+        config_json: ready.scorer.config().as_str().to_owned(),
+        config_digest: ready.scorer.config().digest(),
+        limits_json: json(ready.scorer.limits()),
+        grants_json: json(&ready.grants.iter().collect::<Vec<_>>()),
+        info_json: json(info),
+        scale: info.scale,
+        direction: info.direction,
+        severity: info.severity,
+        threshold: info.threshold,
+        frozen: *ready.scorer.start() == Start::Frozen,
+    }
+}
