@@ -3,7 +3,7 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    path::{Path, PathBuf},
+    path::Path,
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
@@ -12,25 +12,27 @@ use std::{
 };
 
 use scorebox::{
-    engine::{Cases, Engine, EngineError, Run},
+    engine::{Cases, Engine, EngineBuilder, EngineError, Run},
     registry::Reference,
     row::Status,
     run::{Event, Refused, RunError, RunReport, Stop},
-    sandbox::Limits,
+    sandbox::{CompileLimits, Compiler, Limits},
     store::{RunState, ScoreFilter, Store},
     suite::{ScorerId, Suite, SuiteScorer},
 };
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::sandbox_fixture::{config, guest_path};
+use crate::sandbox_fixture::{config, guest_path, shared_cache};
 
-fn cache() -> PathBuf {
-    PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("compiled-scorers")
+/// An engine that compiles in this process, because the `main` of tests is not theirs.
+fn builder() -> EngineBuilder {
+    let patient = CompileLimits::default().with_timeout(Duration::from_secs(600));
+    Engine::builder().cache(shared_cache()).compiler(Compiler::InProcess).compile_limits(patient)
 }
 
 fn engine(jobs: usize) -> Engine {
-    Engine::builder().jobs(jobs).cache(cache()).build().unwrap()
+    builder().jobs(jobs).build().unwrap()
 }
 
 /// Two scorers that do not wait.
@@ -45,7 +47,9 @@ fn with_one_that_waits() -> Suite {
     let scorer = |id: &str, uses| SuiteScorer::new(ScorerId::new(id).unwrap(), uses);
     let waits = SuiteScorer {
         config: config(&json!({"ms": u64::MAX})),
-        limits: Limits::default().with_timeout(Duration::from_secs(3600)),
+        limits: Limits::default()
+            .with_timeout(Duration::from_secs(3600))
+            .with_host_timeout(Duration::from_secs(3600)),
         ..scorer("waits", Reference::File(guest_path("sleeper")))
     };
     let quick = scorer("exact-match", Reference::Name("exact-match".into()));
@@ -116,7 +120,7 @@ async fn a_program_scores_a_case_and_runs_a_suite_as_the_docs_say() {
     std::fs::create_dir(folder.path().join("outcomes")).unwrap();
     std::fs::write(folder.path().join("cases.jsonl"), lines(3)).unwrap();
     let outcomes = folder.path().join("outcomes");
-    let engine = Engine::builder().jobs(8).cache(cache()).workspace(outcomes).build().unwrap();
+    let engine = builder().jobs(8).workspace(outcomes).build().unwrap();
     let same = engine.scorer("exact-match").config(json!({"ignoreCase": true}));
     let same = same.load().await.unwrap();
     let case = r#"{"output": "Paris", "groundTruth": "paris"}"#.parse().unwrap();
@@ -304,7 +308,7 @@ async fn what_cannot_be_begun_says_why() {
     assert!(matches!(&error, EngineError::Scorer(RunError::NotFound { .. })), "{error}");
     let error = engine.scorer("exact-match").config(json!([1])).load().await.unwrap_err();
     assert_eq!(error.to_string(), "the configuration of `exact-match` is not a JSON object");
-    let error = Engine::builder().workspace("/nowhere").build().unwrap_err();
+    let error = builder().workspace("/nowhere").build().unwrap_err();
     assert!(matches!(&error, EngineError::Workspace(_)), "{error}");
     let run = engine.run(light(), cases(String::new())).start().await.unwrap();
     assert!(matches!(run.end().await, Err(RunError::NoCases { .. })));

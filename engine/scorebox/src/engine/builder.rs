@@ -5,7 +5,7 @@ use std::{path::PathBuf, sync::Arc, thread};
 use crate::{
     registry::Registry,
     run::DEFAULT_WAITING,
-    sandbox::{CacheOptions, Capabilities, Compiler, Sandbox, SandboxOptions},
+    sandbox::{CacheOptions, Capabilities, CompileLimits, Compiler, Sandbox, SandboxOptions},
     workspace::WorkspaceFolder,
 };
 
@@ -27,6 +27,7 @@ pub struct EngineBuilder {
     left_out: Vec<String>,
     memory_budget_bytes: Option<u64>,
     compiler: Option<Compiler>,
+    compile_limits: Option<CompileLimits>,
 }
 
 impl EngineBuilder {
@@ -58,9 +59,15 @@ impl EngineBuilder {
         EngineBuilder { memory_budget_bytes: Some(bytes), ..self }
     }
 
-    /// Where components are compiled.
+    /// Where components are compiled. Unless something else is said, in a process of this same program, whose `main`
+    /// has to begin with [`compile_if_asked`](crate::sandbox::compile_if_asked).
     pub fn compiler(self, compiler: Compiler) -> EngineBuilder {
         EngineBuilder { compiler: Some(compiler), ..self }
+    }
+
+    /// What compiling one scorer may use.
+    pub fn compile_limits(self, limits: CompileLimits) -> EngineBuilder {
+        EngineBuilder { compile_limits: Some(limits), ..self }
     }
 
     /// The engine.
@@ -82,6 +89,9 @@ impl EngineBuilder {
         }
         if let Some(compiler) = self.compiler {
             options = options.with_compiler(compiler);
+        }
+        if let Some(limits) = self.compile_limits {
+            options = options.with_compile_limits(limits);
         }
         let sandbox =
             Sandbox::new(&options).map_err(|error| EngineError::Sandbox(Box::new(error)))?;

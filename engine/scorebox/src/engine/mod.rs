@@ -7,8 +7,12 @@
 //! - `running`: a run that is under way, and its events.
 //! - `error`: why something cannot be begun.
 //!
+//! Components are compiled in a process of the same program: its `main` begins with
+//! [`compile_if_asked`](crate::sandbox::compile_if_asked).
+//!
 //! ```no_run
 //! use scorebox::{engine::{Cases, Engine}, run::Event, suite::Suite};
+//! # fn main() { scorebox::sandbox::compile_if_asked(); }
 //! use serde_json::json;
 //!
 //! # async fn program() -> Result<(), Box<dyn std::error::Error>> {
