@@ -57,7 +57,7 @@ fn the_first_components_are_what_their_names_say() {
         ("configures", "1.0"),
         ("asserts", "1.0"),
         ("starts", "0.5"),
-        ("two-memories", "invalid-component"),
+        ("two-memories", "0.5"),
         ("computes", "0.5"),
         ("reads-files", "0.5"),
         ("grows", "0.5"),

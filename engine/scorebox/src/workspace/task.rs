@@ -88,10 +88,13 @@ mod tests {
     #[tokio::test]
     async fn what_cannot_be_read_stays_so_but_for_a_time_that_is_over() {
         let root = tempfile::tempdir().unwrap();
+        fs::create_dir(root.path().join("task")).unwrap();
+        fs::write(root.path().join("task/file"), "").unwrap();
         let folder = WorkspaceFolder::open(root.path()).unwrap();
         let task = TaskFolder::new("task");
         let over = task.files(&folder, Duration::ZERO).await.unwrap_err();
         assert!(matches!(over, WorkspaceError::TookTooLong { time: Duration::ZERO }), "{over}");
+        fs::remove_dir_all(root.path().join("task")).unwrap();
         let missing = task.files(&folder, LONG).await.unwrap_err();
         assert!(matches!(missing, WorkspaceError::Folder { .. }), "{missing}");
         fs::create_dir(root.path().join("task")).unwrap();

@@ -130,7 +130,7 @@ impl Trace {
     }
 
     /// What a case consumed: its `usage` or, if it has none, the tokens and the cost that its trace
-    /// states. A scorer that calls this reads [`Fields::USAGE`] and [`Fields::TRACE`].
+    /// states. A scorer that calls this reads `Fields::USAGE` and `Fields::TRACE`.
     ///
     /// # Errors
     /// [`ScoreError::InvalidInput`] if neither states any, or if the case's trace cannot be read.

@@ -43,7 +43,7 @@ fn answering(ty: &str, result: &str, code: &str, options: &str) -> String {
             (core instance $i (instantiate $m))
             {ty}
             (func (export "f") (result $t)
-                (canon lift (core func $i "f") (memory $i "memory") {options})))"#
+                (canon lift (core func $i "f") (memory (core memory $i "memory")) {options})))"#
     )
 }
 
@@ -125,7 +125,7 @@ fn said_of_an_allocation(place: u32) -> String {
                 (func (export "f") (param i32 i32) (result i32) (i32.const 0)))
             (core instance $i (instantiate $m))
             (func (export "f") (param "list" (list u32)) (result u32)
-                (canon lift (core func $i "f") (memory $i "memory") (realloc (func $i "realloc")))))"#
+                (canon lift (core func $i "f") (memory (core memory $i "memory")) (realloc (core func $i "realloc")))))"#
     );
     said_of_a_call::<(&[u32],), u32>(&component, (&[1, 2, 3],), |_| ())
 }
@@ -149,7 +149,7 @@ fn said_of_a_host_call(place: u32) -> String {
                 (func (export "realloc") (param i32 i32 i32 i32) (result i32) (i32.const 0)))
             (core instance $memory (instantiate $memory))
             (core func $name (canon lower (func $name)
-                (memory $memory "memory") (realloc (func $memory "realloc"))))
+                (memory (core memory $memory "memory")) (realloc (core func $memory "realloc"))))
             (core module $m
                 (import "host" "name" (func $name (param i32)))
                 (func (export "f") (result i32) (call $name (i32.const {place})) (i32.const 0)))
