@@ -366,7 +366,7 @@ fn a_suite_of_a_newer_version_says_so_before_anything_else() {
     assert_snapshot!(folder.sh("scorebox run suite.toml answers.jsonl"), @"
     [stderr]
     error: suite.toml:1:11: version 2 of the suite format; this scorebox reads version 1
-    hint: a newer scorebox reads it
+    hint: update scorebox: a newer version reads it
     [exit code 2]
     ");
 }

@@ -24,7 +24,7 @@ fn the_same_scorers_on_the_same_cases_are_copied_and_say_so() {
     let line =
         "scorebox run answers.jsonl -s exact-match -s numeric-answer --run-id second -q --reuse";
     assert_snapshot!(folder.sh(line).exits_with(0), @"
-    scorer          scored  n/a  errors    mean  0 … 1        p50     min     max    fuel time
+    scorer          scored  n/a  errors    mean  0 … 1        p50     min     max fuel time
     exact-match        400    0       0  0.0000  █         0.0000  0.0000  0.0000 [fuel] [time]
     numeric-answer     400    0       0  0.4200  █      ▆  0.0000  0.0000  1.0000 [fuel] [time]
     [stderr]

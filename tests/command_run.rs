@@ -11,7 +11,7 @@ use crate::fixture::Folder;
 fn a_suite_file_is_run_over_real_answers() {
     let folder = Folder::new();
     assert_snapshot!(folder.sh("scorebox run suite.toml answers.jsonl --run-id first"), @"
-    scorer           scored  n/a  errors    mean  0 … 1        p50     min     max    fuel time
+    scorer           scored  n/a  errors    mean  0 … 1        p50     min     max fuel time
     numeric-answer      400    0       0  0.4200  █      ▆  0.0000  0.0000  1.0000 [fuel] [time]
     mentions-answer     400    0       0  0.5350  ▇      █  1.0000  0.0000  1.0000 [fuel] [time]
     marked              400    0       0  1.0000         █  1.0000  1.0000  1.0000 [fuel] [time]
@@ -253,7 +253,7 @@ fn errors_are_shown_and_the_exit_code_is_1_unless_they_are_allowed() {
     let folder = Folder::new();
     let command = "scorebox run -s ./misbehave.wasm --config misbehave='{\"then\": \"fail\"}' answers.jsonl -j 1";
     assert_snapshot!(folder.sh(&format!("{command} --run-id r")), @"
-    scorer     scored  n/a  errors  mean  0 … 1     p50  min  max  fuel time
+    scorer     scored  n/a  errors  mean  0 … 1     p50  min  max fuel time
     misbehave       0    0     400     -              -    -    -     -     -
     [stderr]
 
