@@ -127,10 +127,7 @@ impl Entry {
         let listing = registry
             .listing(name)?
             .ok_or_else(|| Failure::new(format!("`{name}` is not a built-in scorer")))?;
-        let example = match &listing.example {
-            Some(example) => Some(example.get().to_owned()),
-            None => Anatomy::read(&registry.get(name)?.bytes)?.example,
-        };
+        let example = listing.example.as_ref().map(|example| Example::parse(example.get()));
         let info = listing.info;
         Ok(Entry {
             name: name.to_owned(),
@@ -141,7 +138,7 @@ impl Entry {
             reads: info.reads,
             digest: listing.digest,
             config_schema: info.config_schema.and_then(|schema| RawValue::from_string(schema).ok()),
-            example: example.as_deref().map(Example::parse).transpose().map_err(Failure::new)?,
+            example: example.transpose().map_err(Failure::new)?,
         })
     }
 

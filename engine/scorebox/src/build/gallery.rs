@@ -72,8 +72,7 @@ impl Manifest {
         let unexpected = |reason: String| BuildError::Unexpected { path: path.clone(), reason };
         let manifest: Manifest =
             serde_json::from_str(&text).map_err(|error| unexpected(error.to_string()))?;
-        // Version 2 had no compressed components and no examples.
-        if !(2..=MANIFEST_VERSION).contains(&manifest.version) {
+        if manifest.version != MANIFEST_VERSION {
             return Err(unexpected(format!("version {} of the format", manifest.version)));
         }
         Ok(manifest)
