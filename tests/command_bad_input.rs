@@ -1,9 +1,10 @@
 //! Bad scorers, suites and cases: a clear error, and nothing is lost.
 
-use std::{fs, io::Write as _, path::Path};
+use std::{fs, io::Write as _};
 
 use flate2::{Compression, write::GzEncoder};
 use insta::assert_snapshot;
+use scorebox::registry::Registry;
 
 use crate::fixture::Folder;
 
@@ -500,8 +501,8 @@ fn a_pipe_is_read_wherever_a_file_is() {
     folder.write("case.json", r#"{"output": "Paris"}"#);
     folder.write("suite.toml", "[scorers.contains]\nconfig = { value = \"Paris\" }\n");
     folder.sh("mkfifo pipe pipe.toml pipe.wasm").exits_with(0);
-    let component =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../guest-scorers/dist/contains.wasm");
+    let contains = Registry::with_builtins().get("contains").unwrap();
+    folder.write("contains.wasm", &contains.bytes);
     let config = r#"'{"value": "Paris"}'"#;
     for command in [
         format!("cat case.json | scorebox score contains --config {config} --case /dev/stdin"),
@@ -509,8 +510,8 @@ fn a_pipe_is_read_wherever_a_file_is() {
         format!("cat case.json > pipe & scorebox score contains --config {config} --case pipe"),
         format!("echo {config} > pipe & scorebox score contains --config @pipe --case case.json"),
         format!(
-            "cat {} > pipe.wasm & scorebox score ./pipe.wasm --config {config} --case case.json",
-            component.display()
+            "cat contains.wasm > pipe.wasm & \
+             scorebox score ./pipe.wasm --config {config} --case case.json"
         ),
     ] {
         assert_eq!(folder.sh(&command).exits_with(0).json()["score"], 1.0, "{command}");

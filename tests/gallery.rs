@@ -89,21 +89,21 @@ fn a_scorer_is_shown_with_its_configuration_and_an_example() {
     assert_snapshot!(folder.sh("scorebox scorers levenshtein"), @r#"
     levenshtein (Levenshtein), version 0.1.0
 
-    Scores how alike the output and the expected text are: 1 - edit distance / length of the longer one.
+    Scores how similar the output and the expected text are: 1 - edit distance / length of the longer one.
 
-    Distance and length count Unicode code points, and nothing is normalized; two empty texts score 1. The expected text is the case's ground truth or the configured `value`; of a list of them the most alike counts. A value that is no string is compared as its JSON text. Levenshtein 1966.
+    Distance and length count Unicode code points, and nothing is normalized; two empty texts have the score 1. The expected text is the case's ground truth or the configured `value`; if there are several, the most similar one counts. A value that is not a string is compared as its JSON text. Levenshtein 1966.
 
-    Equals rapidfuzz's `Levenshtein.normalized_similarity`, niceeval's `similarity` and, of texts (it writes other values as Python does), autoevals' `Levenshtein`. With `maxDistance` it passes or fails, as promptfoo's `levenshtein` does (there the default is 5, and 0 means 5, which it does not here; it counts the units of UTF-16, in which an emoji is two).
+    Equals rapidfuzz's `Levenshtein.normalized_similarity`, niceeval's `similarity` and, for texts (it writes other values as Python does), autoevals' `Levenshtein`. With `maxDistance` it passes or fails, as promptfoo's `levenshtein` does (whose default is 5, and where 0 means 5; it counts UTF-16 units, so an emoji counts as two).
 
     reads    output, groundTruth
     sha-256  [digest]
 
     configuration  value          default  meaning
-    ignoreCase     true or false  false    Compares without regard to upper and lower case.
-    maxDistance    whole number            The most edits that pass: the score is then 1 up to it, and 0 beyond.
-    negate         true or false  false    Turns the score around: 1 - score.
-    value          any JSON                The expected text, in place of the ground truth.
-    values         list                    The expected texts, in place of the ground truth; the most alike counts.
+    ignoreCase     true or false  false    Ignores upper and lower case.
+    maxDistance    whole number            The maximum number of edits that passes: the score is then 1 up to it, and 0 beyond.
+    negate         true or false  false    Turns the score s around: it becomes 1 - s.
+    value          any JSON                The expected value, in place of the ground truth. For JSON `null`, use `values`.
+    values         list                    The expected values, in place of the ground truth.
 
     example
       case    {"groundTruth":"color","output":"colour"}
@@ -119,24 +119,24 @@ fn choices_and_keys_inside_keys_are_shown_with_their_meanings() {
     assert_snapshot!(folder.sh("scorebox scorers cost-budget"), @r#"
     cost-budget (Cost Budget), version 0.1.0
 
-    Scores 1 when the task cost no more than its budget; beyond it 0, or with `mode` `proportional` the budget's part of the cost (twice the budget is 0.5).
+    Scores 1 if the task cost no more than its budget. Beyond the budget it scores 0 or, with `mode` `proportional`, budget divided by cost (twice the budget is 0.5).
 
-    The cost is `usage.costUsd` of the case, or else its input and output tokens times the `prices` of the model, which the case's `metadata.model` names. A hard requirement (gate).
+    The cost is `usage.costUsd` of the case, or else its input and output tokens times the `prices` of the model that `metadata.model` of the case names. If the case has no `usage`, the cost or the tokens that its trace states are used. A hard requirement: a gate that only 1 passes, unless the suite sets another threshold.
 
     Equals niceeval's `maxCost`.
 
-    reads    output, usage, metadata
+    reads    output, trace, usage, metadata
     sha-256  [digest]
 
     configuration    value                                      default   meaning
     maxCost          number                                     required  The highest cost that scores 1, in US dollars; 0 or more.
-    mode             one of                                     "hard"    What the score is beyond the budget.
+    mode             one of                                     "hard"    The score beyond the budget.
                        "hard"                                             0.
                        "proportional"                                     The budget divided by the cost.
     model            text                                                 The name of the model, in place of `metadata.model`.
-    prices           object of {input: number, output: number}            Prices by the name of the model; `*` is for every model that has none of its own.
-    prices.*.input   number                                     required  A million tokens of the prompt.
-    prices.*.output  number                                     required  A million tokens of the answer.
+    prices           object of {input: number, output: number}            Prices by model name; `*` applies to every model without a price of its own.
+    prices.*.input   number                                     required  For a million tokens of the prompt.
+    prices.*.output  number                                     required  For a million tokens of the answer.
 
     example
       case    {"metadata":{"model":"gpt-4o"},"output":"done","usage":{"inputTokens":200000,"outputTokens":50000}}
