@@ -190,7 +190,7 @@ fn verify_finds_the_truth_whatever_code_is_in_the_cache() {
     assert_snapshot!(verify("--case-id a"), @"
     score        verdict    what   stored  computed
     r:one:0:0:a  different  score  0       1
-    r:one:0:0:a  different  fuel [fuel] [fuel]
+    r:one:0:0:a  different  fuel   25      22
     0 verified, 1 different, 0 not verifiable
     not compared: the run as a whole
     [exit code 1]

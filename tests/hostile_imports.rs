@@ -274,7 +274,7 @@ fn printing_goes_to_the_log_and_ends_there() {
     [exit code 1]
     "#);
     assert_snapshot!(attack("print-for-a-terminal", 0, ""), @r#"
-    error: trap: panicked at tests/hostile/wasi-attacker/src/lib.rs:105:17: \u{1b}[2J\u{202e}\u{9b}31m
+    error: trap: panicked at tests/hostile/wasi-attacker/src/lib.rs:110:17: \u{1b}[2J\u{202e}\u{9b}31m
       \u{1b}[2J\u{202e}\u{9b}31m\u{0}
       (wasm trap: wasm `unreachable` instruction executed)
         at [frames]
