@@ -57,6 +57,7 @@ impl SummaryRows {
     }
 }
 
+#[cfg(feature = "store")]
 impl SummaryRows {
     /// The same rows in the order of these numbers, of which there is one for each row.
     pub(crate) fn in_order_of(mut self, numbers: Vec<u64>) -> SummaryRows {
