@@ -45,6 +45,9 @@ pub enum BuildError {
         /// Why not.
         message: String,
     },
+    /// A component is of other sources than those that are there now.
+    #[error("the sources of `{0}` changed while it was built; run it again")]
+    SourcesChanged(String),
     /// A file could not be read or written.
     #[error("`{path}`: {source}")]
     File {

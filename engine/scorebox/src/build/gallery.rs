@@ -137,7 +137,7 @@ pub fn names(gallery: &Path) -> Result<Vec<String>, BuildError> {
 /// Builds all scorers of a gallery, as [`build_guest`] does; `done` hears of each.
 ///
 /// # Errors
-/// Where one of them does not build.
+/// Where one of them does not build, or its sources change while it is built.
 pub fn build(
     gallery: &Path,
     toolchain: &Toolchain,
@@ -148,24 +148,52 @@ pub fn build(
     names(gallery)?
         .iter()
         .map(|name| {
-            let built = build_guest(&gallery.join(name), toolchain, output, describe)?;
+            let built = of_unchanged_sources(gallery, name, || {
+                build_guest(&gallery.join(name), toolchain, output, describe)
+            })?;
             done(&built);
             Ok(built)
         })
         .collect()
 }
 
+/// What `build` makes of a scorer's sources, with their digest. A component of other sources than the
+/// manifest says would be taken for fresh.
+fn of_unchanged_sources(
+    gallery: &Path,
+    name: &str,
+    build: impl FnOnce() -> Result<BuiltComponent, BuildError>,
+) -> Result<BuiltComponent, BuildError> {
+    let sources = sources_digest(gallery, name)?;
+    let built = BuiltComponent { sources: Some(sources), ..build()? };
+    must_be_built_from(gallery, name, sources)?;
+    Ok(built)
+}
+
+fn must_be_built_from(gallery: &Path, name: &str, sources: Digest) -> Result<(), BuildError> {
+    match sources_digest(gallery, name)? == sources {
+        true => Ok(()),
+        false => Err(BuildError::SourcesChanged(name.to_owned())),
+    }
+}
+
 /// Puts built components and their manifest in place; beside each component is what it says of itself.
 /// Components that were there are replaced, also where they were compressed and now are not.
 ///
 /// # Errors
-/// Where a file cannot be written, or the sources cannot be read.
+/// Where a file cannot be written, the sources cannot be read, or they changed since a component was built;
+/// then nothing was written.
 pub fn install(
     gallery: &Path,
     toolchain: &Toolchain,
     compressed: bool,
     components: Vec<(BuiltComponent, ScorerInfo)>,
 ) -> Result<Manifest, BuildError> {
+    for (component, _) in &components {
+        if let Some(sources) = component.sources {
+            must_be_built_from(gallery, &component.name, sources)?;
+        }
+    }
     let folder = dist(gallery);
     fs::create_dir_all(&folder).map_err(BuildError::file(&folder))?;
     let mut scorers = Vec::new();
@@ -181,7 +209,10 @@ pub fn install(
         if other.is_file() {
             fs::remove_file(&other).map_err(BuildError::file(&other))?;
         }
-        let sources = sources_digest(gallery, &component.name)?;
+        let sources = match component.sources {
+            Some(sources) => sources,
+            None => sources_digest(gallery, &component.name)?,
+        };
         scorers.push(ManifestScorer {
             bytes: component.bytes.len() as u64,
             digest: component.digest(),
@@ -228,4 +259,68 @@ fn component_file(name: &str, compressed: bool) -> String {
 
 fn dist(gallery: &Path) -> PathBuf {
     gallery.join("dist")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn gallery() -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir_all(folder.path().join("mine/src")).unwrap();
+        fs::write(folder.path().join("Cargo.toml"), "[workspace]\n").unwrap();
+        fs::write(folder.path().join("Cargo.lock"), "version = 4\npackage = []\n").unwrap();
+        let manifest = "[package]\nname = \"mine\"\n";
+        fs::write(folder.path().join("mine/Cargo.toml"), manifest).unwrap();
+        fs::write(folder.path().join("mine/src/lib.rs"), "// 1").unwrap();
+        folder
+    }
+
+    fn component() -> BuiltComponent {
+        let name = "mine".to_owned();
+        BuiltComponent { name, bytes: b"code".to_vec(), example: None, info: None, sources: None }
+    }
+
+    fn info() -> ScorerInfo {
+        serde_json::from_value(serde_json::json!({
+            "id": "mine", "name": "Mine", "description": "", "version": "1", "scale": "unit",
+            "direction": "higher-is-better", "reads": [], "severity": "gate",
+        }))
+        .unwrap()
+    }
+
+    fn toolchain() -> Toolchain {
+        Toolchain {
+            rustc: "rustc".into(),
+            version: "rustc 1".into(),
+            library: crate::build::StandardLibrary::Installed,
+            sysroot: "/".into(),
+        }
+    }
+
+    #[test]
+    fn a_component_has_the_digest_of_what_it_was_built_from() {
+        let folder = gallery();
+        let built = of_unchanged_sources(folder.path(), "mine", || Ok(component())).unwrap();
+        assert_eq!(built.sources, Some(sources_digest(folder.path(), "mine").unwrap()));
+        let manifest = install(folder.path(), &toolchain(), false, vec![(built, info())]).unwrap();
+        assert_eq!(manifest.scorers[0].sources, sources_digest(folder.path(), "mine").unwrap());
+    }
+
+    #[test]
+    fn sources_that_change_during_a_build_or_before_its_end_fail_it() {
+        let folder = gallery();
+        let change = |text| fs::write(folder.path().join("mine/src/lib.rs"), text).unwrap();
+        let changed = "the sources of `mine` changed while it was built; run it again";
+        let error = of_unchanged_sources(folder.path(), "mine", || {
+            change("// 2");
+            Ok(component())
+        });
+        assert_eq!(error.unwrap_err().to_string(), changed);
+        let built = of_unchanged_sources(folder.path(), "mine", || Ok(component())).unwrap();
+        change("// 3");
+        let error = install(folder.path(), &toolchain(), false, vec![(built, info())]);
+        assert_eq!(error.unwrap_err().to_string(), changed);
+        assert!(!Manifest::path(folder.path()).exists());
+    }
 }

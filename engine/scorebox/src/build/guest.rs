@@ -44,6 +44,8 @@ pub struct BuiltComponent {
     pub example: Option<String>,
     /// What it says of itself, where it was asked to build it.
     pub info: Option<ScorerInfo>,
+    /// Digest of what it was built from, where it is one of a gallery.
+    pub sources: Option<Digest>,
 }
 
 impl BuiltComponent {
@@ -93,7 +95,7 @@ pub fn build_guest(
     if let Some(example) = &example {
         append_custom_section(&mut bytes, EXAMPLE_SECTION, example.as_bytes());
     }
-    Ok(BuiltComponent { name: package.name, bytes, example, info })
+    Ok(BuiltComponent { name: package.name, bytes, example, info, sources: None })
 }
 
 /// The crate's `example.json` in one line, if it has one.
