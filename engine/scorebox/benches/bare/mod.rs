@@ -25,6 +25,10 @@ struct State;
 impl generated::scorebox::scorer::types::Host for State {}
 impl generated::scorebox::scorer::log::Host for State {
     fn log(&mut self, _level: generated::scorebox::scorer::log::Level, _message: String) {}
+
+    fn letter(&mut self, _letter: char) {}
+
+    fn end(&mut self, _level: generated::scorebox::scorer::log::Level) {}
 }
 
 pub struct Scorer {

@@ -50,6 +50,14 @@ impl wire_log::Host for State {
     fn log(&mut self, level: wire_log::Level, message: String) {
         self.log.push(level.into(), message);
     }
+
+    fn letter(&mut self, letter: char) {
+        self.log.push_letter(letter);
+    }
+
+    fn end(&mut self, level: wire_log::Level) {
+        self.log.end(level.into());
+    }
 }
 
 /// Bounds the sum of all memories and tables, and the elements of each table, and remembers a refusal, so that what looks like an
@@ -142,6 +150,8 @@ fn fits(desired: usize, maximum: Option<usize>) -> bool {
 /// The messages of one score, up to the limits.
 pub(super) struct LogBuffer {
     lines: Vec<LogLine>,
+    /// The letters of a message that has not ended.
+    letters: String,
     bytes: usize,
     dropped: u64,
     most_lines: usize,
@@ -152,6 +162,7 @@ impl LogBuffer {
     fn new(limits: &Limits) -> LogBuffer {
         LogBuffer {
             lines: Vec::new(),
+            letters: String::new(),
             bytes: 0,
             dropped: 0,
             most_lines: limits.log_lines,
@@ -168,6 +179,18 @@ impl LogBuffer {
         message.truncate(message.floor_char_boundary(room));
         self.bytes += message.len().max(1);
         self.lines.push(LogLine { level, message });
+    }
+
+    /// A letter of a message that has not ended; what no log has room for is dropped at once.
+    fn push_letter(&mut self, letter: char) {
+        if self.letters.len() < self.most_bytes {
+            self.letters.push(letter);
+        }
+    }
+
+    fn end(&mut self, level: LogLevel) {
+        let message = std::mem::take(&mut self.letters);
+        self.push(level, message);
     }
 
     /// The last thing that the scorer called an error: the whole of its last panic, where there was one
@@ -239,6 +262,23 @@ mod tests {
         // Over the limit as well, it is a refusal.
         assert!(!limiter.memory_growing(0, 11 << 20, Some(10)).unwrap());
         assert!(limiter.refused_bytes().is_some());
+    }
+
+    #[test]
+    fn letters_are_a_message_once_it_ends_and_take_no_more_room_than_the_log_has() {
+        let limits = Limits { log_bytes: 7, ..Limits::default() };
+        let mut log = LogBuffer::new(&limits);
+        "no".chars().for_each(|letter| log.push_letter(letter));
+        assert_eq!(log.last_words(), None);
+        log.end(LogLevel::Error);
+        assert_eq!(log.last_words().as_deref(), Some("no"));
+        (0..1_000_000).for_each(|_| log.push_letter('é'));
+        assert!(log.letters.len() <= 8);
+        log.end(LogLevel::Info);
+        log.end(LogLevel::Info);
+        let lines: Vec<String> = log.into_lines().iter().map(ToString::to_string).collect();
+        let expected = ["error: no", "info: éé", "warn: 1 more messages were dropped (log limit)"];
+        assert_eq!(lines, expected);
     }
 
     #[test]

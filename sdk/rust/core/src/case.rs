@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::bindings::scorebox::scorer::log::Level;
 use crate::{Fields, Part, ScoreError, log};
 
 /// What the task consumed, as far as it is known.
@@ -228,7 +229,7 @@ impl Case {
     /// without it.
     fn warn_unless_declared(&self, field: Fields, key: &str) {
         if !self.declares(field) {
-            log::warn(undeclared(key));
+            log::spell(Level::Warn, format_args!("{}", undeclared(key)));
         }
     }
 
