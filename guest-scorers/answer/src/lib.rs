@@ -7,8 +7,8 @@ mod extract;
 
 use extract::{letter, line, word};
 use scorebox_sdk::{
-    Accepted, Case, ConfigError, ExpectedValues, Fields, Info, JsonSchema, Negate, Score,
-    ScoreError, Scorer, excerpt, schemars,
+    Accepted, Case, ConfigError, ExpectedValue, ExpectedValues, Fields, Info, JsonSchema, Negate,
+    Score, ScoreError, Scorer, excerpt, schemars,
 };
 use serde::Deserialize;
 use serde_json::json;
@@ -30,10 +30,12 @@ pub struct Config {
     /// Ignores upper and lower case.
     #[serde(default = "yes")]
     ignore_case: bool,
-    #[serde(flatten)]
+    #[serde(default)]
     negate: Negate,
-    #[serde(flatten)]
-    expected: ExpectedValues,
+    #[serde(default)]
+    value: ExpectedValue,
+    #[serde(default)]
+    values: ExpectedValues,
 }
 
 /// What an answer is.
@@ -70,8 +72,8 @@ impl Scorer for Answer {
         Info::new("answer", "Answer", env!("CARGO_PKG_VERSION")).reads(Fields::GROUND_TRUTH);
 
     fn new(config: Config) -> Result<Self, ConfigError> {
-        let Config { pattern, ignore_case, negate, expected } = config;
-        Ok(Self { pattern, ignore_case, negate, accepted: expected.accepted()? })
+        let Config { pattern, ignore_case, negate, value, values } = config;
+        Ok(Self { pattern, ignore_case, negate, accepted: Accepted::configured(value, values)? })
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {

@@ -14,8 +14,8 @@ use std::collections::HashMap;
 
 use formula::bleu;
 use scorebox_sdk::{
-    Accepted, Case, ConfigError, ExpectedValues, Fields, Info, JsonSchema, Negate, Part, Score,
-    ScoreError, Scorer, schemars,
+    Accepted, Case, ConfigError, ExpectedValue, ExpectedValues, Fields, Info, JsonSchema, Negate,
+    Part, Score, ScoreError, Scorer, schemars,
 };
 use scorebox_sdk_texts::python::is_space;
 use serde::Deserialize;
@@ -46,10 +46,12 @@ pub struct Config {
     /// Ignores upper and lower case.
     #[serde(default)]
     ignore_case: bool,
-    #[serde(flatten)]
+    #[serde(default)]
     negate: Negate,
-    #[serde(flatten)]
-    expected: ExpectedValues,
+    #[serde(default)]
+    value: ExpectedValue,
+    #[serde(default)]
+    values: ExpectedValues,
 }
 
 fn four() -> usize {
@@ -74,8 +76,8 @@ impl Scorer for Bleu {
         if config.max_order == 0 {
             return Err(ConfigError::new("maxOrder", "should be 1 or more, found 0"));
         }
-        let Config { max_order, ignore_case, negate, expected } = config;
-        Ok(Self { max_order, ignore_case, negate, accepted: expected.accepted()? })
+        let Config { max_order, ignore_case, negate, value, values } = config;
+        Ok(Self { max_order, ignore_case, negate, accepted: Accepted::configured(value, values)? })
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {

@@ -6,12 +6,12 @@
 //! The rule is niceeval's `calledTool`, with the bounds of promptfoo's `trajectory:tool-used`.
 
 use scorebox_sdk::{
-    Case, Checks, ConfigError, Fields, Info, JsonSchema, Negate, Score, ScoreError, Scorer,
-    Severity, excerpt, schemars,
+    Case, Checks, ConfigError, ExpectedValue, ExpectedValues, Fields, Info, JsonSchema, Negate,
+    Score, ScoreError, Scorer, Severity, excerpt, schemars,
 };
 use scorebox_sdk_traces::{
-    ArgumentMatch, ArgumentPattern, Assignment, Count, ExpectedCall, ExpectedCalls,
-    ExpectedCallsConfig, Status, TextOrRegex, TextPattern, ToolCall, Trace,
+    ArgumentMatch, ArgumentPattern, Assignment, Count, ExpectedCall, ExpectedCalls, Status,
+    TextOrRegex, TextPattern, ToolCall, Trace,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -55,10 +55,14 @@ pub struct Config {
     /// The maximum number of such calls. Requires names.
     #[serde(default)]
     max: Option<usize>,
-    #[serde(flatten)]
+    #[serde(default)]
     negate: Negate,
-    #[serde(flatten)]
-    expected: ExpectedCallsConfig,
+    /// The expected calls, in place of the ground truth: names, or `{name, arguments}`.
+    #[serde(default)]
+    value: ExpectedValue,
+    /// Lists of expected calls, in place of the ground truth; the best match counts.
+    #[serde(default)]
+    values: ExpectedValues,
 }
 
 /// The scorer, made from its [`Config`].
@@ -81,8 +85,19 @@ impl Scorer for CalledTool {
         .threshold(1.0);
 
     fn new(config: Config) -> Result<Self, ConfigError> {
-        let Config { name, names, arguments, r#match, status, count, min, max, negate, expected } =
-            config;
+        let Config {
+            name,
+            names,
+            arguments,
+            r#match,
+            status,
+            count,
+            min,
+            max,
+            negate,
+            value,
+            values,
+        } = config;
         let names = TextPattern::compile_all(("name", &name), ("names", &names))?;
         let set = [
             ("arguments", arguments.is_some()),
@@ -93,7 +108,7 @@ impl Scorer for CalledTool {
         if let Some((key, _)) = set.iter().find(|(_, set)| *set && names.is_empty()) {
             return Err(ConfigError::new(*key, "needs a `name` or `names` to apply to"));
         }
-        let expected = expected.calls()?;
+        let expected = ExpectedCalls::configured(value, values)?;
         if expected.is_some() && !names.is_empty() {
             let message = "cannot be combined with names; give either expected calls or names";
             return Err(ConfigError::new("value", message));

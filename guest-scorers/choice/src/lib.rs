@@ -11,8 +11,8 @@ use std::collections::BTreeSet;
 
 use marks::marks;
 use scorebox_sdk::{
-    Accepted, Case, ConfigError, ExpectedValues, Fields, Info, JsonSchema, Negate, Score,
-    ScoreError, Scorer, excerpt, schemars,
+    Accepted, Case, ConfigError, ExpectedValue, ExpectedValues, Fields, Info, JsonSchema, Negate,
+    Score, ScoreError, Scorer, excerpt, schemars,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -35,10 +35,12 @@ pub struct Config {
     /// The choices, or how many there are.
     #[serde(default)]
     choices: Choices,
-    #[serde(flatten)]
+    #[serde(default)]
     negate: Negate,
-    #[serde(flatten)]
-    expected: ExpectedValues,
+    #[serde(default)]
+    value: ExpectedValue,
+    #[serde(default)]
+    values: ExpectedValues,
 }
 
 /// The choices.
@@ -73,7 +75,7 @@ impl Scorer for Choice {
         Info::new("choice", "Choice", env!("CARGO_PKG_VERSION")).reads(Fields::GROUND_TRUTH);
 
     fn new(config: Config) -> Result<Self, ConfigError> {
-        let Config { choices, negate, expected } = config;
+        let Config { choices, negate, value, values } = config;
         let count = match choices {
             Choices::Count(count) => count,
             Choices::List(list) => list.len(),
@@ -81,7 +83,7 @@ impl Scorer for Choice {
         if count == 0 {
             return Err(ConfigError::new("choices", "should be at least one, found none"));
         }
-        let right = match expected.accepted()? {
+        let right = match Accepted::configured(value, values)? {
             Some(accepted) => Some(
                 right(&accepted, count)
                     .map_err(|(name, message)| ConfigError::new(name, message))?,

@@ -11,8 +11,8 @@ mod runs;
 
 use runs::{Runs, RunsOf};
 use scorebox_sdk::{
-    Accepted, Case, ConfigError, ExpectedValues, Fields, Info, JsonSchema, Negate, Part, Score,
-    ScoreError, Scorer, schemars,
+    Accepted, Case, ConfigError, ExpectedValue, ExpectedValues, Fields, Info, JsonSchema, Negate,
+    Part, Score, ScoreError, Scorer, schemars,
 };
 use serde::Deserialize;
 use serde_json::json;
@@ -45,10 +45,12 @@ pub struct Config {
     /// Ignores upper and lower case.
     #[serde(default)]
     ignore_case: bool,
-    #[serde(flatten)]
+    #[serde(default)]
     negate: Negate,
-    #[serde(flatten)]
-    expected: ExpectedValues,
+    #[serde(default)]
+    value: ExpectedValue,
+    #[serde(default)]
+    values: ExpectedValues,
 }
 
 /// Beyond it only recall counts, and the arithmetic would leave its range.
@@ -87,7 +89,7 @@ impl Scorer for Chrf {
             let message = format!("should be 0 to {MAX_BETA}, found {}", config.beta);
             return Err(ConfigError::new("beta", message));
         }
-        let Config { char_order, word_order, beta, whitespace, ignore_case, negate, expected } =
+        let Config { char_order, word_order, beta, whitespace, ignore_case, negate, value, values } =
             config;
         Ok(Self {
             char_order,
@@ -96,7 +98,7 @@ impl Scorer for Chrf {
             whitespace,
             ignore_case,
             negate,
-            accepted: expected.accepted()?,
+            accepted: Accepted::configured(value, values)?,
         })
     }
 

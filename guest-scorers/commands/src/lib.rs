@@ -39,7 +39,7 @@ pub struct Config {
     /// Which of the commands that match a pattern have to end with that code.
     #[serde(default)]
     which: Which,
-    #[serde(flatten)]
+    #[serde(default)]
     negate: Negate,
 }
 

@@ -36,7 +36,7 @@ pub struct Config {
     /// docs/conformance.md for how strictly.
     #[serde(default)]
     formats: bool,
-    #[serde(flatten)]
+    #[serde(default)]
     negate: Negate,
 }
 

@@ -9,8 +9,8 @@ use std::borrow::Cow;
 
 use caseless::default_case_fold_str;
 use scorebox_sdk::{
-    Accepted, Case, ConfigError, ExpectedValues, Fields, Info, JsonSchema, Negate, Score,
-    ScoreError, Scorer, excerpt, schemars,
+    Accepted, Case, ConfigError, ExpectedValue, ExpectedValues, Fields, Info, JsonSchema, Negate,
+    Score, ScoreError, Scorer, excerpt, schemars,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -44,7 +44,7 @@ pub struct Config {
     /// Ignores upper and lower case (Unicode full case folding).
     #[serde(default)]
     ignore_case: bool,
-    #[serde(flatten)]
+    #[serde(default)]
     negate: Negate,
     /// The text to look for, in place of the ground truth; not empty.
     #[serde(default)]
@@ -117,7 +117,7 @@ impl Scorer for Contains {
                 Some(list::split(&text).map_err(|problem| ConfigError::new("values", problem))?)
             }
         };
-        let accepted = ExpectedValues { value, values }.accepted()?;
+        let accepted = Accepted::configured(ExpectedValue(value), ExpectedValues(values))?;
         Ok(Self { mode, at, ignore_case, negate, accepted })
     }
 
@@ -176,13 +176,19 @@ fn shown(texts: &[String]) -> Vec<Cow<'_, str>> {
 
 fn reason(found: &[String], missing: &[String]) -> String {
     let list = |texts: &[String]| {
-        let quoted: Vec<_> = texts.iter().map(|text| format!("\"{text}\"")).collect();
-        excerpt(&quoted.join(", "), 80).into_owned()
+        let mut quoted = String::new();
+        for (index, text) in texts.iter().enumerate() {
+            quoted.push_str(if index == 0 { "\"" } else { ", \"" });
+            quoted.push_str(text);
+            quoted.push('"');
+        }
+        excerpt(&quoted, 80).into_owned()
     };
+    // Put together without the machinery of formatting, which would take longer than the search.
     match (found, missing) {
-        (found, []) => format!("found {}", list(found)),
-        ([], missing) => format!("missing {}", list(missing)),
-        (found, missing) => format!("found {}; missing {}", list(found), list(missing)),
+        (found, []) => ["found ", &list(found)].concat(),
+        ([], missing) => ["missing ", &list(missing)].concat(),
+        (found, missing) => ["found ", &list(found), "; missing ", &list(missing)].concat(),
     }
 }
 

@@ -47,7 +47,7 @@ pub struct Config {
     /// Changes to these files do not count: paths or globs.
     #[serde(default)]
     except: Vec<String>,
-    #[serde(flatten)]
+    #[serde(default)]
     negate: Negate,
 }
 

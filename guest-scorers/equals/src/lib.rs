@@ -5,8 +5,8 @@ mod difference;
 
 use difference::first_difference;
 use scorebox_sdk::{
-    Accepted, Case, ConfigError, ExpectedValues, Fields, Info, JsonSchema, Negate, Part, Score,
-    ScoreError, Scorer, equal, schemars,
+    Accepted, Case, ConfigError, ExpectedValue, ExpectedValues, Fields, Info, JsonSchema, Negate,
+    Part, Score, ScoreError, Scorer, equal, schemars,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -30,10 +30,12 @@ pub struct Config {
     /// How to treat a text that holds other JSON: models often write JSON as text.
     #[serde(default)]
     parse: Parse,
-    #[serde(flatten)]
+    #[serde(default)]
     negate: Negate,
-    #[serde(flatten)]
-    expected: ExpectedValues,
+    #[serde(default)]
+    value: ExpectedValue,
+    #[serde(default)]
+    values: ExpectedValues,
 }
 
 /// What to do with a text that holds other JSON.
@@ -61,8 +63,8 @@ impl Scorer for Equals {
         Info::new("equals", "Equals", env!("CARGO_PKG_VERSION")).reads(Fields::GROUND_TRUTH);
 
     fn new(config: Config) -> Result<Self, ConfigError> {
-        let Config { parse, negate, expected } = config;
-        Ok(Self { parse, negate, accepted: expected.accepted()? })
+        let Config { parse, negate, value, values } = config;
+        Ok(Self { parse, negate, accepted: Accepted::configured(value, values)? })
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {

@@ -8,8 +8,8 @@ mod normal;
 
 use normal::words;
 use scorebox_sdk::{
-    Accepted, Case, ConfigError, ExpectedValues, Fields, Info, JsonSchema, Negate, Part, Score,
-    ScoreError, Scorer, equal, excerpt, schemars,
+    Accepted, Case, ConfigError, ExpectedValue, ExpectedValues, Fields, Info, JsonSchema, Negate,
+    Part, Score, ScoreError, Scorer, equal, excerpt, schemars,
 };
 use scorebox_sdk_texts::normal::squad;
 use scorebox_sdk_texts::python::is_space;
@@ -44,10 +44,12 @@ pub struct Config {
     /// Ignores white space around strings.
     #[serde(default)]
     trim: bool,
-    #[serde(flatten)]
+    #[serde(default)]
     negate: Negate,
-    #[serde(flatten)]
-    expected: ExpectedValues,
+    #[serde(default)]
+    value: ExpectedValue,
+    #[serde(default)]
+    values: ExpectedValues,
 }
 
 /// How answers are compared.
@@ -83,8 +85,15 @@ impl Scorer for ExactMatch {
         .reads(Fields::GROUND_TRUTH);
 
     fn new(config: Config) -> Result<Self, ConfigError> {
-        let Config { mode, parse_json, ignore_case, trim, negate, expected } = config;
-        Ok(Self { mode, parse_json, ignore_case, trim, negate, accepted: expected.accepted()? })
+        let Config { mode, parse_json, ignore_case, trim, negate, value, values } = config;
+        Ok(Self {
+            mode,
+            parse_json,
+            ignore_case,
+            trim,
+            negate,
+            accepted: Accepted::configured(value, values)?,
+        })
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {

@@ -44,7 +44,7 @@ pub struct Config {
     /// The only files that may be new, modified, deleted or renamed: one check for all of them.
     #[serde(default)]
     only: Vec<String>,
-    #[serde(flatten)]
+    #[serde(default)]
     negate: Negate,
 }
 

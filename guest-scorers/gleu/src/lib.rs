@@ -11,8 +11,8 @@ use std::collections::HashMap;
 
 use overlap::Overlap;
 use scorebox_sdk::{
-    Accepted, Case, ConfigError, ExpectedValues, Fields, Info, JsonSchema, Negate, Part, Score,
-    ScoreError, Scorer, schemars,
+    Accepted, Case, ConfigError, ExpectedValue, ExpectedValues, Fields, Info, JsonSchema, Negate,
+    Part, Score, ScoreError, Scorer, schemars,
 };
 use scorebox_sdk_texts::python::is_space;
 use serde::Deserialize;
@@ -42,10 +42,12 @@ pub struct Config {
     /// Ignores full stops at the end of words.
     #[serde(default)]
     ignore_full_stops: bool,
-    #[serde(flatten)]
+    #[serde(default)]
     negate: Negate,
-    #[serde(flatten)]
-    expected: ExpectedValues,
+    #[serde(default)]
+    value: ExpectedValue,
+    #[serde(default)]
+    values: ExpectedValues,
 }
 
 fn one() -> usize {
@@ -81,7 +83,7 @@ impl Scorer for Gleu {
             let message = format!("should be `minOrder` ({least}) or more, found {most}");
             return Err(ConfigError::new("maxOrder", message));
         }
-        let Config { min_order, max_order, ignore_case, ignore_full_stops, negate, expected } =
+        let Config { min_order, max_order, ignore_case, ignore_full_stops, negate, value, values } =
             config;
         Ok(Self {
             min_order,
@@ -89,7 +91,7 @@ impl Scorer for Gleu {
             ignore_case,
             ignore_full_stops,
             negate,
-            accepted: expected.accepted()?,
+            accepted: Accepted::configured(value, values)?,
         })
     }
 

@@ -32,7 +32,7 @@ pub struct Config {
     /// Additional phrases that make an output a refusal wherever they occur in it, in any case.
     #[serde(default)]
     phrases: Vec<String>,
-    #[serde(flatten)]
+    #[serde(default)]
     negate: Negate,
 }
 

@@ -12,8 +12,8 @@ mod diff;
 
 use diff::{Alike, Diff};
 use scorebox_sdk::{
-    Accepted, Case, ConfigError, ExpectedValues, Fields, Info, JsonSchema, Negate, Part, Score,
-    ScoreError, Scorer, excerpt, schemars,
+    Accepted, Case, ConfigError, ExpectedValue, ExpectedValues, Fields, Info, JsonSchema, Negate,
+    Part, Score, ScoreError, Scorer, excerpt, schemars,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -42,10 +42,12 @@ pub struct Config {
     /// Compares a text as a text even if it holds JSON.
     #[serde(default)]
     preserve_strings: bool,
-    #[serde(flatten)]
+    #[serde(default)]
     negate: Negate,
-    #[serde(flatten)]
-    expected: ExpectedValues,
+    #[serde(default)]
+    value: ExpectedValue,
+    #[serde(default)]
+    values: ExpectedValues,
 }
 
 /// The scorer, made from its [`Config`].
@@ -62,8 +64,8 @@ impl Scorer for JsonDiff {
         Info::new("json-diff", "JSON Diff", env!("CARGO_PKG_VERSION")).reads(Fields::GROUND_TRUTH);
 
     fn new(config: Config) -> Result<Self, ConfigError> {
-        let Config { preserve_strings, negate, expected } = config;
-        Ok(Self { preserve_strings, negate, accepted: expected.accepted()? })
+        let Config { preserve_strings, negate, value, values } = config;
+        Ok(Self { preserve_strings, negate, accepted: Accepted::configured(value, values)? })
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {

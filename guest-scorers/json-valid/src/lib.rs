@@ -38,7 +38,7 @@ pub struct Config {
     /// Accepts numbers, strings, `true`, `false` and `null` as well.
     #[serde(default)]
     scalars: bool,
-    #[serde(flatten)]
+    #[serde(default)]
     negate: Negate,
 }
 

@@ -15,11 +15,11 @@ use std::collections::BTreeSet;
 
 use keywords::{extract, words};
 use scorebox_sdk::{
-    Accepted, Case, ConfigError, ExpectedValues, Fields, Info, JsonSchema, Negate, Score,
-    ScoreError, Scorer, excerpt, schemars,
+    Accepted, Case, ConfigError, ExpectedValue, ExpectedValues, Fields, Info, JsonSchema, Negate,
+    Score, ScoreError, Scorer, excerpt, schemars,
 };
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 use stop_words::STOP_WORDS;
 use text::{Text, messages};
 
@@ -43,14 +43,14 @@ pub struct Config {
     /// Words that are never keywords of a text, in place of the English ones.
     #[serde(default)]
     stop_words: Option<Vec<String>>,
-    #[serde(flatten)]
+    #[serde(default)]
     negate: Negate,
     /// The only keyword.
     #[serde(default)]
-    value: Option<Value>,
+    value: ExpectedValue,
     /// The keywords.
     #[serde(default)]
-    values: Option<Vec<Value>>,
+    values: ExpectedValues,
 }
 
 /// Where keywords are from.
@@ -79,7 +79,7 @@ impl Scorer for KeywordCoverage {
 
     fn new(config: Config) -> Result<Self, ConfigError> {
         let Config { from, stop_words, negate, value, values } = config;
-        let accepted = ExpectedValues { value, values }.accepted()?;
+        let accepted = Accepted::configured(value, values)?;
         if accepted.is_some() && from.is_some() {
             let message = "has no use beside `value` or `values`, which are the keywords";
             return Err(ConfigError::new("from", message));

@@ -1,6 +1,7 @@
 //! keyword-coverage, as a specification.
 
 use super::*;
+use serde_json::Value;
 
 fn scored(config: Value, case: &Case) -> Score {
     let scorer: KeywordCoverage = scorebox_sdk::configure(config).unwrap();

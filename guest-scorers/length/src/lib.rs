@@ -34,7 +34,7 @@ pub struct Length {
     /// The score of a length out of bounds.
     #[serde(default)]
     outside: Outside,
-    #[serde(flatten)]
+    #[serde(default)]
     negate: Negate,
 }
 

@@ -10,8 +10,8 @@ use std::borrow::Cow;
 
 use rapidfuzz::distance::levenshtein;
 use scorebox_sdk::{
-    Accepted, Case, ConfigError, ExpectedValues, Fields, Info, JsonSchema, Negate, Score,
-    ScoreError, Scorer, schemars,
+    Accepted, Case, ConfigError, ExpectedValue, ExpectedValues, Fields, Info, JsonSchema, Negate,
+    Score, ScoreError, Scorer, schemars,
 };
 use scorebox_sdk_texts::likeness::of_edits;
 use serde::Deserialize;
@@ -38,10 +38,12 @@ pub struct Config {
     /// The maximum number of edits that passes: the score is then 1 up to it, and 0 beyond.
     #[serde(default)]
     max_distance: Option<usize>,
-    #[serde(flatten)]
+    #[serde(default)]
     negate: Negate,
-    #[serde(flatten)]
-    expected: ExpectedValues,
+    #[serde(default)]
+    value: ExpectedValue,
+    #[serde(default)]
+    values: ExpectedValues,
 }
 
 /// The scorer, made from its [`Config`].
@@ -59,8 +61,13 @@ impl Scorer for Levenshtein {
         .reads(Fields::GROUND_TRUTH);
 
     fn new(config: Config) -> Result<Self, ConfigError> {
-        let Config { ignore_case, max_distance, negate, expected } = config;
-        Ok(Self { ignore_case, max_distance, negate, accepted: expected.accepted()? })
+        let Config { ignore_case, max_distance, negate, value, values } = config;
+        Ok(Self {
+            ignore_case,
+            max_distance,
+            negate,
+            accepted: Accepted::configured(value, values)?,
+        })
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {

@@ -38,7 +38,7 @@ pub struct Config {
     /// Additional items in the output cost nothing.
     #[serde(default)]
     allow_extra: bool,
-    #[serde(flatten)]
+    #[serde(default)]
     negate: Negate,
     /// The expected list, in place of the ground truth.
     #[serde(default)]

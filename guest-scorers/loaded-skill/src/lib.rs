@@ -27,7 +27,7 @@ pub struct Config {
     /// The skills; each of them has to be loaded.
     #[serde(default)]
     names: Option<Vec<TextOrRegex>>,
-    #[serde(flatten)]
+    #[serde(default)]
     negate: Negate,
 }
 

@@ -12,8 +12,8 @@ mod numerals;
 
 use compare::Output;
 use scorebox_sdk::{
-    Accepted, Case, ConfigError, ExpectedValues, Fields, Info, JsonSchema, Negate, Score,
-    ScoreError, Scorer, excerpt, schemars,
+    Accepted, Case, ConfigError, ExpectedValue, ExpectedValues, Fields, Info, JsonSchema, Negate,
+    Score, ScoreError, Scorer, excerpt, schemars,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -42,10 +42,12 @@ pub struct Config {
     /// Compares numbers by value.
     #[serde(default)]
     numeric: bool,
-    #[serde(flatten)]
+    #[serde(default)]
     negate: Negate,
-    #[serde(flatten)]
-    expected: ExpectedValues,
+    #[serde(default)]
+    value: ExpectedValue,
+    #[serde(default)]
+    values: ExpectedValues,
 }
 
 /// Where in the output the expected text has to be.
@@ -86,8 +88,14 @@ impl Scorer for Match {
         Info::new("match", "Match", env!("CARGO_PKG_VERSION")).reads(Fields::GROUND_TRUTH);
 
     fn new(config: Config) -> Result<Self, ConfigError> {
-        let Config { location, ignore_case, numeric, negate, expected } = config;
-        Ok(Self { location, ignore_case, numeric, negate, accepted: expected.accepted()? })
+        let Config { location, ignore_case, numeric, negate, value, values } = config;
+        Ok(Self {
+            location,
+            ignore_case,
+            numeric,
+            negate,
+            accepted: Accepted::configured(value, values)?,
+        })
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {

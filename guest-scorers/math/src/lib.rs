@@ -19,8 +19,8 @@ use answer::{candidates, expected_candidates};
 use equal::equal;
 use read::{Answer, Unreadable, first, read};
 use scorebox_sdk::{
-    Accepted, Case, ConfigError, ExpectedValues, Fields, Info, JsonSchema, Negate, Part, Score,
-    ScoreError, Scorer, excerpt, schemars,
+    Accepted, Case, ConfigError, ExpectedValue, ExpectedValues, Fields, Info, JsonSchema, Negate,
+    Part, Score, ScoreError, Scorer, excerpt, schemars,
 };
 use serde::Deserialize;
 use serde_json::json;
@@ -45,10 +45,12 @@ use serde_json::json;
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {
-    #[serde(flatten)]
+    #[serde(default)]
     negate: Negate,
-    #[serde(flatten)]
-    expected: ExpectedValues,
+    #[serde(default)]
+    value: ExpectedValue,
+    #[serde(default)]
+    values: ExpectedValues,
 }
 
 /// An expected answer, as it is written and as it is read.
@@ -67,8 +69,8 @@ impl Scorer for Math {
         Info::new("math", "Math", env!("CARGO_PKG_VERSION")).reads(Fields::GROUND_TRUTH);
 
     fn new(config: Config) -> Result<Self, ConfigError> {
-        let Config { negate, expected: given } = config;
-        let accepted = given.accepted()?;
+        let Config { negate, value, values } = config;
+        let accepted = Accepted::configured(value, values)?;
         let configured = accepted.as_ref().map(|accepted| expected(accepted.parts()));
         let configured =
             configured.transpose().map_err(|(name, message)| ConfigError::new(name, message))?;

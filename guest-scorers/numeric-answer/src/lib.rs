@@ -10,8 +10,8 @@ mod number;
 
 use regex_lite::Regex;
 use scorebox_sdk::{
-    Accepted, Case, ConfigError, ExpectedValues, Fields, Info, JsonSchema, Negate, Part, Score,
-    ScoreError, Scorer, excerpt, schemars,
+    Accepted, Case, ConfigError, ExpectedValue, ExpectedValues, Fields, Info, JsonSchema, Negate,
+    Part, Score, ScoreError, Scorer, excerpt, schemars,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -44,10 +44,12 @@ pub struct Config {
     /// The same as a fraction of the expected number (0.01 is one percent); the wider one counts.
     #[serde(default)]
     relative_tolerance: f64,
-    #[serde(flatten)]
+    #[serde(default)]
     negate: Negate,
-    #[serde(flatten)]
-    expected: ExpectedValues,
+    #[serde(default)]
+    value: ExpectedValue,
+    #[serde(default)]
+    values: ExpectedValues,
 }
 
 /// What counts where nothing marks a final answer.
@@ -78,7 +80,8 @@ impl Scorer for NumericAnswer {
         .reads(Fields::GROUND_TRUTH);
 
     fn new(config: Config) -> Result<Self, ConfigError> {
-        let Config { pattern, fallback, tolerance, relative_tolerance, negate, expected } = config;
+        let Config { pattern, fallback, tolerance, relative_tolerance, negate, value, values } =
+            config;
         for (key, value) in [("tolerance", tolerance), ("relativeTolerance", relative_tolerance)] {
             if !value.is_finite() || value < 0.0 {
                 return Err(ConfigError::new(key, format!("should be 0 or more, found {value}")));
@@ -87,7 +90,7 @@ impl Scorer for NumericAnswer {
         let pattern = pattern.map(|pattern| Regex::new(&pattern)).transpose().map_err(|error| {
             ConfigError::new("pattern", format!("is not a valid regular expression: {error}"))
         })?;
-        let accepted = expected.accepted()?;
+        let accepted = Accepted::configured(value, values)?;
         for part in accepted.iter().flat_map(|accepted| accepted.parts()) {
             expected_number(part)
                 .map_err(|error| ConfigError::new(part.name(), error.message()))?;

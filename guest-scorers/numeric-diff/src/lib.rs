@@ -6,8 +6,8 @@
 //! The rule is autoevals' `NumericDiff`.
 
 use scorebox_sdk::{
-    Accepted, Case, ConfigError, ExpectedValues, Fields, Info, JsonSchema, Negate, Part, Score,
-    ScoreError, Scorer, schemars,
+    Accepted, Case, ConfigError, ExpectedValue, ExpectedValues, Fields, Info, JsonSchema, Negate,
+    Part, Score, ScoreError, Scorer, schemars,
 };
 use scorebox_sdk_texts::likeness::of_numbers;
 use serde::Deserialize;
@@ -25,10 +25,12 @@ use serde_json::json;
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {
-    #[serde(flatten)]
+    #[serde(default)]
     negate: Negate,
-    #[serde(flatten)]
-    expected: ExpectedValues,
+    #[serde(default)]
+    value: ExpectedValue,
+    #[serde(default)]
+    values: ExpectedValues,
 }
 
 /// The scorer, made from its [`Config`].
@@ -44,8 +46,8 @@ impl Scorer for NumericDiff {
         .reads(Fields::GROUND_TRUTH);
 
     fn new(config: Config) -> Result<Self, ConfigError> {
-        let Config { negate, expected } = config;
-        let accepted = expected.accepted()?;
+        let Config { negate, value, values } = config;
+        let accepted = Accepted::configured(value, values)?;
         for part in accepted.iter().flat_map(|accepted| accepted.parts()) {
             number(part).map_err(|error| ConfigError::whole(error.message()))?;
         }

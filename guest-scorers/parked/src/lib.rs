@@ -19,7 +19,7 @@ use serde::Deserialize;
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Parked {
-    #[serde(flatten)]
+    #[serde(default)]
     negate: Negate,
 }
 

@@ -15,8 +15,8 @@ use group::Group;
 use judge::{Judge, quoted};
 use pattern::Pattern;
 use scorebox_sdk::{
-    Accepted, Case, ConfigError, ExpectedValues, Fields, Info, JsonSchema, Negate, Score,
-    ScoreError, Scorer, excerpt, schemars,
+    Accepted, Case, ConfigError, ExpectedValue, ExpectedValues, Fields, Info, JsonSchema, Negate,
+    Score, ScoreError, Scorer, excerpt, schemars,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -65,10 +65,12 @@ pub struct Config {
     /// Lets `.` also match a line break.
     #[serde(default)]
     dot_all: bool,
-    #[serde(flatten)]
+    #[serde(default)]
     negate: Negate,
-    #[serde(flatten)]
-    expected: ExpectedValues,
+    #[serde(default)]
+    value: ExpectedValue,
+    #[serde(default)]
+    values: ExpectedValues,
 }
 
 /// Where in the output a pattern has to match.
@@ -99,7 +101,8 @@ impl Scorer for Regex {
         .reads(Fields::GROUND_TRUTH);
 
     fn new(config: Config) -> Result<Self, ConfigError> {
-        let Config { pattern, mode, mut compare, group, match_all, negate, expected, .. } = config;
+        let Config { pattern, mode, mut compare, group, match_all, negate, value, values, .. } =
+            config;
         let flags = pattern::Flags {
             ignore_case: config.ignore_case,
             multi_line: config.multi_line,
@@ -113,7 +116,7 @@ impl Scorer for Regex {
             let message = "applies to several groups; give either `group` or `matchAll`";
             return Err(ConfigError::new("matchAll", message));
         }
-        let accepted = expected.accepted()?;
+        let accepted = Accepted::configured(value, values)?;
         let compares =
             [("value", accepted.is_some()), ("group", group.is_some()), ("matchAll", match_all)];
         if let Some((key, _)) = compares.into_iter().find(|(_, is_set)| *is_set) {

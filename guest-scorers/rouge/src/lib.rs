@@ -15,8 +15,8 @@ use std::collections::HashMap;
 
 use overlap::{Overlap, longest_sequence, shared_runs};
 use scorebox_sdk::{
-    Accepted, Case, ConfigError, ExpectedValues, Fields, Info, JsonSchema, Negate, Score,
-    ScoreError, Scorer, schemars,
+    Accepted, Case, ConfigError, ExpectedValue, ExpectedValues, Fields, Info, JsonSchema, Negate,
+    Score, ScoreError, Scorer, schemars,
 };
 use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::{Value, json};
@@ -45,10 +45,12 @@ pub struct Config {
     /// What makes the forms of a word equal. `true` is `porter`, and `false` is `none`.
     #[serde(default, deserialize_with = "by_name")]
     stemmer: Stemmer,
-    #[serde(flatten)]
+    #[serde(default)]
     negate: Negate,
-    #[serde(flatten)]
-    expected: ExpectedValues,
+    #[serde(default)]
+    value: ExpectedValue,
+    #[serde(default)]
+    values: ExpectedValues,
 }
 
 /// What is shared.
@@ -120,8 +122,14 @@ impl Scorer for Rouge {
         Info::new("rouge", "ROUGE", env!("CARGO_PKG_VERSION")).reads(Fields::GROUND_TRUTH);
 
     fn new(config: Config) -> Result<Self, ConfigError> {
-        let Config { variant, measure, stemmer, negate, expected } = config;
-        Ok(Self { variant, measure, stemmer, negate, accepted: expected.accepted()? })
+        let Config { variant, measure, stemmer, negate, value, values } = config;
+        Ok(Self {
+            variant,
+            measure,
+            stemmer,
+            negate,
+            accepted: Accepted::configured(value, values)?,
+        })
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {

@@ -35,7 +35,7 @@ pub struct SqlValid {
     /// Where in the output the SQL has to be.
     #[serde(default)]
     at: At,
-    #[serde(flatten)]
+    #[serde(default)]
     negate: Negate,
 }
 

@@ -10,8 +10,8 @@
 mod words;
 
 use scorebox_sdk::{
-    Accepted, Case, ConfigError, ExpectedValues, Fields, Info, JsonSchema, Negate, Score,
-    ScoreError, Scorer, schemars,
+    Accepted, Case, ConfigError, ExpectedValue, ExpectedValues, Fields, Info, JsonSchema, Negate,
+    Score, ScoreError, Scorer, schemars,
 };
 use scorebox_sdk_texts::likeness::shared;
 use serde::Deserialize;
@@ -35,10 +35,12 @@ pub struct Config {
     /// Words that do not count, in addition to the articles.
     #[serde(default)]
     stop_words: Vec<String>,
-    #[serde(flatten)]
+    #[serde(default)]
     negate: Negate,
-    #[serde(flatten)]
-    expected: ExpectedValues,
+    #[serde(default)]
+    value: ExpectedValue,
+    #[serde(default)]
+    values: ExpectedValues,
 }
 
 /// The scorer, made from its [`Config`].
@@ -55,9 +57,9 @@ impl Scorer for TokenF1 {
         Info::new("token-f1", "Token F1", env!("CARGO_PKG_VERSION")).reads(Fields::GROUND_TRUTH);
 
     fn new(config: Config) -> Result<Self, ConfigError> {
-        let Config { stop_words, negate, expected } = config;
+        let Config { stop_words, negate, value, values } = config;
         let stop_words = stop_words.iter().map(|word| normalize_token(word)).collect();
-        Ok(Self { stop_words, negate, accepted: expected.accepted()? })
+        Ok(Self { stop_words, negate, accepted: Accepted::configured(value, values)? })
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {

@@ -16,12 +16,10 @@ use std::collections::BTreeSet;
 use agreement::Agreement;
 use key::{Key, key};
 use scorebox_sdk::{
-    Case, ConfigError, Fields, Info, JsonSchema, Negate, Score, ScoreError, Scorer, excerpt,
-    schemars,
+    Case, ConfigError, ExpectedValue, ExpectedValues, Fields, Info, JsonSchema, Negate, Score,
+    ScoreError, Scorer, excerpt, schemars,
 };
-use scorebox_sdk_traces::{
-    Assignment, ExpectedCall, ExpectedCalls, ExpectedCallsConfig, ToolCall, Trace,
-};
+use scorebox_sdk_traces::{Assignment, ExpectedCall, ExpectedCalls, ToolCall, Trace};
 use serde::{Deserialize, Serialize};
 
 /// The most names that a list in `meta` has.
@@ -44,10 +42,14 @@ pub struct Config {
     /// How often the same call counts.
     #[serde(default)]
     repeats: Repeats,
-    #[serde(flatten)]
+    #[serde(default)]
     negate: Negate,
-    #[serde(flatten)]
-    expected: ExpectedCallsConfig,
+    /// The expected calls, in place of the ground truth: names, or `{name, arguments}`.
+    #[serde(default)]
+    value: ExpectedValue,
+    /// Lists of expected calls, in place of the ground truth; the best match counts.
+    #[serde(default)]
+    values: ExpectedValues,
 }
 
 /// What makes two calls the same.
@@ -87,8 +89,8 @@ impl Scorer for ToolCallF1 {
         .reads(Fields::TRACE.and(Fields::GROUND_TRUTH));
 
     fn new(config: Config) -> Result<Self, ConfigError> {
-        let Config { arguments, repeats, negate, expected } = config;
-        Ok(Self { arguments, repeats, negate, expected: expected.calls()? })
+        let Config { arguments, repeats, negate, value, values } = config;
+        Ok(Self { arguments, repeats, negate, expected: ExpectedCalls::configured(value, values)? })
     }
 
     fn score(&self, case: &Case) -> Result<Score, ScoreError> {

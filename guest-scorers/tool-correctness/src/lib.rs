@@ -8,12 +8,10 @@
 mod compare;
 
 use scorebox_sdk::{
-    Assertion, Case, ConfigError, Fields, Info, JsonSchema, Negate, Score, ScoreError, Scorer,
-    excerpt, schemars,
+    Assertion, Case, ConfigError, ExpectedValue, ExpectedValues, Fields, Info, JsonSchema, Negate,
+    Score, ScoreError, Scorer, excerpt, schemars,
 };
-use scorebox_sdk_traces::{
-    ExpectedCall, ExpectedCalls, ExpectedCallsConfig, ToolCall, Trace, check_pairs,
-};
+use scorebox_sdk_traces::{ExpectedCall, ExpectedCalls, ToolCall, Trace, check_pairs};
 use serde::Deserialize;
 
 /// Scores how many of the expected tool calls were made, 0 to 1.
@@ -42,10 +40,14 @@ pub struct Config {
     /// Scores 0 unless the score is 1 (`strict_mode`).
     #[serde(default)]
     strict: bool,
-    #[serde(flatten)]
+    #[serde(default)]
     negate: Negate,
-    #[serde(flatten)]
-    expected: ExpectedCallsConfig,
+    /// The expected calls, in place of the ground truth: names, or `{name, arguments}`.
+    #[serde(default)]
+    value: ExpectedValue,
+    /// Lists of expected calls, in place of the ground truth; the best match counts.
+    #[serde(default)]
+    values: ExpectedValues,
 }
 
 /// What is compared besides the names.
@@ -76,14 +78,15 @@ impl Scorer for ToolCorrectness {
         .threshold(0.5);
 
     fn new(config: Config) -> Result<Self, ConfigError> {
-        let Config { compare, exact_match, consider_ordering, strict, negate, expected } = config;
+        let Config { compare, exact_match, consider_ordering, strict, negate, value, values } =
+            config;
         Ok(Self {
             compare,
             exact_match,
             consider_ordering,
             strict,
             negate,
-            expected: expected.calls()?,
+            expected: ExpectedCalls::configured(value, values)?,
         })
     }
 

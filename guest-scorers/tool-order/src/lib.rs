@@ -4,12 +4,10 @@
 //! The rule is niceeval's `toolOrder`, with promptfoo's two modes of `trajectory:tool-sequence`.
 
 use scorebox_sdk::{
-    Case, ConfigError, Fields, Info, JsonSchema, Negate, Score, ScoreError, Scorer, Severity,
-    excerpt, schemars,
+    Case, ConfigError, ExpectedValue, ExpectedValues, Fields, Info, JsonSchema, Negate, Score,
+    ScoreError, Scorer, Severity, excerpt, schemars,
 };
-use scorebox_sdk_traces::{
-    ExpectedCalls, ExpectedCallsConfig, TextOrRegex, TextPattern, ToolCall, Trace,
-};
+use scorebox_sdk_traces::{ExpectedCalls, TextOrRegex, TextPattern, ToolCall, Trace};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -32,10 +30,14 @@ pub struct Config {
     /// What may be called between them.
     #[serde(default)]
     mode: Mode,
-    #[serde(flatten)]
+    #[serde(default)]
     negate: Negate,
-    #[serde(flatten)]
-    expected: ExpectedCallsConfig,
+    /// The expected calls, in place of the ground truth: names, or `{name, arguments}`.
+    #[serde(default)]
+    value: ExpectedValue,
+    /// Lists of expected calls, in place of the ground truth; the best match counts.
+    #[serde(default)]
+    values: ExpectedValues,
 }
 
 /// What may stand between the expected calls.
@@ -66,9 +68,9 @@ impl Scorer for ToolOrder {
         .threshold(1.0);
 
     fn new(config: Config) -> Result<Self, ConfigError> {
-        let Config { names, mode, negate, expected } = config;
+        let Config { names, mode, negate, value, values } = config;
         let wanted = TextPattern::compile_all(("name", &None), ("names", &names))?;
-        let expected = expected.calls()?;
+        let expected = ExpectedCalls::configured(value, values)?;
         if expected.is_some() && !wanted.is_empty() {
             let message = "cannot be combined with `names`; give one of them";
             return Err(ConfigError::new("value", message));

@@ -11,9 +11,10 @@ use std::collections::BTreeMap;
 use arguments::{ArgumentMode, PerTool};
 use compare::{Comparison, compare};
 use scorebox_sdk::{
-    Case, ConfigError, Fields, Info, JsonSchema, Negate, Score, ScoreError, Scorer, schemars,
+    Case, ConfigError, ExpectedValue, ExpectedValues, Fields, Info, JsonSchema, Negate, Score,
+    ScoreError, Scorer, schemars,
 };
-use scorebox_sdk_traces::{Assignment, ExpectedCalls, ExpectedCallsConfig, Trace};
+use scorebox_sdk_traces::{Assignment, ExpectedCalls, Trace};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -46,10 +47,14 @@ pub struct Config {
     /// How calls are paired if one fits several.
     #[serde(default)]
     assignment: Pairing,
-    #[serde(flatten)]
+    #[serde(default)]
     negate: Negate,
-    #[serde(flatten)]
-    expected: ExpectedCallsConfig,
+    /// The expected calls, in place of the ground truth: names, or `{name, arguments}`.
+    #[serde(default)]
+    value: ExpectedValue,
+    /// Lists of expected calls, in place of the ground truth; the best match counts.
+    #[serde(default)]
+    values: ExpectedValues,
 }
 
 /// How the runs are compared.
@@ -95,14 +100,15 @@ impl Scorer for TrajectoryMatch {
         .reads(Fields::TRACE.and(Fields::GROUND_TRUTH));
 
     fn new(config: Config) -> Result<Self, ConfigError> {
-        let Config { mode, argument_mode, argument_modes, assignment, negate, expected } = config;
+        let Config { mode, argument_mode, argument_modes, assignment, negate, value, values } =
+            config;
         Ok(Self {
             mode,
             argument_mode,
             argument_modes,
             assignment,
             negate,
-            expected: expected.calls()?,
+            expected: ExpectedCalls::configured(value, values)?,
         })
     }
 

@@ -31,7 +31,7 @@ pub struct XmlValid {
     /// namespace prefix.
     #[serde(default)]
     required_elements: Vec<String>,
-    #[serde(flatten)]
+    #[serde(default)]
     negate: Negate,
 }
 

@@ -1,6 +1,7 @@
 //! What `export!` calls: a scorer's functions, in the types of the contract. Not for authors.
 
 use std::cell::RefCell;
+use std::mem::ManuallyDrop;
 
 use serde_json::Value;
 
@@ -109,7 +110,8 @@ pub fn score<S: Scorer>(
 ) -> Result<wire::ScoreResult, wire::ScorerError> {
     let slot = slot.borrow();
     let scorer = configured(&slot, "score")?;
-    let mut case = Case::from(input);
+    // The sandbox ends with this score: to free the case would be work for nothing.
+    let mut case = ManuallyDrop::new(Case::from(input));
     case.reads = Some(S::INFO.reads);
     Ok(scorer.score(&case)?.into())
 }
@@ -182,7 +184,8 @@ impl From<Score> for wire::ScoreResult {
             score: score.score,
             label: score.label,
             reason: score.reason,
-            meta: score.meta.map(|meta| json_text(&meta)),
+            // Kept for the same reason as the case.
+            meta: score.meta.map(|meta| json_text(&ManuallyDrop::new(meta))),
             assertions: score.assertions.into_iter().map(Into::into).collect(),
         }
     }

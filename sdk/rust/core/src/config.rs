@@ -1,7 +1,10 @@
 //! Turns a configuration's JSON into a scorer, or into an error that its author can act on.
 
+mod typed;
+
 use serde_json::Value;
 
+use self::typed::{Found, What};
 use crate::keys::{nearest, settle};
 use crate::part::in_words;
 use crate::schema::config_schema;
@@ -25,7 +28,7 @@ pub(crate) fn with_schema<S: Scorer>(mut config: Value, schema: &Value) -> Resul
         )));
     }
     settle(&mut config, schema)?;
-    S::new(serde_path_to_error::deserialize(config).map_err(explain)?)
+    S::new(typed::read(&config).map_err(explain)?)
 }
 
 /// A configuration from its text.
@@ -34,43 +37,38 @@ pub(crate) fn read(config: &str) -> Result<Value, ConfigError> {
         .map_err(|error| ConfigError::whole(format!("the configuration is not JSON: {error}")))
 }
 
-/// serde's message, with the place before it and the probable meaning behind it.
-fn explain(error: serde_path_to_error::Error<serde_json::Error>) -> ConfigError {
-    let path = match error.path().to_string() {
-        path if path == "." => String::new(),
-        path => path,
-    };
-    let message = error.into_inner().to_string();
-    let (path, message) = match flattened_key(&message) {
-        Some((key, message)) if path.is_empty() => (key.to_owned(), message),
-        _ => (path, message.as_str()),
-    };
-    let message = in_words(message);
-    if let Some(key) = quoted(&message, "missing field `") {
-        let key = if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
-        return ConfigError::new(key, "is missing, and has no default");
-    }
-    let message = match meant_variant(&message) {
-        Some(name) => format!("{message}; did you mean `{name}`?"),
-        None => message,
+/// What does not fit, with its place before it and the probable meaning behind it.
+fn explain(misfit: typed::Misfit) -> ConfigError {
+    let Found { path, what } = misfit.found();
+    let message = match what {
+        What::Missing(key) => {
+            let dot = if path.is_empty() { "" } else { "." };
+            return ConfigError::new([&path, dot, key].concat(), "is missing, and has no default");
+        }
+        What::UnknownName(name, known) => unknown_name(&name, known),
+        What::Other(message) => in_words(&message),
     };
     if path.is_empty() { ConfigError::whole(message) } else { ConfigError::new(path, message) }
 }
 
-/// The key that a flattened type's error begins with, and the error. serde loses the path there.
-fn flattened_key(message: &str) -> Option<(&str, &str)> {
-    message.strip_prefix('`')?.split_once("`: ")
-}
-
-/// serde lists the variants in back ticks after the one that it does not know.
-fn meant_variant(message: &str) -> Option<&str> {
-    let given = quoted(message, "unknown variant `")?;
-    let (_, expected) = message.split_once(", expected ")?;
-    nearest(given, expected.split('`').skip(1).step_by(2))
-}
-
-fn quoted<'m>(message: &'m str, prefix: &str) -> Option<&'m str> {
-    message.strip_prefix(prefix)?.split('`').next()
+/// That a name is none of those that are known, with the one that was probably meant.
+fn unknown_name(name: &str, known: &[&str]) -> String {
+    let mut message = format!("unknown variant `{name}`, ");
+    match known {
+        [] => message.push_str("there are no variants"),
+        [only] => message.extend(["expected `", only, "`"]),
+        [one, other] => message.extend(["expected `", one, "` or `", other, "`"]),
+        all => {
+            message.push_str("expected one of ");
+            for (index, name) in all.iter().enumerate() {
+                message.extend([if index == 0 { "`" } else { ", `" }, name, "`"]);
+            }
+        }
+    }
+    if let Some(meant) = nearest(name, known.iter().copied()) {
+        message.extend(["; did you mean `", meant, "`?"]);
+    }
+    message
 }
 
 fn kind(value: &Value) -> &'static str {

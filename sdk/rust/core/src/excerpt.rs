@@ -6,9 +6,14 @@ use std::borrow::Cow;
 /// out, and line breaks as spaces: fit for one line of a reason.
 #[must_use]
 pub fn excerpt(text: &str, characters: usize) -> Cow<'_, str> {
+    let breaks = |text: &str| text.bytes().any(|byte| matches!(byte, b'\n' | b'\r'));
+    // No more bytes than characters are allowed: nothing to count.
+    if text.len() <= characters && !breaks(text) {
+        return Cow::Borrowed(text);
+    }
     let cut = text.char_indices().nth(characters).map(|(index, _)| index);
     let kept = &text[..cut.unwrap_or(text.len())];
-    if cut.is_none() && !kept.contains(['\n', '\r']) {
+    if cut.is_none() && !breaks(kept) {
         return Cow::Borrowed(kept);
     }
     let mut line = kept.replace(['\n', '\r'], " ");

@@ -2,93 +2,46 @@
 //! ground truth where they are not set. Comparing is left to the scorer.
 
 use std::borrow::Cow;
-use std::fmt::Display;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer, de::Error as _};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use serde_json::value::RawValue;
 
 use crate::part::json_text;
 use crate::{Case, ConfigError, Part, ScoreError, equal};
 
-/// The configuration keys `value` and `values`, to be flattened into a configuration. They take the
-/// place of the case's ground truth.
+/// The configuration key `value`, as a field of that name: it takes the place of the case's ground truth.
 ///
 /// ```
-/// # use scorebox_sdk::{Accepted, Case, ExpectedValues, JsonSchema, schemars};
+/// # use scorebox_sdk::{Accepted, Case, ExpectedValue, ExpectedValues, JsonSchema, schemars};
 /// #[derive(serde::Deserialize, JsonSchema)]
 /// struct Config {
-///     #[serde(flatten)]
-///     expected: ExpectedValues,
+///     #[serde(default)]
+///     value: ExpectedValue,
+///     #[serde(default)]
+///     values: ExpectedValues,
 /// }
 /// let config: Config = serde_json::from_str(r#"{"values": ["New York", "NYC"]}"#).unwrap();
-/// let configured = config.expected.accepted().unwrap();
+/// let configured = Accepted::configured(config.value, config.values).unwrap();
 /// let case = Case::new("NYC".into());
 /// let accepted = Accepted::or_ground_truth(&configured, &case).unwrap();
 /// assert_eq!(accepted.at_least_one().unwrap().len(), 2);
 /// ```
-#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
-pub struct ExpectedValues {
-    /// The expected value, in place of the ground truth. For JSON `null`, use `values`.
-    #[serde(default)]
-    pub value: Option<Value>,
-    /// The expected values, in place of the ground truth.
-    #[serde(default, deserialize_with = "list_of_values")]
-    pub values: Option<Vec<Value>>,
-}
-
-/// For `#[serde(deserialize_with)]` at a flattened key `values`: serde loses the name of such a key, so
-/// the error brings it along.
 ///
-/// # Errors
-/// Where it is no list.
-pub fn list_of_values<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Option<Vec<Value>>, D::Error> {
-    Option::deserialize(deserializer).map_err(|error| named::<D>("values", error))
-}
+/// A doc comment of the field takes the place of the key's description.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(
+    inline,
+    description = "The expected value, in place of the ground truth. For JSON `null`, use `values`."
+)]
+pub struct ExpectedValue(pub Option<Value>);
 
-/// An error that says which key of a flattened type it is about: "`values`: …".
-pub(crate) fn named<'de, D: Deserializer<'de>>(key: &str, error: impl Display) -> D::Error {
-    D::Error::custom(format_args!("`{key}`: {error}"))
-}
-
-impl ExpectedValues {
-    /// The configured answers, for [`Accepted::or_ground_truth`]; none where neither key is set.
-    ///
-    /// # Errors
-    /// A [`ConfigError`] where both keys are set, or `values` is empty.
-    pub fn accepted(self) -> Result<Option<Accepted<'static>>, ConfigError> {
-        let parts = match self.one_of()? {
-            None => return Ok(None),
-            Some(Configured::One(value)) => vec![Part::new("value", json_text(&value))],
-            Some(Configured::Several(values)) => (values.iter().enumerate())
-                .map(|(index, value)| Part::new(format!("values[{index}]"), json_text(value)))
-                .collect(),
-        };
-        Ok(Some(Accepted { parts, whole: None }))
-    }
-
-    /// The key that is set, for scorers that read the values in their own way; none where neither is.
-    ///
-    /// # Errors
-    /// As [`accepted`](Self::accepted).
-    pub fn one_of(self) -> Result<Option<Configured>, ConfigError> {
-        match (self.value, self.values) {
-            (None, None) => Ok(None),
-            (Some(value), None) => Ok(Some(Configured::One(value))),
-            (Some(_), Some(_)) => {
-                Err(ConfigError::new("values", "give either `value` or `values`, not both"))
-            }
-            (None, Some(values)) if values.is_empty() => {
-                let message = "is an empty list; name at least one accepted value";
-                Err(ConfigError::new("values", message))
-            }
-            (None, Some(values)) => Ok(Some(Configured::Several(values))),
-        }
-    }
-}
+/// The configuration key `values`, beside [`ExpectedValue`].
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(inline, description = "The expected values, in place of the ground truth.")]
+pub struct ExpectedValues(pub Option<Vec<Value>>);
 
 /// What the configuration gives in place of the ground truth.
 #[derive(Debug, Clone, PartialEq)]
@@ -99,6 +52,30 @@ pub enum Configured {
     Several(Vec<Value>),
 }
 
+impl Configured {
+    /// The key that is set, for scorers that read the values in their own way; none where neither is.
+    ///
+    /// # Errors
+    /// A [`ConfigError`] where both keys are set, or `values` is empty.
+    pub fn one_of(
+        value: ExpectedValue,
+        values: ExpectedValues,
+    ) -> Result<Option<Self>, ConfigError> {
+        match (value.0, values.0) {
+            (None, None) => Ok(None),
+            (Some(value), None) => Ok(Some(Self::One(value))),
+            (Some(_), Some(_)) => {
+                Err(ConfigError::new("values", "give either `value` or `values`, not both"))
+            }
+            (None, Some(values)) if values.is_empty() => {
+                let message = "is an empty list; name at least one accepted value";
+                Err(ConfigError::new("values", message))
+            }
+            (None, Some(values)) => Ok(Some(Self::Several(values))),
+        }
+    }
+}
+
 /// The accepted answers of a case: the ground truth is one value, or a list of values of which the
 /// best match counts; a configured `value` or `values` takes its place.
 ///
@@ -107,6 +84,26 @@ pub enum Configured {
 pub struct Accepted<'a> {
     parts: Vec<Part<'a>>,
     whole: Option<Part<'a>>,
+}
+
+impl Accepted<'static> {
+    /// The configured answers, for [`Accepted::or_ground_truth`]; none where neither key is set.
+    ///
+    /// # Errors
+    /// A [`ConfigError`] where both keys are set, or `values` is empty.
+    pub fn configured(
+        value: ExpectedValue,
+        values: ExpectedValues,
+    ) -> Result<Option<Self>, ConfigError> {
+        let parts = match Configured::one_of(value, values)? {
+            None => return Ok(None),
+            Some(Configured::One(value)) => vec![Part::new("value", json_text(&value))],
+            Some(Configured::Several(values)) => (values.iter().enumerate())
+                .map(|(index, value)| Part::new(format!("values[{index}]"), json_text(value)))
+                .collect(),
+        };
+        Ok(Some(Accepted { parts, whole: None }))
+    }
 }
 
 impl<'a> Accepted<'a> {
@@ -125,9 +122,8 @@ impl<'a> Accepted<'a> {
         if !truth.is_array() {
             return Ok(Cow::Owned(Self { parts: vec![truth], whole: None }));
         }
-        let items: Vec<Box<RawValue>> = truth.read()?;
-        let parts = (items.iter().enumerate())
-            .map(|(index, item)| Part::new(format!("groundTruth[{index}]"), item.get().to_owned()))
+        let parts = (items_of(truth.json()).into_iter().enumerate())
+            .map(|(index, item)| Part::new(format!("groundTruth[{index}]"), item.to_owned()))
             .collect();
         Ok(Cow::Owned(Self { parts, whole: Some(truth) }))
     }
@@ -170,14 +166,44 @@ impl<'a> Accepted<'a> {
     }
 }
 
+/// The items of a JSON list, as they are written. The engine has checked that it is JSON, so this only looks
+/// for the commas.
+fn items_of(list: &str) -> Vec<&str> {
+    let inner = list.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or_default();
+    let mut items = Vec::new();
+    let (mut start, mut depth, mut in_text, mut escaped) = (0, 0_usize, false, false);
+    for (at, byte) in inner.bytes().enumerate() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = in_text,
+            b'"' => in_text = !in_text,
+            _ if in_text => {}
+            b'[' | b'{' => depth += 1,
+            b']' | b'}' => depth = depth.saturating_sub(1),
+            b',' if depth == 0 => {
+                items.push(inner[start..at].trim());
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    let last = inner[start..].trim();
+    if !last.is_empty() {
+        items.push(last);
+    }
+    items
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
     use super::*;
 
-    fn configured(keys: Value) -> Option<Accepted<'static>> {
-        serde_json::from_value::<ExpectedValues>(keys).unwrap().accepted().unwrap()
+    fn configured(mut keys: Value) -> Option<Accepted<'static>> {
+        let value = serde_json::from_value(keys["value"].take()).unwrap();
+        let values = serde_json::from_value(keys["values"].take()).unwrap();
+        Accepted::configured(value, values).unwrap()
     }
 
     fn texts(case: &Case, keys: Value) -> Vec<String> {
@@ -193,6 +219,16 @@ mod tests {
         assert_eq!(texts(&one, json!({})), ["Paris"]);
         let list = Case::new(json!("x")).with_ground_truth(json!(["Paris", 75, {"a": 1}]));
         assert_eq!(texts(&list, json!({})), ["Paris", "75", "{\"a\":1}"]);
+    }
+
+    #[test]
+    fn items_of_a_list_are_what_commas_outside_of_texts_and_of_other_lists_separate() {
+        let list = r#"[ "a,\"],", {"b": [1, 2]} ,[], "\\" , 3.50,"é" ]"#;
+        let items = [r#""a,\"],""#, r#"{"b": [1, 2]}"#, "[]", r#""\\""#, "3.50", r#""é""#];
+        assert_eq!(items_of(list), items);
+        assert!(items_of("[]").is_empty() && items_of("[ \n]").is_empty());
+        let values: Vec<Value> = serde_json::from_str(list).unwrap();
+        assert_eq!(items.map(|item| serde_json::from_str::<Value>(item).unwrap()), *values);
     }
 
     #[test]
@@ -222,10 +258,11 @@ mod tests {
         let case = Case::new(json!("x"));
         let error = Accepted::or_ground_truth(&None, &case).unwrap_err();
         assert!(error.message().contains("`groundTruth`"), "{error}");
-        let both = ExpectedValues { value: Some(json!(1)), values: Some(vec![json!(1)]) };
-        assert_eq!(both.accepted().unwrap_err().key(), Some("values"));
-        let none = ExpectedValues { value: None, values: Some(vec![]) };
-        assert!(none.accepted().is_err());
+        let value = || ExpectedValue(Some(json!(1)));
+        let both = Accepted::configured(value(), ExpectedValues(Some(vec![json!(1)])));
+        assert_eq!(both.unwrap_err().key(), Some("values"));
+        let none = ExpectedValues(Some(vec![]));
+        assert!(Accepted::configured(ExpectedValue::default(), none).is_err());
         let empty = case.with_ground_truth(json!([]));
         let accepted = Accepted::or_ground_truth(&None, &empty).unwrap();
         assert!(accepted.at_least_one().is_err());

@@ -2,59 +2,54 @@
 //! turns around: what was wanted is the opposite.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Serialize};
 
-use crate::expected::named;
 use crate::{Assertion, Score};
 
-/// The configuration key `negate`, to be flattened into a configuration.
+/// The configuration key `negate`, as a field of that name.
 ///
 /// ```
 /// # use scorebox_sdk::{JsonSchema, Negate, schemars};
 /// #[derive(serde::Deserialize, JsonSchema)]
 /// struct Config {
-///     #[serde(flatten)]
+///     #[serde(default)]
 ///     negate: Negate,
 /// }
 /// let config: Config = serde_json::from_str(r#"{"negate": true}"#).unwrap();
 /// assert_eq!(config.negate.score(0.25).score, Some(0.75));
 /// assert_eq!(config.negate.pass(true).score, Some(0.0));
 /// ```
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-pub struct Negate {
-    /// Inverts the score s: 1 - s. Assertions, if there are any, then require the opposite.
-    #[serde(default, deserialize_with = "flag")]
-    negate: bool,
-}
-
-/// Flattened keys lose their name on the way through serde, so an error brings it along.
-fn flag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
-    bool::deserialize(deserializer).map_err(|error| named::<D>("negate", error))
-}
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(
+    inline,
+    description = "Inverts the score s: 1 - s. Assertions, if there are any, then require the opposite."
+)]
+pub struct Negate(bool);
 
 impl Negate {
     /// Whether the key is set.
     #[must_use]
     pub fn is_set(self) -> bool {
-        self.negate
+        self.0
     }
 
     /// A score of 0 to 1, inverted if the key is set.
     #[must_use]
     pub fn score(self, score: f64) -> Score {
-        Score::new(if self.negate { 1.0 - score } else { score })
+        Score::new(if self.0 { 1.0 - score } else { score })
     }
 
     /// The score of something that `holds` or does not, inverted if the key is set.
     #[must_use]
     pub fn pass(self, holds: bool) -> Score {
-        Score::pass(holds != self.negate)
+        Score::pass(holds != self.0)
     }
 }
 
 impl From<bool> for Negate {
     fn from(negate: bool) -> Self {
-        Self { negate }
+        Self(negate)
     }
 }
 

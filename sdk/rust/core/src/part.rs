@@ -30,7 +30,15 @@ impl<'a> Part<'a> {
     /// The JSON text as it was read.
     #[must_use]
     pub fn json(&self) -> &str {
-        self.json.trim_matches([' ', '\t', '\n', '\r'])
+        let json: &str = &self.json;
+        let is_space = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
+        // It is asked for often, and white space around it is rare.
+        match (json.as_bytes().first(), json.as_bytes().last()) {
+            (Some(first), Some(last)) if is_space(first) || is_space(last) => {
+                json.trim_matches([' ', '\t', '\n', '\r'])
+            }
+            _ => json,
+        }
     }
 
     /// A string's content; for any other value, its JSON text as it was read.
@@ -46,16 +54,18 @@ impl<'a> Part<'a> {
     /// # Errors
     /// [`ScoreError::InvalidInput`] where the value is no string.
     pub fn string(&self) -> Result<Cow<'_, str>, ScoreError> {
-        if !self.is_string() {
+        let json = self.json();
+        let Some(inner) = json.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) else {
             return Err(self.should_be("a string"));
-        }
-        let inner = &self.json()[1..self.json().len() - 1];
-        if !inner.contains('\\') {
+        };
+        if !inner.as_bytes().contains(&b'\\') {
             return Ok(Cow::Borrowed(inner));
         }
-        match serde_json::from_str(self.json()) {
-            Ok(text) => Ok(Cow::Owned(text)),
-            Err(error) => Err(self.unreadable("", &error)),
+        // As a value, for which the reader is there anyway.
+        match serde_json::from_str(json) {
+            Ok(Value::String(text)) => Ok(Cow::Owned(text)),
+            Ok(_) => Err(self.should_be("a string")),
+            Err(error) => Err(self.unreadable("", plain_message(&error.to_string()))),
         }
     }
 
@@ -77,16 +87,15 @@ impl<'a> Part<'a> {
         serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
             let path = error.path().to_string();
             let path = if path == "." { "" } else { &path };
-            self.unreadable(path, error.inner())
+            self.unreadable(path, &in_words(&error.inner().to_string()))
         })
     }
 
     /// The error of JSON that cannot be read as it should, at a path inside the part.
-    fn unreadable(&self, path: &str, error: &serde_json::Error) -> ScoreError {
+    pub(crate) fn unreadable(&self, path: &str, message: &str) -> ScoreError {
         let dot = if path.is_empty() || path.starts_with('[') { "" } else { "." };
         let place = [self.name(), dot, path].concat();
         let place = excerpt(&place, 80);
-        let message = in_words(&error.to_string());
         ScoreError::InvalidInput(format!("`{place}` cannot be read: {message}"))
     }
 

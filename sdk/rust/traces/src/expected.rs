@@ -3,8 +3,6 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use schemars::JsonSchema;
-use serde::Deserialize;
 use serde_json::Value;
 
 use crate::calls::{is_call, names_a_tool, read_call, states_arguments};
@@ -13,7 +11,7 @@ use crate::messages::langchain_role;
 use crate::{Role, StepKind, ToolCall, Trace};
 use crate::{parts, spans};
 use scorebox_sdk::{
-    Case, ConfigError, Configured, ExpectedValues, ScoreError, equal, excerpt, list_of_values,
+    Case, ConfigError, Configured, ExpectedValue, ExpectedValues, ScoreError, equal, excerpt,
 };
 
 /// A call that should have been made.
@@ -60,26 +58,16 @@ pub struct ExpectedCalls {
     alternatives: Vec<ExpectedRun>,
 }
 
-/// The configuration keys `value` and `values` of scorers that expect calls, to be flattened into a
-/// configuration.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
-pub struct ExpectedCallsConfig {
-    /// The expected calls, in place of the ground truth: names, or `{name, arguments}`.
-    #[serde(default)]
-    pub value: Option<Value>,
-    /// Lists of expected calls, in place of the ground truth; the best match counts.
-    #[serde(default, deserialize_with = "list_of_values")]
-    pub values: Option<Vec<Value>>,
-}
-
-impl ExpectedCallsConfig {
+impl ExpectedCalls {
     /// The configured calls; none where neither key is set.
     ///
     /// # Errors
     /// A [`ConfigError`] where both keys are set, or where one cannot be read.
-    pub fn calls(self) -> Result<Option<ExpectedCalls>, ConfigError> {
-        let Self { value, values } = self;
-        let alternatives = match (ExpectedValues { value, values }).one_of()? {
+    pub fn configured(
+        value: ExpectedValue,
+        values: ExpectedValues,
+    ) -> Result<Option<Self>, ConfigError> {
+        let alternatives = match Configured::one_of(value, values)? {
             None => return Ok(None),
             Some(Configured::One(value)) => {
                 vec![read_list(value).map_err(|error| ConfigError::new("value", error))?]
@@ -93,9 +81,7 @@ impl ExpectedCallsConfig {
         };
         Ok(Some(ExpectedCalls { alternatives }))
     }
-}
 
-impl ExpectedCalls {
     /// The configured calls, or else those of the case's ground truth.
     ///
     /// # Errors

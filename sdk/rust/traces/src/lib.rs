@@ -91,7 +91,7 @@ use scorebox_sdk::{Case, Part, ScoreError, Usage};
 pub use argument_match::ArgumentMatch;
 pub use assignment::{Assignment, Pairing, check_pairs};
 pub use count::Count;
-pub use expected::{ExpectedCall, ExpectedCalls, ExpectedCallsConfig, ExpectedRun, ExpectedTurn};
+pub use expected::{ExpectedCall, ExpectedCalls, ExpectedRun, ExpectedTurn};
 pub use pattern::{ArgumentPattern, TextOrRegex, TextPattern};
 pub use step::{
     Event, InputRequest, Outcome, Role, Status, Step, StepKind, SubAgentCall, ToolCall, Turn,

@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 
 use super::{configure, read};
 use crate::{
-    Case, ConfigError, ExpectedValues, Info, JsonSchema, Negate, Score, ScoreError, Scorer,
+    Case, ConfigError, ExpectedValue, ExpectedValues, Info, JsonSchema, Negate, Score, ScoreError,
+    Scorer,
 };
 
 #[derive(Debug)]
@@ -36,9 +37,12 @@ struct Config {
     choice: Option<Choice>,
     #[serde(flatten)]
     shared: Shared,
-    #[serde(flatten)]
-    expected: ExpectedValues,
-    #[serde(flatten)]
+    /// What this sample expects.
+    #[serde(default)]
+    value: ExpectedValue,
+    #[serde(default)]
+    values: ExpectedValues,
+    #[serde(default)]
     negate: Negate,
 }
 
@@ -145,7 +149,7 @@ fn keys_may_be_written_in_snake_case_at_any_depth() {
 }
 
 #[test]
-fn flattened_keys_are_named_when_their_type_is_wrong() {
+fn shared_keys_are_named_when_their_type_is_wrong() {
     assert_eq!(
         refusal(json!({"max": 1, "negate": "yes"})),
         "`negate`: invalid type: string \"yes\", expected a boolean"
@@ -245,7 +249,24 @@ fn the_schema_lists_the_keys_and_allows_no_others() {
     assert_eq!(schema["additionalProperties"], json!(false));
     assert_eq!(schema["required"], json!(["max"]));
     assert_eq!(schema.get("title"), None);
-    assert!(schema["properties"]["negate"]["description"].is_string());
+    assert_eq!(
+        schema["properties"]["negate"],
+        json!({
+            "default": false, "type": "boolean",
+            "description":
+                "Inverts the score s: 1 - s. Assertions, if there are any, then require the opposite.",
+        })
+    );
+    let list = "The expected values, in place of the ground truth.";
+    assert_eq!(
+        schema["properties"]["values"],
+        json!({"default": null, "items": true, "type": ["array", "null"], "description": list})
+    );
+    // The field's own words, where it has some.
+    assert_eq!(
+        schema["properties"]["value"],
+        json!({"default": null, "description": "What this sample expects."})
+    );
     assert_eq!(
         crate::schema::description(&schema.to_string()),
         "A scorer with every shape of key."

@@ -1,9 +1,16 @@
 //! Patterns for arguments, expected calls, and pairing.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::*;
-use scorebox_sdk::Case;
+use scorebox_sdk::{Case, ConfigError, ExpectedValue, ExpectedValues};
+
+fn configured(
+    value: Option<Value>,
+    values: Option<Vec<Value>>,
+) -> Result<Option<ExpectedCalls>, ConfigError> {
+    ExpectedCalls::configured(ExpectedValue(value), ExpectedValues(values))
+}
 
 fn matches(pattern: Value, arguments: Value) -> bool {
     ArgumentPattern::compile("arguments", pattern, false).unwrap().matches(&arguments)
@@ -174,8 +181,7 @@ fn a_list_of_lists_is_a_choice() {
     let choice = expected(json!([["a", "b"], [{"name": "c", "arguments": {}}], []]));
     let sizes: Vec<_> = choice.alternatives().iter().map(|run| run.calls.len()).collect();
     assert_eq!(sizes, [2, 1, 0]);
-    let configured =
-        (ExpectedCallsConfig { value: None, values: Some(vec![json!(["a"]), json!([])]) }).calls();
+    let configured = configured(None, Some(vec![json!(["a"]), json!([])]));
     assert_eq!(configured.unwrap().unwrap().alternatives().len(), 2);
 }
 
@@ -186,14 +192,9 @@ fn what_is_no_list_of_calls_is_refused() {
         ExpectedCalls::from_case(&case).unwrap_err().message(),
         "`groundTruth` should be a list of calls, each a name or {name, arguments}; found {\"answer\":5}"
     );
-    let error = (ExpectedCallsConfig { value: Some(json!(5)), values: None }).calls().unwrap_err();
-    assert_eq!(error.key(), Some("value"));
-    assert!(
-        (ExpectedCallsConfig { value: Some(json!([])), values: Some(vec![json!([])]) })
-            .calls()
-            .is_err()
-    );
-    assert!((ExpectedCallsConfig { value: None, values: Some(vec![]) }).calls().is_err());
+    assert_eq!(configured(Some(json!(5)), None).unwrap_err().key(), Some("value"));
+    assert!(configured(Some(json!([])), Some(vec![json!([])])).is_err());
+    assert!(configured(None, Some(vec![])).is_err());
 }
 
 #[test]

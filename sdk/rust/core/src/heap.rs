@@ -1,0 +1,275 @@
+//! The memory of a component: an allocator for a program that scores one case and ends. It counts no
+//! use and gives no memory back to the engine, which drops all of it after the score.
+//!
+//! Blocks have the sizes of a fixed list, from 16 bytes up in steps of at most an eighth. A freed block
+//! goes back to the rest of the heap if it is the last one, and else to those of its size, of which the
+//! next one is taken. Taking and freeing a block are a dozen instructions each, and a score writes to
+//! few pages.
+
+use std::alloc::{GlobalAlloc, Layout};
+use std::cell::UnsafeCell;
+use std::ptr;
+
+/// What every block's place and size is a multiple of, in bytes.
+const GRAIN: usize = 16;
+/// Up to this size, in bytes, sizes rise by a [`GRAIN`].
+const SMALL: usize = 128;
+/// Steps between a power of two and the next, as a power of two.
+const STEPS_LOG2: u32 = 3;
+/// How many sizes there are: up to 2 GiB.
+const SIZES: usize = SMALL / GRAIN + (24 << STEPS_LOG2);
+
+/// Where a heap gets its memory from.
+///
+/// # Safety
+/// The places are of memory that nothing else uses, from a multiple of [`GRAIN`] on.
+pub(crate) unsafe trait Source {
+    /// The memory that is there: its first byte, and the first behind it.
+    fn first(&self) -> (usize, usize);
+
+    /// At least so many bytes more, at best right behind those that were there; none where there are no
+    /// more.
+    fn more(&self, bytes: usize) -> Option<(usize, usize)>;
+}
+
+/// The allocator.
+pub(crate) struct Heap<S> {
+    source: S,
+    state: UnsafeCell<State>,
+}
+
+struct State {
+    /// The rest that is part of no block: its first byte, and the first behind it. 0 before the first block.
+    next: usize,
+    end: usize,
+    /// The freed blocks of each size, as a list: a block begins with the place of the next, or 0.
+    freed: [usize; SIZES],
+}
+
+impl<S> Heap<S> {
+    pub(crate) const fn new(source: S) -> Self {
+        let state = State { next: 0, end: 0, freed: [0; SIZES] };
+        Self { source, state: UnsafeCell::new(state) }
+    }
+}
+
+// SAFETY: a component has one thread; a heap of the tests is used by one only.
+unsafe impl<S> Sync for Heap<S> {}
+
+/// Which size has room for so many bytes, at least 1 and at most 2 GiB: a place in the list of sizes.
+fn size_for(bytes: usize) -> usize {
+    let last = bytes - 1;
+    if bytes <= SMALL {
+        return last / GRAIN;
+    }
+    let power = last.ilog2();
+    let step = (last >> (power - STEPS_LOG2)) & ((1 << STEPS_LOG2) - 1);
+    SMALL / GRAIN + ((power - SMALL.ilog2()) << STEPS_LOG2) as usize + step
+}
+
+/// The size at a place of the list, in bytes.
+fn bytes_of(size: usize) -> usize {
+    let Some(large) = size.checked_sub(SMALL / GRAIN) else { return (size + 1) * GRAIN };
+    let step = large & ((1 << STEPS_LOG2) - 1);
+    let power = SMALL.ilog2() + (large >> STEPS_LOG2) as u32;
+    ((1 << STEPS_LOG2) + step + 1) << (power - STEPS_LOG2)
+}
+
+fn pointer<T>(place: usize) -> *mut T {
+    ptr::with_exposed_provenance_mut(place)
+}
+
+impl State {
+    /// A block of a size; 0 where there is no memory.
+    fn take(&mut self, size: usize, source: &impl Source) -> usize {
+        let block = self.freed[size];
+        if block != 0 {
+            // SAFETY: a block in a list begins with the place of the next one.
+            self.freed[size] = unsafe { pointer::<usize>(block).read() };
+            return block;
+        }
+        let bytes = bytes_of(size);
+        if bytes > self.end - self.next {
+            return self.take_elsewhere(size, source);
+        }
+        self.next += bytes;
+        self.next - bytes
+    }
+
+    /// A block that the rest has no room for.
+    #[cold]
+    fn take_elsewhere(&mut self, size: usize, source: &impl Source) -> usize {
+        if self.end == 0 {
+            (self.next, self.end) = source.first();
+            return self.take(size, source);
+        }
+        let larger = (size + 1..SIZES).find(|larger| self.freed[*larger] != 0);
+        if let Some(larger) = larger {
+            let block = self.take(larger, source);
+            self.put_rest(block + bytes_of(size), bytes_of(larger) - bytes_of(size));
+            return block;
+        }
+        match self.extend(bytes_of(size) - (self.end - self.next), bytes_of(size), source) {
+            true => self.take(size, source),
+            false => 0,
+        }
+    }
+
+    /// Makes the rest `missing` bytes longer, or, where memory comes from another place, as long as `whole`.
+    fn extend(&mut self, missing: usize, whole: usize, source: &impl Source) -> bool {
+        let Some((first, end)) = source.more(missing) else { return false };
+        if first == self.end {
+            self.end = end;
+            return true;
+        }
+        let (rest, bytes) = (self.next, self.end - self.next);
+        (self.next, self.end) = (first, end);
+        self.put_rest(rest, bytes);
+        let missing = whole.saturating_sub(end - first);
+        missing == 0 || self.extend(missing, whole, source)
+    }
+
+    /// Frees a block.
+    fn put(&mut self, block: usize, size: usize) {
+        if block + bytes_of(size) == self.next {
+            self.next = block;
+            return;
+        }
+        // SAFETY: nobody uses the block any more, and each has room for a place.
+        unsafe { pointer::<usize>(block).write(self.freed[size]) };
+        self.freed[size] = block;
+    }
+
+    /// Frees memory that is no one block: as few as it has room for.
+    fn put_rest(&mut self, mut place: usize, mut bytes: usize) {
+        while bytes > 0 {
+            let size = size_for(bytes);
+            let size = if bytes_of(size) > bytes { size - 1 } else { size };
+            self.put(place, size);
+            place += bytes_of(size);
+            bytes -= bytes_of(size);
+        }
+    }
+
+    /// Makes a block longer or shorter where it is; whether it could.
+    fn resize(&mut self, block: usize, old: usize, new: usize, source: &impl Source) -> bool {
+        if old == new {
+            return true;
+        }
+        let (old, new) = (bytes_of(old), bytes_of(new));
+        if block + old != self.next {
+            return false;
+        }
+        let room = self.end - block;
+        if new > room {
+            // Memory from another place does not help this block.
+            let longer = self.extend(new - room, 0, source) && block + old == self.next;
+            if !longer {
+                return false;
+            }
+        }
+        self.next = block + new;
+        true
+    }
+}
+
+/// The size of block that a layout takes. A block's place is a multiple of [`GRAIN`]; what wants more gets room for
+/// it, and the block's own place right before it.
+fn size_of_layout(layout: &Layout) -> usize {
+    match layout.align() <= GRAIN {
+        true => size_for(layout.size()),
+        false => size_for(layout.size() + layout.align()),
+    }
+}
+
+// SAFETY: blocks do not overlap, are as large as their layout asks, and stay until they are freed. Nothing
+// here panics or allocates.
+unsafe impl<S: Source> GlobalAlloc for Heap<S> {
+    // Not inlined, because a component has hundreds of callers.
+    #[inline(never)]
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: one thread, and nothing in here calls back.
+        let state = unsafe { &mut *self.state.get() };
+        let block = state.take(size_of_layout(&layout), &self.source);
+        if layout.align() <= GRAIN || block == 0 {
+            return pointer(block);
+        }
+        let place = (block + layout.align()) & !(layout.align() - 1);
+        // SAFETY: the block begins at least a grain before, and has room for the layout behind.
+        unsafe { pointer::<usize>(place - size_of::<usize>()).write(block) };
+        pointer(place)
+    }
+
+    #[inline(never)]
+    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
+        // SAFETY: as above.
+        let state = unsafe { &mut *self.state.get() };
+        let block = match layout.align() <= GRAIN {
+            true => place.expose_provenance(),
+            // SAFETY: `alloc` wrote it there.
+            false => unsafe { place.cast::<usize>().sub(1).read() },
+        };
+        state.put(block, size_of_layout(&layout));
+    }
+
+    #[inline(never)]
+    unsafe fn realloc(&self, place: *mut u8, old: Layout, bytes: usize) -> *mut u8 {
+        // SAFETY: as above.
+        let state = unsafe { &mut *self.state.get() };
+        // SAFETY: the caller asks for no more bytes than a layout of this alignment can have.
+        let new = unsafe { Layout::from_size_align_unchecked(bytes, old.align()) };
+        let (old_size, new_size) = (size_of_layout(&old), size_of_layout(&new));
+        let block = place.expose_provenance();
+        if old.align() <= GRAIN && state.resize(block, old_size, new_size, &self.source) {
+            return place;
+        }
+        // SAFETY: the new layout is not empty; both blocks have room for what is copied, and do not overlap.
+        unsafe {
+            let moved = self.alloc(new);
+            if !moved.is_null() {
+                ptr::copy_nonoverlapping(place, moved, old.size().min(bytes));
+                self.dealloc(place, old);
+            }
+            moved
+        }
+    }
+}
+
+/// The component's own memory: what is behind its data, and what the engine adds.
+#[cfg(all(target_arch = "wasm32", feature = "allocator"))]
+mod memory {
+    use core::arch::wasm32::{memory_grow, memory_size};
+
+    use super::{GRAIN, Heap, Source};
+
+    /// Bytes of a page.
+    const PAGE: usize = 64 << 10;
+
+    unsafe extern "C" {
+        /// Where the linker's data ends.
+        static __heap_base: u8;
+    }
+
+    struct Memory;
+
+    // SAFETY: behind `__heap_base` is nothing of the linker's, and pages that `memory.grow` adds are new.
+    unsafe impl Source for Memory {
+        fn first(&self) -> (usize, usize) {
+            let base = (&raw const __heap_base).addr();
+            (base.next_multiple_of(GRAIN), memory_size(0) * PAGE)
+        }
+
+        fn more(&self, bytes: usize) -> Option<(usize, usize)> {
+            let pages = bytes.div_ceil(PAGE);
+            let before = memory_grow(0, pages);
+            let end = before.checked_add(pages)?.checked_mul(PAGE)?;
+            Some((before * PAGE, end))
+        }
+    }
+
+    #[global_allocator]
+    static HEAP: Heap<Memory> = Heap::new(Memory);
+}
+
+#[cfg(test)]
+mod tests;
