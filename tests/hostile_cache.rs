@@ -27,7 +27,7 @@ const LENGTH_ENDS: usize = KEY_ENDS + 4;
 /// already.
 struct Cached {
     arena: Arena,
-    /// The entries.
+    /// The entries with their code.
     one: PathBuf,
     zero: PathBuf,
 }
@@ -40,9 +40,9 @@ impl Cached {
         arena.write("zero.wasm", Module { score, ..Module::default() }.component());
         let mut cached = Cached { arena, one: PathBuf::new(), zero: PathBuf::new() };
         assert_eq!(cached.score("one"), 1.0);
-        cached.one = cached.files()[0].clone();
+        cached.one = cached.codes()[0].clone();
         assert_eq!(cached.score("zero"), 0.0);
-        cached.zero = cached.files().into_iter().find(|file| *file != cached.one).unwrap();
+        cached.zero = cached.codes().into_iter().find(|file| *file != cached.one).unwrap();
         cached
     }
 
@@ -55,6 +55,15 @@ impl Cached {
             fs::read_dir(self.folder()).unwrap().map(|file| file.unwrap().path()).collect();
         files.sort();
         files
+    }
+
+    /// The entries that hold code, and not what a configuration made of it.
+    fn codes(&self) -> Vec<PathBuf> {
+        let is_code = |file: &PathBuf| {
+            let header = &fs::read(file).unwrap()[LENGTH_ENDS..];
+            header.starts_with(br#"{"kind":"code""#)
+        };
+        self.files().into_iter().filter(is_code).collect()
     }
 
     /// The score that the user sees; nothing is said but the score.

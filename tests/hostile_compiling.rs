@@ -169,13 +169,16 @@ fn a_limit_that_is_too_low_for_a_built_in_scorer_is_no_question_of_trust() {
     ");
 }
 
-/// A scorer is compiled three times: for what it says of itself, to be configured, and its image.
+/// A scorer that is not split is compiled three times: for what it says of itself, to be configured, and its
+/// image.
 #[tokio::test]
 async fn all_compiling_of_one_scorer_is_of_one_limit() {
     // The first says that it used all the time that eight bytes can tell.
     let line = r#"printf '\377\377\377\377\377\377\377\377'; scorebox | tail -c +9"#;
     let sandbox = compiling_by_shell(line, &CompileLimits::default());
-    let loaded = try_load(&sandbox, &scorer(), &json!({}), &Limits::default()).await;
+    let more = "(data \"passive\")";
+    let not_split = hostile_modules::Module { more, ..Default::default() }.component();
+    let loaded = try_load(&sandbox, &not_split, &json!({}), &Limits::default()).await;
     assert_snapshot!(refusal(loaded), @"invalid-component: compiling the scorer took more than 120000 ms of processor time");
 }
 

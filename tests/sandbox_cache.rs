@@ -2,8 +2,9 @@
 //! never a score.
 
 use std::{
+    cmp::Reverse,
     fs,
-    os::unix::fs::PermissionsExt as _,
+    os::unix::fs::{MetadataExt as _, PermissionsExt as _},
     path::{Path, PathBuf},
     time::{Duration, SystemTime},
 };
@@ -50,10 +51,17 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-fn only_file(folder: &Path) -> PathBuf {
-    let files = files(folder);
-    assert_eq!(files.len(), 1, "{files:?}");
-    files[0].clone()
+/// The images, the latest first, and then the code.
+fn by_size(folder: &Path) -> Vec<PathBuf> {
+    let mut files = files(folder);
+    let metadata = |file: &PathBuf| file.metadata().unwrap();
+    files.sort_by_key(|file| (metadata(file).len(), Reverse(metadata(file).modified().unwrap())));
+    files
+}
+
+/// Bytes of the smallest entry.
+fn smallest(folder: &Path) -> u64 {
+    by_size(folder)[0].metadata().unwrap().len()
 }
 
 fn bytes_in(folder: &Path) -> u64 {
@@ -97,11 +105,48 @@ async fn an_entry_is_for_one_component_and_one_configuration() {
     misbehave(&fresh(folder.path()), json!({})).await;
     let other = misbehave(&fresh(folder.path()), told.clone()).await;
     assert!(!other.cached());
-    assert_eq!(files(folder.path()).len(), 2);
+    assert_eq!(files(folder.path()).len(), 3, "the code, and what each configuration made of it");
     let again = misbehave(&fresh(folder.path()), told).await;
     assert!(again.cached());
     assert_eq!(trail(&again).await.0.as_deref(), Some("was told not to apply"));
     assert!(!load(&fresh(folder.path()), &guest("sleeper"), &json!({})).await.cached());
+}
+
+#[tokio::test]
+async fn code_is_compiled_once_for_all_configurations() {
+    let folder = TempDir::new().unwrap();
+    misbehave(&fresh(folder.path()), json!({})).await;
+    let one = files(folder.path());
+    let code = by_size(folder.path()).pop().unwrap();
+    // A new configuration reads the code, and makes a small image of its own.
+    let written = code.metadata().unwrap().ino();
+    let settings = json!({"first": "keep-state", "then": "keep-state"});
+    let other = misbehave(&fresh(folder.path()), settings).await;
+    assert_eq!(trail(&other).await.0.as_deref(), Some("2"));
+    assert_eq!((files(folder.path()).len(), code.metadata().unwrap().ino()), (one.len() + 1, written));
+    assert!(smallest(folder.path()) * 3 < code.metadata().unwrap().len());
+    // Without its code, an image is of no use.
+    fs::remove_file(&code).unwrap();
+    let again = misbehave(&fresh(folder.path()), json!({})).await;
+    assert!(!again.cached());
+    assert_eq!(result(again.score(output("1")).await).score, Some(1.0));
+    assert!(code.exists());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn configurations_that_are_loaded_at_once_wait_for_one_compiler() {
+    let folder = TempDir::new().unwrap();
+    let sandbox = fresh(folder.path());
+    let loads: Vec<_> = (0..4)
+        .map(|amount| {
+            let sandbox = sandbox.clone();
+            tokio::spawn(async move { misbehave(&sandbox, json!({"amount": amount})).await })
+        })
+        .collect();
+    for load in loads {
+        assert!(!load.await.unwrap().cached());
+    }
+    assert_eq!(files(folder.path()).len(), 5, "one code and four images");
 }
 
 #[tokio::test]
@@ -154,9 +199,10 @@ async fn an_entry_that_is_not_whole_is_made_anew() {
 async fn the_folder_stays_under_its_bound_and_keeps_the_latest() {
     let folder = TempDir::new().unwrap();
     misbehave(&fresh(folder.path()), json!({"amount": 0})).await;
-    let bound = bytes_in(folder.path()) * 5 / 2;
+    // The code, which each of them uses, and two images.
+    let bound = bytes_in(folder.path()) + smallest(folder.path()) * 3 / 2;
     for amount in 1..4 {
-        for (age, file) in files(folder.path()).iter().enumerate() {
+        for (age, file) in by_size(folder.path()).iter().enumerate() {
             // Whatever the file system's clock, what is there is older than what comes.
             let file = fs::File::options().write(true).open(file).unwrap();
             let hours = Duration::from_secs(3600 * (age as u64 + 1));
@@ -167,7 +213,7 @@ async fn the_folder_stays_under_its_bound_and_keeps_the_latest() {
         let latest = sandbox(folder.path(), bound);
         assert!(misbehave(&latest, json!({"amount": amount})).await.cached());
     }
-    assert_eq!(files(folder.path()).len(), 2, "as many as fit");
+    assert_eq!(files(folder.path()).len(), 3, "as many as fit");
 }
 
 #[tokio::test]
@@ -224,7 +270,7 @@ async fn two_that_load_the_same_thing_at_once_do_not_disturb_each_other() {
     let (one, another) = (fresh(folder.path()), fresh(folder.path()));
     let (one, another) = tokio::join!(misbehave(&one, json!({})), misbehave(&another, json!({})));
     assert_eq!(trail(&one).await, trail(&another).await);
-    only_file(folder.path());
+    assert_eq!(files(folder.path()).len(), 2, "code and image");
     assert!(misbehave(&fresh(folder.path()), json!({})).await.cached());
 }
 
@@ -236,7 +282,7 @@ async fn what_a_scorer_says_of_itself_is_cached_apart_from_its_code() {
         sandbox.describe(&guest("misbehave"), &limits, grants).await.unwrap()
     };
     let first = describe(fresh(folder.path())).await;
-    assert!(bytes_in(folder.path()) < 100_000);
+    assert!(smallest(folder.path()) < 10_000);
     assert_eq!(describe(fresh(folder.path())).await, first);
     let scorer = misbehave(&fresh(folder.path()), json!({})).await;
     assert!(!scorer.cached());
@@ -252,8 +298,11 @@ async fn what_another_scorer_says_of_itself_is_not_taken() {
     };
     let right = (describe("misbehave").await, describe("sleeper").await);
     assert_ne!(right.0, right.1);
-    let entries = files(folder.path());
-    let contents = [&entries[1], &entries[0]].map(|entry| fs::read(entry).unwrap());
+    let entries = by_size(folder.path());
+    assert_eq!(entries.len(), 4, "code and a description of each");
+    let mut contents: Vec<Vec<u8>> = entries.iter().map(|file| fs::read(file).unwrap()).collect();
+    contents.swap(0, 1);
+    contents.swap(2, 3);
     for (entry, content) in entries.iter().zip(contents) {
         fs::write(entry, content).unwrap();
     }

@@ -20,8 +20,16 @@ pub fn shared_cache() -> PathBuf {
 
 /// A sandbox with so many slots, and the shared cache.
 pub fn sandbox(slots: u32) -> Sandbox {
-    let cache = CacheOptions::new(shared_cache());
-    Sandbox::new(&patient().with_slots(slots).with_cache(cache)).unwrap()
+    Sandbox::new(&options(slots)).unwrap()
+}
+
+/// The same, in which no code is compiled apart from its state.
+pub fn sandbox_of_wholes(slots: u32) -> Sandbox {
+    Sandbox::new(&options(slots).with_code_apart(false)).unwrap()
+}
+
+fn options(slots: u32) -> SandboxOptions {
+    patient().with_slots(slots).with_cache(CacheOptions::new(shared_cache()))
 }
 
 /// A sandbox with so many slots, in which everything is compiled and configured anew.

@@ -93,3 +93,5 @@ mod sandbox_isolation;
 mod sandbox_limits;
 /// What is no scorer, and what a scorer may not import.
 mod sandbox_loading;
+/// Code compiled once and code frozen with its memory: the same scores, to the last unit of fuel.
+mod split_and_whole;

@@ -34,22 +34,60 @@ pub fn component_outside(data: &[u8]) {
     }
 }
 
-/// Loads a component with everything granted, and scores with it twice.
+/// Loads a component with everything granted, with its code apart from its state and with it, and scores.
 pub fn component_load(data: &[u8]) {
-    match loaded(data) {
-        Some(Ok(scorer)) => check_scorer(&scorer),
-        Some(Err(error)) => check_error(&error),
-        None => {}
+    let Some(loaded) = loaded(data) else { return };
+    check_ways(data, &loaded);
+    match loaded {
+        Ok(scorer) => check_scorer(&scorer),
+        Err(error) => check_error(&error),
     }
 }
 
 /// The scorer that an input is; none where it is text that is no component.
 pub(crate) fn loaded(data: &[u8]) -> Option<Result<LoadedScorer, ScoreError>> {
+    loaded_by(&stage().sandbox, data)
+}
+
+fn loaded_by(sandbox: &Sandbox, data: &[u8]) -> Option<Result<LoadedScorer, ScoreError>> {
     let bytes = assembled(data)?;
-    let stage = stage();
     let grants = Grant::ALL.into_iter().collect();
     let (config, limits) = (ScorerConfig::default(), limits());
-    Some(stage.runtime.block_on(stage.sandbox.load(&bytes, &config, &limits, grants)))
+    Some(stage().runtime.block_on(sandbox.load(&bytes, &config, &limits, grants)))
+}
+
+/// Code that is compiled apart from its state, and code that is frozen with it, have to give the same. (Where
+/// memory is too little, it may be another of the scorer's memories and tables that is refused first.)
+fn check_ways(data: &[u8], apart: &Result<LoadedScorer, ScoreError>) {
+    let Some(whole) = loaded_by(&stage().wholes, data) else { return };
+    match (apart, &whole) {
+        (Ok(apart), Ok(whole)) => {
+            assert_eq!(apart.info(), whole.info());
+            // A component of another kind of start uses other fuel, because `configure` is part of it.
+            if apart.start() == whole.start() {
+                check_outcomes(&scored(apart), &scored(whole));
+            }
+        }
+        (Err(apart), Err(whole)) => assert_eq!(apart.kind, whole.kind),
+        (Ok(_), Err(error)) | (Err(error), Ok(_)) => {
+            // The clock decides these.
+            assert_eq!(error.kind, ErrorKind::TimedOut, "{error}");
+        }
+    }
+}
+
+fn check_outcomes(apart: &Outcome, whole: &Outcome) {
+    match (&apart.result, &whole.result) {
+        (Err(error), _) | (_, Err(error)) if error.kind == ErrorKind::TimedOut => {}
+        (Err(apart), Err(whole)) if apart.kind == ErrorKind::OutOfMemory => {
+            assert_eq!(apart.kind, whole.kind);
+        }
+        _ => {
+            assert_eq!(apart.result, whole.result);
+            assert_eq!((apart.fuel, apart.memory_bytes), (whole.fuel, whole.memory_bytes));
+            assert_eq!(apart.log, whole.log);
+        }
+    }
 }
 
 /// A score of a case that is always the same, with files for whoever imports them.
@@ -64,6 +102,8 @@ pub(crate) fn scored(scorer: &LoadedScorer) -> Outcome {
 struct Stage {
     runtime: Runtime,
     sandbox: Sandbox,
+    /// The same, in which no code is compiled apart from its state.
+    wholes: Sandbox,
     task: TaskFolder,
     /// Where the folder of the task is; gone with the process.
     _folder: TempDir,
@@ -75,15 +115,19 @@ fn stage() -> &'static Stage {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("answer.txt"), "Paris").unwrap();
         fs::write(folder.path().join("é.bin"), [0, 255, 13, 10]).unwrap();
-        let workspace = WorkspaceFolder::open(folder.path()).unwrap();
-        let capabilities = Capabilities::none().with_workspace(workspace);
-        let options = SandboxOptions::default()
-            .with_compiler(Compiler::InProcess)
-            .with_slots(8)
-            .with_capabilities(capabilities);
+        let sandbox = |code_apart| {
+            let workspace = WorkspaceFolder::open(folder.path()).unwrap();
+            let capabilities = Capabilities::none().with_workspace(workspace);
+            let options = SandboxOptions::default()
+                .with_compiler(Compiler::InProcess)
+                .with_slots(8)
+                .with_capabilities(capabilities);
+            Sandbox::new(&options.with_code_apart(code_apart)).unwrap()
+        };
         Stage {
             runtime: tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap(),
-            sandbox: Sandbox::new(&options).unwrap(),
+            sandbox: sandbox(true),
+            wholes: sandbox(false),
             task: TaskFolder::new("."),
             _folder: folder,
         }

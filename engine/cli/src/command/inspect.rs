@@ -126,6 +126,7 @@ struct Loaded<'a> {
     frozen: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     not_frozen_because: Option<&'a str>,
+    own_code_because: Option<&'a str>,
     cached: bool,
     load_ms: f64,
 }
@@ -245,6 +246,7 @@ impl<'a> Loaded<'a> {
                 Start::Frozen => None,
                 Start::ConfigureEachTime { reason } => Some(reason),
             },
+            own_code_because: scorer.own_code(),
             cached: scorer.cached(),
             load_ms: scorer.load_time().as_secs_f64() * 1e3,
         }
@@ -290,7 +292,13 @@ fn severity(info: &ScorerInfo) -> String {
 
 fn start(scorer: &LoadedScorer) -> String {
     match scorer.start() {
-        Start::Frozen => "every score starts from the memory that `configure` left".into(),
+        Start::Frozen => match scorer.own_code() {
+            None => "every score starts from the memory that `configure` left".into(),
+            Some(reason) => format!(
+                "every score starts from the memory that `configure` left; each configuration is \
+                 compiled: the component {reason}"
+            ),
+        },
         Start::ConfigureEachTime { reason } => {
             format!("`configure` runs in every sandbox: {reason}")
         }

@@ -1,8 +1,9 @@
 //! Compiled code on disk, private to the user, bounded in size. Whatever is wrong with the cache
 //! costs time, never a score.
 //!
-//! An entry is one file: magic, digest of the rest, key, length of the header, header (JSON), compiled
-//! code. The digest finds what a full disk or a crash of the machine left of one, the key an entry that
+//! There are three kinds: the code of a component, which all of its configurations share; the image of a
+//! component with a configuration, from which its scores start; and what a component says of itself. An
+//! entry is one file: magic, digest of the rest, key, length of the header, header (JSON), compiled code. The digest finds what a full disk or a crash of the machine left of one, the key an entry that
 //! stands under the name of another. Both are no proof against this user, who can write any entry;
 //! `cache_folder` sees to it that nobody else can.
 
@@ -13,14 +14,17 @@ use std::{
 };
 
 use serde::{Deserialize, Serialize};
-use wasmtime::{Engine, component::Component};
+use wasmtime::{Engine, Module, component::Component};
 
 use crate::{contract::ScorerInfo, digest::Digest};
 
-use super::{Start, cache_folder::CacheFolder};
+use super::{
+    cache_folder::CacheFolder,
+    code::{self, Code},
+};
 
 /// The first bytes of an entry; a new format gets a new number.
-const MAGIC: &[u8; 8] = b"SBXCODE3";
+const MAGIC: &[u8; 8] = b"SBXCODE4";
 const DIGEST_BYTES: usize = 32;
 const PREAMBLE_BYTES: usize = MAGIC.len() + 2 * DIGEST_BYTES + 4;
 /// Bytes of a header that are parsed: a description and a schema at their limits, with every character
@@ -62,29 +66,46 @@ impl CacheOptions {
     }
 }
 
-/// What is kept of a scorer: everything that loading it computes.
+/// What is kept of a scorer with a configuration.
 pub(super) struct Entry {
-    pub(super) component: Component,
     pub(super) info: ScorerInfo,
-    pub(super) start: Start,
+    pub(super) image: KeptImage,
+}
+
+/// Where every score of a scorer starts.
+pub(super) enum KeptImage {
+    /// From this module, with the code that is compiled apart from it.
+    Data(Module),
+    /// From this component, which has its code in it, because of `reason`, where there was a choice.
+    Component { component: Component, reason: Option<String> },
+    /// From nothing, with the code of all configurations, because of `reason`: `configure` runs each time.
+    Unfrozen { reason: String },
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Header {
-    info: ScorerInfo,
-    /// Why `configure` runs in every sandbox; none where the start is frozen.
-    unfrozen: Option<String>,
+    kind: Kind,
+    /// Of an image, and of what a component says of itself.
+    info: Option<ScorerInfo>,
+    /// Of an image: why it is not frozen, or why its code is its own.
+    reason: Option<String>,
 }
 
-/// Under which keys a scorer is kept. One that starts frozen has code of its own; one that cannot be frozen
-/// shares the code of its component with all configurations.
-#[derive(Clone, Copy)]
-pub(super) struct Keys {
-    /// Of the component with its configuration.
-    pub(super) scorer: Digest,
-    /// Of the component alone.
-    pub(super) code: Digest,
+/// What an entry is, and so what its code is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Kind {
+    /// Code as `code::compile` writes it.
+    Code,
+    /// A module.
+    Data,
+    /// A component.
+    Component,
+    /// An image without code.
+    Unfrozen,
+    /// No image, and no code.
+    Info,
 }
 
 /// A folder of entries.
@@ -105,48 +126,56 @@ impl Cache {
         Ok(cache)
     }
 
-    /// The entry under `keys`, if there is a whole one for this engine.
-    pub(super) fn get(&self, engine: &Engine, keys: Keys) -> Option<Entry> {
-        let bytes = self.read(keys.scorer)?;
-        let (header, code) = parse(keys.scorer, &bytes)?;
-        let start = match header.unfrozen {
-            None => Start::Frozen,
-            Some(reason) => Start::ConfigureEachTime { reason },
+    /// The image under `key`, if there is a whole one for this engine.
+    pub(super) fn get(&self, engine: &Engine, key: Digest) -> Option<Entry> {
+        let bytes = self.read(key)?;
+        let (Header { kind, info, reason }, code) = parse(key, &bytes)?;
+        let image = match kind {
+            Kind::Data => KeptImage::Data(module(engine, code)?),
+            Kind::Component => KeptImage::Component { component: component(engine, code)?, reason },
+            Kind::Unfrozen => KeptImage::Unfrozen { reason: reason? },
+            Kind::Code | Kind::Info => return None,
         };
-        let component = match start {
-            Start::Frozen => component(engine, code)?,
-            Start::ConfigureEachTime { .. } => self.get_code(engine, keys.code)?,
-        };
-        Some(Entry { component, info: header.info, start })
+        Some(Entry { info: info?, image })
     }
 
-    /// The compiled code of a component as it was given, if it was kept: that of a component which cannot
-    /// be frozen.
-    pub(super) fn get_code(&self, engine: &Engine, key: Digest) -> Option<Component> {
-        component(engine, parse(key, &self.read(key)?)?.1)
-    }
-
-    /// Keeps an entry. What fails here is not worth more than the time that it would have saved.
-    pub(super) fn put(&self, keys: Keys, entry: &Entry) {
-        let Ok(code) = entry.component.serialize() else { return };
-        let header = |unfrozen| Header { info: entry.info.clone(), unfrozen };
-        match &entry.start {
-            Start::Frozen => self.keep(keys.scorer, &header(None), &code),
-            Start::ConfigureEachTime { reason } => {
-                self.keep(keys.code, &header(None), &code);
-                self.keep(keys.scorer, &header(Some(reason.clone())), &[]);
+    /// Keeps an image. What fails here is not worth more than the time that it would have saved.
+    pub(super) fn put(&self, key: Digest, entry: &Entry) {
+        let (kind, reason, code) = match &entry.image {
+            KeptImage::Data(module) => (Kind::Data, None, module.serialize()),
+            KeptImage::Component { component, reason } => {
+                (Kind::Component, reason.clone(), component.serialize())
             }
-        }
+            KeptImage::Unfrozen { reason } => (Kind::Unfrozen, Some(reason.clone()), Ok(Vec::new())),
+        };
+        let Ok(code) = code else { return };
+        self.keep(key, &Header { kind, info: Some(entry.info.clone()), reason }, &code);
+    }
+
+    /// The code of a component, if it was kept.
+    pub(super) fn get_code(&self, engine: &Engine, key: Digest) -> Option<Code> {
+        let bytes = self.read(key)?;
+        let (header, code) = parse(key, &bytes)?;
+        (header.kind == Kind::Code).then_some(())?;
+        // SAFETY: the bytes are what `code::compile` gave (only `put_code` writes this kind), and as safe as
+        // those of `component`.
+        #[allow(unsafe_code)]
+        unsafe { code::read(engine, code) }.ok()
+    }
+
+    /// Keeps the code of a component, as `code::compile` gave it.
+    pub(super) fn put_code(&self, key: Digest, code: &[u8]) {
+        self.keep(key, &Header { kind: Kind::Code, info: None, reason: None }, code);
     }
 
     /// What the scorer under `key` says of itself, if that is kept.
     pub(super) fn get_info(&self, key: Digest) -> Option<ScorerInfo> {
-        Some(parse(key, &self.read(key)?)?.0.info)
+        parse(key, &self.read(key)?)?.0.info
     }
 
-    /// Keeps what a scorer says of itself: an entry without code.
+    /// Keeps what a scorer says of itself.
     pub(super) fn put_info(&self, key: Digest, info: &ScorerInfo) {
-        self.keep(key, &Header { info: info.clone(), unfrozen: None }, &[]);
+        self.keep(key, &Header { kind: Kind::Info, info: Some(info.clone()), reason: None }, &[]);
     }
 
     fn read(&self, key: Digest) -> Option<Vec<u8>> {
@@ -215,6 +244,13 @@ fn component(engine: &Engine, code: &[u8]) -> Option<Component> {
     // version and flags once more).
     #[allow(unsafe_code)]
     unsafe { Component::deserialize(engine, code) }.ok()
+}
+
+/// The same, as the module that it is.
+fn module(engine: &Engine, code: &[u8]) -> Option<Module> {
+    // SAFETY: as of `component`, with `Module::serialize`: the kind in the header says which it was.
+    #[allow(unsafe_code)]
+    unsafe { Module::deserialize(engine, code) }.ok()
 }
 
 fn render(key: Digest, header: &Header, code: &[u8]) -> Option<Vec<u8>> {

@@ -16,12 +16,14 @@ use std::{
 };
 
 use tokio::{process::Command, time::timeout};
-use wasmtime::{Engine, component::Component};
+use wasmtime::Engine;
 
 use crate::advice::{Advice, Build, Limit};
 
 use super::{
-    Allocation, ErrorKind, ScoreError, compile_child,
+    Allocation, ErrorKind, ScoreError,
+    code::{self, Code, NotRead, Way},
+    compile_child,
     compiler_process::{self, COMPLAINT_BYTES},
     cut, phrases, settings,
 };
@@ -53,7 +55,7 @@ pub enum Compiler {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct CompileLimits {
-    /// The time of all compiling that one load of a scorer takes (it compiles up to three components).
+    /// The time of all compiling that one load of a scorer takes (up to three components).
     /// In a process of its own it is time of the processor, of all cores together, so that it does not
     /// depend on what else the machine does; with [`Compiler::InProcess`], wall-clock time.
     pub timeout: Duration,
@@ -130,21 +132,38 @@ impl From<CompileError> for ScoreError {
 }
 
 impl Compiler {
-    /// Compiles a component for `engine` with what is left of `budget`.
+    /// Compiles a component for `engine` with what is left of `budget`. The code is there to be run, and as
+    /// the bytes that `code` reads.
     pub(super) async fn compile(
         &self,
         engine: &Engine,
         allocation: &Allocation,
-        bytes: &[u8],
+        (bytes, way): (&[u8], Way),
         limits: &CompileLimits,
         budget: &CompileBudget,
-    ) -> Result<Component, CompileError> {
-        match self.command().map_err(CompileError::OfTheMachine)? {
-            None => compile_on_a_thread(engine, bytes, limits, budget).await,
+    ) -> Result<(Code, Vec<u8>), CompileError> {
+        let compiled = match self.command().map_err(CompileError::OfTheMachine)? {
+            None => compile_on_a_thread(engine, bytes, way, limits, budget).await?,
             Some(command) => {
-                compiler_process::compile(engine, command, allocation, bytes, limits, budget).await
+                compiler_process::compile(command, allocation, (bytes, way), limits, budget).await?
             }
-        }
+        };
+        // SAFETY: these are the bytes that `code::compile` gave: in this process, or in one that this one
+        // started from the program that it was told to trust, over a pipe that no other process has.
+        // wasmtime checks version and settings once more.
+        #[allow(unsafe_code)]
+        let code = unsafe { code::read(engine, &compiled) };
+        let code = code.map_err(|error| match error {
+            NotRead::Broken => compiler_process::broken(std::io::ErrorKind::InvalidData.into()),
+            // The compiler's process has no pool, so the pool's bounds are first met here.
+            NotRead::Refused(error) if error.contains(phrases::DOES_NOT_FIT_THE_POOL) => {
+                does_not_compile(&error)
+            }
+            NotRead::Refused(error) => {
+                compiler_process::failed(format!("the compiler's process gave other code: {error}"))
+            }
+        })?;
+        Ok((code, compiled))
     }
 
     /// What starts a process that compiles; `None` where this one does.
@@ -167,16 +186,17 @@ impl Compiler {
 async fn compile_on_a_thread(
     engine: &Engine,
     bytes: &[u8],
+    way: Way,
     limits: &CompileLimits,
     budget: &CompileBudget,
-) -> Result<Component, CompileError> {
+) -> Result<Vec<u8>, CompileError> {
     let started = Instant::now();
     let (engine, bytes) = (engine.clone(), bytes.to_vec());
-    let compiling = on_a_deep_stack(move || Component::from_binary(&engine, &bytes));
+    let compiling = on_a_deep_stack(move || code::compile(&engine, &bytes, way));
     let compiled = timeout(budget.left(), compiling).await;
     budget.spend(started.elapsed());
     match compiled {
-        Ok(Some(compiled)) => compiled.map_err(|error| does_not_compile(&format!("{error:#}"))),
+        Ok(Some(compiled)) => compiled.map_err(|error| does_not_compile(&error)),
         Ok(None) => Err(does_not_compile("the compiler panicked")),
         Err(_elapsed) => Err(out_of_time(limits, "longer than", "")),
     }

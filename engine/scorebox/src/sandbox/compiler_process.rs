@@ -3,7 +3,8 @@
 //!
 //! The child looks at its own processor time, because a machine with much else to do must not make a
 //! component too slow. Its answer is the processor time that it used, as microseconds in eight bytes
-//! (little-endian), and the compiled code.
+//! (little-endian), and the compiled code, in parts behind their lengths (`code`). The parent parses
+//! nothing that a stranger wrote.
 
 use std::{
     io::{self, Read, Write},
@@ -17,12 +18,13 @@ use tokio::{
     process::Command,
     time::timeout,
 };
-use wasmtime::{Engine, component::Component};
+use wasmtime::Engine;
 
 use crate::advice::Advice;
 
 use super::{
     Allocation, ErrorKind, PARSERS_NAME, ScoreError,
+    code::{self, Way},
     compile::{self, CompileBudget, CompileError, CompileLimits},
     compile_child, phrases, settings,
 };
@@ -46,30 +48,30 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// The exit code of a compiler's process that used up its processor time.
 pub(super) const COMPILER_OUT_OF_TIME: i32 = 75;
 
-/// Has `command` compile. Dropping the future kills the process.
+/// Has `command` compile; its answer is for `code` to read. Dropping the future kills the process.
 pub(super) async fn compile(
-    engine: &Engine,
     mut command: Command,
     allocation: &Allocation,
-    bytes: &[u8],
+    (bytes, way): (&[u8], Way),
     limits: &CompileLimits,
     budget: &CompileBudget,
-) -> Result<Component, CompileError> {
+) -> Result<Vec<u8>, CompileError> {
     let left = budget.left();
     if left.is_zero() {
         return Err(compile::out_of_processor_time(limits));
     }
-    compile_child::ask(&mut command, &arguments_for(allocation, limits, left));
+    compile_child::ask(&mut command, &arguments_for(allocation, way, limits, left));
     let longest = left.saturating_mul(WALL_FACTOR).saturating_add(PATIENCE);
     let Ok(answered) = timeout(longest, answer(command, bytes)).await else {
         return Err(stuck(longest));
     };
-    let Answer { status, output, complaint } = answered.map_err(broken)?;
+    let Answer { status, mut output, complaint } = answered.map_err(broken)?;
     match status.code() {
         Some(0) => {
-            let (time, code) = output.split_first_chunk().ok_or_else(|| broken(cut_off()))?;
+            let time = output.first_chunk().ok_or_else(|| broken(cut_off()))?;
             budget.spend(Duration::from_micros(u64::from_le_bytes(*time)));
-            trusted(engine, code)
+            output.drain(..TIME_BYTES);
+            Ok(output)
         }
         Some(COMPILER_OUT_OF_TIME) => Err(compile::out_of_processor_time(limits)),
         Some(_) => Err(compile::does_not_compile(complaint.trim())),
@@ -123,11 +125,11 @@ fn cut_off() -> io::Error {
     io::ErrorKind::BrokenPipe.into()
 }
 
-fn broken(error: io::Error) -> CompileError {
+pub(super) fn broken(error: io::Error) -> CompileError {
     failed(format!("the compiler's process broke: {error}"))
 }
 
-fn failed(message: String) -> CompileError {
+pub(super) fn failed(message: String) -> CompileError {
     CompileError::OfTheMachine(ScoreError::new(ErrorKind::Failed, message))
 }
 
@@ -138,26 +140,23 @@ fn stuck(longest: Duration) -> CompileError {
     CompileError::OfTheMachine(error.with(Advice::TryLater))
 }
 
-fn trusted(engine: &Engine, code: &[u8]) -> Result<Component, CompileError> {
-    // SAFETY: these are the bytes that `compile_for_parent` gave, in a process that this one started
-    // from the program that it was told to trust, over a pipe that no other process has. wasmtime
-    // checks version and settings once more.
-    #[allow(unsafe_code)]
-    let component = unsafe { Component::deserialize(engine, code) };
-    component.map_err(|error| match format!("{error:#}") {
-        // The compiler's process has no pool, so the pool's bounds are first met here.
-        why if why.contains(phrases::DOES_NOT_FIT_THE_POOL) => compile::does_not_compile(&why),
-        why => failed(format!("the compiler's answer is unusable: {why}")),
-    })
-}
-
-/// The three arguments that [`compile_for_parent`] takes.
-fn arguments_for(allocation: &Allocation, limits: &CompileLimits, left: Duration) -> [String; 3] {
+/// The four arguments that [`compile_for_parent`] takes.
+fn arguments_for(
+    allocation: &Allocation,
+    way: Way,
+    limits: &CompileLimits,
+    left: Duration,
+) -> [String; 4] {
     let allocation = match allocation {
         Allocation::Pooling => "pooling",
         Allocation::OnDemand { .. } => "on-demand",
     };
-    [allocation.to_owned(), limits.memory_bytes.to_string(), left.as_millis().to_string()]
+    let way = match way {
+        Way::Apart => "apart",
+        Way::Whole => "whole",
+    };
+    let (bytes, milliseconds) = (limits.memory_bytes.to_string(), left.as_millis().to_string());
+    [allocation.to_owned(), way.to_owned(), bytes, milliseconds]
 }
 
 /// Why a compiler's process has no code for its parent.
@@ -176,10 +175,9 @@ impl From<String> for NotCompiled {
     }
 }
 
-/// The child's side: bounds this process, reads a
-/// component from `input` and writes the processor time that it used and the compiled code to
-/// `output`. `arguments` are what the parent asks for: how memory is had, the most
-/// bytes of memory, and the most milliseconds of processor time.
+/// The child's side: bounds this process, reads a component from `input` and writes the processor time that it
+/// used and the compiled code to `output`. `arguments` are what the parent asks for: how memory is had, whether
+/// code is compiled apart from state, the most bytes of memory, and the most milliseconds of processor time.
 ///
 /// # Errors
 /// Why not. Where the time is used up, the process still compiles, and has to end at once.
@@ -189,8 +187,13 @@ pub(super) fn compile_for_parent(
     output: &mut dyn Write,
 ) -> Result<(), NotCompiled> {
     let started = Instant::now();
-    let [allocation, memory_bytes, milliseconds] = arguments else {
-        return Err("a compiler's process takes three arguments".to_owned().into());
+    let [allocation, way, memory_bytes, milliseconds] = arguments else {
+        return Err("a compiler's process takes four arguments".to_owned().into());
+    };
+    let way = match way.as_str() {
+        "apart" => Way::Apart,
+        "whole" => Way::Whole,
+        other => return Err(format!("there is no way `{other}` to compile").into()),
     };
     let number = |text: &str| text.parse::<u64>().map_err(|error| format!("`{text}`: {error}"));
     let most = Duration::from_millis(number(milliseconds)?);
@@ -207,13 +210,12 @@ pub(super) fn compile_for_parent(
     let thread = std::thread::Builder::new().name(PARSERS_NAME.into());
     let compiling = thread.stack_size(CHILDS_STACK_BYTES).spawn(move || {
         // Nobody listens any more where the time was over.
-        let _ = sender.send(engine.precompile_component(&bytes));
+        let _ = sender.send(code::compile(&engine, &bytes, way));
     });
     compiling.map_err(|error| error.to_string())?;
     // Nobody is left who would end this process: it has no time any more.
     let clock = || if parent_is_gone() { Duration::MAX } else { processor_time(started) };
-    let code = within(most, &compiled, clock)?;
-    let code = code.map_err(|error| format!("{error:#}"))?;
+    let code = within(most, &compiled, clock)??;
     let time = u64::try_from(processor_time(started).as_micros()).unwrap_or(u64::MAX);
     let written = output.write_all(&time.to_le_bytes()).and_then(|()| output.write_all(&code));
     Ok(written.and_then(|()| output.flush()).map_err(|error| error.to_string())?)

@@ -34,6 +34,11 @@ impl Image {
         Ok(Image { pre, exports })
     }
 
+    /// What it was linked from.
+    pub(super) fn component(&self) -> &Component {
+        self.pre.component()
+    }
+
     /// A fresh instance; where there is a configuration, one that took it.
     pub(super) async fn start(
         &self,

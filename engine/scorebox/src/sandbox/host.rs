@@ -4,25 +4,34 @@
 use std::{
     collections::VecDeque,
     fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     thread,
     time::Duration,
 };
 
-use tokio::sync::Semaphore;
+use tokio::sync::{OnceCell, Semaphore};
 use wasmtime::{
-    Engine, EngineWeak,
+    Engine, EngineWeak, Module,
     component::{Component, HasSelf},
 };
 
-use crate::{contract::bindings::Scorer, digest::Digest};
+use crate::{
+    advice::{Advice, Build},
+    contract::bindings::Scorer,
+    digest::Digest,
+};
 
 use super::{
     Capabilities, CompileLimits, Compiler, ErrorKind, ScoreError,
     admission::Admission,
     cache::{Cache, CacheOptions},
+    code::{Code, SplitCode, Way},
     compile::{CompileBudget, CompileError},
-    settings,
+    guest_call::Image,
+    settings, split,
     state::State,
     wasi,
 };
@@ -36,9 +45,14 @@ pub(super) const TICK: Duration = Duration::from_millis(5);
 /// Components that are compiled at once: each takes all cores by itself, and memory up to its limit.
 const COMPILATIONS: usize = 2;
 
-/// Compiled components that are kept for the next configuration of the same scorer: what is described
-/// and what is configured, of as many scorers as are compiled at once.
-const KEPT_COMPONENTS: usize = 2 * COMPILATIONS;
+/// Codes that are kept at hand for the next configuration of the same scorer, some megabytes each: as many
+/// as a suite has scorers that differ in more than their configuration.
+const KEPT_CODES: usize = 16;
+/// Memories that are frozen at once, as long as they are small; one that is not is frozen alone.
+pub(super) const FREEZINGS: u32 = 4;
+
+/// Where code is kept once it is there, or why it does not compile.
+type Slot = Arc<OnceCell<Result<Arc<Code>, ScoreError>>>;
 
 /// How the sandbox is set up.
 #[derive(Clone, Debug)]
@@ -59,6 +73,10 @@ pub struct SandboxOptions {
     pub compile_limits: CompileLimits,
     /// What of the outside scorers may be shown, where they are granted it.
     pub capabilities: Capabilities,
+    /// Whether a component's code is compiled once for all of its configurations, where it can be taken apart
+    /// from its memory. Without it every configuration costs compiling; scores are the same, and so is what
+    /// they cost, which a test of the two needs to show.
+    pub code_apart: bool,
 }
 
 /// The memory of all sandboxes together, unless the user says otherwise: 4 GiB.
@@ -74,6 +92,7 @@ impl Default for SandboxOptions {
             compiler: Compiler::default(),
             compile_limits: CompileLimits::default(),
             capabilities: Capabilities::none(),
+            code_apart: true,
         }
     }
 }
@@ -114,6 +133,13 @@ impl SandboxOptions {
         self
     }
 
+    /// The same with this [`code_apart`](SandboxOptions::code_apart).
+    #[must_use]
+    pub fn with_code_apart(mut self, code_apart: bool) -> SandboxOptions {
+        self.code_apart = code_apart;
+        self
+    }
+
     /// The same with this [`capabilities`](SandboxOptions::capabilities).
     #[must_use]
     pub fn with_capabilities(mut self, capabilities: Capabilities) -> SandboxOptions {
@@ -149,10 +175,12 @@ pub(super) struct Shared {
     compiler: Compiler,
     compile_limits: CompileLimits,
     compiling: Semaphore,
-    /// The latest that were compiled and do not depend on a configuration, by the digest of their bytes.
-    kept: Mutex<VecDeque<(Digest, Component)>>,
+    /// The latest code that does not depend on a configuration.
+    kept: Mutex<VecDeque<(Digest, Slot)>>,
     /// Held while a memory is frozen, which takes many times its size.
     pub(super) freezing: Semaphore,
+    /// How code is compiled that can be compiled apart from its state.
+    pub(super) way: Way,
     allocation: Allocation,
     warnings: Vec<String>,
 }
@@ -208,7 +236,8 @@ impl Sandbox {
             compile_limits: options.compile_limits.clone(),
             compiling: Semaphore::new(COMPILATIONS),
             kept: Mutex::default(),
-            freezing: Semaphore::new(1),
+            freezing: Semaphore::new(FREEZINGS as usize),
+            way: if options.code_apart { Way::Apart } else { Way::Whole },
             allocation,
             warnings,
         })))
@@ -233,27 +262,84 @@ impl Sandbox {
         &self.0
     }
 
-    /// Compiles what is the same for all configurations of a scorer, unless it was just compiled.
-    pub(super) async fn compile_once(
+    /// The code of a component that is the same for all configurations: the one that is at hand, or from the
+    /// cache where it has one under `cached`, or compiled. Whoever wants the same code meanwhile waits for
+    /// it. With it, whether it had to be compiled.
+    pub(super) async fn code(
+        &self,
+        key: Digest,
+        cached: Option<&Cache>,
+        (bytes, way): (&[u8], Way),
+        budget: &CompileBudget,
+    ) -> Result<(Arc<Code>, bool), CompileError> {
+        let compiled = AtomicBool::new(false);
+        let slot = self.slot(key);
+        let code = slot.get_or_try_init(|| async {
+            let engine = &self.shared().engine;
+            if let Some(code) = cached.and_then(|cache| cache.get_code(engine, key)) {
+                return Ok(Ok(Arc::new(code)));
+            }
+            compiled.store(true, Ordering::Relaxed);
+            match self.compile(bytes, way, budget).await {
+                Ok((code, bytes)) => {
+                    if let Some(cache) = cached {
+                        cache.put_code(key, &bytes);
+                    }
+                    Ok(Ok(Arc::new(code)))
+                }
+                // It would not compile for the next one either.
+                Err(CompileError::OfTheComponent(error)) => Ok(Err(error)),
+                Err(error) => Err(error),
+            }
+        });
+        match code.await? {
+            Ok(code) => Ok((Arc::clone(code), compiled.into_inner())),
+            Err(error) => Err(CompileError::OfTheComponent(error.clone())),
+        }
+    }
+
+    /// The code of a component that is not taken apart, and is the same for all configurations.
+    pub(super) async fn whole_code(
         &self,
         bytes: &[u8],
         budget: &CompileBudget,
     ) -> Result<Component, CompileError> {
-        let digest = Digest::of(bytes);
-        let kept = self.kept().iter().find(|(kept, _)| *kept == digest).cloned();
-        if let Some((_, component)) = kept {
-            return Ok(component);
-        }
-        let component = self.compile(bytes, budget).await?;
+        let (code, _) = self.code(Digest::of(bytes), None, (bytes, Way::Whole), budget).await?;
+        Ok(code.component().clone())
+    }
+
+    /// The place of the code under `key`, which is filled once. The place that was made longest ago goes
+    /// where there are too many.
+    fn slot(&self, key: Digest) -> Slot {
         let mut kept = self.kept();
-        kept.truncate(KEPT_COMPONENTS - 1);
-        kept.push_front((digest, component.clone()));
-        Ok(component)
+        if let Some((_, slot)) = kept.iter().find(|(kept, _)| *kept == key) {
+            return Arc::clone(slot);
+        }
+        kept.truncate(KEPT_CODES - 1);
+        let slot = Slot::default();
+        kept.push_front((key, Arc::clone(&slot)));
+        slot
     }
 
     /// Nobody panics while holding it, and what is in it is whole in any case.
-    fn kept(&self) -> MutexGuard<'_, VecDeque<(Digest, Component)>> {
+    fn kept(&self) -> MutexGuard<'_, VecDeque<(Digest, Slot)>> {
         self.shared().kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Links a component whose state is its own.
+    pub(super) fn link(&self, component: &Component) -> Result<Image, ScoreError> {
+        Image::new(&self.shared().linker, component).map_err(|error| does_not_fit(&error))
+    }
+
+    /// Links code with the module that has its state.
+    pub(super) fn link_split(&self, code: &SplitCode, data: &Module) -> Result<Image, ScoreError> {
+        let link = || {
+            let mut linker = self.shared().linker.clone();
+            linker.root().module(split::CODE_IMPORT, &code.code)?;
+            linker.root().module(split::DATA_IMPORT, data)?;
+            Image::new(&linker, &code.shell)
+        };
+        link().map_err(|error| does_not_fit(&error))
     }
 
     /// The time for all compiling of one load.
@@ -265,8 +351,9 @@ impl Sandbox {
     pub(super) async fn compile(
         &self,
         bytes: &[u8],
+        way: Way,
         budget: &CompileBudget,
-    ) -> Result<Component, CompileError> {
+    ) -> Result<(Code, Vec<u8>), CompileError> {
         let Shared { engine, checking, allocation, compiler, compile_limits, compiling, .. } =
             self.shared();
         // The semaphore is never closed.
@@ -275,9 +362,10 @@ impl Sandbox {
             // What a component may have depends on no machine. Only a pool looks at all of it, and only at code
             // that was compiled for it.
             let pooling = &Allocation::Pooling;
-            compiler.compile(checking, pooling, bytes, compile_limits, budget).await?;
+            let whole = (bytes, Way::Whole);
+            compiler.compile(checking, pooling, whole, compile_limits, budget).await?;
         }
-        compiler.compile(engine, allocation, bytes, compile_limits, budget).await
+        compiler.compile(engine, allocation, (bytes, way), compile_limits, budget).await
     }
 }
 
@@ -286,6 +374,12 @@ fn linker(engine: &Engine) -> wasmtime::Result<wasmtime::component::Linker<State
     Scorer::add_to_linker::<_, HasSelf<State>>(&mut linker, |state| state)?;
     wasi::link(&mut linker)?;
     Ok(linker)
+}
+
+fn does_not_fit(error: &wasmtime::Error) -> ScoreError {
+    let message = format!("the component does not fit the contract: {error:#}");
+    ScoreError::new(ErrorKind::InvalidComponent, message)
+        .with(Advice::Build(Build::AgainstContract))
 }
 
 fn unusable(error: &wasmtime::Error) -> ScoreError {

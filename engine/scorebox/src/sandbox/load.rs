@@ -3,6 +3,7 @@
 
 use std::{
     fmt,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -10,14 +11,14 @@ use serde_json::Value;
 use wasmtime::component::{Component, ComponentExportIndex};
 
 use crate::{
-    advice::{Advice, Build},
     contract::{SUMMARY_INTERFACE, ScorerInfo},
     digest::Digest,
 };
 
 use super::{
     Anatomy, ErrorKind, Grant, Grants, Limits, Sandbox, ScoreError,
-    cache::{Entry, Keys},
+    cache::{Entry, KeptImage},
+    code::{Code, Way},
     compile::{CompileBudget, on_a_deep_stack},
     freeze::{self, Frozen},
     guest_call::{Configure, Describe, Guest, Image},
@@ -81,6 +82,7 @@ pub struct LoadedScorer {
     digest: Digest,
     config: ScorerConfig,
     start: Start,
+    own_code: Option<String>,
     cached: bool,
     load_time: Duration,
 }
@@ -147,6 +149,12 @@ impl LoadedScorer {
         &self.start
     }
 
+    /// Why compiled code is kept for this configuration alone, so that the next one is compiled again. `None`:
+    /// one compiled code serves all configurations.
+    pub fn own_code(&self) -> Option<&str> {
+        self.own_code.as_deref()
+    }
+
     /// Whether the compiled code came from the cache.
     pub fn cached(&self) -> bool {
         self.cached
@@ -176,37 +184,47 @@ impl Sandbox {
         let anatomy = admit(component, grants)?;
         self.shared().admission.must_fit(limits)?;
         let digest = Digest::of(component);
-        let keys = Keys {
-            scorer: self.cache_key(digest, config.as_str(), Some(&limits.of_loading())),
-            // No configuration is this text.
-            code: self.cache_key(digest, "code", None),
-        };
+        let source = Source { component, digest, way: self.way_of(&anatomy) };
+        let key = self.cache_key(&source, config.as_str(), Some(&limits.of_loading()));
+        let budget = self.compile_budget();
         let found =
-            self.shared().cache.as_ref().and_then(|cache| cache.get(&self.shared().engine, keys));
-        let cached = found.is_some();
-        let prepared = match found {
-            Some(prepared) => prepared,
-            None => self.prepare(component, &anatomy, config, &limits.of_loading(), keys).await?,
+            self.shared().cache.as_ref().and_then(|cache| cache.get(&self.shared().engine, key));
+        let found_one = found.is_some();
+        let (entry, code, compiled) = match found {
+            Some(entry) if !entry.needs_code() => (entry, None, false),
+            Some(entry) => {
+                let (code, compiled) = self.code_of(&source, &budget).await?;
+                (entry, Some(code), compiled)
+            }
+            None => {
+                let (code, _) = self.code_of(&source, &budget).await?;
+                let limits = limits.of_loading();
+                let entry =
+                    self.prepare(&source, &code, &anatomy, config, &limits, &budget).await?;
+                if let Some(cache) = &self.shared().cache {
+                    cache.put(key, &entry);
+                }
+                (entry, Some(code), true)
+            }
         };
-        if !cached && let Some(cache) = &self.shared().cache {
-            cache.put(keys, &prepared);
-        }
+        let (image, start, own_code) = self.start(entry.image, code.as_deref())?;
         Ok(LoadedScorer {
-            image: self.link(&prepared.component)?,
-            summarize: summarize_of(&prepared.component)?,
+            summarize: summarize_of(image.component())?,
+            image,
             needs: Grants::needed_for(&anatomy.imports),
             seeded: anatomy.imports_wasi(),
-            configure_each_time: match &prepared.start {
+            configure_each_time: match &start {
                 Start::Frozen => None,
                 Start::ConfigureEachTime { .. } => Some(config.as_str().to_owned()),
             },
             sandbox: self.clone(),
-            info: prepared.info,
+            info: entry.info,
             limits: limits.clone(),
             digest,
             config: config.clone(),
-            start: prepared.start,
-            cached,
+            start,
+            own_code,
+            cached: found_one && !compiled,
             load_time: started.elapsed(),
         })
     }
@@ -221,56 +239,129 @@ impl Sandbox {
         limits: &Limits,
         grants: Grants,
     ) -> Result<ScorerInfo, ScoreError> {
-        admit(component, grants)?;
+        let anatomy = admit(component, grants)?;
+        let digest = Digest::of(component);
+        let source = Source { component, digest, way: self.way_of(&anatomy) };
         // No configuration is this text, so the key is that of no loaded scorer.
         let limits = limits.of_loading();
-        let key = self.cache_key(Digest::of(component), "describe", Some(&limits));
+        let key = self.cache_key(&source, "describe", Some(&limits));
         let cache = self.shared().cache.as_ref();
         if let Some(info) = cache.and_then(|cache| cache.get_info(key)) {
             return Ok(info);
         }
-        let image = self.link(&self.compile(component, &self.compile_budget()).await?)?;
-        let info = self.call_describe(&image, &limits).await?;
+        let (code, _) = self.code_of(&source, &self.compile_budget()).await?;
+        let info = self.call_describe(&self.unconfigured(&code)?, &limits).await?;
         if let Some(cache) = cache {
             cache.put_info(key, &info);
         }
         Ok(info)
     }
 
+    /// Compiles what all configurations of a component have in common, where it is not in the cache, so that
+    /// loading it takes no time afterwards. Whether there was something to compile.
+    ///
+    /// # Errors
+    /// `invalid-component`, `missing-grant`.
+    pub async fn compile_ahead(
+        &self,
+        component: &[u8],
+        grants: Grants,
+    ) -> Result<bool, ScoreError> {
+        let anatomy = admit(component, grants)?;
+        let digest = Digest::of(component);
+        let source = Source { component, digest, way: self.way_of(&anatomy) };
+        let (_, compiled) = self.code_of(&source, &self.compile_budget()).await?;
+        Ok(compiled)
+    }
+
+    /// Components that import WASI cannot be frozen, and whole they score a little faster.
+    fn way_of(&self, anatomy: &Anatomy) -> Way {
+        if anatomy.imports_wasi() { Way::Whole } else { self.shared().way }
+    }
+
+    /// The code that all configurations of a component have in common, and whether it was compiled for that.
+    async fn code_of(
+        &self,
+        source: &Source<'_>,
+        budget: &CompileBudget,
+    ) -> Result<(Arc<Code>, bool), ScoreError> {
+        // No configuration is this text.
+        let key = self.cache_key(source, "code", None);
+        let cache = self.shared().cache.as_ref();
+        Ok(self.code(key, cache, (source.component, source.way), budget).await?)
+    }
+
+    /// The component as it begins, without a configuration.
+    fn unconfigured(&self, code: &Code) -> Result<Image, ScoreError> {
+        match code {
+            Code::Split(code) => self.link_split(code, &code.first),
+            Code::Whole { component, .. } => self.link(component),
+        }
+    }
+
     async fn prepare(
         &self,
-        bytes: &[u8],
+        source: &Source<'_>,
+        code: &Code,
         anatomy: &Anatomy,
         config: &ScorerConfig,
         limits: &Limits,
-        keys: Keys,
+        budget: &CompileBudget,
     ) -> Result<Entry, ScoreError> {
-        let budget = self.compile_budget();
-        let cache = self.shared().cache.as_ref();
-        let kept = cache.and_then(|cache| cache.get_code(&self.shared().engine, keys.code));
-        let component = match kept {
-            Some(component) => component,
-            None => self.compile_once(bytes, &budget).await?,
-        };
-        let info = self.call_describe(&self.link(&component)?, limits).await?;
-        let frozen = if anatomy.imports_wasi() {
-            Frozen::Impossible("it imports WASI, whose handles do not outlive an instance".into())
-        } else {
-            self.freeze_apart(bytes, config, limits, &budget).await?
-        };
-        match frozen {
-            Frozen::Image(image) => {
-                let component = self.compile(&image, &budget).await?;
-                Ok(Entry { component, info, start: Start::Frozen })
+        let info = self.call_describe(&self.unconfigured(code)?, limits).await?;
+        let frozen = match code {
+            Code::Split(code) => {
+                match freeze::freeze_state(self, code, config.as_str(), limits).await? {
+                    Frozen::Image(data) => Frozen::Image(KeptImage::Data(data)),
+                    Frozen::Impossible(reason) => Frozen::Impossible(reason),
+                }
             }
+            Code::Whole { .. } if anatomy.imports_wasi() => Frozen::Impossible(
+                "it imports WASI, whose handles do not outlive an instance".into(),
+            ),
+            Code::Whole { reason, .. } => {
+                match self.freeze_apart(source.component, config, limits, budget).await? {
+                    Frozen::Image(image) => {
+                        let (code, _) = self.compile(&image, Way::Whole, budget).await?;
+                        let component = code.component().clone();
+                        Frozen::Image(KeptImage::Component { component, reason: reason.clone() })
+                    }
+                    Frozen::Impossible(reason) => Frozen::Impossible(reason),
+                }
+            }
+        };
+        let image = match frozen {
+            Frozen::Image(image) => image,
             Frozen::Impossible(reason) => {
-                let image = self.link(&component)?;
+                let image = self.unconfigured(code)?;
                 let mut guest = Guest::admit(self.shared(), limits).await;
                 let call = Configure { image: &image, config: config.as_str() };
                 guest.ask(call, Ok).await?;
-                Ok(Entry { component, info, start: Start::ConfigureEachTime { reason } })
+                KeptImage::Unfrozen { reason }
             }
-        }
+        };
+        Ok(Entry { info, image })
+    }
+
+    /// What every score begins with, and why its code is its own.
+    fn start(
+        &self,
+        image: KeptImage,
+        code: Option<&Code>,
+    ) -> Result<(Image, Start, Option<String>), ScoreError> {
+        let own_code = match &image {
+            KeptImage::Component { reason, .. } => reason.clone(),
+            KeptImage::Data(_) | KeptImage::Unfrozen { .. } => None,
+        };
+        let linked = match (&image, code) {
+            (KeptImage::Component { component, .. }, _) => self.link(component),
+            (KeptImage::Data(data), Some(Code::Split(code))) => self.link_split(code, data),
+            (KeptImage::Unfrozen { .. }, Some(code)) => self.unconfigured(code),
+            (KeptImage::Data(_), Some(Code::Whole { .. })) | (_, None) => {
+                return Err(invalid("the cache has an image without its code".into()));
+            }
+        };
+        Ok((linked?, start_of(image), own_code))
     }
 
     /// Freezes on a thread of its own: wizer asserts what it expects of a component, and a component
@@ -281,24 +372,23 @@ impl Sandbox {
         config: &ScorerConfig,
         limits: &Limits,
         budget: &CompileBudget,
-    ) -> Result<Frozen, ScoreError> {
+    ) -> Result<Frozen<Vec<u8>>, ScoreError> {
         let (sandbox, bytes, config, limits, budget) =
             (self.clone(), bytes.to_vec(), config.clone(), limits.clone(), budget.clone());
         let runtime = tokio::runtime::Handle::current();
         let frozen = on_a_deep_stack(move || {
-            runtime.block_on(freeze::freeze(&sandbox, &bytes, config.as_str(), &limits, &budget))
+            runtime.block_on(freeze::freeze_whole(
+                &sandbox,
+                &bytes,
+                config.as_str(),
+                &limits,
+                &budget,
+            ))
         });
         match frozen.await {
             Some(frozen) => frozen,
             None => Ok(Frozen::Impossible("its structure is not supported".into())),
         }
-    }
-
-    fn link(&self, component: &Component) -> Result<Image, ScoreError> {
-        Image::new(&self.shared().linker, component).map_err(|error| {
-            invalid(format!("the component does not fit the contract: {error:#}"))
-                .with(Advice::Build(Build::AgainstContract))
-        })
     }
 
     async fn call_describe(
@@ -312,16 +402,42 @@ impl Sandbox {
 
     /// `limits` are those under which the guest ran: what it left, and whether it came so far, is of them.
     /// (A time-out leaves nothing to keep.)
-    fn cache_key(&self, component: Digest, config: &str, limits: Option<&Limits>) -> Digest {
+    fn cache_key(&self, source: &Source<'_>, config: &str, limits: Option<&Limits>) -> Digest {
         let engine = super::cache::engine_digest(&self.shared().engine);
         let limits = limits.map_or([0; 2], |limits| [limits.fuel, limits.memory_bytes]);
         let limits = limits.map(u64::to_le_bytes).concat();
+        let way: &[u8] = match source.way {
+            Way::Apart => b"apart",
+            Way::Whole => b"whole",
+        };
         Digest::of_parts([
-            component.as_bytes().as_slice(),
+            source.digest.as_bytes().as_slice(),
             config.as_bytes(),
             engine.as_bytes(),
             limits.as_slice(),
+            way,
         ])
+    }
+}
+
+/// What is loaded.
+struct Source<'a> {
+    component: &'a [u8],
+    digest: Digest,
+    way: Way,
+}
+
+impl Entry {
+    /// Whether it is of no use without the code that all configurations have in common.
+    fn needs_code(&self) -> bool {
+        !matches!(self.image, KeptImage::Component { .. })
+    }
+}
+
+fn start_of(image: KeptImage) -> Start {
+    match image {
+        KeptImage::Data(_) | KeptImage::Component { .. } => Start::Frozen,
+        KeptImage::Unfrozen { reason } => Start::ConfigureEachTime { reason },
     }
 }
 

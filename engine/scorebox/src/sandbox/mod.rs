@@ -14,6 +14,8 @@
 //! - `settings`: the engine's settings; every pool number derived from the number of slots.
 //! - `host`: [`Sandbox`], what all scorers share.
 //! - `load`: [`LoadedScorer`] from bytes: check, compile, describe, configure, freeze.
+//! - `split`: a component's code apart from its state, bytes to bytes.
+//! - `code`: compiled code, as bytes and as what wasmtime runs.
 //! - `freeze`: the memory that `configure` left, made the image that every score starts from.
 //! - `cache`: compiled code on disk: entries, and the keys that they are bound to.
 //! - `cache_folder`: the folder of it, where nobody but the user can have written what is read.
@@ -35,6 +37,7 @@ mod cache;
 mod cache_folder;
 mod capabilities;
 mod clock;
+mod code;
 mod compile;
 mod compile_child;
 mod compiler_process;
@@ -51,6 +54,7 @@ mod phrases;
 mod result;
 mod score;
 mod settings;
+mod split;
 mod state;
 mod summarize;
 mod wasi;

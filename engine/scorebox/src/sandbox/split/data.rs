@@ -1,0 +1,228 @@
+//! Data modules: memory and globals with the values that they begin with, and nothing that runs but the
+//! shim's functions. [`Shape`] is what all data modules of a component have in common.
+
+use serde::{Deserialize, Serialize};
+use wasm_encoder::{
+    ConstExpr, DataSection, ExportKind, ExportSection, GlobalSection, Ieee32, Ieee64, MemorySection,
+    MemoryType, Module, RawSection, ValType,
+};
+
+use super::{
+    NotSplit,
+    encode::{extended, global_type, memory_type},
+    module::{CoreModule, section},
+    shim::Shim,
+};
+
+/// The name of the memory that a data module exports.
+const MEMORY: &str = "memory";
+/// Bytes of what is looked at at once for zeros. Stretches of a memory that are zero are left out; wasmtime
+/// makes an image of whole pages.
+const STRETCH_BYTES: usize = 4 << 10;
+
+/// Types of numbers that a global can hold.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(in super::super) enum Kind {
+    I32,
+    I64,
+    F32,
+    F64,
+    V128,
+}
+
+impl Kind {
+    /// The kind of a value type; none where it is not a number's.
+    pub(super) fn of(ty: wasmparser::ValType) -> Option<Kind> {
+        match ty {
+            wasmparser::ValType::I32 => Some(Kind::I32),
+            wasmparser::ValType::I64 => Some(Kind::I64),
+            wasmparser::ValType::F32 => Some(Kind::F32),
+            wasmparser::ValType::F64 => Some(Kind::F64),
+            wasmparser::ValType::V128 => Some(Kind::V128),
+            wasmparser::ValType::Ref(_) => None,
+        }
+    }
+
+    pub(super) fn val_type(self) -> ValType {
+        match self {
+            Kind::I32 => ValType::I32,
+            Kind::I64 => ValType::I64,
+            Kind::F32 => ValType::F32,
+            Kind::F64 => ValType::F64,
+            Kind::V128 => ValType::V128,
+        }
+    }
+}
+
+/// A global of the main module.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(in super::super) struct Global {
+    pub(in super::super) kind: Kind,
+    pub(in super::super) mutable: bool,
+    /// The bits of what it begins with: the low half and the high one.
+    bits: [u64; 2],
+}
+
+impl Global {
+    pub(super) fn new(kind: Kind, mutable: bool, bits: u128) -> Global {
+        Global { kind, mutable, bits: halves(bits) }
+    }
+
+    fn expression(&self, [low, high]: [u64; 2]) -> ConstExpr {
+        // Of the narrower kinds the low bits are all that there is.
+        let narrow = low as u32;
+        match self.kind {
+            Kind::I32 => ConstExpr::i32_const(narrow.cast_signed()),
+            Kind::I64 => ConstExpr::i64_const(low.cast_signed()),
+            Kind::F32 => ConstExpr::f32_const(Ieee32::new(narrow)),
+            Kind::F64 => ConstExpr::f64_const(Ieee64::new(low)),
+            Kind::V128 => {
+                ConstExpr::v128_const((u128::from(high) << 64 | u128::from(low)).cast_signed())
+            }
+        }
+    }
+}
+
+pub(super) fn halves(bits: u128) -> [u64; 2] {
+    [bits as u64, (bits >> 64) as u64]
+}
+
+/// What a component's data modules have in common.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(in super::super) struct Shape {
+    /// Pages that the memory begins with, and the most that it may have.
+    pages: u64,
+    most_pages: Option<u64>,
+    globals: Vec<Global>,
+    shim: Option<Shim>,
+}
+
+/// A memory and the globals that change, as `configure` left them.
+pub(in super::super) struct Contents {
+    /// Whole pages.
+    pub(in super::super) memory: Vec<u8>,
+    /// The bits of each global that changes, in their order: the low half and the high one.
+    pub(in super::super) globals: Vec<[u64; 2]>,
+}
+
+impl Shape {
+    pub(super) fn new(main: &CoreModule<'_>, shim: Option<Shim>) -> Result<Shape, NotSplit> {
+        let memory = main.memories.first().ok_or_else(|| NotSplit::because("has no memory"))?;
+        let globals = main.globals.iter().flatten().cloned().collect();
+        Ok(Shape { pages: memory.initial, most_pages: memory.maximum, globals, shim })
+    }
+
+    /// The globals that change, by their places among all.
+    pub(in super::super) fn changing(&self) -> impl Iterator<Item = (u32, Kind)> {
+        let globals = (0..).zip(&self.globals).filter(|(_, global)| global.mutable);
+        globals.map(|(index, global)| (index, global.kind))
+    }
+
+    /// The data module that a component begins with.
+    pub(super) fn first(&self, segments: &[(u32, &[u8])]) -> Result<Vec<u8>, NotSplit> {
+        let values = self.globals.iter().map(|global| global.bits);
+        self.data_module(self.pages, values, segments.iter().copied())
+    }
+
+    /// The data module that goes on from `contents`.
+    ///
+    /// # Errors
+    /// Where they are not of this shape.
+    pub(in super::super) fn data(&self, contents: &Contents) -> Result<Vec<u8>, NotSplit> {
+        if self.changing().count() != contents.globals.len() {
+            return Err(NotSplit::because("has other globals"));
+        }
+        let mut changed = contents.globals.iter().copied();
+        let values = self.globals.iter().map(|global| {
+            let changed = global.mutable.then(|| changed.next()).flatten();
+            changed.unwrap_or(global.bits)
+        });
+        let pages = (contents.memory.len() / PAGE_BYTES) as u64;
+        self.data_module(pages, values, stretches(&contents.memory).into_iter())
+    }
+
+    fn data_module<'a>(
+        &self,
+        pages: u64,
+        values: impl Iterator<Item = [u64; 2]>,
+        segments: impl Iterator<Item = (u32, &'a [u8])>,
+    ) -> Result<Vec<u8>, NotSplit> {
+        let mut memories = MemorySection::new();
+        let mut globals = GlobalSection::new();
+        let mut exports = ExportSection::new();
+        let (name, ty) = memory_name_and_type(pages, self.most_pages);
+        memories.memory(ty);
+        exports.export(name, ExportKind::Memory, 0);
+        for ((global, bits), index) in self.globals.iter().zip(values).zip(0..) {
+            let ty = global_type(global.kind.val_type(), global.mutable);
+            globals.global(ty, &global.expression(bits));
+            exports.export(&global_name(index), ExportKind::Global, index);
+        }
+        let mut data = DataSection::new();
+        for (place, bytes) in segments {
+            let place = ConstExpr::i32_const(place.cast_signed());
+            data.active(0, &place, bytes.iter().copied());
+        }
+        let mut module = Module::new();
+        match &self.shim {
+            None => {
+                module.section(&memories).section(&globals).section(&exports).section(&data);
+            }
+            Some(shim) => {
+                let of_shim = |names: bool| {
+                    let is_names = move |id: u8| (id == section::CUSTOM) == names;
+                    shim.sections.iter().filter(move |(id, _)| is_names(*id))
+                };
+                for (id, content) in of_shim(false) {
+                    let content = match *id {
+                        section::EXPORT => {
+                            module.section(&memories).section(&globals);
+                            extended(content, &exports)?
+                        }
+                        _ => content.clone(),
+                    };
+                    module.section(&RawSection { id: *id, data: &content });
+                }
+                module.section(&data);
+                for (id, content) in of_shim(true) {
+                    module.section(&RawSection { id: *id, data: content });
+                }
+            }
+        }
+        Ok(module.finish())
+    }
+}
+
+/// Bytes of a page of memory.
+const PAGE_BYTES: usize = 64 << 10;
+
+/// What a data module exports as its memory, and the code module imports.
+pub(super) fn memory_name_and_type(
+    pages: u64,
+    most_pages: Option<u64>,
+) -> (&'static str, MemoryType) {
+    (MEMORY, memory_type(pages, most_pages))
+}
+
+/// What a data module exports as global `index`, and the code module imports.
+pub(super) fn global_name(index: u32) -> String {
+    format!("global{index}")
+}
+
+/// The stretches of a memory that are not zero, and where they begin.
+fn stretches(memory: &[u8]) -> Vec<(u32, &[u8])> {
+    let mut stretches: Vec<(usize, usize)> = Vec::new();
+    for (index, stretch) in memory.chunks(STRETCH_BYTES).enumerate() {
+        if stretch.iter().all(|byte| *byte == 0) {
+            continue;
+        }
+        let (from, to) = (index * STRETCH_BYTES, index * STRETCH_BYTES + stretch.len());
+        match stretches.last_mut() {
+            Some((_, end)) if *end == from => *end = to,
+            _ => stretches.push((from, to)),
+        }
+    }
+    // A 32-bit memory has no place beyond 32 bits.
+    let placed = |(from, to): (usize, usize)| Some((u32::try_from(from).ok()?, memory.get(from..to)?));
+    stretches.into_iter().filter_map(placed).collect()
+}

@@ -1,0 +1,158 @@
+//! Splits a component into code, which is compiled once, and state (memory and globals), of which there is
+//! one for each configuration. Bytes to bytes: compiles and runs nothing, and knows nothing of wasmtime.
+//!
+//! A component has one core module with a memory: its *main* module. Split, that module imports its memory
+//! and its globals, and a *data module* made of nothing else defines them. The *shell* is the rest of the
+//! component, which imports both:
+//!
+//! ```text
+//! component { main { memory, globals, code }, shim, fix-up, … }
+//!   = shell { import code, import data, fix-up, … }  +  code { code }  +  data { memory, globals, shim }
+//! ```
+//!
+//! Where the component begins with wit-component's shim, a module of a table and functions that call through
+//! it, the data module is that shim with memory and globals in addition (the *merged* form): an instance
+//! then consists of as many core instances as before. Else the data module is one more (the *separate* form).
+//!
+//! What comes in are a stranger's bytes. What is not understood in every detail, or has state in a place
+//! that is not kept, is not split: the caller then takes the component whole.
+//!
+//! - `module`: a core module, and what it must not contain.
+//! - `outside`: a component's own sections, counted.
+//! - `shim`: wit-component's shim, recognized by its code.
+//! - `code`: the main module without its state, and with functions that read it.
+//! - `data`: [`Shape`] and the data modules that are made of it.
+//! - `shell`: the component around both.
+//! - `encode`: what wasmparser reads as wasm-encoder writes it.
+
+mod code;
+mod data;
+mod encode;
+mod module;
+mod outside;
+mod shell;
+mod shim;
+
+pub(super) use code::{ACCESS, Accessor, BYTES, FIRST_WORD, PAGES};
+pub(super) use data::{Contents, Kind, Shape};
+
+use module::CoreModule;
+use outside::Outside;
+use shim::Shim;
+
+use super::settings;
+
+/// The name under which the shell imports the code module.
+pub(super) const CODE_IMPORT: &str = "scorebox-code";
+/// The name under which the shell imports the data module.
+pub(super) const DATA_IMPORT: &str = "scorebox-data";
+/// The name under which the code module imports memory and globals.
+const STATE: &str = "scorebox-state";
+/// What all names begin with that are put into a component.
+const OUR_NAMES: &str = "scorebox-";
+
+/// Why a component is not split: the end of a sentence that begins with the component.
+#[derive(Debug, PartialEq, thiserror::Error)]
+#[error("{0}")]
+pub(super) struct NotSplit(String);
+
+impl NotSplit {
+    fn because(why: impl Into<String>) -> NotSplit {
+        NotSplit(why.into())
+    }
+}
+
+impl From<wasmparser::BinaryReaderError> for NotSplit {
+    fn from(error: wasmparser::BinaryReaderError) -> NotSplit {
+        NotSplit(format!("is not valid: {}", error.message()))
+    }
+}
+
+/// The parts of a component. All of them are WebAssembly, and none is compiled yet.
+#[derive(Debug)]
+pub(super) struct Split {
+    /// The component that imports the code module and a data module.
+    pub(super) shell: Vec<u8>,
+    /// The code module.
+    pub(super) code: Vec<u8>,
+    /// The data module with the memory and the globals that the component itself begins with.
+    pub(super) first: Vec<u8>,
+    /// What data modules of this component are made of.
+    pub(super) shape: Shape,
+}
+
+/// Splits a component.
+///
+/// # Errors
+/// Why it is not split.
+pub(super) fn split(component: &[u8]) -> Result<Split, NotSplit> {
+    wasmparser::Validator::new_with_features(wasmparser::WasmFeatures::all())
+        .validate_all(component)?;
+    let outside = Outside::read(component)?;
+    let modules =
+        outside.modules.iter().map(|bytes| CoreModule::read(bytes)).collect::<Result<Vec<_>, _>>()?;
+    let main = main_of(&modules)?;
+    for (index, module) in modules.iter().enumerate().filter(|(index, _)| *index != main.index) {
+        module.must_have_no_state().map_err(|NotSplit(why)| {
+            NotSplit::because(format!("has a module ({index}) beside its code that {why}"))
+        })?;
+    }
+    let shim = shim_of(&outside, &modules, &main);
+    fits_a_sandbox(&outside, &modules, shim.is_none())?;
+    let accessors = code::accessors(main.module);
+    let shape = Shape::new(main.module, shim.as_ref().map(|(_, shim)| shim.clone()))?;
+    Ok(Split {
+        shell: shell::shell(&outside, &modules, &main, shim.as_ref(), &accessors)?,
+        code: code::code_module(main.module, &accessors)?,
+        first: shape.first(&main.module.segments)?,
+        shape,
+    })
+}
+
+/// The module with the memory, and where it is.
+struct Main<'a> {
+    index: usize,
+    module: &'a CoreModule<'a>,
+}
+
+fn main_of<'a>(modules: &'a [CoreModule<'a>]) -> Result<Main<'a>, NotSplit> {
+    let mut with_memory = modules.iter().enumerate().filter(|(_, m)| !m.memories.is_empty());
+    match (with_memory.next(), with_memory.next()) {
+        (Some((index, module)), None) => {
+            module.must_be_splittable()?;
+            Ok(Main { index, module })
+        }
+        (None, _) => Err(NotSplit::because("has no memory")),
+        (Some(_), Some(_)) => Err(NotSplit::because("has memories in several modules")),
+    }
+}
+
+/// The shim that memory and globals are put into, with its place among the modules: the module that is
+/// instantiated first, without arguments.
+fn shim_of(
+    outside: &Outside<'_>,
+    modules: &[CoreModule<'_>],
+    main: &Main<'_>,
+) -> Option<(usize, Shim)> {
+    let first = outside.instances.first()?;
+    let index = usize::try_from(first.module).ok().filter(|index| *index != main.index)?;
+    (first.arguments == 0).then_some(())?;
+    Some((index, Shim::of(modules.get(index)?)?))
+}
+
+/// The pool has room for so much of one component, and does not look into modules that are imported.
+fn fits_a_sandbox(
+    outside: &Outside<'_>,
+    modules: &[CoreModule<'_>],
+    separate: bool,
+) -> Result<(), NotSplit> {
+    let tables = modules.iter().flat_map(|module| &module.tables);
+    let instances = outside.instances.len() + usize::from(separate);
+    let fits = instances <= settings::CORE_INSTANCES as usize
+        && tables.clone().count() <= settings::TABLES as usize
+        && tables.clone().all(|table| table.initial <= settings::TABLE_ELEMENTS as u64);
+    fits.then_some(()).ok_or_else(|| NotSplit::because("needs more than a sandbox has"))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,297 @@
+//! A core module, read as far as splitting needs it, and what a module must not contain to be split or to
+//! stand beside one that is. As strict as wasmtime-wizer, which freezes what is not split.
+
+use wasmparser::{
+    CompositeInnerType, ConstExpr, DataKind, Export, ExternalKind, FuncType, Import, Operator, Parser, Payload,
+    TableType, TypeRef, ValType,
+};
+
+use super::{
+    NotSplit, OUR_NAMES,
+    data::{Global, Kind},
+};
+
+/// Globals of a main module: each is an import of the code and a symbol of every instance.
+const MOST_GLOBALS: usize = 256;
+/// Bytes of a page of memory.
+const PAGE_BYTES: u64 = 64 << 10;
+
+/// Section numbers of a core module.
+pub(super) mod section {
+    pub(in super::super) const CUSTOM: u8 = 0;
+    pub(in super::super) const TYPE: u8 = 1;
+    pub(in super::super) const IMPORT: u8 = 2;
+    pub(in super::super) const FUNCTION: u8 = 3;
+    pub(in super::super) const TABLE: u8 = 4;
+    pub(in super::super) const MEMORY: u8 = 5;
+    pub(in super::super) const GLOBAL: u8 = 6;
+    pub(in super::super) const EXPORT: u8 = 7;
+    pub(in super::super) const CODE: u8 = 10;
+    pub(in super::super) const DATA: u8 = 11;
+    pub(in super::super) const DATA_COUNT: u8 = 12;
+}
+
+/// A core module that is valid, taken apart.
+#[derive(Default)]
+pub(super) struct CoreModule<'a> {
+    /// Number and content of each section; of the custom ones only the names.
+    pub(super) sections: Vec<(u8, &'a [u8])>,
+    /// The type of each function type; none where a type is of another kind.
+    pub(super) types: Vec<Option<FuncType>>,
+    pub(super) imports: Vec<Import<'a>>,
+    /// The type of each function that is not imported.
+    pub(super) functions: Vec<u32>,
+    pub(super) tables: Vec<TableType>,
+    pub(super) memories: Vec<wasmparser::MemoryType>,
+    /// The globals; none where one is of another type than a number, or begins with what is not constant.
+    pub(super) globals: Vec<Option<Global>>,
+    pub(super) exports: Vec<Export<'a>>,
+    /// The data segments that are put into memory 0 at a constant place, with it.
+    pub(super) segments: Vec<(u32, &'a [u8])>,
+    /// Data segments of any other kind.
+    other_segments: usize,
+    pub(super) elements: u32,
+    pub(super) tags: u32,
+    pub(super) starts: bool,
+}
+
+impl<'a> CoreModule<'a> {
+    /// Takes a module apart whose component was validated.
+    pub(super) fn read(bytes: &'a [u8]) -> Result<CoreModule<'a>, NotSplit> {
+        let mut module = CoreModule::default();
+        for payload in Parser::new(0).parse_all(bytes) {
+            let payload = payload?;
+            let kept = match &payload {
+                Payload::CustomSection(custom) => custom.name() == "name",
+                _ => true,
+            };
+            if let Some((id, range)) = payload.as_section().filter(|_| kept) {
+                module.sections.push((id, content(bytes, range)?));
+            }
+            module.add(payload)?;
+        }
+        Ok(module)
+    }
+
+    fn add(&mut self, payload: Payload<'a>) -> Result<(), NotSplit> {
+        match payload {
+            Payload::TypeSection(types) => {
+                for group in types {
+                    for ty in group?.into_types() {
+                        let plain = ty.is_final && ty.supertype_idx.is_none();
+                        self.types.push(match ty.composite_type.inner {
+                            CompositeInnerType::Func(function) if plain => Some(function),
+                            _ => None,
+                        });
+                    }
+                }
+            }
+            Payload::ImportSection(imports) => {
+                for import in imports.into_imports() {
+                    self.imports.push(import?);
+                }
+            }
+            Payload::FunctionSection(functions) => {
+                for function in functions {
+                    self.functions.push(function?);
+                }
+            }
+            Payload::TableSection(tables) => {
+                for table in tables {
+                    self.tables.push(table?.ty);
+                }
+            }
+            Payload::MemorySection(memories) => {
+                for memory in memories {
+                    self.memories.push(memory?);
+                }
+            }
+            Payload::GlobalSection(globals) => {
+                for global in globals {
+                    let global = global?;
+                    must_not_change_references(&global.ty)?;
+                    self.globals.push(constant(&global)?);
+                }
+            }
+            Payload::ExportSection(exports) => {
+                for export in exports {
+                    self.exports.push(export?);
+                }
+            }
+            Payload::DataSection(segments) => {
+                for segment in segments {
+                    let segment = segment?;
+                    match place(&segment.kind)? {
+                        Some(place) => self.segments.push((place, segment.data)),
+                        None => self.other_segments += 1,
+                    }
+                }
+            }
+            Payload::StartSection { .. } => self.starts = true,
+            Payload::ElementSection(elements) => self.elements = elements.count(),
+            Payload::TagSection(tags) => self.tags = tags.count(),
+            Payload::CodeSectionEntry(body) => {
+                let mut operators = body.get_operators_reader()?;
+                while !operators.eof() {
+                    must_be_kept(&operators.read()?)?;
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// The type of function `index`; none where there is none.
+    pub(super) fn function_type(&self, index: u32) -> Option<u32> {
+        let mut imported = self.imports.iter().filter_map(|import| match import.ty {
+            TypeRef::Func(ty) => Some(ty),
+            _ => None,
+        });
+        let index = usize::try_from(index).ok()?;
+        let count = imported.clone().count();
+        match index.checked_sub(count) {
+            None => imported.nth(index),
+            Some(index) => self.functions.get(index).copied(),
+        }
+    }
+
+    /// How many functions there are, with those that are imported.
+    pub(super) fn function_count(&self) -> usize {
+        self.imports.iter().filter(|import| matches!(import.ty, TypeRef::Func(_))).count()
+            + self.functions.len()
+    }
+
+    /// The name under which it exports its memory.
+    pub(super) fn exported_memory(&self) -> Result<&'a str, NotSplit> {
+        let memory = self.exports.iter().find(|export| export.kind == ExternalKind::Memory);
+        let memory = memory.ok_or_else(|| NotSplit::because("does not export its memory"))?;
+        Ok(memory.name)
+    }
+
+    /// Whether the module that has the memory can do without it.
+    pub(super) fn must_be_splittable(&self) -> Result<(), NotSplit> {
+        let refuse = |why: &str| Err(NotSplit::because(why));
+        let [memory] = self.memories.as_slice() else { return refuse("has several memories") };
+        if memory.memory64 || memory.shared || memory.page_size_log2.is_some() {
+            return refuse("has a memory that is shared, has 64 bits or pages of another size");
+        }
+        if self.imports.iter().any(|import| !matches!(import.ty, TypeRef::Func(_))) {
+            return refuse("has code that imports a table, a memory, a global or a tag");
+        }
+        if self.starts {
+            return refuse("has a start function");
+        }
+        if self.globals.len() > MOST_GLOBALS {
+            return refuse("has too many globals");
+        }
+        if self.globals.iter().any(Option::is_none) {
+            return refuse("has a global that does not begin with a constant number");
+        }
+        if self.other_segments > 0 {
+            return refuse("has passive data segments");
+        }
+        let end = memory.initial.saturating_mul(PAGE_BYTES);
+        let within = |(place, data): &(u32, &[u8])| u64::from(*place) + data.len() as u64 <= end;
+        if !self.segments.iter().all(within) {
+            return refuse("has data segments beyond its memory");
+        }
+        let names = self.imports.iter().map(|import| import.module);
+        let names = names.chain(self.exports.iter().map(|export| export.name));
+        if names.into_iter().any(|name| name.starts_with(OUR_NAMES)) {
+            return refuse("has names that begin with `scorebox-`");
+        }
+        let has = |wanted| self.sections.iter().any(|(id, _)| *id == wanted);
+        match [section::TYPE, section::FUNCTION, section::EXPORT, section::CODE].map(has) {
+            [true, true, true, true] => Ok(()),
+            _ => refuse("has no functions beside its memory"),
+        }
+    }
+
+    /// Whether every instance of a module without a memory is always the same: nothing in it changes, and
+    /// nothing is changed when it is made but tables.
+    pub(super) fn must_have_no_state(&self) -> Result<(), NotSplit> {
+        let refuse = |why: &str| Err(NotSplit::because(why));
+        let changes = |global: &Option<Global>| global.as_ref().is_none_or(|global| global.mutable);
+        if self.globals.iter().any(changes) {
+            return refuse("has globals that change");
+        }
+        if self.starts {
+            return refuse("has a start function");
+        }
+        if !self.segments.is_empty() || self.other_segments > 0 {
+            return refuse("has data segments");
+        }
+        Ok(())
+    }
+}
+
+fn content(bytes: &[u8], range: std::ops::Range<u64>) -> Result<&[u8], NotSplit> {
+    let at = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX);
+    bytes
+        .get(at(range.start)..at(range.end))
+        .ok_or_else(|| NotSplit::because("has a section beyond its end"))
+}
+
+/// A global that changes and holds a reference cannot be read from outside.
+fn must_not_change_references(ty: &wasmparser::GlobalType) -> Result<(), NotSplit> {
+    match (ty.mutable, ty.content_type) {
+        (true, ValType::Ref(_)) => {
+            Err(NotSplit::because("has a global that changes and holds a reference"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The global, where it begins with a constant number.
+fn constant(global: &wasmparser::Global<'_>) -> Result<Option<Global>, NotSplit> {
+    let Some(kind) = Kind::of(global.ty.content_type) else { return Ok(None) };
+    let bits = match only_operator(&global.init_expr)? {
+        Some(Operator::I32Const { value }) => u128::from(value.cast_unsigned()),
+        Some(Operator::I64Const { value }) => u128::from(value.cast_unsigned()),
+        Some(Operator::F32Const { value }) => u128::from(value.bits()),
+        Some(Operator::F64Const { value }) => u128::from(value.bits()),
+        Some(Operator::V128Const { value }) => value.i128().cast_unsigned(),
+        _ => return Ok(None),
+    };
+    let plain = !global.ty.shared;
+    Ok(plain.then(|| Global::new(kind, global.ty.mutable, bits)))
+}
+
+/// Where a segment is put into memory 0; none where that is not written there, or it is passive.
+fn place(kind: &DataKind<'_>) -> Result<Option<u32>, NotSplit> {
+    let DataKind::Active { memory_index: 0, offset_expr } = kind else { return Ok(None) };
+    Ok(match only_operator(offset_expr)? {
+        Some(Operator::I32Const { value }) => Some(value.cast_unsigned()),
+        _ => None,
+    })
+}
+
+/// The operator of an expression that has one.
+fn only_operator<'a>(expression: &ConstExpr<'a>) -> Result<Option<Operator<'a>>, NotSplit> {
+    let mut operators = expression.get_operators_reader();
+    let only = operators.read()?;
+    Ok(matches!(operators.read()?, Operator::End).then_some(only))
+}
+
+/// Whether what an instruction changes is kept. Tables are not: they have to be as their segments make them;
+/// nor is which segments were dropped.
+fn must_be_kept(operator: &Operator<'_>) -> Result<(), NotSplit> {
+    let name = match operator {
+        Operator::TableCopy { .. } => "table.copy",
+        Operator::TableInit { .. } => "table.init",
+        Operator::TableSet { .. } => "table.set",
+        Operator::TableGrow { .. } => "table.grow",
+        Operator::TableFill { .. } => "table.fill",
+        Operator::ElemDrop { .. } => "elem.drop",
+        Operator::DataDrop { .. } => "data.drop",
+        Operator::MemoryInit { .. } => "memory.init",
+        Operator::StructSet { .. } => "struct.set",
+        Operator::ArraySet { .. } => "array.set",
+        Operator::ArrayFill { .. } => "array.fill",
+        Operator::ArrayCopy { .. } => "array.copy",
+        Operator::ArrayInitData { .. } => "array.init_data",
+        Operator::ArrayInitElem { .. } => "array.init_elem",
+        _ => return Ok(()),
+    };
+    Err(NotSplit::because(format!("has an instruction `{name}`")))
+}

@@ -1,0 +1,208 @@
+//! A component's own sections: which modules it has, what it instantiates, and how many items each index
+//! space has. Reads no module, and refuses what the shell could not repeat.
+
+use wasmparser::{
+    CanonicalFunction, ComponentAlias, ComponentExternalKind, ComponentOuterAliasKind, ExternalKind,
+    Instance, Parser, Payload,
+};
+
+use super::{NotSplit, OUR_NAMES};
+
+/// Section numbers of a component.
+pub(super) mod section {
+    pub(in super::super) const CUSTOM: u8 = 0;
+    pub(in super::super) const MODULE: u8 = 1;
+    pub(in super::super) const CORE_INSTANCE: u8 = 2;
+    pub(in super::super) const ALIAS: u8 = 6;
+}
+
+/// An instance that is made of a core module.
+pub(super) struct Instantiation {
+    /// Its own place among the core instances.
+    pub(super) instance: u32,
+    /// The module's place among the core modules.
+    pub(super) module: u32,
+    pub(super) arguments: usize,
+}
+
+/// The outermost sections of a component.
+#[derive(Default)]
+pub(super) struct Outside<'a> {
+    /// Number and content of each section, without custom ones; a module's section has its bytes.
+    pub(super) sections: Vec<(u8, &'a [u8])>,
+    pub(super) modules: Vec<&'a [u8]>,
+    /// In the order in which they are made.
+    pub(super) instances: Vec<Instantiation>,
+    pub(super) types: u32,
+    pub(super) functions: u32,
+    pub(super) component_instances: u32,
+    pub(super) core_functions: u32,
+    pub(super) core_memories: u32,
+    pub(super) core_instances: u32,
+}
+
+/// What is being read while payloads of nested modules and components pass by.
+#[derive(Clone, Copy, PartialEq)]
+enum Inside {
+    Module,
+    Component,
+}
+
+impl<'a> Outside<'a> {
+    /// Reads a component that was validated.
+    pub(super) fn read(component: &'a [u8]) -> Result<Outside<'a>, NotSplit> {
+        let mut outside = Outside::default();
+        let mut nested: Vec<Inside> = Vec::new();
+        for payload in Parser::new(0).parse_all(component) {
+            let payload = payload?;
+            let inside = nested.last().copied();
+            match &payload {
+                Payload::ModuleSection { .. } => {
+                    if inside == Some(Inside::Component) {
+                        return Err(NotSplit::because("has components with modules in it"));
+                    }
+                    nested.push(Inside::Module);
+                }
+                Payload::ComponentSection { .. } => nested.push(Inside::Component),
+                Payload::End(_) => {
+                    nested.pop();
+                    continue;
+                }
+                _ => {}
+            }
+            if inside == Some(Inside::Module) {
+                continue;
+            }
+            must_be_repeatable(&payload)?;
+            if inside.is_none() {
+                outside.add(component, &payload)?;
+            }
+        }
+        let mut used: Vec<u32> = outside.instances.iter().map(|made| made.module).collect();
+        used.sort_unstable();
+        if used.array_windows().any(|[one, next]| one == next) {
+            return Err(NotSplit::because("instantiates a module twice"));
+        }
+        Ok(outside)
+    }
+
+    fn add(&mut self, component: &'a [u8], payload: &Payload<'a>) -> Result<(), NotSplit> {
+        if let Some((id, range)) = payload.as_section()
+            && id != section::CUSTOM
+        {
+            let at = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX);
+            let content = component.get(at(range.start)..at(range.end)).unwrap_or_default();
+            if id == section::MODULE {
+                self.modules.push(content);
+            }
+            self.sections.push((id, content));
+        }
+        match payload {
+            Payload::InstanceSection(instances) => {
+                for instance in instances.clone() {
+                    if let Instance::Instantiate { module_index, args } = instance? {
+                        self.instances.push(Instantiation {
+                            instance: self.core_instances,
+                            module: module_index,
+                            arguments: args.len(),
+                        });
+                    }
+                    self.core_instances += 1;
+                }
+            }
+            Payload::ComponentInstanceSection(instances) => {
+                self.component_instances += instances.count();
+            }
+            Payload::ComponentTypeSection(types) => self.types += types.count(),
+            Payload::ComponentAliasSection(aliases) => {
+                for alias in aliases.clone() {
+                    match alias? {
+                        ComponentAlias::CoreInstanceExport { kind, .. } => match kind {
+                            ExternalKind::Func => self.core_functions += 1,
+                            ExternalKind::Memory => self.core_memories += 1,
+                            _ => {}
+                        },
+                        ComponentAlias::InstanceExport { kind, .. } => self.count(kind),
+                        ComponentAlias::Outer { .. } => self.types += 1,
+                    }
+                }
+            }
+            Payload::ComponentCanonicalSection(functions) => {
+                for function in functions.clone() {
+                    match function? {
+                        CanonicalFunction::Lift { .. } => self.functions += 1,
+                        _ => self.core_functions += 1,
+                    }
+                }
+            }
+            Payload::ComponentImportSection(imports) => {
+                for import in imports.clone() {
+                    let import = import?;
+                    must_be_theirs(import.name.name)?;
+                    self.count(import.ty.kind());
+                }
+            }
+            Payload::ComponentExportSection(exports) => {
+                for export in exports.clone() {
+                    let export = export?;
+                    must_be_theirs(export.name.name)?;
+                    self.count(export.kind);
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn count(&mut self, kind: ComponentExternalKind) {
+        match kind {
+            ComponentExternalKind::Func => self.functions += 1,
+            ComponentExternalKind::Type => self.types += 1,
+            ComponentExternalKind::Instance => self.component_instances += 1,
+            // Refused before anything is counted.
+            _ => {}
+        }
+    }
+}
+
+fn must_be_theirs(name: &str) -> Result<(), NotSplit> {
+    match name.starts_with(OUR_NAMES) {
+        true => Err(NotSplit::because("has names that begin with `scorebox-`")),
+        false => Ok(()),
+    }
+}
+
+/// Whether a section, of the component or of one in it, means the same in the shell.
+fn must_be_repeatable(payload: &Payload<'_>) -> Result<(), NotSplit> {
+    match payload {
+        // The shell has core types of its own, and other places would move.
+        Payload::CoreTypeSection(_) => Err(NotSplit::because("has types of core modules")),
+        Payload::ComponentStartSection { .. } => Err(NotSplit::because("has a start function")),
+        Payload::ComponentAliasSection(aliases) => {
+            aliases.clone().into_iter().try_for_each(|alias| match alias? {
+                ComponentAlias::InstanceExport { kind, .. } => must_be_plain(kind),
+                ComponentAlias::Outer { kind: ComponentOuterAliasKind::Type, .. }
+                | ComponentAlias::CoreInstanceExport { .. } => Ok(()),
+                ComponentAlias::Outer { .. } => {
+                    Err(NotSplit::because("has aliases of modules or components"))
+                }
+            })
+        }
+        Payload::ComponentImportSection(imports) => {
+            imports.clone().into_iter().try_for_each(|import| must_be_plain(import?.ty.kind()))
+        }
+        Payload::ComponentExportSection(exports) => {
+            exports.clone().into_iter().try_for_each(|export| must_be_plain(export?.kind))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn must_be_plain(kind: ComponentExternalKind) -> Result<(), NotSplit> {
+    match kind {
+        ComponentExternalKind::Func
+        | ComponentExternalKind::Type
+        | ComponentExternalKind::Instance => Ok(()),
+        _ => Err(NotSplit::because("hands modules, components or values about")),
+    }
+}

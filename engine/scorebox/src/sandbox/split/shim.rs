@@ -1,0 +1,76 @@
+//! wit-component's shim: a module with a table and functions that call through it, which is there so that
+//! imports can be made of a memory that does not exist yet. It is recognized by what it is, not by its name,
+//! because a data module is compiled outside the compiler's process.
+
+use serde::{Deserialize, Serialize};
+use wasmparser::{BinaryReader, CodeSectionReader, Operator};
+
+use super::module::{CoreModule, section};
+
+/// Functions of a shim: as many as a component has imports that use its memory.
+const MOST_FUNCTIONS: usize = 256;
+/// Parameters of a function of a shim: the canonical ABI's, with one for the result.
+const MOST_PARAMETERS: usize = 17;
+/// Bytes of a shim: names included.
+const MOST_BYTES: usize = 64 << 10;
+/// Elements of its table.
+const MOST_ELEMENTS: u64 = MOST_FUNCTIONS as u64;
+
+/// The sections of a shim, by number and content.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Shim {
+    pub(super) sections: Vec<(u8, Vec<u8>)>,
+}
+
+impl Shim {
+    /// The module as a shim; none where it is not one.
+    pub(super) fn of(module: &CoreModule<'_>) -> Option<Shim> {
+        let known = |id: &u8| {
+            [section::TYPE, section::FUNCTION, section::TABLE, section::EXPORT, section::CODE]
+                .contains(id)
+        };
+        let once = |wanted: u8| module.sections.iter().filter(|(id, _)| *id == wanted).count() == 1;
+        let sections = module.sections.iter().filter(|(id, _)| *id != section::CUSTOM);
+        let bytes: usize = module.sections.iter().map(|(_, content)| content.len()).sum();
+        let [table] = module.tables.as_slice() else { return None };
+        let fits = bytes <= MOST_BYTES
+            && module.functions.len() <= MOST_FUNCTIONS
+            && table.initial <= MOST_ELEMENTS
+            && !table.table64
+            && !table.shared
+            && module.types.iter().flatten().all(|ty| ty.params().len() <= MOST_PARAMETERS)
+            && module.types.iter().all(Option::is_some);
+        let is_one = fits
+            && sections.clone().all(|(id, _)| known(id))
+            && once(section::EXPORT)
+            && sections.clone().filter(|(id, _)| *id == section::CODE).all(|(_, code)| only_calls(code));
+        is_one.then(|| Shim {
+            sections: module.sections.iter().map(|(id, content)| (*id, content.to_vec())).collect(),
+        })
+    }
+}
+
+/// Whether all functions hand their parameters to a function of the table, and do nothing else.
+fn only_calls(code: &[u8]) -> bool {
+    let Ok(bodies) = CodeSectionReader::new(BinaryReader::new(code, 0)) else { return false };
+    bodies.into_iter().all(|body| body.is_ok_and(|body| only_calls_through(&body).unwrap_or(false)))
+}
+
+fn only_calls_through(body: &wasmparser::FunctionBody<'_>) -> wasmparser::Result<bool> {
+    if body.get_locals_reader()?.get_count() != 0 {
+        return Ok(false);
+    }
+    let mut parameters = 0;
+    let mut operators = body.get_operators_reader()?;
+    let mut operator = operators.read()?;
+    while let Operator::LocalGet { local_index } = operator
+        && local_index == parameters
+    {
+        parameters += 1;
+        operator = operators.read()?;
+    }
+    let calls = matches!(operator, Operator::I32Const { .. })
+        && matches!(operators.read()?, Operator::CallIndirect { table_index: 0, .. })
+        && matches!(operators.read()?, Operator::End);
+    Ok(calls && operators.eof())
+}

@@ -1,0 +1,310 @@
+//! What is split and what is not, on components that are written by hand and on all built-in ones. That split
+//! components score as whole ones do is shown end to end.
+
+use std::{fs, path::Path};
+
+use wasmparser::{Operator, Parser, Payload, Validator};
+
+use super::{data::halves, *};
+
+/// A component around a main module of `items`, as wit-component makes one where nothing is imported.
+fn component(items: &str) -> Vec<u8> {
+    around(&format!(r#"(core module $main (memory (export "memory") 1) (func (export "f")) {items})"#))
+}
+
+fn around(module: &str) -> Vec<u8> {
+    assembled(&format!("(component {module} (core instance (instantiate $main)))"))
+}
+
+fn assembled(text: &str) -> Vec<u8> {
+    wat::parse_str(text).unwrap()
+}
+
+/// The end of the sentence about a component that is not split.
+fn why_not(component: &[u8]) -> String {
+    split(component).expect_err("it is split").to_string()
+}
+
+fn must_be_valid(split: &Split) {
+    for part in [&split.shell, &split.code, &split.first] {
+        Validator::new().validate_all(part).unwrap();
+    }
+}
+
+fn built_ins() -> impl Iterator<Item = (String, Vec<u8>)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../guest-scorers/dist");
+    let files = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
+    let components = files.filter(|path| path.extension().is_some_and(|end| end == "wasm"));
+    components.map(|path| (path.display().to_string(), fs::read(&path).unwrap()))
+}
+
+/// The bodies of a module's functions.
+fn bodies(module: &[u8]) -> Vec<&[u8]> {
+    let payloads = Parser::new(0).parse_all(module).map(Result::unwrap);
+    payloads
+        .filter_map(|payload| match payload {
+            Payload::CodeSectionEntry(body) => Some(body.as_bytes()),
+            _ => None,
+        })
+        .collect()
+}
+
+#[test]
+fn every_built_in_component_is_split_into_valid_parts() {
+    let mut count = 0;
+    for (path, component) in built_ins() {
+        let split = split(&component).unwrap_or_else(|why| panic!("{path} {why}"));
+        must_be_valid(&split);
+        count += 1;
+    }
+    assert!(count >= 57, "{count}");
+}
+
+#[test]
+fn functions_keep_their_bytes_and_their_places() {
+    for (path, component) in built_ins().take(3) {
+        let outside = Outside::read(&component).unwrap();
+        let modules: Vec<CoreModule<'_>> =
+            outside.modules.iter().map(|bytes| CoreModule::read(bytes).unwrap()).collect();
+        let main = main_of(&modules).unwrap();
+        let (own, code) = (bodies(outside.modules[main.index]), split(&component).unwrap().code);
+        assert!(bodies(&code).starts_with(&own), "{path}");
+        assert!(own.len() > 100 && bodies(&code).len() < own.len() + 20, "{path}");
+    }
+}
+
+#[test]
+fn a_component_with_a_shim_has_no_core_instance_more_and_one_without_has_one() {
+    let instances = |component: &[u8]| Outside::read(component).unwrap().instances.len();
+    let (_, with_shim) = built_ins().next().unwrap();
+    let shell = |component: &[u8]| {
+        // Of the shell, which imports modules, only the sections are looked at.
+        let split = split(component).unwrap();
+        let payloads = Parser::new(0).parse_all(&split.shell).map(Result::unwrap);
+        let mut made = 0;
+        for payload in payloads {
+            if let Payload::InstanceSection(instances) = payload {
+                let instances = instances.into_iter().map(Result::unwrap);
+                made += instances
+                    .filter(|made| matches!(made, wasmparser::Instance::Instantiate { .. }))
+                    .count();
+            }
+        }
+        made
+    };
+    assert_eq!(shell(&with_shim), instances(&with_shim));
+    let without_shim = component("");
+    assert_eq!(shell(&without_shim), instances(&without_shim) + 1);
+}
+
+#[test]
+fn what_has_state_that_is_not_kept_is_not_split() {
+    let cases = [
+        (component("(table 1 funcref) (func (table.set (i32.const 0) (ref.null func)))"), "has an instruction `table.set`"),
+        (component("(table 1 funcref) (func (drop (table.grow (ref.null func) (i32.const 1))))"), "has an instruction `table.grow`"),
+        (component("(table 1 funcref) (func (table.copy (i32.const 0) (i32.const 0) (i32.const 0)))"), "has an instruction `table.copy`"),
+        (component("(table 1 funcref) (func (table.fill (i32.const 0) (ref.null func) (i32.const 0)))"), "has an instruction `table.fill`"),
+        (component("(table 1 funcref) (elem $e func) (func (table.init $e (i32.const 0) (i32.const 0) (i32.const 0)))"), "has an instruction `table.init`"),
+        (component("(elem $e func) (func (elem.drop $e))"), "has an instruction `elem.drop`"),
+        (component("(data $d \"d\") (func (data.drop $d))"), "has an instruction `data.drop`"),
+        (component("(data $d \"d\") (func (memory.init $d (i32.const 0) (i32.const 0) (i32.const 0)))"), "has an instruction `memory.init`"),
+        (component("(data \"passive\")"), "has passive data segments"),
+        (component("(data (i32.const 65530) \"beyond it\")"), "has data segments beyond its memory"),
+        (component("(global (mut funcref) (ref.null func))"), "has a global that changes and holds a reference"),
+        (component("(global funcref (ref.null func))"), "has a global that does not begin with a constant number"),
+        (component("(global $a i32 (i32.const 1)) (global i32 (i32.add (i32.const 1) (i32.const 1)))"), "has a global that does not begin with a constant number"),
+        (component("(func $s) (start $s)"), "has a start function"),
+        (component("(memory 1)"), "has several memories"),
+        (component("(func (export \"scorebox-pages\"))"), "has names that begin with `scorebox-`"),
+        (around("(core module $main (memory (export \"memory\") i64 1) (func (export \"f\")))"), "has a memory that is shared, has 64 bits or pages of another size"),
+        (around("(core module $main (memory 1) (func (export \"f\")))"), "does not export its memory"),
+        (around("(core module $main (memory (export \"memory\") 1))"), "has no functions beside its memory"),
+        (around("(core module $main)"), "has no memory"),
+        (component("").split_off(0)[..20].to_vec(), "is not valid: unexpected end-of-file"),
+    ];
+    for (component, why) in cases {
+        assert_eq!(why_not(&component), why);
+    }
+}
+
+#[test]
+fn components_of_structures_that_are_not_repeated_are_not_split() {
+    let main = r#"(core module $main (memory (export "memory") 1) (func (export "f")))"#;
+    let made = "(core instance (instantiate $main))";
+    let cases = [
+        (format!("{main} {made} {made}"), "instantiates a module twice"),
+        (main.to_owned(), "does not instantiate its code"),
+        (format!("{main} {made} (core module (memory 1))"), "has memories in several modules"),
+        (format!("{main} {made} (component (core module))"), "has components with modules in it"),
+        (format!("{main} {made} (core type (module))"), "has types of core modules"),
+        (
+            format!(r#"{main} {made} (export "m" (core module $main))"#),
+            "hands modules, components or values about",
+        ),
+        (format!(r#"(import "scorebox-code" (func)) {main} {made}"#), "has names that begin with `scorebox-`"),
+        (
+            format!("{main} {made} (core module (global (mut i32) (i32.const 0)))"),
+            "has a module (1) beside its code that has globals that change",
+        ),
+        (
+            format!("{main} {made} (core module (func $s) (start $s))"),
+            "has a module (1) beside its code that has a start function",
+        ),
+        (
+            format!(
+                r#"(core module $other (table (export "t") 1 funcref)) (core instance $o (instantiate $other))
+                (core module $main (import "o" "t" (table 1 funcref)) (memory (export "memory") 1)
+                (func (export "f"))) (core instance (instantiate $main (with "o" (instance $o))))"#
+            ),
+            "has code that imports a table, a memory, a global or a tag",
+        ),
+    ];
+    for (text, why) in cases {
+        assert_eq!(why_not(&assembled(&format!("(component {text})"))), why, "{text}");
+    }
+}
+
+#[test]
+fn a_module_that_writes_into_the_memory_of_another_is_not_split() {
+    let text = r#"(component
+        (core module $main (memory (export "memory") 1) (func (export "f")))
+        (core instance $m (instantiate $main))
+        (core module $other (import "m" "memory" (memory 1)) (data (i32.const 0) "written"))
+        (core instance (instantiate $other (with "m" (instance $m)))))"#;
+    let why = "has a module (1) beside its code that has data segments";
+    assert_eq!(why_not(&assembled(text)), why);
+}
+
+#[test]
+fn more_than_a_sandbox_has_is_not_split() {
+    let instance = "(core module $m) (core instance (instantiate $m))";
+    let module = r#"(core module $main (memory (export "memory") 1) (func (export "f")))
+        (core instance (instantiate $main))"#;
+    let modules = |count: usize| {
+        let more: String = (0..count).map(|n| instance.replace("$m", &format!("$m{n}"))).collect();
+        assembled(&format!("(component {module} {more})"))
+    };
+    // One is the main module's, and one the data module's.
+    let most = settings::CORE_INSTANCES as usize - 2;
+    must_be_valid(&split(&modules(most)).unwrap());
+    assert_eq!(why_not(&modules(most + 1)), "needs more than a sandbox has");
+    let table = component(&format!("(table {} funcref)", settings::TABLE_ELEMENTS + 1));
+    assert_eq!(why_not(&table), "needs more than a sandbox has");
+}
+
+#[test]
+fn a_shim_that_does_more_than_to_call_through_its_table_is_a_module_like_others() {
+    let shim = |body: &str| {
+        let text = format!(
+            r#"(component
+            (core module $shim (type $t (func (param i32))) (table (export "t") 1 funcref)
+              (func (export "0") (param i32) {body}))
+            (core instance $s (instantiate $shim))
+            (core module $main (import "s" "0" (func (param i32))) (memory (export "memory") 1)
+              (func (export "f")))
+            (core instance (instantiate $main (with "s" (instance $s)))))"#
+        );
+        let split = split(&assembled(&text)).unwrap();
+        must_be_valid(&split);
+        serde_json::to_value(&split.shape).unwrap()["shim"] != serde_json::Value::Null
+    };
+    assert!(shim("(call_indirect (type $t) (local.get 0) (i32.const 0))"));
+    assert!(!shim("(loop (br 0))"));
+    assert!(!shim("(local i32) (call_indirect (type $t) (local.get 0) (i32.const 0))"));
+    assert!(!shim("(call_indirect (type $t) (i32.const 0) (i32.const 0))"));
+    assert!(!shim("(call_indirect (type $t) (local.get 0) (i32.const 0)) (nop)"));
+}
+
+#[test]
+fn numbers_of_any_type_keep_their_bits() {
+    let component = component(
+        "(global (mut i32) (i32.const -1)) (global (mut i64) (i64.const -2))
+         (global (mut f32) (f32.const nan:0x200001)) (global (mut f64) (f64.const -nan:0x4000000000001))
+         (global (mut v128) (v128.const i64x2 0x0123456789abcdef -1)) (global f32 (f32.const -0.0))",
+    );
+    let split = split(&component).unwrap();
+    must_be_valid(&split);
+    let f64_bits = 0xfff4_0000_0000_0001;
+    let vector = [0x0123_4567_89ab_cdef, u64::MAX];
+    let begins = [
+        [0xffff_ffff, 0],
+        [u64::MAX - 1, 0],
+        [0x7fa0_0001, 0],
+        [f64_bits, 0],
+        vector,
+        [0x8000_0000, 0],
+    ];
+    assert_eq!(bits_of_globals(&split.first), begins);
+    let globals = vec![[7, 0], [8, 0], [0x7f80_0001, 0], [0x7ff0_0000_0000_0001, 0], [3, 4]];
+    let contents = Contents { memory: vec![0; 2 * 65_536], globals: globals.clone() };
+    let data = split.shape.data(&contents).unwrap();
+    Validator::new().validate_all(&data).unwrap();
+    let (changed, constant) = (globals, [[0x8000_0000, 0]]);
+    assert_eq!(bits_of_globals(&data), [changed.as_slice(), &constant].concat());
+    let shape = serde_json::to_vec(&split.shape).unwrap();
+    assert_eq!(serde_json::from_slice::<Shape>(&shape).unwrap(), split.shape);
+}
+
+/// The bits of all globals of a data module.
+fn bits_of_globals(module: &[u8]) -> Vec<[u64; 2]> {
+    let mut bits = Vec::new();
+    for payload in Parser::new(0).parse_all(module) {
+        if let Payload::GlobalSection(globals) = payload.unwrap() {
+            for global in globals {
+                let init = global.unwrap().init_expr;
+                bits.push(halves(match init.get_operators_reader().read().unwrap() {
+                    Operator::I32Const { value } => value.cast_unsigned().into(),
+                    Operator::I64Const { value } => value.cast_unsigned().into(),
+                    Operator::F32Const { value } => value.bits().into(),
+                    Operator::F64Const { value } => value.bits().into(),
+                    Operator::V128Const { value } => value.i128().cast_unsigned(),
+                    other => panic!("{other:?}"),
+                }));
+            }
+        }
+    }
+    bits
+}
+
+#[test]
+fn a_data_module_has_all_of_a_memory_but_its_zeros() {
+    let shape = split(&component("(data (i32.const 5) \"five\")")).unwrap().shape;
+    let mut memory = vec![0; 3 * 65_536];
+    for place in [0, 4095, 4096, 100_000, 3 * 65_536 - 1] {
+        memory[place] = 9;
+    }
+    let data = shape.data(&Contents { memory: memory.clone(), globals: Vec::new() }).unwrap();
+    let module = CoreModule::read(&data).unwrap();
+    assert_eq!(module.memories[0].initial, 3);
+    let mut filled = vec![0; memory.len()];
+    for (place, bytes) in &module.segments {
+        let place = *place as usize;
+        filled[place..place + bytes.len()].copy_from_slice(bytes);
+    }
+    assert_eq!(filled, memory);
+    assert!(data.len() < 20_000, "{}", data.len());
+    let other = Contents { memory, globals: vec![[1, 0]] };
+    assert!(shape.data(&other).is_err());
+}
+
+#[test]
+fn bytes_that_are_cut_off_or_changed_are_split_or_refused_and_what_is_split_is_valid() {
+    let (_, component) = built_ins().min_by_key(|(_, bytes)| bytes.len()).unwrap();
+    let mut tried = 0;
+    // The ends of a component, where its structure stands; its middle is code.
+    let structure = (0..400).chain(component.len() - 3000..component.len());
+    for place in structure.step_by(37) {
+        for value in [0, 1, 0x40, 0x7f, 0xff] {
+            let mut changed = component.clone();
+            changed[place] = value;
+            if let Ok(split) = split(&changed) {
+                must_be_valid(&split);
+            }
+            tried += 1;
+        }
+        if let Ok(split) = split(&component[..place]) {
+            must_be_valid(&split);
+        }
+    }
+    assert!(tried > 300, "{tried}");
+}

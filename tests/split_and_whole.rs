@@ -1,0 +1,275 @@
+//! A scorer whose code is compiled apart from its state, once for all configurations, against the same
+//! scorer frozen with its code: they have to be the same in all that a row holds.
+
+use std::sync::Arc;
+
+use scorebox::{
+    case::Case,
+    contract::{Example, Fields, ScorerInput},
+    registry::Registry,
+    sandbox::{
+        Anatomy, ErrorKind, Grants, Limits, LoadedScorer, Outcome, Sandbox, ScoreError,
+        ScorerConfig, Start,
+    },
+};
+use serde_json::{Value, json};
+
+use crate::{
+    hostile_modules::Module,
+    sandbox_fixture::{config, guest, kind, output, sandbox, sandbox_of_wholes},
+};
+
+/// The two ways.
+struct Ways {
+    apart: Sandbox,
+    whole: Sandbox,
+}
+
+/// A scorer loaded both ways.
+struct Both {
+    apart: LoadedScorer,
+    whole: LoadedScorer,
+}
+
+impl Ways {
+    fn new() -> Ways {
+        Ways { apart: sandbox(2), whole: sandbox_of_wholes(2) }
+    }
+
+    async fn try_load(
+        &self,
+        component: &[u8],
+        config: &ScorerConfig,
+        limits: &Limits,
+    ) -> Result<Both, ScoreError> {
+        let apart = self.apart.load(component, config, limits, Grants::NONE).await;
+        let whole = self.whole.load(component, config, limits, Grants::NONE).await;
+        match (apart, whole) {
+            (Ok(apart), Ok(whole)) => {
+                assert_eq!(apart.info(), whole.info());
+                assert_eq!(apart.summarizes(), whole.summarizes());
+                Ok(Both { apart, whole })
+            }
+            (Err(apart), Err(whole)) => {
+                assert_eq!(apart, whole);
+                Err(apart)
+            }
+            (apart, whole) => panic!("{:?} against {:?}", apart.err(), whole.err()),
+        }
+    }
+
+    async fn load(&self, component: &[u8], settings: &Value, limits: &Limits) -> Both {
+        self.try_load(component, &config(settings), limits).await.unwrap()
+    }
+}
+
+impl Both {
+    /// The outcome, which has to be the same both ways.
+    async fn score(&self, input: ScorerInput<'_>) -> Outcome {
+        let (apart, whole) = (self.apart.score(input).await, self.whole.score(input).await);
+        assert_eq!(apart.result, whole.result);
+        assert_eq!(apart.fuel, whole.fuel);
+        assert_eq!(apart.memory_bytes, whole.memory_bytes);
+        assert_eq!(apart.log, whole.log);
+        apart
+    }
+}
+
+/// What scorers of texts, of JSON and of traces meet.
+fn further_cases() -> Vec<Case> {
+    let trace = json!([
+        {"role": "user", "content": "How many?"},
+        {"role": "assistant", "content": null, "tool_calls": [{"id": "1", "type": "function",
+            "function": {"name": "count", "arguments": "{\"of\": \"eggs\"}"}}]},
+        {"role": "tool", "tool_call_id": "1", "content": "16 eggs"},
+        {"role": "assistant", "content": "There are 16."},
+    ]);
+    let text = "The duck lays 16 eggs a day. She eats 3, and bakes with 4: 16 - 3 - 4 = 9. A: 9";
+    let cases = [
+        json!({"output": "Paris", "groundTruth": "paris"}),
+        json!({"output": text, "groundTruth": "9", "input": "How many?", "trace": trace,
+            "context": ["She eats 3."], "metadata": {"n": 1}, "latencyMs": 12.5}),
+        json!({"output": {"a": [1, 2.5, null], "b": "x"}, "groundTruth": {"a": [1, 2.5], "b": "y"},
+            "outputSchema": {"type": "object", "required": ["a", "c"]}}),
+        json!({"output": format!("{}é😀", "word ".repeat(400)), "baseline": "word"}),
+        json!({"output": null}),
+    ];
+    cases.iter().map(|case| Case::from_json(case.to_string()).unwrap()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_built_in_scorer_is_the_same_both_ways_whatever_the_fuel() {
+    let ways = Arc::new(Ways::new());
+    let registry = Registry::with_builtins();
+    let names: Vec<String> = registry.list().map(str::to_owned).collect();
+    assert!(names.len() >= 57, "{}", names.len());
+    let mut scored = 0;
+    for name in names {
+        let component = registry.get(&name).unwrap().bytes.to_vec();
+        let example = Anatomy::read(&component).unwrap().example.unwrap();
+        let example = Example::parse(&example).unwrap();
+        let settings = ScorerConfig::new(&example.config);
+        let cases = [Case::from_json(example.case.get()).unwrap()];
+        let cases: Vec<Case> = cases.into_iter().chain(further_cases()).collect();
+        let both = ways.try_load(&component, &settings, &Limits::default()).await.unwrap();
+        assert_eq!(*both.apart.start(), Start::Frozen, "{name}");
+        assert_eq!(both.apart.own_code(), None, "{name}");
+        let mut most = 0;
+        for case in &cases {
+            let outcome = both.score(case.scorer_input(Fields::ALL)).await;
+            most = most.max(outcome.fuel.unwrap());
+            scored += usize::from(outcome.result.is_ok());
+        }
+        for part in 0..4 {
+            let limits = Limits { fuel: most * part / 4 + part, ..Limits::default() };
+            let both = ways.try_load(&component, &settings, &limits).await.unwrap();
+            for case in &cases[..3] {
+                both.score(case.scorer_input(Fields::ALL)).await;
+            }
+        }
+    }
+    assert!(scored > 150, "{scored}");
+}
+
+#[tokio::test]
+async fn a_score_ends_at_the_same_place_at_each_of_a_hundred_fuel_limits() {
+    let ways = Ways::new();
+    let component = crate::sandbox_fixture::builtin("contains");
+    let settings = json!({"value": "eggs"});
+    let case = &further_cases()[1];
+    let full = ways.load(&component, &settings, &Limits::default()).await;
+    let full = full.score(case.scorer_input(Fields::ALL)).await.fuel.unwrap();
+    let mut ends = std::collections::BTreeSet::new();
+    for part in 0..=100 {
+        let limits = Limits { fuel: full * part / 100, ..Limits::default() };
+        let both = ways.load(&component, &settings, &limits).await;
+        let outcome = both.score(case.scorer_input(Fields::ALL)).await;
+        let expected = (part < 100).then_some(ErrorKind::OutOfFuel);
+        assert_eq!(kind(&outcome), expected, "{part} %");
+        ends.insert(outcome.fuel);
+    }
+    assert!(ends.len() > 90, "{}", ends.len());
+}
+
+#[tokio::test]
+async fn whatever_a_scorer_does_wrong_is_the_same_both_ways() {
+    let ways = Ways::new();
+    let component = guest("misbehave");
+    let mut kinds = std::collections::BTreeSet::new();
+    for deed in [
+        "nothing", "panic", "fail", "not-applicable", "invalid-input", "spin", "recurse",
+        "take-memory", "long-reason", "long-meta", "many-assertions", "log", "keep-state", "tell",
+    ] {
+        for amount in [3, 100_000_000] {
+            let amount = if deed == "log" || deed == "many-assertions" { 2000 } else { amount };
+            let limits = Limits { fuel: 20_000_000, ..Limits::default() };
+            for first in ["nothing", "keep-state", "log"] {
+                let settings = json!({"then": deed, "first": first, "amount": amount});
+                let Ok(both) = ways.try_load(&component, &config(&settings), &limits).await else {
+                    continue;
+                };
+                kinds.insert(kind(&both.score(output("1")).await));
+            }
+        }
+    }
+    assert!(kinds.len() >= 7, "{kinds:?}");
+    for first in ["panic", "fail", "take-memory", "recurse"] {
+        let settings = json!({"first": first, "amount": 100_000_000});
+        assert!(ways.try_load(&component, &config(&settings), &Limits::default()).await.is_err());
+    }
+}
+
+/// Memory that is too small for the scorer: which of its memories and tables is refused first may differ,
+/// but not that it is.
+#[tokio::test]
+async fn memory_ends_a_score_both_ways() {
+    let ways = Ways::new();
+    let settings = json!({"then": "take-memory", "amount": 1 << 20});
+    let component = guest("misbehave");
+    for memory_bytes in [1, 65_536, 600_000, 1 << 20] {
+        let limits = Limits { memory_bytes, ..Limits::default() };
+        let both = ways.load(&component, &settings, &limits).await;
+        let (apart, whole) = (both.apart.score(output("1")), both.whole.score(output("1")));
+        let (apart, whole) = (apart.await, whole.await);
+        assert_eq!((kind(&apart), apart.fuel), (kind(&whole), whole.fuel), "{memory_bytes}");
+        assert_eq!(kind(&apart), Some(ErrorKind::OutOfMemory), "{memory_bytes}");
+    }
+}
+
+/// A scorer that imports nothing has no shim, and its state is an instance of its own.
+#[tokio::test]
+async fn state_of_every_type_goes_from_configure_to_every_score_and_no_further() {
+    let ways = Ways::new();
+    let globals = r#"
+        (global $i32 (mut i32) (i32.const 1)) (global $i64 (mut i64) (i64.const 2))
+        (global $f32 (mut f32) (f32.const 3)) (global $f64 (mut f64) (f64.const 4))
+        (global $still i32 (i32.const 7))
+        (func $change
+          (global.set $i32 (i32.add (global.get $i32) (i32.const -9)))
+          (global.set $i64 (i64.mul (global.get $i64) (i64.const -5000000000)))
+          (global.set $f32 (f32.div (global.get $f32) (f32.const 7)))
+          (global.set $f64 (f64.sqrt (global.get $f64)))
+          (i32.store (i32.const 100000) (i32.add (i32.load (i32.const 100000)) (i32.const 1)))
+          (i64.store (i32.const 0) (i64.const 0x0102030405060708)))
+        (func $seen (result i32)
+          (i32.and (i32.eq (global.get $i32) (i32.const -8))
+          (i32.and (i64.eq (global.get $i64) (i64.const -10000000000))
+          (i32.and (i32.eq (i32.reinterpret_f32 (global.get $f32)) (i32.const 0x3edb6db7))
+          (i32.and (f64.eq (global.get $f64) (f64.const 2))
+          (i32.and (i32.eq (i32.load (i32.const 100000)) (i32.const 1))
+          (i32.and (i64.eq (i64.load (i32.const 0)) (i64.const 0x0102030405060708))
+          (i32.eq (global.get $still) (i32.const 7)))))))))"#;
+    let module = Module {
+        configure: "(call $change) (i32.const 3072)",
+        score: "(if (i32.eqz (call $seen)) (then (unreachable))) (call $change) (i32.const 4096)",
+        more: globals,
+        ..Module::default()
+    };
+    let both = ways.load(&module.component(), &json!({}), &Limits::default()).await;
+    assert_eq!((both.apart.start(), both.apart.own_code()), (&Start::Frozen, None));
+    for _ in 0..3 {
+        assert_eq!(kind(&both.score(output("1")).await), None);
+    }
+}
+
+/// What wasmtime-wizer cannot freeze, and code apart from its state can.
+#[tokio::test]
+async fn vectors_and_memories_that_cannot_grow_start_frozen() {
+    let vector = Module {
+        configure: "(global.set $v (v128.const i64x2 5 -6)) (i32.const 3072)",
+        score: "(if (i32.eqz (i64x2.all_true (i64x2.eq (global.get $v) (v128.const i64x2 5 -6))))
+            (then (unreachable))) (i32.const 4096)",
+        more: "(global $v (mut v128) (v128.const i64x2 1 2))",
+        ..Module::default()
+    };
+    let full = Module {
+        memory: "(memory (export \"memory\") 2 2)",
+        configure: "(i64.store (i32.const 0) (i64.const 99)) (i32.const 3072)",
+        score: "(if (i64.ne (i64.load (i32.const 0)) (i64.const 99)) (then (unreachable)))
+            (i32.const 4096)",
+        ..Module::default()
+    };
+    for module in [vector, full] {
+        let sandbox = sandbox(1);
+        let component = module.component();
+        let scorer = crate::sandbox_fixture::load(&sandbox, &component, &json!({})).await;
+        assert_eq!(*scorer.start(), Start::Frozen);
+        assert_eq!(kind(&scorer.score(output("1")).await), None);
+    }
+}
+
+#[tokio::test]
+async fn what_is_not_split_is_frozen_with_its_code_and_says_why() {
+    let ways = Ways::new();
+    let module = Module {
+        configure: "(global.set $g (i32.const 5)) (i32.const 3072)",
+        score: "(if (i32.ne (global.get $g) (i32.const 5)) (then (unreachable))) (i32.const 4096)",
+        more: "(global $g (mut i32) (i32.const 0)) (data \"passive\")",
+        ..Module::default()
+    };
+    let both = ways.load(&module.component(), &json!({}), &Limits::default()).await;
+    assert_eq!(*both.apart.start(), Start::Frozen);
+    assert_eq!(both.apart.own_code(), Some("has passive data segments"));
+    assert_eq!(both.whole.own_code(), None);
+    assert_eq!(kind(&both.score(output("1")).await), None);
+}
