@@ -6,7 +6,7 @@ use scorebox::{
     contract::ScorerInfo,
     input_file::MOST_CONFIGURATION_BYTES,
     registry::{Reference, Registry},
-    sandbox::{Grant, Grants, Limits, LoadedScorer, Sandbox, ScorerConfig},
+    sandbox::{Grant, Grants, Limits, LoadedScorer, Sandbox, ScorerConfig, check_config},
     suite::{LimitOverrides, parse_duration, parse_memory},
 };
 
@@ -98,8 +98,17 @@ impl ScorerArguments {
         let config = self.config.as_deref().map(parse_config).transpose()?.unwrap_or_default();
         let grants: Grants = self.grant.iter().copied().collect();
         let limits = self.limits.apply(Limits::default())?;
-        let _waiting = Waiting::on(COMPILING);
-        sandbox.load(bytes, &config, &limits, grants).await.map_err(|error| {
+        let reference = Reference::parse(&self.scorer, Path::new(""));
+        let known = Registry::with_builtins().info_of(&reference);
+        let checked = known.map_or(Ok(()), |info| check_config(&info, &config));
+        let loaded = match checked {
+            Ok(()) => {
+                let _waiting = Waiting::on(COMPILING);
+                sandbox.load(bytes, &config, &limits, grants).await
+            }
+            Err(error) => Err(error),
+        };
+        loaded.map_err(|error| {
             let failure = Failure::from(error);
             Failure { message: format!("scorer `{}`: {}", self.scorer, failure.message), ..failure }
         })

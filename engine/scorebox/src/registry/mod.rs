@@ -215,6 +215,14 @@ impl Registry {
         self.get(name).ok().filter(|source| source.origin == Origin::BuiltIn)
     }
 
+    /// What the scorer that `reference` names says of itself, where that is known without compiling it.
+    pub fn info_of(&self, reference: &Reference) -> Option<ScorerInfo> {
+        match reference {
+            Reference::Name(name) => self.info(name),
+            Reference::File(_) => None,
+        }
+    }
+
     /// All names, sorted.
     pub fn list(&self) -> impl Iterator<Item = &str> {
         self.scorers.keys().map(String::as_str)

@@ -6,7 +6,7 @@ use tokio::task::JoinSet;
 
 use crate::{
     registry::{Origin, Registry, ScorerSource},
-    sandbox::{Grants, LoadedScorer, Sandbox},
+    sandbox::{Grants, LoadedScorer, Sandbox, ScoreError, check_config},
     suite::{ScorerId, Suite, SuiteScorer},
 };
 
@@ -66,9 +66,21 @@ pub async fn load_scorer(
     load(scorer, source, sandbox).await
 }
 
+/// The component's bytes, where nothing is wrong with the configuration that is known without compiling it.
 fn source_of(scorer: &SuiteScorer, registry: &Registry) -> Result<ScorerSource, RunError> {
     let source = registry.resolve(&scorer.uses);
-    source.map_err(|error| RunError::NotFound { place: scorer.place.clone(), error })
+    let source = source
+        .map_err(|error| RunError::NotFound { place: scorer.place.clone(), error })?;
+    if let Some(info) = registry.info_of(&scorer.uses) {
+        check_config(&info, &scorer.config)
+            .map_err(|error| unusable(scorer, source.origin.clone(), error))?;
+    }
+    Ok(source)
+}
+
+fn unusable(scorer: &SuiteScorer, origin: Origin, error: ScoreError) -> RunError {
+    let (id, place) = (scorer.id.clone(), scorer.place.clone());
+    RunError::Scorer { id, origin, place, error: Box::new(error) }
 }
 
 async fn load(
@@ -77,12 +89,7 @@ async fn load(
     sandbox: &Sandbox,
 ) -> Result<ReadyScorer, RunError> {
     let loaded = sandbox.load(&source.bytes, &scorer.config, &scorer.limits, scorer.grants).await;
-    let loaded = loaded.map_err(|error| RunError::Scorer {
-        id: scorer.id.clone(),
-        origin: source.origin.clone(),
-        place: scorer.place.clone(),
-        error: Box::new(error),
-    })?;
+    let loaded = loaded.map_err(|error| unusable(&scorer, source.origin.clone(), error))?;
     Ok(ReadyScorer {
         id: scorer.id,
         name: scorer.name.unwrap_or_else(|| loaded.info().name.clone()),

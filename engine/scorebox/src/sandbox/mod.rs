@@ -11,6 +11,7 @@
 //! - `compile`: where components are compiled, and in what time: off the scoring path.
 //! - `compile_child`: a program that is its own compiler's process.
 //! - `compiler_process`: compiling in a process that can be ended: the parent's side and the child's.
+//! - `config_check`: what is wrong with a configuration, before anything is compiled.
 //! - `settings`: the engine's settings; every pool number derived from the number of slots.
 //! - `host`: [`Sandbox`], what all scorers share.
 //! - `load`: [`LoadedScorer`] from bytes: check, compile, describe, configure, freeze.
@@ -41,6 +42,7 @@ mod code;
 mod compile;
 mod compile_child;
 mod compiler_process;
+mod config_check;
 mod error;
 mod fault;
 mod freeze;
@@ -67,6 +69,7 @@ pub use capabilities::Capabilities;
 pub use compile::{CompileLimits, Compiler, PARSERS_NAME};
 pub use compile_child::compile_if_asked;
 pub use error::{ErrorKind, ScoreError};
+pub use config_check::check_config;
 pub use grants::{Grant, Grants, UnknownGrant};
 pub use host::{
     Allocation, DEFAULT_MEMORY_BUDGET_BYTES, Sandbox, SandboxOptions, WASMTIME_VERSION,
