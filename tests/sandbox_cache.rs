@@ -123,7 +123,10 @@ async fn code_is_compiled_once_for_all_configurations() {
     let settings = json!({"first": "keep-state", "then": "keep-state"});
     let other = misbehave(&fresh(folder.path()), settings).await;
     assert_eq!(trail(&other).await.0.as_deref(), Some("2"));
-    assert_eq!((files(folder.path()).len(), code.metadata().unwrap().ino()), (one.len() + 1, written));
+    assert_eq!(
+        (files(folder.path()).len(), code.metadata().unwrap().ino()),
+        (one.len() + 1, written)
+    );
     assert!(smallest(folder.path()) * 3 < code.metadata().unwrap().len());
     // Without its code, an image is of no use.
     fs::remove_file(&code).unwrap();

@@ -8,6 +8,8 @@ mod architecture;
 mod built_components;
 /// `scorebox run` and `score` with scorers, suites and cases that are none.
 mod command_bad_input;
+/// `scorebox compile`: a suite's scorers ahead of its runs.
+mod command_compile;
 /// Databases and cache folders that are locked, foreign, newer or missing.
 mod command_database;
 /// `scorebox scores`, `stats`, `scorers`, `inspect`, `completions`, and pipes.

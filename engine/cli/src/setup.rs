@@ -1,15 +1,17 @@
 //! The sandbox and its cache folder, from options and the environment. The only place that
 //! reads the environment (but for what clap reads).
 
-use std::{io::IsTerminal as _, path::PathBuf, time::Duration};
+use std::{path::PathBuf, time::Duration};
 
 use etcetera::BaseStrategy as _;
 use scorebox::{
+    registry::Registry,
+    run::{ReadyScorer, RunError, load_scorers_watched},
     sandbox::{CacheOptions, Capabilities, CompileLimits, Compiler, Sandbox, SandboxOptions},
-    suite::{parse_bytes, parse_duration},
+    suite::{Suite, parse_bytes, parse_duration},
 };
 
-use crate::{failure::Failure, words};
+use crate::{failure::Failure, waiting::Waiting, words};
 
 /// Options of the commands that load scorers.
 #[derive(Debug, clap::Args)]
@@ -84,34 +86,22 @@ impl SandboxArguments {
     }
 }
 
-/// After this, a user at a terminal is told what they wait for.
-const PATIENCE: Duration = Duration::from_millis(700);
-
 /// Why loading takes long.
-pub const COMPILING: &str =
-    "compiling scorers (first use with this configuration; cached afterwards) …";
+const COMPILING: &str = "compiling scorers (once for all their configurations; cached afterwards)";
 
-/// What `loading` gives; where it takes long and somebody watches, a word about why.
-pub async fn loaded<T>(loading: impl Future<Output = T>) -> T {
-    waited_for(loading, COMPILING, || true).await
-}
-
-/// What `work` gives; where it takes long, somebody watches and is still `waiting`, the `word` about why.
-pub async fn waited_for<T>(
-    work: impl Future<Output = T>,
-    word: &str,
-    waiting: impl FnOnce() -> bool,
-) -> T {
-    let mut work = std::pin::pin!(work);
-    match tokio::time::timeout(PATIENCE, &mut work).await {
-        Ok(done) => done,
-        Err(_elapsed) => {
-            if std::io::stderr().is_terminal() && waiting() {
-                words::say(word);
-            }
-            work.await
-        }
-    }
+/// The scorers of a suite. Where loading takes long, a user at a terminal sees how many of them are ready.
+pub async fn loaded(
+    suite: &Suite,
+    registry: &Registry,
+    sandbox: &Sandbox,
+) -> Result<Vec<ReadyScorer>, RunError> {
+    let waiting = Waiting::of(COMPILING, suite.scorers.len() as u64);
+    let mut ready = 0;
+    load_scorers_watched(suite, registry, sandbox, |_| {
+        ready += 1;
+        waiting.at(ready);
+    })
+    .await
 }
 
 /// A runtime that does its work on this thread, for commands that score one case.

@@ -1,6 +1,7 @@
 //! The commands, a file each: its arguments, and what it does with them.
 
 mod build;
+mod compile;
 mod completions;
 mod inspect;
 mod rm;
@@ -89,6 +90,7 @@ pub enum Command {
     Inspect(inspect::Inspect),
     Build(build::Build),
     Completions(completions::Completions),
+    Compile(compile::Compile),
 }
 
 impl Command {
@@ -106,6 +108,7 @@ impl Command {
             Command::Inspect(command) => command.run(),
             Command::Build(command) => command.run(),
             Command::Completions(command) => command.run(),
+            Command::Compile(command) => command.run(),
         }
     }
 }

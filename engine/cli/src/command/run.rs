@@ -14,7 +14,7 @@ use scorebox::{
     registry::{Reference, Registry},
     run::{
         Control, DEFAULT_WAITING, OnBadCase, ReadyScorer, RunError, RunReport, RunRequest, Stop,
-        WhichRun, fresh_id, load_scorers,
+        WhichRun, fresh_id,
     },
     sandbox::{Grant, Grants, Sandbox},
     store::RunId,
@@ -139,7 +139,7 @@ impl Run {
         signalled: &Signalled,
     ) -> Result<Result<RunReport, RunError>, Failure> {
         let registry = Registry::with_builtins();
-        let scorers = setup::loaded(load_scorers(&suite, &registry, sandbox)).await?;
+        let scorers = setup::loaded(&suite, &registry, sandbox).await?;
         must_have_files(&scorers)?;
         let which = match &self.resume {
             Some(id) => WhichRun::Resume(id.clone()),

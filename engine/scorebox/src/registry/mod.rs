@@ -15,6 +15,7 @@ use std::{
 
 use crate::{
     advice::{Advice, Advised, Thing},
+    contract::ScorerInfo,
     digest::Digest,
     input_file::{self, InputFileError},
 };
@@ -218,7 +219,7 @@ impl Registry {
     /// What the scorer that `reference` names says of itself, where that is known without compiling it.
     pub fn info_of(&self, reference: &Reference) -> Option<ScorerInfo> {
         match reference {
-            Reference::Name(name) => self.info(name),
+            Reference::Name(name) => Some(self.listing(name).ok()??.info),
             Reference::File(_) => None,
         }
     }

@@ -68,7 +68,7 @@ pub use error::RunError;
 pub use event::{CaseAccepted, CaseRefused, Ended, Event, Refused, ScorerSummary, Sink, Started};
 pub use fresh_id::fresh_id;
 pub use request::{OnBadCase, RunRequest, WhichRun};
-pub use scorers::{ReadyScorer, load_scorer, load_scorers};
+pub use scorers::{ReadyScorer, load_scorer, load_scorers, load_scorers_watched};
 pub use stream::{EventStream, event_stream};
 
 use delivering::Delivering;

@@ -39,6 +39,19 @@ pub async fn load_scorers(
     registry: &Registry,
     sandbox: &Sandbox,
 ) -> Result<Vec<ReadyScorer>, RunError> {
+    load_scorers_watched(suite, registry, sandbox, |_| {}).await
+}
+
+/// [`load_scorers`], which hands each scorer to `ready` as soon as it is loaded: for whoever waits.
+///
+/// # Errors
+/// As [`load_scorers`].
+pub async fn load_scorers_watched(
+    suite: &Suite,
+    registry: &Registry,
+    sandbox: &Sandbox,
+    mut ready: impl FnMut(&ReadyScorer),
+) -> Result<Vec<ReadyScorer>, RunError> {
     let mut loading = JoinSet::new();
     for (place, scorer) in suite.scorers.iter().enumerate() {
         let source = source_of(scorer, registry)?;
@@ -47,7 +60,11 @@ pub async fn load_scorers(
     }
     let mut loaded = Vec::with_capacity(suite.scorers.len());
     while let Some(joined) = loading.join_next().await {
-        loaded.push(joined.map_err(|error| RunError::Broken(error.to_string()))?);
+        let (place, scorer) = joined.map_err(|error| RunError::Broken(error.to_string()))?;
+        if let Ok(scorer) = &scorer {
+            ready(scorer);
+        }
+        loaded.push((place, scorer));
     }
     loaded.sort_by_key(|(place, _)| *place);
     loaded.into_iter().map(|(_, ready)| ready).collect()
@@ -69,8 +86,8 @@ pub async fn load_scorer(
 /// The component's bytes, where nothing is wrong with the configuration that is known without compiling it.
 fn source_of(scorer: &SuiteScorer, registry: &Registry) -> Result<ScorerSource, RunError> {
     let source = registry.resolve(&scorer.uses);
-    let source = source
-        .map_err(|error| RunError::NotFound { place: scorer.place.clone(), error })?;
+    let source =
+        source.map_err(|error| RunError::NotFound { place: scorer.place.clone(), error })?;
     if let Some(info) = registry.info_of(&scorer.uses) {
         check_config(&info, &scorer.config)
             .map_err(|error| unusable(scorer, source.origin.clone(), error))?;

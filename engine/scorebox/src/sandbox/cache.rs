@@ -146,7 +146,9 @@ impl Cache {
             KeptImage::Component { component, reason } => {
                 (Kind::Component, reason.clone(), component.serialize())
             }
-            KeptImage::Unfrozen { reason } => (Kind::Unfrozen, Some(reason.clone()), Ok(Vec::new())),
+            KeptImage::Unfrozen { reason } => {
+                (Kind::Unfrozen, Some(reason.clone()), Ok(Vec::new()))
+            }
         };
         let Ok(code) = code else { return };
         self.keep(key, &Header { kind, info: Some(entry.info.clone()), reason }, &code);

@@ -90,10 +90,8 @@ impl<'s> Search<'s> {
             let Some(name) = names.iter().find(|name| bare(name) == bare(key)) else {
                 return Err(unknown(key, path, &names));
             };
-            let known: Vec<&Value> = schemas
-                .iter()
-                .filter_map(|schema| schema.get("properties")?.get(*name))
-                .collect();
+            let known: Vec<&Value> =
+                schemas.iter().filter_map(|schema| schema.get("properties")?.get(*name)).collect();
             let place = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
             self.check(value, &known, &place, deepest)?;
         }
@@ -211,7 +209,7 @@ mod tests {
     use crate::{contract::Example, registry::Registry, sandbox::Anatomy};
 
     fn checked(name: &str, config: &Value) -> Result<(), ScoreError> {
-        let info = Registry::with_builtins().info(name).unwrap();
+        let info = Registry::with_builtins().listing(name).unwrap().unwrap().info;
         check_config(&info, &ScorerConfig::new(config.as_object().unwrap()))
     }
 

@@ -257,23 +257,6 @@ impl Sandbox {
         Ok(info)
     }
 
-    /// Compiles what all configurations of a component have in common, where it is not in the cache, so that
-    /// loading it takes no time afterwards. Whether there was something to compile.
-    ///
-    /// # Errors
-    /// `invalid-component`, `missing-grant`.
-    pub async fn compile_ahead(
-        &self,
-        component: &[u8],
-        grants: Grants,
-    ) -> Result<bool, ScoreError> {
-        let anatomy = admit(component, grants)?;
-        let digest = Digest::of(component);
-        let source = Source { component, digest, way: self.way_of(&anatomy) };
-        let (_, compiled) = self.code_of(&source, &self.compile_budget()).await?;
-        Ok(compiled)
-    }
-
     /// Components that import WASI cannot be frozen, and whole they score a little faster.
     fn way_of(&self, anatomy: &Anatomy) -> Way {
         if anatomy.imports_wasi() { Way::Whole } else { self.shared().way }

@@ -68,8 +68,8 @@ pub use cache::{CacheOptions, DEFAULT_CACHE_BYTES};
 pub use capabilities::Capabilities;
 pub use compile::{CompileLimits, Compiler, PARSERS_NAME};
 pub use compile_child::compile_if_asked;
-pub use error::{ErrorKind, ScoreError};
 pub use config_check::check_config;
+pub use error::{ErrorKind, ScoreError};
 pub use grants::{Grant, Grants, UnknownGrant};
 pub use host::{
     Allocation, DEFAULT_MEMORY_BUDGET_BYTES, Sandbox, SandboxOptions, WASMTIME_VERSION,

@@ -3,8 +3,8 @@
 //! names, so that fuel and backtraces stay what they were.
 
 use wasm_encoder::{
-    CodeSection, ExportKind, ExportSection, Function, FunctionSection, ImportSection,
-    MemArg, Module, RawSection, TypeSection, ValType,
+    CodeSection, ExportKind, ExportSection, Function, FunctionSection, ImportSection, MemArg,
+    Module, RawSection, TypeSection, ValType,
 };
 
 use super::{
@@ -37,7 +37,11 @@ enum What {
     FirstWord,
     Bytes,
     /// A global's value, or one half of it, as a number of 32 or 64 bits.
-    Global { index: u32, kind: Kind, high: bool },
+    Global {
+        index: u32,
+        kind: Kind,
+        high: bool,
+    },
 }
 
 impl Accessor {

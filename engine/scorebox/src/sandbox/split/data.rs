@@ -3,8 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 use wasm_encoder::{
-    ConstExpr, DataSection, ExportKind, ExportSection, GlobalSection, Ieee32, Ieee64, MemorySection,
-    MemoryType, Module, RawSection, ValType,
+    ConstExpr, DataSection, ExportKind, ExportSection, GlobalSection, Ieee32, Ieee64,
+    MemorySection, MemoryType, Module, RawSection, ValType,
 };
 
 use super::{
@@ -223,6 +223,7 @@ fn stretches(memory: &[u8]) -> Vec<(u32, &[u8])> {
         }
     }
     // A 32-bit memory has no place beyond 32 bits.
-    let placed = |(from, to): (usize, usize)| Some((u32::try_from(from).ok()?, memory.get(from..to)?));
+    let placed =
+        |(from, to): (usize, usize)| Some((u32::try_from(from).ok()?, memory.get(from..to)?));
     stretches.into_iter().filter_map(placed).collect()
 }

@@ -86,11 +86,13 @@ pub(super) struct Split {
 /// # Errors
 /// Why it is not split.
 pub(super) fn split(component: &[u8]) -> Result<Split, NotSplit> {
-    wasmparser::Validator::new_with_features(wasmparser::WasmFeatures::all())
-        .validate_all(component)?;
+    wasmparser::Validator::new().validate_all(component)?;
     let outside = Outside::read(component)?;
-    let modules =
-        outside.modules.iter().map(|bytes| CoreModule::read(bytes)).collect::<Result<Vec<_>, _>>()?;
+    let modules = outside
+        .modules
+        .iter()
+        .map(|bytes| CoreModule::read(bytes))
+        .collect::<Result<Vec<_>, _>>()?;
     let main = main_of(&modules)?;
     for (index, module) in modules.iter().enumerate().filter(|(index, _)| *index != main.index) {
         module.must_have_no_state().map_err(|NotSplit(why)| {

@@ -2,8 +2,8 @@
 //! stand beside one that is. As strict as wasmtime-wizer, which freezes what is not split.
 
 use wasmparser::{
-    CompositeInnerType, ConstExpr, DataKind, Export, ExternalKind, FuncType, Import, Operator, Parser, Payload,
-    TableType, TypeRef, ValType,
+    CompositeInnerType, ConstExpr, DataKind, Export, ExternalKind, FuncType, Import, Operator,
+    Parser, Payload, TableType, TypeRef, ValType,
 };
 
 use super::{

@@ -2,8 +2,8 @@
 //! space has. Reads no module, and refuses what the shell could not repeat.
 
 use wasmparser::{
-    CanonicalFunction, ComponentAlias, ComponentExternalKind, ComponentOuterAliasKind, ExternalKind,
-    Instance, Parser, Payload,
+    CanonicalFunction, ComponentAlias, ComponentExternalKind, ComponentOuterAliasKind,
+    ExternalKind, Instance, Parser, Payload,
 };
 
 use super::{NotSplit, OUR_NAMES};

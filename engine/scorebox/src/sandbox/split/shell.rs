@@ -81,7 +81,12 @@ pub(super) fn shell(
                     let ty = main_type(main.module, accessors)?;
                     import(&mut shell, &mut core_types, CODE_IMPORT, &ty);
                     if shim.is_none() {
-                        import(&mut shell, &mut core_types, DATA_IMPORT, &data_type(main.module, None)?);
+                        import(
+                            &mut shell,
+                            &mut core_types,
+                            DATA_IMPORT,
+                            &data_type(main.module, None)?,
+                        );
                         let mut instance = InstanceSection::new();
                         let nothing: [(&str, ModuleArg); 0] = [];
                         instance.instantiate(main_index + 1, nothing);
@@ -124,10 +129,7 @@ fn import(shell: &mut Component, core_types: &mut u32, name: &str, ty: &ModuleTy
     shell.section(&types).section(&imports);
 }
 
-fn core_instances(
-    content: &[u8],
-    places: &Places,
-) -> Result<(InstanceSection, u32), NotSplit> {
+fn core_instances(content: &[u8], places: &Places) -> Result<(InstanceSection, u32), NotSplit> {
     let mut instances = InstanceSection::new();
     let mut count = 0;
     for instance in wasmparser::InstanceSectionReader::new(BinaryReader::new(content, 0))? {
@@ -234,10 +236,7 @@ fn main_type(main: &CoreModule<'_>, accessors: &[Accessor]) -> Result<ModuleType
 }
 
 /// The type of the data modules, with the shim's exports where they are merged.
-fn data_type(
-    main: &CoreModule<'_>,
-    shim: Option<&CoreModule<'_>>,
-) -> Result<ModuleType, NotSplit> {
+fn data_type(main: &CoreModule<'_>, shim: Option<&CoreModule<'_>>) -> Result<ModuleType, NotSplit> {
     let mut ty = ModuleType::new();
     if let Some(shim) = shim {
         exports(&mut ty, shim, &mut Functions { module: shim, places: HashMap::new() })?;

@@ -43,7 +43,10 @@ impl Shim {
         let is_one = fits
             && sections.clone().all(|(id, _)| known(id))
             && once(section::EXPORT)
-            && sections.clone().filter(|(id, _)| *id == section::CODE).all(|(_, code)| only_calls(code));
+            && sections
+                .clone()
+                .filter(|(id, _)| *id == section::CODE)
+                .all(|(_, code)| only_calls(code));
         is_one.then(|| Shim {
             sections: module.sections.iter().map(|(id, content)| (*id, content.to_vec())).collect(),
         })

@@ -1,15 +1,18 @@
 //! What is split and what is not, on components that are written by hand and on all built-in ones. That split
 //! components score as whole ones do is shown end to end.
 
-use std::{fs, path::Path};
+#![cfg(feature = "builtins")]
 
 use wasmparser::{Operator, Parser, Payload, Validator};
 
 use super::{data::halves, *};
+use crate::registry::Registry;
 
 /// A component around a main module of `items`, as wit-component makes one where nothing is imported.
 fn component(items: &str) -> Vec<u8> {
-    around(&format!(r#"(core module $main (memory (export "memory") 1) (func (export "f")) {items})"#))
+    around(&format!(
+        r#"(core module $main (memory (export "memory") 1) (func (export "f")) {items})"#
+    ))
 }
 
 fn around(module: &str) -> Vec<u8> {
@@ -32,10 +35,12 @@ fn must_be_valid(split: &Split) {
 }
 
 fn built_ins() -> impl Iterator<Item = (String, Vec<u8>)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../guest-scorers/dist");
-    let files = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
-    let components = files.filter(|path| path.extension().is_some_and(|end| end == "wasm"));
-    components.map(|path| (path.display().to_string(), fs::read(&path).unwrap()))
+    let registry = Registry::with_builtins();
+    let names: Vec<String> = registry.list().map(str::to_owned).collect();
+    names.into_iter().map(move |name| {
+        let bytes = registry.get(&name).unwrap().bytes.into_owned();
+        (name, bytes)
+    })
 }
 
 /// The bodies of a module's functions.
@@ -100,25 +105,74 @@ fn a_component_with_a_shim_has_no_core_instance_more_and_one_without_has_one() {
 #[test]
 fn what_has_state_that_is_not_kept_is_not_split() {
     let cases = [
-        (component("(table 1 funcref) (func (table.set (i32.const 0) (ref.null func)))"), "has an instruction `table.set`"),
-        (component("(table 1 funcref) (func (drop (table.grow (ref.null func) (i32.const 1))))"), "has an instruction `table.grow`"),
-        (component("(table 1 funcref) (func (table.copy (i32.const 0) (i32.const 0) (i32.const 0)))"), "has an instruction `table.copy`"),
-        (component("(table 1 funcref) (func (table.fill (i32.const 0) (ref.null func) (i32.const 0)))"), "has an instruction `table.fill`"),
-        (component("(table 1 funcref) (elem $e func) (func (table.init $e (i32.const 0) (i32.const 0) (i32.const 0)))"), "has an instruction `table.init`"),
+        (
+            component("(table 1 funcref) (func (table.set (i32.const 0) (ref.null func)))"),
+            "has an instruction `table.set`",
+        ),
+        (
+            component("(table 1 funcref) (func (drop (table.grow (ref.null func) (i32.const 1))))"),
+            "has an instruction `table.grow`",
+        ),
+        (
+            component(
+                "(table 1 funcref) (func (table.copy (i32.const 0) (i32.const 0) (i32.const 0)))",
+            ),
+            "has an instruction `table.copy`",
+        ),
+        (
+            component(
+                "(table 1 funcref) (func (table.fill (i32.const 0) (ref.null func) (i32.const 0)))",
+            ),
+            "has an instruction `table.fill`",
+        ),
+        (
+            component(
+                "(table 1 funcref) (elem $e func) (func (table.init $e (i32.const 0) (i32.const 0) (i32.const 0)))",
+            ),
+            "has an instruction `table.init`",
+        ),
         (component("(elem $e func) (func (elem.drop $e))"), "has an instruction `elem.drop`"),
         (component("(data $d \"d\") (func (data.drop $d))"), "has an instruction `data.drop`"),
-        (component("(data $d \"d\") (func (memory.init $d (i32.const 0) (i32.const 0) (i32.const 0)))"), "has an instruction `memory.init`"),
+        (
+            component(
+                "(data $d \"d\") (func (memory.init $d (i32.const 0) (i32.const 0) (i32.const 0)))",
+            ),
+            "has an instruction `memory.init`",
+        ),
         (component("(data \"passive\")"), "has passive data segments"),
-        (component("(data (i32.const 65530) \"beyond it\")"), "has data segments beyond its memory"),
-        (component("(global (mut funcref) (ref.null func))"), "has a global that changes and holds a reference"),
-        (component("(global funcref (ref.null func))"), "has a global that does not begin with a constant number"),
-        (component("(global $a i32 (i32.const 1)) (global i32 (i32.add (i32.const 1) (i32.const 1)))"), "has a global that does not begin with a constant number"),
+        (
+            component("(data (i32.const 65530) \"beyond it\")"),
+            "has data segments beyond its memory",
+        ),
+        (
+            component("(global (mut funcref) (ref.null func))"),
+            "has a global that changes and holds a reference",
+        ),
+        (
+            component("(global funcref (ref.null func))"),
+            "has a global that does not begin with a constant number",
+        ),
+        (
+            component(
+                "(global $a i32 (i32.const 1)) (global i32 (i32.add (i32.const 1) (i32.const 1)))",
+            ),
+            "has a global that does not begin with a constant number",
+        ),
         (component("(func $s) (start $s)"), "has a start function"),
         (component("(memory 1)"), "has several memories"),
         (component("(func (export \"scorebox-pages\"))"), "has names that begin with `scorebox-`"),
-        (around("(core module $main (memory (export \"memory\") i64 1) (func (export \"f\")))"), "has a memory that is shared, has 64 bits or pages of another size"),
-        (around("(core module $main (memory 1) (func (export \"f\")))"), "does not export its memory"),
-        (around("(core module $main (memory (export \"memory\") 1))"), "has no functions beside its memory"),
+        (
+            around("(core module $main (memory (export \"memory\") i64 1) (func (export \"f\")))"),
+            "has a memory that is shared, has 64 bits or pages of another size",
+        ),
+        (
+            around("(core module $main (memory 1) (func (export \"f\")))"),
+            "does not export its memory",
+        ),
+        (
+            around("(core module $main (memory (export \"memory\") 1))"),
+            "has no functions beside its memory",
+        ),
         (around("(core module $main)"), "has no memory"),
         (component("").split_off(0)[..20].to_vec(), "is not valid: unexpected end-of-file"),
     ];
@@ -141,7 +195,10 @@ fn components_of_structures_that_are_not_repeated_are_not_split() {
             format!(r#"{main} {made} (export "m" (core module $main))"#),
             "hands modules, components or values about",
         ),
-        (format!(r#"(import "scorebox-code" (func)) {main} {made}"#), "has names that begin with `scorebox-`"),
+        (
+            format!(r#"(import "scorebox-code" (func)) {main} {made}"#),
+            "has names that begin with `scorebox-`",
+        ),
         (
             format!("{main} {made} (core module (global (mut i32) (i32.const 0)))"),
             "has a module (1) beside its code that has globals that change",
@@ -151,11 +208,10 @@ fn components_of_structures_that_are_not_repeated_are_not_split() {
             "has a module (1) beside its code that has a start function",
         ),
         (
-            format!(
-                r#"(core module $other (table (export "t") 1 funcref)) (core instance $o (instantiate $other))
+            r#"(core module $other (table (export "t") 1 funcref)) (core instance $o (instantiate $other))
                 (core module $main (import "o" "t" (table 1 funcref)) (memory (export "memory") 1)
                 (func (export "f"))) (core instance (instantiate $main (with "o" (instance $o))))"#
-            ),
+            .to_owned(),
             "has code that imports a table, a memory, a global or a tag",
         ),
     ];

@@ -1,0 +1,50 @@
+//! `scorebox compile`: the scorers of a suite are compiled and configured ahead, so that the next run begins at
+//! once. Scores nothing.
+
+use std::path::PathBuf;
+
+use scorebox::{
+    registry::Registry, run::load_scorers_watched, sandbox::Capabilities, suite::Suite,
+};
+
+use crate::{
+    failure::{Exit, Failure},
+    output, report,
+    setup::{self, SandboxArguments},
+};
+
+/// Compile a suite's scorers ahead, so that the next run starts at once
+///
+/// Compiled code is kept in the cache folder. A scorer is compiled once for all of its configurations.
+#[derive(Debug, clap::Args)]
+pub struct Compile {
+    /// The suite file (.toml)
+    suite: PathBuf,
+
+    #[command(flatten)]
+    sandbox: SandboxArguments,
+}
+
+impl Compile {
+    pub fn run(&self) -> Result<Exit, Failure> {
+        let suite = Suite::read(&self.suite)?;
+        let sandbox = self.sandbox.open(1, Capabilities::none())?;
+        let of = suite.scorers.len();
+        let mut done = 0;
+        let mut written = Ok(());
+        let loaded = setup::finish(setup::small_runtime()?, async {
+            load_scorers_watched(&suite, &Registry::with_builtins(), &sandbox, |ready| {
+                done += 1;
+                let how = if ready.scorer.cached() { "was in the cache" } else { "compiled" };
+                let time = report::duration(ready.scorer.load_time());
+                let line = format!("{done} of {of}  {}  {how}  {time}", ready.id);
+                if written.is_ok() {
+                    written = output::stdout(|out| writeln!(out, "{line}"));
+                }
+            })
+            .await
+        });
+        loaded?;
+        written.map(|()| Exit::Done)
+    }
+}

@@ -1,0 +1,53 @@
+//! `scorebox compile`: what it compiles, what it says, and what a run then finds.
+
+use crate::fixture::Folder;
+
+const SUITE: &str = r#"
+[scorers.one]
+use = "./guest.wasm"
+config = { amount = 1 }
+
+[scorers.other]
+use = "./guest.wasm"
+config = { amount = 2 }
+"#;
+
+fn folder() -> Folder {
+    let folder = Folder::new();
+    folder.write("guest.wasm", crate::sandbox_fixture::guest("misbehave"));
+    folder.write("suite.toml", SUITE);
+    folder
+}
+
+/// The lines without the times at their ends, sorted: who is ready first is not settled.
+fn lines(output: &str) -> Vec<String> {
+    let line =
+        |line: &str| line.rsplit_once("  ").unwrap().0.split_once("  ").unwrap().1.to_owned();
+    let mut lines: Vec<String> = output.lines().map(line).collect();
+    lines.sort();
+    lines
+}
+
+#[test]
+fn each_scorer_is_compiled_once_and_is_there_for_the_next_command() {
+    let folder = folder();
+    let compile = "scorebox compile suite.toml --cache-dir cache";
+    let first = folder.sh(compile).exits_with(0).stdout;
+    assert_eq!(lines(&first), ["one  compiled", "other  compiled"]);
+    assert!(first.lines().last().unwrap().starts_with("2 of 2  "), "{first}");
+    let again = folder.sh(compile).exits_with(0).stdout;
+    assert_eq!(lines(&again), ["one  was in the cache", "other  was in the cache"]);
+    let inspected =
+        "scorebox inspect ./guest.wasm -c '{\"amount\": 2}' --cache-dir cache --format json";
+    assert_eq!(folder.sh(inspected).exits_with(0).json()["loaded"]["cached"], true);
+}
+
+#[test]
+fn a_scorer_that_refuses_its_configuration_is_named() {
+    let folder = folder();
+    folder.write("bad.toml", "[scorers.contains]\nconfig = { ignorCase = true }\n");
+    let refused = folder.sh("scorebox compile bad.toml --cache-dir cache").exits_with(2);
+    assert!(refused.stderr.contains("did you mean `ignoreCase`?"), "{}", refused.stderr);
+    let files = std::fs::read_dir(folder.path("cache")).unwrap().count();
+    assert_eq!(files, 0, "nothing was compiled to find that out");
+}
