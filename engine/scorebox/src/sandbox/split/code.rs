@@ -1,16 +1,16 @@
-//! The code module: the main module without its memory, globals and data segments, which it imports, and
-//! with functions behind its own that read them. Its own functions keep their bytes, their places and their
+//! The code module: the main module without its memory, the globals that change, and data segments, which it
+//! imports, and with functions behind its own that read them. Its own functions keep their bytes, their places and their
 //! names, so that fuel and backtraces stay what they were.
 
 use wasm_encoder::{
-    CodeSection, ExportKind, ExportSection, Function, FunctionSection, ImportSection, MemArg,
-    Module, RawSection, TypeSection, ValType,
+    CodeSection, ExportKind, ExportSection, Function, FunctionSection, GlobalSection,
+    ImportSection, MemArg, Module, RawSection, TypeSection, ValType,
 };
 
 use super::{
     NotSplit, STATE,
-    data::{Kind, memory_name_and_type},
-    encode::{extended, global_type},
+    data::{Kind, global_name, memory_name_and_type},
+    encode::extended,
     module::{CoreModule, section},
 };
 
@@ -157,7 +157,11 @@ pub(super) fn code_module(
             section::FUNCTION => extended(content, &functions)?,
             section::EXPORT => extended(content, &exports)?,
             section::CODE => extended(content, &code)?,
-            section::MEMORY | section::GLOBAL | section::DATA | section::DATA_COUNT => continue,
+            section::GLOBAL => {
+                module.section(&constants(main));
+                continue;
+            }
+            section::MEMORY | section::DATA | section::DATA_COUNT => continue,
             _ => content.to_vec(),
         };
         module.section(&RawSection { id: *id, data: &content });
@@ -173,11 +177,21 @@ fn state_imports(main: &CoreModule<'_>) -> ImportSection {
         let (name, ty) = memory_name_and_type(memory.initial, memory.maximum);
         imports.import(STATE, name, ty);
     }
-    for (global, index) in main.globals.iter().flatten().zip(0..) {
-        let ty = global_type(global.kind.val_type(), global.mutable);
-        imports.import(STATE, &super::data::global_name(index), ty);
+    let (state, _) = main.state_and_constants();
+    for (global, index) in state.into_iter().zip(0..) {
+        imports.import(STATE, &global_name(index), global.ty());
     }
     imports
+}
+
+/// The globals that the code keeps.
+fn constants(main: &CoreModule<'_>) -> GlobalSection {
+    let mut globals = GlobalSection::new();
+    let (_, constants) = main.state_and_constants();
+    for global in constants {
+        globals.global(global.ty(), &global.expression(global.bits));
+    }
+    globals
 }
 
 fn number(count: usize) -> Result<u32, NotSplit> {

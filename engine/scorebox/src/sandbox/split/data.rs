@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 use wasm_encoder::{
-    ConstExpr, DataSection, ExportKind, ExportSection, GlobalSection, Ieee32, Ieee64,
+    ConstExpr, DataSection, ExportKind, ExportSection, GlobalSection, GlobalType, Ieee32, Ieee64,
     MemorySection, MemoryType, Module, RawSection, ValType,
 };
 
@@ -60,7 +60,7 @@ pub(in super::super) struct Global {
     pub(in super::super) kind: Kind,
     pub(in super::super) mutable: bool,
     /// The bits of what it begins with: the low half and the high one.
-    bits: [u64; 2],
+    pub(super) bits: [u64; 2],
 }
 
 impl Global {
@@ -68,7 +68,12 @@ impl Global {
         Global { kind, mutable, bits: halves(bits) }
     }
 
-    fn expression(&self, [low, high]: [u64; 2]) -> ConstExpr {
+    pub(super) fn ty(&self) -> GlobalType {
+        global_type(self.kind.val_type(), self.mutable)
+    }
+
+    /// What it begins with where that has these bits.
+    pub(super) fn expression(&self, [low, high]: [u64; 2]) -> ConstExpr {
         // Of the narrower kinds the low bits are all that there is.
         let narrow = low as u32;
         match self.kind {
@@ -108,7 +113,7 @@ pub(in super::super) struct Contents {
 impl Shape {
     pub(super) fn new(main: &CoreModule<'_>, shim: Option<Shim>) -> Result<Shape, NotSplit> {
         let memory = main.memories.first().ok_or_else(|| NotSplit::because("has no memory"))?;
-        let globals = main.globals.iter().flatten().cloned().collect();
+        let globals = main.state_and_constants().0.into_iter().cloned().collect();
         Ok(Shape { pages: memory.initial, most_pages: memory.maximum, globals, shim })
     }
 
@@ -154,8 +159,7 @@ impl Shape {
         memories.memory(ty);
         exports.export(name, ExportKind::Memory, 0);
         for ((global, bits), index) in self.globals.iter().zip(values).zip(0..) {
-            let ty = global_type(global.kind.val_type(), global.mutable);
-            globals.global(ty, &global.expression(bits));
+            globals.global(global.ty(), &global.expression(bits));
             exports.export(&global_name(index), ExportKind::Global, index);
         }
         let mut data = DataSection::new();

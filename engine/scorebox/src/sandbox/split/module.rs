@@ -161,6 +161,15 @@ impl<'a> CoreModule<'a> {
             + self.functions.len()
     }
 
+    /// The globals that a data module defines, up to the last that changes; and those behind it, which keep
+    /// their places in the code. Each that is imported costs every instance.
+    pub(super) fn state_and_constants(&self) -> (Vec<&Global>, Vec<&Global>) {
+        let mut state: Vec<&Global> = self.globals.iter().flatten().collect();
+        let behind = state.iter().rposition(|global| global.mutable).map_or(0, |last| last + 1);
+        let constants = state.split_off(behind);
+        (state, constants)
+    }
+
     /// The name under which it exports its memory.
     pub(super) fn exported_memory(&self) -> Result<&'a str, NotSplit> {
         let memory = self.exports.iter().find(|export| export.kind == ExternalKind::Memory);
@@ -225,7 +234,8 @@ impl<'a> CoreModule<'a> {
     }
 }
 
-fn content(bytes: &[u8], range: std::ops::Range<u64>) -> Result<&[u8], NotSplit> {
+/// The bytes of a section.
+pub(super) fn content(bytes: &[u8], range: std::ops::Range<u64>) -> Result<&[u8], NotSplit> {
     let at = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX);
     bytes
         .get(at(range.start)..at(range.end))

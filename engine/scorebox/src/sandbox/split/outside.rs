@@ -6,7 +6,7 @@ use wasmparser::{
     ExternalKind, Instance, Parser, Payload,
 };
 
-use super::{NotSplit, OUR_NAMES};
+use super::{NotSplit, OUR_NAMES, module::content};
 
 /// Section numbers of a component.
 pub(super) mod section {
@@ -90,8 +90,8 @@ impl<'a> Outside<'a> {
         if let Some((id, range)) = payload.as_section()
             && id != section::CUSTOM
         {
-            let at = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX);
-            let content = component.get(at(range.start)..at(range.end)).unwrap_or_default();
+            // A nested component's length is not compared with what is there.
+            let content = content(component, range)?;
             if id == section::MODULE {
                 self.modules.push(content);
             }

@@ -17,7 +17,7 @@ use wasmparser::{
 use super::{
     ACCESS, Accessor, CODE_IMPORT, DATA_IMPORT, Main, NotSplit, STATE,
     data::{global_name, memory_name_and_type},
-    encode::{export_kind, global_type, memory_type, table_type, val_type},
+    encode::{export_kind, memory_type, table_type, val_type},
     module::CoreModule,
     outside::{Outside, section},
     shim::Shim,
@@ -253,10 +253,10 @@ fn state<'a>(main: &'a CoreModule<'_>) -> impl Iterator<Item = (String, EntityTy
         let (name, ty) = memory_name_and_type(memory.initial, memory.maximum);
         (name.to_owned(), EntityType::Memory(ty))
     });
-    let globals = main.globals.iter().flatten().zip(0..).map(|(global, index)| {
-        let ty = global_type(global.kind.val_type(), global.mutable);
-        (global_name(index), EntityType::Global(ty))
-    });
+    let (globals, _) = main.state_and_constants();
+    let globals = globals.into_iter().zip(0..);
+    let globals =
+        globals.map(|(global, index)| (global_name(index), EntityType::Global(global.ty())));
     memories.chain(globals)
 }
 
@@ -284,7 +284,7 @@ fn exports(
             ExternalKind::Global => {
                 let global = module.globals.get(index).and_then(Option::as_ref);
                 let global = global.ok_or_else(missing)?;
-                EntityType::Global(global_type(global.kind.val_type(), global.mutable))
+                EntityType::Global(global.ty())
             }
             ExternalKind::Tag | ExternalKind::FuncExact => {
                 return Err(NotSplit::because("exports a tag or an exact function"));

@@ -3,7 +3,7 @@
 //! because a data module is compiled outside the compiler's process.
 
 use serde::{Deserialize, Serialize};
-use wasmparser::{BinaryReader, CodeSectionReader, Operator};
+use wasmparser::{BinaryReader, CodeSectionReader, FuncType, Operator};
 
 use super::module::{CoreModule, section};
 
@@ -11,6 +11,8 @@ use super::module::{CoreModule, section};
 const MOST_FUNCTIONS: usize = 256;
 /// Parameters of a function of a shim: the canonical ABI's, with one for the result.
 const MOST_PARAMETERS: usize = 17;
+/// Results of one: the canonical ABI has more in memory.
+const MOST_RESULTS: usize = 1;
 /// Bytes of a shim: names included.
 const MOST_BYTES: usize = 64 << 10;
 /// Elements of its table.
@@ -38,8 +40,7 @@ impl Shim {
             && table.initial <= MOST_ELEMENTS
             && !table.table64
             && !table.shared
-            && module.types.iter().flatten().all(|ty| ty.params().len() <= MOST_PARAMETERS)
-            && module.types.iter().all(Option::is_some);
+            && module.types.iter().all(|ty| ty.as_ref().is_some_and(is_small));
         let is_one = fits
             && sections.clone().all(|(id, _)| known(id))
             && once(section::EXPORT)
@@ -51,6 +52,10 @@ impl Shim {
             sections: module.sections.iter().map(|(id, content)| (*id, content.to_vec())).collect(),
         })
     }
+}
+
+fn is_small(ty: &FuncType) -> bool {
+    ty.params().len() <= MOST_PARAMETERS && ty.results().len() <= MOST_RESULTS
 }
 
 /// Whether all functions hand their parameters to a function of the table, and do nothing else.
