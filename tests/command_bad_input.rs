@@ -186,7 +186,7 @@ fn an_unknown_scorer_of_a_suite_file_is_refused_with_the_name_meant() {
 #[test]
 fn a_configuration_of_a_suite_file_that_the_scorer_refuses_names_the_scorer() {
     let output = suite("[scorers.fast]\nuse = \"latency\"\nconfig = { targetMS = 1 }\n");
-    let words = "scorer `fast` (built-in): invalid-config: unknown key `targetMS`; did you mean `targetMs`?";
+    let words = "scorer `fast` (built-in): invalid-config: unknown key `targetMS`\nhint: did you mean `targetMs`?";
     assert!(output.contains(words), "{output}");
 }
 

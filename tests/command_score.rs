@@ -161,7 +161,8 @@ fn an_unknown_configuration_key_is_refused_with_the_key_meant() {
     let folder = Folder::new();
     assert_snapshot!(folder.sh(r#"scorebox score contains --config '{"ignorecase": true}' --output 1"#), @"
     [stderr]
-    error: scorer `contains`: invalid-config: unknown key `ignorecase`; did you mean `ignoreCase`?
+    error: scorer `contains`: invalid-config: unknown key `ignorecase`
+    hint: did you mean `ignoreCase`?
     [exit code 2]
     ");
 }

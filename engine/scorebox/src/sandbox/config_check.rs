@@ -5,14 +5,16 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use crate::contract::ScorerInfo;
+use crate::{advice::Advice, contract::ScorerInfo};
 
-use super::{ErrorKind, ScoreError, ScorerConfig};
+use super::{ErrorKind, ScoreError, ScorerConfig, cut};
 
 /// How alike a key and a name have to be for the name to be suggested (Damerau-Levenshtein), as scorers have it.
 const ALIKE: f64 = 0.6;
 /// The longest key that is compared; no name comes near.
 const LONGEST_KEY: usize = 100;
+/// Bytes of what is said of a configuration, which may have long keys and texts.
+const MESSAGE_BYTES: usize = 4 << 10;
 /// How deep a configuration is looked into.
 const DEEPEST: usize = 32;
 
@@ -20,7 +22,7 @@ const DEEPEST: usize = 32;
 /// type.
 ///
 /// # Errors
-/// `invalid-config`, in the scorer's own words.
+/// `invalid-config`, in the scorer's words; for a key, with the name that was meant.
 pub fn check_config(info: &ScorerInfo, config: &ScorerConfig) -> Result<(), ScoreError> {
     let read = |text: &str| serde_json::from_str::<Value>(text).ok();
     // What cannot be read here is for the scorer to judge.
@@ -30,9 +32,11 @@ pub fn check_config(info: &ScorerInfo, config: &ScorerConfig) -> Result<(), Scor
         return Ok(());
     };
     let search = Search { root: &schema };
-    search
-        .check(&config, &[&schema], "", DEEPEST)
-        .map_err(|message| ScoreError::new(ErrorKind::InvalidConfig, message))
+    search.check(&config, &[&schema], "", DEEPEST)
+}
+
+fn wrong(message: &str) -> ScoreError {
+    ScoreError::new(ErrorKind::InvalidConfig, cut(message, MESSAGE_BYTES))
 }
 
 type Schema = Map<String, Value>;
@@ -49,7 +53,7 @@ impl<'s> Search<'s> {
         schemas: &[&'s Value],
         path: &str,
         deepest: usize,
-    ) -> Result<(), String> {
+    ) -> Result<(), ScoreError> {
         let Some(deepest) = deepest.checked_sub(1) else { return Ok(()) };
         let mut flat = Vec::new();
         schemas.iter().for_each(|schema| self.flatten(schema, &mut flat));
@@ -57,7 +61,7 @@ impl<'s> Search<'s> {
             && let Some(expected) = expected_instead(schema, value)
         {
             let found = found(value);
-            return Err(format!("`{path}`: invalid type: {found}, expected {expected}"));
+            return Err(wrong(&format!("`{path}`: invalid type: {found}, expected {expected}")));
         }
         match value {
             Value::Object(object) => self.check_object(object, &flat, path, deepest),
@@ -75,7 +79,7 @@ impl<'s> Search<'s> {
         schemas: &[&'s Schema],
         path: &str,
         deepest: usize,
-    ) -> Result<(), String> {
+    ) -> Result<(), ScoreError> {
         // Only what says that it has no further keys is believed.
         let closed = |schema: &&&Schema| schema.get("additionalProperties") == Some(&false.into());
         if schemas.is_empty()
@@ -86,8 +90,10 @@ impl<'s> Search<'s> {
         }
         let names = names(schemas);
         for (key, value) in object {
-            // A scorer may know a key in another spelling than its schema has.
-            let Some(name) = names.iter().find(|name| bare(name) == bare(key)) else {
+            // As scorers have it: a key may be written in snake_case too.
+            let camel = camel_case(key);
+            let spellings = [key.as_str(), camel.as_str()];
+            let Some(name) = spellings.iter().find_map(|spelling| names.get(spelling)) else {
                 return Err(unknown(key, path, &names));
             };
             let known: Vec<&Value> =
@@ -172,15 +178,17 @@ fn names<'s>(schemas: &[&'s Schema]) -> BTreeSet<&'s str> {
     properties.flat_map(Map::keys).map(String::as_str).collect()
 }
 
-fn unknown(key: &str, path: &str, names: &BTreeSet<&str>) -> String {
+fn unknown(key: &str, path: &str, names: &BTreeSet<&str>) -> ScoreError {
     let whole = if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
-    let known = || names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-    let hint = match nearest(key, names) {
-        Some(name) => format!("did you mean `{name}`?"),
-        None if names.is_empty() => "no keys are known here".to_owned(),
-        None => format!("known here: {}", known()),
-    };
-    format!("unknown key `{whole}`; {hint}")
+    if let Some(name) = nearest(key, names) {
+        let meant = Advice::DidYouMean(vec![name.to_owned()]);
+        return wrong(&format!("unknown key `{whole}`")).with(meant);
+    }
+    if names.is_empty() {
+        return wrong(&format!("unknown key `{whole}`; no keys are known here"));
+    }
+    let known: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    wrong(&format!("unknown key `{whole}`; known here: {}", known.join(", ")))
 }
 
 fn nearest<'n>(key: &str, names: &BTreeSet<&'n str>) -> Option<&'n str> {
@@ -194,6 +202,18 @@ fn nearest<'n>(key: &str, names: &BTreeSet<&'n str>) -> Option<&'n str> {
         .filter(|(likeness, _)| *likeness >= ALIKE)
         .max_by(|(left, _), (right, _)| left.total_cmp(right))
         .map(|(_, name)| name)
+}
+
+/// `ignore_case` as `ignoreCase`.
+fn camel_case(key: &str) -> String {
+    let mut words = key.split('_');
+    let first = words.next().unwrap_or_default().to_owned();
+    words.fold(first, |mut name, word| {
+        let mut letters = word.chars();
+        name.extend(letters.next().map(|letter| letter.to_ascii_uppercase()));
+        name.push_str(letters.as_str());
+        name
+    })
 }
 
 /// A name without its case and its separators.
@@ -258,19 +278,24 @@ mod tests {
 
     #[test]
     fn unknown_keys_and_other_types_are_refused_in_words() {
-        let message = |name, config| {
-            let error = checked(name, &config).unwrap_err();
-            assert_eq!(error.kind, ErrorKind::InvalidConfig);
-            error.message
+        let refused = |name, config| {
+            let ScoreError { kind, message, advice } = checked(name, &config).unwrap_err();
+            assert_eq!(kind, ErrorKind::InvalidConfig);
+            (message, advice)
         };
-        let told = message("contains", json!({"ignorCase": true}));
-        assert_eq!(told, "unknown key `ignorCase`; did you mean `ignoreCase`?");
-        let told = message("latency", json!({"x": 1}));
-        assert_eq!(told, "unknown key `x`; known here: `maxMs`, `targetMs`");
-        let told = message("contains", json!({"ignoreCase": 1}));
-        assert_eq!(told, "`ignoreCase`: invalid type: integer `1`, expected a boolean");
-        let told = message("latency", json!({"targetMs": [3], "maxMs": 9}));
-        assert_eq!(told, "`targetMs`: invalid type: array, expected a number");
-        message("contains", json!({ "k".repeat(1000): 1 }));
+        let is = |message: &str| (message.to_owned(), None);
+        for key in ["ignorCase", "ignorecase", "ignore-case", "IgnoreCase"] {
+            let (message, advice) = refused("contains", json!({ key: true }));
+            assert_eq!(message, format!("unknown key `{key}`"));
+            assert_eq!(advice, Some(Advice::DidYouMean(vec!["ignoreCase".to_owned()])));
+        }
+        let other = refused("latency", json!({"x": 1}));
+        assert_eq!(other, is("unknown key `x`; known here: `maxMs`, `targetMs`"));
+        let other = refused("contains", json!({"ignoreCase": 1}));
+        assert_eq!(other, is("`ignoreCase`: invalid type: integer `1`, expected a boolean"));
+        let other = refused("latency", json!({"targetMs": [3], "maxMs": 9}));
+        assert_eq!(other, is("`targetMs`: invalid type: array, expected a number"));
+        let (message, _) = refused("contains", json!({ "k".repeat(10_000): 1 }));
+        assert!(message.ends_with("… (cut)") && message.len() < 5000, "{message}");
     }
 }
