@@ -8,7 +8,7 @@ use scorebox::{
     registry::Registry,
     run::{ReadyScorer, RunError, load_scorers_watched},
     sandbox::{CacheOptions, Capabilities, CompileLimits, Compiler, Sandbox, SandboxOptions},
-    suite::{Suite, parse_bytes, parse_duration},
+    suite::{ScorerId, Suite, parse_bytes, parse_duration},
 };
 
 use crate::{failure::Failure, waiting::Waiting, words};
@@ -86,8 +86,33 @@ impl SandboxArguments {
     }
 }
 
-/// Why loading takes long.
-const COMPILING: &str = "compiling scorers (once for all their configurations; cached afterwards)";
+/// Which scorers of a suite are not loaded yet, for a user who waits.
+pub struct Pending {
+    ids: Vec<ScorerId>,
+    of: usize,
+}
+
+impl Pending {
+    pub fn all_of(suite: &Suite) -> Pending {
+        let ids: Vec<ScorerId> = suite.scorers.iter().map(|scorer| scorer.id.clone()).collect();
+        Pending { of: ids.len(), ids }
+    }
+
+    /// `id` is loaded now. How many are.
+    pub fn ready(&mut self, id: &ScorerId) -> usize {
+        self.ids.retain(|pending| pending != id);
+        self.of - self.ids.len()
+    }
+
+    /// What is waited for; none where nothing is. Scorers are loaded side by side: the first of those that are
+    /// not ready is named.
+    pub fn words(&self) -> Option<String> {
+        let first = self.ids.first()?;
+        let number = self.of - self.ids.len() + 1;
+        let of = self.of;
+        Some(format!("compiling scorer {number} of {of}, `{first}` (first use; cached afterwards)"))
+    }
+}
 
 /// The scorers of a suite. Where loading takes long, a user at a terminal sees how many of them are ready.
 pub async fn loaded(
@@ -95,11 +120,11 @@ pub async fn loaded(
     registry: &Registry,
     sandbox: &Sandbox,
 ) -> Result<Vec<ReadyScorer>, RunError> {
-    let waiting = Waiting::of(COMPILING, suite.scorers.len() as u64);
-    let mut ready = 0;
-    load_scorers_watched(suite, registry, sandbox, |_| {
-        ready += 1;
-        waiting.at(ready);
+    let mut pending = Pending::all_of(suite);
+    let waiting = Waiting::on(pending.words().unwrap_or_default());
+    load_scorers_watched(suite, registry, sandbox, |scorer| {
+        pending.ready(&scorer.id);
+        pending.words().into_iter().for_each(|words| waiting.say(words));
     })
     .await
 }
@@ -116,4 +141,23 @@ pub fn finish<T>(runtime: tokio::runtime::Runtime, work: impl Future<Output = T>
     let done = runtime.block_on(work);
     runtime.shutdown_background();
     done
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_scorer_that_is_not_ready_is_named() {
+        let suite = "[scorers.contains]\n[scorers.regex]\n";
+        let suite = Suite::parse(suite).unwrap();
+        let mut pending = Pending::all_of(&suite);
+        let words = |pending: &Pending| pending.words().unwrap_or_default();
+        let about = "(first use; cached afterwards)";
+        assert_eq!(words(&pending), format!("compiling scorer 1 of 2, `contains` {about}"));
+        assert_eq!(pending.ready(&suite.scorers[0].id), 1);
+        assert_eq!(words(&pending), format!("compiling scorer 2 of 2, `regex` {about}"));
+        assert_eq!(pending.ready(&suite.scorers[1].id), 2);
+        assert_eq!(pending.words(), None);
+    }
 }

@@ -5,7 +5,7 @@ use std::{
     borrow::Cow,
     io::{self, IsTerminal as _},
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicU64, Ordering},
         mpsc::{self, RecvTimeoutError},
     },
@@ -23,11 +23,15 @@ const REDRAW: Duration = Duration::from_millis(200);
 
 /// Why loading a scorer takes long.
 pub const COMPILING: &str =
-    "compiling the scorer (first use with this configuration; cached afterwards)";
+    "compiling the scorer (once for all its configurations; cached afterwards)";
+
+/// What is being done, in words that may change meanwhile.
+type What = Arc<Mutex<Cow<'static, str>>>;
 
 /// Words that are shown until this is dropped.
 #[derive(Debug)]
 pub struct Waiting {
+    what: What,
     position: Arc<AtomicU64>,
     shown: Option<Shown>,
 }
@@ -60,28 +64,34 @@ impl Waiting {
         self.position.store(position, Ordering::Relaxed);
     }
 
+    /// Something else is being done now.
+    pub fn say(&self, what: impl Into<Cow<'static, str>>) {
+        *self.what.lock().unwrap_or_else(PoisonError::into_inner) = what.into();
+    }
+
     fn new(
         what: Cow<'static, str>,
         template: &'static str,
         total: Option<u64>,
         position: Arc<AtomicU64>,
     ) -> Waiting {
+        let what = What::new(Mutex::new(what));
         let shown = io::stderr().is_terminal().then(|| {
             let (end, ended) = mpsc::channel();
-            let position = Arc::clone(&position);
+            let (what, position) = (Arc::clone(&what), Arc::clone(&position));
             let drawing = thread::spawn(move || {
                 if ended.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
-                    draw(what, template, total, &position, &ended);
+                    draw(&what, template, total, &position, &ended);
                 }
             });
             Shown { end, drawing }
         });
-        Waiting { position, shown }
+        Waiting { what, position, shown }
     }
 }
 
 fn draw(
-    what: Cow<'static, str>,
+    what: &What,
     template: &str,
     total: Option<u64>,
     position: &AtomicU64,
@@ -91,9 +101,9 @@ fn draw(
     if let Ok(style) = ProgressStyle::with_template(template) {
         bar.set_style(style);
     }
-    bar.set_message(what);
     bar.set_elapsed(PATIENCE);
     loop {
+        bar.set_message(what.lock().unwrap_or_else(PoisonError::into_inner).clone());
         bar.set_position(position.load(Ordering::Relaxed));
         bar.tick();
         if ended.recv_timeout(REDRAW) != Err(RecvTimeoutError::Timeout) {

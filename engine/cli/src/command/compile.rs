@@ -10,7 +10,8 @@ use scorebox::{
 use crate::{
     failure::{Exit, Failure},
     output, report,
-    setup::{self, SandboxArguments},
+    setup::{self, Pending, SandboxArguments},
+    waiting::Waiting,
 };
 
 /// Compile a suite's scorers ahead, so that the next run starts at once
@@ -30,20 +31,25 @@ impl Compile {
         let suite = Suite::read(&self.suite)?;
         let sandbox = self.sandbox.open(1, Capabilities::none())?;
         let of = suite.scorers.len();
-        let mut done = 0;
+        let mut pending = Pending::all_of(&suite);
+        let mut waiting = pending.words().map(Waiting::on);
         let mut written = Ok(());
         let loaded = setup::finish(setup::small_runtime()?, async {
             load_scorers_watched(&suite, &Registry::with_builtins(), &sandbox, |ready| {
-                done += 1;
+                // A line of its own, not behind what a terminal shows now.
+                drop(waiting.take());
+                let number = pending.ready(&ready.id);
                 let how = if ready.scorer.cached() { "was in the cache" } else { "compiled" };
                 let time = report::duration(ready.scorer.load_time());
-                let line = format!("{done} of {of}  {}  {how}  {time}", ready.id);
+                let line = format!("{number} of {of}  {}  {how}  {time}", ready.id);
                 if written.is_ok() {
                     written = output::stdout(|out| writeln!(out, "{line}"));
                 }
+                waiting = pending.words().map(Waiting::on);
             })
             .await
         });
+        drop(waiting);
         loaded?;
         written.map(|()| Exit::Done)
     }
