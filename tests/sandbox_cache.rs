@@ -10,12 +10,16 @@ use std::{
 };
 
 use scorebox::sandbox::{
-    CacheOptions, Compiler, DEFAULT_CACHE_BYTES, LoadedScorer, Sandbox, SandboxOptions, Start,
+    CacheOptions, CompileLimits, Compiler, DEFAULT_CACHE_BYTES, LoadedScorer, Sandbox,
+    SandboxOptions, Start,
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::sandbox_fixture::{guest, load, output, result};
+use crate::{
+    hostile_fixture::compiling_by_shell,
+    sandbox_fixture::{guest, load, output, result},
+};
 
 fn sandbox(folder: &Path, most_bytes: u64) -> Sandbox {
     let cache = CacheOptions::new(folder).with_most_bytes(most_bytes);
@@ -139,17 +143,19 @@ async fn code_is_compiled_once_for_all_configurations() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn configurations_that_are_loaded_at_once_wait_for_one_compiler() {
     let folder = TempDir::new().unwrap();
-    let sandbox = fresh(folder.path());
-    let loads: Vec<_> = (0..4)
-        .map(|amount| {
-            let sandbox = sandbox.clone();
-            tokio::spawn(async move { misbehave(&sandbox, json!({"amount": amount})).await })
-        })
-        .collect();
+    let started = folder.path().join("started");
+    let line = format!("echo a compiler >> '{}'; scorebox", started.display());
+    let sandbox = compiling_by_shell(&line, &CompileLimits::default());
+    let load = |settings| {
+        let sandbox = sandbox.clone();
+        tokio::spawn(async move { misbehave(&sandbox, settings).await })
+    };
+    // Two of them want the same, the others other configurations.
+    let loads = [0, 0, 1, 2, 3].map(|amount| load(json!({"amount": amount, "then": "keep-state"})));
     for load in loads {
-        assert!(!load.await.unwrap().cached());
+        assert_eq!(trail(&load.await.unwrap()).await.0.as_deref(), Some("1"));
     }
-    assert_eq!(files(folder.path()).len(), 5, "one code and four images");
+    assert_eq!(fs::read_to_string(started).unwrap(), "a compiler\n");
 }
 
 #[tokio::test]

@@ -264,15 +264,26 @@ async fn vectors_and_memories_that_cannot_grow_start_frozen() {
 #[tokio::test]
 async fn what_is_not_split_is_frozen_with_its_code_and_says_why() {
     let ways = Ways::new();
-    let module = Module {
-        configure: "(global.set $g (i32.const 5)) (i32.const 3072)",
-        score: "(if (i32.ne (global.get $g) (i32.const 5)) (then (unreachable))) (i32.const 4096)",
-        more: "(global $g (mut i32) (i32.const 0)) (data \"passive\")",
-        ..Module::default()
-    };
-    let both = ways.load(&module.component(), &json!({}), &Limits::default()).await;
-    assert_eq!(*both.apart.start(), Start::Frozen);
-    assert_eq!(both.apart.own_code(), Some("has passive data segments"));
-    assert_eq!(both.whole.own_code(), None);
-    assert_eq!(kind(&both.score(output("1")).await), None);
+    for (more, why) in [
+        ("(data \"passive\")", "has passive data segments"),
+        ("(func $begin (global.set $g (i32.const 9))) (start $begin)", "has a start function"),
+        (
+            "(global funcref (ref.func $nothing)) (func $nothing)",
+            "has a global that does not begin with a constant number",
+        ),
+    ] {
+        let more = format!("(global $g (mut i32) (i32.const 9)) {more}");
+        let module = Module {
+            configure: "(global.set $g (i32.sub (global.get $g) (i32.const 4))) (i32.const 3072)",
+            score: "(if (i32.ne (global.get $g) (i32.const 5)) (then (unreachable)))
+                (i32.const 4096)",
+            more: &more,
+            ..Module::default()
+        };
+        let both = ways.load(&module.component(), &json!({}), &Limits::default()).await;
+        assert_eq!(*both.apart.start(), Start::Frozen, "{why}");
+        assert_eq!(both.apart.own_code(), Some(why));
+        assert_eq!(both.whole.own_code(), None);
+        assert_eq!(kind(&both.score(output("1")).await), None, "{why}");
+    }
 }

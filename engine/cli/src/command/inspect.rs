@@ -126,6 +126,7 @@ struct Loaded<'a> {
     frozen: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     not_frozen_because: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     own_code_because: Option<&'a str>,
     cached: bool,
     load_ms: f64,

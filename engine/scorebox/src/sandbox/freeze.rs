@@ -8,7 +8,7 @@ use wasmtime::{
 use wasmtime_wizer::{WasmtimeWizerComponent, Wizer};
 
 use super::{
-    Limits, ScoreError,
+    ErrorKind, Limits, ScoreError,
     code::SplitCode,
     compile::{CompileBudget, CompileError, on_a_deep_stack},
     guest_call::{Configure, Guest, Image},
@@ -45,30 +45,30 @@ pub(super) async fn freeze_state(
 ) -> Result<Frozen<Module>, ScoreError> {
     let shared = sandbox.shared();
     let image = sandbox.link_split(code, &code.first)?;
-    let contents = {
-        let mut guest = Guest::admit(shared, limits).await;
-        let instance = guest.ask(Configure { image: &image, config }, Ok).await?;
-        let store = guest.store();
-        let left = store.data().limiter.used_bytes();
-        if left > MOST_BYTES {
-            return Ok(Frozen::Impossible(too_much(left)));
-        }
-        lift_limits(store);
-        contents_of(store, instance, &code.shape).await
-    };
-    let contents = match contents {
+    let mut guest = Guest::admit(shared, limits).await;
+    let instance = guest.ask(Configure { image: &image, config }, Ok).await?;
+    let store = guest.store();
+    let left = store.data().limiter.used_bytes();
+    if left > MOST_BYTES {
+        return Ok(Frozen::Impossible(too_much(left)));
+    }
+    // The semaphore is never closed.
+    let few = left <= FEW_BYTES;
+    let _turn = shared.freezing.acquire_many(if few { 1 } else { FREEZINGS }).await;
+    lift_limits(store);
+    let contents = match contents_of(store, instance, &code.shape).await {
         Ok(contents) => contents,
         Err(error) => return Ok(Frozen::Impossible(format!("{error:#}"))),
     };
-    // The semaphore is never closed.
-    let few = contents.memory.len() as u64 <= FEW_BYTES;
-    let _turn = shared.freezing.acquire_many(if few { 1 } else { FREEZINGS }).await;
+    drop(guest);
     let (engine, shape) = (shared.engine.clone(), code.shape.clone());
-    match on_a_deep_stack(move || data_module(&engine, &shape, &contents)).await {
-        Some(Ok(module)) => Ok(Frozen::Image(module)),
-        Some(Err(why)) => Ok(Frozen::Impossible(why)),
-        None => Ok(Frozen::Impossible("its memory does not compile".into())),
-    }
+    let compiled = on_a_deep_stack(move || data_module(&engine, &shape, &contents)).await;
+    // Whatever `configure` leaves compiles. A score costs another fuel where its start is another: that is not
+    // for a machine without memory or threads to settle.
+    let compiled = compiled.unwrap_or_else(|| Err("the thread for it ended".to_owned()));
+    compiled.map(Frozen::Image).map_err(|why| {
+        ScoreError::new(ErrorKind::Failed, format!("cannot keep what `configure` left: {why}"))
+    })
 }
 
 /// What is compiled here is this program's own, and calls through a table at most: none of the stranger's

@@ -2,7 +2,6 @@
 //! and the cache. Loads and scores nothing itself.
 
 use std::{
-    collections::VecDeque,
     fmt,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
@@ -176,7 +175,7 @@ pub(super) struct Shared {
     compile_limits: CompileLimits,
     compiling: Semaphore,
     /// The latest code that does not depend on a configuration.
-    kept: Mutex<VecDeque<(Digest, Slot)>>,
+    kept: Mutex<Vec<(Digest, Slot)>>,
     /// Held while a memory is frozen, which takes many times its size.
     pub(super) freezing: Semaphore,
     /// How code is compiled that can be compiled apart from its state.
@@ -308,21 +307,27 @@ impl Sandbox {
         Ok(code.component().clone())
     }
 
-    /// The place of the code under `key`, which is filled once. The place that was made longest ago goes
-    /// where there are too many.
+    /// The place of the code under `key`, which is filled once. Where there are too many, those go that were
+    /// made longest ago and that nobody waits for.
     fn slot(&self, key: Digest) -> Slot {
         let mut kept = self.kept();
         if let Some((_, slot)) = kept.iter().find(|(kept, _)| *kept == key) {
             return Arc::clone(slot);
         }
-        kept.truncate(KEPT_CODES - 1);
+        let mut too_many = (kept.len() + 1).saturating_sub(KEPT_CODES);
+        // The oldest come first.
+        kept.retain(|(_, slot)| {
+            let goes = too_many > 0 && Arc::strong_count(slot) == 1;
+            too_many -= usize::from(goes);
+            !goes
+        });
         let slot = Slot::default();
-        kept.push_front((key, Arc::clone(&slot)));
+        kept.push((key, Arc::clone(&slot)));
         slot
     }
 
     /// Nobody panics while holding it, and what is in it is whole in any case.
-    fn kept(&self) -> MutexGuard<'_, VecDeque<(Digest, Slot)>> {
+    fn kept(&self) -> MutexGuard<'_, Vec<(Digest, Slot)>> {
         self.shared().kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -396,4 +401,24 @@ fn start_ticking(engine: EngineWeak) -> std::io::Result<()> {
         }
     })?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_that_someone_waits_for_stays_at_hand_and_of_the_rest_the_latest() {
+        let options = SandboxOptions::default().with_compiler(Compiler::InProcess);
+        let sandbox = Sandbox::new(&options).unwrap();
+        let key = |number: usize| Digest::of(&number.to_le_bytes());
+        let waited_for = sandbox.slot(key(0));
+        for number in 1..100 {
+            sandbox.slot(key(number));
+        }
+        assert!(Arc::ptr_eq(&waited_for, &sandbox.slot(key(0))));
+        let latest: Vec<Digest> = (100 - (KEPT_CODES - 1)..100).map(key).collect();
+        let kept: Vec<Digest> = sandbox.kept().iter().map(|(key, _)| *key).collect();
+        assert_eq!(kept, [[key(0)].as_slice(), &latest].concat());
+    }
 }

@@ -22,6 +22,7 @@ use super::{
     compile::{CompileBudget, on_a_deep_stack},
     freeze::{self, Frozen},
     guest_call::{Configure, Describe, Guest, Image},
+    host::Shared,
     result,
 };
 
@@ -187,15 +188,8 @@ impl Sandbox {
         let source = Source { component, digest, way: self.way_of(&anatomy) };
         let key = self.cache_key(&source, config.as_str(), Some(&limits.of_loading()));
         let budget = self.compile_budget();
-        let found =
-            self.shared().cache.as_ref().and_then(|cache| cache.get(&self.shared().engine, key));
-        let found_one = found.is_some();
-        let (entry, code, compiled) = match found {
-            Some(entry) if !entry.needs_code() => (entry, None, false),
-            Some(entry) => {
-                let (code, compiled) = self.code_of(&source, &budget).await?;
-                (entry, Some(code), compiled)
-            }
+        let (begin, cached) = match self.from_cache(key, &source, &budget).await? {
+            Some(found) => found,
             None => {
                 let (code, _) = self.code_of(&source, &budget).await?;
                 let limits = limits.of_loading();
@@ -204,10 +198,10 @@ impl Sandbox {
                 if let Some(cache) = &self.shared().cache {
                     cache.put(key, &entry);
                 }
-                (entry, Some(code), true)
+                (self.begin(entry, Some(&code))?, false)
             }
         };
-        let (image, start, own_code) = self.start(entry.image, code.as_deref())?;
+        let Begin { info, image, start, own_code } = begin;
         Ok(LoadedScorer {
             summarize: summarize_of(image.component())?,
             image,
@@ -218,13 +212,13 @@ impl Sandbox {
                 Start::ConfigureEachTime { .. } => Some(config.as_str().to_owned()),
             },
             sandbox: self.clone(),
-            info: entry.info,
+            info,
             limits: limits.clone(),
             digest,
             config: config.clone(),
             start,
             own_code,
-            cached: found_one && !compiled,
+            cached,
             load_time: started.elapsed(),
         })
     }
@@ -326,17 +320,36 @@ impl Sandbox {
         Ok(Entry { info, image })
     }
 
-    /// What every score begins with, and why its code is its own.
-    fn start(
+    /// What the cache has under `key`, and whether nothing had to be compiled for it. None where it has nothing,
+    /// or something that does not fit the code: what is wrong with the cache costs time, never a score.
+    async fn from_cache(
         &self,
-        image: KeptImage,
-        code: Option<&Code>,
-    ) -> Result<(Image, Start, Option<String>), ScoreError> {
-        let own_code = match &image {
+        key: Digest,
+        source: &Source<'_>,
+        budget: &CompileBudget,
+    ) -> Result<Option<(Begin, bool)>, ScoreError> {
+        let Shared { cache, engine, .. } = self.shared();
+        let Some(entry) = cache.as_ref().and_then(|cache| cache.get(engine, key)) else {
+            return Ok(None);
+        };
+        let (code, compiled) = match entry.needs_code() {
+            true => {
+                let (code, compiled) = self.code_of(source, budget).await?;
+                (Some(code), compiled)
+            }
+            false => (None, false),
+        };
+        Ok(self.begin(entry, code.as_deref()).ok().map(|begin| (begin, !compiled)))
+    }
+
+    /// Links what is kept of a scorer.
+    fn begin(&self, entry: Entry, code: Option<&Code>) -> Result<Begin, ScoreError> {
+        let Entry { info, image: kept } = entry;
+        let own_code = match &kept {
             KeptImage::Component { reason, .. } => reason.clone(),
             KeptImage::Data(_) | KeptImage::Unfrozen { .. } => None,
         };
-        let linked = match (&image, code) {
+        let image = match (&kept, code) {
             (KeptImage::Component { component, .. }, _) => self.link(component),
             (KeptImage::Data(data), Some(Code::Split(code))) => self.link_split(code, data),
             (KeptImage::Unfrozen { .. }, Some(code)) => self.unconfigured(code),
@@ -344,7 +357,7 @@ impl Sandbox {
                 return Err(invalid("the cache has an image without its code".into()));
             }
         };
-        Ok((linked?, start_of(image), own_code))
+        Ok(Begin { info, image: image?, start: start_of(kept), own_code })
     }
 
     /// Freezes on a thread of its own: wizer asserts what it expects of a component, and a component
@@ -410,6 +423,14 @@ struct Source<'a> {
     way: Way,
 }
 
+/// What every score begins with.
+struct Begin {
+    info: ScorerInfo,
+    image: Image,
+    start: Start,
+    own_code: Option<String>,
+}
+
 impl Entry {
     /// Whether it is of no use without the code that all configurations have in common.
     fn needs_code(&self) -> bool {
@@ -467,5 +488,37 @@ mod tests {
             let read: Value = serde_json::from_str(config.as_str()).unwrap();
             assert_eq!(ScorerConfig::new(read.as_object().unwrap()), config);
         }
+    }
+
+    #[cfg(feature = "builtins")]
+    #[tokio::test]
+    async fn an_image_that_does_not_fit_its_code_is_made_again() {
+        use crate::{
+            registry::Registry,
+            sandbox::{CacheOptions, Compiler, SandboxOptions},
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let options = SandboxOptions::default()
+            .with_compiler(Compiler::InProcess)
+            .with_cache(CacheOptions::new(folder.path()));
+        let fresh = || Sandbox::new(&options).unwrap();
+        let component = Registry::with_builtins().get("exact-match").unwrap().bytes.into_owned();
+        let config = ScorerConfig::default();
+        let limits = Limits::default();
+        let load = async |sandbox: &Sandbox| {
+            sandbox.load(&component, &config, &limits, Grants::NONE).await.unwrap()
+        };
+        let sandbox = fresh();
+        let first = load(&sandbox).await;
+        let source = Source { component: &component, digest: first.digest(), way: Way::Apart };
+        let key = sandbox.cache_key(&source, config.as_str(), Some(&limits.of_loading()));
+        let Shared { engine, cache, .. } = sandbox.shared();
+        let empty = wasmtime::Module::from_binary(engine, b"\0asm\x01\0\0\0").unwrap();
+        let entry = Entry { info: first.info().clone(), image: KeptImage::Data(empty) };
+        cache.as_ref().unwrap().put(key, &entry);
+        let second = load(&fresh()).await;
+        assert!(!second.cached());
+        assert_eq!((first.info(), first.start()), (second.info(), second.start()));
+        assert!(load(&fresh()).await.cached());
     }
 }
