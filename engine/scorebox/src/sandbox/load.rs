@@ -188,7 +188,7 @@ impl Sandbox {
         let source = Source { component, digest, way: self.way_of(&anatomy) };
         let key = self.cache_key(&source, config.as_str(), Some(&limits.of_loading()));
         let budget = self.compile_budget();
-        let (begin, cached) = match self.from_cache(key, &source, &budget).await? {
+        let (begin, cached) = match self.find_kept(key, &source, &budget).await? {
             Some(found) => found,
             None => {
                 let (code, _) = self.code_of(&source, &budget).await?;
@@ -322,7 +322,7 @@ impl Sandbox {
 
     /// What the cache has under `key`, and whether nothing had to be compiled for it. None where it has nothing,
     /// or something that does not fit the code: what is wrong with the cache costs time, never a score.
-    async fn from_cache(
+    async fn find_kept(
         &self,
         key: Digest,
         source: &Source<'_>,
