@@ -273,6 +273,50 @@ async fn a_run_that_is_dropped_is_interrupted_and_can_be_resumed() {
     assert_eq!(resumed.end().await.unwrap().progress.scores_written, 40_000 - stored as u64);
 }
 
+/// Once with much to do, once with nothing to do but wait.
+#[test]
+fn a_run_that_is_dropped_with_its_runtime_is_interrupted() {
+    for suite in [light(), with_one_that_waits()] {
+        let folder = TempDir::new().unwrap();
+        let database = folder.path().join("scores.db");
+        let runtime = tokio::runtime::Builder::new_multi_thread();
+        let runtime = { runtime }.worker_threads(2).enable_all().build().unwrap();
+        runtime.block_on(async {
+            let run = engine(2).run(suite, cases(lines(2000))).store(&database);
+            let mut run = run.id("dropped".parse().unwrap()).start().await.unwrap();
+            while !matches!(run.next().await.expect("no row came"), Event::Scored(_)) {}
+        });
+        drop(runtime);
+        let run = Store::open_read_only(&database).unwrap().run("dropped").unwrap();
+        assert_eq!(run.state, RunState::Interrupted);
+        assert!(!stored_rows(&database).is_empty());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn another_connection_finds_the_row_of_an_event() {
+    let folder = TempDir::new().unwrap();
+    let database = folder.path().join("scores.db");
+    let run = engine(2).run(light(), cases(lines(500))).store(&database);
+    let mut run = run.start().await.unwrap();
+    let (mut other, mut seen) = (None, 0);
+    while let Some(event) = run.next().await {
+        if let Event::Scored(row) = event {
+            let other = other.get_or_insert_with(|| Store::open_read_only(&database).unwrap());
+            let filter = ScoreFilter {
+                case: Some(row.case_id.clone()),
+                scorer: Some(row.scorer_id.clone()),
+                ..ScoreFilter::default()
+            };
+            let stored = other.scores(&filter, None, 2).unwrap();
+            assert_eq!(stored.len(), 1, "{row:?}");
+            assert_eq!(stored[0].row.answer.score, row.answer.score);
+            seen += 1;
+        }
+    }
+    assert_eq!(seen, 1000);
+}
+
 /// The scores that wait would wait for an hour; those of the other scorer are all there without them.
 #[test]
 fn a_scorer_that_waits_holds_back_neither_the_others_of_its_case_nor_a_worker() {

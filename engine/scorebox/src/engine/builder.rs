@@ -36,14 +36,14 @@ impl EngineBuilder {
         EngineBuilder { jobs: Some(jobs), ..self }
     }
 
-    /// Keeps compiled code in this folder, which is made where it is missing. Nobody but the user may be able to write
+    /// Keeps compiled code in this folder, which is created if it is missing. Only the user may be able to write
     /// there; where it cannot be used, [`Engine::warnings`] says why.
     pub fn cache(self, folder: impl Into<PathBuf>) -> EngineBuilder {
         EngineBuilder { cache: Some(folder.into()), ..self }
     }
 
     /// Shows scorers that are granted it the files that tasks left: the folders that cases name in `workspace` are
-    /// below this one, which has to be there.
+    /// below this one, which must exist.
     pub fn workspace(self, folder: impl Into<PathBuf>) -> EngineBuilder {
         EngineBuilder { workspace: Some(folder.into()), ..self }
     }
@@ -60,7 +60,7 @@ impl EngineBuilder {
     }
 
     /// Where components are compiled. Unless something else is said, in a process of this same program, whose `main`
-    /// has to begin with [`compile_if_asked`](crate::sandbox::compile_if_asked).
+    /// must begin with [`compile_if_asked`](crate::sandbox::compile_if_asked).
     pub fn compiler(self, compiler: Compiler) -> EngineBuilder {
         EngineBuilder { compiler: Some(compiler), ..self }
     }
@@ -73,7 +73,7 @@ impl EngineBuilder {
     /// The engine.
     ///
     /// # Errors
-    /// Where the workspace cannot be opened, or wasmtime does not run on this machine.
+    /// If the workspace cannot be opened, or wasmtime does not run on this machine.
     pub fn build(self) -> Result<Engine, EngineError> {
         let jobs =
             self.jobs.unwrap_or_else(|| thread::available_parallelism().map_or(1, Into::into));

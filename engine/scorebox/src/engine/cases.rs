@@ -4,7 +4,7 @@ use std::{io::Read, path::PathBuf};
 
 use crate::case::{CaseReader, Mapping, Source, SourceError};
 
-/// The cases of a run: JSON Lines, also compressed with gzip or zstd. A [`CaseReader`] can be told more.
+/// The cases of a run: JSON Lines, also compressed with gzip or zstd. A [`CaseReader`] has more options.
 #[derive(Debug)]
 pub struct Cases(CaseReader);
 
@@ -12,7 +12,7 @@ impl Cases {
     /// The cases of one file.
     ///
     /// # Errors
-    /// Where it cannot be opened.
+    /// If it cannot be opened.
     pub fn file(path: impl Into<PathBuf>) -> Result<Cases, SourceError> {
         Cases::files([path])
     }
@@ -20,7 +20,7 @@ impl Cases {
     /// The cases of some files, one after the other.
     ///
     /// # Errors
-    /// Where one of them cannot be opened.
+    /// If one of them cannot be opened.
     pub fn files(
         paths: impl IntoIterator<Item = impl Into<PathBuf>>,
     ) -> Result<Cases, SourceError> {

@@ -18,7 +18,7 @@ pub enum EngineError {
     /// The folder with the files of tasks cannot be used.
     #[error(transparent)]
     Workspace(#[from] WorkspaceError),
-    /// A configuration has to be a JSON object.
+    /// A configuration must be a JSON object.
     #[error("the configuration of `{scorer}` is not a JSON object")]
     ConfigIsNoObject {
         /// The scorer, as it was named.

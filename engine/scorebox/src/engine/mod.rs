@@ -24,7 +24,7 @@
 //! let outcome = same.score(&r#"{"output": "Paris", "groundTruth": "paris"}"#.parse()?).await;
 //! assert_eq!(outcome.result?.score, Some(1.0));
 //!
-//! // A suite over cases; what happens is told as it happens, and stored.
+//! // A suite over cases; its events come while it runs, and its scores are stored.
 //! let suite: Suite = "[scorers.exact-match]\n[scorers.latency]".parse()?;
 //! let mut run = engine.run(suite, Cases::file("cases.jsonl")?).store("scores.db").start().await?;
 //! while let Some(event) = run.next().await {

@@ -15,7 +15,7 @@ use crate::{
 
 use super::{Cases, Engine, EngineError};
 
-/// A run in the making. What is not said is as usual: a new run with an id made of the time, nothing stored, a stop at
+/// A run that is being set up. By default it is a new run with an id made of the time, stores nothing, and stops at
 /// the first bad line.
 #[derive(Debug)]
 #[must_use]
@@ -70,7 +70,7 @@ impl RunBuilder {
         RunBuilder { on_bad_case: OnBadCase::Skip, ..self }
     }
 
-    /// Tells this sink what happens, before the event is handed to the one who reads the run's events.
+    /// Passes what happens to this sink, before the event reaches the reader of the run's events.
     pub fn sink(mut self, sink: impl Sink + 'static) -> RunBuilder {
         self.sinks.push(Box::new(sink));
         self
@@ -79,7 +79,7 @@ impl RunBuilder {
     /// Loads the scorers and begins the run, which is under way until its last event or until it is dropped.
     ///
     /// # Errors
-    /// Where a scorer is not there or cannot be used. All else is an error of the run: [`Run::end`].
+    /// If a scorer does not exist or cannot be used. All other errors are those of the run: [`Run::end`].
     pub async fn start(self) -> Result<Run, EngineError> {
         let Engine { sandbox, registry, jobs } = &self.engine;
         let scorers = load_scorers(&self.suite, registry, sandbox).await?;
@@ -103,9 +103,10 @@ impl RunBuilder {
 
 /// A run that is under way.
 ///
-/// It waits where its events are not read: either read them, or [`end`](Run::end) it. Dropped, it ends as if it was
-/// interrupted: what is in flight is finished, what is stored stays and can be resumed. That takes a moment, in which
-/// the runtime has to be there.
+/// It waits while its events are not read: either read them, or [`end`](Run::end) it. If it is dropped, it ends as if
+/// interrupted: what is in flight is finished, and what is stored stays and can be resumed. That takes a moment. A
+/// runtime that is dropped after the run waits for it; `Runtime::shutdown_background` does not, and may leave the run
+/// marked as running.
 #[derive(Debug)]
 pub struct Run {
     events: EventStream,

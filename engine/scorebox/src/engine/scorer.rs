@@ -56,7 +56,7 @@ impl ScorerLoader {
     /// Loads it: from the cache, or by compiling it.
     ///
     /// # Errors
-    /// Where it is not there or cannot be used, and where its configuration is not an object.
+    /// If it does not exist or cannot be used, or its configuration is not an object.
     pub async fn load(self) -> Result<Scorer, EngineError> {
         let name = self.uses.default_name();
         let Value::Object(config) = &self.config else {

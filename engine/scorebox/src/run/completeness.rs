@@ -7,7 +7,7 @@ use crate::{
 
 use super::{Control, Stop, keeping::Keeper};
 
-/// Why the run is not finished, although everything that was given was read; none where it is.
+/// Why the run is not finished, although everything that was given was read; `None` if it is finished.
 pub(super) fn what_is_missing(
     keeper: &Keeper,
     control: &Control,

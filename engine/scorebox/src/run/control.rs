@@ -1,5 +1,5 @@
-//! Stopping a run, and how far it is: the only thing that the three parts of a run and whoever
-//! started it share. Decides nothing.
+//! Stopping a run, and how far it is: the only thing that the three parts of a run share with the
+//! program that started it. Decides nothing.
 
 use std::{
     fmt,
@@ -20,9 +20,9 @@ use super::{CaseRefused, OnBadCase};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Stop {
-    /// Whoever started it said so.
+    /// The program that started it stopped it.
     Interrupted,
-    /// A line is no case.
+    /// A line is not a valid case.
     BadCase {
         /// Where, and what is wrong.
         message: String,
@@ -110,7 +110,7 @@ pub struct Control {
     scores_written: AtomicU64,
     errors: AtomicU64,
     scores_reused: AtomicU64,
-    /// Of the sources; noted by whoever reads them, also as long as no case comes of it.
+    /// Of the sources; counted as they are read, even before the first case.
     bytes_read: OnceLock<Arc<Tally>>,
     bytes_total: AtomicU64,
 }
@@ -189,7 +189,7 @@ impl Control {
             + self.cases_finished_before.load(Ordering::Relaxed)
     }
 
-    /// Counts a bad case, and ends the reading where the run is to stop at one; answers with what sinks are told.
+    /// Counts a bad case, and ends the reading where the run is to stop at one; answers with what sinks get.
     pub(super) fn bad_case(
         &self,
         message: String,

@@ -1,13 +1,15 @@
-//! Hands cases and rows on: to the keeper, which decides what is of the run, and then to the other sinks. One thread
-//! does it, for keepers and sinks are called one event after the other. Decides nothing about a score.
+//! Delivers cases and rows: to the keeper, which decides what is part of the run, and, once that has committed them,
+//! to the other sinks as events. One thread does it, one event after the other. Decides nothing about a score.
 
 use std::{
     collections::{HashMap, hash_map::Entry},
     sync::Arc,
+    task::{Context, Poll, Wake, Waker},
+    thread::{self, Thread},
     time::{Duration, Instant},
 };
 
-use tokio::{runtime::Handle, sync::mpsc, time::timeout};
+use tokio::sync::mpsc;
 
 use crate::{
     advice::{Advice, Form},
@@ -29,6 +31,8 @@ use super::{
 const BATCH_ROWS: u64 = 25_000;
 /// Time after which a batch is committed, however small.
 const BATCH_TIME: Duration = Duration::from_millis(250);
+/// Bytes of events after which a batch is committed, because they wait for that in memory.
+const BATCH_EVENT_BYTES: usize = 8 << 20;
 /// How long the database is free between two batches, so that another run that waits for it gets its turn.
 const LET_OTHERS_WRITE: Duration = Duration::from_millis(2);
 
@@ -39,14 +43,17 @@ pub(super) struct Delivering {
     pub(super) scorers: RunScorers,
     pub(super) on_bad_case: OnBadCase,
     pub(super) control: Arc<Control>,
-    /// The cases of the run of which rows are still to come, by their ordinals. A case that was refused is not
-    /// among them, so its rows go nowhere.
+    /// The cases of the run that still await rows, by their ordinals. A case that was refused is not among them, so
+    /// its rows are dropped.
     in_flight: HashMap<u64, InFlight>,
+    /// Events of what is not committed yet.
+    events: Vec<Event>,
+    event_bytes: usize,
     rows: u64,
     since: Instant,
 }
 
-/// A case of which rows are still to come.
+/// A case that still awaits rows.
 struct InFlight {
     case: KeptCase,
     rows_to_come: usize,
@@ -67,34 +74,26 @@ impl Delivering {
             on_bad_case,
             control,
             in_flight: HashMap::new(),
+            events: Vec::new(),
+            event_bytes: 0,
             rows: 0,
             since: Instant::now(),
         }
     }
 
-    /// Delivers until nobody sends any more, and commits.
+    /// Delivers until the last sender is gone, and commits.
     pub(super) fn deliver_all(
         &mut self,
         mut messages: mpsc::Receiver<Message>,
-        runtime: &Handle,
     ) -> Result<(), StoreError> {
         loop {
-            let message = match messages.try_recv() {
-                Ok(message) => Some(message),
-                Err(mpsc::error::TryRecvError::Disconnected) => return self.commit(),
-                Err(mpsc::error::TryRecvError::Empty) => {
-                    let left = BATCH_TIME.saturating_sub(self.since.elapsed());
-                    match runtime.block_on(async { timeout(left, messages.recv()).await }) {
-                        Ok(None) => return self.commit(),
-                        Ok(message) => message,
-                        Err(_elapsed) => None,
-                    }
-                }
-            };
-            if let Some(message) = message {
-                self.take(message)?;
+            match received_before(self.since + BATCH_TIME, &mut messages) {
+                Received::Message(message) => self.take(message)?,
+                Received::Nothing => {}
+                Received::End => return self.commit(),
             }
-            if self.rows >= BATCH_ROWS || self.since.elapsed() >= BATCH_TIME {
+            let is_full = self.rows >= BATCH_ROWS || self.event_bytes >= BATCH_EVENT_BYTES;
+            if is_full || self.since.elapsed() >= BATCH_TIME {
                 self.commit()?;
             }
         }
@@ -109,7 +108,10 @@ impl Delivering {
                 let _ = answer.send(is_kept);
                 Ok(())
             }
-            Message::Refused(refused) => self.tell(|| Event::BadCase(refused)),
+            Message::Refused(refused) => {
+                self.tell(|| Event::BadCase(refused));
+                Ok(())
+            }
             Message::Scored(batch) => batch.rows.into_iter().try_for_each(|row| self.row(row)),
         }
     }
@@ -118,7 +120,7 @@ impl Delivering {
     fn case(&mut self, new: &NewCase) -> Result<bool, StoreError> {
         let Some(kept) = self.keep(&new.read)? else { return Ok(false) };
         let case = new.read.in_flight.case();
-        self.tell(|| Event::Case(CaseAccepted::of(case)))?;
+        self.tell(|| Event::Case(CaseAccepted::of(case)));
         for (place, from) in &new.reused {
             if self.keeper.copy(kept, *place, *from)? {
                 self.rows += 1;
@@ -150,7 +152,7 @@ impl Delivering {
                 let message = format!("{at}: duplicate id `{id}`, first used at {first}");
                 let advice = Some(Advice::Write(Form::CaseId));
                 let refused = self.control.bad_case(message, advice, self.on_bad_case);
-                self.tell(|| Event::BadCase(refused))?;
+                self.tell(|| Event::BadCase(refused));
             }
             // Bad lines may be skipped; what is read now is another file.
             Kept::Changed { stored_id } => self.control.end_reading(Stop::Incomplete {
@@ -180,7 +182,7 @@ impl Delivering {
             self.rows += 1;
             self.control.note_row(row.outcome.result.is_err(), false);
             let ready = Arc::clone(&self.scorers);
-            self.tell(|| Event::Scored(Box::new(computed(&ready[row.unit.place], row))))?;
+            self.tell(|| Event::Scored(Box::new(computed(&ready[row.unit.place], row))));
         }
         if is_last {
             self.control.note_case_done();
@@ -192,32 +194,74 @@ impl Delivering {
         if self.sinks.is_empty() {
             return Ok(());
         }
-        match self.keeper.copied(case, place)? {
-            Some(row) => self.tell(|| Event::Scored(Box::new(row))),
-            None => Ok(()),
+        if let Some(row) = self.keeper.copied(case, place)? {
+            self.tell(|| Event::Scored(Box::new(row)));
         }
-    }
-
-    /// Tells the sinks that come after the keeper. Where one would wait, the database is free meanwhile.
-    pub(super) fn tell(&mut self, event: impl FnOnce() -> Event) -> Result<(), StoreError> {
-        if self.sinks.is_empty() {
-            return Ok(());
-        }
-        if !self.sinks.are_ready() {
-            self.commit()?;
-        }
-        self.sinks.take(&event(), &self.control);
         Ok(())
     }
 
-    fn commit(&mut self) -> Result<(), StoreError> {
+    /// Passes an event to the sinks after the keeper, with the next commit; at once if nothing is stored.
+    pub(super) fn tell(&mut self, event: impl FnOnce() -> Event) {
+        if self.sinks.is_empty() {
+            return;
+        }
+        let event = event();
+        if self.keeper.stores_nothing() {
+            return self.sinks.take(&event, &self.control);
+        }
+        self.event_bytes += event.bytes();
+        self.events.push(event);
+    }
+
+    /// Commits, and passes on the events of what is now stored. A sink may take its time: the database is free.
+    pub(super) fn commit(&mut self) -> Result<(), StoreError> {
         self.keeper.commit()?;
+        self.event_bytes = 0;
+        for event in self.events.drain(..) {
+            self.sinks.take(&event, &self.control);
+        }
         if self.rows > 0 {
-            std::thread::sleep(LET_OTHERS_WRITE);
+            thread::sleep(LET_OTHERS_WRITE);
         }
         self.rows = 0;
         self.since = Instant::now();
         Ok(())
+    }
+}
+
+/// What came of waiting for a message.
+enum Received {
+    Message(Message),
+    Nothing,
+    /// All senders are gone.
+    End,
+}
+
+/// The next message, if one comes before `deadline`. Without a timer of the runtime, which may end before the run
+/// does: its end is stored even then.
+fn received_before(deadline: Instant, messages: &mut mpsc::Receiver<Message>) -> Received {
+    let waker = Waker::from(Arc::new(Unparking(thread::current())));
+    let mut context = Context::from_waker(&waker);
+    loop {
+        match messages.poll_recv(&mut context) {
+            Poll::Ready(Some(message)) => return Received::Message(message),
+            Poll::Ready(None) => return Received::End,
+            Poll::Pending => {}
+        }
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Received::Nothing;
+        }
+        thread::park_timeout(left);
+    }
+}
+
+/// Wakes a parked thread.
+struct Unparking(Thread);
+
+impl Wake for Unparking {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
     }
 }
 

@@ -29,7 +29,8 @@ pub(super) fn end(
         progress: delivering.control.progress(),
         root,
     };
-    delivering.tell(|| Event::Ended(ended))?;
+    delivering.tell(|| Event::Ended(ended));
+    delivering.commit()?;
     Ok(root)
 }
 
@@ -63,7 +64,9 @@ fn summarize(delivering: &mut Delivering, runtime: &Handle) -> Result<(), StoreE
         let Some(summary) = runtime.block_on(ready.scorer.summarize(&rows)) else { continue };
         delivering.keeper.put_summary(place, &summary)?;
         let scorer_id = ready.id.clone();
-        delivering.tell(|| Event::Summary(ScorerSummary { scorer_id, summary }))?;
+        delivering.tell(|| Event::Summary(ScorerSummary { scorer_id, summary }));
+        // The next scorer may take its time, and other processes may be waiting to write.
+        delivering.commit()?;
     }
     Ok(())
 }

@@ -38,16 +38,16 @@ pub enum RunError {
     /// The first case cannot be read; nothing was scored.
     #[error(transparent)]
     Cases(#[from] ReadError),
-    /// There is no case at all.
-    #[error("there is no case to score: {}", .first_bad.as_deref().map_or_else(
+    /// There is not a single case.
+    #[error("there are no cases to score: {}", .first_bad.as_deref().map_or_else(
         || "what was read is empty".to_owned(),
         |bad| format!("no line is a valid case; the first: {bad}"),
     ))]
     NoCases {
-        /// What is wrong with the first line that is no case, where there are lines.
+        /// What is wrong with the first invalid line, if there are lines.
         first_bad: Option<String>,
     },
-    /// It was stopped before there was a case; there is no run to go on with.
+    /// It was stopped before there was a case; there is no run to resume.
     #[error("the run was stopped before its first case and has stored nothing")]
     Stopped,
     /// The run that is to be resumed was another one.
@@ -115,7 +115,7 @@ pub(super) fn must_be_the_same(
             return differs(format!("the limits of `{}` have changed", now.id));
         }
         if before.spec.grants_json != json(&now.grants.iter().collect::<Vec<_>>()) {
-            return differs(format!("what is granted to `{}` has changed", now.id));
+            return differs(format!("the grants of `{}` have changed", now.id));
         }
     }
     Ok(())

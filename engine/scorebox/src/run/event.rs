@@ -1,4 +1,4 @@
-//! What happens in a run, as it happens, and who is told. Stores nothing.
+//! What happens in a run, as events, and the sinks that take them. Stores nothing.
 
 use std::fmt;
 
@@ -12,8 +12,9 @@ use super::{Control, Progress, Stop};
 /// comes before its rows; the rows of all cases come in whatever order they are finished. Summaries follow the last
 /// row. A `BadCase` comes whenever a line is refused, also before `Started`: a run begins with its first case.
 ///
-/// What is stored is stored first: a `Case` and a `Scored` are of what the database has accepted, and committed
-/// within a quarter of a second, at the latest before `Ended`.
+/// What is stored is stored first: if the run has a database, a `Case`, `Scored`, `Summary` or `Ended` comes after the
+/// commit of what it reports, so another connection finds the row of a `Scored`. Events wait for a commit for a
+/// quarter of a second at most.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Event {
@@ -29,6 +30,19 @@ pub enum Event {
     Summary(ScorerSummary),
     /// The run has ended, and everything is committed.
     Ended(Ended),
+}
+
+impl Event {
+    /// About how much memory it takes, in bytes.
+    pub(super) fn bytes(&self) -> usize {
+        let texts = match self {
+            Event::Scored(row) => row.bytes(),
+            Event::Case(case) => case.case_id.len() + case.node_id.len() + case.source.len(),
+            Event::BadCase(refused) => refused.message.len(),
+            Event::Started(_) | Event::Summary(_) | Event::Ended(_) => 0,
+        };
+        size_of::<Event>() + texts
+    }
 }
 
 /// A run that has begun.
@@ -87,29 +101,23 @@ pub struct ScorerSummary {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Ended {
-    /// Why it ended before its last case; none where it did not.
+    /// Why it ended before its last case; `None` if it did not.
     pub stopped: Option<Stop>,
     /// How far it came.
     pub progress: Progress,
-    /// One digest of all that is stored of the run; none where nothing is.
+    /// One digest of all that is stored of the run; `None` if nothing is.
     pub root: Option<Digest>,
 }
 
-/// Somebody who is told what happens in a run: a program, a page, a progress bar. Called on the thread that
-/// writes, one event after the other; who takes long holds the run up, and nothing is lost.
+/// Takes the events of a run: a program, a page, a progress bar. It is called on the thread that writes, one event
+/// after the other, while the database is not locked. A slow sink slows the run down; no event is lost.
 pub trait Sink: Send {
     /// Takes an event.
     ///
     /// # Errors
-    /// Where the sink cannot go on. The run ends then: what is in flight is finished, and all that was stored
-    /// stays. The sink is called no more.
+    /// If the sink cannot continue. The run ends then: what is in flight is finished, and all that was stored
+    /// stays. The sink is not called again.
     fn take(&mut self, event: &Event) -> Result<(), Refused>;
-
-    /// Whether the next event is taken at once. Where it is not, the run commits before it waits, so that the
-    /// database is free meanwhile.
-    fn is_ready(&self) -> bool {
-        true
-    }
 }
 
 impl<F: FnMut(&Event) -> Result<(), Refused> + Send> Sink for F {
@@ -121,10 +129,6 @@ impl<F: FnMut(&Event) -> Result<(), Refused> + Send> Sink for F {
 impl Sink for Box<dyn Sink> {
     fn take(&mut self, event: &Event) -> Result<(), Refused> {
         (**self).take(event)
-    }
-
-    fn is_ready(&self) -> bool {
-        (**self).is_ready()
     }
 }
 
@@ -155,17 +159,12 @@ impl Sinks {
         self.0.push(sink);
     }
 
-    /// Whether nobody listens, so that no event has to be made.
+    /// Whether there are none, so that no event needs to be made.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whether all take the next event at once.
-    pub(super) fn are_ready(&self) -> bool {
-        self.0.iter().all(|sink| sink.is_ready())
-    }
-
-    /// Tells everybody. One who refuses ends the run, and is told no more.
+    /// Passes an event to all. A sink that refuses ends the run, and gets no further event.
     pub(super) fn take(&mut self, event: &Event, control: &Control) {
         self.0.retain_mut(|sink| match sink.take(event) {
             Ok(()) => true,

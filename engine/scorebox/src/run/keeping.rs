@@ -1,5 +1,5 @@
-//! What keeps the cases and rows of a run, and so decides which are of it: a database, where one is named. Tells
-//! nobody.
+//! What keeps the cases and rows of a run, and so decides which are of it: a database, if one is named. Sends
+//! no events.
 
 use crate::{
     contract::ScoredRow,
@@ -117,6 +117,11 @@ impl Keeper {
         Ok(writer.store().score_at(cursor)?.map(|record| record.row))
     }
 
+    /// Whether there is nothing to commit.
+    pub(super) fn stores_nothing(&self) -> bool {
+        matches!(self, Keeper::Nobody(_))
+    }
+
     /// Makes all that was taken survive the process.
     pub(super) fn commit(&mut self) -> Result<(), StoreError> {
         match self {
@@ -162,9 +167,7 @@ impl Keeper {
                 computed_at_ms: now_ms(),
                 log: &summary.log,
             },
-        )?;
-        // The next scorer may take its time, and others want to write.
-        writer.commit()
+        )
     }
 
     /// Whether anything of this session is kept.
@@ -196,7 +199,7 @@ impl Keeper {
     }
 }
 
-/// The rows of a run that nobody stores, as far as scorers summarize them: no more than such a scorer would be given.
+/// The rows of a run that is not stored, as far as scorers summarize them: no more than such a scorer would get.
 /// By the scorer's place.
 pub(super) struct Unstored(Vec<Option<Summarized>>);
 

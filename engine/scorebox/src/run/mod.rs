@@ -1,5 +1,5 @@
-//! A run: a suite over cases, from reading to rows, which are stored and told as they come. Knows no wasmtime, no SQL
-//! and no terminal.
+//! A run: a suite over cases, from reading to rows, which are stored and passed on as they come. Knows nothing of wasmtime,
+//! SQL or a terminal.
 //!
 //! ```text
 //! reading (a thread) ──units──> scoring (tasks) ──rows──> delivering (a thread) ──> keeper ──events──> sinks
@@ -9,14 +9,14 @@
 //! - `request`: what a run is asked for.
 //! - `fresh_id`: an id for a run that has none.
 //! - `scorers`: the suite's scorers, found, loaded and ready.
-//! - `control`: stopping a run, and how far it is; shared with whoever started it.
+//! - `control`: stopping a run, and how far it is; shared with the program that started it.
 //! - `opening`: the beginning of a run: the first case, the database, what earlier sessions and runs have.
 //! - `reading`: cases one at a time, without those that an earlier session finished.
 //! - `message`: what is to be delivered, from the reader and from the scoring.
 //! - `seen`: whether a case's name may have come before.
-//! - `event`: what happens in a run, and the sinks that are told.
-//! - `stream`: a sink that hands events over to whoever asks for the next.
-//! - `keeping`: what keeps cases and rows, and so decides which are of the run: a database, or nobody.
+//! - `event`: what happens in a run, and the sinks that take it.
+//! - `stream`: a sink that passes events to a reader.
+//! - `keeping`: what keeps cases and rows, and so decides which are part of the run: a database, or nothing.
 //! - `delivering`: cases and rows in batches to the keeper, and what it took to the sinks.
 //! - `reuse`: scores that an earlier run has.
 //! - `completeness`: whether every score is there at the end.
@@ -25,7 +25,7 @@
 //!
 //! Invariant: the channels are bounded, so that memory does not grow with the number of cases.
 //! Invariant: a case is delivered before any score of it, because both come over one channel.
-//! Invariant: a sink is told of nothing that the keeper has not taken.
+//! Invariant: a sink sees nothing that the keeper has not taken and committed.
 
 mod completeness;
 mod control;
@@ -80,7 +80,7 @@ pub const ENGINE_VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Units that wait for a worker.
 const WAITING_UNITS: usize = 2048;
-/// Messages that wait to be delivered: enough that scoring goes on while the disk takes its time. What
+/// Messages that wait to be delivered: enough that scoring continues while the disk takes its time. What
 /// they hold is bounded by bytes as well.
 const WAITING_MESSAGES: usize = 2048;
 
@@ -90,11 +90,11 @@ const WAITING_MESSAGES: usize = 2048;
 pub struct RunReport {
     /// The run.
     pub run: RunId,
-    /// Why it ended before the last case; none where it did not.
+    /// Why it ended before the last case; `None` if it did not.
     pub stopped: Option<Stop>,
     /// How far it came.
     pub progress: Progress,
-    /// One digest of all that is stored of the run; none where it never ended, and where nothing is stored.
+    /// One digest of all that is stored of the run; `None` if it never ended, or if nothing is stored.
     pub root: Option<Digest>,
     /// The first bad cases, where they were skipped.
     pub bad_cases: Vec<String>,
@@ -102,10 +102,10 @@ pub struct RunReport {
     pub duration: Duration,
 }
 
-/// Runs a suite over cases. Where the future is dropped, the run ends as if it was interrupted.
+/// Runs a suite over cases. If the future is dropped, the run ends as if interrupted.
 ///
 /// # Errors
-/// Where there is nothing to score, or the database does not take it. What was committed before is
+/// If there is nothing to score, or the database cannot store it. What was committed before is
 /// kept. A bad case, a source that breaks off, a sink that refuses and a stop by the user are no errors of the run:
 /// they are in its report. A stop before the first case is one, for there is no run then.
 pub async fn run(request: RunRequest, control: Arc<Control>) -> Result<RunReport, RunError> {
@@ -134,7 +134,7 @@ pub async fn run(request: RunRequest, control: Arc<Control>) -> Result<RunReport
         move |control| {
             let mut delivering = Delivering::new(keeper, sinks, scorers, on_bad_case, control);
             let delivered = delivering
-                .deliver_all(at_sinks, &runtime)
+                .deliver_all(at_sinks)
                 .and_then(|()| ending::end(&mut delivering, state_before, &runtime));
             if let Err(error) = &delivered {
                 // Nothing that is scored from here on could be kept.
@@ -188,7 +188,7 @@ fn broken(error: JoinError) -> RunError {
     RunError::Broken(error.to_string())
 }
 
-/// Ends a run that nobody waits for any more.
+/// Ends a run whose future is dropped.
 struct StopWhenDropped(Option<Arc<Control>>);
 
 impl Drop for StopWhenDropped {

@@ -19,7 +19,7 @@ pub enum OnBadCase {
 /// Which run is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WhichRun {
-    /// One that is not there yet.
+    /// A new one.
     New(RunId),
     /// One that was interrupted: what is missing is scored.
     Resume(RunId),
@@ -34,8 +34,8 @@ impl WhichRun {
     }
 }
 
-/// All that a run needs. What is not said is as usual: a new run with an id made of the time, nothing stored, a job
-/// for each core, and a stop at the first bad line.
+/// All that a run needs. By default it is a new run with an id made of the time, stores nothing, has a job for each
+/// core, and stops at the first bad line.
 #[derive(Debug)]
 #[must_use]
 pub struct RunRequest {
@@ -73,9 +73,9 @@ impl RunRequest {
         RunRequest { which, ..self }
     }
 
-    /// Stores the run in this database file, which is made where it is missing.
+    /// Stores the run in this database file, which is created if it is missing.
     ///
-    /// Without a database, nobody remembers ids: two cases with one id are two cases.
+    /// Without a database, ids are not remembered: two cases with the same id are two cases.
     pub fn store(self, database: impl Into<PathBuf>) -> RunRequest {
         RunRequest { database: Some(database.into()), ..self }
     }
@@ -101,7 +101,7 @@ impl RunRequest {
         RunRequest { on_bad_case, ..self }
     }
 
-    /// Tells this sink what happens, after those that were named before.
+    /// Passes what happens to this sink, after those that were added before.
     pub fn sink(mut self, sink: impl Sink + 'static) -> RunRequest {
         self.sinks.add(Box::new(sink));
         self

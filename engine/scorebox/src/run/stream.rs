@@ -1,7 +1,7 @@
-//! A sink that hands events over to whoever asks for the next. It holds so many, and the run waits for a reader that is
-//! slower. Nothing is lost.
+//! A sink that passes events to a reader who asks for the next one. It holds a bounded number, and the run waits for a
+//! slower reader. Nothing is lost.
 
-use tokio::{runtime::Handle, sync::mpsc};
+use tokio::sync::mpsc;
 
 use super::{Event, Refused, Sink};
 
@@ -19,7 +19,7 @@ impl EventStream {
     }
 }
 
-/// A sink, and the stream of what it takes. A run whose stream was dropped ends as where a sink refuses.
+/// A sink, and the stream of what it takes. A run whose stream is dropped ends as if a sink refused.
 pub fn event_stream() -> (impl Sink + use<>, EventStream) {
     let (to_reader, events) = mpsc::channel(HELD);
     (StreamSink(to_reader), EventStream(events))
@@ -29,15 +29,7 @@ struct StreamSink(mpsc::Sender<Event>);
 
 impl Sink for StreamSink {
     fn take(&mut self, event: &Event) -> Result<(), Refused> {
-        if !self.is_ready() {
-            // Until half of it is free, so that a full stream is not waited for, and the database committed, for each
-            // event. Sinks are called on a thread that may block.
-            let _room = Handle::current().block_on(self.0.reserve_many(HELD / 2));
-        }
+        // Sinks are called on a thread that may block.
         self.0.blocking_send(event.clone()).map_err(|_| Refused::new("nobody reads the events"))
-    }
-
-    fn is_ready(&self) -> bool {
-        self.0.capacity() > 0 || self.0.is_closed()
     }
 }
