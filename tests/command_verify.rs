@@ -53,11 +53,11 @@ fn a_tampered_row_is_told_with_what_was_stored_and_what_was_computed() {
          UPDATE score_rows SET fuel = fuel + 1, meta_json = '{}' WHERE scorer = 1 AND score = 0.0;",
     );
     assert_snapshot!(folder.sh("scorebox verify --trust-cache r").exits_with(1), @"
-    score                 verdict    what    stored                                            computed
-    r:exact-match:0:0:q2  different  meta    {}                                                (absent)
+    score                 verdict    what    stored                                                            computed
+    r:exact-match:0:0:q2  different  meta    {}                                                                (absent)
     r:exact-match:0:0:q2  different  fuel [fuel] [fuel]
-    r:levenshtein:0:0:q2  different  score   0.25                                              0.75
-    r:levenshtein:0:0:q2  different  reason  fine                                              1 edit away from the expected text
+    r:levenshtein:0:0:q2  different  score   0.25                                                              0.75
+    r:levenshtein:0:0:q2  different  reason  fine                                                              1 edit away from the expected text
     r                     different  root    [digest]  [digest]
     [stderr]
     4 verified, 3 different, 0 not verifiable
@@ -73,11 +73,11 @@ fn a_status_that_was_turned_into_an_error_is_different() {
          WHERE case_key = (SELECT min(case_key) FROM cases) AND scorer = 1",
     );
     assert_snapshot!(folder.sh("scorebox verify --trust-cache r").exits_with(1), @"
-    score                 verdict    what           stored                                            computed
-    r:exact-match:0:0:q1  different  status         error                                             scored
-    r:exact-match:0:0:q1  different  score          (absent)                                          1
-    r:exact-match:0:0:q1  different  error kind     failed                                            (absent)
-    r:exact-match:0:0:q1  different  error message  no                                                (absent)
+    score                 verdict    what           stored                                                            computed
+    r:exact-match:0:0:q1  different  status         error                                                             scored
+    r:exact-match:0:0:q1  different  score          (absent)                                                          1
+    r:exact-match:0:0:q1  different  error kind     failed                                                            (absent)
+    r:exact-match:0:0:q1  different  error message  no                                                                (absent)
     r                     different  root           [digest]  [digest]
     [stderr]
     5 verified, 2 different, 0 not verifiable
@@ -163,9 +163,9 @@ fn what_a_scorer_said_of_the_whole_run_is_asked_for_again() {
     let change = "UPDATE summaries SET summary_json = '{\"counts\":[2]}', fuel = fuel - 1";
     folder.database("scorebox.db").execute_batch(change).unwrap();
     assert_snapshot!(folder.sh("scorebox verify --trust-cache r").exits_with(1), @r#"
-    score                 verdict    what     stored                                            computed
+    score                 verdict    what     stored                                                            computed
     r                     different  root     [digest]  [digest]
-    r:label-distribution  different  summary  {"counts":[2]}                                    {"counts":{"a":1,"b":1},"fractions":[0.5,0.5],"…
+    r:label-distribution  different  summary  {"counts":[2]}                                                    {"counts":{"a":1,"b":1},"fractions":[0.5,0.5],"labels":["a","b"],"skew":0.0}
     r:label-distribution  different  fuel [fuel] [fuel]
     [stderr]
     2 verified, 2 different, 0 not verifiable
@@ -173,9 +173,9 @@ fn what_a_scorer_said_of_the_whole_run_is_asked_for_again() {
     "#);
     folder.database("scorebox.db").execute_batch("DELETE FROM summaries").unwrap();
     assert_snapshot!(folder.sh("scorebox verify --trust-cache r").exits_with(1), @r#"
-    score                 verdict    what     stored                                            computed
+    score                 verdict    what     stored                                                            computed
     r                     different  root     [digest]  [digest]
-    r:label-distribution  different  summary  (absent)                                          {"counts":{"a":1,"b":1},"fractions":[0.5,0.5],"…
+    r:label-distribution  different  summary  (absent)                                                          {"counts":{"a":1,"b":1},"fractions":[0.5,0.5],"labels":["a","b"],"skew":0.0}
     [stderr]
     2 verified, 2 different, 0 not verifiable
     [exit code 1]
@@ -201,9 +201,9 @@ fn what_decides_whether_a_score_passes_is_verified() {
 fn a_score_that_was_taken_away_is_missed() {
     let folder = tampered("DELETE FROM score_rows WHERE scorer = 2 AND score = 0.75");
     assert_snapshot!(folder.sh("scorebox verify --trust-cache r").exits_with(1), @"
-    score          verdict    what    stored                                            computed
+    score          verdict    what    stored                                                            computed
     r              different  root    [digest]  [digest]
-    r:levenshtein  different  scores  2                                                 3
+    r:levenshtein  different  scores  2                                                                 3
     [stderr]
     5 verified, 2 different, 0 not verifiable
     [exit code 1]
@@ -325,13 +325,13 @@ fn a_receipt_is_checked_with_nothing_but_the_component_and_the_case() {
     ");
 
     folder.sh("sed 's/Rom\"/Rome\"/' case.json > edited.json");
-    assert_snapshot!(folder.sh("scorebox verify --trust-cache --check receipt.json --case edited.json"), @r#"
-    score                 verdict    what   stored                                            computed
+    assert_snapshot!(folder.sh("scorebox verify --trust-cache --check receipt.json --case edited.json"), @"
+    score                 verdict    what   stored                                                            computed
     r:exact-match:0:0:q2  different  input  [digest]  [digest]
     [stderr]
     0 verified, 1 different, 0 not verifiable
     [exit code 1]
-    "#);
+    ");
     folder.sh("sed 's/\"score\": 0.0/\"score\": 1.0/' receipt.json > forged.json");
     assert_snapshot!(folder.sh("scorebox verify --trust-cache --check forged.json --case case.json"), @r#"
     score                 verdict    what   stored  computed
@@ -342,13 +342,13 @@ fn a_receipt_is_checked_with_nothing_but_the_component_and_the_case() {
     "#);
     assert_snapshot!(
         folder.sh("scorebox verify --trust-cache --check receipt.json --case case.json --component misbehave.wasm"),
-        @r#"
-        score                 verdict    what       stored                                            computed
+        @"
+        score                 verdict    what       stored                                                            computed
         r:exact-match:0:0:q2  different  component  [digest]  [digest]
         [stderr]
         0 verified, 1 different, 0 not verifiable
         [exit code 1]
-        "#
+        "
     );
 }
 
@@ -427,4 +427,19 @@ fn what_is_no_receipt_and_what_is_not_there_is_told() {
     hint: use the scorebox that wrote it
     [exit code 2]
     "#);
+}
+
+#[test]
+fn options_of_the_cache_say_that_they_need_trust_in_it() {
+    let folder = Folder::new();
+    let help = folder.sh("scorebox verify -h").exits_with(0).stdout;
+    let words = help.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        words.contains("--cache-dir <FOLDER> With --trust-cache: the folder for compiled code")
+    );
+    assert!(!words.contains("--no-cache"), "{help}");
+    let both = folder.sh("scorebox verify --trust-cache --no-cache").exits_with(2).stderr;
+    assert!(both.starts_with("error: the argument '--trust-cache' cannot be used with"), "{both}");
+    let neither = folder.sh("scorebox verify --no-cache").exits_with(2).stderr;
+    assert!(neither.starts_with("error: there is no database"), "{neither}");
 }

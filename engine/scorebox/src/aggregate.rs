@@ -15,6 +15,7 @@ const BUCKETS: NonZeroUsize = NonZeroUsize::new(8).unwrap();
 /// One scorer's scores taken together. The names of the figures are Smithers'.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Aggregate {
     /// The scorer's name in the suite.
     pub scorer_id: String,
@@ -44,7 +45,7 @@ pub struct Aggregate {
     pub mean_fuel: Option<f64>,
     /// Mean time of a score, in milliseconds.
     pub mean_duration_ms: Option<f64>,
-    /// How many scores lie in each eighth of the range 0 to 1, or 0 to the highest score where that
+    /// How many scores fall into each eighth of the range 0 to 1, or 0 to the highest score where that
     /// is more than 1.
     pub distribution: Vec<u64>,
 }
@@ -52,7 +53,7 @@ pub struct Aggregate {
 /// The aggregates of what `filter` names, in the suite's order.
 ///
 /// # Errors
-/// Where the run is not there, or the database cannot be read.
+/// If the run is not there, or the database cannot be read.
 pub fn aggregate(store: &Store, filter: &ScoreFilter) -> Result<Vec<Aggregate>, StoreError> {
     store.snapshot(|store| {
         let counts = store.counts(filter)?;

@@ -42,6 +42,12 @@ const SHOWN: usize = 1000;
 /// With --root, computes no score, and proves that nothing in the run was changed, added or removed since it
 /// ended with that root. --receipt writes what is needed to compute one score again elsewhere; --check does that.
 #[derive(Debug, clap::Args)]
+#[command(
+    mut_arg("cache_dir", |arg| arg.help(
+        "With --trust-cache: the folder for compiled code [default: scorebox in the user's cache folder]"
+    )),
+    mut_arg("no_cache", |arg| arg.hide(true).conflicts_with("trust_cache"))
+)]
 pub struct Verify {
     /// The run [default: the newest]
     #[arg(conflicts_with = "check", add = completing::runs())]
@@ -150,8 +156,8 @@ impl Verify {
                 let store = self.database.read()?;
                 let request = self.request(&store, jobs)?;
                 findings.of_a_run = Some(self.scope(&store, &request)?);
-                let total = store.score_count(&request.filter)?;
-                let total = request.sample.map_or(total, |sample| sample.min(total));
+                let total = store.score_count(request.filter())?;
+                let total = self.sample.map_or(total, |sample| sample.min(total));
                 let (mut trouble, mut done) = (None, 0);
                 let mut waiting = Waiting::on(self.compiling());
                 let verifying = verify(&store, &request, sandbox, |finding| {
@@ -190,8 +196,8 @@ impl Verify {
         self.take(&mut findings, finding)?;
         self.print(&findings)?;
         match findings.different {
-            0 => words::say("the root is the same: the run is as it was when it ended with it"),
-            _ => words::say("the root differs: the run is not as it was when it ended with it"),
+            0 => words::say("the root matches: the run has not changed since it ended"),
+            _ => words::say("the root differs: the run has changed since it ended with that root"),
         }
         Ok(self.exit(&findings))
     }
@@ -201,7 +207,7 @@ impl Verify {
         if !request.is_of_the_whole_run() {
             return Ok(Scope::Part);
         }
-        let run = request.filter.run.as_deref().unwrap_or_default();
+        let run = request.filter().run.as_deref().unwrap_or_default();
         Ok(match store.run(run)?.root {
             Some(_) => Scope::Whole,
             None => Scope::WholeWithoutRoot,
@@ -225,7 +231,11 @@ impl Verify {
             ..ScoreFilter::default()
         };
         must_be_there(store, &filter)?;
-        Ok(VerifyRequest { filter, sample: self.sample, seed: self.seed, jobs })
+        let request = VerifyRequest::new(filter).seed(self.seed).jobs(jobs);
+        Ok(match self.sample {
+            Some(rows) => request.sample(rows),
+            None => request,
+        })
     }
 
     fn checked_files(&self, receipt: &Path) -> Result<(Receipt, Vec<u8>, Case), Failure> {
@@ -360,7 +370,7 @@ impl Findings {
             Some(Scope::Part) => Some("the run as a whole"),
             Some(Scope::WholeWithoutRoot) => Some(
                 "which cases and scores there are, their names, versions, origins and times: \
-                     no root of this run is stored that this scorebox reads",
+                     the run has no root that this version of scorebox can read",
             ),
             Some(Scope::Whole) | None => None,
         };
@@ -398,11 +408,11 @@ fn table(findings: &[Finding]) -> Table {
         ("computed", Align::Left),
     ]);
     for finding in findings {
-        let id = report::one_line(&finding.score_id, 80);
+        let id = output::cell(&finding.score_id, 80);
         match &finding.verdict {
             Verdict::Verified => {}
             Verdict::NotVerifiable { reason, .. } => {
-                let reason = report::one_line(reason, 120);
+                let reason = output::cell(reason, 120);
                 table.row([id, "not verifiable".into(), reason, String::new(), String::new()]);
             }
             Verdict::Different { differences } => {
@@ -410,7 +420,7 @@ fn table(findings: &[Finding]) -> Table {
                     table.row([
                         id.clone(),
                         "different".into(),
-                        report::one_line(&difference.what, 80),
+                        output::cell(&difference.what, 80),
                         side(difference.stored.as_deref()),
                         side(difference.computed.as_deref()),
                     ]);
@@ -423,7 +433,7 @@ fn table(findings: &[Finding]) -> Table {
 
 /// One side of a difference. In brackets, so that it is not taken for a text: what is not there.
 fn side(text: Option<&str>) -> String {
-    text.map_or_else(|| "(absent)".to_owned(), |text| report::one_line(text, 48))
+    text.map_or_else(|| "(absent)".to_owned(), |text| output::cell(text, 48))
 }
 
 fn built_in(registry: &Registry, digest: Digest) -> Option<Vec<u8>> {

@@ -40,12 +40,12 @@ impl BuiltIn {
         COMPONENTS.iter().find(|component| component.name == name)
     }
 
-    /// What the manifest says of it; none where this build is broken.
+    /// What the manifest says of it; `None` if this build is broken.
     pub(super) fn listing(&self) -> Option<Listing> {
         serde_json::from_str(self.row).ok()
     }
 
-    /// The component; none where this build is broken: what is embedded is not what the manifest lists.
+    /// The component; `None` if this build is broken: what is embedded is not what the manifest lists.
     pub(super) fn component(&self) -> Option<Vec<u8>> {
         let listing = self.listing()?;
         let bytes = match self.compressed {

@@ -81,6 +81,7 @@ impl Reference {
 
 /// A component's bytes, and where they are from.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ScorerSource {
     /// The bytes; not checked yet.
     pub bytes: Cow<'static, [u8]>,
@@ -232,7 +233,7 @@ impl Registry {
     /// The component that `reference` names.
     ///
     /// # Errors
-    /// Where there is none of that name, or the file cannot be read.
+    /// If no scorer has that name, or the file cannot be read.
     pub fn resolve(&self, reference: &Reference) -> Result<ScorerSource, RegistryError> {
         match reference {
             Reference::Name(name) => self.get(name),
@@ -249,7 +250,7 @@ impl Registry {
     fn stored(&self, name: &str) -> Result<&Stored, RegistryError> {
         self.scorers.get(name).ok_or_else(|| RegistryError::UnknownName {
             name: name.to_owned(),
-            nearest: crate::suggest::nearest(name, self.scorers.keys().map(String::as_str)),
+            nearest: crate::suggest::closest(name, self.scorers.keys().map(String::as_str)),
         })
     }
 }

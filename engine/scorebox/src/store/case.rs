@@ -1,5 +1,5 @@
 //! What is stored of a case, and whether a case is the one that is stored. Reads no case files and
-//! looks into no JSON.
+//! does not parse JSON.
 
 use rusqlite::{
     CachedStatement, OptionalExtension, Row, ToSql, named_params, params_from_iter,
@@ -47,6 +47,7 @@ pub struct NewCase<'a> {
 
 /// A case that the database already has.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct StoredCase {
     /// What names it inside this database.
     pub key: CaseKey,
@@ -68,8 +69,9 @@ pub struct StoredCase {
     pub finished: Vec<ScorerKey>,
 }
 
-/// All that scorers can be fed of a stored case, as it lies in the database.
+/// All parts of a stored case that scorers can read, as they are in the database.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct CaseContent {
     /// Its own id.
     pub case_id: String,
@@ -81,7 +83,7 @@ pub struct CaseContent {
     pub output: String,
     /// The optional parts, as JSON, without the latency.
     pub parts: Parts<String>,
-    /// The folder with the files that the task left; a name, and no JSON.
+    /// The folder with the files that the task left; a name, not JSON.
     pub workspace: Option<String>,
 }
 

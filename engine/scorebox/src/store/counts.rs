@@ -13,6 +13,7 @@ use crate::row::Status;
 
 /// How many rows of each status a scorer has.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct ScorerCounts {
     /// The suite's key for the scorer.
     pub scorer_id: String,

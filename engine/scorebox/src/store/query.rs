@@ -21,6 +21,7 @@ use crate::{
 /// One stored row, with what the database knows of its run and scorer; the columns of the view `scores`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct ScoreRecord {
     /// Its deterministic name.
     pub id: ScoreId,
@@ -36,7 +37,7 @@ pub struct ScoreRecord {
     pub scorer_name: String,
     /// How a score on the wrong side of the threshold counts.
     pub severity: Severity,
-    /// The worst score that passes, where one was set.
+    /// The worst score that passes, if one was set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threshold: Option<f64>,
     /// How the case came.
@@ -327,7 +328,7 @@ fn score_record(row: &SqlRow<'_>) -> rusqlite::Result<ScoreRecord> {
     })
 }
 
-/// The error of a row: it has both columns or neither, but in a database that somebody changed.
+/// The error of a row. It has both columns or neither, unless the database was tampered with.
 fn row_error(kind: Option<String>, message: Option<String>) -> Option<AnswerError> {
     let some = kind.is_some() || message.is_some();
     some.then(|| AnswerError::new(kind.unwrap_or_default(), message.unwrap_or_default()))

@@ -8,6 +8,7 @@ use crate::digest::Digest;
 
 /// A row of an earlier run that has the score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Reusable {
     pub(super) case: CaseKey,
     pub(super) scorer: ScorerKey,

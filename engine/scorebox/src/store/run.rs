@@ -85,6 +85,7 @@ pub struct RunSpec {
 
 /// A stored run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct RunRecord {
     /// What names it inside this database.
     #[serde(skip)]
@@ -138,7 +139,7 @@ pub struct ScorerSpec {
     pub direction: Direction,
     /// How a score on the wrong side of the threshold counts.
     pub severity: Severity,
-    /// The worst score that passes, where one was set.
+    /// The worst score that passes, if one was set.
     pub threshold: Option<f64>,
     /// Whether `configure` ran once and every score starts from what it left.
     pub frozen: bool,
@@ -146,6 +147,7 @@ pub struct ScorerSpec {
 
 /// A stored scorer of a run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct ScorerRecord {
     /// What names it inside this database.
     #[serde(skip)]
@@ -157,6 +159,7 @@ pub struct ScorerRecord {
 
 /// A run that may be written: what [`super::RunWriter`] needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RunHandle {
     /// The run.
     pub key: RunKey,
@@ -304,7 +307,7 @@ impl Store {
         self.bounded(count).map(i64::unsigned_abs)
     }
 
-    /// The version of wasmtime that last worked on a run; none where no session is stored.
+    /// The version of wasmtime that last worked on a run; `None` if no session is stored.
     ///
     /// # Errors
     /// Troubles of reading.
@@ -419,20 +422,30 @@ fn insert_scorer(
     Ok(ScorerKey(change.last_insert_rowid()))
 }
 
+/// A record of the columns that have the names of its fields, and of fields with no column.
+macro_rules! from_columns {
+    ($row:ident, $record:ident { $($field:ident),* $(,)? $(; $other:ident: $value:expr $(,)?)? }) => {
+        $record { $($field: $row.get(stringify!($field))?,)* $($other: $value,)? }
+    };
+}
+
 fn run_record(row: &Row<'_>) -> rusqlite::Result<RunRecord> {
     Ok(RunRecord {
         key: row.get("run")?,
-        spec: RunSpec {
-            id: row.get("id")?,
-            suite_name: row.get("suite_name")?,
-            suite_json: row.get("suite_json")?,
-            suite_digest: row.get("suite_digest")?,
-            engine_version: row.get("engine_version")?,
-            wasmtime_version: row.get("wasmtime_version")?,
-            contract_version: row.get("contract_version")?,
-            source: row.get("source")?,
-            created_at_ms: row.get("created_at_ms")?,
-        },
+        spec: from_columns!(
+            row,
+            RunSpec {
+                id,
+                suite_name,
+                suite_json,
+                suite_digest,
+                engine_version,
+                wasmtime_version,
+                contract_version,
+                source,
+                created_at_ms,
+            }
+        ),
         state: row.get("state")?,
         state_reason: row.get("state_reason")?,
         finished_at_ms: row.get("finished_at_ms")?,
@@ -446,25 +459,12 @@ fn run_record(row: &Row<'_>) -> rusqlite::Result<RunRecord> {
 fn scorer_record(row: &Row<'_>) -> rusqlite::Result<ScorerRecord> {
     Ok(ScorerRecord {
         key: row.get("scorer")?,
-        spec: ScorerSpec {
-            scorer_id: row.get("scorer_id")?,
-            name: row.get("name")?,
-            component_id: row.get("component_id")?,
-            component_version: row.get("component_version")?,
-            component_digest: row.get("component_digest")?,
+        spec: from_columns!(row, ScorerSpec {
+            scorer_id, name, component_id, component_version, component_digest, component_origin,
+            config_json, config_digest, limits_json, grants_json, info_json, scale, direction,
+            severity, threshold, frozen;
             component: Cow::Borrowed(&[]),
-            component_origin: row.get("component_origin")?,
-            config_json: row.get("config_json")?,
-            config_digest: row.get("config_digest")?,
-            limits_json: row.get("limits_json")?,
-            grants_json: row.get("grants_json")?,
-            info_json: row.get("info_json")?,
-            scale: row.get("scale")?,
-            direction: row.get("direction")?,
-            severity: row.get("severity")?,
-            threshold: row.get("threshold")?,
-            frozen: row.get("frozen")?,
-        },
+        }),
     })
 }
 

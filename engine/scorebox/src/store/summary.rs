@@ -12,7 +12,7 @@ use crate::contract::{LogLine, ScoredRow};
 pub struct NewSummary<'a> {
     /// The scorer's JSON, or kind and message of what went wrong.
     pub result: Result<&'a str, (&'a str, &'a str)>,
-    /// Wasm fuel that it used, where that is known.
+    /// Wasm fuel that it used, if known.
     pub fuel: Option<u64>,
     /// How long it took, in milliseconds; finite, 0 or more.
     pub duration_ms: f64,
@@ -24,18 +24,19 @@ pub struct NewSummary<'a> {
 
 /// A stored summary.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct SummaryRecord {
     /// The suite's key for the scorer.
     pub scorer_id: String,
-    /// The scorer's JSON, as text; none where there is an error.
+    /// The scorer's JSON, as text; `None` if there is an error.
     pub summary_json: Option<String>,
     /// The engine's word for what went wrong.
     pub error_kind: Option<String>,
-    /// What the user is told of it.
+    /// The message for the user.
     pub error_message: Option<String>,
-    /// Wasm fuel that it used, where that is known.
+    /// Wasm fuel that it used, if known.
     pub fuel: Option<u64>,
-    /// What the scorer logged, as a JSON array; none where it logged nothing.
+    /// What the scorer logged, as a JSON array; `None` if it logged nothing.
     pub log_json: Option<String>,
 }
 

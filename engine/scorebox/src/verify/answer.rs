@@ -10,18 +10,19 @@ use crate::{
     store::{ScoreRecord, SummaryRecord},
 };
 
-/// Bytes of each side of a difference that are told.
+/// Bytes of each side of a difference that are reported.
 const SHOWN_BYTES: usize = 200;
 
 /// Something that is not as stored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Difference {
     /// What: `score`, `reason`, `component` …
     pub what: String,
-    /// What is stored, cut to 200 bytes; none where nothing is.
+    /// What is stored, cut to 200 bytes; `None` if nothing is.
     pub stored: Option<String>,
-    /// What was found instead, cut likewise; none where it is absent.
+    /// What was found instead, cut likewise; `None` if it is absent.
     pub computed: Option<String>,
 }
 
@@ -49,11 +50,11 @@ impl Difference {
 pub(super) enum JsonAs {
     /// To the last byte, as the database has it.
     Text,
-    /// As the document that it is, because a receipt may have been written anew on its way.
+    /// As a JSON document, because a receipt may have been reformatted on its way.
     Document,
 }
 
-/// The answer that is stored in a row; the reason why not where its JSON is none.
+/// The answer that is stored in a row; the reason why not, if its JSON is invalid.
 pub(super) fn stored(record: &ScoreRecord) -> Result<Answer, String> {
     let answer = record.row.answer.clone();
     let all = [("meta", &answer.meta), ("assertions", &answer.assertions), ("log", &answer.log)];

@@ -108,7 +108,7 @@ impl Comparing {
         }
     }
 
-    /// The next findings, at least one; none where no row is in flight.
+    /// The next findings, at least one; `None` if no row is in flight.
     pub(super) async fn next(&mut self) -> Option<Vec<Finding>> {
         while !self.in_flight.is_empty() {
             let settled = self.in_flight.iter().take_while(|row| row.verdict.is_some()).count();

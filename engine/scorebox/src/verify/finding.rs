@@ -1,4 +1,4 @@
-//! What a verification has to report: verdicts, and what they leave unproved. Comes to none itself.
+//! What a verification has to report: verdicts, and what they leave unproved. Judges nothing itself.
 
 use serde::Serialize;
 
@@ -84,6 +84,7 @@ impl Unproved {
 /// The verdict on one stored score, on a scorer's part in a run, or on a run as a whole.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Finding {
     /// The score's id; `RUN:SCORER` for a scorer's part in the run, `RUN` for the run as a whole.
     pub score_id: String,

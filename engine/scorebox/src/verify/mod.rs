@@ -27,6 +27,8 @@ mod scorers;
 mod whole_root;
 mod whole_run;
 
+use std::thread;
+
 use crate::{
     sandbox::Sandbox,
     store::{ScoreFilter, Store, StoreError},
@@ -42,17 +44,15 @@ use comparing::Comparing;
 use rows::StoredRows;
 use scorers::Scorers;
 
-/// Which rows of a run are verified.
+/// Which rows are verified, and how. By default all that the filter names, with a job for each core.
 #[derive(Clone, Debug)]
+#[must_use]
 pub struct VerifyRequest {
-    /// The rows.
-    pub filter: ScoreFilter,
-    /// How many of them, drawn at random; none: all.
-    pub sample: Option<u64>,
-    /// What the draw is made of: the same seed draws the same rows.
-    pub seed: u64,
-    /// Scores that are computed at once, at least 1.
-    pub jobs: usize,
+    filter: ScoreFilter,
+    /// None: all.
+    sample: Option<u64>,
+    seed: u64,
+    jobs: usize,
 }
 
 /// Computes the scores of a run again and hands over a finding for each, in the order of the rows, until
@@ -60,7 +60,7 @@ pub struct VerifyRequest {
 /// be said of the run as a whole follows.
 ///
 /// # Errors
-/// Where the run is not there, or the database cannot be read. Whatever is wrong with a score is a
+/// If the run is not there, or the database cannot be read. Whatever is wrong with a score is a
 /// finding, not an error.
 pub async fn verify(
     store: &Store,
@@ -92,13 +92,39 @@ pub async fn verify(
     if let Some(run) = request.whole_run() {
         let only = request.filter.scorer.as_deref();
         let findings = whole_run::findings(store, run, only, &mut scorers, sandbox).await?;
-        // Whoever wants no more of them gets no more.
+        // The caller may want no more of them.
         let _ = findings.into_iter().all(take);
     }
     Ok(())
 }
 
 impl VerifyRequest {
+    /// The rows that this filter names.
+    pub fn new(filter: ScoreFilter) -> VerifyRequest {
+        let jobs = thread::available_parallelism().map_or(1, Into::into);
+        VerifyRequest { filter, sample: None, seed: 0, jobs }
+    }
+
+    /// A random sample of this many of the rows instead of all; all if there are not so many.
+    pub fn sample(self, rows: u64) -> VerifyRequest {
+        VerifyRequest { sample: Some(rows), ..self }
+    }
+
+    /// The random seed of the sample: the same seed picks the same rows. 0 by default.
+    pub fn seed(self, seed: u64) -> VerifyRequest {
+        VerifyRequest { seed, ..self }
+    }
+
+    /// How many scores are computed at once, at least 1.
+    pub fn jobs(self, jobs: usize) -> VerifyRequest {
+        VerifyRequest { jobs: jobs.max(1), ..self }
+    }
+
+    /// The rows that a sample is of, or all that are verified.
+    pub fn filter(&self) -> &ScoreFilter {
+        &self.filter
+    }
+
     /// Whether all of the run is asked for, so that what can be said of it as a whole follows its scores.
     pub fn is_of_the_whole_run(&self) -> bool {
         self.whole_run().is_some() && self.filter.scorer.is_none()

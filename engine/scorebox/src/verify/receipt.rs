@@ -25,6 +25,7 @@ pub const VERSION: u32 = 1;
 /// What is needed to compute one score again, and what it was.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Receipt {
     /// Of this format: 1.
     pub version: u32,
@@ -57,6 +58,7 @@ pub struct Receipt {
 /// Which component.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[non_exhaustive]
 pub struct ReceiptComponent {
     /// The SHA-256 of its bytes.
     pub digest: Digest,
@@ -110,7 +112,7 @@ impl Receipt {
     /// The receipt of a stored score.
     ///
     /// # Errors
-    /// Where there is no such score, or its row has no digest of its input.
+    /// If there is no such score, or its row has no digest of its input.
     pub fn of(store: &Store, id: &ScoreId) -> Result<Receipt, ReceiptError> {
         store.snapshot(|store| Receipt::read(store, id))
     }
@@ -155,7 +157,7 @@ impl Receipt {
     /// Reads a receipt.
     ///
     /// # Errors
-    /// Where the text is none, or of another version.
+    /// If the text is not a receipt, or one of another version.
     pub fn parse(text: &str) -> Result<Receipt, ReceiptError> {
         #[derive(Deserialize)]
         struct OfVersion {

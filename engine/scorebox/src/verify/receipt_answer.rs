@@ -39,7 +39,7 @@ pub struct ReceiptAnswer {
     /// What happened.
     #[serde(default)]
     pub error_message: Option<String>,
-    /// Wasm fuel that it used, where that is known.
+    /// Wasm fuel that it used, if known.
     #[serde(default)]
     pub fuel: Option<u64>,
     /// The sandbox's peak memory, in bytes.
@@ -55,7 +55,7 @@ fn exact<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::E
 }
 
 impl From<Answer> for ReceiptAnswer {
-    /// The answer of a row; JSON that is none, which no receipt can hold, is left out.
+    /// The answer of a row; invalid JSON, which no receipt can hold, is left out.
     fn from(answer: Answer) -> ReceiptAnswer {
         let raw = |json: Option<Json>| json.and_then(|json| json.raw().ok().map(ToOwned::to_owned));
         let (error_kind, error_message) =

@@ -1,4 +1,4 @@
-//! Which rows are looked at where not all are. Reads none.
+//! Which rows a random sample picks. Reads no row.
 
 use std::collections::BTreeSet;
 
@@ -25,7 +25,7 @@ pub(super) fn draw(total: u64, count: u64, seed: u64) -> Vec<u64> {
     places.into_iter().collect()
 }
 
-/// A number of `0..=last`, each equally likely: what lies beyond the last whole round is drawn again.
+/// A number of `0..=last`, each equally likely: a number beyond the last whole round is drawn again.
 fn up_to(random: &mut ChaCha12Rng, last: u64) -> u64 {
     let Some(numbers) = last.checked_add(1) else { return random.next_u64() };
     let rounds = u64::MAX - u64::MAX % numbers;

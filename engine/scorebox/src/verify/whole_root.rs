@@ -38,7 +38,7 @@ pub fn verify_root(
 }
 
 /// The finding on a run that does not have the root that is stored with it, or whose components are not those of
-/// their digests; none where all is right, or where no root is stored.
+/// their digests; `None` if all is right, or if no root is stored.
 pub(super) fn not_the_stored_one(
     store: &Store,
     run: &RunRecord,
@@ -77,7 +77,7 @@ fn content_digest(
     changed: &mut Vec<Difference>,
 ) -> Result<Digest, StoreError> {
     let content = store.case_content(key)?;
-    // What is no case any more has another digest than any case.
+    // What is no longer a valid case has a digest that no case has.
     let actual = rebuilt(&content).map_or_else(|_| Digest::of(b""), |case| case.digest());
     if actual != content.digest && changed.len() < LISTED {
         let what = format!("case {}", content.case_id);

@@ -165,7 +165,7 @@ struct Planned {
     id: String,
     /// None: the component's own.
     name: Option<String>,
-    /// What the component calls itself, where that is known.
+    /// What the component calls itself, if known.
     own_name: Option<String>,
     config: Value,
     limits: Value,

@@ -67,7 +67,7 @@ pub(crate) fn said(data: &[u8]) -> String {
         let filter = of_run(base.id);
         let count = rows(&store, &filter)?.len();
         let mut verified = 0;
-        let request = VerifyRequest { filter, sample: None, seed: 0, jobs: 2 };
+        let request = VerifyRequest::new(filter).jobs(2);
         stage.runtime.block_on(verify(&store, &request, &stage.sandbox, |finding| {
             let of_a_score = finding.score_id.matches(':').count() == 4;
             verified += usize::from(of_a_score && finding.verdict == Verdict::Verified);
@@ -113,7 +113,7 @@ fn verify_all(stage: &Stage, path: &Path) -> Result<(), StoreError> {
         let filter = of_run(base.id);
         let rows = rows(&store, &filter)?;
         let mut findings: Vec<Finding> = Vec::new();
-        let request = VerifyRequest { filter, sample: None, seed: 0, jobs: 2 };
+        let request = VerifyRequest::new(filter).jobs(2);
         let verifying = verify(&store, &request, &stage.sandbox, |finding| {
             findings.push(finding);
             findings.len() < MOST_ROWS
