@@ -60,7 +60,8 @@ fn nothing_goes_on() {
 }
 
 fn short() -> Limits {
-    Limits::default().with_fuel(u64::MAX).with_timeout(Duration::from_millis(200))
+    let time = Duration::from_millis(200);
+    Limits::default().with_fuel(u64::MAX).with_timeout(time).with_loading_timeout(time)
 }
 
 /// Scores once, which has to end by the clock.

@@ -18,8 +18,8 @@ pub struct Limits {
     #[serde(rename = "timeoutMs", serialize_with = "as_millis", deserialize_with = "of_millis")]
     pub timeout: Duration,
     /// Wall-clock time that the host may keep one score waiting in all its host calls together; reading the
-    /// files of its case, before it begins, may take as long. Limits that were stored before there was this one have its default, and the default is
-    /// not stored, so that equal limits are equal texts.
+    /// files of its case, before it begins, may take as long. Limits that were stored before this one existed have its
+    /// default, and the default is not stored, so that equal limits are equal texts.
     #[serde(
         rename = "hostTimeoutMs",
         default = "default_host_timeout",
@@ -28,6 +28,10 @@ pub struct Limits {
         deserialize_with = "of_millis"
     )]
     pub host_timeout: Duration,
+    /// Wall-clock time that `describe`, `configure` and `summarize` may each compute. `None`: the
+    /// [`timeout`](Limits::timeout), and at least its default. Not stored: no score depends on it.
+    #[serde(skip)]
+    pub loading_timeout: Option<Duration>,
     /// Bytes of `reason`, and of each text of an assertion.
     pub reason_bytes: usize,
     /// Bytes of `meta`.
@@ -66,6 +70,7 @@ impl Default for Limits {
             memory_bytes: 64 << 20,
             timeout: Duration::from_secs(5),
             host_timeout: DEFAULT_HOST_TIMEOUT,
+            loading_timeout: None,
             reason_bytes: 64 << 10,
             meta_bytes: 1 << 20,
             assertions: 1000,
@@ -110,6 +115,13 @@ impl Limits {
         self
     }
 
+    /// The same with this [`loading_timeout`](Limits::loading_timeout).
+    #[must_use]
+    pub fn with_loading_timeout(mut self, loading_timeout: Duration) -> Limits {
+        self.loading_timeout = Some(loading_timeout);
+        self
+    }
+
     /// The same with this [`reason_bytes`](Limits::reason_bytes).
     #[must_use]
     pub fn with_reason_bytes(mut self, reason_bytes: usize) -> Limits {
@@ -145,8 +157,8 @@ impl Limits {
         self
     }
 
-    /// The limits of `describe` and `configure`: those of a score, and at least the defaults, so that a
-    /// tight limit on scores does not keep a scorer from being loaded.
+    /// The limits of `describe` and `configure`: those of a score, and (unless the caller sets the time) at least the
+    /// defaults, so that a tight limit on scores does not keep a scorer from being loaded.
     pub(super) fn of_loading(&self) -> Limits {
         // A fuzzer tries very many components, and each that spins would take all of the defaults.
         if cfg!(fuzzing) {
@@ -155,7 +167,7 @@ impl Limits {
         let default = Limits::default();
         Limits {
             fuel: self.fuel.max(default.fuel),
-            timeout: self.timeout.max(default.timeout),
+            timeout: self.loading_timeout.unwrap_or(self.timeout.max(default.timeout)),
             host_timeout: self.host_timeout.max(default.host_timeout),
             memory_bytes: self.memory_bytes.max(default.memory_bytes),
             ..self.clone()
