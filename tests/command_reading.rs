@@ -78,12 +78,13 @@ fn scores_are_chosen_by_filters_that_combine() {
 }
 
 #[test]
-fn a_name_that_is_not_there_is_no_empty_table() {
+fn an_unknown_name_is_an_error_that_names_those_that_exist() {
     let folder = with_a_run();
     let words = [
         "scorebox scores --scorer latencie",
         "scorebox scores --case z",
         "scorebox stats --node none",
+        "scorebox stats --node plna",
         "scorebox stats --scorer x --all-runs",
         "scorebox verify --scorer latencie",
     ]
@@ -97,12 +98,17 @@ fn a_name_that_is_not_there_is_no_empty_table() {
     $ scorebox scores --case z
     [stderr]
     error: the run `r` has no scores of a case `z`
-    hint: `scorebox scores --limit 0` lists all of them
+    hint: its cases: a, b, c, d
     [exit code 2]
     $ scorebox stats --node none
     [stderr]
     error: the run `r` has no scores of a node `none`
-    hint: `scorebox scores --limit 0` lists all of them
+    hint: its nodes: plan, act
+    [exit code 2]
+    $ scorebox stats --node plna
+    [stderr]
+    error: the run `r` has no scores of a node `plna`
+    hint: did you mean `plan`?
     [exit code 2]
     $ scorebox stats --scorer x --all-runs
     [stderr]
@@ -219,7 +225,7 @@ fn scores_come_in_pages() {
     gsm8k-0001-6b_finetuning  mentions-answer  1.0000  found "3"
     gsm8k-0001-6b_finetuning  marked           1.0000  found " A: "
     [stderr]
-    3 of 1,600 scores; the next ones: --skip 3; all of them: --limit 0
+    3 of 1,600 scores; next page: --skip 3; all: --limit 0
     [exit code 0]
     "#);
     assert_snapshot!(folder.sh("scorebox scores --limit 3 --skip 1598"), @r#"
@@ -293,67 +299,67 @@ fn stats_are_of_the_newest_run_of_a_named_one_or_of_all() {
 #[test]
 fn the_built_in_scorers_are_listed() {
     let folder = Folder::new();
-    assert_snapshot!(folder.sh("scorebox scorers"), @r#"
+    assert_snapshot!(folder.sh("scorebox scorers"), @"
     scorer                reads                                   what it scores
     answer                output, groundTruth                     Scores 1 if the answer after `ANSWER:` is the expected one, else 0.
-    bleu                  output, groundTruth                     Scores how many runs of one to four words of the output occur in the reference texts: sentence BLEU…
-    called-subagent       output, trace                           Scores 1 if another agent was called as often as `count`, `min` and `max` require (by default at le…
-    called-tool           output, groundTruth, trace              Scores whether tools were called: the fraction of the named tools that were called as often as `cou…
+    bleu                  output, groundTruth                     Scores how many runs of one to four words of the output occur in the reference texts: sentence BLEU, 0 to 1.
+    called-subagent       output, trace                           Scores 1 if another agent was called as often as `count`, `min` and `max` require (by default at least once), else 0.
+    called-tool           output, groundTruth, trace              Scores whether tools were called: the fraction of the named tools that were called as often as `count`, `min` and `max` require (by default at least once) and with the `arguments`.
     choice                output, groundTruth                     Scores 1 if the choices marked after `ANSWER:` are exactly the right ones, else 0.
-    chrf                  output, groundTruth                     Scores how many runs of one to six characters the output shares with the reference text: chrF, 0 to…
+    chrf                  output, groundTruth                     Scores how many runs of one to six characters the output shares with the reference text: chrF, 0 to 1.
     commands              output, context, metadata               Scores how recorded commands ended: the fraction of checks in which the exit code is `exitCode`.
     contains              output, groundTruth                     Scores 1 if the output contains the expected texts, else 0.
     contains-json         output                                  Scores 1 if the output contains a JSON object, whatever surrounds it, else 0.
-    cost-budget           output, trace, usage, metadata          Scores 1 if the task cost no more than its budget. Beyond the budget it scores 0 or, with `mode` `p…
-    diff                  output, context, metadata               Scores what the diff of the work contains: the fraction of checks that hold. `isEmpty` is one check…
-    equals                output, groundTruth                     Scores 1 if the output deeply equals the expected value, else 0; the reason names the first differe…
-    event                 output, trace                           Scores 1 if events of a type happened as often as `count`, `min` and `max` require (by default at l…
+    cost-budget           output, trace, usage, metadata          Scores 1 if the task cost no more than its budget. Beyond the budget it scores 0 or, with `mode` `proportional`, budget divided by cost (twice the budget is 0.5).
+    diff                  output, context, metadata               Scores what the diff of the work contains: the fraction of checks that hold. `isEmpty` is one check, and so is each expression.
+    equals                output, groundTruth                     Scores 1 if the output deeply equals the expected value, else 0; the reason names the first difference.
+    event                 output, trace                           Scores 1 if events of a type happened as often as `count`, `min` and `max` require (by default at least once), else 0.
     event-order           output, trace                           Scores 1 if events of these types happened in this order, with any others between them, else 0.
     exact-match           output, groundTruth                     Scores 1 if the output equals the expected answer, else 0.
-    files                 output, groundTruth, context, metadata  Scores which files were changed, deleted and left alone: the fraction of checks that hold. Each pat…
-    gleu                  output, groundTruth                     Scores how many runs of one to four words the output shares with the reference text: the smaller of…
+    files                 output, groundTruth, context, metadata  Scores which files were changed, deleted and left alone: the fraction of checks that hold. Each path or glob is a check.
+    gleu                  output, groundTruth                     Scores how many runs of one to four words the output shares with the reference text: the smaller of precision and recall.
     is-refusal            output                                  Scores 1 if the model refuses to answer, else 0.
     json-diff             output, groundTruth                     Scores how similar the output and the expected value are, 0 to 1, part by part.
-    json-valid            output                                  Scores 1 if the output is JSON, else 0: an object or a list, or with `schema` any value that matche…
+    json-valid            output                                  Scores 1 if the output is JSON, else 0: an object or a list, or with `schema` any value that matches it.
     keyword-coverage      output, input, groundTruth              Scores how many of the keywords occur in the output: keywords found / all keywords.
-    label-distribution    output, input, metadata                 Reports how the labels of a run's cases are distributed: which there are, how frequent, and how une…
-    latency               output, latencyMs                       Scores how fast the task answered: 1 up to `targetMs`, 0 from `maxMs` on, and falling linearly betw…
-    length                output                                  Scores whether the length of the output is within bounds: 1 from `min` to `max`, count / `min` belo…
-    levenshtein           output, groundTruth                     Scores how similar the output and the expected text are: 1 - edit distance / length of the longer o…
+    label-distribution    output, input, metadata                 Reports how the labels of a run's cases are distributed: which there are, how frequent, and how unevenly.
+    latency               output, latencyMs                       Scores how fast the task answered: 1 up to `targetMs`, 0 from `maxMs` on, and falling linearly between them.
+    length                output                                  Scores whether the length of the output is within bounds: 1 from `min` to `max`, count / `min` below, `max` / count above.
+    levenshtein           output, groundTruth                     Scores how similar the output and the expected text are: 1 - edit distance / length of the longer one.
     list-contains         output, groundTruth                     Scores how well the items of the output match the expected items, in any order.
     loaded-skill          output, trace                           Scores whether skills were loaded: the fraction of the named skills that were.
     loop-detection        output, trace                           Scores how free a run is of loops, from 1 (no loop) to 0.
     match                 output, groundTruth                     Scores 1 if the output has the expected text or number at a given place, else 0.
     math                  output, groundTruth                     Scores 1 if the final answer of a solution has the expected value, else 0.
-    message-includes      output, groundTruth, trace              Scores whether the agent's messages contain texts: the fraction of the texts that occur in all of i…
+    message-includes      output, groundTruth, trace              Scores whether the agent's messages contain texts: the fraction of the texts that occur in all of its messages together, joined by line breaks.
     no-failed-actions     output, trace                           Scores 1 if no tool call, skill or sub-agent failed, else 0.
     no-failed-commands    output, trace                           Scores 1 if no shell command that the agent ran failed, else 0.
-    not-called-tool       output, trace                           Scores whether tools were not called: the fraction of the named tools without a call, or without a …
+    not-called-tool       output, trace                           Scores whether tools were not called: the fraction of the named tools without a call, or without a call with the `arguments`.
     not-event             output, trace                           Scores whether events did not happen: the fraction of the named types without an event.
     numeric-answer        output, groundTruth                     Scores 1 if the final number of a free-text answer is the expected one, else 0.
-    numeric-diff          output, groundTruth                     Scores how close the output is to the expected number: 1 - |expected - output| / (|expected| + |out…
+    numeric-diff          output, groundTruth                     Scores how close the output is to the expected number: 1 - |expected - output| / (|expected| + |output|), and 1 if both are 0.
     parked                output, trace                           Scores 1 if the run waits for a person, else 0.
     regex                 output, groundTruth                     Scores 1 if a regular expression matches the output, or captures the expected text, else 0.
-    rouge                 output, groundTruth                     Scores how much of a reference text is in the output, by ROUGE: shared words (`1`), pairs of words …
-    satisfies             the whole case                          Scores what a jq expression says about the case: `true` is 1, `false` is 0, and a number from 0 to …
+    rouge                 output, groundTruth                     Scores how much of a reference text is in the output, by ROUGE: shared words (`1`), pairs of words (`2`), or the longest common subsequence of words (`L`).
+    satisfies             the whole case                          Scores what a jq expression says about the case: `true` is 1, `false` is 0, and a number from 0 to 1 is the score itself.
     schema-adherence      output, outputSchema                    Scores 1 if the output matches a JSON Schema, else 0, with the issues found.
     sql-valid             output                                  Scores 1 if the output parses as SQL, else 0.
-    succeeded             output, trace                           Scores 1 if the run succeeded: it did not break off, no tool call and no sub-agent failed, and it i…
-    test-report           output, context, metadata               Scores the tests of a report: the fraction of the tests run that pass. Every test is a gate asserti…
+    succeeded             output, trace                           Scores 1 if the run succeeded: it did not break off, no tool call and no sub-agent failed, and it is not waiting for a person; else 0.
+    test-report           output, context, metadata               Scores the tests of a report: the fraction of the tests run that pass. Every test is a gate assertion, with its full name.
     time-cost             output, latencyMs                       Scores how much of a time budget is left: 1 - elapsed / `maxMs`, and 0 from `maxMs` on.
-    token-budget          output, trace, usage                    Scores 1 if the task used no more tokens than its budget. Beyond the budget it scores 0 or, with `m…
-    token-f1              output, groundTruth                     Scores how many words the output shares with the expected answer: the harmonic mean of precision an…
+    token-budget          output, trace, usage                    Scores 1 if the task used no more tokens than its budget. Beyond the budget it scores 0 or, with `mode` `proportional`, budget divided by use (twice the budget is 0.5).
+    token-f1              output, groundTruth                     Scores how many words the output shares with the expected answer: the harmonic mean of precision and recall (SQuAD's F1), in which a word counts as often as it occurs.
     tool-arguments-valid  output, trace, metadata                 Scores the fraction of a run's tool calls whose arguments match the schema of their tool.
     tool-call-f1          output, groundTruth, trace              Scores the F1 of the tool calls that were made against the expected ones.
     tool-correctness      output, groundTruth, trace              Scores how many of the expected tool calls were made, 0 to 1.
     tool-count            output, trace                           Scores 1 if the number of tool calls is within `min` and `max`, or exactly `count`, else 0.
     tool-order            output, groundTruth, trace              Scores 1 if tools were called in the expected order, else 0.
-    trajectory            output, trace                           Scores the fraction of a trajectory's steps that are valid: that have a `step` or an `id`, and all …
+    trajectory            output, trace                           Scores the fraction of a trajectory's steps that are valid: that have a `step` or an `id`, and all `requiredKeys`.
     trajectory-match      output, groundTruth, trace              Scores 1 if the tool calls of a run match those of a reference, else 0.
-    weighted              output, latencyMs, usage, metadata      Gives points: `successBonus` for success, plus rating × `ratingWeight`, minus seconds × `timePenalt…
+    weighted              output, latencyMs, usage, metadata      Gives points: `successBonus` for success, plus rating × `ratingWeight`, minus seconds × `timePenalty`, minus tokens × `tokenPenalty`; never less than 0.
     xml-valid             output                                  Scores 1 if the output is well-formed XML (1.0, with namespaces), else 0.
     [exit code 0]
-    "#);
+    ");
     let names = folder.sh("scorebox scorers --format json").exits_with(0).json();
     assert_eq!(names.as_array().unwrap().len(), 57);
 }

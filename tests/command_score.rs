@@ -94,13 +94,13 @@ fn an_error_is_printed_both_as_json_and_in_words_and_the_exit_code_is_1() {
       "scorerId": "./misbehave.wasm",
       "status": "error",
       "score": null,
+      "fuel": [fuel],
+      "memoryBytes": [memory],
+      "durationMs": [time],
       "error": {
         "kind": "failed",
         "message": "was told to fail"
-      },
-      "fuel": [fuel],
-      "memoryBytes": [memory],
-      "durationMs": [time]
+      }
     }
     [stderr]
     error: failed: was told to fail

@@ -52,6 +52,20 @@ fn every_scorer_says_of_itself_what_was_written_down() {
     }
 }
 
+#[test]
+fn descriptions_are_whole_in_a_pipe() {
+    let folder = Folder::new();
+    let table = folder.sh("scorebox scorers").exits_with(0).stdout;
+    let listed = folder.sh("scorebox scorers --format jsonl").exits_with(0).stdout;
+    for line in listed.lines() {
+        let entry: Value = serde_json::from_str(line).unwrap();
+        let description = entry["description"].as_str().unwrap();
+        let first = description.split("\n\n").next().unwrap();
+        let first = first.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(table.contains(&format!("  {first}\n")), "{}", entry["name"]);
+    }
+}
+
 /// schemars leaves out a default that cannot be serialized.
 #[test]
 fn every_choice_that_may_be_left_to_the_scorer_says_its_default() {

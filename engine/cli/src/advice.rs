@@ -3,17 +3,8 @@
 
 use scorebox::{
     advice::{Advice, Bound, Build, Conversion, Database, Form, LeaveOut, Limit, Material, Thing},
-    row::Answer,
     sandbox::Grant,
 };
-
-/// The answer with the words of its advice, as JSON shows them.
-pub fn with_hint(mut answer: Answer) -> Answer {
-    if let Some(error) = &mut answer.error {
-        error.hint = error.advice.as_ref().and_then(words);
-    }
-    answer
-}
 
 /// The words of `advice`; `None` for advice of a library that knows more than this file.
 pub fn words(advice: &Advice) -> Option<String> {
@@ -59,7 +50,7 @@ pub fn words(advice: &Advice) -> Option<String> {
         }
         Advice::MakeComponent(material) => make(*material)?.into(),
         Advice::Build(way) => build(*way)?.into(),
-        Advice::PrepareCompiler => "this is a bug in scorebox: its `main` has to begin with \
+        Advice::PrepareCompiler => "this is a bug in scorebox: its `main` must begin with \
                                     `compile_if_asked`; please report it"
             .into(),
         Advice::InstallToolchain => "install one of:\n  \

@@ -14,7 +14,7 @@ pub enum Exit {
     Done = 0,
     /// All was done, and some scores are errors.
     SomeErrors = 1,
-    /// Nothing, or not all, was done: usage or bad input.
+    /// Wrong usage or bad input: it did not start, or did not finish.
     BadInput = 2,
     /// The user interrupted it.
     Interrupted = 130,

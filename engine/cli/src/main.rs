@@ -7,12 +7,14 @@
 //! - `setup`: the sandbox and its cache folder, from options and the environment.
 //! - `report`: from data to text, safe for a terminal; pure functions.
 //! - `output`: data to standard output, in the format that was asked for.
-//! - `waiting`: what somebody at a terminal sees while they wait.
+//! - `waiting`: what a user at a terminal sees while they wait.
 //! - `words`: words to standard error: errors, hints, warnings.
 //! - `failure`: why a command ends, and its exit code.
 //! - `advice`: what to do about an error, in the words of the command line.
+//! - `answered`: what a scorer says of one case, as data and in words.
 
 mod advice;
+mod answered;
 mod arguments;
 mod command;
 mod failure;

@@ -3,10 +3,12 @@
 
 use std::io::{self, BufWriter, IsTerminal as _, Write};
 
-use crate::report::{printable_json, printable_json_line};
 use serde::Serialize;
 
-use crate::failure::Failure;
+use crate::{
+    failure::Failure,
+    report::{one_line, printable_json, printable_json_line},
+};
 
 /// How data is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -23,23 +25,26 @@ pub enum Format {
 /// Where data goes.
 pub type Out<'a> = dyn Write + 'a;
 
-/// Characters of a text in the last column of a table: what a terminal has room for, and everything where
-/// a program reads.
-pub fn most_characters() -> usize {
+/// A text in one line of a table: on a terminal of at most `most` characters, else whole.
+pub fn cell(text: &str, most: usize) -> String {
+    let most = if io::stdout().is_terminal() { most } else { usize::MAX };
+    one_line(text, most)
+}
+
+/// A text in the last column of a table: on a terminal as much as that has room for, else whole.
+pub fn last_cell(text: &str) -> String {
     /// On a terminal that does not say how wide it is, and the least on one that does.
     const USUAL: usize = 100;
     const LEAST: usize = 40;
     /// What the columns before take, about.
     const OTHER_COLUMNS: usize = 60;
-    if !io::stdout().is_terminal() {
-        return usize::MAX;
-    }
-    match terminal_size::terminal_size() {
+    let most = match terminal_size::terminal_size() {
         Some((terminal_size::Width(columns), _)) => {
             usize::from(columns).saturating_sub(OTHER_COLUMNS).max(LEAST)
         }
         None => USUAL,
-    }
+    };
+    cell(text, most)
 }
 
 /// Lets `write` write to standard output.

@@ -135,7 +135,7 @@ pub fn small_runtime() -> Result<tokio::runtime::Runtime, Failure> {
     runtime.map_err(|error| Failure::new(format!("cannot start: {error}")))
 }
 
-/// What `work` gives. A thread that is still blocked then, by a pipe that nobody writes into or a file system
+/// What `work` gives. A thread that is still blocked then, by a pipe without a writer or a file system
 /// that does not answer, is left behind: it does not keep the process alive.
 pub fn finish<T>(runtime: tokio::runtime::Runtime, work: impl Future<Output = T>) -> T {
     let done = runtime.block_on(work);

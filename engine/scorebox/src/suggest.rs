@@ -1,29 +1,88 @@
-//! The names nearest to one that is not there, for hints. Used by every room that looks names up.
+//! The names closest to one that does not exist, for hints. Used by every room that looks names up.
 
-/// How alike two names have to be, 0 to 1 (Jaro-Winkler).
+/// How alike two names must be, 0 to 1 (Jaro-Winkler).
 const ALIKE: f64 = 0.8;
 
-/// How much less alike than the likest a name may be: beside a typing error, others are no help.
+/// How much less alike than the closest a name may be: beside a typing error, others are no help.
 const BEHIND: f64 = 0.05;
 
 /// The most names that are suggested.
 const MOST: usize = 3;
 
-/// The longest name, in bytes, that is compared; none that there is comes near.
+/// The longest name, in bytes, that is compared; no existing name comes close to a longer one.
 const LONGEST: usize = 100;
 
-/// Up to three of `names` that are like `wanted`, the likest first.
-pub(crate) fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Vec<String> {
-    if wanted.len() > LONGEST {
-        return Vec::new();
+/// Up to three of `names` that are like `wanted`, the closest first.
+pub(crate) fn closest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let mut closest = Closest::to(wanted);
+    names.for_each(|name| closest.see(name));
+    closest.names()
+}
+
+/// The names closest to one, of many that are seen one at a time; holds three of them.
+#[derive(Debug)]
+pub(crate) struct Closest {
+    /// In lower case; `None` if it is too long to be compared.
+    wanted: Option<String>,
+    /// With how alike they are, the closest first.
+    found: Vec<(f64, String)>,
+}
+
+impl Closest {
+    /// To this name.
+    pub(crate) fn to(wanted: &str) -> Closest {
+        let wanted = (wanted.len() <= LONGEST).then(|| wanted.to_lowercase());
+        Closest { wanted, found: Vec::new() }
     }
-    let wanted = wanted.to_lowercase();
-    let mut alike: Vec<(f64, &str)> = names
-        .map(|name| (strsim::jaro_winkler(&wanted, &name.to_lowercase()), name))
-        .filter(|(likeness, _)| *likeness >= ALIKE)
-        .collect();
-    alike.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(other.1)));
-    let least = alike.first().map_or(0.0, |(likest, _)| likest - BEHIND);
-    alike.retain(|(likeness, _)| *likeness >= least);
-    alike.into_iter().take(MOST).map(|(_, name)| name.to_owned()).collect()
+
+    /// Compares a name.
+    pub(crate) fn see(&mut self, name: &str) {
+        let Some(wanted) = &self.wanted else { return };
+        if name.len() > LONGEST {
+            return;
+        }
+        let likeness = strsim::jaro_winkler(wanted, &name.to_lowercase());
+        if likeness < ALIKE || self.found.iter().any(|(_, found)| found == name) {
+            return;
+        }
+        let before = |(other_likeness, other): &(f64, String)| {
+            *other_likeness > likeness || (*other_likeness == likeness && other.as_str() < name)
+        };
+        let place = self.found.partition_point(before);
+        if place < MOST {
+            self.found.insert(place, (likeness, name.to_owned()));
+            self.found.truncate(MOST);
+        }
+    }
+
+    /// Those that were close enough.
+    pub(crate) fn names(self) -> Vec<String> {
+        let least = self.found.first().map_or(0.0, |(closest, _)| closest - BEHIND);
+        let near = self.found.into_iter().filter(|(likeness, _)| *likeness >= least);
+        near.map(|(_, name)| name).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_closest_names_come_first_and_distant_ones_not_at_all() {
+        let names = ["exact-match", "latency", "exact-matches", "match"];
+        assert_eq!(
+            closest("Exact-mach", names.into_iter()),
+            ["exact-match".to_owned(), "exact-matches".to_owned()]
+        );
+        assert!(closest("zzz", names.into_iter()).is_empty());
+        assert!(closest(&"e".repeat(101), names.into_iter()).is_empty());
+    }
+
+    #[test]
+    fn no_more_than_three_are_kept_each_once() {
+        let names = ["q10", "q11", "q12", "q13", "q10", "q1"];
+        assert_eq!(closest("q1", names.into_iter()), ["q1".to_owned()]);
+        let names = (20..90).map(|number| format!("case-{number}")).collect::<Vec<_>>();
+        assert_eq!(closest("case-9", names.iter().map(String::as_str)).len(), 3);
+    }
 }

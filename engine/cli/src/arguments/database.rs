@@ -1,16 +1,19 @@
-//! The database, a run in it, and names in that run. A name that is not there is refused with those that are.
+//! The database, a run in it, and names in that run. A name that does not exist is refused with those that do.
 
 use std::path::{Path, PathBuf};
 
-use scorebox::store::{RunRecord, ScoreFilter, Store};
+use scorebox::store::{Names, RunRecord, ScoreFilter, Store};
 
-use crate::failure::Failure;
+use crate::{failure::Failure, report::one_line};
 
 /// The database of the current folder.
 pub const DEFAULT_DATABASE: &str = "scorebox.db";
 
-/// Names that a hint lists.
+/// Scorers that a hint lists.
 const LISTED: usize = 20;
+
+/// Characters of a name in a hint.
+const NAME_CHARACTERS: usize = 48;
 
 /// The database, on the command line.
 #[derive(Debug, clap::Args)]
@@ -41,8 +44,8 @@ pub fn no_runs(database: &Path) -> Failure {
     Failure::new(format!("`{}` has no runs", database.display())).hint("`scorebox run` stores one")
 }
 
-/// Refuses a filter whose scorer, case or node is not in the runs that it names, so that a typing error does not
-/// look like "no scores".
+/// Refuses a filter whose scorer, case or node does not exist in the runs that it names, so that a typing error does
+/// not look like "no scores".
 pub fn must_be_there(store: &Store, filter: &ScoreFilter) -> Result<(), Failure> {
     let place = match &filter.run {
         Some(run) => format!("the run `{run}`"),
@@ -64,9 +67,30 @@ pub fn must_be_there(store: &Store, filter: &ScoreFilter) -> Result<(), Failure>
             _ => ScoreFilter { node: Some(name.clone()), ..like },
         };
         if store.scores(&only, None, 1)?.is_empty() {
+            let run = filter.run.as_deref();
+            let names = match what {
+                "case" => store.case_names(run, name)?,
+                _ => store.node_names(run, name)?,
+            };
             return Err(Failure::new(format!("{place} has no scores of a {what} `{name}`"))
-                .hint("`scorebox scores --limit 0` lists all of them"));
+                .hint(names_there(what, name, &names)));
         }
     }
     Ok(())
+}
+
+/// The names that were meant, or some of those that exist.
+fn names_there(what: &str, asked: &str, names: &Names) -> String {
+    let short = |name: &String| one_line(name, NAME_CHARACTERS);
+    let closest = names.closest.iter().filter(|name| *name != asked);
+    let closest: Vec<_> = closest.map(|name| format!("`{}`", short(name))).collect();
+    if !closest.is_empty() {
+        return format!("did you mean {}?", closest.join(" or "));
+    }
+    let first: Vec<_> = names.first.iter().map(short).collect();
+    if first.is_empty() {
+        return format!("no {what} is stored yet");
+    }
+    let more = if names.are_more { ", …" } else { "" };
+    format!("its {what}s: {}{more}", first.join(", "))
 }

@@ -113,8 +113,8 @@ impl Build {
         }
         let before = gallery::Manifest::read(gallery);
         let compressed = self.compress || before.is_ok_and(|manifest| manifest.compressed);
-        let told = built.into_iter().map(|built| asked.with_info(built));
-        gallery::install(gallery, toolchain, compressed, told.collect::<Result<_, _>>()?)?;
+        let described = built.into_iter().map(|built| asked.with_info(built));
+        gallery::install(gallery, toolchain, compressed, described.collect::<Result<_, _>>()?)?;
         Ok(Exit::Done)
     }
 }

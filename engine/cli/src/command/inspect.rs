@@ -1,4 +1,4 @@
-//! `scorebox inspect`: what a component is, wants and costs.
+//! `scorebox inspect`: what a component is, needs and costs.
 
 use scorebox::{
     contract::{Fields, ScorerInfo, ScorerInput},
@@ -19,7 +19,7 @@ use crate::{
 
 /// Show what a scorer is: imports, exports, what it reads, its configuration, size, digest, cost
 ///
-/// With a case, scores it and shows what that used of the limits.
+/// With a case, scores it and shows how much of the limits that used.
 #[derive(Debug, clap::Args)]
 pub struct Inspect {
     #[command(flatten)]
@@ -62,7 +62,7 @@ impl Inspect {
                     let info = scorer.info().clone();
                     (Ok(scorer), Some(info), cost)
                 }
-                // A scorer that lacks its configuration can still say what it wants.
+                // A scorer that lacks its configuration can still describe itself.
                 Err(failure) => {
                     (Err(failure), self.scorer.describe(&sandbox, &source.bytes).await, None)
                 }

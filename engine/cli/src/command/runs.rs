@@ -63,7 +63,7 @@ impl Runs {
         })?;
         if self.format == Format::Table {
             if more {
-                words::say(&format!("the newest {most}; all of them: --limit 0"));
+                words::say(&format!("the newest {most} runs; all: --limit 0"));
             }
             say_size(&store)?;
         }
@@ -116,7 +116,7 @@ fn table(listed: &[Listed]) -> Table {
         table.row([
             run.run_id.clone(),
             run.state.as_str().to_owned(),
-            report::one_line(run.suite.as_deref().unwrap_or_default(), 40),
+            output::cell(run.suite.as_deref().unwrap_or_default(), 40),
             report::count(run.scorers.len() as u64),
             report::count(run.cases),
             report::count(run.rows),

@@ -2,16 +2,15 @@
 
 use std::time::Duration;
 
-use scorebox::{contract::ScorerInput, row::ScorerAnswer};
+use scorebox::{contract::ScorerInput, row::Answer};
 
 use crate::{
-    advice::with_hint,
+    answered::Answered,
     arguments::{CaseArguments, ScorerArguments},
     failure::{Exit, Failure},
     output::{self, Format},
     report::{self, Align, Table},
     setup::{self, SandboxArguments},
-    words,
 };
 
 /// Score one case and print the result
@@ -54,24 +53,23 @@ impl Score {
             let input = ScorerInput { workspace: folder.as_ref(), ..input };
             Ok::<_, Failure>(scorer.score(input).await)
         })?;
-        let answer = with_hint(outcome.into());
-        let named = ScorerAnswer { scorer_id: &self.scorer.scorer, answer: &answer };
-        output::stdout(|out| match self.format {
-            Format::Table => write!(out, "{}", table(&named)),
-            Format::Json => output::json(out, &named),
-            Format::Jsonl => output::json_line(out, &named),
-        })?;
-        match &answer.error {
-            Some(error) => {
-                words::error(&format!("{}: {}", error.kind, error.message), error.hint.as_deref());
-                Ok(if self.allow_errors { Exit::Done } else { Exit::SomeErrors })
+        let answered = Answered::new(outcome);
+        let scorer_id = &self.scorer.scorer;
+        match self.format {
+            Format::Table => {
+                let table = table(scorer_id, &answered.answer);
+                output::stdout(|out| write!(out, "{table}"))?;
             }
-            None => Ok(Exit::Done),
+            format => answered.write_json(scorer_id, format == Format::Jsonl)?,
         }
+        Ok(match answered.say_error() {
+            Some(exit) if !self.allow_errors => exit,
+            _ => Exit::Done,
+        })
     }
 }
 
-fn table(ScorerAnswer { scorer_id, answer }: &ScorerAnswer<'_>) -> Table {
+fn table(scorer_id: &str, answer: &Answer) -> Table {
     let mut table = Table::new(&[
         ("scorer", Align::Left),
         ("status", Align::Left),
@@ -81,12 +79,12 @@ fn table(ScorerAnswer { scorer_id, answer }: &ScorerAnswer<'_>) -> Table {
         ("reason", Align::Left),
     ]);
     table.row([
-        report::one_line(scorer_id, 64),
+        output::cell(scorer_id, 64),
         answer.status.as_str().to_owned(),
         answer.score.map_or_else(|| "-".into(), report::score),
         answer.fuel.map_or_else(|| "-".into(), report::count),
         answer.duration_ms.map_or_else(|| "-".into(), |ms| report::duration(milliseconds(ms))),
-        report::one_line(answer.reason.as_deref().unwrap_or_default(), output::most_characters()),
+        output::last_cell(answer.reason.as_deref().unwrap_or_default()),
     ]);
     table
 }

@@ -7,14 +7,13 @@ use scorebox::{
     contract::{Example, Fields},
     digest::Digest,
     registry::{Registry, ScorerSource},
-    row::ScorerAnswer,
     sandbox::{Anatomy, Capabilities, Grants, Limits, Outcome, Sandbox, ScorerConfig},
 };
 use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::{
-    advice::with_hint,
+    answered::Answered,
     arguments::completing,
     failure::{Exit, Failure},
     output::{self, Out},
@@ -153,10 +152,9 @@ impl Entry {
         self.config_schema.as_ref().map_or_else(Vec::new, |schema| config_keys(schema.get()))
     }
 
-    /// The first sentence of the description.
-    fn gist(&self) -> String {
-        let paragraph = self.description.split("\n\n").next().unwrap_or_default();
-        report::one_line(paragraph, 200)
+    /// The first paragraph of the description.
+    fn gist(&self) -> &str {
+        self.description.split("\n\n").next().unwrap_or_default()
     }
 
     fn write(&self, out: &mut Out<'_>, shown: Option<&ShownExample>) -> std::io::Result<()> {
@@ -173,16 +171,16 @@ impl Entry {
                 ("meaning", Align::Left),
             ]);
             for key in keys {
-                let line = |text: &str, most| report::one_line(text, most);
                 table.row([
-                    line(&key.name, 40),
-                    line(&key.kind, 60),
-                    line(&key.default, 30),
-                    line(&key.description, 320),
+                    output::cell(&key.name, 40),
+                    output::cell(&key.kind, 60),
+                    output::cell(&key.default, 30),
+                    output::cell(&key.description, 320),
                 ]);
                 for choice in &key.choices {
-                    let value = format!("  {}", line(&choice.value, 60));
-                    table.row([String::new(), value, String::new(), line(&choice.meaning, 320)]);
+                    let value = format!("  {}", output::cell(&choice.value, 60));
+                    let meaning = output::cell(&choice.meaning, 320);
+                    table.row([String::new(), value, String::new(), meaning]);
                 }
             }
             write!(out, "\n{table}")?;
@@ -241,21 +239,17 @@ async fn score_example(
     })?;
     let example = Example::parse(&text).map_err(Failure::new)?;
     let outcome = outcome_of(&example, source, sandbox).await?;
-    let answer = with_hint(outcome.into());
-    let named = ScorerAnswer { scorer_id: name, answer: &answer };
-    output::stdout(|out| output::json(out, &named))?;
-    match &answer.error {
-        Some(error) => {
-            words::error(&format!("{}: {}", error.kind, error.message), error.hint.as_deref());
-            Ok(Exit::SomeErrors)
-        }
-        None if example.promises(answer.score) => Ok(Exit::Done),
-        None => {
-            let promised = example.score.map_or_else(|| "not applicable".into(), report::score);
-            words::error(&format!("the documented result is {promised}"), None);
-            Ok(Exit::SomeErrors)
-        }
+    let answered = Answered::new(outcome);
+    answered.write_json(name, false)?;
+    if let Some(exit) = answered.say_error() {
+        return Ok(exit);
     }
+    if example.promises(answered.answer.score) {
+        return Ok(Exit::Done);
+    }
+    let promised = example.score.map_or_else(|| "not applicable".into(), report::score);
+    words::error(&format!("the documented result is {promised}"), None);
+    Ok(Exit::SomeErrors)
 }
 
 fn table(entries: &[Entry]) -> Table {
@@ -265,11 +259,7 @@ fn table(entries: &[Entry]) -> Table {
         ("what it scores", Align::Left),
     ]);
     for entry in entries {
-        table.row([
-            entry.name.clone(),
-            entry.reads_keys.clone(),
-            report::one_line(&entry.gist(), 100),
-        ]);
+        table.row([entry.name.clone(), entry.reads_keys.clone(), output::last_cell(entry.gist())]);
     }
     table
 }

@@ -20,7 +20,7 @@ use crate::{
 /// Rows that are read at once: each may have some MiB of meta.
 const PAGE: usize = 32;
 
-/// Rows of which the columns of a table are made: only their short cells are held.
+/// Rows that one table is laid out from: only their short cells are held.
 const TABLE_ROWS: usize = 1000;
 
 /// Show the stored scores of a run
@@ -111,7 +111,7 @@ impl Scores {
                 Format::Json => write_array(out, rows),
                 Format::Jsonl => write_lines(out, rows),
             };
-            // The two kinds of trouble: reading, which is told, and writing, which is handled here.
+            // Trouble with reading is the failure of the command; trouble with writing is handled here.
             written.or_else(|error| match error {
                 Trouble::Reading(failure) => {
                     trouble = Some(failure);
@@ -138,7 +138,7 @@ impl Scores {
             words::say("no scores");
         } else if seen < total {
             words::say(&format!(
-                "{} of {} scores; the next ones: --skip {seen}; all of them: --limit 0",
+                "{} of {} scores; next page: --skip {seen}; all: --limit 0",
                 report::count(shown),
                 report::count(total)
             ));
@@ -225,10 +225,10 @@ fn write_table(
         let kind = answer.error.as_ref().map(|error| error.kind.as_str());
         error_kinds.extend(kind.and_then(ErrorKind::from_word));
         table.row([
-            report::one_line(&case_name(&record.row), 48),
-            report::one_line(scorer_id, 64),
+            output::cell(&case_name(&record.row), 48),
+            output::cell(scorer_id, 64),
             score(answer),
-            report::one_line(&reason(answer), output::most_characters()),
+            output::last_cell(&reason(answer)),
         ]);
         in_table += 1;
         if in_table == TABLE_ROWS {

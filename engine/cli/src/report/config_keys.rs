@@ -1,4 +1,4 @@
-//! The keys of a scorer's configuration, read from its JSON Schema, as a person wants them: name, what
+//! The keys of a scorer's configuration, read from its JSON Schema, for people: name, what
 //! may stand there, default, meaning. Validates nothing.
 
 use serde_json::Value;

@@ -2,7 +2,7 @@
 
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// One bar a bucket, the fullest the highest; an empty bucket is a space, so that few is told from
+/// One bar a bucket, the fullest the highest; an empty bucket is a space, so that few differs from
 /// none.
 pub fn sparkline(buckets: &[u64]) -> String {
     let most = buckets.iter().copied().max().unwrap_or(0).max(1);

@@ -28,17 +28,16 @@ pub fn pretty(json: &str) -> String {
 
 /// JSON with what a terminal would act on written as `\u….`: the same document, safe to show.
 pub fn printable_json(json: &str) -> Cow<'_, str> {
-    written_anew(json, |character| character == '\r')
+    rewritten(json, |character| character == '\r')
 }
 
 /// As [`printable_json`], and in one line.
 pub fn printable_json_line(json: &str) -> Cow<'_, str> {
-    written_anew(json, |character| matches!(character, '\r' | '\n' | '\t'))
+    rewritten(json, |character| matches!(character, '\r' | '\n' | '\t'))
 }
 
-/// Below U+0020, JSON has white space between its tokens and nothing else; `space` says of which a plain
-/// space takes the place.
-fn written_anew(json: &str, space: impl Fn(char) -> bool) -> Cow<'_, str> {
+/// Below U+0020, JSON has only white space between its tokens; `space` says which of that becomes a plain space.
+fn rewritten(json: &str, space: impl Fn(char) -> bool) -> Cow<'_, str> {
     let shown = |character| character >= '\u{7f}' && acts(character);
     if !json.chars().any(|character| shown(character) || space(character)) {
         return Cow::Borrowed(json);
@@ -46,7 +45,7 @@ fn written_anew(json: &str, space: impl Fn(char) -> bool) -> Cow<'_, str> {
     let mut safe = String::with_capacity(json.len() + 16);
     for character in json.chars() {
         match character {
-            // All of them lie in the first plane, and JSON has them in strings only.
+            // All of them are in the first plane, and JSON has them only in strings.
             _ if shown(character) => safe.push_str(&format!("\\u{:04x}", u32::from(character))),
             _ if space(character) => safe.push(' '),
             _ => safe.push(character),

@@ -1,4 +1,4 @@
-//! Where a case's keys lie in a line that has a shape of its own: `output=/response/text`. Parses and
+//! Where a case's keys are in a line that has a shape of its own: `output=/response/text`. Parses and
 //! keeps the rules; `line` applies them.
 
 use super::{key::Key, pointer::Pointer};
@@ -25,7 +25,7 @@ impl Mapping {
     /// Parses rules of the form `KEY=POINTER`.
     ///
     /// # Errors
-    /// A rule has no `=`, an unknown key, no JSON Pointer, or the key of another rule.
+    /// A rule has no `=`, an unknown key, an invalid JSON Pointer, or the key of another rule.
     pub fn parse<R: AsRef<str>>(
         rules: impl IntoIterator<Item = R>,
     ) -> Result<Mapping, MappingError> {
@@ -84,7 +84,7 @@ pub enum MappingError {
         /// The keys that may be meant, best first.
         nearest: Vec<Key>,
     },
-    /// The text behind the `=` is no JSON Pointer.
+    /// The text after the `=` is not a JSON Pointer.
     #[error("`{pointer}` is not a JSON Pointer: {problem}")]
     BadPointer {
         /// The key that it was written for.
@@ -139,11 +139,11 @@ fn parse_rule(rule: &str) -> Result<(Key, Pointer), MappingError> {
     Ok((key, parsed))
 }
 
-/// The keys with a spelling like `name`, the likest first.
+/// The keys with a spelling like `name`, the closest first.
 fn nearest(name: &str) -> Vec<Key> {
     let spellings = Key::ALL.iter().flat_map(|key| key.spellings().iter().copied());
     let mut keys = Vec::new();
-    for spelling in suggest::nearest(name, spellings) {
+    for spelling in suggest::closest(name, spellings) {
         let key = Key::ALL.into_iter().find(|key| key.spellings().contains(&spelling.as_str()));
         keys.extend(key.filter(|key| !keys.contains(key)));
     }

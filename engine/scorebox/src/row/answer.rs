@@ -52,21 +52,21 @@ pub struct Answer {
     /// The scorer's own JSON.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub meta: Option<Json>,
-    /// The checks that the score is made of: an array of [`Assertion`]s, where there are any.
+    /// The checks that the score is made of: an array of [`Assertion`]s, if there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub assertions: Option<Json>,
     /// What went wrong; in every error and in no other answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<AnswerError>,
-    /// Wasm fuel that it used, where that is known.
+    /// Wasm fuel that it used, if known.
     pub fuel: Option<u64>,
-    /// The sandbox's peak memory, in bytes; none where nothing ran.
+    /// The sandbox's peak memory, in bytes; `None` if nothing ran.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_bytes: Option<u64>,
-    /// How long the scorer took, in milliseconds, where that is known.
+    /// How long the scorer took, in milliseconds, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<f64>,
-    /// What the scorer logged: an array of [`LogLine`]s, where there are any.
+    /// What the scorer logged: an array of [`LogLine`]s, if there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub log: Option<Json>,
 }
@@ -80,18 +80,16 @@ pub struct AnswerError {
     pub kind: String,
     /// What happened; may have several lines.
     pub message: String,
-    /// What to do about it; never stored, and so in no row that was read.
+    /// What to do about it. Not stored, so a row that was read has none; not in JSON, where a front end puts its
+    /// own words.
     #[serde(skip)]
     pub advice: Option<Advice>,
-    /// The advice in the words of the program that shows it; the library gives none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub hint: Option<String>,
 }
 
 impl AnswerError {
     /// The error of this kind and message, without advice.
     pub fn new(kind: impl Into<String>, message: impl Into<String>) -> AnswerError {
-        AnswerError { kind: kind.into(), message: message.into(), advice: None, hint: None }
+        AnswerError { kind: kind.into(), message: message.into(), advice: None }
     }
 }
 
@@ -116,7 +114,7 @@ impl Answer {
     /// The checks that the score is made of.
     ///
     /// # Errors
-    /// What is stored of them in a database that somebody changed is not a list of assertions.
+    /// The database was tampered with, and what it holds is not a list of assertions.
     pub fn assertions(&self) -> Result<Vec<Assertion>, serde_json::Error> {
         list(&self.assertions)
     }
@@ -124,7 +122,7 @@ impl Answer {
     /// What the scorer logged.
     ///
     /// # Errors
-    /// What is stored of it in a database that somebody changed is not a list of messages.
+    /// The database was tampered with, and what it holds is not a list of messages.
     pub fn log(&self) -> Result<Vec<LogLine>, serde_json::Error> {
         list(&self.log)
     }
@@ -134,8 +132,7 @@ impl Answer {
         let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
         let json = |json: &Option<Json>| json.as_ref().map_or(0, |json| json.get().len());
         let error = self.error.as_ref();
-        let error =
-            error.map_or(0, |error| error.kind.len() + error.message.len() + text(&error.hint));
+        let error = error.map_or(0, |error| error.kind.len() + error.message.len());
         let said = text(&self.label) + text(&self.reason) + json(&self.meta);
         said + json(&self.assertions) + json(&self.log) + error
     }

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 /// One JSON document as the text that it came as. Two are equal where their texts are.
 ///
-/// In a database that somebody changed it may be no JSON; it is written as a JSON string then.
+/// In a database that was tampered with it may not be JSON; then it is written as a JSON string.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Json(Box<str>);
 
@@ -20,12 +20,12 @@ impl Json {
     /// The text as JSON.
     ///
     /// # Errors
-    /// Why it is no JSON.
+    /// Why it is not JSON.
     pub fn raw(&self) -> Result<&RawValue, serde_json::Error> {
         serde_json::from_str(&self.0)
     }
 
-    /// The list as JSON; none where it is empty, as rows have it.
+    /// The list as JSON; `None` if it is empty, as rows have it.
     pub(crate) fn of_list<T: Serialize>(items: &[T]) -> Option<Json> {
         let written = (!items.is_empty()).then(|| serde_json::to_string(items).ok()).flatten();
         written.map(Json::from)

@@ -12,7 +12,7 @@
 //! | `root.rs`       | one digest of all that a run holds                                   |
 //! | `tree.rs`       | the Merkle tree of a run's cases, built as they are scored           |
 //! | `id.rs`         | run ids, score ids and the internal keys                             |
-//! | `column.rs`     | how our types lie in a column                                        |
+//! | `column.rs`     | how our types are stored in a column                                 |
 //! | `run.rs`        | runs and their scorers: create, resume, list                         |
 //! | `session.rs`    | one process's work on a run                                          |
 //! | `component.rs`  | the components of runs, each once                                    |
@@ -22,6 +22,7 @@
 //! | `reuse.rs`      | which earlier rows answer for a case, and their copies               |
 //! | `remove.rs`     | whole runs go, and give their space back                            |
 //! | `summary.rs`    | what scorers say of a run as a whole                                 |
+//! | `names.rs`      | names of cases and nodes that are there, for one that is not         |
 //! | `filter.rs`     | which score rows a reader asks for, as SQL                           |
 //! | `query.rs`      | score rows, page by page, and scores in ascending order              |
 //! | `counts.rs`     | how many rows of each status, and the means that stand beside them   |
@@ -42,6 +43,7 @@ mod effort;
 mod error;
 mod filter;
 mod id;
+mod names;
 mod open;
 mod query;
 mod remove;
@@ -71,6 +73,7 @@ pub use counts::ScorerCounts;
 pub use error::StoreError;
 pub use filter::{ScoreCursor, ScoreFilter};
 pub use id::{CaseKey, RunId, RunKey, ScoreId, ScorerKey, SessionKey};
+pub use names::Names;
 pub use query::ScoreRecord;
 pub use remove::{Removed, StoreSize};
 pub use reuse::{Reusable, ReuseIndex};

@@ -173,7 +173,7 @@ fn complaint(text: &Text<'_>, error: &toml::de::Error) -> SuiteError {
 fn likely(reason: &str) -> Option<Advice> {
     let mut quoted = reason.split('`').skip(1).step_by(2);
     let wrong = quoted.next().filter(|_| reason.starts_with("unknown "))?;
-    Advice::did_you_mean(&crate::suggest::nearest(wrong, quoted))
+    Advice::did_you_mean(&crate::suggest::closest(wrong, quoted))
 }
 
 /// A file's text, and where its lines begin.

@@ -178,7 +178,7 @@ impl Suite {
     /// A suite of these scorers.
     ///
     /// # Errors
-    /// Where two have one name, or there is none.
+    /// If two scorers have the same name, or there are no scorers.
     pub fn new(name: String, scorers: Vec<SuiteScorer>) -> Result<Suite, SuiteError> {
         if scorers.is_empty() {
             return Err(SuiteError::NoScorers);
@@ -196,7 +196,7 @@ impl Suite {
     /// [`SuiteError::NoSuchScorer`], with the nearest names.
     pub fn scorer_mut(&mut self, name: &str) -> Result<&mut SuiteScorer, SuiteError> {
         let ids = self.scorers.iter().map(|scorer| scorer.id.as_str());
-        let nearest = crate::suggest::nearest(name, ids);
+        let nearest = crate::suggest::closest(name, ids);
         self.scorers
             .iter_mut()
             .find(|scorer| scorer.id.as_str() == name)

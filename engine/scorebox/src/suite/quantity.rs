@@ -15,7 +15,7 @@ pub struct NotAQuantity {
 /// Bytes: a whole number, alone or with `B`, `KiB`, `MiB`, `GiB` (1024) or `kB`, `MB`, `GB` (1000).
 ///
 /// # Errors
-/// Where the text is anything else, or more than 2^64 bytes.
+/// If the text is anything else, or more than 2^64 bytes.
 pub fn parse_bytes(written: &str) -> Result<u64, NotAQuantity> {
     let error = || NotAQuantity {
         written: written.to_owned(),
@@ -45,7 +45,7 @@ pub fn parse_bytes(written: &str) -> Result<u64, NotAQuantity> {
 /// A memory limit: bytes as in [`parse_bytes`], at most the 4 GiB that a 32-bit memory can have.
 ///
 /// # Errors
-/// Where the text is no size, or more.
+/// If the text is not a size, or a larger one.
 pub fn parse_memory(written: &str) -> Result<u64, NotAQuantity> {
     let bytes = parse_bytes(written)?;
     match bytes <= Limits::MOST_MEMORY_BYTES {
@@ -60,7 +60,7 @@ pub fn parse_memory(written: &str) -> Result<u64, NotAQuantity> {
 /// A time: a number with `ms`, `s`, `min` or `h`.
 ///
 /// # Errors
-/// Where the text is anything else, less than a millisecond (in which it is stored), or more than 30 days.
+/// If the text is anything else, less than a millisecond (in which it is stored), or more than 30 days.
 pub fn parse_duration(written: &str) -> Result<Duration, NotAQuantity> {
     const MOST_SECONDS: f64 = 30.0 * 24.0 * 3600.0;
     let error = || NotAQuantity {

@@ -353,7 +353,7 @@ fn say_errors(
         error_kinds.extend(ErrorKind::from_word(&error.kind));
     }
     words::limit_hints(error_kinds);
-    words::hint(&format!("all of them: {} --errors", scores_command(run, database)));
+    words::hint(&format!("show all errors: {} --errors", scores_command(run, database)));
     Ok(())
 }
 
