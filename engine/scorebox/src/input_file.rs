@@ -15,7 +15,7 @@ pub const MOST_CASE_BYTES: u64 = 64 << 20;
 /// Bytes of a configuration or a suite that stands in a file: 16 MiB.
 pub const MOST_CONFIGURATION_BYTES: u64 = 16 << 20;
 
-/// Why a file cannot be read. The words do not name the file: whoever asked for it says which it is.
+/// Why a file cannot be read. The message does not name the file: the caller does.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum InputFileError {
@@ -104,13 +104,13 @@ pub(crate) fn kind(path: &Path) -> Result<Kind, InputFileError> {
     Kind::of(&fs::metadata(path)?)
 }
 
-/// Opens what is at `path`, if it can be read; waits for somebody who writes into it, where it is a pipe.
+/// Opens what is at `path`, if it can be read; if it is a pipe, waits for a writer.
 pub(crate) fn open(path: &Path) -> Result<(File, Kind), InputFileError> {
     let expected = kind(path)?;
     opened(path, expected, options(expected == Kind::Pipe))
 }
 
-/// As [`open`], but for a pipe it waits for nobody: whoever reads it has to wait, and its reads do not.
+/// As [`open`], but does not wait for the writer of a pipe: the reader must wait, because its reads do not.
 pub(crate) fn open_without_waiting(path: &Path) -> Result<(File, Kind), InputFileError> {
     opened(path, kind(path)?, options(false))
 }
@@ -154,7 +154,7 @@ fn options(_waits: bool) -> fs::OpenOptions {
 /// The text of the file at `path`.
 ///
 /// # Errors
-/// Where it cannot be read, has more than `most_bytes`, or is no text.
+/// If it cannot be read, has more than `most_bytes`, or is not text.
 pub fn read_text(path: &Path, most_bytes: u64) -> Result<String, InputFileError> {
     let (file, _) = open(path)?;
     text_of(file, most_bytes)
@@ -163,7 +163,7 @@ pub fn read_text(path: &Path, most_bytes: u64) -> Result<String, InputFileError>
 /// The text that `reader` gives, to its end.
 ///
 /// # Errors
-/// Where it cannot be read, has more than `most_bytes`, or is no text.
+/// If it cannot be read, has more than `most_bytes`, or is not text.
 pub fn text_of(reader: impl Read, most_bytes: u64) -> Result<String, InputFileError> {
     let mut bytes = Vec::new();
     reader.take(most_bytes.saturating_add(1)).read_to_end(&mut bytes)?;

@@ -33,7 +33,7 @@
 //! - [`contract`]: what crosses the sandbox wall, in the engine's own types.
 //! - [`sandbox`]: wasmtime: from a component's bytes to one score at a time.
 //! - [`workspace`]: the files that a task left, for scorers that may look at them.
-//! - [`run`]: a suite over cases: read, score, write, and events for whoever listens.
+//! - [`run`]: a suite over cases: read, score, write, and events for sinks.
 //! - [`engine`]: the rooms in one value, for programs that embed the library.
 //! - [`row`]: what a scorer says of a case, in the one shape that rows have.
 //! - [`store`]: runs, cases and scores in SQLite.

@@ -101,8 +101,8 @@ fn the_first_changes_of_a_database_are_what_their_names_say() {
     for (name, expected) in [
         ("unchanged", "8 of 8, root same"),
         ("trigger", "it has the trigger `t`, which scorebox does not make"),
-        ("changed-view", "the view `scores` is not the one that scorebox makes"),
-        ("generated-column", "the table `cases` is not the one that scorebox makes"),
+        ("changed-view", "the view `scores` is not the one that scorebox creates"),
+        ("generated-column", "the table `cases` is not the one that scorebox creates"),
         ("no-index", "the index `cases_by_node` is missing"),
         ("newer", "Newer"),
         ("cut", "database disk image is malformed"),

@@ -1,5 +1,5 @@
 //! Checks the values that are not passed on as JSON: ids, counts, latency and usage. Where they
-//! lie in a line is found in `line`.
+//! are in a line is found in `line`.
 
 use super::{
     fault::Fault,
@@ -86,7 +86,7 @@ fn is_id(text: &str) -> bool {
     (1..=MAX_ID_BYTES).contains(&text.len()) && !text.chars().any(char::is_control)
 }
 
-/// The content of the JSON string `raw`; none if it is none, or no Unicode.
+/// The content of the JSON string `raw`; `None` if it is not a string, or not Unicode.
 fn string(raw: &str) -> Option<Box<str>> {
     let plain = raw.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
     match plain {
@@ -102,7 +102,7 @@ fn integer(raw: &str) -> Option<u64> {
 }
 
 /// The number that `raw` is. JSON's numbers are a part of Rust's, which rounds correctly; what
-/// Rust reads besides (`inf`) does not start with a digit.
+/// Rust also reads (`inf`) does not start with a digit.
 fn amount(line: &str, raw: &str, key: &'static str) -> Result<f64, Fault> {
     let number = raw.starts_with(|first: char| first == '-' || first.is_ascii_digit());
     let parsed = if number { raw.parse().ok() } else { None };

@@ -10,10 +10,10 @@ use super::source_error::Compression;
 /// How much is read from a source at a time, in bytes.
 const BUFFER_BYTES: usize = 128 * 1024;
 
-/// How many first bytes tell the form of a source.
+/// How many first bytes show the format of a source.
 const MAGIC_BYTES: usize = 6;
 
-/// A stream of which it is known how much is in memory.
+/// A stream that knows how much of it is in memory.
 pub(super) trait Buffered: BufRead + Send {
     /// What can be had without reading.
     fn buffered(&self) -> &[u8];

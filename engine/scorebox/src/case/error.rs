@@ -30,7 +30,7 @@ impl fmt::Display for Location {
     }
 }
 
-/// One line that is no case. The reader goes on with the next line.
+/// A line that is not a valid case. The reader continues with the next line.
 ///
 /// Shown as `cases.jsonl:7:13: not valid JSON: expected value`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,7 +39,7 @@ pub struct BadCase {
     pub source: Arc<str>,
     /// The line, from 1; 0 where the case was not read from lines.
     pub line: u64,
-    /// The column, from 1, in characters; none where the whole line is meant.
+    /// The column, from 1, in characters; `None` if the whole line is meant.
     pub column: Option<u64>,
     /// The case's place among all cases, from 0, as [`Case::ordinal`](super::Case::ordinal).
     pub ordinal: u64,
@@ -83,7 +83,7 @@ pub enum BadCaseReason {
         /// The most bytes that a line may have.
         limit: usize,
     },
-    /// The line is no JSON.
+    /// The line is not JSON.
     #[error("not valid JSON: {message}")]
     NotJson {
         /// What the parser says.
@@ -102,7 +102,7 @@ pub enum BadCaseReason {
         limit: usize,
     },
     /// The same key twice in one object.
-    #[error("the key `{key}` is there twice")]
+    #[error("the key `{key}` appears twice")]
     DuplicateKey {
         /// The key, unescaped and shortened.
         key: String,
@@ -120,7 +120,7 @@ pub enum BadCaseReason {
     BadField {
         /// The key, canonically spelled.
         key: &'static str,
-        /// What it has to be.
+        /// What it must be.
         expected: &'static str,
         /// What it is.
         found: Box<str>,
@@ -143,7 +143,7 @@ fn missing_output(keys: &[String], pointer: Option<&str>) -> String {
 /// Why there is no next case where one was expected.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    /// One line is bad; the next call goes on behind it.
+    /// One line is bad; the next call continues after it.
     #[error(transparent)]
     BadCase(#[from] BadCase),
     /// The reading has ended.

@@ -12,7 +12,7 @@ use super::{
 /// What is wrong with a text, and where in it.
 #[derive(Debug)]
 pub(super) struct Fault {
-    /// Where, in bytes from the start of the text; none where all of it is meant.
+    /// Where, in bytes from the start of the text; `None` if all of it is meant.
     pub offset: Option<usize>,
     /// What is wrong.
     pub reason: BadCaseReason,
@@ -31,12 +31,12 @@ impl Fault {
         Fault { offset: Some(offset_of(text, part)), reason, advice: None }
     }
 
-    /// `key`, unescaped, is there twice; the second is at `part`.
+    /// `key`, unescaped, appears twice; the second is at `part`.
     pub fn duplicate(text: &str, part: &str, key: &str) -> Fault {
         Fault::at(text, part, BadCaseReason::DuplicateKey { key: excerpt(key) })
     }
 
-    /// The JSON value `raw`, a slice of `text`, is not what `key` has to be.
+    /// The JSON value `raw`, a slice of `text`, is not what `key` must be.
     pub fn field(text: &str, raw: &str, key: &'static str, expected: &'static str) -> Fault {
         let found = describe(raw).into();
         Fault::at(text, raw, BadCaseReason::BadField { key, expected, found })

@@ -36,7 +36,7 @@ const OUTPUT_ELSEWHERE: [&str; 14] = [
     "text",
 ];
 
-/// Where each key's value lies in a line.
+/// Where each key's value is in a line.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Slots([Span; Key::COUNT]);
 
@@ -67,7 +67,7 @@ impl Slots {
     }
 }
 
-/// Where in `line` its slice `part` lies; none past 4 GiB.
+/// Where in `line` its slice `part` is; `None` past 4 GiB.
 fn span(line: &str, part: &str) -> Option<Span> {
     let start = offset_of(line, part);
     let end = u32::try_from(start + part.len()).ok()?;
@@ -79,7 +79,7 @@ fn span(line: &str, part: &str) -> Option<Span> {
 pub(super) struct Sliced {
     /// Where the values of its keys are.
     pub slots: Slots,
-    /// The members that are no key's value, as the text of a JSON object; none where there are none.
+    /// The members that are no key's value, as the text of a JSON object; `None` if there are none.
     pub others: Option<Box<str>>,
 }
 

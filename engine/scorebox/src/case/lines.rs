@@ -1,4 +1,4 @@
-//! Reads one line at a time and never holds more than the longest allowed one. Knows no JSON.
+//! Reads one line at a time and never holds more than the longest allowed one. Does not parse JSON.
 
 use std::io::{self, BufRead, Read};
 

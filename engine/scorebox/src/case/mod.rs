@@ -14,9 +14,9 @@
 //! - Each key has spellings ([`Key::spellings`]): the first one that is there wins. The others, and
 //!   all keys that no one knows, stay in the case ([`Case::other_json`]) and reach no scorer.
 //! - Values are checked to be JSON and otherwise left alone: any number, and strings with escapes of
-//!   lone surrogates, reach the scorer as they are. Keys have to be Unicode.
+//!   lone surrogates, reach the scorer as they are. Keys must be Unicode.
 //! - The same key twice in one line is an error, and so is nesting deeper than [`MAX_DEPTH`].
-//! - A [`Mapping`] says where a key's value lies instead; it wins over a key of that name, and where
+//! - A [`Mapping`] says where a key's value is instead; it wins over a key of that name, and where
 //!   it points to nothing, the key is absent.
 //! - Blank lines are passed over, up to a million in a row.
 //! - A bad line is a [`BadCase`] and the next line follows; a [`SourceError`] ends the reading.

@@ -57,7 +57,7 @@ fn unescape(token: &str) -> Result<String, &'static str> {
     Ok(token.replace("~1", "/").replace("~0", "~"))
 }
 
-/// The value that `token` names in `value`; none where there is none. Offsets of a fault count from
+/// The value that `token` names in `value`; `None` if there is none. Offsets of a fault count from
 /// the start of `value`.
 fn step<'t>(value: &'t str, token: &str) -> Result<Option<&'t str>, Fault> {
     match value.as_bytes().first() {

@@ -21,7 +21,7 @@ use super::{
 pub const DEFAULT_MAX_LINE_BYTES: usize = 64 * 1024 * 1024;
 
 /// Blank lines in a row after which nothing more is read. A few kilobytes of compressed data hold a billion of
-/// them, and nobody who waits for a case would know why none comes.
+/// them, and a caller who waits for a case would not know why none comes.
 const MOST_BLANK_LINES: u64 = 1_000_000;
 /// Bytes of blank lines in a row after which nothing more is read: 1 GiB, for a line of blanks may be long.
 const MOST_BLANK_BYTES: u64 = 1 << 30;
@@ -31,7 +31,7 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// The cases of some sources, in order.
 ///
-/// After a [`ReadError::BadCase`] the next call goes on with the next line; after a
+/// After a [`ReadError::BadCase`] the next call continues with the next line; after a
 /// [`ReadError::Source`] there is nothing more.
 #[derive(Debug)]
 pub struct CaseReader {
@@ -142,7 +142,7 @@ impl CaseReader {
         self.tally.bytes()
     }
 
-    /// How many bytes the sources have, before decompression; none where one is not a regular file.
+    /// How many bytes the sources have, before decompression; `None` if one is not a regular file.
     pub fn total_bytes(&self) -> Option<u64> {
         self.total_bytes
     }

@@ -1,4 +1,4 @@
-//! One case: a line and where its fields lie in it. Does not read files and does not know suites.
+//! One case: a line and where its fields are in it. Does not read files and does not know suites.
 
 use super::{
     builder::CaseBuilder,
@@ -20,7 +20,7 @@ pub const MAX_ID_BYTES: usize = 512;
 /// The greatest iteration or attempt.
 pub const MAX_REPEAT: u32 = 1 << 31;
 
-/// One record to judge: the line as it was read, and where its fields lie in it.
+/// One record to judge: the line as it was read, and where its fields are in it.
 #[derive(Clone, Debug)]
 pub struct Case {
     line: Box<str>,

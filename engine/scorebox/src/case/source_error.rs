@@ -7,7 +7,7 @@ use crate::{
     input_file::InputFileError,
 };
 
-/// How a source is compressed, told from its first bytes.
+/// How a source is compressed, as its first bytes show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compression {
     /// Not at all.

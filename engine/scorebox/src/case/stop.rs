@@ -7,7 +7,7 @@ use std::{
     sync::Arc,
 };
 
-/// Whether reading is to end, as somebody else says.
+/// Whether reading is to end, as another thread decides.
 #[derive(Clone, Default)]
 pub(super) struct StopSign(Option<Arc<dyn Fn() -> bool + Send + Sync>>);
 
@@ -81,7 +81,7 @@ impl Read for Waiting {
                 continue;
             }
             match self.file.read(buffer) {
-                // Whoever reads the same pipe was faster.
+                // Another reader of the same pipe was faster.
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 result => {
                     self.begun = true;

@@ -18,7 +18,7 @@ pub struct Example {
     pub config: Map<String, Value>,
     /// The case, as one line of a file of cases.
     pub case: Box<RawValue>,
-    /// The score, within 1e-9; none where the scorer does not apply.
+    /// The score, within 1e-9; `None` if the scorer does not apply.
     pub score: Option<f64>,
 }
 

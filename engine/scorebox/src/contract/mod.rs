@@ -21,5 +21,5 @@ pub const CONTRACT_VERSION: &str = "0.1.0";
 /// The interface that makes a component a scorer.
 pub const SCORING_INTERFACE: &str = "scorebox:scorer/scoring@0.1.0";
 
-/// The interface that a scorer exports besides, where it has an answer for the run as a whole.
+/// The interface that a scorer also exports if it has an answer for the run as a whole.
 pub const SUMMARY_INTERFACE: &str = "scorebox:scorer/summary@0.1.0";

@@ -72,7 +72,7 @@ impl<'a> ScorerInput<'a> {
 
     /// The digest of what a scorer is fed: for each part, its canonical key and its content. JSON counts as
     /// the bytes that were read; latency and usage as the numbers they are. `files` is the digest of the files
-    /// that the scorer is shown ([`Outcome::files`](crate::sandbox::Outcome::files)), none where it is shown
+    /// that the scorer is shown ([`Outcome::files`](crate::sandbox::Outcome::files)), `None` if it is shown
     /// none; the folder's name does not count.
     pub fn digest(&self, files: Option<Digest>) -> Digest {
         let mut parts: Vec<(&str, Cow<'_, [u8]>)> =

@@ -103,8 +103,8 @@ impl Clock {
         .await
     }
 
-    /// What the host's side of a call gives: meanwhile its clock runs, and the guest's stands. Whoever waits in
-    /// [`within`](Clock::within) is told when it is over.
+    /// What the host's side of a call gives: meanwhile its clock runs, and the guest's stands. A caller that
+    /// waits in [`within`](Clock::within) sees when its time is over.
     #[cfg_attr(not(test), expect(dead_code, reason = "no capability is asked by a host call yet"))]
     pub(super) async fn in_host<T>(&self, work: impl Future<Output = T>) -> T {
         let _back = BackToTheGuest(self);
@@ -113,7 +113,7 @@ impl Clock {
     }
 }
 
-/// Runs the guest's clock again, also where nobody waits for the host's answer any more.
+/// Runs the guest's clock again, even if the call was dropped before the host answered.
 struct BackToTheGuest<'a>(&'a Clock);
 
 impl Drop for BackToTheGuest<'_> {

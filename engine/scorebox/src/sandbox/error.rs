@@ -67,12 +67,12 @@ impl ErrorKind {
         }
     }
 
-    /// The kind with this word; none where it is no kind's.
+    /// The kind with this word; `None` if no kind has it.
     pub fn from_word(word: &str) -> Option<ErrorKind> {
         ErrorKind::ALL.into_iter().find(|kind| kind.as_str() == word)
     }
 
-    /// What to do about an error of which only the kind is known, as of one that is stored. `None` where no
+    /// What to do about an error if only its kind is known, as for a stored one. `None` where no
     /// limit was reached.
     pub fn advice(self) -> Option<Advice> {
         match self {

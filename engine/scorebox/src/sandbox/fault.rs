@@ -135,7 +135,7 @@ fn is<E: std::error::Error + Send + Sync + 'static>(error: &wasmtime::Error) -> 
     error.is::<E>() || error.root_cause().is::<E>()
 }
 
-/// Whether a guest handed over a value that breaks the component model's rules, or a place that is none.
+/// Whether a guest handed over a value that breaks the component model's rules, or an offset outside its memory.
 fn breaks_the_contract(error: &wasmtime::Error, trap: Option<&Trap>) -> bool {
     match trap {
         Some(trap) => [Trap::CannotLeaveComponent, Trap::InvalidDiscriminant].contains(trap),

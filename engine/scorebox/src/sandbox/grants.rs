@@ -71,7 +71,7 @@ impl Grant {
         self.row().gives
     }
 
-    /// The grant that it takes to import something; none where it takes none, or none would do.
+    /// The grant that is needed to import something; `None` if none is needed, or none is enough.
     fn needed_for(import: &str) -> Option<Grant> {
         Grant::ALL.into_iter().find(|grant| is_one_of(import, grant.row().imports))
     }

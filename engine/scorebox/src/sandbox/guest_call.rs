@@ -78,7 +78,7 @@ pub(super) trait GuestCall {
     /// What it answers, unchecked.
     type Answer;
 
-    /// The export that errors name; none where the errors are those of a score.
+    /// The export that errors name; `None` if the errors are those of a score.
     const EXPORT: Option<&'static str>;
 
     /// Makes an instance and asks it.

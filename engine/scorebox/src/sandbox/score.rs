@@ -23,7 +23,7 @@ use super::{
 pub struct Outcome {
     /// The result, within its limits, or why there is none.
     pub result: Result<ScoreResult, ScoreError>,
-    /// Fuel used, instantiation included; none where the time-out ended the score, for then wasmtime
+    /// Fuel used, instantiation included; `None` if the time-out ended the score, for then wasmtime
     /// does not tell.
     pub fuel: Option<u64>,
     /// The most bytes of memories and tables in use at once.
@@ -32,7 +32,7 @@ pub struct Outcome {
     pub duration: Duration,
     /// What the scorer logged, within its limits.
     pub log: Vec<LogLine>,
-    /// The digest of the files that it was shown; none where it was shown none. With it,
+    /// The digest of the files that it was shown; `None` if it was shown none. With it,
     /// [`ScorerInput::digest`] names all that the scorer was fed.
     pub files: Option<Digest>,
 }

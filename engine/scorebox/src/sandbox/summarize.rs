@@ -1,5 +1,5 @@
 //! What a scorer says of a whole run: one call at its end, in a sandbox like that of a score. Reads no
-//! rows; whoever calls hands them over.
+//! rows; the caller passes them in.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ use super::{
 pub struct Summary {
     /// One JSON document, or why there is none.
     pub result: Result<String, ScoreError>,
-    /// Fuel used; none where the time-out ended it.
+    /// Fuel used; `None` if the time-out ended it.
     pub fuel: Option<u64>,
     /// The most bytes of memories and tables in use at once.
     pub memory_bytes: u64,
@@ -76,7 +76,7 @@ impl LoadedScorer {
         SummaryRows { rows: Vec::new(), bytes: 0, most_bytes, too_many: false }
     }
 
-    /// Asks the scorer for its summary of a run; none where it has no such function. Limits are those
+    /// Asks the scorer for its summary of a run; `None` if it has no such function. Limits are those
     /// of loading: a score's, and at least the default ones.
     pub async fn summarize(&self, rows: &SummaryRows) -> Option<Summary> {
         let function = self.summarize.as_ref()?;

@@ -29,7 +29,7 @@ pub(super) const RANDOM_BYTES: usize = 1 << 20;
 const FIRST_SECOND: u64 = 1_577_836_800;
 /// The seconds that a wall clock can show from there on: about ten years.
 const SECONDS: u64 = 1 << 28;
-/// What a monotonic clock goes on by each time that somebody looks at it.
+/// How far a monotonic clock advances each time that it is read.
 const LOOK: Duration = Duration::from_micros(1);
 
 /// What clocks and random numbers are made of: the same for the same case, everywhere.

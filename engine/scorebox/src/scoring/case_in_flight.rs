@@ -13,7 +13,7 @@ use crate::{
     workspace::TaskFolder,
 };
 
-/// A case in flight, and its share of the memory for cases in flight: given back when nobody needs the case
+/// A case in flight, and its share of the memory for cases in flight: given back when the case is no longer needed
 /// any more.
 pub(crate) struct CaseInFlight {
     case: Case,

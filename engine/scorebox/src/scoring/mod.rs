@@ -13,7 +13,7 @@
 //! - `turns`: who computes: a task has a turn as long as it does not wait.
 //! - `room`: memory for what is in flight, by bytes.
 //!
-//! Invariant: no more than `jobs` scores compute at one moment, and one that waits is none of them.
+//! Invariant: no more than `jobs` scores compute at one moment, not counting those that wait.
 //! Invariant: queues and channels are bounded, so that memory does not grow with the number of units.
 
 mod case_in_flight;
@@ -51,7 +51,7 @@ pub(crate) struct Places {
     pub(crate) jobs: usize,
     /// Those of scorers that can wait in a host call, at least 1; they compute in the turns of `jobs`.
     pub(crate) waiting: usize,
-    /// Units of either kind that nobody has begun, after which a source waits.
+    /// Units of either kind that are queued before a source waits.
     pub(crate) queued: usize,
 }
 
@@ -102,8 +102,8 @@ impl<U> Drop for Scoring<U> {
     }
 }
 
-/// The units that nobody has begun, those of scorers that can wait apart from the others, so that they hold
-/// nobody back.
+/// The queued units, those of scorers that can wait apart from the others, so that they do not hold the others
+/// back.
 pub(crate) struct Units<U> {
     quick: Queue<U>,
     slow: Queue<U>,

@@ -8,8 +8,8 @@ use std::{
 
 use tokio::sync::Notify;
 
-/// A queue with blocking senders and asynchronous receivers. A sender that found it full goes on when
-/// half of it is taken.
+/// A queue with blocking senders and asynchronous receivers. A sender that found it full continues
+/// when half of it is taken.
 pub(crate) struct Queue<T> {
     state: Mutex<State<T>>,
     most: usize,
@@ -79,7 +79,7 @@ impl<T> Queue<T> {
         Some(items)
     }
 
-    /// Lets nothing more in, and lets go of what is there, which nobody will take.
+    /// Lets nothing more in, and drops what is there, because no worker will take it.
     pub(crate) fn abandon(&self) {
         let left = {
             let mut state = self.lock();

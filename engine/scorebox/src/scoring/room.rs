@@ -1,5 +1,5 @@
-//! Memory for what is in flight, by bytes: whoever makes something waits until there is room for it.
-//! Counts only what it is told of.
+//! Memory for what is in flight, by bytes: a producer waits until there is room for its item.
+//! Counts only what asks for room.
 
 use std::sync::Arc;
 
@@ -10,11 +10,11 @@ use tokio::{
 
 /// What a semaphore counts.
 const UNIT_BYTES: usize = 256;
-/// What every item takes besides its own bytes.
+/// What every item takes in addition to its own bytes.
 const OVERHEAD_BYTES: usize = 512;
 
 /// A number of bytes that things in flight share. A share is given back when it is dropped. Something
-/// larger than all of it has to wait until it is alone.
+/// larger than all of it must wait until it is alone.
 #[derive(Clone)]
 pub(crate) struct Room {
     units: Arc<Semaphore>,
@@ -28,7 +28,7 @@ impl Room {
         Room { units: Arc::new(Semaphore::new(all as usize)), all }
     }
 
-    /// Whether most of it is free, so that nobody is waiting.
+    /// Whether most of it is free, so that no producer waits.
     pub(crate) fn is_ample(&self) -> bool {
         self.units.available_permits() > self.all as usize / 2
     }

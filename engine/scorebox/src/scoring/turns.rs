@@ -11,7 +11,7 @@ use tokio::sync::Semaphore;
 
 /// What `work` gives, computed in turns: as many tasks as `turns` has permits compute at once. A task that waits,
 /// for a host call, a clock or another task, gives its turn back and takes another when it is woken. A guest that
-/// computes for long is interrupted by the epoch, so that nobody waits for a turn as long as a score may take.
+/// computes for long is interrupted by the epoch, so that a turn never takes as long as a score may.
 pub(super) async fn in_turns<F: Future>(turns: Arc<Semaphore>, work: F) -> F::Output {
     let mut work = pin!(work);
     loop {

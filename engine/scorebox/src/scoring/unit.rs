@@ -9,7 +9,7 @@ use crate::{
 
 use super::CaseInFlight;
 
-/// One case and one scorer, and whatever else the one who waits for the score has to know.
+/// One case and one scorer, with whatever else the receiver of the score needs to know.
 pub(crate) trait Unit: Send + Sync + 'static {
     /// The case.
     fn case(&self) -> &CaseInFlight;

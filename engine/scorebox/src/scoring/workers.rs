@@ -113,7 +113,7 @@ impl<U: Unit, M: From<Batch<U>>> Worker<U, M> {
         Finished { unit, outcome, input_digest, scored_at_ms: now_ms() }
     }
 
-    /// Whether there is still somebody to send to.
+    /// Whether there is still a receiver.
     async fn send(&self, finished: &mut Rows<U>) -> bool {
         let Rows { rows, bytes } = std::mem::take(finished);
         if rows.is_empty() {

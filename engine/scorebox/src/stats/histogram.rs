@@ -1,4 +1,4 @@
-//! How many scores lie in each of n equal parts of a range, for a sparkline. Draws nothing and chooses
+//! How many scores fall into each of n equal parts of a range, for a sparkline. Draws nothing and chooses
 //! no range.
 
 use std::{num::NonZeroUsize, ops::RangeInclusive};

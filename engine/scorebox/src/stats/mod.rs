@@ -4,7 +4,7 @@
 //! | file           | what is in it                                                       |
 //! |----------------|----------------------------------------------------------------------|
 //! | `summary.rs`   | count, mean, min, max, p50 and standard deviation                     |
-//! | `histogram.rs` | how many scores lie in each of n equal parts of a range               |
+//! | `histogram.rs` | how many scores fall into each of n equal parts of a range            |
 //!
 //! Invariant: the same scores give the same bits, in whatever order workers produced them. Everything
 //! here takes scores in ascending order or only counts them.

@@ -22,7 +22,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// The summary of scores in any order, which this sorts; none where there are none.
+    /// The summary of scores in any order, which this sorts; `None` if there are none.
     ///
     /// The scores are finite numbers.
     pub fn of(scores: &mut [f64]) -> Option<Summary> {
@@ -30,7 +30,7 @@ impl Summary {
         Summary::of_ascending(scores.len() as u64, scores.iter().copied())
     }
 
-    /// The summary of `count` scores that come in ascending order; none where there are none, and
+    /// The summary of `count` scores that come in ascending order; `None` if there are none, and
     /// none where there are not `count` of them.
     pub fn of_ascending(count: u64, scores: impl IntoIterator<Item = f64>) -> Option<Summary> {
         let mut ascending = Ascending::new(count);
@@ -89,7 +89,7 @@ impl Ascending {
         self.scaled.add(score * DOWN, self.seen);
     }
 
-    /// The summary; none where there were no scores, and none where there were more or fewer than
+    /// The summary; `None` if there were no scores, and `None` if there were more or fewer than
     /// was said.
     pub fn finish(self) -> Option<Summary> {
         if self.seen == 0 || self.seen != self.count {

@@ -123,7 +123,7 @@ pub(super) static CONTENT: LazyLock<String> = LazyLock::new(|| {
 });
 
 /// The cases of a run: each with its key, then its values. One that says that it is of another run is read as one of
-/// that run, whatever its key, and so is none of this one. The `+` keeps SQLite from taking the index on runs, after
+/// that run, whatever its key, and so is not part of this one. The `+` keeps SQLite from taking the index on runs, after
 /// which it would have to sort.
 pub(super) static OF_A_RUN: LazyLock<String> = LazyLock::new(|| {
     format!(

@@ -1,5 +1,5 @@
 //! How this crate's own types are stored in a column: words as text, digests as 32 bytes, keys as integers.
-//! A value that is none of them is damage, and becomes an error.
+//! Any other value is damage, and becomes an error.
 
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, Value, ValueRef};
 use serde::{
@@ -76,7 +76,7 @@ impl ToSql for RunId {
     }
 }
 
-/// A value to bind; NULL where there is none.
+/// A value to bind; NULL for `None`.
 pub(super) fn optional<'a, T>(value: Option<T>) -> ToSqlOutput<'a>
 where
     ToSqlOutput<'a>: From<T>,

@@ -6,7 +6,7 @@ use super::{Store, StoreError};
 use crate::digest::Digest;
 
 impl Store {
-    /// The bytes of the component with this digest, as they lie in the database; whether they still
+    /// The bytes of the component with this digest, as they are in the database; whether they still
     /// have that digest is for the caller to check.
     ///
     /// # Errors

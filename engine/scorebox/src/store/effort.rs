@@ -61,7 +61,7 @@ impl<K: PartialOrd> Ascending<K> {
     /// Notes the next key.
     ///
     /// # Errors
-    /// Where it is not greater than the one before: the file is damaged.
+    /// If it is not greater than the one before: the file is damaged.
     pub(super) fn note(&mut self, key: K) -> rusqlite::Result<()> {
         if self.0.as_ref().is_some_and(|before| *before >= key) {
             let damaged = ffi::Error::new(ffi::SQLITE_CORRUPT);

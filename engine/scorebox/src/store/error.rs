@@ -42,8 +42,8 @@ pub enum StoreError {
         /// The file.
         path: PathBuf,
     },
-    /// A database of ours in which somebody else made or changed something that runs when it is used.
-    #[error("{} is not as scorebox makes its databases: {what}", path.display())]
+    /// A database of ours in which another program made or changed something that runs when it is used.
+    #[error("{} is not a database as scorebox creates it: {what}", path.display())]
     Strange {
         /// The file.
         path: PathBuf,

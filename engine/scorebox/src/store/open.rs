@@ -49,7 +49,7 @@ impl Store {
     }
 }
 
-/// What is opened, and the two things that tests want otherwise.
+/// What is opened, and the two settings that tests change.
 struct Opening<'a> {
     path: PathBuf,
     scripts: &'a [&'a str],
@@ -110,7 +110,7 @@ impl Opening<'_> {
 
     /// A connection that can read, and what it sees.
     ///
-    /// Opened for writing and then told never to: a connection that SQLite itself knows as
+    /// Opened for writing, with writing switched off afterwards: a connection that SQLite itself knows as
     /// read-only leaves its `-wal` and `-shm` files lying about. Where the file or the folder can't
     /// be written SQLite falls back by itself, except that a log needs files beside the database.
     /// Without a log to read they are not needed, and `immutable` says so.
@@ -243,7 +243,7 @@ fn is_folder_trouble(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly))
 }
 
-/// `path` as a URI that tells SQLite that nobody writes the file.
+/// `path` as a URI that says to SQLite that no process writes the file.
 fn immutable_uri(path: &Path) -> String {
     let mut uri = String::from("file://");
     for byte in path.as_os_str().as_encoded_bytes() {
@@ -347,21 +347,21 @@ mod tests {
         for (change, expected) in [
             (
                 "CREATE TRIGGER t AFTER INSERT ON score_rows BEGIN DELETE FROM cases; END",
-                "it has the trigger `t`, which scorebox does not make",
+                "it has the trigger `t`, which scorebox does not create",
             ),
-            ("CREATE VIEW v AS SELECT 1", "it has the view `v`, which scorebox does not make"),
+            ("CREATE VIEW v AS SELECT 1", "it has the view `v`, which scorebox does not create"),
             (
                 "CREATE INDEX i ON cases (ordinal)",
-                "it has the index `i`, which scorebox does not make",
+                "it has the index `i`, which scorebox does not create",
             ),
-            ("CREATE TABLE notes (a)", "it has the table `notes`, which scorebox does not make"),
+            ("CREATE TABLE notes (a)", "it has the table `notes`, which scorebox does not create"),
             (
                 "ALTER TABLE cases ADD COLUMN huge TEXT AS (printf('%.*c', 200000000, 'x'))",
-                "the table `cases` is not the one that scorebox makes",
+                "the table `cases` is not the one that scorebox creates",
             ),
             (
                 "DROP VIEW scores; CREATE VIEW scores AS SELECT 1",
-                "the view `scores` is not the one that scorebox makes",
+                "the view `scores` is not the one that scorebox creates",
             ),
             ("DROP INDEX cases_by_node", "the index `cases_by_node` is missing"),
         ] {
@@ -375,7 +375,7 @@ mod tests {
             for error in [write, read] {
                 assert!(matches!(error, StoreError::Strange { .. }), "{error:?}");
                 let words = error.to_string();
-                let expected = format!("is not as scorebox makes its databases: {expected}");
+                let expected = format!("is not a database as scorebox creates it: {expected}");
                 assert!(words.ends_with(&expected), "{words}");
             }
             assert_eq!(fs::read(&path).unwrap(), before);

@@ -1,5 +1,5 @@
 //! Removes whole runs, and gives the space that they took back to the file system. The one place where rows
-//! are deleted; whether a run is to go, and whether somebody still writes it, is for the caller to know.
+//! are deleted; whether a run is to go, and whether a process still writes it, is for the caller to know.
 
 use std::{thread, time::Duration};
 
@@ -105,7 +105,7 @@ impl Store {
         removed
     }
 
-    /// Writes the file anew without its unused parts, and answers how large it was and is. It needs the space
+    /// Rewrites the file without its unused parts, and answers how large it was and is. It needs the space
     /// for a second database meanwhile. Other processes can read, and wait to write; where one reads, the file
     /// gets smaller only when the last of them closes it.
     ///

@@ -24,7 +24,7 @@ pub(super) enum Content {
     Nothing,
     /// Our tables, of this version (1 or more).
     Ours(u32),
-    /// Somebody else's.
+    /// Another program's.
     Foreign,
 }
 
@@ -43,7 +43,7 @@ pub(super) fn content(conn: &Connection) -> rusqlite::Result<Content> {
     })
 }
 
-/// What in the schema of the open file is not what `scripts` make, in words; none where all of it is.
+/// What in the schema of the open file differs from what `scripts` make, in words; `None` if nothing does.
 ///
 /// A table with a column more, an index, a view or a trigger of a stranger runs his statements inside
 /// ours: it may never end, change rows while they are written, or make small rows large.
@@ -62,9 +62,9 @@ pub(super) fn not_ours(conn: &Connection, scripts: &[&str]) -> rusqlite::Result<
         Objects::Twice(object) => return Ok(Some(format!("it has {object} twice"))),
     };
     let differs = |(object, statement): (&Object, &Statement)| match expected.get(object) {
-        None => Some(format!("it has {object}, which scorebox does not make")),
+        None => Some(format!("it has {object}, which scorebox does not create")),
         Some(ours) if ours != statement => {
-            Some(format!("{object} is not the one that scorebox makes"))
+            Some(format!("{object} is not the one that scorebox creates"))
         }
         Some(_) => None,
     };

@@ -31,7 +31,7 @@ impl Tree {
         self.complete.insert((first, height), node);
     }
 
-    /// The root over the leaves 0 to `leaves` - 1; none where one of them is not there.
+    /// The root over the leaves 0 to `leaves` - 1; `None` if one of them is not there.
     pub(super) fn root(&self, leaves: u64) -> Option<Digest> {
         let mut next = 0;
         for (first, height) in self.complete.keys() {

@@ -39,7 +39,7 @@ pub enum Outcome<'a> {
         /// The checks that it is made of.
         assertions: &'a [Assertion],
     },
-    /// The scorer says that this case is none of its.
+    /// The scorer does not apply to this case.
     NotApplicable {
         /// A category that goes with it.
         label: Option<&'a str>,
@@ -57,7 +57,7 @@ pub enum Outcome<'a> {
     Error {
         /// The engine's word for what went wrong, such as `out-of-fuel`.
         kind: &'a str,
-        /// What the user is told.
+        /// The message for the user.
         message: &'a str,
         /// What the scorer said nevertheless.
         reason: Option<&'a str>,
@@ -69,9 +69,9 @@ pub enum Outcome<'a> {
 pub struct NewScore<'a> {
     /// What came of it.
     pub outcome: Outcome<'a>,
-    /// Wasm fuel that it used; none where nothing ran.
+    /// Wasm fuel that it used; `None` if nothing ran.
     pub fuel: Option<u64>,
-    /// The sandbox's peak linear memory, in bytes; none where nothing ran.
+    /// The sandbox's peak linear memory, in bytes; `None` if nothing ran.
     pub memory_bytes: Option<u64>,
     /// How long the scorer took, in milliseconds; finite, 0 or more.
     pub duration_ms: f64,
@@ -79,7 +79,7 @@ pub struct NewScore<'a> {
     pub scored_at_ms: i64,
     /// What the scorer logged.
     pub log: &'a [LogLine],
-    /// The digest of what the scorer was fed; none where nothing ran.
+    /// The digest of what the scorer was given; `None` if nothing ran.
     pub input_digest: Option<Digest>,
 }
 
@@ -132,7 +132,7 @@ impl RunWriter {
         &self.run
     }
 
-    /// The root that the run had when it last ended; none where it has not.
+    /// The root that the run had when it last ended; `None` if it has not.
     ///
     /// # Errors
     /// Troubles of reading.
@@ -321,7 +321,7 @@ impl RunWriter {
 
 impl Drop for RunWriter {
     /// Rows in an open batch are whole and true, so they are kept, also when a panic or an early
-    /// return drops the writer. There is nobody to tell of an error.
+    /// return drops the writer. An error cannot be reported there.
     fn drop(&mut self) {
         let _ = self.commit();
     }

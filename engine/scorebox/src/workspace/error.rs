@@ -52,7 +52,7 @@ pub enum WorkspaceError {
         /// Which.
         folder: String,
     },
-    /// A pattern of what to leave out that is none.
+    /// An invalid pattern of what to leave out.
     #[error("invalid exclude pattern `{pattern}`: {why}")]
     Pattern {
         /// As it was written.

@@ -26,7 +26,7 @@ pub const MAX_FOLDER_BYTES: usize = 4096;
 /// thread: the others that the process needs are not taken by it.
 const MOST_READERS: usize = 128;
 static READERS: Semaphore = Semaphore::const_new(MOST_READERS);
-/// Folders that nobody who judges a task's work means.
+/// Folders that are never part of a task's work.
 pub const LEFT_OUT: [&str; 2] = [".git", "node_modules"];
 
 /// A folder that scorers may be shown parts of. Cheap to clone.
@@ -40,7 +40,7 @@ impl WorkspaceFolder {
     /// Opens the folder.
     ///
     /// # Errors
-    /// Where it is none, or cannot be read.
+    /// If it is not a folder, or cannot be read.
     pub fn open(path: &Path) -> Result<WorkspaceFolder, WorkspaceError> {
         let opened = Dir::open_ambient_dir(path, ambient_authority());
         let folder = opened.map_err(|source| unreadable(&path.display().to_string(), source))?;
@@ -52,7 +52,7 @@ impl WorkspaceFolder {
     /// counted.
     ///
     /// # Errors
-    /// Where a pattern is no glob, or no path from there.
+    /// If a pattern is not a glob, or not a relative path.
     pub fn without(self, patterns: &[String]) -> Result<WorkspaceFolder, WorkspaceError> {
         let globs = patterns.iter().map(|pattern| glob(pattern)).collect::<Result<Vec<_>, _>>()?;
         let left_out = GlobSet::new(globs)
@@ -67,7 +67,7 @@ impl WorkspaceFolder {
     /// is left behind where the file system itself does not answer. Needs a tokio runtime.
     ///
     /// # Errors
-    /// Where `name` leads out of this folder, by `..` or by a link; where something cannot be read, or is
+    /// If `name` leads out of this folder, by `..` or by a link; where something cannot be read, or is
     /// exchanged while it is read; where there is more than the bounds allow; and when the time is over.
     pub async fn read(&self, name: &str, time: Duration) -> Result<Workspace, WorkspaceError> {
         let too_long = || WorkspaceError::TookTooLong { time };
@@ -304,7 +304,7 @@ mod tests {
         let folder = WorkspaceFolder::open(root.path()).unwrap();
         let error = folder.read(".", Duration::ZERO).await.unwrap_err();
         assert_eq!(error.to_string(), "reading the files of the case took longer than 0 ms");
-        // The thread ends by itself, also where nobody waits for it any more.
+        // The thread ends by itself, even if it is no longer waited for.
         let error = folder.read_until(".", Until::after(Duration::ZERO)).unwrap_err();
         assert!(matches!(error, WorkspaceError::TookTooLong { .. }), "{error}");
         assert!(folder.read(".", Duration::from_secs(600)).await.is_ok());

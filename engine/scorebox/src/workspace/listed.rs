@@ -5,7 +5,7 @@ use std::io;
 use cap_std::fs::{DirEntry, File, OpenOptions};
 
 /// Opens the regular file `entry`. What the list says may have changed since: the one who left the files may
-/// still be at work, and opening a pipe waits until somebody writes into it. So nothing is waited for, no
+/// still be at work, and opening a pipe waits for a writer. So nothing is waited for, no
 /// link is followed, and what was opened is looked at before anybody reads it.
 pub(super) fn open_listed(entry: &DirEntry) -> io::Result<File> {
     let file = entry.open_with(&options()).map_err(|error| match exchanged(&error) {

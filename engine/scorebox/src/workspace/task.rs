@@ -1,4 +1,4 @@
-//! [`TaskFolder`]: the folder that one task left, by its name, and its files once somebody looks. Reads them
+//! [`TaskFolder`]: the folder that one task left, by its name, and its files once they are asked for. Reads them
 //! through `folder`.
 
 use std::{fmt, time::Duration};

@@ -17,7 +17,7 @@ pub(super) fn write(out: &mut Out<'_>, entries: &[Entry]) -> std::io::Result<()>
     writeln!(out, "| scorer | reads | what it scores |\n|---|---|---|")?;
     for entry in entries {
         let Entry { name, reads_keys, .. } = entry;
-        writeln!(out, "| [`{name}`](#{name}) | {reads_keys} | {} |", cell(&entry.gist()))?;
+        writeln!(out, "| [`{name}`](#{name}) | {reads_keys} | {} |", cell(entry.gist()))?;
     }
     entries.iter().try_for_each(|entry| section(out, entry))
 }

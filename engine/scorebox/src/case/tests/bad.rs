@@ -96,7 +96,7 @@ fn the_same_key_twice_is_an_error_known_or_not_escaped_or_not() {
         (r#"{"output":1,"\u006futput":2}"#, "output", 27),
         (r#"{"x":1,"\u0078":2,"output":1}"#, "x", 17),
     ] {
-        let message = format!("cases.jsonl:7:{column}: the key `{key}` is there twice");
+        let message = format!("cases.jsonl:7:{column}: the key `{key}` appears twice");
         assert_eq!(said(line).0, message);
     }
 }

@@ -84,7 +84,7 @@ fn escaped_keys_are_found_on_the_way() {
 #[test]
 fn a_key_that_is_twice_on_the_way_is_an_error_at_its_place() {
     let bad = mapped(&["output=/a/b"], r#"{"a": {"b": 1, "b": 2}}"#).unwrap_err();
-    assert_eq!(bad.to_string(), "cases.jsonl:7:21: the key `b` is there twice");
+    assert_eq!(bad.to_string(), "cases.jsonl:7:21: the key `b` appears twice");
     let deeper =
         mapped(&["output=/a/1/b/c"], r#"{"a": [0, {"b": {"c": 1, "c": 2}}]}"#).unwrap_err();
     assert_eq!(deeper.column, Some(31));

@@ -127,7 +127,7 @@ fn usage_has_the_right_types() {
     let message = complaint("\"usage\":{\"costUsd\":-0.1}");
     assert!(message.starts_with("`usage.costUsd` must be a finite number"), "{message}");
     let twice = complaint("\"usage\":{\"inputTokens\":1,\"inputTokens\":1}");
-    assert_eq!(twice, "the key `inputTokens` is there twice");
+    assert_eq!(twice, "the key `inputTokens` appears twice");
     let no_unicode = complaint(r#""usage":{"\ud800":1}"#);
     assert!(no_unicode.starts_with("not valid JSON: ") && !no_unicode[1..].contains("not"));
 }
