@@ -5,9 +5,9 @@ use scorebox::{case::Case, registry::Registry};
 use wasmtime::{
     Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig, Store,
     UpdateDeadline,
-    component::{Component, HasSelf, Linker},
+    component::{Component, HasSelf, Instance, Lift, Linker, WasmList},
 };
-use wasmtime_wizer::{WasmtimeWizerComponent, Wizer};
+use wasmtime_wizer::{ComponentInstanceState, Wizer};
 
 mod generated {
     wasmtime::component::bindgen!({
@@ -95,7 +95,7 @@ impl Scorer {
         let scoring = scorer.scorebox_scorer_scoring();
         scoring.call_configure(&mut store, config).await.unwrap().unwrap();
         store.set_fuel(u64::MAX).unwrap();
-        let mut access = WasmtimeWizerComponent { store: &mut store, instance };
+        let mut access = Access { store: &mut store, instance };
         let image = wizer.snapshot_component(&context, &mut access).await.unwrap();
         let image = Component::new(&engine, &image).unwrap();
         let image = ScorerPre::new(linker.instantiate_pre(&image).unwrap()).unwrap();
@@ -129,5 +129,53 @@ impl Warm {
         };
         let scoring = self.instance.scorebox_scorer_scoring();
         scoring.call_score(&mut self.store, input).await.unwrap().unwrap().score
+    }
+}
+
+/// What wizer asks the instrumented component.
+struct Access<'a> {
+    store: &'a mut Store<State>,
+    instance: Instance,
+}
+
+impl Access<'_> {
+    async fn ask<Answer: Lift + Send + Sync + 'static>(
+        &mut self,
+        exports: &str,
+        name: &str,
+    ) -> Answer {
+        let (store, instance) = (&mut *self.store, self.instance);
+        let (_, exports) = instance.get_export(&mut *store, None, exports).unwrap();
+        let (_, export) = instance.get_export(&mut *store, Some(&exports), name).unwrap();
+        let export = instance.get_typed_func::<(), (Answer,)>(&mut *store, export).unwrap();
+        export.call_async(&mut *store, ()).await.unwrap().0
+    }
+}
+
+impl ComponentInstanceState for Access<'_> {
+    async fn call_func_ret_list_u8(
+        &mut self,
+        exports: &str,
+        name: &str,
+        contents: impl FnOnce(&[u8]) + Send,
+    ) {
+        let list: WasmList<u8> = self.ask(exports, name).await;
+        contents(list.as_le_slice(&*self.store));
+    }
+
+    async fn call_func_ret_s32(&mut self, exports: &str, name: &str) -> i32 {
+        self.ask(exports, name).await
+    }
+
+    async fn call_func_ret_s64(&mut self, exports: &str, name: &str) -> i64 {
+        self.ask(exports, name).await
+    }
+
+    async fn call_func_ret_f32(&mut self, exports: &str, name: &str) -> u32 {
+        self.ask::<f32>(exports, name).await.to_bits()
+    }
+
+    async fn call_func_ret_f64(&mut self, exports: &str, name: &str) -> u64 {
+        self.ask::<f64>(exports, name).await.to_bits()
     }
 }

@@ -18,7 +18,7 @@ pub(super) fn shorten(module: &[u8]) -> Result<Vec<u8>, BuildError> {
     for payload in Parser::new(0).parse_all(module) {
         let payload = payload.map_err(broken)?;
         if let Payload::Version { range, .. } = &payload {
-            short.extend_from_slice(bytes_of(module, range));
+            short.extend_from_slice(bytes_of(module, range)?);
         }
         let Some((id, range)) = payload.as_section() else { continue };
         let names = match &payload {
@@ -29,7 +29,7 @@ pub(super) fn shorten(module: &[u8]) -> Result<Vec<u8>, BuildError> {
             _ => None,
         };
         let Some(names) = names else {
-            push_section(&mut short, id, bytes_of(module, &range));
+            push_section(&mut short, id, bytes_of(module, &range)?);
             continue;
         };
         let mut functions = Vec::new();
@@ -46,10 +46,10 @@ pub(super) fn shorten(module: &[u8]) -> Result<Vec<u8>, BuildError> {
     Ok(short)
 }
 
-/// The parser's places are those of the slice that it was given.
-fn bytes_of<'m>(module: &'m [u8], range: &Range<u64>) -> &'m [u8] {
-    let place = |at: u64| usize::try_from(at).unwrap_or(module.len()).min(module.len());
-    &module[place(range.start)..place(range.end)]
+/// The parser names the range of some sections before it has seen their end.
+fn bytes_of<'m>(module: &'m [u8], range: &Range<usize>) -> Result<&'m [u8], BuildError> {
+    let beyond = || BuildError::Component("the module has a section beyond its end".to_owned());
+    module.get(range.clone()).ok_or_else(beyond)
 }
 
 fn push_section(module: &mut Vec<u8>, id: u8, content: &[u8]) {

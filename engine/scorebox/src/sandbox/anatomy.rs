@@ -139,7 +139,7 @@ fn check_preamble(bytes: &[u8]) -> Result<(), ScoreError> {
 }
 
 fn malformed(error: &wasmparser::BinaryReaderError, length: usize) -> ScoreError {
-    let cut_off = error.offset() >= length as u64 || error.message().starts_with("unexpected end");
+    let cut_off = error.offset() >= length || error.message().starts_with("unexpected end");
     if cut_off {
         return invalid(format!(
             "the component is cut off: it ends at byte {length}, in the middle of a section"

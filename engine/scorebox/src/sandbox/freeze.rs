@@ -5,10 +5,11 @@ use wasmtime::{
     Engine, Module, Store,
     component::{Instance, WasmList},
 };
-use wasmtime_wizer::{WasmtimeWizerComponent, Wizer};
+use wasmtime_wizer::Wizer;
 
 use super::{
     ErrorKind, Limits, ScoreError,
+    access::{self, WizerAccess},
     code::SplitCode,
     compile::{CompileBudget, CompileError, on_a_deep_stack},
     guest_call::{Configure, Guest, Image},
@@ -127,12 +128,7 @@ async fn read<Answer, Value>(
 where
     Answer: wasmtime::component::Lift + Send + Sync + 'static,
 {
-    let missing = || wasmtime::format_err!("the component does not answer `{name}`");
-    let (_, access) = instance.get_export(&mut *store, None, ACCESS).ok_or_else(missing)?;
-    let (_, function) =
-        instance.get_export(&mut *store, Some(&access), name).ok_or_else(missing)?;
-    let function = instance.get_typed_func::<(), (Answer,)>(&mut *store, function)?;
-    let (answer,) = function.call_async(&mut *store, ()).await?;
+    let answer = access::ask(store, instance, ACCESS, name).await?;
     Ok(value(store, answer))
 }
 
@@ -174,11 +170,12 @@ pub(super) async fn freeze_whole(
     // The semaphore is never closed.
     let _turn = shared.freezing.acquire_many(FREEZINGS).await;
     lift_limits(store);
-    let mut access = WasmtimeWizerComponent { store, instance };
-    match wizer.snapshot_component(&context, &mut access).await {
-        Ok(image) => Ok(Frozen::Image(image)),
-        Err(error) => Ok(Frozen::Impossible(format!("{error:#}"))),
-    }
+    let mut access = WizerAccess::new(store, instance);
+    let image = wizer.snapshot_component(&context, &mut access).await;
+    Ok(match (access.failure(), image) {
+        (None, Ok(image)) => Frozen::Image(image),
+        (Some(error), _) | (None, Err(error)) => Frozen::Impossible(format!("{error:#}")),
+    })
 }
 
 fn too_much(bytes: u64) -> String {

@@ -17,6 +17,7 @@
 //! - `load`: [`LoadedScorer`] from bytes: check, compile, describe, configure, freeze.
 //! - `split`: a component's code apart from its state, bytes to bytes.
 //! - `code`: compiled code, as bytes and as what wasmtime runs.
+//! - `access`: an instance's state, read through functions that were added to its component.
 //! - `freeze`: the memory that `configure` left, made the image that every score starts from.
 //! - `cache`: compiled code on disk: entries, and the keys that they are bound to.
 //! - `cache_folder`: the folder of it, where nobody but the user can have written what is read.
@@ -31,6 +32,7 @@
 //! - `fault`: wasmtime's errors in the words of `error`.
 //! - `phrases`: the words of wasmtime that are matched.
 
+mod access;
 mod admission;
 mod anatomy;
 mod answer;

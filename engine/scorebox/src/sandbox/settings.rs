@@ -103,9 +103,8 @@ pub(super) fn common() -> Config {
         // The same bits on every machine.
         .cranelift_nan_canonicalization(true)
         .relaxed_simd_deterministic(true)
-        // What no scorer of the contract needs: shared memory, concurrency, garbage collection,
-        // 64-bit memories.
-        .wasm_threads(false)
+        // What no scorer of the contract needs: shared memory (wasmtime's feature `threads` is off as well),
+        // concurrency, garbage collection, 64-bit memories.
         .shared_memory(false)
         .concurrency_support(false)
         .wasm_gc(false)

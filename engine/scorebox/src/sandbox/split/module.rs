@@ -235,11 +235,8 @@ impl<'a> CoreModule<'a> {
 }
 
 /// The bytes of a section.
-pub(super) fn content(bytes: &[u8], range: std::ops::Range<u64>) -> Result<&[u8], NotSplit> {
-    let at = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX);
-    bytes
-        .get(at(range.start)..at(range.end))
-        .ok_or_else(|| NotSplit::because("has a section beyond its end"))
+pub(super) fn content(bytes: &[u8], range: std::ops::Range<usize>) -> Result<&[u8], NotSplit> {
+    bytes.get(range).ok_or_else(|| NotSplit::because("has a section beyond its end"))
 }
 
 /// A global that changes and holds a reference cannot be read from outside.
