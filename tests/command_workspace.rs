@@ -114,13 +114,13 @@ fn scores_of_files_are_verified_with_the_files() {
     ");
     folder.sh("scorebox verify --trust-cache r --workspace work").exits_with(0);
     folder.sh("echo more >> work/one/README");
-    assert_snapshot!(folder.sh("scorebox verify --trust-cache r --workspace work"), @r#"
-    score           verdict    what   stored                                            computed
+    assert_snapshot!(folder.sh("scorebox verify --trust-cache r --workspace work"), @"
+    score           verdict    what   stored                                                            computed
     r:reader:0:0:a  different  input  [digest]  [digest]
     [stderr]
     4 verified, 1 different, 0 not verifiable
     [exit code 1]
-    "#);
+    ");
 
     folder.sh("scorebox verify --receipt r:reader:0:0:b > receipt.json").exits_with(0);
     folder.write("case.json", r#"{"output": null, "workspace": "two"}"#);
