@@ -100,7 +100,7 @@ fn the_first_changes_of_a_database_are_what_their_names_say() {
     let said = |name: &str| database::said(&fs::read(folder.join(name)).unwrap());
     for (name, expected) in [
         ("unchanged", "8 of 8, root same"),
-        ("trigger", "it has the trigger `t`, which scorebox does not make"),
+        ("trigger", "it has the trigger `t`, which scorebox does not create"),
         ("changed-view", "the view `scores` is not the one that scorebox creates"),
         ("generated-column", "the table `cases` is not the one that scorebox creates"),
         ("no-index", "the index `cases_by_node` is missing"),
