@@ -115,7 +115,7 @@ fn a_scorer_is_shown_with_its_configuration_and_an_example() {
     configuration  value          default  meaning
     ignoreCase     true or false  false    Ignores upper and lower case.
     maxDistance    whole number            The maximum number of edits that passes: the score is then 1 up to it, and 0 beyond.
-    negate         true or false  false    Turns the score s around: it becomes 1 - s.
+    negate         true or false  false    Inverts the score s: 1 - s. Assertions, if there are any, then require the opposite.
     value          any JSON                The expected value, in place of the ground truth. For JSON `null`, use `values`.
     values         list                    The expected values, in place of the ground truth.
 

@@ -79,6 +79,6 @@ pub(super) fn extended(content: &[u8], more: &impl Encode) -> Result<Vec<u8>, No
 fn counted(bytes: &[u8]) -> Result<(u32, &[u8]), NotSplit> {
     let mut reader = wasmparser::BinaryReader::new(bytes, 0);
     let count = reader.read_var_u32()?;
-    let rest = usize::try_from(reader.original_position()).ok().and_then(|at| bytes.get(at..));
+    let rest = bytes.get(reader.original_position()..);
     Ok((count, rest.unwrap_or_default()))
 }
