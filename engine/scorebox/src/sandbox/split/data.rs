@@ -129,7 +129,7 @@ impl Shape {
         self.data_module(self.pages, values, segments.iter().copied())
     }
 
-    /// The data module that goes on from `contents`.
+    /// The data module whose instances start from `contents`.
     ///
     /// # Errors
     /// Where they are not of this shape.
