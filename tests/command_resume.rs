@@ -180,6 +180,19 @@ fn a_run_that_waits_for_its_next_case_ends_at_once_and_is_resumed() {
     assert_eq!(interrupted.lines().count(), words.lines().count());
 }
 
+/// The file system takes no more, as a full disk does: here, because no file may become larger.
+#[test]
+fn a_run_that_the_disk_has_no_more_room_for_says_how_to_resume_it() {
+    let folder = with_many_cases();
+    let limited = format!("trap '' XFSZ; ulimit -f 4000; exec {RUN} -q --run-id r");
+    let cut = folder.sh(&limited).exits_with(2);
+    let resume = cut.stderr.lines().last().unwrap().trim();
+    assert_eq!(resume, format!("{RUN} -q --resume r"));
+    assert!(cut.stderr.starts_with("error: "), "{}", cut.stderr);
+    let scored_before = stored(&folder);
+    resume_and_check(&folder, scored_before);
+}
+
 /// Whether the process has said what is to happen when this signal comes, as the kernel knows it.
 fn listens(child: &Child, signal: Signal) -> bool {
     let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();

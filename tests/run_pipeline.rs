@@ -323,6 +323,7 @@ async fn a_writer_that_fails_halfway_ends_the_run_and_nobody_waits_for_it() {
     let lines = io::Cursor::new(cases(20_000));
     let sabotage = Sabotage { lines, database: Some(database) };
     let error = attempt.run(reader(sabotage)).await.unwrap_err();
+    assert!(matches!(error, RunError::BrokeOff { .. }), "{error}");
     assert!(error.to_string().contains("no such table"), "{error}");
     assert_eq!(error.advice(), Some(Advice::Database(Database::TryAgain)));
 }

@@ -390,7 +390,7 @@ fn database(what: Database) -> Option<&'static str> {
         Database::RemoveCopies => {
             "a reused score refers to its original: remove those runs too, or first"
         }
-        Database::MakeRoom => "make room, then resume the run; what was committed is safe",
+        Database::MakeRoom => "make room on the disk; what was committed is safe",
         Database::Recover => {
             "keep a copy, then try `sqlite3 FILE .recover` to save what can be read"
         }

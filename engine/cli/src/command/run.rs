@@ -10,6 +10,7 @@ use std::{
 };
 
 use scorebox::{
+    advice::Advised as _,
     case::{CaseReader, Mapping, Source},
     registry::{Reference, Registry},
     run::{
@@ -176,6 +177,14 @@ impl Run {
                 words::say(&stopped.to_string());
                 return Ok(signalled.exit());
             }
+            Err(RunError::BrokeOff { run, error }) => {
+                words::error_with(&error.to_string(), error.advice().as_ref());
+                words::say(&format!(
+                    "Scores so far are kept. Resume with:\n  {}",
+                    resume_command(&run)
+                ));
+                return Ok(Exit::BadInput);
+            }
             report => &report?,
         };
         let store = self.database.read()?;
@@ -184,7 +193,7 @@ impl Run {
             Some(Stop::Interrupted) => {
                 words::say(&format!(
                     "Interrupted. Scores so far are kept. Resume with:\n  {}",
-                    self.resume_command(report)
+                    resume_command(&report.run)
                 ));
                 return Ok(signalled.exit());
             }
@@ -192,7 +201,7 @@ impl Run {
                 words::error_with(message, advice.as_ref());
                 words::say(&format!(
                     "Stopped there. Scores so far are kept. Fix the input, then resume with:\n  {}",
-                    self.resume_command(report)
+                    resume_command(&report.run)
                 ));
                 return Ok(Exit::BadInput);
             }
@@ -210,24 +219,6 @@ impl Run {
             true => Ok(Exit::SomeErrors),
             false => Ok(Exit::Done),
         }
-    }
-
-    /// The command that was typed, made to resume this run.
-    fn resume_command(&self, report: &RunReport) -> String {
-        let mut words: Vec<String> = Vec::new();
-        let mut typed = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
-        words.extend(typed.next().map(|program| shell_word(&program)));
-        let mut skip_value = false;
-        for argument in typed {
-            let names_the_run = argument == "--run-id" || argument == "--resume";
-            let with_value =
-                ["--run-id=", "--resume="].iter().any(|name| argument.starts_with(name));
-            if !skip_value && !names_the_run && !with_value {
-                words.push(shell_word(&argument));
-            }
-            skip_value = names_the_run;
-        }
-        format!("{} --resume {}", words.join(" "), report.run)
     }
 
     fn split_files(&self) -> Result<(Option<&Path>, Vec<&Path>), Failure> {
@@ -325,4 +316,21 @@ fn slots(jobs: usize, suite: &Suite) -> u32 {
     let waits = suite.scorers.iter().any(|scorer| scorer.grants != Grants::NONE);
     let slots = if waits { warm.saturating_add(DEFAULT_WAITING) } else { warm };
     u32::try_from(slots).unwrap_or(u32::MAX)
+}
+
+/// The command that was typed, made to resume this run.
+fn resume_command(run: &RunId) -> String {
+    let mut words: Vec<String> = Vec::new();
+    let mut typed = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
+    words.extend(typed.next().map(|program| shell_word(&program)));
+    let mut skip_value = false;
+    for argument in typed {
+        let names_the_run = argument == "--run-id" || argument == "--resume";
+        let with_value = ["--run-id=", "--resume="].iter().any(|name| argument.starts_with(name));
+        if !skip_value && !names_the_run && !with_value {
+            words.push(shell_word(&argument));
+        }
+        skip_value = names_the_run;
+    }
+    format!("{} --resume {}", words.join(" "), run)
 }

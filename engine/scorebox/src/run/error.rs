@@ -67,6 +67,14 @@ pub enum RunError {
     /// The database does not take it.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The database took a part of the run, and no more. The run can be resumed.
+    #[error("{error}")]
+    BrokeOff {
+        /// The run.
+        run: RunId,
+        /// Why no more.
+        error: StoreError,
+    },
     /// A part of the run ended by a panic, which is a bug.
     #[error("a part of the run broke: {0}")]
     Broken(String),
@@ -81,7 +89,7 @@ impl Advised for RunError {
             RunError::NoCases { .. } => Some(Advice::Write(Form::Case)),
             RunError::NotTheSame { .. } => Some(Advice::SameScorers),
             RunError::Stopped | RunError::NothingToResume { .. } => None,
-            RunError::Store(error) => error.advice(),
+            RunError::Store(error) | RunError::BrokeOff { error, .. } => error.advice(),
             RunError::Broken(_) => Some(Advice::Report),
         }
     }

@@ -105,8 +105,8 @@ pub struct RunReport {
 /// Runs a suite over cases. If the future is dropped, the run ends as if interrupted.
 ///
 /// # Errors
-/// If there is nothing to score, or the database cannot store it. What was committed before is
-/// kept. A bad case, a source that breaks off, a sink that refuses and a stop by the user are no errors of the run:
+/// If there is nothing to score, or the database cannot store it ([`RunError::BrokeOff`] where it took a part). What was
+/// committed before is kept. A bad case, a source that breaks off, a sink that refuses and a stop by the user are no errors of the run:
 /// they are in its report. A stop before the first case is one, for there is no run then.
 pub async fn run(request: RunRequest, control: Arc<Control>) -> Result<RunReport, RunError> {
     let started = Instant::now();
@@ -164,7 +164,7 @@ pub async fn run(request: RunRequest, control: Arc<Control>) -> Result<RunReport
     let delivered = delivering.await.map_err(broken);
     stop.0 = None;
     all_read_and_scored?;
-    let root = delivered??;
+    let root = delivered?.map_err(|error| RunError::BrokeOff { run: id.clone(), error })?;
     Ok(RunReport {
         run: id,
         stopped: control.stopped_by(),

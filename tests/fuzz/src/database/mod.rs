@@ -200,7 +200,7 @@ fn resume_all(stage: &Stage, path: &Path) -> Result<(), StoreError> {
     {
         let report = match resumed(stage, path, id, &lines[..cases]) {
             Ok(report) => report,
-            Err(RunError::Store(error)) => return Err(error),
+            Err(RunError::Store(error) | RunError::BrokeOff { error, .. }) => return Err(error),
             Err(RunError::Broken(what)) => panic!("{what}"),
             Err(error) => {
                 assert!(!error.to_string().is_empty());
