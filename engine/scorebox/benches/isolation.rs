@@ -36,10 +36,15 @@ fn answer() -> Case {
 
 fn load(name: &str, config: serde_json::Value) -> LoadedScorer {
     static SANDBOX: OnceLock<Sandbox> = OnceLock::new();
-    let sandbox = SANDBOX.get_or_init(|| {
-        Sandbox::new(&SandboxOptions::default().with_compiler(Compiler::InProcess).with_slots(8))
-            .unwrap()
-    });
+    load_in(SANDBOX.get_or_init(|| sandbox(true)), name, config)
+}
+
+fn sandbox(code_apart: bool) -> Sandbox {
+    let options = SandboxOptions::default().with_compiler(Compiler::InProcess).with_slots(8);
+    Sandbox::new(&options.with_code_apart(code_apart)).unwrap()
+}
+
+fn load_in(sandbox: &Sandbox, name: &str, config: serde_json::Value) -> LoadedScorer {
     let component = &Registry::with_builtins().get(name).unwrap().bytes.clone();
     let config = ScorerConfig::new(config.as_object().unwrap());
     runtime().block_on(sandbox.load(component, &config, &Limits::default(), Grants::NONE)).unwrap()
@@ -57,7 +62,7 @@ fn bench_isolated(bencher: Bencher<'_, '_>, scorer: &LoadedScorer, case: &Case) 
     });
 }
 
-/// numeric-answer on a real answer, four ways.
+/// numeric-answer on a real answer, five ways.
 #[divan::bench_group(sample_count = 60)]
 mod numeric_answer {
     use super::*;
@@ -65,6 +70,14 @@ mod numeric_answer {
     #[divan::bench]
     fn isolated(bencher: Bencher<'_, '_>) {
         bench_isolated(bencher, &load("numeric-answer", json!({})), &answer());
+    }
+
+    /// With code and configuration compiled as one: what it costs each score that code is compiled once for all
+    /// configurations.
+    #[divan::bench]
+    fn isolated_whole(bencher: Bencher<'_, '_>) {
+        let scorer = load_in(&sandbox(false), "numeric-answer", json!({}));
+        bench_isolated(bencher, &scorer, &answer());
     }
 
     #[divan::bench]

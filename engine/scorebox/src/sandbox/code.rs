@@ -10,7 +10,7 @@ use super::split::{self, Shape, Split};
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 enum Form {
-    /// Code apart from state: the shell, the code module and the first data module.
+    /// Code apart from state: the shell with the code, and the first data module.
     Split(Shape),
     /// The component as it was given. Why it is not split; none where nobody asked for that.
     Whole(Option<String>),
@@ -40,7 +40,6 @@ pub(super) enum Code {
 /// Compiled code that takes its state from a data module.
 pub(super) struct SplitCode {
     pub(super) shell: Component,
-    pub(super) code: Module,
     /// The data module that the component itself begins with.
     pub(super) first: Module,
     pub(super) shape: Shape,
@@ -69,9 +68,7 @@ pub(super) fn compile(engine: &Engine, component: &[u8], way: Way) -> Result<Vec
         Way::Apart => match split::split(component) {
             // Where a part does not compile, the whole does not, and says so in its own words.
             Ok(split) => match compile_parts(engine, &split) {
-                Ok([shell, code, first]) => {
-                    return written(&Form::Split(split.shape), &[shell, code, first]);
-                }
+                Ok(parts) => return written(&Form::Split(split.shape), &parts),
                 Err(_) => Some("has parts that do not compile alone".to_owned()),
             },
             Err(reason) => Some(reason.to_string()),
@@ -81,12 +78,8 @@ pub(super) fn compile(engine: &Engine, component: &[u8], way: Way) -> Result<Vec
     written(&Form::Whole(reason), &[compiled])
 }
 
-fn compile_parts(engine: &Engine, split: &Split) -> wasmtime::Result<[Vec<u8>; 3]> {
-    Ok([
-        engine.precompile_component(&split.shell)?,
-        engine.precompile_module(&split.code)?,
-        engine.precompile_module(&split.first)?,
-    ])
+fn compile_parts(engine: &Engine, split: &Split) -> wasmtime::Result<[Vec<u8>; 2]> {
+    Ok([engine.precompile_component(&split.shell)?, engine.precompile_module(&split.first)?])
 }
 
 /// Form and parts, each behind its length.
@@ -124,13 +117,10 @@ pub(super) unsafe fn read(engine: &Engine, bytes: &[u8]) -> Result<Code, NotRead
     match form {
         Form::Whole(reason) => Ok(Code::Whole { component, reason }),
         Form::Split(shape) => {
-            let (code, bytes) = part(bytes).ok_or(NotRead::Broken)?;
             let (first, _) = part(bytes).ok_or(NotRead::Broken)?;
             // SAFETY: as above.
-            let code = unsafe { Module::deserialize(engine, code) }.map_err(refused)?;
-            // SAFETY: as above.
             let first = unsafe { Module::deserialize(engine, first) }.map_err(refused)?;
-            Ok(Code::Split(Box::new(SplitCode { shell: component, code, first, shape })))
+            Ok(Code::Split(Box::new(SplitCode { shell: component, first, shape })))
         }
     }
 }

@@ -340,7 +340,6 @@ impl Sandbox {
     pub(super) fn link_split(&self, code: &SplitCode, data: &Module) -> Result<Image, ScoreError> {
         let link = || {
             let mut linker = self.shared().linker.clone();
-            linker.root().module(split::CODE_IMPORT, &code.code)?;
             linker.root().module(split::DATA_IMPORT, data)?;
             Image::new(&linker, &code.shell)
         };

@@ -2,13 +2,16 @@
 //! one for each configuration. Bytes to bytes: compiles and runs nothing, and knows nothing of wasmtime.
 //!
 //! A component has one core module with a memory: its *main* module. Split, that module imports its memory
-//! and its globals, and a *data module* made of nothing else defines them. The *shell* is the rest of the
-//! component, which imports both:
+//! and its globals, and is the *code module*; a *data module* made of nothing else defines them. The *shell* is
+//! the component around the code module, which imports the data module:
 //!
 //! ```text
 //! component { main { memory, globals, code }, shim, fix-up, … }
-//!   = shell { import code, import data, fix-up, … }  +  code { code }  +  data { memory, globals, shim }
+//!   = shell { code { code }, import data, fix-up, … }  +  data { memory, globals, shim }
 //! ```
+//!
+//! The code module is not imported as well: what an instance takes of a module that stands in the same component is found
+//! by its place, what it takes of an imported one by its name, for each score again.
 //!
 //! Where the component begins with wit-component's shim, a module of a table and functions that call through
 //! it, the data module is that shim with memory and globals in addition (the *merged* form): an instance
@@ -42,8 +45,6 @@ use shim::Shim;
 
 use super::settings;
 
-/// The name under which the shell imports the code module.
-pub(super) const CODE_IMPORT: &str = "scorebox-code";
 /// The name under which the shell imports the data module.
 pub(super) const DATA_IMPORT: &str = "scorebox-data";
 /// The name under which the code module imports memory and globals.
@@ -71,10 +72,8 @@ impl From<wasmparser::BinaryReaderError> for NotSplit {
 /// The parts of a component. All of them are WebAssembly, and none is compiled yet.
 #[derive(Debug)]
 pub(super) struct Split {
-    /// The component that imports the code module and a data module.
+    /// The component with the code module, which imports a data module.
     pub(super) shell: Vec<u8>,
-    /// The code module.
-    pub(super) code: Vec<u8>,
     /// The data module with the memory and the globals that the component itself begins with.
     pub(super) first: Vec<u8>,
     /// What data modules of this component are made of.
@@ -103,9 +102,9 @@ pub(super) fn split(component: &[u8]) -> Result<Split, NotSplit> {
     fits_a_sandbox(&outside, &modules, shim.is_none())?;
     let accessors = code::accessors(main.module);
     let shape = Shape::new(main.module, shim.as_ref().map(|(_, shim)| shim.clone()))?;
+    let code = code::code_module(main.module, &accessors)?;
     Ok(Split {
-        shell: shell::shell(&outside, &modules, &main, shim.as_ref(), &accessors)?,
-        code: code::code_module(main.module, &accessors)?,
+        shell: shell::shell(&outside, &modules, &main, &code, shim.as_ref(), &accessors)?,
         first: shape.first(&main.module.segments)?,
         shape,
     })

@@ -1,5 +1,5 @@
-//! The shell: the component with imports in place of its main module (and of its shim, or with one import
-//! and one instance more), and with an exported instance of functions that read memory and globals.
+//! The component with the code module in place of its main module, an import in place of its shim (or one import and one
+//! instance more), and with an exported instance of functions that read memory and globals.
 
 use std::collections::HashMap;
 
@@ -10,12 +10,10 @@ use wasm_encoder::{
     CoreTypeSection, EntityType, ExportKind, InstanceSection, ModuleArg, ModuleType,
     PrimitiveValType, RawSection, ValType,
 };
-use wasmparser::{
-    BinaryReader, ComponentAlias, ComponentExternalKind, ExternalKind, Instance, TypeRef,
-};
+use wasmparser::{BinaryReader, ComponentAlias, ComponentExternalKind, ExternalKind, Instance};
 
 use super::{
-    ACCESS, Accessor, CODE_IMPORT, DATA_IMPORT, Main, NotSplit, STATE,
+    ACCESS, Accessor, DATA_IMPORT, Main, NotSplit, STATE,
     data::{global_name, memory_name_and_type},
     encode::{export_kind, memory_type, table_type, val_type},
     module::CoreModule,
@@ -23,7 +21,7 @@ use super::{
     shim::Shim,
 };
 
-/// The places of the shell that are not those of the component.
+/// The places of what is built here that are not those of the component.
 struct Places {
     /// The main module's.
     main: u32,
@@ -49,11 +47,12 @@ impl Places {
     }
 }
 
-/// The shell of a component.
+/// A component around `code`, the code module that was made of `main`.
 pub(super) fn shell(
     outside: &Outside<'_>,
     modules: &[CoreModule<'_>],
     main: &Main<'_>,
+    code: &[u8],
     shim: Option<&(usize, Shim)>,
     accessors: &[Accessor],
 ) -> Result<Vec<u8>, NotSplit> {
@@ -78,8 +77,7 @@ pub(super) fn shell(
                 let index = module_index;
                 module_index += 1;
                 if index == main.index {
-                    let ty = main_type(main.module, accessors)?;
-                    import(&mut shell, &mut core_types, CODE_IMPORT, &ty);
+                    shell.section(&RawSection { id: *id, data: code });
                     if shim.is_none() {
                         import(
                             &mut shell,
@@ -210,29 +208,6 @@ impl Functions<'_> {
         self.places.insert(index, place);
         Ok(EntityType::Function(place))
     }
-}
-
-/// The type of the code module.
-fn main_type(main: &CoreModule<'_>, accessors: &[Accessor]) -> Result<ModuleType, NotSplit> {
-    let mut ty = ModuleType::new();
-    let mut functions = Functions { module: main, places: HashMap::new() };
-    for import in &main.imports {
-        let TypeRef::Func(index) = import.ty else {
-            return Err(NotSplit::because("has code that imports more than functions"));
-        };
-        let function = functions.ty(&mut ty, index)?;
-        ty.import(import.module, import.name, function);
-    }
-    for (name, entity) in state(main) {
-        ty.import(STATE, &name, entity);
-    }
-    exports(&mut ty, main, &mut functions)?;
-    for accessor in accessors {
-        let place = ty.type_count();
-        ty.ty().function([], [accessor.result()]);
-        ty.export(&accessor.name, EntityType::Function(place));
-    }
-    Ok(ty)
 }
 
 /// The type of the data modules, with the shim's exports where they are merged.
