@@ -11,7 +11,7 @@ static COMPILED: Once = Once::new();
 
 /// Each built-in scorer with the configuration of its example, or one that does something with most cases.
 /// The first test that asks has them compiled, for all tests together.
-pub fn suite() -> String {
+pub(crate) fn suite() -> String {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let manifest = fs::read_to_string(workspace.join("guest-scorers/dist/manifest.json")).unwrap();
     let manifest: Value = serde_json::from_str(&manifest).unwrap();

@@ -13,20 +13,20 @@ use crate::sandbox_fixture::shared_cache;
 
 /// A folder of its own for one test, with what a user might have in it: `answers.jsonl` and
 /// `suite.toml` of the GSM8K example, and `misbehave.wasm`.
-pub struct Folder {
+pub(crate) struct Folder {
     folder: tempfile::TempDir,
     _filters: insta::internals::SettingsBindDropGuard,
 }
 
 /// What a command printed, and how it ended.
-pub struct Output {
+pub(crate) struct Output {
     pub stdout: String,
     pub stderr: String,
     pub code: Option<i32>,
 }
 
 impl Folder {
-    pub fn new() -> Folder {
+    pub(crate) fn new() -> Folder {
         let folder = tempfile::tempdir().unwrap();
         let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         for (from, to) in [
@@ -40,16 +40,16 @@ impl Folder {
         Folder { folder, _filters: filters }
     }
 
-    pub fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+    pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) {
         fs::write(self.path(name), content).unwrap();
     }
 
     /// Runs a line of shell, in which `scorebox` is the binary under test.
-    pub fn sh(&self, line: &str) -> Output {
+    pub(crate) fn sh(&self, line: &str) -> Output {
         let output = self.shell(line).output().unwrap();
         Output {
             stdout: String::from_utf8(output.stdout).unwrap(),
@@ -59,13 +59,13 @@ impl Folder {
     }
 
     /// Begins to run one command; the child is scorebox itself. Its words can be read when it ended.
-    pub fn spawn(&self, command: &str) -> Child {
+    pub(crate) fn spawn(&self, command: &str) -> Child {
         let mut shell = self.shell(&format!("exec {command}"));
         shell.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
     }
 
     /// A shell that is about to run a line; nothing of it is caught yet.
-    pub fn shell(&self, line: &str) -> Command {
+    pub(crate) fn shell(&self, line: &str) -> Command {
         let binary = Path::new(env!("CARGO_BIN_EXE_scorebox"));
         let mut search: Vec<PathBuf> = vec![binary.parent().unwrap().to_owned()];
         search.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()));
@@ -82,12 +82,12 @@ impl Folder {
         command
     }
 
-    pub fn database(&self, name: &str) -> Connection {
+    pub(crate) fn database(&self, name: &str) -> Connection {
         Connection::open(self.path(name)).unwrap()
     }
 
     /// The rows that a query of `scorebox.db` gives, a line each.
-    pub fn rows(&self, query: &str) -> Vec<String> {
+    pub(crate) fn rows(&self, query: &str) -> Vec<String> {
         let database = self.database("scorebox.db");
         let mut statement = database.prepare(query).unwrap();
         let columns = statement.column_count();
@@ -130,13 +130,13 @@ fn filters(folder: &Path) -> insta::Settings {
 }
 
 impl Output {
-    pub fn json(&self) -> serde_json::Value {
+    pub(crate) fn json(&self) -> serde_json::Value {
         serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}\n{self}"))
     }
 
     /// Ends the test unless the command ended with `code`.
     #[track_caller]
-    pub fn exits_with(self, code: i32) -> Output {
+    pub(crate) fn exits_with(self, code: i32) -> Output {
         assert_eq!(self.code, Some(code), "{self}");
         self
     }

@@ -39,7 +39,7 @@ fn compile(module: &Module, options: &str) -> String {
 const BRIEFLY: &str = "--compile-timeout 500ms";
 
 /// Code that keeps a compiler busy for a minute.
-pub fn a_million_instructions() -> Module {
+pub(crate) fn a_million_instructions() -> Module {
     module_of(0, |body| {
         body.local_get(0);
         for number in 0..1_000_000 {

@@ -15,19 +15,19 @@ const NO_MODULES: [(&str, ModuleArg); 0] = [];
 const NO_ARGUMENTS: [(&str, ComponentExportKind, u32); 0] = [];
 
 /// `scorer` with more sections at its end.
-pub fn with(scorer: &[u8], sections: &[&dyn ComponentSection]) -> Vec<u8> {
+pub(crate) fn with(scorer: &[u8], sections: &[&dyn ComponentSection]) -> Vec<u8> {
     let mut bytes = scorer.to_vec();
     sections.iter().for_each(|section| section.append_to_component(&mut bytes));
     bytes
 }
 
 /// `scorer` with a module in it that is never instantiated.
-pub fn with_module(scorer: &[u8], module: &Module) -> Vec<u8> {
+pub(crate) fn with_module(scorer: &[u8], module: &Module) -> Vec<u8> {
     with(scorer, &[&ModuleSection(module)])
 }
 
 /// `scorer` with an instance of a module beside its own.
-pub fn instantiated(scorer: &[u8], module: &Module) -> Vec<u8> {
+pub(crate) fn instantiated(scorer: &[u8], module: &Module) -> Vec<u8> {
     let mut component = Component::new();
     component.section(&ModuleSection(module));
     let mut instance = InstanceSection::new();
@@ -37,7 +37,7 @@ pub fn instantiated(scorer: &[u8], module: &Module) -> Vec<u8> {
 }
 
 /// `scorer` with an instance of another component beside its own.
-pub fn with_instance_of(scorer: &[u8], component: &Component) -> Vec<u8> {
+pub(crate) fn with_instance_of(scorer: &[u8], component: &Component) -> Vec<u8> {
     let mut instance = ComponentInstanceSection::new();
     instance.instantiate(components(scorer), NO_ARGUMENTS);
     with(scorer, &[&NestedComponentSection(component), &instance])
@@ -51,7 +51,7 @@ fn components(bytes: &[u8]) -> u32 {
 }
 
 /// How many instances a component has, its imports and exports included.
-pub fn instances(bytes: &[u8]) -> u32 {
+pub(crate) fn instances(bytes: &[u8]) -> u32 {
     let count = |section: Payload<'_>| match section {
         Payload::ComponentInstanceSection(instances) => instances.count(),
         Payload::ComponentImportSection(imports) => imports
@@ -89,7 +89,7 @@ fn outer_sections(bytes: &[u8]) -> Vec<Payload<'_>> {
 }
 
 /// A component in a component in a component.
-pub fn nested_components(depth: usize) -> Component {
+pub(crate) fn nested_components(depth: usize) -> Component {
     (0..depth).fold(Component::new(), |inner, _| {
         let mut outer = Component::new();
         outer.section(&NestedComponentSection(&inner));
@@ -98,7 +98,7 @@ pub fn nested_components(depth: usize) -> Component {
 }
 
 /// A component that has two instances of one that has two instances of one …: 2^`depth` in all.
-pub fn doubling_instances(depth: usize) -> Component {
+pub(crate) fn doubling_instances(depth: usize) -> Component {
     let mut innermost = Component::new();
     innermost.section(&ModuleSection(&Module::new()));
     let mut instance = InstanceSection::new();
@@ -115,7 +115,7 @@ pub fn doubling_instances(depth: usize) -> Component {
 }
 
 /// A component with so many instances of an empty module.
-pub fn core_instances(count: usize) -> Component {
+pub(crate) fn core_instances(count: usize) -> Component {
     let mut component = Component::new();
     component.section(&ModuleSection(&Module::new()));
     let mut instances = InstanceSection::new();
@@ -127,7 +127,7 @@ pub fn core_instances(count: usize) -> Component {
 }
 
 /// Types of which each holds the one before twice.
-pub fn doubling_types(depth: u32) -> Component {
+pub(crate) fn doubling_types(depth: u32) -> Component {
     let mut types = ComponentTypeSection::new();
     types.defined_type().primitive(PrimitiveValType::String);
     for inner in (0..depth).map(ComponentValType::Type) {
@@ -137,7 +137,7 @@ pub fn doubling_types(depth: u32) -> Component {
 }
 
 /// A list of lists of lists.
-pub fn nested_lists(depth: u32) -> Component {
+pub(crate) fn nested_lists(depth: u32) -> Component {
     let mut types = ComponentTypeSection::new();
     types.defined_type().primitive(PrimitiveValType::String);
     (0..depth).for_each(|inner| types.defined_type().list(ComponentValType::Type(inner)));
@@ -145,7 +145,7 @@ pub fn nested_lists(depth: u32) -> Component {
 }
 
 /// Types of instances of which each has two of the one before.
-pub fn doubling_instance_types(depth: u32) -> Component {
+pub(crate) fn doubling_instance_types(depth: u32) -> Component {
     let mut types = ComponentTypeSection::new();
     let mut innermost = InstanceType::new();
     innermost.ty().function().params::<_, ComponentValType>([]).result(None);
@@ -162,7 +162,7 @@ pub fn doubling_instance_types(depth: u32) -> Component {
 }
 
 /// The type of a component with the type of a component in it, and so on.
-pub fn nested_component_types(depth: usize) -> ComponentTypeSection {
+pub(crate) fn nested_component_types(depth: usize) -> ComponentTypeSection {
     let innermost = ComponentType::new();
     let outermost = (0..depth).fold(innermost, |inner, _| {
         let mut outer = ComponentType::new();
@@ -181,7 +181,7 @@ fn of_types(types: &ComponentTypeSection) -> Component {
 }
 
 /// A component that makes handles of its own resource without end, as soon as it is instantiated.
-pub fn handles_without_end() -> Component {
+pub(crate) fn handles_without_end() -> Component {
     let mut component = Component::new();
     let mut types = ComponentTypeSection::new();
     types.resource(ValType::I32, None);
@@ -234,7 +234,7 @@ fn code(
 }
 
 /// A module that never ends its instantiation.
-pub fn start_without_end() -> Module {
+pub(crate) fn start_without_end() -> Module {
     let mut module = Module::new();
     let mut types = TypeSection::new();
     types.ty().function([], []);
@@ -246,7 +246,7 @@ pub fn start_without_end() -> Module {
 }
 
 /// A module with one function, of a number to a number, that is never called.
-pub fn module_of(locals: u32, body: impl FnOnce(&mut InstructionSink<'_>)) -> Module {
+pub(crate) fn module_of(locals: u32, body: impl FnOnce(&mut InstructionSink<'_>)) -> Module {
     let mut module = Module::new();
     let mut types = TypeSection::new();
     types.ty().function([ValType::I32], [ValType::I32]);
@@ -259,7 +259,7 @@ pub fn module_of(locals: u32, body: impl FnOnce(&mut InstructionSink<'_>)) -> Mo
 }
 
 /// A module with so many functions that answer what they are given.
-pub fn module_of_functions(count: usize) -> Module {
+pub(crate) fn module_of_functions(count: usize) -> Module {
     let mut module = Module::new();
     let mut types = TypeSection::new();
     types.ty().function([ValType::I32], [ValType::I32]);
@@ -277,7 +277,10 @@ pub fn module_of_functions(count: usize) -> Module {
 }
 
 /// A module with a memory of so many pages, and data in it: where, and which.
-pub fn module_with_data(pages: u64, data: impl IntoIterator<Item = (u32, Vec<u8>)>) -> Module {
+pub(crate) fn module_with_data(
+    pages: u64,
+    data: impl IntoIterator<Item = (u32, Vec<u8>)>,
+) -> Module {
     let mut module = Module::new();
     let mut memories = MemorySection::new();
     memories.memory(MemoryType {
@@ -297,7 +300,7 @@ pub fn module_with_data(pages: u64, data: impl IntoIterator<Item = (u32, Vec<u8>
 }
 
 /// What looks like a component for eight bytes, and is noise from there on.
-pub fn noise(bytes: usize) -> Vec<u8> {
+pub(crate) fn noise(bytes: usize) -> Vec<u8> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut file = b"\0asm\x0d\0\x01\0".to_vec();
     file.extend((0..bytes).map(|_| {

@@ -32,13 +32,13 @@ const ORDER: &[u8] = b"order of describe: ";
 const ORDER_BYTES: usize = 45;
 
 /// The component of an attacker.
-pub fn attacker(name: &str) -> Vec<u8> {
+pub(crate) fn attacker(name: &str) -> Vec<u8> {
     let tests = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests");
     fs::read(tests.join("hostile/dist").join(format!("{name}.wasm"))).unwrap()
 }
 
 /// The attacker that attacks in `describe`, where it is: `word` and how much of it.
-pub fn attacker_in_describe(order: &str) -> Vec<u8> {
+pub(crate) fn attacker_in_describe(order: &str) -> Vec<u8> {
     let mut component = attacker("attacker");
     let mut places = component.windows(ORDER.len()).enumerate();
     let (place, _) = places.find(|(_, window)| *window == ORDER).unwrap();
@@ -49,13 +49,13 @@ pub fn attacker_in_describe(order: &str) -> Vec<u8> {
 }
 
 /// A sandbox that compiles in a process of its own.
-pub fn compiling_as_the_command_line_does(limits: &CompileLimits) -> Sandbox {
+pub(crate) fn compiling_as_the_command_line_does(limits: &CompileLimits) -> Sandbox {
     compiling_by(env!("CARGO_BIN_EXE_scorebox"), &[], limits)
 }
 
 /// A sandbox that compiles in the process that a line of shell starts: `scorebox` in it does what the
 /// command line's compiler does.
-pub fn compiling_by_shell(line: &str, limits: &CompileLimits) -> Sandbox {
+pub(crate) fn compiling_by_shell(line: &str, limits: &CompileLimits) -> Sandbox {
     let line = format!("scorebox() {{ \"$0\"; }}; {line}");
     compiling_by("sh", &["-c", &line, env!("CARGO_BIN_EXE_scorebox")], limits)
 }
@@ -71,7 +71,7 @@ fn compiling_by(program: &str, arguments: &[&str], limits: &CompileLimits) -> Sa
 }
 
 /// A folder with `attacker.wasm`, `wasi-attacker.wasm` and `cases.jsonl`.
-pub struct Arena {
+pub(crate) struct Arena {
     /// Times in these texts are limits, which the filters of the folder would hide; goes first.
     _unfiltered: SettingsBindDropGuard,
     folder: Folder,
@@ -87,7 +87,7 @@ const CASES: &str = r#"{"id": "a", "output": 1, "groundTruth": 1}
 "#;
 
 impl Arena {
-    pub fn new() -> Arena {
+    pub(crate) fn new() -> Arena {
         let folder = Folder::new();
         for name in ["attacker", "wasi-attacker"] {
             folder.write(&format!("{name}.wasm"), attacker(name));
@@ -96,23 +96,23 @@ impl Arena {
         Arena { _unfiltered: Settings::new().bind_to_scope(), folder }
     }
 
-    pub fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path(name)
     }
 
-    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+    pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) {
         self.folder.write(name, content);
     }
 
     /// Rows of the database that a query gives, a line each.
-    pub fn rows(&self, query: &str) -> Vec<String> {
+    pub(crate) fn rows(&self, query: &str) -> Vec<String> {
         self.folder.rows(query)
     }
 
     /// Runs one command. It has to end, to stay within its memory, and to print nothing that a terminal
     /// would act on.
     #[track_caller]
-    pub fn run(&self, command: &str) -> Output {
+    pub(crate) fn run(&self, command: &str) -> Output {
         let (out, err) = ("standard-output.txt", "standard-error.txt");
         let file = |name| Stdio::from(fs::File::create(self.folder.path(name)).unwrap());
         let mut shell = self.folder.shell(&format!("exec {command}"));
@@ -132,7 +132,7 @@ impl Arena {
 
     /// What the user reads where the attacker does `word` in `describe`.
     #[track_caller]
-    pub fn attack_describe(&self, word: &str, amount: usize, options: &str) -> String {
+    pub(crate) fn attack_describe(&self, word: &str, amount: usize, options: &str) -> String {
         self.write("attacker.wasm", attacker_in_describe(&format!("{word} {amount}")));
         let output = self.run(&format!("scorebox score ./attacker.wasm --output 1 {options}"));
         self.write("attacker.wasm", attacker("attacker"));
@@ -141,7 +141,7 @@ impl Arena {
 
     /// What the user reads where the attacker does `word` in `configure`.
     #[track_caller]
-    pub fn attack_configure(&self, word: &str, amount: usize, options: &str) -> String {
+    pub(crate) fn attack_configure(&self, word: &str, amount: usize, options: &str) -> String {
         let config = json!({"configure": word, "amount": amount});
         without_sizes(&words(&self.score("attacker", &config.to_string(), options)))
     }
@@ -149,7 +149,7 @@ impl Arena {
     /// What the user reads where the attacker does `word` in `score`, and that a good scorer beside it
     /// is none the worse.
     #[track_caller]
-    pub fn attack_score(&self, word: &str, amount: usize, options: &str) -> String {
+    pub(crate) fn attack_score(&self, word: &str, amount: usize, options: &str) -> String {
         let config = json!({"score": word, "amount": amount}).to_string();
         let alone = self.score("attacker", &config, options);
         self.run_beside_a_good_scorer("attacker", &config, options);
@@ -158,7 +158,7 @@ impl Arena {
 
     /// The three attacks above, one after the other.
     #[track_caller]
-    pub fn attack_everywhere(&self, word: &str, amount: usize, options: &str) -> String {
+    pub(crate) fn attack_everywhere(&self, word: &str, amount: usize, options: &str) -> String {
         format!(
             "-- describe\n{}\n-- configure\n{}\n-- score\n{}",
             self.attack_describe(word, amount, options),
@@ -168,7 +168,7 @@ impl Arena {
     }
 
     #[track_caller]
-    pub fn score(&self, scorer: &str, config: &str, options: &str) -> Output {
+    pub(crate) fn score(&self, scorer: &str, config: &str, options: &str) -> Output {
         let command =
             format!("scorebox score ./{scorer}.wasm --config '{config}' --output 1 {options}");
         self.run(&command)
@@ -177,7 +177,12 @@ impl Arena {
     /// Runs the attacker and a good scorer over the cases, two at once. All scores of the good one are
     /// there and right; the attacker has a row for every case, and all of them say the same.
     #[track_caller]
-    pub fn run_beside_a_good_scorer(&self, scorer: &str, config: &str, options: &str) -> Output {
+    pub(crate) fn run_beside_a_good_scorer(
+        &self,
+        scorer: &str,
+        config: &str,
+        options: &str,
+    ) -> Output {
         let options = options.replace("--grant ", "--grant attacker=");
         let output = self.run(&format!(
             "scorebox run -s attacker=./{scorer}.wasm -s exact-match cases.jsonl -j 2 --run-id r \
@@ -211,7 +216,7 @@ impl Arena {
 }
 
 /// What a user reads of a command, but for data, and how long it took.
-pub fn words(output: &Output) -> String {
+pub(crate) fn words(output: &Output) -> String {
     let code = output.code.map_or("none".into(), |code| code.to_string());
     let timeless = output.stderr.lines().map(|line| match line.split_once(" scores in ") {
         Some((scores, _time)) => format!("{scores} scores in [time]\n"),
@@ -223,7 +228,7 @@ pub fn words(output: &Output) -> String {
 }
 
 /// How much memory a compiled guest wanted depends on how much it has, and so on its compiler.
-pub fn without_sizes(words: &str) -> String {
+pub(crate) fn without_sizes(words: &str) -> String {
     let parts: Vec<&str> = words.split("the scorer wanted ").collect();
     let rest = |part: &&str| match part.split_once(" bytes of memory") {
         Some((_wanted, rest)) => format!("[wanted] bytes of memory{rest}"),
@@ -237,7 +242,7 @@ pub fn without_sizes(words: &str) -> String {
 
 /// Backtraces are cut to a sign that there is one, for what is inlined into what is the compiler's
 /// choice.
-pub fn without_frames(text: &str) -> String {
+pub(crate) fn without_frames(text: &str) -> String {
     let frame = |line: &str| line.starts_with("    at ");
     let mut rest = String::new();
     let mut lines = text.lines().peekable();
@@ -290,7 +295,7 @@ fn resident(process: u32) -> u64 {
 }
 
 /// The processes that a process started and that are still there.
-pub fn children(process: u32) -> Vec<u32> {
+pub(crate) fn children(process: u32) -> Vec<u32> {
     let threads = fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
     let lists =
         threads.filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok());
@@ -303,7 +308,7 @@ pub fn children(process: u32) -> Vec<u32> {
 
 /// Whether a terminal would act on a character instead of showing it; line breaks and tabs are wanted. Written a second
 /// time here, so that what scorebox's own list forgets is found.
-pub fn acts(character: char) -> bool {
+pub(crate) fn acts(character: char) -> bool {
     (character.is_control() && !matches!(character, '\n' | '\t'))
         || matches!(
             character,

@@ -7,7 +7,7 @@ use crate::sandbox_fixture::guest;
 
 /// The parts of the module, as text. Its memory: at 1024 a word; at 2048 what `describe` answers; at
 /// 3072 `configure`'s answer, well; at 4096 `score`'s, which is 1; what it is given from 65536 on.
-pub struct Module<'a> {
+pub(crate) struct Module<'a> {
     pub memory: &'a str,
     /// The body of `cabi_realloc`: old address, old size, alignment, new size; answers an address.
     pub realloc: &'a str,
@@ -37,7 +37,7 @@ impl Default for Module<'_> {
 
 impl Module<'_> {
     /// The module as a component.
-    pub fn component(&self) -> Vec<u8> {
+    pub(crate) fn component(&self) -> Vec<u8> {
         let Module { memory, realloc, describe, configure, score, more } = self;
         let text = format!(
             r#"(module
@@ -73,11 +73,11 @@ const WORD: &str = r"\00\04\00\00\07\00\00\00";
 
 /// Where the parts of `score`'s answer are: whether there is a reason, its address and its length;
 /// the assertions' address and number.
-pub const REASON: [i32; 3] = [4096 + 36, 4096 + 40, 4096 + 44];
-pub const ASSERTIONS: [i32; 2] = [4096 + 60, 4096 + 64];
+pub(crate) const REASON: [i32; 3] = [4096 + 36, 4096 + 40, 4096 + 44];
+pub(crate) const ASSERTIONS: [i32; 2] = [4096 + 60, 4096 + 64];
 
 /// A body for `score` that writes these numbers to these addresses, and answers as always.
-pub fn answer_with(numbers: &[(i32, i32)]) -> String {
+pub(crate) fn answer_with(numbers: &[(i32, i32)]) -> String {
     let store = |(address, number): &(i32, i32)| {
         format!("(i32.store (i32.const {address}) (i32.const {number}))")
     };

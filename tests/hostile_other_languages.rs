@@ -16,7 +16,7 @@ const BEFORE_THE_WORD: usize = 19;
 const ORDER_BYTES: usize = 64;
 
 /// A folder with `attacker.wasm`.
-pub struct Ring {
+pub(crate) struct Ring {
     folder: Folder,
     component: Vec<u8>,
 }
@@ -30,7 +30,7 @@ struct Attack {
 
 impl Ring {
     /// With the attacker of `tests/hostile/LANGUAGE`.
-    pub fn new(language: &str) -> Ring {
+    pub(crate) fn new(language: &str) -> Ring {
         let tests = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests");
         let component = fs::read(tests.join("hostile").join(language).join("attacker.wasm"));
         let component = component.unwrap();
@@ -42,14 +42,14 @@ impl Ring {
     /// What the user reads of each attack in `score`, which the configuration names. Then all of them
     /// in one run, beside a good scorer.
     #[track_caller]
-    pub fn attack(&self, words: &[&str], options: &str) -> String {
+    pub(crate) fn attack(&self, words: &[&str], options: &str) -> String {
         let orders: Vec<Value> = words.iter().map(|word| json!({"score": word})).collect();
         self.attack_configured(&orders, options)
     }
 
     /// The same, with whole configurations.
     #[track_caller]
-    pub fn attack_configured(&self, orders: &[Value], options: &str) -> String {
+    pub(crate) fn attack_configured(&self, orders: &[Value], options: &str) -> String {
         let attacks = orders.iter().map(|order| Attack {
             name: order.to_string(),
             config: order.clone(),
@@ -61,13 +61,13 @@ impl Ring {
     /// What the user reads of each attack in `score`, which the case names. Then all of them in one run,
     /// beside a good scorer.
     #[track_caller]
-    pub fn attack_by_case(&self, words: &[&str], options: &str) -> String {
+    pub(crate) fn attack_by_case(&self, words: &[&str], options: &str) -> String {
         self.attack_by_case_configured(&json!({}), words, options)
     }
 
     /// The same, with a configuration.
     #[track_caller]
-    pub fn attack_by_case_configured(
+    pub(crate) fn attack_by_case_configured(
         &self,
         config: &Value,
         words: &[&str],
@@ -96,13 +96,13 @@ impl Ring {
 
     /// What the user reads of attacks in `score` that reach every case, so that none goes on.
     #[track_caller]
-    pub fn attack_every_case(&self, words: &[&str], options: &str) -> String {
+    pub(crate) fn attack_every_case(&self, words: &[&str], options: &str) -> String {
         self.attack_alone("score", words, options)
     }
 
     /// What the user reads of each attack in `configure`.
     #[track_caller]
-    pub fn attack_configure(&self, words: &[&str], options: &str) -> String {
+    pub(crate) fn attack_configure(&self, words: &[&str], options: &str) -> String {
         self.attack_alone("configure", words, options)
     }
 
@@ -119,7 +119,7 @@ impl Ring {
 
     /// What the user reads of each attack in `describe`.
     #[track_caller]
-    pub fn attack_describe(&self, words: &[&str], options: &str) -> String {
+    pub(crate) fn attack_describe(&self, words: &[&str], options: &str) -> String {
         let mut read = String::new();
         for word in words {
             let mut component = self.component.clone();

@@ -14,17 +14,17 @@ use scorebox::{
 use serde_json::Value;
 
 /// The cache that all tests share, of the library and of commands, for compiling is most of what they do.
-pub fn shared_cache() -> PathBuf {
+pub(crate) fn shared_cache() -> PathBuf {
     PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("compiled-scorers")
 }
 
 /// A sandbox with so many slots, and the shared cache.
-pub fn sandbox(slots: u32) -> Sandbox {
+pub(crate) fn sandbox(slots: u32) -> Sandbox {
     Sandbox::new(&options(slots)).unwrap()
 }
 
 /// The same, in which no code is compiled apart from its state.
-pub fn sandbox_of_wholes(slots: u32) -> Sandbox {
+pub(crate) fn sandbox_of_wholes(slots: u32) -> Sandbox {
     Sandbox::new(&options(slots).with_code_apart(false)).unwrap()
 }
 
@@ -33,7 +33,7 @@ fn options(slots: u32) -> SandboxOptions {
 }
 
 /// A sandbox with so many slots, in which everything is compiled and configured anew.
-pub fn uncached(slots: u32) -> Sandbox {
+pub(crate) fn uncached(slots: u32) -> Sandbox {
     Sandbox::new(&patient().with_slots(slots)).unwrap()
 }
 
@@ -45,27 +45,27 @@ fn patient() -> SandboxOptions {
 }
 
 /// The component of a built-in scorer.
-pub fn builtin(name: &str) -> Vec<u8> {
+pub(crate) fn builtin(name: &str) -> Vec<u8> {
     Registry::with_builtins().get(name).unwrap().bytes.to_vec()
 }
 
 /// Where the component of a test guest is.
-pub fn guest_path(name: &str) -> PathBuf {
+pub(crate) fn guest_path(name: &str) -> PathBuf {
     let tests = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests");
     tests.join("guests/dist").join(format!("{name}.wasm"))
 }
 
 /// The component of a test guest.
-pub fn guest(name: &str) -> Vec<u8> {
+pub(crate) fn guest(name: &str) -> Vec<u8> {
     fs::read(guest_path(name)).unwrap()
 }
 
-pub fn config(config: &Value) -> ScorerConfig {
+pub(crate) fn config(config: &Value) -> ScorerConfig {
     ScorerConfig::new(config.as_object().unwrap())
 }
 
 /// Loads without grants.
-pub async fn try_load(
+pub(crate) async fn try_load(
     sandbox: &Sandbox,
     component: &[u8],
     settings: &Value,
@@ -75,29 +75,29 @@ pub async fn try_load(
 }
 
 /// Loads with the usual limits.
-pub async fn load(sandbox: &Sandbox, component: &[u8], settings: &Value) -> LoadedScorer {
+pub(crate) async fn load(sandbox: &Sandbox, component: &[u8], settings: &Value) -> LoadedScorer {
     try_load(sandbox, component, settings, &Limits::default()).await.unwrap()
 }
 
 /// A case that is nothing but an output, as JSON.
-pub fn output(json: &str) -> ScorerInput<'_> {
+pub(crate) fn output(json: &str) -> ScorerInput<'_> {
     ScorerInput::of(json)
 }
 
-pub fn result(outcome: Outcome) -> ScoreResult {
+pub(crate) fn result(outcome: Outcome) -> ScoreResult {
     outcome.result.unwrap()
 }
 
-pub fn error(outcome: Outcome) -> ScoreError {
+pub(crate) fn error(outcome: Outcome) -> ScoreError {
     outcome.result.unwrap_err()
 }
 
-pub fn kind(outcome: &Outcome) -> Option<ErrorKind> {
+pub(crate) fn kind(outcome: &Outcome) -> Option<ErrorKind> {
     outcome.result.as_ref().err().map(|error| error.kind)
 }
 
 /// Where loading went wrong.
-pub fn refusal(loaded: Result<LoadedScorer, ScoreError>) -> ScoreError {
+pub(crate) fn refusal(loaded: Result<LoadedScorer, ScoreError>) -> ScoreError {
     match loaded {
         Ok(_) => panic!("it was loaded"),
         Err(error) => error,

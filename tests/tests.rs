@@ -1,12 +1,14 @@
 //! The table of contents of scorebox's tests: end to end, with real components, real SQLite files and
 //! the real binary. What belongs to one room alone is tested beside its code.
 
+#![warn(unreachable_pub)]
+
 /// A suite of all built-in scorers, compiled once for all tests.
 mod all_builtins;
 /// ARCHITECTURE.md's table of rooms, and what they import.
 mod architecture;
 mod built_components;
-/// `scorebox run` and `score` with scorers, suites and cases that are none.
+/// `scorebox run` and `score` with invalid scorers, suites and cases.
 mod command_bad_input;
 /// `scorebox compile`: a suite's scorers ahead of its runs.
 mod command_compile;
@@ -30,12 +32,13 @@ mod command_verify;
 mod command_workspace;
 /// The built-in scorers against what other programs answered, row by row.
 mod conformance;
-/// A folder in which the `command_` tests type commands of the real binary.
+/// The library as a program embeds it: an engine, its scorers, a run and its events.
 mod embedding;
+/// A folder in which the `command_` tests type commands of the real binary.
 mod fixture;
 /// The built-in scorers' examples, and the page about them.
 mod gallery;
-/// Scores that are none, texts without end, JSON that is none, and letters for a terminal.
+/// Invalid scores, endless texts, invalid JSON, and characters that a terminal acts on.
 mod hostile_answers;
 /// Broken heaps, stacks, pointers and lengths, in C.
 mod hostile_c;
@@ -43,21 +46,21 @@ mod hostile_c;
 mod hostile_cache;
 /// Code that takes minutes and gigabytes to compile.
 mod hostile_compiling;
-/// Loops and recursions without end.
+/// Endless loops and recursions.
 mod hostile_computing;
-/// Panics, traps, and reaching for memory that is not there.
+/// Panics, traps, and reaching for memory that does not exist.
 mod hostile_crashes;
-/// Databases that somebody else prepared, and changes that try to go unnoticed.
+/// Databases that an attacker prepared, and changes that try to go unnoticed.
 mod hostile_databases;
 /// Component files that no compiler makes, for the `hostile_` tests.
 mod hostile_files;
 /// A folder with the attackers in it, where commands are watched.
 mod hostile_fixture;
-/// Imports without a grant, and what there is to be had with one.
+/// Imports without a grant, and what a grant gives.
 mod hostile_imports;
 /// Exceptions, regular expressions, values of any type, in JavaScript.
 mod hostile_javascript;
-/// Logs without end, and words that look like the engine's own.
+/// Endless logs, and words that look like the engine's own.
 mod hostile_logs;
 /// More memory than there is.
 mod hostile_memory;
@@ -73,11 +76,11 @@ mod hostile_shapes;
 mod hostile_state;
 /// Attacks at the end of a run.
 mod hostile_summaries;
-/// What goes on after a time-out: nothing.
+/// Nothing continues after a time-out.
 mod hostile_time_outs;
-/// Values that break the rules of the wall.
+/// Values that break the rules of the contract.
 mod hostile_values;
-/// The same where there is no room for a pool.
+/// The same without address space for a pool.
 mod hostile_without_a_pool;
 /// The same component, configuration and input give the same bytes.
 mod repeatability;
@@ -93,7 +96,7 @@ mod sandbox_fixture;
 mod sandbox_isolation;
 /// Every kind of error, reached for real.
 mod sandbox_limits;
-/// What is no scorer, and what a scorer may not import.
+/// Files that are not scorers, and what a scorer may not import.
 mod sandbox_loading;
 /// Code compiled once and code frozen with its memory: the same scores, to the last unit of fuel.
 mod split_and_whole;

@@ -9,7 +9,7 @@ use super::{peers, vector};
 /// Some rows of a file with the same reason.
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Difference {
+pub(super) struct Difference {
     /// The file in `data/`.
     pub file: String,
     /// Line numbers, from 1.
@@ -21,7 +21,7 @@ pub struct Difference {
 }
 
 impl Difference {
-    pub fn is_of(&self, file: &str, row: usize) -> bool {
+    pub(super) fn is_of(&self, file: &str, row: usize) -> bool {
         self.file == file && self.rows.contains(&row)
     }
 }
@@ -33,14 +33,14 @@ struct Table {
 }
 
 /// All of them, in the order of the file.
-pub fn all() -> Vec<Difference> {
+pub(super) fn all() -> Vec<Difference> {
     let path =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/conformance/differences.toml");
     toml::from_str::<Table>(&fs::read_to_string(path).unwrap()).unwrap().difference
 }
 
 /// What is listed, but not there; and what is listed twice.
-pub fn strays() -> Vec<String> {
+pub(super) fn strays() -> Vec<String> {
     let mut seen = BTreeSet::new();
     let mut strays = Vec::new();
     for Difference { file, rows, .. } in all() {

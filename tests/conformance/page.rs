@@ -49,7 +49,7 @@ The official optional tests agree too, at the same commit, for drafts 4, 6, 7, 2
 ";
 
 /// Ends the test unless the page is what it would be if written now.
-pub fn is_current() {
+pub(super) fn is_current() {
     let page = page();
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/conformance.md");
     if fs::read_to_string(path).is_ok_and(|written| written == page) {

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::{trial::Trial, vector::Vector};
 
 /// A program whose scores are known.
-pub struct Peer {
+pub(super) struct Peer {
     pub name: &'static str,
     /// Which version answered, and how.
     pub version: &'static str,
@@ -23,63 +23,63 @@ pub struct Peer {
     pub trial: fn(&Vector) -> Trial,
 }
 
-pub const AUTOEVALS: Peer = Peer {
+pub(super) const AUTOEVALS: Peer = Peer {
     name: "autoevals",
     version: "0.4.1 (Python): its own tests, and real answers",
     files: &["autoevals.jsonl", "autoevals-real.jsonl.zst"],
     trial: autoevals::trial,
 };
 
-pub const INSPECT: Peer = Peer {
+pub(super) const INSPECT: Peer = Peer {
     name: "Inspect",
     version: "its own tests at commit 499e615, and 0.3.285 on real answers",
     files: &["inspect-ai.jsonl", "inspect-ai-gsm8k.jsonl.zst", "inspect-ai-real.jsonl.zst"],
     trial: inspect::trial,
 };
 
-pub const PROMPTFOO: Peer = Peer {
+pub(super) const PROMPTFOO: Peer = Peer {
     name: "promptfoo",
     version: "its own tests, of several commits",
     files: &["promptfoo.jsonl"],
     trial: promptfoo::trial,
 };
 
-pub const RAPIDFUZZ: Peer = Peer {
+pub(super) const RAPIDFUZZ: Peer = Peer {
     name: "rapidfuzz",
     version: "3.14.6, on real answers and on Unicode",
     files: &["rapidfuzz.jsonl.zst", "rapidfuzz-unicode.jsonl"],
     trial: rapidfuzz::trial,
 };
 
-pub const ROUGE_SCORE: Peer = Peer {
+pub(super) const ROUGE_SCORE: Peer = Peer {
     name: "rouge-score",
     version: "0.1.2, F-measure, on real answers",
     files: &["rouge-score.jsonl.zst"],
     trial: metrics::rouge_score,
 };
 
-pub const SACREBLEU: Peer = Peer {
+pub(super) const SACREBLEU: Peer = Peer {
     name: "sacrebleu",
     version: "2.6.0, sentence scores divided by 100, on real answers",
     files: &["sacrebleu.jsonl.zst"],
     trial: metrics::sacrebleu,
 };
 
-pub const NLTK: Peer = Peer {
+pub(super) const NLTK: Peer = Peer {
     name: "NLTK",
     version: "3.10.4, `sentence_gleu` of words between white space, on real answers",
     files: &["nltk-gleu.jsonl.zst"],
     trial: metrics::nltk,
 };
 
-pub const JSONSCHEMA: Peer = Peer {
+pub(super) const JSONSCHEMA: Peer = Peer {
     name: "jsonschema",
     version: "4.26.0 (Python), on real tool calls and mutations of them",
     files: &["jsonschema-tools.jsonl.zst"],
     trial: json_schema::tools,
 };
 
-pub const JSON_SCHEMA_TEST_SUITE: Peer = Peer {
+pub(super) const JSON_SCHEMA_TEST_SUITE: Peer = Peer {
     name: "JSON Schema Test Suite",
     version: "all required tests of draft 2020-12, at commit 44401e0",
     files: &["json-schema-test-suite.jsonl.zst"],
@@ -87,7 +87,7 @@ pub const JSON_SCHEMA_TEST_SUITE: Peer = Peer {
 };
 
 /// All peers, in the order of the page.
-pub const ALL: [&Peer; 9] = [
+pub(super) const ALL: [&Peer; 9] = [
     &AUTOEVALS,
     &INSPECT,
     &PROMPTFOO,

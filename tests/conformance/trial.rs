@@ -13,7 +13,7 @@ use super::vector::Vector;
 use crate::sandbox_fixture::{builtin, shared_cache, try_load};
 
 /// A case for a scorer with a configuration.
-pub struct Trial {
+pub(super) struct Trial {
     pub scorer: &'static str,
     pub config: Value,
     /// Its keys, with JSON.
@@ -26,7 +26,7 @@ pub struct Trial {
 
 impl Vector {
     /// The row's output and ground truth for a scorer of scorebox.
-    pub fn by(&self, scorer: &'static str, config: Value) -> Trial {
+    pub(super) fn by(&self, scorer: &'static str, config: Value) -> Trial {
         let mut case = BTreeMap::from([("output", self.output.to_string())]);
         if let Some(truth) = &self.ground_truth {
             case.insert("groundTruth", truth.to_string());
@@ -40,7 +40,7 @@ impl Vector {
 
 impl Trial {
     /// The same with another ground truth; without any where it is `null`.
-    pub fn against(mut self, truth: &Value) -> Trial {
+    pub(super) fn against(mut self, truth: &Value) -> Trial {
         if !truth.is_null() {
             self.case.insert("groundTruth", truth.to_string());
         }
@@ -48,13 +48,13 @@ impl Trial {
     }
 
     /// The same with a schema in the case.
-    pub fn with_schema(mut self, schema: &Value) -> Trial {
+    pub(super) fn with_schema(mut self, schema: &Value) -> Trial {
         self.case.insert("outputSchema", schema.to_string());
         self
     }
 
     /// The case as one line of a file of cases.
-    pub fn line(&self) -> String {
+    pub(super) fn line(&self) -> String {
         let members = self.case.iter().map(|(key, json)| format!("\"{key}\":{json}"));
         format!("{{{}}}", members.collect::<Vec<_>>().join(","))
     }
@@ -62,7 +62,7 @@ impl Trial {
 
 /// What came of a trial.
 #[derive(Clone)]
-pub enum Answer {
+pub(super) enum Answer {
     Score(f64),
     /// The scorer does not apply to the case.
     NoScore,
@@ -80,7 +80,7 @@ impl fmt::Display for Answer {
 }
 
 /// Six decimals, without those that say nothing.
-pub fn number(number: f64) -> String {
+pub(super) fn number(number: f64) -> String {
     let text = format!("{number:.6}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
@@ -106,7 +106,7 @@ fn limits() -> Limits {
 }
 
 /// The answers, in the order of the trials. A scorer is loaded once for each configuration.
-pub async fn answers(trials: &[Trial]) -> Vec<Answer> {
+pub(super) async fn answers(trials: &[Trial]) -> Vec<Answer> {
     let sandbox = sandbox();
     let mut groups: BTreeMap<(&str, String), Vec<usize>> = BTreeMap::new();
     for (index, trial) in trials.iter().enumerate() {

@@ -11,7 +11,7 @@ const TOLERANCE: f64 = 1e-6;
 /// One row.
 #[derive(Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Vector {
+pub(super) struct Vector {
     /// What the peer calls its scorer.
     pub scorer: String,
     /// As it is written: the order of keys may matter.
@@ -42,7 +42,7 @@ fn present<'de, D: Deserializer<'de>>(value: D) -> Result<Option<Box<RawValue>>,
 
 /// What a peer answered.
 #[derive(Clone, Copy)]
-pub enum Expected {
+pub(super) enum Expected {
     Score {
         score: f64,
         tolerance: f64,
@@ -56,7 +56,7 @@ pub enum Expected {
 }
 
 impl Vector {
-    pub fn expected(&self) -> Expected {
+    pub(super) fn expected(&self) -> Expected {
         match (self.expected, self.expected_range) {
             (Some(score), None) if !self.throws => {
                 Expected::Score { score, tolerance: self.tolerance.unwrap_or(TOLERANCE) }
@@ -74,7 +74,7 @@ fn path(file: &str) -> PathBuf {
 }
 
 /// The rows of a file, in order.
-pub fn read(file: &str) -> Vec<Vector> {
+pub(super) fn read(file: &str) -> Vec<Vector> {
     let bytes = fs::read(path(file)).unwrap();
     let bytes = if file.ends_with(".zst") { zstd::decode_all(&bytes[..]).unwrap() } else { bytes };
     let text = String::from_utf8(bytes).unwrap();
@@ -82,6 +82,6 @@ pub fn read(file: &str) -> Vec<Vector> {
 }
 
 /// A file that is one JSON document.
-pub fn document(file: &str) -> Value {
+pub(super) fn document(file: &str) -> Value {
     serde_json::from_slice(&fs::read(path(file)).unwrap()).unwrap()
 }

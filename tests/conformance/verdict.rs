@@ -20,7 +20,7 @@ fn agrees(expected: Expected, answer: &Answer) -> bool {
 }
 
 /// What a peer answered, in words.
-pub fn words(expected: Expected) -> String {
+pub(super) fn words(expected: Expected) -> String {
     match expected {
         Expected::Score { score, .. } => number(score),
         Expected::Range { least, most } => format!("{} to {}", number(least), number(most)),
@@ -29,7 +29,7 @@ pub fn words(expected: Expected) -> String {
 }
 
 /// All that does not hold for a peer, a line each.
-pub async fn complaints(peer: &Peer) -> Vec<String> {
+pub(super) async fn complaints(peer: &Peer) -> Vec<String> {
     let mut rows = Vec::new();
     for file in peer.files {
         for (index, vector) in vector::read(file).into_iter().enumerate() {

@@ -7,7 +7,7 @@ use scorebox::{
 };
 
 /// The words of `advice`; `None` for advice of a library that knows more than this file.
-pub fn words(advice: &Advice) -> Option<String> {
+pub(crate) fn words(advice: &Advice) -> Option<String> {
     Some(match advice {
         Advice::Raise(limit) => raise(*limit)?,
         Advice::Shorten(limits) => shorten(limits)?,

@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// What came of a score, apart from why there is none.
-pub struct Answered {
+pub(crate) struct Answered {
     pub answer: Answer,
     error: Option<Explained>,
 }
@@ -37,7 +37,7 @@ struct Shown<'a> {
 }
 
 impl Answered {
-    pub fn new(outcome: Outcome) -> Answered {
+    pub(crate) fn new(outcome: Outcome) -> Answered {
         let mut answer = Answer::from(outcome);
         let error = answer.error.take().map(|error| {
             let hint = error.advice.as_ref().and_then(advice::words);
@@ -47,7 +47,7 @@ impl Answered {
     }
 
     /// Writes it as JSON, in one line or over several.
-    pub fn write_json(&self, scorer_id: &str, in_one_line: bool) -> Result<(), Failure> {
+    pub(crate) fn write_json(&self, scorer_id: &str, in_one_line: bool) -> Result<(), Failure> {
         let answered = ScorerAnswer { scorer_id, answer: &self.answer };
         let shown = Shown { answered, error: self.error.as_ref() };
         output::stdout(|out| match in_one_line {
@@ -57,7 +57,7 @@ impl Answered {
     }
 
     /// Says why there is no score; the exit code for that. `None` if there is nothing to say.
-    pub fn say_error(&self) -> Option<Exit> {
+    pub(crate) fn say_error(&self) -> Option<Exit> {
         let Explained { error, hint } = self.error.as_ref()?;
         words::error(&format!("{}: {}", error.kind, error.message), hint.as_deref());
         Some(Exit::SomeErrors)

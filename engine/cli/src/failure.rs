@@ -30,17 +30,17 @@ impl From<Exit> for ExitCode {
 
 /// Why a command could not do what it was asked.
 #[derive(Debug)]
-pub struct Failure {
+pub(crate) struct Failure {
     pub message: String,
     pub hint: Option<String>,
 }
 
 impl Failure {
-    pub fn new(message: impl Into<String>) -> Failure {
+    pub(crate) fn new(message: impl Into<String>) -> Failure {
         Failure { message: message.into(), hint: None }
     }
 
-    pub fn hint(mut self, hint: impl Into<String>) -> Failure {
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Failure {
         self.hint = Some(hint.into());
         self
     }

@@ -10,12 +10,12 @@ use scorebox::input_file::{self, InputFileError};
 use crate::{failure::Failure, waiting::Waiting, words};
 
 /// The text of a file, of at most so many bytes.
-pub fn read_file(path: &Path, most_bytes: u64) -> Result<String, Failure> {
+pub(crate) fn read_file(path: &Path, most_bytes: u64) -> Result<String, Failure> {
     input_file::read_text(path, most_bytes).map_err(|error| unreadable(path, error))
 }
 
 /// The text of a file, or of standard input where `-` is named, of at most so many bytes.
-pub fn read_file_or_stdin(path: &Path, most_bytes: u64) -> Result<String, Failure> {
+pub(crate) fn read_file_or_stdin(path: &Path, most_bytes: u64) -> Result<String, Failure> {
     if path != Path::new("-") {
         return read_file(path, most_bytes);
     }
@@ -29,7 +29,7 @@ pub fn read_file_or_stdin(path: &Path, most_bytes: u64) -> Result<String, Failur
 }
 
 /// Whether standard input is a terminal; if it is, says how its end is typed.
-pub fn typed_input() -> bool {
+pub(crate) fn typed_input() -> bool {
     let typed = io::stdin().is_terminal();
     if typed {
         words::say("reading standard input from the terminal; Ctrl-D ends it");

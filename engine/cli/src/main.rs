@@ -13,6 +13,8 @@
 //! - `advice`: what to do about an error, in the words of the command line.
 //! - `answered`: what a scorer says of one case, as data and in words.
 
+#![warn(unreachable_pub)]
+
 mod advice;
 mod answered;
 mod arguments;

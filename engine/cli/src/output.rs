@@ -12,7 +12,7 @@ use crate::{
 
 /// How data is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub enum Format {
+pub(crate) enum Format {
     /// A table for people.
     #[default]
     Table,
@@ -23,16 +23,16 @@ pub enum Format {
 }
 
 /// Where data goes.
-pub type Out<'a> = dyn Write + 'a;
+pub(crate) type Out<'a> = dyn Write + 'a;
 
 /// A text in one line of a table: on a terminal of at most `most` characters, else whole.
-pub fn cell(text: &str, most: usize) -> String {
+pub(crate) fn cell(text: &str, most: usize) -> String {
     let most = if io::stdout().is_terminal() { most } else { usize::MAX };
     one_line(text, most)
 }
 
 /// A text in the last column of a table: on a terminal as much as that has room for, else whole.
-pub fn last_cell(text: &str) -> String {
+pub(crate) fn last_cell(text: &str) -> String {
     /// On a terminal that does not say how wide it is, and the least on one that does.
     const USUAL: usize = 100;
     const LEAST: usize = 40;
@@ -48,7 +48,7 @@ pub fn last_cell(text: &str) -> String {
 }
 
 /// Lets `write` write to standard output.
-pub fn stdout(write: impl FnOnce(&mut Out<'_>) -> io::Result<()>) -> Result<(), Failure> {
+pub(crate) fn stdout(write: impl FnOnce(&mut Out<'_>) -> io::Result<()>) -> Result<(), Failure> {
     let mut out = BufWriter::new(anstream::AutoStream::auto(io::stdout().lock()));
     match write(&mut out).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
@@ -59,17 +59,17 @@ pub fn stdout(write: impl FnOnce(&mut Out<'_>) -> io::Result<()>) -> Result<(), 
 }
 
 /// One document over several lines.
-pub fn json(out: &mut Out<'_>, value: &impl Serialize) -> io::Result<()> {
+pub(crate) fn json(out: &mut Out<'_>, value: &impl Serialize) -> io::Result<()> {
     writeln!(out, "{}", printable_json(&serde_json::to_string_pretty(value)?))
 }
 
 /// One document in one line.
-pub fn json_line(out: &mut Out<'_>, value: &impl Serialize) -> io::Result<()> {
+pub(crate) fn json_line(out: &mut Out<'_>, value: &impl Serialize) -> io::Result<()> {
     writeln!(out, "{}", printable_json_line(&serde_json::to_string(value)?))
 }
 
 /// A list: as one array, or one document a line.
-pub fn list<T: Serialize>(out: &mut Out<'_>, lines: bool, items: &[T]) -> io::Result<()> {
+pub(crate) fn list<T: Serialize>(out: &mut Out<'_>, lines: bool, items: &[T]) -> io::Result<()> {
     match lines {
         false => json(out, &items),
         true => items.iter().try_for_each(|item| json_line(out, item)),

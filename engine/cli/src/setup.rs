@@ -16,7 +16,7 @@ use crate::{failure::Failure, waiting::Waiting, words};
 /// Options of the commands that load scorers.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Sandbox")]
-pub struct SandboxArguments {
+pub(crate) struct SandboxArguments {
     /// The folder for compiled code [default: scorebox in the user's cache folder]
     #[arg(long, env = "SCOREBOX_CACHE_DIR", value_name = "FOLDER", hide_env = true)]
     cache_dir: Option<PathBuf>,
@@ -40,12 +40,12 @@ pub struct SandboxArguments {
 
 impl SandboxArguments {
     /// A sandbox with `slots` places, and a warning for all that does not work as it should.
-    pub fn open(&self, slots: u32, capabilities: Capabilities) -> Result<Sandbox, Failure> {
+    pub(crate) fn open(&self, slots: u32, capabilities: Capabilities) -> Result<Sandbox, Failure> {
         self.sandbox_with(slots, capabilities, self.cache())
     }
 
     /// A sandbox that takes no compiled code from disk: whatever runs in it was compiled for it.
-    pub fn open_distrustful(
+    pub(crate) fn open_distrustful(
         &self,
         slots: u32,
         capabilities: Capabilities,
@@ -87,26 +87,26 @@ impl SandboxArguments {
 }
 
 /// Which scorers of a suite are not loaded yet, for a user who waits.
-pub struct Pending {
+pub(crate) struct Pending {
     ids: Vec<ScorerId>,
     of: usize,
 }
 
 impl Pending {
-    pub fn all_of(suite: &Suite) -> Pending {
+    pub(crate) fn all_of(suite: &Suite) -> Pending {
         let ids: Vec<ScorerId> = suite.scorers.iter().map(|scorer| scorer.id.clone()).collect();
         Pending { of: ids.len(), ids }
     }
 
     /// `id` is loaded now. How many are.
-    pub fn ready(&mut self, id: &ScorerId) -> usize {
+    pub(crate) fn ready(&mut self, id: &ScorerId) -> usize {
         self.ids.retain(|pending| pending != id);
         self.of - self.ids.len()
     }
 
     /// What is waited for; none where nothing is. Scorers are loaded side by side: the first of those that are
     /// not ready is named.
-    pub fn words(&self) -> Option<String> {
+    pub(crate) fn words(&self) -> Option<String> {
         let first = self.ids.first()?;
         let number = self.of - self.ids.len() + 1;
         let of = self.of;
@@ -115,7 +115,7 @@ impl Pending {
 }
 
 /// The scorers of a suite. Where loading takes long, a user at a terminal sees how many of them are ready.
-pub async fn loaded(
+pub(crate) async fn loaded(
     suite: &Suite,
     registry: &Registry,
     sandbox: &Sandbox,
@@ -130,14 +130,14 @@ pub async fn loaded(
 }
 
 /// A runtime that does its work on this thread, for commands that score one case.
-pub fn small_runtime() -> Result<tokio::runtime::Runtime, Failure> {
+pub(crate) fn small_runtime() -> Result<tokio::runtime::Runtime, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.map_err(|error| Failure::new(format!("cannot start: {error}")))
 }
 
 /// What `work` gives. A thread that is still blocked then, by a pipe without a writer or a file system
 /// that does not answer, is left behind: it does not keep the process alive.
-pub fn finish<T>(runtime: tokio::runtime::Runtime, work: impl Future<Output = T>) -> T {
+pub(crate) fn finish<T>(runtime: tokio::runtime::Runtime, work: impl Future<Output = T>) -> T {
     let done = runtime.block_on(work);
     runtime.shutdown_background();
     done

@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_millis(700);
 const REDRAW: Duration = Duration::from_millis(200);
 
 /// Why loading a scorer takes long.
-pub const COMPILING: &str =
+pub(crate) const COMPILING: &str =
     "compiling the scorer (once for all its configurations; cached afterwards)";
 
 /// What is being done, in words that may change meanwhile.
@@ -30,7 +30,7 @@ type What = Arc<Mutex<Cow<'static, str>>>;
 
 /// Words that are shown until this is dropped.
 #[derive(Debug)]
-pub struct Waiting {
+pub(crate) struct Waiting {
     what: What,
     position: Arc<AtomicU64>,
     shown: Option<Shown>,
@@ -44,28 +44,31 @@ struct Shown {
 
 impl Waiting {
     /// `rewriting the database`.
-    pub fn on(what: impl Into<Cow<'static, str>>) -> Waiting {
+    pub(crate) fn on(what: impl Into<Cow<'static, str>>) -> Waiting {
         Waiting::new(what.into(), "{spinner} {msg}, {elapsed}", None, Arc::default())
     }
 
     /// `removing cases: 1,200 of 3,000`; [`Waiting::at`] sets how far it is.
-    pub fn of(what: impl Into<Cow<'static, str>>, total: u64) -> Waiting {
+    pub(crate) fn of(what: impl Into<Cow<'static, str>>, total: u64) -> Waiting {
         let template = "{spinner} {msg}: {human_pos} of {human_len}, {elapsed}";
         Waiting::new(what.into(), template, Some(total), Arc::default())
     }
 
     /// `reading rows: 1,200`; someone else counts in `position`, or [`Waiting::at`] sets it.
-    pub fn counting(what: impl Into<Cow<'static, str>>, position: Arc<AtomicU64>) -> Waiting {
+    pub(crate) fn counting(
+        what: impl Into<Cow<'static, str>>,
+        position: Arc<AtomicU64>,
+    ) -> Waiting {
         Waiting::new(what.into(), "{spinner} {msg}: {human_pos}, {elapsed}", None, position)
     }
 
     /// So much is done.
-    pub fn at(&self, position: u64) {
+    pub(crate) fn at(&self, position: u64) {
         self.position.store(position, Ordering::Relaxed);
     }
 
     /// Something else is being done now.
-    pub fn say(&self, what: impl Into<Cow<'static, str>>) {
+    pub(crate) fn say(&self, what: impl Into<Cow<'static, str>>) {
         *self.what.lock().unwrap_or_else(PoisonError::into_inner) = what.into();
     }
 

@@ -15,12 +15,12 @@ const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 const HINT: Style = AnsiColor::Cyan.on_default().bold();
 
 /// One line of words.
-pub fn say(text: &str) {
+pub(crate) fn say(text: &str) {
     let _ = writeln!(anstream::stderr(), "{text}");
 }
 
 /// `warning: …`
-pub fn warn(text: &str) {
+pub(crate) fn warn(text: &str) {
     say(&format!("{WARNING}warning:{WARNING:#} {}", quoted(text)));
 }
 
@@ -31,23 +31,23 @@ fn quoted(text: &str) -> String {
 }
 
 /// `hint: …`
-pub fn hint(text: &str) {
+pub(crate) fn hint(text: &str) {
     say(&format!("{HINT}hint:{HINT:#} {}", quoted(text)));
 }
 
 /// A `hint: …` for each kind of stored error about which something can be done.
-pub fn limit_hints(error_kinds: BTreeSet<ErrorKind>) {
+pub(crate) fn limit_hints(error_kinds: BTreeSet<ErrorKind>) {
     let advice = error_kinds.into_iter().filter_map(ErrorKind::advice);
     advice.filter_map(|advice| advice::words(&advice)).for_each(|words| hint(&words));
 }
 
 /// `error: …`, and what to do about it on a line of its own.
-pub fn error_with(message: &str, advice: Option<&Advice>) {
+pub(crate) fn error_with(message: &str, advice: Option<&Advice>) {
     error(message, advice.and_then(advice::words).as_deref());
 }
 
 /// `error: …`, with the hint on its own line.
-pub fn error(message: &str, hint_text: Option<&str>) {
+pub(crate) fn error(message: &str, hint_text: Option<&str>) {
     say(&format!("{ERROR}error:{ERROR:#} {}", quoted(message)));
     if let Some(text) = hint_text {
         hint(text);
@@ -55,13 +55,13 @@ pub fn error(message: &str, hint_text: Option<&str>) {
 }
 
 /// Says why a command ends.
-pub fn failure(failure: &Failure) -> Exit {
+pub(crate) fn failure(failure: &Failure) -> Exit {
     error(&failure.message, failure.hint.as_deref());
     Exit::BadInput
 }
 
 /// clap's own words: help, version, or what is wrong with the arguments.
-pub fn usage(error: &clap::Error) -> ExitCode {
+pub(crate) fn usage(error: &clap::Error) -> ExitCode {
     // Help goes to standard output, which may be closed.
     let _ = error.print();
     match error.use_stderr() {

@@ -1,7 +1,7 @@
 //! Text within a number of bytes. Makes nothing safe for a terminal.
 
 /// The text, or what of it fits in so many bytes, with a sign that it is cut.
-pub fn cut(text: &str, most_bytes: usize) -> String {
+pub(crate) fn cut(text: &str, most_bytes: usize) -> String {
     match text.len() <= most_bytes {
         true => text.to_owned(),
         false => format!("{}… (cut)", &text[..text.floor_char_boundary(most_bytes)]),

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::{super::trial::Trial, Vector, unknown};
 
-pub fn trial(row: &Vector) -> Trial {
+pub(super) fn trial(row: &Vector) -> Trial {
     match row.scorer.as_str() {
         "ExactMatch" => row.by("exact-match", row.null_in(json!({"parseJson": true}))),
         // `numberScorer` names what it does anyway.

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::{super::trial::Trial, Vector, unknown};
 
-pub fn trial(row: &Vector) -> Trial {
+pub(super) fn trial(row: &Vector) -> Trial {
     match row.scorer.as_str() {
         "answer" => row.by("answer", json!({"pattern": row.config["pattern"]})),
         "choice" => row.by("choice", json!({"choices": row.config["choices"]})),

@@ -14,13 +14,13 @@ static TOOLS: LazyLock<Value> = LazyLock::new(|| document("jsonschema-tools.sche
 static REMOTES: LazyLock<Value> = LazyLock::new(|| document("json-schema-test-suite.remotes.json"));
 
 /// A tool call's arguments, as the model wrote them.
-pub fn tools(row: &Vector) -> Trial {
+pub(super) fn tools(row: &Vector) -> Trial {
     let tool = row.config["schemaRef"].as_str().unwrap();
     row.by("schema-adherence", json!({"parse": "always"})).with_schema(&TOOLS[tool])
 }
 
 /// A value and a schema.
-pub fn suite(row: &Vector) -> Trial {
+pub(super) fn suite(row: &Vector) -> Trial {
     let config = json!({"parse": "always", "documents": *REMOTES});
     row.by("schema-adherence", config).with_schema(&row.config["schema"])
 }

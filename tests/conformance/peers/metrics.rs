@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::{super::trial::Trial, Vector, unknown};
 
-pub fn rouge_score(row: &Vector) -> Trial {
+pub(super) fn rouge_score(row: &Vector) -> Trial {
     let variant = match row.scorer.as_str() {
         "rouge1" => "1",
         "rouge2" => "2",
@@ -16,7 +16,7 @@ pub fn rouge_score(row: &Vector) -> Trial {
 }
 
 /// Divided by 100, with the defaults of its sentence scores.
-pub fn sacrebleu(row: &Vector) -> Trial {
+pub(super) fn sacrebleu(row: &Vector) -> Trial {
     match row.scorer.as_str() {
         "bleu" => row.by("bleu", json!({})),
         "chrf" => row.by("chrf", json!({})),
@@ -24,7 +24,7 @@ pub fn sacrebleu(row: &Vector) -> Trial {
     }
 }
 
-pub fn nltk(row: &Vector) -> Trial {
+pub(super) fn nltk(row: &Vector) -> Trial {
     match row.scorer.as_str() {
         "gleu" => row.by("gleu", json!({})),
         _ => unknown(row),

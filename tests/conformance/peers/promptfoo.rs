@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::{super::trial::Trial, Vector, unknown};
 
-pub fn trial(row: &Vector) -> Trial {
+pub(super) fn trial(row: &Vector) -> Trial {
     let mut trial = match row.scorer.as_str() {
         "bleu" => row.by("bleu", json!({"ignoreCase": true})),
         "bleu-pass" => Trial {

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::{super::trial::Trial, Vector, unknown};
 
-pub fn trial(row: &Vector) -> Trial {
+pub(super) fn trial(row: &Vector) -> Trial {
     match row.scorer.as_str() {
         "levenshtein" => row.by("levenshtein", json!({})),
         _ => unknown(row),

@@ -18,7 +18,7 @@ use crate::{failure::Failure, input};
 /// One case, on the command line.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "The case")]
-pub struct CaseArguments {
+pub(crate) struct CaseArguments {
     /// A file with the case as one JSON object; `-` reads standard input
     #[arg(long = "case", value_name = "FILE", conflicts_with = "output_text")]
     file: Option<PathBuf>,
@@ -95,7 +95,7 @@ impl clap::Args for PartArguments {
 
 impl CaseArguments {
     /// The case, if one is given.
-    pub fn case(&self) -> Result<Option<Case>, Failure> {
+    pub(crate) fn case(&self) -> Result<Option<Case>, Failure> {
         if let Some(file) = &self.file {
             let text = input::read_file_or_stdin(file, MOST_CASE_BYTES)?;
             return Ok(Some(Case::from_json(text)?));
@@ -116,12 +116,12 @@ impl CaseArguments {
     }
 
     /// What scorers may be shown if they are granted it.
-    pub fn capabilities(&self) -> Result<Capabilities, Failure> {
+    pub(crate) fn capabilities(&self) -> Result<Capabilities, Failure> {
         self.workspace.capabilities()
     }
 
     /// The case's folder, with its files already read, if the sandbox has these; reading may take so long.
-    pub async fn task_folder(
+    pub(crate) async fn task_folder(
         &self,
         case: &Case,
         sandbox: &Sandbox,

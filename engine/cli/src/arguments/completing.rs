@@ -21,7 +21,7 @@ use super::database::DEFAULT_DATABASE;
 use crate::report;
 
 /// The variable in which a shell names itself when it asks for completions.
-pub const VARIABLE: &str = "SCOREBOX_COMPLETE";
+pub(crate) const VARIABLE: &str = "SCOREBOX_COMPLETE";
 
 /// Runs that are offered: the newest.
 const RUNS: usize = 100;
@@ -30,7 +30,7 @@ const RUNS: usize = 100;
 const HELP_CHARACTERS: usize = 70;
 
 /// A scorer that can be loaded: a built-in one, or a .wasm file.
-pub fn scorers() -> ArgValueCompleter {
+pub(crate) fn scorers() -> ArgValueCompleter {
     ArgValueCompleter::new(|current: &OsStr| {
         let mut offered = beginning_with(current, built_in());
         offered.extend(components().complete(current));
@@ -39,12 +39,12 @@ pub fn scorers() -> ArgValueCompleter {
 }
 
 /// A built-in scorer.
-pub fn built_in_scorers() -> ArgValueCompleter {
+pub(crate) fn built_in_scorers() -> ArgValueCompleter {
     ArgValueCompleter::new(|current: &OsStr| beginning_with(current, built_in()))
 }
 
 /// `NAME=SCORER`, or a scorer.
-pub fn named_scorers() -> ArgValueCompleter {
+pub(crate) fn named_scorers() -> ArgValueCompleter {
     ArgValueCompleter::new(|current: &OsStr| {
         let written = current.to_string_lossy();
         let (name, begun) = match written.split_once('=') {
@@ -59,7 +59,7 @@ pub fn named_scorers() -> ArgValueCompleter {
 }
 
 /// A run of the database.
-pub fn runs() -> ArgValueCompleter {
+pub(crate) fn runs() -> ArgValueCompleter {
     ArgValueCompleter::new(|current: &OsStr| {
         let runs = database().and_then(|store| store.runs(RUNS).ok()).unwrap_or_default();
         let words = runs.into_iter().map(|run| {
@@ -71,7 +71,7 @@ pub fn runs() -> ArgValueCompleter {
 }
 
 /// A scorer of some run of the database.
-pub fn stored_scorers() -> ArgValueCompleter {
+pub(crate) fn stored_scorers() -> ArgValueCompleter {
     ArgValueCompleter::new(|current: &OsStr| {
         let names = database().and_then(|store| store.scorer_ids(None).ok()).unwrap_or_default();
         beginning_with(current, names.into_iter().map(|name| (name, String::new())))
@@ -79,7 +79,7 @@ pub fn stored_scorers() -> ArgValueCompleter {
 }
 
 /// `NAME=` for each scorer of the run that is typed.
-pub fn suite_entries() -> ArgValueCompleter {
+pub(crate) fn suite_entries() -> ArgValueCompleter {
     ArgValueCompleter::new(|current: &OsStr| {
         let entries = entries().into_iter().map(|name| (format!("{name}="), String::new()));
         beginning_with(current, entries)
@@ -87,7 +87,7 @@ pub fn suite_entries() -> ArgValueCompleter {
 }
 
 /// `NAME=GRANT` for each scorer of the run that is typed.
-pub fn suite_grants() -> ArgValueCompleter {
+pub(crate) fn suite_grants() -> ArgValueCompleter {
     ArgValueCompleter::new(|current: &OsStr| {
         let granted = |name: String| {
             Grant::ALL.into_iter().map(move |grant| (format!("{name}={grant}"), String::new()))

@@ -7,7 +7,7 @@ use scorebox::store::{Names, RunRecord, ScoreFilter, Store};
 use crate::{failure::Failure, report::one_line};
 
 /// The database of the current folder.
-pub const DEFAULT_DATABASE: &str = "scorebox.db";
+pub(crate) const DEFAULT_DATABASE: &str = "scorebox.db";
 
 /// Scorers that a hint lists.
 const LISTED: usize = 20;
@@ -18,7 +18,7 @@ const NAME_CHARACTERS: usize = 48;
 /// The database, on the command line.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Database")]
-pub struct Database {
+pub(crate) struct Database {
     /// The database file
     #[arg(long = "db", value_name = "FILE", env = "SCOREBOX_DB", hide_env = true, default_value = DEFAULT_DATABASE)]
     pub path: PathBuf,
@@ -26,12 +26,12 @@ pub struct Database {
 
 impl Database {
     /// Opens it for reading.
-    pub fn read(&self) -> Result<Store, Failure> {
+    pub(crate) fn read(&self) -> Result<Store, Failure> {
         Ok(Store::open_read_only(&self.path)?)
     }
 
     /// The run that is named, or the newest.
-    pub fn run(&self, named: Option<&str>, store: &Store) -> Result<RunRecord, Failure> {
+    pub(crate) fn run(&self, named: Option<&str>, store: &Store) -> Result<RunRecord, Failure> {
         if let Some(run) = named {
             return Ok(store.run(run)?);
         }
@@ -40,13 +40,13 @@ impl Database {
 }
 
 /// There is nothing to read yet.
-pub fn no_runs(database: &Path) -> Failure {
+pub(crate) fn no_runs(database: &Path) -> Failure {
     Failure::new(format!("`{}` has no runs", database.display())).hint("`scorebox run` stores one")
 }
 
 /// Refuses a filter whose scorer, case or node does not exist in the runs that it names, so that a typing error does
 /// not look like "no scores".
-pub fn must_be_there(store: &Store, filter: &ScoreFilter) -> Result<(), Failure> {
+pub(crate) fn must_be_there(store: &Store, filter: &ScoreFilter) -> Result<(), Failure> {
     let place = match &filter.run {
         Some(run) => format!("the run `{run}`"),
         None => "the database".to_owned(),

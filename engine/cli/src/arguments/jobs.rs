@@ -7,7 +7,7 @@ use crate::failure::Failure;
 /// How many scores are computed at once.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Sandbox")]
-pub struct JobArguments {
+pub(crate) struct JobArguments {
     /// Scores to compute at once [default: the number of cores]
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: Option<u16>,
@@ -15,12 +15,12 @@ pub struct JobArguments {
 
 impl JobArguments {
     /// What was asked for, or the number of cores.
-    pub fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.jobs.map_or_else(cores, usize::from)
     }
 
     /// A runtime that computes so many scores at once.
-    pub fn runtime(&self) -> Result<tokio::runtime::Runtime, Failure> {
+    pub(crate) fn runtime(&self) -> Result<tokio::runtime::Runtime, Failure> {
         tokio::runtime::Builder::new_multi_thread()
             .worker_threads(self.count().min(cores()))
             .enable_all()

@@ -8,14 +8,14 @@
 //! - `workspace`: the folder with the files that tasks left.
 
 mod case;
-pub mod completing;
+pub(crate) mod completing;
 mod database;
 mod jobs;
 mod scorer;
 mod workspace;
 
-pub use case::CaseArguments;
-pub use database::{DEFAULT_DATABASE, Database, must_be_there, no_runs};
-pub use jobs::JobArguments;
-pub use scorer::{LimitArguments, ScorerArguments, parse_config, read_if_file, split_named};
-pub use workspace::WorkspaceArguments;
+pub(crate) use case::CaseArguments;
+pub(crate) use database::{DEFAULT_DATABASE, Database, must_be_there, no_runs};
+pub(crate) use jobs::JobArguments;
+pub(crate) use scorer::{LimitArguments, ScorerArguments, parse_config, read_if_file, split_named};
+pub(crate) use workspace::WorkspaceArguments;

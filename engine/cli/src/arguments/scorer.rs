@@ -20,7 +20,7 @@ use crate::{
 /// Limits of a score.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Limits of one score")]
-pub struct LimitArguments {
+pub(crate) struct LimitArguments {
     /// Fuel, about one for each Wasm instruction [default: 10000000000]
     #[arg(long, value_name = "N")]
     fuel: Option<u64>,
@@ -40,7 +40,7 @@ pub struct LimitArguments {
 
 impl LimitArguments {
     /// `limits` with what the user set in their place.
-    pub fn apply(&self, limits: Limits) -> Result<Limits, Failure> {
+    pub(crate) fn apply(&self, limits: Limits) -> Result<Limits, Failure> {
         let mut overrides = LimitOverrides {
             fuel: self.fuel,
             memory: self.memory,
@@ -56,7 +56,7 @@ impl LimitArguments {
 
 /// One scorer, named on the command line.
 #[derive(Debug, clap::Args)]
-pub struct ScorerArguments {
+pub(crate) struct ScorerArguments {
     /// A built-in scorer's name, or the path of a .wasm file
     #[arg(add = completing::scorers())]
     pub scorer: String,
@@ -76,25 +76,29 @@ pub struct ScorerArguments {
 
 impl ScorerArguments {
     /// The component's bytes, and where they are from.
-    pub fn source(&self) -> Result<scorebox::registry::ScorerSource, Failure> {
+    pub(crate) fn source(&self) -> Result<scorebox::registry::ScorerSource, Failure> {
         let reference = Reference::parse(&self.scorer, Path::new(""));
         Ok(Registry::with_builtins().resolve(&reference)?)
     }
 
     /// What the scorer says of itself without a configuration, if it can.
-    pub async fn describe(&self, sandbox: &Sandbox, bytes: &[u8]) -> Option<ScorerInfo> {
+    pub(crate) async fn describe(&self, sandbox: &Sandbox, bytes: &[u8]) -> Option<ScorerInfo> {
         let grants = self.grant.iter().copied().collect();
         let limits = self.limits.apply(Limits::default()).ok()?;
         sandbox.describe(bytes, &limits, grants).await.ok()
     }
 
     /// How long reading the files for one score may take.
-    pub fn host_timeout(&self) -> Result<Duration, Failure> {
+    pub(crate) fn host_timeout(&self) -> Result<Duration, Failure> {
         Ok(self.limits.apply(Limits::default())?.host_timeout)
     }
 
     /// Loads the scorer.
-    pub async fn load(&self, sandbox: &Sandbox, bytes: &[u8]) -> Result<LoadedScorer, Failure> {
+    pub(crate) async fn load(
+        &self,
+        sandbox: &Sandbox,
+        bytes: &[u8],
+    ) -> Result<LoadedScorer, Failure> {
         let config = self.config.as_deref().map(parse_config).transpose()?.unwrap_or_default();
         let grants: Grants = self.grant.iter().copied().collect();
         let limits = self.limits.apply(Limits::default())?;
@@ -116,7 +120,7 @@ impl ScorerArguments {
 }
 
 /// A configuration as it is typed: a JSON object, or `@FILE`.
-pub fn parse_config(written: &str) -> Result<ScorerConfig, Failure> {
+pub(crate) fn parse_config(written: &str) -> Result<ScorerConfig, Failure> {
     let text = read_if_file(written, MOST_CONFIGURATION_BYTES)?;
     let value: serde_json::Value = serde_json::from_str(&text).map_err(|error| {
         Failure::new(format!("the configuration is not JSON: {error}"))
@@ -130,7 +134,7 @@ pub fn parse_config(written: &str) -> Result<ScorerConfig, Failure> {
 }
 
 /// The text itself, or the content of the file named after `@`, of at most so many bytes.
-pub fn read_if_file(written: &str, most_bytes: u64) -> Result<String, Failure> {
+pub(crate) fn read_if_file(written: &str, most_bytes: u64) -> Result<String, Failure> {
     match written.strip_prefix('@') {
         None => Ok(written.to_owned()),
         Some(path) => input::read_file(Path::new(path), most_bytes),
@@ -138,7 +142,7 @@ pub fn read_if_file(written: &str, most_bytes: u64) -> Result<String, Failure> {
 }
 
 /// `NAME=REST`, split.
-pub fn split_named(option: &str, written: &str) -> Result<(String, String), Failure> {
+pub(crate) fn split_named(option: &str, written: &str) -> Result<(String, String), Failure> {
     match written.split_once('=') {
         Some((name, rest)) if !name.is_empty() => Ok((name.to_owned(), rest.to_owned())),
         _ => Err(Failure::new(format!("--{option} needs the scorer's name: NAME={written}"))

@@ -9,7 +9,7 @@ use crate::failure::Failure;
 /// Where the files of cases are.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Workspace")]
-pub struct WorkspaceArguments {
+pub(crate) struct WorkspaceArguments {
     /// Folder that each case's `workspace` is relative to, for scorers that are granted `workspace`
     #[arg(long, value_name = "FOLDER")]
     workspace: Option<PathBuf>,
@@ -22,7 +22,7 @@ pub struct WorkspaceArguments {
 
 impl WorkspaceArguments {
     /// What scorers may be shown if they are granted it: the files in the folder, if one is named.
-    pub fn capabilities(&self) -> Result<Capabilities, Failure> {
+    pub(crate) fn capabilities(&self) -> Result<Capabilities, Failure> {
         let Some(folder) = &self.workspace else { return Ok(Capabilities::none()) };
         let folder = WorkspaceFolder::open(folder)?.without(&self.workspace_exclude)?;
         Ok(Capabilities::none().with_workspace(folder))

@@ -24,7 +24,7 @@ use crate::{
 /// sources and a linker, as Debian's packages have them), compiles, makes a component of the module
 /// and checks it. The same sources in the same folder, built by the same compiler, give the same bytes.
 #[derive(Debug, clap::Args)]
-pub struct Build {
+pub(crate) struct Build {
     /// The folder of the crate; with --all, a folder of such folders
     #[arg(value_name = "FOLDER", default_value = ".")]
     folder: PathBuf,
@@ -64,7 +64,7 @@ fn must_be_a_crate(folder: &Path) -> Result<(), Failure> {
 }
 
 impl Build {
-    pub fn run(&self) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self) -> Result<Exit, Failure> {
         if !self.all {
             must_be_a_crate(&self.folder)?;
         }

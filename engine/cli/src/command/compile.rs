@@ -18,7 +18,7 @@ use crate::{
 ///
 /// Compiled code is kept in the cache folder. A scorer is compiled once for all of its configurations.
 #[derive(Debug, clap::Args)]
-pub struct Compile {
+pub(crate) struct Compile {
     /// The suite file (.toml)
     suite: PathBuf,
 
@@ -27,7 +27,7 @@ pub struct Compile {
 }
 
 impl Compile {
-    pub fn run(&self) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self) -> Result<Exit, Failure> {
         let suite = Suite::read(&self.suite)?;
         let sandbox = self.sandbox.open(1, Capabilities::none())?;
         let of = suite.scorers.len();

@@ -18,13 +18,13 @@ use crate::{
 ///   source <(scorebox completions bash)
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
-pub struct Completions {
+pub(crate) struct Completions {
     /// The shell
     shell: clap_complete::Shell,
 }
 
 impl Completions {
-    pub fn run(&self) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self) -> Result<Exit, Failure> {
         let shells = Shells::builtins();
         let name = self.shell.to_string();
         let Some(shell) = shells.completer(&name) else {

@@ -21,7 +21,7 @@ use crate::{
 ///
 /// With a case, scores it and shows how much of the limits that used.
 #[derive(Debug, clap::Args)]
-pub struct Inspect {
+pub(crate) struct Inspect {
     #[command(flatten)]
     scorer: ScorerArguments,
 
@@ -37,7 +37,7 @@ pub struct Inspect {
 }
 
 impl Inspect {
-    pub fn run(&self) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self) -> Result<Exit, Failure> {
         let source = self.scorer.source()?;
         let anatomy = Anatomy::read(&source.bytes)?;
         let case = self.case.case()?;

@@ -28,7 +28,7 @@ use crate::failure::{Exit, Failure};
     disable_help_flag = true,
     disable_version_flag = true
 )]
-pub struct Arguments {
+pub(crate) struct Arguments {
     #[command(flatten)]
     pub color: Color,
 
@@ -49,7 +49,7 @@ const GLOBAL_OPTIONS: &str = "Global options";
 
 /// When to use colour.
 #[derive(Debug, clap::Args)]
-pub struct Color {
+pub(crate) struct Color {
     /// When to use colour
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto", help_heading = GLOBAL_OPTIONS)]
     color: ColorWhen,
@@ -67,7 +67,7 @@ enum ColorWhen {
 
 impl Color {
     /// Settles the question for all that is printed.
-    pub fn write_global(&self) {
+    pub(crate) fn write_global(&self) {
         match self.color {
             ColorWhen::Auto => anstream::ColorChoice::Auto,
             ColorWhen::Always => anstream::ColorChoice::Always,
@@ -78,7 +78,7 @@ impl Color {
 }
 
 #[derive(Debug, clap::Subcommand)]
-pub enum Command {
+pub(crate) enum Command {
     Score(score::Score),
     Run(run::Run),
     Runs(runs::Runs),
@@ -95,7 +95,7 @@ pub enum Command {
 
 impl Command {
     /// Does it.
-    pub fn run(self) -> Result<Exit, Failure> {
+    pub(crate) fn run(self) -> Result<Exit, Failure> {
         match self {
             Command::Score(command) => command.run(),
             Command::Run(command) => command.run(),

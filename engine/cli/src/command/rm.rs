@@ -21,7 +21,7 @@ use crate::{
 /// uses. This cannot be undone. A run whose scores another run reused (`run --reuse`) can only be removed
 /// together with that run. Interrupting the command does no harm: repeat it to remove the rest.
 #[derive(Debug, clap::Args)]
-pub struct Rm {
+pub(crate) struct Rm {
     /// The runs
     #[arg(required = true, value_name = "RUN", add = completing::runs())]
     runs: Vec<String>,
@@ -46,7 +46,7 @@ struct Going {
 }
 
 impl Rm {
-    pub fn run(&self) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self) -> Result<Exit, Failure> {
         let going = {
             let store = self.database.read()?;
             self.going(&store)?

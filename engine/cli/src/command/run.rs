@@ -41,7 +41,7 @@ use crate::{
 /// The suite is a TOML file, or is made of the scorers named with -s. Cases are JSON Lines, also
 /// compressed with gzip or zstd; `-` reads standard input.
 #[derive(Debug, clap::Args)]
-pub struct Run {
+pub(crate) struct Run {
     /// Files with cases, and at most one suite file (.toml)
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
@@ -114,7 +114,7 @@ enum OnBadCaseArgument {
 }
 
 impl Run {
-    pub fn run(&self) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self) -> Result<Exit, Failure> {
         let (suite_file, case_files) = self.split_files()?;
         let suite = self.suite(suite_file)?;
         let mapping = Mapping::parse(&self.map)?;

@@ -16,7 +16,7 @@ use crate::{
 
 /// List the runs in the database, newest first
 #[derive(Debug, clap::Args)]
-pub struct Runs {
+pub(crate) struct Runs {
     /// Show at most N runs (0: all)
     #[arg(long, value_name = "N", default_value_t = 20, help_heading = "Output")]
     limit: usize,
@@ -46,7 +46,7 @@ struct Listed {
 }
 
 impl Runs {
-    pub fn run(&self) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self) -> Result<Exit, Failure> {
         let store = self.database.read()?;
         let most = if self.limit == 0 { usize::MAX } else { self.limit };
         let waiting = Waiting::on("counting cases and scores");

@@ -18,7 +18,7 @@ use crate::{
 /// The case is given by its parts, each a JSON document or @FILE, or as a whole with --case. Nothing
 /// is stored.
 #[derive(Debug, clap::Args)]
-pub struct Score {
+pub(crate) struct Score {
     #[command(flatten)]
     scorer: ScorerArguments,
 
@@ -38,7 +38,7 @@ pub struct Score {
 }
 
 impl Score {
-    pub fn run(&self) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self) -> Result<Exit, Failure> {
         let case = self.case.case()?.ok_or_else(|| {
             Failure::new("there is nothing to score")
                 .hint("give the output with --output, or a whole case with --case")

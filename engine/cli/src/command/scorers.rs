@@ -25,7 +25,7 @@ use crate::{
 
 /// List the built-in scorers, or show one with its formula, configuration and an example
 #[derive(Debug, clap::Args)]
-pub struct Scorers {
+pub(crate) struct Scorers {
     /// The scorer to show
     #[arg(add = completing::built_in_scorers())]
     name: Option<String>,
@@ -76,7 +76,7 @@ struct Entry {
 }
 
 impl Scorers {
-    pub fn run(&self) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self) -> Result<Exit, Failure> {
         let registry = Registry::with_builtins();
         let runtime = setup::small_runtime()?;
         let sandbox = self.sandbox.open(1, Capabilities::none())?;

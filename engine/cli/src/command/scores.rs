@@ -25,7 +25,7 @@ const TABLE_ROWS: usize = 1000;
 
 /// Show the stored scores of a run
 #[derive(Debug, clap::Args)]
-pub struct Scores {
+pub(crate) struct Scores {
     /// The run [default: the newest]
     #[arg(add = completing::runs())]
     run: Option<String>,
@@ -71,7 +71,7 @@ pub struct Scores {
 }
 
 impl Scores {
-    pub fn run(&self) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self) -> Result<Exit, Failure> {
         let store = self.database.read()?;
         let filter = self.filter(&store)?;
         let waiting = Waiting::counting("reading scores", store.rows_read());

@@ -18,7 +18,7 @@ use crate::{
 ///
 /// The figures are over scored rows; all other rows are counted. Filters combine.
 #[derive(Debug, clap::Args)]
-pub struct Stats {
+pub(crate) struct Stats {
     /// The run [default: the newest]
     #[arg(long, value_name = "RUN", add = completing::runs(), conflicts_with = "all_runs", help_heading = "Filters")]
     run: Option<String>,
@@ -44,7 +44,7 @@ pub struct Stats {
 }
 
 impl Stats {
-    pub fn run(&self) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self) -> Result<Exit, Failure> {
         let store = self.database.read()?;
         let run = match self.all_runs {
             true => None,

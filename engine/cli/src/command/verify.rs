@@ -48,7 +48,7 @@ const SHOWN: usize = 1000;
     )),
     mut_arg("no_cache", |arg| arg.hide(true).conflicts_with("trust_cache"))
 )]
-pub struct Verify {
+pub(crate) struct Verify {
     /// The run [default: the newest]
     #[arg(conflicts_with = "check", add = completing::runs())]
     run: Option<String>,
@@ -119,7 +119,7 @@ pub struct Verify {
 }
 
 impl Verify {
-    pub fn run(&self) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self) -> Result<Exit, Failure> {
         if let Some(id) = &self.receipt {
             let receipt = Receipt::of(&self.database.read()?, id)?;
             output::stdout(|out| output::json(out, &receipt))?;

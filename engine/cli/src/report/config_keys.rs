@@ -14,7 +14,7 @@ const MOST_KEYS: usize = 500;
 
 /// One key of a configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ConfigKey {
+pub(crate) struct ConfigKey {
     /// The key.
     pub name: String,
     /// What may stand there: `true or false`, `number`, `"any" | "all"`, `{regex: text}`; `one of` and
@@ -30,7 +30,7 @@ pub struct ConfigKey {
 
 /// One of the values that may stand at a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Choice {
+pub(crate) struct Choice {
     /// The value, as JSON.
     pub value: String,
     /// What it means, in one paragraph.
@@ -39,7 +39,7 @@ pub struct Choice {
 
 /// The keys that a schema lists, in its order, each followed by those inside it (`prices.*.input`, where
 /// `*` is a key of the user's own); `None` if it is not the schema of an object.
-pub fn config_keys(schema: &str) -> Vec<ConfigKey> {
+pub(crate) fn config_keys(schema: &str) -> Vec<ConfigKey> {
     let Ok(root) = serde_json::from_str::<Value>(schema) else { return Vec::new() };
     let mut keys = Vec::new();
     collect(&root, &root, "", KEY_DEPTH, &mut keys);

@@ -16,10 +16,10 @@ mod sparkline;
 mod table;
 mod text;
 
-pub use config_keys::{Choice, ConfigKey, config_keys};
-pub use number::{bytes, count, counted, duration, fuel, score};
-pub use scorer::reads;
-pub use shell::shell_word;
-pub use sparkline::sparkline;
-pub use table::{Align, Table};
-pub use text::{one_line, pretty, printable, printable_json, printable_json_line};
+pub(crate) use config_keys::{Choice, ConfigKey, config_keys};
+pub(crate) use number::{bytes, count, counted, duration, fuel, score};
+pub(crate) use scorer::reads;
+pub(crate) use shell::shell_word;
+pub(crate) use sparkline::sparkline;
+pub(crate) use table::{Align, Table};
+pub(crate) use text::{one_line, pretty, printable, printable_json, printable_json_line};

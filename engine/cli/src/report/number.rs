@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// A score, with four decimals, or as many digits as a large one needs.
-pub fn score(value: f64) -> String {
+pub(crate) fn score(value: f64) -> String {
     match value.abs() {
         size if size >= 1e6 => format!("{value:.3e}"),
         size if size >= 100.0 => format!("{value:.1}"),
@@ -12,7 +12,7 @@ pub fn score(value: f64) -> String {
 }
 
 /// A whole number with a thin mark between thousands: `300,000`.
-pub fn count(value: u64) -> String {
+pub(crate) fn count(value: u64) -> String {
     let digits = value.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (index, digit) in digits.chars().enumerate() {
@@ -25,23 +25,23 @@ pub fn count(value: u64) -> String {
 }
 
 /// A number of things: `1 case`, `300,000 cases`.
-pub fn counted(value: u64, one: &str, many: &str) -> String {
+pub(crate) fn counted(value: u64, one: &str, many: &str) -> String {
     format!("{} {}", count(value), if value == 1 { one } else { many })
 }
 
 /// Fuel, in thousands, millions or billions: `14.2 k`.
-pub fn fuel(value: f64) -> String {
+pub(crate) fn fuel(value: f64) -> String {
     scaled(value, 1000.0, &["", " k", " M", " G", " T"])
 }
 
 /// A number of bytes: `64.0 KiB`.
-pub fn bytes(value: u64) -> String {
+pub(crate) fn bytes(value: u64) -> String {
     #[allow(clippy::cast_precision_loss)]
     scaled(value as f64, 1024.0, &[" B", " KiB", " MiB", " GiB", " TiB"])
 }
 
 /// A time: `9.5 µs`, `12.0 ms`, `3.2 s`, `4 min 10 s`.
-pub fn duration(time: Duration) -> String {
+pub(crate) fn duration(time: Duration) -> String {
     let seconds = time.as_secs_f64();
     match seconds {
         _ if seconds >= 120.0 => format!("{} min {} s", time.as_secs() / 60, time.as_secs() % 60),

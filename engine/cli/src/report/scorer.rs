@@ -3,7 +3,7 @@
 use scorebox::contract::{Field, Fields, ScorerInfo};
 
 /// `output, groundTruth`: the keys of a case that a scorer sees.
-pub fn reads(info: &ScorerInfo) -> String {
+pub(crate) fn reads(info: &ScorerInfo) -> String {
     if info.reads == Fields::ALL {
         return "the whole case".to_owned();
     }

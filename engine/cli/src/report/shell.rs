@@ -1,7 +1,7 @@
 //! Commands that a user can type again.
 
 /// An argument as a shell reads it back.
-pub fn shell_word(argument: &str) -> String {
+pub(crate) fn shell_word(argument: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,@%+".contains(c);
     match !argument.is_empty() && argument.chars().all(plain) {
         true => argument.to_owned(),

@@ -4,7 +4,7 @@ const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█']
 
 /// One bar a bucket, the fullest the highest; an empty bucket is a space, so that few differs from
 /// none.
-pub fn sparkline(buckets: &[u64]) -> String {
+pub(crate) fn sparkline(buckets: &[u64]) -> String {
     let most = buckets.iter().copied().max().unwrap_or(0).max(1);
     let bar = |&bucket: &u64| match bucket {
         0 => ' ',

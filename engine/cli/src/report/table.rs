@@ -6,7 +6,7 @@ use super::printable;
 
 /// The side on which the text of a column starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Align {
+pub(crate) enum Align {
     /// Words.
     Left,
     /// Numbers.
@@ -14,11 +14,11 @@ pub enum Align {
 }
 
 /// A table with a header.
-pub struct Table(comfy_table::Table);
+pub(crate) struct Table(comfy_table::Table);
 
 impl Table {
     /// An empty table with these columns.
-    pub fn new(columns: &[(&str, Align)]) -> Table {
+    pub(crate) fn new(columns: &[(&str, Align)]) -> Table {
         let mut table = comfy_table::Table::new();
         table
             .load_style(presets::NOTHING)
@@ -36,7 +36,7 @@ impl Table {
     }
 
     /// Adds a row. What a terminal would act on is made visible, no matter who wrote it.
-    pub fn row<Cell: Into<String>>(&mut self, cells: impl IntoIterator<Item = Cell>) {
+    pub(crate) fn row<Cell: Into<String>>(&mut self, cells: impl IntoIterator<Item = Cell>) {
         let safe = |cell: Cell| printable(&cell.into()).replace(['\n', '\t'], " ");
         self.0.add_row(cells.into_iter().map(safe));
     }

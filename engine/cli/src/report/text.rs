@@ -7,7 +7,7 @@ use scorebox::terminal::acts;
 
 /// The text with everything that a terminal would act on made visible (`\u{1b}`); line breaks and
 /// tabs stay.
-pub fn printable(text: &str) -> String {
+pub(crate) fn printable(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for character in text.chars() {
         match character {
@@ -20,19 +20,19 @@ pub fn printable(text: &str) -> String {
 }
 
 /// JSON over several lines; other text as it is.
-pub fn pretty(json: &str) -> String {
+pub(crate) fn pretty(json: &str) -> String {
     serde_json::from_str::<serde_json::Value>(json)
         .and_then(|value| serde_json::to_string_pretty(&value))
         .unwrap_or_else(|_| json.to_owned())
 }
 
 /// JSON with what a terminal would act on written as `\u….`: the same document, safe to show.
-pub fn printable_json(json: &str) -> Cow<'_, str> {
+pub(crate) fn printable_json(json: &str) -> Cow<'_, str> {
     rewritten(json, |character| character == '\r')
 }
 
 /// As [`printable_json`], and in one line.
-pub fn printable_json_line(json: &str) -> Cow<'_, str> {
+pub(crate) fn printable_json_line(json: &str) -> Cow<'_, str> {
     rewritten(json, |character| matches!(character, '\r' | '\n' | '\t'))
 }
 
@@ -55,7 +55,7 @@ fn rewritten(json: &str, space: impl Fn(char) -> bool) -> Cow<'_, str> {
 }
 
 /// The text in one line of at most `most` characters; what is cut off is shown by `…`.
-pub fn one_line(text: &str, most: usize) -> String {
+pub(crate) fn one_line(text: &str, most: usize) -> String {
     let joined = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let line = printable(&joined);
     match line.char_indices().nth(most) {

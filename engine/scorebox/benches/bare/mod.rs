@@ -31,12 +31,12 @@ impl generated::scorebox::scorer::log::Host for State {
     fn end(&mut self, _level: generated::scorebox::scorer::log::Level) {}
 }
 
-pub struct Scorer {
+pub(crate) struct Scorer {
     engine: Engine,
     image: ScorerPre<State>,
 }
 
-pub struct Warm {
+pub(crate) struct Warm {
     store: Store<State>,
     instance: generated::Scorer,
 }
@@ -80,7 +80,7 @@ fn store(engine: &Engine) -> Store<State> {
 
 impl Scorer {
     /// Freezes a built-in scorer after `configure`, as the engine does.
-    pub async fn new(name: &str, config: &str) -> Scorer {
+    pub(crate) async fn new(name: &str, config: &str) -> Scorer {
         let engine = engine();
         let mut linker = Linker::<State>::new(&engine);
         generated::Scorer::add_to_linker::<_, HasSelf<State>>(&mut linker, |state| state).unwrap();
@@ -102,11 +102,11 @@ impl Scorer {
         Scorer { engine, image }
     }
 
-    pub async fn score_in_fresh_instance(&self, case: &Case) -> Option<f64> {
+    pub(crate) async fn score_in_fresh_instance(&self, case: &Case) -> Option<f64> {
         self.warm().await.score(case).await
     }
 
-    pub async fn warm(&self) -> Warm {
+    pub(crate) async fn warm(&self) -> Warm {
         let mut store = store(&self.engine);
         let instance = self.image.instantiate_async(&mut store).await.unwrap();
         Warm { store, instance }
@@ -114,7 +114,7 @@ impl Scorer {
 }
 
 impl Warm {
-    pub async fn score(&mut self, case: &Case) -> Option<f64> {
+    pub(crate) async fn score(&mut self, case: &Case) -> Option<f64> {
         let input = scoring::ScorerInput {
             output: case.output(),
             ground_truth: case.raw(scorebox::case::Key::GroundTruth),

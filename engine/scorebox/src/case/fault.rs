@@ -22,28 +22,28 @@ pub(super) struct Fault {
 
 impl Fault {
     /// A fault of the whole text.
-    pub fn whole(reason: BadCaseReason) -> Fault {
+    pub(super) fn whole(reason: BadCaseReason) -> Fault {
         Fault { offset: None, reason, advice: None }
     }
 
     /// A fault at `part`, a slice of `text`.
-    pub fn at(text: &str, part: &str, reason: BadCaseReason) -> Fault {
+    pub(super) fn at(text: &str, part: &str, reason: BadCaseReason) -> Fault {
         Fault { offset: Some(offset_of(text, part)), reason, advice: None }
     }
 
     /// `key`, unescaped, appears twice; the second is at `part`.
-    pub fn duplicate(text: &str, part: &str, key: &str) -> Fault {
+    pub(super) fn duplicate(text: &str, part: &str, key: &str) -> Fault {
         Fault::at(text, part, BadCaseReason::DuplicateKey { key: excerpt(key) })
     }
 
     /// The JSON value `raw`, a slice of `text`, is not what `key` must be.
-    pub fn field(text: &str, raw: &str, key: &'static str, expected: &'static str) -> Fault {
+    pub(super) fn field(text: &str, raw: &str, key: &'static str, expected: &'static str) -> Fault {
         let found = describe(raw).into();
         Fault::at(text, raw, BadCaseReason::BadField { key, expected, found })
     }
 
     /// `text` is not JSON.
-    pub fn json(text: &str, error: &serde_json::Error) -> Fault {
+    pub(super) fn json(text: &str, error: &serde_json::Error) -> Fault {
         let message = error.to_string();
         let message = message.rsplit_once(" at line ").map_or(message.as_str(), |(words, _)| words);
         let offset = error_offset(text, error);
@@ -55,18 +55,18 @@ impl Fault {
     }
 
     /// The same fault with advice.
-    pub fn with_advice(self, advice: Advice) -> Fault {
+    pub(super) fn with_advice(self, advice: Advice) -> Fault {
         Fault { advice: Some(advice), ..self }
     }
 
     /// The same fault of a text in which the one it was found in, `part`, is a slice of `text`.
-    pub fn within(self, text: &str, part: &str) -> Fault {
+    pub(super) fn within(self, text: &str, part: &str) -> Fault {
         let base = offset_of(text, part);
         Fault { offset: Some(base + self.offset.unwrap_or(0)), ..self }
     }
 
     /// The fault of case `ordinal`, whose `text` starts at `location`.
-    pub fn into_bad_case(self, text: &[u8], location: &Location, ordinal: u64) -> BadCase {
+    pub(super) fn into_bad_case(self, text: &[u8], location: &Location, ordinal: u64) -> BadCase {
         let (line, column) = match self.offset {
             Some(offset) if location.line > 0 => {
                 let (lines, column) = position(text, offset);

@@ -49,7 +49,7 @@ struct Span {
 
 impl Slots {
     /// The value of `key` in `line`, the line that was sliced.
-    pub fn get<'t>(&self, line: &'t str, key: Key) -> Option<&'t str> {
+    pub(super) fn get<'t>(&self, line: &'t str, key: Key) -> Option<&'t str> {
         let Span { start, end } = self.0[key as usize];
         if end == 0 { None } else { line.get(start as usize..end as usize) }
     }

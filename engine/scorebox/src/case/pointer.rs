@@ -15,7 +15,7 @@ pub(super) struct Pointer {
 
 impl Pointer {
     /// Parses `text`; the error says what is wrong with it.
-    pub fn parse(text: &str) -> Result<Pointer, &'static str> {
+    pub(super) fn parse(text: &str) -> Result<Pointer, &'static str> {
         let tokens = match text.strip_prefix('/') {
             Some(rest) => rest.split('/').map(unescape).collect::<Result<_, _>>()?,
             None if text.is_empty() => Vec::new(),
@@ -25,18 +25,18 @@ impl Pointer {
     }
 
     /// The pointer as it was written.
-    pub fn as_str(&self) -> &str {
+    pub(super) fn as_str(&self) -> &str {
         &self.text
     }
 
     /// The member of the line's object that the pointer goes into; none for the whole line.
-    pub fn first(&self) -> Option<&str> {
+    pub(super) fn first(&self) -> Option<&str> {
         self.tokens.first().map(String::as_str)
     }
 
     /// Follows all but the first token from `value`, the value of the member [`first`](Self::first).
     /// Offsets of a fault count from the start of `value`.
-    pub fn find_below_first<'t>(&self, value: &'t str) -> Result<Option<&'t str>, Fault> {
+    pub(super) fn find_below_first<'t>(&self, value: &'t str) -> Result<Option<&'t str>, Fault> {
         let mut found = value;
         for token in self.tokens.iter().skip(1) {
             match step(found, token).map_err(|fault| fault.within(value, found))? {

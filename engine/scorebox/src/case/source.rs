@@ -109,12 +109,12 @@ pub(crate) struct Tally {
 
 impl Tally {
     /// How many bytes were read, before decompression.
-    pub fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed)
     }
 
     /// Whether a read failed, so that an error above it is not the data's fault.
-    pub fn failed(&self) -> bool {
+    pub(crate) fn failed(&self) -> bool {
         self.failed.load(Ordering::Relaxed)
     }
 }

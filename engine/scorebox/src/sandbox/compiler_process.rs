@@ -37,7 +37,7 @@ const CODE_BYTES: u64 = 2 << 30;
 const TIME_BYTES: usize = 8;
 /// Bytes of stack of the thread that compiles for another process: less than the parent's parsers have,
 /// so that what the child could parse the parent can.
-const CHILDS_STACK_BYTES: usize = 16 << 20;
+const CHILD_STACK_BYTES: usize = 16 << 20;
 /// How often the child looks at its processor time.
 const LOOK: Duration = Duration::from_millis(20);
 /// The parent waits for so many times the processor time that is left, and for [`PATIENCE`] more: only
@@ -208,8 +208,8 @@ pub(super) fn compile_for_parent(
     input.read_to_end(&mut bytes).map_err(|error| error.to_string())?;
     let (sender, compiled) = channel();
     let thread = std::thread::Builder::new().name(PARSERS_NAME.into());
-    let compiling = thread.stack_size(CHILDS_STACK_BYTES).spawn(move || {
-        // Nobody listens any more where the time was over.
+    let compiling = thread.stack_size(CHILD_STACK_BYTES).spawn(move || {
+        // The receiver is gone if the time was over.
         let _ = sender.send(code::compile(&engine, &bytes, way));
     });
     compiling.map_err(|error| error.to_string())?;

@@ -20,7 +20,7 @@ use super::{
 };
 
 /// The version of the format.
-pub const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 1;
 
 /// What is needed to compute one score again, and what it was.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -15,7 +15,7 @@ use super::{Workspace, WorkspaceError, listed::open_listed, until::Until};
 /// Files of one workspace.
 pub const MAX_WORKSPACE_FILES: usize = 10_000;
 /// Files, folders and all else that is met on the way.
-pub const MAX_WORKSPACE_ENTRIES: usize = 100_000;
+pub(super) const MAX_WORKSPACE_ENTRIES: usize = 100_000;
 /// Bytes of all files of one workspace with their paths: 64 MiB.
 pub const MAX_WORKSPACE_BYTES: u64 = 64 << 20;
 /// Folders in folders.

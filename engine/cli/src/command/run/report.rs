@@ -34,13 +34,13 @@ const REDRAW: Duration = Duration::from_millis(100);
 const ERRORS_SHOWN: usize = 3;
 
 /// A progress bar that follows the run until it is finished.
-pub struct Bar {
+pub(super) struct Bar {
     bar: ProgressBar,
     redraw: tokio::task::JoinHandle<()>,
 }
 
 /// Begins to draw, if standard error is a terminal.
-pub fn progress_bar(control: Arc<Control>) -> Bar {
+pub(super) fn progress_bar(control: Arc<Control>) -> Bar {
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
     let drawn = bar.clone();
     let redraw = tokio::spawn(async move {
@@ -90,7 +90,7 @@ fn how_far(progress: &Progress, elapsed: Duration) -> String {
 
 impl Bar {
     /// Takes the bar away.
-    pub fn finish(self) {
+    pub(super) fn finish(self) {
         self.redraw.abort();
         self.bar.finish_and_clear();
     }
@@ -125,7 +125,7 @@ struct OfTheRun<'a> {
 
 /// Prints the summary; answers how many scores of the run, and how many of its scorers' words on the whole, are
 /// errors.
-pub fn print(
+pub(super) fn print(
     store: &Store,
     run: &RunReport,
     format: Format,
