@@ -37,7 +37,7 @@ fn a_scorer_is_a_component_and_no_other_file() {
 }
 
 #[test]
-fn a_component_of_another_world_is_told_what_is_needed() {
+fn a_component_of_another_world_is_refused_with_what_is_needed() {
     let other = r#"(component
         (component $inner)
         (instance $run (instantiate $inner))
@@ -57,7 +57,7 @@ fn a_component_of_another_world_is_told_what_is_needed() {
 }
 
 #[test]
-fn a_component_of_another_version_of_the_contract_is_told_which_one_is_needed() {
+fn a_component_of_another_version_of_the_contract_is_refused_with_the_version_that_is_needed() {
     let newer = r#"(component
         (component $inner)
         (instance $scoring (instantiate $inner))
@@ -134,7 +134,7 @@ fn a_wrong_type_in_a_suite_file_has_its_line_and_column() {
 }
 
 #[test]
-fn a_name_with_a_line_break_is_told_in_one_line() {
+fn a_name_with_a_line_break_is_shown_in_one_line() {
     let output = suite("[scorers.\"a\\nb\"]\nuse = \"contains\"\n");
     assert!(output.contains("suite.toml:1:10: `a\\nb` cannot be a scorer's name\n"), "{output}");
 }
@@ -288,7 +288,7 @@ fn stopped_at(bad: &str) -> String {
 }
 
 #[test]
-fn a_line_that_is_no_json_stops_the_run_which_goes_on_when_it_is_mended() {
+fn a_line_that_is_not_json_stops_the_run_which_resumes_when_it_is_fixed() {
     assert_snapshot!(stopped_at("Paris"), @"
     error: cases.jsonl:2:1: not valid JSON: expected value
     Stopped there. Scores so far are kept. Fix the input, then
@@ -301,7 +301,7 @@ fn a_line_that_is_no_json_stops_the_run_which_goes_on_when_it_is_mended() {
 }
 
 #[test]
-fn a_line_that_is_no_object_stops_the_run_which_goes_on_when_it_is_mended() {
+fn a_line_that_is_not_an_object_stops_the_run_which_resumes_when_it_is_fixed() {
     assert_snapshot!(stopped_at("[1]"), @"
     error: cases.jsonl:2:1: a case must be a JSON object; found an array
     hint: `jq -c '.[]' FILE` writes each element of an array on one line
@@ -310,7 +310,7 @@ fn a_line_that_is_no_object_stops_the_run_which_goes_on_when_it_is_mended() {
 }
 
 #[test]
-fn a_case_without_output_stops_the_run_which_goes_on_when_it_is_mended() {
+fn a_case_without_output_stops_the_run_which_resumes_when_it_is_fixed() {
     assert_snapshot!(stopped_at(r#"{"id": "b", "answer": 1}"#), @"
     error: cases.jsonl:2: no `output`; found the keys `id`, `answer`
     hint: if `answer` is what to score: `--map output=/answer`
@@ -319,7 +319,7 @@ fn a_case_without_output_stops_the_run_which_goes_on_when_it_is_mended() {
 }
 
 #[test]
-fn a_second_case_with_an_id_stops_the_run_which_goes_on_when_it_is_mended() {
+fn a_second_case_with_an_id_stops_the_run_which_resumes_when_it_is_fixed() {
     assert_snapshot!(stopped_at(GOOD), @"
     error: cases.jsonl:2: duplicate id `a`, first used at cases.jsonl:1
     hint: an id (with iteration and attempt) names one case of a run

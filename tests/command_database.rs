@@ -200,7 +200,7 @@ fn the_database_is_chosen_by_option_or_environment() {
 }
 
 #[test]
-fn without_a_folder_for_compiled_code_scoring_goes_on_with_a_warning() {
+fn without_a_folder_for_compiled_code_scoring_continues_with_a_warning() {
     let folder = Folder::new();
     folder.write("file", "");
     let output =

@@ -73,7 +73,7 @@ fn a_run_that_was_killed_is_resumed_without_loss_or_repetition() {
 }
 
 #[test]
-fn an_interrupt_ends_a_run_in_good_order_and_the_words_say_how_to_go_on() {
+fn an_interrupt_ends_a_run_in_good_order_and_the_words_say_how_to_resume() {
     let folder = with_many_cases();
     let ended = signalled(&folder, Signal::INT).wait_with_output().unwrap();
     assert_eq!(ended.status.code(), Some(130));
@@ -446,7 +446,7 @@ fn a_resume_with_other_cases_changes_nothing() {
 }
 
 #[test]
-fn a_pipe_that_nobody_writes_into_holds_no_signal_up() {
+fn a_pipe_without_a_writer_holds_no_signal_up() {
     let folder = Folder::new();
     folder.sh("mkfifo silent").exits_with(0);
     for (files, code) in [("silent", 143), ("answers.jsonl silent", 143)] {

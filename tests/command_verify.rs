@@ -47,7 +47,7 @@ fn every_score_of_a_run_is_computed_again_from_the_database_alone() {
 }
 
 #[test]
-fn a_tampered_row_is_told_with_what_was_stored_and_what_was_computed() {
+fn a_tampered_row_is_reported_with_what_was_stored_and_what_was_computed() {
     let folder = tampered(
         "UPDATE score_rows SET score = 0.25, reason = 'fine' WHERE scorer = 2 AND score = 0.75;
          UPDATE score_rows SET fuel = fuel + 1, meta_json = '{}' WHERE scorer = 1 AND score = 0.0;",
@@ -86,7 +86,7 @@ fn a_status_that_was_turned_into_an_error_is_different() {
 }
 
 #[test]
-fn a_swapped_component_is_told() {
+fn a_swapped_component_is_reported() {
     let folder = tampered(
         "UPDATE components SET bytes = (SELECT bytes FROM components WHERE component = 2)
          WHERE component = 1",
@@ -98,7 +98,7 @@ fn a_swapped_component_is_told() {
 }
 
 #[test]
-fn an_edited_case_is_told_and_its_neighbours_are_verified() {
+fn an_edited_case_is_reported_and_its_neighbours_are_verified() {
     let folder = tampered("UPDATE cases SET output = '\"Rome\"' WHERE case_id = 'q2'");
     let shown = folder.sh("scorebox verify --trust-cache r").exits_with(1);
     let of_q2 = |line: &&str| line.contains(":q2") && line.contains("different  case");
@@ -107,7 +107,7 @@ fn an_edited_case_is_told_and_its_neighbours_are_verified() {
 }
 
 #[test]
-fn an_edited_case_with_a_digest_to_match_is_told_by_the_input() {
+fn an_edited_case_with_a_digest_to_match_is_found_by_its_input() {
     let folder = tampered(
         "UPDATE cases SET (output, digest) = (SELECT output, digest FROM cases WHERE case_id = 'q1'),
              ground_truth = (SELECT ground_truth FROM cases WHERE case_id = 'q1')
@@ -119,7 +119,7 @@ fn an_edited_case_with_a_digest_to_match_is_told_by_the_input() {
 }
 
 #[test]
-fn an_edited_configuration_is_told() {
+fn an_edited_configuration_is_reported() {
     let folder = tampered("UPDATE scorers SET config_json = '{\"negate\":true}' WHERE scorer = 1");
     let shown = folder.sh("scorebox verify --trust-cache r").exits_with(1);
     assert!(shown.stdout.contains("different  configuration"), "{shown}");
@@ -211,7 +211,7 @@ fn a_score_that_was_taken_away_is_missed() {
 }
 
 #[test]
-fn limits_that_nobody_would_set_are_not_taken_from_a_database() {
+fn absurd_limits_are_not_taken_from_a_database() {
     let limits = "json_set(limits_json, '$.timeoutMs', 1000000000)";
     let folder = tampered(&format!("UPDATE scorers SET limits_json = {limits}"));
     let shown = folder.sh("scorebox verify --trust-cache r").exits_with(1);
@@ -387,7 +387,7 @@ fn what_a_receipt_claims_is_checked_or_named_as_unproved() {
 }
 
 #[test]
-fn what_is_no_receipt_and_what_is_not_there_is_told() {
+fn what_is_not_a_receipt_or_does_not_exist_is_reported() {
     let folder = with_a_run();
     folder.write("empty.json", "{}");
     folder.write("newer.json", "{\"version\": 2}");

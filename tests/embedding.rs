@@ -165,7 +165,7 @@ async fn a_run_that_is_not_stored_has_the_same_events() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn lines_that_are_refused_before_the_first_case_are_told_too() {
+async fn lines_that_are_refused_before_the_first_case_are_events_too() {
     let text = format!("{}{}", "not a case\n".repeat(3000), lines(1));
     let mut run = engine(1).run(light(), cases(text)).skip_bad_cases().start().await.unwrap();
     let events = all_events(&mut run).await;
@@ -203,7 +203,7 @@ async fn a_slow_reader_slows_the_run_and_loses_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn events_that_nobody_reads_do_not_keep_a_run_from_its_end() {
+async fn events_that_are_not_read_do_not_keep_a_run_from_its_end() {
     let run = engine(2).run(light(), cases(lines(2000))).start().await.unwrap();
     assert_eq!(run.end().await.unwrap().progress.scores_written, 4000);
 }

@@ -210,7 +210,7 @@ fn a_loop_without_end_is_ended_by_the_clock() {
 }
 
 #[test]
-fn memory_that_is_refused_is_no_memory_of_somebody_else() {
+fn memory_that_is_refused_is_not_memory_of_another_scorer() {
     let words =
         ["grow-in-steps", "grow-at-once", "allocate-and-do-not-look", "allocate-until-refused"];
     assert_snapshot!(ring().attack(&words, LITTLE_FUEL), @r#"
@@ -279,7 +279,7 @@ fn a_text_that_is_none_is_an_error() {
 }
 
 #[test]
-fn a_text_lies_in_the_scorers_memory_or_there_is_none() {
+fn a_text_is_in_the_scorers_memory_or_refused() {
     let words = [
         "answer-outside",
         "answer-across-the-end",
@@ -312,7 +312,7 @@ fn a_text_lies_in_the_scorers_memory_or_there_is_none() {
 }
 
 #[test]
-fn a_list_lies_in_the_scorers_memory_or_there_is_none() {
+fn a_list_is_in_the_scorers_memory_or_refused() {
     let words = ["list-longest", "list-around-the-end", "list-misaligned", "list-outside"];
     assert_snapshot!(ring().attack(&words, ""), @r#"
     -- {"score":"list-longest"}
@@ -364,7 +364,7 @@ fn an_answer_has_the_cases_of_the_contract() {
 }
 
 #[test]
-fn an_answer_lies_in_the_scorers_memory() {
+fn an_answer_is_in_the_scorers_memory_or_refused() {
     let words = ["result-outside", "result-misaligned", "result-null"];
     assert_snapshot!(ring().attack(&words, ""), @r#"
     -- {"score":"result-outside"}

@@ -105,7 +105,7 @@ fn permit(path: &Path, mode: u32) {
 }
 
 #[test]
-fn an_entry_that_somebody_else_may_have_written_is_not_read_and_is_made_anew() {
+fn an_entry_that_another_user_may_have_written_is_not_read_and_is_made_again() {
     let cached = Cached::new();
     let planted = cached.planted();
     cached.plant(&planted);
@@ -157,7 +157,7 @@ fn a_folder_that_was_open_to_others_is_to_be_removed() {
 }
 
 #[test]
-fn a_folder_of_somebody_else_is_not_used() {
+fn a_folder_of_another_user_is_not_used() {
     if !is_root() {
         return; // Nobody else can give a folder away.
     }
@@ -226,7 +226,7 @@ fn a_receipt_is_checked_with_code_of_its_own_too() {
 }
 
 #[test]
-fn an_entry_that_is_no_file_keeps_nobody_waiting() {
+fn an_entry_that_is_not_a_file_holds_nothing_up() {
     let cached = Cached::new();
     let make = |kind, device| mknodat(CWD, &cached.one, kind, Mode::from(0o600), device);
     let attacks: [(&str, &dyn Fn() -> bool); 5] = [

@@ -200,7 +200,7 @@ async fn a_compiler_that_is_killed_is_no_fault_of_the_scorer() {
 
 /// It compiles for a minute, unless it notices; then it ends with another code, because its answer is not taken.
 #[test]
-fn a_compiler_ends_when_nobody_reads_its_answer_any_more() {
+fn a_compiler_ends_when_its_answer_is_no_longer_read() {
     let bomb = with_module(&scorer(), &a_million_instructions());
     let mut compiler = Command::new(env!("CARGO_BIN_EXE_scorebox"));
     compiler.env("SCOREBOX_COMPILE_FOR_PARENT", "pooling apart 4000000000 3600000");
@@ -212,7 +212,7 @@ fn a_compiler_ends_when_nobody_reads_its_answer_any_more() {
 }
 
 #[tokio::test]
-async fn nobody_who_scores_waits_for_a_compiler() {
+async fn no_score_waits_for_a_compiler() {
     let sandbox = compiling_as_the_command_line_does(&CompileLimits::default());
     let good = load(&sandbox, &builtin("exact-match"), &json!({})).await;
     let bomb = with_module(&scorer(), &a_million_instructions());

@@ -60,7 +60,7 @@ fn files_sockets_environment_and_exit_have_to_be_granted() {
 }
 
 #[test]
-fn what_nobody_can_grant_is_named() {
+fn what_cannot_be_granted_is_named() {
     assert_snapshot!(import("wasi:http/outgoing-handler@0.2.0"), @r#"
     error: scorer `./importer.wasm`: missing-grant: the component imports `wasi:http/outgoing-handler@0.2.0`, which this version of scorebox cannot grant
     hint: a scorer may import scorebox:scorer/log, WASI 0.2 where `wasi` is granted, and scorebox:scorer/workspace where `workspace` is granted

@@ -23,7 +23,7 @@ fn a_scorer_that_behaves_has_its_score() {
 }
 
 #[test]
-fn an_exception_that_nobody_catches_is_a_crash() {
+fn an_exception_that_is_not_caught_is_a_crash() {
     // What QuickJS says about it goes to a standard error that a scorer without WASI does not have.
     let words = [
         "throw",

@@ -73,7 +73,7 @@ fn a_scorer_that_lives_with_a_refusal_has_its_score() {
 }
 
 #[test]
-fn a_crash_after_a_refusal_is_told_with_both() {
+fn a_crash_after_a_refusal_is_reported_with_both() {
     let arena = Arena::new();
     assert_snapshot!(arena.attack_score("be-refused-memory-and-panic-later", 0, ""), @r#"
     error: out-of-memory: the scorer wanted [wanted] bytes of memory; the limit is 67108864

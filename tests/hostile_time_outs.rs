@@ -51,7 +51,7 @@ fn cpu_time() -> Duration {
 }
 
 #[track_caller]
-fn nothing_goes_on() {
+fn nothing_continues() {
     let before = cpu_time();
     // Nothing has to happen in this time; that is the point.
     thread::sleep(WATCHED);
@@ -76,7 +76,7 @@ fn a_guest_that_computes_is_stopped_and_not_left() {
     if alone("a_guest_that_computes_is_stopped_and_not_left") {
         let sandbox = uncached(1);
         time_out(&sandbox, &attacker("attacker"), json!({"score": "spin"}));
-        nothing_goes_on();
+        nothing_continues();
     }
 }
 
@@ -85,7 +85,7 @@ fn a_guest_that_logs_without_end_is_stopped_and_not_left() {
     if alone("a_guest_that_logs_without_end_is_stopped_and_not_left") {
         let sandbox = uncached(1);
         time_out(&sandbox, &attacker("attacker"), json!({"score": "log-without-end"}));
-        nothing_goes_on();
+        nothing_continues();
     }
 }
 
@@ -94,7 +94,7 @@ fn a_guest_that_waits_in_a_host_call_is_stopped_and_not_left() {
     if alone("a_guest_that_waits_in_a_host_call_is_stopped_and_not_left") {
         let sandbox = uncached(1);
         time_out(&sandbox, &guest("sleeper"), json!({"ms": u64::MAX}));
-        nothing_goes_on();
+        nothing_continues();
     }
 }
 
@@ -110,7 +110,7 @@ fn a_guest_that_computes_in_describe_is_stopped_and_not_left() {
     if alone("a_guest_that_computes_in_describe_is_stopped_and_not_left") {
         let sandbox = uncached(1);
         time_out_of_loading(&sandbox, &attacker_in_describe("spin"), json!({}));
-        nothing_goes_on();
+        nothing_continues();
     }
 }
 
@@ -119,7 +119,7 @@ fn a_guest_that_computes_in_configure_is_stopped_and_not_left() {
     if alone("a_guest_that_computes_in_configure_is_stopped_and_not_left") {
         let sandbox = uncached(1);
         time_out_of_loading(&sandbox, &attacker("attacker"), json!({"configure": "spin"}));
-        nothing_goes_on();
+        nothing_continues();
     }
 }
 
@@ -128,7 +128,7 @@ fn many_guests_that_compute_at_once_are_all_stopped() {
     if alone("many_guests_that_compute_at_once_are_all_stopped") {
         let sandbox = uncached(8);
         time_out_of_many(&sandbox);
-        nothing_goes_on();
+        nothing_continues();
     }
 }
 
@@ -152,7 +152,7 @@ fn a_compiler_that_takes_too_long_is_ended_and_not_left() {
         let limits = CompileLimits::default().with_timeout(timeout);
         let sandbox = compiling_as_the_command_line_does(&limits);
         too_long_to_compile(&sandbox);
-        nothing_goes_on();
+        nothing_continues();
         let busy = children(std::process::id()).into_iter().filter(|process| is_alive(*process));
         assert_eq!(busy.count(), 0);
     }

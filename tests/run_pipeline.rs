@@ -316,7 +316,7 @@ async fn a_database_that_cannot_be_had_ends_the_run_with_advice() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_writer_that_fails_halfway_ends_the_run_and_nobody_waits_for_it() {
+async fn a_writer_that_fails_halfway_ends_the_run_and_holds_nothing_up() {
     let folder = TempDir::new().unwrap();
     let attempt = Attempt { jobs: 8, ..Attempt::new(&folder, light_suite()) };
     let database = attempt.database.clone();

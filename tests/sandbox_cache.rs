@@ -171,7 +171,7 @@ async fn configurations_of_a_scorer_that_is_not_frozen_share_its_code() {
 }
 
 #[tokio::test]
-async fn an_entry_that_is_not_whole_is_made_anew() {
+async fn an_entry_that_is_not_whole_is_made_again() {
     let folder = TempDir::new().unwrap();
     let expected = trail(&sleeper(folder.path()).await).await;
     for entry in files(folder.path()) {
@@ -234,7 +234,7 @@ async fn an_entry_larger_than_the_bound_is_not_kept() {
 }
 
 #[tokio::test]
-async fn a_folder_that_others_can_write_to_is_not_used_and_scoring_goes_on() {
+async fn a_folder_that_others_can_write_to_is_not_used_and_scoring_continues() {
     let folder = TempDir::new().unwrap();
     misbehave(&fresh(folder.path()), json!({})).await;
     for mode in [0o777, 0o702] {
@@ -251,7 +251,7 @@ async fn a_folder_that_others_can_write_to_is_not_used_and_scoring_goes_on() {
 }
 
 #[tokio::test]
-async fn a_folder_that_cannot_be_made_is_a_warning_and_scoring_goes_on() {
+async fn a_folder_that_cannot_be_created_is_a_warning_and_scoring_continues() {
     let folder = TempDir::new().unwrap();
     let file = folder.path().join("file");
     fs::write(&file, "").unwrap();

@@ -101,7 +101,7 @@ async fn a_scorer_that_waits_in_a_host_call_is_stopped() {
 }
 
 #[tokio::test]
-async fn a_score_that_nobody_waits_for_any_more_gives_its_slot_back() {
+async fn a_score_that_is_no_longer_waited_for_gives_its_slot_back() {
     let sandbox = sandbox(1);
     let sleeper = load(&sandbox, &guest("sleeper"), &json!({"ms": u64::MAX})).await;
     let abandoned = tokio::time::timeout(Duration::from_millis(50), sleeper.score(output("1")));
@@ -212,7 +212,7 @@ async fn the_log_keeps_its_first_lines_and_counts_the_rest() {
 }
 
 #[tokio::test]
-async fn one_scorer_goes_on_rightly_after_each_kind_of_error() {
+async fn one_scorer_scores_rightly_after_each_kind_of_error() {
     let long = format!("\"{}\"", "ab".repeat(20_000));
     let hard = output(&long).with(Field::GroundTruth, "\"x\"");
     let other = format!("\"{}\"", "ba".repeat(20_000));

@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_is_told_with_its_line() {
+    fn what_is_not_text_is_reported_with_its_line() {
         let error = text_of(&b"a\nb\n\xff\n"[..], 100).unwrap_err();
         assert_eq!(error.to_string(), "it is not UTF-8 text: see line 3");
     }

@@ -88,9 +88,9 @@ pub(crate) enum Command {
     Verify(verify::Verify),
     Scorers(scorers::Scorers),
     Inspect(inspect::Inspect),
+    Compile(compile::Compile),
     Build(build::Build),
     Completions(completions::Completions),
-    Compile(compile::Compile),
 }
 
 impl Command {

@@ -107,12 +107,12 @@ pub(crate) struct Verify {
     #[command(flatten)]
     workspace: WorkspaceArguments,
 
+    #[command(flatten)]
+    jobs: JobArguments,
+
     /// Use compiled code from the cache: faster, but proves nothing against someone who can write there
     #[arg(long, help_heading = "Sandbox")]
     trust_cache: bool,
-
-    #[command(flatten)]
-    jobs: JobArguments,
 
     #[command(flatten)]
     sandbox: SandboxArguments,

@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn choices_are_told_with_their_meanings() {
+    fn choices_are_shown_with_their_meanings() {
         let schema = r##"{"properties": {
             "mode": {"anyOf": [{"$ref": "#/$defs/Mode"}, {"type": "null"}]},
             "modes": {"type": "array", "items": {"$ref": "#/$defs/Mode"}},

@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_is_told_from_a_name_by_its_form() {
+    fn a_path_differs_from_a_name_by_its_form() {
         let folder = Path::new("/suite");
         let file = |path: &str| Reference::File(PathBuf::from(path));
         assert_eq!(Reference::parse("latency", folder), Reference::Name("latency".into()));

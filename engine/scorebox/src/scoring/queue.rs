@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_will_take_is_let_go() {
+    fn what_will_not_be_taken_is_dropped() {
         let queue = Queue::new(4);
         let item = Arc::new(());
         queue.push([Arc::clone(&item)]).unwrap();

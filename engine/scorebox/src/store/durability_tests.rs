@@ -157,7 +157,7 @@ fn must_be_whole(store: &Store) {
 }
 
 #[test]
-fn a_full_disk_is_told_and_what_was_committed_stays() {
+fn a_full_disk_is_reported_and_what_was_committed_stays() {
     let (folder, store) = database();
     let mut writer = writer(store, "r", &["a"]);
     writer.store().conn.pragma_update(None, "max_page_count", 40).unwrap();
@@ -211,7 +211,7 @@ mod without_rights {
 
     #[test]
     #[ignore = "run by the test below, in a process of its own"]
-    fn other_process_reads_and_is_told_why_it_can_not_write() {
+    fn another_process_reads_and_learns_why_it_cannot_write() {
         let Some(path) = std::env::var_os(TASK) else { return };
         let path = Path::new(&path);
         let clean = path.join("clean.db");
@@ -247,7 +247,7 @@ mod without_rights {
         chmod(&place.join("secret.db"), 0o000);
         chmod(&place, 0o555);
         chmod(folder.path(), 0o755);
-        let test = "without_rights::other_process_reads_and_is_told_why_it_can_not_write";
+        let test = "without_rights::another_process_reads_and_learns_why_it_cannot_write";
         let mut reading = other_process(&binary, test, &place);
         let root = fs::metadata(&binary).unwrap().uid() == 0;
         if root {

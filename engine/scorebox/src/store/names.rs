@@ -16,7 +16,7 @@ pub struct Names {
 }
 
 /// Names in [`Names::first`].
-const FIRST: usize = 20;
+const FIRST: usize = 10;
 
 impl Store {
     /// The ids of the cases of a run, or of all runs.

@@ -397,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_without_a_database_is_told_apart() {
+    fn a_place_without_a_database_has_an_error_of_its_own() {
         let folder = tempfile::tempdir().unwrap();
         let (write, read) = refused(folder.path());
         assert!(matches!(
@@ -444,7 +444,7 @@ mod tests {
     }
 
     #[test]
-    fn a_locked_database_is_told_after_some_patience_and_can_be_read() {
+    fn a_locked_database_is_reported_after_some_patience_and_can_be_read() {
         let (folder, mut writing) = sample::database();
         writing.create_run(&sample::run("r"), &[], &sample::session()).unwrap();
         writing.conn.execute_batch("BEGIN IMMEDIATE").unwrap();
@@ -460,7 +460,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_database_is_told() {
+    fn a_damaged_database_is_reported() {
         let (folder, mut store) = sample::database();
         store.create_run(&sample::run("r"), &[], &sample::session()).unwrap();
         drop(store);

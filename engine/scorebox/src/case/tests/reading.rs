@@ -61,7 +61,7 @@ fn a_line_that_is_too_long_is_a_bad_case_and_is_not_held() {
 }
 
 #[test]
-fn no_cases_can_be_told_from_some() {
+fn an_empty_source_has_no_cases() {
     for empty in ["", "\n", "\u{feff}\n \r\n"] {
         let mut reader = reader(empty);
         assert!(reader.next_case().is_none());

@@ -113,7 +113,7 @@ fn others_see_a_batch_when_it_is_committed_and_not_before() {
 }
 
 #[test]
-fn a_writer_that_is_dropped_keeps_its_rows_and_its_run_may_go_on() {
+fn a_writer_that_is_dropped_keeps_its_rows_and_its_run_can_be_resumed() {
     let (folder, store) = database();
     let mut writer = writer(store, "r", &["a"]);
     added(&mut writer, &case(0, "x"));
