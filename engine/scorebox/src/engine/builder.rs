@@ -16,7 +16,7 @@ const SLOTS_FOR_EACH_JOB: usize = 8;
 /// The most sandboxes that are kept for scorers that do not wait.
 const MOST_WARM_SLOTS: usize = 256;
 
-/// An engine in the making. What is not said is as usual: a job for each core, no cache, no files of tasks, the memory
+/// An engine that is being set up. By default it has a job for each core, no cache, no files of tasks, and the memory
 /// budget of [`SandboxOptions`].
 #[derive(Clone, Debug, Default)]
 #[must_use]
@@ -37,12 +37,12 @@ impl EngineBuilder {
     }
 
     /// Keeps compiled code in this folder, which is created if it is missing. Only the user may be able to write
-    /// there; where it cannot be used, [`Engine::warnings`] says why.
+    /// there; if it cannot be used, [`Engine::warnings`] says why.
     pub fn cache(self, folder: impl Into<PathBuf>) -> EngineBuilder {
         EngineBuilder { cache: Some(folder.into()), ..self }
     }
 
-    /// Shows scorers that are granted it the files that tasks left: the folders that cases name in `workspace` are
+    /// Lets scorers with the grant read the files that tasks left: the folders that cases name in `workspace` are
     /// below this one, which must exist.
     pub fn workspace(self, folder: impl Into<PathBuf>) -> EngineBuilder {
         EngineBuilder { workspace: Some(folder.into()), ..self }
@@ -59,7 +59,7 @@ impl EngineBuilder {
         EngineBuilder { memory_budget_bytes: Some(bytes), ..self }
     }
 
-    /// Where components are compiled. Unless something else is said, in a process of this same program, whose `main`
+    /// Where components are compiled. By default in a process of this same program, whose `main`
     /// must begin with [`compile_if_asked`](crate::sandbox::compile_if_asked).
     pub fn compiler(self, compiler: Compiler) -> EngineBuilder {
         EngineBuilder { compiler: Some(compiler), ..self }

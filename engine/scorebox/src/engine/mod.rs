@@ -1,5 +1,5 @@
-//! The library in one value: what a program that embeds it sets up once, and then scores with. Has no way of its own:
-//! all it does goes through the other rooms, which can do more.
+//! The library in one value: what a program that embeds it sets up once, and then scores with. Adds
+//! nothing of its own: all it does goes through the other rooms, which can do more.
 //!
 //! - `builder`: how an engine is set up.
 //! - `scorer`: one scorer, loaded, for cases one at a time.

@@ -22,8 +22,8 @@ use super::{
 pub(super) enum Keeper {
     /// A database. An id names one case of a run, and a row is written once.
     Database(Box<RunWriter>),
-    /// Nobody. All that is remembered are the rows that scorers summarize.
-    Nobody(Unstored),
+    /// No database: only the rows that scorers summarize are kept, in memory.
+    Memory(Unstored),
 }
 
 /// What became of a case.
@@ -39,7 +39,7 @@ pub(super) enum Kept {
 /// A case that is part of the run.
 #[derive(Clone, Copy)]
 pub(super) struct KeptCase {
-    /// None where nothing is stored.
+    /// `None` if nothing is stored.
     key: Option<CaseKey>,
 }
 
@@ -48,7 +48,7 @@ impl Keeper {
     pub(super) fn case(&mut self, read: &ReadCase) -> Result<Kept, StoreError> {
         let writer = match self {
             Keeper::Database(writer) => writer,
-            Keeper::Nobody(_) => return Ok(Kept::Yes(KeptCase { key: None })),
+            Keeper::Memory(_) => return Ok(Kept::Yes(KeptCase { key: None })),
         };
         let case = read.in_flight.case();
         let added = writer.add_case(&store::NewCase {
@@ -75,7 +75,7 @@ impl Keeper {
         })
     }
 
-    /// Takes a row of a case; answers whether it is new.
+    /// Takes a row of a case; returns whether it is new.
     pub(super) fn row(
         &mut self,
         case: KeptCase,
@@ -87,14 +87,14 @@ impl Keeper {
                 writer.add_score(key, scorer, &new_score(row))
             }
             (Keeper::Database(_), None) => Ok(false),
-            (Keeper::Nobody(unstored), _) => {
+            (Keeper::Memory(unstored), _) => {
                 unstored.add(row);
                 Ok(true)
             }
         }
     }
 
-    /// Copies the row of an earlier run; answers whether it is new.
+    /// Copies the row of an earlier run; returns whether it is new.
     pub(super) fn copy(
         &mut self,
         case: KeptCase,
@@ -119,14 +119,14 @@ impl Keeper {
 
     /// Whether there is nothing to commit.
     pub(super) fn stores_nothing(&self) -> bool {
-        matches!(self, Keeper::Nobody(_))
+        matches!(self, Keeper::Memory(_))
     }
 
     /// Makes all that was taken survive the process.
     pub(super) fn commit(&mut self) -> Result<(), StoreError> {
         match self {
             Keeper::Database(writer) => writer.commit(),
-            Keeper::Nobody(_) => Ok(()),
+            Keeper::Memory(_) => Ok(()),
         }
     }
 
@@ -143,7 +143,7 @@ impl Keeper {
                 writer.store().for_each_scored_row(run, scorer, |row| rows.add(row))?;
                 Ok(rows)
             }
-            Keeper::Nobody(unstored) => Ok(unstored.take(scorers, place)),
+            Keeper::Memory(unstored) => Ok(unstored.take(scorers, place)),
         }
     }
 
@@ -174,7 +174,7 @@ impl Keeper {
     pub(super) fn has_written(&self) -> bool {
         match self {
             Keeper::Database(writer) => writer.has_written(),
-            Keeper::Nobody(_) => true,
+            Keeper::Memory(_) => true,
         }
     }
 
@@ -182,7 +182,7 @@ impl Keeper {
     pub(super) fn stored_root(&self) -> Result<Option<Digest>, StoreError> {
         match self {
             Keeper::Database(writer) => writer.stored_root(),
-            Keeper::Nobody(_) => Ok(None),
+            Keeper::Memory(_) => Ok(None),
         }
     }
 
@@ -194,7 +194,7 @@ impl Keeper {
     ) -> Result<Option<Digest>, StoreError> {
         match self {
             Keeper::Database(writer) => writer.finish(state, reason, now_ms()).map(Some),
-            Keeper::Nobody(_) => Ok(None),
+            Keeper::Memory(_) => Ok(None),
         }
     }
 }

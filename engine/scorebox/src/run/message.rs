@@ -57,7 +57,7 @@ pub(super) enum Message {
     Doubtful {
         /// The case.
         case: NewCase,
-        /// Whom to answer.
+        /// Where the answer goes.
         answer: oneshot::Sender<bool>,
     },
     /// A line was read that is not a valid case.

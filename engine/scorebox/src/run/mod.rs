@@ -96,7 +96,7 @@ pub struct RunReport {
     pub progress: Progress,
     /// One digest of all that is stored of the run; `None` if it never ended, or if nothing is stored.
     pub root: Option<Digest>,
-    /// The first bad cases, where they were skipped.
+    /// The first bad cases, if they were skipped.
     pub bad_cases: Vec<String>,
     /// How long it took.
     pub duration: Duration,
@@ -105,9 +105,9 @@ pub struct RunReport {
 /// Runs a suite over cases. If the future is dropped, the run ends as if interrupted.
 ///
 /// # Errors
-/// If there is nothing to score, or the database cannot store it ([`RunError::BrokeOff`] where it took a part). What was
-/// committed before is kept. A bad case, a source that breaks off, a sink that refuses and a stop by the user are no errors of the run:
-/// they are in its report. A stop before the first case is one, for there is no run then.
+/// If there is nothing to score, or the database cannot store it ([`RunError::BrokeOff`] if it took a part). What was
+/// committed before is kept. A bad case, a source that breaks off, a sink that refuses and a stop by the user are not
+/// errors of the run: they are in its report. A stop before the first case is one, because there is no run then.
 pub async fn run(request: RunRequest, control: Arc<Control>) -> Result<RunReport, RunError> {
     let started = Instant::now();
     let mut stop = StopWhenDropped(Some(Arc::clone(&control)));

@@ -42,7 +42,7 @@ pub(super) struct Opened {
     pub(super) cases: Cases,
     pub(super) keeper: Keeper,
     pub(super) sinks: Sinks,
-    /// The state that the run had before, where it was there.
+    /// The state that the run had before, if it existed.
     pub(super) state_before: Option<RunState>,
 }
 
@@ -55,7 +55,7 @@ impl Opening {
             None if is_resumed => {
                 return Err(RunError::NothingToResume { run: self.which.id().clone() });
             }
-            None => (Keeper::Nobody(Unstored::new(&self.scorers)), None),
+            None => (Keeper::Memory(Unstored::new(&self.scorers)), None),
             Some(database) => {
                 let mut store = Store::open(database)?;
                 let (run, state) = open_run(&mut store, &self.which, &self.suite, &self.scorers)?;
@@ -88,7 +88,7 @@ fn reuse(database: &Path, run: &RunHandle, scorers: &RunScorers) -> Result<Reuse
     Ok(Reuse::new(index, reads.collect()))
 }
 
-/// The run that is written, and the state that it had where it was there before.
+/// The run that is written, and the state that it had if it existed before.
 fn open_run(
     store: &mut Store,
     which: &WhichRun,

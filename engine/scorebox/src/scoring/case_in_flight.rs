@@ -1,5 +1,5 @@
-//! What the units of one case share: the digests of what scorers are fed, and the folder that the task left, each
-//! had once. Knows no queue and no database.
+//! What the units of one case share: the digests of what scorers are given, and the folder that the task left, each
+//! made once. Knows no queue and no database.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -13,11 +13,11 @@ use crate::{
     workspace::TaskFolder,
 };
 
-/// A case in flight, and its share of the memory for cases in flight: given back when the case is no longer needed
-/// any more.
+/// A case in flight, and its share of the memory for cases in flight: given back when the case is no longer
+/// needed.
 pub(crate) struct CaseInFlight {
     case: Case,
-    /// Of what scorers that read these parts, and are shown these files, are fed.
+    /// Of what scorers are given that read these parts and see these files.
     digests: Mutex<Vec<(Fields, Option<Digest>, Digest)>>,
     /// One for all scorers, which thus see the same files.
     folder: Option<TaskFolder>,
@@ -39,8 +39,8 @@ impl CaseInFlight {
         &self.case
     }
 
-    /// The digest of what a scorer that reads `reads` is fed, with the files whose digest is `files`. Scorers that
-    /// are fed the same share it.
+    /// The digest of what a scorer that reads `reads` is given, with the files whose digest is `files`. Scorers that
+    /// are given the same share it.
     pub(crate) fn input_digest(&self, reads: Fields, files: Option<Digest>) -> Digest {
         // What is behind the lock is whole after every statement.
         let mut known = self.digests.lock().unwrap_or_else(PoisonError::into_inner);
@@ -53,7 +53,7 @@ impl CaseInFlight {
         digest
     }
 
-    /// Scores the case; answers with the digest of what the scorer was fed as well. Where the scorer looks at
+    /// Scores the case; returns the digest of what the scorer was given as well. If the scorer reads
     /// files, the case takes one of the places for `workspaces` until it is dropped.
     pub(crate) async fn score(
         &self,

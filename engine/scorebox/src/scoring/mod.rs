@@ -44,7 +44,7 @@ const ROOM_FOR_ROWS: usize = 12 << 20;
 /// take half of the default budget.
 pub const DEFAULT_WAITING: usize = 32;
 
-/// How many scores are in the making at once.
+/// How many scores are computed or wait at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Places {
     /// Those that compute, at least 1.

@@ -13,8 +13,8 @@ const UNIT_BYTES: usize = 256;
 /// What every item takes in addition to its own bytes.
 const OVERHEAD_BYTES: usize = 512;
 
-/// A number of bytes that things in flight share. A share is given back when it is dropped. Something
-/// larger than all of it must wait until it is alone.
+/// A number of bytes that things in flight share. A share is given back when it is dropped. An item
+/// larger than all of it waits until it is alone.
 #[derive(Clone)]
 pub(crate) struct Room {
     units: Arc<Semaphore>,

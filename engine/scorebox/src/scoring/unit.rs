@@ -17,13 +17,13 @@ pub(crate) trait Unit: Send + Sync + 'static {
     fn scorer(&self) -> &LoadedScorer;
 }
 
-/// A unit whose score there is.
+/// A unit with its score.
 pub(crate) struct Finished<U> {
     /// What was computed.
     pub(crate) unit: U,
     /// What came of it.
     pub(crate) outcome: Outcome,
-    /// The digest of what the scorer was fed.
+    /// The digest of what the scorer was given.
     pub(crate) input_digest: Digest,
     /// When, in milliseconds since 1970 UTC.
     pub(crate) scored_at_ms: i64,
