@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn the_reason_tells_the_count() {
+    fn the_reason_states_the_count() {
         let score = score(json!({ "max": 9 }), json!(" so it  is\n"));
         assert_eq!(score.reason.as_deref(), Some("3 words"));
     }

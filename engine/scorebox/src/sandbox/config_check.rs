@@ -1,21 +1,16 @@
-//! Whether a configuration has only keys that a scorer's schema names, and values of their types: what can
-//! be said of it without compiling the scorer. The scorer has the last word; what it would accept passes.
+//! Whether a configuration has only keys that a scorer's schema lists, and values of their types: what can
+//! be checked without compiling the scorer. The scorer has the last word; what it would accept passes.
 
-use std::collections::BTreeSet;
-
+use scorebox_config_keys::{Described, Schema, camel_case, nearest};
 use serde_json::{Map, Value};
 
 use crate::{advice::Advice, contract::ScorerInfo};
 
 use super::{ErrorKind, ScoreError, ScorerConfig, cut};
 
-/// How alike a key and a name have to be for the name to be suggested (Damerau-Levenshtein), as scorers have it.
-const ALIKE: f64 = 0.6;
-/// The longest key that is compared; no name comes near.
-const LONGEST_KEY: usize = 100;
-/// Bytes of what is said of a configuration, which may have long keys and texts.
+/// Bytes of an error of a configuration, which may have long keys and texts.
 const MESSAGE_BYTES: usize = 4 << 10;
-/// How deep a configuration is looked into.
+/// How deep a configuration is checked.
 const DEEPEST: usize = 32;
 
 /// Refuses a configuration in which the scorer of `info` would find an unknown key or a value of another
@@ -31,102 +26,59 @@ pub fn check_config(info: &ScorerInfo, config: &ScorerConfig) -> Result<(), Scor
     else {
         return Ok(());
     };
-    let search = Search { root: &schema };
-    search.check(&config, &[&schema], "", DEEPEST)
+    check(&config, &Described::by(&schema), "", DEEPEST)
 }
 
 fn wrong(message: &str) -> ScoreError {
     ScoreError::new(ErrorKind::InvalidConfig, cut(message, MESSAGE_BYTES))
 }
 
-type Schema = Map<String, Value>;
-
-struct Search<'s> {
-    root: &'s Value,
-}
-
-impl<'s> Search<'s> {
-    /// `schemas` are all that describe `value`: alternatives count together.
-    fn check(
-        &self,
-        value: &Value,
-        schemas: &[&'s Value],
-        path: &str,
-        deepest: usize,
-    ) -> Result<(), ScoreError> {
-        let Some(deepest) = deepest.checked_sub(1) else { return Ok(()) };
-        let mut flat = Vec::new();
-        schemas.iter().for_each(|schema| self.flatten(schema, &mut flat));
-        if let [schema] = flat.as_slice()
-            && let Some(expected) = expected_instead(schema, value)
-        {
-            let found = found(value);
-            return Err(wrong(&format!("`{path}`: invalid type: {found}, expected {expected}")));
-        }
-        match value {
-            Value::Object(object) => self.check_object(object, &flat, path, deepest),
-            Value::Array(items) => items.iter().enumerate().try_for_each(|(index, item)| {
-                let schemas = item_schemas(&flat, index);
-                self.check(item, &schemas, &format!("{path}[{index}]"), deepest)
-            }),
-            _ => Ok(()),
-        }
+fn check(
+    value: &Value,
+    described: &Described<'_>,
+    path: &str,
+    deepest: usize,
+) -> Result<(), ScoreError> {
+    let Some(deepest) = deepest.checked_sub(1) else { return Ok(()) };
+    if let [schema] = described.schemas()
+        && let Some(expected) = expected_instead(schema, value)
+    {
+        let found = found(value);
+        return Err(wrong(&format!("`{path}`: invalid type: {found}, expected {expected}")));
     }
-
-    fn check_object(
-        &self,
-        object: &Schema,
-        schemas: &[&'s Schema],
-        path: &str,
-        deepest: usize,
-    ) -> Result<(), ScoreError> {
-        // Only what says that it has no further keys is believed.
-        let closed = |schema: &&&Schema| schema.get("additionalProperties") == Some(&false.into());
-        if schemas.is_empty()
-            || schemas.iter().any(|schema| takes_any_key(schema))
-            || !schemas.iter().any(|schema| closed(&schema))
-        {
-            return Ok(());
-        }
-        let names = names(schemas);
-        for (key, value) in object {
-            // As scorers have it: a key may be written in snake_case too.
-            let camel = camel_case(key);
-            let spellings = [key.as_str(), camel.as_str()];
-            let Some(name) = spellings.iter().find_map(|spelling| names.get(spelling)) else {
-                return Err(unknown(key, path, &names));
-            };
-            let known: Vec<&Value> =
-                schemas.iter().filter_map(|schema| schema.get("properties")?.get(*name)).collect();
-            let place = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
-            self.check(value, &known, &place, deepest)?;
-        }
-        Ok(())
-    }
-
-    /// The schema objects that a schema is put together from, references followed.
-    fn flatten(&self, schema: &'s Value, into: &mut Vec<&'s Schema>) {
-        let Some(object) = schema.as_object() else { return };
-        // A recursive type refers to itself.
-        if into.iter().any(|seen| std::ptr::eq(*seen, object)) {
-            return;
-        }
-        into.push(object);
-        if let Some(reference) = object.get("$ref").and_then(Value::as_str)
-            && let Some(target) = self.root.pointer(reference.trim_start_matches('#'))
-        {
-            self.flatten(target, into);
-        }
-        for keyword in ["allOf", "anyOf", "oneOf"] {
-            for part in object.get(keyword).and_then(Value::as_array).into_iter().flatten() {
-                self.flatten(part, into);
-            }
-        }
+    match value {
+        Value::Object(object) => check_object(object, described, path, deepest),
+        Value::Array(items) => items.iter().enumerate().try_for_each(|(index, item)| {
+            check(item, &described.item(index), &format!("{path}[{index}]"), deepest)
+        }),
+        _ => Ok(()),
     }
 }
 
-/// What a schema expects in place of `value`, where no scorer would make the one of the other. Text may be
-/// read as a number, and a single value as a list.
+fn check_object(
+    object: &Map<String, Value>,
+    described: &Described<'_>,
+    path: &str,
+    deepest: usize,
+) -> Result<(), ScoreError> {
+    // Only a schema that says so has no further keys.
+    let closed = |schema: &&Schema| schema.get("additionalProperties") == Some(&false.into());
+    if described.takes_any_key() || !described.schemas().iter().any(closed) {
+        return Ok(());
+    }
+    for (key, value) in object {
+        let member = described.member(key).or_else(|| described.member(&camel_case(key)));
+        let Some(member) = member else {
+            return Err(unknown(key, path, &described.names()));
+        };
+        let place = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+        check(value, &member, &place, deepest)?;
+    }
+    Ok(())
+}
+
+/// What a schema expects in place of `value`, if no scorer would convert it. Text may be read as a number, and
+/// a single value as a list.
 fn expected_instead(schema: &Schema, value: &Value) -> Option<&'static str> {
     match (schema.get("type")?.as_str()?, value) {
         ("boolean", Value::Number(_) | Value::Array(_) | Value::Object(_)) => Some("a boolean"),
@@ -147,40 +99,9 @@ fn found(value: &Value) -> String {
     }
 }
 
-/// Maps and free values have keys that no schema can list.
-fn takes_any_key(schema: &Schema) -> bool {
-    let describes_an_object = schema.get("type").is_none_or(|kind| match kind {
-        Value::Array(kinds) => kinds.iter().any(|kind| kind == "object"),
-        kind => kind == "object",
-    });
-    let composed = ["$ref", "allOf", "anyOf", "oneOf", "enum", "const", "properties"];
-    match schema.get("additionalProperties") {
-        Some(Value::Bool(allowed)) => *allowed,
-        Some(_) => true,
-        None => {
-            schema.contains_key("patternProperties")
-                || describes_an_object
-                    && !composed.iter().any(|keyword| schema.contains_key(*keyword))
-        }
-    }
-}
-
-fn item_schemas<'s>(schemas: &[&'s Schema], index: usize) -> Vec<&'s Value> {
-    let item = |schema: &&'s Schema| {
-        let prefix = schema.get("prefixItems").and_then(|prefix| prefix.get(index));
-        prefix.or_else(|| schema.get("items"))
-    };
-    schemas.iter().filter_map(item).collect()
-}
-
-fn names<'s>(schemas: &[&'s Schema]) -> BTreeSet<&'s str> {
-    let properties = schemas.iter().filter_map(|schema| schema.get("properties")?.as_object());
-    properties.flat_map(Map::keys).map(String::as_str).collect()
-}
-
-fn unknown(key: &str, path: &str, names: &BTreeSet<&str>) -> ScoreError {
+fn unknown(key: &str, path: &str, names: &[&str]) -> ScoreError {
     let whole = if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
-    if let Some(name) = nearest(key, names) {
+    if let Some(name) = nearest(key, names.iter().copied()) {
         let meant = Advice::DidYouMean(vec![name.to_owned()]);
         return wrong(&format!("unknown key `{whole}`")).with(meant);
     }
@@ -189,36 +110,6 @@ fn unknown(key: &str, path: &str, names: &BTreeSet<&str>) -> ScoreError {
     }
     let known: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     wrong(&format!("unknown key `{whole}`; known here: {}", known.join(", ")))
-}
-
-fn nearest<'n>(key: &str, names: &BTreeSet<&'n str>) -> Option<&'n str> {
-    if key.len() > LONGEST_KEY {
-        return None;
-    }
-    let key = bare(key);
-    names
-        .iter()
-        .map(|name| (strsim::normalized_damerau_levenshtein(&key, &bare(name)), *name))
-        .filter(|(likeness, _)| *likeness >= ALIKE)
-        .max_by(|(left, _), (right, _)| left.total_cmp(right))
-        .map(|(_, name)| name)
-}
-
-/// `ignore_case` as `ignoreCase`.
-fn camel_case(key: &str) -> String {
-    let mut words = key.split('_');
-    let first = words.next().unwrap_or_default().to_owned();
-    words.fold(first, |mut name, word| {
-        let mut letters = word.chars();
-        name.extend(letters.next().map(|letter| letter.to_ascii_uppercase()));
-        name.push_str(letters.as_str());
-        name
-    })
-}
-
-/// A name without its case and its separators.
-fn bare(name: &str) -> String {
-    name.to_lowercase().replace(['_', '-', ' '], "")
 }
 
 #[cfg(test)]

@@ -2,10 +2,11 @@
 
 mod typed;
 
+use scorebox_config_keys::nearest;
 use serde_json::Value;
 
 use self::typed::{Found, What};
-use crate::keys::{nearest, settle};
+use crate::keys::settle;
 use crate::part::in_words;
 use crate::schema::config_schema;
 use crate::{ConfigError, Scorer};
@@ -37,7 +38,7 @@ pub(crate) fn read(config: &str) -> Result<Value, ConfigError> {
         .map_err(|error| ConfigError::whole(format!("the configuration is not JSON: {error}")))
 }
 
-/// What does not fit, with its place before it and the probable meaning behind it.
+/// The error of a value that does not fit its type.
 fn explain(misfit: typed::Misfit) -> ConfigError {
     let Found { path, what } = misfit.found();
     let message = match what {
@@ -51,7 +52,7 @@ fn explain(misfit: typed::Misfit) -> ConfigError {
     if path.is_empty() { ConfigError::whole(message) } else { ConfigError::new(path, message) }
 }
 
-/// That a name is none of those that are known, with the one that was probably meant.
+/// The error of a name that is not a variant, with the one that was probably meant.
 fn unknown_name(name: &str, known: &[&str]) -> String {
     let mut message = format!("unknown variant `{name}`, ");
     match known {
