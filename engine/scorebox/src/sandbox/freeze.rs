@@ -1,6 +1,7 @@
-//! The state that `configure` left, made the image that every score starts from: a data module where code
-//! is compiled apart from state, a component of its own where it is not. Knows nothing of files or caches.
+//! Makes the state that `configure` left the image that every score starts from: a data module if code is
+//! compiled apart from state, else a new component. Knows nothing of files or caches.
 
+use tokio::sync::{AcquireError, SemaphorePermit};
 use wasmtime::{
     Engine, Module, Store,
     component::{Instance, WasmList},
@@ -13,31 +14,64 @@ use super::{
     code::SplitCode,
     compile::{CompileBudget, CompileError, on_a_deep_stack},
     guest_call::{Configure, Guest, Image},
-    host::{FREEZINGS, Sandbox},
+    host::{FREEZINGS, Sandbox, Shared},
     split::{ACCESS, Accessor, BYTES, Contents, FIRST_WORD, Kind, PAGES, Shape},
     state::State,
 };
 
-/// Bytes of memory that are frozen. wizer keeps a list of all stretches that are not zero, which for a
-/// memory made to that end is twelve times as large as the memory.
+/// Bytes of memory that are frozen. wizer keeps a list of all stretches that are not zero, which can be made
+/// twelve times as large as the memory.
 const MOST_BYTES: u64 = 32 << 20;
 /// Bytes of memory that are few enough to be frozen beside others.
 const FEW_BYTES: u64 = 4 << 20;
 /// Bytes of a page of memory.
 const PAGE_BYTES: u64 = 64 << 10;
 
-/// What became of an attempt to freeze.
+/// The result of an attempt to freeze, or of a step of it.
 pub(super) enum Frozen<Image> {
     /// Instances begin where `configure` ended.
     Image(Image),
-    /// It cannot be frozen; `configure` has to run in every sandbox.
+    /// It cannot be frozen, and why; `configure` must run in every sandbox.
     Impossible(String),
+}
+
+/// A guest that took its configuration, and whose limits are lifted so that it can be read.
+struct Configured<'a> {
+    guest: Guest<'a>,
+    instance: Instance,
+    /// Held until it is frozen, which takes memory.
+    turn: Result<SemaphorePermit<'a>, AcquireError>,
+}
+
+/// Calls `configure`, and waits until what it left may be frozen: `turns` says how many of the [`FREEZINGS`] that
+/// takes, from the bytes of memory in use.
+///
+/// # Errors
+/// If `configure` refuses the configuration or exceeds a limit.
+async fn configure<'a>(
+    shared: &'a Shared,
+    image: &Image,
+    config: &str,
+    limits: &'a Limits,
+    turns: impl FnOnce(u64) -> u32,
+) -> Result<Frozen<Configured<'a>>, ScoreError> {
+    let mut guest = Guest::admit(shared, limits).await;
+    let instance = guest.ask(Configure { image, config }, Ok).await?;
+    let store = guest.store();
+    let left = store.data().limiter.used_bytes();
+    if left > MOST_BYTES {
+        return Ok(Frozen::Impossible(too_much(left)));
+    }
+    // The semaphore is never closed.
+    let turn = shared.freezing.acquire_many(turns(left)).await;
+    lift_limits(store);
+    Ok(Frozen::Image(Configured { guest, instance, turn }))
 }
 
 /// Calls `configure` once on code that is compiled already, and makes a data module of what it leaves.
 ///
 /// # Errors
-/// Where `configure` refuses the configuration or breaks a limit.
+/// If `configure` refuses the configuration or exceeds a limit.
 pub(super) async fn freeze_state(
     sandbox: &Sandbox,
     code: &SplitCode,
@@ -46,40 +80,36 @@ pub(super) async fn freeze_state(
 ) -> Result<Frozen<Module>, ScoreError> {
     let shared = sandbox.shared();
     let image = sandbox.link_split(code, &code.first)?;
-    let mut guest = Guest::admit(shared, limits).await;
-    let instance = guest.ask(Configure { image: &image, config }, Ok).await?;
-    let store = guest.store();
-    let left = store.data().limiter.used_bytes();
-    if left > MOST_BYTES {
-        return Ok(Frozen::Impossible(too_much(left)));
-    }
-    // The semaphore is never closed.
-    let few = left <= FEW_BYTES;
-    let _turn = shared.freezing.acquire_many(if few { 1 } else { FREEZINGS }).await;
-    lift_limits(store);
+    let few = |left| if left <= FEW_BYTES { 1 } else { FREEZINGS };
+    let mut configured = match configure(shared, &image, config, limits, few).await? {
+        Frozen::Image(configured) => configured,
+        Frozen::Impossible(why) => return Ok(Frozen::Impossible(why)),
+    };
+    let (store, instance) = (configured.guest.store(), configured.instance);
     let contents = match contents_of(store, instance, &code.shape).await {
         Ok(contents) => contents,
         Err(error) => return Ok(Frozen::Impossible(format!("{error:#}"))),
     };
-    drop(guest);
+    let _turn = configured.turn;
+    drop(configured.guest);
     let (engine, shape) = (shared.engine.clone(), code.shape.clone());
     let compiled = on_a_deep_stack(move || data_module(&engine, &shape, &contents)).await;
-    // Whatever `configure` leaves compiles. A score costs another fuel where its start is another: that is not
-    // for a machine without memory or threads to settle.
+    // Whatever `configure` leaves compiles. An error, because without the image a score would cost other fuel,
+    // and a machine that is out of memory or threads must not decide that.
     let compiled = compiled.unwrap_or_else(|| Err("the thread for it ended".to_owned()));
     compiled.map(Frozen::Image).map_err(|why| {
         ScoreError::new(ErrorKind::Failed, format!("cannot keep what `configure` left: {why}"))
     })
 }
 
-/// What is compiled here is this program's own, and calls through a table at most: none of the stranger's
-/// code.
+/// Compiles only what this program wrote itself: functions that at most call through a table, and no code of
+/// the scorer.
 fn data_module(engine: &Engine, shape: &Shape, contents: &Contents) -> Result<Module, String> {
     let bytes = shape.data(contents).map_err(|error| error.to_string())?;
     Module::from_binary(engine, &bytes).map_err(|error| format!("{error:#}"))
 }
 
-/// Reads memory and globals, through the functions that are there for it.
+/// Reads memory and globals through the accessors of the shell.
 async fn contents_of(
     store: &mut Store<State>,
     instance: Instance,
@@ -118,7 +148,7 @@ async fn contents_of(
     Ok(Contents { memory, globals })
 }
 
-/// What a function of the shell answers.
+/// Calls an accessor of the shell.
 async fn read<Answer, Value>(
     store: &mut Store<State>,
     instance: Instance,
@@ -135,7 +165,7 @@ where
 /// Calls `configure` once in the whole component and freezes what it leaves.
 ///
 /// # Errors
-/// Where `configure` refuses the configuration or breaks a limit, or compiling does.
+/// If `configure` refuses the configuration, or it or compiling exceeds a limit.
 pub(super) async fn freeze_whole(
     sandbox: &Sandbox,
     component: &[u8],
@@ -152,7 +182,7 @@ pub(super) async fn freeze_whole(
     let code = sandbox.whole_code(&instrumented, budget).await;
     let instrumented = match code {
         Ok(instrumented) => instrumented,
-        // A score costs another fuel where its start is another: that is not for this machine to settle.
+        // Without the image a score would cost other fuel: this machine must not decide that.
         Err(CompileError::OfTheMachine(error)) => return Err(error),
         Err(CompileError::OfTheComponent(error)) => return Ok(Frozen::Impossible(error.message)),
     };
@@ -160,16 +190,11 @@ pub(super) async fn freeze_whole(
         Ok(image) => image,
         Err(error) => return Ok(Frozen::Impossible(format!("{error:#}"))),
     };
-    let mut guest = Guest::admit(shared, limits).await;
-    let instance = guest.ask(Configure { image: &image, config }, Ok).await?;
-    let store = guest.store();
-    let left = store.data().limiter.used_bytes();
-    if left > MOST_BYTES {
-        return Ok(Frozen::Impossible(too_much(left)));
-    }
-    // The semaphore is never closed.
-    let _turn = shared.freezing.acquire_many(FREEZINGS).await;
-    lift_limits(store);
+    let mut configured = match configure(shared, &image, config, limits, |_| FREEZINGS).await? {
+        Frozen::Image(configured) => configured,
+        Frozen::Impossible(why) => return Ok(Frozen::Impossible(why)),
+    };
+    let (store, instance) = (configured.guest.store(), configured.instance);
     let mut access = WizerAccess::new(store, instance);
     let image = wizer.snapshot_component(&context, &mut access).await;
     Ok(match (access.failure(), image) {
@@ -182,7 +207,7 @@ fn too_much(bytes: u64) -> String {
     format!("`configure` leaves {bytes} bytes of memory; at most {MOST_BYTES} are frozen")
 }
 
-/// From here on only functions run that hand out memories which are already bounded.
+/// From here on, only accessors run, and what they return is bounded already.
 fn lift_limits(store: &mut Store<State>) {
     // Fuel is on in every engine of ours.
     let _ = store.set_fuel(u64::MAX);

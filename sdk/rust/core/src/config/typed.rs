@@ -1,5 +1,5 @@
-//! Reads a configuration's JSON value as its type, and says where it does not fit. What serde_json and a
-//! crate that tracks paths do together, in a part of their code: it is in every component.
+//! Reads a configuration's JSON value as its type, and reports where it does not fit. It does what serde_json
+//! and a crate that tracks paths do together, in less code: every component has it.
 
 use std::fmt::{self, Display};
 
@@ -22,7 +22,7 @@ pub(super) struct Misfit(Box<Found>);
 
 #[derive(Debug)]
 pub(super) struct Found {
-    /// The key: `limits.max`, `values[2]`; empty for the whole.
+    /// The key: `limits.max`, `values[2]`; empty for the whole configuration.
     pub(super) path: String,
     pub(super) what: What,
 }
@@ -32,9 +32,9 @@ pub(super) struct Found {
 pub(super) enum What {
     /// This key is missing.
     Missing(&'static str),
-    /// The name is none of these.
+    /// The name is not one of these.
     UnknownName(String, &'static [&'static str]),
-    /// What serde says.
+    /// Serde's message.
     Other(String),
 }
 
@@ -76,7 +76,7 @@ struct InJson<'u>(&'u Unexpected<'u>);
 
 impl Display for InJson<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Not what serde writes of them: its way of writing a float is a tenth of a small component.
+        // Not serde's own words: its code for writing a float would be a tenth of a small component.
         f.write_str(match self.0 {
             Unexpected::Bool(value) => return write!(f, "boolean `{value}`"),
             Unexpected::Unsigned(number) => return write!(f, "integer `{number}`"),
@@ -170,6 +170,14 @@ fn number_found(number: &Number) -> Unexpected<'static> {
     }
 }
 
+fn visit_number<'de, V: Visitor<'de>>(number: &Number, visitor: V) -> Result<V::Value, Misfit> {
+    match (number.as_u64(), number.as_i64()) {
+        (Some(number), _) => visitor.visit_u64(number),
+        (None, Some(number)) => visitor.visit_i64(number),
+        (None, None) => visitor.visit_f64(number.as_f64().unwrap_or(f64::NAN)),
+    }
+}
+
 impl<'de> Deserializer<'de> for Typed<'de> {
     type Error = Misfit;
 
@@ -177,12 +185,7 @@ impl<'de> Deserializer<'de> for Typed<'de> {
         match self.0 {
             Value::Null => visitor.visit_unit(),
             Value::Bool(value) => visitor.visit_bool(*value),
-            Value::Number(number) => match number_found(number) {
-                Unexpected::Unsigned(number) => visitor.visit_u64(number),
-                Unexpected::Signed(number) => visitor.visit_i64(number),
-                Unexpected::Float(number) => visitor.visit_f64(number),
-                _ => Err(self.misfit(&visitor)),
-            },
+            Value::Number(number) => visit_number(number, visitor),
             Value::String(text) => visitor.visit_borrowed_str(text),
             Value::Array(items) => {
                 let mut list = List { items, next: 0 };
@@ -316,11 +319,9 @@ struct Key<'de>(&'de str);
 
 impl<'de> Key<'de> {
     fn number<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
-        match self.0.parse::<Number>().map(|number| number_found(&number)) {
-            Ok(Unexpected::Unsigned(number)) => visitor.visit_u64(number),
-            Ok(Unexpected::Signed(number)) => visitor.visit_i64(number),
-            Ok(Unexpected::Float(number)) => visitor.visit_f64(number),
-            _ => Err(de::Error::invalid_value(
+        match self.0.parse() {
+            Ok(number) => visit_number(&number, visitor),
+            Err(_) => Err(de::Error::invalid_value(
                 Unexpected::Other("a key"),
                 &"key to be a number in quotes",
             )),
@@ -400,10 +401,25 @@ impl<'de> EnumAccess<'de> for Variant<'de> {
 }
 
 impl<'de> Variant<'de> {
-    /// What the variant holds, as what it should be.
+    /// What the variant holds; an error if it holds nothing.
     fn content(&self, expected: &str) -> Result<Typed<'de>, Misfit> {
         let found = Unexpected::UnitVariant;
         self.content.map(Typed).ok_or_else(|| Misfit::wrong("type", &found, &expected))
+    }
+
+    /// Reads what the variant holds, if it is of the right kind.
+    fn read<V: Visitor<'de>>(
+        &self,
+        expected: &str,
+        is_right: fn(&Value) -> bool,
+        visitor: V,
+    ) -> Result<V::Value, Misfit> {
+        let content = self.content(expected)?;
+        let read = match is_right(content.0) {
+            true => content.deserialize_any(visitor),
+            false => Err(content.misfit(&expected)),
+        };
+        read.map_err(|misfit| misfit.at_key(self.name))
     }
 }
 
@@ -425,12 +441,7 @@ impl<'de> VariantAccess<'de> for Variant<'de> {
     }
 
     fn tuple_variant<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, Misfit> {
-        let content = self.content("tuple variant")?;
-        match content.0 {
-            Value::Array(_) => content.deserialize_any(visitor),
-            _ => Err(content.misfit(&"tuple variant")),
-        }
-        .map_err(|misfit| misfit.at_key(self.name))
+        self.read("tuple variant", Value::is_array, visitor)
     }
 
     fn struct_variant<V: Visitor<'de>>(
@@ -438,11 +449,6 @@ impl<'de> VariantAccess<'de> for Variant<'de> {
         _: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Misfit> {
-        let content = self.content("struct variant")?;
-        match content.0 {
-            Value::Object(_) => content.deserialize_any(visitor),
-            _ => Err(content.misfit(&"struct variant")),
-        }
-        .map_err(|misfit| misfit.at_key(self.name))
+        self.read("struct variant", Value::is_object, visitor)
     }
 }
