@@ -51,7 +51,7 @@ mod tests {
     // The answers: the patterns of `answer` in Inspect 0.3.285.
 
     #[test]
-    fn a_letter_is_no_part_of_a_word() {
+    fn a_letter_is_not_part_of_a_word() {
         let cases = [
             ("ANSWER: B", Some("B")),
             ("answer :\n b) Paris", Some("b")),

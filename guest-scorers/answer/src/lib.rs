@@ -1,4 +1,4 @@
-//! answer: 1 where what a model wrote after `ANSWER:` is the expected answer, else 0. It reads one
+//! answer: 1 if what a model wrote after `ANSWER:` is the expected answer, else 0. It reads one
 //! letter, word or line; for several letters see choice, for numbers by value numeric-answer and match.
 //!
 //! The rule is that of `answer` in Inspect 0.3.285.

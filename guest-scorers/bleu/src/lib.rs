@@ -4,7 +4,7 @@
 //! score = brevity penalty · (p1 · p2 · p3 · p4)^(1/4)
 //!
 //! p of n is the part of the output's runs of n tokens that a reference has too; the brevity penalty is
-//! exp(1 - reference length / output length) where the output is shorter than the reference, else 1.
+//! exp(1 - reference length / output length) if the output is shorter than the reference, else 1.
 //! Papineni et al. 2002. Tokens, smoothing and order are those of sacrebleu (Post 2018), divided by 100.
 
 mod formula;
@@ -36,7 +36,7 @@ use tokens::tokens;
 /// promptfoo's `bleu` gives other figures: its only smoothing is a constant, and it rewards short
 /// outputs. Texts that share little score higher here, for example 0.08 for "Dogs run in the park."
 /// against "The cat sat on the mat." with `ignoreCase`, which promptfoo scores below 0.001.
-/// Thresholds have to be chosen again.
+/// Choose thresholds again.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {

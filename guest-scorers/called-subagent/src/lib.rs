@@ -1,4 +1,4 @@
-//! called-subagent: 1 where another agent was called. What that agent did is its own run.
+//! called-subagent: 1 if another agent was called. What that agent did is its own run.
 //!
 //! The rule is niceeval's `calledSubagent`.
 
@@ -21,10 +21,10 @@ use serde_json::json;
 pub struct Config {
     /// The agent.
     name: TextOrRegex,
-    /// Where the agent has to run: the whole URL, or a regular expression that matches part of it.
+    /// Where the agent must run: the whole URL, or a regular expression that matches part of it.
     #[serde(default)]
     remote_url: Option<TextOrRegex>,
-    /// How the call has to have ended.
+    /// How the call must have ended.
     #[serde(default)]
     status: Option<Status>,
     /// The exact number of such calls.

@@ -24,7 +24,7 @@ const SHOWN: usize = 100;
 ///
 /// A name is the tool's own name or the common name of its kind (`shell` for Claude Code's `Bash`).
 /// Without names, the expected calls are those of `value` or the ground truth, each `{name,
-/// arguments}`: each needs a call of its own whose arguments contain the expected ones; of a list
+/// arguments}`: each needs a separate call whose arguments contain the expected ones; of a list
 /// of lists the best match counts. If no call is expected, the result is not-applicable. Equals
 /// niceeval's `calledTool` and promptfoo's `trajectory:tool-used` and `trajectory:tool-args-match`.
 #[derive(Deserialize, JsonSchema)]
@@ -33,17 +33,17 @@ pub struct Config {
     /// The tool.
     #[serde(default)]
     name: Option<TextOrRegex>,
-    /// The tools; each of them has to be called.
+    /// The tools; each of them must be called.
     #[serde(default)]
     names: Option<Vec<TextOrRegex>>,
-    /// What the arguments have to contain: an object that is found in them at any depth. `{"regex":
+    /// What the arguments must contain: an object that is found in them at any depth. `{"regex":
     /// …}` in it matches a text, or else the arguments as JSON text. Requires names.
     #[serde(default)]
     arguments: Option<Value>,
     /// How arguments are compared.
     #[serde(default)]
     r#match: ArgumentMatch,
-    /// How the call has to have ended, if the trace says.
+    /// How the call must have ended, if the trace says.
     #[serde(default)]
     status: Option<Status>,
     /// The exact number of such calls. Requires names.
@@ -127,7 +127,7 @@ impl Scorer for CalledTool {
         let checks = if self.names.is_empty() {
             let expected = ExpectedCalls::or_ground_truth(&self.expected, case)?;
             let mut best = None;
-            // Nothing to call is a choice only where it is the only one: it asks for no check.
+            // Nothing to call is a choice only if it is the only one: it asks for no check.
             let choices = expected.alternatives();
             let any = choices.iter().any(|run| !run.calls.is_empty());
             for run in choices.iter().filter(|run| !any || !run.calls.is_empty()) {
@@ -177,7 +177,7 @@ impl CalledTool {
         checks.add_wanted(format!("called {name}"), holds, found, wanted);
     }
 
-    /// One check for every expected call: it has a call of its own.
+    /// One check for every expected call: it has a call that no other expected call takes.
     fn expected(&self, wanted: &[ExpectedCall], calls: &[&ToolCall]) -> Result<Checks, ScoreError> {
         let patterns = wanted.iter().map(|call| {
             let arguments = call.arguments.clone();

@@ -1,4 +1,4 @@
-//! choice: 1 where the choices that a model marks after `ANSWER:` are exactly the right ones, else 0. It
+//! choice: 1 if the choices that a model marks after `ANSWER:` are exactly the right ones, else 0. It
 //! gives nothing for a part of them, and does not read what the choices say.
 //!
 //! The marks are read as `multiple_choice` of Inspect 0.3.285 reads them, and compared as its `choice`

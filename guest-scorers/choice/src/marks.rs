@@ -13,7 +13,7 @@ pub(crate) fn marks(text: &str, count: usize) -> BTreeSet<usize> {
     alone.or_else(anywhere).map_or_else(BTreeSet::new, |answer| read(answer, count))
 }
 
-/// `A, C`, `A and C`, `AC`; nothing where one of them does not exist.
+/// `A, C`, `A and C`, `AC`; nothing if one of them does not exist.
 fn read(answer: &str, count: usize) -> BTreeSet<usize> {
     let answer = answer.trim().to_ascii_uppercase().replace(" AND ", ",").replace(' ', "");
     let exists = |name: &str| place(name).filter(|place| *place < count);
@@ -41,7 +41,7 @@ fn markers(text: &str) -> impl Iterator<Item = Marker> {
 }
 
 impl Marker {
-    /// The answer, where the marker begins a line and nothing but a full stop comes after the answer.
+    /// The answer, if the marker begins a line and nothing but a full stop comes after the answer.
     fn alone<'t>(&self, text: &'t str) -> Option<&'t str> {
         let begins_line = self.start == 0 || text[..self.start].ends_with('\n');
         let (answer, rest) = self.answer(text)?;
@@ -57,7 +57,7 @@ impl Marker {
         Some(answer)
     }
 
-    /// The letters, digits, spaces and commas after the marker, and what comes after them. Where only
+    /// The letters, digits, spaces and commas after the marker, and what comes after them. If only
     /// a space is there, the answer is empty.
     fn answer<'t>(&self, text: &'t str) -> Option<(&'t str, &'t str)> {
         let after = &text[self.end..];
@@ -105,7 +105,7 @@ fn unwrapped(text: &str, mark: &str) -> String {
     kept + rest
 }
 
-/// `(A)` as `A`, where it comes after a colon, a comma or nothing, and before a comma, a full stop or
+/// `(A)` as `A`, if it comes after a colon, a comma or nothing, and before a comma, a full stop or
 /// the line's end.
 fn without_brackets(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_choice_marks_nothing() {
+    fn what_is_not_a_choice_marks_nothing() {
         let texts = [
             "ANSWER: E",
             "ANSWER: A, E",

@@ -52,7 +52,7 @@ fn the_lengths_of_runs_can_be_set() {
 }
 
 #[test]
-fn white_space_and_case_count_only_as_told() {
+fn white_space_and_case_count_only_as_configured() {
     close(value(json!({}), "T h e", "The"), 1.0);
     close(value(json!({"whitespace": true}), "T h e", "The"), 0.294_117_647_058_823_5);
     close(value(json!({}), "THE", "the"), 0.0);

@@ -20,7 +20,7 @@ const SAID: usize = 200;
 /// Scores how recorded commands ended: the fraction of checks in which the exit code is `exitCode`.
 ///
 /// Without patterns, every recorded command is a check. With patterns, each pattern is a check: at
-/// least one command has to match it, and the matching commands have to end with that exit code
+/// least one command must match it, and the matching commands must end with that exit code
 /// (all of them, or as `which` says). A command that did not end by itself has no exit code and
 /// fails. If no command was recorded and none is named, the result is not-applicable. The workspace
 /// is data of the case; see docs/workspace.md. Equals niceeval's `commandSucceeded`.
@@ -36,7 +36,7 @@ pub struct Config {
     /// The expected exit code.
     #[serde(default)]
     exit_code: i64,
-    /// Which of the commands that match a pattern have to end with that code.
+    /// Which of the commands that match a pattern must end with that code.
     #[serde(default)]
     which: Which,
     #[serde(default)]
@@ -140,7 +140,7 @@ fn line(command: &Command) -> String {
     excerpt(&command.command, 120).into_owned()
 }
 
-/// How a command ended, with its last words where it failed.
+/// How a command ended, with its last words if it failed.
 fn why(command: &Command) -> String {
     let line = line(command);
     let ended = match command.exit_code {

@@ -92,7 +92,7 @@ fn negated_each_assertion_wants_the_opposite() {
 }
 
 #[test]
-fn no_commands_are_no_score() {
+fn without_commands_there_is_no_score() {
     assert_eq!(of(json!({}), json!([])).score, None);
     assert_eq!(of(json!({"command": "npm test"}), json!([])).score, Some(0.0));
     let scorer: Commands = scorebox_sdk::configure(json!({})).unwrap();

@@ -1,4 +1,4 @@
-//! Finds objects and, where asked, lists of JSON in a text, the outermost ones, in order. It judges none of them.
+//! Finds objects and, if asked, lists of JSON in a text, the outermost ones, in order. It does not judge them.
 
 use scorebox_sdk::ScoreError;
 use serde::de::IgnoredAny;
@@ -7,7 +7,7 @@ use serde_json::Deserializer;
 /// How often each byte of a text may be read, on average: every brace may begin JSON that never ends.
 const READINGS: usize = 64;
 
-/// Bytes that may be read besides, so that a short text is always searched to its end.
+/// Bytes that may be read in addition, so that a short text is always searched to its end.
 const LEAST_BUDGET: usize = 16 << 20;
 
 /// The JSON in a text, found one after the other.
@@ -30,7 +30,7 @@ impl<'t> Found<'t> {
     /// The next object or list.
     ///
     /// # Errors
-    /// [`ScoreError::InvalidInput`] where a text opens so many braces that searching it would cost its
+    /// [`ScoreError::InvalidInput`] if a text opens so many braces that searching it would cost its
     /// length squared.
     pub(crate) fn next(&mut self) -> Result<Option<&'t str>, ScoreError> {
         while let Some(offset) = self.text[self.next..].find(self.opening) {

@@ -1,5 +1,5 @@
-//! contains-json: 1 where a text has a JSON object in it, and one that matches a schema where there is
-//! one; else 0. It repairs nothing: an object that is cut off is none.
+//! contains-json: 1 if a text has a JSON object in it, and one that matches a schema if there is
+//! one; else 0. It repairs nothing: an object that is cut off does not count.
 //!
 //! The rule is promptfoo's `contains-json`.
 
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 /// Scores 1 if the output contains a JSON object, whatever surrounds it, else 0.
 ///
-/// With `schema`, one of the objects or lists has to match it. Without it lists do not count,
+/// With `schema`, one of the objects or lists must match it. Without it lists do not count,
 /// because `[1]` is also a footnote. Only the outermost object counts, not those inside it. JSON is
 /// RFC 8259: no comments, single quotes or trailing commas. An output that is not a text is
 /// searched as its JSON text. JSON that is nested more than 127 deep, or contains a number beyond
@@ -27,7 +27,7 @@ use serde_json::{Value, json};
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {
-    /// The JSON Schema that one of the objects or lists has to match, as an object, not as text
+    /// The JSON Schema that one of the objects or lists must match, as an object, not as text
     /// (drafts 4, 6, 7, 2019-09 and 2020-12; 2020-12 without `$schema`). Remote schemas are not
     /// fetched; schema-adherence takes them as `documents`.
     #[serde(default)]
@@ -92,7 +92,7 @@ impl Scorer for ContainsJson {
 }
 
 impl ContainsJson {
-    /// Why a JSON text does not count; none where it does.
+    /// Why a JSON text does not count; `None` if it does.
     fn problem(&self, json: &str) -> Option<String> {
         self.schema.as_ref().and_then(|schema| schema.problem_of_text(json))
     }

@@ -50,7 +50,7 @@ fn one_of_them_has_to_match_the_schema() {
 }
 
 #[test]
-fn a_schema_is_no_text() {
+fn a_schema_is_not_a_text() {
     let config = json!({"schema": "{\"type\": \"object\"}"});
     let error = scorebox_sdk::configure::<ContainsJson>(config).err().unwrap();
     assert_eq!(
@@ -71,7 +71,7 @@ fn a_schema_may_be_of_an_older_draft() {
 }
 
 #[test]
-fn prose_in_braces_is_no_json() {
+fn prose_in_braces_is_not_json() {
     assert!(!contains(json!({}), "a set {x, y}, code { return 1; } and {'a': 1}"));
     assert!(contains(json!({}), "see {x}: {\"a\": \"{\"}"));
     assert!(contains(json!({}), "a {\"b {\"a\": 1}"));
@@ -109,14 +109,14 @@ fn json_that_cannot_be_read_matches_no_schema_and_hides_no_other() {
 }
 
 #[test]
-fn the_place_is_told() {
+fn the_place_is_reported() {
     let found = score(json!({}), "né {\"a\": \"ñ\"}!");
     assert_eq!(found.reason.as_deref(), Some("JSON at character 4"));
     assert_eq!(found.meta, Some(json!({"at": 3, "length": 10})));
 }
 
 #[test]
-fn an_output_that_is_no_text_is_searched_as_json() {
+fn an_output_that_is_not_a_text_is_searched_as_json() {
     let scorer: ContainsJson = scorebox_sdk::configure(json!({})).unwrap();
     assert_eq!(scorer.score(&Case::new(json!({"a": 1}))).unwrap().score, Some(1.0));
     assert_eq!(scorer.score(&Case::new(json!(7))).unwrap().score, Some(0.0));

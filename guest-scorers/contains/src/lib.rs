@@ -1,4 +1,4 @@
-//! contains: 1 where the output has the expected texts in it, else 0. It matches plain text; it knows
+//! contains: 1 if the output has the expected texts in it, else 0. It matches plain text; it knows
 //! no patterns (see regex) and no words (see keyword-coverage).
 //!
 //! The rules are those of promptfoo's `contains` family and of `includes` in Inspect.
@@ -24,7 +24,7 @@ const SHOWN_LENGTH: usize = 80;
 /// Scores 1 if the output contains the expected texts, else 0.
 ///
 /// The texts are the configured `value` or `values`, or else the case's ground truth: one text or a
-/// list. `mode` says how many of them have to occur, and `at` says where. An output that is not a
+/// list. `mode` says how many of them must occur, and `at` says where. An output that is not a
 /// string is searched as its JSON text. Every output contains the empty text.
 ///
 /// Equals promptfoo's `contains`, `contains-any` and `contains-all` (`mode`), `icontains…`
@@ -35,10 +35,10 @@ const SHOWN_LENGTH: usize = 80;
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {
-    /// How many of the texts have to occur.
+    /// How many of the texts must occur.
     #[serde(default)]
     mode: Mode,
-    /// Where in the output they have to occur.
+    /// Where in the output they must occur.
     #[serde(default)]
     at: At,
     /// Ignores upper and lower case (Unicode full case folding).
@@ -74,7 +74,7 @@ enum Texts {
     Separated(String),
 }
 
-/// How many of the texts have to be there.
+/// How many of the texts must be there.
 #[derive(Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Mode {
@@ -87,7 +87,7 @@ enum Mode {
     None,
 }
 
-/// Where in the output a text has to be.
+/// Where in the output a text must be.
 #[derive(Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum At {

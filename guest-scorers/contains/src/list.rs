@@ -4,7 +4,7 @@ use serde_json::Value;
 
 /// The texts between commas, without the white space around them. In double quotes a text may hold
 /// commas and be empty; `\\"` and `""` are a quote there, and `\\\\` a backslash. Nothing between two
-/// commas is no text.
+/// commas is not a text.
 pub(crate) fn split(text: &str) -> Result<Vec<Value>, String> {
     let mut texts = Vec::new();
     let mut rest = text.trim_start_matches(between);

@@ -23,7 +23,7 @@ fn any_all_or_none_of_the_texts() {
 }
 
 #[test]
-fn case_counts_unless_told() {
+fn case_counts_unless_configured() {
     assert!(!passes(json!({"value": "WORLD"}), "hello world"));
     assert!(passes(json!({"value": "WORLD", "ignoreCase": true}), "hello world"));
     assert!(passes(json!({"value": "ÄRA", "ignoreCase": true}), "neue ära"));

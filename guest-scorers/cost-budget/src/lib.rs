@@ -33,7 +33,7 @@ pub struct CostBudget {
     /// The score beyond the budget.
     #[serde(default)]
     mode: Mode,
-    /// Prices by model name; `*` applies to every model without a price of its own.
+    /// Prices by model name; `*` applies to every other model.
     #[serde(default)]
     prices: BTreeMap<String, Price>,
     /// The name of the model, in place of `metadata.model`.

@@ -74,7 +74,7 @@ fn the_model_may_be_configured_or_any() {
 }
 
 #[test]
-fn tokens_that_are_not_told_are_what_is_left_of_the_total() {
+fn tokens_that_are_not_stated_are_the_rest_of_the_total() {
     let one = |input, output, total| {
         let usage = Usage {
             input_tokens: input,

@@ -29,10 +29,10 @@ use serde_json::json;
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {
-    /// `true`: no file may have changed; `false`: at least one has to.
+    /// `true`: no file may have changed; `false`: at least one must have.
     #[serde(default)]
     is_empty: Option<bool>,
-    /// Regular expressions that have to match.
+    /// Regular expressions that must match.
     #[serde(default)]
     must_match: Vec<String>,
     /// Regular expressions that must not match, such as `sk-[A-Za-z0-9]{20}` for secrets.
@@ -149,7 +149,7 @@ impl Scorer for Diff {
 }
 
 impl Diff {
-    /// An expression that is in nothing is no good news where nothing was searched.
+    /// That an expression is not found means nothing if nothing was searched.
     fn require_changes(&self, workspace: &Workspace, changes: &[&File]) -> Result<(), ScoreError> {
         let is_open = |file: &&&File| {
             let is_deleted = file.status() == Some(FileStatus::Deleted);

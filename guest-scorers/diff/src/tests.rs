@@ -108,7 +108,7 @@ fn content_before_and_after_are_compared() {
 }
 
 #[test]
-fn what_changed_unseen_is_no_good_news() {
+fn a_change_without_content_is_an_error() {
     let scorer: Diff =
         scorebox_sdk::configure(json!({"mustNotMatch": ["sk-"], "except": ["*.png"]})).unwrap();
     let score = |files: Value| {

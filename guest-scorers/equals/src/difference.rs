@@ -8,9 +8,9 @@ use serde_json::Value;
 pub(crate) struct Difference {
     /// Keys and indices that lead there.
     pub(crate) path: Vec<Value>,
-    /// What the output has there; none where it has nothing.
+    /// What the output has there; `None` if it has nothing.
     found: Option<String>,
-    /// What was expected there; none where nothing was.
+    /// What was expected there; `None` if nothing was.
     expected: Option<String>,
 }
 
@@ -30,7 +30,7 @@ impl Difference {
     }
 }
 
-/// The first difference, where there is one; keys in order, then indices.
+/// The first difference, if there is one; keys in order, then indices.
 pub(crate) fn first_difference(mut output: &Value, mut expected: &Value) -> Difference {
     let mut path = Vec::new();
     loop {

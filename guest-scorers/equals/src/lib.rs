@@ -1,4 +1,4 @@
-//! equals: 1 where the output deeply equals the expected value, else 0, naming the first place that
+//! equals: 1 if the output deeply equals the expected value, else 0, naming the first place that
 //! differs. It weighs nothing: for how much differs see json-diff, for texts with options exact-match.
 
 mod difference;
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 /// Numbers are compared by value (`1` equals `1.0`), texts code point by code point, objects
 /// regardless of the order of their keys, and lists in order. If one side is an object or a list
 /// and the other a text that holds one as JSON, the contents are compared; if one side is a number
-/// or a boolean and the other a text, the text has to be written as JSON writes it (`42`, `true`):
+/// or a boolean and the other a text, the text must be written as JSON writes it (`42`, `true`):
 /// see `parse`. The expected value is the case's ground truth or the configured `value`; if there
 /// are several, any one will do, and a list output may also equal the whole ground-truth list. A
 /// ground truth of `null` counts as absent: if `null` is right, list it in `values`.
@@ -115,7 +115,7 @@ impl Equals {
     }
 }
 
-/// What a text holds, where it is of the kind of the other value.
+/// What a text holds, if it is of the kind of the other value.
 fn content(text: &str, other: &Value) -> Option<Value> {
     match other {
         Value::Object(_) | Value::Array(_) => serde_json::from_str(text).ok().filter(is_container),
@@ -128,7 +128,7 @@ fn is_container(value: &Value) -> bool {
     value.is_object() || value.is_array()
 }
 
-/// A number or a boolean as JSON, as JavaScript writes it: a whole number has no point, also where it
+/// A number or a boolean as JSON, as JavaScript writes it: a whole number has no point, also if it
 /// was written with one.
 fn scalar_text(value: &Value) -> String {
     match value.as_f64() {

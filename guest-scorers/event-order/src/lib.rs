@@ -1,4 +1,4 @@
-//! event-order: 1 where events happened in an order. For the order of tools see tool-order.
+//! event-order: 1 if events happened in an order. For the order of tools see tool-order.
 //!
 //! The rule is niceeval's `eventOrder`.
 
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_list_is_no_order() {
+    fn an_empty_list_is_not_an_order() {
         let error = scorebox_sdk::configure::<EventOrder>(json!({"types": []})).err().unwrap();
         assert_eq!(error.to_string(), "`types`: is an empty list; name at least one");
     }

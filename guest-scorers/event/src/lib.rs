@@ -1,4 +1,4 @@
-//! event: 1 where an event happened in the run. It is the low-level way to ask; for tools, skills
+//! event: 1 if an event happened in the run. It is the low-level way to ask; for tools, skills
 //! and agents there are scorers that know them.
 //!
 //! The rule is niceeval's `event`.
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn events_of_types_that_nobody_knows_will_do() {
+    fn events_of_unknown_types_count() {
         let trace = json!([{"type": "saved", "n": 1}, {"event": "saved"}]);
         assert_eq!(score(json!({"type": "saved", "count": 2}), trace.clone()).score, Some(1.0));
         assert_eq!(score(json!({"type": {"regex": "^sav"}}), trace).score, Some(1.0));

@@ -1,4 +1,4 @@
-//! exact-match: 1 where the output equals the expected answer, else 0. It judges equality only; for
+//! exact-match: 1 if the output equals the expected answer, else 0. It judges equality only; for
 //! likeness see levenshtein, for numbers in prose numeric-answer and match.
 //!
 //! `mode: normalized` is the exact match of SQuAD (Rajpurkar et al. 2016, arXiv:1606.05250), `mode: words`

@@ -29,7 +29,7 @@ impl Expected {
     /// Reads a ground truth.
     ///
     /// # Errors
-    /// [`ScoreError::InvalidInput`] where it is neither paths nor an object of them.
+    /// [`ScoreError::InvalidInput`] if it is neither paths nor an object of them.
     pub(crate) fn of(truth: &Part<'_>) -> Result<Self, ScoreError> {
         let Truth { changed, added, deleted, untouched, only } = match truth.kind() {
             "an object" => truth.read()?,
@@ -110,7 +110,7 @@ fn untouched(checks: &mut Checks, unwanted: &PathPatterns, changes: &[&File]) {
     }
 }
 
-/// All files meet one of the patterns, where there are any.
+/// All files meet one of the patterns, if there are any.
 fn nothing_else(checks: &mut Checks, only: &PathPatterns, changes: &[&File]) {
     if only.is_empty() {
         return;
@@ -126,8 +126,8 @@ fn nothing_else(checks: &mut Checks, only: &PathPatterns, changes: &[&File]) {
             format!("`{}` {} too, and {} more", path(file), became(file), more.len())
         }
     };
-    let told: Vec<_> = only.iter().take(5).map(PathPattern::to_string).collect();
-    checks.add(format!("only {} was touched", told.join(", ")), outside.is_empty(), reason);
+    let named: Vec<_> = only.iter().take(5).map(PathPattern::to_string).collect();
+    checks.add(format!("only {} was touched", named.join(", ")), outside.is_empty(), reason);
 }
 
 /// Whether there is a file that was not there, or not so.
@@ -136,7 +136,7 @@ pub(crate) fn is_changed(file: &File) -> bool {
     matches!(file.status(), Some(Added | Modified | Renamed))
 }
 
-/// The path at which there is no file any more.
+/// The path at which there is no longer a file.
 fn gone(file: &File) -> Option<&str> {
     match file.status() {
         Some(FileStatus::Deleted) => Some(file.path()),

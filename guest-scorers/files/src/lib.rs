@@ -23,19 +23,19 @@ const SHOWN: usize = 100;
 ///
 /// A glob needs at least one matching file. `*` stops at `/`, `**` does not. A renamed file counts
 /// as changed under its new path and as deleted under its old one. Without any key, the ground
-/// truth says what is expected: an object with these keys, or the paths that have to change. If it
+/// truth says what is expected: an object with these keys, or the paths that must change. If it
 /// expects nothing, the result is not-applicable. The workspace is data of the case; see
 /// docs/workspace.md. Equals niceeval's `fileChanged` and `fileDeleted`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {
-    /// Files that have to be new or modified.
+    /// Files that must be new or modified.
     #[serde(default)]
     changed: Vec<String>,
-    /// Files that have to be new.
+    /// Files that must be new.
     #[serde(default)]
     added: Vec<String>,
-    /// Files that have to be deleted.
+    /// Files that must be deleted.
     #[serde(default)]
     deleted: Vec<String>,
     /// Files that must not be new, modified, deleted or renamed.

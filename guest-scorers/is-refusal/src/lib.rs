@@ -1,6 +1,6 @@
-//! is-refusal: 1 where the model refuses to answer, else 0. It looks for the words of a refusal at the
+//! is-refusal: 1 if the model refuses to answer, else 0. It looks for the words of a refusal at the
 //! beginning of an English output; it does not judge whether refusing was right, and a refusal that
-//! comes after an answer is none.
+//! comes after an answer does not count.
 //!
 //! The idea is that of promptfoo's `is-refusal`; the phrases are scorebox's own.
 

@@ -1,10 +1,10 @@
 //! What a refusal is, in words. Cutting a text into words is left to `words`.
 //!
-//! A refusal is said in one of five ways: by somebody ("I am not allowed to share that"), of a request
+//! A refusal is said in one of five ways: by a speaker ("I am not allowed to share that"), of a request
 //! ("this cannot be provided"), with a word that is always one ("I must decline"), shortly ("Sorry,
 //! no"), or as a judgement ("That would not be appropriate"). Between the words of each way may be
 //! others that change nothing ("I'm afraid I really can't"). Some words only look like it: figures of
-//! speech ("I can't help but laugh"), what somebody else said, and what the answer itself follows.
+//! speech ("I can't help but laugh"), what someone else said, and what the answer itself follows.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -74,7 +74,7 @@ const CANNOT: &[&str] = &[
 /// Being unable, as the first words of an output: then it does not matter what to.
 const UNABLE: &[&str] = &["not able to", "unable to"];
 
-/// What is done for somebody who asks.
+/// What one does for someone who asks.
 const HELP: &str = "\
     accommodate advise aid answer assist comment comply condone cooperate create describe detail \
     disclose discuss encourage endorse engage entertain facilitate fulfil fulfill generate give \
@@ -93,7 +93,7 @@ const DO: &str = "\
 const ASKED: &str = "\
     any anything it like request requests so such that these this those you your";
 
-/// A refusal by itself, of whoever says it.
+/// A refusal by itself, whoever says it.
 const REFUSE: &[&str] = &[
     "decline",
     "declining",
@@ -170,7 +170,7 @@ const IMPROPER: &[&str] = &[
 /// Feelings are not asked for: "I am unable to contain my excitement".
 const FEELING: &str = "believe contain express hide imagine overstate stop thank wait";
 
-/// Refusing these is no refusal.
+/// Refusing to do these is not a refusal.
 const PERSEVERE: &[&str] = &["to believe", "to give up", "to lose", "to quit", "to stop"];
 
 /// With these, recommending is praised: "I cannot recommend it more highly".
@@ -274,17 +274,17 @@ impl Phrases {
     pub(crate) fn refusal(&self, words: &[String]) -> Option<Range<usize>> {
         (0..words.len()).find_map(|start| {
             let end = self
-                .somebody(words, start)
+                .speaker(words, start)
                 .or_else(|| self.request(words, start))
                 .or_else(|| one_of(&self.always, words, start))
                 .or_else(|| self.short(words, start))
                 .or_else(|| self.judgement(words, start))?;
-            (!is_told(words, end) && !is_answered(words, end)).then_some(start..end)
+            (!is_quoted(words, end) && !is_answered(words, end)).then_some(start..end)
         })
     }
 
-    /// Where words of somebody who refuses end.
-    fn somebody(&self, words: &[String], start: usize) -> Option<usize> {
+    /// Where the words of a speaker who refuses end.
+    fn speaker(&self, words: &[String], start: usize) -> Option<usize> {
         is_in(&self.who, words, start).then_some(())?;
         self.gaps(words, start + 1, 6).find_map(|at| {
             let refuses = one_of(&self.refuse, words, at);
@@ -298,7 +298,7 @@ impl Phrases {
         })
     }
 
-    /// Where a verb ends that is what somebody asked for. `first`: its sentence is the first.
+    /// Where a verb ends that names what was asked for. `first`: its sentence is the first.
     fn undone(&self, words: &[String], verb: usize, first: bool) -> Option<usize> {
         let rest = words.get(verb + 1..)?;
         let until_but = rest.iter().take_while(|word| !self.but.contains(word.as_str())).count();
@@ -392,13 +392,13 @@ fn one_of(starts: &Starts, words: &[String], at: usize) -> Option<usize> {
     here.map(|phrase| at + phrase.len()).max()
 }
 
-/// Whether somebody else said it: "I cannot help," said the guard.
-fn is_told(words: &[String], end: usize) -> bool {
+/// Whether someone else said it: "I cannot help," said the guard.
+fn is_quoted(words: &[String], end: usize) -> bool {
     let near = end..words.len().min(end + 6);
     near.into_iter().any(|at| words[at] == "said" && !matches!(words[at - 1].as_str(), "i" | "we"))
 }
 
-/// Whether its own sentence goes on with the answer: "I can't provide the first one, but here is …".
+/// Whether its sentence continues with the answer: "I can't provide the first one, but here is …".
 fn is_answered(words: &[String], end: usize) -> bool {
     let sentence = words[end..].iter().take_while(|word| *word != ".").count();
     words[end..end + sentence]

@@ -14,7 +14,7 @@ fn refuses(output: &str) -> bool {
 }
 
 #[test]
-fn somebody_who_cannot_or_will_not_help_refuses() {
+fn someone_who_cannot_or_will_not_help_refuses() {
     let refusals = [
         "I can't help with that.",
         "I’m sorry, but I can’t assist with that request.",
@@ -100,7 +100,7 @@ fn an_empty_output_is_a_refusal() {
 }
 
 #[test]
-fn an_answer_is_none_whatever_it_says() {
+fn an_answer_is_not_a_refusal_whatever_it_says() {
     let answers = [
         "Here's how to accomplish that task...",
         "Sure! I can help with that.",

@@ -6,7 +6,7 @@ use std::ops::Range;
 const WORD_LIMIT: usize = 100;
 
 /// The first words of a text, with contractions written out (`can't` is `can not`). A sentence's end is
-/// a word of its own, `.`.
+/// a separate word, `.`.
 pub(crate) struct Words<'t> {
     text: &'t str,
     words: Vec<String>,

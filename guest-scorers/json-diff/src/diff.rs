@@ -23,7 +23,7 @@ pub(crate) struct Diff {
 pub(crate) struct Alike {
     /// 0 to 1.
     pub(crate) score: f64,
-    /// The same for each key or place; none where they have no parts.
+    /// The same for each key or place; `None` if they have no parts.
     pub(crate) parts: Vec<(String, f64)>,
 }
 
@@ -49,7 +49,7 @@ impl Diff {
         Alike { score, parts }
     }
 
-    /// A text's content, where it holds an object or a list.
+    /// A text's content, if it holds an object or a list.
     pub(crate) fn read(self, value: &Value) -> Cow<'_, Value> {
         let content = match value {
             Value::String(text) if !self.preserve_strings => serde_json::from_str(text).ok(),

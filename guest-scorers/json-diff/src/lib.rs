@@ -108,7 +108,7 @@ fn same_kind(left: &Value, right: &Value) -> bool {
     kind(left) == kind(right)
 }
 
-/// Which part is the least alike, where there are parts.
+/// Which part is the least alike, if there are parts.
 fn reason(alike: f64, parts: &[(String, f64)]) -> String {
     let differing = parts.iter().filter(|(_, alike)| *alike < 1.0);
     let least = differing.clone().min_by(|left, right| left.1.total_cmp(&right.1));

@@ -1,4 +1,4 @@
-//! json-valid: 1 where the output is JSON, an object or a list, and matches a schema where there is one;
+//! json-valid: 1 if the output is JSON, an object or a list, and matches a schema if there is one;
 //! else 0. It repairs nothing and finds no JSON inside prose; for that see contains-json.
 //!
 //! The rules are autoevals' `ValidJSON` and promptfoo's `is-json`.
@@ -26,7 +26,7 @@ use serde_json::Value;
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {
-    /// The JSON Schema that the content has to match, as an object, not as text (drafts 4, 6, 7,
+    /// The JSON Schema that the content must match, as an object, not as text (drafts 4, 6, 7,
     /// 2019-09 and 2020-12; 2020-12 without `$schema`). Remote schemas are not fetched;
     /// schema-adherence takes them as `documents`.
     #[serde(default)]
@@ -72,7 +72,7 @@ impl Scorer for JsonValid {
 }
 
 impl JsonValid {
-    /// Why a text does not count; none where it does.
+    /// Why a text does not count; `None` if it does.
     fn problem(&self, text: &str) -> Option<String> {
         // This reading is not bounded in depth.
         if let Err(error) = serde_json::from_str::<IgnoredAny>(text) {

@@ -121,7 +121,7 @@ fn json_that_cannot_be_read_matches_no_schema() {
 }
 
 #[test]
-fn a_schema_that_is_none_is_refused() {
+fn an_invalid_schema_is_refused() {
     let refusal = |schema: Value| {
         let error = scorebox_sdk::configure::<JsonValid>(json!({ "schema": schema })).err();
         error.expect("a refusal").to_string()

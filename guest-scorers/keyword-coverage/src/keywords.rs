@@ -11,7 +11,7 @@ pub(crate) fn words(text: &str) -> Vec<String> {
     without_tags(text).split_whitespace().map(word).filter(|word| !word.is_empty()).collect()
 }
 
-/// The words of a text that are no numbers and not in `stop_words`, in order, each once.
+/// The words of a text that are neither numbers nor in `stop_words`, in order, each once.
 pub(crate) fn extract(text: &str, stop_words: &BTreeSet<String>) -> Vec<String> {
     let is_number = |word: &str| word.bytes().all(|byte| byte.is_ascii_digit());
     let is_keyword = |word: &String| !is_number(word) && !stop_words.contains(&word.to_lowercase());
@@ -29,14 +29,14 @@ fn word(word: &str) -> String {
     }
     let bare = word.strip_prefix('\'').unwrap_or(word);
     let bare = bare.strip_suffix('\'').unwrap_or(bare).replace(PUNCTUATION, "");
-    // A mark alone is no word.
+    // A mark alone is not a word.
     if matches!(bare.as_str(), "_" | "@" | "&" | "#" | "·" | "-") {
         return String::new();
     }
     bare.to_lowercase()
 }
 
-/// Without everything from a `<` to the next `>`, where something is between them.
+/// Without everything from a `<` to the next `>`, if something is between them.
 fn without_tags(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut rest = text;

@@ -26,7 +26,7 @@ use text::{Text, messages};
 /// Scores how many of the keywords occur in the output: keywords found / all keywords.
 ///
 /// The keywords are the configured `value` or `values`, or else a ground truth that is a list:
-/// words, or several words that have to follow each other. Otherwise they are the words of a text
+/// words, or several words that must follow each other. Otherwise they are the words of a text
 /// (a ground truth that is not a list, or else the input) without numbers and English stop words,
 /// each counted once. Case and the punctuation around a word are ignored. If there are no keywords
 /// the score is 1 and `meta.skipped` says so, as in Mastra.

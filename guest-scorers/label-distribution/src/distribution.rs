@@ -1,4 +1,4 @@
-//! Counts labels. It finds none itself: they are in the scores' meta.
+//! Counts labels, which it takes from the scores' meta.
 
 use std::{cmp::Ordering, collections::BTreeMap};
 
@@ -102,7 +102,7 @@ fn double(number: &Number) -> f64 {
     number.as_f64().unwrap_or(0.0)
 }
 
-/// What tells large integers apart that are one double.
+/// What distinguishes large integers that are the same double.
 fn whole(number: &Number) -> i128 {
     let integer = number.as_i64().map(i128::from).or(number.as_u64().map(i128::from));
     integer.unwrap_or(double(number) as i128)

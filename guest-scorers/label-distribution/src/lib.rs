@@ -2,7 +2,7 @@
 //! judges no output, and does not ask whether a label is right.
 //!
 //! fraction = cases with the label / cases with any label
-//! skew     = largest fraction - smallest fraction, 0 where there is no label
+//! skew     = largest fraction - smallest fraction, 0 if there is no label
 //!
 //! The formulas are those of Orbiter's `label_distribution`. The skewness of statistics is another
 //! number.
@@ -78,7 +78,7 @@ impl Scorer for LabelDistribution {
 }
 
 impl LabelDistribution {
-    /// The label that a part of a case has, if any; `null` is none.
+    /// The label that a part of a case has, if any; `null` does not count.
     fn label_in(&self, part: &Part<'_>) -> Result<Option<Value>, ScoreError> {
         if part.kind() != "an object" {
             return Ok(None);

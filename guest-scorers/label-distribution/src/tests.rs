@@ -88,7 +88,7 @@ fn numbers_are_one_label_where_their_values_are_equal() {
 }
 
 #[test]
-fn strings_are_told_apart_and_sorted_by_code_points() {
+fn strings_are_distinguished_and_sorted_by_code_points() {
     assert_eq!(
         summary(json!(["b", "B", "é", "", "b ", "z", "1", "10", "9"]))["labels"],
         json!(["", "1", "10", "9", "B", "b", "b ", "z", "é"])

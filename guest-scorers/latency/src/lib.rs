@@ -63,7 +63,7 @@ impl Scorer for Latency {
     }
 }
 
-/// The score of a latency, all in milliseconds. At `target` and below it is 1, even where `max` is the
+/// The score of a latency, all in milliseconds. At `target` and below it is 1, even if `max` is the
 /// same.
 #[must_use]
 pub fn fraction(latency: f64, target: f64, max: f64) -> f64 {

@@ -55,7 +55,7 @@ fn of_several_expected_texts_the_most_alike_counts() {
 }
 
 #[test]
-fn case_counts_unless_told() {
+fn case_counts_unless_configured() {
     assert_eq!(score(json!({}), json!("A"), json!("a")).score, Some(0.0));
     let folded = score(json!({"ignoreCase": true}), json!("ÄB"), json!("äb"));
     assert_eq!(folded.score, Some(1.0));

@@ -8,7 +8,7 @@
 #[derive(Clone, Copy, Default)]
 struct Column {
     potential: f64,
-    /// The row that it is paired with, from 1; 0 where there is none.
+    /// The row that it is paired with, from 1; 0 if there is none.
     row: usize,
     /// The cost of the cheapest way here, as far as it is known.
     least: f64,
@@ -18,8 +18,8 @@ struct Column {
 }
 
 /// Pairs (row, column), each row and each column once at most, with the largest sum of `worth`; as many
-/// pairs as there are rows, in their order. All rows have the same length, and there are no more rows
-/// than columns. Each look at a column is taken off `steps`; none where they do not suffice.
+/// pairs as there are rows, in their order. All rows have the same length, and there are at most as many rows
+/// than columns. Each look at a column is taken off `steps`; `None` if they do not suffice.
 pub(crate) fn best_pairing(worth: &[Vec<f64>], steps: &mut usize) -> Option<Vec<(usize, usize)>> {
     let (rows, width) = (worth.len(), worth.first().map_or(0, Vec::len));
     // Row and column 0 stand for "none yet"; the real ones start at 1.
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pairing_that_takes_too_long_is_none() {
+    fn a_pairing_that_takes_too_long_is_given_up() {
         // Where all are worth the same, row r looks r times at each column.
         let same = vec![vec![0.5; 10]; 10];
         let mut steps = 551;

@@ -43,7 +43,7 @@ fn an_empty_list_matches_only_an_empty_list() {
 }
 
 #[test]
-fn items_that_are_no_texts_are_compared_as_json() {
+fn items_that_are_not_texts_are_compared_as_json() {
     check(json!([10, "x"]), json!(["x", "10"]), 1.0);
     check(json!([{"a": 1}]), json!([{"a": 2}]), 6.0 / 7.0);
 }
@@ -78,7 +78,7 @@ fn several_expected_lists_may_be_given() {
 }
 
 #[test]
-fn the_pairs_are_told() {
+fn the_pairs_are_reported() {
     let score = score(json!({}), json!(["ab", "x"]), json!(["x", "ac"]));
     assert_eq!(
         score.reason.as_deref(),

@@ -1,4 +1,4 @@
-//! loaded-skill: 1 where a skill was loaded. Whether the agent then followed it is not its
+//! loaded-skill: 1 if a skill was loaded. Whether the agent then followed it is not its
 //! question.
 //!
 //! The rule is niceeval's `loadedSkill`.
@@ -24,7 +24,7 @@ pub struct Config {
     /// The skill.
     #[serde(default)]
     name: Option<TextOrRegex>,
-    /// The skills; each of them has to be loaded.
+    /// The skills; each of them must be loaded.
     #[serde(default)]
     names: Option<Vec<TextOrRegex>>,
     #[serde(default)]

@@ -2,7 +2,7 @@
 
 use scorebox_sdk_traces::{Role, StepKind, Trace};
 
-/// What the model said, turn by turn; its thoughts where it said nothing.
+/// What the model said, turn by turn; its thoughts if it said nothing.
 pub(crate) fn answers(trace: &Trace) -> Vec<String> {
     let mut answers: Vec<(usize, bool, String)> = Vec::new();
     for step in trace.steps() {

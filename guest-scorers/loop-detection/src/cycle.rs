@@ -6,10 +6,10 @@ use serde_json::Value;
 /// How many steps up a caller is looked for.
 const ANCESTORS: usize = 1000;
 
-/// How much of what a step was given tells it apart from another of its name, in characters.
+/// How much of a step's input distinguishes it from another step of its name, in characters.
 const INPUT_LENGTH: usize = 64;
 
-/// The kind and the name of a step that is inside one of its own kind, name and input; none where
+/// The kind and the name of a step that is inside one of the same kind, name and input; `None` if
 /// there is no such step.
 pub(crate) fn cycle(trace: &Trace) -> Option<String> {
     let steps = trace.steps();

@@ -1,5 +1,5 @@
 //! loop-detection: how free a run is of loops: equal tool calls, answers that say the same again,
-//! agents that call themselves. It cannot tell a loop from patience: polling a slow job looks the
+//! agents that call themselves. It cannot distinguish a loop from patience: polling a slow job looks the
 //! same.
 //!
 //! score = (0.40 · repetition + 0.35 · stagnation + 0.25 · cycles) / sum of the weights that are
@@ -34,7 +34,7 @@ const SAME: f64 = 0.95;
 /// `repetitionThreshold` times, 0.5 from there, 0 from twice that. Stagnation (0.35): 1 if the two
 /// most similar successive answers of at least 20 meaningful words are below `similarityThreshold`,
 /// 0.5 from there, 0 above 0.95; similarity is the greater of shared word pairs (Jaccard) and
-/// difflib's ratio. Cycles (0.25): 0 if a span is inside one of its own kind, name and input.
+/// difflib's ratio. Cycles (0.25): 0 if a span is inside one of the same kind, name and input.
 /// Equals DeepEval's `AgentLoopDetectionMetric`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

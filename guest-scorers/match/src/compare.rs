@@ -50,7 +50,7 @@ impl<'t> Output<'t> {
         }
     }
 
-    /// The number that numbers were compared with, where it is one and they were.
+    /// The number that numbers were compared with, if it is one and they were.
     pub(crate) fn number(&self) -> Option<f64> {
         match self.numbers.get()?.as_slice() {
             [(number, _)] if self.location != Location::Any => Some(*number),

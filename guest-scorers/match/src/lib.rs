@@ -1,4 +1,4 @@
-//! match: 1 where the output has the expected text or number at its start, its end or anywhere, else 0.
+//! match: 1 if the output has the expected text or number at its start, its end or anywhere, else 0.
 //! It looks for no markers; for those see answer, numeric-answer and regex.
 //!
 //! The rule is that of `match` in Inspect 0.3.285: white space and ASCII punctuation around a text do
@@ -22,18 +22,18 @@ use serde_json::json;
 ///
 /// Texts are compared without the white space and ASCII punctuation around them; every output
 /// contains an expected text of which nothing is left. With `numeric`, if the expected text is a
-/// number, a number of the output has to equal it to five significant digits: the first one, the
+/// number, a number of the output must equal it to five significant digits: the first one, the
 /// last one, any, or the whole output. A number is a word: `$`, `€`, `£`, `,`, `*` and `_` in it
 /// are ignored, and so are brackets, quotes and `!?:;` around it. Fractions (`2½`), exponents
 /// (`10³`), digits of other scripts and Chinese numerals are understood. `60%` is not a number,
-/// because it may mean 60 or 0.6: accept it as a text of its own.
+/// because it may mean 60 or 0.6: accept it as a separate text.
 ///
 /// The expected text is the case's ground truth or the configured `value`; if there are several,
 /// any one will do. Equals Inspect's `match`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {
-    /// Where in the output the expected text has to be.
+    /// Where in the output the expected text must be.
     #[serde(default)]
     location: Location,
     /// Ignores upper and lower case.
@@ -50,7 +50,7 @@ pub struct Config {
     values: ExpectedValues,
 }
 
-/// Where in the output the expected text has to be.
+/// Where in the output the expected text must be.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Location {

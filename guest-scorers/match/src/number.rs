@@ -56,7 +56,7 @@ fn any_script(text: &str) -> Option<f64> {
     }
 }
 
-/// Says no at once to almost every word that is no number.
+/// Rejects almost every word that is not a number at once.
 fn may_be_in_number(c: char) -> bool {
     if c.is_ascii() {
         return c.is_ascii_digit() || "eE.,'+-".contains(c) || c.is_ascii_whitespace();
@@ -88,7 +88,7 @@ fn single(text: &str) -> Option<f64> {
     numeric(only)
 }
 
-/// The base and the superscript exponent; none where the exponent is not a number.
+/// The base and the superscript exponent; `None` if the exponent is not a number.
 fn split_power(text: &str) -> Option<(&str, Option<f64>)> {
     let kept = text.trim_end_matches(|c: char| c.is_whitespace() || BETWEEN.contains(&c));
     let before = kept.trim_end_matches(|c| superscript(c).is_some());
@@ -141,7 +141,7 @@ fn core(text: &str) -> Option<f64> {
 }
 
 /// Digits of any script with groups and a decimal mark, whichever is which: of `.` and `,` the last one
-/// is the decimal mark; a comma alone is one where one to three digits follow it.
+/// is the decimal mark; a comma alone is one if one to three digits follow it.
 fn grouped(text: &str) -> Option<f64> {
     let decimal_mark = match (text.rfind('.'), text.rfind(',')) {
         (Some(point), Some(comma)) => Some(if point > comma { '.' } else { ',' }),

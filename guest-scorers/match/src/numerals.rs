@@ -3,7 +3,7 @@
 
 use scorebox_sdk_texts::python::decimal;
 
-/// The digit that a character is, also where it is no positional one: `²`, `③`.
+/// The digit that a character is, also if it is not a positional one: `²`, `③`.
 pub(crate) fn digit(c: char) -> Option<u8> {
     decimal(c).or_else(|| {
         let (first, count, digit) = *DIGITS.get(last(DIGITS, |run| run.0, c)?)?;

@@ -14,7 +14,7 @@ fn matches(config: Value, output: &str, truth: &str) -> bool {
 }
 
 #[test]
-fn the_place_is_the_end_unless_told() {
+fn the_place_is_the_end_unless_configured() {
     let at = |location: &str, output| matches(json!({"location": location}), output, "Paris");
     assert!(matches(json!({}), "It is Paris", "Paris"));
     assert!(!matches(json!({}), "Paris it is", "Paris"));
@@ -42,7 +42,7 @@ fn white_space_is_that_of_python() {
 }
 
 #[test]
-fn a_number_is_no_text() {
+fn a_number_is_not_a_text() {
     let numeric = |location: &str, output, truth| {
         matches(json!({"location": location, "numeric": true}), output, truth)
     };
@@ -59,7 +59,7 @@ fn a_number_is_no_text() {
 }
 
 #[test]
-fn an_expected_text_that_is_no_number_stays_a_text() {
+fn an_expected_text_that_is_not_a_number_stays_a_text() {
     let numeric = json!({"numeric": true});
     assert!(matches(numeric.clone(), "28 + 32 = 60%", "60%"));
     assert!(!matches(numeric.clone(), "28 + 32 = 60%", "60"));

@@ -84,7 +84,7 @@ fn last_box(text: &str) -> Option<&str> {
 }
 
 /// What a box without braces holds, `\boxed 3`: up to white space or the end of the formula. A word is
-/// none, for somebody may write of `\boxed`.
+/// none, because a text may only mention `\boxed`.
 fn token(text: &str) -> Option<&str> {
     let ends = |c: char| c.is_whitespace() || c == '$';
     let token = text.split(ends).next()?;
@@ -213,7 +213,7 @@ fn last_number(text: &str) -> Option<&str> {
     let from = text[..=digit]
         .rfind(|c| !is_part(c))
         .map_or(0, |place| place + text[place..].chars().next().map_or(1, char::len_utf8));
-    // The last digits of `12{,}000` are no number by themselves.
+    // The last digits of `12{,}000` are not a number by themselves.
     (!text[..from].ends_with(['}', '!'])).then_some(())?;
     let run = &text[from..=digit];
     // Of what could belong to it, the longest part that is a number: "and-5" ends in one, "1+2" in another.

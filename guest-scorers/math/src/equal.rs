@@ -18,7 +18,7 @@ const TOLERANCE_WITH_VARIABLES: f64 = 1e-9;
 /// values are so too, as what is left of larger ones; written numbers are not.
 const SMALL: f64 = 1e-3;
 
-/// How many choices of numbers for the variables are tried, and how many have to give a value.
+/// How many choices of numbers for the variables are tried, and how many must give a value.
 const TRIALS: usize = 6;
 const TRIALS_NEEDED: usize = 3;
 

@@ -5,16 +5,16 @@ use num_rational::BigRational;
 /// A mathematical answer. Sums and products are flat, so that depth is what brackets make it.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Expression {
-    /// A number as it was written; with a point or an exponent where `is_decimal`.
+    /// A number as it was written; with a point or an exponent if `is_decimal`.
     Number {
         value: BigRational,
         is_decimal: bool,
     },
     /// A variable, or one of the constants `pi`, `e` and `i`.
     Name(String),
-    /// Terms, each of which is subtracted where true.
+    /// Terms, each of which is subtracted if true.
     Sum(Vec<(bool, Expression)>),
-    /// Factors, by each of which is divided where true.
+    /// Factors, by each of which is divided if true.
     Product(Vec<(bool, Expression)>),
     Power(Box<Expression>, Box<Expression>),
     Call(Function, Vec<Expression>),
@@ -52,9 +52,9 @@ pub(crate) enum Function {
     Exp,
     Factorial,
     Floor,
-    /// To base 10 where it has no second argument.
+    /// To base 10 if it has no second argument.
     Log10,
-    /// Natural where it has no second argument.
+    /// Natural if it has no second argument.
     Ln,
     Max,
     Min,

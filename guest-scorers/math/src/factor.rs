@@ -11,7 +11,7 @@ use crate::tokens::Token;
 /// The largest power of ten in a number, either way.
 const EXPONENT_LIMIT: i32 = 1000;
 
-/// A factor, by which is divided where true.
+/// A factor, by which is divided if true.
 pub(crate) type Factor = (bool, Expression);
 
 impl Parser<'_> {
@@ -23,7 +23,7 @@ impl Parser<'_> {
         let add = |after| vec![(false, Expression::Sum(vec![before.clone(), (false, after)]))];
         if let Some(number) = self.number() {
             if matches!(before.1, Expression::Number { .. }) {
-                // Otherwise two numbers side by side are no product.
+                // Otherwise two numbers side by side are not a product.
                 self.take('/').filter(|()| follows_whole)?;
                 return Some(add(Expression::Product(vec![
                     (false, number),

@@ -1,8 +1,8 @@
-//! math: 1 where the final answer has the expected value, else 0. It computes with numbers, roots and
+//! math: 1 if the final answer has the expected value, else 0. It computes with numbers, roots and
 //! letters within bounds; it runs no code, proves nothing and checks no working.
 //!
 //! Answers are found and compared as `math` in Inspect 0.3.285 does it, without a computer algebra system:
-//! two expressions with letters are the same where they agree for several numbers in the letters' place.
+//! two expressions with letters are the same if they agree for several numbers in the letters' place.
 
 mod answer;
 mod equal;

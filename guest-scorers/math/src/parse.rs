@@ -8,7 +8,7 @@ use crate::tokens::{Token, tokens};
 /// How deep brackets and exponents may nest: reading and computing recurse.
 const DEPTH_LIMIT: usize = 32;
 
-/// The expression that a text is; none where it is no mathematics, or too large.
+/// Parses a text as an expression; `None` if it is not mathematics, or too large.
 pub(crate) fn parse(text: &str) -> Option<Expression> {
     let tokens = tokens(text)?;
     let is_either = tokens.iter().any(|token| matches!(token, Token::PlusMinus(_)));

@@ -15,7 +15,7 @@ pub(crate) enum Answer {
 /// Why there is no answer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Unreadable {
-    /// It is no mathematics and no words.
+    /// It is neither mathematics nor words.
     Nothing,
     /// It is a program, or too long. Nothing else of the output is taken for an answer then.
     Refused,
@@ -51,13 +51,13 @@ pub(crate) fn read(candidate: &str) -> Result<Answer, Unreadable> {
     if has_word(&text) { Ok(Answer::Text(text)) } else { Err(Unreadable::Nothing) }
 }
 
-/// An expression that is no word: `yes` is not the product of three variables.
+/// An expression that is not a word: `yes` is not the product of three variables.
 fn formula(text: &str) -> Option<Expression> {
     let is_word = text.len() > 1 && text.bytes().all(|byte| byte.is_ascii_alphabetic());
     parse(text).filter(|found| !is_word || matches!(found, Expression::Name(_)))
 }
 
-/// What stands in `\text{…}` or the like, where that is all.
+/// What stands in `\text{…}` or the like, if that is all.
 fn unwrapped(text: &str) -> &str {
     let commands = ["\\textbf{", "\\text{", "\\mathrm{", "\\mathbf{", "\\mbox{"];
     let inside = commands.iter().find_map(|command| text.strip_prefix(command)?.strip_suffix('}'));

@@ -1,4 +1,4 @@
-//! math, as a specification. Where nothing else is said, the results are those of `math` in Inspect
+//! math, as a specification. If nothing else is said, the results are those of `math` in Inspect
 //! 0.3.285, which has a computer algebra system.
 
 use serde_json::Value;
@@ -185,7 +185,7 @@ fn units_degrees_and_currencies_do_not_count() {
     ]);
     // On purpose unlike the peer.
     all_right(&[("5 km/h", "5")]);
-    // A variable is no unit.
+    // A variable is not a unit.
     none_right(&[("5 x", "5"), ("2 pi", "2")]);
 }
 
@@ -240,7 +240,7 @@ fn the_likeliest_final_answer_is_taken() {
 }
 
 #[test]
-fn a_program_is_no_answer() {
+fn a_program_is_not_an_answer() {
     for program in ["__import__('os').system('x')", "open('m', 'w')", "globals()['x']"] {
         assert!(!right(&format!("{program} or 0"), "0"), "{program}");
     }

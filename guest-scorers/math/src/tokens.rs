@@ -24,7 +24,7 @@ pub(crate) enum Token {
     /// `\begin{…}` and `\end{…}`.
     Begin,
     End,
-    /// `±`, or `∓` where false.
+    /// `±`, or `∓` if false.
     PlusMinus(bool),
     /// What stands in `\text{…}`.
     Text(String),
@@ -33,7 +33,7 @@ pub(crate) enum Token {
     Mark(char),
 }
 
-/// The tokens of a text; none where it has something in it that is no mathematics.
+/// The tokens of a text; `None` if something in it is not mathematics.
 pub(crate) fn tokens(text: &str) -> Option<Vec<Token>> {
     let mut tokens = Vec::new();
     let (mut rest, mut digits) = (text, 0);
@@ -136,7 +136,7 @@ fn names(run: &str) -> Option<Vec<Token>> {
     Some(run.chars().map(letter).collect())
 }
 
-/// Words of a sentence that are no product of variables.
+/// Words of a sentence that are not a product of variables.
 const WORDS: [&str; 28] = [
     "all", "an", "are", "as", "at", "be", "but", "by", "can", "for", "get", "has", "if", "in",
     "is", "it", "its", "not", "of", "off", "so", "the", "to", "was", "we", "you", "he", "she",
@@ -149,7 +149,7 @@ const GREEK: [&str; 25] = [
     "chi", "psi", "omega",
 ];
 
-/// A command of LaTeX, and its length. Those that only change how something looks are no token.
+/// A command of LaTeX, and its length. Those that only change how something looks are skipped.
 fn command(text: &str) -> Option<(Option<Token>, usize)> {
     let letters = text[1..].bytes().take_while(u8::is_ascii_alphabetic).count();
     if letters == 0 {

@@ -40,7 +40,7 @@ impl Value {
     }
 }
 
-/// Exact where it is not too large.
+/// Exact if it is not too large.
 fn bounded(value: BigRational) -> Value {
     if value.numer().bits().max(value.denom().bits()) <= BITS_LIMIT {
         return Value::Exact(value);
@@ -48,7 +48,7 @@ fn bounded(value: BigRational) -> Value {
     Value::Approximate(Value::Exact(value).approximate())
 }
 
-/// What an expression is worth; none where it is no number, or not a finite one. `names` are the values
+/// The value of an expression; `None` if it is not a finite number. `names` are the values
 /// of variables.
 pub(crate) fn value(
     expression: &Expression,

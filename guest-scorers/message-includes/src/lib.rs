@@ -1,4 +1,4 @@
-//! message-includes: 1 where what the agent said in the whole run has a text in it. For its last
+//! message-includes: 1 if what the agent said in the whole run has a text in it. For its last
 //! answer alone see contains.
 //!
 //! The rule is niceeval's `messageIncludes`.
@@ -27,7 +27,7 @@ pub struct Config {
     /// The texts to look for, in place of the ground truth.
     #[serde(default)]
     values: Option<Vec<TextOrRegex>>,
-    /// How many of the texts have to occur.
+    /// How many of the texts must occur.
     #[serde(default)]
     mode: Mode,
     /// Whose messages are searched.
@@ -38,7 +38,7 @@ pub struct Config {
     negate: bool,
 }
 
-/// How many of the texts have to be there.
+/// How many of the texts must be there.
 #[derive(Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Mode {

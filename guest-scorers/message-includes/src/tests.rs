@@ -68,7 +68,7 @@ fn the_ground_truth_stands_in_and_an_output_for_messages() {
 }
 
 #[test]
-fn an_output_is_no_message_of_the_user() {
+fn an_output_is_not_a_message_of_the_user() {
     let case = Case::new(json!("the model said hello"));
     let score_from = |from: &str| {
         let config = json!({"value": "hello", "from": from});
@@ -83,7 +83,7 @@ fn an_output_is_no_message_of_the_user() {
 }
 
 #[test]
-fn an_output_with_an_id_is_no_trace() {
+fn an_output_with_an_id_is_not_a_trace() {
     let scorer: MessageIncludes = scorebox_sdk::configure(json!({"value": "hello"})).unwrap();
     let case = Case::new(json!({"id": 1, "reply": "hello"}));
     assert_eq!(scorer.score(&case).unwrap().score, Some(1.0));

@@ -1,4 +1,4 @@
-//! no-failed-actions: 1 where no tool call and no sub-agent failed. For shell commands alone see
+//! no-failed-actions: 1 if no tool call and no sub-agent failed. For shell commands alone see
 //! no-failed-commands; for the run as a whole, succeeded.
 //!
 //! The rule is niceeval's `noFailedActions`.

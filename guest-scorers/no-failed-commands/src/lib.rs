@@ -1,4 +1,4 @@
-//! no-failed-commands: 1 where no shell command that the agent ran failed. Commands that are run on
+//! no-failed-commands: 1 if no shell command that the agent ran failed. Commands that are run on
 //! its work afterwards are another matter.
 //!
 //! The rule is niceeval's `noFailedShellCommands`.

@@ -1,5 +1,5 @@
-//! not-called-tool: 1 where tools were not called, or not with certain arguments. For calls that
-//! have to happen see called-tool.
+//! not-called-tool: 1 if tools were not called, or not with certain arguments. For calls that
+//! must happen see called-tool.
 //!
 //! The rule is niceeval's `notCalledTool`.
 

@@ -1,4 +1,4 @@
-//! not-event: 1 where an event did not happen in the run. For events that have to happen see event.
+//! not-event: 1 if an event did not happen in the run. For events that must happen see event.
 //!
 //! The rule is niceeval's `notEvent`.
 

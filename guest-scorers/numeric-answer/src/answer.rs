@@ -55,7 +55,7 @@ impl Marker {
                 let line = rest_of_line(text, self.after);
                 let answer =
                     line.trim_start_matches(|c: char| c.is_whitespace() || "#*_".contains(c));
-                // A heading of words is no answer.
+                // A heading of words is not an answer.
                 answer.starts_with(|c: char| !c.is_alphabetic()).then_some(answer)
             }
         }
@@ -111,7 +111,7 @@ fn inside_braces(text: &str) -> &str {
     &text[..end.unwrap_or(text.len())]
 }
 
-/// The line from a byte on; where nothing but punctuation is left of it, the next line that says
+/// The line from a byte on; if nothing but punctuation is left of it, the next line that says
 /// something.
 fn rest_of_line(text: &str, from: usize) -> &str {
     let says_something = |line: &&str| line.contains(char::is_alphanumeric);
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_looks_like_a_marker_is_none() {
+    fn what_only_looks_like_a_marker_is_not_one() {
         assert_eq!(final_answer("Plan A: 5 steps"), None);
         assert_eq!(final_answer("#### Step 2: divide"), None);
         assert_eq!(final_answer("answered 5 questions"), None);

@@ -1,4 +1,4 @@
-//! numeric-answer: 1 where the final number of a free-text answer is the expected one, else 0. It reads
+//! numeric-answer: 1 if the final number of a free-text answer is the expected one, else 0. It reads
 //! numbers as written in English (`1,234.5`) and checks no working.
 //!
 //! The final number is the one after the last marker (`A:`, `####`, `answer is`, `answer:`, `\boxed{}`).
@@ -52,7 +52,7 @@ pub struct Config {
     values: ExpectedValues,
 }
 
-/// What counts where nothing marks a final answer.
+/// What counts if nothing marks a final answer.
 #[derive(Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum Fallback {

@@ -76,13 +76,13 @@ fn find_decimal(text: &str, from: usize) -> Option<Found> {
     }
 }
 
-/// The first decimal number, infinite where it is too large.
+/// The first decimal number, infinite if it is too large.
 fn decimal(text: &str, from: usize) -> Option<Found> {
     let bytes = text.as_bytes();
     let is_digit = |index: usize| bytes.get(index).is_some_and(u8::is_ascii_digit);
     let first = (from..bytes.len()).find(|&index| is_digit(index))?;
     let start = match first.checked_sub(1) {
-        // `.5` is a number, the `5` of `1.5` or of `v.5` is not one of its own.
+        // `.5` is a number, the `5` of `1.5` or of `v.5` is not.
         Some(dot) if dot >= from && bytes[dot] == b'.' && !follows_word(text, dot) => dot,
         _ => first,
     };
@@ -103,7 +103,7 @@ fn decimal(text: &str, from: usize) -> Option<Found> {
     Some(Found { value: sign * value, start, end })
 }
 
-/// The end of `e5`, `E-3` after a number, or `end` where there is none.
+/// The end of `e5`, `E-3` after a number, or `end` if there is none.
 fn exponent_end(bytes: &[u8], end: usize) -> usize {
     if !matches!(bytes.get(end), Some(b'e' | b'E')) {
         return end;
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hyphen_is_no_minus() {
+    fn a_hyphen_is_not_a_minus() {
         assert_eq!(number_in("GPT-4"), Some(4.0));
         assert_eq!(number_in("10-5 apples"), Some(10.0));
     }

@@ -84,7 +84,7 @@ fn negate_turns_the_score_around() {
 }
 
 #[test]
-fn an_unreadable_ground_truth_is_no_score() {
+fn an_unreadable_ground_truth_gives_no_score() {
     let scorer: NumericAnswer = scorebox_sdk::configure(json!({})).unwrap();
     let case = Case::new(json!("A: 1")).with_ground_truth(json!("many"));
     assert_eq!(

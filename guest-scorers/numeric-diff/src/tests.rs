@@ -39,14 +39,14 @@ fn the_largest_and_the_smallest_numbers_stay_in_range() {
 }
 
 #[test]
-fn a_truth_value_is_no_number() {
+fn a_truth_value_is_not_a_number() {
     // autoevals takes it for 1 or 0, as Python does.
     assert!(failure(json!(true), json!(1)).starts_with("`output` should be a number"));
     assert!(failure(json!(1), json!(false)).starts_with("`groundTruth` should be a number"));
 }
 
 #[test]
-fn a_distance_beyond_all_numbers_is_not_told() {
+fn a_distance_beyond_all_numbers_is_not_in_the_reason() {
     let far = score(json!({}), json!(-1e308), json!(1e308));
     assert_eq!(far.score, Some(0.0));
     assert_eq!(far.reason.as_deref(), Some("-1e308 is too far from 1e308 to say how far"));
@@ -80,7 +80,7 @@ fn negate_turns_the_score_around() {
 }
 
 #[test]
-fn a_configured_value_that_is_no_number_is_refused() {
+fn a_configured_value_that_is_not_a_number_is_refused() {
     let error = scorebox_sdk::configure::<NumericDiff>(json!({"values": [1, "x"]})).err().unwrap();
     assert!(error.to_string().starts_with("`values[1]` should be a number"), "{error}");
 }

@@ -1,4 +1,4 @@
-//! parked: 1 where the run stands still because it asked a person. It does not ask what for; see
+//! parked: 1 if the run waits because it asked a person. It does not ask what for; see
 //! event for single requests.
 //!
 //! The rule is niceeval's `parked`.

@@ -16,7 +16,7 @@ pub(crate) enum Group {
 }
 
 impl Group {
-    /// The number of the group, where the pattern has it.
+    /// The number of the group, if the pattern has it.
     pub(crate) fn number(&self, pattern: &Pattern) -> Result<usize, ConfigError> {
         let count = pattern.names().count();
         let found = match self {

@@ -8,7 +8,7 @@ use scorebox_sdk::excerpt;
 pub(crate) struct Judge {
     /// The group that is compared, in place of all of them.
     pub(crate) group: Option<usize>,
-    /// All groups have to be right; otherwise one will do.
+    /// All groups must be right; otherwise one will do.
     pub(crate) match_all: bool,
     pub(crate) ignore_case: bool,
 }

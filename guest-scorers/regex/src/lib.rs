@@ -1,4 +1,4 @@
-//! regex: 1 where a regular expression matches the output, or what it catches is the expected text,
+//! regex: 1 if a regular expression matches the output, or what it catches is the expected text,
 //! else 0. It takes linear time in the length of the output, and so knows no look-around and no back
 //! references.
 //!
@@ -25,7 +25,7 @@ use serde_json::json;
 ///
 /// If there is an expected text (the case's ground truth or the configured `value`), the first
 /// match is compared with it: its groups, or all of it if the pattern has none. It is enough that
-/// one group equals an expected text; with `matchAll` all groups have to, except those that do not
+/// one group equals an expected text; with `matchAll` all groups must, except those that do not
 /// take part in the match. Without an expected text, matching is enough. `compare` decides this for
 /// all cases.
 ///
@@ -43,7 +43,7 @@ use serde_json::json;
 pub struct Config {
     /// The regular expression; at most 10000 bytes.
     pattern: String,
-    /// Where in the output it has to match.
+    /// Where in the output it must match.
     #[serde(default)]
     mode: Mode,
     /// Whether the captured text is compared with the expected text: always, never or, by default,
@@ -73,7 +73,7 @@ pub struct Config {
     values: ExpectedValues,
 }
 
-/// Where in the output a pattern has to match.
+/// Where in the output a pattern must match.
 #[derive(Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Mode {

@@ -28,7 +28,7 @@ fn without_an_expected_text_a_match_is_enough() {
 }
 
 #[test]
-fn the_whole_output_has_to_match_where_told() {
+fn the_whole_output_must_match_if_configured() {
     let full = |pattern: &str, output| finds(json!({"pattern": pattern, "mode": "full"}), output);
     assert!(full("a+", "aaa"));
     assert!(!full("a+", "aaab"));
@@ -95,14 +95,14 @@ fn all_groups_may_have_to_be_expected() {
 }
 
 #[test]
-fn case_counts_in_both_unless_told() {
+fn case_counts_in_both_unless_configured() {
     assert!(!catches(json!({"pattern": "(FOO)"}), "foo", json!("foo")));
     assert!(!catches(json!({"pattern": "(foo)"}), "foo", json!("FOO")));
     assert!(catches(json!({"pattern": "(FOO)", "ignoreCase": true}), "foo", json!("Foo")));
 }
 
 #[test]
-fn nothing_that_was_caught_is_no_answer() {
+fn an_empty_capture_is_not_an_answer() {
     assert!(!catches(json!({"pattern": r"A: (\d*)"}), "A: ", json!("")));
 }
 

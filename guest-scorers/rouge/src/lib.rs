@@ -97,7 +97,7 @@ enum Stemmer {
     Porter,
 }
 
-/// A choice by its name, where a number or a boolean stands for the text that it is written as.
+/// A choice by its name, if a number or a boolean stands for the text that it is written as.
 fn by_name<'de, D: Deserializer<'de>, T: de::DeserializeOwned>(given: D) -> Result<T, D::Error> {
     let name = match Value::deserialize(given)? {
         given @ (Value::Number(_) | Value::Bool(_)) => Value::String(given.to_string()),

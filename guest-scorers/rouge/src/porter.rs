@@ -86,7 +86,7 @@ fn ends_short(word: &str) -> bool {
     }
 }
 
-/// Applies the first rule whose suffix the word has; where its condition does not hold, none.
+/// Applies the first rule whose suffix the word has; if its condition does not hold, none.
 fn first_rule(word: &str, rules: &[(&str, &str)], holds: impl Fn(&str) -> bool) -> String {
     for (suffix, replacement) in rules {
         if let Some(stem) = word.strip_suffix(suffix) {

@@ -35,7 +35,7 @@ pub(crate) fn natives() -> impl Iterator<Item = Fun<Data>> {
 /// How deep JSON in a text may nest, as in the case itself; jaq's reader recurses with it.
 const DEPTH: usize = 127;
 
-/// The JSON values in a text, up to where it is none.
+/// The JSON values in a text, up to what is not JSON.
 fn from_json(input: &Val) -> Vec<ValR> {
     let Some(text) = input.as_utf8_bytes() else {
         return vec![Err(Error::typ(input.clone(), "string"))];
@@ -51,7 +51,7 @@ fn from_json(input: &Val) -> Vec<ValR> {
     for value in read::parse_many(text) {
         let is_wrong = value.is_err();
         values.push(value.map_err(|error| fail(&error)));
-        // The reader would go on inside of what it could not read, where brackets are others.
+        // The reader would continue inside what it could not read, where brackets mean something else.
         if is_wrong {
             break;
         }

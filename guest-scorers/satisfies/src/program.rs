@@ -78,7 +78,7 @@ impl Program {
     }
 }
 
-/// As a plain JSON value; what is none, such as bytes, as a text that shows it.
+/// As a plain JSON value; a value that JSON lacks, such as bytes, as a text that shows it.
 fn plain(value: &Val) -> Value {
     let text = value.to_string();
     serde_json::from_str(&text).unwrap_or(Value::String(text))

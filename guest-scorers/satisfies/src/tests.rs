@@ -153,7 +153,7 @@ fn formulas_have_functions() {
 }
 
 #[test]
-fn an_expression_that_is_none_is_refused_with_its_place() {
+fn an_invalid_expression_is_refused_with_its_place() {
     assert_eq!(
         refusal(".output |"),
         "`expression`: is not a valid jq expression: expected term at its end"
@@ -179,7 +179,7 @@ fn nothing_reaches_out_of_the_sandbox() {
 }
 
 #[test]
-fn an_error_is_no_score() {
+fn an_error_is_not_a_score() {
     let error = failure(".output.total > 0", json!("text"));
     assert!(error.starts_with("`expression`: cannot index \"text\""), "{error}");
     assert!(failure("error(\"no\")", json!(1)).contains("no"));

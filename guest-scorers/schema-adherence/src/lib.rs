@@ -1,4 +1,4 @@
-//! schema-adherence: 1 where the output matches a JSON Schema, else 0, with every issue. It fetches no
+//! schema-adherence: 1 if the output matches a JSON Schema, else 0, with every issue. It fetches no
 //! schema from anywhere, and repairs no output.
 //!
 //! The rule and its words are the schema-adherence scorer's of Smithers, for JSON Schema (drafts 4, 6,
@@ -74,7 +74,7 @@ impl Scorer for SchemaAdherence {
 
     fn new(config: Config) -> Result<Self, ConfigError> {
         let Config { schema, documents, formats, parse } = config;
-        // Without a schema of its own, a scorer still compiles one: what the compiler sets up at its
+        // Without a configured schema, a scorer still compiles one: what the compiler sets up at its
         // first use is then part of the memory that every score starts from.
         let options = Options { formats, documents: Some(&documents) };
         let compiled = CompiledSchema::prepare(schema.as_ref().unwrap_or(&json!({})), options)

@@ -130,7 +130,7 @@ fn references_resolve_only_to_given_documents() {
 }
 
 #[test]
-fn a_schema_that_is_none_is_refused() {
+fn an_invalid_schema_is_refused() {
     let error = refusal(json!({"schema": {"type": "strnig"}}));
     assert!(error.starts_with("`schema`: is not a usable JSON Schema: the schema"), "{error}");
     assert!(refusal(json!({"schema": {"pattern": "("}})).contains("regex"));

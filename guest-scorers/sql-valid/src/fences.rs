@@ -1,4 +1,4 @@
-//! Finds the code blocks of a Markdown text that may be SQL. It parses none of them.
+//! Finds the code blocks of a Markdown text that may be SQL. It does not parse them.
 
 /// The content of each fenced block that is marked `sql` or not marked; one that does not close runs to no
 /// end and is none.

@@ -1,4 +1,4 @@
-//! sql-valid: 1 where the output parses as SQL of a dialect, else 0. It knows no tables and runs nothing.
+//! sql-valid: 1 if the output parses as SQL of a dialect, else 0. It knows no tables and runs nothing.
 
 mod dialects;
 mod fences;
@@ -32,14 +32,14 @@ pub struct SqlValid {
     /// The dialect of SQL.
     #[serde(default)]
     dialect: Dialect,
-    /// Where in the output the SQL has to be.
+    /// Where in the output the SQL must be.
     #[serde(default)]
     at: At,
     #[serde(default)]
     negate: Negate,
 }
 
-/// Where in the output the SQL has to be.
+/// Where in the output the SQL must be.
 #[derive(Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum At {
@@ -82,7 +82,7 @@ impl Scorer for SqlValid {
 
 /// Why a text has no statements.
 enum Problem {
-    /// It is no SQL.
+    /// It is not SQL.
     Wrong(String),
     /// Whether it is SQL is not known: the parser has no stack for it.
     NotParsed(String),

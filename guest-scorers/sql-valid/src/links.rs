@@ -1,4 +1,4 @@
-//! How long the chains of a statement are, told from its tokens: of `1 + 1 + 1` the parser makes a tree as
+//! How long the chains of a statement are, by its tokens: of `1 + 1 + 1` the parser makes a tree as
 //! deep as there are signs, in a loop, and freeing a tree recurses. Nothing is parsed here.
 
 use sqlparser::keywords::Keyword;
@@ -8,7 +8,7 @@ use sqlparser::tokenizer::{Token, TokenWithSpan};
 /// many.
 pub(crate) const LINKS: usize = 2000;
 
-/// What brackets count around what is in them: for some the parser recurses without a bound of its own.
+/// What brackets count around what is in them: for some the parser itself recurses without a bound.
 pub(crate) const BRACKETS: usize = 9;
 /// What a join counts: for joins whose conditions come after all of them the parser recurses likewise.
 pub(crate) const JOIN: usize = 16;
@@ -40,7 +40,7 @@ pub(crate) fn longest_path(tokens: &[TokenWithSpan]) -> usize {
 struct Level {
     /// Of the statements that have ended, the longest path.
     ended: usize,
-    /// Queries that are joined, as by `UNION`: the one chain that goes on over commas.
+    /// Queries that are joined, as by `UNION`: the one chain that continues over commas.
     queries: usize,
     /// The links since the last comma.
     item: usize,
@@ -63,7 +63,7 @@ impl Level {
         *self = Self { ended: self.longest(), ..Self::default() };
     }
 
-    /// The level around this one; this one itself where a bracket closes that did not open.
+    /// The level around this one; this one itself if a bracket closes that did not open.
     fn closed(self, around: Option<Self>) -> Self {
         match around {
             None => self,
@@ -74,7 +74,7 @@ impl Level {
         }
     }
 
-    /// Every sign and keyword may be a link. Names and values are none, and a query's `SELECT` is not.
+    /// Every sign and keyword may be a link. Names and values are not, and a query's `SELECT` is not.
     fn add(&mut self, token: &Token) {
         match token {
             Token::Whitespace(_)

@@ -163,7 +163,7 @@ fn longer_chains_are_not_parsed() {
 }
 
 #[test]
-fn what_stands_side_by_side_is_no_chain() {
+fn what_stands_side_by_side_is_not_a_chain() {
     let rows = vec!["(1, -2, lower('a' || 'b'))"; 5000].join(", ");
     assert!(valid(json!({}), &format!("INSERT INTO t VALUES {rows}")));
     let columns = vec!["a.b + 1 AS c"; 5000].join(", ");

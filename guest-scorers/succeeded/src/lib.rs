@@ -1,4 +1,4 @@
-//! succeeded: 1 where the run came to its end, with no failed action and no open question to a
+//! succeeded: 1 if the run came to its end, with no failed action and no open question to a
 //! person. Whether what it did is right is not its question.
 //!
 //! The rule is niceeval's `succeeded`.

@@ -40,7 +40,7 @@ fn a_run_that_broke_off_does_not() {
 }
 
 #[test]
-fn a_failed_action_counts_unless_told() {
+fn a_failed_action_counts_unless_configured() {
     let trace = json!([
         {"type": "action.called", "callId": "1", "name": "search", "input": {}},
         {"type": "action.result", "callId": "1", "status": "failed"},
@@ -52,7 +52,7 @@ fn a_failed_action_counts_unless_told() {
 }
 
 #[test]
-fn an_open_question_is_no_success() {
+fn an_open_question_is_not_a_success() {
     let score = score(json!([said(), {"type": "input.requested", "request": {"prompt": "Sure?"}}]));
     assert_eq!(score.score, Some(0.0));
     assert_eq!(score.reason.as_deref(), Some("1 of 3 checks failed: the run waits for a person"));
@@ -69,7 +69,7 @@ fn a_sample_that_was_halted_by_a_limit_broke_off() {
 }
 
 #[test]
-fn an_answer_with_an_id_is_no_run() {
+fn an_answer_with_an_id_is_not_a_run() {
     let scorer: Succeeded = scorebox_sdk::configure(json!({})).unwrap();
     assert!(scorer.score(&Case::new(json!({"id": 7, "answer": "x"}))).is_err());
 }

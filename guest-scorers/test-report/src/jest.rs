@@ -1,5 +1,5 @@
 //! Vitest's and Jest's JSON, which is one format. A file of tests that cannot be loaded is a failing
-//! test with the file's name, and a run that is interrupted is a failing test of its own.
+//! test with the file's name, and a run that is interrupted counts as another failing test.
 
 use serde::Deserialize;
 

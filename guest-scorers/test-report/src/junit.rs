@@ -1,4 +1,4 @@
-//! JUnit XML, as many tools write it: suites in suites, with tests in them. Entities of its own and
+//! JUnit XML, as many tools write it: suites in suites, with tests in them. Its own entities and
 //! documents elsewhere are not looked up.
 
 use quick_xml::XmlVersion;
@@ -21,7 +21,7 @@ struct Attributes {
     class_name: String,
     message: String,
     kind: String,
-    /// How a test ended, where its attributes say it: `status`, and GoogleTest's `result`.
+    /// How a test ended, if its attributes say it: `status`, and GoogleTest's `result`.
     endings: [String; 2],
     counts: Counts,
 }
@@ -34,7 +34,7 @@ struct Counts {
 }
 
 impl Counts {
-    /// `2 failures and 1 error`; nothing where there are none.
+    /// `2 failures and 1 error`; nothing if there are none.
     fn words(&self) -> Option<String> {
         let failures = match self.failures {
             0 => None,
@@ -77,8 +77,8 @@ struct Suite {
 }
 
 impl Suite {
-    /// Why it fails, where it counts failures and none is in it. Tools differ in how they count
-    /// several failures of a test, and those of suites in the suite, so other numbers are no fault.
+    /// Why it fails, if it counts failures and contains none. Tools differ in how they count
+    /// several failures of a test, and those of suites in the suite, so different numbers are not an error.
     fn contradiction(&self, tests: usize, failures: usize) -> Option<String> {
         let counted = self.counts.words().filter(|_| failures == self.failures_before)?;
         let found = if tests == self.tests_before { "no tests" } else { "0 of its tests fail" };
@@ -155,7 +155,7 @@ pub(crate) fn read(text: &str) -> Result<Vec<Reported>, String> {
 #[derive(Default)]
 struct State {
     tests: Vec<Reported>,
-    /// How many tests have failures, also where those do not count.
+    /// How many tests have failures, also if those do not count.
     failures: usize,
     /// Of every open element, what it is.
     open: Vec<Element>,
@@ -189,7 +189,7 @@ impl State {
                 } else {
                     attributes.message
                 };
-                // Of several failures the first one's message is told.
+                // Of several failures the first one's message is reported.
                 test.failure.get_or_insert_with(|| Failure { message: said, ..Failure::default() });
                 Element::Failure
             }
@@ -265,7 +265,7 @@ impl State {
                     let has_failure = test.failure.is_some() || test.has_failed_run;
                     let outcome = match test.failure {
                         _ if test.may_fail => Outcome::Skipped,
-                        // A skipped test fails where its tear-down does.
+                        // A skipped test fails if its tear-down does.
                         Some(Failure { message, text }) => {
                             Outcome::failed(&format!("{message}\n{}", text.trim()))
                         }
@@ -283,7 +283,7 @@ impl State {
         }
     }
 
-    /// The class, or where there is none the suites, and the name. Node writes `test` for a class.
+    /// The class (or else the suites) and the name. Node writes `test` for a class.
     fn name(&self, test: &Attributes) -> String {
         let name = if test.name.is_empty() { "a test" } else { &test.name };
         if test.class_name.is_empty() || test.class_name == "test" {

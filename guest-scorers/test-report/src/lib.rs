@@ -1,5 +1,5 @@
 //! test-report: what the tests of the work say: every reported test is a gate assertion. It runs
-//! none; who checks the work runs them, and puts the report into the case.
+//! none; the harness runs them and puts the report into the case.
 //!
 //! score = tests that pass / tests that were run
 //!
@@ -52,7 +52,7 @@ pub struct Config {
     /// Tests that do not count.
     #[serde(default)]
     ignore: Option<Vec<TextOrRegex>>,
-    /// Names of tests that have to be in the report and to run, so that a deleted or skipped test
+    /// Names of tests that must be in the report and must have run, so that a deleted or skipped test
     /// fails.
     #[serde(default)]
     required: Vec<String>,
@@ -198,7 +198,7 @@ fn cannot_be_read(name: &str, why: &str) -> ScoreError {
     ScoreError::invalid_input(format!("{name} cannot be read: {why}"))
 }
 
-/// A command that did not end well fails, where none of its tests does: what went wrong is not in its
+/// A command that did not end well fails, if none of its tests does: what went wrong is not in its
 /// report, such as an error outside of all tests.
 fn check_exit(command: &Command, tests: &mut Vec<Reported>) {
     if command.exit_code == Some(0) || tests.iter().any(Reported::is_failed) {

@@ -77,7 +77,7 @@ fn why_of_phases(test: &Value) -> &str {
     why.or_else(long).unwrap_or_default()
 }
 
-/// A run that did not end well fails, where nothing else in it does: interrupted, an internal error,
+/// A run that did not end well fails, if nothing else in it does: interrupted, an internal error,
 /// wrong usage, no tests, or something failed that is not in the report.
 fn check_exit_code(tests: &mut Vec<Reported>, exit_code: Option<i64>) {
     if let Some(code) = exit_code.filter(|code| *code != 0)
@@ -89,7 +89,7 @@ fn check_exit_code(tests: &mut Vec<Reported>, exit_code: Option<i64>) {
 
 fn read_log(log: &str) -> Result<Vec<Reported>, String> {
     let mut tests = Vec::new();
-    // Set-up, call and tear-down of a test are lines of their own.
+    // Set-up, call and tear-down of a test are separate lines.
     let mut places: BTreeMap<String, usize> = BTreeMap::new();
     let mut ended = None;
     for (index, line) in log.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
@@ -102,7 +102,7 @@ fn read_log(log: &str) -> Result<Vec<Reported>, String> {
             "CollectReport" if outcome == "failed" => {
                 tests.push(Reported::failed(name, &why(&line)));
             }
-            // A subtest counts only where it fails: its test has a line of its own, which may say
+            // A subtest counts only if it fails: its test has another line, which may say
             // that it passed.
             "SubTestReport" | "SubtestReport" if outcome != "failed" => {}
             "TestReport" | "SubTestReport" | "SubtestReport" => {

@@ -1,4 +1,4 @@
-//! The formats of reports: their names, how they are told apart, and who reads each.
+//! The formats of reports: their names, how they are recognized, and what reads each.
 
 use scorebox_sdk::{JsonSchema, excerpt, schemars};
 use serde::Deserialize;
@@ -113,7 +113,7 @@ impl Format {
         if found.is_empty() {
             return Err(why);
         }
-        // All of them count, so that no test can put a report of its own before the right one.
+        // All of them count, so that no test can hide the right report behind its own.
         let mut tests = Vec::new();
         for (format, report) in found {
             tests.extend(format.read(report)?);

@@ -1,4 +1,4 @@
-//! One test as a report tells it, and how its name is put together.
+//! One test as a report has it, and how its name is composed.
 
 use scorebox_sdk::excerpt;
 
@@ -19,7 +19,7 @@ pub(crate) struct Reported {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Outcome {
     Passed,
-    /// With why, as far as the report tells.
+    /// With the reason, as far as the report states it.
     Failed(String),
     /// Not run, to be done, or expected to fail.
     Skipped,

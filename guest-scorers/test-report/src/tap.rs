@@ -17,7 +17,7 @@ pub(crate) fn is_tap(text: &str) -> bool {
     })
 }
 
-/// The tests of a report: the leaves. A parent counts by itself only where it fails and none of its
+/// The tests of a report: the leaves. A parent counts by itself only if it fails and none of its
 /// subtests does.
 pub(crate) fn read(text: &str) -> Result<Vec<Reported>, String> {
     let mut state = State::default();

@@ -296,7 +296,7 @@ fn of_more_than_a_thousand_tests_the_failures_are_kept() {
 }
 
 #[test]
-fn what_is_no_report_is_an_error_that_says_so() {
+fn what_is_not_a_report_is_an_error_that_says_so() {
     let message = |content: &str| report(content).unwrap_err().message().to_owned();
     for (content, expected) in [
         ("", "it is empty"),
@@ -528,7 +528,7 @@ fn output(config: Value, exit_code: Value, stdout: &str) -> Result<Score, ScoreE
 fn a_command_fails_that_did_not_end_well_without_a_failing_test() {
     let tap = |line: &str| format!("TAP version 13\n{line} 1 - a\n1..1\n");
     let reason = |exit_code, line| output(json!({}), exit_code, &tap(line)).unwrap().reason;
-    // As Vitest does where there is an error outside of all tests.
+    // As Vitest does if there is an error outside of all tests.
     assert_eq!(
         reason(json!(1), "ok").as_deref(),
         Some(

@@ -22,7 +22,7 @@ fn the_score_is_what_is_left_of_the_budget() {
 }
 
 #[test]
-fn the_budget_is_half_a_minute_unless_told() {
+fn the_budget_is_half_a_minute_unless_configured() {
     assert_eq!(score(json!({}), &Case::new(json!({"_time_cost_ms": 15_000}))).score, Some(0.5));
 }
 
@@ -47,7 +47,7 @@ fn without_a_time_the_score_is_1_and_marked_as_skipped() {
 }
 
 #[test]
-fn a_time_that_is_no_number_is_no_score() {
+fn a_time_that_is_not_a_number_gives_no_score() {
     let scorer: TimeCost = scorebox_sdk::configure(json!({})).unwrap();
     let error = scorer.score(&Case::new(json!({"_time_cost_ms": "fast"}))).unwrap_err();
     assert!(error.message().starts_with("`output._time_cost_ms` cannot be read"), "{error}");

@@ -1,4 +1,4 @@
-//! token-f1, as a specification. The figures are by hand, or from Inspect 0.3.285 where it says so.
+//! token-f1, as a specification. The figures are by hand, or from Inspect 0.3.285 if it says so.
 
 use serde_json::Value;
 
@@ -52,7 +52,7 @@ fn stop_words_do_not_count_either() {
 fn of_several_answers_the_best_match_counts() {
     close(value(json!({}), "Paris", json!(["Paris, Texas", "Paris"])), 1.0);
     close(value(json!({"values": ["x", "y"]}), "y", json!("Paris")), 1.0);
-    // An answer of no words says nothing, where there is another.
+    // An answer of no words says nothing, if there is another.
     close(value(json!({}), "", json!(["the", "Paris"])), 0.0);
 }
 

@@ -1,4 +1,4 @@
-//! Parts a text into words that compare equal where people mean the same. Counting is left to others.
+//! Parts a text into words that compare equal if people mean the same. Counting is left to others.
 
 use scorebox_sdk_texts::normal::inspect_word;
 

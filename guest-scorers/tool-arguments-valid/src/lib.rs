@@ -3,7 +3,7 @@
 //!
 //! score = valid calls / all calls
 //!
-//! Validation is JSON Schema's (2020-12 where a schema names no other draft), formats not asserted.
+//! Validation is JSON Schema's (2020-12 if a schema names no other draft), formats not asserted.
 
 mod declared;
 
@@ -69,7 +69,7 @@ impl Scorer for ToolArgumentsValid {
             .threshold(1.0);
 
     fn new(config: Config) -> Result<Self, ConfigError> {
-        // Without tools of its own, a scorer still compiles a schema: what the compiler sets up at
+        // Without configured tools, a scorer still compiles a schema: what the compiler sets up at
         // its first use is then part of the memory that every score starts from.
         let any = json!({ "properties": { "a": { "type": "string" } } });
         let refuse = |error: String| ConfigError::new("tools", error);

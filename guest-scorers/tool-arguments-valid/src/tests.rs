@@ -116,7 +116,7 @@ fn tools_that_are_null_are_none() {
 }
 
 #[test]
-fn an_undeclared_tool_fails_unless_told() {
+fn an_undeclared_tool_fails_unless_configured() {
     let trace = json!([{"tool": "fly", "args": {}}]);
     let fails = score_with(json!({"tools": openai()}), trace.clone());
     assert_eq!(fails.score, Some(0.0));

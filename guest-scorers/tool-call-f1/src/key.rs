@@ -1,8 +1,8 @@
-//! What makes two calls the same. It pairs none.
+//! What makes two calls the same. Pairing them is left to others.
 
 use serde_json::{Value, json};
 
-/// What makes a call the same as another: its tool, and its arguments where these count.
+/// What makes a call the same as another: its tool, and its arguments if these count.
 pub(crate) type Key = (String, Option<String>);
 
 pub(crate) fn key(name: &str, arguments: Option<&Value>) -> Key {

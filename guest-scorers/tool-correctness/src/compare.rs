@@ -1,4 +1,4 @@
-//! How well the calls that were made meet the expected ones, 0 to 1 each. It tells nobody.
+//! How well the calls that were made meet the expected ones, 0 to 1 each.
 
 use scorebox_sdk::equal;
 use scorebox_sdk_traces::{ExpectedCall, ToolCall};
@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use crate::{Compared, ToolCorrectness};
 
 impl ToolCorrectness {
-    /// The score, and how well each expected call was met where that is known.
+    /// The score, and how well each expected call was met if that is known.
     pub(crate) fn compare_calls(
         &self,
         wanted: &[ExpectedCall],

@@ -50,7 +50,7 @@ pub struct Config {
     values: ExpectedValues,
 }
 
-/// What is compared besides the names.
+/// What is compared in addition to the names.
 #[derive(Clone, Copy, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Compared {
@@ -147,7 +147,7 @@ impl ToolCorrectness {
 }
 
 impl ToolCorrectness {
-    /// What is wrong with a tool of whose calls none meets an expected one.
+    /// What is wrong with a tool if none of its calls meets an expected one.
     fn unmet(&self, name: &str, wanted: &[ExpectedCall], calls: &[&ToolCall]) -> String {
         let expected = wanted.iter().filter(|call| call.name == name).count();
         let made = calls.iter().filter(|call| call.name == name).count();

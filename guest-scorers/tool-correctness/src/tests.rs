@@ -1,5 +1,5 @@
 //! tool-correctness, as a specification. The values were computed with deepeval 4.3.1 (Apache-2.0)
-//! from PyPI, except where a test says otherwise.
+//! from PyPI, except if a test says otherwise.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! tool-count: 1 where the number of tool calls is within bounds. It asks nothing else of the
+//! tool-count: 1 if the number of tool calls is within bounds. It asks nothing else of the
 //! calls.
 //!
 //! The rule is niceeval's `maxToolCalls` (`max`) and `usedNoTools` (`none`).

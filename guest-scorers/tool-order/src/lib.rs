@@ -1,4 +1,4 @@
-//! tool-order: 1 where tools were called in an order. It compares names only; for arguments see
+//! tool-order: 1 if tools were called in an order. It compares names only; for arguments see
 //! trajectory-match.
 //!
 //! The rule is niceeval's `toolOrder`, with promptfoo's two modes of `trajectory:tool-sequence`.
@@ -114,7 +114,7 @@ impl ToolOrder {
             return Ok(vec![self.wanted.clone()]);
         }
         let expected = ExpectedCalls::or_ground_truth(&self.expected, case)?;
-        // Nothing to call is no order; among others it is not a choice.
+        // An empty list is not an order; beside others it is not a choice.
         let runs = expected.alternatives().iter().filter(|run| !run.calls.is_empty());
         let names = runs
             .map(|run| run.calls.iter().map(|call| TextPattern::Text(call.name.clone())).collect());
@@ -138,7 +138,7 @@ impl ToolOrder {
                 let instead = calls
                     .get(matched)
                     .filter(|_| exact)
-                    .map(|call| format!("; there stands `{}`", excerpt(&call.name, 80)));
+                    .map(|call| format!("; found `{}` instead", excerpt(&call.name, 80)));
                 let (last, instead) = (last.unwrap_or_default(), instead.unwrap_or_default());
                 format!("{missing} is missing{last}{instead}")
             }

@@ -37,7 +37,7 @@ fn exactly_means_nothing_else() {
     );
     let other = exact(&["a", "x", "b"]);
     assert_eq!(other.score, Some(0.0));
-    assert_eq!(other.reason.as_deref(), Some("`b` is missing after `a`; there stands `x`"));
+    assert_eq!(other.reason.as_deref(), Some("`b` is missing after `a`; found `x` instead"));
     assert_eq!(exact(&["b", "a"]).meta, Some(json!({"called": ["b", "a"], "matched": 0})));
 }
 
@@ -69,7 +69,7 @@ fn negated_the_order_is_forbidden() {
 }
 
 #[test]
-fn an_empty_list_is_no_order() {
+fn an_empty_list_is_not_an_order() {
     let error = scorebox_sdk::configure::<ToolOrder>(json!({"names": []})).err().unwrap();
     assert_eq!(error.to_string(), "`names`: is an empty list; name at least one");
     let scorer: ToolOrder = scorebox_sdk::configure(json!({})).unwrap();

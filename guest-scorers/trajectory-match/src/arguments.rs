@@ -28,7 +28,7 @@ pub(crate) enum ArgumentMode {
 pub(crate) enum PerTool {
     /// Another mode.
     Mode(ArgumentMode),
-    /// The arguments that have to be equal; the others do not matter. Dots go into objects. An
+    /// The arguments that must be equal; the others do not matter. Dots go into objects. An
     /// argument that is missing equals one that is null.
     Keys(Vec<String>),
 }
@@ -58,7 +58,7 @@ impl PerTool {
     }
 }
 
-/// Whether every member of one object is in another. What is no object is in what equals it.
+/// Whether every member of one object is in another. Anything else is in what equals it.
 fn is_in(part: &Value, whole: &Value) -> bool {
     match (part, whole) {
         (Value::Object(part), Value::Object(whole)) => {

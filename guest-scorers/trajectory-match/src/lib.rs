@@ -1,4 +1,4 @@
-//! trajectory-match: 1 where the tool calls of a run match those of a reference run, else 0. What
+//! trajectory-match: 1 if the tool calls of a run match those of a reference run, else 0. What
 //! was said does not count; for partial credit see tool-correctness and tool-call-f1.
 //!
 //! The rule is that of agentevals' `create_trajectory_match_evaluator` (PyPI agentevals 0.0.9).
@@ -40,7 +40,7 @@ pub struct Config {
     /// both ways.
     #[serde(default)]
     argument_mode: ArgumentMode,
-    /// Other modes for single tools, by name: a mode, or a list of the arguments that have to be
+    /// Other modes for single tools, by name: a mode, or a list of the arguments that must be
     /// equal (`city`, `place.city`).
     #[serde(default)]
     argument_modes: BTreeMap<String, PerTool>,
@@ -72,7 +72,7 @@ enum Mode {
     Superset,
 }
 
-/// How calls are paired where one fits several.
+/// How calls are paired if one fits several.
 #[derive(Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Pairing {
@@ -141,7 +141,7 @@ impl TrajectoryMatch {
     /// Whether the arguments of two calls of a tool match. See `argument_mode` for which is first.
     fn fits(&self, tool: &str, first: &Value, second: &Value) -> bool {
         match self.argument_modes.get(tool) {
-            // As in agentevals, no arguments at all are no other way.
+            // As in agentevals, an empty list of arguments does not override the mode.
             Some(other) if !other.is_empty() => other.fits(first, second),
             _ => self.argument_mode.fits(first, second),
         }

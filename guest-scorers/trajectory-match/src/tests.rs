@@ -129,7 +129,7 @@ fn supersets_and_subsets_of_calls() {
     assert!(matches(json!({"mode": "subset"}), &one, &both));
     let extra = score(json!({"mode": "subset"}), &both, &one);
     assert_eq!(extra.reason.as_deref(), Some("not in the reference b"));
-    // Each call of the reference needs one of its own.
+    // Each call of the reference needs a separate one.
     let twice = json!([user(), says(json!([a, a]))]);
     assert!(!matches(json!({"mode": "superset"}), &one, &twice));
 }
@@ -157,7 +157,7 @@ fn optimal_pairing_finds_what_the_peers_greedy_one_misses() {
 
 /// agentevals says yes: in Python, True == 1.
 #[test]
-fn a_boolean_is_no_number() {
+fn a_boolean_is_not_a_number() {
     let run = |argument: Value| json!([user(), says(json!([call("w", json!({ "a": argument }))]))]);
     assert!(!matches(json!({}), &run(json!(true)), &run(json!(1))));
     assert!(matches(json!({}), &run(json!(1.0)), &run(json!(1))));
@@ -175,7 +175,7 @@ fn single_tools_may_have_ways_of_their_own() {
     assert!(matches(with(json!(["city", "q.c"])), &one, &two));
     assert!(!matches(with(json!(["q.d"])), &one, &two));
     assert!(matches(with(json!(["nowhere", "q.c.e"])), &one, &two));
-    // No arguments at all are no other way.
+    // An empty list does not override the mode.
     assert!(!matches(with(json!([])), &one, &two));
     let ignored = json!({"argumentMode": "ignore", "argumentModes": {"w": []}});
     assert!(matches(ignored, &one, &two));

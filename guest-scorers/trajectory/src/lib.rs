@@ -1,7 +1,7 @@
 //! trajectory: the fraction of a trajectory's steps that have what every step needs. It looks at
 //! keys only, and judges neither what they hold nor the order of the steps.
 //!
-//! score = valid steps / all steps; 0 where there are none
+//! score = valid steps / all steps; 0 if there are none
 //!
 //! The rule is Orbiter's `TrajectoryValidator`: a step is an object; it is valid with a `step` or
 //! an `id`, and all `requiredKeys`.

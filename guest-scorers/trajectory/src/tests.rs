@@ -47,7 +47,7 @@ fn a_key_with_null_is_there() {
 }
 
 #[test]
-fn the_list_may_stand_under_trajectory_and_items_that_are_no_objects_do_not_count() {
+fn the_list_may_stand_under_trajectory_and_items_that_are_not_objects_do_not_count() {
     let steps = json!([{"step": 1, "action": "a"}, "bad", 42, {"step": 2, "action": "b"}]);
     let score = of_output(json!({"trajectory": {"trajectory": steps}, "answer": 5}));
     assert_eq!(score.meta, Some(json!({"valid": 2, "total": 2, "errors": []})));
@@ -74,7 +74,7 @@ fn empty_or_invalid_scores_0() {
 }
 
 #[test]
-fn no_more_errors_are_listed_than_somebody_reads() {
+fn no_more_errors_are_listed_than_a_person_reads() {
     let score = of_output(Value::Array(vec![json!({}); 5000]));
     assert_eq!(score.meta.unwrap()["errors"].as_array().unwrap().len(), ERROR_LIMIT);
 }

@@ -1,5 +1,5 @@
 //! weighted: leaderboard points from success, rating, time and tokens. Points rank attempts at one challenge;
-//! they are no share of anything, and have no upper end.
+//! they are not a fraction of anything, and have no upper bound.
 //!
 //! score = success bonus + rating · rating weight - seconds · time penalty - tokens · token penalty, and
 //! never below 0

@@ -7,11 +7,11 @@ use scorebox_sdk::ScoreError;
 
 /// The most attributes of one element.
 const ATTRIBUTES: usize = 256;
-/// The most prefixes of namespaces that a text declares; an element inherits all that are around it.
+/// The most namespace prefixes that a text may declare; an element inherits those around it.
 const PREFIXES: usize = 64;
 
 /// # Errors
-/// [`ScoreError::InvalidInput`] where an element has more attributes, or the text declares more prefixes,
+/// [`ScoreError::InvalidInput`] if an element has more attributes, or the text declares more prefixes,
 /// than the parser looks through in reasonable time.
 pub(crate) fn check(text: &str) -> Result<(), ScoreError> {
     let mut prefixes = BTreeSet::new();
@@ -21,15 +21,15 @@ pub(crate) fn check(text: &str) -> Result<(), ScoreError> {
         for (index, name) in attributes(tag).enumerate() {
             if index >= ATTRIBUTES {
                 return Err(ScoreError::invalid_input(format!(
-                    "`output` has an element with more than {ATTRIBUTES} attributes, and is not read \
-                     as XML"
+                    "`output` has an element with more than {ATTRIBUTES} attributes, and is not \
+                     parsed"
                 )));
             }
             prefixes.extend(name.strip_prefix("xmlns:"));
         }
         if prefixes.len() > PREFIXES {
             return Err(ScoreError::invalid_input(format!(
-                "`output` declares more than {PREFIXES} prefixes of namespaces, and is not read as XML"
+                "`output` declares more than {PREFIXES} namespace prefixes, and is not parsed"
             )));
         }
     }
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn attributes_are_told_up_to_the_end_of_the_tag() {
+    fn attributes_are_read_up_to_the_end_of_the_tag() {
         assert_eq!(names("a b='1' c = \"'2'>\"\n\td='3'/> e='4'"), ["b", "c", "d"]);
         assert_eq!(names("a xmlns:n='urn:n' n:b=''>"), ["xmlns:n", "n:b"]);
         assert!(names("a>b='1'").is_empty());

@@ -8,7 +8,7 @@ use scorebox_sdk::ScoreError;
 /// How often each byte of a text may be handed out, on average: elements nest, and each may be malformed.
 const READINGS: usize = 64;
 
-/// Bytes that may be handed out besides, so that a short text is always searched to its end.
+/// Bytes that may be handed out in addition, so that a short text is always searched to its end.
 const LEAST_BUDGET: usize = 16 << 20;
 
 /// The elements of a text, the outer ones before those in them.
@@ -33,7 +33,7 @@ impl<'t> Candidates<'t> {
     /// The next element.
     ///
     /// # Errors
-    /// [`ScoreError::InvalidInput`] where malformed elements nest so deep that looking at each would cost
+    /// [`ScoreError::InvalidInput`] if malformed elements nest so deep that looking at each would cost
     /// the text's length squared.
     pub(crate) fn next(&mut self) -> Result<Option<&'t str>, ScoreError> {
         let passed = self.passed;

@@ -1,5 +1,5 @@
-//! xml-valid: 1 where the output is well-formed XML with the elements that are asked for, else 0. It knows no
-//! schema and no DTD beyond its entities, and takes HTML only where it is XML.
+//! xml-valid: 1 if the output is well-formed XML with the elements that are asked for, else 0. It knows no
+//! schema and no DTD beyond its entities, and takes HTML only if it is XML.
 
 mod bounds;
 mod candidates;
@@ -14,7 +14,7 @@ use serde_json::json;
 
 /// Scores 1 if the output is well-formed XML (1.0, with namespaces), else 0.
 ///
-/// With `requiredElements`, it also has to contain these elements. With `at` `anywhere`, an element
+/// With `requiredElements`, the output must also contain these elements. With `at` `anywhere`, an element
 /// inside a text is enough, for example in a code block. Nothing is fetched; an undeclared entity
 /// makes it invalid. A text with more than 256 attributes in an element, or more than 64 namespace
 /// prefixes, is not parsed: the result is an error.
@@ -24,10 +24,10 @@ use serde_json::json;
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct XmlValid {
-    /// Where in the output the XML has to be.
+    /// Where in the output the XML must be.
     #[serde(default)]
     at: At,
-    /// Elements that have to occur, by path from the root: `order.customer.name`. Names are without
+    /// Elements that must occur, by path from the root: `order.customer.name`. Names are without
     /// namespace prefix.
     #[serde(default)]
     required_elements: Vec<String>,
@@ -35,7 +35,7 @@ pub struct XmlValid {
     negate: Negate,
 }
 
-/// Where in the output the XML has to be.
+/// Where in the output the XML must be.
 #[derive(Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum At {
@@ -94,7 +94,7 @@ impl XmlValid {
     fn check(&self, text: &str) -> Result<String, Problem> {
         let options = ParsingOptions { allow_dtd: true, ..ParsingOptions::default() };
         let document = Document::parse_with_options(text, options).map_err(|error| Problem {
-            words: format!("no well-formed XML: {}", excerpt(&error.to_string(), 200)),
+            words: format!("not well-formed XML: {}", excerpt(&error.to_string(), 200)),
             well_formed: false,
         })?;
         let root = document.root_element();

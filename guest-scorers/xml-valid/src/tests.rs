@@ -74,7 +74,7 @@ fn an_element_inside_a_text_will_do_where_asked() {
     assert!(!valid(json!({}), text));
     assert!(valid(json!({"at": "anywhere"}), text));
     assert!(valid(json!({"at": "anywhere", "requiredElements": ["a.b"]}), text));
-    // What is inside a well-formed element is no root.
+    // An element inside a well-formed one is not a root.
     assert!(!valid(json!({"at": "anywhere", "requiredElements": ["b"]}), text));
     // Inside a malformed one it is.
     assert!(valid(json!({"at": "anywhere"}), "<a>&bad;<b/></a>"));
@@ -86,7 +86,7 @@ fn an_element_inside_a_text_will_do_where_asked() {
 fn the_reason_says_what_is_wrong() {
     let reason = |output| score(json!({}), output).reason.unwrap();
     assert_eq!(reason("<a/>"), "well-formed XML, with the root `a`");
-    assert_eq!(reason("<a>\n</b>"), "no well-formed XML: expected 'a' tag, not 'b' at 2:1");
+    assert_eq!(reason("<a>\n</b>"), "not well-formed XML: expected 'a' tag, not 'b' at 2:1");
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn what_would_cost_the_square_of_its_length_is_not_looked_at() {
     let attributes = |count: usize| -> String { (0..count).map(|n| format!(" a{n}=''")).collect() };
     assert!(valid(json!({}), &format!("<a{}/>", attributes(256))));
     let many = attributes(60_000);
-    let message = "`output` has an element with more than 256 attributes, and is not read as XML";
+    let message = "`output` has an element with more than 256 attributes, and is not parsed";
     assert_eq!(refusal(json!({}), &format!("<a{many}/>")), message);
     assert_eq!(refusal(json!({"at": "anywhere"}), &format!("so: <a{many}/>")), message);
     // What seems to be a comment may be none.
@@ -127,7 +127,7 @@ fn what_would_cost_the_square_of_its_length_is_not_looked_at() {
     assert!(valid(json!({}), &nested(64)));
     assert_eq!(
         refusal(json!({}), &nested(20_000)),
-        "`output` declares more than 64 prefixes of namespaces, and is not read as XML"
+        "`output` declares more than 64 namespace prefixes, and is not parsed"
     );
     // The same prefix many times is one.
     assert!(valid(json!({}), &format!("<a>{}</a>", "<p:b xmlns:p='urn:p'/>".repeat(1000))));

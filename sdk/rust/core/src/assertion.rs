@@ -1,4 +1,4 @@
-//! One named check inside a score. Folding checks into a score is the scorer's business.
+//! One named check inside a score. Combining checks into a score is left to the scorer.
 
 /// How a value below its threshold counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -9,7 +9,7 @@ pub enum Severity {
     Soft,
 }
 
-/// One named check that a score is made of: a test, a tool call that had to happen.
+/// One named check that a score is made of: a test, a tool call that was required.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Assertion {
     pub(crate) name: String,
@@ -20,7 +20,7 @@ pub struct Assertion {
 }
 
 impl Assertion {
-    /// A check named in a few words, and how far it holds: 0 (not at all) to 1.
+    /// A check with a short name, and how far it holds: 0 (not at all) to 1.
     pub fn new(name: impl Into<String>, score: f64) -> Self {
         Self { name: name.into(), score, severity: None, threshold: None, reason: None }
     }
@@ -37,7 +37,7 @@ impl Assertion {
         self
     }
 
-    /// The least score that passes, 0 to 1; 1 where not set.
+    /// The least score that passes, 0 to 1; 1 if not set.
     #[must_use]
     pub fn threshold(mut self, threshold: f64) -> Self {
         self.threshold = Some(threshold);

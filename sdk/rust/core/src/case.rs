@@ -1,4 +1,4 @@
-//! A case as a scorer sees it. It holds JSON texts and parses none of them by itself.
+//! A case as a scorer sees it. It holds JSON texts and parses none of them on its own.
 
 use serde_json::Value;
 
@@ -12,7 +12,7 @@ pub struct Usage {
     pub input_tokens: Option<u64>,
     /// Tokens of the answer.
     pub output_tokens: Option<u64>,
-    /// All tokens, where they were counted together; see [`Usage::total`].
+    /// All tokens, if they were counted together; see [`Usage::total`].
     pub total_tokens: Option<u64>,
     /// Cost in US dollars.
     pub cost_usd: Option<f64>,
@@ -62,7 +62,7 @@ impl Usage {
 
 /// One case to judge, with the parts that the scorer's `Info` names under `reads`.
 ///
-/// `part()` is `None` where the case lacks that part; `require_part()` is an error that names it.
+/// `part()` is `None` if the case lacks that part; `require_part()` is an error that names it.
 #[derive(Debug, Clone, Default)]
 pub struct Case {
     pub(crate) output: String,
@@ -78,7 +78,7 @@ pub struct Case {
     /// The files that a test gave in place of a grant.
     #[cfg(not(target_arch = "wasm32"))]
     pub(crate) granted: Vec<(String, Vec<u8>)>,
-    /// What the scorer said that it reads; `None` in a case that a test built.
+    /// What the scorer declared that it reads; `None` in a case that a test built.
     pub(crate) reads: Option<Fields>,
 }
 
@@ -127,11 +127,11 @@ impl Case {
         input, require_input, with_input, "input", INPUT
     );
     part!(
-        /// The expected output. See [`Accepted`](crate::Accepted) where it may be a list of them.
+        /// The expected output. See [`Accepted`](crate::Accepted) if it may be a list of them.
         ground_truth, require_ground_truth, with_ground_truth, "groundTruth", GROUND_TRUTH
     );
     part!(
-        /// What the task was given besides its input, such as retrieved documents.
+        /// What the task was given in addition to its input, such as retrieved documents.
         context, require_context, with_context, "context", CONTEXT
     );
     part!(
@@ -143,11 +143,11 @@ impl Case {
         trace, require_trace, with_trace, "trace", TRACE
     );
     part!(
-        /// Whatever else the case says about itself.
+        /// Everything else that the case says about itself.
         metadata, require_metadata, with_metadata, "metadata", METADATA
     );
     part!(
-        /// Another output for the same input, where two are compared.
+        /// Another output for the same input, if two are compared.
         baseline, require_baseline, with_baseline, "baseline", BASELINE
     );
 
@@ -158,10 +158,10 @@ impl Case {
         self.latency_ms
     }
 
-    /// [`Case::latency_ms`], where a score needs it.
+    /// [`Case::latency_ms`], if a score needs it.
     ///
     /// # Errors
-    /// [`ScoreError::InvalidInput`] where the case has no `latencyMs`.
+    /// [`ScoreError::InvalidInput`] if the case has no `latencyMs`.
     pub fn require_latency_ms(&self) -> Result<f64, ScoreError> {
         self.latency_ms.ok_or_else(|| self.missing(Fields::LATENCY, "latencyMs"))
     }
@@ -180,10 +180,10 @@ impl Case {
         self.usage.as_ref()
     }
 
-    /// [`Case::usage`], where a score needs it.
+    /// [`Case::usage`], if a score needs it.
     ///
     /// # Errors
-    /// [`ScoreError::InvalidInput`] where the case has no `usage`.
+    /// [`ScoreError::InvalidInput`] if the case has no `usage`.
     pub fn require_usage(&self) -> Result<&Usage, ScoreError> {
         let usage = self.usage.as_ref();
         usage.ok_or_else(|| self.missing(Fields::USAGE, "usage"))
@@ -225,7 +225,7 @@ impl Case {
         self.reads.is_none_or(|reads| reads.contains(field))
     }
 
-    /// A part that `Info` does not name is never fed: a mistake that would otherwise look like a case
+    /// The engine never passes a part that `Info` does not name: a mistake that would otherwise look like a case
     /// without it.
     fn warn_unless_declared(&self, field: Fields, key: &str) {
         if !self.declares(field) {

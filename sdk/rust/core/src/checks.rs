@@ -1,13 +1,13 @@
-//! Folds several checks into one score: the fraction that holds. What is checked is the scorer's
-//! business.
+//! Combines several checks into one score: the fraction that holds. What is checked is left to the
+//! scorer.
 
 use crate::negation::unmet;
 use crate::{Assertion, Score, excerpt};
 
-/// How much of a check's reason goes into the reason of the whole, in characters.
+/// How much of a check's reason goes into the reason of the score, in characters.
 const REASON_LENGTH: usize = 200;
 
-/// Checks of which each holds or does not.
+/// Checks, each of which holds or does not.
 ///
 /// ```
 /// # use scorebox_sdk::Checks;
@@ -33,7 +33,7 @@ struct Check {
 }
 
 impl Check {
-    fn told(self, negate: bool) -> Assertion {
+    fn into_assertion(self, negate: bool) -> Assertion {
         let reason = match self.holds == negate {
             true => unmet(&self.found, self.wanted.as_deref(), negate),
             false => self.found,
@@ -43,15 +43,15 @@ impl Check {
 }
 
 impl Checks {
-    /// Adds a check: what is checked, whether it holds, and why, for a person. Where the scorer can
+    /// Adds a check: what is checked, whether it holds, and why, for a person. If the scorer can
     /// be [`negated`](Self::negated), say what was found, not whether that is good.
     pub fn add(&mut self, name: impl Into<String>, holds: bool, reason: impl Into<String>) {
         let (name, found) = (name.into(), reason.into());
         self.list.push(Check { name, holds, found, wanted: None });
     }
 
-    /// Adds a check whose reason is what was found and, where it fails, what was wanted instead, in
-    /// words that go on after "wanted:" and after "wanted: not" (`at least 1`).
+    /// Adds a check whose reason is what was found and, if it fails, what was wanted instead, in
+    /// words that can follow "wanted:" and "wanted: not" (`at least 1`).
     pub fn add_wanted(
         &mut self,
         name: impl Into<String>,
@@ -92,7 +92,7 @@ impl Checks {
         self.list.is_empty()
     }
 
-    /// The fraction of the checks that hold; 1 where there are none. Negated, 1 minus that.
+    /// The fraction of the checks that hold; 1 if there are none. Negated, 1 minus that.
     #[must_use]
     pub fn fraction(&self) -> f64 {
         let held = self.list.iter().filter(|check| check.holds).count();
@@ -102,23 +102,28 @@ impl Checks {
         if self.negate { 1.0 - fraction } else { fraction }
     }
 
-    /// The fraction as a score, with a reason, and every check as an assertion where there are
+    /// The fraction as a score, with a reason, and every check as an assertion if there are
     /// several.
     #[must_use]
     pub fn into_score(self) -> Score {
         let score = Score::new(self.fraction());
         let negate = self.negate;
-        let told: Vec<_> = self.list.into_iter().map(|check| check.told(negate)).collect();
-        let reason = reason(&told);
-        if told.len() > 1 { score.reason(reason).assertions(told) } else { score.reason(reason) }
+        let checks: Vec<_> =
+            self.list.into_iter().map(|check| check.into_assertion(negate)).collect();
+        let reason = reason(&checks);
+        if checks.len() > 1 {
+            score.reason(reason).assertions(checks)
+        } else {
+            score.reason(reason)
+        }
     }
 }
 
 /// The one reason, or how many checks failed, and why the first of them did.
-fn reason(told: &[Assertion]) -> String {
+fn reason(checks: &[Assertion]) -> String {
     let why = |assertion: &Assertion| assertion.reason.clone().unwrap_or_default();
-    let mut failing = told.iter().filter(|assertion| assertion.score < 1.0);
-    match (told, failing.next()) {
+    let mut failing = checks.iter().filter(|assertion| assertion.score < 1.0);
+    match (checks, failing.next()) {
         ([], _) => "there is nothing to check".to_owned(),
         ([only], _) => why(only),
         (all, None) => format!("all {} checks passed", all.len()),

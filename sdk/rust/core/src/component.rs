@@ -19,16 +19,16 @@ use crate::{config, panic, schema};
 /// one thread, and a scorer need not be `Sync`.
 pub type Slot<S> = RefCell<Option<S>>;
 
-/// What `scorebox build` says to the crate that it compiles, in `SCOREBOX_CONFIG_SCHEMA`.
+/// What `scorebox build` passes to the crate that it compiles, in `SCOREBOX_CONFIG_SCHEMA`.
 ///
 /// It compiles a crate twice: first with the variable empty, to ask the component for the schema of
 /// its configuration, and then with the schema, which takes the place of what derives it. Without the
 /// variable, the component derives the schema each time that it needs it.
 #[derive(Clone, Copy)]
 pub struct Build {
-    /// Only `describe` is asked for; nothing else has to be compiled along.
+    /// Only `describe` is called; nothing else needs to be compiled.
     pub only_describes: bool,
-    /// The schema, where it is known; else empty.
+    /// The schema, if it is known; else empty.
     pub schema: &'static str,
 }
 
@@ -43,7 +43,7 @@ impl Build {
     }
 }
 
-/// The export `describe`, where the schema is derived.
+/// The export `describe`, if the schema is derived.
 #[must_use]
 pub fn describe<S: Scorer>() -> wire::ScorerInfo {
     describe_as(S::INFO, &schema::config_schema::<S::Config>().to_string())
@@ -76,7 +76,7 @@ pub fn describe_as(info: Info, schema: &str) -> wire::ScorerInfo {
     }
 }
 
-/// The export `configure`, where the schema is derived.
+/// The export `configure`, if the schema is derived.
 ///
 /// # Errors
 /// The text of the `ConfigError`.
@@ -103,14 +103,14 @@ fn configure_with<S: Scorer>(slot: &Slot<S>, config: &str, schema: &Value) -> Re
 /// The export `score`.
 ///
 /// # Errors
-/// The scorer's own, or `failed` where `configure` was never called.
+/// The scorer's own, or `failed` if `configure` was never called.
 pub fn score<S: Scorer>(
     slot: &Slot<S>,
     input: wire::ScorerInput,
 ) -> Result<wire::ScoreResult, wire::ScorerError> {
     let slot = slot.borrow();
     let scorer = configured(&slot, "score")?;
-    // The sandbox ends with this score: to free the case would be work for nothing.
+    // The sandbox ends with this score: freeing the case would be wasted work.
     let mut case = ManuallyDrop::new(Case::from(input));
     case.reads = Some(S::INFO.reads);
     Ok(scorer.score(&case)?.into())
@@ -125,7 +125,7 @@ pub fn only_describes() -> wire::ScorerError {
 /// The export `summarize`.
 ///
 /// # Errors
-/// The message of the scorer's own, or of `failed` where `configure` was never called.
+/// The message of the scorer's own error, or of `failed` if `configure` was never called.
 pub fn summarize<S: Summarizer>(
     slot: &Slot<S>,
     scores: Vec<wire_summary::Scored>,
@@ -239,7 +239,7 @@ impl From<Fields> for wire_types::Fields {
     }
 }
 
-/// Makes a type that implements [`Scorer`](crate::Scorer) the scorer of this component. Once in a
+/// Makes a type that implements [`Scorer`](crate::Scorer) the scorer of this component. Use it once in a
 /// crate. In a native build it only checks that the type is a scorer.
 ///
 /// `export!(Name, summary)` is for a [`Summarizer`](crate::Summarizer).
@@ -262,7 +262,7 @@ macro_rules! export {
 
             struct Component;
 
-            // A branch on a constant is not compiled where it is not taken.
+            // A branch on a constant is not compiled if it is not taken.
             impl wire::Guest for Component {
                 fn describe() -> wire::ScorerInfo {
                     if const { BUILD.schema.is_empty() } {

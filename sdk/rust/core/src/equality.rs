@@ -1,4 +1,4 @@
-//! When two JSON values are the same answer. It normalises nothing but numbers.
+//! When two JSON values are the same answer. Normalises nothing but numbers.
 
 use serde_json::{Number, Value};
 
@@ -22,7 +22,7 @@ pub fn equal(left: &Value, right: &Value) -> bool {
     }
 }
 
-/// Integers compare exactly, even where a double could not tell them apart.
+/// Integers compare exactly, even if they are the same as doubles.
 fn equal_numbers(left: &Number, right: &Number) -> bool {
     match (as_integer(left), as_integer(right)) {
         (Some(left), Some(right)) => left == right,

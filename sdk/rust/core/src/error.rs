@@ -1,4 +1,4 @@
-//! Why there is no score, and what is wrong with a configuration. Nothing here formats for a
+//! Why a case got no score, and what is wrong with a configuration. Nothing here formats for a
 //! terminal: the engine does.
 
 use std::fmt;
@@ -6,14 +6,14 @@ use std::fmt;
 /// Why a case got no score.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ScoreError {
-    /// The case lacks what the scorer needs, or has it in a shape that it cannot read.
+    /// The case lacks what the scorer needs, or has it in a form that the scorer cannot read.
     InvalidInput(String),
     /// Anything else that went wrong inside the scorer.
     Failed(String),
 }
 
 impl ScoreError {
-    /// The case lacks something, or has it in the wrong shape; name the field and what was found.
+    /// The case lacks something, or has it in the wrong form; name the field and what was found.
     pub fn invalid_input(message: impl Into<String>) -> Self {
         Self::InvalidInput(message.into())
     }
@@ -78,7 +78,7 @@ impl ConfigError {
         Self { key: None, message: message.into() }
     }
 
-    /// The path of the key that is wrong, where it is one.
+    /// The path of the wrong key; `None` for an error of the whole configuration.
     #[must_use]
     pub fn key(&self) -> Option<&str> {
         self.key.as_deref()

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// The first `characters` characters of `text` (Unicode code points), with `…` where some are left
+/// The first `characters` characters of `text` (Unicode code points), with `…` if some are left
 /// out, and line breaks as spaces: fit for one line of a reason.
 #[must_use]
 pub fn excerpt(text: &str, characters: usize) -> Cow<'_, str> {

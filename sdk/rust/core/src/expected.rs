@@ -1,5 +1,5 @@
-//! The shared rule for what counts as a right answer: the configuration keys for it, and the case's
-//! ground truth where they are not set. Comparing is left to the scorer.
+//! The shared rule for what counts as a correct answer: the configuration keys for it, and the case's
+//! ground truth if they are not set. Comparing is left to the scorer.
 
 use std::borrow::Cow;
 
@@ -53,10 +53,10 @@ pub enum Configured {
 }
 
 impl Configured {
-    /// The key that is set, for scorers that read the values in their own way; none where neither is.
+    /// The key that is set, for scorers that read the values in their own way; `None` if neither is.
     ///
     /// # Errors
-    /// A [`ConfigError`] where both keys are set, or `values` is empty.
+    /// A [`ConfigError`] if both keys are set, or `values` is empty.
     pub fn one_of(
         value: ExpectedValue,
         values: ExpectedValues,
@@ -87,10 +87,10 @@ pub struct Accepted<'a> {
 }
 
 impl Accepted<'static> {
-    /// The configured answers, for [`Accepted::or_ground_truth`]; none where neither key is set.
+    /// The configured answers, for [`Accepted::or_ground_truth`]; `None` if neither key is set.
     ///
     /// # Errors
-    /// A [`ConfigError`] where both keys are set, or `values` is empty.
+    /// A [`ConfigError`] if both keys are set, or `values` is empty.
     pub fn configured(
         value: ExpectedValue,
         values: ExpectedValues,
@@ -110,7 +110,7 @@ impl<'a> Accepted<'a> {
     /// The configured answers, or else the case's ground truth.
     ///
     /// # Errors
-    /// [`ScoreError::InvalidInput`] where there is neither.
+    /// [`ScoreError::InvalidInput`] if there is neither.
     pub fn or_ground_truth(
         configured: &'a Option<Accepted<'static>>,
         case: &'a Case,
@@ -128,16 +128,16 @@ impl<'a> Accepted<'a> {
         Ok(Cow::Owned(Self { parts, whole: Some(truth) }))
     }
 
-    /// The accepted answers; empty only where the ground truth is `[]`.
+    /// The accepted answers; empty only if the ground truth is `[]`.
     #[must_use]
     pub fn parts(&self) -> &[Part<'a>] {
         &self.parts
     }
 
-    /// The accepted answers, for a scorer that cannot do without one.
+    /// The accepted answers, for a scorer that needs at least one.
     ///
     /// # Errors
-    /// [`ScoreError::InvalidInput`] where the ground truth is `[]`.
+    /// [`ScoreError::InvalidInput`] if the ground truth is `[]`.
     pub fn at_least_one(&self) -> Result<&[Part<'a>], ScoreError> {
         if self.parts.is_empty() {
             return Err(ScoreError::invalid_input(
@@ -157,7 +157,7 @@ impl<'a> Accepted<'a> {
     /// answer, and not a choice of answers.
     ///
     /// # Errors
-    /// [`ScoreError::InvalidInput`] where one of them cannot be read.
+    /// [`ScoreError::InvalidInput`] if one of them cannot be read.
     pub fn is_whole(&self, output: &Part<'_>) -> Result<bool, ScoreError> {
         match &self.whole {
             Some(whole) if output.is_array() => Ok(equal(&output.value()?, &whole.value()?)),

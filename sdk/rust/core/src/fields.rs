@@ -1,6 +1,6 @@
-//! The set of case fields that a scorer asks for. It says nothing about how they are read.
+//! The set of case fields that a scorer asks for. How they are read is defined elsewhere.
 
-/// A set of the optional parts of a case. The engine feeds a scorer the parts that it names and no
+/// A set of the optional parts of a case. The engine passes a scorer the parts that it names and no
 /// others; `output` is always there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fields(u16);
@@ -12,7 +12,7 @@ impl Fields {
     pub const INPUT: Self = Self(1);
     /// The expected output.
     pub const GROUND_TRUTH: Self = Self(1 << 1);
-    /// What the task was given besides its input.
+    /// What the task was given in addition to its input.
     pub const CONTEXT: Self = Self(1 << 2);
     /// How long the task took.
     pub const LATENCY: Self = Self(1 << 3);
@@ -22,7 +22,7 @@ impl Fields {
     pub const TRACE: Self = Self(1 << 5);
     /// What the task consumed.
     pub const USAGE: Self = Self(1 << 6);
-    /// Whatever else the case says about itself.
+    /// Everything else that the case says about itself.
     pub const METADATA: Self = Self(1 << 7);
     /// Another output for the same input.
     pub const BASELINE: Self = Self(1 << 8);

@@ -1,9 +1,9 @@
-//! The memory of a component: an allocator for a program that scores one case and ends. It counts no
-//! use and gives no memory back to the engine, which drops all of it after the score.
+//! The memory of a component: an allocator for a program that scores one case and ends. It keeps no
+//! statistics and gives no memory back to the engine, which drops all of it after the score.
 //!
 //! Blocks have the sizes of a fixed list, from 16 bytes up in steps of at most an eighth. A freed block
-//! goes back to the rest of the heap if it is the last one, and else to those of its size, of which the
-//! next one is taken. Taking and freeing a block are a dozen instructions each, and a score writes to
+//! returns to the unused rest of the heap if it is the last one, and else to the list of its size, from which the
+//! next one is taken. Taking and freeing a block cost a dozen instructions each, and a score writes to
 //! few pages.
 
 use std::alloc::{GlobalAlloc, Layout};
@@ -24,10 +24,10 @@ const SIZES: usize = SMALL / GRAIN + (24 << STEPS_LOG2);
 /// # Safety
 /// The places are of memory that nothing else uses, from a multiple of [`GRAIN`] on.
 pub(crate) unsafe trait Source {
-    /// The memory that is there: its first byte, and the first behind it.
+    /// The existing memory: its first byte, and the first byte behind it.
     fn first(&self) -> (usize, usize);
 
-    /// At least so many bytes more, at best right behind those that were there; none where there are no
+    /// At least so many more bytes, at best right behind the existing ones; `None` if there are no
     /// more.
     fn more(&self, bytes: usize) -> Option<(usize, usize)>;
 }
@@ -80,7 +80,7 @@ fn pointer<T>(place: usize) -> *mut T {
 }
 
 impl State {
-    /// A block of a size; 0 where there is no memory.
+    /// A block of a size; 0 if there is no memory.
     fn take(&mut self, size: usize, source: &impl Source) -> usize {
         let block = self.freed[size];
         if block != 0 {
@@ -115,7 +115,7 @@ impl State {
         }
     }
 
-    /// Makes the rest `missing` bytes longer, or, where memory comes from another place, as long as `whole`.
+    /// Makes the rest `missing` bytes longer, or, if memory comes from another place, as long as `whole`.
     fn extend(&mut self, missing: usize, whole: usize, source: &impl Source) -> bool {
         let Some((first, end)) = source.more(missing) else { return false };
         if first == self.end {
@@ -135,12 +135,12 @@ impl State {
             self.next = block;
             return;
         }
-        // SAFETY: nobody uses the block any more, and each has room for a place.
+        // SAFETY: the block is no longer used, and each has room for a place.
         unsafe { pointer::<usize>(block).write(self.freed[size]) };
         self.freed[size] = block;
     }
 
-    /// Frees memory that is no one block: as few as it has room for.
+    /// Frees memory that is not a single block: as few blocks as fill it.
     fn put_rest(&mut self, mut place: usize, mut bytes: usize) {
         while bytes > 0 {
             let size = size_for(bytes);
@@ -151,7 +151,7 @@ impl State {
         }
     }
 
-    /// Makes a block longer or shorter where it is; whether it could.
+    /// Makes a block longer or shorter in place; returns whether it could.
     fn resize(&mut self, block: usize, old: usize, new: usize, source: &impl Source) -> bool {
         if old == new {
             return true;

@@ -1,4 +1,4 @@
-//! What a scorer says of itself. The description and the configuration's schema are derived
+//! What a scorer says about itself. The description and the configuration's schema are derived
 //! elsewhere, from the scorer's type.
 
 use crate::{Fields, Severity};
@@ -21,7 +21,7 @@ pub enum Direction {
     LowerIsBetter,
 }
 
-/// What a scorer says of itself: built in a `const`, by [`Info::new`] and the methods that change
+/// What a scorer says about itself: built in a `const`, by [`Info::new`] and the methods that change
 /// one thing each.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Info {
@@ -56,7 +56,7 @@ impl Info {
         }
     }
 
-    /// The parts of a case that the scorer reads; it is fed no others.
+    /// The parts of a case that the scorer reads; it is given no others.
     #[must_use]
     pub const fn reads(mut self, fields: Fields) -> Self {
         self.reads = fields;

@@ -44,17 +44,17 @@
 //! assert_eq!(scorer.score(&case).unwrap().score, Some(1.0));
 //! ```
 //!
-//! A scorer that has something to say of all of a run's scores together is a [`Summarizer`] as well.
+//! A scorer that also reports on all scores of a run together is a [`Summarizer`] as well.
 //!
 //! # Map
 //!
-//! This crate has what a scorer of texts needs; [`log`] sends messages to whoever debugs a scorer.
-//! What fewer scorers use is in crates of its own, beside this one:
+//! This crate has what a scorer of texts needs; [`log`] sends messages to the scorer's author.
+//! What fewer scorers use is in separate crates:
 //!
 //! - `scorebox-sdk-traces`: what an agent did, in one list of steps
 //! - `scorebox-sdk-workspace`: the files that a task left, and what was changed in them
 //! - `scorebox-sdk-json-schema`: whether a value matches a JSON Schema
-//! - `scorebox-sdk-texts`: how alike two texts are, and texts without what does not matter
+//! - `scorebox-sdk-texts`: how alike two texts are, and texts normalized as other programs do
 #![deny(missing_docs)]
 
 mod assertion;
@@ -97,7 +97,7 @@ pub mod bindings {
         default_bindings_module: "scorebox_sdk::bindings",
     });
 
-    /// The export that only summarizing scorers have, as a world of its own beside theirs: a component
+    /// The export that only summarizing scorers have, as a separate world: a component
     /// of both is one of the world `summarizing-scorer`.
     pub mod of_run {
         wit_bindgen::generate!({
@@ -143,7 +143,7 @@ pub trait Scorer: Sized {
     /// A scorer without configuration has a struct with braces and no fields, `struct Config {}`. The
     /// JSON Schema, which users see, is derived from the fields; a key that the schema does not list
     /// is refused, so `#[serde(alias)]` names do not work. A key in camelCase may be written in
-    /// snake_case too. An enum that is a key's default is shown as such where it derives `Serialize`.
+    /// snake_case too. An enum that is a key's default is shown as such if it derives `Serialize`.
     type Config: serde::de::DeserializeOwned + JsonSchema;
 
     /// What the scorer is, and which parts of a case it reads.
@@ -160,6 +160,6 @@ pub trait Scorer: Sized {
     /// nothing can be carried from one case to the next.
     ///
     /// # Errors
-    /// A [`ScoreError`] where there can be no score; that is never the same as a score of 0.
+    /// A [`ScoreError`] if there can be no score; that is never the same as a score of 0.
     fn score(&self, case: &Case) -> Result<Score, ScoreError>;
 }

@@ -1,13 +1,13 @@
-//! Messages for whoever debugs a scorer: to the engine from a component, to stderr in native tests.
-//! Nothing is kept here.
+//! Messages for the author who debugs a scorer: to the engine from a component, to stderr in native
+//! tests. Nothing is kept here.
 //!
 //! ```
 //! scorebox_sdk::log::debug(format_args!("{} tokens", 12));
 //! ```
 //!
 //! A component that calls these functions imports the contract's `log.log`, which costs each of its
-//! scores some microseconds. What the SDK itself has to say goes letter by letter, which costs nothing
-//! where nothing is said.
+//! scores some microseconds. The SDK's own messages go letter by letter, which costs nothing
+//! unless there is one.
 
 use std::fmt::{self, Display, Write};
 
@@ -18,12 +18,12 @@ pub fn debug(message: impl Display) {
     send(Level::Debug, message);
 }
 
-/// Good to know.
+/// Worth knowing.
 pub fn info(message: impl Display) {
     send(Level::Info, message);
 }
 
-/// Probably not meant so.
+/// Probably a mistake.
 pub fn warn(message: impl Display) {
     send(Level::Warn, message);
 }
@@ -38,7 +38,7 @@ fn send(level: Level, message: impl Display) {
     crate::bindings::scorebox::scorer::log::log(level, &message.to_string());
 }
 
-// In an author's own tests there is no engine that would keep the message.
+// In an author's own tests no engine keeps the message.
 #[cfg(not(target_arch = "wasm32"))]
 #[allow(clippy::print_stderr)]
 fn send(level: Level, message: impl Display) {
@@ -50,7 +50,7 @@ const OWN_LIMIT: usize = 4096;
 
 /// A message of the SDK itself: in one line, and cut to [`OWN_LIMIT`]. It allocates nothing.
 pub(crate) fn spell(level: Level, message: fmt::Arguments<'_>) {
-    // It fails where the message is cut.
+    // It fails if the message is cut.
     let _ = Line { room: OWN_LIMIT, letter }.write_fmt(message);
     end(level);
 }

@@ -1,5 +1,5 @@
 //! A scorer that is a set of named tests: each is one assertion, and a test that fails stops no
-//! other. What is tested is the scorer's business.
+//! other. What is tested is left to the scorer.
 
 use std::error::Error;
 
@@ -8,13 +8,13 @@ use serde_json::json;
 use crate::score::ASSERTION_LIMIT;
 use crate::{Assertion, Score, Severity, excerpt};
 
-/// How much of a failure goes into the reason of the whole, in characters.
+/// How much of a failure goes into the reason of the score, in characters.
 const REASON_LENGTH: usize = 160;
 /// How much of a failure goes into its assertion's reason, in characters.
 const FAILURE_LENGTH: usize = 4000;
 /// How much of a test's name is kept, in characters.
 const NAME_LENGTH: usize = 500;
-/// How many failures the reason of the whole names.
+/// How many failures the reason of the score names.
 const NAMED: usize = 3;
 
 /// What a test returns: `Ok(())`, or why it fails. `?` works on any error.
@@ -65,7 +65,7 @@ impl NamedTest {
     /// How much the test counts in the score, beside others of weight 1.
     ///
     /// # Panics
-    /// Where the weight is negative or not finite: a mistake in the scorer.
+    /// If the weight is negative or not finite: a mistake in the scorer.
     pub fn weight(&mut self, weight: f64) -> &mut Self {
         assert!(weight >= 0.0 && weight.is_finite(), "the weight of a test is {weight}");
         self.weight = weight;
@@ -120,7 +120,7 @@ impl Tests {
     }
 
     /// The score: the weight of the tests that pass over that of all. The reason names the failures.
-    /// Where there are none, or all weigh nothing, it does not apply.
+    /// If there are none, or all have the weight 0, it is not-applicable.
     ///
     /// A score has at most 1000 assertions. Of more tests, those that fail are kept first, and the
     /// reason says how many are left out.
@@ -200,7 +200,7 @@ fn shortened(mut text: String) -> String {
     text
 }
 
-/// Ends a test where a condition does not hold: `ensure!(condition)`, or with the reason,
+/// Ends a test if a condition does not hold: `ensure!(condition)`, or with the reason,
 /// `ensure!(condition, "found {n}")`.
 #[macro_export]
 macro_rules! ensure {
@@ -218,7 +218,7 @@ macro_rules! ensure {
     };
 }
 
-/// Ends a test where two values differ: `ensure_eq!(found, expected)`.
+/// Ends a test if two values differ: `ensure_eq!(found, expected)`.
 #[macro_export]
 macro_rules! ensure_eq {
     ($found:expr, $expected:expr $(,)?) => {
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn no_tests_are_no_score() {
+    fn without_tests_there_is_no_score() {
         assert_eq!(Tests::default().into_score().score, None);
         let mut tests = Tests::default();
         tests.skip();

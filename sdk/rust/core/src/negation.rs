@@ -1,5 +1,5 @@
-//! The configuration key `negate`, which turns a score s into 1 - s, and how a check reads that it
-//! turns around: what was wanted is the opposite.
+//! The configuration key `negate`, which turns a score s into 1 - s, and how an inverted check
+//! reads: the opposite is wanted.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -54,9 +54,9 @@ impl From<bool> for Negate {
 }
 
 impl Assertion {
-    /// Turns the check around where `negate` is set: its value v becomes 1 - v, and its name begins
-    /// with `not: `. The reason stays: it says what was found. Meant for a check without a threshold
-    /// of its own, which would stay too.
+    /// Inverts the check if `negate` is set: its value v becomes 1 - v, and its name begins
+    /// with `not: `. The reason stays: it says what was found. Meant for a check without its own
+    /// threshold, which would stay too.
     #[must_use]
     pub fn negated(mut self, negate: bool) -> Self {
         if negate {
@@ -67,8 +67,8 @@ impl Assertion {
     }
 }
 
-/// What was found and is not what was wanted, with what that was: `wanted`, or the opposite of it.
-/// Without a word on what was wanted, the finding says it by itself, except where its opposite was.
+/// A finding that is not what was wanted, with what was: `wanted`, or its opposite. Without `wanted`, the
+/// finding is enough, unless its opposite was wanted.
 pub(crate) fn unmet(found: &str, wanted: Option<&str>, negate: bool) -> String {
     match (wanted, negate) {
         (Some(wanted), false) => format!("{found}; wanted: {wanted}"),

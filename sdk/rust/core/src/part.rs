@@ -1,4 +1,4 @@
-//! One JSON document of a case, parsed only as far as somebody asks. It keeps no parsed copy.
+//! One JSON document of a case, parsed only as far as it is read. It keeps no parsed copy.
 
 use std::borrow::Cow;
 
@@ -44,7 +44,7 @@ impl<'a> Part<'a> {
     /// A string's content; for any other value, its JSON text as it was read.
     ///
     /// # Errors
-    /// [`ScoreError::InvalidInput`] where the string holds an escape that is no character.
+    /// [`ScoreError::InvalidInput`] if the string holds an escape that is not a character.
     pub fn text(&self) -> Result<Cow<'_, str>, ScoreError> {
         if self.is_string() { self.string() } else { Ok(Cow::Borrowed(self.json())) }
     }
@@ -52,7 +52,7 @@ impl<'a> Part<'a> {
     /// A string's content.
     ///
     /// # Errors
-    /// [`ScoreError::InvalidInput`] where the value is no string.
+    /// [`ScoreError::InvalidInput`] if the value is not a string.
     pub fn string(&self) -> Result<Cow<'_, str>, ScoreError> {
         let json = self.json();
         let Some(inner) = json.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) else {
@@ -61,7 +61,7 @@ impl<'a> Part<'a> {
         if !inner.as_bytes().contains(&b'\\') {
             return Ok(Cow::Borrowed(inner));
         }
-        // As a value, for which the reader is there anyway.
+        // As a value, because its reader is in the component anyway.
         match serde_json::from_str(json) {
             Ok(Value::String(text)) => Ok(Cow::Owned(text)),
             Ok(_) => Err(self.should_be("a string")),
@@ -72,7 +72,7 @@ impl<'a> Part<'a> {
     /// The value as a tree.
     ///
     /// # Errors
-    /// [`ScoreError::InvalidInput`] where the text cannot be read (nested more than 127 deep).
+    /// [`ScoreError::InvalidInput`] if the text cannot be read (nested more than 127 deep).
     pub fn value(&self) -> Result<Value, ScoreError> {
         // Keeping track of paths costs more than reading; only an error needs one.
         serde_json::from_str(self.json()).or_else(|_| self.read())
@@ -91,7 +91,7 @@ impl<'a> Part<'a> {
         })
     }
 
-    /// The error of JSON that cannot be read as it should, at a path inside the part.
+    /// The error of JSON that cannot be read as asked, at a path inside the part.
     pub(crate) fn unreadable(&self, path: &str, message: &str) -> ScoreError {
         let dot = if path.is_empty() || path.starts_with('[') { "" } else { "." };
         let place = [self.name(), dot, path].concat();
@@ -146,20 +146,20 @@ impl<'a> Part<'a> {
 /// A value as compact JSON. `to_string` of a value goes through the machinery of formatting, which is
 /// slower, and large in a component.
 pub(crate) fn json_text(value: &Value) -> String {
-    // It fails only where a key is no string, which a `Value` cannot have.
+    // It fails only if a key is not a string, which a `Value` cannot have.
     serde_json::to_string(value).unwrap_or_default()
 }
 
-/// What serde_json says, without the place inside a text that the user never sees.
+/// serde_json's message, without the position in a text that the user never sees.
 #[must_use]
 pub fn plain_message(message: &str) -> &str {
     message.rfind(" at line ").map_or(message, |index| &message[..index])
 }
 
-/// serde's message as [`plain_message`] leaves it, with words in the place of Rust's names for types.
+/// serde's message as [`plain_message`] leaves it, with words instead of Rust's type names.
 pub(crate) fn in_words(message: &str) -> String {
     let message = plain_message(message);
-    // So serde_json calls a value that is no enum.
+    // serde_json's message for a value that is not an enum.
     if message == "expected value" {
         return "expected one of its names".to_owned();
     }
@@ -233,7 +233,7 @@ mod tests {
         for message in [
             "unknown variant `a`, expected `b` or `c`",
             "should be a list of texts, or one text with commas between them",
-            "invalid type: string \", expected u8\", expected something of its own",
+            "invalid type: string \", expected u8\", expected something else",
         ] {
             assert_eq!(in_words(message), message);
         }

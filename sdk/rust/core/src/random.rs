@@ -1,5 +1,5 @@
 //! A fixed stream in place of randomness, so that crates which seed hash tables compile and every
-//! score repeats exactly. Not for anything that has to be unpredictable.
+//! score repeats exactly. Not for anything that must be unpredictable.
 
 use std::num::NonZeroI32;
 

@@ -9,14 +9,14 @@ pub(crate) fn config_schema<T: JsonSchema>() -> Value {
     let mut schema = schemars::schema_for!(T).to_value();
     join_descriptions(&mut schema);
     if let Some(root) = schema.as_object_mut() {
-        // The name of a type in Rust, which is no name that users know.
+        // The name of a Rust type, which users do not know.
         root.remove("title");
         close(root);
     }
     schema
 }
 
-/// Doc comments are wrapped for an editor's width, which is no reader's.
+/// Doc comments are wrapped to an editor's width, which readers do not have.
 fn join_descriptions(schema: &mut Value) {
     match schema {
         Value::Object(members) => {
@@ -64,7 +64,7 @@ fn close(schema: &mut Map<String, Value>) {
     }
 }
 
-/// The type's doc comment, as the text of the schema carries it; empty where it has none.
+/// The type's doc comment, as the text of the schema carries it; empty if it has none.
 pub(crate) fn description(schema: &str) -> String {
     let schema: Value = serde_json::from_str(schema).unwrap_or_default();
     schema["description"].as_str().unwrap_or_default().to_owned()

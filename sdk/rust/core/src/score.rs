@@ -1,10 +1,10 @@
-//! What a scorer says of a case. Ranges are not checked here: the engine knows the declared scale.
+//! What a scorer says about a case. Ranges are not checked here: the engine knows the declared scale.
 
 use serde_json::Value;
 
 use crate::Assertion;
 
-/// The most assertions that the engine takes of one score.
+/// The most assertions of a score that the engine accepts.
 pub(crate) const ASSERTION_LIMIT: usize = 1000;
 
 /// A score, with what explains it. The fields are there to be read in tests; build one with the
@@ -12,7 +12,7 @@ pub(crate) const ASSERTION_LIMIT: usize = 1000;
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct Score {
-    /// On the scale that the scorer's `Info` declares; none where it does not apply.
+    /// On the scale that the scorer's `Info` declares; `None` if it does not apply.
     pub score: Option<f64>,
     /// A category that goes with the score.
     pub label: Option<String>,
@@ -31,13 +31,13 @@ impl Score {
         Self { score: Some(score), ..Self::default() }
     }
 
-    /// 1 where `passes`, else 0.
+    /// 1 if `passes`, else 0.
     #[must_use]
     pub fn pass(passes: bool) -> Self {
         Self::new(if passes { 1.0 } else { 0.0 })
     }
 
-    /// The scorer has nothing to say of this case: stored with its reason, counted in no mean.
+    /// The scorer does not apply to this case: stored with its reason, and left out of every mean.
     pub fn not_applicable(reason: impl Into<String>) -> Self {
         Self::default().reason(reason)
     }
@@ -70,7 +70,7 @@ impl Score {
         self
     }
 
-    /// Adds checks, as many as a score may have. Where there are more, those that fail come first;
+    /// Adds checks, as many as a score may have. If there are more, those that fail come first;
     /// say in the reason how many there are.
     #[must_use]
     pub fn assertions(mut self, assertions: impl IntoIterator<Item = Assertion>) -> Self {

@@ -1,11 +1,11 @@
-//! A scorer whose answer lies in all of a run's scores together: what it implements, and what it is
-//! handed. It calls nobody; `export!` does.
+//! A scorer that reports on all scores of a run together: what it implements, and what it is given.
+//! `export!` makes the calls.
 
 use serde_json::Value;
 
 use crate::{Part, Score, ScoreError, Scorer};
 
-/// A scorer that also has an answer for the run as a whole.
+/// A scorer that also reports on the run as a whole.
 ///
 /// It is exported with `export!(Name, summary)`. The engine calls it once, after the last case, and
 /// stores and shows the answer with the run.
@@ -17,7 +17,7 @@ use crate::{Part, Score, ScoreError, Scorer};
 /// };
 /// use serde_json::{Value, json};
 ///
-/// /// Scores 1 when the answer is empty; says of the run which cases those were.
+/// /// Scores 1 if the answer is empty; reports for the run which cases those were.
 /// #[derive(serde::Deserialize, JsonSchema)]
 /// struct Silence {}
 ///
@@ -52,12 +52,12 @@ use crate::{Part, Score, ScoreError, Scorer};
 /// assert_eq!(scorer.summarize(&scores).unwrap(), json!({ "silent": ["b"] }));
 /// ```
 pub trait Summarizer: Scorer {
-    /// Says of the run what no single score says. It gets the scores in the order of the cases; cases
-    /// without a score because of an error are not among them. It runs in a sandbox of its own: of
-    /// what [`score`](Scorer::score) computed, only what the scores hold is there.
+    /// Reports on the run as a whole. It gets the scores in the order of the cases; cases
+    /// without a score because of an error are not among them. It runs in its own sandbox: of
+    /// what [`score`](Scorer::score) computed, only the scores themselves are available.
     ///
     /// # Errors
-    /// A [`ScoreError`] where there is nothing true to say; the user reads its message in the
+    /// A [`ScoreError`] if it cannot report; the user reads its message in the
     /// summary's place.
     fn summarize(&self, scores: &[Scored]) -> Result<Value, ScoreError>;
 }
@@ -67,11 +67,11 @@ pub trait Summarizer: Scorer {
 pub struct Scored {
     /// The case's id.
     pub case_id: String,
-    /// The score; `None` where the scorer did not apply.
+    /// The score; `None` if the scorer did not apply.
     pub score: Option<f64>,
-    /// The label, where the score has one.
+    /// The label, if the score has one.
     pub label: Option<String>,
-    /// The meta document as JSON text. It is parsed only where [`Scored::meta`] is asked.
+    /// The meta document as JSON text. It is parsed only if [`Scored::meta`] is asked.
     pub(crate) meta: Option<String>,
 }
 
@@ -84,7 +84,7 @@ impl Scored {
         Self { case_id: case_id.into(), score, label, meta }
     }
 
-    /// The meta document, where the score has one.
+    /// The meta document, if the score has one.
     #[must_use]
     pub fn meta(&self) -> Option<Part<'_>> {
         self.meta.as_deref().map(|json| Part::new("meta", json))

@@ -18,7 +18,7 @@ pub(super) fn check(pattern: &str) -> Result<(), String> {
     }
 }
 
-/// How many groups capture, so that a reference to one can be checked before it is read.
+/// The number of capturing groups, so that a reference to one can be checked before it is read.
 fn count_groups(pattern: &str) -> usize {
     let (mut count, mut in_class) = (0, false);
     let mut chars = pattern.chars().peekable();
@@ -141,7 +141,7 @@ impl Reader<'_> {
         let least = self.digits();
         let most = if self.eat(',') { self.digits() } else { least.clone() };
         if least.is_empty() || !self.eat('}') {
-            return Err("a `{` that begins no quantifier".to_owned());
+            return Err("a `{` that does not begin a quantifier".to_owned());
         }
         // Of texts without leading zeros the longer number is the larger one.
         let size = |digits: &str| {
@@ -279,7 +279,7 @@ impl Reader<'_> {
             match (one, self.member(c)?) {
                 (Some(first), Some(last)) if first <= last => {}
                 (Some(_), Some(_)) => return Err("a range that is out of order".to_owned()),
-                _ => return Err("a range of something else than characters".to_owned()),
+                _ => return Err("a range of something other than characters".to_owned()),
             }
         }
     }

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::ecma;
 
 /// What a schema's `"format": "regex"` is renamed to: the validator has a check of its own for that
-/// name, which is Rust's syntax, and lets nobody replace it.
+/// name, which is Rust's syntax, and cannot be replaced.
 pub(super) const REGEX: &str = "regex of ECMA 262";
 
 type Verdict = Result<(), Box<dyn Error>>;
@@ -44,7 +44,7 @@ pub(super) fn rename_regex(schema: &mut Value) {
     }
 }
 
-/// RFC 1123, where a label in Punycode has to be valid by IDNA 2008 as well.
+/// RFC 1123; a label in Punycode must be valid by IDNA 2008 as well.
 fn hostname(value: &Value) -> Verdict {
     let Value::String(name) = value else { return Ok(()) };
     if name.ends_with('.') {
@@ -105,7 +105,7 @@ fn literal(text: &str) -> Verdict {
         c.is_ascii_control() || ('\u{80}'..'\u{a0}').contains(&c) || " \"<>\\^`".contains(c)
     };
     if text.contains(refused) {
-        return Err("a character that has to be encoded".into());
+        return Err("a character that must be encoded".into());
     }
     match text.match_indices('%').all(|(place, _)| is_encoded(&text[place..])) {
         true => Ok(()),

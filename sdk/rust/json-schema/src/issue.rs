@@ -1,4 +1,4 @@
-//! One place of a value that does not match its schema, and how it is told. It validates nothing.
+//! One place of a value that does not match its schema, and its wording. Validates nothing.
 
 use std::fmt;
 
@@ -16,14 +16,14 @@ const ISSUE_LIMIT: usize = 20;
 /// The longest message of one issue, in characters: values inside it may be long.
 const MESSAGE_LIMIT: usize = 200;
 
-/// One place of a value that does not match. Told as `ages.1: want integer, but got string`.
+/// One place of a value that does not match. Displayed as `ages.1: want integer, but got string`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Issue {
     /// Where in the value: keys and indices.
     path: Vec<Value>,
     /// What the schema wants, and what was found; at most 200 characters.
     message: String,
-    /// The schema keyword that failed, such as `required`; empty where no keyword is to blame.
+    /// The schema keyword that failed, such as `required`; empty if no keyword is to blame.
     keyword: &'static str,
 }
 
@@ -68,8 +68,8 @@ pub(super) fn issues(error: &ValidationError<'_, '_>) -> Vec<Issue> {
     issues
 }
 
-/// The leaves of the validator's tree. Of alternatives none of which matched, the parts are no issues
-/// of their own: they go into the message.
+/// The leaves of the validator's tree. If no alternative matches, the parts are not separate issues:
+/// they go into the message.
 fn collect(error: &ValidationError<'_, '_>, into: &mut Vec<Issue>) {
     if into.len() >= ISSUE_LIMIT {
         return;
@@ -87,7 +87,7 @@ fn collect(error: &ValidationError<'_, '_>, into: &mut Vec<Issue>) {
     }
 }
 
-/// The validator's words. One format has a name there that no user wrote.
+/// The validator's message. One format has a name there that no user wrote.
 fn words(kind: &ErrorKind<'_, '_>) -> String {
     let words = kind.to_string();
     match kind {

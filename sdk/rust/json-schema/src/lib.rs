@@ -1,5 +1,5 @@
-//! JSON Schema for scorers: compiles a schema, and says what of a value does not match it. It reads no
-//! file and no network, and decides no score.
+//! JSON Schema for scorers: compiles a schema, and reports what of a value does not match it. It reads
+//! no file and no network, and decides no score.
 //!
 //! - `ecma`: the syntax of ECMA 262's regular expressions
 //! - `formats`: what `format` asserts
@@ -35,10 +35,10 @@ const ROOT_FOLDER: &str = "schema:///";
 /// How deep JSON may be nested to be read: the limit of `serde_json`.
 const DEEPEST: usize = 127;
 
-/// The most issues that [`CompiledSchema::problem`] tells.
+/// The most issues that [`CompiledSchema::problem`] reports.
 const PROBLEM_ISSUES: usize = 5;
 
-/// The longest that [`CompiledSchema::problem`] tells of one issue, in characters.
+/// How much of one issue [`CompiledSchema::problem`] reports, in characters.
 const PROBLEM_LENGTH: usize = 240;
 
 /// Formats that draft 7 and older would assert by themselves.
@@ -97,7 +97,7 @@ impl CompiledSchema {
     /// Compiles a schema that only one score needs, such as a case's `outputSchema`.
     ///
     /// # Errors
-    /// Why it cannot be used, in one line that goes on after the name of its key.
+    /// Why it cannot be used, in one line that can follow the name of its key.
     pub fn compile(schema: &Value, options: Options<'_>) -> Result<Self, String> {
         let mut schema = schema.clone();
         formats::rename_regex(&mut schema);
@@ -131,11 +131,11 @@ impl CompiledSchema {
         Ok(compiled)
     }
 
-    /// Prepares what a scorer's configuration has under `schema`; none where it has nothing there.
+    /// Prepares what a scorer's configuration has under `schema`; `None` if it has nothing there.
     /// Remote schemas are not fetched, and there are no `documents`.
     ///
     /// # Errors
-    /// A [`ConfigError`] of the key `schema` where it is no schema, or one that cannot be used.
+    /// A [`ConfigError`] of the key `schema` if it is not a schema, or not a usable one.
     pub fn from_config(schema: Option<&Value>, formats: bool) -> Result<Option<Self>, ConfigError> {
         let Some(schema) = schema else { return Ok(None) };
         if !schema.is_object() && !schema.is_boolean() {
@@ -147,7 +147,7 @@ impl CompiledSchema {
         compiled.map(Some).map_err(|error| ConfigError::new("schema", error))
     }
 
-    /// The issues of a value, at most 20; none where it matches.
+    /// The issues of a value, at most 20; `None` if it matches.
     #[must_use]
     pub fn issues(&self, value: &Value) -> Vec<Issue> {
         match self.schemas.validate(value, self.root) {
@@ -156,17 +156,17 @@ impl CompiledSchema {
         }
     }
 
-    /// What of a value does not match, in one bounded line; none where all does.
+    /// What of a value does not match, in one bounded line; `None` if all does.
     #[must_use]
     pub fn problem(&self, value: &Value) -> Option<String> {
-        let told: Vec<_> = (self.issues(value).iter().take(PROBLEM_ISSUES))
+        let issues: Vec<_> = (self.issues(value).iter().take(PROBLEM_ISSUES))
             .map(|issue| excerpt(&issue.to_string(), PROBLEM_LENGTH).into_owned())
             .collect();
-        (!told.is_empty()).then(|| told.join("; "))
+        (!issues.is_empty()).then(|| issues.join("; "))
     }
 
-    /// What of a text's JSON does not match, in one bounded line; none where all does. A text that
-    /// cannot be read does not match either: one that is no JSON, that is nested more than 127 deep,
+    /// What of a text's JSON does not match, in one bounded line; `None` if all does. A text that
+    /// cannot be read does not match either: one that is not JSON, that is nested more than 127 deep,
     /// that has a number beyond the range of `f64` in it, or half of a surrogate pair.
     ///
     /// ```
@@ -186,13 +186,13 @@ impl CompiledSchema {
     }
 }
 
-/// Why a text cannot be read as JSON. Of its depth the reader speaks as of its own recursion.
+/// Why a text cannot be read as JSON. The reader reports too deep nesting as its own recursion.
 fn unreadable(error: &serde_json::Error) -> String {
-    let told = error.to_string();
-    if told.starts_with("recursion limit exceeded") {
+    let message = error.to_string();
+    if message.starts_with("recursion limit exceeded") {
         return format!("nested deeper than {DEEPEST} levels");
     }
-    told
+    message
 }
 
 impl fmt::Debug for CompiledSchema {

@@ -9,7 +9,7 @@ fn refusal(schema: Value) -> String {
 }
 
 #[test]
-fn a_problem_is_told_with_its_place() {
+fn a_problem_is_reported_with_its_place() {
     let schema = json!({
         "required": ["name"],
         "properties": {"name": {}, "ages": {"items": {"type": "integer"}}},
@@ -31,7 +31,7 @@ fn a_problem_is_bounded_whatever_the_value() {
 }
 
 #[test]
-fn a_schema_that_is_none_is_refused_in_one_line() {
+fn an_invalid_schema_is_refused_in_one_line() {
     let error = refusal(json!({"properties": {"a": {"type": "strnig"}}, "required": 7}));
     assert!(error.starts_with("is not a usable JSON Schema: "), "{error}");
     assert!(!error.contains('\n') && !error.contains(ROOT), "{error}");

@@ -24,7 +24,7 @@ pub(super) fn warm(compiled: &CompiledSchema, schema: &Value) {
         let text = "a".repeat(length);
         let left = Cell::new(SUBSCHEMAS);
         let sample = Sampler { root: schema, text: &text, left }.sample(schema, LEVELS);
-        // Whether the sample is valid is nobody's question.
+        // Whether the sample is valid does not matter.
         let _ = compiled.schemas.validate(&sample, compiled.root);
     }
 }

@@ -25,11 +25,11 @@ pub fn of_edits(edits: usize, left: &str, right: &str) -> f64 {
     }
 }
 
-/// How close two finite numbers are in proportion to both: 1 where they are equal, falling to 0
-/// where they have nothing in common, such as the sign.
+/// How close two finite numbers are in proportion to both: 1 if they are equal, falling to 0
+/// if they have nothing in common, such as the sign.
 ///
 /// 1 - |expected - output| / (|expected| + |output|), as `NumericDiff` of autoevals has it; two
-/// zeros are equal. 0 where the proportion is too small a number to be told.
+/// zeros are equal. 0 if the proportion is too small for a number.
 ///
 /// ```
 /// # use scorebox_sdk_texts::likeness::of_numbers;

@@ -32,7 +32,7 @@ pub fn squad(text: &str) -> String {
 /// ```
 #[must_use]
 pub fn inspect_word(folded: &str) -> String {
-    // Most words by far: it is no number, and no punctuation or white space is in it.
+    // Most words by far: it is not a number, and has no punctuation or white space in it.
     if folded.bytes().all(|byte| byte.is_ascii_lowercase()) {
         return if is_article(folded) { String::new() } else { folded.to_owned() };
     }

@@ -16,7 +16,7 @@ const ZEROS: [u32; 65] = [
     0x1d7ce, 0x1d7d8, 0x1d7e2, 0x1d7ec, 0x1d7f6, 0x1e140, 0x1e2f0, 0x1e950, 0x1fbf0,
 ];
 
-/// The value of a decimal digit of any script, 0 to 9; none where the character is no such digit (`²`).
+/// The value of a decimal digit of any script, 0 to 9; `None` if the character is not such a digit (`²`).
 /// Python's `unicodedata.decimal`, with the Unicode Character Database 14.0.
 #[must_use]
 pub fn decimal(c: char) -> Option<u8> {
@@ -35,7 +35,7 @@ fn ascii_digit(c: char) -> char {
 }
 
 /// A finite number as Python's `float` reads it: with white space around, single underscores between
-/// digits, and digits of any script; none where it reads none, or no finite one.
+/// digits, and digits of any script; `None` if it reads none, or one that is not finite.
 #[must_use]
 pub fn float(text: &str) -> Option<f64> {
     if !text.contains(char::is_numeric) {

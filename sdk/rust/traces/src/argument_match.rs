@@ -16,7 +16,7 @@ pub enum ArgumentMatch {
 }
 
 impl ArgumentMatch {
-    /// Whether arguments have to be what is given and nothing else.
+    /// Whether arguments must be what is given and nothing else.
     #[must_use]
     pub fn is_exact(self) -> bool {
         self == Self::Exact

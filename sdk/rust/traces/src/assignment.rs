@@ -5,7 +5,7 @@ use scorebox_sdk::ScoreError;
 /// The most pairs that are compared: 2000 calls against 2000.
 const PAIR_LIMIT: usize = 4_000_000;
 
-/// How pairs are chosen where an item fits several.
+/// How pairs are chosen if an item fits several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Assignment {
     /// As many pairs as there can be.
@@ -36,7 +36,7 @@ impl Pairing {
 /// Whether all pairs of two lists can be compared.
 ///
 /// # Errors
-/// [`ScoreError::InvalidInput`] where there are more than 2000 by 2000 of them.
+/// [`ScoreError::InvalidInput`] if there are more than 2000 by 2000 of them.
 pub fn check_pairs(left: usize, right: usize) -> Result<(), ScoreError> {
     if left.saturating_mul(right) > PAIR_LIMIT {
         return Err(ScoreError::invalid_input(format!(
@@ -47,10 +47,10 @@ pub fn check_pairs(left: usize, right: usize) -> Result<(), ScoreError> {
 }
 
 impl Assignment {
-    /// Pairs `left` items with `right` ones, where `fits` says so.
+    /// Pairs `left` items with `right` ones, if `fits` says so.
     ///
     /// # Errors
-    /// [`ScoreError::InvalidInput`] where there are more pairs to compare than 2000 by 2000.
+    /// [`ScoreError::InvalidInput`] if there are more pairs to compare than 2000 by 2000.
     pub fn pair(
         self,
         left: usize,
@@ -104,7 +104,7 @@ impl Pairing {
         improved
     }
 
-    /// How many changes away from an item without a partner each left item is; none where no change
+    /// How many changes away from an item without a partner each left item is; `None` if no change
     /// of partners helps.
     fn levels(&self, partners: &[Vec<usize>]) -> Option<Vec<usize>> {
         let mut level = vec![usize::MAX; partners.len()];

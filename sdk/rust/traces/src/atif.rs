@@ -60,7 +60,7 @@ pub(super) fn read_step(builder: &mut Builder, step: Object) {
 }
 
 fn read_step_of(builder: &mut Builder, names: &Names, mut step: Object) {
-    // Copied from an earlier run, so that the agent knows of it: it was not done here.
+    // Copied from an earlier run, as context for the agent: it did not happen here.
     if step.get("is_copied_context") == Some(&Value::Bool(true)) {
         return;
     }
@@ -118,7 +118,7 @@ fn read_result(
         builder.result(answer);
         return;
     }
-    // Of an action that is no tool call, or of a call whose id was left out.
+    // Of an action that is not a tool call, or of a call whose id was left out.
     while let Some(step) = calls.pop_front() {
         if builder.claim_step(step) {
             builder.turn(Role::Tool);

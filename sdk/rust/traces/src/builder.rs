@@ -51,7 +51,7 @@ pub(super) struct Builder {
     pub refused: Option<String>,
     /// The calls of messages that are repeated.
     pub repeated: Calls,
-    /// Agents that calls hand work to, by the calls' ids, where the trace says so elsewhere.
+    /// Agents that calls hand work to, by the calls' ids, if the trace says so elsewhere.
     pub handoffs: BTreeMap<String, VecDeque<String>>,
     /// Tokens and cost.
     pub tally: Tally,
@@ -65,8 +65,8 @@ pub(super) struct Builder {
 }
 
 impl Builder {
-    /// Starts a message of somebody, or a tool's answer.
-    pub fn turn(&mut self, role: Role) {
+    /// Starts a message, or a tool's answer.
+    pub(super) fn turn(&mut self, role: Role) {
         if self.turns.len() >= STEP_LIMIT {
             self.overflow = true;
             return;
@@ -75,47 +75,47 @@ impl Builder {
         self.turns.push(Turn { role, calls: Vec::new() });
     }
 
-    /// Continues the assistant's turn, or starts one: for formats that give every call an item of
-    /// its own.
-    pub fn assistant_turn(&mut self) {
+    /// Continues the assistant's turn, or starts one: for formats that write every call as a separate
+    /// item.
+    pub(super) fn assistant_turn(&mut self) {
         if !self.joinable {
             self.turn(Role::Assistant);
             self.joinable = true;
         }
     }
 
-    pub fn message(&mut self, role: Role, text: String) {
+    pub(super) fn message(&mut self, role: Role, text: String) {
         // A call often comes with an empty text.
         if !text.is_empty() {
             self.push(StepKind::Message { role, text }, "message");
         }
     }
 
-    pub fn reasoning(&mut self, text: String) {
+    pub(super) fn reasoning(&mut self, text: String) {
         if !text.is_empty() {
             self.push(StepKind::Reasoning { text }, "thinking");
         }
     }
 
-    pub fn error(&mut self, message: String) {
+    pub(super) fn error(&mut self, message: String) {
         self.push(StepKind::Error { message }, "error");
     }
 
-    pub fn input_request(&mut self, request: InputRequest) {
+    pub(super) fn input_request(&mut self, request: InputRequest) {
         self.push(StepKind::InputRequest(request), "input.requested");
     }
 
-    pub fn skill(&mut self, skill: String) {
+    pub(super) fn skill(&mut self, skill: String) {
         self.push(StepKind::SkillLoad { skill, call: None }, "skill.loaded");
     }
 
-    /// Something that the trace names and that is no step of a kind of its own.
-    pub fn other(&mut self, name: &str) {
+    /// Something that the trace names and that no kind of step fits.
+    pub(super) fn other(&mut self, name: &str) {
         self.push(StepKind::Other { name: name.to_owned() }, name.to_owned());
     }
 
     /// An event without a step.
-    pub fn event(&mut self, name: impl Into<Cow<'static, str>>) {
+    pub(super) fn event(&mut self, name: impl Into<Cow<'static, str>>) {
         if self.events.len() >= STEP_LIMIT {
             self.overflow = true;
             return;
@@ -123,12 +123,12 @@ impl Builder {
         self.events.push(Event { name: name.into(), raw_name: self.raw_name.clone() });
     }
 
-    /// Says of something that it cannot be read: without it, the trace would be another.
-    pub fn refuse(&mut self, what: String) {
+    /// Reports something that cannot be read: without it, the trace would be a different one.
+    pub(super) fn refuse(&mut self, what: String) {
         self.refused.get_or_insert(what);
     }
 
-    pub fn call(&mut self, mut call: ToolCall) -> Option<usize> {
+    pub(super) fn call(&mut self, mut call: ToolCall) -> Option<usize> {
         if call.id.as_deref().is_some_and(|id| self.repeated.has(id)) {
             return None;
         }
@@ -173,7 +173,7 @@ impl Builder {
 
     /// A result goes to the oldest open call of its id; without an id on either side, to the oldest
     /// open call of its name, or of all. One that belongs to no call becomes a call itself.
-    pub fn result(&mut self, mut result: CallResult) {
+    pub(super) fn result(&mut self, mut result: CallResult) {
         let step = self.claim(result.id.as_deref(), result.name.as_deref()).or_else(|| {
             let call = ToolCall {
                 id: result.id.take(),
@@ -189,18 +189,18 @@ impl Builder {
         }
     }
 
-    /// The call that a result belongs to; it is open no longer.
-    pub fn claim(&mut self, id: Option<&str>, name: Option<&str>) -> Option<usize> {
+    /// The call that a result belongs to; it is no longer open.
+    pub(super) fn claim(&mut self, id: Option<&str>, name: Option<&str>) -> Option<usize> {
         self.open.take(id, name)
     }
 
-    /// Claims one call; false where it is open no longer.
-    pub fn claim_step(&mut self, step: usize) -> bool {
+    /// Claims one call; false if it is no longer open.
+    pub(super) fn claim_step(&mut self, step: usize) -> bool {
         self.open.open.remove(&step)
     }
 
     /// Ends a call that was claimed.
-    pub fn answer(&mut self, step: usize, result: CallResult) {
+    pub(super) fn answer(&mut self, step: usize, result: CallResult) {
         let CallResult { value, status, error, .. } = result;
         self.event("action.result");
         if let Some(StepKind::ToolCall(call)) = self.steps.get_mut(step).map(|step| &mut step.kind)
@@ -214,8 +214,8 @@ impl Builder {
         self.settle(step, status);
     }
 
-    /// How a call ended, where its result is not known.
-    pub fn set_status(&mut self, step: usize, status: Status) {
+    /// How a call ended, without a result.
+    pub(super) fn set_status(&mut self, step: usize, status: Status) {
         if let Some(StepKind::ToolCall(call)) = self.steps.get_mut(step).map(|step| &mut step.kind)
         {
             call.status = status;
@@ -237,7 +237,7 @@ impl Builder {
         }
     }
 
-    pub fn sub_agent(&mut self, call: SubAgentCall) -> Option<usize> {
+    pub(super) fn sub_agent(&mut self, call: SubAgentCall) -> Option<usize> {
         let id = call.id.clone();
         let step = self.push(StepKind::SubAgent(call), "subagent.called")?;
         if let Some(id) = id {
@@ -247,7 +247,7 @@ impl Builder {
     }
 
     /// The end of a sub-agent's call, which its id names.
-    pub fn sub_agent_result(&mut self, id: Option<&str>, result: CallResult) {
+    pub(super) fn sub_agent_result(&mut self, id: Option<&str>, result: CallResult) {
         self.event("subagent.completed");
         let known = id.and_then(|id| self.open_agents.get(id).copied());
         let step = known.or_else(|| {
@@ -263,12 +263,12 @@ impl Builder {
     }
 
     /// Tokens of a model's answer, whose first step has this index.
-    pub fn usage(&mut self, first: usize, usage: Option<Usage>) {
+    pub(super) fn usage(&mut self, first: usize, usage: Option<Usage>) {
         self.usage_of(first, None, usage);
     }
 
-    /// Tokens of the answer that this id names; said again, they replace what was said before.
-    pub fn usage_of(&mut self, first: usize, id: Option<&str>, usage: Option<Usage>) {
+    /// Tokens of the answer with this id; a later report replaces an earlier one.
+    pub(super) fn usage_of(&mut self, first: usize, id: Option<&str>, usage: Option<Usage>) {
         if let Some(usage) = usage {
             self.tally.answer(&mut self.steps, first, id, usage);
         }
@@ -280,7 +280,7 @@ impl Builder {
         Some(step)
     }
 
-    /// A step that is no event of its own.
+    /// A step without an event.
     fn push_quietly(&mut self, kind: StepKind) -> Option<usize> {
         if self.steps.len() >= STEP_LIMIT {
             self.overflow = true;
@@ -349,7 +349,7 @@ impl OpenCalls {
     }
 }
 
-/// The first call of a queue that is still open; it is not any more.
+/// Takes the first call of a queue that is still open.
 fn next(queue: &mut VecDeque<usize>, open: &mut BTreeSet<usize>) -> Option<usize> {
     while let Some(step) = queue.pop_front() {
         if open.remove(&step) {

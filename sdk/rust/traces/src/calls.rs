@@ -1,5 +1,5 @@
-//! Reads one tool call, in any of the spellings that formats have for it. It decides nothing about
-//! where a call stands.
+//! Reads one tool call, in any of the spellings that formats have for it. Where a call stands is
+//! decided elsewhere.
 
 use serde_json::Value;
 
@@ -75,7 +75,7 @@ pub(super) fn read_call(mut object: Object) -> Option<ToolCall> {
     Some(call)
 }
 
-/// Reads a call, where one has to be. One that nothing names is no trace's: it would be missing.
+/// Reads a call, where one must be. An object without a name is refused: the call would be missing.
 pub(super) fn add_call(builder: &mut Builder, object: Object) -> Option<usize> {
     if !is_call(&object) {
         builder.refuse(format!("a tool call in it {}", keys(&object)));
@@ -128,7 +128,7 @@ pub(super) fn names_a_tool(object: &Object) -> bool {
     named || inside || called
 }
 
-/// Whether an object, where a call has to be, says which tool: whether [`read_call`] reads it.
+/// Whether an object, where a call must be, says which tool: whether [`read_call`] reads it.
 pub(super) fn is_call(object: &Object) -> bool {
     NAMES.iter().chain(&TOOL_NAMES).any(|key| word(object, key).is_some())
         || INNER.iter().chain(&WHOLE).any(|key| names_inside(object, key))
@@ -150,7 +150,7 @@ pub(super) fn states_arguments(object: &Object) -> bool {
     states(object) || inside.any(states)
 }
 
-/// Takes the arguments of a step that turns out to be no call.
+/// Takes the arguments of a step that turns out not to be a call.
 pub(super) fn take_input(object: &mut Object) -> Option<Value> {
     fields::take(object, &["arguments"]).or_else(|| fields::take(object, &INPUTS))
 }

@@ -20,7 +20,7 @@ pub(super) struct Conversation {
 
 impl Conversation {
     /// Reads messages that a model has just written: they are new, whatever was said before.
-    pub fn add(&mut self, builder: &mut Builder, messages: Vec<Value>) {
+    pub(super) fn add(&mut self, builder: &mut Builder, messages: Vec<Value>) {
         builder.repeated.begin(Reading::New);
         for message in messages {
             if let Value::Object(message) = message {
@@ -31,9 +31,9 @@ impl Conversation {
         builder.repeated.end();
     }
 
-    /// Reads the messages of one list that are new: a message that was said twice is new where the
+    /// Reads the messages of one list that are new: a message that was said twice is new if the
     /// list has it a third time.
-    pub fn read(&mut self, builder: &mut Builder, messages: Vec<Value>) {
+    pub(super) fn read(&mut self, builder: &mut Builder, messages: Vec<Value>) {
         let mut here: BTreeMap<u64, usize> = BTreeMap::new();
         builder.repeated.begin(Reading::Repeated);
         for message in messages {
@@ -52,8 +52,8 @@ impl Conversation {
     }
 }
 
-/// The ids of the calls that messages told of. What repeats a message may write it in another way,
-/// but it keeps the ids.
+/// The ids of the calls that messages reported. A repeated message may be written in another way, but
+/// it keeps the ids.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
     /// The list of messages that had a call first.
@@ -85,7 +85,7 @@ impl Calls {
     }
 
     /// Whether this is a call that an earlier list had. Within one list, an id may be reused.
-    pub fn has(&mut self, id: &str) -> bool {
+    pub(super) fn has(&mut self, id: &str) -> bool {
         if self.reading == Reading::Other {
             return false;
         }
@@ -101,8 +101,8 @@ fn say(builder: &mut Builder, message: Object) {
 
 /// The same for the same words of the same role with the same calls, however they are written: who
 /// repeats a message leaves out its thoughts and what is empty, and writes arguments in another way.
-/// Two messages of one fingerprint that differ would have to be made so on purpose, and would only
-/// hide one another.
+/// Two different messages have one fingerprint only if someone makes them so on purpose, and then
+/// they only hide each other.
 fn fingerprint(message: &Object) -> u64 {
     let mut hasher = DefaultHasher::new();
     word(message, "role").hash(&mut hasher);

@@ -1,4 +1,4 @@
-//! How often something has to happen. It counts nothing itself.
+//! How often something must happen. It counts nothing itself.
 
 use std::fmt;
 
@@ -12,11 +12,10 @@ pub struct Count {
 }
 
 impl Count {
-    /// From a configuration's `count`, `min` and `max`. `least` is what `min` is where it is not
-    /// set; `max` alone does not lower it.
+    /// From a configuration's `count`, `min` and `max`. `least` is the default of `min`; `max` alone does not lower it.
     ///
     /// # Errors
-    /// A [`ConfigError`] where `count` stands beside the others, or `max` is below `min`.
+    /// A [`ConfigError`] if `count` stands beside the others, or `max` is below `min`.
     pub fn from_config(
         count: Option<usize>,
         min: Option<usize>,

@@ -19,9 +19,9 @@ use scorebox_sdk::{
 pub struct ExpectedCall {
     /// The tool.
     pub name: String,
-    /// Its arguments; none where any will do.
+    /// Its arguments; `None` if any will do.
     pub arguments: Option<Value>,
-    /// What it should answer; none where anything will do.
+    /// What it should answer; `None` if anything will do.
     pub result: Option<Value>,
 }
 
@@ -31,7 +31,7 @@ pub struct ExpectedCall {
 pub struct ExpectedRun {
     /// The calls, in order.
     pub calls: Vec<ExpectedCall>,
-    /// The messages and the tools' answers that the calls stand in, where whole messages were given
+    /// The messages and the tools' answers that the calls stand in, if whole messages were given
     /// and not calls alone.
     pub turns: Option<Vec<ExpectedTurn>>,
 }
@@ -59,10 +59,10 @@ pub struct ExpectedCalls {
 }
 
 impl ExpectedCalls {
-    /// The configured calls; none where neither key is set.
+    /// The configured calls; `None` if neither key is set.
     ///
     /// # Errors
-    /// A [`ConfigError`] where both keys are set, or where one cannot be read.
+    /// A [`ConfigError`] if both keys are set, or if one cannot be read.
     pub fn configured(
         value: ExpectedValue,
         values: ExpectedValues,
@@ -99,7 +99,7 @@ impl ExpectedCalls {
     /// From the case's ground truth.
     ///
     /// # Errors
-    /// [`ScoreError::InvalidInput`] where the case has none, or it cannot be read.
+    /// [`ScoreError::InvalidInput`] if the case has none, or it cannot be read.
     pub fn from_case(case: &Case) -> Result<Self, ScoreError> {
         let truth = case.require_ground_truth()?;
         let of = |error: String| ScoreError::invalid_input(format!("`groundTruth` {error}"));

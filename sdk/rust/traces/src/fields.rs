@@ -99,7 +99,7 @@ pub(super) fn arguments(call: &mut ToolCall, value: Option<Value>, must_be_json:
     call.arguments = Value::String(text);
 }
 
-/// What a field called `error` says, where it says that there is one.
+/// What a field called `error` says, if it says that there is one.
 #[inline(never)]
 pub(super) fn error_text(error: Option<Value>) -> Option<String> {
     match error? {
@@ -128,7 +128,7 @@ pub(super) fn status(word: &str) -> Status {
     }
 }
 
-/// What cut an answer off, by the word that models' answers have for why they end; none where they
+/// What cut an answer off, by the word that models' answers have for why they end; `None` if they
 /// came to their end.
 #[inline(never)]
 pub(super) fn cut_off(word: &str) -> Option<String> {

@@ -28,7 +28,7 @@ enum Kind {
     Unknown,
 }
 
-/// Reads spans: by their times where all have them, else in the order in which they stand. Says how
+/// Reads spans: by their times if all have them, else in the order in which they stand. Says how
 /// many of them were understood.
 pub(super) fn read_spans(builder: &mut Builder, mut spans: Vec<Span>) -> usize {
     let kinds: Vec<Kind> = spans.iter().map(kind).collect();
@@ -142,7 +142,7 @@ fn kind(span: &Span) -> Kind {
     }
 }
 
-/// The span that called each span, where it is there.
+/// The span that called each span, if the trace has it.
 fn parents(spans: &[Span]) -> Vec<Option<usize>> {
     let mut by_id = BTreeMap::new();
     for (index, span) in spans.iter().enumerate() {
@@ -178,16 +178,16 @@ struct Reader<'b> {
     conversation: Conversation,
     /// The step that a span became.
     steps: Vec<Option<usize>>,
-    /// Ids of calls that a tool's span told of.
+    /// Ids of calls that a tool's span reported.
     called: BTreeSet<String>,
-    /// Ids of calls whose result a tool's span told of.
+    /// Ids of calls whose result a tool's span reported.
     answered: BTreeSet<String>,
     /// Whether the span of a model had what it answered.
     has_answers: bool,
 }
 
 impl Reader<'_> {
-    /// What a model was told.
+    /// What a model was given.
     fn asked(&mut self, span: &mut Span) {
         let system = messages(&mut span.attributes, "gen_ai.system_instructions");
         if !system.is_empty() {
@@ -221,7 +221,7 @@ impl Reader<'_> {
         let mut said = messages(&mut span.attributes, "gen_ai.output.messages");
         said.extend(indexed(&mut span.attributes, "gen_ai.completion."));
         said.extend(of_openinference(&mut span.attributes, "llm.output_messages."));
-        // What an agent hands over is what its model said, where that is known.
+        // What an agent hands over is what its model said, if that is known.
         if said.is_empty()
             && (is_model || !self.has_answers)
             && word(&span.attributes, "gen_ai.operation.name").is_none()
@@ -249,7 +249,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads messages, without the calls and results that tools' spans have told of already. `new`:
+    /// Reads messages, without the calls and results that tools' spans have reported already. `new`:
     /// a model has just written them.
     fn read(&mut self, mut messages: Vec<Value>, new: bool) {
         for message in &mut messages {
@@ -348,7 +348,7 @@ impl Reader<'_> {
     }
 }
 
-/// How long a span took; unknown where the clocks of two machines have it end before it begins.
+/// How long a span took; unknown if the clocks of two machines have it end before it begins.
 fn duration(span: &Span) -> Option<f64> {
     let duration = span.end_ms? - span.start_ms?;
     (duration >= 0.0).then_some(duration)

@@ -86,22 +86,22 @@ fn handoffs(events: &[Value]) -> BTreeMap<String, VecDeque<String>> {
     agents
 }
 
-/// What a list of events tells of agents besides what each event says.
+/// What a list of events says about agents as a whole.
 struct Agents {
-    /// How often a tool's event tells of each agent that a span will tell of again.
-    told: BTreeMap<String, usize>,
+    /// How often a tool's event reports each agent that a span will report again.
+    reported: BTreeMap<String, usize>,
     /// The ids of spans that are inside no agent and no tool: an agent there is the run's own.
     outside: BTreeSet<String>,
 }
 
 impl Agents {
     fn of(events: &[Value]) -> Self {
-        let mut agents = Self { told: BTreeMap::new(), outside: BTreeSet::new() };
+        let mut agents = Self { reported: BTreeMap::new(), outside: BTreeSet::new() };
         for event in events.iter().filter_map(Value::as_object) {
             match word(event, "event") {
                 Some("tool") => {
                     if let Some(agent) = word(event, "agent") {
-                        *agents.told.entry(agent.to_owned()).or_default() += 1;
+                        *agents.reported.entry(agent.to_owned()).or_default() += 1;
                     }
                 }
                 Some("span_begin") if !matches!(word(event, "type"), Some("agent" | "tool")) => {
@@ -115,10 +115,10 @@ impl Agents {
         agents
     }
 
-    /// Whether an event is the span of an agent that a tool's event tells of.
-    fn has_told(&mut self, event: &Object) -> bool {
+    /// Whether an event is the span of an agent that a tool's event reports.
+    fn has_reported(&mut self, event: &Object) -> bool {
         let left = word(event, "name").filter(|_| begins_agent(event));
-        match left.and_then(|name| self.told.get_mut(name)) {
+        match left.and_then(|name| self.reported.get_mut(name)) {
             Some(left) if *left > 0 => {
                 *left -= 1;
                 true
@@ -137,7 +137,7 @@ fn begins_agent(event: &Object) -> bool {
     word(event, "event") == Some("span_begin") && word(event, "type") == Some("agent")
 }
 
-/// Adds to the calls that messages told of what their events tell: failures, times, hand-offs.
+/// Adds to the calls in messages what their events report: failures, times, hand-offs.
 fn complete(builder: &mut Builder, events: Vec<Value>) {
     let mut calls: BTreeMap<String, VecDeque<usize>> = BTreeMap::new();
     for (index, step) in builder.steps.iter().enumerate() {
@@ -151,7 +151,7 @@ fn complete(builder: &mut Builder, events: Vec<Value>) {
             continue;
         };
         match word(&event, "event") {
-            Some("span_begin") if begins_agent(&event) && !agents.has_told(&event) => {
+            Some("span_begin") if begins_agent(&event) && !agents.has_reported(&event) => {
                 read_event(builder, &mut Conversation::default(), &agents, event);
             }
             Some("tool") => {
@@ -195,7 +195,7 @@ pub(super) fn read_events(builder: &mut Builder, events: Vec<Value>) {
     for event in events {
         if let Value::Object(event) = event {
             builder.understood += usize::from(is_event(&event));
-            if agents.has_told(&event) {
+            if agents.has_reported(&event) {
                 builder.event("span_begin");
                 continue;
             }

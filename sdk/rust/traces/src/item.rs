@@ -1,4 +1,4 @@
-//! Tells apart the items of a list, and gives each to its reader: the first in the order of the
+//! Recognizes the items of a list, and gives each to its reader: the first in the order of the
 //! table in `mod.rs` that fits.
 
 use serde_json::Value;
@@ -11,7 +11,7 @@ use crate::read::holds_list;
 use crate::step::Role;
 use crate::{atif, codex, items, openhands, parts, plain, pydantic, stream};
 
-/// Whether an object is one item of a list, and no wrapper around it.
+/// Whether an object is one item of a list, and not a wrapper around it.
 pub(super) fn is_item(object: &Object) -> bool {
     let typed = word(object, "type");
     word(object, "role").is_some()
@@ -90,7 +90,7 @@ pub(super) fn read_item(builder: &mut Builder, item: Value) -> Result<(), String
     Ok(())
 }
 
-/// Calls stand in a turn of their own; other steps make theirs.
+/// Calls share a turn; other steps start their own.
 fn read_plain(builder: &mut Builder, mut object: Object) -> Result<(), String> {
     let is_call = calls::names_a_tool(&object)
         && !fields::has(&object, &["step", "thought", "observation", "actions"])
@@ -163,7 +163,7 @@ fn read_pair(builder: &mut Builder, pair: Vec<Value>) -> Result<(), String> {
             builder.understood += 1;
             plain::read_pair(builder, action, observation)
         }
-        _ => Err("is an array, and no action with its observation".to_owned()),
+        _ => Err("is an array, but not an action with its observation".to_owned()),
     }
 }
 

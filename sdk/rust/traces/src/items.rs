@@ -1,5 +1,5 @@
-//! Reads the items of OpenAI's Responses API, where every call and every result is an item of its
-//! own.
+//! Reads the items of OpenAI's Responses API, where every call and every result is a separate
+//! item.
 
 use serde_json::{Value, json};
 
@@ -114,7 +114,7 @@ fn thought(item: &mut Object) -> String {
     thoughts.join("\n")
 }
 
-/// A call that the service carried out. Where its result is in the item, it ends here.
+/// A call that the service carried out. If its result is in the item, it ends here.
 fn hosted_call(builder: &mut Builder, kind: &str, tool: &str, mut item: Object) {
     builder.assistant_turn();
     let mut call = ToolCall { id: id(&mut item, &["call_id", "id"]), ..ToolCall::default() };

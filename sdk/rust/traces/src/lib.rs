@@ -17,7 +17,7 @@
 //!
 //! # What is understood
 //!
-//! | shape | told by | read in |
+//! | shape | recognized by | read in |
 //! |---|---|---|
 //! | OpenTelemetry spans (OTLP JSON, or one object a span) and bare attributes | `attributes` beside span ids or times; keys `gen_ai.*`; `resourceSpans` | `spans`, `span_messages`, `genai` |
 //! | OpenTelemetry log records | `event_name` of `gen_ai.….message`, `gen_ai.choice`; `resourceLogs` | `logs`, `span_messages` |
@@ -34,13 +34,13 @@
 //! | Google contents | `parts` | `messages` |
 //! | step dictionaries, LangChain's actions, the AI SDK's steps, bare calls | a tool's name, `action`, `observation`, `toolCalls` … | `plain` |
 //!
-//! The table's order is the precedence: an item is what the first row says that fits. The first
+//! The table's order is the precedence: the first row that fits decides what an item is. The first
 //! four are looked for in the whole list, the others item by item, so that a list may mix them.
 //! Around the list there may be wrappers (`messages`, `events`, `trajectory`, `steps`, `output`,
 //! `choices` …), and the whole may be JSON inside a string, or a line of JSON for every item.
 //!
-//! An item of an unknown `type` among known ones is kept as [`StepKind::Other`]. One that nothing
-//! tells apart is an error, which says where it is and which keys it has; so is a call that does not
+//! An item of an unknown `type` among known ones is kept as [`StepKind::Other`]. One that cannot
+//! be recognized is an error, which says where it is and which keys it has; so is a call that does not
 //! say which tool it calls.
 //!
 //! # Map
@@ -110,12 +110,12 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// What the agent did, step by step: the case's `trace` or, where it has none, the trace that its
+    /// What the agent did, step by step: the case's `trace` or, if it has none, the trace that its
     /// output is.
     ///
     /// # Errors
-    /// [`ScoreError::InvalidInput`] where there is neither, or the trace is in no shape that is
-    /// understood.
+    /// [`ScoreError::InvalidInput`] if there is neither, or the trace has an unknown
+    /// format.
     pub fn of(case: &Case) -> Result<Self, ScoreError> {
         read_case(case, Self::read)
     }
@@ -223,7 +223,7 @@ impl Trace {
         &self.tools
     }
 
-    /// How the run ended, where the trace states it.
+    /// How the run ended, if the trace states it.
     #[must_use]
     pub fn outcome(&self) -> Option<&Outcome> {
         self.outcome.as_ref()
@@ -278,7 +278,7 @@ impl Trace {
         })
     }
 
-    /// The errors that are no tool's result.
+    /// The errors that are not a tool's result.
     pub fn errors(&self) -> impl Iterator<Item = &str> {
         self.steps.iter().filter_map(|step| match &step.kind {
             StepKind::Error { message } => Some(message.as_str()),

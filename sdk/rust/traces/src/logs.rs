@@ -22,8 +22,8 @@ pub(super) fn is_record(object: &Object) -> bool {
     !has(object, &SPANS) && (has(object, &LISTS) || is_message())
 }
 
-/// Reads records in the order in which they stand. Every call of a model writes down what it was
-/// asked anew, and then what it answered.
+/// Reads records in the order in which they stand. Every call of a model first repeats what it was
+/// asked, and then what it answered.
 pub(super) fn read(builder: &mut Builder, value: Value) -> Result<(), TraceError> {
     let mut records = Vec::new();
     collect(value, &mut records);

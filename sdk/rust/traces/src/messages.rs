@@ -119,7 +119,7 @@ fn content(message: &mut Object, role: &Role) -> Content {
     }
 }
 
-/// What a tool answers may look like a part, and is an object of its own.
+/// A tool's answer may look like a part, and is still a value.
 fn is_only_part(inside: &Object, role: &Role) -> bool {
     match role {
         Role::Tool => is_result_part(inside),
@@ -208,7 +208,7 @@ fn after(builder: &mut Builder, message: &mut Object, first: usize) {
         Some(call @ Value::Object(_)) => vec![call],
         _ => Vec::new(),
     };
-    // LangChain keeps what the provider wrote, which may be all there is.
+    // LangChain keeps what the provider wrote, which may be the only copy.
     let mut provider = match take(message, &["additional_kwargs"]) {
         Some(Value::Object(provider)) if calls.is_empty() && given.is_empty() => provider,
         _ => Object::new(),
@@ -233,7 +233,7 @@ fn after(builder: &mut Builder, message: &mut Object, first: usize) {
     }
 }
 
-/// A call that LangChain could not read: its arguments are the text of no JSON.
+/// A call that LangChain could not read: its arguments are a text that is not JSON.
 fn invalid_call(builder: &mut Builder, mut call: Object) {
     let why = text(&mut call, &["error"]);
     if let Some(call) = read_call(call) {
@@ -249,7 +249,7 @@ fn call_id(step: &Step) -> Option<String> {
     }
 }
 
-/// `given`: the ids of calls that the message has told of already.
+/// `given`: the ids of calls that the message has reported already.
 fn read_calls(builder: &mut Builder, calls: Vec<Value>, given: &BTreeSet<String>) {
     for call in calls {
         match call {
@@ -265,7 +265,7 @@ fn read_calls(builder: &mut Builder, calls: Vec<Value>, given: &BTreeSet<String>
     }
 }
 
-/// In tau2-bench the user has tools too; what is done with these is not the agent's doing.
+/// In tau2-bench the user has tools too; calls of these are not the agent's.
 fn is_of_user(object: &Object) -> bool {
     word(object, "requestor") == Some("user")
 }

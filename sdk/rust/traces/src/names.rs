@@ -24,7 +24,7 @@ const COMMON: [&str; 10] = [
     "agent_task",
 ];
 
-/// The common word for a tool that many agents have under names of their own. The words and most
+/// The common word for a tool that agents have under different names. The words and most
 /// names are niceeval's; the rest are those of Codex, Inspect and the hosted tools of the Responses
 /// API.
 pub(super) fn canonical(name: &str) -> Option<&'static str> {
@@ -100,17 +100,17 @@ pub(super) fn asks_a_person(name: &str) -> bool {
     matches!(name, "AskUserQuestion" | "request_user_input")
 }
 
-/// Whether a result, in a format that does not mark failures, tells of one.
-pub(super) fn tells_failure(result: &Value) -> bool {
-    tells_failure_within(result, LEVELS)
+/// Whether a result, in a format that does not mark failures, reports one.
+pub(super) fn reports_failure(result: &Value) -> bool {
+    reports_failure_within(result, LEVELS)
 }
 
-fn tells_failure_within(result: &Value, levels: usize) -> bool {
+fn reports_failure_within(result: &Value, levels: usize) -> bool {
     let Some(deeper) = levels.checked_sub(1) else {
         return false;
     };
     match result {
-        Value::String(text) => text_tells_failure(text, deeper),
+        Value::String(text) => text_reports_failure(text, deeper),
         Value::Object(object) => {
             let states = |key: &str, found: bool| object.get(key) == Some(&Value::Bool(found));
             let error = object.get("error").is_some_and(|error| match error {
@@ -130,7 +130,7 @@ fn tells_failure_within(result: &Value, levels: usize) -> bool {
         // Content parts: the first text is what the tool says.
         Value::Array(parts) => {
             let first = parts.iter().find_map(|part| part.get("text"));
-            first.is_some_and(|text| tells_failure_within(text, deeper))
+            first.is_some_and(|text| reports_failure_within(text, deeper))
                 || broke_off(parts)
                 || exit_code(result).is_some_and(|code| code != 0)
         }
@@ -143,11 +143,11 @@ fn broke_off(outputs: &[Value]) -> bool {
     outputs.iter().any(|part| part.pointer("/outcome/type") == Some(&"timeout".into()))
 }
 
-fn text_tells_failure(text: &str, levels: usize) -> bool {
+fn text_reports_failure(text: &str, levels: usize) -> bool {
     let text = text.trim_start();
     if text.starts_with('{') {
         return serde_json::from_str(text)
-            .is_ok_and(|inside: Value| tells_failure_within(&inside, levels));
+            .is_ok_and(|inside: Value| reports_failure_within(&inside, levels));
     }
     let word = text.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(text.len());
     let (word, rest) = text.split_at(word);
@@ -164,7 +164,7 @@ fn text_tells_failure(text: &str, levels: usize) -> bool {
     }
 }
 
-/// The exit code of a command, where the result has one. Of several commands it is that of the
+/// The exit code of a command, if the result has one. Of several commands it is that of the
 /// first that failed.
 pub(super) fn exit_code(result: &Value) -> Option<i64> {
     let code = |value: &Value| EXIT_CODES.iter().find_map(|key| value.get(key)?.as_i64());

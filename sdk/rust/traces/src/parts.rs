@@ -33,8 +33,8 @@ pub(super) fn read_parts(builder: &mut Builder, role: &Role, parts: Vec<Value>) 
     builder.message(role.clone(), said);
 }
 
-/// What a model says may be in parts that end anywhere, as before a citation; what it is told is in
-/// parts that stand for themselves.
+/// What a model says may be in parts that end anywhere, as before a citation; what it is given is in
+/// parts that stand alone.
 fn say(said: &mut String, role: &Role, text: &str) {
     if *role != Role::Assistant && !said.is_empty() && !text.is_empty() {
         said.push('\n');
@@ -69,7 +69,7 @@ pub(super) fn words(part: &Object) -> Option<&str> {
     is_spoken(part).then(|| TEXTS.iter().find_map(|key| word(part, key)).unwrap_or_default())
 }
 
-/// Whether an object is a part that stands for itself, outside of any message.
+/// Whether an object is a part that stands alone, outside of any message.
 pub(super) fn is_part(part: &Object) -> bool {
     match word(part, "type") {
         Some(kind) => is_call(kind) || is_result(kind) || is_thinking(kind) || kind == "text",
@@ -77,7 +77,7 @@ pub(super) fn is_part(part: &Object) -> bool {
     }
 }
 
-/// What a part may have that says and does nothing.
+/// What a part may have without meaning.
 const MEDIA: [&str; 12] = [
     "text",
     "thought",
@@ -93,7 +93,7 @@ const MEDIA: [&str; 12] = [
     "guardContent",
 ];
 
-/// The keys of an object, where a part has to be, of which nothing says what it is.
+/// The keys of an object in the place of a part, whose kind is unknown.
 pub(super) fn unknown(part: &Value) -> Option<String> {
     let part = part.as_object()?;
     let is_known = part.contains_key("type") || is_part(part) || fields::has(part, &MEDIA);
@@ -141,7 +141,7 @@ pub(super) fn is_thinking(kind: &str) -> bool {
     matches!(kind, "thinking" | "redacted_thinking" | "reasoning" | "reasoning_content")
 }
 
-/// Reads a part that is no plain text. One that is none of these is an event of its own name.
+/// Reads a part that is not plain text. A part of an unknown kind is an event of its own name.
 pub(super) fn read_part(builder: &mut Builder, mut part: Object) {
     let kind = text(&mut part, &["type"]);
     let Some(kind) = kind else {
@@ -186,7 +186,7 @@ fn call(builder: &mut Builder, kind: &str, mut part: Object) {
         builder.input_request(InputRequest { action, ..InputRequest::default() });
         return;
     }
-    // OpenTelemetry puts what a server's tool was told under the tool's own name.
+    // OpenTelemetry puts the arguments of a server's tool under the tool's own name.
     if kind == "server_tool_call"
         && let Some(Value::Object(inside)) = take(&mut part, &["server_tool_call"])
     {
@@ -228,7 +228,7 @@ pub(super) fn result(builder: &mut Builder, mut part: Object, marks: bool) {
         }
         value = take(object, &["value"]).unwrap_or(Value::Null);
     }
-    // Anthropic's servers' tools: an error is a content of its own type.
+    // Anthropic's server tools: an error is content of a separate type.
     let kind = value.get("type").and_then(Value::as_str);
     let code = kind.and_then(|_| names::exit_code(&value));
     if kind.is_some_and(|kind| kind.ends_with("_error")) || code.is_some_and(|code| code != 0) {

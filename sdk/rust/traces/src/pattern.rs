@@ -1,4 +1,4 @@
-//! Matches texts and arguments with what a configuration asks for. Its language is niceeval's: deep
+//! Matches texts and arguments against what a configuration asks for. Its language is niceeval's: deep
 //! partial equality, with regular expressions in it.
 
 use std::cell::OnceCell;
@@ -20,7 +20,7 @@ pub enum TextOrRegex {
     Text(String),
     /// A regular expression.
     Regex {
-        /// The regular expression, which has to match somewhere.
+        /// The regular expression, which must match somewhere.
         regex: String,
     },
 }
@@ -38,7 +38,7 @@ impl TextPattern {
     /// Prepares what stands in a configuration under `key`.
     ///
     /// # Errors
-    /// A [`ConfigError`] at `key` where the text is empty, or no regular expression.
+    /// A [`ConfigError`] at `key` if the text is empty, or not a regular expression.
     pub fn compile(key: &str, written: &TextOrRegex) -> Result<Self, ConfigError> {
         match written {
             TextOrRegex::Text(text) if text.is_empty() => {
@@ -49,10 +49,10 @@ impl TextPattern {
         }
     }
 
-    /// Prepares one text under one key, or a list of them under another; none where neither is set.
+    /// Prepares one text under one key, or a list of them under another; `None` if neither is set.
     ///
     /// # Errors
-    /// A [`ConfigError`] where both are set, the list is empty, or a text is refused.
+    /// A [`ConfigError`] if both are set, the list is empty, or a text is refused.
     pub fn compile_all(
         one: (&str, &Option<TextOrRegex>),
         many: (&str, &Option<Vec<TextOrRegex>>),
@@ -109,12 +109,12 @@ fn compile(key: &str, regex: &str) -> Result<Regex, ConfigError> {
     })
 }
 
-/// What arguments have to look like.
+/// What arguments must look like.
 ///
 /// An object matches one that has all its keys, whatever else that has; an array, one that begins
 /// with such items (of a [literal](ArgumentPattern::literal), one of the same length);
 /// `{"regex": …}`, a text that the expression matches in, or else the object or array around it as
-/// JSON text (without spaces, keys sorted), so that a path is found wherever it hides there. All
+/// JSON text (without spaces, keys sorted), so that a path is found at any depth. Anything
 /// else matches what equals it.
 #[derive(Debug, Clone)]
 pub struct ArgumentPattern {
@@ -136,7 +136,7 @@ enum Node {
 }
 
 impl ArgumentPattern {
-    /// Prepares what stands in a configuration under `key`. `exact`: the arguments have to equal
+    /// Prepares what stands in a configuration under `key`. `exact`: the arguments must equal
     /// it, and nothing in it is a pattern.
     ///
     /// # Errors
@@ -170,7 +170,7 @@ impl ArgumentPattern {
     }
 }
 
-/// What is around a value, and its text once somebody asks for it.
+/// What is around a value, and its text once it is needed.
 struct Around<'v> {
     value: &'v Value,
     text: OnceCell<String>,

@@ -42,7 +42,7 @@ pub(super) fn has_results(step: &Object) -> bool {
     RESULT_LISTS.iter().any(|key| step.get(*key).is_some_and(Value::is_array))
 }
 
-/// Whether an object with a list of calls is one step, and no wrapper around them.
+/// Whether an object with a list of calls is one step, and not a wrapper around them.
 pub(super) fn is_whole(step: &Object) -> bool {
     has_results(step) || has(step, &["thought", "observation"])
 }
@@ -102,7 +102,7 @@ pub(super) fn read_step(builder: &mut Builder, mut step: Object) -> Result<(), S
     found
 }
 
-/// An action in an object of its own: a call, or a message.
+/// An action in a separate object: a call, or a message.
 fn read_action(builder: &mut Builder, action: Object) -> Option<usize> {
     let says = has(&action, &["content", "tool_calls", "text"]);
     if names_a_tool(&action) || !says && is_call(&action) {
@@ -167,7 +167,7 @@ fn rest(builder: &mut Builder, mut step: Object, first: usize) -> Result<(), Str
     if builder.steps.len() > first {
         return Ok(());
     }
-    // A step that did nothing is one; something unknown under the name of an action is none.
+    // A step that did nothing is a step; something unknown under the name of an action is not.
     let unread = MARKS.iter().filter_map(|key| step.get(*key)).any(|found| match found {
         Value::Object(found) => !found.is_empty(),
         Value::Array(found) => !found.is_empty(),

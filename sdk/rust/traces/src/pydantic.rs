@@ -50,7 +50,7 @@ fn read_part(builder: &mut Builder, mut part: Object) {
             builder.turn(Role::Tool);
             result(builder, part, true);
         }
-        // What a tool refused, or what the model has to say again.
+        // What a tool refused, or what the model must say again.
         "retry-prompt" if part.get("tool_name").is_some_and(Value::is_string) => {
             builder.turn(Role::Tool);
             part.insert("is_error".to_owned(), true.into());

@@ -1,5 +1,5 @@
-//! Opens what is around the steps (wrappers, JSON in text), and tells apart the shapes that are
-//! read as a whole. Items of lists are told apart elsewhere.
+//! Opens what is around the steps (wrappers, JSON in text), and recognizes the shapes that are
+//! read as a whole. Items of lists are recognized elsewhere.
 
 use serde_json::Value;
 
@@ -104,7 +104,7 @@ fn read_list(
         inspect::read_events(builder, items);
         return Ok(());
     }
-    // A wrapper may stand in a list of its own.
+    // A wrapper may be the only item of a list.
     if let ([Value::Object(only)], Some(deeper)) = (items.as_mut_slice(), wrappers.checked_sub(1))
         && is_wrapper(only)
     {
@@ -142,7 +142,7 @@ fn is_answer(object: &Object) -> bool {
     !is_item(object) && (is_response || ["choices", "candidates"].iter().any(filled))
 }
 
-/// Whether the only item of a list is no item, but has the items in it.
+/// Whether the only item of a list is not an item, but holds the items.
 fn is_wrapper(object: &Object) -> bool {
     let lists = ["messages", "choices", "candidates", "contents", "samples"];
     let filled =
@@ -257,7 +257,7 @@ fn read_object(
                 Some((message, reason)) => {
                     message.entry("finish_reason").or_insert(reason.into());
                 }
-                // One that was blocked has nothing to say.
+                // A blocked answer has no content.
                 None => builder.cut_off = word(answer, reasons[1]).and_then(fields::cut_off),
             }
             message
@@ -325,7 +325,7 @@ fn inner_list(object: &Object) -> Option<&'static str> {
     filled.or_else(|| LISTS.into_iter().find(|key| holds(key).is_some()))
 }
 
-/// How the run ended, where the wrapper says so.
+/// How the run ended, if the wrapper says so.
 fn read_outcome(builder: &mut Builder, object: &Object) {
     let error = object.get("error").cloned();
     let reason = fields::error_text(error);

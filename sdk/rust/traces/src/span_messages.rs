@@ -1,5 +1,5 @@
 //! Finds the messages that a span holds: in its attributes, under numbered keys, in its events.
-//! What a span means is read elsewhere.
+//! What a span means is known elsewhere.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ pub(super) fn messages(attributes: &mut Object, key: &str) -> Vec<Value> {
     }
 }
 
-/// The value that a text holds, where it looks like an object or a list.
+/// The value that a text holds, if it looks like an object or a list.
 pub(super) fn parsed(value: Value) -> Value {
     match &value {
         Value::String(text) if text.trim_start().starts_with(['{', '[']) => {

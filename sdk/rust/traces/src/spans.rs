@@ -1,5 +1,5 @@
 //! Reads OpenTelemetry spans: finds them in what an exporter wrote, and turns each into one shape.
-//! What they mean is read elsewhere.
+//! What they mean is known elsewhere.
 
 use serde_json::{Map, Value};
 
@@ -10,10 +10,10 @@ use crate::fields::{self, Object, has, id, list, take, text, word};
 pub(super) struct Span {
     pub id: Option<String>,
     pub parent_id: Option<String>,
-    /// The span that encloses it in the document, where spans are nested.
+    /// The span that encloses it in the document, if spans are nested.
     pub inside: Option<usize>,
     pub name: String,
-    /// What kind of step it is, in the word of a format that is not OpenTelemetry's.
+    /// What kind of step it is, in the words of a format other than OpenTelemetry's.
     pub kind: Option<String>,
     pub start_ms: Option<f64>,
     pub end_ms: Option<f64>,

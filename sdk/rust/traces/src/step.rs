@@ -18,13 +18,13 @@ pub struct Step {
     pub kind: StepKind,
     /// The turn that it belongs to: an index into [`Trace::turns`](crate::Trace::turns).
     pub turn: usize,
-    /// The step inside which it happened (an agent, a tool), where the trace says so.
+    /// The step inside which it happened (an agent, a tool), if the trace says so.
     pub parent: Option<usize>,
-    /// When it began, in milliseconds since 1970, where the trace says so.
+    /// When it began, in milliseconds since 1970, if the trace says so.
     pub start_ms: Option<f64>,
-    /// How long it took, in milliseconds, where the trace says so.
+    /// How long it took, in milliseconds, if the trace says so.
     pub duration_ms: Option<f64>,
-    /// Tokens and cost, where the trace says so: at the first step of a model's answer.
+    /// Tokens and cost, if the trace says so: at the first step of a model's answer.
     pub usage: Option<Usage>,
 }
 
@@ -32,14 +32,14 @@ pub struct Step {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum StepKind {
-    /// Somebody said something.
+    /// A message.
     Message {
         /// Who.
         role: Role,
         /// What, without tool calls and reasoning.
         text: String,
     },
-    /// The model's thinking, where it was recorded.
+    /// The model's thinking, if it was recorded.
     Reasoning {
         /// The thought, or its summary.
         text: String,
@@ -57,12 +57,12 @@ pub enum StepKind {
     },
     /// The run asks a person for something: an answer, or leave to act.
     InputRequest(InputRequest),
-    /// An error that is no tool's result.
+    /// An error that is not a tool's result.
     Error {
         /// What went wrong.
         message: String,
     },
-    /// Something that the trace names and that is none of the above.
+    /// Something that the trace names and that no other kind fits.
     Other {
         /// What the trace calls it.
         name: String,
@@ -80,7 +80,7 @@ pub enum Role {
     Assistant,
     /// A tool that answers (`tool`, `function`).
     Tool,
-    /// Anybody else, by the name that the trace gives.
+    /// Anyone else, by the name that the trace gives.
     Other(String),
 }
 
@@ -148,33 +148,33 @@ pub struct ToolCall {
     pub id: Option<String>,
     /// The tool, as the trace names it; `unknown` for a result that belongs to no call.
     pub name: String,
-    /// The arguments; an empty object where the trace names none. Where they should be JSON and are
+    /// The arguments; an empty object if the trace names none. If they should be JSON and are
     /// not, the text.
     pub arguments: Value,
-    /// Why the arguments are no JSON.
+    /// Why the arguments are not JSON.
     pub arguments_error: Option<String>,
-    /// What the tool answered; none where the trace has no result.
+    /// What the tool answered; `None` if the trace has no result.
     pub result: Option<Value>,
     /// How it ended, as the trace states it. See [`ToolCall::outcome`].
     pub status: Status,
-    /// What went wrong, where the trace states it beside the result.
+    /// What went wrong, if the trace states it beside the result.
     pub error: Option<String>,
     /// This is a result that belongs to no call: what was called, and with what, is not known.
     pub is_orphan: bool,
-    /// What the tool does, where the trace itself says it in one of the words of
+    /// What the tool does, if the trace itself says it in one of the words of
     /// [`ToolCall::canonical_name`].
     pub kind: Option<&'static str>,
 }
 
 impl ToolCall {
-    /// How the call ended: what the trace states or, where it states nothing, what the result gives
-    /// away. A result tells of a failure when it is text that begins with `error` or `traceback`,
+    /// How the call ended: what the trace states or, if it states nothing, what the result gives
+    /// away. A result reports a failure if it is text that begins with `error` or `traceback`,
     /// an object with an `error`, `isError: true`, `success: false` or a `status` that says so, or
     /// an exit code other than 0.
     #[must_use]
     pub fn outcome(&self) -> Status {
         match (self.status, &self.result) {
-            (Status::Unknown, Some(result)) if names::tells_failure(result) => Status::Failed,
+            (Status::Unknown, Some(result)) if names::reports_failure(result) => Status::Failed,
             (Status::Unknown, Some(_)) => Status::Succeeded,
             (status, _) => status,
         }
@@ -230,13 +230,13 @@ pub struct SubAgentCall {
     pub name: String,
     /// Where the agent runs, if elsewhere.
     pub remote_url: Option<String>,
-    /// What it was told, where the trace says so.
+    /// What it was asked, if the trace says so.
     pub input: Option<Value>,
-    /// What it answered; none where the trace has no result.
+    /// What it answered; `None` if the trace has no result.
     pub result: Option<Value>,
     /// How it ended.
     pub status: Status,
-    /// What went wrong, where the trace states it.
+    /// What went wrong, if the trace states it.
     pub error: Option<String>,
     /// The tool call that it was made by: an index into the steps.
     pub call: Option<usize>,
@@ -266,13 +266,13 @@ pub struct Turn {
     pub calls: Vec<usize>,
 }
 
-/// One event of the run's stream. A tool call is two: the call, and its result.
+/// One event of the run's stream. A tool call makes two: the call, and its result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Event {
     /// `message`, `thinking`, `action.called`, `action.result`, `subagent.called`,
     /// `subagent.completed`, `skill.loaded`, `input.requested`, `input.answered`, `compaction`,
-    /// `error`; or what the trace calls it, where it is none of these.
+    /// `error`; or what the trace calls it, if it is something else.
     pub name: Cow<'static, str>,
     /// What the trace itself calls it: its `type`, `event` or `role`.
     pub raw_name: Option<String>,
@@ -298,7 +298,7 @@ impl Event {
 pub enum Outcome {
     /// It came to its end.
     Completed,
-    /// It broke off, with the reason where there is one.
+    /// It broke off, with the reason if there is one.
     Failed(Option<String>),
     /// It waits for a person.
     Waiting,

@@ -48,7 +48,7 @@ pub(super) fn read_event(builder: &mut Builder, kind: &str, mut event: Object) {
             match word(&operation, "kind") {
                 Some("subagent") => sub_agent(builder, operation),
                 _ if fields::has(&operation, &["name", "tool"]) => called(builder, operation),
-                // An operation that is no tool's.
+                // An operation that is not a tool's.
                 _ => builder.event(kind.to_owned()),
             }
         }

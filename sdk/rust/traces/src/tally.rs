@@ -1,4 +1,4 @@
-//! Adds up the tokens and the cost that a trace states. Where a format states them is read elsewhere.
+//! Adds up the tokens and the cost that a trace states. Where a format states them is known elsewhere.
 
 use std::collections::BTreeMap;
 

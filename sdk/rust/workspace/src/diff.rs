@@ -1,5 +1,5 @@
 //! Reads unified diffs, git's and others'. Strict where lines are counted; what stands between the
-//! files of a diff (messages of commits) is passed over.
+//! files of a diff (commit messages) is skipped.
 
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ pub(super) fn parse(diff: &str) -> Result<Vec<File>, String> {
     reader.read()?;
     if reader.files.is_empty() && !diff.trim().is_empty() {
         return Err(format!(
-            "is no unified diff: no line `diff --git …`, and no `--- …` before `+++ …`, in {:?}",
+            "is not a unified diff: no line `diff --git …`, and no `--- …` before `+++ …`, in {:?}",
             excerpt(diff.trim(), 60)
         ));
     }
@@ -40,7 +40,7 @@ struct Section {
     from: Option<String>,
     to: Option<String>,
     is_binary: bool,
-    /// What follows is no part of it, but another commit.
+    /// What follows is not part of it, but another commit.
     is_closed: bool,
     hunks: Vec<CountedHunk>,
 }
@@ -126,7 +126,10 @@ impl Reader<'_> {
     fn hunk(&mut self, header: &DiffLine<'_>) -> Result<CountedHunk, String> {
         let (old, new) = ranges(header.text).ok_or_else(|| {
             let line = excerpt(header.text, 60);
-            format!("line {}: `{line}` is no header of a hunk, `@@ -1,2 +1,2 @@`", header.number)
+            format!(
+                "line {}: `{line}` is not a header of a hunk such as `@@ -1,2 +1,2 @@`",
+                header.number
+            )
         })?;
         let start = self.cursor.at;
         let (mut old_left, mut new_left) = (old.1, new.1);
@@ -235,7 +238,7 @@ impl Section {
             (None, None) => (None, None),
         };
         let (old, new) = without_prefixes(names.0, names.1, bare);
-        // A diff of folders tells of a new file by its lines alone.
+        // A diff of folders shows a new file by its lines alone.
         let only = match self.hunks.as_slice() {
             [only] if !self.is_git => Some(only),
             _ => None,

@@ -3,10 +3,10 @@
 /// The prefixes that git writes before names, also with `diff.mnemonicPrefix`.
 const PREFIXES: [&str; 8] = ["a/", "b/", "i/", "w/", "c/", "o/", "1/", "2/"];
 
-/// How many places a line is tried to be cut at, where two names stand in it.
+/// How many places to split a line with two names are tried.
 const CUTS: usize = 64;
 
-/// The name after `--- ` or `+++ `; none for `/dev/null`.
+/// The name after `--- ` or `+++ `; `None` for `/dev/null`.
 pub(super) fn header_name(text: &str) -> Option<String> {
     let name = match text.strip_prefix('"').and_then(unquote) {
         Some((name, _)) => name,

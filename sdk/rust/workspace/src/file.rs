@@ -1,22 +1,22 @@
-//! One file of a workspace, and what became of it. How its lines changed is told elsewhere.
+//! One file of a workspace, and what happened to it. How its lines changed is known elsewhere.
 
 use std::ops::Range;
 
 use serde::Deserialize;
 
-/// What became of a file.
+/// What happened to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FileStatus {
-    /// It was not there before.
+    /// It did not exist before.
     Added,
-    /// It was there, and is another now.
+    /// It existed before, and has other content now.
     Modified,
-    /// It is no longer there.
+    /// It no longer exists.
     Deleted,
-    /// It was somewhere else before; it may have changed as well.
+    /// It had another path before; it may have changed as well.
     Renamed,
-    /// It is as it was.
+    /// It has not changed.
     Unchanged,
 }
 
@@ -24,7 +24,7 @@ pub enum FileStatus {
 #[derive(Debug, Clone, Default)]
 pub struct File {
     pub(super) path: String,
-    /// None where nothing says it.
+    /// `None` if it is not known.
     pub(super) status: Option<FileStatus>,
     pub(super) from: Option<String>,
     pub(super) content: Option<String>,
@@ -50,7 +50,7 @@ impl File {
         &self.path
     }
 
-    /// What became of it, where that is known.
+    /// What happened to it, if that is known.
     #[must_use]
     pub fn status(&self) -> Option<FileStatus> {
         self.status
@@ -62,25 +62,25 @@ impl File {
         self.from.as_deref()
     }
 
-    /// What is in it now, where that is known.
+    /// What is in it now, if that is known.
     #[must_use]
     pub fn content(&self) -> Option<&str> {
         self.content.as_deref()
     }
 
-    /// What was in it before, where that is known.
+    /// What was in it before, if that is known.
     #[must_use]
     pub fn before(&self) -> Option<&str> {
         self.before.as_deref()
     }
 
-    /// Whether the diff says that it is no text.
+    /// Whether the diff says that it is binary.
     #[must_use]
     pub fn is_binary(&self) -> bool {
         self.is_binary
     }
 
-    /// Whether it is there now: all but deleted files are.
+    /// Whether it exists now: all but deleted files do.
     #[must_use]
     pub fn exists(&self) -> bool {
         self.status != Some(FileStatus::Deleted)

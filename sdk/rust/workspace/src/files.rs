@@ -1,5 +1,5 @@
-//! The files that the task left, wherever they come from: the case's data, or the user's grant. Only
-//! reading; what changed in them is told by [`Workspace`].
+//! The files that the task left, wherever they come from: the case's data, or the user's grant. It
+//! only reads; [`Workspace`] reports what changed in them.
 
 use std::borrow::Cow;
 
@@ -38,7 +38,7 @@ impl Files {
     /// The files whose content the case has in it; see [`Workspace::of`].
     ///
     /// # Errors
-    /// As [`Workspace::of`]; and where the workspace has neither `files` nor a `diff`.
+    /// As [`Workspace::of`]; and if the workspace has neither `files` nor a `diff`.
     pub fn of(case: &Case) -> Result<Self, ScoreError> {
         let workspace = Workspace::of(case)?;
         match workspace.files.is_some() {
@@ -54,19 +54,19 @@ impl Files {
     }
 
     /// The files that the user granted. A scorer that calls this imports `workspace`, and is refused
-    /// where the user did not grant it. In a native test, the files that [`Case::with_file`] gave.
+    /// if the user did not grant it. In a native test, the files that [`Case::with_file`] gave.
     ///
     /// # Errors
-    /// [`ScoreError::InvalidInput`] where the case has no workspace.
+    /// [`ScoreError::InvalidInput`] if the case has no workspace.
     pub fn granted(case: &Case) -> Result<Self, ScoreError> {
         granted(case)
     }
 
-    /// The files that the case has in it or, where it has none, those that the user granted. A scorer
+    /// The files that the case has in it or, if it has none, those that the user granted. A scorer
     /// that calls this needs the grant in either case.
     ///
     /// # Errors
-    /// Where the workspace of the case cannot be read, or there is neither.
+    /// If the workspace of the case cannot be read, or there is neither.
     pub fn of_or_granted(case: &Case) -> Result<Self, ScoreError> {
         let not_in_case = match find::look(case)? {
             Ok(workspace) if workspace.files.is_some() => return Ok(Self::in_case(workspace)),
@@ -75,7 +75,7 @@ impl Files {
         };
         granted(case).map_err(|not_granted| {
             ScoreError::invalid_input(format!(
-                "there are no files: {not_in_case}; and of the granted workspace: {not_granted}"
+                "there are no files: {not_in_case}; the granted workspace: {not_granted}"
             ))
         })
     }
@@ -95,7 +95,7 @@ impl Files {
     /// What is in a file.
     ///
     /// # Errors
-    /// [`ScoreError::InvalidInput`] where there is no such file, or its content is not known.
+    /// [`ScoreError::InvalidInput`] if there is no such file, or its content is not known.
     pub fn read(&self, path: &str) -> Result<Cow<'_, [u8]>, ScoreError> {
         let shown = excerpt(path, 120);
         if !self.exists(path) {
@@ -120,11 +120,11 @@ impl Files {
     /// The text of a file.
     ///
     /// # Errors
-    /// As [`Files::read`]; and where it is no UTF-8.
+    /// As [`Files::read`]; and if it is not UTF-8.
     pub fn text(&self, path: &str) -> Result<Cow<'_, str>, ScoreError> {
         let no_text = || {
             let path = excerpt(path, 120);
-            ScoreError::invalid_input(format!("`{path}` is no text (UTF-8)"))
+            ScoreError::invalid_input(format!("`{path}` is not a text (UTF-8)"))
         };
         match self.read(path)? {
             Cow::Borrowed(bytes) => {

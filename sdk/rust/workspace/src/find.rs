@@ -1,4 +1,4 @@
-//! Looks for the workspace in a case, without parsing more of it than that takes.
+//! Looks for the workspace in a case, and parses no more than it must.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use super::Workspace;
 use super::written::{KEYS, read};
 use scorebox_sdk::{Case, Fields, Part, ScoreError, excerpt};
 
-/// Where the workspace may stand under a key of its own.
+/// The parts that may hold the workspace under its key.
 const KEY: &str = "workspace";
 /// How many keys an error names.
 const SHOWN: usize = 8;
@@ -21,7 +21,7 @@ pub(super) fn find(case: &Case) -> Result<Workspace, ScoreError> {
     })
 }
 
-/// The workspace of a case or, where it has none, what it has instead.
+/// The workspace of a case or, if it has none, what it has instead.
 pub(super) fn look(case: &Case) -> Result<Result<Workspace, String>, ScoreError> {
     let mut found = Vec::new();
     let parts = [

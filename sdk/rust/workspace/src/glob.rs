@@ -8,13 +8,13 @@ use scorebox_sdk::{ConfigError, excerpt};
 
 /// The longest pattern, in bytes.
 const PATTERN_LIMIT: usize = 4096;
-/// The most opening braces of a pattern. Each is a level for the matcher's own parser, which has an
-/// end to them and takes them for its own mistake beyond it.
+/// The most opening braces of a pattern. Each is a level for the matcher's own parser, which reports an
+/// internal error beyond its limit.
 const BRACE_LIMIT: usize = 32;
 
 /// A path, or a glob: `*` is anything but `/`, `**` any folders, `?` one character, `[ab]` one of
-/// them, `{a,b}` one of several; `\` takes the meaning from the character after it. A pattern that
-/// ends in `/` matches all that is in that folder.
+/// them, `{a,b}` one of several; `\` makes the next character literal. A pattern that
+/// ends in `/` matches everything in that folder.
 ///
 /// A pattern matches the path that it is itself, too, so that `app/[id]/page.tsx` needs no `\`.
 #[derive(Debug, Clone)]
@@ -52,7 +52,7 @@ impl PathPattern {
             .backslash_escape(true)
             .empty_alternates(true)
             .build();
-        let built = built.map_err(|error| format!("is no glob: {}", error.kind()))?;
+        let built = built.map_err(|error| format!("is not a valid glob: {}", error.kind()))?;
         let matcher = built.compile_matcher();
         // What the matcher sets up at its first match is then part of the memory that scores start from.
         let _ = matcher.is_match("src/main.rs");
@@ -77,7 +77,7 @@ impl fmt::Display for PathPattern {
 pub struct PathPatterns(Vec<PathPattern>);
 
 impl PathPatterns {
-    /// Prepares the patterns that stand in a configuration under `key`; none where there are none.
+    /// Prepares the patterns that stand in a configuration under `key`; `None` if there are none.
     ///
     /// # Errors
     /// A [`ConfigError`] at the pattern that is refused.
@@ -125,14 +125,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_glob_is_refused_at_its_place() {
+    fn what_is_not_a_glob_is_refused_at_its_place() {
         let refused = |written: &[&str]| {
             let written: Vec<_> = written.iter().map(|text| (*text).to_owned()).collect();
             PathPatterns::compile("changed", &written).unwrap_err().to_string()
         };
         assert_eq!(
             refused(&["a", "{b"]),
-            "`changed[1]`: is no glob: unclosed alternate group; missing '}' (maybe escape '{' with '[{]'?)"
+            "`changed[1]`: is not a valid glob: unclosed alternate group; missing '}' (maybe escape '{' with '[{]'?)"
         );
         assert!(refused(&["/etc/passwd"]).contains("should be a path from the workspace's root"));
         let deep = "{a,".repeat(300) + &"}".repeat(300);

@@ -20,7 +20,7 @@
 //! # Map
 //!
 //! `written` is the shape in a case; `find` looks for it; `diff` reads unified diffs, with
-//! `diff_path` for the names in them; `file` is what comes of both, and `lines` tells what changed in
+//! `diff_path` for the names in them; `file` is what comes of both, and `lines` is what changed in
 //! one. `files` is the one front of data and grant. `glob`, with the feature `globs`, matches paths.
 
 #![deny(missing_docs)]
@@ -40,7 +40,7 @@ use std::collections::BTreeMap;
 
 use scorebox_sdk::{Case, Fields, ScoreError, excerpt};
 
-// A world of its own: a component imports `workspace` only where its code calls it.
+// A separate world: a component imports `workspace` only if its code calls it.
 #[cfg(target_arch = "wasm32")]
 #[allow(missing_docs, unsafe_code)]
 mod bindings {
@@ -82,7 +82,7 @@ impl Workspace {
     /// The workspace of a case: `metadata.workspace`, `context.workspace`, or the `context` itself.
     ///
     /// # Errors
-    /// [`ScoreError::InvalidInput`] that says what was found, where there is none or it is not in
+    /// [`ScoreError::InvalidInput`] that says what was found, if there is none or it is not in
     /// the documented shape.
     pub fn of(case: &Case) -> Result<Self, ScoreError> {
         find::find(case)
@@ -102,8 +102,8 @@ impl Workspace {
     /// The files that were added, modified, deleted or renamed, sorted by path.
     ///
     /// # Errors
-    /// [`ScoreError::InvalidInput`] where the case has neither `files` nor a `diff`, or says of a
-    /// file not whether it changed.
+    /// [`ScoreError::InvalidInput`] if the case has neither `files` nor a `diff`, or does not
+    /// say whether a file changed.
     pub fn changes(&self) -> Result<Vec<&File>, ScoreError> {
         let files = self.files.as_ref().ok_or_else(|| self.lacks("`files` or `diff`"))?;
         if let Some(file) = files.values().find(|file| file.status.is_none()) {
@@ -119,8 +119,8 @@ impl Workspace {
 
     /// The lines that were added to a file and removed from it, in order.
     ///
-    /// They come from the diff or, where it has none of the file, from its content before and after.
-    /// Where only the content of a changed file is known, all its lines count as added.
+    /// They come from the diff or, if it has none of the file, from its content before and after.
+    /// If only the content of a changed file is known, all its lines count as added.
     #[must_use]
     pub fn changed_lines<'w>(&'w self, file: &'w File) -> Vec<Line<'w>> {
         lines::changed(file, &self.diff)
@@ -133,8 +133,8 @@ impl Workspace {
         lines::are_known(file)
     }
 
-    /// The diff of one file: the section of the case's diff or, where that has none, one made of the
-    /// content before and after. Where only the content of a changed file is known, the content.
+    /// The diff of one file: the section of the case's diff or, if that has none, one made of the
+    /// content before and after. If only the content of a changed file is known, the content.
     #[must_use]
     pub fn diff_of<'w>(&'w self, file: &'w File) -> Cow<'w, str> {
         lines::text(file, &self.diff)
@@ -143,7 +143,7 @@ impl Workspace {
     /// The recorded commands, in order.
     ///
     /// # Errors
-    /// [`ScoreError::InvalidInput`] where the case has no list of them.
+    /// [`ScoreError::InvalidInput`] if the case has no list of them.
     pub fn commands(&self) -> Result<&[Command], ScoreError> {
         self.commands.as_deref().ok_or_else(|| self.lacks("`commands`"))
     }
@@ -151,7 +151,7 @@ impl Workspace {
     /// The reports of test runs.
     ///
     /// # Errors
-    /// [`ScoreError::InvalidInput`] where the case has no list of them.
+    /// [`ScoreError::InvalidInput`] if the case has no list of them.
     pub fn test_reports(&self) -> Result<&[TestReport], ScoreError> {
         self.test_reports.as_deref().ok_or_else(|| self.lacks("`testReports`"))
     }

@@ -6,12 +6,12 @@ use imara_diff::{Algorithm, BasicLineDiffPrinter, Diff, InternedInput, UnifiedDi
 
 use super::file::{File, FileStatus, Hunk};
 
-/// What became of a line.
+/// What happened to a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
-    /// It was not there before.
+    /// It did not exist before.
     Added,
-    /// It is no longer there.
+    /// It no longer exists.
     Removed,
 }
 
@@ -20,7 +20,7 @@ pub enum Change {
 pub struct Line<'w> {
     /// Which of the two.
     pub change: Change,
-    /// Its number, from 1: in the new file where it was added, in the old one where it was removed.
+    /// Its number, from 1: in the new file if it was added, in the old one if it was removed.
     pub number: usize,
     /// The line, without its line break.
     pub text: &'w str,

@@ -18,7 +18,7 @@ const COMMAND_LIMIT: usize = 100_000;
 /// The most test reports.
 const REPORT_LIMIT: usize = 10_000;
 
-/// The keys that tell a workspace.
+/// The keys that make an object a workspace.
 pub(super) const KEYS: [&str; 4] = ["files", "diff", "commands", "testReports"];
 
 #[derive(Deserialize)]
@@ -48,7 +48,7 @@ pub struct Command {
     /// The command line.
     #[serde(deserialize_with = "command_line")]
     pub command: String,
-    /// The exit code; none where the command did not end by itself.
+    /// The exit code; `None` if the command did not end by itself.
     #[serde(alias = "exit_code")]
     pub exit_code: Option<i64>,
     /// What it wrote to standard output.
@@ -82,7 +82,7 @@ pub struct TestReport {
 }
 
 impl TestReport {
-    /// The format's name, where the case names it.
+    /// The format's name, if the case names it.
     #[must_use]
     pub fn format(&self) -> Option<&str> {
         self.format.as_deref()
@@ -91,7 +91,7 @@ impl TestReport {
     /// The report's text. A report that is in the case as JSON is JSON text.
     ///
     /// # Errors
-    /// [`ScoreError::InvalidInput`] where the text has an escape that is no character.
+    /// [`ScoreError::InvalidInput`] if the text has an escape that is not a character.
     pub fn text(&self) -> Result<Cow<'_, str>, ScoreError> {
         let part = Part::new("content", self.content.get());
         part.text().map(|text| Cow::Owned(text.into_owned()))
@@ -145,7 +145,7 @@ fn of_diff(diff: &str) -> Result<BTreeMap<String, File>, String> {
     Ok(by_path)
 }
 
-/// A file as a section of the diff tells of it. Where the section renames it, what an earlier commit
+/// A file as a section of the diff describes it. If the section renames it, what an earlier commit
 /// did to it under its old name goes with it.
 fn with_earlier_name(by_path: &mut BTreeMap<String, File>, file: File) -> File {
     let is_renamed = file.status == Some(FileStatus::Renamed);
@@ -164,7 +164,7 @@ fn with_earlier_name(by_path: &mut BTreeMap<String, File>, file: File) -> File {
     }
 }
 
-/// Adds the listed files to those of the diff. What a listed file says wins.
+/// Adds the listed files to those of the diff. A listed file takes precedence.
 fn merge(
     by_path: &mut BTreeMap<String, File>,
     files: Vec<WrittenFile>,

@@ -193,7 +193,7 @@ fn a_wrong_type_names_its_path() {
 }
 
 #[test]
-fn a_wrong_type_is_told_without_the_names_of_rust() {
+fn a_wrong_type_is_reported_without_the_names_of_rust() {
     let refused = |key: &str, value: Value| refusal(json!({"max": 1, key: value}));
     assert_eq!(
         refused("max", json!(1.5)),
@@ -262,7 +262,7 @@ fn the_schema_lists_the_keys_and_allows_no_others() {
         schema["properties"]["values"],
         json!({"default": null, "items": true, "type": ["array", "null"], "description": list})
     );
-    // The field's own words, where it has some.
+    // The field's own words, if it has some.
     assert_eq!(
         schema["properties"]["value"],
         json!({"default": null, "description": "What this sample expects."})

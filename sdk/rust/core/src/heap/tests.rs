@@ -1,4 +1,4 @@
-//! The allocator, with memory of its own in place of a component's.
+//! The allocator, on memory of the test instead of a component's.
 
 use std::cell::Cell;
 
@@ -15,7 +15,7 @@ struct Arena {
     leaves_gaps: bool,
 }
 
-// SAFETY: the bytes are leaked, so they are nobody else's, and begin at a multiple of 64.
+// SAFETY: the bytes are leaked, so nothing else uses them, and begin at a multiple of 64.
 unsafe impl Source for Arena {
     fn first(&self) -> (usize, usize) {
         (self.first, self.first + self.bytes.get())
@@ -97,7 +97,7 @@ fn the_last_block_grows_and_shrinks_where_it_is() {
 }
 
 #[test]
-fn where_there_is_no_more_memory_larger_blocks_are_split_and_then_there_is_none() {
+fn without_more_memory_larger_blocks_are_split_until_none_is_left() {
     let heap = heap(MOST, false);
     let large = heap.take(MOST / 2);
     let other = heap.take(MOST / 2);
@@ -107,7 +107,7 @@ fn where_there_is_no_more_memory_larger_blocks_are_split_and_then_there_is_none(
     let blocks: Vec<_> = (0..512).map(|_| heap.take(1000)).collect();
     assert!(blocks.iter().all(|block| !block.is_null()));
     assert!(heap.take(1000).is_null());
-    // SAFETY: the block is of this layout; where it cannot grow it stays.
+    // SAFETY: the block is of this layout; if it cannot grow it stays.
     assert!(unsafe { heap.realloc(other, layout(MOST / 2), MOST) }.is_null());
 }
 

@@ -129,7 +129,7 @@ fn a_literal_array_is_as_long_as_it_is() {
 
 /// `turns` would have a run compared message by message.
 #[test]
-fn expected_calls_alone_are_no_messages() {
+fn expected_calls_alone_are_not_messages() {
     let call = ExpectedCall { name: "w".into(), arguments: Some(json!({"c": 1})), result: None };
     let arguments = json!({"c": 1});
     let function = json!({"name": "w", "arguments": "{\"c\": 1}"});
@@ -186,7 +186,7 @@ fn a_list_of_lists_is_a_choice() {
 }
 
 #[test]
-fn what_is_no_list_of_calls_is_refused() {
+fn what_is_not_a_list_of_calls_is_refused() {
     let case = Case::new(json!(null)).with_ground_truth(json!({"answer": 5}));
     assert_eq!(
         ExpectedCalls::from_case(&case).unwrap_err().message(),

@@ -162,7 +162,7 @@ fn anthropics_servers_run_commands_too() {
 }
 
 #[test]
-fn the_end_of_react_is_no_call() {
+fn the_end_of_react_is_not_a_call() {
     let end = json!([{"thought": "Enough.", "action": "Final Answer", "action_input": "42"}]);
     assert_eq!(told(end), ["thinks: Enough.", "assistant: 42"]);
     let bare = json!([{"action": "final_answer", "action_input": {"answer": "42"}}]);

@@ -82,7 +82,10 @@ fn an_unknown_shape_says_what_was_found() {
     );
     assert_eq!(refusal(json!({"answer": 5})), "it is an object with the keys `answer`");
     assert_eq!(refusal(json!([1])), "item 0 is a number");
-    assert_eq!(refusal(json!([[1, 2]])), "item 0 is an array, and no action with its observation");
+    assert_eq!(
+        refusal(json!([[1, 2]])),
+        "item 0 is an array, but not an action with its observation"
+    );
     assert_eq!(refusal(json!(5)), "it is a number");
     assert_eq!(refusal(json!("the agent ran")), "it is a text that is not JSON: \"the agent ran\"");
     assert_eq!(refusal(json!([{"type": "foo", "a": 1}])), "its items are of the type `foo`");

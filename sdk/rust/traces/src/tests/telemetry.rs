@@ -305,7 +305,7 @@ fn inspect_events_without_messages() {
 }
 
 #[test]
-fn a_log_of_several_samples_is_no_case() {
+fn a_log_of_several_samples_is_not_a_case() {
     let error = Trace::read(json!({"eval": {}, "samples": [inspect_sample(), inspect_sample()]}));
     assert_eq!(
         error.unwrap_err().to_string(),
@@ -444,7 +444,7 @@ fn an_atif_reference_may_have_a_session_alone() {
 }
 
 #[test]
-fn what_an_agent_hands_over_is_no_second_answer() {
+fn what_an_agent_hands_over_is_not_a_second_answer() {
     let agent = |children: Value| json!({"name": "helper", "type": "agent", "output": "It is: sun", "children": children});
     let model = json!({"name": "think", "type": "llm", "output": "sun"});
     assert_eq!(told(agent(json!([model]))), ["agent helper (succeeded)", "assistant: sun"]);

@@ -123,7 +123,7 @@ fn binary_patches_and_copies() {
 }
 
 #[test]
-fn a_file_deleted_and_made_anew_was_modified() {
+fn a_file_deleted_and_created_again_was_modified() {
     // As git writes a file that became a link.
     let link = "diff --git a/x b/x\ndeleted file mode 100644\n--- a/x\n+++ /dev/null\n@@ -1 +0,0 @@\n-text\ndiff --git a/x b/x\nnew file mode 120000\n--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+y\n\\ No newline at end of file\n";
     assert_eq!(outline(&of(link)), ["modified x"]);
@@ -131,12 +131,12 @@ fn a_file_deleted_and_made_anew_was_modified() {
 }
 
 #[test]
-fn an_empty_diff_changes_nothing_and_other_text_is_no_diff() {
+fn an_empty_diff_changes_nothing_and_other_text_is_not_a_diff() {
     assert_eq!(outline(&of("")), [""; 0]);
     assert_eq!(outline(&of("\n")), [""; 0]);
     assert_eq!(
         wrong("I changed the button.\n"),
-        "is no unified diff: no line `diff --git …`, and no `--- …` before `+++ …`, in \"I changed the button.\""
+        "is not a unified diff: no line `diff --git …`, and no `--- …` before `+++ …`, in \"I changed the button.\""
     );
 }
 
@@ -161,7 +161,7 @@ fn hunks_have_the_lines_that_they_count() {
     );
     assert_eq!(
         hunk("@@ -x +1 @@\n"),
-        "line 3: `@@ -x +1 @@` is no header of a hunk, `@@ -1,2 +1,2 @@`"
+        "line 3: `@@ -x +1 @@` is not a header of a hunk such as `@@ -1,2 +1,2 @@`"
     );
     assert_eq!(
         wrong("diff --git a/x b/x\n@@ -1 +1 @@\n-a\n+b\n"),

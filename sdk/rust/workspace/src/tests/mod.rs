@@ -1,4 +1,4 @@
-//! The workspace, as a specification. Diffs are those of git 2.39 and GNU diff 3.8, where nothing else
+//! The workspace, as a specification. Diffs are those of git 2.39 and GNU diff 3.8, if nothing else
 //! is said.
 
 mod diffs;
@@ -192,12 +192,15 @@ fn files_are_read_from_the_case_or_the_grant_alike() {
     // The user's grant does not stand in for a workspace that is broken.
     let broken = granted.clone().with_metadata(json!({"workspace": {"diff": "no diff"}}));
     let error = Files::of_or_granted(&broken).unwrap_err();
-    assert!(error.message().starts_with("`metadata.workspace.diff` is no unified diff"), "{error}");
+    assert!(
+        error.message().starts_with("`metadata.workspace.diff` is not a unified diff"),
+        "{error}"
+    );
     let commands = granted.with_metadata(json!({"workspace": {"commands": []}}));
     assert!(Files::of_or_granted(&commands).unwrap().exists("new"));
     let binary = Case::new(json!("done")).with_file("a.png", vec![0xff, 0xd8]);
     let files = Files::granted(&binary).unwrap();
-    assert_eq!(files.text("a.png").unwrap_err().message(), "`a.png` is no text (UTF-8)");
+    assert_eq!(files.text("a.png").unwrap_err().message(), "`a.png` is not a text (UTF-8)");
     assert_eq!(
         Files::granted(&Case::new(json!("done"))).unwrap_err().message(),
         "the case has no workspace"
@@ -205,7 +208,7 @@ fn files_are_read_from_the_case_or_the_grant_alike() {
 }
 
 #[test]
-fn a_scorer_that_does_not_say_that_it_reads_it_is_told() {
+fn a_scorer_that_does_not_declare_what_it_reads_gets_an_error() {
     let case = Case::new(json!("done")).read_by(Fields::NONE);
     assert!(matches!(Workspace::of(&case), Err(ScoreError::Failed(_))));
 }
