@@ -254,14 +254,14 @@ fn rename(what: Thing, taken: &str) -> Option<String> {
 
 fn write(form: Form) -> Option<&'static str> {
     Some(match form {
-        Form::Case => "a case is a JSON object on a line of its own",
+        Form::Case => "a case is a JSON object on its own line",
         Form::Cases => {
             "cases are JSON Lines: one JSON object a line in UTF-8, plain or compressed with gzip or zstd"
         }
         Form::LineEnds => "a case is one line: check that the file has line ends",
         Form::LessDeep => "scorers parse no deeper; put what is deeper into a string",
         Form::NullForNan => "JSON has no NaN and no Infinity; write `null`",
-        Form::DoubleQuotes => "JSON has double quotes",
+        Form::DoubleQuotes => "JSON uses double quotes",
         Form::QuotedText => "text is JSON in double quotes: \"Paris\"",
         Form::PointerFromLine => "a pointer starts at the line's own object",
         Form::Mapping => "for example `output=/response/text`",

@@ -1,4 +1,4 @@
-//! What a scorer says of one case that is not stored: to standard output as data, and its error in words.
+//! What a scorer says about one case that is not stored: to standard output as data, and its error in words.
 
 use scorebox::{
     row::{Answer, AnswerError, ScorerAnswer},
@@ -12,7 +12,7 @@ use crate::{
     output, words,
 };
 
-/// What came of a score, apart from why there is none.
+/// The outcome of a score, apart from why it is missing.
 pub(crate) struct Answered {
     pub answer: Answer,
     error: Option<Explained>,

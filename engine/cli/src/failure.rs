@@ -6,7 +6,7 @@ use scorebox::advice::Advised;
 
 use crate::advice;
 
-/// How a command ended. README.md lists these codes.
+/// How a command ended. docs/commands.md lists these codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Exit {

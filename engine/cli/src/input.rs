@@ -14,7 +14,7 @@ pub(crate) fn read_file(path: &Path, most_bytes: u64) -> Result<String, Failure>
     input_file::read_text(path, most_bytes).map_err(|error| unreadable(path, error))
 }
 
-/// The text of a file, or of standard input where `-` is named, of at most so many bytes.
+/// The text of a file, or of standard input if `-` is named, of at most so many bytes.
 pub(crate) fn read_file_or_stdin(path: &Path, most_bytes: u64) -> Result<String, Failure> {
     if path != Path::new("-") {
         return read_file(path, most_bytes);

@@ -11,9 +11,7 @@
 //! - `words`: words to standard error: errors, hints, warnings.
 //! - `failure`: why a command ends, and its exit code.
 //! - `advice`: what to do about an error, in the words of the command line.
-//! - `answered`: what a scorer says of one case, as data and in words.
-
-#![warn(unreachable_pub)]
+//! - `answered`: what a scorer says about one case, as data and in words.
 
 mod advice;
 mod answered;

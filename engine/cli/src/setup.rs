@@ -104,7 +104,7 @@ impl Pending {
         self.of - self.ids.len()
     }
 
-    /// What is waited for; none where nothing is. Scorers are loaded side by side: the first of those that are
+    /// What is waited for; `None` if nothing is. Scorers are loaded side by side: the first of those that are
     /// not ready is named.
     pub(crate) fn words(&self) -> Option<String> {
         let first = self.ids.first()?;
@@ -114,7 +114,7 @@ impl Pending {
     }
 }
 
-/// The scorers of a suite. Where loading takes long, a user at a terminal sees how many of them are ready.
+/// The scorers of a suite. If loading takes long, a user at a terminal sees how many of them are ready.
 pub(crate) async fn loaded(
     suite: &Suite,
     registry: &Registry,

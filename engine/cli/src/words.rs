@@ -25,7 +25,7 @@ pub(crate) fn warn(text: &str) {
 }
 
 /// The text with its further lines indented, so that nothing but scorebox begins a line: a message may
-/// hold what a scorer said, with lines of its own that look like ours.
+/// hold what a scorer said, with lines that look like ours.
 fn quoted(text: &str) -> String {
     printable(text).replace('\n', "\n  ")
 }
@@ -41,7 +41,7 @@ pub(crate) fn limit_hints(error_kinds: BTreeSet<ErrorKind>) {
     advice.filter_map(|advice| advice::words(&advice)).for_each(|words| hint(&words));
 }
 
-/// `error: …`, and what to do about it on a line of its own.
+/// `error: …`, and what to do about it on the next line.
 pub(crate) fn error_with(message: &str, advice: Option<&Advice>) {
     error(message, advice.and_then(advice::words).as_deref());
 }

@@ -1,4 +1,4 @@
-//! What a sandbox of its own costs a score: against a bare wasmtime loop with the same component and
+//! What its own sandbox costs a score: against a bare wasmtime loop with the same component and
 //! settings, against a warm instance that is never thrown away, and against the same function called
 //! natively. Divide the rows of one run by each other; single figures depend on the machine.
 //!

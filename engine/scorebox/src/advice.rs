@@ -239,9 +239,9 @@ listed! {
 }
 
 listed! {
-    /// How something is to be written, where a message alone does not make it clear.
+    /// How something is to be written, if a message alone does not make it clear.
     Form {
-        /// A case: a JSON object on a line of its own.
+        /// A case: a JSON object on its own line.
         Case,
         /// Cases: JSON Lines in UTF-8, plain or compressed.
         Cases,
@@ -251,7 +251,7 @@ listed! {
         LessDeep,
         /// JSON has no NaN and no Infinity, but `null`.
         NullForNan,
-        /// JSON has double quotes.
+        /// JSON uses double quotes.
         DoubleQuotes,
         /// Text is a JSON string.
         QuotedText,

@@ -23,7 +23,7 @@ pub struct Aggregate {
     pub scorer_name: String,
     /// Scores; the figures below are over these.
     pub count: u64,
-    /// None where there are no scores.
+    /// `None` if there are no scores.
     pub mean: Option<f64>,
     /// The lowest score.
     pub min: Option<f64>,
@@ -45,7 +45,7 @@ pub struct Aggregate {
     pub mean_fuel: Option<f64>,
     /// Mean time of a score, in milliseconds.
     pub mean_duration_ms: Option<f64>,
-    /// How many scores fall into each eighth of the range 0 to 1, or 0 to the highest score where that
+    /// How many scores fall into each eighth of the range 0 to 1, or 0 to the highest score if that
     /// is more than 1.
     pub distribution: Vec<u64>,
 }

@@ -1,4 +1,4 @@
-//! SHA-256 digests of components, configurations and cases. Names bytes; trusts nobody.
+//! SHA-256 digests of components, configurations and cases. Names bytes, and trusts none.
 
 use std::{fmt, str::FromStr};
 

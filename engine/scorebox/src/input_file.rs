@@ -9,7 +9,7 @@ use std::{
 
 use crate::advice::{Advice, Advised, Conversion, Form, Thing};
 
-/// Bytes of a case, or of a part of one, that stands in a file of its own: 64 MiB, as of a line. A receipt has
+/// Bytes of a case, or of a part of one, in a separate file: 64 MiB, as of a line. A receipt has
 /// the same bound.
 pub const MOST_CASE_BYTES: u64 = 64 << 20;
 /// Bytes of a configuration or a suite that stands in a file: 16 MiB.
@@ -19,13 +19,13 @@ pub const MOST_CONFIGURATION_BYTES: u64 = 16 << 20;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum InputFileError {
-    /// Nothing is there.
+    /// It does not exist.
     #[error("no such file")]
     NotFound,
-    /// A folder is there.
+    /// It is a folder.
     #[error("this is a folder, not a file")]
     Folder,
-    /// A device, a terminal or a socket is there.
+    /// It is a device, a terminal or a socket.
     #[error("this is a device, not a file")]
     Device,
     /// The user may not read it.
@@ -37,7 +37,7 @@ pub enum InputFileError {
         /// The most that is read, in bytes.
         most_bytes: u64,
     },
-    /// It is no text.
+    /// It is not text.
     #[error("it is not UTF-8 text: see line {line}")]
     NotUtf8 {
         /// The first line that is not, from 1.

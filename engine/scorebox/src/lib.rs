@@ -46,7 +46,7 @@
 //! - [`terminal`]: the characters that a terminal acts on instead of showing them.
 //! - [`digest`]: the SHA-256 that names components, configurations and cases.
 
-#![warn(missing_debug_implementations, unreachable_pub)]
+#![warn(missing_debug_implementations)]
 
 pub mod advice;
 #[cfg(feature = "store")]

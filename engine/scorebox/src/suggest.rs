@@ -3,7 +3,7 @@
 /// How alike two names must be, 0 to 1 (Jaro-Winkler).
 const ALIKE: f64 = 0.8;
 
-/// How much less alike than the closest a name may be: beside a typing error, others are no help.
+/// How much less alike than the closest a name may be: beside a typing error, others do not help.
 const BEHIND: f64 = 0.05;
 
 /// The most names that are suggested.

@@ -1,5 +1,5 @@
 //! What a shell offers beyond the words that clap knows: scorers, runs, and the entries of the suite. Reads
-//! what the line names; where that cannot be read, it offers nothing and says nothing.
+//! what the line names; if that cannot be read, it offers nothing and says nothing.
 
 use std::{
     ffi::{OsStr, OsString},

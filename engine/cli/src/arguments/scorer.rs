@@ -81,7 +81,7 @@ impl ScorerArguments {
         Ok(Registry::with_builtins().resolve(&reference)?)
     }
 
-    /// What the scorer says of itself without a configuration, if it can.
+    /// What the scorer says about itself without a configuration, if it can.
     pub(crate) async fn describe(&self, sandbox: &Sandbox, bytes: &[u8]) -> Option<ScorerInfo> {
         let grants = self.grant.iter().copied().collect();
         let limits = self.limits.apply(Limits::default()).ok()?;

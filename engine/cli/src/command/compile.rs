@@ -36,7 +36,7 @@ impl Compile {
         let mut written = Ok(());
         let loaded = setup::finish(setup::small_runtime()?, async {
             load_scorers_watched(&suite, &Registry::with_builtins(), &sandbox, |ready| {
-                // A line of its own, not behind what a terminal shows now.
+                // A new line, not behind what a terminal shows now.
                 drop(waiting.take());
                 let number = pending.ready(&ready.id);
                 let how = if ready.scorer.cached() { "was in the cache" } else { "compiled" };

@@ -17,8 +17,8 @@ use clap::ArgAction;
 
 use crate::failure::{Exit, Failure};
 
-/// Runs anyone's scorer on anyone's evaluation data, safely: each score in a WebAssembly sandbox of
-/// its own.
+/// Runs anyone's scorer on anyone's evaluation data, safely: each score in its own WebAssembly
+/// sandbox.
 #[derive(Debug, clap::Parser)]
 #[command(
     name = "scorebox",

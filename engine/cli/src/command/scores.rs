@@ -252,7 +252,7 @@ fn empty_table() -> Table {
     ])
 }
 
-/// The case's id, with iteration and attempt where they are not the first.
+/// The case's id, with iteration and attempt if they are not the first.
 fn case_name(row: &Row) -> String {
     match (row.iteration, row.attempt) {
         (0, 0) => row.case_id.clone(),

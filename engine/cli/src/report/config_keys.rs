@@ -88,7 +88,7 @@ fn kind_and_choices(root: &Value, property: &Value) -> (String, Vec<Choice>) {
     (kind(root, property, DEPTH), Vec::new())
 }
 
-/// The values that a schema allows, where it allows no others (but `null`) and says what each means.
+/// The values that a schema allows, if it allows no others (but `null`) and says what each means.
 fn choices(root: &Value, schema: &Value, depth: usize) -> Vec<Choice> {
     let Some(deeper) = depth.checked_sub(1) else { return Vec::new() };
     let schema = resolved(root, schema);

@@ -1,7 +1,7 @@
 //! From data to text: pure functions. Prints nothing, knows no SQL and no wasmtime.
 //!
 //! - `config_keys`: a configuration's JSON Schema as keys for people.
-//! - `scorer`: what a scorer says of itself.
+//! - `scorer`: what a scorer says about itself.
 //! - `table`: tables for people.
 //! - `number`: numbers, sizes and times as people read them.
 //! - `sparkline`: a distribution in eight characters.

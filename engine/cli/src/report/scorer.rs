@@ -1,4 +1,4 @@
-//! What a scorer says of itself, in words.
+//! What a scorer says about itself, in words.
 
 use scorebox::contract::{Field, Fields, ScorerInfo};
 

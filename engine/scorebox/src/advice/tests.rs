@@ -12,7 +12,7 @@ use super::*;
 
 #[test]
 fn there_is_one_of_each() {
-    // Fails to compile for a variant that nobody thought of, which then is missing in `one_of_each` too.
+    // Fails to compile for a new variant, which then is missing in `one_of_each` too.
     let variants = |advice: &Advice| match advice {
         Advice::Raise(_)
         | Advice::Shorten(_)
@@ -64,7 +64,7 @@ fn no_text_of_the_library_names_an_option_or_a_command() {
     let mut wrong = Vec::new();
     for file in sources(&folder) {
         let shown = file.strip_prefix(&folder).unwrap().display().to_string();
-        // Runs cargo and rustc, which have options of their own.
+        // Runs cargo and rustc, whose options these are.
         let is_argument = |text: &str| shown.starts_with("build/") && text.starts_with("--");
         for text in literals(&fs::read_to_string(&file).unwrap()) {
             if !is_argument(&text) && names_a_front_end(&text) {

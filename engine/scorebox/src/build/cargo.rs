@@ -1,4 +1,4 @@
-//! Runs cargo, without what the user set for native code. What it is asked to do is the caller's.
+//! Runs cargo, without what the user set for native code. The caller decides what it does.
 
 use std::{
     env,
@@ -7,7 +7,7 @@ use std::{
 
 use super::BuildError;
 
-/// Where cargo's own words go.
+/// Where cargo's own output goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CargoOutput {
     /// To this process's standard error.

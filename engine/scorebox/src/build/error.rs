@@ -25,16 +25,16 @@ pub enum BuildError {
         /// Why it could not.
         source: std::io::Error,
     },
-    /// cargo says that the crate does not build.
+    /// The crate does not build.
     #[error("cargo failed{}", detail.as_ref().map(|text| format!(":\n{text}")).unwrap_or_default())]
     Cargo {
-        /// What it said, where it did not say it to the user directly.
+        /// Its output, if the user has not seen it.
         detail: Option<String>,
     },
-    /// cargo answered what it should not.
+    /// cargo's answer is not what it should be.
     #[error("cannot make sense of cargo's answer: {0}")]
     Metadata(String),
-    /// The module that came out is no scorer.
+    /// The module that came out is not a scorer.
     #[error("the module cannot be made a component: {0}")]
     Component(String),
     /// The component that was built first, to describe itself, does not.
@@ -45,7 +45,7 @@ pub enum BuildError {
         /// Why not.
         message: String,
     },
-    /// A component is of other sources than those that are there now.
+    /// A component is older than its sources.
     #[error("the sources of `{0}` changed while it was built; run it again")]
     SourcesChanged(String),
     /// A file could not be read or written.

@@ -1,5 +1,5 @@
 //! Compiles one crate and makes a component of it. The bytes depend on the sources and the compiler,
-//! not on the machine: paths are remapped, nothing of the environment is taken along.
+//! not on the machine: paths are remapped, and the environment is not passed on.
 
 use std::{
     env,
@@ -23,11 +23,11 @@ use super::{
     toolchain::TARGET,
 };
 
-/// The profile that guests are built with, passed to cargo so that no author has to write it.
+/// The profile that guests are built with, passed to cargo so that no author needs to write it.
 const PROFILE: &str = "scorebox-guest";
 /// The profile of components that only describe themselves: compiled soon, and thrown away.
 const DESCRIBING_PROFILE: &str = "scorebox-describe";
-/// Says to the SDK's `export!` what is built: empty, a component that only describes itself; else the
+/// Tells the SDK's `export!` what is built: empty, a component that only describes itself; else the
 /// schema of the configuration, which takes the place of the code that derives it.
 const SCHEMA_VARIABLE: &str = "SCOREBOX_CONFIG_SCHEMA";
 /// Bytes of a guest's stack: deep enough for JSON nested as deep as serde_json reads it.
@@ -42,9 +42,9 @@ pub struct BuiltComponent {
     pub bytes: Vec<u8>,
     /// The example that it carries, as JSON.
     pub example: Option<String>,
-    /// What it says of itself, where it was asked to build it.
+    /// What it says about itself, if it was asked to build it.
     pub info: Option<ScorerInfo>,
-    /// Digest of what it was built from, where it is one of a gallery.
+    /// Digest of what it was built from, if it is one of a gallery.
     pub sources: Option<Digest>,
 }
 
@@ -65,7 +65,7 @@ pub type Describe<'d> = &'d mut dyn FnMut(&[u8]) -> Result<ScorerInfo, String>;
 /// that derives a schema is in the component.
 ///
 /// # Errors
-/// Where there is no such crate, it does not build, what comes out is no component, or it cannot
+/// If there is no such crate, it does not build, what comes out is not a component, or it cannot
 /// describe itself.
 pub fn build_guest(
     folder: &Path,
@@ -136,7 +136,7 @@ pub(super) fn push_length(bytes: &mut Vec<u8>, mut length: usize) {
     bytes.push(length as u8);
 }
 
-/// Downloads what is missing, so that the folders that have to be remapped are there.
+/// Downloads what is missing, so that the folders to remap exist.
 fn fetch(manifest: &Path, output: CargoOutput) -> Result<(), BuildError> {
     let mut cargo = cargo();
     cargo.args(["fetch", "--quiet", "--manifest-path"]).arg(manifest);

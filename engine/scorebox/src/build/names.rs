@@ -1,5 +1,5 @@
 //! The names of functions in a module, which a trap's backtrace is made of, as a person reads them:
-//! demangled, and without what they are generic over. They take half the room so. Nothing else of a
+//! demangled, and without what they are generic over. That halves their size. Nothing else of a
 //! module changes.
 
 use std::ops::Range;

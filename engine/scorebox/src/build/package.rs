@@ -13,7 +13,7 @@ use super::{
     cargo::{CargoOutput, cargo, run},
 };
 
-/// The crate whose `export!` knows what `scorebox build` says to it.
+/// The crate whose `export!` understands `scorebox build`.
 const SDK: &str = "scorebox-sdk";
 
 /// What cargo knows of a crate.
@@ -76,7 +76,7 @@ impl Metadata {
             .collect()
     }
 
-    /// The names of all that a package depends on.
+    /// The names of all dependencies of a package.
     fn dependencies_of(&self, id: &str) -> BTreeSet<&str> {
         let nodes: BTreeMap<&str, &Node> =
             self.resolve.nodes.iter().map(|node| (node.id.as_str(), node)).collect();

@@ -15,7 +15,7 @@ use crate::digest::Digest;
 
 use super::BuildError;
 
-/// What is in a crate's folder, and not in what is built from it.
+/// What is in a crate's folder, but not in its component.
 const NOT_BUILT: [&str; 5] = ["target", "tests", "tests.rs", "examples", "benches"];
 /// The tables of a Cargo.toml that name what a component is built from.
 const DEPENDENCIES: [&str; 2] = ["dependencies", "build-dependencies"];
@@ -36,10 +36,10 @@ struct Locked {
 }
 
 /// The digest of everything that the crate `name` of a gallery is built from. Its workspace is the
-/// nearest folder above with a Cargo.lock; crates and the contract count where they are part of that.
+/// nearest folder above with a Cargo.lock; crates and the contract count if they are part of that.
 ///
 /// # Errors
-/// Where a file cannot be read, or Cargo.lock does not know the crate.
+/// If a file cannot be read, or Cargo.lock does not list the crate.
 pub fn sources_digest(gallery: &Path, name: &str) -> Result<Digest, BuildError> {
     let gallery = fs::canonicalize(gallery).map_err(BuildError::file(gallery))?;
     let workspace = gallery
@@ -71,7 +71,7 @@ pub fn sources_digest(gallery: &Path, name: &str) -> Result<Digest, BuildError> 
 struct Sources {
     /// The crates' folders.
     folders: BTreeSet<PathBuf>,
-    /// The lines of the workspace's manifest that they take over.
+    /// The lines of the workspace's manifest that they inherit.
     inherited: BTreeSet<String>,
     /// The names of the packages that they depend on and that are not of the workspace.
     outside: BTreeSet<String>,
@@ -115,7 +115,7 @@ impl Sources {
     }
 }
 
-/// What a manifest depends on, on any target, with what it says of each.
+/// What a manifest depends on, on any target, with what it says about each.
 fn dependencies(manifest: &Table) -> Vec<(String, Value)> {
     let targets = manifest.get("target").and_then(Value::as_table);
     let targets = targets.into_iter().flat_map(Table::values).filter_map(Value::as_table);
@@ -173,7 +173,7 @@ fn locked(lock: &Path, names: &BTreeSet<String>) -> Result<BTreeSet<String>, Bui
     let mut seen = BTreeSet::new();
     let mut waiting: Vec<String> = names.iter().cloned().collect();
     while let Some(wanted) = waiting.pop() {
-        // `name`, or `name version` where several versions are locked.
+        // `name`, or `name version` if several versions are locked.
         let (name, version) = wanted
             .split_once(' ')
             .map_or((wanted.as_str(), None), |(name, rest)| (name, rest.split(' ').next()));

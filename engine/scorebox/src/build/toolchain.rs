@@ -25,7 +25,7 @@ pub struct Toolchain {
     pub sysroot: PathBuf,
 }
 
-/// How a compiler comes by a standard library for wasm32.
+/// How a compiler gets a standard library for wasm32.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StandardLibrary {
     /// It is installed.
@@ -65,7 +65,7 @@ impl Toolchain {
         Some(Toolchain { rustc, version, library, sysroot })
     }
 
-    /// The compiler and its standard library in one line: what has to be equal for equal bytes.
+    /// The compiler and its standard library in one line: what must be equal for equal bytes.
     pub fn fingerprint(&self) -> String {
         match self.library {
             StandardLibrary::Installed => format!("{}, installed std", self.version),

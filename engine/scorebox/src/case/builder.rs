@@ -13,7 +13,7 @@ use super::{
     record::Case,
 };
 
-/// A case in the making; see [`Case::builder`].
+/// A case that is being built; see [`Case::builder`].
 #[derive(Clone, Debug, Default)]
 pub struct CaseBuilder {
     values: [Option<String>; Key::COUNT],

@@ -1,4 +1,4 @@
-//! Checks the values that are not passed on as JSON: ids, counts, latency and usage. Where they
+//! Checks the values that are not passed on as JSON: ids, counts, latency and usage. If they
 //! are in a line is found in `line`.
 
 use super::{
@@ -146,7 +146,7 @@ fn usage(line: &str, raw: &str) -> Result<Usage, Fault> {
     })
 }
 
-/// The raw value of each counter in the object `raw`; `null` is no value.
+/// The raw value of each counter in the object `raw`; `null` does not count.
 fn counters<'t>(line: &str, raw: &'t str) -> Result<[Option<&'t str>; 4], Fault> {
     let mut ranked: [[Option<&str>; 4]; 4] = [[None; 4]; 4];
     each_member(raw, |key, value| {
@@ -160,7 +160,7 @@ fn counters<'t>(line: &str, raw: &'t str) -> Result<[Option<&'t str>; 4], Fault>
         Ok(())
     })
     .map_err(|stopped| match stopped {
-        // It is JSON, and yet a key of it is no Unicode.
+        // It is JSON, and yet one of its keys is not Unicode.
         Stopped::Json(error) => Fault::json(raw, &error).within(line, raw),
         Stopped::Caller(fault) => fault,
     })?;

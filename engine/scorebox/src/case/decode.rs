@@ -78,7 +78,7 @@ fn compression_of(start: &[u8]) -> Compression {
     }
 }
 
-/// The form of a stream that starts with `start`, where it is a known one that is not read.
+/// The form of a stream that starts with `start`, if it is a known one that is not read.
 fn unsupported(start: &[u8]) -> Option<&'static str> {
     match start {
         [b'P', b'K', 3, 4, ..] => Some("a zip archive"),

@@ -10,7 +10,7 @@ use crate::advice::{Advice, Advised};
 pub struct Location {
     /// The name of the file as it was given, or `<stdin>`.
     pub source: Arc<str>,
-    /// The line, from 1; 0 where the case was not read from lines.
+    /// The line, from 1; 0 if the case was not read from lines.
     pub line: u64,
 }
 
@@ -37,7 +37,7 @@ impl fmt::Display for Location {
 pub struct BadCase {
     /// The name of the file as it was given, or `<stdin>`.
     pub source: Arc<str>,
-    /// The line, from 1; 0 where the case was not read from lines.
+    /// The line, from 1; 0 if the case was not read from lines.
     pub line: u64,
     /// The column, from 1, in characters; `None` if the whole line is meant.
     pub column: Option<u64>,
@@ -74,7 +74,7 @@ impl std::error::Error for BadCase {}
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BadCaseReason {
-    /// The bytes are no UTF-8.
+    /// The bytes are not UTF-8.
     #[error("not valid UTF-8")]
     NotUtf8,
     /// The line was not read to its end.
@@ -140,7 +140,7 @@ fn missing_output(keys: &[String], pointer: Option<&str>) -> String {
     message
 }
 
-/// Why there is no next case where one was expected.
+/// Why there is no next case although one was expected.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// One line is bad; the next call continues after it.

@@ -96,7 +96,7 @@ pub(super) struct Spelling {
     pub key: Key,
     /// 0 for the canonical spelling; the least rank that is in a line wins.
     pub rank: u8,
-    /// A number of its own for every spelling, below 32.
+    /// A different number for every spelling, below 32.
     pub number: u8,
 }
 

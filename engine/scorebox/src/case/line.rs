@@ -1,5 +1,5 @@
 //! Slices one line into the values of its keys: one pass, no tree, no copies. Which types the values
-//! have to have is checked in `checks`.
+//! must have is checked in `checks`.
 
 use std::{borrow::Cow, collections::HashSet};
 
@@ -40,7 +40,7 @@ const OUTPUT_ELSEWHERE: [&str; 14] = [
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Slots([Span; Key::COUNT]);
 
-/// A range of a line, in bytes; empty where there is no value, since no JSON value is empty.
+/// A range of a line, in bytes; empty if there is no value, since no JSON value is empty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Span {
     start: u32,
@@ -79,7 +79,7 @@ fn span(line: &str, part: &str) -> Option<Span> {
 pub(super) struct Sliced {
     /// Where the values of its keys are.
     pub slots: Slots,
-    /// The members that are no key's value, as the text of a JSON object; `None` if there are none.
+    /// The members that are not a key's value, as the text of a JSON object; `None` if there are none.
     pub others: Option<Box<str>>,
 }
 
@@ -236,7 +236,7 @@ impl<'t> Slicer<'t> {
     }
 }
 
-/// The members of a line that are no key's value, written as they are met.
+/// The members of a line that are not a key's value, written as they are met.
 #[derive(Default)]
 struct Others<'t> {
     /// Of keys that no one knows: `"key":value,` of each.
@@ -255,7 +255,7 @@ impl<'t> Others<'t> {
         self.known.push((self.written.len(), key, value));
     }
 
-    /// All that are no key's value in the end, in the order of the line.
+    /// All that are not a key's value in the end, in the order of the line.
     fn finish(self, line: &str, slots: &Slots) -> Option<Box<str>> {
         let Others { written, mut known } = self;
         known.retain(|(_, _, value)| !slots.holds(line, value));

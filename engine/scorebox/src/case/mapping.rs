@@ -1,4 +1,4 @@
-//! Where a case's keys are in a line that has a shape of its own: `output=/response/text`. Parses and
+//! Where a case's keys are in a line of another shape: `output=/response/text`. Parses and
 //! keeps the rules; `line` applies them.
 
 use super::{key::Key, pointer::Pointer};
@@ -11,7 +11,7 @@ use crate::{
 ///
 /// A rule is written `KEY=POINTER`: a canonical key ([`Key::name`]) and a JSON Pointer (RFC 6901) from
 /// the line's object. The empty pointer is the whole line. A rule's value wins over members that
-/// spell the key; where the pointer hits nothing, the key is absent. The member that a
+/// spell the key; if the pointer hits nothing, the key is absent. The member that a
 /// pointer goes into stays among the [other keys](super::Case::other_json), unless it is the value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mapping {
@@ -66,11 +66,11 @@ impl Mapping {
     }
 }
 
-/// Why some text is no rule of a [`Mapping`].
+/// Why a text is not a rule of a [`Mapping`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MappingError {
-    /// There is no `=`.
+    /// It has no `=`.
     #[error("`{rule}` is not of the form KEY=POINTER")]
     NoEquals {
         /// The rule as it was written.

@@ -76,7 +76,7 @@ where
     }
 }
 
-/// A key: borrowed where it has no escapes.
+/// A key: borrowed if it has no escapes.
 struct MemberKey;
 
 impl<'t> DeserializeSeed<'t> for MemberKey {

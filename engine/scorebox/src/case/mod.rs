@@ -1,7 +1,7 @@
 //! Cases and their readers: slices JSON Lines into [`Case`]s, one line in memory at a time. Scores
 //! nothing, prints nothing, and builds no tree of what it reads.
 //!
-//! A case is one JSON object on one line. What a scorer is fed are slices of that line, byte for
+//! A case is one JSON object on one line. A scorer is given slices of that line, byte for
 //! byte as they were read; the engine never parses and writes them again.
 //!
 //! ```text
@@ -11,7 +11,7 @@
 //! The rules, in one place:
 //!
 //! - `output` is required and may be `null`. In every other key, `null` is the same as no key.
-//! - Each key has spellings ([`Key::spellings`]): the first one that is there wins. The others, and
+//! - Each key has spellings ([`Key::spellings`]): the first one that a line has wins. The others, and
 //!   all keys that no one knows, stay in the case ([`Case::other_json`]) and reach no scorer.
 //! - Values are checked to be JSON and otherwise left alone: any number, and strings with escapes of
 //!   lone surrogates, reach the scorer as they are. Keys must be Unicode.

@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_is_none() {
+    fn what_does_not_exist_is_not_found() {
         let document = r#"{"foo": ["bar"], "text": "x"}"#;
         for pointer in
             ["/bar", "/foo/1", "/foo/-", "/foo/00", "/foo/+0", "/foo/", "/text/0", "/foo/x"]

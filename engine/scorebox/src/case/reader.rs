@@ -17,7 +17,7 @@ use super::{
     stop::StopSign,
 };
 
-/// The longest line that is read where nothing else is said, in bytes: 64 MiB.
+/// The longest line that is read if nothing else is said, in bytes: 64 MiB.
 pub const DEFAULT_MAX_LINE_BYTES: usize = 64 * 1024 * 1024;
 
 /// Blank lines in a row after which nothing more is read. A few kilobytes of compressed data hold a billion of
@@ -113,7 +113,7 @@ impl CaseReader {
     }
 
     /// Ends the reading when `stop` answers true: what would be read next is a [`ReadError::Source`] then. It
-    /// is asked before every piece that is read, and where standard input or a pipe has nothing to give every
+    /// is asked before every piece that is read, and if standard input or a pipe has nothing to give every
     /// 100 ms. On Windows, and for [`Source::reader`], nothing is asked while there is nothing to read.
     pub fn stop_when(&mut self, stop: impl Fn() -> bool + Send + Sync + 'static) {
         self.stop = StopSign::new(stop);
@@ -147,7 +147,7 @@ impl CaseReader {
         self.total_bytes
     }
 
-    /// The next case, or why there is none; none at the end.
+    /// The next case, or why it cannot be read; `None` at the end.
     pub fn next_case(&mut self) -> Option<Result<Case, ReadError>> {
         let next = self.advance();
         if let Some(Err(ReadError::Source(_))) = next {
@@ -188,7 +188,7 @@ impl CaseReader {
         }
     }
 
-    /// The case of the line in the buffer; none if it is blank.
+    /// The case of the line in the buffer; `None` if it is blank.
     fn take_up(&mut self, found: &Line, location: Location) -> Option<Result<Case, BadCase>> {
         let mut bytes = self.buffer.as_slice();
         if location.line == 1 {

@@ -40,7 +40,7 @@ pub struct Case {
 impl Case {
     /// Reads the case that the JSON object `line` is.
     ///
-    /// `ordinal` is its place among all cases, from 0, and names it where it has no id of its own:
+    /// `ordinal` is its place among all cases, from 0, and names it if it has no id:
     /// `case-1` for 0. `location` is where it was read, for messages.
     ///
     /// # Errors
@@ -99,13 +99,13 @@ impl Case {
         CaseBuilder::default()
     }
 
-    /// The case's id: 1 to 512 bytes without control characters. `case-N` where the line has none,
+    /// The case's id: 1 to 512 bytes without control characters. `case-N` if the line has none,
     /// with N the place among all cases, from 1.
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// The task that the case belongs to; the id where the line has none.
+    /// The task that the case belongs to; the id if the line has none.
     pub fn node_id(&self) -> &str {
         self.node_id.as_deref().unwrap_or(&self.id)
     }
@@ -146,7 +146,7 @@ impl Case {
         &self.location.source
     }
 
-    /// The line that the case was read from, from 1; 0 where it was not read from lines.
+    /// The line that the case was read from, from 1; 0 if it was not read from lines.
     pub fn line(&self) -> u64 {
         self.location.line
     }
@@ -166,7 +166,7 @@ impl Case {
         self.raw(Key::from(field))
     }
 
-    /// The value of `key`, as the JSON that was read. None where the line has none, or `null`.
+    /// The value of `key`, as the JSON that was read. None if the line has none, or `null`.
     pub fn raw(&self, key: Key) -> Option<&str> {
         self.slots.get(&self.line, key)
     }
@@ -186,7 +186,7 @@ impl Case {
         self.usage.as_ref()
     }
 
-    /// What a scorer that reads `reads` is fed: the output, and of the rest only what is in `reads`. The
+    /// What a scorer that reads `reads` is given: the output, and of the rest only what is in `reads`. The
     /// folder of the task is not among it: [`Case::task_folder`].
     pub fn scorer_input(&self, reads: Fields) -> ScorerInput<'_> {
         ScorerInput {
@@ -204,14 +204,14 @@ impl Case {
         Field::ALL.into_iter().filter_map(|field| Some((field, self.field(field)?))).collect()
     }
 
-    /// The members of the line that are no key's value, as the text of a JSON object: keys that no one
-    /// knows, and spellings that a stronger one or a mapping beat. None where there are none.
+    /// The members of the line that are not a key's value, as the text of a JSON object: keys that no one
+    /// knows, and spellings that a stronger one or a mapping beat. None if there are none.
     /// Values are as they were read.
     pub fn other_json(&self) -> Option<&str> {
         self.others.as_deref()
     }
 
-    /// The digest of all that scorers can be fed of this case, [`Fields::ALL`]: for each part that is
+    /// The digest of all that scorers can be given of this case, [`Fields::ALL`]: for each part that is
     /// there, its canonical key and its content. JSON counts as the bytes that were read; latency and
     /// usage as the numbers they are. Id, node, iteration, attempt, location and other keys do not
     /// count, nor do the files of the task, nor which spelling or mapping a part was found by.

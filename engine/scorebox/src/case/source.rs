@@ -61,7 +61,7 @@ impl Source {
     }
 
     /// Finds out whether it can be opened, without taking anything from it, and how many bytes it has;
-    /// none where that is not known before the end.
+    /// none if that is not known before the end.
     pub(super) fn check(&self) -> Result<Option<u64>, SourceError> {
         let Origin::Path(path) = &self.origin else { return Ok(None) };
         let failed = |error| SourceError::opening(&self.name(), error);

@@ -32,19 +32,19 @@ impl fmt::Display for Compression {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SourceError {
-    /// There is no such file.
+    /// The file does not exist.
     #[error("{name}: no such file")]
     NotFound {
         /// The name as it was given.
         name: String,
     },
-    /// A folder stands where a file is expected.
+    /// A folder in place of a file.
     #[error("{name}: this is a folder, not a file of cases")]
     Directory {
         /// The name as it was given.
         name: String,
     },
-    /// A device, a terminal or a socket stands where a file is expected.
+    /// A device, a terminal or a socket in place of a file.
     #[error("{name}: this is a device, not a file of cases")]
     Device {
         /// The name as it was given.
@@ -81,7 +81,7 @@ pub enum SourceError {
     Read {
         /// The name as it was given.
         name: String,
-        /// The last line that was read, from 1; 0 where none was.
+        /// The last line that was read, from 1; 0 if none was.
         line: u64,
         /// What the system says.
         #[source]
@@ -104,7 +104,7 @@ pub enum SourceError {
         name: String,
         /// How it is compressed.
         compression: Compression,
-        /// The last line that was read, from 1; 0 where none was.
+        /// The last line that was read, from 1; 0 if none was.
         line: u64,
     },
     /// The compressed data is damaged.
@@ -114,7 +114,7 @@ pub enum SourceError {
         name: String,
         /// How it is compressed.
         compression: Compression,
-        /// The last line that was read, from 1; 0 where none was.
+        /// The last line that was read, from 1; 0 if none was.
         line: u64,
         /// What the decoder says.
         message: String,
@@ -140,7 +140,7 @@ impl SourceError {
         }
     }
 
-    /// The error that decompressing ended in, where the reading beneath it did not fail.
+    /// The error that decompressing ended in, if the reading beneath it did not fail.
     pub(super) fn decoding(
         name: &str,
         compression: Compression,

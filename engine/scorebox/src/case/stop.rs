@@ -17,7 +17,7 @@ impl StopSign {
         StopSign(Some(Arc::new(stop)))
     }
 
-    /// An error where the sign is up.
+    /// An error if the sign is up.
     pub(super) fn check(&self) -> io::Result<()> {
         match &self.0 {
             Some(stop) if stop() => Err(io::Error::other("the reading was stopped")),
@@ -54,7 +54,7 @@ impl Waiting {
         Waiting { reads_come_back: true, ..Waiting::new(file, stop) }
     }
 
-    /// The process's standard input; past the buffer of [`io::stdin`], of which nobody could tell whether it
+    /// The process's standard input; past the buffer of [`io::stdin`], of which it is not known whether it
     /// has something.
     pub(super) fn stdin(stop: StopSign) -> io::Result<Box<dyn Read + Send>> {
         #[cfg(unix)]
@@ -75,7 +75,7 @@ impl Read for Waiting {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             self.stop.check()?;
-            // Before the first byte, nothing to read is no end: there is no writer yet.
+            // Before the first byte, nothing to read does not mean the end: there is no writer yet.
             let may_read = is_ready(&self.file)? || (self.reads_come_back && self.begun);
             if !may_read {
                 continue;
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_is_no_reason_to_wait() {
+    fn the_end_is_not_waited_for() {
         let (theirs, ours) = UnixStream::pair().unwrap();
         drop(theirs);
         let file = File::from(OwnedFd::from(ours));

@@ -70,7 +70,7 @@ impl<'a> ScorerInput<'a> {
         }
     }
 
-    /// The digest of what a scorer is fed: for each part, its canonical key and its content. JSON counts as
+    /// The digest of what a scorer is given: for each part, its canonical key and its content. JSON counts as
     /// the bytes that were read; latency and usage as the numbers they are. `files` is the digest of the files
     /// that the scorer is shown ([`Outcome::files`](crate::sandbox::Outcome::files)), `None` if it is shown
     /// none; the folder's name does not count.
@@ -116,9 +116,9 @@ fn usage_parts<'a>(usage: &Usage) -> Vec<(&'a str, Cow<'a, [u8]>)> {
 pub struct ScoredRow {
     /// The case's id.
     pub case_id: String,
-    /// None where the scorer did not apply.
+    /// None if the scorer did not apply.
     pub score: Option<f64>,
-    /// The label, where it gave one.
+    /// The label, if it gave one.
     pub label: Option<String>,
     /// The meta document, as text.
     pub meta: Option<String>,
@@ -192,7 +192,7 @@ impl Direction {
     }
 }
 
-/// What a scorer says of itself, checked.
+/// What a scorer says about itself, checked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ScorerInfo {
@@ -210,7 +210,7 @@ pub struct ScorerInfo {
     pub scale: Scale,
     /// Which end of the scale is good.
     pub direction: Direction,
-    /// The parts of a case that it is fed.
+    /// The parts of a case that it is given.
     pub reads: Fields,
     /// How a score below the threshold counts.
     pub severity: Severity,
@@ -236,7 +236,7 @@ pub struct Assertion {
     pub reason: Option<String>,
 }
 
-/// What a scorer says of a case, as it came over the wall.
+/// What a scorer says about a case, as it came over the wall.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ScoreResult {
     /// None: the scorer does not apply to this case.

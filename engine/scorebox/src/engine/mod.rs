@@ -64,7 +64,7 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// An engine in the making.
+    /// An engine that is being set up.
     pub fn builder() -> EngineBuilder {
         EngineBuilder::default()
     }

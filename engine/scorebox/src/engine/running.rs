@@ -44,7 +44,7 @@ impl RunBuilder {
         }
     }
 
-    /// Stores the run in this database file, which is made where it is missing.
+    /// Stores the run in this database file, which is made if it is missing.
     pub fn store(self, database: impl Into<PathBuf>) -> RunBuilder {
         RunBuilder { database: Some(database.into()), ..self }
     }

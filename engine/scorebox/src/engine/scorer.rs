@@ -73,7 +73,7 @@ impl ScorerLoader {
     }
 }
 
-/// A scorer that is ready. Scores may be computed at once; each has a sandbox of its own.
+/// A scorer that is ready. Scores may be computed at the same time; each has its own sandbox.
 #[derive(Debug)]
 pub struct Scorer(LoadedScorer);
 
@@ -85,7 +85,7 @@ impl Scorer {
         self.0.score(ScorerInput { workspace: folder.as_ref(), ..input }).await
     }
 
-    /// What the scorer says of itself.
+    /// What the scorer says about itself.
     pub fn info(&self) -> &ScorerInfo {
         self.0.info()
     }

@@ -68,7 +68,7 @@ impl Reference {
         }
     }
 
-    /// A name to call the scorer by, where the user gave none: the name, or the file's stem.
+    /// A name to call the scorer by, if the user gave none: the name, or the file's stem.
     pub fn default_name(&self) -> String {
         match self {
             Reference::Name(name) => name.clone(),
@@ -89,7 +89,7 @@ pub struct ScorerSource {
     pub origin: Origin,
 }
 
-/// Why there is no component.
+/// Why a component cannot be had.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RegistryError {
@@ -217,7 +217,7 @@ impl Registry {
         self.get(name).ok().filter(|source| source.origin == Origin::BuiltIn)
     }
 
-    /// What the scorer that `reference` names says of itself, where that is known without compiling it.
+    /// What the scorer that `reference` names says of itself, if that is known without compiling it.
     pub fn info_of(&self, reference: &Reference) -> Option<ScorerInfo> {
         match reference {
             Reference::Name(name) => Some(self.listing(name).ok()??.info),

@@ -1,4 +1,4 @@
-//! What a scorer says of a case, and what that cost. Where it comes from is for others to know.
+//! What a scorer says of a case, and what that cost. Where it comes from is not known here.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use crate::{
     contract::{Assertion, LogLine},
 };
 
-/// What came of one scorer on one case, in a word.
+/// The outcome of one scorer on one case, in a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
@@ -18,7 +18,7 @@ pub enum Status {
     NotApplicable,
     /// Sampling left it out.
     Skipped,
-    /// There is no score, and there should be one.
+    /// There is no score, although there should be.
     Error,
 }
 
@@ -39,7 +39,7 @@ impl Status {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Answer {
-    /// What came of it.
+    /// The outcome.
     pub status: Status,
     /// In every scored answer and in no other.
     pub score: Option<f64>,
@@ -80,7 +80,7 @@ pub struct AnswerError {
     pub kind: String,
     /// What happened; may have several lines.
     pub message: String,
-    /// What to do about it. Not stored, so a row that was read has none; not in JSON, where a front end puts its
+    /// What to do about it. Not stored, so a row that was read has none; not in JSON, if a front end puts its
     /// own words.
     #[serde(skip)]
     pub advice: Option<Advice>,

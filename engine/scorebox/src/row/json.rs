@@ -5,7 +5,7 @@ use std::{borrow::Cow, iter::Peekable, str::Chars};
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
-/// One JSON document as the text that it came as. Two are equal where their texts are.
+/// One JSON document as the text that it came as. Two are equal if their texts are.
 ///
 /// In a database that was tampered with it may not be JSON; then it is written as a JSON string.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,7 +102,7 @@ fn push_escaped(plain: &mut String, characters: &mut Peekable<Chars<'_>>) {
     plain.push(character);
 }
 
-/// Writes what `\u` stands for, together with the escape after it where the two are a surrogate pair.
+/// Writes what `\u` stands for, together with the escape after it if the two are a surrogate pair.
 fn push_code_unit(plain: &mut String, characters: &mut Peekable<Chars<'_>>) {
     let Some(unit) = code_unit(characters) else { return plain.push_str("\\u") };
     let mut after = characters.clone();
@@ -125,7 +125,7 @@ fn push_code_unit(plain: &mut String, characters: &mut Peekable<Chars<'_>>) {
     }
 }
 
-/// The number that four hexadecimal digits are; reads nothing where there are none.
+/// The number that four hexadecimal digits are; reads nothing if there are none.
 fn code_unit(characters: &mut Peekable<Chars<'_>>) -> Option<u32> {
     let mut after = characters.clone();
     let mut unit = 0;
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn text_that_is_no_json_is_written_as_a_string_and_compared_without_panic() {
+    fn text_that_is_not_json_is_written_as_a_string_and_compared_without_panic() {
         let broken = Json::from("{\"a\": ".to_owned());
         assert_eq!(serde_json::to_string(&broken).unwrap(), r#""{\"a\": ""#);
         for text in ["\"\\", "\"\\u", "\"\\u12", "\"\\ud83d\\u", "\"\\ud83d\\ud83d", "\\"] {

@@ -12,7 +12,7 @@ pub(super) fn what_is_missing(
     keeper: &Keeper,
     control: &Control,
 ) -> Result<Option<Stop>, StoreError> {
-    // Where nothing is stored, nobody else can take or add a row.
+    // If nothing is stored, no other process can take or add a row.
     let Keeper::Database(writer) = keeper else { return Ok(None) };
     let (store, run) = (writer.store(), writer.run());
     let (stored, read) = (store.case_count(run.key)?, control.cases_of_the_run());

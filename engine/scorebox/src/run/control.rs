@@ -78,7 +78,7 @@ pub struct Progress {
     pub cases_done: u64,
     /// Cases that an earlier session finished.
     pub cases_finished_before: u64,
-    /// Lines that are no case.
+    /// Lines that are not cases.
     pub cases_bad: u64,
     /// Rows written in this session.
     pub scores_written: u64,
@@ -88,7 +88,7 @@ pub struct Progress {
     pub scores_reused: u64,
     /// Bytes read of the sources, as they are stored.
     pub bytes_read: u64,
-    /// Bytes of all sources, where they are files.
+    /// Bytes of all sources, if they are files.
     pub bytes_total: Option<u64>,
 }
 
@@ -189,7 +189,7 @@ impl Control {
             + self.cases_finished_before.load(Ordering::Relaxed)
     }
 
-    /// Counts a bad case, and ends the reading where the run is to stop at one; answers with what sinks get.
+    /// Counts a bad case, and ends the reading if the run is to stop at one; answers with what sinks get.
     pub(super) fn bad_case(
         &self,
         message: String,
@@ -223,7 +223,7 @@ impl Control {
     }
 }
 
-/// What is behind these locks is whole after every statement, so a panic elsewhere spoils nothing.
+/// What is behind these locks is consistent after every statement, so a panic elsewhere spoils nothing.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

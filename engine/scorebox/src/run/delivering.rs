@@ -137,7 +137,7 @@ impl Delivering {
         Ok(true)
     }
 
-    /// None where the keeper refuses the case.
+    /// `None` if the keeper refuses the case.
     fn keep(&mut self, read: &ReadCase) -> Result<Option<KeptCase>, StoreError> {
         let case = read.in_flight.case();
         let kept = self.keeper.case(read)?;
@@ -229,7 +229,7 @@ impl Delivering {
     }
 }
 
-/// What came of waiting for a message.
+/// The outcome of waiting for a message.
 enum Received {
     Message(Message),
     Nothing,

@@ -1,4 +1,4 @@
-//! The end of a run: whether every row is there, what scorers say of the run as a whole, and how it is stored.
+//! The end of a run: whether every row exists, the scorers' summaries, and how it is stored.
 //! Scores no case.
 
 use tokio::runtime::Handle;

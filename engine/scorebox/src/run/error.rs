@@ -15,7 +15,7 @@ use super::{ReadyScorer, json};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
-    /// A scorer is not there.
+    /// A scorer does not exist.
     #[error("{}{error}", at(place.as_ref()))]
     NotFound {
         /// Where the suite names it.
@@ -38,7 +38,7 @@ pub enum RunError {
     /// The first case cannot be read; nothing was scored.
     #[error(transparent)]
     Cases(#[from] ReadError),
-    /// There is not a single case.
+    /// There are no cases.
     #[error("there are no cases to score: {}", .first_bad.as_deref().map_or_else(
         || "what was read is empty".to_owned(),
         |bad| format!("no line is a valid case; the first: {bad}"),
@@ -58,13 +58,13 @@ pub enum RunError {
         /// What differs.
         reason: String,
     },
-    /// A run that is to be resumed, and no database that has it.
+    /// No database has the run that is to be resumed.
     #[error("the run `{run}` cannot be resumed: no database is named")]
     NothingToResume {
         /// The run.
         run: RunId,
     },
-    /// The database does not take it.
+    /// The database refuses it.
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The database took a part of the run, and no more. The run can be resumed.

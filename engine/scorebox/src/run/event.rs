@@ -22,11 +22,11 @@ pub enum Event {
     Started(Started),
     /// A case is part of the run; its rows follow.
     Case(CaseAccepted),
-    /// A row of the run: a score, or why there is none.
+    /// A row of the run: a score, or why it is missing.
     Scored(Box<Row>),
     /// A line is not a valid case, or its id is taken; it has no rows.
     BadCase(CaseRefused),
-    /// What a scorer says of the run as a whole.
+    /// A scorer's summary of the run.
     Summary(ScorerSummary),
     /// The run has ended, and everything is committed.
     Ended(Ended),
@@ -87,7 +87,7 @@ pub struct CaseRefused {
     pub advice: Option<Advice>,
 }
 
-/// What a scorer says of the run as a whole.
+/// A scorer's summary of the run.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ScorerSummary {

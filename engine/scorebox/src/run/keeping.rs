@@ -26,7 +26,7 @@ pub(super) enum Keeper {
     Memory(Unstored),
 }
 
-/// What became of a case.
+/// The outcome of keeping a case.
 pub(super) enum Kept {
     /// It is part of the run.
     Yes(KeptCase),
@@ -147,7 +147,7 @@ impl Keeper {
         }
     }
 
-    /// Stores what a scorer says of the run.
+    /// Stores a scorer's summary of the run.
     pub(super) fn put_summary(
         &mut self,
         place: usize,

@@ -19,7 +19,7 @@
 //! - `keeping`: what keeps cases and rows, and so decides which are part of the run: a database, or nothing.
 //! - `delivering`: cases and rows in batches to the keeper, and what it took to the sinks.
 //! - `reuse`: scores that an earlier run has.
-//! - `completeness`: whether every score is there at the end.
+//! - `completeness`: whether every score exists at the end.
 //! - `ending`: what scorers say of the run as a whole, and how its end is stored.
 //! - `error`: why a run did not start, or did not end well.
 //!

@@ -257,7 +257,7 @@ impl Cases {
         match error {
             ReadError::BadCase(bad) => {
                 let refused = control.bad_case(bad.to_string(), advice, self.on_bad_case);
-                // Where nobody hears it, the other side has ended, and says why.
+                // If it is not received, the other side has ended, and says why.
                 let _ = to_sinks.blocking_send(Message::Refused(refused));
             }
             ReadError::Source(error) => {

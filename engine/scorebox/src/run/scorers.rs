@@ -83,7 +83,7 @@ pub async fn load_scorer(
     load(scorer, source, sandbox).await
 }
 
-/// The component's bytes, where nothing is wrong with the configuration that is known without compiling it.
+/// The component's bytes, if nothing is wrong with the configuration that is known without compiling it.
 fn source_of(scorer: &SuiteScorer, registry: &Registry) -> Result<ScorerSource, RunError> {
     let source = registry.resolve(&scorer.uses);
     let source =

@@ -30,6 +30,8 @@ struct StreamSink(mpsc::Sender<Event>);
 impl Sink for StreamSink {
     fn take(&mut self, event: &Event) -> Result<(), Refused> {
         // Sinks are called on a thread that may block.
-        self.0.blocking_send(event.clone()).map_err(|_| Refused::new("nobody reads the events"))
+        self.0
+            .blocking_send(event.clone())
+            .map_err(|_| Refused::new("the events are no longer read"))
     }
 }

@@ -1,5 +1,5 @@
 //! An instance's state, read through functions that were added to its component for that. Takes the place of wizer's
-//! own way in, which panics where a function is missing and switches several features of wasmtime on. Freezes nothing.
+//! own way in, which panics if a function is missing and switches several features of wasmtime on. Freezes nothing.
 
 use wasmtime::{
     Store,
@@ -22,12 +22,12 @@ impl<'a> WizerAccess<'a> {
         WizerAccess { store, instance, failure: None }
     }
 
-    /// Why something could not be read, where it could not; then what wizer made is worth nothing.
+    /// Why something could not be read, if it could not; then what wizer made must not be used.
     pub(super) fn failure(self) -> Option<wasmtime::Error> {
         self.failure
     }
 
-    /// What a function answers, by `read`; nothing where there is no such function, or it fails.
+    /// What a function answers, by `read`; nothing if there is no such function, or it fails.
     async fn ask<Answer: Lift + Send + Sync + 'static, Value: Default>(
         &mut self,
         instance: &str,

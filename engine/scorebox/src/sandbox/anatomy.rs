@@ -31,7 +31,7 @@ impl Anatomy {
     /// Reads the outside of a component.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidComponent`] where the bytes are no component, or cut off.
+    /// [`ErrorKind::InvalidComponent`] if the bytes are not a component, or are cut off.
     pub fn read(bytes: &[u8]) -> Result<Anatomy, ScoreError> {
         check_preamble(bytes)?;
         let mut anatomy = Anatomy::default();
@@ -69,7 +69,7 @@ impl Anatomy {
         self.imports.iter().any(|import| import.starts_with("wasi:"))
     }
 
-    /// Refuses a component that is no scorer of this contract.
+    /// Refuses a component that is not a scorer of this contract.
     pub(super) fn must_be_a_scorer(&self) -> Result<(), ScoreError> {
         let Some(version) = self.contract_version() else {
             return Err(invalid(format!(

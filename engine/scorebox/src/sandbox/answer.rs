@@ -1,4 +1,4 @@
-//! What came of a score in the words of a row. Knows nothing of the case and the scorer that it belongs to.
+//! The outcome of a score in the words of a row. Knows nothing of the case and the scorer that it belongs to.
 
 use crate::row::{Answer, AnswerError, Json, Status};
 

@@ -2,10 +2,10 @@
 //! costs time, never a score.
 //!
 //! There are three kinds: the code of a component, which all of its configurations share; the image of a
-//! component with a configuration, from which its scores start; and what a component says of itself. An
+//! component with a configuration, from which its scores start; and what a component says about itself. An
 //! entry is one file: magic, digest of the rest, key, length of the header, header (JSON), compiled code. The digest finds what a full disk or a crash of the machine left of one, the key an entry that
-//! stands under the name of another. Both are no proof against this user, who can write any entry;
-//! `cache_folder` sees to it that nobody else can.
+//! stands under the name of another. Neither protects against this user, who can write any entry;
+//! `cache_folder` makes sure that no one else can.
 
 use std::{
     hash::{BuildHasher as _, Hash, Hasher, RandomState},
@@ -36,7 +36,7 @@ const MOST_ENTRY_BYTES: u64 = 2 << 30;
 const SUFFIX: &str = ".code";
 /// A temporary file's name is the key, a point, a random number and this.
 const TEMPORARY_SUFFIX: &str = ".code.part";
-/// After so long a temporary file is one that a killed process left: nobody writes for an hour.
+/// After so long a temporary file was left by a killed process: writing never takes an hour.
 const ABANDONED_AFTER: Duration = Duration::from_secs(3600);
 
 /// The size that the cache is kept under unless the user says otherwise: 1 GiB.
@@ -46,7 +46,7 @@ pub const DEFAULT_CACHE_BYTES: u64 = 1 << 30;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct CacheOptions {
-    /// The folder; made with access for the user alone where it is missing.
+    /// The folder; made with access for the user alone if it is missing.
     pub folder: PathBuf,
     /// Bytes that the folder is kept under; the entries that were used longest ago go first.
     pub most_bytes: u64,
@@ -76,9 +76,9 @@ pub(super) struct Entry {
 pub(super) enum KeptImage {
     /// From this module, with the code that is compiled apart from it.
     Data(Module),
-    /// From this component, which has its code in it, because of `reason`, where there was a choice.
+    /// From this component, which contains its code, because of `reason`, if there was a choice.
     Component { component: Component, reason: Option<String> },
-    /// From nothing, with the code of all configurations, because of `reason`: `configure` runs each time.
+    /// Without an image, from the shared code, because of `reason`: `configure` runs each time.
     Unfrozen { reason: String },
 }
 
@@ -86,9 +86,9 @@ pub(super) enum KeptImage {
 #[serde(deny_unknown_fields)]
 struct Header {
     kind: Kind,
-    /// Of an image, and of what a component says of itself.
+    /// Of an image, and of what a component says about itself.
     info: Option<ScorerInfo>,
-    /// Of an image: why it is not frozen, or why its code is its own.
+    /// Of an image: why it is not frozen, or why it has its own code.
     reason: Option<String>,
 }
 
@@ -115,7 +115,7 @@ pub(super) struct Cache {
 }
 
 impl Cache {
-    /// Takes the folder into use; a sentence for the user where that cannot be.
+    /// Opens the folder; if that fails, a sentence for the user.
     pub(super) fn open(options: &CacheOptions) -> Result<Cache, String> {
         let folder = CacheFolder::open(&options.folder).map_err(|why| {
             let folder = options.folder.display();
@@ -126,7 +126,7 @@ impl Cache {
         Ok(cache)
     }
 
-    /// The image under `key`, if there is a whole one for this engine.
+    /// The image under `key`, if there is a complete one for this engine.
     pub(super) fn get(&self, engine: &Engine, key: Digest) -> Option<Entry> {
         let bytes = self.read(key)?;
         let (Header { kind, info, reason }, code) = parse(key, &bytes)?;
@@ -139,7 +139,7 @@ impl Cache {
         Some(Entry { info: info?, image })
     }
 
-    /// Keeps an image. What fails here is not worth more than the time that it would have saved.
+    /// Keeps an image. Failing only costs the time that it would have saved.
     pub(super) fn put(&self, key: Digest, entry: &Entry) {
         let (kind, reason, code) = match &entry.image {
             KeptImage::Data(module) => (Kind::Data, None, module.serialize()),
@@ -170,12 +170,12 @@ impl Cache {
         self.keep(key, &Header { kind: Kind::Code, info: None, reason: None }, code);
     }
 
-    /// What the scorer under `key` says of itself, if that is kept.
+    /// What the scorer under `key` says about itself, if that is kept.
     pub(super) fn get_info(&self, key: Digest) -> Option<ScorerInfo> {
         parse(key, &self.read(key)?)?.0.info
     }
 
-    /// Keeps what a scorer says of itself.
+    /// Keeps what a scorer says about itself.
     pub(super) fn put_info(&self, key: Digest, info: &ScorerInfo) {
         self.keep(key, &Header { kind: Kind::Info, info: Some(info.clone()), reason: None }, &[]);
     }
@@ -214,7 +214,7 @@ impl Cache {
     fn remove_abandoned(&self) {
         let now = SystemTime::now();
         for file in self.folder.list(is_temporary) {
-            // A time in the future says nothing of an age.
+            // A time in the future has no age.
             if now.duration_since(file.modified).is_ok_and(|age| age > ABANDONED_AFTER) {
                 self.folder.remove(&file.name);
             }
@@ -226,7 +226,7 @@ fn name_of(key: Digest) -> String {
     format!("{key}{SUFFIX}")
 }
 
-/// The key in a file's name that ends in `rest`; none where the file is not of this cache.
+/// The key in a file's name that ends in `rest`; `None` if the file is not of this cache.
 fn key_in(name: &str, rest: &str) -> Option<Digest> {
     let key = name.strip_suffix(rest)?;
     key.parse().ok().filter(|digest: &Digest| digest.to_string() == key)
@@ -240,8 +240,8 @@ fn is_temporary(name: &str) -> bool {
 
 /// Compiled code that was read, as the component that it is.
 fn component(engine: &Engine, code: &[u8]) -> Option<Component> {
-    // SAFETY: the bytes are what `Component::serialize` gave on this machine: nobody but this user can
-    // have written the file (`CacheFolder::read`). They are whole and of the key that was asked for
+    // SAFETY: the bytes are what `Component::serialize` gave on this machine: no one but this user can
+    // have written the file (`CacheFolder::read`). They are complete and of the key that was asked for
     // (`parse`), and were made by an engine of these settings (part of the key; wasmtime checks its
     // version and flags once more).
     #[allow(unsafe_code)]
@@ -262,7 +262,7 @@ fn render(key: Digest, header: &Header, code: &[u8]) -> Option<Vec<u8>> {
     Some([MAGIC.as_slice(), digest.as_bytes(), key.as_bytes(), &length, &header, code].concat())
 }
 
-/// Header and code of an entry, where it is whole and the one of `key`.
+/// Header and code of an entry, if it is complete and has `key`.
 fn parse(key: Digest, bytes: &[u8]) -> Option<(Header, &[u8])> {
     let (preamble, rest) = bytes.split_at_checked(PREAMBLE_BYTES)?;
     let (magic, preamble) = preamble.split_at_checked(MAGIC.len())?;
@@ -287,7 +287,7 @@ pub(super) fn engine_digest(engine: &Engine) -> Digest {
     Digest::of(&bytes.0)
 }
 
-/// A hasher that keeps what it is fed, because a key for other processes needs more than 64 bits of
+/// A hasher that keeps what it is given, because a key for other processes needs more than 64 bits of
 /// an unspecified function.
 struct CollectedBytes(Vec<u8>);
 

@@ -1,5 +1,5 @@
 //! The folder of the cache: opened once and checked, and then used through what was opened. A file in it
-//! is read only where nobody but this user can have written it. Knows no format.
+//! is read only if no one but this user can have written it. Knows no format.
 
 use std::{
     fs::{self, File, Metadata},
@@ -8,10 +8,10 @@ use std::{
     time::SystemTime,
 };
 
-/// A folder that belongs to this user, and that nobody else can write to.
+/// A folder that belongs to this user, and that no one else can write to.
 pub(super) struct CacheFolder {
     path: PathBuf,
-    /// Files are opened, renamed and removed through it, so that whoever exchanges the folder at `path`
+    /// Files are opened, renamed and removed through it, so that replacing the folder at `path`
     /// exchanges nothing here.
     #[cfg(unix)]
     opened: File,
@@ -27,7 +27,7 @@ pub(super) struct Found {
 }
 
 impl CacheFolder {
-    /// Opens the folder, which is made for the user alone where it is missing; why not, as the end of
+    /// Opens the folder, which is made for the user alone if it is missing; why not, as the end of
     /// a sentence about it.
     pub(super) fn open(path: &Path) -> Result<CacheFolder, String> {
         create_private(path).map_err(|error| format!("cannot be made: {error}"))?;
@@ -39,7 +39,7 @@ impl CacheFolder {
         Ok(folder)
     }
 
-    /// All of a file, where it is this user's own and has at most `most_bytes`. Marks it as used.
+    /// All of a file, if it is this user's own and has at most `most_bytes`. Marks it as used.
     pub(super) fn read(&self, name: &str, most_bytes: u64) -> Option<Vec<u8>> {
         let file = self.open_file(name).ok()?;
         let metadata = file.metadata().ok()?;
@@ -53,7 +53,7 @@ impl CacheFolder {
         Some(bytes)
     }
 
-    /// Writes a file under a temporary name and renames it, so that it is there whole or not at all.
+    /// Writes a file under a temporary name and renames it, so that it is complete or missing.
     pub(super) fn write(&self, name: &str, temporary: &str, bytes: &[u8]) -> io::Result<()> {
         let mut file = self.create_file(temporary)?;
         let written = file.write_all(bytes).and_then(|()| self.rename(temporary, name));
@@ -98,7 +98,7 @@ impl CacheFolder {
         Ok(())
     }
 
-    /// Follows no link, and waits for nobody: what is no regular file is found out by whoever looks.
+    /// Follows no link and never waits; the caller checks that it is a regular file.
     fn open_file(&self, name: &str) -> io::Result<File> {
         use rustix::fs::{Mode, OFlags, openat};
         let flags =

@@ -18,7 +18,7 @@ use super::{ErrorKind, Grant, Grants, Limits, ScoreError, cut, state::State};
 /// Bytes of a path that is shown.
 const SHOWN_PATH_BYTES: usize = 200;
 
-/// What of the outside scorers may be shown, where they are granted it. By default nothing. Cheap to clone.
+/// What scorers with a grant can see of the outside. By default nothing. Cheap to clone.
 #[derive(Clone, Debug, Default)]
 pub struct Capabilities {
     workspace: Option<WorkspaceFolder>,
@@ -53,7 +53,7 @@ impl Capabilities {
     /// the limits say.
     ///
     /// # Errors
-    /// `invalid-input` where it cannot be had for this case, `timed-out` where that takes too long.
+    /// `invalid-input` if it cannot be had for this case, `timed-out` if that takes too long.
     pub(super) async fn for_score(
         &self,
         needs: Grants,

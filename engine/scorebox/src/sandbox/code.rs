@@ -12,14 +12,14 @@ use super::split::{self, Shape, Split};
 enum Form {
     /// Code apart from state: the shell with the code, and the first data module.
     Split(Shape),
-    /// The component as it was given. Why it is not split; none where nobody asked for that.
+    /// The component as it was given, and why it is not split; `None` if it was not asked to be.
     Whole(Option<String>),
 }
 
 /// How a component is to be compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
-    /// Code apart from state, where that can be: once for all configurations.
+    /// Code apart from state, if possible: once for all configurations.
     Apart,
     /// As it is given.
     Whole,
@@ -32,7 +32,7 @@ pub(super) enum Code {
     /// With it.
     Whole {
         component: Component,
-        /// Why it is not split; none where nobody asked for that.
+        /// Why it is not split; `None` if it was not asked to be.
         reason: Option<String>,
     },
 }
@@ -55,7 +55,7 @@ impl Code {
     }
 }
 
-/// Bytes of a length that stands before what has it.
+/// Bytes of the length in front of each part.
 const LENGTH_BYTES: usize = 8;
 
 /// Compiles a component; the answer is for [`read`].
@@ -66,7 +66,7 @@ pub(super) fn compile(engine: &Engine, component: &[u8], way: Way) -> Result<Vec
     let reason = match way {
         Way::Whole => None,
         Way::Apart => match split::split(component) {
-            // Where a part does not compile, the whole does not, and says so in its own words.
+            // If a part does not compile, the component itself does not, and its error says so better.
             Ok(split) => match compile_parts(engine, &split) {
                 Ok(parts) => return written(&Form::Split(split.shape), &parts),
                 Err(_) => Some("has parts that do not compile alone".to_owned()),
@@ -101,7 +101,7 @@ pub(super) enum NotRead {
     Refused(String),
 }
 
-/// Makes of `bytes` what can be run.
+/// Turns `bytes` into code that can run.
 ///
 /// # Safety
 /// The bytes are what [`compile`] gave, in a process of this program and this version.
@@ -125,7 +125,7 @@ pub(super) unsafe fn read(engine: &Engine, bytes: &[u8]) -> Result<Code, NotRead
     }
 }
 
-/// The part at the beginning, and what comes behind it.
+/// The first part, and the rest.
 fn part(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let (length, bytes) = bytes.split_at_checked(LENGTH_BYTES)?;
     let length = u64::from_le_bytes(length.try_into().ok()?);
@@ -137,7 +137,7 @@ mod tests {
     use super::*;
 
     fn is_broken(bytes: &[u8]) -> bool {
-        // SAFETY: what is read here is cut off or whole, and was compiled below.
+        // SAFETY: what is read here is cut off or complete, and was compiled below.
         #[allow(unsafe_code)]
         let read = unsafe { read(&Engine::default(), bytes) };
         matches!(read, Err(NotRead::Broken))

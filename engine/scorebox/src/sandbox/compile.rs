@@ -1,5 +1,5 @@
-//! Where components are compiled: never on a thread that scores, and unless the program says otherwise in a
-//! process of its own, which can be ended. What is compiled was not checked beyond its outside.
+//! Where components are compiled: never on a thread that scores and, unless the program says otherwise, in a
+//! separate process, which can be ended. What is compiled was not checked beyond its outside.
 //!
 //! Compiling is the one thing that hostile bytes can make long without running at all. A thread cannot
 //! be ended from outside, a process can; so components are compiled in a child process
@@ -32,21 +32,21 @@ use super::{
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub enum Compiler {
-    /// In a process of this same program, started again, which ends when its time is over. `main` has to begin
-    /// with [`compile_if_asked`](super::compile_if_asked); where it does not, no sandbox is made.
+    /// In a process of this same program, started again, which ends when its time is over. `main` must begin
+    /// with [`compile_if_asked`](super::compile_if_asked); if it does not, no sandbox is made.
     #[default]
     Child,
-    /// On a thread of this process. When the time is over, the answer is an error, but the thread goes
-    /// on until it is done, its memory is not bounded, and bytes that are nested without end overflow
-    /// its stack, which ends this process: for programs that load scorers which they trust so far.
+    /// On a thread of this process. When the time is over, the answer is an error, but the thread continues
+    /// until it is done, its memory is not bounded, and bytes that are nested without end overflow
+    /// its stack, which ends this process: for programs that trust the scorers which they load that far.
     InProcess,
-    /// In a process of another program, which ends when its time is over: for a host whose `main` is somebody
-    /// else's, such as an interpreter's.
+    /// In a process of another program, which ends when its time is over: for a host that does not control
+    /// its `main`, such as an interpreter.
     Process {
         /// A program with this very version of scorebox, whose `main` begins with
         /// [`compile_if_asked`](super::compile_if_asked).
         program: PathBuf,
-        /// What it is started with, if it needs anything; it is asked through its environment.
+        /// Its arguments; the request itself comes through its environment.
         arguments: Vec<OsString>,
     },
 }
@@ -56,10 +56,10 @@ pub enum Compiler {
 #[non_exhaustive]
 pub struct CompileLimits {
     /// The time of all compiling that one load of a scorer takes (up to three components).
-    /// In a process of its own it is time of the processor, of all cores together, so that it does not
+    /// In a separate process it is time of the processor, of all cores together, so that it does not
     /// depend on what else the machine does; with [`Compiler::InProcess`], wall-clock time.
     pub timeout: Duration,
-    /// Bytes of memory of the compiler's process; not bounded where it compiles in this process.
+    /// Bytes of memory of the compiler's process; not bounded if it compiles in this process.
     pub memory_bytes: u64,
 }
 
@@ -85,7 +85,7 @@ impl CompileLimits {
     }
 }
 
-/// The time for all compiling of one load. Clones are of the same time.
+/// The time for all compiling of one load. Clones share it.
 #[derive(Clone)]
 pub(super) struct CompileBudget {
     /// Microseconds.
@@ -97,15 +97,15 @@ impl CompileBudget {
         CompileBudget { left: Arc::new(micros(limits.timeout).into()) }
     }
 
-    /// What may still be spent.
+    /// The time that is left.
     pub(super) fn left(&self) -> Duration {
         Duration::from_micros(self.left.load(Ordering::Relaxed))
     }
 
-    /// Takes what compiling took.
+    /// Subtracts the time that compiling took.
     pub(super) fn spend(&self, time: Duration) {
         let less = |left: u64| Some(left.saturating_sub(micros(time)));
-        // The closure always has an answer.
+        // The closure never returns `None`.
         let _ = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
     }
 }
@@ -117,9 +117,9 @@ fn micros(time: Duration) -> u64 {
 /// Why a component was not compiled.
 #[derive(Debug)]
 pub(super) enum CompileError {
-    /// Because of what it is: no machine compiles it.
+    /// Because of the component: no machine compiles it.
     OfTheComponent(ScoreError),
-    /// Because of this machine, or of a limit: elsewhere it may compile.
+    /// Because of this machine, or of a limit: it may compile elsewhere.
     OfTheMachine(ScoreError),
 }
 
@@ -132,8 +132,8 @@ impl From<CompileError> for ScoreError {
 }
 
 impl Compiler {
-    /// Compiles a component for `engine` with what is left of `budget`. The code is there to be run, and as
-    /// the bytes that `code` reads.
+    /// Compiles a component for `engine` with what is left of `budget`. Returns the code to run, and the
+    /// bytes that `code` reads.
     pub(super) async fn compile(
         &self,
         engine: &Engine,
@@ -149,7 +149,7 @@ impl Compiler {
             }
         };
         // SAFETY: these are the bytes that `code::compile` gave: in this process, or in one that this one
-        // started from the program that it was told to trust, over a pipe that no other process has.
+        // started from the program that the host trusts, over a pipe that no other process has.
         // wasmtime checks version and settings once more.
         #[allow(unsafe_code)]
         let code = unsafe { code::read(engine, &compiled) };
@@ -166,10 +166,10 @@ impl Compiler {
         Ok((code, compiled))
     }
 
-    /// What starts a process that compiles; `None` where this one does.
+    /// What starts a process that compiles; `None` if this one does.
     ///
     /// # Errors
-    /// Where this program cannot be started again to compile.
+    /// If this program cannot be started again to compile.
     pub(super) fn command(&self) -> Result<Option<Command>, ScoreError> {
         Ok(match self {
             Compiler::Child => Some(Command::new(compile_child::this_program()?)),
@@ -202,27 +202,27 @@ async fn compile_on_a_thread(
     }
 }
 
-/// The name of the threads that parse what a stranger wrote. Where one panics, whoever waits for it has
-/// words for that; a program may want to keep the panic's own to itself.
+/// The name of the threads that parse untrusted bytes. If one panics, its caller has
+/// an error for that; a program may want to silence the panic's own message.
 pub const PARSERS_NAME: &str = "scorebox-parser";
-/// Bytes of stack of the threads that parse what a stranger wrote: parsers recurse.
+/// Bytes of stack of the threads that parse untrusted bytes: parsers recurse.
 const DEEP_STACK_BYTES: usize = 64 << 20;
 
-/// Runs `work` on a thread of its own with a deep stack; none where it panicked, or could not begin.
+/// Runs `work` on a separate thread with a deep stack; `None` if it panicked, or could not begin.
 pub(super) async fn on_a_deep_stack<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Option<T> {
     let (sender, receiver) = tokio::sync::oneshot::channel();
     let thread = std::thread::Builder::new().name(PARSERS_NAME.into());
     let begun = thread.stack_size(DEEP_STACK_BYTES).spawn(move || {
-        // Nobody listens any more where the time was over.
+        // The receiver is gone if the time was over.
         let _ = sender.send(work());
     });
     begun.ok()?;
     receiver.await.ok()
 }
 
-/// A component that no machine compiles.
+/// The error of a component that no machine compiles.
 pub(super) fn does_not_compile(why: &str) -> CompileError {
     CompileError::OfTheComponent(invalid_component(why))
 }

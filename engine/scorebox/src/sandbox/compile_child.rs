@@ -29,8 +29,8 @@ const NO_CODE: i32 = 2;
 /// Whether `main` has begun with [`compile_if_asked`].
 static BEGUN: AtomicBool = AtomicBool::new(false);
 
-/// Makes a program able to compile in a process of its own, which [`Compiler::Child`](super::Compiler::Child) needs:
-/// it has to be the first thing that `main` calls. Returns at once, except in the process that a sandbox of
+/// Makes a program able to compile in a separate process, which [`Compiler::Child`](super::Compiler::Child) needs:
+/// it must be the first thing that `main` calls. Returns at once, except in the process that a sandbox of
 /// this program has started to compile: that one compiles a component from standard input, within limits, and
 /// ends. It also ends when the process that started it is gone.
 ///
@@ -60,7 +60,7 @@ pub fn compile_if_asked() {
         Ok(()) => 0,
         Err(NotCompiled::OutOfTime) => COMPILER_OUT_OF_TIME,
         Err(NotCompiled::Because(why)) => {
-            // Where nobody reads it, nobody waits for it either.
+            // If it is not read, nothing waits for it either.
             let _ = io::stderr().write_all(why.as_bytes());
             NO_CODE
         }
@@ -86,7 +86,7 @@ pub(super) fn this_program() -> Result<PathBuf, ScoreError> {
         )
         .with(Advice::PrepareCompiler));
     }
-    // The file that runs, also where it was replaced or removed since.
+    // The file that runs, also if it was replaced or removed since.
     let running = Path::new("/proc/self/exe");
     if cfg!(target_os = "linux") && running.exists() {
         return Ok(running.to_owned());

@@ -1,4 +1,4 @@
-//! Compiling in a process of its own: the side of the parent, who starts it and hears its answer, and the
+//! Compiling in a separate process: the side of the parent, which starts it and reads its answer, and the
 //! side of the child, who bounds itself. Knows no scorer.
 //!
 //! The child looks at its own processor time, because a machine with much else to do must not make a
@@ -85,7 +85,7 @@ pub(super) async fn compile(
     }
 }
 
-/// What came of a compiler's process.
+/// The outcome of a compiler's process.
 struct Answer {
     status: ExitStatus,
     output: Vec<u8>,
@@ -162,9 +162,9 @@ fn arguments_for(
 /// Why a compiler's process has no code for its parent.
 #[derive(Debug, PartialEq)]
 pub(super) enum NotCompiled {
-    /// Its processor time is used up: the process has to end with [`COMPILER_OUT_OF_TIME`].
+    /// Its processor time is used up: the process must end with [`COMPILER_OUT_OF_TIME`].
     OutOfTime,
-    /// This, for the parent to read from standard error; the process has to end with another code
+    /// This, for the parent to read from standard error; the process must end with another code
     /// that is not 0.
     Because(String),
 }
@@ -180,7 +180,7 @@ impl From<String> for NotCompiled {
 /// code is compiled apart from state, the most bytes of memory, and the most milliseconds of processor time.
 ///
 /// # Errors
-/// Why not. Where the time is used up, the process still compiles, and has to end at once.
+/// Why not. If the time is used up, the process still compiles, and must end at once.
 pub(super) fn compile_for_parent(
     arguments: &[String],
     input: &mut dyn Read,
@@ -221,7 +221,7 @@ pub(super) fn compile_for_parent(
     Ok(written.and_then(|()| output.flush()).map_err(|error| error.to_string())?)
 }
 
-/// Whether nobody reads standard output any more.
+/// Whether standard output is no longer read.
 #[cfg(unix)]
 fn parent_is_gone() -> bool {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -232,7 +232,7 @@ fn parent_is_gone() -> bool {
     polled && watched[0].revents().intersects(PollFlags::ERR | PollFlags::HUP)
 }
 
-/// What nobody reads is noticed there when it is written.
+/// That it is not read is noticed when it is written.
 #[cfg(not(unix))]
 fn parent_is_gone() -> bool {
     false
@@ -270,7 +270,7 @@ fn processor_time(started: Instant) -> Duration {
     started.elapsed()
 }
 
-/// Bounds what the process can do where it does not look at its time any more, or its parent is gone.
+/// Bounds what the process can do if it does not look at its time any more, or its parent is gone.
 #[cfg(unix)]
 fn bound_this_process(memory_bytes: u64, most: Duration) -> Result<(), String> {
     use rustix::process::{Resource, Rlimit, setrlimit};

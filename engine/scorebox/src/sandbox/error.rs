@@ -1,4 +1,4 @@
-//! Every way in which there is no score. A kind for programs, a message for people, and what to do
+//! Every reason why a score is missing. A kind for programs, a message for people, and what to do
 //! about it.
 
 use serde::Serialize;
@@ -72,7 +72,7 @@ impl ErrorKind {
         ErrorKind::ALL.into_iter().find(|kind| kind.as_str() == word)
     }
 
-    /// What to do about an error if only its kind is known, as for a stored one. `None` where no
+    /// What to do about an error if only its kind is known, as for a stored one. `None` if no
     /// limit was reached.
     pub fn advice(self) -> Option<Advice> {
         match self {

@@ -75,7 +75,7 @@ pub(super) fn timed_out(time: TimeIsUp, limits: &Limits) -> ScoreError {
     ScoreError::new(ErrorKind::TimedOut, message).with(Advice::Raise(limit))
 }
 
-/// A part of a result beyond its limit; `raise` is its name, where it can be raised.
+/// A part of a result beyond its limit; `raise` is its name, if it can be raised.
 pub(super) fn too_large(what: &str, size: usize, limit: usize, raise: Option<Limit>) -> ScoreError {
     let message = format!("{what} has {size} bytes; the limit is {limit}");
     ScoreError::new(ErrorKind::OutputTooLarge, message)

@@ -7,7 +7,7 @@ pub use crate::grant::Grant;
 
 use super::{ErrorKind, ScoreError};
 
-/// All that is to be said of a grant.
+/// All that is known of a grant.
 struct Row {
     grant: Grant,
     /// For suites, the command line and the database.
@@ -83,7 +83,7 @@ impl fmt::Display for Grant {
     }
 }
 
-/// There is no grant of that name.
+/// No grant has that name.
 #[derive(Debug, thiserror::Error)]
 #[error("there is no grant `{0}`; the grants are: {names}", names = Grant::ALL.map(Grant::as_str).join(", "))]
 pub struct UnknownGrant(String);

@@ -39,7 +39,7 @@ impl Image {
         self.pre.component()
     }
 
-    /// A fresh instance; where there is a configuration, one that took it.
+    /// A fresh instance; if there is a configuration, one that took it.
     pub(super) async fn start(
         &self,
         store: &mut Store<State>,
@@ -100,7 +100,7 @@ pub(super) struct Guest<'a> {
 
 /// What a guest used, and what it logged.
 pub(super) struct Cost {
-    /// None where the time-out ended it: wasmtime does not count on the way out.
+    /// `None` if the time-out ended it: wasmtime does not count on the way out.
     pub(super) fuel: Option<u64>,
     pub(super) memory_bytes: u64,
     pub(super) duration: Duration,
@@ -207,7 +207,7 @@ fn bounded_store(shared: &Shared, limits: &Limits, seed: Seed, granted: Granted)
     store
 }
 
-/// What the scorer says of itself.
+/// What the scorer says about itself.
 pub(super) struct Describe<'a>(pub(super) &'a Image);
 
 impl GuestCall for Describe<'_> {

@@ -38,7 +38,7 @@ use super::{
 /// The version of wasmtime that is linked in; fuel is only comparable within one.
 pub const WASMTIME_VERSION: &str = env!("SCOREBOX_WASMTIME_VERSION");
 
-/// How often a running guest looks at the clock.
+/// How often a running guest checks the clock.
 pub(super) const TICK: Duration = Duration::from_millis(5);
 
 /// Components that are compiled at once: each takes all cores by itself, and memory up to its limit.
@@ -50,7 +50,7 @@ const KEPT_CODES: usize = 16;
 /// Memories that are frozen at once, as long as they are small; one that is not is frozen alone.
 pub(super) const FREEZINGS: u32 = 4;
 
-/// Where code is kept once it is there, or why it does not compile.
+/// Where code is kept once it is compiled, or why it does not compile.
 type Slot = Arc<OnceCell<Result<Arc<Code>, ScoreError>>>;
 
 /// How the sandbox is set up.
@@ -62,19 +62,19 @@ pub struct SandboxOptions {
     /// image stays where it is between two scores.
     pub slots: u32,
     /// Bytes of memory of all sandboxes together. A score takes its whole limit from it before it
-    /// begins, and waits until that is there.
+    /// begins, and waits until that is free.
     pub memory_budget_bytes: u64,
-    /// Where compiled code is kept; none: nowhere.
+    /// Where compiled code is kept; `None`: nowhere.
     pub cache: Option<CacheOptions>,
     /// Where components are compiled.
     pub compiler: Compiler,
     /// What compiling one scorer may use.
     pub compile_limits: CompileLimits,
-    /// What of the outside scorers may be shown, where they are granted it.
+    /// What scorers with a grant can see of the outside.
     pub capabilities: Capabilities,
-    /// Whether a component's code is compiled once for all of its configurations, where it can be taken apart
+    /// Whether a component's code is compiled once for all of its configurations, if it can be taken apart
     /// from its memory. Without it every configuration costs compiling; scores are the same, and so is what
-    /// they cost, which a test of the two needs to show.
+    /// they cost, which a test shows.
     pub code_apart: bool,
 }
 
@@ -147,12 +147,12 @@ impl SandboxOptions {
     }
 }
 
-/// How memory for instances is had.
+/// How memory for instances is allocated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Allocation {
     /// From a pool that is set up once.
     Pooling,
-    /// Anew for every instance (slower), because the pool could not be had.
+    /// For every instance (slower), because there is no pool.
     OnDemand {
         /// Why not.
         reason: String,
@@ -165,7 +165,7 @@ pub struct Sandbox(Arc<Shared>);
 
 pub(super) struct Shared {
     pub(super) engine: Engine,
-    /// Refuses what a pool would, where there is none.
+    /// Refuses what a pool would, if there is no pool.
     checking: Option<Engine>,
     pub(super) linker: wasmtime::component::Linker<State>,
     pub(super) admission: Admission,
@@ -174,7 +174,7 @@ pub(super) struct Shared {
     compiler: Compiler,
     compile_limits: CompileLimits,
     compiling: Semaphore,
-    /// The latest code that does not depend on a configuration.
+    /// The latest code that configurations share.
     kept: Mutex<Vec<(Digest, Slot)>>,
     /// Held while a memory is frozen, which takes many times its size.
     pub(super) freezing: Semaphore,
@@ -201,11 +201,11 @@ impl Sandbox {
     /// The most slots that one sandbox can have.
     pub const MOST_SLOTS: u32 = 4096;
 
-    /// Sets up wasmtime. Takes a pool where there is address space for one.
+    /// Sets up wasmtime. Takes a pool if there is address space for one.
     ///
     /// # Errors
-    /// Where wasmtime does not run on this machine at all, or the program is to compile in a process of its own
-    /// and does not begin as it should ([`compile_if_asked`](super::compile_if_asked)).
+    /// If wasmtime does not run on this machine at all, or the program is to compile in a separate process
+    /// and does not begin as it must ([`compile_if_asked`](super::compile_if_asked)).
     pub fn new(options: &SandboxOptions) -> Result<Sandbox, ScoreError> {
         options.compiler.command()?;
         let slots = options.slots.clamp(1, Sandbox::MOST_SLOTS);
@@ -242,17 +242,17 @@ impl Sandbox {
         })))
     }
 
-    /// How memory for instances is had.
+    /// How memory for instances is allocated.
     pub fn allocation(&self) -> &Allocation {
         &self.0.allocation
     }
 
-    /// What does not work as it should, though scoring does: one sentence each.
+    /// What does not work although scoring does: one sentence each.
     pub fn warnings(&self) -> &[String] {
         &self.0.warnings
     }
 
-    /// What of the outside scorers may be shown here, where they are granted it.
+    /// What scorers with a grant can see of the outside here.
     pub fn capabilities(&self) -> &Capabilities {
         &self.0.capabilities
     }
@@ -262,7 +262,7 @@ impl Sandbox {
     }
 
     /// The code of a component that is the same for all configurations: the one that is at hand, or from the
-    /// cache where it has one under `cached`, or compiled. Whoever wants the same code meanwhile waits for
+    /// cache if it has one under `cached`, or compiled. Loads that want the same code meanwhile wait for
     /// it. With it, whether it had to be compiled.
     pub(super) async fn code(
         &self,
@@ -307,8 +307,8 @@ impl Sandbox {
         Ok(code.component().clone())
     }
 
-    /// The place of the code under `key`, which is filled once. Where there are too many, those go that were
-    /// made longest ago and that nobody waits for.
+    /// The place of the code under `key`, which is filled once. If there are too many, those go that were
+    /// made longest ago and that no load waits for.
     fn slot(&self, key: Digest) -> Slot {
         let mut kept = self.kept();
         if let Some((_, slot)) = kept.iter().find(|(kept, _)| *kept == key) {
@@ -326,17 +326,17 @@ impl Sandbox {
         slot
     }
 
-    /// Nobody panics while holding it, and what is in it is whole in any case.
+    /// No code panics while it holds the lock, and the content is consistent in any case.
     fn kept(&self) -> MutexGuard<'_, Vec<(Digest, Slot)>> {
         self.shared().kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Links a component whose state is its own.
+    /// Links a component that contains its state.
     pub(super) fn link(&self, component: &Component) -> Result<Image, ScoreError> {
         Image::new(&self.shared().linker, component).map_err(|error| does_not_fit(&error))
     }
 
-    /// Links code with the module that has its state.
+    /// Links code with the module that contains its state.
     pub(super) fn link_split(&self, code: &SplitCode, data: &Module) -> Result<Image, ScoreError> {
         let link = || {
             let mut linker = self.shared().linker.clone();
@@ -351,7 +351,7 @@ impl Sandbox {
         CompileBudget::new(&self.shared().compile_limits)
     }
 
-    /// Compiles a component, off the threads that score. Waiting for a turn is not of its budget.
+    /// Compiles a component, off the threads that score. Waiting for a turn does not count.
     pub(super) async fn compile(
         &self,
         bytes: &[u8],
@@ -363,7 +363,7 @@ impl Sandbox {
         // The semaphore is never closed.
         let _turn = compiling.acquire().await;
         if let Some(checking) = checking {
-            // What a component may have depends on no machine. Only a pool looks at all of it, and only at code
+            // What a component may have does not depend on the machine. Only a pool looks at all of it, and only at code
             // that was compiled for it.
             let pooling = &Allocation::Pooling;
             let whole = (bytes, Way::Whole);

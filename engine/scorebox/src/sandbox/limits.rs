@@ -200,6 +200,16 @@ mod tests {
     }
 
     #[test]
+    fn loading_has_at_least_the_defaults_unless_its_time_is_set() {
+        let (little, much) = (Duration::from_millis(1), Duration::from_secs(3600));
+        let tight = Limits::default().with_fuel(1).with_memory_bytes(1).with_timeout(little);
+        let tight = tight.with_host_timeout(little).with_reason_bytes(7);
+        assert_eq!(tight.of_loading(), Limits::default().with_reason_bytes(7));
+        assert_eq!(tight.clone().with_timeout(much).of_loading().timeout, much);
+        assert_eq!(tight.with_loading_timeout(little).of_loading().timeout, little);
+    }
+
+    #[test]
     fn a_host_timeout_of_ones_own_is_stored() {
         let limits = Limits { host_timeout: Duration::from_millis(7), ..Limits::default() };
         let stored = serde_json::to_string(&limits).unwrap();

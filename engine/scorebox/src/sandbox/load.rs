@@ -38,7 +38,7 @@ impl Default for ScorerConfig {
 }
 
 impl ScorerConfig {
-    /// The configuration that `object` is.
+    /// `object` as a configuration.
     pub fn new(object: &serde_json::Map<String, Value>) -> ScorerConfig {
         // serde_json keeps the keys of an object sorted.
         ScorerConfig(Value::Object(object.clone()).to_string())
@@ -60,7 +60,7 @@ impl ScorerConfig {
 pub enum Start {
     /// From the memory that `configure` left.
     Frozen,
-    /// From nothing: `configure` runs in every sandbox.
+    /// Without an image: `configure` runs in every sandbox.
     ConfigureEachTime {
         /// Why it could not be frozen.
         reason: String,
@@ -74,11 +74,11 @@ pub struct LoadedScorer {
     pub(super) configure_each_time: Option<String>,
     pub(super) info: ScorerInfo,
     pub(super) limits: Limits,
-    /// The function `summarize`, where the scorer has it.
+    /// The function `summarize`, if the scorer has it.
     pub(super) summarize: Option<ComponentExportIndex>,
     /// The grants that its imports need.
     pub(super) needs: Grants,
-    /// Whether its clocks and random numbers have to be made of the case.
+    /// Whether its clocks and random numbers must come from the case.
     pub(super) seeded: bool,
     digest: Digest,
     config: ScorerConfig,
@@ -102,7 +102,7 @@ impl fmt::Debug for LoadedScorer {
 }
 
 impl LoadedScorer {
-    /// What the scorer says of itself.
+    /// What the scorer says about itself.
     pub fn info(&self) -> &ScorerInfo {
         &self.info
     }
@@ -122,26 +122,26 @@ impl LoadedScorer {
         &self.limits
     }
 
-    /// Whether it has an answer for a run as a whole.
+    /// Whether it also reports on a run as a whole.
     pub fn summarizes(&self) -> bool {
         self.summarize.is_some()
     }
 
-    /// Whether it looks at the files that a task left.
+    /// Whether it reads the files that a task left.
     pub fn reads_workspace(&self) -> bool {
         self.needs.contains(Grant::Workspace)
     }
 
-    /// The grants that its imports need, and behind which its sandbox has nothing: it loads and scores, and is
+    /// The grants that its imports need, and for which its sandbox has no capability: it loads and scores, and is
     /// refused what it asks for.
     pub fn lacks(&self) -> impl Iterator<Item = Grant> {
         let capabilities = self.sandbox.capabilities();
         self.needs.iter().filter(|grant| !capabilities.has(*grant))
     }
 
-    /// Whether a score may wait for something that is not computed: files, or a host call.
+    /// Whether a score may wait: for files, or in a host call.
     pub fn can_wait(&self) -> bool {
-        // WASI's clocks and streams can be waited for, and what is granted is asked for.
+        // WASI's clocks and streams can be waited for, and so can granted imports.
         self.seeded || self.needs != Grants::NONE
     }
 
@@ -223,7 +223,7 @@ impl Sandbox {
         })
     }
 
-    /// What a component says of itself, without a configuration.
+    /// What a component says about itself, without a configuration.
     ///
     /// # Errors
     /// As [`Sandbox::load`], but for `invalid-config`.
@@ -236,7 +236,7 @@ impl Sandbox {
         let anatomy = admit(component, grants)?;
         let digest = Digest::of(component);
         let source = Source { component, digest, way: self.way_of(&anatomy) };
-        // No configuration is this text, so the key is that of no loaded scorer.
+        // This text is not a configuration, so no loaded scorer has the key.
         let limits = limits.of_loading();
         let key = self.cache_key(&source, "describe", Some(&limits));
         let cache = self.shared().cache.as_ref();
@@ -256,19 +256,19 @@ impl Sandbox {
         if anatomy.imports_wasi() { Way::Whole } else { self.shared().way }
     }
 
-    /// The code that all configurations of a component have in common, and whether it was compiled for that.
+    /// The code that all configurations of a component share, and whether it was compiled for this load.
     async fn code_of(
         &self,
         source: &Source<'_>,
         budget: &CompileBudget,
     ) -> Result<(Arc<Code>, bool), ScoreError> {
-        // No configuration is this text.
+        // This text is not a configuration.
         let key = self.cache_key(source, "code", None);
         let cache = self.shared().cache.as_ref();
         Ok(self.code(key, cache, (source.component, source.way), budget).await?)
     }
 
-    /// The component as it begins, without a configuration.
+    /// The component in its initial state, without a configuration.
     fn unconfigured(&self, code: &Code) -> Result<Image, ScoreError> {
         match code {
             Code::Split(code) => self.link_split(code, &code.first),
@@ -320,7 +320,7 @@ impl Sandbox {
         Ok(Entry { info, image })
     }
 
-    /// What the cache has under `key`, and whether nothing had to be compiled for it. None where it has nothing,
+    /// What the cache has under `key`, and whether nothing had to be compiled for it. `None` if it has nothing,
     /// or something that does not fit the code: what is wrong with the cache costs time, never a score.
     async fn find_kept(
         &self,
@@ -342,7 +342,7 @@ impl Sandbox {
         Ok(self.begin(entry, code.as_deref()).ok().map(|begin| (begin, !compiled)))
     }
 
-    /// Links what is kept of a scorer.
+    /// Links what the cache keeps of a scorer.
     fn begin(&self, entry: Entry, code: Option<&Code>) -> Result<Begin, ScoreError> {
         let Entry { info, image: kept } = entry;
         let own_code = match &kept {
@@ -360,8 +360,8 @@ impl Sandbox {
         Ok(Begin { info, image: image?, start: start_of(kept), own_code })
     }
 
-    /// Freezes on a thread of its own: wizer asserts what it expects of a component, and a component
-    /// that is not so shall cost its frozen start, not the process.
+    /// Freezes on a separate thread: wizer asserts what it expects of a component, and a failed assertion
+    /// must cost the frozen start, not the process.
     async fn freeze_apart(
         &self,
         bytes: &[u8],
@@ -396,7 +396,7 @@ impl Sandbox {
         guest.ask(Describe(image), result::check_info).await
     }
 
-    /// `limits` are those under which the guest ran: what it left, and whether it came so far, is of them.
+    /// `limits` are those under which the guest ran: what it left, and whether it got there, depends on them.
     /// (A time-out leaves nothing to keep.)
     fn cache_key(&self, source: &Source<'_>, config: &str, limits: Option<&Limits>) -> Digest {
         let engine = super::cache::engine_digest(&self.shared().engine);
@@ -423,7 +423,7 @@ struct Source<'a> {
     way: Way,
 }
 
-/// What every score begins with.
+/// What every score starts from.
 struct Begin {
     info: ScorerInfo,
     image: Image,
@@ -432,7 +432,7 @@ struct Begin {
 }
 
 impl Entry {
-    /// Whether it is of no use without the code that all configurations have in common.
+    /// Whether it needs the code that all configurations share.
     fn needs_code(&self) -> bool {
         !matches!(self.image, KeptImage::Component { .. })
     }
@@ -460,7 +460,7 @@ fn admit(component: &[u8], grants: Grants) -> Result<Anatomy, ScoreError> {
     Ok(anatomy)
 }
 
-/// Where `summarize` is among the exports, if it is.
+/// The place of `summarize` among the exports, if it is exported.
 fn summarize_of(component: &Component) -> Result<Option<ComponentExportIndex>, ScoreError> {
     let Some(interface) = component.get_export_index(None, SUMMARY_INTERFACE) else {
         return Ok(None);

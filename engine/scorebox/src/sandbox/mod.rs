@@ -4,7 +4,7 @@
 //! - `limits`: what one score may use, with the defaults.
 //! - `grants`: what a component may import, and the check of its imports.
 //! - `capabilities`: what of the outside the scorers of a sandbox may be shown, given once.
-//! - `error`: every way in which there is no score.
+//! - `error`: every reason why a score is missing.
 //! - `anatomy`: what a component file is, imports and exports, before anything is compiled.
 //! - `admission`: how many instances at once, and how much memory together.
 //! - `clock`: the time that a guest computes and the time that the host keeps it waiting.
@@ -20,13 +20,13 @@
 //! - `access`: an instance's state, read through functions that were added to its component.
 //! - `freeze`: the memory that `configure` left, made the image that every score starts from.
 //! - `cache`: compiled code on disk: entries, and the keys that they are bound to.
-//! - `cache_folder`: the folder of it, where nobody but the user can have written what is read.
+//! - `cache_folder`: the folder of it: reads only what no one but the user can have written.
 //! - `state`: what stands behind one instance: memory limiter, log, clock.
 //! - `wasi`: the empty, repeatable WASI that a component may be granted.
 //! - `guest_call`: one guarded call of a guest, whatever it is asked.
 //! - `score`: one score.
-//! - `answer`: what came of it, in the words of a row.
-//! - `summarize`: what a scorer says of a whole run.
+//! - `answer`: its outcome, in the words of a row.
+//! - `summarize`: a scorer's summary of a run.
 //! - `result`: the check of what came over the wall.
 //! - `json`: whether text of a guest is JSON that can be read.
 //! - `fault`: wasmtime's errors in the words of `error`.

@@ -57,15 +57,15 @@ pub(super) const IS_ASYNCHRONOUS: &str = "component model async feature";
 // wasmtime, src/runtime/vm/instance/allocator/pooling.rs: `PoolingInstanceAllocator::validate_component`.
 pub(super) const DOES_NOT_FIT_THE_POOL: &str = "pooling allocator";
 
-/// Stands before what does not fit, where that is a part of a module.
+/// Stands before what does not fit, if that is a part of a module.
 // The same file: `PoolingInstanceAllocator::validate_module`.
 pub(super) const POOL_REQUIREMENTS: &str = "pooling allocator requirements: ";
 
-/// Rust's last words where memory is at an end; then it aborts.
+/// Rust's last words if memory is exhausted; then it aborts.
 // std, src/alloc.rs: `default_alloc_error_hook`.
 pub(super) const OUT_OF_MEMORY: &str = "memory allocation of";
 
-/// Rust's last words where a stack is at its end; then it aborts.
+/// Rust's last words if a stack is exhausted; then it aborts.
 // std, src/sys/pal/unix/stack_overflow.rs: `signal_handler`.
 pub(super) const OUT_OF_STACK: &str = "overflowed its stack";
 

@@ -60,7 +60,7 @@ pub(super) fn check_summary(summary: String, limits: &Limits) -> Result<String, 
     Ok(summary)
 }
 
-/// What a scorer says of itself, if it may be believed.
+/// What a scorer says about itself, checked.
 pub(super) fn check_info(mut info: ScorerInfo) -> Result<ScorerInfo, ScoreError> {
     let bad = |message: String| ScoreError::new(ErrorKind::InvalidComponent, message);
     let word = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';

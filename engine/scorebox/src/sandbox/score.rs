@@ -17,11 +17,11 @@ use super::{
     wasi::Seed,
 };
 
-/// What came of one score, and what it cost.
+/// The outcome of one score, and what it cost.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Outcome {
-    /// The result, within its limits, or why there is none.
+    /// The result, within its limits, or why it is missing.
     pub result: Result<ScoreResult, ScoreError>,
     /// Fuel used, instantiation included; `None` if the time-out ended the score, for then wasmtime
     /// does not tell.
@@ -33,7 +33,7 @@ pub struct Outcome {
     /// What the scorer logged, within its limits.
     pub log: Vec<LogLine>,
     /// The digest of the files that it was shown; `None` if it was shown none. With it,
-    /// [`ScorerInput::digest`] names all that the scorer was fed.
+    /// [`ScorerInput::digest`] names all that the scorer was given.
     pub files: Option<Digest>,
 }
 
@@ -52,9 +52,9 @@ impl Outcome {
 }
 
 impl LoadedScorer {
-    /// Scores one case in a sandbox of its own, with the parts of it that the scorer says it reads, and
+    /// Scores one case in its own sandbox, with the parts of it that the scorer says it reads, and
     /// the files where it imports them. Reads these and waits for a place first. Nothing runs where the files
-    /// cannot be read: that is an `invalid-input`, or a `timed-out` where it takes longer than the score may.
+    /// cannot be read: that is an `invalid-input`, or a `timed-out` if it takes longer than the score may.
     pub async fn score(&self, input: ScorerInput<'_>) -> Outcome {
         let shared = self.sandbox.shared();
         let input = input.only(self.info.reads);
@@ -74,7 +74,7 @@ impl LoadedScorer {
     }
 }
 
-/// What the scorer says of one case.
+/// What the scorer says about one case.
 struct Score<'a> {
     scorer: &'a LoadedScorer,
     input: ScorerInput<'a>,

@@ -81,7 +81,7 @@ pub(super) fn checking() -> Config {
     config
 }
 
-/// Settings without a pool, for where its address space cannot be had.
+/// Settings without a pool, for a machine that has no address space for it.
 pub(super) fn on_demand() -> Config {
     let mut config = common();
     config

@@ -91,7 +91,7 @@ impl Limiter {
     }
 
     /// Whether so many bytes may be used. What is not `possible` for another reason is never counted as use, and
-    /// as a refusal where it is over the limit too.
+    /// as a refusal if it is over the limit too.
     fn grow(&mut self, current: usize, desired: usize, possible: bool) -> bool {
         let wanted = self.used.saturating_add(desired.saturating_sub(current));
         if wanted > self.limit {
@@ -193,7 +193,7 @@ impl LogBuffer {
         self.push(level, message);
     }
 
-    /// The last thing that the scorer called an error: the whole of its last panic, where there was one
+    /// The last thing that the scorer called an error: the whole of its last panic, if there was one
     /// (printed, it is several lines), without Rust's advice on how to see more; else the last message.
     pub(super) fn last_words(&self) -> Option<String> {
         let errors = self.lines.iter().filter(|line| line.level == LogLevel::Error);
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_grow_is_no_use_of_memory_and_no_refusal_of_it() {
+    fn what_cannot_grow_neither_uses_memory_nor_counts_as_refused() {
         let mut limiter = Limiter::new(10 << 20);
         assert!(limiter.table_growing(0, TABLE_ELEMENTS, None).unwrap());
         let peak = limiter.peak_bytes();

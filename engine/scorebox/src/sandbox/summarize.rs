@@ -1,4 +1,4 @@
-//! What a scorer says of a whole run: one call at its end, in a sandbox like that of a score. Reads no
+//! A scorer's summary of a run: one call at its end, in a sandbox like that of a score. Reads no
 //! rows; the caller passes them in.
 
 use std::time::Duration;
@@ -17,11 +17,11 @@ use super::{
     state::State,
 };
 
-/// What came of `summarize`, and what it cost.
+/// The outcome of `summarize`, and what it cost.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Summary {
-    /// One JSON document, or why there is none.
+    /// One JSON document, or why it is missing.
     pub result: Result<String, ScoreError>,
     /// Fuel used; `None` if the time-out ended it.
     pub fuel: Option<u64>,
@@ -98,7 +98,7 @@ impl LoadedScorer {
     }
 }
 
-/// What the scorer says of the rows of a run.
+/// What the scorer says about the rows of a run.
 struct Summarize<'a> {
     scorer: &'a LoadedScorer,
     function: &'a ComponentExportIndex,

@@ -37,7 +37,7 @@ const LOOK: Duration = Duration::from_micros(1);
 pub(super) struct Seed([u8; 32]);
 
 impl Seed {
-    /// For `describe` and `configure`, where there is no case.
+    /// For `describe` and `configure`, which have no case.
     pub(super) const OF_LOADING: Seed = Seed(*b"scorebox: no case, only loading.");
 
     /// For the case whose input has this digest.
@@ -45,7 +45,7 @@ impl Seed {
         Seed(*input.as_bytes())
     }
 
-    /// 32 bytes of its own for each use.
+    /// 32 different bytes for each use.
     fn bytes(self, what: &str) -> [u8; 32] {
         *Digest::of_parts([self.0.as_slice(), what.as_bytes()]).as_bytes()
     }
@@ -139,7 +139,7 @@ impl HostWallClock for CasesClock {
     }
 }
 
-/// A monotonic clock, in nanoseconds, that goes on only when it is looked at, so that waiting for it ends, and
+/// A monotonic clock, in nanoseconds, that advances only when it is read, so that waiting for it ends, and
 /// when something waited for a later time.
 #[derive(Clone, Default)]
 struct LooksClock(Arc<AtomicU64>);
@@ -154,7 +154,7 @@ impl HostMonotonicClock for LooksClock {
     }
 }
 
-/// A time that something waits for. It is there as soon as somebody waits, for the true time would be the
+/// A time that something waits for. It has come as soon as something waits for it, because the true time would be the
 /// machine's; only the end of time never comes.
 struct Awaited {
     clock: LooksClock,

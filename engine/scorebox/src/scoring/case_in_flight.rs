@@ -42,7 +42,7 @@ impl CaseInFlight {
     /// The digest of what a scorer that reads `reads` is given, with the files whose digest is `files`. Scorers that
     /// are given the same share it.
     pub(crate) fn input_digest(&self, reads: Fields, files: Option<Digest>) -> Digest {
-        // What is behind the lock is whole after every statement.
+        // What is behind the lock is consistent after every statement.
         let mut known = self.digests.lock().unwrap_or_else(PoisonError::into_inner);
         let same = known.iter().find(|(fields, its, _)| (*fields, *its) == (reads, files));
         if let Some((_, _, digest)) = same {

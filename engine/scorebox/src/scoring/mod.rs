@@ -1,15 +1,15 @@
 //! Computes scores. A unit is one case and one scorer; `jobs` of them compute at once, however many wait.
 //! Finished rows are handed on a batch at a time, in whatever order they end. Where units come from, and what
-//! becomes of rows, is for others: a run reads cases and stores rows, a verification reads rows and compares.
+//! happens to rows, is for others: a run reads cases and stores rows, a verification reads rows and compares.
 //!
 //! ```text
 //! source ──units──> scoring (tasks: jobs that compute, and others for scorers that wait) ──batches──> sink
 //! ```
 //!
-//! - `unit`: what is computed, and what came of it.
+//! - `unit`: what is computed, and its outcome.
 //! - `case_in_flight`: what the units of one case share: its digests and its files.
 //! - `queue`: the units between their source and the workers.
-//! - `workers`: each unit in a sandbox of its own.
+//! - `workers`: each unit in its own sandbox.
 //! - `turns`: who computes: a task has a turn as long as it does not wait.
 //! - `room`: memory for what is in flight, by bytes.
 //!
@@ -62,7 +62,7 @@ pub(crate) struct Scoring<U> {
 }
 
 impl<U: Unit> Scoring<U> {
-    /// Begins to take units and to send rows. `is_stopping` ends the work: what is queued then is let go.
+    /// Begins to take units and to send rows. `is_stopping` ends the work: what is queued then is dropped.
     pub(crate) fn begin<M: From<Batch<U>> + Send + 'static>(
         places: Places,
         rows: &mpsc::Sender<M>,
@@ -128,13 +128,13 @@ impl<U> Units<U> {
         }
     }
 
-    /// Lets nothing more in; what is there is still computed.
+    /// Takes nothing more; what is queued is still computed.
     pub(crate) fn close(&self) {
         self.quick.close();
         self.slow.close();
     }
 
-    /// Lets nothing more in, and lets go of what is there.
+    /// Takes nothing more, and drops what is queued.
     fn abandon(&self) {
         self.quick.abandon();
         self.slow.abandon();

@@ -79,7 +79,7 @@ impl<T> Queue<T> {
         Some(items)
     }
 
-    /// Lets nothing more in, and drops what is there, because no worker will take it.
+    /// Takes nothing more, and drops what is queued, because no worker will take it.
     pub(crate) fn abandon(&self) {
         let left = {
             let mut state = self.lock();
@@ -91,7 +91,7 @@ impl<T> Queue<T> {
         self.work.notify_waiters();
     }
 
-    /// Lets nothing more in; what is there can still be taken.
+    /// Takes nothing more; what is queued can still be taken.
     pub(crate) fn close(&self) {
         self.lock().closed = true;
         self.room.notify_all();
@@ -99,7 +99,7 @@ impl<T> Queue<T> {
     }
 
     fn lock(&self) -> MutexGuard<'_, State<T>> {
-        // What is behind the lock is whole after every statement.
+        // What is behind the lock is consistent after every statement.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,4 +1,4 @@
-//! What is computed, and what came of it. Computes nothing.
+//! What is computed, and its outcome. Computes nothing.
 
 use tokio::sync::OwnedSemaphorePermit;
 
@@ -21,7 +21,7 @@ pub(crate) trait Unit: Send + Sync + 'static {
 pub(crate) struct Finished<U> {
     /// What was computed.
     pub(crate) unit: U,
-    /// What came of it.
+    /// The outcome.
     pub(crate) outcome: Outcome,
     /// The digest of what the scorer was given.
     pub(crate) input_digest: Digest,

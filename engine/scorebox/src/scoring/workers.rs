@@ -1,4 +1,4 @@
-//! Each unit in a sandbox of its own. Decides nothing about a score, and keeps none.
+//! Computes each unit in its own sandbox. Decides nothing about a score, and keeps none.
 
 use std::{
     sync::Arc,
@@ -77,7 +77,7 @@ impl Workers {
 }
 
 impl<U: Unit, M: From<Batch<U>>> Worker<U, M> {
-    /// Takes units until there are no more. When the work is to stop, what is queued is let go.
+    /// Takes units until there are no more. When the work is to stop, what is queued is dropped.
     async fn work(self, queue: fn(&Units<U>) -> &Queue<U>, most_at_once: usize) {
         let mut abandon = AbandonUnlessDone { units: Arc::clone(&self.units), is_done: false };
         let mut at_once = 1;

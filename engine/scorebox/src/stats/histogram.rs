@@ -16,7 +16,7 @@ pub struct Histogram {
 }
 
 impl Histogram {
-    /// Empty buckets over `range`, whose ends are finite. Where both ends are the same number, it
+    /// Empty buckets over `range`, whose ends are finite. If both ends are the same number, it
     /// falls into the last bucket.
     pub fn new(range: RangeInclusive<f64>, buckets: NonZeroUsize) -> Histogram {
         let (low, high) = range.into_inner();

@@ -31,7 +31,7 @@ impl Summary {
     }
 
     /// The summary of `count` scores that come in ascending order; `None` if there are none, and
-    /// none where there are not `count` of them.
+    /// none if there are not `count` of them.
     pub fn of_ascending(count: u64, scores: impl IntoIterator<Item = f64>) -> Option<Summary> {
         let mut ascending = Ascending::new(count);
         scores.into_iter().for_each(|score| ascending.add(score));
@@ -39,7 +39,7 @@ impl Summary {
     }
 }
 
-/// A summary in the making, for scores that are handed over one by one in ascending order.
+/// A summary that is being computed from scores that come one by one in ascending order.
 ///
 /// Memory does not depend on how many there are.
 #[derive(Clone, Debug)]

@@ -96,7 +96,7 @@ impl CaseContent {
     }
 }
 
-/// What became of a case that was to be stored.
+/// The outcome of storing a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CaseAdded {
     /// It is stored now.
@@ -164,10 +164,10 @@ impl Store {
         }
     }
 
-    /// What scorers can be fed of a stored case.
+    /// What scorers can be given of a stored case.
     ///
     /// # Errors
-    /// [`StoreError::Corrupt`] where there is no such case; troubles of reading.
+    /// [`StoreError::Corrupt`] if there is no such case; troubles of reading.
     pub fn case_content(&self, key: CaseKey) -> Result<CaseContent, StoreError> {
         let read = || {
             let mut query = self.conn.prepare_cached(&CONTENT)?;
@@ -179,7 +179,7 @@ impl Store {
         })
     }
 
-    /// Stores the case unless it or its place is taken. Where it is new, the digest of its row is there too.
+    /// Stores the case unless it or its place is taken. If it is new, with the digest of its row.
     pub(super) fn add_case(
         &self,
         run: RunKey,
@@ -203,7 +203,7 @@ impl Store {
         }
     }
 
-    /// What becomes of a case that needs no writing: its place or its name is taken. Writes nothing.
+    /// The outcome for a case that needs no writing: its place or its name is taken. Writes nothing.
     pub(super) fn already_there(
         &self,
         run: RunKey,

@@ -42,7 +42,7 @@ enum Holds {
 enum Counts {
     /// By its value.
     ByValue,
-    /// By whether it is there: the digest of the case's content covers the value.
+    /// By whether it exists: the digest of the case's content covers the value.
     ByPresence,
 }
 
@@ -113,7 +113,7 @@ pub(super) static INSERT: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// What scorers can be fed of a case, by its key.
+/// What scorers can be given of a case, by its key.
 pub(super) static CONTENT: LazyLock<String> = LazyLock::new(|| {
     let parts: Vec<&str> = parts().map(|(name, _)| name).collect();
     format!(
@@ -124,7 +124,7 @@ pub(super) static CONTENT: LazyLock<String> = LazyLock::new(|| {
 
 /// The cases of a run: each with its key, then its values. One that says that it is of another run is read as one of
 /// that run, whatever its key, and so is not part of this one. The `+` keeps SQLite from taking the index on runs, after
-/// which it would have to sort.
+/// which it would then sort.
 pub(super) static OF_A_RUN: LazyLock<String> = LazyLock::new(|| {
     format!(
         "SELECT case_key, {} FROM cases

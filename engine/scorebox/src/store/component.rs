@@ -21,7 +21,7 @@ impl Store {
     }
 }
 
-/// Stores a component unless it is there.
+/// Stores a component unless it is stored already.
 pub(super) fn keep(change: &Transaction<'_>, digest: Digest, bytes: &[u8]) -> rusqlite::Result<()> {
     let insert = "INSERT INTO components (digest, bytes) VALUES (?1, ?2)
                   ON CONFLICT (digest) DO NOTHING";

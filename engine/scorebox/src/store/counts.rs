@@ -17,7 +17,7 @@ use crate::row::Status;
 pub struct ScorerCounts {
     /// The suite's key for the scorer.
     pub scorer_id: String,
-    /// For people; of the newest run, where runs differ.
+    /// For people; of the newest run, if runs differ.
     pub scorer_name: String,
     /// Rows with a score.
     pub scored: u64,
@@ -37,7 +37,7 @@ pub struct ScorerCounts {
 
 impl Store {
     /// The counts of what `filter` names, by scorer id, in the suite's order. With a run, its scorers
-    /// without rows are there too.
+    /// without rows are included.
     ///
     /// # Errors
     /// [`StoreError::NoSuchRun`]; troubles of reading.
@@ -74,7 +74,7 @@ impl Store {
         Ok(tallies)
     }
 
-    /// Counted apart, through an index that is empty where nothing was reused: the column lies behind
+    /// Counted apart, through an index that is empty if nothing was reused: the column lies behind
     /// the texts of a row.
     fn add_reused(
         &self,

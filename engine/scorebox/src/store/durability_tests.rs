@@ -69,7 +69,7 @@ fn a_writer_that_is_killed_loses_no_committed_row_and_leaves_a_valid_database() 
     assert_eq!(stored % 20, 0, "a batch is there as a whole or not at all");
     assert_eq!(store.run("killed").unwrap().state, RunState::Running);
 
-    // It goes on where it stopped, and writes nothing twice.
+    // It continues where it stopped, and writes nothing twice.
     let run = store.resume_run("killed", &session()).unwrap();
     let scorer = run.scorers[0];
     let mut writer = RunWriter::new(store, run);
@@ -94,7 +94,7 @@ fn other_process_removes_a_run_and_waits_after_its_first_transaction() {
         assert!(removed.cases > 0 && removed.cases < TWO_TRANSACTIONS);
         let mut out = std::io::stdout();
         writeln!(out, "removed a part").and_then(|()| out.flush()).unwrap();
-        // Without end: standard input is a pipe that nobody writes into.
+        // Without end: standard input is a pipe without a writer.
         std::io::stdin().read_line(&mut String::new()).unwrap();
     };
     store.remove_runs(&["goes"], 0, waits).unwrap();

@@ -25,7 +25,7 @@ const STEPS_PER_BYTE: u64 = 64;
 /// Steps that every statement may take: some seconds.
 const STEPS_AT_LEAST: u64 = 100_000_000;
 
-/// The steps that are left to the statement that runs; without end where none is bounded.
+/// The steps that are left to the statement that runs; without end if none is bounded.
 #[derive(Debug)]
 pub(super) struct Effort(Arc<AtomicU64>);
 
@@ -87,7 +87,7 @@ impl Store {
     /// Runs a reading that passes over many rows, within the steps that a file of this size can need.
     ///
     /// # Errors
-    /// [`StoreError::Corrupt`] where it takes more; what `read` returns.
+    /// [`StoreError::Corrupt`] if it takes more; what `read` returns.
     pub(super) fn bounded<T>(
         &self,
         read: impl FnOnce() -> rusqlite::Result<T>,

@@ -12,7 +12,7 @@ use crate::advice::{Advice, Advised, Database, Form, Thing};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// There is no such file to read.
+    /// The file does not exist.
     #[error("there is no database at {}", path.display())]
     Missing {
         /// Where it was looked for.
@@ -50,7 +50,7 @@ pub enum StoreError {
         /// The object that is too many, is missing or was changed.
         what: String,
     },
-    /// An empty file, where something was to be read.
+    /// An empty file, if something was to be read.
     #[error("{} is empty: no run was ever stored in it", path.display())]
     Empty {
         /// The file.
@@ -287,7 +287,7 @@ impl StoreError {
         }
         match std::fs::File::open(&path) {
             Err(e) if e.kind() == std::io::ErrorKind::PermissionDenied => Self::Permission { path },
-            // The folder is there and the file is not: it could not be created.
+            // The folder exists and the file does not: it could not be created.
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => Self::Permission { path },
             // The file opens, so it is the files that SQLite keeps beside it.
             Ok(_) => Self::ReadOnly { path },

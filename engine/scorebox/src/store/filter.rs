@@ -16,7 +16,7 @@ pub struct ScoreFilter {
     /// Of cases with this id, all iterations and attempts.
     pub case: Option<String>,
     /// That are errors, or scored on the wrong side of their scorer's threshold: below it, or above
-    /// it where lower is better. Where no threshold was set, no score fails.
+    /// it if lower is better. If no threshold was set, no score fails.
     pub failed: bool,
     /// That are errors.
     pub errors: bool,

@@ -26,7 +26,7 @@ pub struct CaseKey(pub(super) i64);
 const ORDINAL_BITS: u32 = 40;
 
 impl CaseKey {
-    /// The key of the case at `ordinal`, or none where the ordinal has more than 40 bits.
+    /// The key of the case at `ordinal`, or none if the ordinal has more than 40 bits.
     pub(super) fn new(run: RunKey, ordinal: u64) -> Option<CaseKey> {
         let ordinal = i64::try_from(ordinal).ok().filter(|n| n >> ORDINAL_BITS == 0)?;
         Some(CaseKey((run.0 << ORDINAL_BITS) + ordinal))

@@ -22,7 +22,7 @@
 //! | `reuse.rs`      | which earlier rows answer for a case, and their copies               |
 //! | `remove.rs`     | whole runs go, and give their space back                            |
 //! | `summary.rs`    | what scorers say of a run as a whole                                 |
-//! | `names.rs`      | names of cases and nodes that are there, for one that is not         |
+//! | `names.rs`      | stored names of cases and nodes, for one that is not there           |
 //! | `filter.rs`     | which score rows a reader asks for, as SQL                           |
 //! | `query.rs`      | score rows, page by page, and scores in ascending order              |
 //! | `counts.rs`     | how many rows of each status, and the means that stand beside them   |

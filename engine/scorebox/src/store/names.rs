@@ -3,7 +3,7 @@
 use super::{CaseKey, Store, StoreError};
 use crate::suggest::Closest;
 
-/// Names that are there, in place of one that is not.
+/// Stored names, in place of one that is not there.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Names {

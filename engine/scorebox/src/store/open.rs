@@ -111,7 +111,7 @@ impl Opening<'_> {
     /// A connection that can read, and what it sees.
     ///
     /// Opened for writing, with writing switched off afterwards: a connection that SQLite itself knows as
-    /// read-only leaves its `-wal` and `-shm` files lying about. Where the file or the folder can't
+    /// read-only leaves its `-wal` and `-shm` files behind. If the file or the folder can't
     /// be written SQLite falls back by itself, except that a log needs files beside the database.
     /// Without a log to read they are not needed, and `immutable` says so.
     fn look(&self) -> Result<(Store, Content), StoreError> {
@@ -161,7 +161,7 @@ impl Opening<'_> {
         Ok(store)
     }
 
-    /// The version, where this build knows it and the schema is what that version's scripts make.
+    /// The version, if this build knows it and the schema is what that version's scripts make.
     fn ours(&self, store: &Store, found: u32) -> Result<u32, StoreError> {
         let known = self.scripts.len() as u32;
         let path = || self.path.clone();
@@ -214,7 +214,7 @@ fn tune_to_write(conn: &Connection, patience: Duration) -> rusqlite::Result<()> 
     // KiB. Enough for the hot pages of the unique index of a million cases, and a bound on memory.
     conn.pragma_update(None, "cache_size", -48 * 1024)?;
     // Pages (64 MiB). A checkpoint syncs twice, and writes the index pages that all the batches
-    // since the last one touched; where case ids are random that is most of them, every time.
+    // since the last one touched; if case ids are random that is most of them, every time.
     conn.pragma_update(None, "wal_autocheckpoint", 16 * 1024)?;
     // Bytes: a log that a long reader made grow is cut back afterwards.
     conn.pragma_update(None, "journal_size_limit", 64 << 20)

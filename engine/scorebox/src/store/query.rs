@@ -49,7 +49,7 @@ pub struct ScoreRecord {
     pub engine_version: String,
     /// The wasmtime in that.
     pub wasmtime_version: String,
-    /// The id of the row that this one is a copy of, where it was not computed again.
+    /// The id of the row that this one is a copy of, if it was not computed again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reused_from: Option<String>,
 }
@@ -96,8 +96,8 @@ const RECORDS: &str = "
 
 impl Store {
     /// The rows that `filter` names, ordered by run, case and scorer: at most `limit`, beginning
-    /// after `after`, which is the last row of the page before. Fewer where they are large: a page ends
-    /// with the row that makes it larger than 16 MiB. It is empty only where no row is left.
+    /// after `after`, which is the last row of the page before. Fewer if they are large: a page ends
+    /// with the row that makes it larger than 16 MiB. It is empty only if no row is left.
     ///
     /// # Errors
     /// [`StoreError::NoSuchRun`]; troubles of reading.

@@ -79,8 +79,8 @@ impl Store {
     /// size, see [`Store::give_back_space`]. `now_ms` is in milliseconds since 1970 UTC.
     ///
     /// # Errors
-    /// [`StoreError::NoSuchRun`]; [`StoreError::Copied`] where a run that is not removed holds copies of
-    /// scores of one that is; [`StoreError::InUse`] where another process writes one of them; troubles of
+    /// [`StoreError::NoSuchRun`]; [`StoreError::Copied`] if a run that is not removed holds copies of
+    /// scores of one that is; [`StoreError::InUse`] if another process writes one of them; troubles of
     /// writing.
     pub fn remove_runs(
         &mut self,
@@ -97,7 +97,7 @@ impl Store {
             .map(|run| Doomed { key: run.key, id: run.spec.id.to_string() })
             .collect();
         let removal = Removal { store: self, all: &all };
-        // Checked by hand, where a run goes: SQLite would look for rows of each scorer and each session among
+        // Checked by hand, because otherwise SQLite would look for rows of each scorer and each session among
         // all rows of all runs.
         removal.store.foreign_keys(false)?;
         let removed = removal.run(now_ms, &mut progress);
@@ -106,7 +106,7 @@ impl Store {
     }
 
     /// Rewrites the file without its unused parts, and answers how large it was and is. It needs the space
-    /// for a second database meanwhile. Other processes can read, and wait to write; where one reads, the file
+    /// for a second database meanwhile. Other processes can read, and wait to write; if one reads, the file
     /// gets smaller only when the last of them closes it.
     ///
     /// # Errors
@@ -126,7 +126,7 @@ impl Store {
     }
 }
 
-/// Through the index of copied rows, which is empty where nothing was copied.
+/// Through the index of copied rows, which is empty if nothing was copied.
 const COPYING: &str = "
     SELECT runs.id FROM runs WHERE runs.run IN (
         SELECT score_rows.case_key >> 40 FROM score_rows INDEXED BY score_rows_reused
@@ -244,7 +244,7 @@ impl Removal<'_> {
         self.store.told(begun)
     }
 
-    /// A number that changes where another process has written.
+    /// A number that changes if another process has written.
     fn data_version(&self) -> Result<i64, StoreError> {
         let version = self.store.conn.pragma_query_value(None, "data_version", |row| row.get(0));
         self.store.told(version)

@@ -51,7 +51,7 @@ impl ReuseIndex {
         wasmtime_version: &str,
     ) -> Result<ReuseIndex, StoreError> {
         let fill = || {
-            // The store is for reading only; this table is in a file of its own.
+            // The store is for reading only; this table is in a separate file.
             store.conn.pragma_update(None, "query_only", false)?;
             store.conn.execute_batch(
                 "CREATE TEMP TABLE reusable (

@@ -99,7 +99,7 @@ pub struct RunRecord {
     pub state_reason: Option<String>,
     /// Milliseconds since 1970 UTC; none while it runs.
     pub finished_at_ms: Option<i64>,
-    /// One digest of all that was stored of it when it ended; none while it runs, and where a scorebox
+    /// One digest of all that was stored of it when it ended; none while it runs, and if a scorebox
     /// without roots ended it.
     pub root: Option<Digest>,
 }
@@ -117,7 +117,7 @@ pub struct ScorerSpec {
     pub component_version: String,
     /// The digest of the component's bytes.
     pub component_digest: Digest,
-    /// The component's bytes, to be stored; empty where the spec was read, for they are asked for by
+    /// The component's bytes, to be stored; empty if the spec was read, for they are asked for by
     /// digest ([`Store::component`]).
     #[serde(skip)]
     pub component: Cow<'static, [u8]>,
@@ -183,7 +183,7 @@ impl Store {
     /// Stores a new run with its scorers, their components and its first session; its state is [`RunState::Running`].
     ///
     /// # Errors
-    /// [`StoreError::RunExists`]; [`StoreError::Rejected`] where two scorers have one id or an id
+    /// [`StoreError::RunExists`]; [`StoreError::Rejected`] if two scorers have one id or an id
     /// holds `:`; troubles of writing.
     pub fn create_run(
         &mut self,

@@ -101,7 +101,7 @@ type Statement = (String, Option<String>);
 /// What a schema holds.
 enum Objects {
     EachOnce(BTreeMap<Object, Statement>),
-    /// SQLite itself makes none twice, and takes it where a stranger wrote it.
+    /// SQLite itself makes none twice, and takes it if a stranger wrote it.
     Twice(Object),
 }
 

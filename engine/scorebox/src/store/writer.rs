@@ -23,7 +23,7 @@ use crate::{
     row::Status,
 };
 
-/// What came of one scorer on one case.
+/// The outcome of one scorer on one case.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Outcome<'a> {
     /// A score.
@@ -53,7 +53,7 @@ pub enum Outcome<'a> {
         /// Why, for a person.
         reason: Option<&'a str>,
     },
-    /// There is no score, and there should be one.
+    /// There is no score, although there should be.
     Error {
         /// The engine's word for what went wrong, such as `out-of-fuel`.
         kind: &'a str,
@@ -67,7 +67,7 @@ pub enum Outcome<'a> {
 /// One score row to write.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NewScore<'a> {
-    /// What came of it.
+    /// The outcome.
     pub outcome: Outcome<'a>,
     /// Wasm fuel that it used; `None` if nothing ran.
     pub fuel: Option<u64>,
@@ -97,7 +97,7 @@ pub struct RunWriter {
     run: RunHandle,
     session: Option<SessionKey>,
     session_digest: Digest,
-    /// The tree over the run's cases, where this session began with the first of them.
+    /// The tree over the run's cases, if this session began with the first of them.
     tree: Option<GrowingTree>,
     /// Rows of the run before this session wrote.
     rows_before: u64,
@@ -211,7 +211,7 @@ impl RunWriter {
         Ok(true)
     }
 
-    /// Stores what a scorer says of the run as a whole.
+    /// Stores a scorer's summary of the run.
     ///
     /// # Errors
     /// Troubles of writing.
@@ -237,10 +237,10 @@ impl RunWriter {
         Err(StoreError::Rejected { path: self.store.path.clone(), what })
     }
 
-    /// Makes everything written so far survive the process. Does nothing where nothing is open.
+    /// Makes everything written so far survive the process. Does nothing if nothing is open.
     ///
     /// # Errors
-    /// Troubles of writing; the batch stays open where it can be tried again.
+    /// Troubles of writing; the batch stays open if it can be tried again.
     pub fn commit(&mut self) -> Result<(), StoreError> {
         if self.store.conn.is_autocommit() {
             return Ok(());
@@ -252,8 +252,8 @@ impl RunWriter {
     /// answers with the root. `ended_at_ms` is in milliseconds since 1970 UTC.
     ///
     /// # Errors
-    /// [`StoreError::Rejected`] for [`RunState::Running`], which is no end;
-    /// [`StoreError::RowsLost`] where the database does not have every row that was written;
+    /// [`StoreError::Rejected`] for [`RunState::Running`], which is not an end;
+    /// [`StoreError::RowsLost`] if the database does not have every row that was written;
     /// troubles of writing.
     pub fn finish(
         &mut self,
@@ -281,7 +281,7 @@ impl RunWriter {
         Ok(root)
     }
 
-    /// The tree that grew with this session's rows, where it is of all that is stored: another session may have
+    /// The tree that grew with this session's rows, if it is of all that is stored: another session may have
     /// written too.
     fn grown(&mut self, rows: u64) -> Result<Option<(u64, Digest)>, StoreError> {
         let Some((cases, Some(tree))) = self.tree.take().map(GrowingTree::finish) else {

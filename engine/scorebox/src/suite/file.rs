@@ -169,7 +169,7 @@ fn complaint(text: &Text<'_>, error: &toml::de::Error) -> SuiteError {
     SuiteError::Invalid { place: text.place(&span), advice: likely(&reason), reason }
 }
 
-/// The name meant, where serde lists those that it knows: "unknown field `usee`, expected one of …".
+/// The name meant, if serde lists those that it knows: "unknown field `usee`, expected one of …".
 fn likely(reason: &str) -> Option<Advice> {
     let mut quoted = reason.split('`').skip(1).step_by(2);
     let wrong = quoted.next().filter(|_| reason.starts_with("unknown "))?;

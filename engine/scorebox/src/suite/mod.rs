@@ -43,7 +43,7 @@ pub struct SuiteScorer {
     pub id: ScorerId,
     /// The component.
     pub uses: Reference,
-    /// A name for people, where it is not the component's own.
+    /// A name for people, if it is not the component's own.
     pub name: Option<String>,
     /// Its configuration.
     pub config: ScorerConfig,
@@ -101,7 +101,7 @@ impl std::fmt::Display for ScorerId {
     }
 }
 
-/// Why there is no suite.
+/// Why a suite cannot be had.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SuiteError {
@@ -129,7 +129,7 @@ pub enum SuiteError {
     /// Two scorers with one name.
     #[error("two scorers are called `{0}`")]
     SameId(String),
-    /// Something is said of a scorer that the suite does not have.
+    /// A setting names a scorer that the suite does not have.
     #[error("there is no scorer `{name}` in this run")]
     NoSuchScorer {
         /// The name.
@@ -166,7 +166,7 @@ impl Suite {
         file::read(path)
     }
 
-    /// Reads the text of a suite file. Where it has no name of its own, the suite is called `suite`; paths in it start
+    /// Reads the text of a suite file. If it has no name of its own, the suite is called `suite`; paths in it start
     /// at the current folder.
     ///
     /// # Errors

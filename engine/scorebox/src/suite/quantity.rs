@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::sandbox::Limits;
 
-/// The text is no quantity of that kind.
+/// The text is not a quantity of that kind.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{written}` is not {expected}")]
 pub struct NotAQuantity {

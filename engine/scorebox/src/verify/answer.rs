@@ -62,7 +62,7 @@ pub(super) fn stored(record: &ScoreRecord) -> Result<Answer, String> {
     Ok(answer)
 }
 
-/// What a scorer said of a run, as it is stored: its JSON stands as meta.
+/// What a scorer said about a run, as it is stored: its JSON stands as meta.
 pub(super) fn stored_summary(record: &SummaryRecord) -> Result<Answer, String> {
     let mut answer = Answer::new(Status::NotApplicable);
     answer.meta = record.summary_json.clone().map(Json::from);
@@ -78,7 +78,7 @@ pub(super) fn stored_summary(record: &SummaryRecord) -> Result<Answer, String> {
     Ok(answer)
 }
 
-/// What a scorer said of a run, as it was computed.
+/// What a scorer said about a run, as it was computed.
 pub(super) fn computed_summary(summary: Summary) -> Answer {
     let mut answer = match summary.result {
         Err(error) => Answer { error: Some(error.into()), ..Answer::new(Status::Error) },
@@ -94,7 +94,7 @@ pub(super) fn is_a_time_out(answer: &Answer) -> bool {
     answer.error.as_ref().is_some_and(|error| error.kind == ErrorKind::TimedOut.as_str())
 }
 
-/// What of `computed` is not what `stored` says. Fuel, memory and messages are compared only where both are of
+/// What of `computed` is not what `stored` says. Fuel, memory and messages are compared only if both are of
 /// one version of wasmtime; the time that it took never is.
 pub(super) fn differences(
     stored: &Answer,

@@ -84,7 +84,7 @@ impl Comparing {
         self.in_flight.len() < most_in_flight(self.jobs) && self.bytes <= MOST_BYTES
     }
 
-    /// Adds a row, whose score is computed again where that is possible.
+    /// Adds a row, whose score is computed again if that is possible.
     pub(super) fn add(&mut self, record: ScoreRecord, case: &Arc<StoredCase>, rescorer: &Rescorer) {
         let is_of_last_case = self.last_case.as_ref().is_some_and(|last| Arc::ptr_eq(last, case));
         let bytes = record.bytes() + if is_of_last_case { 0 } else { case.bytes };
@@ -166,7 +166,7 @@ fn begin_scoring(jobs: usize) -> (Scoring<StoredUnit>, mpsc::Receiver<Batch<Stor
     (Scoring::begin(places, &to_comparing, || false), rows)
 }
 
-/// The row as something to compute; or what is to be said of it without.
+/// The row as something to compute; or the finding without computing.
 fn begun(
     place: u64,
     record: ScoreRecord,

@@ -1,4 +1,4 @@
-//! What a verification has to report: verdicts, and what they leave unproved. Judges nothing itself.
+//! What a verification reports: verdicts, and what they leave unproved. Judges nothing itself.
 
 use serde::Serialize;
 
@@ -6,7 +6,7 @@ use crate::advice::Advice;
 
 use super::Difference;
 
-/// What became of the attempt to compute a score again.
+/// The outcome of computing a score again.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "verdict", rename_all = "kebab-case")]
 pub enum Verdict {
@@ -17,7 +17,7 @@ pub enum Verdict {
         /// What, in the order in which it was found; at least one.
         differences: Vec<Difference>,
     },
-    /// There is no way to know.
+    /// It cannot be known.
     NotVerifiable {
         /// Why not.
         reason: String,
@@ -28,7 +28,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// There is no way to know, for this reason.
+    /// It cannot be known, for this reason.
     pub(super) fn not_verifiable(reason: impl Into<String>) -> Verdict {
         Verdict::NotVerifiable { reason: reason.into(), advice: None }
     }
@@ -38,7 +38,7 @@ impl Verdict {
         Verdict::Different { differences: vec![Difference::new(what, stored, computed)] }
     }
 
-    /// `Different` where there are differences, else `Verified`.
+    /// `Different` if there are differences, else `Verified`.
     pub(super) fn of(differences: Vec<Difference>) -> Verdict {
         match differences.is_empty() {
             true => Verdict::Verified,
@@ -88,7 +88,7 @@ impl Unproved {
 pub struct Finding {
     /// The score's id; `RUN:SCORER` for a scorer's part in the run, `RUN` for the run as a whole.
     pub score_id: String,
-    /// What became of it.
+    /// The outcome.
     #[serde(flatten)]
     pub verdict: Verdict,
     /// What a verified score leaves unproved.
@@ -97,7 +97,7 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// What to do where the score is not verifiable.
+    /// What to do if the score is not verifiable.
     pub fn advice(&self) -> Option<&Advice> {
         match &self.verdict {
             Verdict::NotVerifiable { advice, .. } => advice.as_ref(),
@@ -109,7 +109,7 @@ impl Finding {
         Finding { score_id: score_id.into(), verdict, unproved: Vec::new() }
     }
 
-    /// The same finding with what it leaves unproved where it is verified.
+    /// The same finding with what it leaves unproved if it is verified.
     pub(super) fn leaving(mut self, unproved: impl IntoIterator<Item = Unproved>) -> Finding {
         if self.verdict == Verdict::Verified {
             self.unproved.extend(unproved);

@@ -9,8 +9,8 @@
 //! - `comparing`: the scores computed again, and a finding for each in the order of the rows.
 //! - `receipt`: what is needed to compute one score again elsewhere.
 //! - `receipt_answer`: the answer in it, which is a stored format.
-//! - `sample`: which rows are looked at where not all are.
-//! - `whole_run`: that no score is missing, that the scorers are those of the plan, and what scorers said of
+//! - `sample`: which rows are looked at if not all are.
+//! - `whole_run`: that no score is missing, that the scorers are those of the plan, and what scorers said about
 //!   the run.
 //! - `whole_root`: that a run is, to the last column, what its root says.
 //! - here: all scores of a run.
@@ -56,7 +56,7 @@ pub struct VerifyRequest {
 }
 
 /// Computes the scores of a run again and hands over a finding for each, in the order of the rows, until
-/// `take` answers false. Where all scores of a run or of one of its scorers are asked for, what is to
+/// `take` answers false. If all scores of a run or of one of its scorers are asked for, what is to
 /// be said of the run as a whole follows.
 ///
 /// # Errors
@@ -125,12 +125,12 @@ impl VerifyRequest {
         &self.filter
     }
 
-    /// Whether all of the run is asked for, so that what can be said of it as a whole follows its scores.
+    /// Whether all of the run is asked for, so that the checks of the run as a whole follow its scores.
     pub fn is_of_the_whole_run(&self) -> bool {
         self.whole_run().is_some() && self.filter.scorer.is_none()
     }
 
-    /// The run, where all of it is asked for, or all of one scorer.
+    /// The run, if all of it is asked for, or all of one scorer.
     fn whole_run(&self) -> Option<&str> {
         let run = self.filter.run.as_deref()?;
         let whole = ScoreFilter {

@@ -41,7 +41,7 @@ pub struct Receipt {
     pub limits: Limits,
     /// What it was granted.
     pub grants: Vec<Grant>,
-    /// The digest of what it was fed of the case.
+    /// The digest of what it was given of the case.
     pub input_digest: Digest,
     /// The scorebox that ran it.
     pub engine_version: String,
@@ -70,7 +70,7 @@ pub struct ReceiptComponent {
     pub origin: String,
 }
 
-/// Why there is no receipt.
+/// Why a receipt cannot be had.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReceiptError {
@@ -88,7 +88,7 @@ pub enum ReceiptError {
         /// What it lacks.
         reason: String,
     },
-    /// The text is no receipt.
+    /// The text is not a receipt.
     #[error("not a receipt: {0}")]
     Unreadable(#[from] serde_json::Error),
     /// Made by another scorebox.
@@ -170,7 +170,7 @@ impl Receipt {
         Ok(serde_json::from_str(text)?)
     }
 
-    /// Computes the score again from a component and a case, and from the files of the task where the scorer
+    /// Computes the score again from a component and a case, and from the files of the task if the scorer
     /// looks at them and the sandbox has them.
     pub async fn check(&self, component: &[u8], case: &Case, sandbox: &Sandbox) -> Finding {
         let verdict = self.verdict(component, case, sandbox).await;

@@ -7,13 +7,13 @@ use crate::row::{Answer, AnswerError, Json, Status};
 
 /// What a score said and cost, as receipts of version 1 write it.
 ///
-/// Unlike a row's JSON it has every key, `null` where there is nothing, and the error in two keys; it lacks the time
+/// Unlike a row's JSON it has every key, `null` if there is nothing, and the error in two keys; it lacks the time
 /// that the score took, which does not repeat.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ReceiptAnswer {
-    /// What came of it.
+    /// The outcome.
     pub status: Status,
     /// In every scored answer and in no other.
     #[serde(default, deserialize_with = "exact")]

@@ -1,4 +1,4 @@
-//! A scorer of a run, loaded again with everything checked that it is made of; and what is to be said of its
+//! A scorer of a run, loaded again with everything checked that it is made of; and the findings for its
 //! scores before they are computed and after. Computes and writes nothing.
 
 use std::{sync::Arc, time::Duration};
@@ -86,15 +86,15 @@ impl Rescorer {
         }
     }
 
-    /// The scorer; or what is to be said of all that it scored.
+    /// The scorer; or the finding for all that it scored.
     pub(super) fn scorer(&self) -> Result<&Arc<LoadedScorer>, &Verdict> {
         self.0.as_ref()
     }
 
-    /// The scorer, where the score can be computed again.
+    /// The scorer, if the score can be computed again.
     ///
     /// # Errors
-    /// What is to be said of the score without computing it.
+    /// The finding for the score without computing it.
     pub(super) fn for_score(
         &self,
         case: &Case,
@@ -128,7 +128,7 @@ pub(super) struct StoredScore<'a> {
 impl StoredScore<'_> {
     /// Compares with what was computed of an input with the digest `actual`.
     pub(super) fn compared_with(&self, computed: &Answer, actual: Digest) -> Verdict {
-        // Where the time was over while the files were read, there is no digest of them to compare.
+        // If the time was over while the files were read, there is no digest of them to compare.
         if answer::is_a_time_out(computed) {
             return Verdict::not_verifiable("computing it again timed out");
         }
@@ -166,7 +166,7 @@ pub(super) fn rebuilt(content: &CaseContent) -> Result<Case, String> {
     builder.build().map_err(|error| error.to_string())
 }
 
-/// What is stored of a scorer is what the component says of itself: it decides whether a score passes.
+/// What is stored of a scorer is what the component says about itself: it decides whether a score passes.
 fn described_otherwise(spec: &ScorerSpec, loaded: &LoadedScorer) -> Option<Verdict> {
     let info = loaded.info();
     let threshold = |threshold: Option<f64>| threshold.map(|it| (it + 0.0).to_string());

@@ -18,7 +18,7 @@ pub(super) struct StoredCase {
     key: CaseKey,
     /// About how many bytes it has.
     pub(super) bytes: usize,
-    /// The case; or what is to be said of all of its rows.
+    /// The case; or the finding for all of its rows.
     pub(super) case: Result<Arc<CaseInFlight>, Verdict>,
 }
 
@@ -29,7 +29,7 @@ impl StoredCase {
     }
 }
 
-/// The case, where it is the one whose digest is stored.
+/// The case, if it is the one whose digest is stored.
 fn checked(content: &CaseContent) -> Result<CaseInFlight, Verdict> {
     let case = rebuilt(content)
         .map_err(|reason| Verdict::not_verifiable(format!("its case cannot be read: {reason}")))?;

@@ -11,7 +11,7 @@ use super::{Difference, Finding, Verdict, rescore::rebuilt, whole_run};
 /// Differences that are listed beside that of the root.
 const LISTED: usize = 10;
 
-/// Whether a run is, to the last column, what it was when it had the root `expected`. Where it is not, what
+/// Whether a run is, to the last column, what it was when it had the root `expected`. If it is not, what
 /// does not fit together is listed as far as that can be known. `progress` is called with the number of cases
 /// that were read.
 ///

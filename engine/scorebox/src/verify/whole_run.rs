@@ -1,4 +1,4 @@
-//! What can be said of a run as a whole: that no score is missing, that its scorers are those of its plan, and
+//! Checks a run as a whole: that no score is missing, that its scorers are those of its plan, and
 //! what scorers said at its end, asked for again with the stored rows. Scores no case: whether the rows are
 //! right is another finding.
 

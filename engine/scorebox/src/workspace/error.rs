@@ -28,7 +28,7 @@ pub enum WorkspaceError {
         /// What the system says.
         source: Arc<io::Error>,
     },
-    /// A name that is no text.
+    /// A name that is not text.
     #[error("the workspace has a file whose name is not Unicode: `{path}`")]
     Name {
         /// The name, as far as it is text.

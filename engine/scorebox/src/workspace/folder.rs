@@ -63,15 +63,15 @@ impl WorkspaceFolder {
     /// All files of the folder `name` below this one (`.` is this one): regular files, by their paths from
     /// there. Links are left out, as are the folders of [`LEFT_OUT`] and what [`without`](Self::without) names.
     ///
-    /// Ends after `time`, whatever is there: the thread that reads looks at the clock after every 64 KiB, and
-    /// is left behind where the file system itself does not answer. Needs a tokio runtime.
+    /// Ends after `time`, whatever the folder holds: the thread that reads looks at the clock after every 64 KiB, and
+    /// is left behind if the file system itself does not answer. Needs a tokio runtime.
     ///
     /// # Errors
-    /// If `name` leads out of this folder, by `..` or by a link; where something cannot be read, or is
-    /// exchanged while it is read; where there is more than the bounds allow; and when the time is over.
+    /// If `name` leads out of this folder, by `..` or by a link; if something cannot be read, or is
+    /// exchanged while it is read; if there is more than the bounds allow; and when the time is over.
     pub async fn read(&self, name: &str, time: Duration) -> Result<Workspace, WorkspaceError> {
         let too_long = || WorkspaceError::TookTooLong { time };
-        // To wait for others is no reading; but where they hang, there is no turn to wait for.
+        // Waiting for others does not count as reading; but if they hang, the turn never comes.
         let turn = timeout(time, READERS.acquire()).await.map_err(|_elapsed| too_long())?;
         let (folder, owned, until) = (self.clone(), name.to_owned(), Until::after(time));
         let reading = tokio::task::spawn_blocking(move || {
@@ -280,7 +280,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn what_is_no_regular_file_is_left_alone() {
+    fn what_is_not_a_regular_file_is_left_alone() {
         let root = tempfile::tempdir().unwrap();
         // A socket: opening one fails, and a pipe would wait for ever.
         let _listening =

@@ -26,7 +26,7 @@ impl TaskFolder {
     }
 
     /// All files of the folder below `user_folder`, as [`WorkspaceFolder::read`] reads them, or as they were read
-    /// before. Ends after `time`, also where it waits for another scorer of the case to read them.
+    /// before. Ends after `time`, also if it waits for another scorer of the case to read them.
     ///
     /// # Errors
     /// As [`WorkspaceFolder::read`]. Only a time that is over is not remembered: the next scorer may have more.

@@ -14,7 +14,7 @@ const CHUNK_BYTES: u64 = 64 << 10;
 /// A point in time at which reading ends.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Until {
-    /// None where the clock does not go that far.
+    /// None if the clock does not go that far.
     deadline: Option<Instant>,
     time: Duration,
 }
@@ -28,7 +28,7 @@ impl Until {
     /// Whether there is time left.
     ///
     /// # Errors
-    /// [`WorkspaceError::TookTooLong`] where there is not.
+    /// [`WorkspaceError::TookTooLong`] if there is not.
     pub(super) fn check(&self) -> Result<(), WorkspaceError> {
         match self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             true => Err(WorkspaceError::TookTooLong { time: self.time }),

@@ -113,7 +113,7 @@ struct Summary<'a> {
     summaries: Vec<OfTheRun<'a>>,
 }
 
-/// What a scorer says of the run as a whole.
+/// A scorer's summary of the run.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct OfTheRun<'a> {
@@ -198,7 +198,7 @@ impl OfTheRun<'_> {
     }
 }
 
-/// What a scorer says of the run as a whole, for people.
+/// A scorer's summary of the run, for people.
 fn said_of_the_run(record: &SummaryRecord) -> String {
     let said = match (&record.summary_json, &record.error_kind, &record.error_message) {
         (Some(json), ..) => report::printable(&pretty(json)),

@@ -1,4 +1,4 @@
-//! Lines that are no case: what is said about them, and where.
+//! Lines that are not cases: what is said about them, and where.
 
 use crate::advice::{Advice, Advised as _, Conversion, Form};
 
@@ -115,7 +115,7 @@ fn many_keys_do_not_make_the_search_for_duplicates_slow() {
 }
 
 #[test]
-fn a_key_that_is_no_unicode_is_an_error_and_a_value_is_not() {
+fn a_key_that_is_not_unicode_is_an_error_and_a_value_is_not() {
     let message = said(r#"{"output":1,"\ud800":2}"#).0;
     assert!(message.contains("not valid JSON"), "{message}");
     assert_eq!(case(r#"{"output":"\ud800"}"#).output(), r#""\ud800""#);

@@ -1,4 +1,4 @@
-//! Compressed sources: told by their first bytes, in one piece or in many, whole or damaged.
+//! Compressed sources: recognized by their first bytes, in one piece or in many, whole or damaged.
 
 use std::io::Write;
 
@@ -46,7 +46,7 @@ fn members_and_frames_are_one_text() {
 }
 
 #[test]
-fn a_mark_inside_is_taken_off_and_nothing_inside_is_no_case() {
+fn a_mark_inside_is_removed_and_an_empty_file_has_no_cases() {
     assert_eq!(all(reader(gzip("\u{feff}{\"output\":1}"))), ["1"]);
     assert_eq!(all(reader(gzip(""))), Vec::<String>::new());
     assert_eq!(all(reader(zstd(""))), Vec::<String>::new());

@@ -75,7 +75,7 @@ fn an_escaped_key_is_the_key_that_it_spells() {
 }
 
 #[test]
-fn null_is_no_value_except_as_output() {
+fn null_is_absent_except_as_output() {
     for key in Key::ALL {
         let case = case(&format!(
             "{{\"{key}\":null{}}}",

@@ -1,4 +1,4 @@
-//! Lines with a shape of their own, read through a mapping.
+//! Lines of another shape, read through a mapping.
 
 use crate::advice::{Advice, Advised as _, Form};
 

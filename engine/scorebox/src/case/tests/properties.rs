@@ -335,7 +335,7 @@ proptest! {
 
     #[test]
     fn a_latency_is_any_finite_number_of_0_or_more_to_the_bit(latency in any::<f64>()) {
-        // serde_json writes no infinity and no NaN, but `null`, which is no latency.
+        // serde_json writes no infinity and no NaN, but `null`, which is not a latency.
         let line = format!(r#"{{"output":0,"latencyMs":{}}}"#, Value::from(latency));
         let read = read(&line, &Mapping::NONE).map(|case| case.latency_ms().map(f64::to_bits));
         let expected = match latency.is_finite() {

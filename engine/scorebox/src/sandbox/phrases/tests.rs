@@ -47,7 +47,7 @@ fn answering(ty: &str, result: &str, code: &str, options: &str) -> String {
     )
 }
 
-/// What is said of an answer of type `ty` at `at`, which holds `words` there.
+/// The error of an answer of type `ty` at `at`, which holds `words` there.
 fn said_of_an_answer<R: Lift + ComponentType + 'static>(
     ty: &str,
     at: u32,
@@ -139,7 +139,7 @@ fn places_that_an_allocator_does_not_have() {
     }
 }
 
-/// What is said where a guest wants the host's answer at `place`.
+/// What is said if a guest wants the host's answer at `place`.
 fn said_of_a_host_call(place: u32) -> String {
     let component = format!(
         r#"(component

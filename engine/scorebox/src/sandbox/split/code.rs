@@ -1,5 +1,5 @@
-//! The code module: the main module without its memory, the globals that change, and data segments, which it
-//! imports, and with functions behind its own that read them. Its own functions keep their bytes, their places and their
+//! The code module: the main module without its memory, the globals that change and its data segments, which
+//! it imports, and with more functions behind its own that read them. Its own functions keep their bytes, their places and their
 //! names, so that fuel and backtraces stay what they were.
 
 use wasm_encoder::{
@@ -16,11 +16,11 @@ use super::{
 
 /// The instance that the shell exports, with functions that read memory and globals.
 pub(in super::super) const ACCESS: &str = "scorebox-access";
-/// Answers the pages of memory.
+/// Returns the pages of memory.
 pub(in super::super) const PAGES: &str = "scorebox-pages";
-/// Answers the first eight bytes of memory, as a number.
+/// Returns the first eight bytes of memory, as a number.
 pub(in super::super) const FIRST_WORD: &str = "scorebox-first-word";
-/// Answers all of memory, and puts its length in place of the first eight bytes.
+/// Returns all of memory, and overwrites the first eight bytes with its length.
 pub(in super::super) const BYTES: &str = "scorebox-bytes";
 
 /// A function that reads memory or a global, and the name of its export.
@@ -50,7 +50,7 @@ impl Accessor {
         format!("scorebox-global{index}{}", if high { "-high" } else { "" })
     }
 
-    /// What it answers in core WebAssembly.
+    /// Its result in core WebAssembly.
     pub(super) fn result(&self) -> ValType {
         match self.what {
             What::Pages | What::Bytes => ValType::I32,
@@ -62,7 +62,7 @@ impl Accessor {
         }
     }
 
-    /// Whether it answers a list of bytes.
+    /// Whether it returns a list of bytes.
     pub(super) fn answers_bytes(&self) -> bool {
         self.what == What::Bytes
     }

@@ -16,7 +16,7 @@ use super::{
 
 /// The name of the memory that a data module exports.
 const MEMORY: &str = "memory";
-/// Bytes of what is looked at at once for zeros. Stretches of a memory that are zero are left out; wasmtime
+/// Bytes that are searched for zeros at once. Stretches of a memory that are zero are left out; wasmtime
 /// makes an image of whole pages.
 const STRETCH_BYTES: usize = 4 << 10;
 
@@ -31,7 +31,7 @@ pub(in super::super) enum Kind {
 }
 
 impl Kind {
-    /// The kind of a value type; none where it is not a number's.
+    /// The kind of a value type; `None` if it is not a number's.
     pub(super) fn of(ty: wasmparser::ValType) -> Option<Kind> {
         match ty {
             wasmparser::ValType::I32 => Some(Kind::I32),
@@ -59,7 +59,7 @@ impl Kind {
 pub(in super::super) struct Global {
     pub(in super::super) kind: Kind,
     pub(in super::super) mutable: bool,
-    /// The bits of what it begins with: the low half and the high one.
+    /// The bits of its initial value: the low half and the high one.
     pub(super) bits: [u64; 2],
 }
 
@@ -72,9 +72,9 @@ impl Global {
         global_type(self.kind.val_type(), self.mutable)
     }
 
-    /// What it begins with where that has these bits.
+    /// Its initial value, with these bits.
     pub(super) fn expression(&self, [low, high]: [u64; 2]) -> ConstExpr {
-        // Of the narrower kinds the low bits are all that there is.
+        // The narrower kinds have only the low bits.
         let narrow = low as u32;
         match self.kind {
             Kind::I32 => ConstExpr::i32_const(narrow.cast_signed()),
@@ -132,7 +132,7 @@ impl Shape {
     /// The data module whose instances start from `contents`.
     ///
     /// # Errors
-    /// Where they are not of this shape.
+    /// If they do not have this shape.
     pub(in super::super) fn data(&self, contents: &Contents) -> Result<Vec<u8>, NotSplit> {
         if self.changing().count() != contents.globals.len() {
             return Err(NotSplit::because("has other globals"));

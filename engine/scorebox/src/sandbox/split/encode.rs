@@ -46,7 +46,7 @@ pub(super) fn global_type(val_type: ValType, mutable: bool) -> GlobalType {
     GlobalType { val_type, mutable, shared: false }
 }
 
-/// What an export is; none for the kinds that nothing here exports.
+/// The kind of an export; `None` for kinds that nothing here exports.
 pub(super) fn export_kind(kind: wasmparser::ExternalKind) -> Result<ExportKind, NotSplit> {
     match kind {
         wasmparser::ExternalKind::Func => Ok(ExportKind::Func),

@@ -13,12 +13,12 @@
 //! The code module is not imported as well: what an instance takes of a module that stands in the same component is found
 //! by its place, what it takes of an imported one by its name, for each score again.
 //!
-//! Where the component begins with wit-component's shim, a module of a table and functions that call through
+//! If the component begins with wit-component's shim, a module of a table and functions that call through
 //! it, the data module is that shim with memory and globals in addition (the *merged* form): an instance
 //! then consists of as many core instances as before. Else the data module is one more (the *separate* form).
 //!
-//! What comes in are a stranger's bytes. What is not understood in every detail, or has state in a place
-//! that is not kept, is not split: the caller then takes the component whole.
+//! The bytes are untrusted. A component that is not understood in every detail, or has state in a place
+//! that is not kept, is not split: the caller then compiles it as it is.
 //!
 //! - `module`: a core module, and what it must not contain.
 //! - `outside`: a component's own sections, counted.
@@ -49,7 +49,7 @@ use super::settings;
 pub(super) const DATA_IMPORT: &str = "scorebox-data";
 /// The name under which the code module imports memory and globals.
 const STATE: &str = "scorebox-state";
-/// What all names begin with that are put into a component.
+/// The prefix of all names that are added to a component.
 const OUR_NAMES: &str = "scorebox-";
 
 /// Why a component is not split: the end of a sentence that begins with the component.

@@ -31,19 +31,19 @@ pub(super) mod section {
     pub(in super::super) const DATA_COUNT: u8 = 12;
 }
 
-/// A core module that is valid, taken apart.
+/// A valid core module, taken apart.
 #[derive(Default)]
 pub(super) struct CoreModule<'a> {
     /// Number and content of each section; of the custom ones only the names.
     pub(super) sections: Vec<(u8, &'a [u8])>,
-    /// The type of each function type; none where a type is of another kind.
+    /// The type of each function type; `None` if a type is of another kind.
     pub(super) types: Vec<Option<FuncType>>,
     pub(super) imports: Vec<Import<'a>>,
     /// The type of each function that is not imported.
     pub(super) functions: Vec<u32>,
     pub(super) tables: Vec<TableType>,
     pub(super) memories: Vec<wasmparser::MemoryType>,
-    /// The globals; none where one is of another type than a number, or begins with what is not constant.
+    /// The globals; `None` if one is of another type than a number, or begins with what is not constant.
     pub(super) globals: Vec<Option<Global>>,
     pub(super) exports: Vec<Export<'a>>,
     /// The data segments that are put into memory 0 at a constant place, with it.
@@ -141,7 +141,7 @@ impl<'a> CoreModule<'a> {
         Ok(())
     }
 
-    /// The type of function `index`; none where there is none.
+    /// The type of function `index`; `None` if there is none.
     pub(super) fn function_type(&self, index: u32) -> Option<u32> {
         let mut imported = self.imports.iter().filter_map(|import| match import.ty {
             TypeRef::Func(ty) => Some(ty),
@@ -264,7 +264,7 @@ fn constant(global: &wasmparser::Global<'_>) -> Result<Option<Global>, NotSplit>
     Ok(plain.then(|| Global::new(kind, global.ty.mutable, bits)))
 }
 
-/// Where a segment is put into memory 0; none where that is not written there, or it is passive.
+/// Where a segment is put into memory 0; `None` if that is not written there, or it is passive.
 fn place(kind: &DataKind<'_>) -> Result<Option<u32>, NotSplit> {
     let DataKind::Active { memory_index: 0, offset_expr } = kind else { return Ok(None) };
     Ok(match only_operator(offset_expr)? {
@@ -280,7 +280,7 @@ fn only_operator<'a>(expression: &ConstExpr<'a>) -> Result<Option<Operator<'a>>,
     Ok(matches!(operators.read()?, Operator::End).then_some(only))
 }
 
-/// Whether what an instruction changes is kept. Tables are not: they have to be as their segments make them;
+/// Whether what an instruction changes is kept. Tables are not: they must be as their segments make them;
 /// nor is which segments were dropped.
 fn must_be_kept(operator: &Operator<'_>) -> Result<(), NotSplit> {
     let name = match operator {

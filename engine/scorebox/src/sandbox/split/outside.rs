@@ -41,7 +41,7 @@ pub(super) struct Outside<'a> {
     pub(super) core_instances: u32,
 }
 
-/// What is being read while payloads of nested modules and components pass by.
+/// What is being read while payloads of nested modules and components are skipped.
 #[derive(Clone, Copy, PartialEq)]
 enum Inside {
     Module,
@@ -90,7 +90,7 @@ impl<'a> Outside<'a> {
         if let Some((id, range)) = payload.as_section()
             && id != section::CUSTOM
         {
-            // A nested component's length is not compared with what is there.
+            // A nested component's length is not compared with the bytes that follow.
             let content = content(component, range)?;
             if id == section::MODULE {
                 self.modules.push(content);
@@ -175,7 +175,7 @@ fn must_be_theirs(name: &str) -> Result<(), NotSplit> {
 /// Whether a section, of the component or of one in it, means the same in the shell.
 fn must_be_repeatable(payload: &Payload<'_>) -> Result<(), NotSplit> {
     match payload {
-        // The shell has core types of its own, and other places would move.
+        // The shell adds core types, and other places would move.
         Payload::CoreTypeSection(_) => Err(NotSplit::because("has types of core modules")),
         Payload::ComponentStartSection { .. } => Err(NotSplit::because("has a start function")),
         Payload::ComponentAliasSection(aliases) => {

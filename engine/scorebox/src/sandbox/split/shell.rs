@@ -27,7 +27,7 @@ struct Places {
     main: u32,
     /// The core instance with memory and globals.
     state: u32,
-    /// The data module, where it is one more.
+    /// The data module, in the separate form.
     added: Option<u32>,
 }
 
@@ -210,7 +210,7 @@ impl Functions<'_> {
     }
 }
 
-/// The type of the data modules, with the shim's exports where they are merged.
+/// The type of the data modules, with the shim's exports if they are merged.
 fn data_type(main: &CoreModule<'_>, shim: Option<&CoreModule<'_>>) -> Result<ModuleType, NotSplit> {
     let mut ty = ModuleType::new();
     if let Some(shim) = shim {

@@ -1,4 +1,4 @@
-//! wit-component's shim: a module with a table and functions that call through it, which is there so that
+//! wit-component's shim: a module with a table and functions that call through it, which exists so that
 //! imports can be made of a memory that does not exist yet. It is recognized by what it is, not by its name,
 //! because a data module is compiled outside the compiler's process.
 
@@ -25,7 +25,7 @@ pub(super) struct Shim {
 }
 
 impl Shim {
-    /// The module as a shim; none where it is not one.
+    /// The module as a shim; `None` if it is not one.
     pub(super) fn of(module: &CoreModule<'_>) -> Option<Shim> {
         let known = |id: &u8| {
             [section::TYPE, section::FUNCTION, section::TABLE, section::EXPORT, section::CODE]

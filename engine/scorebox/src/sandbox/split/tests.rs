@@ -8,7 +8,7 @@ use wasmparser::{Operator, Parser, Payload, Validator};
 use super::{data::halves, *};
 use crate::registry::Registry;
 
-/// A component around a main module of `items`, as wit-component makes one where nothing is imported.
+/// A component around a main module of `items`, as wit-component makes one if nothing is imported.
 fn component(items: &str) -> Vec<u8> {
     around(&format!(
         r#"(core module $main (memory (export "memory") 1) (func (export "f")) {items})"#
@@ -404,7 +404,7 @@ fn a_data_module_has_all_of_a_memory_but_its_zeros() {
 fn bytes_that_are_cut_off_or_changed_are_split_or_refused_and_what_is_split_is_valid() {
     let (_, component) = built_ins().min_by_key(|(_, bytes)| bytes.len()).unwrap();
     let mut tried = 0;
-    // The ends of a component, where its structure stands; its middle is code.
+    // The ends of a component, if its structure stands; its middle is code.
     let structure = (0..400).chain(component.len() - 3000..component.len());
     for place in structure.step_by(37) {
         for value in [0, 1, 0x40, 0x7f, 0xff] {

@@ -126,7 +126,7 @@ fn shown<'a>(json: &'a serde_json::Value, column: &str) -> Option<&'a serde_json
 }
 
 #[test]
-fn text_that_is_no_json_in_a_changed_database_stays_a_text() {
+fn text_that_is_not_json_in_a_changed_database_stays_a_text() {
     let (_folder, store) = two_runs();
     let mut record = store.scores(&ScoreFilter::default(), None, 1).unwrap().remove(0);
     record.row.answer.meta = Some(Json::from("{\"a\": ".to_owned()));

@@ -74,7 +74,7 @@ fn filter() -> ScoreFilter {
 }
 
 #[test]
-fn a_run_whose_scores_another_run_copied_goes_only_with_that_one() {
+fn a_run_whose_scores_another_run_copied_is_removed_only_with_that_one() {
     let (folder, mut store) = database();
     let path = folder.path().join("scores.db");
     filled(&path, "first", 3);

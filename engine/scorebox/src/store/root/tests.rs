@@ -124,7 +124,7 @@ const LEFT_OUT: &[(&str, &str)] = &[
     // The root itself.
     ("runs", "root"),
     ("runs", "root_version"),
-    // Their digest counts, which whoever compares a root computes again.
+    // Their digest counts, which is computed again to compare a root.
     ("cases", "input"),
     ("cases", "output"),
     ("cases", "ground_truth"),
@@ -155,7 +155,7 @@ fn a_change_of_any_column_changes_the_root() {
             if LEFT_OUT.contains(&(&table, &column)) {
                 continue;
             }
-            // Rules of the tables are no defence against somebody who writes the file.
+            // The tables' rules do not stop someone who writes the file.
             conn.execute_batch(
                 "PRAGMA ignore_check_constraints = 1; PRAGMA foreign_keys = 0; BEGIN",
             )

@@ -72,7 +72,7 @@ fn a_row_that_is_there_is_never_overwritten() {
 }
 
 #[test]
-fn a_number_that_is_no_score_is_an_error_and_not_a_missing_row() {
+fn a_number_that_is_not_a_score_is_an_error_and_not_a_missing_row() {
     let (_folder, store) = database();
     let mut writer = writer(store, "r", &["a"]);
     let scorer = writer.run().scorers[0];
