@@ -124,7 +124,7 @@ fn arrows(beside: &BTreeSet<String>) -> Arrows {
         let places = [library.join(room), library.join(format!("{room}.rs"))];
         let files = places.iter().filter(|path| path.exists()).flat_map(|path| sources(path));
         let named = files.flat_map(|file| named_of_the_crate(&code(&file)));
-        // A name that is no module is one that the root of the crate gives on.
+        // A name that is not a module is one that the root of the crate gives on.
         let called = named.filter(|name| modules.contains(name) && name != room);
         (room.clone(), called.collect::<BTreeSet<_>>())
     });

@@ -1,4 +1,4 @@
-//! What is committed under `dist/` is what its sources and its manifest say. Building it anew, and
+//! What is committed under `dist/` is what its sources and its manifest say. Building it again, and
 //! comparing byte for byte, is `.ci/run`'s, for it needs a wasm toolchain.
 
 use std::path::PathBuf;

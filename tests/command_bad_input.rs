@@ -169,7 +169,7 @@ fn a_configuration_that_is_nested_too_deep_is_refused() {
 }
 
 #[test]
-fn a_suite_file_that_is_no_toml_has_the_line_and_column() {
+fn a_suite_file_that_is_not_toml_is_refused_with_line_and_column() {
     let output = suite("[scorers.a\nuse = \"contains\"\n");
     assert!(output.contains("error: suite.toml:1:11: "), "{output}");
 }
@@ -271,7 +271,7 @@ const GOOD: &str = r#"{"id": "a", "output": "x", "groundTruth": "x"}"#;
 const LAST: &str = r#"{"id": "c", "output": "z", "groundTruth": "x"}"#;
 
 /// A run over three lines, of which the second is not valid; the words that say so. Then it is fixed,
-/// and the printed command goes on.
+/// and the printed command resumes.
 fn stopped_at(bad: &str) -> String {
     let folder = Folder::new();
     folder.write("cases.jsonl", format!("{GOOD}\n{bad}\n{LAST}\n"));
@@ -373,7 +373,7 @@ fn a_suite_of_a_newer_version_says_so_before_anything_else() {
 }
 
 #[test]
-fn a_folder_that_is_no_crate_is_not_built() {
+fn a_folder_that_is_not_a_crate_is_not_built() {
     let folder = Folder::new();
     assert_snapshot!(folder.sh("scorebox build"), @"
     [stderr]
@@ -390,7 +390,7 @@ fn a_folder_that_is_no_crate_is_not_built() {
 }
 
 #[test]
-fn a_device_is_no_file() {
+fn a_device_is_not_a_file() {
     let folder = Folder::new();
     folder.sh("ln -s /dev/zero zero.toml").exits_with(0);
     let words: String = [
@@ -477,7 +477,7 @@ fn a_file_is_read_up_to_a_bound_which_the_error_names() {
 }
 
 #[test]
-fn a_file_that_is_no_text_or_a_folder_says_so() {
+fn a_file_that_is_not_text_and_a_folder_are_refused() {
     let folder = Folder::new();
     folder.write("latin1.json", b"{\n\"output\": \"caf\xe9\"}");
     assert_snapshot!(folder.sh("scorebox score contains --case latin1.json"), @"

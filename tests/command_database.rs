@@ -12,7 +12,7 @@ use crate::fixture::Folder;
 const RUN: &str = "scorebox run -s contains answers.jsonl --run-id next";
 
 #[test]
-fn a_file_that_is_no_database_is_refused_and_left_alone() {
+fn a_file_that_is_not_a_database_is_refused_and_left_alone() {
     let folder = Folder::new();
     folder.write("scorebox.db", "hello, this is no database\n");
     assert_snapshot!(folder.sh(RUN), @"
@@ -98,7 +98,7 @@ fn two_runs_write_one_database_at_the_same_time() {
     );
 }
 
-/// Large cases wait for room that small ones hold; when nobody takes these any more, they go.
+/// Large cases wait for room that small ones hold; when these are no longer taken, they are dropped.
 #[test]
 fn a_run_whose_database_fails_ends() {
     let folder = Folder::new();

@@ -483,7 +483,7 @@ fn there_is_colour_only_where_it_is_wanted() {
 }
 
 #[test]
-fn a_reader_that_goes_away_is_no_error() {
+fn a_reader_that_goes_away_is_not_an_error() {
     let folder = Folder::new();
     folder.sh("scorebox run suite.toml answers.jsonl").exits_with(0);
     for command in [

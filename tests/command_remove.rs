@@ -79,7 +79,7 @@ fn on_a_terminal_it_asks() {
 }
 
 #[test]
-fn a_run_whose_scores_another_run_reused_goes_only_with_that_one() {
+fn a_run_whose_scores_another_run_reused_is_removed_only_with_that_one() {
     let folder = Folder::new();
     let run = "scorebox run answers.jsonl -s numeric-answer -q --reuse --run-id";
     folder.sh(&format!("{run} first && {run} second")).exits_with(0);
@@ -95,7 +95,7 @@ fn a_run_whose_scores_another_run_reused_goes_only_with_that_one() {
 }
 
 #[test]
-fn a_run_that_may_still_be_written_goes_only_by_force() {
+fn a_run_that_may_still_be_written_is_removed_only_by_force() {
     let folder = with_two_runs();
     let killed = "UPDATE runs SET state = 'running', finished_at_ms = NULL WHERE id = 'first'";
     folder.database("scorebox.db").execute_batch(killed).unwrap();

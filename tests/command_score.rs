@@ -67,7 +67,7 @@ fn a_part_of_a_case_can_be_in_a_file() {
 }
 
 #[test]
-fn a_scorer_that_does_not_apply_says_so_and_it_is_no_error() {
+fn a_scorer_that_does_not_apply_says_so_and_it_is_not_an_error() {
     let folder = Folder::new();
     let command =
         r#"scorebox score ./misbehave.wasm --config '{"then": "not-applicable"}' --output 1"#;

@@ -89,7 +89,7 @@ fn files_are_refused_without_the_grant_and_without_a_folder() {
 }
 
 #[test]
-fn a_workspace_that_is_no_name_is_a_bad_case() {
+fn a_workspace_that_is_not_a_folder_name_is_a_bad_case() {
     let folder = with_files();
     folder.write("cases.jsonl", r#"{"output": null, "workspace": ["one"]}"#);
     assert_snapshot!(folder.sh(&format!("{RUN} --workspace work")), @"

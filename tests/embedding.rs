@@ -175,7 +175,7 @@ async fn lines_that_are_refused_before_the_first_case_are_events_too() {
     assert_eq!(run.end().await.unwrap().progress.cases_bad, 3000);
 }
 
-/// More rows than a stream holds, of which none is read until the run cannot go on.
+/// More rows than a stream holds, of which none is read until the run cannot continue.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_slow_reader_slows_the_run_and_loses_nothing() {
     let folder = TempDir::new().unwrap();

@@ -1,4 +1,4 @@
-//! A temporary folder in which a test types commands of scorebox, and what came of them. The commands
+//! A temporary folder in which a test types commands of scorebox, and the outcome. The commands
 //! run in a real shell with the real binary; nothing here knows how scorebox works.
 
 use std::{
@@ -11,7 +11,7 @@ use rusqlite::{Connection, types::Value};
 
 use crate::sandbox_fixture::shared_cache;
 
-/// A folder of its own for one test, with what a user might have in it: `answers.jsonl` and
+/// A separate folder for one test, with what a user might have in it: `answers.jsonl` and
 /// `suite.toml` of the GSM8K example, and `misbehave.wasm`.
 pub(crate) struct Folder {
     folder: tempfile::TempDir,

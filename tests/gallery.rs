@@ -148,7 +148,7 @@ fn choices_and_keys_inside_keys_are_shown_with_their_meanings() {
                        "hard"                                             0.
                        "proportional"                                     The budget divided by the cost.
     model            text                                                 The name of the model, in place of `metadata.model`.
-    prices           object of {input: number, output: number}            Prices by model name; `*` applies to every model without a price of its own.
+    prices           object of {input: number, output: number}            Prices by model name; `*` applies to every other model.
     prices.*.input   number                                     required  For a million tokens of the prompt.
     prices.*.output  number                                     required  For a million tokens of the answer.
 

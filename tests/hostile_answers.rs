@@ -1,4 +1,4 @@
-//! Scorers that answer a case with what is no score, too long, no JSON, or written for a terminal.
+//! Scorers that answer a case with what is not a score, is too long, is not JSON, or is written for a terminal.
 
 use insta::assert_snapshot;
 use serde_json::json;
@@ -12,7 +12,7 @@ fn score(arena: &Arena, word: &str) -> serde_json::Value {
 }
 
 #[test]
-fn a_score_off_its_scale_is_no_score() {
+fn a_score_off_its_scale_is_not_a_score() {
     let arena = Arena::new();
     assert_snapshot!(arena.attack_score("nan", 0, ""), @"
     error: invalid-score: the score is NaN; it must be 0 to 1

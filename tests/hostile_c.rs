@@ -2,8 +2,9 @@
 //! one's own memory. What a scorer breaks is its own.
 
 use insta::assert_snapshot;
+use serde_json::json;
 
-use crate::hostile_other_languages::Ring;
+use crate::{hostile_fixture::is_ended_by_the_clock_in, hostile_other_languages::Ring};
 
 /// Enough for any of them that ends.
 const LITTLE_FUEL: &str = "--fuel 200000000";
@@ -255,7 +256,7 @@ fn what_is_kept_is_gone_with_the_score() {
 }
 
 #[test]
-fn a_text_that_is_none_is_an_error() {
+fn an_invalid_text_is_an_error() {
     let words =
         ["answer-uninitialised", "answer-truncated", "answer-overlong", "answer-surrogates"];
     assert_snapshot!(ring().attack(&words, ""), @r#"
@@ -382,7 +383,7 @@ fn an_answer_is_in_the_scorers_memory_or_refused() {
 }
 
 #[test]
-fn a_log_message_that_is_none_breaks_the_contract() {
+fn an_invalid_log_message_breaks_the_contract() {
     let words = ["log-outside", "log-longest", "log-at-no-level", "log-no-text"];
     assert_snapshot!(ring().attack(&words, ""), @r#"
     -- {"score":"log-outside"}
@@ -527,14 +528,7 @@ fn configure_may_no_more_than_score() {
 
 #[test]
 fn a_loop_without_end_is_ended_by_the_clock_in_configure() {
-    // Which has at least the default limits.
-    let options = "--fuel 1000000000000000";
-    assert_snapshot!(ring().attack_configure(&["spin"], options), @r#"
-    -- {"configure":"spin"}
-    error: scorer `./attacker.wasm`: timed-out: in `configure`: no answer within [time]; the scorer was stopped
-    hint: if it needs longer, raise it: `limits = { timeout = "…s" }` in the suite, or --timeout
-    [exit code 2]
-    "#);
+    is_ended_by_the_clock_in("configure", ring().component(), &json!({"configure": "spin"}));
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! A cache folder in which somebody else has been: planted code, exchanged entries, files that never
-//! end. What others left there is not read; what cannot be told apart from the user's own work changes
+//! A cache folder in which someone else has been: planted code, exchanged entries, files that never
+//! end. What others left there is not read; what cannot be distinguished from the user's own work changes
 //! a score, and `verify` finds it.
 
 use std::{
@@ -75,7 +75,7 @@ impl Cached {
         output.json()["score"].as_f64().unwrap()
     }
 
-    /// The code of `zero` as a whole entry of `one`: what somebody plants who knows the format.
+    /// The code of `zero` as a whole entry of `one`: what someone plants who knows the format.
     fn planted(&self) -> Vec<u8> {
         let (one, zero) = (fs::read(&self.one).unwrap(), fs::read(&self.zero).unwrap());
         let (key, length) = (&one[DIGEST_ENDS..KEY_ENDS], &one[KEY_ENDS..LENGTH_ENDS]);

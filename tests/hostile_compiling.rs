@@ -1,5 +1,5 @@
 //! Files that are hostile to the compiler: code that is never called, and takes minutes and gigabytes to
-//! compile. It is ended, and nothing of it goes on; nobody who scores waits for it.
+//! compile. It is ended, nothing of it continues, and no score waits for it.
 
 use std::{
     io::Write as _,
@@ -35,7 +35,7 @@ fn compile(module: &Module, options: &str) -> String {
     words(&arena.run(&format!("scorebox score ./file.wasm --output 1 --no-cache {options}")))
 }
 
-/// Of what takes minutes, not much has to be seen.
+/// A small part of what takes minutes is enough to see.
 const BRIEFLY: &str = "--compile-timeout 500ms";
 
 /// Code that keeps a compiler busy for a minute.
@@ -159,7 +159,7 @@ fn the_compilers_memory_is_bounded_too() {
 }
 
 #[test]
-fn a_limit_that_is_too_low_for_a_built_in_scorer_is_no_question_of_trust() {
+fn a_limit_that_is_too_low_for_a_built_in_scorer_is_reported_as_a_limit() {
     let options = "--ground-truth 1 --no-cache --compile-timeout 1ms";
     let command = format!("scorebox score exact-match --output 1 {options}");
     assert_snapshot!(words(&Arena::new().run(&command)), @"
@@ -169,7 +169,7 @@ fn a_limit_that_is_too_low_for_a_built_in_scorer_is_no_question_of_trust() {
     ");
 }
 
-/// A scorer that is not split is compiled three times: for what it says of itself, to be configured, and its
+/// A scorer that is not split is compiled three times: for what it says about itself, to be configured, and its
 /// image.
 #[tokio::test]
 async fn all_compiling_of_one_scorer_is_of_one_limit() {
@@ -192,7 +192,7 @@ async fn a_machine_that_does_other_things_meanwhile_makes_no_scorer_too_slow() {
 }
 
 #[tokio::test]
-async fn a_compiler_that_is_killed_is_no_fault_of_the_scorer() {
+async fn a_compiler_that_is_killed_is_not_the_fault_of_the_scorer() {
     let sandbox = compiling_by_shell("kill -9 $$", &CompileLimits::default());
     let loaded = try_load(&sandbox, &scorer(), &json!({}), &Limits::default()).await;
     assert_snapshot!(refusal(loaded), @"failed: the compiler's process was ended by signal: 9 (SIGKILL)");

@@ -1,33 +1,17 @@
 //! Scorers that compute or recurse without end, in each of their exports.
 
 use insta::assert_snapshot;
+use serde_json::json;
 
-use crate::hostile_fixture::Arena;
+use crate::hostile_fixture::{Arena, attacker, attacker_in_describe, is_ended_by_the_clock_in};
 
 /// More fuel than can be used up in the time that a scorer has.
 const FUEL_WITHOUT_END: &str = "--fuel 1000000000000000";
 
 #[test]
-fn a_loop_without_end_is_ended_by_the_clock_in_describe() {
-    let arena = Arena::new();
-    // `describe` and `configure` have at least the default limits.
-    let options = format!("{FUEL_WITHOUT_END} --timeout 200ms");
-    assert_snapshot!(arena.attack_describe("spin", 0, &options), @r#"
-    error: scorer `./attacker.wasm`: timed-out: in `describe`: no answer within 5000 ms; the scorer was stopped
-    hint: if it needs longer, raise it: `limits = { timeout = "…s" }` in the suite, or --timeout
-    [exit code 2]
-    "#);
-}
-
-#[test]
-fn a_loop_without_end_is_ended_by_the_clock_in_configure() {
-    let arena = Arena::new();
-    let options = format!("{FUEL_WITHOUT_END} --timeout 200ms");
-    assert_snapshot!(arena.attack_configure("spin", 0, &options), @r#"
-    error: scorer `./attacker.wasm`: timed-out: in `configure`: no answer within 5000 ms; the scorer was stopped
-    hint: if it needs longer, raise it: `limits = { timeout = "…s" }` in the suite, or --timeout
-    [exit code 2]
-    "#);
+fn a_loop_without_end_is_ended_by_the_clock_in_describe_and_configure() {
+    is_ended_by_the_clock_in("describe", &attacker_in_describe("spin"), &json!({}));
+    is_ended_by_the_clock_in("configure", &attacker("attacker"), &json!({"configure": "spin"}));
 }
 
 #[test]

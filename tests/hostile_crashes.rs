@@ -100,7 +100,7 @@ fn writing_to_what_is_not_its_own_is_a_crash() {
 }
 
 #[test]
-fn calling_what_is_no_function_is_a_crash() {
+fn calling_what_is_not_a_function_is_a_crash() {
     let arena = Arena::new();
     assert_snapshot!(arena.attack_score("call-nothing", 0, ""), @"
     error: trap: wasm trap: uninitialized element

@@ -1,4 +1,4 @@
-//! Databases that somebody else prepared: what runs in them when scorebox writes, what a reader is made to
+//! Databases that someone else prepared: what runs in them when scorebox writes, what a reader is made to
 //! hold, and changes that try to go unnoticed.
 
 use std::fs;
@@ -88,7 +88,7 @@ fn views_tables_indexes_and_columns_of_a_stranger_are_refused() {
     }
 }
 
-/// SQLite takes a second row for an index of its own, and reads on behind it.
+/// SQLite takes a second row for a separate index, and reads on behind it.
 #[test]
 fn an_object_that_is_there_twice_hides_nothing_behind_it() {
     let folder = with_a_run();
@@ -280,7 +280,7 @@ fn a_published_root_proves_that_nothing_was_changed_since() {
 }
 
 #[test]
-fn a_root_that_is_no_digest_is_refused() {
+fn a_root_that_is_not_a_digest_is_refused() {
     let folder = with_a_run();
     assert_snapshot!(folder.sh("scorebox verify r --root abc").exits_with(2), @"
     [stderr]

@@ -1,5 +1,5 @@
-//! What the `hostile_` tests share: a folder with the attackers in it, commands that are typed there
-//! while somebody looks at their memory, and a good scorer beside, whose scores have to be right. The
+//! What the `hostile_` tests share: a folder with the attackers in it, commands that run there while
+//! their memory is watched, and a good scorer beside, whose scores must be right. The
 //! test guests `tests/hostile/` know the attacks; nothing here does.
 
 use std::{
@@ -12,10 +12,16 @@ use std::{
 };
 
 use insta::{Settings, internals::SettingsBindDropGuard};
-use scorebox::sandbox::{CompileLimits, Compiler, Sandbox, SandboxOptions};
-use serde_json::json;
+use scorebox::{
+    advice::{Advice, Limit},
+    sandbox::{CompileLimits, Compiler, ErrorKind, Limits, Sandbox, SandboxOptions, ScoreError},
+};
+use serde_json::{Value, json};
 
-use crate::fixture::{Folder, Output};
+use crate::{
+    fixture::{Folder, Output},
+    sandbox_fixture::{refusal, sandbox, try_load},
+};
 
 /// Memory that scorebox may have in use at its most, whatever a scorer tries: two scores at once, of
 /// 64 MiB each, a few copies of a component of 128 MiB, and what it needs itself.
@@ -48,7 +54,24 @@ pub(crate) fn attacker_in_describe(order: &str) -> Vec<u8> {
     component
 }
 
-/// A sandbox that compiles in a process of its own.
+/// That a scorer which computes without end in `export`, while it is loaded, is stopped and says so.
+#[track_caller]
+pub(crate) fn is_ended_by_the_clock_in(export: &str, component: &[u8], settings: &Value) {
+    let error = load_in_little_time(component, settings);
+    let message = format!("in `{export}`: no answer within 200 ms; the scorer was stopped");
+    assert_eq!((error.kind, error.message), (ErrorKind::TimedOut, message));
+    assert_eq!(error.advice, Some(Advice::Raise(Limit::Timeout)));
+}
+
+/// Not through the command line, which gives each of these exports its default time at least.
+#[tokio::main(flavor = "current_thread")]
+async fn load_in_little_time(component: &[u8], settings: &Value) -> ScoreError {
+    let time = Duration::from_millis(200);
+    let limits = Limits::default().with_fuel(u64::MAX).with_loading_timeout(time);
+    refusal(try_load(&sandbox(1), component, settings, &limits).await)
+}
+
+/// A sandbox that compiles in a separate process.
 pub(crate) fn compiling_as_the_command_line_does(limits: &CompileLimits) -> Sandbox {
     compiling_by(env!("CARGO_BIN_EXE_scorebox"), &[], limits)
 }
@@ -109,7 +132,7 @@ impl Arena {
         self.folder.rows(query)
     }
 
-    /// Runs one command. It has to end, to stay within its memory, and to print nothing that a terminal
+    /// Runs one command. It must end, stay within its memory, and print nothing that a terminal
     /// would act on.
     #[track_caller]
     pub(crate) fn run(&self, command: &str) -> Output {
@@ -147,7 +170,7 @@ impl Arena {
     }
 
     /// What the user reads where the attacker does `word` in `score`, and that a good scorer beside it
-    /// is none the worse.
+    /// is not affected.
     #[track_caller]
     pub(crate) fn attack_score(&self, word: &str, amount: usize, options: &str) -> String {
         let config = json!({"score": word, "amount": amount}).to_string();

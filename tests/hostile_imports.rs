@@ -151,7 +151,7 @@ fn without_the_grant_the_attacker_is_not_even_loaded() {
     "#);
 }
 
-/// What the user reads of an attack through WASI; a good scorer beside it is none the worse.
+/// What the user reads of an attack through WASI; a good scorer beside it is not affected.
 #[track_caller]
 fn attack(deed: &str, amount: u64, options: &str) -> String {
     let arena = Arena::new();
@@ -227,7 +227,7 @@ fn sleeping_in_a_host_call_is_ended_by_the_clock() {
 }
 
 #[test]
-fn waiting_is_no_clock() {
+fn waiting_does_not_measure_time() {
     assert_snapshot!(reason("measure-by-waiting", 0), @"ready: [0, 1], asked: 1, elapsed: 100100000");
 }
 

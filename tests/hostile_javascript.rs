@@ -233,7 +233,7 @@ fn an_answer_that_comes_later_never_comes() {
 }
 
 #[test]
-fn a_score_of_another_type_is_no_score() {
+fn a_score_of_another_type_is_not_a_score() {
     let words = [
         "score-a-text",
         "score-a-text-that-is-no-number",
@@ -327,7 +327,7 @@ fn an_answer_of_another_type_is_a_crash_or_refused() {
 }
 
 #[test]
-fn a_text_that_is_no_unicode_is_a_crash() {
+fn a_text_that_is_not_unicode_is_a_crash() {
     assert_snapshot!(ring().attack_by_case(&["reason-half-a-character", "reason-with-zeros"], ""), @r#"
     -- reason-half-a-character
     error: trap: wasm trap: wasm `unreachable` instruction executed
@@ -340,7 +340,7 @@ fn a_text_that_is_no_unicode_is_a_crash() {
 }
 
 #[test]
-fn a_list_that_lies_about_its_length_is_a_crash() {
+fn a_list_with_a_false_length_is_a_crash() {
     let words = [
         "assertions-without-end",
         "assertions-that-say-they-are-many",

@@ -1,5 +1,5 @@
 //! What the tests of the attackers in C and JavaScript share: a folder with an attacker and a good
-//! scorer, and what has to hold whatever the attack is. `tests/hostile/` knows the attacks.
+//! scorer, and what must hold whatever the attack is. `tests/hostile/` knows the attacks.
 
 use std::{fmt::Write as _, fs, path::PathBuf};
 
@@ -37,6 +37,11 @@ impl Ring {
         let folder = Folder::new();
         folder.write("attacker.wasm", &component);
         Ring { folder, component }
+    }
+
+    /// The attacker.
+    pub(crate) fn component(&self) -> &[u8] {
+        &self.component
     }
 
     /// What the user reads of each attack in `score`, which the configuration names. Then all of them
@@ -94,7 +99,7 @@ impl Ring {
         read
     }
 
-    /// What the user reads of attacks in `score` that reach every case, so that none goes on.
+    /// What the user reads of attacks in `score` that reach every case, so that none continues.
     #[track_caller]
     pub(crate) fn attack_every_case(&self, words: &[&str], options: &str) -> String {
         self.attack_alone("score", words, options)

@@ -30,7 +30,7 @@ fn what_configure_leaves_is_where_every_score_begins() {
 }
 
 #[test]
-fn without_a_frozen_start_it_is_no_different() {
+fn without_a_frozen_start_it_is_the_same() {
     let arena = Arena::new();
     // A component inside of it with a module keeps it from being frozen.
     let twin = instantiated(&attacker("attacker"), &wasm_encoder::Module::new());

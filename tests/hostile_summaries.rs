@@ -131,7 +131,7 @@ fn logging_is_bounded_and_harmless() {
 }
 
 #[test]
-fn what_is_no_bounded_json_is_no_summary() {
+fn what_is_not_bounded_json_is_not_a_summary() {
     assert_snapshot!(attack("no-json", 0, ""), @"
     attacker of the run: error: invalid-score: in `summarize`: the summary is not a JSON document: EOF while parsing an object at line 1 column 1
 

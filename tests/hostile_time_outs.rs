@@ -1,5 +1,5 @@
 //! A time-out ends the work; it never leaves it running. Shown by the CPU time that the process uses
-//! after it, so each of these tests runs in a process of its own.
+//! after it, so each of these tests runs in a separate process.
 
 use std::{env, fs, process::Command, thread, time::Duration};
 
@@ -20,7 +20,7 @@ const WATCHED: Duration = Duration::from_millis(500);
 /// Of that, what an idle process may use: the clock's ticks, and what frees memory.
 const IDLE: Duration = Duration::from_millis(100);
 
-/// Set in the process of its own.
+/// Set in the separate process.
 const ALONE: &str = "SCOREBOX_TEST_ALONE";
 
 /// Runs this very test again in a process that has nothing else to do; true in that process.
@@ -53,7 +53,7 @@ fn cpu_time() -> Duration {
 #[track_caller]
 fn nothing_continues() {
     let before = cpu_time();
-    // Nothing has to happen in this time; that is the point.
+    // Nothing happens in this time; that is the point.
     thread::sleep(WATCHED);
     let used = cpu_time() - before;
     assert!(used < IDLE, "{used:?} of CPU time in the {WATCHED:?} after the time-out");
@@ -64,7 +64,7 @@ fn short() -> Limits {
     Limits::default().with_fuel(u64::MAX).with_timeout(time).with_loading_timeout(time)
 }
 
-/// Scores once, which has to end by the clock.
+/// Scores once, which must end by the clock.
 #[tokio::main(flavor = "current_thread")]
 async fn time_out(sandbox: &Sandbox, component: &[u8], settings: serde_json::Value) {
     let scorer = try_load(sandbox, component, &settings, &short()).await.unwrap();
@@ -98,7 +98,7 @@ fn a_guest_that_waits_in_a_host_call_is_stopped_and_not_left() {
     }
 }
 
-/// Loads, which has to end by the clock.
+/// Loads, which must end by the clock.
 #[tokio::main]
 async fn time_out_of_loading(sandbox: &Sandbox, component: &[u8], settings: serde_json::Value) {
     let loaded = try_load(sandbox, component, &settings, &short()).await;

@@ -8,7 +8,7 @@ use crate::{
     hostile_modules::{ASSERTIONS, Module, REASON, answer_with},
 };
 
-/// What the user reads of a score by `module`; a good scorer beside it is none the worse.
+/// What the user reads of a score by `module`; a good scorer beside it is not affected.
 #[track_caller]
 fn score(module: &Module<'_>, options: &str) -> String {
     let arena = Arena::new();
@@ -112,7 +112,7 @@ fn a_list_of_ten_million_that_is_there_is_too_large() {
 }
 
 #[test]
-fn a_string_that_is_no_text_breaks_the_contract() {
+fn a_string_that_is_not_a_text_breaks_the_contract() {
     let [some, address, length] = REASON;
     let body = answer_with(&[(some, 1), (address, 5000), (length, 2)]);
     let more = r#"(data (i32.const 5000) "\ff\fe")"#;
@@ -283,14 +283,14 @@ fn what_webassembly_has_and_a_sandbox_has_not() {
 }
 
 #[test]
-fn a_memory_that_cannot_grow_is_no_trouble() {
+fn a_memory_that_cannot_grow_is_harmless() {
     // Freezing looks at a memory by growing it, and panics where it cannot.
     let module = Module { memory: "(memory (export \"memory\") 2 2)", ..Module::default() };
     assert_snapshot!(score(&module, ""), @"[exit code 0]");
 }
 
 #[test]
-fn a_memory_that_is_as_large_as_it_may_be_is_no_trouble() {
+fn a_memory_that_is_as_large_as_it_may_be_is_harmless() {
     let configure = "(drop (memory.grow (i32.const 1022))) (i32.const 3072)";
     assert_snapshot!(score(&Module { configure, ..Module::default() }, ""), @"[exit code 0]");
 }

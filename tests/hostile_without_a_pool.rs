@@ -1,4 +1,4 @@
-//! The same attacks where address space is too short for a pool: they have to end alike, because a
+//! The same attacks where address space is too short for a pool: they must end alike, because a
 //! score does not depend on the machine.
 
 use serde_json::json;

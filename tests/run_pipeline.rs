@@ -1,5 +1,5 @@
 //! A run from its cases to its rows, through the library: the rows do not depend on how many work at
-//! it, nor on how often it was interrupted, and whatever goes wrong is told and not waited for.
+//! it, nor on how often it was interrupted, and whatever goes wrong is reported and not waited for.
 
 use std::{
     collections::BTreeSet,
@@ -328,7 +328,7 @@ async fn a_writer_that_fails_halfway_ends_the_run_and_holds_nothing_up() {
     assert_eq!(error.advice(), Some(Advice::Database(Database::TryAgain)));
 }
 
-/// Lines of cases, in whose midst somebody else takes the table of the scores away.
+/// Lines of cases, in whose midst someone else takes the table of the scores away.
 struct Sabotage {
     lines: io::Cursor<String>,
     database: Option<PathBuf>,
@@ -348,7 +348,7 @@ impl Read for Sabotage {
 
 /// Whoever waits sees that something is read, also as long as nothing of it is a case.
 #[tokio::test]
-async fn how_far_a_run_is_counts_what_is_no_case() {
+async fn the_progress_of_a_run_counts_bad_lines() {
     let folder = tempfile::tempdir().unwrap();
     let attempt = Attempt {
         on_bad_case: OnBadCase::Skip,

@@ -122,7 +122,7 @@ async fn code_is_compiled_once_for_all_configurations() {
     misbehave(&fresh(folder.path()), json!({})).await;
     let one = files(folder.path());
     let code = by_size(folder.path()).pop().unwrap();
-    // A new configuration reads the code, and makes a small image of its own.
+    // A new configuration reads the code, and makes another small image.
     let written = code.metadata().unwrap().ino();
     let settings = json!({"first": "keep-state", "then": "keep-state"});
     let other = misbehave(&fresh(folder.path()), settings).await;

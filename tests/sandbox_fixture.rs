@@ -32,7 +32,7 @@ fn options(slots: u32) -> SandboxOptions {
     patient().with_slots(slots).with_cache(CacheOptions::new(shared_cache()))
 }
 
-/// A sandbox with so many slots, in which everything is compiled and configured anew.
+/// A sandbox with so many slots, in which everything is compiled and configured from scratch.
 pub(crate) fn uncached(slots: u32) -> Sandbox {
     Sandbox::new(&patient().with_slots(slots)).unwrap()
 }

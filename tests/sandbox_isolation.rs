@@ -166,7 +166,7 @@ async fn configure_is_paid_for_once_and_not_by_the_scores() {
     let frozen = scorer.score(case).await;
     let again = scorer.score(case).await;
     assert_eq!(frozen.fuel, again.fuel);
-    // The same schema, brought by the case, has to be compiled by the score.
+    // The same schema, brought by the case, must be compiled by the score.
     let schema = schema_of_patterns(40).to_string();
     let each_time = load(&sandbox, &component, &json!({})).await;
     let compiling = each_time.score(case.with(Field::OutputSchema, &schema)).await;

@@ -14,7 +14,7 @@ use crate::sandbox_fixture::{
     builtin, error, guest, kind, load, output, refusal, result, sandbox, try_load,
 };
 
-/// What a guest that is told to do `settings` ends with. One slot: whatever a score leaves behind, the
+/// What a guest with these `settings` ends with. One slot: whatever a score leaves behind, the
 /// next one would meet it.
 async fn misdeed(settings: Value, limits: &Limits) -> Outcome {
     let sandbox = sandbox(1);
@@ -127,7 +127,7 @@ async fn minus_zero_is_zero() {
 
 #[tokio::test]
 async fn a_result_fills_its_limits_but_does_not_exceed_them() {
-    // A text of JSON has two quotation marks besides.
+    // A text of JSON has two quotation marks in addition.
     for (deed, most, what) in [
         ("long-reason", 64 << 10, "the reason has 65537 bytes; the limit is 65536"),
         ("long-meta", (1 << 20) - 2, "meta has 1048577 bytes; the limit is 1048576"),
@@ -189,7 +189,8 @@ async fn configure_has_the_limits_of_a_score_and_errors_say_that_it_was_configur
 
 #[tokio::test]
 async fn configure_is_stopped_by_the_clock_too() {
-    let limits = Limits::default().with_fuel(u64::MAX).with_timeout(Duration::from_millis(300));
+    let time = Duration::from_millis(300);
+    let limits = Limits::default().with_fuel(u64::MAX).with_loading_timeout(time);
     let settings = json!({"first": "spin"});
     let loaded = try_load(&sandbox(1), &guest("misbehave"), &settings, &limits).await;
     assert_eq!(refusal(loaded).kind, ErrorKind::TimedOut);

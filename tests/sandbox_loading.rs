@@ -1,4 +1,4 @@
-//! What is no scorer is refused with what it is instead, and nothing that can be in a file breaks
+//! What is not a scorer is refused with what it is instead, and nothing that can be in a file breaks
 //! the process.
 
 use std::time::Duration;
@@ -42,7 +42,7 @@ fn importing(interface: &str) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn what_is_no_component_is_refused_with_what_it_is() {
+async fn what_is_not_a_component_is_refused_with_what_it_is() {
     for (bytes, part) in [
         (Vec::new(), "the file is empty"),
         (

@@ -1,5 +1,5 @@
 //! A scorer whose code is compiled apart from its state, once for all configurations, against the same
-//! scorer frozen with its code: they have to be the same in all that a row holds.
+//! scorer frozen with its code: they must be the same in all that a row holds.
 
 use std::sync::Arc;
 
@@ -64,7 +64,7 @@ impl Ways {
 }
 
 impl Both {
-    /// The outcome, which has to be the same both ways.
+    /// The outcome, which must be the same both ways.
     async fn score(&self, input: ScorerInput<'_>) -> Outcome {
         let (apart, whole) = (self.apart.score(input).await, self.whole.score(input).await);
         assert_eq!(apart.result, whole.result);
@@ -199,7 +199,7 @@ async fn memory_ends_a_score_both_ways() {
     }
 }
 
-/// A scorer that imports nothing has no shim, and its state is an instance of its own.
+/// A scorer that imports nothing has no shim, and its state is a separate instance.
 #[tokio::test]
 async fn state_of_every_type_goes_from_configure_to_every_score_and_no_further() {
     let ways = Ways::new();

@@ -1,8 +1,6 @@
 //! The table of contents of scorebox's tests: end to end, with real components, real SQLite files and
 //! the real binary. What belongs to one room alone is tested beside its code.
 
-#![warn(unreachable_pub)]
-
 /// A suite of all built-in scorers, compiled once for all tests.
 mod all_builtins;
 /// ARCHITECTURE.md's table of rooms, and what they import.

@@ -17,7 +17,7 @@ pub(super) fn trial(row: &Vector) -> Trial {
         }
         "math" => row.by("math", json!({})),
         "pattern" => {
-            // Inspect ignores case unless told.
+            // Inspect ignores case unless configured.
             let ignore_case = row.config.get("ignore_case").is_none() || row.is("ignore_case");
             let config = json!({
                 "pattern": row.config["pattern"],

@@ -44,7 +44,7 @@ pub fn component_load(data: &[u8]) {
     }
 }
 
-/// The scorer that an input is; none where it is text that is no component.
+/// The scorer that an input is; none where it is text that is not a component.
 pub(crate) fn loaded(data: &[u8]) -> Option<Result<LoadedScorer, ScoreError>> {
     loaded_by(&stage().sandbox, data)
 }
@@ -56,7 +56,7 @@ fn loaded_by(sandbox: &Sandbox, data: &[u8]) -> Option<Result<LoadedScorer, Scor
     Some(stage().runtime.block_on(sandbox.load(&bytes, &config, &limits, grants)))
 }
 
-/// Code that is compiled apart from its state, and code that is frozen with it, have to give the same. (Where
+/// Code that is compiled apart from its state, and code that is frozen with it, must give the same. (Where
 /// memory is too little, it may be another of the scorer's memories and tables that is refused first.)
 fn check_ways(data: &[u8], apart: &Result<LoadedScorer, ScoreError>) {
     let Some(whole) = loaded_by(&stage().wholes, data) else { return };

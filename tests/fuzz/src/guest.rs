@@ -8,7 +8,7 @@ use wit_parser::Resolve;
 /// The component of a scorer that may look at files, whose code is the core module `text`.
 ///
 /// # Errors
-/// Where `text` is no module, or does not export what the contract asks for.
+/// Where `text` is not a module, or does not export what the contract asks for.
 pub(crate) fn component(text: &str) -> Result<Vec<u8>, Box<dyn Error>> {
     component_of("workspace-scorer", text)
 }
@@ -16,7 +16,7 @@ pub(crate) fn component(text: &str) -> Result<Vec<u8>, Box<dyn Error>> {
 /// The component of one of the contract's worlds whose code is the core module `text`.
 ///
 /// # Errors
-/// Where `text` is no module, or does not export what the world asks for.
+/// Where `text` is not a module, or does not export what the world asks for.
 pub(crate) fn component_of(world: &str, text: &str) -> Result<Vec<u8>, Box<dyn Error>> {
     let mut module = wat::parse_str(text)?;
     let mut resolve = Resolve::default();

@@ -189,7 +189,7 @@ impl<'a> Said<'a> {
         said
     }
 
-    /// Compares with what has to come of it: a plain statement of the rules.
+    /// Compares with what must result: a plain statement of the rules.
     fn compare(&self, outcome: &Outcome) {
         let wrong = self.wrong();
         match &outcome.result {

@@ -18,7 +18,7 @@ pub fn suite_file(data: &[u8]) {
     }
 }
 
-/// The file that the bytes go through: in memory where there is such a folder, for it is written anew for
+/// The file that the bytes go through: in memory if there is such a folder, because it is written again for
 /// every input.
 fn file() -> PathBuf {
     static FOLDER: OnceLock<TempDir> = OnceLock::new();

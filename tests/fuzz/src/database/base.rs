@@ -28,7 +28,7 @@ pub(super) const CASES: &str = r#"{"id": "q1", "output": "Paris", "groundTruth":
 {"id": "q3", "output": 3, "latencyMs": 0.1}
 {"id": "q4", "output": "Oslo", "groundTruth": [1, 2], "iteration": 1}
 "#;
-/// What the stopped run met: two of them, and a line that is no case.
+/// What the stopped run met: two of them, and a line that is not a case.
 const CUT_CASES: usize = 2;
 
 /// What runs the commands, and what is known of the database.
@@ -80,7 +80,7 @@ pub(super) fn stage() -> &'static Stage {
 }
 
 impl Stage {
-    /// Waits until the changed database is nobody else's.
+    /// Waits until the changed database is no one else's.
     pub(super) fn turn(&self) -> MutexGuard<'_, ()> {
         self.turn.lock().unwrap_or_else(PoisonError::into_inner)
     }

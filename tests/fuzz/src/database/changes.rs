@@ -270,7 +270,7 @@ impl Changing<'_> {
         };
         let conn = self.conn()?;
         let values = [value(conn, &first)?, value(conn, &second)?];
-        // A name that has to be unique is out of the way meanwhile.
+        // A name that must be unique is out of the way meanwhile.
         let aside = Value::Text("aside".into());
         let [first_value, second_value] = values;
         for (rows, value) in [(&first, aside), (&second, first_value), (&first, second_value)] {
@@ -298,7 +298,7 @@ impl Changing<'_> {
         self.conn()?.execute(&sql, [words.number(3)]).map(drop)
     }
 
-    /// A case's output by somebody who knows how digests are made.
+    /// A case's output by someone who knows how digests are made.
     fn forge(&mut self, words: &Words<'_>) -> rusqlite::Result<()> {
         let rows = self.rows("cases", "case_key", words, 1)?;
         let Ok(case) = Case::builder().json(Key::Output, words.rest(2)).build() else {
@@ -326,7 +326,7 @@ impl Changing<'_> {
             _ => words.number(2).to_string(),
         };
         self.execute(&format!("PRAGMA {name} = {value}"))?;
-        // Both take effect where the file is written anew, without a log.
+        // Both take effect where the file is written again, without a log.
         match name {
             "page_size" | "auto_vacuum" => self
                 .execute(&format!("PRAGMA journal_mode = delete; PRAGMA {name} = {value}; VACUUM")),

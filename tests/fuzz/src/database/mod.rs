@@ -1,4 +1,4 @@
-//! Databases that somebody changed, and what every command does with them: a small one that the library made, with
+//! Databases that someone changed, and what every command does with them: a small one that the library made, with
 //! the changes that the bytes name.
 //!
 //! - `base`: that database, what an honest reader finds in it, and what made it.
@@ -160,7 +160,7 @@ fn assert_honest(
             let score = record.row.answer.score;
             assert_eq!(score, honest, "verified, and not the honest score: {record:?}");
         }
-        // An error is honest only where somebody lowered a limit.
+        // An error is honest only where someone lowered a limit.
         _ => {
             let run = store.run(record.run_id.as_str())?;
             let scorers = store.scorers(run.key)?;
