@@ -74,7 +74,7 @@ fn tell(cases: usize, seconds: f64, peak: u64) {
     );
 }
 
-/// The example's cases, each under a name of its own.
+/// The example's cases, each under a different name.
 fn write_cases(file: &Path, cases: usize) {
     let mut out = BufWriter::new(fs::File::create(file).expect("a file can be made"));
     for (number, line) in ANSWERS.lines().cycle().take(cases).enumerate() {

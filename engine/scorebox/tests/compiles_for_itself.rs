@@ -1,4 +1,4 @@
-//! A host program that compiles in a process of its own: `main` begins with `compile_if_asked`, and a file that ends
+//! A host program that compiles in a separate process: `main` begins with `compile_if_asked`, and a file that ends
 //! a compiler ends only that process. Has no test harness, because it is the program's own `main` that is tested.
 
 use scorebox::{

@@ -1,4 +1,4 @@
-//! The tokenizer of mteval-v13a, as sacrebleu has it: marks become tokens of their own, but for those
+//! The tokenizer of mteval-v13a, as sacrebleu has it: marks become separate tokens, but for those
 //! inside numbers. It knows no language.
 
 use scorebox_sdk_texts::python::is_space;

@@ -38,7 +38,7 @@ impl<'t> RunsOf<'t> {
     }
 }
 
-/// Words, with the one mark before or after each as a word of its own.
+/// Words, with the one mark before or after each as a separate word.
 fn words(text: &str) -> Vec<&str> {
     let mut words = Vec::new();
     for word in text.split(is_space).filter(|word| !word.is_empty()) {

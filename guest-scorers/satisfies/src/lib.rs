@@ -1,5 +1,5 @@
-//! satisfies: what a jq expression says of the whole case, so that a rule of one line needs no component
-//! of its own. It has no files, clock, environment or modules, and no formats and dates of jq.
+//! satisfies: what a jq expression says about the whole case, so that a rule of one line needs no new component.
+//! It has no files, clock, environment or modules, and no formats and dates of jq.
 //!
 //! score = 1 for true, 0 for false, a number from 0 to 1 as it is; null or nothing: not applicable
 //!

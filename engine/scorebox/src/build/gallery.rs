@@ -1,5 +1,5 @@
 //! A gallery: a folder with a crate for each of several scorers, and what they build to in its folder
-//! `dist`, with a manifest: which sources and which compiler each was built from, and what it says about
+//! `dist`, with a manifest: which sources and which compiler each was built from, and what it says of
 //! itself. `guest-scorers/` is one. Embeds nothing; `registry` does.
 
 use std::{
@@ -49,7 +49,7 @@ pub struct ManifestScorer {
     pub digest: Digest,
     /// Digest of what it was built from.
     pub sources: Digest,
-    /// What it says about itself.
+    /// What it says of itself.
     pub info: ScorerInfo,
     /// The example that it carries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -65,7 +65,7 @@ impl Manifest {
     /// Reads the manifest of a gallery.
     ///
     /// # Errors
-    /// If it is missing, or has another format.
+    /// Where it is missing, or not of this format.
     pub fn read(gallery: &Path) -> Result<Manifest, BuildError> {
         let path = Manifest::path(gallery);
         let text = fs::read_to_string(&path).map_err(BuildError::file(&path))?;
@@ -86,7 +86,7 @@ impl Manifest {
     /// The component of a scorer, uncompressed.
     ///
     /// # Errors
-    /// If it cannot be read, or is not the one that the manifest lists.
+    /// Where it cannot be read, or is not the one that the manifest lists.
     pub fn component(&self, gallery: &Path, name: &str) -> Result<Vec<u8>, BuildError> {
         let path = self.component_path(gallery, name);
         let unexpected =
@@ -121,7 +121,7 @@ impl Manifest {
 /// The names of the scorers of a gallery, sorted: its folders with a crate in them.
 ///
 /// # Errors
-/// If the folder cannot be read.
+/// Where the folder cannot be read.
 pub fn names(gallery: &Path) -> Result<Vec<String>, BuildError> {
     let mut names = Vec::new();
     for entry in fs::read_dir(gallery).map_err(BuildError::file(gallery))? {
@@ -134,10 +134,10 @@ pub fn names(gallery: &Path) -> Result<Vec<String>, BuildError> {
     Ok(names)
 }
 
-/// Builds all scorers of a gallery, as [`build_guest`] does; `done` is called for each.
+/// Builds all scorers of a gallery, as [`build_guest`] does; `done` hears of each.
 ///
 /// # Errors
-/// If one of them does not build, or its sources change while it is built.
+/// Where one of them does not build, or its sources change while it is built.
 pub fn build(
     gallery: &Path,
     toolchain: &Toolchain,
@@ -177,11 +177,11 @@ fn must_be_built_from(gallery: &Path, name: &str, sources: Digest) -> Result<(),
     }
 }
 
-/// Puts built components and their manifest in place; with what each component says about itself.
-/// Components that were there are replaced, also if they were compressed and now are not.
+/// Puts built components and their manifest in place; beside each component is what it says of itself.
+/// Components that were there are replaced, also where they were compressed and now are not.
 ///
 /// # Errors
-/// If a file cannot be written, the sources cannot be read, or they changed since a component was built;
+/// Where a file cannot be written, the sources cannot be read, or they changed since a component was built;
 /// then nothing was written.
 pub fn install(
     gallery: &Path,

@@ -217,7 +217,7 @@ impl Registry {
         self.get(name).ok().filter(|source| source.origin == Origin::BuiltIn)
     }
 
-    /// What the scorer that `reference` names says of itself, if that is known without compiling it.
+    /// What the scorer that `reference` names says about itself, if that is known without compiling it.
     pub fn info_of(&self, reference: &Reference) -> Option<ScorerInfo> {
         match reference {
             Reference::Name(name) => Some(self.listing(name).ok()??.info),

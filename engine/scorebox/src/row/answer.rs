@@ -1,4 +1,4 @@
-//! What a scorer says of a case, and what that cost. Where it comes from is not known here.
+//! What a scorer says about a case, and what that cost. Where it comes from is not known here.
 
 use serde::{Deserialize, Serialize};
 
@@ -34,7 +34,7 @@ impl Status {
     }
 }
 
-/// What a scorer says of a case, and what that cost. JSON is kept as the text that it was.
+/// What a scorer says about a case, and what that cost. JSON is kept as the text that it was.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -142,7 +142,7 @@ fn list<T: serde::de::DeserializeOwned>(json: &Option<Json>) -> Result<Vec<T>, s
     json.as_ref().map_or(Ok(Vec::new()), |json| serde_json::from_str(json.get()))
 }
 
-/// What a scorer says of a case that belongs to no run.
+/// What a scorer says about a case that belongs to no run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ScorerAnswer<'a> {

@@ -1,4 +1,4 @@
-//! The one shape of a row: what a scorer says of a case, and what that cost. Stores nothing, scores nothing, and
+//! The one shape of a row: what a scorer says about a case, and what that cost. Stores nothing, scores nothing, and
 //! knows neither SQL nor a sandbox.
 //!
 //! - `answer`: what a scorer says and what it cost.
@@ -18,7 +18,7 @@ use crate::digest::Digest;
 pub use answer::{Answer, AnswerError, ScorerAnswer, Status};
 pub use json::Json;
 
-/// What one scorer says of one case, with the names of both.
+/// What one scorer says about one case, with the names of both.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]

@@ -25,7 +25,7 @@ fn other_process(binary: &Path, test: &str, path: &Path) -> Command {
 }
 
 #[test]
-#[ignore = "run by the tests of this file, in a process of its own"]
+#[ignore = "run by the tests of this file, in a separate process"]
 fn other_process_writes_until_it_is_killed() {
     let Some(path) = std::env::var_os(TASK) else { return };
     let mut writer = writer(Store::open(path).unwrap(), "killed", &["a", "b"]);
@@ -86,7 +86,7 @@ fn a_writer_that_is_killed_loses_no_committed_row_and_leaves_a_valid_database() 
 const TWO_TRANSACTIONS: u64 = 6000;
 
 #[test]
-#[ignore = "run by the tests of this file, in a process of its own"]
+#[ignore = "run by the tests of this file, in a separate process"]
 fn other_process_removes_a_run_and_waits_after_its_first_transaction() {
     let Some(path) = std::env::var_os(TASK) else { return };
     let mut store = Store::open(path).unwrap();
@@ -210,7 +210,7 @@ mod without_rights {
     const NOBODY: u32 = 65534;
 
     #[test]
-    #[ignore = "run by the test below, in a process of its own"]
+    #[ignore = "run by the test below, in a separate process"]
     fn another_process_reads_and_learns_why_it_cannot_write() {
         let Some(path) = std::env::var_os(TASK) else { return };
         let path = Path::new(&path);

@@ -166,7 +166,7 @@ impl Suite {
         file::read(path)
     }
 
-    /// Reads the text of a suite file. If it has no name of its own, the suite is called `suite`; paths in it start
+    /// Reads the text of a suite file. If it has no name, the suite is called `suite`; paths in it start
     /// at the current folder.
     ///
     /// # Errors

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::ecma;
 
-/// What a schema's `"format": "regex"` is renamed to: the validator has a check of its own for that
+/// What a schema's `"format": "regex"` is renamed to: the validator has another check for that
 /// name, which is Rust's syntax, and cannot be replaced.
 pub(super) const REGEX: &str = "regex of ECMA 262";
 

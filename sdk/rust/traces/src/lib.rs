@@ -211,7 +211,7 @@ impl Trace {
         &self.turns
     }
 
-    /// The stream of events. Calls and their results are events of their own.
+    /// The stream of events. Calls and their results are separate events.
     #[must_use]
     pub fn events(&self) -> &[Event] {
         &self.events
