@@ -54,9 +54,28 @@ fn component_table(manifest: &str, dist: &Path) -> String {
              compressed: {compressed}, row: {row:?} }},\n"
         )
     });
+    // Statics: a constant's bytes would be in the binary once for each place that names it.
     format!(
         "/// The built-in scorers, sorted by name.\n\
-         pub(super) const COMPONENTS: &[BuiltIn] = &[\n{}];\n",
-        rows.collect::<String>()
+         pub(super) static COMPONENTS: [BuiltIn; {}] = [\n{}];\n\
+         {}",
+        scorers.len(),
+        rows.collect::<String>(),
+        dictionary(&manifest, dist)
+    )
+}
+
+fn dictionary(manifest: &serde_json::Value, dist: &Path) -> String {
+    let (stored, bytes) = match manifest["dictionary"]["bytes"].as_u64() {
+        Some(bytes) => {
+            let file = dist.join("dictionary.zst");
+            println!("cargo::rerun-if-changed={}", file.display());
+            (format!("include_bytes!({:?})", file.display().to_string()), bytes)
+        }
+        None => ("&[]".to_owned(), 0),
+    };
+    format!(
+        "/// What they are compressed against, itself compressed, and how long it is.\n\
+         static DICTIONARY: (&[u8], u64) = ({stored}, {bytes});\n"
     )
 }

@@ -61,6 +61,7 @@ pub mod digest;
 pub mod engine;
 mod grant;
 pub mod input_file;
+mod packing;
 pub mod registry;
 pub mod row;
 #[cfg(feature = "store")]

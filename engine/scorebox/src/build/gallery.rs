@@ -10,17 +10,24 @@ use std::{
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::{contract::ScorerInfo, digest::Digest};
-
-use super::{
-    BuildError, BuiltComponent, CargoOutput, Describe, Toolchain, build_guest, sources_digest,
+use crate::{
+    contract::ScorerInfo,
+    digest::Digest,
+    packing::{pack, unpack},
 };
 
-/// The version of the manifest's format.
-pub const MANIFEST_VERSION: u32 = 3;
+use super::{
+    BuildError, BuiltComponent, CargoOutput, Describe, Toolchain, build_guest, dictionary,
+    sources_digest,
+};
 
-/// How hard components are compressed: zstd's level for files that are written once.
-const COMPRESSION_LEVEL: i32 = 19;
+/// What compressed components are compressed against, in the folder with them.
+const DICTIONARY_FILE: &str = "dictionary.zst";
+
+/// The version of the manifest's format.
+pub const MANIFEST_VERSION: u32 = 4;
+/// The oldest version that is read. It has no dictionary.
+const OLDEST_VERSION: u32 = 3;
 
 /// What a gallery's `dist/manifest.json` says.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -33,8 +40,21 @@ pub struct Manifest {
     /// Whether the components are compressed with zstd: `NAME.wasm.zst` in place of `NAME.wasm`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub compressed: bool,
+    /// What all compressed components are compressed against: `dictionary.zst`. `None` if they have nothing in common.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dictionary: Option<ManifestDictionary>,
     /// The scorers, sorted by name.
     pub scorers: Vec<ManifestScorer>,
+}
+
+/// The dictionary of a gallery's components.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ManifestDictionary {
+    /// Bytes of it, uncompressed.
+    pub bytes: u64,
+    /// Digest of it, uncompressed.
+    pub digest: Digest,
 }
 
 /// One scorer of a gallery.
@@ -72,7 +92,7 @@ impl Manifest {
         let unexpected = |reason: String| BuildError::Unexpected { path: path.clone(), reason };
         let manifest: Manifest =
             serde_json::from_str(&text).map_err(|error| unexpected(error.to_string()))?;
-        if manifest.version != MANIFEST_VERSION {
+        if !(OLDEST_VERSION..=MANIFEST_VERSION).contains(&manifest.version) {
             return Err(unexpected(format!("version {} of the format", manifest.version)));
         }
         Ok(manifest)
@@ -96,15 +116,25 @@ impl Manifest {
         let stored = fs::read(&path).map_err(BuildError::file(&path))?;
         let bytes = match self.compressed {
             false => stored,
-            true => usize::try_from(scorer.bytes)
-                .ok()
-                .and_then(|most| zstd::bulk::decompress(&stored, most).ok())
+            true => unpack(&stored, &self.dictionary(gallery)?, scorer.bytes)
                 .ok_or_else(|| unexpected("it cannot be uncompressed"))?,
         };
         match Digest::of(&bytes) == scorer.digest {
             true => Ok(bytes),
             false => Err(unexpected("it is not the component that the manifest lists")),
         }
+    }
+
+    /// What the components are compressed against; empty where that is nothing.
+    fn dictionary(&self, gallery: &Path) -> Result<Vec<u8>, BuildError> {
+        let Some(ManifestDictionary { bytes, digest }) = self.dictionary else {
+            return Ok(Vec::new());
+        };
+        let path = dist(gallery).join(DICTIONARY_FILE);
+        let stored = fs::read(&path).map_err(BuildError::file(&path))?;
+        let dictionary = unpack(&stored, b"", bytes).filter(|it| Digest::of(it) == digest);
+        let reason = "it is not the dictionary that the manifest lists".to_owned();
+        dictionary.ok_or(BuildError::Unexpected { path, reason })
     }
 
     fn write(&self, gallery: &Path) -> Result<(), BuildError> {
@@ -178,7 +208,8 @@ fn must_be_built_from(gallery: &Path, name: &str, sources: Digest) -> Result<(),
 }
 
 /// Puts built components and their manifest in place; beside each component is what it says of itself.
-/// Components that were there are replaced, also where they were compressed and now are not.
+/// Components that were there are replaced, also where they were compressed and now are not. Compressed ones keep their
+/// dictionary as long as most of them are the same, so that a change of one scorer changes one component's file.
 ///
 /// # Errors
 /// Where a file cannot be written, the sources cannot be read, or they changed since a component was built;
@@ -196,19 +227,19 @@ pub fn install(
     }
     let folder = dist(gallery);
     fs::create_dir_all(&folder).map_err(BuildError::file(&folder))?;
+    let dictionary = match compressed {
+        true => install_dictionary(gallery, &components)?,
+        false => remove(&folder.join(DICTIONARY_FILE)).map(|()| Vec::new())?,
+    };
     let mut scorers = Vec::new();
     for (component, info) in components {
         let path = folder.join(component_file(&component.name, compressed));
         let stored = match compressed {
-            true => zstd::bulk::compress(&component.bytes, COMPRESSION_LEVEL)
-                .map_err(BuildError::file(&path))?,
+            true => pack(&component.bytes, &dictionary).map_err(BuildError::file(&path))?,
             false => component.bytes.clone(),
         };
         fs::write(&path, stored).map_err(BuildError::file(&path))?;
-        let other = folder.join(component_file(&component.name, !compressed));
-        if other.is_file() {
-            fs::remove_file(&other).map_err(BuildError::file(&other))?;
-        }
+        remove(&folder.join(component_file(&component.name, !compressed)))?;
         let sources = match component.sources {
             Some(sources) => sources,
             None => sources_digest(gallery, &component.name)?,
@@ -226,10 +257,52 @@ pub fn install(
         version: MANIFEST_VERSION,
         compiler: toolchain.fingerprint(),
         compressed,
+        dictionary: listed(&dictionary),
         scorers,
     };
     manifest.write(gallery)?;
     Ok(manifest)
+}
+
+/// Writes the dictionary of these components, unless that of the last build still serves.
+fn install_dictionary(
+    gallery: &Path,
+    components: &[(BuiltComponent, ScorerInfo)],
+) -> Result<Vec<u8>, BuildError> {
+    let last = Manifest::read(gallery).ok().filter(|last| last.version == MANIFEST_VERSION);
+    if let Some(last) = last {
+        let is_same = |(component, _): &&(BuiltComponent, ScorerInfo)| {
+            let before = last.scorers.iter().find(|scorer| scorer.name == component.name);
+            before.is_some_and(|before| before.digest == component.digest())
+        };
+        let same = components.iter().filter(is_same).count();
+        if last.compressed && 2 * same > components.len() {
+            return last.dictionary(gallery);
+        }
+    }
+    let bytes: Vec<&[u8]> = components.iter().map(|(component, _)| &component.bytes[..]).collect();
+    let dictionary = dictionary::dictionary(&bytes);
+    let path = dist(gallery).join(DICTIONARY_FILE);
+    match dictionary.is_empty() {
+        true => remove(&path)?,
+        false => {
+            let packed = pack(&dictionary, b"").map_err(BuildError::file(&path))?;
+            fs::write(&path, packed).map_err(BuildError::file(&path))?;
+        }
+    }
+    Ok(dictionary)
+}
+
+fn listed(dictionary: &[u8]) -> Option<ManifestDictionary> {
+    let (bytes, digest) = (dictionary.len() as u64, Digest::of(dictionary));
+    (bytes > 0).then_some(ManifestDictionary { bytes, digest })
+}
+
+fn remove(file: &Path) -> Result<(), BuildError> {
+    match file.is_file() {
+        true => fs::remove_file(file).map_err(BuildError::file(file)),
+        false => Ok(()),
+    }
 }
 
 /// How freshly built components differ from the committed ones: a sentence each.
@@ -322,5 +395,84 @@ mod tests {
         let error = install(folder.path(), &toolchain(), false, vec![(built, info())]);
         assert_eq!(error.unwrap_err().to_string(), changed);
         assert!(!Manifest::path(folder.path()).exists());
+    }
+
+    /// A component of the gallery with these bytes, as it was just built.
+    fn with_bytes(name: &str, bytes: &[u8]) -> (BuiltComponent, ScorerInfo) {
+        let built = BuiltComponent { name: name.to_owned(), bytes: bytes.to_vec(), ..component() };
+        (BuiltComponent { sources: None, ..built }, info())
+    }
+
+    fn stored(gallery: &Path, name: &str) -> Vec<u8> {
+        fs::read(dist(gallery).join(name)).unwrap()
+    }
+
+    #[test]
+    fn compressed_components_store_what_they_share_once_and_change_one_by_one() {
+        let folder = gallery();
+        let gallery = folder.path();
+        for name in ["other", "third"] {
+            fs::create_dir_all(gallery.join(name).join("src")).unwrap();
+            let manifest = format!("[package]\nname = \"{name}\"\n");
+            fs::write(gallery.join(name).join("Cargo.toml"), manifest).unwrap();
+            fs::write(gallery.join(name).join("src/lib.rs"), "").unwrap();
+        }
+        let shared: Vec<u8> = (0..2000_u32)
+            .flat_map(|number| *Digest::of(&number.to_le_bytes()).as_bytes())
+            .collect();
+        let of = |own: &[u8]| [shared.as_slice(), own].concat();
+        let built = |third: &[u8]| {
+            [("mine", &b"1"[..]), ("other", b"2"), ("third", third)]
+                .map(|(name, own)| with_bytes(name, &of(own)))
+                .to_vec()
+        };
+        let read = |manifest: &Manifest| {
+            ["mine", "other", "third"].map(|name| manifest.component(gallery, name).unwrap())
+        };
+
+        let manifest = install(gallery, &toolchain(), true, built(b"3")).unwrap();
+        assert_eq!(read(&manifest), [of(b"1"), of(b"2"), of(b"3")]);
+        let files =
+            ["mine", "other", "third"].map(|name| stored(gallery, &format!("{name}.wasm.zst")));
+        assert!(files.iter().all(|file| file.len() < 100));
+        let dictionary = stored(gallery, DICTIONARY_FILE);
+
+        let manifest = install(gallery, &toolchain(), true, built(b"a change")).unwrap();
+        assert_eq!(read(&manifest), [of(b"1"), of(b"2"), of(b"a change")]);
+        assert_eq!(stored(gallery, DICTIONARY_FILE), dictionary);
+        assert_eq!(stored(gallery, "mine.wasm.zst"), files[0]);
+        assert_ne!(stored(gallery, "third.wasm.zst"), files[2]);
+
+        fs::write(dist(gallery).join(DICTIONARY_FILE), pack(b"another", b"").unwrap()).unwrap();
+        let error = manifest.component(gallery, "mine").unwrap_err().to_string();
+        assert!(error.contains("it is not the dictionary that the manifest lists"), "{error}");
+
+        let manifest = install(gallery, &toolchain(), false, built(b"3")).unwrap();
+        assert_eq!((read(&manifest), manifest.dictionary), ([of(b"1"), of(b"2"), of(b"3")], None));
+        let files = fs::read_dir(dist(gallery)).unwrap().count();
+        assert_eq!(files, 4, "three components and the manifest");
+    }
+
+    #[test]
+    fn a_manifest_of_the_version_before_dictionaries_is_read() {
+        let folder = gallery();
+        let gallery = folder.path();
+        let bytes = b"as it was built";
+        fs::create_dir_all(dist(gallery)).unwrap();
+        fs::write(dist(gallery).join("mine.wasm.zst"), pack(bytes, b"").unwrap()).unwrap();
+        let manifest = serde_json::json!({
+            "version": 3, "compiler": "rustc 1", "compressed": true,
+            "scorers": [{
+                "name": "mine", "bytes": bytes.len(), "digest": Digest::of(bytes),
+                "sources": Digest::of(b""), "info": info(),
+            }],
+        });
+        fs::write(Manifest::path(gallery), manifest.to_string()).unwrap();
+        let manifest = Manifest::read(gallery).unwrap();
+        assert_eq!(manifest.component(gallery, "mine").unwrap(), bytes);
+        let newer = manifest.version + 9;
+        Manifest { version: newer, ..manifest }.write(gallery).unwrap();
+        let error = Manifest::read(gallery).unwrap_err().to_string();
+        assert!(error.contains(&format!("version {newer} of the format")), "{error}");
     }
 }

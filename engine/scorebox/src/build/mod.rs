@@ -6,9 +6,10 @@
 //! - `guest`: compiles one crate and makes a component of it.
 //! - `names`: the names of functions in it, shortened.
 //! - `sources`: the digest of all that a guest is built from.
-//! - `gallery`: a folder of scorers, and what they build to, with a manifest.
+//! - `gallery`: a folder of scorers, and what they build to, with a manifest; `dictionary`: what they have in common.
 
 mod cargo;
+mod dictionary;
 mod error;
 pub mod gallery;
 mod guest;

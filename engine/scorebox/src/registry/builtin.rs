@@ -2,10 +2,12 @@
 //! table is written by `build.rs` from the manifest under `guest-scorers/dist/`; their sources are in
 //! `guest-scorers/`.
 
+use std::sync::OnceLock;
+
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::{contract::ScorerInfo, digest::Digest};
+use crate::{contract::ScorerInfo, digest::Digest, packing};
 
 /// One embedded component.
 #[derive(Debug)]
@@ -50,12 +52,21 @@ impl BuiltIn {
         let listing = self.listing()?;
         let bytes = match self.compressed {
             false => self.stored.to_vec(),
-            true => {
-                zstd::bulk::decompress(self.stored, usize::try_from(listing.bytes).ok()?).ok()?
-            }
+            true => packing::unpack(self.stored, dictionary()?, listing.bytes)?,
         };
         (Digest::of(&bytes) == listing.digest).then_some(bytes)
     }
+}
+
+/// What the components are compressed against, uncompressed once.
+fn dictionary() -> Option<&'static [u8]> {
+    static UNCOMPRESSED: OnceLock<Option<Vec<u8>>> = OnceLock::new();
+    let (stored, bytes) = DICTIONARY;
+    let uncompressed = UNCOMPRESSED.get_or_init(|| match stored {
+        [] => Some(Vec::new()),
+        stored => packing::unpack(stored, b"", bytes),
+    });
+    uncompressed.as_deref()
 }
 
 include!(concat!(env!("OUT_DIR"), "/builtin_components.rs"));

@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, Sleep, sleep_until};
 
 use super::Limits;
 
@@ -83,7 +83,8 @@ impl Clock {
     /// What `call` gives, unless the clock that runs is over before.
     pub(super) async fn within<T>(&self, call: impl Future<Output = T>) -> Result<T, TimeIsUp> {
         let mut call = pin!(call);
-        let mut alarm = pin!(sleep_until(self.clocks().until));
+        // Most calls are over before their first wait, and need none.
+        let mut alarm = pin!(None::<Sleep>);
         poll_fn(|context| {
             if let Poll::Ready(answer) = call.as_mut().poll(context) {
                 return Poll::Ready(Ok(answer));
@@ -94,10 +95,11 @@ impl Clock {
                 }
                 // The call may have changed which of them runs.
                 let until = self.clocks().until;
-                if alarm.deadline() != until {
-                    alarm.as_mut().reset(until);
+                match alarm.as_mut().as_pin_mut() {
+                    Some(set) if set.deadline() == until => ready!(set.poll(context)),
+                    Some(set) => set.reset(until),
+                    None => alarm.set(Some(sleep_until(until))),
                 }
-                ready!(alarm.as_mut().poll(context));
             }
         })
         .await

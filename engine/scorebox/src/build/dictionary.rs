@@ -1,0 +1,126 @@
+//! What the components of a gallery have in common, chosen as the dictionary that all of them are compressed against.
+//! Compresses nothing.
+//!
+//! Components of one gallery share most of their code: the standard library's, the SDK's, that of a crate that
+//! several use. A dictionary is made of whole components, so that what is chosen is itself stored once: the
+//! ones that cover most bytes of the others for their size, as long as they save more than they take to
+//! uncompress.
+
+use std::collections::HashMap;
+
+use crate::digest::Digest;
+
+/// Bytes of a dictionary at most: it is uncompressed by every process that wants a component, in some milliseconds.
+const MOST_BYTES: usize = 4 << 20;
+/// Bytes of a chunk at least; on average it has [`BOUNDARY`] more.
+const LEAST_CHUNK_BYTES: usize = 8;
+/// One in so many places is a chunk's end. A power of two.
+const BOUNDARY: u32 = 32;
+
+/// The chunks of a component: a name and the length of each.
+type Chunks = HashMap<u64, usize>;
+
+/// The dictionary of these components; empty where they have too little in common.
+pub(super) fn dictionary(components: &[&[u8]]) -> Vec<u8> {
+    let chunks: Vec<Chunks> = components.iter().map(|bytes| chunks(bytes)).collect();
+    let mut uncovered: Vec<Chunks> = chunks.clone();
+    let mut chosen = Vec::new();
+    let mut room = MOST_BYTES;
+    while let Some(best) = best(components, &chunks, &uncovered, room) {
+        room -= components[best].len();
+        chosen.push(best);
+        for (place, left) in uncovered.iter_mut().enumerate() {
+            left.retain(|chunk, _| place != best && !chunks[best].contains_key(chunk));
+        }
+    }
+    chosen.iter().flat_map(|place| components[*place]).copied().collect()
+}
+
+/// The component that fits and covers most bytes of the others for its size; none where it covers fewer than it has.
+fn best(
+    components: &[&[u8]],
+    chunks: &[Chunks],
+    uncovered: &[Chunks],
+    room: usize,
+) -> Option<usize> {
+    let fits = components.iter().enumerate().filter(|(_, bytes)| bytes.len() <= room);
+    let covered = fits.map(|(place, bytes)| {
+        let others = uncovered.iter().enumerate().filter(|(other, _)| *other != place);
+        let shared = others
+            .flat_map(|(_, left)| left)
+            .filter(|(chunk, _)| chunks[place].contains_key(chunk))
+            .map(|(_, bytes)| bytes)
+            .sum::<usize>();
+        (place, shared, bytes.len().max(1))
+    });
+    // Products in place of quotients: exact, and so the same everywhere.
+    let best = covered.filter(|(_, shared, own)| shared > own).reduce(|best, next| {
+        match next.1 as u128 * best.2 as u128 > best.1 as u128 * next.2 as u128 {
+            true => next,
+            false => best,
+        }
+    })?;
+    Some(best.0)
+}
+
+/// Cuts where the last 32 bytes say so, so that equal stretches are cut equally wherever they stand.
+fn chunks(bytes: &[u8]) -> Chunks {
+    let mut chunks = Chunks::new();
+    let gears: Vec<u32> = (0..=u8::MAX).map(|byte| name(&[byte]) as u32).collect();
+    let (mut start, mut rolling) = (0, 0_u32);
+    for (place, byte) in bytes.iter().enumerate() {
+        rolling = (rolling << 1).wrapping_add(gears[usize::from(*byte)]);
+        let end = place + 1;
+        let is_boundary = rolling >> (u32::BITS - BOUNDARY.trailing_zeros()) == 0;
+        if (is_boundary && end - start > LEAST_CHUNK_BYTES) || end == bytes.len() {
+            chunks.insert(name(&bytes[start..end]), end - start);
+            start = end;
+        }
+    }
+    chunks
+}
+
+/// The first bytes of a digest, as a number.
+fn name(chunk: &[u8]) -> u64 {
+    let digest = Digest::of(chunk);
+    digest.as_bytes().iter().take(8).fold(0, |name, byte| name << 8 | u64::from(*byte))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bytes without a pattern, the same for the same seed.
+    fn noise(seed: u8, bytes: usize) -> Vec<u8> {
+        let block = |number: usize| {
+            *Digest::of(&[[seed].as_slice(), &number.to_le_bytes()].concat()).as_bytes()
+        };
+        (0..bytes.div_ceil(32)).flat_map(block).take(bytes).collect()
+    }
+
+    #[test]
+    fn the_dictionary_is_the_components_that_others_have_most_in_common_with() {
+        let (library, parser) = (noise(1, 20_000), noise(2, 60_000));
+        let small = [library.clone(), noise(3, 500)].concat();
+        let larger = [noise(4, 900), library.clone(), noise(5, 4000)].concat();
+        let parses = [library.clone(), parser.clone(), noise(6, 100)].concat();
+        let parses_too = [noise(7, 3000), parser.clone(), library].concat();
+        let parses_as_well = [parser, noise(8, 5000)].concat();
+        let all = [&larger, &parses_too, &small, &parses, &parses_as_well].map(Vec::as_slice);
+        assert_eq!(dictionary(&all), [small, parses_as_well].concat());
+    }
+
+    #[test]
+    fn components_that_share_nothing_have_no_dictionary() {
+        let (one, other) = (noise(1, 9000), noise(2, 9000));
+        assert_eq!(dictionary(&[&one, &other]), b"");
+        assert_eq!(dictionary(&[&one]), b"");
+        assert_eq!(dictionary(&[]), b"");
+    }
+
+    #[test]
+    fn a_dictionary_has_a_bounded_size() {
+        let large = noise(1, MOST_BYTES + 1);
+        assert_eq!(dictionary(&[&large, &large, &large]), b"");
+    }
+}
