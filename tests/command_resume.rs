@@ -14,17 +14,18 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::fixture::Folder;
 
-/// So many that the run is still busy when it is looked at; every third is right.
-const CASES: u32 = 60_000;
+/// So many that the run is still busy when it is looked at.
+const MANY: u32 = 30_000;
 const RUN: &str = "scorebox run -s exact-match cases.jsonl -j 2";
 
-fn with_many_cases() -> Folder {
+/// With so many cases, of which every third is right.
+fn with_cases(cases: u32) -> Folder {
     let folder = Folder::new();
     let case = |number: u32| {
         let output = if number.is_multiple_of(3) { "right" } else { "wrong" };
         format!("{{\"id\": \"{number}\", \"output\": \"{output}\", \"groundTruth\": \"right\"}}\n")
     };
-    folder.write("cases.jsonl", (0..CASES).map(case).collect::<String>());
+    folder.write("cases.jsonl", (0..cases).map(case).collect::<String>());
     folder
 }
 
@@ -48,17 +49,17 @@ fn signalled(folder: &Folder, signal: Signal) -> Child {
 }
 
 /// Resumes, and looks at every score.
-fn resume_and_check(folder: &Folder, scored_before: u32) {
-    assert!(0 < scored_before && scored_before < CASES, "{scored_before}");
+fn resume_and_check(folder: &Folder, cases: u32, scored_before: u32) {
+    assert!(0 < scored_before && scored_before < cases, "{scored_before}");
     let summary = folder.sh(&format!("{RUN} --resume r --format json")).exits_with(0).json();
     assert_eq!(summary["state"], "finished");
     assert_eq!(summary["casesFinishedBefore"], scored_before);
-    assert_eq!(summary["scoresWritten"], CASES - scored_before);
+    assert_eq!(summary["scoresWritten"], cases - scored_before);
 
     let scores = folder.rows(
         "SELECT CAST(node_id AS INTEGER), scorer_id, score FROM _smithers_scorers ORDER BY 1",
     );
-    let expected: Vec<String> = (0..CASES)
+    let expected: Vec<String> = (0..cases)
         .map(|number| format!("{number} | exact-match | {}", u8::from(number.is_multiple_of(3))))
         .collect();
     assert!(scores == expected, "every case once, and the right score");
@@ -66,15 +67,15 @@ fn resume_and_check(folder: &Folder, scored_before: u32) {
 
 #[test]
 fn a_run_that_was_killed_is_resumed_without_loss_or_repetition() {
-    let folder = with_many_cases();
+    let folder = with_cases(MANY);
     signalled(&folder, Signal::KILL).wait().unwrap();
     let scored_before = stored(&folder);
-    resume_and_check(&folder, scored_before);
+    resume_and_check(&folder, MANY, scored_before);
 }
 
 #[test]
 fn an_interrupt_ends_a_run_in_good_order_and_the_words_say_how_to_resume() {
-    let folder = with_many_cases();
+    let folder = with_cases(MANY);
     let ended = signalled(&folder, Signal::INT).wait_with_output().unwrap();
     assert_eq!(ended.status.code(), Some(130));
     let words = String::from_utf8(ended.stderr).unwrap();
@@ -85,12 +86,12 @@ fn an_interrupt_ends_a_run_in_good_order_and_the_words_say_how_to_resume() {
         "{words}"
     );
     let scored_before = stored(&folder);
-    resume_and_check(&folder, scored_before);
+    resume_and_check(&folder, MANY, scored_before);
 }
 
 #[test]
 fn a_termination_ends_a_run_in_good_order_as_an_interrupt_does() {
-    let folder = with_many_cases();
+    let folder = with_cases(MANY);
     let ended = signalled(&folder, Signal::TERM).wait_with_output().unwrap();
     assert_eq!(ended.status.code(), Some(143));
     let words = String::from_utf8(ended.stderr).unwrap();
@@ -102,7 +103,7 @@ fn a_termination_ends_a_run_in_good_order_as_an_interrupt_does() {
     );
     assert_eq!(folder.rows("SELECT state FROM runs"), ["interrupted"]);
     let scored_before = stored(&folder);
-    resume_and_check(&folder, scored_before);
+    resume_and_check(&folder, MANY, scored_before);
 }
 
 const LINES: &str = r#"{"id": "a", "output": 1, "groundTruth": 1}
@@ -183,14 +184,16 @@ fn a_run_that_waits_for_its_next_case_ends_at_once_and_is_resumed() {
 /// The file system takes no more, as a full disk does: here, because no file may become larger.
 #[test]
 fn a_run_that_the_disk_has_no_more_room_for_says_how_to_resume_it() {
-    let folder = with_many_cases();
+    // More than there is room for.
+    let cases = 2 * MANY;
+    let folder = with_cases(cases);
     let limited = format!("trap '' XFSZ; ulimit -f 4000; exec {RUN} -q --run-id r");
     let cut = folder.sh(&limited).exits_with(2);
     let resume = cut.stderr.lines().last().unwrap().trim();
     assert_eq!(resume, format!("{RUN} -q --resume r"));
     assert!(cut.stderr.starts_with("error: "), "{}", cut.stderr);
     let scored_before = stored(&folder);
-    resume_and_check(&folder, scored_before);
+    resume_and_check(&folder, cases, scored_before);
 }
 
 /// Whether the process has said what is to happen when this signal comes, as the kernel knows it.
@@ -361,7 +364,7 @@ fn shortened(folder: &Folder, lines: usize) {
 
 #[test]
 fn a_run_that_was_killed_does_not_finish_with_a_shorter_file() {
-    let folder = with_many_cases();
+    let folder = with_cases(MANY);
     signalled(&folder, Signal::KILL).wait().unwrap();
     let (scored_before, before) = (stored(&folder), all_rows(&folder));
     shortened(&folder, 5);
@@ -370,7 +373,7 @@ fn a_run_that_was_killed_does_not_finish_with_a_shorter_file() {
     assert!(output.stderr.contains(expected), "{output}");
     assert_eq!(all_rows(&folder), before, "nothing was written");
     folder.sh("mv all.jsonl cases.jsonl");
-    resume_and_check(&folder, scored_before);
+    resume_and_check(&folder, MANY, scored_before);
 }
 
 #[test]
@@ -408,12 +411,12 @@ fn a_run_that_lacks_nothing_but_its_end_is_finished_by_a_resume() {
 
 #[test]
 fn a_resumed_run_may_go_beyond_the_file_that_it_began_with() {
-    let folder = with_many_cases();
+    let folder = with_cases(400);
     let all = std::fs::read_to_string(folder.path("cases.jsonl")).unwrap();
     shortened(&folder, 10);
     folder.sh(&format!("{RUN} --run-id r")).exits_with(0);
     folder.write("cases.jsonl", all);
-    resume_and_check(&folder, 10);
+    resume_and_check(&folder, 400, 10);
 }
 
 #[test]

@@ -4,6 +4,7 @@ use scorebox::{
     contract::{Fields, ScorerInfo, ScorerInput},
     digest::Digest,
     registry::ScorerSource,
+    row::milliseconds,
     sandbox::{Anatomy, LoadedScorer, Outcome, Start},
 };
 use serde::Serialize;
@@ -249,7 +250,7 @@ impl<'a> Loaded<'a> {
             },
             own_code_because: scorer.own_code(),
             cached: scorer.cached(),
-            load_ms: scorer.load_time().as_secs_f64() * 1e3,
+            load_ms: milliseconds(scorer.load_time()),
         }
     }
 }
@@ -261,7 +262,7 @@ impl Cost {
             fuel_limit: scorer.limits().fuel,
             memory_bytes: outcome.memory_bytes,
             memory_limit: scorer.limits().memory_bytes,
-            duration_ms: outcome.duration.as_secs_f64() * 1e3,
+            duration_ms: milliseconds(outcome.duration),
             score: outcome.result.as_ref().ok().and_then(|result| result.score),
             error: outcome.result.as_ref().err().map(ToString::to_string),
         }

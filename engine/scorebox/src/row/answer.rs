@@ -1,5 +1,7 @@
 //! What a scorer says about a case, and what that cost. Where it comes from is not known here.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 
 use super::Json;
@@ -32,6 +34,12 @@ impl Status {
             Status::Error => "error",
         }
     }
+}
+
+/// A time as rows have it: whole nanoseconds in milliseconds, without what computing in seconds adds (`0.399026`, not
+/// `0.39902600000000005`).
+pub fn milliseconds(time: Duration) -> f64 {
+    time.as_nanos() as f64 / 1e6
 }
 
 /// What a scorer says about a case, and what that cost. JSON is kept as the text that it was.

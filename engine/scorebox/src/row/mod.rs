@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use crate::digest::Digest;
 
-pub use answer::{Answer, AnswerError, ScorerAnswer, Status};
+pub use answer::{Answer, AnswerError, ScorerAnswer, Status, milliseconds};
 pub use json::Json;
 
 /// What one scorer says about one case, with the names of both.
@@ -78,6 +78,16 @@ mod tests {
 
     fn keys(value: &impl Serialize) -> Vec<String> {
         serde_json::to_value(value).unwrap().as_object().unwrap().keys().cloned().collect()
+    }
+
+    #[test]
+    fn a_time_is_written_to_the_nanosecond_and_no_further() {
+        for (nanoseconds, written) in
+            [(399_026, "0.399026"), (1, "1e-6"), (60_000_000_007, "60000.000007")]
+        {
+            let time = milliseconds(std::time::Duration::from_nanos(nanoseconds));
+            assert_eq!(serde_json::to_string(&time).unwrap(), written);
+        }
     }
 
     #[test]

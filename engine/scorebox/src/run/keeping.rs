@@ -4,7 +4,7 @@
 use crate::{
     contract::ScoredRow,
     digest::Digest,
-    row::Row,
+    row::{Row, milliseconds},
     sandbox::{Summary, SummaryRows},
     scoring::{Finished, now_ms},
     store::{
@@ -163,7 +163,7 @@ impl Keeper {
                     Err(error) => Err((error.kind.as_str(), &error.message)),
                 },
                 fuel: summary.fuel,
-                duration_ms: summary.duration.as_secs_f64() * 1e3,
+                duration_ms: milliseconds(summary.duration),
                 computed_at_ms: now_ms(),
                 log: &summary.log,
             },
@@ -266,7 +266,7 @@ fn new_score(row: &Finished<RunUnit>) -> NewScore<'_> {
         outcome,
         fuel: row.outcome.fuel,
         memory_bytes: Some(row.outcome.memory_bytes),
-        duration_ms: row.outcome.duration.as_secs_f64() * 1e3,
+        duration_ms: milliseconds(row.outcome.duration),
         scored_at_ms: row.scored_at_ms,
         log: &row.outcome.log,
         input_digest: Some(row.input_digest),

@@ -1,6 +1,6 @@
 //! The outcome of a score in the words of a row. Knows nothing of the case and the scorer that it belongs to.
 
-use crate::row::{Answer, AnswerError, Json, Status};
+use crate::row::{Answer, AnswerError, Json, Status, milliseconds};
 
 use super::{Outcome, ScoreError};
 
@@ -32,7 +32,7 @@ impl From<Outcome> for Answer {
         answer.log = Json::of_list(&outcome.log);
         answer.fuel = outcome.fuel;
         answer.memory_bytes = Some(outcome.memory_bytes);
-        answer.duration_ms = Some(outcome.duration.as_secs_f64() * 1e3);
+        answer.duration_ms = Some(milliseconds(outcome.duration));
         answer
     }
 }

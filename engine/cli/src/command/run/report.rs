@@ -11,7 +11,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use scorebox::{
     aggregate::{Aggregate, aggregate},
     digest::Digest,
-    row::AnswerError,
+    row::{AnswerError, milliseconds},
     run::{Control, Progress, RunReport},
     sandbox::ErrorKind,
     store::{RunRecord, ScoreFilter, Store, SummaryRecord},
@@ -174,7 +174,7 @@ fn summary<'a>(
         cases_finished_before: run.progress.cases_finished_before,
         scores_written: run.progress.scores_written,
         scores_reused: run.progress.scores_reused,
-        duration_ms: run.duration.as_secs_f64() * 1e3,
+        duration_ms: milliseconds(run.duration),
         root: run.root,
         database: database.display().to_string(),
         scorers,
