@@ -35,7 +35,7 @@
 //! - [`workspace`]: the files that a task left, for scorers that may look at them.
 //! - [`run`]: a suite over cases: read, score, write, and events for sinks.
 //! - [`engine`]: the rooms in one value, for programs that embed the library.
-//! - [`row`]: what a scorer says of a case, in the one shape that rows have.
+//! - [`row`]: what a scorer says about a case, in the one shape that rows have.
 //! - [`store`]: runs, cases and scores in SQLite.
 //! - [`verify`]: scores computed again from what is stored, and receipts.
 //! - [`stats`]: what many scores say together; pure functions.

@@ -1,7 +1,7 @@
 //! Finds the code blocks of a Markdown text that may be SQL. It does not parse them.
 
 /// The content of each fenced block that is marked `sql` or not marked; one that does not close runs to no
-/// end and is none.
+/// end and does not count.
 pub(crate) fn sql_blocks(text: &str) -> Vec<String> {
     let mut blocks = Vec::new();
     let mut open: Option<Block> = None;

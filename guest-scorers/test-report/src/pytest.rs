@@ -47,7 +47,7 @@ fn read_report(report: &Map<String, Value>) -> Vec<Reported> {
         let outcome = match text(test, "outcome") {
             "passed" | "xpassed" => Outcome::Passed,
             "skipped" | "xfailed" => Outcome::Skipped,
-            // The outcome says of a test that was run again only that it was; its phases say how
+            // For a test that was run again, the outcome says only that it was; its phases say how
             // it ended.
             "rerun" if all_phases_passed(test) => Outcome::Passed,
             _ => Outcome::failed(why_of_phases(test)),
@@ -68,7 +68,7 @@ fn all_phases_passed(test: &Value) -> bool {
     phases(test).next().is_some() && phases(test).all(|phase| text(phase, "outcome") == "passed")
 }
 
-/// What the phase that failed says of it.
+/// What the phase that failed says about it.
 fn why_of_phases(test: &Value) -> &str {
     let broken = phases(test).find(|phase| text(phase, "outcome") == "failed");
     let crash = broken.and_then(|phase| phase.get("crash"));
@@ -154,7 +154,7 @@ fn read_log(log: &str) -> Result<Vec<Reported>, String> {
     Ok(tests)
 }
 
-/// What a line of the log says of a failure.
+/// What a line of the log says about a failure.
 fn why(line: &Value) -> String {
     let longrepr = line.get("longrepr");
     let crash = longrepr.and_then(|longrepr| longrepr.get("reprcrash"));

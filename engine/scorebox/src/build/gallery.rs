@@ -1,5 +1,5 @@
 //! A gallery: a folder with a crate for each of several scorers, and what they build to in its folder
-//! `dist`, with a manifest: which sources and which compiler each was built from, and what it says of
+//! `dist`, with a manifest: which sources and which compiler each was built from, and what it says about
 //! itself. `guest-scorers/` is one. Embeds nothing; `registry` does.
 
 use std::{
@@ -69,7 +69,7 @@ pub struct ManifestScorer {
     pub digest: Digest,
     /// Digest of what it was built from.
     pub sources: Digest,
-    /// What it says of itself.
+    /// What it says about itself.
     pub info: ScorerInfo,
     /// The example that it carries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -85,7 +85,7 @@ impl Manifest {
     /// Reads the manifest of a gallery.
     ///
     /// # Errors
-    /// Where it is missing, or not of this format.
+    /// If it is missing, or has another format.
     pub fn read(gallery: &Path) -> Result<Manifest, BuildError> {
         let path = Manifest::path(gallery);
         let text = fs::read_to_string(&path).map_err(BuildError::file(&path))?;
@@ -106,7 +106,7 @@ impl Manifest {
     /// The component of a scorer, uncompressed.
     ///
     /// # Errors
-    /// Where it cannot be read, or is not the one that the manifest lists.
+    /// If it cannot be read, or is not the one that the manifest lists.
     pub fn component(&self, gallery: &Path, name: &str) -> Result<Vec<u8>, BuildError> {
         let path = self.component_path(gallery, name);
         let unexpected =
@@ -151,7 +151,7 @@ impl Manifest {
 /// The names of the scorers of a gallery, sorted: its folders with a crate in them.
 ///
 /// # Errors
-/// Where the folder cannot be read.
+/// If the folder cannot be read.
 pub fn names(gallery: &Path) -> Result<Vec<String>, BuildError> {
     let mut names = Vec::new();
     for entry in fs::read_dir(gallery).map_err(BuildError::file(gallery))? {
@@ -164,10 +164,10 @@ pub fn names(gallery: &Path) -> Result<Vec<String>, BuildError> {
     Ok(names)
 }
 
-/// Builds all scorers of a gallery, as [`build_guest`] does; `done` hears of each.
+/// Builds all scorers of a gallery, as [`build_guest`] does; `done` is called for each.
 ///
 /// # Errors
-/// Where one of them does not build, or its sources change while it is built.
+/// If one of them does not build, or its sources change while it is built.
 pub fn build(
     gallery: &Path,
     toolchain: &Toolchain,
@@ -212,7 +212,7 @@ fn must_be_built_from(gallery: &Path, name: &str, sources: Digest) -> Result<(),
 /// dictionary as long as most of them are the same, so that a change of one scorer changes one component's file.
 ///
 /// # Errors
-/// Where a file cannot be written, the sources cannot be read, or they changed since a component was built;
+/// If a file cannot be written, the sources cannot be read, or they changed since a component was built;
 /// then nothing was written.
 pub fn install(
     gallery: &Path,

@@ -1,4 +1,4 @@
-//! The components that are embedded in the binary, compressed, and what the manifest says of each. The
+//! The components that are embedded in the binary, compressed, and what the manifest says about each. The
 //! table is written by `build.rs` from the manifest under `guest-scorers/dist/`; their sources are in
 //! `guest-scorers/`.
 
@@ -22,7 +22,7 @@ pub(super) struct BuiltIn {
     row: &'static str,
 }
 
-/// What the manifest says of a component: known without uncompressing or compiling anything.
+/// What the manifest says about a component: known without uncompressing or compiling anything.
 #[derive(Clone, Debug, Deserialize)]
 #[non_exhaustive]
 pub struct Listing {
@@ -30,7 +30,7 @@ pub struct Listing {
     pub bytes: u64,
     /// Digest of the component.
     pub digest: Digest,
-    /// What it says of itself.
+    /// What it says about itself.
     pub info: ScorerInfo,
     /// The example that it carries, as JSON.
     pub example: Option<Box<RawValue>>,
@@ -42,7 +42,7 @@ impl BuiltIn {
         COMPONENTS.iter().find(|component| component.name == name)
     }
 
-    /// What the manifest says of it; `None` if this build is broken.
+    /// What the manifest says about it; `None` if this build is broken.
     pub(super) fn listing(&self) -> Option<Listing> {
         serde_json::from_str(self.row).ok()
     }

@@ -45,7 +45,7 @@
 //!
 //! # Map
 //!
-//! `read` opens wrappers and `item` tells items apart; `builder` gives results to calls; `step` is
+//! `read` opens wrappers and `item` recognizes items; `builder` gives results to calls; `step` is
 //! what comes out. `calls` reads one call and `fields` takes out fields, in all spellings; `names`
 //! knows tools and what their results give away; `conversation` drops what model calls repeat;
 //! `tally` adds up tokens and cost. For scorers: `pattern` matches arguments and texts, `expected` reads

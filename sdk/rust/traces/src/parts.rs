@@ -141,7 +141,7 @@ pub(super) fn is_thinking(kind: &str) -> bool {
     matches!(kind, "thinking" | "redacted_thinking" | "reasoning" | "reasoning_content")
 }
 
-/// Reads a part that is not plain text. A part of an unknown kind is an event of its own name.
+/// Reads a part that is not plain text. A part of an unknown kind becomes an event with its name.
 pub(super) fn read_part(builder: &mut Builder, mut part: Object) {
     let kind = text(&mut part, &["type"]);
     let Some(kind) = kind else {
@@ -216,7 +216,7 @@ pub(super) fn result(builder: &mut Builder, mut part: Object, marks: bool) {
     let (mut status, error) = fields::ending(&mut part);
     let content = ["content", "response", "result", "output", "server_tool_call_response"];
     let mut value = take(&mut part, &content).unwrap_or(Value::Null);
-    // The AI SDK says of its outputs what they are: `{type: "error-text", value}`.
+    // The AI SDK marks what its outputs are: `{type: "error-text", value}`.
     if let Some(object) = value.as_object_mut()
         && object.contains_key("value")
         && let Some(kind) = text(object, &["type"])
