@@ -113,7 +113,7 @@ fn suite(text: &str) -> String {
 fn a_wrong_key_of_a_suite_file_has_its_line_and_column_and_the_key_meant() {
     assert_snapshot!(suite("[scorers.a]\nuse = \"contains\"\nconfg = {}\n"), @"
     [stderr]
-    error: suite.toml:3:1: unknown field `confg`, expected one of `use`, `name`, `config`, `limits`, `grants`
+    error: suite.toml:3:1: unknown key `confg`; the keys of a scorer are `use`, `name`, `config`, `limits`, `grants`, `severity`, `threshold`, `weight`, `required`, `sampling`, `nodes`
     hint: did you mean `config`?
     [exit code 2]
     ");
@@ -123,12 +123,12 @@ fn a_wrong_key_of_a_suite_file_has_its_line_and_column_and_the_key_meant() {
 fn a_wrong_type_in_a_suite_file_has_its_line_and_column() {
     assert_snapshot!(suite("version = \"one\"\n[scorers.a]\nuse = \"contains\"\n"), @r#"
     [stderr]
-    error: suite.toml:1:11: invalid type: string "one", expected u32
+    error: suite.toml:1:11: `version` must be a number; found a text
     [exit code 2]
     "#);
     assert_snapshot!(suite("[scorers.a]\nuse = \"contains\"\nlimits = { fuel = true }\n"), @"
     [stderr]
-    error: suite.toml:3:19: invalid type: boolean `true`, expected u64
+    error: suite.toml:3:19: `fuel` must be a whole number; found a boolean
     [exit code 2]
     ");
 }
@@ -143,7 +143,7 @@ fn a_name_with_a_line_break_is_shown_in_one_line() {
 fn a_number_that_json_does_not_have_is_refused_in_a_suite_file() {
     assert_snapshot!(suite("[scorers.a]\nuse = \"contains\"\nconfig = { deep = [{ x = nan }] }\n"), @r#"
     [stderr]
-    error: suite.toml:1:10: `config.deep` of `a` has a number that JSON does not have: nan or inf
+    error: suite.toml:3:26: `config.deep` has a number that JSON does not have: nan
     [exit code 2]
     "#);
 }
@@ -160,12 +160,12 @@ fn a_configuration_that_is_nested_too_deep_is_refused() {
     assert!(deep(120 - 60).contains("there is no scorer `none`"));
     assert_snapshot!(deep(120 - 60 + 1), @"
     [stderr]
-    error: suite.toml:1:10: `config.k` of `a` is nested too deep: more than 120 levels
+    error: suite.toml:3:190: `config.k` is nested too deep: more than 120 levels
     [exit code 2]
     ");
     let (open, close) = (format!("{{ {keys} = ").repeat(75), " }".repeat(75));
     let deepest = suite(&format!("[scorers.a]\nuse = \"none\"\nconfig.{keys} = {open}1{close}\n"));
-    assert!(deepest.contains("`config.k` of `a` is nested too deep"), "{deepest}");
+    assert!(deepest.contains("`config.k` is nested too deep"), "{deepest}");
 }
 
 #[test]

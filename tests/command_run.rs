@@ -116,8 +116,36 @@ fn the_summary_is_json_for_programs() {
       "scoresWritten": 2,
       "scoresReused": 0,
       "durationMs": [time],
+      "scoresSkipped": 0,
       "root": "[digest]",
       "database": "scorebox.db",
+      "verdict": {
+        "passed": 2,
+        "regressed": 0,
+        "failed": 0,
+        "errored": 0,
+        "skipped": 0,
+        "passRate": {
+          "rate": 1.0,
+          "low": 0.3423802275066531,
+          "high": 1.0
+        },
+        "meanScore": 0.5,
+        "meanLatencyMs": [time],
+        "meanCostUsd": null,
+        "scorers": [
+          {
+            "scorerId": "exact-match",
+            "severity": "soft",
+            "threshold": null,
+            "held": 2,
+            "regressed": 0,
+            "failed": 0,
+            "errored": 0
+          }
+        ]
+      },
+      "broken": [],
       "scorers": [
         {
           "scorerId": "exact-match",

@@ -187,7 +187,9 @@ fn what_a_scorer_said_of_the_whole_run_is_asked_for_again() {
 
 #[test]
 fn what_decides_whether_a_score_passes_is_verified() {
-    let folder = tampered("UPDATE scorers SET threshold = 0.1, direction = 'lower-is-better'");
+    let declared = "declared_severity = 'soft', declared_threshold = 0.1";
+    let change = format!("UPDATE scorers SET {declared}, direction = 'lower-is-better'");
+    let folder = tampered(&change);
     let shown = folder.sh("scorebox verify --trust-cache r --scorer levenshtein").exits_with(1);
     assert!(
         shown.stdout.contains("different  direction  lower-is-better  higher-is-better"),

@@ -22,8 +22,14 @@ mod command_resume;
 mod command_reuse;
 /// `scorebox run`: summary, rows, and what its options do.
 mod command_run;
+/// Sampling, nodes and cases to be skipped.
+mod command_sampling;
 /// `scorebox score`: one case, the result as JSON.
 mod command_score;
+/// `scorebox suite`, and what suite files resolve to.
+mod command_suite;
+/// Verdicts, requirements, `scorebox cases` and `scorebox show`.
+mod command_verdict;
 /// `scorebox verify`: scores computed again, tampering, receipts.
 mod command_verify;
 /// `--grant NAME=workspace`: the files that a task left.

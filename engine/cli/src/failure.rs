@@ -2,20 +2,23 @@
 
 use std::process::ExitCode;
 
-use scorebox::advice::Advised;
+use scorebox::advice::{Advice, Advised};
 
 use crate::advice;
 
 /// How a command ended. docs/commands.md lists these codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Exit {
+pub(crate) enum Exit {
     /// All was done.
     Done = 0,
     /// All was done, and some scores are errors.
     SomeErrors = 1,
     /// Wrong usage or bad input: it did not start, or did not finish.
     BadInput = 2,
+    /// All was done, and a requirement of the run is broken: a gate failed cases, or a mean, a rate or a number of
+    /// errors is not what was asked for.
+    BrokenRequirement = 3,
     /// The user interrupted it.
     Interrupted = 130,
     /// The program that started it ended it: a service manager, a scheduler.
@@ -33,11 +36,21 @@ impl From<Exit> for ExitCode {
 pub(crate) struct Failure {
     pub message: String,
     pub hint: Option<String>,
+    /// What else is wrong, where several things were found at once: messages and hints.
+    pub others: Vec<(String, Option<String>)>,
 }
 
 impl Failure {
     pub(crate) fn new(message: impl Into<String>) -> Failure {
-        Failure { message: message.into(), hint: None }
+        Failure { message: message.into(), hint: None, others: Vec::new() }
+    }
+
+    /// All that is wrong, messages with their hints; none where nothing is.
+    pub(crate) fn of_each(
+        mut each: impl Iterator<Item = (String, Option<String>)>,
+    ) -> Option<Failure> {
+        let (message, hint) = each.next()?;
+        Some(Failure { message, hint, others: each.collect() })
     }
 
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Failure {
@@ -49,9 +62,8 @@ impl Failure {
 /// An error of the library, with what to do about it in the words of the command line.
 impl<E: Advised> From<E> for Failure {
     fn from(error: E) -> Failure {
-        Failure {
-            message: error.to_string(),
-            hint: error.advice().as_ref().and_then(advice::words),
-        }
+        let words = |advice: Option<Advice>| advice.as_ref().and_then(advice::words);
+        let each = error.each().into_iter().map(|(message, advice)| (message, words(advice)));
+        Failure::of_each(each).unwrap_or_else(|| Failure::new(error.to_string()))
     }
 }

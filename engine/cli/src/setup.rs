@@ -1,14 +1,17 @@
 //! The sandbox and its cache folder, from options and the environment. The only place that
 //! reads the environment (but for what clap reads).
 
-use std::{path::PathBuf, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use etcetera::BaseStrategy as _;
 use scorebox::{
     registry::Registry,
     run::{ReadyScorer, RunError, load_scorers_watched},
     sandbox::{CacheOptions, Capabilities, CompileLimits, Compiler, Sandbox, SandboxOptions},
-    suite::{ScorerId, Suite, parse_bytes, parse_duration},
+    suite::{ScorerId, Suite, SuiteError, parse_bytes, parse_duration},
 };
 
 use crate::{failure::Failure, waiting::Waiting, words};
@@ -84,6 +87,11 @@ impl SandboxArguments {
         let folder = self.cache_dir.clone().or_else(default)?;
         Some(CacheOptions::new(folder))
     }
+}
+
+/// Reads a suite file; the variables that it names are those of the environment.
+pub(crate) fn suite(path: &Path) -> Result<Suite, SuiteError> {
+    Suite::read_with(path, &|name| std::env::var(name).ok())
 }
 
 /// Which scorers of a suite are not loaded yet, for a user who waits.

@@ -57,6 +57,7 @@ pub(crate) fn error(message: &str, hint_text: Option<&str>) {
 /// Says why a command ends.
 pub(crate) fn failure(failure: &Failure) -> Exit {
     error(&failure.message, failure.hint.as_deref());
+    failure.others.iter().for_each(|(message, hint)| error(message, hint.as_deref()));
     Exit::BadInput
 }
 

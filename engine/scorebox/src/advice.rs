@@ -9,6 +9,11 @@ use crate::grant::Grant;
 pub trait Advised: std::error::Error {
     /// What to do about it; `None` if the message says it all.
     fn advice(&self) -> Option<Advice>;
+
+    /// The message of each thing that is wrong, with what to do about it: one, unless several were found at once.
+    fn each(&self) -> Vec<(String, Option<Advice>)> {
+        vec![(self.to_string(), self.advice())]
+    }
 }
 
 /// What to do about an error.

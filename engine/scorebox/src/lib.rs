@@ -39,7 +39,8 @@
 //! - [`store`]: runs, cases and scores in SQLite.
 //! - [`verify`]: scores computed again from what is stored, and receipts.
 //! - [`stats`]: what many scores say together; pure functions.
-//! - [`aggregate`]: the same over stored scores.
+//! - [`verdict`]: whether a case passed, and a run; pure functions.
+//! - [`aggregate`]: both over stored scores.
 //! - [`build`]: from a Rust crate to a component.
 //! - [`advice`]: what to do about an error, as data that a front end says in its own words.
 //! - [`input_file`]: files that a user names, read within a bound.
@@ -75,6 +76,7 @@ pub mod store;
 mod suggest;
 pub mod suite;
 pub mod terminal;
+pub mod verdict;
 #[cfg(feature = "store")]
 pub mod verify;
 pub mod workspace;

@@ -1,10 +1,10 @@
-//! A suite file: TOML, names, quantities, the place of what is wrong.
+//! A suite file: TOML or JSON, names, quantities, the place of what is wrong.
 
 use std::{collections::HashSet, fs, path::PathBuf, sync::OnceLock};
 
 use scorebox::{
     sandbox::Limits,
-    suite::{Suite, SuiteError},
+    suite::{Mistake, Suite, SuiteError},
 };
 use tempfile::TempDir;
 
@@ -47,7 +47,10 @@ fn check(suite: &Suite) {
 
 fn check_error(error: &SuiteError, text: &str) {
     assert!(!error.to_string().is_empty());
-    if let SuiteError::Invalid { place, reason, .. } = error {
+    let SuiteError::Invalid { mistakes } = error else { return };
+    assert!(!mistakes.is_empty());
+    let own = mistakes.iter().filter(|mistake| mistake.place.file == file());
+    for Mistake { place, reason, .. } in own {
         assert!(!reason.is_empty() && !reason.contains('\n'), "{reason:?}");
         let line = text.split('\n').nth(place.line - 1).expect("a line of the file");
         assert!((1..=line.chars().count() + 1).contains(&place.column), "{place}");

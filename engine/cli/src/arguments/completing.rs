@@ -153,7 +153,7 @@ fn database() -> Option<Store> {
 /// The names of the scorers of the run that is typed, in the order of the suite.
 fn entries() -> Vec<String> {
     let suites = typed().into_iter().map(PathBuf::from).filter(|path| has_suffix(path, "toml"));
-    let suite = suites.filter_map(|path| Suite::read(&path).ok());
+    let suite = suites.filter_map(|path| Suite::read_with(&path, &|_| Some(String::new())).ok());
     let mut names: Vec<String> =
         suite.flat_map(|suite| suite.scorers).map(|scorer| scorer.id.to_string()).collect();
     names.extend(values(&["-s", "--scorer"]).iter().map(|written| {

@@ -4,6 +4,7 @@
 //! - `completing`: what a shell offers beyond the words that clap knows.
 //! - `database`: the database, a run in it, and names in that run.
 //! - `jobs`: how much runs at once.
+//! - `requirements`: what is required of a run as a whole.
 //! - `scorer`: one scorer, its configuration, limits and grants.
 //! - `workspace`: the folder with the files that tasks left.
 
@@ -11,11 +12,13 @@ mod case;
 pub(crate) mod completing;
 mod database;
 mod jobs;
+mod requirements;
 mod scorer;
 mod workspace;
 
 pub(crate) use case::CaseArguments;
 pub(crate) use database::{DEFAULT_DATABASE, Database, must_be_there, no_runs};
 pub(crate) use jobs::JobArguments;
+pub(crate) use requirements::RequirementArguments;
 pub(crate) use scorer::{LimitArguments, ScorerArguments, parse_config, read_if_file, split_named};
 pub(crate) use workspace::WorkspaceArguments;

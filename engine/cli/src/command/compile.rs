@@ -3,9 +3,7 @@
 
 use std::path::PathBuf;
 
-use scorebox::{
-    registry::Registry, run::load_scorers_watched, sandbox::Capabilities, suite::Suite,
-};
+use scorebox::{registry::Registry, run::load_scorers_watched, sandbox::Capabilities};
 
 use crate::{
     failure::{Exit, Failure},
@@ -19,7 +17,7 @@ use crate::{
 /// Compiled code is kept in the cache folder. A scorer is compiled once for all of its configurations.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Compile {
-    /// The suite file (.toml)
+    /// The suite file (TOML or JSON)
     suite: PathBuf,
 
     #[command(flatten)]
@@ -28,7 +26,7 @@ pub(crate) struct Compile {
 
 impl Compile {
     pub(crate) fn run(&self) -> Result<Exit, Failure> {
-        let suite = Suite::read(&self.suite)?;
+        let suite = setup::suite(&self.suite)?;
         let sandbox = self.sandbox.open(1, Capabilities::none())?;
         let of = suite.scorers.len();
         let mut pending = Pending::all_of(&suite);

@@ -1,6 +1,7 @@
 //! The commands, a file each: its arguments, and what it does with them.
 
 mod build;
+mod cases;
 mod compile;
 mod completions;
 mod inspect;
@@ -10,7 +11,9 @@ mod runs;
 mod score;
 mod scorers;
 mod scores;
+mod show;
 mod stats;
+mod suite;
 mod verify;
 
 use clap::ArgAction;
@@ -84,7 +87,10 @@ pub(crate) enum Command {
     Runs(runs::Runs),
     Rm(rm::Rm),
     Scores(scores::Scores),
+    Cases(cases::Cases),
+    Show(show::Show),
     Stats(stats::Stats),
+    Suite(suite::Suite),
     Verify(verify::Verify),
     Scorers(scorers::Scorers),
     Inspect(inspect::Inspect),
@@ -102,7 +108,10 @@ impl Command {
             Command::Rm(command) => command.run(),
             Command::Runs(command) => command.run(),
             Command::Scores(command) => command.run(),
+            Command::Cases(command) => command.run(),
+            Command::Show(command) => command.run(),
             Command::Stats(command) => command.run(),
+            Command::Suite(command) => command.run(),
             Command::Verify(command) => command.run(),
             Command::Scorers(command) => command.run(),
             Command::Inspect(command) => command.run(),

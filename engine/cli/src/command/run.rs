@@ -20,13 +20,14 @@ use scorebox::{
     sandbox::{Grant, Grants, Sandbox},
     store::RunId,
     suite::{ScorerId, Suite, SuiteScorer},
+    verdict::Requirements,
 };
 
 use self::signals::Signalled;
 use crate::{
     arguments::{
-        Database, JobArguments, LimitArguments, WorkspaceArguments, completing, parse_config,
-        split_named,
+        Database, JobArguments, LimitArguments, RequirementArguments, WorkspaceArguments,
+        completing, parse_config, split_named,
     },
     failure::{Exit, Failure},
     input::typed_input,
@@ -42,9 +43,13 @@ use crate::{
 /// compressed with gzip or zstd; `-` reads standard input.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Run {
-    /// Files with cases, and at most one suite file (.toml)
+    /// Files with cases, and at most one suite file (.toml; see --suite for JSON)
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
+
+    /// The suite file (TOML or JSON), if it is not a .toml file among FILES
+    #[arg(long = "suite", value_name = "FILE", help_heading = "Scorers")]
+    suite_file: Option<PathBuf>,
 
     /// A scorer: the name of a built-in one, or the path of a .wasm file; `NAME=…` gives it another name
     #[arg(long = "scorer", short = 's', value_name = "[NAME=]SCORER", add = completing::named_scorers(), help_heading = "Scorers")]
@@ -75,6 +80,10 @@ pub(crate) struct Run {
     #[arg(long, value_name = "ID", help_heading = "Run")]
     resume: Option<RunId>,
 
+    /// Random seed of sampling: the same seed samples the same cases [default: the suite's name]
+    #[arg(long, value_name = "SEED", help_heading = "Run")]
+    seed: Option<String>,
+
     /// Copy scores that an earlier run in the database already has (same component, configuration, limits and input)
     #[arg(long, help_heading = "Run")]
     reuse: bool,
@@ -90,6 +99,9 @@ pub(crate) struct Run {
     /// Show no progress
     #[arg(long, short, help_heading = "Output")]
     quiet: bool,
+
+    #[command(flatten)]
+    requirements: RequirementArguments,
 
     #[command(flatten)]
     database: Database,
@@ -116,7 +128,8 @@ enum OnBadCaseArgument {
 impl Run {
     pub(crate) fn run(&self) -> Result<Exit, Failure> {
         let (suite_file, case_files) = self.split_files()?;
-        let suite = self.suite(suite_file)?;
+        let mut suite = self.suite(suite_file)?;
+        let requirements = self.requirements.of(&mut suite)?;
         let mapping = Mapping::parse(&self.map)?;
         let cases =
             CaseReader::open(case_files.iter().map(|path| source(path)).collect(), mapping)?;
@@ -124,8 +137,9 @@ impl Run {
         let sandbox = self.sandbox.open(slots(jobs, &suite), self.workspace.capabilities()?)?;
         let runtime = self.jobs.runtime()?;
         let signalled = Signalled::default();
-        let report = runtime.block_on(self.run_suite(suite, cases, jobs, &sandbox, &signalled));
-        let ended = report.and_then(|report| self.finish(report, &signalled));
+        let run = self.run_suite(suite, &requirements, cases, jobs, &sandbox, &signalled);
+        let report = runtime.block_on(run);
+        let ended = report.and_then(|report| self.finish(report, &requirements, &signalled));
         // A thread that a file system keeps waiting does not keep the process alive.
         runtime.shutdown_background();
         ended
@@ -134,6 +148,7 @@ impl Run {
     async fn run_suite(
         &self,
         suite: Suite,
+        requirements: &Requirements,
         cases: CaseReader,
         jobs: usize,
         sandbox: &Sandbox,
@@ -142,6 +157,7 @@ impl Run {
         let registry = Registry::with_builtins();
         let scorers = setup::loaded(&suite, &registry, sandbox).await?;
         must_have_files(&scorers)?;
+        RequirementArguments::must_be_on_scale(requirements, &scorers)?;
         let which = match &self.resume {
             Some(id) => WhichRun::Resume(id.clone()),
             None => WhichRun::New(self.run_id.clone().unwrap_or_else(fresh_id)),
@@ -170,6 +186,7 @@ impl Run {
     fn finish(
         &self,
         report: Result<RunReport, RunError>,
+        requirements: &Requirements,
         signalled: &Signalled,
     ) -> Result<Exit, Failure> {
         let report = match report {
@@ -188,7 +205,13 @@ impl Run {
             report => &report?,
         };
         let store = self.database.read()?;
-        let errors = report::print(&store, report, self.format, &self.database.path)?;
+        let asked = report::Asked {
+            requirements,
+            strict: self.requirements.strict,
+            format: self.format,
+            database: &self.database.path,
+        };
+        let told = report::print(&store, report, &asked)?;
         match &report.stopped {
             Some(Stop::Interrupted) => {
                 words::say(&format!(
@@ -215,7 +238,11 @@ impl Run {
             }
             None => {}
         }
-        match errors > 0 && !self.allow_errors {
+        if told.broken && !self.requirements.allow_failures {
+            return Ok(Exit::BrokenRequirement);
+        }
+        let errors_are_bad = !self.allow_errors && self.requirements.max_errors.is_none();
+        match told.errors > 0 && errors_are_bad || told.summary_errors > 0 && !self.allow_errors {
             true => Ok(Exit::SomeErrors),
             false => Ok(Exit::Done),
         }
@@ -225,6 +252,7 @@ impl Run {
         let is_suite = |path: &Path| path.extension().is_some_and(|suffix| suffix == "toml");
         let (suites, cases): (Vec<&Path>, Vec<&Path>) =
             self.files.iter().map(PathBuf::as_path).partition(|path| is_suite(path));
+        let suites: Vec<&Path> = self.suite_file.as_deref().into_iter().chain(suites).collect();
         if let [first, second, ..] = suites[..] {
             return Err(Failure::new(format!(
                 "two suite files: `{}` and `{}`",
@@ -242,17 +270,18 @@ impl Run {
 
     /// The suite file's scorers, then those of the command line, with the command line's options.
     fn suite(&self, file: Option<&Path>) -> Result<Suite, Failure> {
-        let (name, mut scorers) = match file {
+        let (name, seed, mut scorers) = match file {
             Some(path) => {
-                let suite = Suite::read(path)?;
-                (suite.name, suite.scorers)
+                let suite = setup::suite(path)?;
+                (suite.name, suite.seed, suite.scorers)
             }
-            None => ("command line".to_owned(), Vec::new()),
+            None => ("command line".to_owned(), None, Vec::new()),
         };
         for written in &self.scorers {
             scorers.push(scorer(written)?);
         }
         let mut suite = Suite::new(name, scorers)?;
+        suite.seed = self.seed.clone().or(seed);
         for scorer in &mut suite.scorers {
             scorer.limits = self.limits.apply(scorer.limits.clone())?;
         }

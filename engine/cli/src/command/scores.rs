@@ -225,7 +225,10 @@ fn write_table(
         let kind = answer.error.as_ref().map(|error| error.kind.as_str());
         error_kinds.extend(kind.and_then(ErrorKind::from_word));
         table.row([
-            output::cell(&case_name(&record.row), 48),
+            output::cell(
+                &report::case_name(&record.row.case_id, record.row.iteration, record.row.attempt),
+                48,
+            ),
             output::cell(scorer_id, 64),
             score(answer),
             output::last_cell(&reason(answer)),
@@ -250,16 +253,6 @@ fn empty_table() -> Table {
         ("score", Align::Right),
         ("reason", Align::Left),
     ])
-}
-
-/// The case's id, with iteration and attempt if they are not the first.
-fn case_name(row: &Row) -> String {
-    match (row.iteration, row.attempt) {
-        (0, 0) => row.case_id.clone(),
-        (iteration, attempt) => {
-            format!("{} (iteration {iteration}, attempt {attempt})", row.case_id)
-        }
-    }
 }
 
 fn score(answer: &Answer) -> String {

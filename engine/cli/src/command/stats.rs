@@ -1,7 +1,7 @@
 //! `scorebox stats`: count, mean, min, max, p50 and standard deviation by scorer.
 
 use scorebox::{
-    aggregate::{Aggregate, aggregate},
+    aggregate::{Aggregate, JudgeOptions, aggregate, judge},
     store::ScoreFilter,
 };
 
@@ -9,7 +9,7 @@ use crate::{
     arguments::{Database, completing, must_be_there},
     failure::{Exit, Failure},
     output::{self, Format},
-    report::{self, Align, Table},
+    report::{self, Align, Table, verdict},
     waiting::Waiting,
     words,
 };
@@ -35,6 +35,10 @@ pub(crate) struct Stats {
     #[arg(long, value_name = "NAME", help_heading = "Filters", add = completing::stored_scorers())]
     scorer: Option<String>,
 
+    /// Count a case with a soft score beyond its threshold as failed
+    #[arg(long, help_heading = "Output")]
+    strict: bool,
+
     /// How to print it
     #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output")]
     format: Format,
@@ -59,11 +63,24 @@ impl Stats {
         let waiting = Waiting::counting("reading scores", store.rows_read());
         must_be_there(&store, &filter)?;
         let aggregates = aggregate(&store, &filter)?;
+        // Verdicts are of all scorers of one run.
+        let judged = match (&filter.run, &filter.scorer) {
+            (Some(run), None) => {
+                let options = JudgeOptions { node: filter.node.as_deref(), strict: self.strict };
+                Some(judge(&store, run, options, |_| true)?)
+            }
+            _ => None,
+        };
         drop(waiting);
         output::stdout(|out| match self.format {
             Format::Table => write!(out, "{}", table(&aggregates)),
             format => output::list(out, format == Format::Jsonl, &aggregates),
         })?;
+        if let (Format::Table, Some(judged)) = (self.format, &judged)
+            && verdict::says_something(judged)
+        {
+            verdict::of_run(judged).iter().for_each(|line| words::say(line));
+        }
         if self.format == Format::Table && self.run.is_none() {
             match &filter.run {
                 Some(run) => words::say(&format!("run {run}; to pool all runs: --all-runs")),

@@ -1,13 +1,16 @@
 //! From data to text: pure functions. Prints nothing, knows no SQL and no wasmtime.
 //!
+//! - `case`: a case's name.
 //! - `config_keys`: a configuration's JSON Schema as keys for people.
 //! - `scorer`: what a scorer says about itself.
 //! - `table`: tables for people.
 //! - `number`: numbers, sizes and times as people read them.
 //! - `sparkline`: a distribution in eight characters.
 //! - `shell`: an argument as a shell reads it back.
+//! - `verdict`: verdicts and requirements in words.
 //! - `text`: text that came from elsewhere, made safe for a terminal.
 
+mod case;
 mod config_keys;
 mod number;
 mod scorer;
@@ -15,7 +18,9 @@ mod shell;
 mod sparkline;
 mod table;
 mod text;
+pub(crate) mod verdict;
 
+pub(crate) use case::case_name;
 pub(crate) use config_keys::{Choice, ConfigKey, config_keys};
 pub(crate) use number::{bytes, count, counted, duration, fuel, score};
 pub(crate) use scorer::reads;

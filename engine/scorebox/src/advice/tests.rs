@@ -194,8 +194,9 @@ fn character(rest: &str) -> usize {
 fn names_a_front_end(text: &str) -> bool {
     /// What the root of a run is a digest of begins with this name.
     const NAME_OF_THE_ROOT: &str = "scorebox run 1";
-    const COMMANDS: [&str; 12] = [
+    const COMMANDS: [&str; 15] = [
         "build",
+        "cases",
         "compile",
         "completions",
         "inspect",
@@ -205,7 +206,9 @@ fn names_a_front_end(text: &str) -> bool {
         "score",
         "scorers",
         "scores",
+        "show",
         "stats",
+        "suite",
         "verify",
     ];
     const TOOLS: [&str; 11] = [

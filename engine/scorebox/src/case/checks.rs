@@ -15,6 +15,8 @@ const EXPECTED_NODE_ID: &str = "a string of 1 to 512 bytes, without control char
 const EXPECTED_WORKSPACE: &str =
     "a folder's name: a string of 1 to 4096 bytes, without control characters";
 const EXPECTED_REPEAT: &str = "an integer from 0 to 2147483648";
+const EXPECTED_SKIP: &str =
+    "true, false, or the reason: a string of up to 512 bytes, without control characters";
 const EXPECTED_AMOUNT: &str = "a finite number of 0 or more";
 const EXPECTED_TOKENS: &str = "an integer from 0 to 18446744073709551615";
 
@@ -25,6 +27,7 @@ pub(super) struct Parsed {
     pub workspace: Option<Box<str>>,
     pub iteration: u32,
     pub attempt: u32,
+    pub skip: Option<Box<str>>,
     pub latency_ms: Option<f64>,
     pub usage: Option<Usage>,
 }
@@ -45,6 +48,10 @@ pub(super) fn check(line: &str, slots: &Slots) -> Result<Parsed, Fault> {
         workspace: get(Key::Workspace).map(|raw| workspace(line, raw)).transpose()?,
         iteration: repeat(Key::Iteration)?,
         attempt: repeat(Key::Attempt)?,
+        skip: match get(Key::Skip) {
+            Some(raw) => skip(line, raw)?,
+            None => None,
+        },
         latency_ms: get(Key::LatencyMs)
             .map(|raw| amount(line, raw, Key::LatencyMs.name()))
             .transpose()?,
@@ -79,6 +86,18 @@ fn workspace(line: &str, raw: &str) -> Result<Box<str>, Fault> {
     string(raw)
         .filter(|name| is_name(name))
         .ok_or_else(|| Fault::field(line, raw, Key::Workspace.name(), EXPECTED_WORKSPACE))
+}
+
+/// Why the case is not to be judged, empty where no reason is given; none where it is to be judged.
+fn skip(line: &str, raw: &str) -> Result<Option<Box<str>>, Fault> {
+    match raw {
+        "true" => Ok(Some("".into())),
+        "false" => Ok(None),
+        _ => string(raw)
+            .filter(|why| why.len() <= MAX_ID_BYTES && !why.chars().any(char::is_control))
+            .map(Some)
+            .ok_or_else(|| Fault::field(line, raw, Key::Skip.name(), EXPECTED_SKIP)),
+    }
 }
 
 /// Whether `text` can name a case in a table, a file and a message.

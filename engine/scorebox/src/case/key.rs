@@ -87,6 +87,8 @@ keys! {
     Iteration = ["iteration"],
     /// Which attempt of the iteration this is.
     Attempt = ["attempt"],
+    /// Whether the case is not to be judged: true, or why.
+    Skip = ["skip"],
 }
 
 /// One way to write a key, as [`Key::find`] found it.

@@ -33,6 +33,7 @@ pub struct Case {
     workspace: Option<Box<str>>,
     iteration: u32,
     attempt: u32,
+    skip: Option<Box<str>>,
     latency_ms: Option<f64>,
     usage: Option<Usage>,
 }
@@ -66,7 +67,7 @@ impl Case {
         ordinal: u64,
         location: Location,
     ) -> Result<Case, BadCase> {
-        let Parsed { id, node_id, workspace, iteration, attempt, latency_ms, usage } =
+        let Parsed { id, node_id, workspace, iteration, attempt, skip, latency_ms, usage } =
             check(&line, &slots)
                 .map_err(|fault| fault.into_bad_case(line.as_bytes(), &location, ordinal))?;
         let id = id.unwrap_or_else(|| format!("case-{}", ordinal.saturating_add(1)).into());
@@ -81,6 +82,7 @@ impl Case {
             workspace,
             iteration,
             attempt,
+            skip,
             latency_ms,
             usage,
         })
@@ -128,6 +130,11 @@ impl Case {
     /// Which attempt of the iteration this is: 0 to [`MAX_REPEAT`].
     pub fn attempt(&self) -> u32 {
         self.attempt
+    }
+
+    /// Why the case is not to be judged, empty if no reason is given; `None` if it is to be judged.
+    pub fn skip(&self) -> Option<&str> {
+        self.skip.as_deref()
     }
 
     /// The case's place among all cases, from 0: how many non-blank lines were read before it over
@@ -213,7 +220,7 @@ impl Case {
 
     /// The digest of all that scorers can be given of this case, [`Fields::ALL`]: for each part that is
     /// there, its canonical key and its content. JSON counts as the bytes that were read; latency and
-    /// usage as the numbers they are. Id, node, iteration, attempt, location and other keys do not
+    /// usage as the numbers they are. Id, node, iteration, attempt, `skip`, location and other keys do not
     /// count, nor do the files of the task, nor which spelling or mapping a part was found by.
     pub fn digest(&self) -> Digest {
         self.scorer_input(Fields::ALL).digest(None)

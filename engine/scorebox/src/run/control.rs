@@ -86,6 +86,8 @@ pub struct Progress {
     pub errors: u64,
     /// Those among them that are copies of what an earlier run computed.
     pub scores_reused: u64,
+    /// Rows written in this session that say that a scorer is spared a case; they are not among the scores.
+    pub scores_skipped: u64,
     /// Bytes read of the sources, as they are stored.
     pub bytes_read: u64,
     /// Bytes of all sources, if they are files.
@@ -110,6 +112,7 @@ pub struct Control {
     scores_written: AtomicU64,
     errors: AtomicU64,
     scores_reused: AtomicU64,
+    scores_skipped: AtomicU64,
     /// Of the sources; counted as they are read, even before the first case.
     bytes_read: OnceLock<Arc<Tally>>,
     bytes_total: AtomicU64,
@@ -156,6 +159,7 @@ impl Control {
             scores_written: read(&self.scores_written),
             errors: read(&self.errors),
             scores_reused: read(&self.scores_reused),
+            scores_skipped: read(&self.scores_skipped),
             bytes_read: self.bytes_read.get().map_or(0, |tally| tally.bytes()),
             bytes_total: Some(read(&self.bytes_total)).filter(|bytes| *bytes > 0),
         }
@@ -216,6 +220,10 @@ impl Control {
         self.scores_written.fetch_add(1, Ordering::Relaxed);
         self.errors.fetch_add(u64::from(is_error), Ordering::Relaxed);
         self.scores_reused.fetch_add(u64::from(is_reused), Ordering::Relaxed);
+    }
+
+    pub(super) fn note_skipped(&self) {
+        self.scores_skipped.fetch_add(1, Ordering::Relaxed);
     }
 
     pub(super) fn note_case_done(&self) {

@@ -116,7 +116,7 @@ impl Delivering {
         }
     }
 
-    /// Delivers a case and the rows that an earlier run has of it; answers whether it is part of the run.
+    /// Delivers a case, the rows that an earlier run has of it and those that say who is spared it; answers whether it is part of the run.
     fn case(&mut self, new: &NewCase) -> Result<bool, StoreError> {
         let Some(kept) = self.keep(&new.read)? else { return Ok(false) };
         let case = new.read.in_flight.case();
@@ -126,6 +126,13 @@ impl Delivering {
                 self.rows += 1;
                 self.control.note_row(false, true);
                 self.tell_copied(kept, *place)?;
+            }
+        }
+        // Nothing ran, so there is nothing for sinks to hear.
+        for (place, skip) in &new.skipped {
+            if self.keeper.skip(kept, *place, &skip.reason(case.skip()))? {
+                self.rows += 1;
+                self.control.note_skipped();
             }
         }
         match new.computed {

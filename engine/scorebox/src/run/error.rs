@@ -5,8 +5,9 @@ use crate::{
     case::ReadError,
     registry::{Origin, RegistryError},
     sandbox::ScoreError,
-    store::{RunId, ScorerRecord, StoreError},
-    suite::{Place, ScorerId},
+    store::{RunId, RunRecord, ScorerRecord, StoreError},
+    suite::{Place, Sampling, ScorerId},
+    verdict::PolicyError,
 };
 
 use super::{ReadyScorer, json};
@@ -34,6 +35,16 @@ pub enum RunError {
         place: Option<Place>,
         /// Why not.
         error: Box<ScoreError>,
+    },
+    /// A scorer's scores cannot count as the suite says.
+    #[error("{}scorer `{id}`: {error}", at(place.as_ref()))]
+    Policy {
+        /// Its name in the suite.
+        id: ScorerId,
+        /// Where the suite says so.
+        place: Option<Place>,
+        /// Why not.
+        error: PolicyError,
     },
     /// The first case cannot be read; nothing was scored.
     #[error(transparent)]
@@ -88,7 +99,7 @@ impl Advised for RunError {
             RunError::Cases(error) => error.advice(),
             RunError::NoCases { .. } => Some(Advice::Write(Form::Case)),
             RunError::NotTheSame { .. } => Some(Advice::SameScorers),
-            RunError::Stopped | RunError::NothingToResume { .. } => None,
+            RunError::Stopped | RunError::NothingToResume { .. } | RunError::Policy { .. } => None,
             RunError::Store(error) | RunError::BrokeOff { error, .. } => error.advice(),
             RunError::Broken(_) => Some(Advice::Report),
         }
@@ -101,11 +112,12 @@ fn at(place: Option<&Place>) -> String {
 
 /// Refuses to mix the scores of two different suites in one run.
 pub(super) fn must_be_the_same(
-    run: &RunId,
+    run: &RunRecord,
     stored: &[ScorerRecord],
+    seed: &str,
     scorers: &[ReadyScorer],
 ) -> Result<(), RunError> {
-    let differs = |reason: String| Err(RunError::NotTheSame { run: run.clone(), reason });
+    let differs = |reason: String| Err(RunError::NotTheSame { run: run.spec.id.clone(), reason });
     let names = |names: &mut dyn Iterator<Item = &str>| names.collect::<Vec<_>>().join(", ");
     let before = names(&mut stored.iter().map(|scorer| scorer.spec.scorer_id.as_str()));
     let now = names(&mut scorers.iter().map(|scorer| scorer.id.as_str()));
@@ -125,6 +137,22 @@ pub(super) fn must_be_the_same(
         if before.spec.grants_json != json(&now.grants.iter().collect::<Vec<_>>()) {
             return differs(format!("the grants of `{}` have changed", now.id));
         }
+        let (selection, spec) = (&now.selection, &before.spec);
+        if spec.sampling_json != selection.sampling_json() {
+            return differs(format!("the sampling of `{}` has changed", now.id));
+        }
+        if spec.nodes_json != selection.nodes_json() {
+            return differs(format!("the nodes of `{}` have changed", now.id));
+        }
+        if !spec.policy().counts_as(&now.policy) {
+            let reason = "severity, threshold, weight or `required` of";
+            return differs(format!("{reason} `{}` have changed", now.id));
+        }
     }
-    Ok(())
+    let draws = |ready: &ReadyScorer| matches!(ready.selection.sampling, Sampling::Ratio { .. });
+    let before = run.spec.seed.as_deref();
+    match before.filter(|before| *before != seed && scorers.iter().any(draws)) {
+        Some(before) => differs(format!("its seed is `{before}`; now it is `{seed}`")),
+        None => Ok(()),
+    }
 }

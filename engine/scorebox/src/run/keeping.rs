@@ -64,6 +64,7 @@ impl Keeper {
             workspace: case.workspace(),
             latency_ms: case.latency_ms(),
             other: case.other_json(),
+            skip: case.skip(),
             digest: read.digest,
         })?;
         Ok(match added {
@@ -107,6 +108,35 @@ impl Keeper {
                 writer.reuse_score(key, scorer, from)
             }
             _ => Ok(false),
+        }
+    }
+
+    /// Stores that a scorer is spared a case, for this reason; answers whether that is new.
+    pub(super) fn skip(
+        &mut self,
+        case: KeptCase,
+        place: usize,
+        reason: &str,
+    ) -> Result<bool, StoreError> {
+        match (self, case.key) {
+            (Keeper::Database(writer), Some(key)) => {
+                let scorer = writer.run().scorers[place];
+                writer.add_score(
+                    key,
+                    scorer,
+                    &NewScore {
+                        outcome: Outcome::Skipped { reason: Some(reason) },
+                        fuel: None,
+                        memory_bytes: None,
+                        duration_ms: 0.0,
+                        scored_at_ms: now_ms(),
+                        log: &[],
+                        input_digest: None,
+                    },
+                )
+            }
+            (Keeper::Database(_), None) => Ok(false),
+            (Keeper::Memory(_), _) => Ok(true),
         }
     }
 

@@ -9,6 +9,7 @@ use crate::{
     sandbox::LoadedScorer,
     scoring::{Batch, CaseInFlight, Unit},
     store::Reusable,
+    suite::Skip,
 };
 
 use super::{CaseRefused, ReadyScorer};
@@ -29,6 +30,8 @@ pub(super) struct NewCase {
     pub(super) computed: usize,
     /// Scores that an earlier run has, by the scorer's place.
     pub(super) reused: Vec<(usize, Reusable)>,
+    /// Scorers that are spared the case, by their places.
+    pub(super) skipped: Vec<(usize, Skip)>,
 }
 
 /// One case and one scorer of the run.

@@ -13,6 +13,7 @@
 //! - `opening`: the beginning of a run: the first case, the database, what earlier sessions and runs have.
 //! - `reading`: cases one at a time, without those that an earlier session finished.
 //! - `message`: what is to be delivered, from the reader and from the scoring.
+//! - `selecting`: which scorers are spared a case.
 //! - `seen`: whether a case's name may have come before.
 //! - `event`: what happens in a run, and the sinks that take it.
 //! - `stream`: a sink that passes events to a reader.
@@ -42,6 +43,7 @@ mod request;
 mod reuse;
 mod scorers;
 mod seen;
+mod selecting;
 mod stream;
 
 use std::{

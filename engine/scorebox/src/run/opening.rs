@@ -23,6 +23,7 @@ use super::{
     message::RunScorers,
     reading::Cases,
     reuse::Reuse,
+    selecting::Selecting,
 };
 
 /// What is opened.
@@ -49,7 +50,9 @@ pub(super) struct Opened {
 impl Opening {
     /// Reads up to the first case, opens the database, and says that the run has begun. Blocks the thread.
     pub(super) fn open(mut self, control: &Arc<Control>) -> Result<Opened, RunError> {
-        let mut cases = Cases::begin(self.reader, self.on_bad_case, control, &mut self.sinks)?;
+        let selecting = Selecting::new(self.suite.seed(), &self.scorers);
+        let mut cases =
+            Cases::begin(self.reader, self.on_bad_case, selecting, control, &mut self.sinks)?;
         let is_resumed = matches!(self.which, WhichRun::Resume(_));
         let (keeper, state_before) = match &self.database {
             None if is_resumed => {
@@ -102,7 +105,7 @@ fn open_run(
         }
         WhichRun::Resume(id) => {
             let run = store.run(id.as_str())?;
-            must_be_the_same(id, &store.scorers(run.key)?, scorers)?;
+            must_be_the_same(&run, &store.scorers(run.key)?, suite.seed(), scorers)?;
             Ok((store.resume_run(id.as_str(), &session_spec())?, Some(run.state)))
         }
     }
@@ -118,6 +121,7 @@ fn run_spec(id: &RunId, suite: &Suite) -> RunSpec {
         wasmtime_version: WASMTIME_VERSION.to_owned(),
         contract_version: CONTRACT_VERSION.to_owned(),
         source: RunSource::Batch,
+        seed: Some(suite.seed().to_owned()),
         created_at_ms: now_ms(),
     }
 }
@@ -148,8 +152,15 @@ fn scorer_spec(ready: &ReadyScorer) -> ScorerSpec {
         info_json: json(info),
         scale: info.scale,
         direction: info.direction,
-        severity: info.severity,
-        threshold: info.threshold,
+        severity: ready.policy.severity(),
+        threshold: ready.policy.threshold(),
+        declared_severity: info.severity,
+        declared_threshold: info.threshold,
+        softened: ready.policy.softens_assertions(),
+        weight: ready.policy.weight(),
+        required: ready.policy.is_required(),
+        sampling_json: ready.selection.sampling_json(),
+        nodes_json: ready.selection.nodes_json(),
         frozen: *ready.scorer.start() == Start::Frozen,
     }
 }

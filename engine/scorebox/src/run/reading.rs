@@ -11,6 +11,7 @@ use crate::{
     digest::Digest,
     scoring::{CaseInFlight, Room, Units},
     store::{Reusable, RunHandle, Store, StoreError},
+    suite::Skip,
 };
 
 use super::{
@@ -19,6 +20,7 @@ use super::{
     message::{Message, NewCase, ReadCase, RunScorers, RunUnit},
     reuse::Reuse,
     seen::Seen,
+    selecting::Selecting,
 };
 
 /// The most cases that are handed over at once.
@@ -33,6 +35,8 @@ struct Task {
     missing: Option<Vec<usize>>,
     /// Scores that an earlier run has.
     reused: Vec<(usize, Reusable)>,
+    /// Scorers that are spared the case.
+    skipped: Vec<(usize, Skip)>,
     /// Whether an earlier session stored another case in its place.
     changed: bool,
 }
@@ -42,6 +46,7 @@ impl Task {
     fn wants(&self, place: usize) -> bool {
         self.missing.as_ref().is_none_or(|missing| missing.contains(&place))
             && !self.reused.iter().any(|(reused, _)| *reused == place)
+            && !self.skipped.iter().any(|(skipped, _)| *skipped == place)
     }
 
     /// What the writer is to know of it, and the units that are to be computed.
@@ -53,7 +58,8 @@ impl Task {
         };
         let units: Vec<RunUnit> = wanted.map(unit).collect();
         let computed = units.len();
-        (NewCase { read: self.read, computed, reused: self.reused }, units)
+        let Task { read, reused, skipped, .. } = self;
+        (NewCase { read, computed, reused, skipped }, units)
     }
 }
 
@@ -64,6 +70,7 @@ pub(super) struct Cases {
     on_bad_case: OnBadCase,
     earlier: Option<Earlier>,
     reuse: Option<Reuse>,
+    selecting: Selecting,
     room: Room,
     seen: Seen,
     /// A case whose name may have come before; it is handed out only when it is stored.
@@ -81,6 +88,7 @@ impl Cases {
     pub(super) fn begin(
         mut reader: CaseReader,
         on_bad_case: OnBadCase,
+        selecting: Selecting,
         control: &Arc<Control>,
         sinks: &mut Sinks,
     ) -> Result<Cases, RunError> {
@@ -89,7 +97,7 @@ impl Cases {
         reader.stop_when(move || watched.is_reading_ended());
         while !control.is_stopping() {
             match reader.next_case() {
-                Some(Ok(case)) => return Ok(Cases::new(reader, case, on_bad_case)),
+                Some(Ok(case)) => return Ok(Cases::new(reader, case, on_bad_case, selecting)),
                 Some(Err(ReadError::BadCase(bad))) if on_bad_case == OnBadCase::Skip => {
                     let advice = bad.advice();
                     let refused = control.bad_case(bad.to_string(), advice, on_bad_case);
@@ -109,13 +117,14 @@ impl Cases {
         Err(RunError::Stopped)
     }
 
-    fn new(reader: CaseReader, first: Case, on_bad_case: OnBadCase) -> Cases {
+    fn new(reader: CaseReader, first: Case, on_bad_case: OnBadCase, selecting: Selecting) -> Cases {
         Cases {
             reader,
             first: Some(first),
             on_bad_case,
             earlier: None,
             reuse: None,
+            selecting,
             room: Room::new(ROOM_FOR_CASES),
             seen: Seen::new(),
             doubtful: None,
@@ -242,14 +251,18 @@ impl Cases {
             Missing::All | Missing::Unknown => None,
             Missing::Some(scorers) => Some(scorers),
         };
+        let skipped = self.selecting.skipped(&case, missing.as_deref());
         let share = self.room.wait_for(case.json().len());
         let in_flight = CaseInFlight::new(case, share);
-        let reused = match &self.reuse {
+        let mut reused = match &self.reuse {
             None => Vec::new(),
             Some(reuse) => reuse.find(&in_flight, missing.as_deref())?,
         };
+        if !skipped.is_empty() {
+            reused.retain(|(place, _)| !skipped.iter().any(|(skipped, _)| skipped == place));
+        }
         let read = Arc::new(ReadCase { in_flight, digest });
-        Ok(Some(Task { read, missing, reused, changed }))
+        Ok(Some(Task { read, missing, reused, skipped, changed }))
     }
 
     fn note(&self, error: ReadError, to_sinks: &mpsc::Sender<Message>, control: &Control) {

@@ -7,7 +7,8 @@ use tokio::task::JoinSet;
 use crate::{
     registry::{Origin, Registry, ScorerSource},
     sandbox::{Grants, LoadedScorer, Sandbox, ScoreError, check_config},
-    suite::{ScorerId, Suite, SuiteScorer},
+    suite::{ScorerId, Selection, Suite, SuiteScorer},
+    verdict::Policy,
 };
 
 use super::RunError;
@@ -25,6 +26,10 @@ pub struct ReadyScorer {
     pub component: Cow<'static, [u8]>,
     /// What it was granted.
     pub grants: Grants,
+    /// Which cases it is for.
+    pub selection: Selection,
+    /// How its scores count.
+    pub policy: Policy,
     /// The scorer.
     pub scorer: LoadedScorer,
 }
@@ -107,12 +112,20 @@ async fn load(
 ) -> Result<ReadyScorer, RunError> {
     let loaded = sandbox.load(&source.bytes, &scorer.config, &scorer.limits, scorer.grants).await;
     let loaded = loaded.map_err(|error| unusable(&scorer, source.origin.clone(), error))?;
+    let info = loaded.info();
+    let declared = Policy::declared(info.severity, info.threshold, info.direction, info.scale);
+    let policy = declared.overridden(&scorer.policy).map_err(|error| {
+        let place = scorer.policy_place.clone().or(scorer.place.clone());
+        RunError::Policy { id: scorer.id.clone(), place, error }
+    })?;
     Ok(ReadyScorer {
         id: scorer.id,
         name: scorer.name.unwrap_or_else(|| loaded.info().name.clone()),
         origin: source.origin,
         component: source.bytes,
         grants: scorer.grants,
+        selection: scorer.selection,
+        policy,
         scorer: loaded,
     })
 }

@@ -5,12 +5,18 @@
 //! |----------------|----------------------------------------------------------------------|
 //! | `summary.rs`   | count, mean, min, max, p50 and standard deviation                     |
 //! | `histogram.rs` | how many scores fall into each of n equal parts of a range            |
+//! | `rate.rs`      | an observed rate and its interval                                     |
+//! | `repeats.rs`   | what attempts at one case say together: reducers, pass@k, pass^k      |
 //!
 //! Invariant: the same scores give the same bits, in whatever order workers produced them. Everything
 //! here takes scores in ascending order or only counts them.
 
 mod histogram;
+mod rate;
+mod repeats;
 mod summary;
 
 pub use histogram::Histogram;
+pub use rate::Rate;
+pub use repeats::{Attempts, Reducer};
 pub use summary::{Ascending, Summary};

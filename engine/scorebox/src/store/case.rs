@@ -10,7 +10,7 @@ use super::{
     CaseKey, RunKey, ScorerKey, Store, StoreError,
     case_columns::{self, CASE_VALUES, CONTENT, INSERT},
     effort::Ascending,
-    root::{bound, case_digest},
+    root::{self, bound, case_digest},
 };
 use crate::{contract::Parts, digest::Digest};
 
@@ -43,6 +43,8 @@ pub struct NewCase<'a> {
     pub workspace: Option<&'a str>,
     /// A JSON object of the keys that scorebox does not know.
     pub other: Option<&'a str>,
+    /// Why the case is not to be judged, empty where no reason is given.
+    pub skip: Option<&'a str>,
 }
 
 /// A case that the database already has.
@@ -85,14 +87,17 @@ pub struct CaseContent {
     pub parts: Parts<String>,
     /// The folder with the files that the task left; a name, not JSON.
     pub workspace: Option<String>,
+    /// Why the case is not to be judged, empty where no reason is given.
+    pub skip: Option<String>,
 }
 
 impl CaseContent {
     /// About how much memory it takes, in bytes.
     pub fn bytes(&self) -> usize {
         let parts: usize = self.parts.iter().map(|(_, json)| json.len()).sum();
-        let workspace = self.workspace.as_ref().map_or(0, String::len);
-        size_of::<CaseContent>() + self.output.len() + parts + workspace
+        let length = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+        let others = length(&self.workspace) + length(&self.skip);
+        size_of::<CaseContent>() + self.output.len() + parts + others
     }
 }
 
@@ -192,7 +197,10 @@ impl Store {
         let values = case_columns::values(case);
         let insert = || insert(&mut self.conn.prepare_cached(&INSERT)?, run, key, &values);
         if self.told(insert())? {
-            return Ok((CaseAdded::New(key), Some(case_digest(values.iter().map(bound)))));
+            return Ok((
+                CaseAdded::New(key),
+                Some(case_digest(root::VERSION, values.iter().map(bound))),
+            ));
         }
         match self.already_there(run, case)? {
             Some(there) => Ok((there, None)),
@@ -292,6 +300,7 @@ fn case_content(row: &Row<'_>) -> rusqlite::Result<CaseContent> {
         output: row.get("output")?,
         parts,
         workspace: row.get("workspace")?,
+        skip: row.get("skip_reason")?,
     })
 }
 
@@ -321,17 +330,18 @@ mod tests {
                 .with(Field::Baseline, "7"),
             workspace: Some("run/9"),
             other: Some(r#"{"x":8}"#),
+            skip: Some("flaky"),
             ..case(9, "'; DROP TABLE cases; --")
         };
         let key = added(&mut writer, &full);
         let row = writer.store().conn.query_row(
             "SELECT concat_ws('|', case_id, node_id, iteration, attempt, source_name, source_line,
                  latency_ms, input, output, ground_truth, context, output_schema, trace, usage,
-                 metadata, baseline, other_json, workspace) FROM cases WHERE case_key = ?1",
+                 metadata, baseline, other_json, workspace, skip_reason) FROM cases WHERE case_key = ?1",
             [key],
             |row| row.get::<_, String>(0),
         );
-        let expected = r#"'; DROP TABLE cases; --|node|3|2|cases.jsonl|10|1.5|{"q" : 1}|[ 1,2 ]|1|2|3|4|5|6|7|{"x":8}|run/9"#;
+        let expected = r#"'; DROP TABLE cases; --|node|3|2|cases.jsonl|10|1.5|{"q" : 1}|[ 1,2 ]|1|2|3|4|5|6|7|{"x":8}|run/9|flaky"#;
         assert_eq!(row.unwrap(), expected);
     }
 

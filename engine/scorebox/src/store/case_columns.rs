@@ -35,6 +35,7 @@ enum Holds {
     Part(Field),
     Other,
     Workspace,
+    Skip,
 }
 
 /// How a column counts in the run's root.
@@ -56,7 +57,7 @@ const fn content(name: &'static str, holds: Holds) -> Column {
 }
 
 /// How many columns there are.
-pub(super) const CASE_VALUES: usize = 20;
+pub(super) const CASE_VALUES: usize = 21;
 
 const COLUMNS: [Column; CASE_VALUES] = [
     column("ordinal", Holds::Ordinal),
@@ -80,7 +81,11 @@ const COLUMNS: [Column; CASE_VALUES] = [
     content("baseline", Holds::Part(Field::Baseline)),
     column("other_json", Holds::Other),
     column("workspace", Holds::Workspace),
+    column("skip_reason", Holds::Skip),
 ];
+
+/// How many of them the first version of the root has.
+pub(super) const CASE_VALUES_OF_ROOT_1: usize = 20;
 
 /// Which column is the digest of the case's content.
 pub(super) const CASE_DIGEST: usize = 8;
@@ -117,7 +122,7 @@ pub(super) static INSERT: LazyLock<String> = LazyLock::new(|| {
 pub(super) static CONTENT: LazyLock<String> = LazyLock::new(|| {
     let parts: Vec<&str> = parts().map(|(name, _)| name).collect();
     format!(
-        "SELECT case_id, digest, latency_ms, output, workspace, {} FROM cases WHERE case_key = ?1",
+        "SELECT case_id, digest, latency_ms, output, workspace, skip_reason, {} FROM cases WHERE case_key = ?1",
         parts.join(", ")
     )
 });
@@ -149,6 +154,7 @@ pub(super) fn values<'a>(case: &'a NewCase<'_>) -> [ToSqlOutput<'a>; CASE_VALUES
         Holds::Part(field) => optional(case.parts.get(field).copied()),
         Holds::Other => optional(case.other),
         Holds::Workspace => optional(case.workspace),
+        Holds::Skip => optional(case.skip),
     })
 }
 

@@ -25,6 +25,7 @@
 //! | `names.rs`      | stored names of cases and nodes, for one that is not there           |
 //! | `filter.rs`     | which score rows a reader asks for, as SQL                           |
 //! | `query.rs`      | score rows, page by page, and scores in ascending order              |
+//! | `judging.rs`    | cases with what their scorers say, for verdicts                      |
 //! | `counts.rs`     | how many rows of each status, and the means that stand beside them   |
 //!
 //! Invariant: text from a case, a scorer or a user is bound as a parameter, never put into SQL.
@@ -43,6 +44,7 @@ mod effort;
 mod error;
 mod filter;
 mod id;
+mod judging;
 mod names;
 mod open;
 mod query;
@@ -73,6 +75,7 @@ pub use counts::ScorerCounts;
 pub use error::StoreError;
 pub use filter::{ScoreCursor, ScoreFilter};
 pub use id::{CaseKey, RunId, RunKey, ScoreId, ScorerKey, SessionKey};
+pub use judging::{CaseToJudge, RowToJudge};
 pub use names::Names;
 pub use query::ScoreRecord;
 pub use remove::{Removed, StoreSize};

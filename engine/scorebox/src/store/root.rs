@@ -17,28 +17,52 @@ use rusqlite::{
 
 use super::{
     CaseKey, RunKey, ScorerKey, SessionKey, SessionSpec, Store, StoreError,
-    case_columns::{self, CASE_DIGEST, CASE_VALUES, OF_A_RUN},
+    case_columns::{self, CASE_DIGEST, CASE_VALUES, CASE_VALUES_OF_ROOT_1, OF_A_RUN},
     effort::Ascending,
     tree::{Tree, leaf},
 };
 use crate::digest::Digest;
 
-/// The version of what a root is made of.
-pub(super) const VERSION: i64 = 1;
+/// The version of what a root is made of. A root of an earlier one is computed as that version did.
+pub(super) const VERSION: i64 = 2;
 
-/// The first value of every root of this version.
-const NAME: &str = "scorebox run 1";
+/// The first value of every root, by version.
+const NAMES: [&str; 2] = ["scorebox run 1", "scorebox root 2"];
 
-const RUN: &str = "
+const RUN_1: &str = "
     SELECT id, suite_name, suite_json, suite_digest, engine_version, wasmtime_version, contract_version,
         source, state, state_reason, created_at_ms, finished_at_ms
     FROM runs WHERE run = ?1";
 
-const SCORERS: &str = "
+const RUN: &str = "
+    SELECT id, suite_name, suite_json, suite_digest, engine_version, wasmtime_version, contract_version,
+        source, state, state_reason, created_at_ms, finished_at_ms, seed
+    FROM runs WHERE run = ?1";
+
+const SCORERS_1: &str = "
     SELECT scorer_id, name, component_id, component_version, component_digest, component_origin,
         config_json, config_digest, limits_json, info_json, scale, direction, severity, threshold, frozen,
         grants_json
     FROM scorers WHERE run = ?1 ORDER BY scorer";
+
+const SCORERS: &str = "
+    SELECT scorer_id, name, component_id, component_version, component_digest, component_origin,
+        config_json, config_digest, limits_json, info_json, scale, direction, severity, threshold, frozen,
+        grants_json, declared_severity, declared_threshold, softened, weight, required, sampling_json,
+        nodes_json
+    FROM scorers WHERE run = ?1 ORDER BY scorer";
+
+/// What version 1 does not know: nothing, unless someone filled in later what the migration left empty.
+const RUN_SINCE_1: &str = "SELECT seed FROM runs WHERE run = ?1 AND seed IS NOT NULL";
+
+/// As [`RUN_SINCE_1`].
+const SCORERS_SINCE_1: &str = "
+    SELECT scorer_id, declared_severity, declared_threshold, softened, weight, required, sampling_json,
+        nodes_json
+    FROM scorers WHERE run = ?1 AND (declared_severity IS NOT NULL OR declared_threshold IS NOT NULL
+        OR softened <> 0 OR weight <> 1.0 OR required <> 0 OR sampling_json IS NOT NULL
+        OR nodes_json IS NOT NULL)
+    ORDER BY scorer";
 
 const SESSIONS: &str = "
     SELECT engine_version, wasmtime_version, host, started_at_ms
@@ -105,10 +129,16 @@ pub(super) fn bound<'a>(value: &'a ToSqlOutput<'_>) -> ValueRef<'a> {
     }
 }
 
-/// The digest of a case's row, of its values in the order of the table.
-pub(super) fn case_digest<'a>(values: impl IntoIterator<Item = ValueRef<'a>>) -> Digest {
+/// The digest of a case's row, of its values in the order of the table, as roots of this version have it.
+pub(super) fn case_digest<'a>(
+    version: i64,
+    values: impl IntoIterator<Item = ValueRef<'a>>,
+) -> Digest {
     let mut written = Values::default();
     for (index, value) in values.into_iter().enumerate() {
+        if version == 1 && index >= CASE_VALUES_OF_ROOT_1 && value == ValueRef::Null {
+            continue;
+        }
         match case_columns::counts_by_value(index) {
             true => written.add(value),
             false => written.0.push(u8::from(value != ValueRef::Null)),
@@ -156,23 +186,49 @@ impl Store {
         mut content_digest: impl FnMut(&Store, CaseKey) -> Result<Digest, StoreError>,
     ) -> Result<Digest, StoreError> {
         self.snapshot(|store| {
-            let tree = store.cases_root(run, |key, _| content_digest(store, key))?;
-            store.root_over(run, store.row_count(run)?, tree)
+            let version = store.root_version(run)?;
+            let tree = store.cases_root(run, version, |key, _| content_digest(store, key))?;
+            store.root_over(run, version, store.row_count(run)?, tree)
         })
+    }
+
+    /// The version of the root that is stored with a run; the newest where none is stored, or an unknown one.
+    fn root_version(&self, run: RunKey) -> Result<i64, StoreError> {
+        let sql = "SELECT root_version FROM runs WHERE run = ?1";
+        let read = || self.conn.query_row(sql, [run], |row| row.get::<_, Option<i64>>(0));
+        let version = self.brief(|| read().optional())?.flatten();
+        Ok(version.filter(|version| (1..=VERSION).contains(version)).unwrap_or(VERSION))
     }
 
     /// The root of a run with so many score rows, over the number of its cases and the tree of them.
     pub(super) fn root_over(
         &self,
         run: RunKey,
+        version: i64,
         rows: u64,
         (cases, tree): (u64, Digest),
     ) -> Result<Digest, StoreError> {
         let mut written = Values::default();
-        written.text(NAME);
-        for (table, sql) in
-            [("run", RUN), ("scorer", SCORERS), ("session", SESSIONS), ("summary", SUMMARIES)]
-        {
+        let (name, tables) = match version {
+            1 => (
+                NAMES[0],
+                &[
+                    ("run", RUN_1),
+                    ("scorer", SCORERS_1),
+                    ("session", SESSIONS),
+                    ("summary", SUMMARIES),
+                    ("run", RUN_SINCE_1),
+                    ("scorer", SCORERS_SINCE_1),
+                ][..],
+            ),
+            _ => (
+                NAMES[1],
+                &[("run", RUN), ("scorer", SCORERS), ("session", SESSIONS), ("summary", SUMMARIES)]
+                    [..],
+            ),
+        };
+        written.text(name);
+        for (table, sql) in tables {
             self.bounded(|| {
                 let mut query = self.conn.prepare_cached(sql)?;
                 let columns = query.column_count();
@@ -196,6 +252,7 @@ impl Store {
     pub(super) fn cases_root(
         &self,
         run: RunKey,
+        version: i64,
         mut content_digest: impl FnMut(CaseKey, Digest) -> Result<Digest, StoreError>,
     ) -> Result<(u64, Digest), StoreError> {
         let scorers: Vec<ScorerKey> =
@@ -220,7 +277,7 @@ impl Store {
                 };
                 of_case[CASE_DIGEST] = ValueRef::Blob(digest.as_bytes());
                 let rows = self.row_digests(key, &scorers, &mut sessions)?;
-                tree.add(cases, leaf(case_digest(of_case), rows));
+                tree.add(cases, leaf(case_digest(version, of_case), rows));
                 cases += 1;
             }
             Ok(())
@@ -269,7 +326,7 @@ impl Store {
 
     /// The root that was stored when the run last ended.
     pub(super) fn stored_root(&self, run: RunKey) -> Result<Option<Digest>, StoreError> {
-        let sql = "SELECT root FROM runs WHERE run = ?1 AND root_version = ?2";
+        let sql = "SELECT root FROM runs WHERE run = ?1 AND root_version BETWEEN 1 AND ?2";
         let root = self.conn.query_row(sql, params![run, VERSION], |row| row.get(0));
         self.told(root.optional()).map(Option::flatten)
     }

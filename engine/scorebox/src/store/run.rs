@@ -12,6 +12,7 @@ use super::{
 use crate::{
     contract::{Direction, Scale, Severity},
     digest::Digest,
+    verdict::{Policy, PolicyOverrides},
 };
 
 /// How the cases of a run come.
@@ -79,6 +80,8 @@ pub struct RunSpec {
     pub contract_version: String,
     /// How its cases come.
     pub source: RunSource,
+    /// What sampling is drawn with; none where an older scorebox wrote it.
+    pub seed: Option<String>,
     /// Milliseconds since 1970 UTC.
     pub created_at_ms: i64,
 }
@@ -139,10 +142,39 @@ pub struct ScorerSpec {
     pub direction: Direction,
     /// How a score on the wrong side of the threshold counts.
     pub severity: Severity,
-    /// The worst score that passes, if one was set.
+    /// The worst score that passes, if there is one.
     pub threshold: Option<f64>,
+    /// The severity that the component declares.
+    pub declared_severity: Severity,
+    /// The threshold that the component declares.
+    pub declared_threshold: Option<f64>,
+    /// Whether the suite made the scorer soft, and the gates among its assertions with it.
+    pub softened: bool,
+    /// The weight of its scores in the score of a case; finite, 0 or more.
+    pub weight: f64,
+    /// Whether its errors make a case errored, even if it is soft.
+    pub required: bool,
+    /// How often it runs, as JSON; none: on every case.
+    pub sampling_json: Option<String>,
+    /// The nodes whose cases it is for, as a JSON array of globs; none: all.
+    pub nodes_json: Option<String>,
     /// Whether `configure` ran once and every score starts from what it left.
     pub frozen: bool,
+}
+
+impl ScorerSpec {
+    /// How its scores count.
+    pub fn policy(&self) -> Policy {
+        let declared = Policy::declared(self.severity, self.threshold, self.direction, self.scale);
+        let says = PolicyOverrides {
+            weight: Some(self.weight),
+            required: Some(self.required),
+            ..PolicyOverrides::default()
+        };
+        // Only a weight that someone put into the file by hand is refused.
+        let policy = declared.overridden(&says).unwrap_or(declared);
+        policy.softening_assertions(self.softened)
+    }
 }
 
 /// A stored scorer of a run.
@@ -368,9 +400,9 @@ impl Store {
 fn insert_run(change: &Transaction<'_>, run: &RunSpec) -> rusqlite::Result<RunKey> {
     change.execute(
         "INSERT INTO runs (id, suite_name, suite_json, suite_digest, engine_version,
-             wasmtime_version, contract_version, source, state, created_at_ms)
+             wasmtime_version, contract_version, source, state, created_at_ms, seed)
          VALUES (:id, :suite_name, :suite_json, :suite_digest, :engine_version,
-             :wasmtime_version, :contract_version, :source, 'running', :created_at_ms)",
+             :wasmtime_version, :contract_version, :source, 'running', :created_at_ms, :seed)",
         named_params! {
             ":id": run.id,
             ":suite_name": run.suite_name,
@@ -381,6 +413,7 @@ fn insert_run(change: &Transaction<'_>, run: &RunSpec) -> rusqlite::Result<RunKe
             ":contract_version": run.contract_version,
             ":source": run.source,
             ":created_at_ms": run.created_at_ms,
+            ":seed": run.seed,
         },
     )?;
     Ok(RunKey(change.last_insert_rowid()))
@@ -395,10 +428,14 @@ fn insert_scorer(
     change.execute(
         "INSERT INTO scorers (run, scorer_id, name, component_id, component_version,
              component_digest, component_origin, config_json, config_digest, limits_json,
-             info_json, scale, direction, severity, threshold, frozen, grants_json)
+             info_json, scale, direction, severity, threshold, frozen, grants_json,
+             declared_severity, declared_threshold, softened, weight, required, sampling_json,
+             nodes_json)
          VALUES (:run, :scorer_id, :name, :component_id, :component_version,
              :component_digest, :component_origin, :config_json, :config_digest, :limits_json,
-             :info_json, :scale, :direction, :severity, :threshold, :frozen, :grants_json)",
+             :info_json, :scale, :direction, :severity, :threshold, :frozen, :grants_json,
+             :declared_severity, :declared_threshold, :softened, :weight, :required,
+             :sampling_json, :nodes_json)",
         named_params! {
             ":run": run,
             ":scorer_id": scorer.scorer_id,
@@ -417,6 +454,13 @@ fn insert_scorer(
             ":threshold": scorer.threshold,
             ":frozen": scorer.frozen,
             ":grants_json": scorer.grants_json,
+            ":declared_severity": scorer.declared_severity,
+            ":declared_threshold": scorer.declared_threshold,
+            ":softened": scorer.softened,
+            ":weight": scorer.weight,
+            ":required": scorer.required,
+            ":sampling_json": scorer.sampling_json,
+            ":nodes_json": scorer.nodes_json,
         },
     )?;
     Ok(ScorerKey(change.last_insert_rowid()))
@@ -424,8 +468,8 @@ fn insert_scorer(
 
 /// A record of the columns that have the names of its fields, and of fields with no column.
 macro_rules! from_columns {
-    ($row:ident, $record:ident { $($field:ident),* $(,)? $(; $other:ident: $value:expr $(,)?)? }) => {
-        $record { $($field: $row.get(stringify!($field))?,)* $($other: $value,)? }
+    ($row:ident, $record:ident { $($field:ident),* $(,)? $(; $($other:ident: $value:expr),* $(,)?)? }) => {
+        $record { $($field: $row.get(stringify!($field))?,)* $($($other: $value,)*)? }
     };
 }
 
@@ -444,26 +488,35 @@ fn run_record(row: &Row<'_>) -> rusqlite::Result<RunRecord> {
                 contract_version,
                 source,
                 created_at_ms,
+                seed,
             }
         ),
         state: row.get("state")?,
         state_reason: row.get("state_reason")?,
         finished_at_ms: row.get("finished_at_ms")?,
         root: match row.get("root_version")? {
-            Some(root::VERSION) => row.get("root")?,
+            Some(1..=root::VERSION) => row.get("root")?,
             _ => None,
         },
     })
 }
 
 fn scorer_record(row: &Row<'_>) -> rusqlite::Result<ScorerRecord> {
+    // An older scorebox stored what the component declares, for that counted.
+    let declared: Option<Severity> = row.get("declared_severity")?;
+    let (declared_severity, declared_threshold) = match declared {
+        Some(severity) => (severity, row.get("declared_threshold")?),
+        None => (row.get("severity")?, row.get("threshold")?),
+    };
     Ok(ScorerRecord {
         key: row.get("scorer")?,
         spec: from_columns!(row, ScorerSpec {
             scorer_id, name, component_id, component_version, component_digest, component_origin,
             config_json, config_digest, limits_json, grants_json, info_json, scale, direction,
-            severity, threshold, frozen;
+            severity, threshold, softened, weight, required, sampling_json, nodes_json, frozen;
             component: Cow::Borrowed(&[]),
+            declared_severity: declared_severity,
+            declared_threshold: declared_threshold,
         }),
     })
 }

@@ -28,6 +28,7 @@ pub(super) fn run(id: &str) -> RunSpec {
         wasmtime_version: "48.0.8".into(),
         contract_version: "0.1.0".into(),
         source: RunSource::Batch,
+        seed: Some("smoke".into()),
         created_at_ms: 1_700_000_000_000,
     }
 }
@@ -50,6 +51,13 @@ pub(super) fn scorer(id: &str) -> ScorerSpec {
         direction: Direction::HigherIsBetter,
         severity: Severity::Soft,
         threshold: None,
+        declared_severity: Severity::Soft,
+        declared_threshold: None,
+        softened: false,
+        weight: 1.0,
+        required: false,
+        sampling_json: None,
+        nodes_json: None,
         frozen: true,
     }
 }
@@ -78,6 +86,7 @@ pub(super) fn case(ordinal: u64, case_id: &str) -> NewCase<'_> {
         parts: Parts::NONE,
         workspace: None,
         other: None,
+        skip: None,
     }
 }
 

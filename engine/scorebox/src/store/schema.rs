@@ -15,6 +15,7 @@ pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0002.sql"),
     include_str!("migrations/0003.sql"),
     include_str!("migrations/0004.sql"),
+    include_str!("migrations/0005.sql"),
 ];
 
 /// What a file holds.
@@ -153,6 +154,7 @@ mod tests {
         include_str!("fixtures/0002.sql"),
         include_str!("fixtures/0003.sql"),
         include_str!("fixtures/0004.sql"),
+        include_str!("fixtures/0005.sql"),
     ];
 
     /// A database with today's tables, and rows in them.
@@ -185,6 +187,51 @@ mod tests {
 
     #[test]
     fn a_stored_root_is_computed_as_it_was_by_the_version_that_stored_it() {
+        for version in [4, 5] {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("old.db");
+            let old = Connection::open(&path).unwrap();
+            migrate(&old, &MIGRATIONS[..version]).unwrap();
+            old.execute_batch(FIXTURES[version - 1]).unwrap();
+            drop(old);
+            let store = Store::open_read_only(&path).unwrap();
+            let run = store.latest_run().unwrap().unwrap();
+            let root = store.run_root(run.key, |store, key| Ok(store.case_content(key)?.digest));
+            assert_eq!(run.root, Some(root.unwrap()), "version {version}");
+        }
+    }
+
+    /// A root of version 1 is older than these columns, which are as the migration leaves them.
+    #[test]
+    fn what_an_older_root_does_not_cover_cannot_be_filled_in_later() {
+        for change in [
+            "UPDATE runs SET seed = 'x'",
+            "UPDATE scorers SET declared_severity = 'gate' WHERE scorer = 2",
+            "UPDATE scorers SET declared_threshold = 0.5 WHERE scorer = 2",
+            "UPDATE scorers SET softened = 1 WHERE scorer = 2",
+            "UPDATE scorers SET weight = 2.0 WHERE scorer = 2",
+            "UPDATE scorers SET required = 1 WHERE scorer = 2",
+            "UPDATE scorers SET sampling_json = '{}' WHERE scorer = 2",
+            "UPDATE scorers SET nodes_json = '[]' WHERE scorer = 2",
+            "UPDATE cases SET skip_reason = '' WHERE ordinal = 1",
+        ] {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("old.db");
+            let old = Connection::open(&path).unwrap();
+            migrate(&old, &MIGRATIONS[..4]).unwrap();
+            old.execute_batch(FIXTURES[3]).unwrap();
+            migrate(&old, MIGRATIONS).unwrap();
+            old.execute_batch(change).unwrap();
+            drop(old);
+            let store = Store::open_read_only(&path).unwrap();
+            let run = store.latest_run().unwrap().unwrap();
+            let root = store.run_root(run.key, |store, key| Ok(store.case_content(key)?.digest));
+            assert_ne!(run.root, Some(root.unwrap()), "{change}");
+        }
+    }
+
+    #[test]
+    fn a_scorer_of_an_earlier_version_declares_what_counts() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("old.db");
         let old = Connection::open(&path).unwrap();
@@ -193,8 +240,13 @@ mod tests {
         drop(old);
         let store = Store::open_read_only(&path).unwrap();
         let run = store.latest_run().unwrap().unwrap();
-        let computed = store.run_root(run.key, |store, key| Ok(store.case_content(key)?.digest));
-        assert_eq!(run.root, Some(computed.unwrap()));
+        assert_eq!(run.spec.seed, None);
+        for scorer in store.scorers(run.key).unwrap() {
+            let spec = scorer.spec;
+            assert_eq!(spec.declared_severity, spec.severity);
+            assert_eq!(spec.declared_threshold, spec.threshold);
+            assert_eq!((spec.weight, spec.required, spec.softened), (1.0, false, false));
+        }
     }
 
     #[test]

@@ -48,7 +48,7 @@ pub enum Outcome<'a> {
         /// The scorer's own JSON.
         meta: Option<&'a str>,
     },
-    /// Sampling left it out; nothing ran.
+    /// It was left out; nothing ran.
     Skipped {
         /// Why, for a person.
         reason: Option<&'a str>,
@@ -273,9 +273,9 @@ impl RunWriter {
         self.store.set_state(run, state, reason, Some(ended_at_ms))?;
         let tree = match self.grown(rows)? {
             Some(grown) => grown,
-            None => self.store.cases_root(run, |_, stored| Ok(stored))?,
+            None => self.store.cases_root(run, root::VERSION, |_, stored| Ok(stored))?,
         };
-        let root = self.store.root_over(run, rows, tree)?;
+        let root = self.store.root_over(run, root::VERSION, rows, tree)?;
         self.store.put_root(run, root)?;
         self.commit()?;
         Ok(root)

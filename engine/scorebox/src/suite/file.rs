@@ -1,69 +1,52 @@
-//! The suite file as written (TOML). Every complaint names line and column. Looks no scorer up.
+//! Suite files: what one says, with what the files say that it includes, as the suite that it resolves to. Looks no
+//! scorer up.
 
-use std::{collections::BTreeMap, ops::Range, path::Path, thread};
-
-use serde::Deserialize;
-use toml::Spanned;
-
-use crate::{
-    advice::{Advice, Advised},
-    input_file::{self, MOST_CONFIGURATION_BYTES},
-    registry::Reference,
-    sandbox::{Grant, Limits, ScorerConfig},
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    thread,
 };
 
-use super::{LimitOverrides, Place, ScorerId, Suite, SuiteError, SuiteScorer};
+use crate::{
+    advice::{Advice, Advised as _},
+    input_file::{self, MOST_CONFIGURATION_BYTES},
+    registry::Reference,
+    sandbox::Limits,
+};
+
+use super::{
+    Environment, Mistake, Place, ScorerId, Selection, Suite, SuiteError, SuiteScorer,
+    document::{self, Node, Value},
+    entry::Entry,
+    reading::Reading,
+};
 
 /// The version of the format.
 pub(super) const VERSION: u32 = 1;
 
-/// How deep a configuration may be nested. Readers of JSON read 127 levels, and it stands in some objects
-/// more: in the suite as it is stored, in a receipt.
-const MOST_LEVELS: usize = 120;
+/// Files that a suite may be made of: more are a mistake.
+const MOST_FILES: usize = 100;
 /// Bytes of stack for parsing: keys of 80 parts in 80 tables inside each other are some thousand levels of
 /// recursion, in the parser and where its values are dropped.
 const DEEP_STACK_BYTES: usize = 256 << 20;
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct SuiteFile {
-    /// Checked before all else.
-    #[serde(rename = "version")]
-    _version: Option<u32>,
-    name: Option<String>,
-    scorers: BTreeMap<Spanned<String>, ScorerTable>,
-}
+/// The keys of a file.
+const KEYS: [&str; 6] = ["version", "name", "seed", "include", "defaults", "scorers"];
 
-/// What every version of the format has.
-#[derive(Deserialize)]
-struct AnySuiteFile {
-    version: Option<Spanned<u32>>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ScorerTable {
-    #[serde(rename = "use")]
-    uses: Option<String>,
-    name: Option<String>,
-    #[serde(default)]
-    config: toml::Table,
-    #[serde(default)]
-    limits: LimitOverrides,
-    #[serde(default)]
-    grants: Vec<Grant>,
-}
-
-pub(super) fn read(path: &Path) -> Result<Suite, SuiteError> {
+pub(super) fn read(path: &Path, environment: Environment<'_>) -> Result<Suite, SuiteError> {
     let unreadable = |source| SuiteError::Unreadable { path: path.to_owned(), source };
     let text = input_file::read_text(path, MOST_CONFIGURATION_BYTES).map_err(unreadable)?;
-    parse_apart(path, &text)
+    parse_apart(path, &text, environment)
 }
 
 /// Reads the text of a suite file at `path`, on a stack that is deep enough for it.
-pub(super) fn parse_apart(path: &Path, text: &str) -> Result<Suite, SuiteError> {
+pub(super) fn parse_apart(
+    path: &Path,
+    text: &str,
+    environment: Environment<'_>,
+) -> Result<Suite, SuiteError> {
     let unreadable = |source| SuiteError::Unreadable { path: path.to_owned(), source };
-    let parsing = || parse(path, text);
+    let parsing = || parse(path, text, environment);
     let thread = thread::Builder::new().stack_size(DEEP_STACK_BYTES);
     thread::scope(|scope| match thread.spawn_scoped(scope, parsing).map(|thread| thread.join()) {
         Ok(Ok(suite)) => suite,
@@ -72,131 +55,207 @@ pub(super) fn parse_apart(path: &Path, text: &str) -> Result<Suite, SuiteError> 
     })
 }
 
-fn parse(path: &Path, text: &str) -> Result<Suite, SuiteError> {
-    let text = Text::new(path, text);
-    must_be_of_this_version(&text)?;
-    let written: SuiteFile = toml::from_str(text.text).map_err(|error| complaint(&text, &error))?;
-    let mut tables: Vec<(Spanned<String>, ScorerTable)> = written.scorers.into_iter().collect();
-    tables.sort_by_key(|(key, _)| key.span().start);
-    let folder = path.parent().unwrap_or(Path::new(""));
-    let scorers = tables
-        .into_iter()
-        .map(|(key, table)| resolve(text.place(&key.span()), key.get_ref(), table, folder))
-        .collect::<Result<Vec<_>, _>>()?;
+fn parse(path: &Path, text: &str, environment: Environment<'_>) -> Result<Suite, SuiteError> {
+    let mut files = Files { environment, open: Vec::new(), read: 0, mistakes: Vec::new() };
+    let written = files.within(path, |files| files.file(path, text));
+    if !files.mistakes.is_empty() {
+        return Err(SuiteError::Invalid { mistakes: files.mistakes });
+    }
     let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-    Suite::new(written.name.or(stem).unwrap_or_default(), scorers)
+    let scorers = written.scorers.into_iter().map(Named::resolved).collect();
+    let suite = Suite::new(written.name.or(stem).unwrap_or_default(), scorers)?;
+    Ok(Suite { seed: written.seed, ..suite })
 }
 
-/// Refuses a file of another version before it is read as one of this version, whose complaints would be about
-/// what is new. What cannot be read at all is for the reader to say.
-fn must_be_of_this_version(text: &Text<'_>) -> Result<(), SuiteError> {
-    let any = toml::from_str::<AnySuiteFile>(text.text).ok();
-    let Some(version) = any.and_then(|any| any.version) else { return Ok(()) };
-    if *version.get_ref() == VERSION {
-        return Ok(());
-    }
-    Err(SuiteError::Invalid {
-        place: text.place(&version.span()),
-        reason: format!(
-            "version {} of the suite format; this scorebox reads version {VERSION}",
-            version.get_ref()
-        ),
-        advice: (*version.get_ref() > VERSION).then_some(Advice::Update),
-    })
+/// The files of a suite, while they are read.
+struct Files<'r> {
+    environment: Environment<'r>,
+    /// The file that is read, and those that include it, by their real names.
+    open: Vec<PathBuf>,
+    /// How many were read.
+    read: usize,
+    mistakes: Vec<Mistake>,
 }
 
-fn resolve(
+/// What a file says, with what it includes.
+#[derive(Default)]
+struct Written {
+    name: Option<String>,
+    seed: Option<String>,
+    /// In the order of the files; no two with one id.
+    scorers: Vec<Named>,
+}
+
+/// An entry under its name.
+struct Named {
+    id: ScorerId,
+    key: String,
     place: Place,
-    key: &str,
-    table: ScorerTable,
-    folder: &Path,
-) -> Result<SuiteScorer, SuiteError> {
-    let id = ScorerId::new(key).map_err(|error| SuiteError::Invalid {
-        place: place.clone(),
-        reason: error.to_string(),
-        advice: error.advice(),
-    })?;
-    let uses = Reference::parse(table.uses.as_deref().unwrap_or(key), folder);
-    let no_json = |key: &str, what: &str| SuiteError::Invalid {
-        place: place.clone(),
-        reason: format!("`config.{}` of `{id}` {what}", key.escape_debug()),
-        advice: None,
-    };
-    let config = table.config.into_iter().map(|(key, value)| match json(value, MOST_LEVELS - 1) {
-        Ok(value) => Ok((key, value)),
-        Err(what) => Err(no_json(&key, what)),
-    });
-    let config = config.collect::<Result<_, _>>()?;
-    Ok(SuiteScorer {
-        name: table.name,
-        config: ScorerConfig::new(&config),
-        limits: table.limits.apply(Limits::default()),
-        grants: table.grants.into_iter().collect(),
-        place: Some(place),
-        ..SuiteScorer::new(id, uses)
-    })
+    entry: Entry,
 }
 
-/// TOML's values as JSON's, nested at most `depth` deep; a date becomes its text.
-///
-/// # Errors
-/// What it is that JSON does not have, or that no reader of JSON reads.
-fn json(value: toml::Value, depth: usize) -> Result<serde_json::Value, &'static str> {
-    let deeper = || depth.checked_sub(1).ok_or("is nested too deep: more than 120 levels");
-    Ok(match value {
-        toml::Value::String(text) => text.into(),
-        toml::Value::Integer(number) => number.into(),
-        toml::Value::Float(number) => serde_json::Number::from_f64(number)
-            .ok_or("has a number that JSON does not have: nan or inf")?
-            .into(),
-        toml::Value::Boolean(truth) => truth.into(),
-        toml::Value::Datetime(date) => date.to_string().into(),
-        toml::Value::Array(items) => {
-            let depth = deeper()?;
-            items.into_iter().map(|item| json(item, depth)).collect::<Result<_, _>>()?
-        }
-        toml::Value::Table(table) => {
-            let depth = deeper()?;
-            let member = |(key, value)| json(value, depth).map(|value| (key, value));
-            serde_json::Value::Object(table.into_iter().map(member).collect::<Result<_, _>>()?)
-        }
-    })
-}
-
-fn complaint(text: &Text<'_>, error: &toml::de::Error) -> SuiteError {
-    let reason = error.message().trim().replace('\n', " ");
-    let span = error.span().unwrap_or(0..0);
-    SuiteError::Invalid { place: text.place(&span), advice: likely(&reason), reason }
-}
-
-/// The name meant, if serde lists those that it knows: "unknown field `usee`, expected one of …".
-fn likely(reason: &str) -> Option<Advice> {
-    let mut quoted = reason.split('`').skip(1).step_by(2);
-    let wrong = quoted.next().filter(|_| reason.starts_with("unknown "))?;
-    Advice::did_you_mean(&crate::suggest::closest(wrong, quoted))
-}
-
-/// A file's text, and where its lines begin.
-struct Text<'a> {
-    path: &'a Path,
-    text: &'a str,
-    line_starts: Vec<usize>,
-}
-
-impl<'a> Text<'a> {
-    fn new(path: &'a Path, text: &'a str) -> Text<'a> {
-        let after = text.match_indices('\n').map(|(newline, _)| newline + 1);
-        Text { path, text, line_starts: std::iter::once(0).chain(after).collect() }
+impl Files<'_> {
+    /// What `read` reads of the file at `path`, which no file below it includes again.
+    fn within(&mut self, path: &Path, read: impl FnOnce(&mut Self) -> Written) -> Written {
+        self.open.push(real(path));
+        self.read += 1;
+        let written = read(self);
+        self.open.pop();
+        written
     }
 
-    fn place(&self, span: &Range<usize>) -> Place {
-        let offset = self.text.floor_char_boundary(span.start);
-        let line = self.line_starts.partition_point(|start| *start <= offset);
-        let start = self.line_starts[line - 1];
-        Place {
-            file: self.path.to_owned(),
-            line,
-            column: self.text[start..offset].chars().count() + 1,
+    fn file(&mut self, path: &Path, text: &str) -> Written {
+        let mut reading = Reading::new(path, text, self.environment);
+        let is_json = path.extension().is_some_and(|suffix| suffix == "json")
+            || text.trim_start().starts_with('{');
+        let (node, errors) = match is_json {
+            false => document::of_toml(text),
+            true => document::of_json(text),
+        };
+        if !is_of_this_version(&mut reading, &node) {
+            self.mistakes.append(&mut reading.into_mistakes());
+            return Written::default();
+        }
+        for error in errors {
+            reading.wrong(&error.span, error.reason);
+        }
+        let written = self.document(&mut reading, &node, path);
+        self.mistakes.append(&mut reading.into_mistakes());
+        written
+    }
+
+    fn document(&mut self, reading: &mut Reading<'_>, node: &Node, path: &Path) -> Written {
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let mut written = Written::default();
+        let (mut own, mut defaults) = (Vec::new(), Entry::default());
+        for (key, member) in reading.members(node, "suite", "of a suite", &KEYS) {
+            match key {
+                "name" => written.name = reading.text(&member.node, key),
+                "seed" => written.seed = reading.text(&member.node, key),
+                "include" => {
+                    for item in reading.list(&member.node, key) {
+                        let Some(included) = reading.text(item, key) else { continue };
+                        let included = self.included(reading, item, &folder.join(included));
+                        for scorer in included.scorers {
+                            lay_over(&mut written.scorers, scorer);
+                        }
+                    }
+                }
+                "defaults" => defaults = Entry::of_defaults(reading, &member.node),
+                "scorers" => own = scorers(reading, &member.node, folder),
+                _ => {}
+            }
+        }
+        for scorer in own {
+            lay_over(&mut written.scorers, scorer);
+        }
+        for scorer in &mut written.scorers {
+            scorer.entry = std::mem::take(&mut scorer.entry).over(&defaults);
+        }
+        written
+    }
+
+    /// What the file at `path` says, which `item` includes.
+    fn included(&mut self, reading: &mut Reading<'_>, item: &Node, path: &Path) -> Written {
+        let shown = path.display();
+        if let Some(at) = self.open.iter().position(|open| *open == real(path)) {
+            let mut circle: Vec<String> =
+                self.open[at..].iter().map(|file| file_name(file)).collect();
+            circle.push(file_name(path));
+            let circle = circle.join(" includes ");
+            reading.wrong(&item.span, format!("`{shown}` includes itself: {circle}"));
+            return Written::default();
+        }
+        if self.read == MOST_FILES {
+            reading.wrong(&item.span, format!("a suite is made of {MOST_FILES} files at most"));
+            return Written::default();
+        }
+        match input_file::read_text(path, MOST_CONFIGURATION_BYTES) {
+            Ok(text) => self.within(path, |files| files.file(path, &text)),
+            Err(error) => {
+                let advice = error.advice();
+                reading.advised(&item.span, format!("cannot read `{shown}`: {error}"), advice);
+                Written::default()
+            }
         }
     }
 }
+
+/// Whether the document is of the version that is read here. What is written in another one would be full of mistakes
+/// that are none, so nothing else is said of it.
+fn is_of_this_version(reading: &mut Reading<'_>, node: &Node) -> bool {
+    let Value::Table(members) = &node.value else { return true };
+    let Some(member) = members.iter().find(|member| member.key == "version") else { return true };
+    match &member.node.value {
+        Value::Number(version) if version.as_u64() == Some(VERSION.into()) => true,
+        Value::Number(version) => {
+            let reason = format!(
+                "version {version} of the suite format; this scorebox reads version {VERSION}"
+            );
+            let is_newer = version.as_u64().is_some_and(|version| version > VERSION.into());
+            reading.advised(&member.node.span, reason, is_newer.then_some(Advice::Update));
+            false
+        }
+        other => {
+            let reason = format!("`version` must be a number; found {}", other.kind());
+            reading.wrong(&member.node.span, reason);
+            true
+        }
+    }
+}
+
+fn scorers(reading: &mut Reading<'_>, node: &Node, folder: &Path) -> Vec<Named> {
+    let mut scorers = Vec::new();
+    for member in reading.any_members(node, "scorers") {
+        let entry = Entry::of_scorer(reading, &member.node, folder);
+        let place = reading.place(&member.key_span);
+        match ScorerId::new(&member.key) {
+            Ok(id) => scorers.push(Named { id, key: member.key.clone(), place, entry }),
+            Err(error) => reading.advised(&member.key_span, error.to_string(), error.advice()),
+        }
+    }
+    scorers
+}
+
+/// Adds a scorer, or lays it over the one of its name, which keeps its place in the order.
+fn lay_over(scorers: &mut Vec<Named>, scorer: Named) {
+    match scorers.iter_mut().find(|other| other.id == scorer.id) {
+        Some(below) => {
+            let entry = scorer.entry.over(&below.entry);
+            *below = Named { entry, ..scorer };
+        }
+        None => scorers.push(scorer),
+    }
+}
+
+impl Named {
+    fn resolved(self) -> SuiteScorer {
+        let Entry { uses, name, config, limits, grants, policy, policy_place, sampling, nodes } =
+            self.entry;
+        let uses = uses.unwrap_or_else(|| Reference::parse(&self.key, Path::new("")));
+        SuiteScorer {
+            name,
+            config: config.unwrap_or_default(),
+            limits: limits.apply(Limits::default()),
+            grants: grants.unwrap_or_default(),
+            selection: Selection { sampling: sampling.unwrap_or_default(), nodes },
+            policy,
+            place: Some(self.place),
+            policy_place,
+            ..SuiteScorer::new(self.id, uses)
+        }
+    }
+}
+
+/// The file's own name, whatever leads to it; as it is written where there is no such file.
+fn real(path: &Path) -> PathBuf {
+    fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+}
+
+fn file_name(path: &Path) -> String {
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    format!("`{}`", name.to_string_lossy())
+}
+
+#[cfg(test)]
+mod tests;

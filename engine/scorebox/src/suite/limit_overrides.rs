@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use serde::{Deserialize, Deserializer, de};
-
 use crate::{
     advice::{Advice, Advised, Form},
     sandbox::Limits,
@@ -12,32 +10,23 @@ use crate::{
 use super::{parse_bytes, parse_duration, parse_memory};
 
 /// The limits that a user sets; the others keep their defaults.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct LimitOverrides {
     /// Fuel of one score.
-    #[serde(default)]
     pub fuel: Option<u64>,
     /// Bytes of memory, at most 4 GiB.
-    #[serde(default, deserialize_with = "memory")]
     pub memory: Option<u64>,
     /// Wall-clock time that one score computes.
-    #[serde(default, deserialize_with = "duration")]
     pub timeout: Option<Duration>,
     /// Wall-clock time that the host may keep one score waiting.
-    #[serde(default, rename = "host-timeout", deserialize_with = "duration")]
     pub host_timeout: Option<Duration>,
     /// Bytes of `reason`.
-    #[serde(default, deserialize_with = "bytes")]
     pub reason: Option<u64>,
     /// Bytes of `meta`.
-    #[serde(default, deserialize_with = "bytes")]
     pub meta: Option<u64>,
     /// Assertions of one score.
-    #[serde(default)]
     pub assertions: Option<u32>,
     /// Bytes of log messages.
-    #[serde(default, deserialize_with = "bytes")]
     pub log: Option<u64>,
 }
 
@@ -103,6 +92,21 @@ impl LimitOverrides {
         Ok(())
     }
 
+    /// These limits, with what they do not set taken from `base`.
+    #[must_use]
+    pub(super) fn over(self, base: &LimitOverrides) -> LimitOverrides {
+        LimitOverrides {
+            fuel: self.fuel.or(base.fuel),
+            memory: self.memory.or(base.memory),
+            timeout: self.timeout.or(base.timeout),
+            host_timeout: self.host_timeout.or(base.host_timeout),
+            reason: self.reason.or(base.reason),
+            meta: self.meta.or(base.meta),
+            assertions: self.assertions.or(base.assertions),
+            log: self.log.or(base.log),
+        }
+    }
+
     /// `limits` with what the user set in their place.
     #[must_use]
     pub fn apply(&self, mut limits: Limits) -> Limits {
@@ -117,35 +121,4 @@ impl LimitOverrides {
         limits.log_bytes = self.log.map_or(limits.log_bytes, size);
         limits
     }
-}
-
-/// A number of bytes, or text with a unit.
-#[derive(Deserialize)]
-#[serde(
-    untagged,
-    expecting = "expected a size: a whole number of bytes, or text such as \"64MiB\""
-)]
-enum WrittenBytes {
-    Number(u64),
-    Text(String),
-}
-
-fn bytes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
-    match WrittenBytes::deserialize(deserializer)? {
-        WrittenBytes::Number(bytes) => Ok(Some(bytes)),
-        WrittenBytes::Text(text) => parse_bytes(&text).map(Some).map_err(de::Error::custom),
-    }
-}
-
-fn memory<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
-    let written = match WrittenBytes::deserialize(deserializer)? {
-        WrittenBytes::Number(bytes) => bytes.to_string(),
-        WrittenBytes::Text(text) => text,
-    };
-    parse_memory(&written).map(Some).map_err(de::Error::custom)
-}
-
-fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
-    let text = String::deserialize(deserializer)?;
-    parse_duration(&text).map(Some).map_err(de::Error::custom)
 }

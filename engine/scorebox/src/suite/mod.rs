@@ -1,37 +1,58 @@
 //! The suite: which scorers run, each with its configuration, limits and grants. Loads no component.
 //!
-//! - `file`: the suite file as written (TOML), with the place of everything that may be wrong.
+//! - `file`: a suite file and those that it includes, and the suite that they resolve to.
+//! - `entry`: what a file says of one scorer.
+//! - `reading`: values as what a suite is made of, and every mistake with its place.
+//! - `document`: a file as written, in TOML or JSON, with the place of every key and value.
+//! - `schema.json`: what a file may say, as a JSON Schema for editors.
+//! - `error`: why there is no suite.
+//! - `selection`: which cases a scorer is for.
+//! - `sampling`: which cases a scorer is spared by a hash.
 //! - `limit_overrides`: the limits that a user sets.
 //! - `quantity`: sizes and times as people write them.
 //! - here: the suite that a file, or the command line, resolves to.
 
+mod document;
+mod entry;
+mod error;
 mod file;
 mod limit_overrides;
 mod quantity;
+mod reading;
+mod sampling;
+mod selection;
 
-use std::{
-    collections::HashSet,
-    path::{Path, PathBuf},
-};
+use std::{collections::HashSet, path::Path};
 
 use serde::Serialize;
 
 use crate::{
-    advice::{Advice, Advised, Form, Thing},
     digest::Digest,
-    input_file::InputFileError,
     registry::Reference,
     sandbox::{Grants, Limits, ScorerConfig},
+    verdict::PolicyOverrides,
 };
 
+pub use error::{Mistake, Place, SuiteError};
 pub use limit_overrides::{BadLimit, LimitOverrides};
 pub use quantity::{NotAQuantity, parse_bytes, parse_duration, parse_memory};
+pub use sampling::{Draw, NotARate, Rate, Sampling};
+pub use selection::{BadPattern, Nodes, Selection, Skip};
+
+/// The values of the variables that a suite file names as `${NAME}`; none where there is no such variable. The library
+/// reads no environment.
+pub type Environment<'e> = &'e (dyn Fn(&str) -> Option<String> + Sync);
+
+/// What a suite file may say, as a JSON Schema (2020-12) for editors.
+pub const SCHEMA: &str = include_str!("schema.json");
 
 /// Which scorers run.
 #[derive(Clone, Debug)]
 pub struct Suite {
     /// What the suite is called.
     pub name: String,
+    /// What sampling is drawn with; where there is none, the name.
+    pub seed: Option<String>,
     /// The scorers, in the order of the file; no two with one name.
     pub scorers: Vec<SuiteScorer>,
 }
@@ -51,25 +72,14 @@ pub struct SuiteScorer {
     pub limits: Limits,
     /// What it may import.
     pub grants: Grants,
-    /// Where the file says so.
+    /// Which cases it is for.
+    pub selection: Selection,
+    /// How its scores count, where its component does not decide it.
+    pub policy: PolicyOverrides,
+    /// Where the file names it.
     pub place: Option<Place>,
-}
-
-/// A place in a file, counted from 1.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// The file.
-    pub file: PathBuf,
-    /// The line.
-    pub line: usize,
-    /// The column, in characters.
-    pub column: usize,
-}
-
-impl std::fmt::Display for Place {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}:{}:{}", self.file.display(), self.line, self.column)
-    }
+    /// Where the file says how its scores count.
+    pub policy_place: Option<Place>,
 }
 
 /// A scorer's name within a suite: 1 to 64 of letters, digits, `-`, `_`, `.`.
@@ -101,78 +111,30 @@ impl std::fmt::Display for ScorerId {
     }
 }
 
-/// Why a suite cannot be had.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum SuiteError {
-    /// The file cannot be read.
-    #[error("cannot read the suite `{}`: {source}", path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// Why not.
-        source: InputFileError,
-    },
-    /// The file says what it may not.
-    #[error("{place}: {reason}")]
-    Invalid {
-        /// Where.
-        place: Place,
-        /// What is wrong.
-        reason: String,
-        /// What to do about it.
-        advice: Option<Advice>,
-    },
-    /// A scorer's name has characters that it may not have.
-    #[error("`{}` cannot be a scorer's name", .0.escape_debug())]
-    BadScorerId(String),
-    /// Two scorers with one name.
-    #[error("two scorers are called `{0}`")]
-    SameId(String),
-    /// A setting names a scorer that the suite does not have.
-    #[error("there is no scorer `{name}` in this run")]
-    NoSuchScorer {
-        /// The name.
-        name: String,
-        /// The names nearest to it.
-        nearest: Vec<String>,
-    },
-    /// A suite without scorers.
-    #[error("no scorer is named")]
-    NoScorers,
-}
-
-impl Advised for SuiteError {
-    fn advice(&self) -> Option<Advice> {
-        match self {
-            SuiteError::Invalid { advice, .. } => advice.clone(),
-            SuiteError::BadScorerId(_) => Some(Advice::Write(Form::ScorerId)),
-            SuiteError::SameId(name) => {
-                Some(Advice::Rename { what: Thing::ScorerOfSuite, taken: name.clone() })
-            }
-            SuiteError::NoSuchScorer { nearest, .. } => Advice::did_you_mean(nearest),
-            SuiteError::NoScorers => Some(Advice::Name(Thing::Scorer)),
-            SuiteError::Unreadable { source, .. } => source.advice(),
-        }
-    }
-}
-
 impl Suite {
-    /// Reads a suite file.
+    /// Reads a suite file, in TOML or JSON, and the files that it includes. No variable has a value.
     ///
     /// # Errors
-    /// With the place of what is wrong.
+    /// All that is wrong, with its places.
     pub fn read(path: &Path) -> Result<Suite, SuiteError> {
-        file::read(path)
+        Suite::read_with(path, &|_| None)
     }
 
-    /// Reads the text of a suite file. If it has no name, the suite is called `suite`; paths in it start
-    /// at the current folder.
+    /// As [`Suite::read`], where variables have the values of this environment.
     ///
     /// # Errors
-    /// With the place of what is wrong; the file is named `suite`.
+    /// All that is wrong, with its places.
+    pub fn read_with(path: &Path, environment: Environment<'_>) -> Result<Suite, SuiteError> {
+        file::read(path, environment)
+    }
+
+    /// Reads the text of a suite file. Where it has no name of its own, the suite is called `suite`; paths in it start
+    /// at the current folder; no variable has a value.
+    ///
+    /// # Errors
+    /// All that is wrong, with its places; the file is named `suite`.
     pub fn parse(text: &str) -> Result<Suite, SuiteError> {
-        file::parse_apart(Path::new("suite"), text)
+        file::parse_apart(Path::new("suite"), text, &|_| None)
     }
 
     /// A suite of these scorers.
@@ -187,7 +149,7 @@ impl Suite {
         if let Some(twice) = scorers.iter().find(|scorer| !ids.insert(&scorer.id)) {
             return Err(SuiteError::SameId(twice.id.to_string()));
         }
-        Ok(Suite { name, scorers })
+        Ok(Suite { name, seed: None, scorers })
     }
 
     /// The scorer of that name.
@@ -203,13 +165,23 @@ impl Suite {
             .ok_or_else(|| SuiteError::NoSuchScorer { name: name.to_owned(), nearest })
     }
 
+    /// What sampling is drawn with.
+    pub fn seed(&self) -> &str {
+        self.seed.as_deref().unwrap_or(&self.name)
+    }
+
     /// The suite as JSON, as it is stored with a run. Paths are as written; components are told
     /// apart by their digests, which are stored beside it.
     pub fn to_json(&self) -> String {
         let scorers: Vec<serde_json::Value> =
             self.scorers.iter().map(SuiteScorer::to_json).collect();
-        serde_json::json!({ "version": file::VERSION, "name": self.name, "scorers": scorers })
-            .to_string()
+        let mut plan = serde_json::json!({
+            "version": file::VERSION, "name": self.name, "scorers": scorers
+        });
+        if let Some(seed) = &self.seed {
+            plan["seed"] = seed.as_str().into();
+        }
+        plan.to_string()
     }
 
     /// The digest of [`Suite::to_json`].
@@ -237,7 +209,10 @@ impl SuiteScorer {
             config: ScorerConfig::default(),
             limits: Limits::default(),
             grants: Grants::NONE,
+            selection: Selection::default(),
+            policy: PolicyOverrides::default(),
             place: None,
+            policy_place: None,
         }
     }
 
@@ -246,13 +221,33 @@ impl SuiteScorer {
             Reference::Name(name) => name.clone(),
             Reference::File(path) => path.display().to_string(),
         };
-        serde_json::json!({
+        let mut plan = serde_json::json!({
             "id": self.id,
             "use": uses,
             "name": self.name,
             "config": serde_json::from_str::<serde_json::Value>(self.config.as_str()).ok(),
             "limits": self.limits,
             "grants": self.grants.iter().collect::<Vec<_>>(),
-        })
+        });
+        let PolicyOverrides { severity, threshold, weight, required } = self.policy;
+        // Only what is said, so that a plan that says nothing of it stays as it was.
+        let said = [
+            ("severity", severity.map(|severity| severity.as_str().into())),
+            ("threshold", threshold.map(Into::into)),
+            ("weight", weight.map(Into::into)),
+            ("required", required.map(Into::into)),
+            ("sampling", value(self.selection.sampling_json())),
+            ("nodes", value(self.selection.nodes_json())),
+        ];
+        for (key, value) in said {
+            if let Some(value) = value {
+                plan[key] = value;
+            }
+        }
+        plan
     }
+}
+
+fn value(json: Option<String>) -> Option<serde_json::Value> {
+    json.and_then(|json| serde_json::from_str(&json).ok())
 }

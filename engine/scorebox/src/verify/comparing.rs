@@ -170,11 +170,14 @@ fn begin_scoring(jobs: usize) -> (Scoring<StoredUnit>, mpsc::Receiver<Batch<Stor
 fn begun(
     place: u64,
     record: ScoreRecord,
-    case: &StoredCase,
+    of_row: &StoredCase,
     rescorer: &Rescorer,
 ) -> Result<StoredUnit, Verdict> {
-    let case = case.case.as_ref().map_err(Verdict::clone)?;
+    let case = of_row.case.as_ref().map_err(Verdict::clone)?;
     let stored = answer::stored(&record).map_err(Verdict::not_verifiable)?;
+    if let Some(verdict) = rescorer.of_skipped(&record.row, of_row.skip.as_deref()) {
+        return Err(verdict);
+    }
     let scorer = rescorer.for_score(case.case(), &stored)?;
     let (case, scorer) = (Arc::clone(case), Arc::clone(scorer));
     Ok(StoredUnit { place, case, scorer, record, stored })

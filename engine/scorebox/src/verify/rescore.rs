@@ -8,9 +8,10 @@ use crate::{
     case::{Case, Key},
     contract::ScorerInfo,
     digest::Digest,
-    row::{Answer, Status},
+    row::{Answer, Row, Status},
     sandbox::{Grant, Limits, LoadedScorer, Sandbox, ScorerConfig, Start, WASMTIME_VERSION},
     store::{CaseContent, ScorerSpec, Store, StoreError},
+    suite::{Draw, Selection, Skip},
 };
 
 use super::{
@@ -19,15 +20,44 @@ use super::{
 };
 
 /// A scorer of a run, loaded again; or why that cannot be.
-pub(super) struct Rescorer(Result<Arc<LoadedScorer>, Verdict>);
+pub(super) struct Rescorer {
+    loaded: Result<Arc<LoadedScorer>, Verdict>,
+    /// Which cases it is for.
+    selection: Selection,
+    /// What samples are drawn with; none where an older scorebox made the run, and nothing was drawn.
+    seed: Option<String>,
+}
 
 impl Rescorer {
     pub(super) fn unusable(reason: String) -> Rescorer {
-        Rescorer(Err(Verdict::not_verifiable(reason)))
+        Rescorer::new(Err(Verdict::not_verifiable(reason)))
     }
 
-    /// Loads what a run stored of a scorer.
+    fn new(loaded: Result<Arc<LoadedScorer>, Verdict>) -> Rescorer {
+        Rescorer { loaded, selection: Selection::default(), seed: None }
+    }
+
+    /// Loads what a run stored of a scorer. Samples are drawn with the run's seed.
     pub(super) async fn load(
+        store: &Store,
+        spec: &ScorerSpec,
+        seed: Option<&str>,
+        sandbox: &Sandbox,
+    ) -> Result<Rescorer, StoreError> {
+        let selection =
+            Selection::from_json(spec.sampling_json.as_deref(), spec.nodes_json.as_deref());
+        let selection = match selection {
+            Ok(selection) => selection,
+            Err(reason) => {
+                let reason = format!("which cases its scorer is for is damaged: {reason}");
+                return Ok(Rescorer::unusable(reason));
+            }
+        };
+        let loaded = Rescorer::load_whole(store, spec, sandbox).await?;
+        Ok(Rescorer { selection, seed: seed.map(str::to_owned), ..loaded })
+    }
+
+    async fn load_whole(
         store: &Store,
         spec: &ScorerSpec,
         sandbox: &Sandbox,
@@ -37,7 +67,7 @@ impl Rescorer {
         };
         let actual = Digest::of(&component);
         if actual != spec.component_digest {
-            return Ok(Rescorer(Err(Verdict::different(
+            return Ok(Rescorer::new(Err(Verdict::different(
                 "component",
                 spec.component_digest.to_string(),
                 actual.to_string(),
@@ -45,7 +75,7 @@ impl Rescorer {
         }
         let actual = Digest::of(spec.config_json.as_bytes());
         if actual != spec.config_digest {
-            return Ok(Rescorer(Err(Verdict::different(
+            return Ok(Rescorer::new(Err(Verdict::different(
                 "configuration",
                 spec.config_digest.to_string(),
                 actual.to_string(),
@@ -56,10 +86,11 @@ impl Rescorer {
             (Err(reason), _) | (_, Err(reason)) => return Ok(Rescorer::unusable(reason)),
         };
         let rescorer = Rescorer::of(&component, &spec.config_json, &limits, grants, sandbox).await;
-        Ok(match rescorer.0 {
-            Ok(loaded) => Rescorer(described_otherwise(spec, &loaded).map_or(Ok(loaded), Err)),
-            unusable => Rescorer(unusable),
-        })
+        Ok(Rescorer::new(
+            rescorer
+                .loaded
+                .and_then(|loaded| described_otherwise(spec, &loaded).map_or(Ok(loaded), Err)),
+        ))
     }
 
     /// Loads a component that is the right one.
@@ -81,14 +112,51 @@ impl Rescorer {
         };
         let loaded = sandbox.load(component, &config, limits, grants.into_iter().collect()).await;
         match loaded {
-            Ok(loaded) => Rescorer(Ok(Arc::new(loaded))),
+            Ok(loaded) => Rescorer::new(Ok(Arc::new(loaded))),
             Err(error) => Rescorer::unusable(format!("its scorer cannot be loaded: {error}")),
         }
     }
 
     /// The scorer; or the finding for all that it scored.
     pub(super) fn scorer(&self) -> Result<&Arc<LoadedScorer>, &Verdict> {
-        self.0.as_ref()
+        self.loaded.as_ref()
+    }
+
+    /// What is to be said of a row without computing its score: that the scorer is spared the case as it should be, or
+    /// that it should be and is not. `None` if the score is to be computed. `skip` is why the case is not to be judged.
+    pub(super) fn of_skipped(&self, row: &Row, skip: Option<&str>) -> Option<Verdict> {
+        let draw = Draw {
+            seed: self.seed.as_deref().unwrap_or_default(),
+            case_id: &row.case_id,
+            iteration: row.iteration,
+            attempt: row.attempt,
+            scorer_id: &row.scorer_id,
+        };
+        let node = row.node_id.as_deref().unwrap_or(&row.case_id);
+        let why = match skip {
+            Some(_) => Some(Skip::Case),
+            None => self.selection.skips(node, &draw),
+        };
+        let is_skipped = row.answer.status == Status::Skipped;
+        let expected = match why {
+            Some(why) => Answer {
+                reason: Some(why.reason(skip).into_owned()),
+                ..Answer::new(Status::Skipped)
+            },
+            None if !is_skipped => return None,
+            None if self.seed.is_none() => {
+                return Some(Verdict::not_verifiable("it was skipped: nothing ran"));
+            }
+            None => {
+                let status = Status::Skipped.as_str().to_owned();
+                return Some(Verdict::different("status", status, "not skipped".to_owned()));
+            }
+        };
+        let mut differences = answer::differences(&row.answer, &expected, JsonAs::Text, true);
+        if let Some(digest) = row.input_digest {
+            differences.push(Difference::of("input", Some(digest.to_string()), None));
+        }
+        Some(Verdict::of(differences))
     }
 
     /// The scorer, if the score can be computed again.
@@ -100,9 +168,6 @@ impl Rescorer {
         case: &Case,
         stored: &Answer,
     ) -> Result<&Arc<LoadedScorer>, Verdict> {
-        if stored.status == Status::Skipped {
-            return Err(Verdict::not_verifiable("it was skipped: nothing ran"));
-        }
         if answer::is_a_time_out(stored) {
             return Err(Verdict::not_verifiable("it timed out, which depends on the machine"));
         }
@@ -177,8 +242,8 @@ fn described_otherwise(spec: &ScorerSpec, loaded: &LoadedScorer) -> Option<Verdi
         ("component version", text(&spec.component_version), text(&info.version)),
         ("scale", text(spec.scale.as_str()), text(info.scale.as_str())),
         ("direction", text(spec.direction.as_str()), text(info.direction.as_str())),
-        ("severity", text(spec.severity.as_str()), text(info.severity.as_str())),
-        ("threshold", threshold(spec.threshold), threshold(info.threshold)),
+        ("severity", text(spec.declared_severity.as_str()), text(info.severity.as_str())),
+        ("threshold", threshold(spec.declared_threshold), threshold(info.threshold)),
         ("start", start(spec.frozen), start(*loaded.start() == Start::Frozen)),
     ];
     let other = compared.into_iter().filter(|(_, stored, computed)| stored != computed);

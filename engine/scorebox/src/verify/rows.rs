@@ -18,6 +18,8 @@ pub(super) struct StoredCase {
     key: CaseKey,
     /// About how many bytes it has.
     pub(super) bytes: usize,
+    /// Why it is not to be judged.
+    pub(super) skip: Option<String>,
     /// The case; or the finding for all of its rows.
     pub(super) case: Result<Arc<CaseInFlight>, Verdict>,
 }
@@ -25,7 +27,7 @@ pub(super) struct StoredCase {
 impl StoredCase {
     fn new(key: CaseKey, content: &CaseContent) -> StoredCase {
         let case = checked(content).map(Arc::new);
-        StoredCase { key, bytes: content.bytes(), case }
+        StoredCase { key, bytes: content.bytes(), skip: content.skip.clone(), case }
     }
 }
 

@@ -44,10 +44,12 @@ impl Scorers {
             let scorers = store.scorers(run.key)?;
             self.runs.insert(name.0.clone(), (run, scorers));
         }
-        let scorers = self.runs.get(&name.0).map_or(&[][..], |(_, scorers)| scorers);
+        let run = self.runs.get(&name.0);
+        let scorers = run.map_or(&[][..], |(_, scorers)| scorers);
+        let seed = run.and_then(|(run, _)| run.spec.seed.as_deref());
         let spec = scorers.iter().find(|scorer| scorer.spec.scorer_id == name.1);
         let rescorer = match spec {
-            Some(scorer) => Rescorer::load(store, &scorer.spec, sandbox).await?,
+            Some(scorer) => Rescorer::load(store, &scorer.spec, seed, sandbox).await?,
             None => Rescorer::unusable("its scorer is not stored with the run".into()),
         };
         let rescorer = Arc::new(rescorer);

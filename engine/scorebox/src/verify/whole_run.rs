@@ -12,6 +12,7 @@ use crate::{
         RunRecord, RunState, ScoreFilter, ScorerCounts, ScorerRecord, ScorerSpec, Store,
         StoreError, SummaryRecord,
     },
+    verdict::{Policy, PolicyOverrides},
 };
 
 use super::{
@@ -147,7 +148,11 @@ pub(super) fn plan(store: &Store, run: &RunRecord) -> Result<Vec<Difference>, St
     }
     let scorers = store.scorers(run.key)?;
     let stored: Vec<Planned> = scorers.iter().map(|scorer| Planned::stored(&scorer.spec)).collect();
-    let planned = planned(&run.spec.suite_json);
+    let planned = planned(&run.spec.suite_json, &scorers);
+    let seed = planned_seed(&run.spec.suite_json);
+    if run.spec.seed.is_some() && run.spec.seed != seed {
+        return Ok(vec![Difference::of("seed", run.spec.seed.clone(), seed)]);
+    }
     let differences = (0..planned.len().max(stored.len())).filter_map(|place| {
         let (stored, planned) = (stored.get(place), planned.get(place));
         let agree = match (stored, planned) {
@@ -170,13 +175,28 @@ struct Planned {
     config: Value,
     limits: Value,
     grants: Value,
+    sampling: Value,
+    nodes: Value,
+    /// How its scores count: as they are stored; none where the plan says what it may not.
+    policy: Option<Policy>,
 }
 
 impl std::fmt::Display for Planned {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Planned { id, name, config, limits, grants, .. } = self;
         let name = name.as_deref().unwrap_or(id);
-        write!(f, "{id} ({name}), config {config}, limits {limits}, grants {grants}")
+        write!(f, "{id} ({name}), config {config}, limits {limits}, grants {grants}")?;
+        let Planned { sampling, nodes, policy, .. } = self;
+        for (what, said) in [("sampling", sampling), ("nodes", nodes)] {
+            if !said.is_null() {
+                write!(f, ", {what} {said}")?;
+            }
+        }
+        let Some(policy) = policy else { return Ok(()) };
+        write!(f, ", {}", policy.severity().as_str())?;
+        policy.threshold().map_or(Ok(()), |threshold| write!(f, " from {threshold}"))?;
+        write!(f, ", weight {}", policy.weight())?;
+        if policy.is_required() { f.write_str(", required") } else { Ok(()) }
     }
 }
 
@@ -190,27 +210,62 @@ impl Planned {
             config: json(&spec.config_json),
             limits: json(&spec.limits_json),
             grants: json(&spec.grants_json),
+            sampling: spec.sampling_json.as_deref().map_or(Value::Null, json),
+            nodes: spec.nodes_json.as_deref().map_or(Value::Null, json),
+            policy: Some(spec.policy()),
         }
     }
 
     fn agrees_with(&self, planned: &Planned) -> bool {
         let of = |it: &Planned| (it.config.clone(), it.limits.clone(), it.grants.clone());
         let same_name = planned.name.as_ref().or(self.own_name.as_ref()) == self.name.as_ref();
-        self.id == planned.id && same_name && of(self) == of(planned)
+        let same_cases = (&self.sampling, &self.nodes) == (&planned.sampling, &planned.nodes);
+        let same_policy = match (&self.policy, &planned.policy) {
+            (Some(stored), Some(planned)) => stored.counts_as(planned),
+            _ => false,
+        };
+        self.id == planned.id && same_name && of(self) == of(planned) && same_cases && same_policy
     }
 }
 
-/// The scorers of a plan, as [`Suite::to_json`](crate::suite::Suite::to_json) writes it.
-fn planned(plan: &str) -> Vec<Planned> {
+/// What the plan draws samples with.
+fn planned_seed(plan: &str) -> Option<String> {
+    let plan: Value = serde_json::from_str(plan).unwrap_or_default();
+    plan["seed"].as_str().or(plan["name"].as_str()).map(str::to_owned)
+}
+
+/// The scorers of a plan, as [`Suite::to_json`](crate::suite::Suite::to_json) writes it. What it does not say of how
+/// scores count is what the component declares.
+fn planned(plan: &str, stored: &[ScorerRecord]) -> Vec<Planned> {
     let plan: Value = serde_json::from_str(plan).unwrap_or_default();
     let scorers = plan["scorers"].as_array().map_or(&[][..], Vec::as_slice);
-    let of = |scorer: &Value| Planned {
+    let of = |(place, scorer): (usize, &Value)| Planned {
         id: scorer["id"].as_str().unwrap_or_default().to_owned(),
         name: scorer["name"].as_str().map(str::to_owned),
         own_name: None,
         config: scorer["config"].clone(),
         limits: scorer["limits"].clone(),
         grants: scorer["grants"].clone(),
+        sampling: scorer["sampling"].clone(),
+        nodes: scorer["nodes"].clone(),
+        policy: stored.get(place).and_then(|stored| planned_policy(scorer, &stored.spec)),
     };
-    scorers.iter().map(of).collect()
+    scorers.iter().enumerate().map(of).collect()
+}
+
+/// How the scores of a stored scorer count by the plan; none where it says what it may not.
+fn planned_policy(planned: &Value, stored: &ScorerSpec) -> Option<Policy> {
+    let declared = Policy::declared(
+        stored.declared_severity,
+        stored.declared_threshold,
+        stored.direction,
+        stored.scale,
+    );
+    let says = PolicyOverrides {
+        severity: serde_json::from_value(planned["severity"].clone()).ok().flatten(),
+        threshold: planned["threshold"].as_f64(),
+        weight: planned["weight"].as_f64(),
+        required: planned["required"].as_bool(),
+    };
+    declared.overridden(&says).ok()
 }

@@ -13,7 +13,7 @@ use std::{fs, io::Cursor, path::Path, sync::Arc, time::Instant};
 
 use scorebox::{
     advice::Advised as _,
-    aggregate::aggregate,
+    aggregate::{JudgeOptions, aggregate, judge},
     case::{Case, CaseReader, Key, Mapping, Source},
     contract::Field,
     row::Status,
@@ -91,6 +91,12 @@ fn read_all(_: &Stage, path: &Path) -> Result<(), StoreError> {
         let _ =
             (store.score_count(&filter)?, store.case_count(run.key)?, store.row_count(run.key)?);
         let _ = (store.counts(&filter)?, aggregate(&store, &filter)?, store.summaries(run.key)?);
+        let mut judged = 0_u64;
+        judge(&store, run.spec.id.as_str(), JudgeOptions::default(), |_| {
+            judged += 1;
+            true
+        })?;
+        assert!(judged <= store.case_count(run.key)?);
         for row in rows.iter().take(PAGE) {
             match Receipt::of(&store, &row.id) {
                 Ok(receipt) => {
@@ -159,6 +165,17 @@ fn assert_honest(
         Status::Scored | Status::NotApplicable => {
             let score = record.row.answer.score;
             assert_eq!(score, honest, "verified, and not the honest score: {record:?}");
+        }
+        // A case is skipped where it says so, or where the scorer is for a part of the cases.
+        Status::Skipped => {
+            let run = store.run(record.run_id.as_str())?;
+            let scorers = store.scorers(run.key)?;
+            let is_selective = scorers.iter().any(|scorer| {
+                let selects =
+                    scorer.spec.sampling_json.is_some() || scorer.spec.nodes_json.is_some();
+                scorer.spec.scorer_id == record.row.scorer_id && selects
+            });
+            assert!(content.skip.is_some() || is_selective, "an honest score: {record:?}");
         }
         // An error is honest only where someone lowered a limit.
         _ => {

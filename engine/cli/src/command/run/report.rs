@@ -9,12 +9,13 @@ use std::{
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use scorebox::{
-    aggregate::{Aggregate, aggregate},
+    aggregate::{Aggregate, JudgeOptions, JudgedRun, aggregate, judge},
     digest::Digest,
     row::{AnswerError, milliseconds},
     run::{Control, Progress, RunReport},
     sandbox::ErrorKind,
     store::{RunRecord, ScoreFilter, Store, SummaryRecord},
+    verdict::{Broken, Requirements, ScorerMean},
 };
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -23,7 +24,7 @@ use crate::{
     arguments::DEFAULT_DATABASE,
     failure::Failure,
     output::{self, Format},
-    report::{self, Align, Table, pretty, shell_word},
+    report::{self, Align, Table, pretty, shell_word, verdict},
     words,
 };
 
@@ -107,8 +108,11 @@ struct Summary<'a> {
     scores_written: u64,
     scores_reused: u64,
     duration_ms: f64,
+    scores_skipped: u64,
     root: Option<Digest>,
     database: String,
+    verdict: Option<&'a JudgedRun>,
+    broken: &'a [Broken],
     scorers: &'a [Aggregate],
     summaries: Vec<OfTheRun<'a>>,
 }
@@ -123,20 +127,38 @@ struct OfTheRun<'a> {
     error: Option<AnswerError>,
 }
 
-/// Prints the summary; answers how many scores of the run, and how many of its scorers' words on the whole, are
-/// errors.
-pub(super) fn print(
-    store: &Store,
-    run: &RunReport,
-    format: Format,
-    database: &Path,
-) -> Result<u64, Failure> {
+/// What the user asked to be told.
+pub(super) struct Asked<'a> {
+    pub requirements: &'a Requirements,
+    pub strict: bool,
+    pub format: Format,
+    pub database: &'a Path,
+}
+
+/// What the user was told.
+pub(super) struct Told {
+    /// Scores of the run that are errors.
+    pub errors: u64,
+    /// Scorers whose words on the whole run are errors.
+    pub summary_errors: u64,
+    /// Whether a requirement of the run is broken.
+    pub broken: bool,
+}
+
+/// Prints the summary, the verdict, and what is wrong.
+pub(super) fn print(store: &Store, run: &RunReport, asked: &Asked<'_>) -> Result<Told, Failure> {
+    let (format, database) = (asked.format, asked.database);
     let filter = ScoreFilter { run: Some(run.run.to_string()), ..ScoreFilter::default() };
     let aggregates = aggregate(store, &filter)?;
     let errors = aggregates.iter().map(|aggregate| aggregate.errors).sum();
+    let options = JudgeOptions { strict: asked.strict, node: None };
+    let judged = judge(store, run.run.as_str(), options, |_| true)?;
+    let broken = broken(asked.requirements, &judged, &aggregates);
     let record = store.run(run.run.as_str())?;
     let said = store.summaries(record.key)?;
-    let summary = summary(&record, run, database, &aggregates, &said);
+    let mut summary = summary(&record, run, database, &aggregates, &said);
+    summary.verdict = Some(&judged);
+    summary.broken = &broken;
     output::stdout(|out| match format {
         Format::Table => {
             write!(out, "{}", table(&aggregates))?;
@@ -147,16 +169,50 @@ pub(super) fn print(
     })?;
     if format == Format::Table {
         say_totals(run, database);
-    }
-    if format == Format::Table {
         words::limit_hints(kinds(said.iter().map(|said| &said.error_kind)));
     }
     say_bad_cases(run);
     if errors > 0 {
         say_errors(store, run, &filter, errors, database)?;
     }
-    let failed = said.iter().filter(|said| said.error_kind.is_some()).count();
-    Ok(errors + failed as u64)
+    if format == Format::Table && verdict::says_something(&judged) {
+        verdict::of_run(&judged).iter().for_each(|line| words::say(line));
+    }
+    // A run that ended early is judged when it is whole.
+    let broken = if run.stopped.is_some() { Vec::new() } else { broken };
+    say_broken(&broken, run, database);
+    let summary_errors = said.iter().filter(|said| said.error_kind.is_some()).count() as u64;
+    Ok(Told { errors, summary_errors, broken: !broken.is_empty() })
+}
+
+/// The requirements that do not hold.
+fn broken(
+    requirements: &Requirements,
+    judged: &JudgedRun,
+    aggregates: &[Aggregate],
+) -> Vec<Broken> {
+    let means: Vec<ScorerMean<'_>> = judged
+        .scorers
+        .iter()
+        .map(|scorer| {
+            let of_it = aggregates.iter().find(|it| it.scorer_id == scorer.scorer_id);
+            ScorerMean {
+                scorer_id: &scorer.scorer_id,
+                policy: scorer.policy,
+                mean: of_it.and_then(|it| it.mean),
+                errors: of_it.map_or(0, |it| it.errors),
+            }
+        })
+        .collect();
+    requirements.broken(&judged.verdict, &means)
+}
+
+fn say_broken(broken: &[Broken], run: &RunReport, database: &Path) {
+    for requirement in broken {
+        let hint = matches!(requirement, Broken::Cases { .. } | Broken::PassRate { .. })
+            .then(|| format!("show them: {} --failed", stored_command("cases", run, database)));
+        words::error(&verdict::broken(requirement), hint.as_deref());
+    }
 }
 
 fn summary<'a>(
@@ -175,8 +231,11 @@ fn summary<'a>(
         scores_written: run.progress.scores_written,
         scores_reused: run.progress.scores_reused,
         duration_ms: milliseconds(run.duration),
+        scores_skipped: run.progress.scores_skipped,
         root: run.root,
         database: database.display().to_string(),
+        verdict: None,
+        broken: &[],
         scorers,
         summaries: summaries.iter().map(OfTheRun::new).collect(),
     }
@@ -213,10 +272,12 @@ fn said_of_the_run(record: &SummaryRecord) -> String {
 
 fn table(aggregates: &[Aggregate]) -> Table {
     let of_points = aggregates.iter().any(|aggregate| highest(aggregate) > 1.0);
-    let mut table = Table::new(&[
+    let has_skipped = aggregates.iter().any(|aggregate| aggregate.skipped > 0);
+    let mut columns = vec![
         ("scorer", Align::Left),
         ("scored", Align::Right),
         ("n/a", Align::Right),
+        ("skipped", Align::Right),
         ("errors", Align::Right),
         ("mean", Align::Right),
         (if of_points { "spread" } else { "0 … 1" }, Align::Left),
@@ -225,17 +286,24 @@ fn table(aggregates: &[Aggregate]) -> Table {
         ("max", Align::Right),
         ("fuel", Align::Right),
         ("time", Align::Right),
-    ]);
+    ];
+    if !has_skipped {
+        columns.retain(|(title, _)| *title != "skipped");
+    }
+    let mut table = Table::new(&columns);
     for aggregate in aggregates {
         let figure = |value: Option<f64>| value.map_or_else(|| "-".into(), report::score);
         // A database that a stranger wrote may have any number there.
         let time = |ms: f64| {
             Duration::try_from_secs_f64(ms / 1e3).map_or_else(|_| "-".into(), report::duration)
         };
-        table.row([
+        let mut cells = vec![
             aggregate.scorer_id.clone(),
             report::count(aggregate.count),
             report::count(aggregate.not_applicable),
+        ];
+        cells.extend(has_skipped.then(|| report::count(aggregate.skipped)));
+        cells.extend([
             report::count(aggregate.errors),
             figure(aggregate.mean),
             match of_points {
@@ -248,6 +316,7 @@ fn table(aggregates: &[Aggregate]) -> Table {
             aggregate.mean_fuel.map_or_else(|| "-".into(), report::fuel),
             aggregate.mean_duration_ms.map_or_else(|| "-".into(), time),
         ]);
+        table.row(cells);
     }
     table
 }
@@ -279,12 +348,15 @@ fn say_totals(run: &RunReport, database: &Path) {
         let reused = report::count(progress.scores_reused);
         text.push_str(&format!(", {reused} of them reused from earlier runs"));
     }
+    if progress.scores_skipped > 0 {
+        text.push_str(&format!(", {} skipped", report::count(progress.scores_skipped)));
+    }
     if progress.cases_finished_before > 0 {
         let before = report::counted(progress.cases_finished_before, "case was", "cases were");
         text.push_str(&format!(" ({before} finished before)"));
     }
     words::say(&text);
-    if run.stopped.is_some() && progress.scores_written == 0 {
+    if run.stopped.is_some() && progress.scores_written + progress.scores_skipped == 0 {
         return;
     }
     words::say(&format!(
@@ -299,11 +371,16 @@ fn say_totals(run: &RunReport, database: &Path) {
 
 /// The command that shows the scores of this run.
 fn scores_command(run: &RunReport, database: &Path) -> String {
+    stored_command("scores", run, database)
+}
+
+/// A command that reads this run.
+fn stored_command(command: &str, run: &RunReport, database: &Path) -> String {
     match database == Path::new(DEFAULT_DATABASE) {
-        true => format!("scorebox scores {}", run.run),
+        true => format!("scorebox {command} {}", run.run),
         false => {
             let database = shell_word(&database.display().to_string());
-            format!("scorebox scores {} --db {database}", run.run)
+            format!("scorebox {command} {} --db {database}", run.run)
         }
     }
 }

@@ -1,4 +1,10 @@
-//! Aggregates of stored scores: what `stats` computes, over what `store` streams. Memory stays flat.
+//! What many stored scores say together: what `stats` and `verdict` compute, over what `store` streams. Memory stays
+//! flat.
+//!
+//! - `verdicts`: the verdicts of a run's cases, and of the run.
+//! - here: the figures of each scorer.
+
+mod verdicts;
 
 use std::num::NonZeroUsize;
 
@@ -8,6 +14,8 @@ use crate::{
     stats::{Ascending, Histogram, Summary},
     store::{ScoreFilter, ScorerCounts, Store, StoreError},
 };
+
+pub use verdicts::{Against, JudgeOptions, JudgedCase, JudgedRun, JudgedScorer, judge};
 
 /// Buckets of a distribution.
 const BUCKETS: NonZeroUsize = NonZeroUsize::new(8).unwrap();
@@ -35,7 +43,7 @@ pub struct Aggregate {
     pub stddev: Option<f64>,
     /// Cases that the scorer does not apply to.
     pub not_applicable: u64,
-    /// Cases that were left out by sampling.
+    /// Cases that the scorer is spared.
     pub skipped: u64,
     /// Cases without a score because something went wrong.
     pub errors: u64,

@@ -1,0 +1,226 @@
+//! `scorebox cases`: the cases of a run with their verdicts, and the scorers that decided against them.
+
+use scorebox::{
+    aggregate::{Against, JudgeOptions, JudgedCase, judge},
+    store::{ScoreFilter, Store},
+    verdict::{CaseVerdict, Verdict},
+};
+use serde::Serialize;
+
+use crate::{
+    arguments::{Database, completing, must_be_there},
+    failure::{Exit, Failure},
+    output::{self, Format, Out},
+    report::{self, Align, Table, verdict},
+    words,
+};
+
+/// Rows that one table is laid out from: only their short cells are held.
+const TABLE_ROWS: usize = 1000;
+
+/// List the cases of a run with their verdicts
+///
+/// A case is errored if a gate or a required scorer has no score because of an error, failed if a gate does not hold,
+/// skipped if the case says so or its deciding scorers were spared it, and else passed.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Cases {
+    /// The run [default: the newest]
+    #[arg(add = completing::runs())]
+    run: Option<String>,
+
+    /// Only cases that failed or are errored
+    #[arg(long, help_heading = "Filters")]
+    failed: bool,
+
+    /// Only cases of this node (the task)
+    #[arg(long, value_name = "NODE", help_heading = "Filters")]
+    node: Option<String>,
+
+    /// Count a case with a soft score beyond its threshold as failed
+    #[arg(long, help_heading = "Filters")]
+    strict: bool,
+
+    /// Show at most N cases (0: all)
+    #[arg(long, value_name = "N", default_value_t = 50, help_heading = "Output")]
+    limit: u64,
+
+    /// Skip the first N cases
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Output")]
+    skip: u64,
+
+    /// How to print it
+    #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output")]
+    format: Format,
+
+    #[command(flatten)]
+    database: Database,
+}
+
+/// A case as it is listed.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Listed<'a> {
+    case_id: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    node_id: Option<&'a str>,
+    iteration: u32,
+    attempt: u32,
+    #[serde(flatten)]
+    verdict: CaseVerdict,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    skip: Option<&'a str>,
+    against: &'a [Against<'a>],
+}
+
+impl Cases {
+    pub(crate) fn run(&self) -> Result<Exit, Failure> {
+        let store = self.database.read()?;
+        let run = self.database.run(self.run.as_deref(), &store)?.spec.id.to_string();
+        let filter = ScoreFilter {
+            run: Some(run.clone()),
+            node: self.node.clone(),
+            ..ScoreFilter::default()
+        };
+        must_be_there(&store, &filter)?;
+        let mut listing = Listing { shown: 0, found: 0, table: empty_table(), in_table: 0 };
+        let mut failure = None;
+        output::stdout(|out| {
+            if self.format == Format::Json {
+                out.write_all(b"[")?;
+            }
+            match self.list(&store, &run, &mut listing, out) {
+                Ok(written) => written?,
+                Err(error) => failure = Some(error),
+            }
+            match self.format {
+                Format::Json => out.write_all(if listing.shown == 0 { b"]\n" } else { b"\n]\n" }),
+                Format::Table if listing.in_table > 0 => write!(out, "{}", listing.table),
+                _ => Ok(()),
+            }
+        })?;
+        if let Some(failure) = failure {
+            return Err(failure);
+        }
+        if self.format == Format::Table {
+            self.say_what_is_left(&listing);
+        }
+        Ok(Exit::Done)
+    }
+
+    /// Writes the cases as they are judged; answers with what came of writing.
+    fn list(
+        &self,
+        store: &Store,
+        run: &str,
+        listing: &mut Listing,
+        out: &mut Out<'_>,
+    ) -> Result<std::io::Result<()>, Failure> {
+        let options = JudgeOptions { node: self.node.as_deref(), strict: self.strict };
+        let most = if self.limit == 0 { u64::MAX } else { self.limit };
+        let mut written = Ok(());
+        judge(store, run, options, |case| {
+            let is_bad = matches!(case.verdict.verdict, Verdict::Failed | Verdict::Errored);
+            if self.failed && !is_bad {
+                return true;
+            }
+            listing.found += 1;
+            if listing.found <= self.skip || listing.shown == most {
+                return true;
+            }
+            written = listing.add(&case, self.format, out);
+            written.is_ok()
+        })?;
+        Ok(written)
+    }
+
+    fn say_what_is_left(&self, listing: &Listing) {
+        let seen = self.skip.min(listing.found) + listing.shown;
+        if listing.found == 0 {
+            words::say(if self.failed { "no case failed" } else { "no cases" });
+        } else if seen < listing.found {
+            words::say(&format!(
+                "{} of {} cases; next page: --skip {seen}; all: --limit 0",
+                report::count(listing.shown),
+                report::count(listing.found)
+            ));
+        }
+    }
+}
+
+/// How far the list is.
+struct Listing {
+    /// Cases that were asked for.
+    found: u64,
+    /// Those that were written.
+    shown: u64,
+    table: Table,
+    in_table: usize,
+}
+
+impl Listing {
+    fn add(
+        &mut self,
+        judged: &JudgedCase<'_>,
+        format: Format,
+        out: &mut Out<'_>,
+    ) -> std::io::Result<()> {
+        let is_first = self.shown == 0;
+        self.shown += 1;
+        let listed = Listed {
+            case_id: &judged.case.case_id,
+            node_id: judged.case.node_id.as_deref(),
+            iteration: judged.case.iteration,
+            attempt: judged.case.attempt,
+            verdict: judged.verdict,
+            skip: judged.case.skip.as_deref(),
+            against: &judged.against,
+        };
+        match format {
+            Format::Jsonl => output::json_line(out, &listed),
+            Format::Json => {
+                out.write_all(if is_first { b"\n" } else { b",\n" })?;
+                let json = serde_json::to_string(&listed).map_err(std::io::Error::from)?;
+                out.write_all(report::printable_json_line(&json).as_bytes())
+            }
+            Format::Table => {
+                self.table.row([
+                    output::cell(&name(&listed), 48),
+                    verdict::verdict(&judged.verdict),
+                    judged.verdict.score.map_or_else(|| "-".to_owned(), report::score),
+                    output::last_cell(&decided(&listed)),
+                ]);
+                self.in_table += 1;
+                if self.in_table == TABLE_ROWS {
+                    write!(out, "{}", std::mem::replace(&mut self.table, empty_table()))?;
+                    self.in_table = 0;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+fn empty_table() -> Table {
+    Table::new(&[
+        ("case", Align::Left),
+        ("verdict", Align::Left),
+        ("score", Align::Right),
+        ("decided by", Align::Left),
+    ])
+}
+
+/// The case's id, with iteration and attempt where they are not the first.
+fn name(case: &Listed<'_>) -> String {
+    report::case_name(case.case_id, case.iteration, case.attempt)
+}
+
+/// What decided against the case, and why it was skipped.
+fn decided(case: &Listed<'_>) -> String {
+    let each = case.against.iter().map(|against| match against.score {
+        Some(score) => format!("{} {}", against.scorer_id, report::score(score)),
+        None => format!("{} {}", against.scorer_id, against.standing.as_str()),
+    });
+    let mut all: Vec<String> = each.collect();
+    all.extend(case.skip.filter(|why| !why.is_empty()).map(str::to_owned));
+    all.join(", ")
+}

@@ -1,0 +1,221 @@
+//! `scorebox show`: one case in full: what it is, its verdict, and all that its scorers say of it.
+
+use scorebox::{
+    aggregate::{JudgeOptions, judge},
+    contract::{Field, Parts},
+    row::{Answer, Json},
+    store::{CaseContent, CaseKey, ScoreFilter, ScoreRecord, Store},
+    verdict::CaseVerdict,
+};
+use serde::{Serialize, Serializer, ser::SerializeMap as _};
+
+use crate::{
+    arguments::{Database, completing, must_be_there},
+    failure::{Exit, Failure},
+    output::{self, Format, Out},
+    report::{self, verdict},
+};
+
+/// Rows that are read at once: each may have some MiB of meta.
+const PAGE: usize = 32;
+
+/// Show one case in full: its parts, its verdict, and every score with its reason, assertions and log
+///
+/// All iterations and attempts of the case are shown.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Show {
+    /// The case's id
+    case: String,
+
+    /// The run [default: the newest]
+    #[arg(long, value_name = "RUN", add = completing::runs(), help_heading = "Filters")]
+    run: Option<String>,
+
+    /// Fail the case with a soft score beyond its threshold, too
+    #[arg(long, help_heading = "Filters")]
+    strict: bool,
+
+    /// How to print it
+    #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output")]
+    format: Format,
+
+    #[command(flatten)]
+    database: Database,
+}
+
+/// A case in full.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Shown {
+    case_id: String,
+    node_id: Option<String>,
+    iteration: u32,
+    attempt: u32,
+    #[serde(flatten)]
+    verdict: CaseVerdict,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    skip: Option<String>,
+    #[serde(flatten, serialize_with = "parts")]
+    content: CaseContent,
+    scores: Vec<ScoreRecord>,
+}
+
+/// What is known of a case before its content is read.
+struct Judged {
+    key: CaseKey,
+    node_id: Option<String>,
+    iteration: u32,
+    attempt: u32,
+    verdict: CaseVerdict,
+}
+
+/// The parts of a case as JSON, under the keys that cases have.
+fn parts<S: Serializer>(content: &CaseContent, serializer: S) -> Result<S::Ok, S::Error> {
+    let mut map = serializer.serialize_map(None)?;
+    map.serialize_entry("output", &Json::from(content.output.clone()))?;
+    for (field, json) in content.parts.iter() {
+        map.serialize_entry(field.key(), &Json::from(json.clone()))?;
+    }
+    if let Some(latency) = content.latency_ms {
+        map.serialize_entry(Field::Latency.key(), &latency)?;
+    }
+    if let Some(folder) = &content.workspace {
+        map.serialize_entry("workspace", folder)?;
+    }
+    map.end()
+}
+
+impl Show {
+    pub(crate) fn run(&self) -> Result<Exit, Failure> {
+        let store = self.database.read()?;
+        let run = self.database.run(self.run.as_deref(), &store)?.spec.id.to_string();
+        let filter = ScoreFilter {
+            run: Some(run.clone()),
+            case: Some(self.case.clone()),
+            ..ScoreFilter::default()
+        };
+        must_be_there(&store, &filter)?;
+        let shown = store.snapshot(|store| self.shown(store, &run, &filter))?;
+        output::stdout(|out| match self.format {
+            Format::Table => shown.iter().enumerate().try_for_each(|(place, case)| {
+                if place > 0 {
+                    writeln!(out)?;
+                }
+                write_case(out, case)
+            }),
+            format => output::list(out, format == Format::Jsonl, &shown),
+        })?;
+        Ok(Exit::Done)
+    }
+
+    fn shown(&self, store: &Store, run: &str, filter: &ScoreFilter) -> Result<Vec<Shown>, Failure> {
+        let options = JudgeOptions { node: None, strict: self.strict };
+        let mut judged = Vec::new();
+        judge(store, run, options, |it| {
+            if it.case.case_id == self.case {
+                judged.push(Judged {
+                    key: it.case.key,
+                    node_id: it.case.node_id.clone(),
+                    iteration: it.case.iteration,
+                    attempt: it.case.attempt,
+                    verdict: it.verdict,
+                });
+            }
+            true
+        })?;
+        let mut scores = scores(store, filter)?;
+        let cases = judged.into_iter().map(|case| {
+            let (own, others) =
+                scores.drain(..).partition(|record: &ScoreRecord| record.cursor.case() == case.key);
+            scores = others;
+            let content = store.case_content(case.key)?;
+            let Judged { node_id, iteration, attempt, verdict, .. } = case;
+            let (case_id, skip) = (content.case_id.clone(), content.skip.clone());
+            Ok(Shown { case_id, node_id, iteration, attempt, verdict, skip, content, scores: own })
+        });
+        cases.collect()
+    }
+}
+
+/// All rows of the case.
+fn scores(store: &Store, filter: &ScoreFilter) -> Result<Vec<ScoreRecord>, Failure> {
+    let mut all: Vec<ScoreRecord> = Vec::new();
+    loop {
+        let page = store.scores(filter, all.last().map(|record| record.cursor), PAGE)?;
+        if page.is_empty() {
+            return Ok(all);
+        }
+        all.extend(page);
+    }
+}
+
+fn write_case(out: &mut Out<'_>, case: &Shown) -> std::io::Result<()> {
+    let Shown { case_id, iteration, attempt, .. } = case;
+    let name = report::printable(&report::case_name(case_id, *iteration, *attempt));
+    let score = case
+        .verdict
+        .score
+        .map_or_else(String::new, |score| format!(", score {}", report::score(score)));
+    writeln!(out, "{name}: {}{score}", verdict::verdict(&case.verdict))?;
+    if let Some(why) = case.skip.as_deref().filter(|why| !why.is_empty()) {
+        field(out, "skip", &report::printable(why))?;
+    }
+    for (key, json) in content(&case.content) {
+        field(out, key, &report::printable(&report::pretty(json)))?;
+    }
+    if let Some(latency) = case.content.latency_ms {
+        field(out, Field::Latency.key(), &latency.to_string())?;
+    }
+    for record in &case.scores {
+        writeln!(out)?;
+        write_score(out, record)?;
+    }
+    Ok(())
+}
+
+/// The parts that are JSON, the input first.
+fn content(content: &CaseContent) -> Vec<(&'static str, &str)> {
+    let parts: &Parts<String> = &content.parts;
+    let part = |field: Field| Some((field.key(), parts.get(field)?.as_str()));
+    let first = [Field::Input];
+    let mut all: Vec<(&str, &str)> = first.into_iter().filter_map(part).collect();
+    all.push(("output", &content.output));
+    all.extend(Field::ALL.into_iter().filter(|field| !first.contains(field)).filter_map(part));
+    all
+}
+
+fn write_score(out: &mut Out<'_>, record: &ScoreRecord) -> std::io::Result<()> {
+    let answer = &record.row.answer;
+    let id = report::one_line(&record.row.scorer_id, 64);
+    let score = answer.score.map_or_else(|| answer.status.as_str().to_owned(), report::score);
+    let threshold =
+        record.threshold.map(|threshold| format!(", threshold {}", report::score(threshold)));
+    let severity = record.severity.as_str();
+    writeln!(out, "{id}: {score} ({severity}{})", threshold.unwrap_or_default())?;
+    let text = |text: &Option<String>| text.as_ref().map(|text| report::printable(text));
+    let json = |json: &Option<Json>| {
+        json.as_ref().map(|json| report::printable(&report::pretty(json.get())))
+    };
+    let Answer { label, reason, error, meta, assertions, log, .. } = answer;
+    let error = error.as_ref().map(|error| format!("{}: {}", error.kind, error.message));
+    for (key, said) in [
+        ("error", text(&error)),
+        ("label", text(label)),
+        ("reason", text(reason)),
+        ("meta", json(meta)),
+        ("assertions", json(assertions)),
+        ("log", json(log)),
+    ] {
+        if let Some(said) = said {
+            field(out, key, &said)?;
+        }
+    }
+    Ok(())
+}
+
+/// `  key  text`, the text's further lines indented like its first.
+fn field(out: &mut Out<'_>, key: &str, text: &str) -> std::io::Result<()> {
+    const WIDTH: usize = 14;
+    let further = format!("\n{:WIDTH$}", "");
+    writeln!(out, "  {key:<12}{}", text.trim_end().replace('\n', &further))
+}

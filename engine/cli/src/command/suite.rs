@@ -1,0 +1,171 @@
+//! `scorebox suite`: what a suite file resolves to, whether its scorers load, and what such a file may say. Scores
+//! nothing.
+
+use std::path::{Path, PathBuf};
+
+use scorebox::{
+    advice::Advised as _,
+    registry::{Reference, Registry},
+    run::{ReadyScorer, RunError, load_scorer},
+    sandbox::Capabilities,
+    suite::{SCHEMA, Suite as Resolved},
+};
+
+use crate::{
+    advice,
+    failure::{Exit, Failure},
+    output::{self, Format},
+    report::{self, Align, Table},
+    setup::{self, Pending, SandboxArguments},
+    waiting::Waiting,
+};
+
+/// Check a suite file, show what it resolves to, or print its JSON Schema
+#[derive(Debug, clap::Args)]
+pub(crate) struct Suite {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    Check(Check),
+    Show(Show),
+    Schema(Schema),
+}
+
+/// Load and configure all scorers of a suite without scoring anything
+///
+/// All mistakes are reported, each with its file, line and column.
+#[derive(Debug, clap::Args)]
+struct Check {
+    /// The suite file (TOML or JSON)
+    suite: PathBuf,
+
+    #[command(flatten)]
+    sandbox: SandboxArguments,
+}
+
+/// Show the plan that a suite resolves to, as it is stored with a run
+#[derive(Debug, clap::Args)]
+struct Show {
+    /// The suite file (TOML or JSON)
+    suite: PathBuf,
+
+    /// How to print it
+    #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output")]
+    format: Format,
+}
+
+/// Print the JSON Schema of suite files, for editors
+#[derive(Debug, clap::Args)]
+struct Schema {}
+
+impl Suite {
+    pub(crate) fn run(&self) -> Result<Exit, Failure> {
+        match &self.command {
+            Command::Check(check) => check.run(),
+            Command::Show(show) => show.run(),
+            Command::Schema(Schema {}) => {
+                output::stdout(|out| write!(out, "{SCHEMA}")).map(|()| Exit::Done)
+            }
+        }
+    }
+}
+
+impl Check {
+    fn run(&self) -> Result<Exit, Failure> {
+        let suite = setup::suite(&self.suite)?;
+        let sandbox = self.sandbox.open(1, Capabilities::none())?;
+        let registry = Registry::with_builtins();
+        let mut pending = Pending::all_of(&suite);
+        let waiting = Waiting::on(pending.words().unwrap_or_default());
+        let loaded: Vec<Result<ReadyScorer, RunError>> =
+            setup::finish(setup::small_runtime()?, async {
+                let mut loaded = Vec::with_capacity(suite.scorers.len());
+                for scorer in &suite.scorers {
+                    loaded.push(load_scorer(scorer.clone(), &registry, &sandbox).await);
+                    pending.ready(&scorer.id);
+                    pending.words().into_iter().for_each(|words| waiting.say(words));
+                }
+                loaded
+            });
+        drop(waiting);
+        let wrong = loaded.iter().filter_map(|scorer| scorer.as_ref().err());
+        let wrong =
+            wrong.map(|error| (error.to_string(), error.advice().as_ref().and_then(advice::words)));
+        match Failure::of_each(wrong) {
+            Some(failure) => Err(failure),
+            None => {
+                let table = loaded_table(loaded.iter().flatten());
+                output::stdout(|out| write!(out, "{table}")).map(|()| Exit::Done)
+            }
+        }
+    }
+}
+
+/// What the scorers are, once they are loaded.
+fn loaded_table<'s>(scorers: impl Iterator<Item = &'s ReadyScorer>) -> Table {
+    let columns = ["scorer", "component", "version", "severity", "threshold", "reads"];
+    let mut table = Table::new(&columns.map(|title| (title, Align::Left)));
+    for ready in scorers {
+        let info = ready.scorer.info();
+        table.row([
+            ready.id.to_string(),
+            info.id.clone(),
+            info.version.clone(),
+            ready.policy.severity().as_str().to_owned(),
+            ready.policy.threshold().map_or_else(|| "-".to_owned(), report::score),
+            report::reads(info),
+        ]);
+    }
+    table
+}
+
+impl Show {
+    fn run(&self) -> Result<Exit, Failure> {
+        let suite = setup::suite(&self.suite)?;
+        let plan: serde_json::Value = serde_json::from_str(&suite.to_json())
+            .map_err(|error| Failure::new(format!("the plan is not JSON: {error}")))?;
+        output::stdout(|out| match self.format {
+            Format::Table => write!(out, "{}", plan_table(&suite)),
+            Format::Json => output::json(out, &plan),
+            Format::Jsonl => output::json_line(out, &plan),
+        })?;
+        Ok(Exit::Done)
+    }
+}
+
+/// What is said of each scorer, before any is loaded.
+fn plan_table(suite: &Resolved) -> Table {
+    let columns =
+        ["scorer", "use", "config", "severity", "threshold", "sampling", "nodes", "grants"];
+    let mut table = Table::new(&columns.map(|title| (title, Align::Left)));
+    for scorer in &suite.scorers {
+        let uses = match &scorer.uses {
+            Reference::Name(name) => name.clone(),
+            Reference::File(path) => shown(path),
+        };
+        let grants: Vec<&str> = scorer.grants.iter().map(|grant| grant.as_str()).collect();
+        table.row([
+            scorer.id.to_string(),
+            uses,
+            output::cell(scorer.config.as_str(), 60),
+            said(scorer.policy.severity.map(|severity| severity.as_str().to_owned())),
+            said(scorer.policy.threshold.map(report::score)),
+            said(scorer.selection.sampling_json()),
+            said(scorer.selection.nodes.as_ref().map(|nodes| nodes.patterns().join(", "))),
+            grants.join(", "),
+        ]);
+    }
+    table
+}
+
+/// What the suite says, if anything.
+fn said(said: Option<String>) -> String {
+    said.unwrap_or_else(|| "-".to_owned())
+}
+
+fn shown(path: &Path) -> String {
+    path.display().to_string()
+}

@@ -1,0 +1,207 @@
+//! The verdicts of a run's stored cases: what `verdict` decides, over what `store` streams. Memory stays flat.
+
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    contract::{Assertion, Severity},
+    row::{Json, Status},
+    store::{CaseToJudge, RowToJudge, RunKey, ScorerKey, Store, StoreError},
+    verdict::{CaseJudging, CaseVerdict, Effort, Judged, Policy, RunJudging, RunVerdict, Standing},
+};
+
+/// How the cases of a run are judged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct JudgeOptions<'a> {
+    /// Only the cases of this task.
+    pub node: Option<&'a str>,
+    /// Whether a soft regression fails a case too.
+    pub strict: bool,
+}
+
+/// The verdict of a run, and which scorers decided against how many of its cases.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct JudgedRun {
+    /// The verdicts of all cases together.
+    #[serde(flatten)]
+    pub verdict: RunVerdict,
+    /// The scorers, in the suite's order.
+    pub scorers: Vec<JudgedScorer>,
+}
+
+/// What one scorer decided.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct JudgedScorer {
+    /// The suite's key for it.
+    pub scorer_id: String,
+    /// How a score on the wrong side of the threshold counts.
+    pub severity: Severity,
+    /// The worst score that passes, if there is one.
+    pub threshold: Option<f64>,
+    /// Cases of which it has a score, and all holds that is required of it.
+    pub held: u64,
+    /// Cases of which a soft requirement does not hold.
+    pub regressed: u64,
+    /// Cases of which a gate does not hold.
+    pub failed: u64,
+    /// Cases that are errored because it has no score.
+    pub errored: u64,
+    /// How its scores count.
+    #[serde(skip)]
+    pub policy: Policy,
+}
+
+/// A case with its verdict.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct JudgedCase<'a> {
+    /// The case.
+    pub case: &'a CaseToJudge,
+    /// Its verdict.
+    pub verdict: CaseVerdict,
+    /// The scorers that decided against it, in the suite's order, each with its score if there is one.
+    pub against: Vec<Against<'a>>,
+}
+
+/// A scorer that decided against a case.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Against<'a> {
+    /// The suite's key for it.
+    pub scorer_id: &'a str,
+    /// Whether it is an error, a gate or a regression.
+    pub standing: Standing,
+    /// Its score; none where it is an error.
+    pub score: Option<f64>,
+}
+
+/// Judges the cases of a run, and hands them over in their order until `take` answers false; answers with what was
+/// judged so far.
+///
+/// # Errors
+/// [`StoreError::NoSuchRun`]; [`StoreError::Corrupt`] where assertions are none; troubles of reading.
+pub fn judge(
+    store: &Store,
+    run: &str,
+    options: JudgeOptions<'_>,
+    mut take: impl FnMut(JudgedCase<'_>) -> bool,
+) -> Result<JudgedRun, StoreError> {
+    store.snapshot(|store| {
+        let run = store.run(run)?.key;
+        let mut judge = Judge::new(store, run)?;
+        let (mut judging, mut damaged) = (RunJudging::default(), None);
+        store.for_each_case(run, options.node, |case| match judge.case(case) {
+            Err(what) => {
+                damaged = Some(what);
+                false
+            }
+            Ok((verdict, against)) => {
+                let verdict = if options.strict { verdict.strict() } else { verdict };
+                judging.add(verdict, effort(case));
+                take(JudgedCase { case, verdict, against: judge.named(&against) })
+            }
+        })?;
+        match damaged {
+            Some(what) => Err(StoreError::Corrupt { path: store.path().to_owned(), what }),
+            None => Ok(JudgedRun { verdict: judging.verdict(), scorers: judge.scorers }),
+        }
+    })
+}
+
+struct Judge {
+    scorers: Vec<JudgedScorer>,
+    places: HashMap<ScorerKey, usize>,
+}
+
+/// A scorer's place, how a row of it stands, and its score.
+type Decided = (usize, Standing, Option<f64>);
+
+impl Judge {
+    fn new(store: &Store, run: RunKey) -> Result<Judge, StoreError> {
+        let stored = store.scorers(run)?;
+        let places = stored.iter().enumerate().map(|(place, scorer)| (scorer.key, place)).collect();
+        let scorers = stored.into_iter().map(|scorer| {
+            let policy = scorer.spec.policy();
+            JudgedScorer {
+                severity: policy.severity(),
+                threshold: policy.threshold(),
+                scorer_id: scorer.spec.scorer_id,
+                held: 0,
+                regressed: 0,
+                failed: 0,
+                errored: 0,
+                policy,
+            }
+        });
+        Ok(Judge { scorers: scorers.collect(), places })
+    }
+
+    /// The verdict of a case, and what decided against it.
+    ///
+    /// # Errors
+    /// What in the database is no assertion.
+    fn case(&mut self, case: &CaseToJudge) -> Result<(CaseVerdict, Vec<Decided>), String> {
+        let mut judging = match case.skip {
+            Some(_) => CaseJudging::skipped(),
+            None => CaseJudging::new(),
+        };
+        let mut against = Vec::new();
+        for row in &case.rows {
+            // A row of no scorer of the run is for a verification to find.
+            let Some(place) = self.places.get(&row.scorer) else { continue };
+            let scorer = &mut self.scorers[*place];
+            let assertions = assertions(case, row)?;
+            let judged = match (row.status, row.score) {
+                (Status::Scored, Some(score)) => Judged::Score(score, &assertions),
+                (Status::Error, _) => Judged::Error,
+                (Status::Skipped, _) => Judged::Skipped,
+                _ => Judged::Nothing,
+            };
+            let standing = judging.add(&scorer.policy, judged);
+            match standing {
+                Standing::Holds => scorer.held += u64::from(row.status == Status::Scored),
+                Standing::Regressed => scorer.regressed += 1,
+                Standing::Failed => scorer.failed += 1,
+                Standing::Errored => scorer.errored += 1,
+            }
+            if standing != Standing::Holds {
+                against.push((*place, standing, row.score));
+            }
+        }
+        Ok((judging.verdict(), against))
+    }
+
+    fn named(&self, against: &[Decided]) -> Vec<Against<'_>> {
+        let named = |(place, standing, score): &Decided| Against {
+            scorer_id: &self.scorers[*place].scorer_id,
+            standing: *standing,
+            score: *score,
+        };
+        against.iter().map(named).collect()
+    }
+}
+
+fn assertions(case: &CaseToJudge, row: &RowToJudge) -> Result<Vec<Assertion>, String> {
+    let Some(json) = &row.assertions else { return Ok(Vec::new()) };
+    serde_json::from_str(json.get()).map_err(|error| {
+        format!("what is stored as assertions of `{}` are none: {error}", case.case_id)
+    })
+}
+
+fn effort(case: &CaseToJudge) -> Effort {
+    /// The part of a usage that is counted here.
+    #[derive(Deserialize)]
+    struct Cost {
+        #[serde(rename = "costUsd", alias = "cost_usd")]
+        cost_usd: Option<f64>,
+    }
+    let cost = |usage: &Json| serde_json::from_str::<Cost>(usage.get()).ok()?.cost_usd;
+    let cost_usd = case.usage.as_ref().and_then(cost).filter(|cost| cost.is_finite());
+    Effort { latency_ms: case.latency_ms, cost_usd }
+}

@@ -1,0 +1,208 @@
+//! The cases of a run with what their scorers say, as far as verdicts need it: in one pass over both tables, one case at
+//! a time. Judges nothing.
+
+use std::sync::atomic::Ordering;
+
+use rusqlite::{Row, Rows, params};
+
+use super::{CaseKey, RunKey, ScorerKey, Store, StoreError, effort::Ascending};
+use crate::row::{Json, Status};
+
+/// A case, and what its scorers say of it.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct CaseToJudge {
+    /// What names it inside this database.
+    pub key: CaseKey,
+    /// Its own id.
+    pub case_id: String,
+    /// The task that it belongs to.
+    pub node_id: Option<String>,
+    /// The task's iteration.
+    pub iteration: u32,
+    /// The task's attempt.
+    pub attempt: u32,
+    /// How long the task took, in milliseconds.
+    pub latency_ms: Option<f64>,
+    /// What the task consumed, as JSON.
+    pub usage: Option<Json>,
+    /// Why the case is not to be judged, empty where no reason is given.
+    pub skip: Option<String>,
+    /// Its rows, in the order of the scorers.
+    pub rows: Vec<RowToJudge>,
+}
+
+/// What one scorer says of a case.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct RowToJudge {
+    /// The scorer.
+    pub scorer: ScorerKey,
+    /// What came of it.
+    pub status: Status,
+    /// In every scored row and in no other.
+    pub score: Option<f64>,
+    /// The checks that the score is made of.
+    pub assertions: Option<Json>,
+}
+
+/// The `+` keeps SQLite from taking an index, after which it would have to sort.
+const CASES: &str = "
+    SELECT case_key, case_id, node_id, iteration, attempt, latency_ms, usage, skip_reason
+    FROM cases WHERE case_key BETWEEN ?1 AND ?2 AND (?3 IS NULL OR +node_id = ?3)
+    ORDER BY case_key";
+
+const ROWS: &str = "
+    SELECT case_key, scorer, status, score, assertions_json
+    FROM score_rows WHERE case_key BETWEEN ?1 AND ?2 ORDER BY case_key, scorer";
+
+impl Store {
+    /// Hands over the cases of a run, or those of one of its tasks, in the order in which they were read, until `take`
+    /// answers false.
+    ///
+    /// # Errors
+    /// Troubles of reading.
+    pub fn for_each_case(
+        &self,
+        run: RunKey,
+        node: Option<&str>,
+        mut take: impl FnMut(&CaseToJudge) -> bool,
+    ) -> Result<(), StoreError> {
+        let (first, last) = CaseKey::bounds(run);
+        self.snapshot(|store| {
+            store.bounded(|| {
+                let mut cases = store.conn.prepare_cached(CASES)?;
+                let mut cases = cases.query(params![first, last, node])?;
+                let mut rows = store.conn.prepare_cached(ROWS)?;
+                let mut rows = ScoreRows::new(rows.query([first, last])?)?;
+                let mut keys = Ascending::after(None);
+                while let Some(row) = cases.next()? {
+                    let mut case = case_to_judge(row)?;
+                    keys.note(case.key)?;
+                    rows.move_to(&mut case)?;
+                    store.rows_read.fetch_add(1, Ordering::Relaxed);
+                    if !take(&case) {
+                        break;
+                    }
+                }
+                Ok(())
+            })
+        })
+    }
+}
+
+/// Score rows in the order of their cases, the next one in hand.
+struct ScoreRows<'s> {
+    rows: Rows<'s>,
+    next: Option<(CaseKey, RowToJudge)>,
+    keys: Ascending<(CaseKey, ScorerKey)>,
+}
+
+impl<'s> ScoreRows<'s> {
+    fn new(rows: Rows<'s>) -> rusqlite::Result<ScoreRows<'s>> {
+        let mut rows = ScoreRows { rows, next: None, keys: Ascending::after(None) };
+        rows.read()?;
+        Ok(rows)
+    }
+
+    fn read(&mut self) -> rusqlite::Result<()> {
+        self.next = match self.rows.next()? {
+            None => None,
+            Some(row) => {
+                let (case, scorer) = (row.get(0)?, row.get(1)?);
+                self.keys.note((case, scorer))?;
+                let assertions = row.get::<_, Option<String>>(4)?.map(Json::from);
+                let row =
+                    RowToJudge { scorer, status: row.get(2)?, score: row.get(3)?, assertions };
+                Some((case, row))
+            }
+        };
+        Ok(())
+    }
+
+    /// Gives the case its rows. Rows before it are of cases that are not asked for.
+    fn move_to(&mut self, case: &mut CaseToJudge) -> rusqlite::Result<()> {
+        while let Some((key, row)) = self.next.take_if(|(key, _)| *key <= case.key) {
+            if key == case.key {
+                case.rows.push(row);
+            }
+            self.read()?;
+        }
+        Ok(())
+    }
+}
+
+fn case_to_judge(row: &Row<'_>) -> rusqlite::Result<CaseToJudge> {
+    Ok(CaseToJudge {
+        key: row.get(0)?,
+        case_id: row.get(1)?,
+        node_id: row.get(2)?,
+        iteration: row.get(3)?,
+        attempt: row.get(4)?,
+        latency_ms: row.get(5)?,
+        usage: row.get::<_, Option<String>>(6)?.map(Json::from),
+        skip: row.get(7)?,
+        rows: Vec::new(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        super::{NewCase, sample::*},
+        *,
+    };
+
+    /// `CASE: STATUS STATUS …` of each case.
+    fn cases(store: &Store, run: RunKey, node: Option<&str>) -> Vec<String> {
+        let mut found = Vec::new();
+        let read = store.for_each_case(run, node, |case| {
+            let rows: Vec<&str> = case.rows.iter().map(|row| row.status.as_str()).collect();
+            found.push(format!("{}: {}", case.case_id, rows.join(" ")));
+            true
+        });
+        read.unwrap();
+        found
+    }
+
+    #[test]
+    fn each_case_comes_with_its_own_rows() {
+        let (_folder, store) = database();
+        let mut writer = writer(store, "r", &["a", "b"]);
+        let scorers = writer.run().scorers.clone();
+        let node = |ordinal, id, node_id| NewCase { node_id, ..case(ordinal, id) };
+        let keys = [
+            added(&mut writer, &node(0, "x", Some("n"))),
+            added(&mut writer, &node(1, "y", None)),
+            added(&mut writer, &node(2, "z", Some("n"))),
+        ];
+        for (key, scorer, row) in [
+            (keys[0], scorers[1], error()),
+            (keys[0], scorers[0], scored(1.0)),
+            (keys[2], scorers[1], scored(0.5)),
+        ] {
+            writer.add_score(key, scorer, &row).unwrap();
+        }
+        let (store, run) = (writer.store(), writer.run().key);
+        assert_eq!(cases(store, run, None), ["x: scored error", "y: ", "z: scored"]);
+        assert_eq!(cases(store, run, Some("n")), ["x: scored error", "z: scored"]);
+        assert_eq!(cases(store, run, Some("none")), [""; 0]);
+    }
+
+    #[test]
+    fn reading_ends_where_no_more_is_wanted() {
+        let (_folder, store) = database();
+        let mut writer = writer(store, "r", &["a"]);
+        for ordinal in 0..5 {
+            added(&mut writer, &case(ordinal, &ordinal.to_string()));
+        }
+        let mut read = 0;
+        let run = writer.run().key;
+        let reading = writer.store().for_each_case(run, None, |_| {
+            read += 1;
+            read < 2
+        });
+        reading.unwrap();
+        assert_eq!(read, 2);
+    }
+}

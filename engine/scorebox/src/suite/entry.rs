@@ -1,0 +1,291 @@
+//! What a suite file says of one scorer, or of all of them: each key, read. Lays entries over each other; decides
+//! nothing about a scorer.
+
+use std::{ops::Range, path::Path};
+
+use crate::{
+    advice::Advice,
+    contract::Severity,
+    registry::Reference,
+    sandbox::{Grant, Grants, ScorerConfig},
+    verdict::PolicyOverrides,
+};
+
+use super::{
+    LimitOverrides, Nodes, Place, Rate, Sampling,
+    document::{Node, Value},
+    parse_bytes, parse_duration, parse_memory,
+    reading::Reading,
+};
+
+/// How deep a configuration may be nested. Readers of JSON read 127 levels, and it stands in some objects
+/// more: in the suite as it is stored, in a receipt.
+const MOST_LEVELS: usize = 120;
+
+/// The keys of an entry.
+const KEYS: [&str; 11] = [
+    "use",
+    "name",
+    "config",
+    "limits",
+    "grants",
+    "severity",
+    "threshold",
+    "weight",
+    "required",
+    "sampling",
+    "nodes",
+];
+
+/// The keys that `[defaults]` may have.
+const DEFAULT_KEYS: [&str; 7] =
+    ["limits", "severity", "threshold", "weight", "required", "sampling", "nodes"];
+
+/// What is said of a scorer; what is not said is none.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Entry {
+    pub(super) uses: Option<Reference>,
+    pub(super) name: Option<String>,
+    pub(super) config: Option<ScorerConfig>,
+    pub(super) limits: LimitOverrides,
+    pub(super) grants: Option<Grants>,
+    pub(super) policy: PolicyOverrides,
+    /// Where the threshold is said, or else the severity.
+    pub(super) policy_place: Option<Place>,
+    pub(super) sampling: Option<Sampling>,
+    pub(super) nodes: Option<Nodes>,
+}
+
+impl Entry {
+    /// Reads `[scorers.ID]`; paths start at `folder`.
+    pub(super) fn of_scorer(reading: &mut Reading<'_>, node: &Node, folder: &Path) -> Entry {
+        Entry::of(reading, node, "of a scorer", &KEYS, folder)
+    }
+
+    /// Reads `[defaults]`.
+    pub(super) fn of_defaults(reading: &mut Reading<'_>, node: &Node) -> Entry {
+        Entry::of(reading, node, "of `defaults`", &DEFAULT_KEYS, Path::new(""))
+    }
+
+    fn of(
+        reading: &mut Reading<'_>,
+        node: &Node,
+        whose: &str,
+        keys: &[&'static str],
+        folder: &Path,
+    ) -> Entry {
+        let mut entry = Entry::default();
+        for (key, member) in reading.members(node, "scorer", whose, keys) {
+            let node = &member.node;
+            match key {
+                "use" => {
+                    let uses = reading.text(node, key);
+                    entry.uses = uses.map(|uses| Reference::parse(&uses, folder));
+                }
+                "name" => entry.name = reading.text(node, key),
+                "config" => entry.config = config(reading, node),
+                "limits" => entry.limits = limits(reading, node),
+                "grants" => entry.grants = grants(reading, node),
+                "severity" => {
+                    entry.policy.severity = severity(reading, node);
+                    entry.policy_place.get_or_insert_with(|| reading.place(&node.span));
+                }
+                "threshold" => {
+                    entry.policy.threshold = amount(reading, node, key);
+                    entry.policy_place = Some(reading.place(&node.span));
+                }
+                "weight" => entry.policy.weight = amount(reading, node, key),
+                "required" => entry.policy.required = reading.truth(node, key),
+                "sampling" => entry.sampling = sampling(reading, node),
+                "nodes" => entry.nodes = nodes(reading, node),
+                _ => {}
+            }
+        }
+        entry
+    }
+
+    /// This entry, with what it does not say taken from `base`. Limits are laid over each other one by one, all else as
+    /// a whole.
+    pub(super) fn over(self, base: &Entry) -> Entry {
+        let base = base.clone();
+        Entry {
+            uses: self.uses.or(base.uses),
+            name: self.name.or(base.name),
+            config: self.config.or(base.config),
+            limits: self.limits.over(&base.limits),
+            grants: self.grants.or(base.grants),
+            policy: self.policy.over(base.policy),
+            policy_place: self.policy_place.or(base.policy_place),
+            sampling: self.sampling.or(base.sampling),
+            nodes: self.nodes.or(base.nodes),
+        }
+    }
+}
+
+fn config(reading: &mut Reading<'_>, node: &Node) -> Option<ScorerConfig> {
+    let mut object = serde_json::Map::new();
+    let mut is_whole = true;
+    for member in reading.any_members(node, "config") {
+        let path = format!("config.{}", member.key.escape_debug());
+        match reading.json(&member.node, &path, MOST_LEVELS - 1) {
+            Some(value) => {
+                object.insert(member.key.clone(), value);
+            }
+            None => is_whole = false,
+        }
+    }
+    is_whole.then(|| ScorerConfig::new(&object))
+}
+
+fn limits(reading: &mut Reading<'_>, node: &Node) -> LimitOverrides {
+    let mut limits = LimitOverrides::default();
+    for (name, member) in reading.members(node, "limits", "of `limits`", &LimitOverrides::NAMES) {
+        let node = &member.node;
+        match name {
+            "fuel" => limits.fuel = reading.count(node, name),
+            "assertions" => {
+                let most = reading.count(node, name);
+                limits.assertions = most.map(|most| u32::try_from(most).unwrap_or(u32::MAX));
+            }
+            "timeout" | "host-timeout" => {
+                let written = reading.word(node, name);
+                let time = written.and_then(|it| said(reading, &node.span, parse_duration(it)));
+                match name {
+                    "timeout" => limits.timeout = time,
+                    _ => limits.host_timeout = time,
+                }
+            }
+            _ => {
+                let Some(written) = size(reading, node, name) else { continue };
+                let parsed = match name {
+                    "memory" => parse_memory(&written),
+                    _ => parse_bytes(&written),
+                };
+                let bytes = said(reading, &node.span, parsed);
+                match name {
+                    "memory" => limits.memory = bytes,
+                    "reason" => limits.reason = bytes,
+                    "meta" => limits.meta = bytes,
+                    _ => limits.log = bytes,
+                }
+            }
+        }
+    }
+    limits
+}
+
+/// A size as it is written: text with a unit, or a number.
+fn size(reading: &mut Reading<'_>, node: &Node, name: &str) -> Option<String> {
+    match &node.value {
+        Value::Text(written) => Some(written.clone()),
+        _ => reading.count(node, name).map(|bytes| bytes.to_string()),
+    }
+}
+
+/// The value, or its error as a mistake.
+fn said<T, E: std::fmt::Display>(
+    reading: &mut Reading<'_>,
+    span: &Range<usize>,
+    value: Result<T, E>,
+) -> Option<T> {
+    match value {
+        Ok(value) => Some(value),
+        Err(error) => {
+            reading.wrong(span, error.to_string());
+            None
+        }
+    }
+}
+
+fn grants(reading: &mut Reading<'_>, node: &Node) -> Option<Grants> {
+    let mut granted = Vec::new();
+    for item in reading.list(node, "grants") {
+        let Some(word) = reading.word(item, "grants") else { continue };
+        let words = Grant::ALL.map(Grant::as_str);
+        granted.extend(one_of(reading, item, word.parse::<Grant>().ok(), "grant", &words));
+    }
+    Some(granted.into_iter().collect())
+}
+
+fn severity(reading: &mut Reading<'_>, node: &Node) -> Option<Severity> {
+    const WORDS: [Severity; 2] = [Severity::Gate, Severity::Soft];
+    let word = reading.word(node, "severity")?;
+    let meant = WORDS.into_iter().find(|severity| severity.as_str() == word);
+    one_of(reading, node, meant, "severity", &WORDS.map(Severity::as_str))
+}
+
+/// A finite number of 0 or more.
+fn amount(reading: &mut Reading<'_>, node: &Node, what: &str) -> Option<f64> {
+    let amount = reading.number(node, what)?;
+    if amount < 0.0 {
+        reading.wrong(&node.span, format!("`{what}` must be 0 or more; found {amount}"));
+        return None;
+    }
+    // -0 is 0.
+    Some(amount + 0.0)
+}
+
+fn sampling(reading: &mut Reading<'_>, node: &Node) -> Option<Sampling> {
+    const WORDS: [&str; 3] = ["all", "ratio", "none"];
+    let (mut kind, mut rate) = (None, None);
+    for (key, member) in reading.members(node, "sampling", "of `sampling`", &["type", "rate"]) {
+        let value = &member.node;
+        match key {
+            "type" => {
+                let word = reading.word(value, "type")?;
+                let meant = WORDS.into_iter().find(|known| *known == word);
+                kind = Some(one_of(reading, value, meant, "type of sampling", &WORDS)?);
+            }
+            _ => {
+                let number = reading.number(value, "rate")?;
+                rate = Some((said(reading, &value.span, Rate::try_from(number))?, value));
+            }
+        }
+    }
+    match (kind, rate) {
+        (Some("ratio"), Some((rate, _))) => Some(Sampling::Ratio { rate }),
+        (Some("ratio"), None) => {
+            reading.wrong(&node.span, "sampling of the type `ratio` needs a `rate` from 0 to 1");
+            None
+        }
+        (Some(_), Some((_, value))) => {
+            reading.wrong(&value.span, "only sampling of the type `ratio` has a `rate`");
+            None
+        }
+        (Some("none"), None) => Some(Sampling::None),
+        (Some(_), None) => Some(Sampling::All),
+        (None, _) => {
+            reading.wrong(&node.span, "`sampling` needs a `type`: `all`, `ratio` or `none`");
+            None
+        }
+    }
+}
+
+fn nodes(reading: &mut Reading<'_>, node: &Node) -> Option<Nodes> {
+    let items = reading.list(node, "nodes");
+    let mut patterns = Vec::with_capacity(items.len());
+    for item in items {
+        let pattern = reading.word(item, "nodes")?.to_owned();
+        // Each by itself, for its place.
+        said(reading, &item.span, Nodes::new(vec![pattern.clone()]))?;
+        patterns.push(pattern);
+    }
+    said(reading, &node.span, Nodes::new(patterns))
+}
+
+/// What a word stands for; a word that stands for nothing is a mistake.
+fn one_of<T>(
+    reading: &mut Reading<'_>,
+    node: &Node,
+    meant: Option<T>,
+    what: &str,
+    words: &[&str],
+) -> Option<T> {
+    if let (None, Value::Text(word)) = (&meant, &node.value) {
+        let quoted: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
+        let reason = format!("`{}` is not a {what}: {}", word.escape_debug(), quoted.join(" or "));
+        let closest = crate::suggest::closest(word, words.iter().copied());
+        reading.advised(&node.span, reason, Advice::did_you_mean(&closest));
+    }
+    meant
+}

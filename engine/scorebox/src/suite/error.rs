@@ -1,0 +1,109 @@
+//! Why there is no suite: every mistake of its files, with its place. Only the words.
+
+use std::{fmt, path::PathBuf};
+
+use crate::{
+    advice::{Advice, Advised, Form, Thing},
+    input_file::InputFileError,
+};
+
+/// A place in a file, counted from 1.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The file.
+    pub file: PathBuf,
+    /// The line.
+    pub line: usize,
+    /// The column, in characters.
+    pub column: usize,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", self.file.display(), self.line, self.column)
+    }
+}
+
+/// Something that a suite file says and may not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Mistake {
+    /// Where.
+    pub place: Place,
+    /// What is wrong, in one line.
+    pub reason: String,
+    /// What to do about it.
+    pub advice: Option<Advice>,
+}
+
+impl fmt::Display for Mistake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.place, self.reason)
+    }
+}
+
+/// Why there is no suite.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SuiteError {
+    /// The file cannot be read.
+    #[error("cannot read the suite `{}`: {source}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        source: InputFileError,
+    },
+    /// The file, or one that it includes, says what it may not.
+    #[error("{}", lines(mistakes))]
+    Invalid {
+        /// All that is wrong, at least one; file by file, in the order of the lines.
+        mistakes: Vec<Mistake>,
+    },
+    /// A scorer's name has characters that it may not have.
+    #[error("`{}` cannot be a scorer's name", .0.escape_debug())]
+    BadScorerId(String),
+    /// Two scorers with one name.
+    #[error("two scorers are called `{0}`")]
+    SameId(String),
+    /// Something is said of a scorer that the suite does not have.
+    #[error("there is no scorer `{name}` in this run")]
+    NoSuchScorer {
+        /// The name.
+        name: String,
+        /// The names nearest to it.
+        nearest: Vec<String>,
+    },
+    /// A suite without scorers.
+    #[error("no scorer is named")]
+    NoScorers,
+}
+
+fn lines(mistakes: &[Mistake]) -> String {
+    mistakes.iter().map(Mistake::to_string).collect::<Vec<_>>().join("\n")
+}
+
+impl Advised for SuiteError {
+    fn advice(&self) -> Option<Advice> {
+        match self {
+            SuiteError::Invalid { mistakes } => mistakes.first()?.advice.clone(),
+            SuiteError::BadScorerId(_) => Some(Advice::Write(Form::ScorerId)),
+            SuiteError::SameId(name) => {
+                Some(Advice::Rename { what: Thing::ScorerOfSuite, taken: name.clone() })
+            }
+            SuiteError::NoSuchScorer { nearest, .. } => Advice::did_you_mean(nearest),
+            SuiteError::NoScorers => Some(Advice::Name(Thing::Scorer)),
+            SuiteError::Unreadable { source, .. } => source.advice(),
+        }
+    }
+
+    fn each(&self) -> Vec<(String, Option<Advice>)> {
+        match self {
+            SuiteError::Invalid { mistakes } => {
+                let each = |mistake: &Mistake| (mistake.to_string(), mistake.advice.clone());
+                mistakes.iter().map(each).collect()
+            }
+            one => vec![(one.to_string(), one.advice())],
+        }
+    }
+}

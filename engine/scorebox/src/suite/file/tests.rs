@@ -1,0 +1,190 @@
+//! Suites of one file and of several: what they resolve to, and where their mistakes are.
+
+use std::{fs, path::Path};
+
+use tempfile::TempDir;
+
+use super::*;
+
+/// A folder with these files.
+fn folder(files: &[(&str, &str)]) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    folder
+}
+
+/// What the first of these files resolves to; `HOME` is the only variable.
+fn suite(files: &[(&str, &str)]) -> Result<Suite, Vec<String>> {
+    let folder = folder(files);
+    let home = |name: &str| (name == "HOME").then(|| "/home/me".to_owned());
+    match read(&folder.path().join(files[0].0), &home) {
+        Ok(suite) => Ok(suite),
+        Err(SuiteError::Invalid { mistakes }) => {
+            let base = format!("{}/", folder.path().display());
+            Err(mistakes.iter().map(|mistake| mistake.to_string().replace(&base, "")).collect())
+        }
+        Err(other) => Err(vec![other.to_string()]),
+    }
+}
+
+fn plan(suite: &Suite) -> serde_json::Value {
+    serde_json::from_str(&suite.to_json()).unwrap()
+}
+
+#[test]
+fn all_mistakes_of_a_file_are_found_at_once() {
+    let text = r#"version = 1
+nam = "x"
+[defaults]
+limits = { fuel = -1 }
+[scorers.a]
+use = 3
+grants = ["wasi", "network"]
+limits = { timeout = "5 parsecs", memory = true }
+config = { x = nan, y = ["${NOWHERE}"] }
+[scorers."b c"]
+"#;
+    assert_eq!(
+        suite(&[("s.toml", text)]).unwrap_err(),
+        [
+            "s.toml:2:1: unknown key `nam`; the keys of a suite are `version`, `name`, `seed`, `include`, `defaults`, `scorers`",
+            "s.toml:4:19: `fuel` must be a whole number of 0 or more",
+            "s.toml:6:7: `use` must be a text; found a number",
+            "s.toml:7:19: `network` is not a grant: `wasi` or `workspace`",
+            "s.toml:8:22: `5 parsecs` is not a time such as `500ms`, `5s` or `2min`",
+            "s.toml:8:44: `memory` must be a whole number; found a boolean",
+            "s.toml:9:16: `config.x` has a number that JSON does not have: nan",
+            "s.toml:9:26: the variable `NOWHERE` has no value",
+            "s.toml:10:10: `b c` cannot be a scorer's name",
+        ]
+    );
+}
+
+#[test]
+fn what_is_no_toml_is_found_together_with_other_mistakes() {
+    let mistakes = suite(&[("s.toml", "[scorers.a]\nuse = \nconfg = 1\n")]).unwrap_err();
+    assert_eq!(mistakes.len(), 2, "{mistakes:?}");
+    assert!(mistakes[0].starts_with("s.toml:2:"), "{mistakes:?}");
+    assert!(mistakes[1].starts_with("s.toml:3:1: unknown key `confg`"), "{mistakes:?}");
+}
+
+#[test]
+fn json_of_the_same_shape_is_the_same_suite() {
+    let toml = "name = \"x\"\n[scorers.a]\nuse = \"length\"\nconfig = { max = 3, of = [1.5, true] }\n\
+                [scorers.b]\nlimits = { memory = \"1MiB\", fuel = 7 }\n";
+    let json = r#"{"name": "x", "scorers": {
+        "a": {"use": "length", "config": {"of": [1.5, true], "max": 3}},
+        "b": {"limits": {"memory": 1048576, "fuel": 7}}}}"#;
+    let toml = suite(&[("s.toml", toml)]).unwrap();
+    for name in ["s.json", "s.suite"] {
+        let json = suite(&[(name, json)]).unwrap();
+        assert_eq!(plan(&json), plan(&toml));
+        assert_eq!(json.digest(), toml.digest());
+    }
+}
+
+#[test]
+fn mistakes_in_json_have_their_places() {
+    let text = "{\"scorers\": {\n  \"a\": {\"use\": 1},\n  \"a\": {\"grants\": [\"wasy\"]}\n}}";
+    assert_eq!(
+        suite(&[("s.json", text)]).unwrap_err(),
+        ["s.json:2:16: `use` must be a text; found a number", "s.json:3:3: duplicate key `a`",]
+    );
+    let mistakes = suite(&[("s.json", "{\"scorers\": {\n  \"a\": nope }}")]).unwrap_err();
+    assert!(mistakes[0].starts_with("s.json:2:"), "{mistakes:?}");
+}
+
+#[test]
+fn another_version_is_said_before_anything_else() {
+    let mistakes = suite(&[("s.toml", "new = 1\nversion = 2\n[scorers.a\n")]).unwrap_err();
+    assert_eq!(
+        mistakes,
+        ["s.toml:2:11: version 2 of the suite format; this scorebox reads version 1"]
+    );
+}
+
+#[test]
+fn a_file_is_laid_over_the_files_that_it_includes() {
+    let main = "include = [\"parts/base.toml\"]\n[defaults]\nlimits = { timeout = \"1s\", fuel = 5 }\n\
+                [scorers.own]\nuse = \"./own.wasm\"\n[scorers.brief]\nlimits = { memory = \"2MiB\" }\n";
+    let base = "name = \"base\"\n[defaults]\nlimits = { fuel = 9 }\n[scorers.brief]\n\
+                use = \"./length.wasm\"\nconfig = { max = 3 }\nlimits = { log = 10 }\n";
+    let suite = suite(&[("s.toml", main), ("parts/base.toml", base)]).unwrap();
+    assert_eq!(suite.name, "s", "the name of the file that was named");
+    let ids: Vec<&str> = suite.scorers.iter().map(|scorer| scorer.id.as_str()).collect();
+    assert_eq!(ids, ["brief", "own"], "what is included comes first");
+    let [brief, own] = &suite.scorers[..] else { panic!("{suite:?}") };
+    let file = |scorer: &SuiteScorer| match &scorer.uses {
+        Reference::File(path) => path.display().to_string(),
+        Reference::Name(name) => name.clone(),
+    };
+    assert!(file(brief).ends_with("/parts/./length.wasm"), "{brief:?}");
+    assert!(!file(own).contains("parts"), "{own:?}");
+    assert_eq!(brief.config.as_str(), r#"{"max":3}"#);
+    let limits = |scorer: &SuiteScorer| {
+        let Limits { fuel, memory_bytes, timeout, log_bytes, .. } = &scorer.limits;
+        (*fuel, *memory_bytes, timeout.as_millis(), *log_bytes)
+    };
+    let usual = Limits::default();
+    assert_eq!(limits(brief), (9, 2 << 20, 1000, 10));
+    assert_eq!(limits(own), (5, usual.memory_bytes, 1000, usual.log_bytes));
+}
+
+#[test]
+fn mistakes_of_included_files_are_in_those_files() {
+    let files = [
+        ("s.toml", "include = [\"a.toml\", \"none.toml\"]\n[scorers.x]\nus = \"\"\n"),
+        ("a.toml", "[scorers.y]\nconfig = 1\n"),
+    ];
+    let mistakes = suite(&files).unwrap_err();
+    assert_eq!(mistakes.len(), 3, "{mistakes:?}");
+    assert_eq!(mistakes[0], "a.toml:2:10: `config` must be a table; found a number");
+    assert_eq!(mistakes[1], "s.toml:1:22: cannot read `none.toml`: no such file");
+    assert!(mistakes[2].starts_with("s.toml:3:1: unknown key `us`"), "{mistakes:?}");
+}
+
+#[test]
+fn files_that_include_each_other_are_refused() {
+    let files = [
+        ("s.toml", "include = [\"a.toml\"]\n[scorers.x]\n"),
+        ("a.toml", "include = [\"b.toml\"]\n"),
+        ("b.toml", "include = [\"s.toml\"]\n"),
+    ];
+    let circle = "`s.toml` includes `a.toml` includes `b.toml` includes `s.toml`";
+    let mistakes = suite(&files).unwrap_err();
+    assert_eq!(mistakes, [format!("b.toml:1:12: `s.toml` includes itself: {circle}")]);
+}
+
+#[test]
+fn a_suite_of_too_many_files_is_refused() {
+    // Each file includes the next one twice.
+    let names: Vec<String> = (0..12).map(|number| format!("f{number}.toml")).collect();
+    let texts: Vec<String> =
+        (1..=12).map(|next| format!("include = [\"f{next}.toml\", \"f{next}.toml\"]\n")).collect();
+    let mut files: Vec<(&str, &str)> =
+        names.iter().map(String::as_str).zip(texts.iter().map(String::as_str)).collect();
+    files.push(("f12.toml", "[scorers.contains]\n"));
+    let mistakes = suite(&files).unwrap_err();
+    assert!(mistakes[0].ends_with("a suite is made of 100 files at most"), "{mistakes:?}");
+}
+
+#[test]
+fn the_environment_is_read_where_a_variable_is_written_and_nowhere_else() {
+    let text = "[scorers.a]\nuse = \"${HOME}/a.wasm\"\n\
+                config = { file = \"${HOME}:${HOME}\", price = \"$5 ${\", kept = \"$${HOME}\", n = \"\\\\d{2}${2}\" }\n";
+    let suite = suite(&[("s.toml", text)]).unwrap();
+    let plan = plan(&suite);
+    assert_eq!(plan["scorers"][0]["use"], "/home/me/a.wasm");
+    let config = serde_json::json!({
+        "file": "/home/me:/home/me", "price": "$5 ${", "kept": "${HOME}", "n": "\\d{2}${2}"
+    });
+    assert_eq!(plan["scorers"][0]["config"], config);
+    let asked = |name: &str| -> Option<String> { panic!("asked for {name}") };
+    let plain =
+        "[scorers.HOME]\nuse = \"contains\"\nconfig = { value = \"$HOME {HOME} $${HOME}\" }\n";
+    assert!(parse_apart(Path::new("suite"), plain, &asked).is_ok());
+}

@@ -1,0 +1,284 @@
+//! The values of a document as what a suite is made of, and every mistake with its place. Knows no key of a suite, and
+//! reads no environment: whoever has one hands it in.
+
+use std::{collections::HashSet, ops::Range, path::Path};
+
+use crate::advice::Advice;
+
+use super::{
+    Environment, Mistake, Place,
+    document::{Member, Node, Value},
+};
+
+/// One file of a suite, while it is read.
+pub(super) struct Reading<'r> {
+    text: Text<'r>,
+    environment: Environment<'r>,
+    mistakes: Vec<Mistake>,
+}
+
+impl<'r> Reading<'r> {
+    /// Of the text of the file at `path`.
+    pub(super) fn new(path: &'r Path, text: &'r str, environment: Environment<'r>) -> Reading<'r> {
+        Reading { text: Text::new(path, text), environment, mistakes: Vec::new() }
+    }
+
+    /// All mistakes, in the order of the file, one for each place.
+    pub(super) fn into_mistakes(mut self) -> Vec<Mistake> {
+        self.mistakes.sort_by_key(|mistake| (mistake.place.line, mistake.place.column));
+        self.mistakes.dedup_by(|later, first| later.place == first.place);
+        self.mistakes
+    }
+
+    /// Where in the file this is.
+    pub(super) fn place(&self, span: &Range<usize>) -> Place {
+        self.text.place(span)
+    }
+
+    /// Notes a mistake.
+    pub(super) fn wrong(&mut self, span: &Range<usize>, reason: impl Into<String>) {
+        self.advised(span, reason, None);
+    }
+
+    /// Notes a mistake, and what to do about it.
+    pub(super) fn advised(
+        &mut self,
+        span: &Range<usize>,
+        reason: impl Into<String>,
+        advice: Option<Advice>,
+    ) {
+        let place = self.place(span);
+        self.mistakes.push(Mistake { place, reason: reason.into(), advice });
+    }
+
+    fn not(&mut self, node: &Node, what: &str, expected: &str) {
+        let found = node.value.kind();
+        self.wrong(&node.span, format!("`{what}` must be {expected}; found {found}"));
+    }
+
+    /// The members of a table with these keys and no others. `whose` says whose keys they are: `of a scorer`.
+    pub(super) fn members<'n>(
+        &mut self,
+        node: &'n Node,
+        what: &str,
+        whose: &str,
+        keys: &[&'static str],
+    ) -> Vec<(&'static str, &'n Member)> {
+        let mut known = Vec::new();
+        for member in self.any_members(node, what) {
+            if let Some(key) = keys.iter().find(|key| **key == member.key) {
+                known.push((*key, member));
+                continue;
+            }
+            let names: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
+            let names = names.join(", ");
+            let key = member.key.escape_debug();
+            let reason = format!("unknown key `{key}`; the keys {whose} are {names}");
+            let closest = crate::suggest::closest(&member.key, keys.iter().copied());
+            self.advised(&member.key_span, reason, Advice::did_you_mean(&closest));
+        }
+        known
+    }
+
+    /// The members of a table, whatever their keys; of two with one key, the first.
+    pub(super) fn any_members<'n>(&mut self, node: &'n Node, what: &str) -> Vec<&'n Member> {
+        let Value::Table(members) = &node.value else {
+            self.not(node, what, "a table");
+            return Vec::new();
+        };
+        let mut keys = HashSet::new();
+        let mut kept = Vec::with_capacity(members.len());
+        for member in members {
+            match keys.insert(member.key.as_str()) {
+                true => kept.push(member),
+                false => {
+                    let key = member.key.escape_debug();
+                    self.wrong(&member.key_span, format!("duplicate key `{key}`"));
+                }
+            }
+        }
+        kept
+    }
+
+    /// A list.
+    pub(super) fn list<'n>(&mut self, node: &'n Node, what: &str) -> &'n [Node] {
+        match &node.value {
+            Value::List(items) => items,
+            _ => {
+                self.not(node, what, "a list");
+                &[]
+            }
+        }
+    }
+
+    /// A text as it is written.
+    pub(super) fn word<'n>(&mut self, node: &'n Node, what: &str) -> Option<&'n str> {
+        match &node.value {
+            Value::Text(text) => Some(text),
+            _ => {
+                self.not(node, what, "a text");
+                None
+            }
+        }
+    }
+
+    /// A text, with the values of the variables that it names.
+    pub(super) fn text(&mut self, node: &Node, what: &str) -> Option<String> {
+        let written = self.word(node, what)?;
+        self.with_variables(written, &node.span)
+    }
+
+    /// A whole number of 0 or more.
+    pub(super) fn count(&mut self, node: &Node, what: &str) -> Option<u64> {
+        let count = match &node.value {
+            Value::Number(number) => number.as_u64(),
+            _ => None,
+        };
+        if count.is_none() {
+            match &node.value {
+                Value::Number(_) | Value::NotJson(_) => {
+                    self.wrong(&node.span, format!("`{what}` must be a whole number of 0 or more"));
+                }
+                _ => self.not(node, what, "a whole number"),
+            }
+        }
+        count
+    }
+
+    /// A finite number.
+    pub(super) fn number(&mut self, node: &Node, what: &str) -> Option<f64> {
+        let number = match &node.value {
+            Value::Number(number) => number.as_f64().filter(|number| number.is_finite()),
+            _ => None,
+        };
+        if number.is_none() {
+            match &node.value {
+                Value::Number(_) | Value::NotJson(_) => {
+                    self.wrong(&node.span, format!("`{what}` must be a finite number"));
+                }
+                _ => self.not(node, what, "a number"),
+            }
+        }
+        number
+    }
+
+    /// True or false.
+    pub(super) fn truth(&mut self, node: &Node, what: &str) -> Option<bool> {
+        match node.value {
+            Value::Truth(truth) => Some(truth),
+            _ => {
+                self.not(node, what, "true or false");
+                None
+            }
+        }
+    }
+
+    /// A value as JSON, nested at most `levels` deep. `what` is its path, for a mistake.
+    pub(super) fn json(
+        &mut self,
+        node: &Node,
+        what: &str,
+        levels: usize,
+    ) -> Option<serde_json::Value> {
+        Some(match &node.value {
+            Value::Null => serde_json::Value::Null,
+            Value::Truth(truth) => (*truth).into(),
+            Value::Number(number) => number.clone().into(),
+            Value::NotJson(written) => {
+                let written = written.escape_debug();
+                let reason = format!("`{what}` has a number that JSON does not have: {written}");
+                self.wrong(&node.span, reason);
+                return None;
+            }
+            Value::Text(written) => self.with_variables(written, &node.span)?.into(),
+            Value::List(items) => {
+                let levels = self.deeper(node, what, levels)?;
+                // All of them are read, for all of their mistakes.
+                let values: Vec<_> =
+                    items.iter().map(|item| self.json(item, what, levels)).collect();
+                serde_json::Value::Array(values.into_iter().collect::<Option<_>>()?)
+            }
+            Value::Table(_) => {
+                let levels = self.deeper(node, what, levels)?;
+                let members = self.any_members(node, what).into_iter();
+                let members = members.map(|member| {
+                    Some((member.key.clone(), self.json(&member.node, what, levels)?))
+                });
+                let members: Vec<_> = members.collect();
+                serde_json::Value::Object(members.into_iter().collect::<Option<_>>()?)
+            }
+        })
+    }
+
+    fn deeper(&mut self, node: &Node, what: &str, levels: usize) -> Option<usize> {
+        let left = levels.checked_sub(1);
+        if left.is_none() {
+            self.wrong(&node.span, format!("`{what}` is nested too deep: more than 120 levels"));
+        }
+        left
+    }
+
+    /// The text with the value of each variable in the place of `${NAME}`; `$${` stands for `${`.
+    fn with_variables(&mut self, written: &str, span: &Range<usize>) -> Option<String> {
+        let mut text = String::with_capacity(written.len());
+        let (mut rest, mut is_whole) = (written, true);
+        while let Some(at) = rest.find("${") {
+            if rest[..at].ends_with('$') {
+                text.push_str(&rest[..at - 1]);
+                text.push_str("${");
+                rest = &rest[at + 2..];
+                continue;
+            }
+            text.push_str(&rest[..at]);
+            let behind = &rest[at + 2..];
+            let Some(name) = behind.split_once('}').map(|(name, _)| name).filter(|it| is_name(it))
+            else {
+                text.push_str("${");
+                rest = behind;
+                continue;
+            };
+            match (self.environment)(name) {
+                Some(value) => text.push_str(&value),
+                None => {
+                    self.wrong(span, format!("the variable `{name}` has no value"));
+                    is_whole = false;
+                }
+            }
+            rest = &behind[name.len() + 1..];
+        }
+        text.push_str(rest);
+        is_whole.then_some(text)
+    }
+}
+
+/// Whether a variable can have this name.
+fn is_name(name: &str) -> bool {
+    let mut characters = name.chars();
+    characters.next().is_some_and(|first| first.is_ascii_alphabetic() || first == '_')
+        && characters.all(|other| other.is_ascii_alphanumeric() || other == '_')
+}
+
+/// A file's text, and where its lines begin.
+struct Text<'t> {
+    path: &'t Path,
+    text: &'t str,
+    line_starts: Vec<usize>,
+}
+
+impl<'t> Text<'t> {
+    fn new(path: &'t Path, text: &'t str) -> Text<'t> {
+        let after = text.match_indices('\n').map(|(newline, _)| newline + 1);
+        Text { path, text, line_starts: std::iter::once(0).chain(after).collect() }
+    }
+
+    fn place(&self, span: &Range<usize>) -> Place {
+        let offset = self.text.floor_char_boundary(span.start);
+        let line = self.line_starts.partition_point(|start| *start <= offset);
+        let start = self.line_starts[line - 1];
+        Place {
+            file: self.path.to_owned(),
+            line,
+            column: self.text[start..offset].chars().count() + 1,
+        }
+    }
+}

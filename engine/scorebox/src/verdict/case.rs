@@ -1,0 +1,223 @@
+//! The verdict of one case, from what all scorers say of it. Knows one case at a time.
+
+use serde::Serialize;
+
+use crate::contract::Assertion;
+
+use super::policy::{Policy, Standing};
+
+/// Whether a case passed. In the order of their priority: the first that applies is the verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// A gate or a required scorer has no score, because of an error.
+    Errored,
+    /// A gate does not hold.
+    Failed,
+    /// The case says that it is not to be judged, or every scorer that could decide against it was spared it.
+    Skipped,
+    /// All gates hold.
+    Passed,
+}
+
+impl Verdict {
+    /// The word that is shown.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Verdict::Errored => "errored",
+            Verdict::Failed => "failed",
+            Verdict::Skipped => "skipped",
+            Verdict::Passed => "passed",
+        }
+    }
+}
+
+/// What one scorer says of a case, as far as a verdict needs it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Judged<'a> {
+    /// A score, with the checks that it is made of.
+    Score(f64, &'a [Assertion]),
+    /// It does not apply: it counts nowhere.
+    Nothing,
+    /// The scorer is spared the case: it counts nowhere.
+    Skipped,
+    /// There is no score, and there should be one.
+    Error,
+}
+
+/// The verdict of a case, and what stands beside it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CaseVerdict {
+    /// Whether it passed.
+    pub verdict: Verdict,
+    /// Scorers of which a soft requirement does not hold.
+    pub regressions: u32,
+    /// The weighted mean of its scores, 0 to 1 where 1 is best; none where nothing with a weight was scored.
+    pub score: Option<f64>,
+}
+
+impl CaseVerdict {
+    /// The verdict where a soft regression fails a case too.
+    #[must_use]
+    pub fn strict(self) -> CaseVerdict {
+        let fails = self.verdict == Verdict::Passed && self.regressions > 0;
+        CaseVerdict { verdict: if fails { Verdict::Failed } else { self.verdict }, ..self }
+    }
+}
+
+/// A verdict in the making.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CaseJudging {
+    is_skipped: bool,
+    /// Scorers that could decide, and were spared the case.
+    spared: u32,
+    /// Scorers that could decide, and were not.
+    asked: u32,
+    errors: u32,
+    failures: u32,
+    regressions: u32,
+    weighted: f64,
+    weights: f64,
+}
+
+impl CaseJudging {
+    /// A case of which nothing is known yet.
+    pub fn new() -> CaseJudging {
+        CaseJudging::default()
+    }
+
+    /// A case that says that it is not to be judged.
+    pub fn skipped() -> CaseJudging {
+        CaseJudging { is_skipped: true, ..CaseJudging::default() }
+    }
+
+    /// Takes what one scorer says, and answers how that counts.
+    pub fn add(&mut self, policy: &Policy, judged: Judged<'_>) -> Standing {
+        let standing = match judged {
+            Judged::Error if policy.needs_a_score() => Standing::Errored,
+            Judged::Nothing | Judged::Skipped | Judged::Error => Standing::Holds,
+            Judged::Score(score, assertions) => {
+                if let Some(unit) = policy.unit_score(score) {
+                    self.weighted += unit * policy.weight();
+                    self.weights += policy.weight();
+                }
+                policy.standing(score, assertions)
+            }
+        };
+        if policy.decides() {
+            match judged {
+                Judged::Skipped => self.spared += 1,
+                _ => self.asked += 1,
+            }
+        }
+        match standing {
+            Standing::Holds => {}
+            Standing::Regressed => self.regressions += 1,
+            Standing::Failed => self.failures += 1,
+            Standing::Errored => self.errors += 1,
+        }
+        standing
+    }
+
+    /// The verdict.
+    pub fn verdict(&self) -> CaseVerdict {
+        let is_unjudged = self.spared > 0 && self.asked == 0 && self.regressions == 0;
+        let is_skipped = self.is_skipped || is_unjudged;
+        let verdict = match (self.errors, self.failures, is_skipped) {
+            (1.., _, _) => Verdict::Errored,
+            (_, 1.., _) => Verdict::Failed,
+            (_, _, true) => Verdict::Skipped,
+            _ => Verdict::Passed,
+        };
+        let score = (self.weights > 0.0).then(|| self.weighted / self.weights);
+        CaseVerdict { verdict, regressions: self.regressions, score }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        contract::{Direction, Scale, Severity},
+        verdict::PolicyOverrides,
+    };
+
+    fn policy(severity: Severity, threshold: f64) -> Policy {
+        Policy::declared(severity, Some(threshold), Direction::HigherIsBetter, Scale::Unit)
+    }
+
+    fn verdict(rows: &[(Policy, Judged<'_>)]) -> CaseVerdict {
+        let mut judging = CaseJudging::new();
+        for (policy, judged) in rows {
+            judging.add(policy, *judged);
+        }
+        judging.verdict()
+    }
+
+    #[test]
+    fn the_worst_that_applies_is_the_verdict() {
+        let (gate, soft) = (policy(Severity::Gate, 1.0), policy(Severity::Soft, 0.5));
+        let (good, bad) = (Judged::Score(1.0, &[]), Judged::Score(0.0, &[]));
+        assert_eq!(verdict(&[(gate, good), (soft, good)]).verdict, Verdict::Passed);
+        assert_eq!(verdict(&[(gate, bad), (soft, good)]).verdict, Verdict::Failed);
+        assert_eq!(verdict(&[(gate, bad), (gate, Judged::Error)]).verdict, Verdict::Errored);
+        assert_eq!(verdict(&[]).verdict, Verdict::Passed);
+    }
+
+    #[test]
+    fn a_soft_regression_is_recorded_and_fails_only_where_it_is_strict() {
+        let soft = policy(Severity::Soft, 0.5);
+        let regressed = verdict(&[(soft, Judged::Score(0.4, &[]))]);
+        assert_eq!((regressed.verdict, regressed.regressions), (Verdict::Passed, 1));
+        assert_eq!(regressed.strict().verdict, Verdict::Failed);
+        let fine = verdict(&[(soft, Judged::Score(0.5, &[]))]);
+        assert_eq!(fine.strict().verdict, Verdict::Passed);
+    }
+
+    #[test]
+    fn errors_of_soft_scorers_count_where_they_are_required() {
+        let soft = policy(Severity::Soft, 0.5);
+        assert_eq!(verdict(&[(soft, Judged::Error)]).verdict, Verdict::Passed);
+        let says = PolicyOverrides { required: Some(true), ..PolicyOverrides::default() };
+        let required = soft.overridden(&says).unwrap();
+        assert_eq!(verdict(&[(required, Judged::Error)]).verdict, Verdict::Errored);
+    }
+
+    #[test]
+    fn a_skipped_case_is_skipped_unless_something_of_it_failed() {
+        assert_eq!(CaseJudging::skipped().verdict().verdict, Verdict::Skipped);
+        let mut judging = CaseJudging::skipped();
+        judging.add(&policy(Severity::Gate, 1.0), Judged::Score(0.0, &[]));
+        assert_eq!(judging.verdict().verdict, Verdict::Failed);
+    }
+
+    #[test]
+    fn a_case_that_no_deciding_scorer_saw_is_skipped_and_not_passed() {
+        let (gate, soft) = (policy(Severity::Gate, 1.0), policy(Severity::Soft, 0.5));
+        let measures =
+            Policy::declared(Severity::Soft, None, Direction::HigherIsBetter, Scale::Unit);
+        let (good, skipped) = (Judged::Score(1.0, &[]), Judged::Skipped);
+        assert_eq!(verdict(&[(gate, skipped), (soft, good)]).verdict, Verdict::Passed);
+        assert_eq!(verdict(&[(gate, skipped), (measures, good)]).verdict, Verdict::Skipped);
+        assert_eq!(verdict(&[(gate, skipped), (soft, skipped)]).verdict, Verdict::Skipped);
+        assert_eq!(verdict(&[(measures, skipped)]).verdict, Verdict::Passed);
+        assert_eq!(verdict(&[(gate, Judged::Nothing), (soft, skipped)]).verdict, Verdict::Passed);
+    }
+
+    #[test]
+    fn the_score_of_a_case_is_the_weighted_mean_of_what_was_scored() {
+        let soft = policy(Severity::Soft, 0.5);
+        let weighing = |weight| {
+            let says = PolicyOverrides { weight: Some(weight), ..PolicyOverrides::default() };
+            soft.overridden(&says).unwrap()
+        };
+        let heavy = weighing(3.0);
+        let rows = [(soft, Judged::Score(1.0, &[])), (heavy, Judged::Score(0.5, &[]))];
+        assert_eq!(verdict(&rows).score, Some(2.5 / 4.0));
+        let none = [(heavy, Judged::Nothing), (soft, Judged::Error)];
+        assert_eq!(verdict(&none).score, None);
+        let weightless = weighing(0.0);
+        assert_eq!(verdict(&[(weightless, Judged::Score(1.0, &[]))]).score, None);
+    }
+}

@@ -1,0 +1,20 @@
+//! Whether a case passed, and whether a run did: scores, severities and thresholds to verdicts. Reads no database,
+//! computes no score, and decides no exit code.
+//!
+//! - `policy`: how the scores of one scorer count.
+//! - `case`: the verdict of one case.
+//! - `run`: the verdicts of all cases together.
+//! - `requirements`: what a user requires of a run, and what of it does not hold.
+//!
+//! A verdict is computed from what is stored, whenever it is shown: it follows from the rows and from the policies of
+//! the run's scorers, and is never a second truth beside them.
+
+mod case;
+mod policy;
+mod requirements;
+mod run;
+
+pub use case::{CaseJudging, CaseVerdict, Judged, Verdict};
+pub use policy::{Policy, PolicyError, PolicyOverrides, Standing};
+pub use requirements::{Broken, Requirements, ScorerMean};
+pub use run::{Effort, RunJudging, RunVerdict};

@@ -1,0 +1,162 @@
+//! What a user requires of a run as a whole, and what of it does not hold. Decides no exit code.
+
+use serde::Serialize;
+
+use super::{Policy, RunVerdict};
+
+/// What is required of a run, beyond what its gates require of each case.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Requirements {
+    /// The worst mean of a scorer: by its name in the suite.
+    pub worst_means: Vec<(String, f64)>,
+    /// The least rate of cases that pass, 0 to 1.
+    pub least_pass_rate: Option<f64>,
+    /// The most rows without a score because something went wrong; none: no limit.
+    pub most_errors: Option<u64>,
+}
+
+/// The scores of one scorer, as far as requirements need them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ScorerMean<'a> {
+    /// The scorer's name in the suite.
+    pub scorer_id: &'a str,
+    /// How its scores count.
+    pub policy: Policy,
+    /// The mean of its scores; none where it has none.
+    pub mean: Option<f64>,
+    /// Its rows without a score because something went wrong.
+    pub errors: u64,
+}
+
+/// A requirement that does not hold.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case", tag = "requirement")]
+#[non_exhaustive]
+pub enum Broken {
+    /// Cases failed.
+    #[serde(rename_all = "camelCase")]
+    Cases {
+        /// Those of which a gate does not hold.
+        failed: u64,
+        /// Those of which a gate or a required scorer has no score.
+        errored: u64,
+    },
+    /// The mean of a scorer is worse than was required.
+    #[serde(rename_all = "camelCase")]
+    Mean {
+        /// The scorer.
+        scorer_id: String,
+        /// The mean; none where nothing was scored.
+        mean: Option<f64>,
+        /// The worst mean that passes.
+        worst: f64,
+    },
+    /// Fewer cases passed than was required.
+    #[serde(rename_all = "camelCase")]
+    PassRate {
+        /// The rate; none where no case was judged.
+        rate: Option<f64>,
+        /// The least rate that passes.
+        least: f64,
+    },
+    /// More rows have no score than was allowed.
+    #[serde(rename_all = "camelCase")]
+    Errors {
+        /// How many.
+        errors: u64,
+        /// The most that pass.
+        most: u64,
+    },
+}
+
+impl Requirements {
+    /// The requirements that do not hold, in the order in which they are said. Where a rate of passing cases is required,
+    /// single cases may fail. Cases that are errored break nothing by themselves: that there are errors is known without.
+    pub fn broken(&self, run: &RunVerdict, scorers: &[ScorerMean<'_>]) -> Vec<Broken> {
+        let cases = Broken::Cases { failed: run.failed, errored: run.errored };
+        let has_bad_cases = run.failed > 0 && self.least_pass_rate.is_none();
+        let means = self.worst_means.iter().filter_map(|(id, worst)| {
+            let scorer = scorers.iter().find(|scorer| scorer.scorer_id == id)?;
+            let holds = scorer.mean.is_some_and(|mean| scorer.policy.is_as_good_as(mean, *worst));
+            let broken =
+                || Broken::Mean { scorer_id: id.clone(), mean: scorer.mean, worst: *worst };
+            (!holds).then(broken)
+        });
+        let rate = run.pass_rate.map(|rate| rate.rate);
+        let least = self.least_pass_rate.filter(|least| rate.is_none_or(|rate| rate < *least));
+        let errors = scorers.iter().map(|scorer| scorer.errors).sum();
+        let most = self.most_errors.filter(|most| errors > *most);
+        let mut broken: Vec<Broken> = has_bad_cases.then_some(cases).into_iter().collect();
+        broken.extend(means);
+        broken.extend(least.map(|least| Broken::PassRate { rate, least }));
+        broken.extend(most.map(|most| Broken::Errors { errors, most }));
+        broken
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        contract::{Direction, Scale, Severity},
+        verdict::{CaseJudging, Effort, Judged, RunJudging},
+    };
+
+    fn policy(direction: Direction) -> Policy {
+        Policy::declared(Severity::Gate, Some(0.5), direction, Scale::Unit)
+    }
+
+    fn run(scores: &[f64]) -> RunVerdict {
+        let mut run = RunJudging::default();
+        for score in scores {
+            let mut case = CaseJudging::new();
+            case.add(&policy(Direction::HigherIsBetter), Judged::Score(*score, &[]));
+            run.add(case.verdict(), Effort::default());
+        }
+        run.verdict()
+    }
+
+    fn scorer(direction: Direction, mean: f64) -> ScorerMean<'static> {
+        ScorerMean { scorer_id: "a", policy: policy(direction), mean: Some(mean), errors: 3 }
+    }
+
+    #[test]
+    fn a_failed_case_breaks_a_run_unless_a_rate_is_required() {
+        let run = run(&[1.0, 1.0, 1.0, 0.0]);
+        let broken = |requirements: Requirements| requirements.broken(&run, &[]);
+        let cases = Broken::Cases { failed: 1, errored: 0 };
+        assert_eq!(broken(Requirements::default()), [cases]);
+        let rate = |least| Requirements { least_pass_rate: Some(least), ..Requirements::default() };
+        assert_eq!(broken(rate(0.75)), []);
+        assert_eq!(broken(rate(0.8)), [Broken::PassRate { rate: Some(0.75), least: 0.8 }]);
+    }
+
+    #[test]
+    fn a_mean_is_compared_in_the_direction_of_its_scorer() {
+        let worst = |worst| Requirements {
+            worst_means: vec![("a".to_owned(), worst)],
+            ..Requirements::default()
+        };
+        let broken = |direction, limit| {
+            !worst(limit).broken(&run(&[1.0]), &[scorer(direction, 0.4)]).is_empty()
+        };
+        assert!(broken(Direction::HigherIsBetter, 0.5) && !broken(Direction::HigherIsBetter, 0.4));
+        assert!(broken(Direction::LowerIsBetter, 0.3) && !broken(Direction::LowerIsBetter, 0.4));
+    }
+
+    #[test]
+    fn a_mean_of_nothing_is_no_good_mean() {
+        let requirements =
+            Requirements { worst_means: vec![("a".to_owned(), 0.0)], ..Requirements::default() };
+        let unscored = ScorerMean { mean: None, ..scorer(Direction::HigherIsBetter, 0.0) };
+        assert_eq!(requirements.broken(&run(&[1.0]), &[unscored]).len(), 1);
+    }
+
+    #[test]
+    fn errors_are_counted_over_all_scorers() {
+        let scorers = [scorer(Direction::HigherIsBetter, 1.0); 2];
+        let most = |most| Requirements { most_errors: Some(most), ..Requirements::default() };
+        assert_eq!(most(6).broken(&run(&[1.0]), &scorers), []);
+        assert_eq!(most(5).broken(&run(&[1.0]), &scorers), [Broken::Errors { errors: 6, most: 5 }]);
+    }
+}

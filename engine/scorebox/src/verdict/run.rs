@@ -1,0 +1,142 @@
+//! The verdicts of all cases together: how many passed, and which scorers decided against how many. Holds counts only.
+
+use serde::Serialize;
+
+use crate::stats::Rate;
+
+use super::{CaseVerdict, Verdict};
+
+/// What a case brings to the verdict of a run, beside its own verdict.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Effort {
+    /// How long the task took, in milliseconds, where it is known.
+    pub latency_ms: Option<f64>,
+    /// What it cost, in US dollars, where it is known.
+    pub cost_usd: Option<f64>,
+}
+
+/// The verdicts of all cases together.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct RunJudging {
+    passed: u64,
+    regressed: u64,
+    failed: u64,
+    errored: u64,
+    skipped: u64,
+    score: Mean,
+    latency_ms: Mean,
+    cost_usd: Mean,
+}
+
+/// What the verdicts of all cases say together.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunVerdict {
+    /// Cases that passed, those with regressions included.
+    pub passed: u64,
+    /// Cases that passed although a soft requirement does not hold.
+    pub regressed: u64,
+    /// Cases of which a gate does not hold.
+    pub failed: u64,
+    /// Cases of which a gate or a required scorer has no score.
+    pub errored: u64,
+    /// Cases that are not to be judged; they count in no rate.
+    pub skipped: u64,
+    /// Passed among passed, failed and errored; none where there are no such cases.
+    pub pass_rate: Option<Rate>,
+    /// The mean of the cases' weighted scores, 0 to 1; none where no case has one.
+    pub mean_score: Option<f64>,
+    /// The mean latency of the judged cases that state one, in milliseconds.
+    pub mean_latency_ms: Option<f64>,
+    /// The mean cost of the judged cases that state one, in US dollars.
+    pub mean_cost_usd: Option<f64>,
+}
+
+impl RunJudging {
+    /// Takes the verdict of the next case.
+    pub fn add(&mut self, case: CaseVerdict, effort: Effort) {
+        let count = match case.verdict {
+            Verdict::Errored => &mut self.errored,
+            Verdict::Failed => &mut self.failed,
+            Verdict::Skipped => {
+                self.skipped += 1;
+                return;
+            }
+            Verdict::Passed => {
+                self.regressed += u64::from(case.regressions > 0);
+                &mut self.passed
+            }
+        };
+        *count += 1;
+        self.score.add(case.score);
+        self.latency_ms.add(effort.latency_ms);
+        self.cost_usd.add(effort.cost_usd);
+    }
+
+    /// What they say together.
+    pub fn verdict(&self) -> RunVerdict {
+        let judged = self.passed + self.failed + self.errored;
+        RunVerdict {
+            passed: self.passed,
+            regressed: self.regressed,
+            failed: self.failed,
+            errored: self.errored,
+            skipped: self.skipped,
+            pass_rate: Rate::of(self.passed, judged),
+            mean_score: self.score.get(),
+            mean_latency_ms: self.latency_ms.get(),
+            mean_cost_usd: self.cost_usd.get(),
+        }
+    }
+}
+
+/// A mean in the making; of numbers in the order of the cases, so that it is the same in every run.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Mean {
+    sum: f64,
+    count: u64,
+}
+
+impl Mean {
+    fn add(&mut self, number: Option<f64>) {
+        if let Some(number) = number {
+            self.sum += number;
+            self.count += 1;
+        }
+    }
+
+    fn get(self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum / self.count as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn case(verdict: Verdict, regressions: u32) -> CaseVerdict {
+        CaseVerdict { verdict, regressions, score: Some(0.5) }
+    }
+
+    #[test]
+    fn a_skipped_case_counts_in_no_rate_and_in_no_mean() {
+        let mut judging = RunJudging::default();
+        let effort = |latency_ms| Effort { latency_ms: Some(latency_ms), cost_usd: None };
+        judging.add(case(Verdict::Passed, 0), effort(10.0));
+        judging.add(case(Verdict::Passed, 2), effort(20.0));
+        judging.add(case(Verdict::Failed, 1), effort(30.0));
+        judging.add(case(Verdict::Errored, 0), Effort::default());
+        judging.add(case(Verdict::Skipped, 0), effort(1e9));
+        let verdict = judging.verdict();
+        let counts = (verdict.passed, verdict.regressed, verdict.failed, verdict.errored);
+        assert_eq!((counts, verdict.skipped), ((2, 1, 1, 1), 1));
+        assert_eq!(verdict.pass_rate, Rate::of(2, 4));
+        assert_eq!(verdict.mean_latency_ms, Some(20.0));
+        assert_eq!((verdict.mean_cost_usd, verdict.mean_score), (None, Some(0.5)));
+    }
+
+    #[test]
+    fn a_run_without_judged_cases_has_no_rate() {
+        assert_eq!(RunJudging::default().verdict().pass_rate, None);
+    }
+}

@@ -1,0 +1,220 @@
+//! `scorebox suite`, and suites of several files, in JSON, with variables: what they resolve to, and all that is wrong.
+
+use std::{collections::BTreeMap, fs, path::Path};
+
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+
+use crate::fixture::Folder;
+
+#[test]
+fn all_mistakes_are_reported_at_once_each_with_its_hint() {
+    let folder = Folder::new();
+    folder.write(
+        "suite.toml",
+        "[scorers.a]\nuse = \"contains\"\nconfg = {}\n[scorers.b]\nlimits = { fuel = true }\ngrants = [\"workspaces\"]\n",
+    );
+    let commands =
+        ["suite check suite.toml", "suite show suite.toml", "run suite.toml answers.jsonl"];
+    let said = commands.map(|command| folder.sh(&format!("scorebox {command}")).to_string());
+    assert!(said.iter().all(|words| *words == said[0]), "{said:?}");
+    assert_snapshot!(said[0], @"
+    [stderr]
+    error: suite.toml:3:1: unknown key `confg`; the keys of a scorer are `use`, `name`, `config`, `limits`, `grants`, `severity`, `threshold`, `weight`, `required`, `sampling`, `nodes`
+    hint: did you mean `config`?
+    error: suite.toml:5:19: `fuel` must be a whole number; found a boolean
+    error: suite.toml:6:11: `workspaces` is not a grant: `wasi` or `workspace`
+    hint: did you mean `workspace`?
+    [exit code 2]
+    ");
+    assert!(!folder.path("scorebox.db").exists());
+}
+
+#[test]
+fn check_loads_all_scorers_and_scores_nothing() {
+    let folder = Folder::new();
+    assert_snapshot!(folder.sh("scorebox suite check suite.toml"), @"
+    scorer           component       version  severity  threshold  reads
+    numeric-answer   numeric-answer  0.1.0    soft      -          output, groundTruth
+    mentions-answer  contains        0.1.0    soft      -          output, groundTruth
+    marked           contains        0.1.0    soft      -          output, groundTruth
+    levenshtein      levenshtein     0.1.0    soft      -          output, groundTruth
+    [exit code 0]
+    ");
+    folder.write(
+        "bad.toml",
+        "[scorers.a]\nuse = \"latency\"\nconfig = { targetMS = 1 }\n[scorers.b]\nuse = \"latncy\"\n[scorers.contains]\n",
+    );
+    let refused = folder.sh("scorebox suite check bad.toml").exits_with(2);
+    for words in [
+        "error: bad.toml:1:10: scorer `a` (built-in): invalid-config: unknown key `targetMS`\nhint: did you mean `targetMs`?\n",
+        "error: bad.toml:4:10: there is no scorer `latncy`\nhint: did you mean `latency`?\n",
+    ] {
+        assert!(refused.stderr.contains(words), "{refused}");
+    }
+    assert!(!folder.path("scorebox.db").exists());
+}
+
+#[test]
+fn show_prints_the_plan_that_a_run_stores() {
+    let folder = Folder::new();
+    folder.sh("scorebox run suite.toml answers.jsonl -q").exits_with(0);
+    let shown = folder.sh("scorebox suite show suite.toml --format json").exits_with(0).json();
+    let stored: Value =
+        serde_json::from_str(&folder.rows("SELECT suite_json FROM runs")[0]).unwrap();
+    assert_eq!(shown, stored);
+    let table = folder.sh("scorebox suite show suite.toml").exits_with(0).stdout;
+    assert!(table.starts_with("scorer "), "{table}");
+}
+
+#[test]
+fn a_suite_in_json_with_files_that_it_includes_runs() {
+    let folder = Folder::new();
+    fs::create_dir(folder.path("parts")).unwrap();
+    folder.write("parts/base.toml", "[scorers.brief]\nuse = \"length\"\nconfig = { max = 1 }\n");
+    let suite = json!({
+        "name": "mixed",
+        "include": ["parts/base.toml"],
+        "scorers": {"brief": {"config": {"max": 100_000}}, "${x}": {}},
+    });
+    folder.write("suite.json", suite.to_string());
+    let refused = folder.sh("scorebox run --suite suite.json answers.jsonl").exits_with(2);
+    assert!(refused.stderr.contains("`${x}` cannot be a scorer's name"), "{refused}");
+    folder.write("suite.json", suite.to_string().replace("${x}", "contains"));
+    let config = "'contains={\"value\": \"the\"}'";
+    folder
+        .sh(&format!("scorebox run --suite suite.json answers.jsonl -q --config {config}"))
+        .exits_with(0);
+    let scored = "SELECT scorer_id, count(*) FROM scores GROUP BY scorer_id";
+    assert_eq!(folder.rows(scored), ["brief | 400", "contains | 400"]);
+    assert_eq!(folder.rows("SELECT suite_name FROM runs"), ["mixed"]);
+}
+
+#[test]
+fn variables_of_the_environment_are_put_where_they_are_written() {
+    let folder = Folder::new();
+    folder.write("suite.toml", "[scorers.contains]\nconfig = { value = \"${SOUGHT}\" }\n");
+    let command = "scorebox run suite.toml answers.jsonl -q";
+    let refused = folder.sh(command).exits_with(2);
+    assert_snapshot!(refused, @"
+    [stderr]
+    error: suite.toml:2:20: the variable `SOUGHT` has no value
+    [exit code 2]
+    ");
+    folder.sh(&format!("SOUGHT=apples {command}")).exits_with(0);
+    assert_eq!(folder.rows("SELECT config_json FROM scorers"), [r#"{"value":"apples"}"#]);
+}
+
+/// Suites that are read, in JSON.
+fn good() -> Vec<Value> {
+    vec![
+        json!({"scorers": {"contains": {}}}),
+        json!({"version": 1, "name": "n", "scorers": {"a.b-c_9": {"use": "./x.wasm", "name": "A"}}}),
+        json!({"defaults": {"limits": {"fuel": 1, "memory": "64MiB", "timeout": "1.5 s"}},
+               "scorers": {"a": {"limits": {"host-timeout": "2min", "reason": 10, "meta": "1 kB",
+                                             "assertions": 0, "log": "9"}}}}),
+        json!({"scorers": {"a": {"config": {"any": [1, null, {"x": "${y"}]}, "grants": ["wasi", "workspace"]}}}),
+        json!({"include": [], "scorers": {"a": {}}}),
+        json!({"seed": "7", "defaults": {"severity": "soft", "threshold": 0, "weight": 0.5, "required": true,
+                                         "sampling": {"type": "none"}, "nodes": ["write-*"]},
+               "scorers": {"a": {"severity": "gate", "threshold": 70.5, "weight": 2, "required": false,
+                                 "sampling": {"type": "ratio", "rate": 0.1}, "nodes": []},
+                           "b": {"sampling": {"type": "all"}}}}),
+    ]
+}
+
+/// Suites that are not read, in JSON.
+fn bad() -> Vec<Value> {
+    let entry = |entry: Value| json!({"scorers": {"a": entry}});
+    vec![
+        json!({"scorers": {"a": {}}, "nam": "x"}),
+        json!({"version": 2, "scorers": {"a": {}}}),
+        json!({"version": "1", "scorers": {"a": {}}}),
+        json!({"scorers": []}),
+        json!({"scorers": {"a b": {}}}),
+        json!({"scorers": {"a": {}}, "defaults": {"use": "contains"}}),
+        json!({"include": "base.toml", "scorers": {"a": {}}}),
+        entry(json!("contains")),
+        entry(json!({"use": 1})),
+        entry(json!({"config": []})),
+        entry(json!({"grants": "wasi"})),
+        entry(json!({"grants": ["network"]})),
+        entry(json!({"limits": {"fuel": -1}})),
+        entry(json!({"limits": {"fuel": "1"}})),
+        entry(json!({"limits": {"fuel": 1.5}})),
+        entry(json!({"limits": {"timeout": 5}})),
+        entry(json!({"limits": {"timeout": "5 parsecs"}})),
+        entry(json!({"limits": {"memory": true}})),
+        entry(json!({"limits": {"memory": 0}})),
+        entry(json!({"limits": {"speed": 1}})),
+        json!({"seed": 7, "scorers": {"a": {}}}),
+        entry(json!({"severity": "hard"})),
+        entry(json!({"threshold": "0.5"})),
+        entry(json!({"threshold": -1})),
+        entry(json!({"weight": -1})),
+        entry(json!({"required": "yes"})),
+        entry(json!({"sampling": "all"})),
+        entry(json!({"sampling": {}})),
+        entry(json!({"sampling": {"type": "some"}})),
+        entry(json!({"sampling": {"type": "ratio"}})),
+        entry(json!({"sampling": {"type": "ratio", "rate": 1.1}})),
+        entry(json!({"sampling": {"type": "all", "rate": 0.5}})),
+        entry(json!({"sampling": {"rate": 0.5}})),
+        entry(json!({"nodes": "write-*"})),
+        entry(json!({"nodes": [""]})),
+    ]
+}
+
+#[test]
+fn the_schema_takes_the_suites_that_are_read_and_no_others() {
+    let folder = Folder::new();
+    let suites: BTreeMap<String, (bool, Value)> = good()
+        .into_iter()
+        .map(|suite| (true, suite))
+        .chain(bad().into_iter().map(|suite| (false, suite)))
+        .enumerate()
+        .map(|(number, suite)| (format!("suite-{number:03}"), suite))
+        .collect();
+    let mut cases = String::new();
+    for (id, (is_good, suite)) in &suites {
+        folder.write("suite.json", suite.to_string());
+        let read = folder.sh("scorebox suite show suite.json");
+        assert_eq!(read.code, Some(if *is_good { 0 } else { 2 }), "{suite}\n{read}");
+        cases.push_str(&format!("{}\n", json!({"id": id, "output": suite})));
+    }
+    folder.write("suites.jsonl", cases);
+    let schema = folder.sh("scorebox suite schema").exits_with(0).json();
+    folder.write("config.json", json!({"schema": schema, "parse": "never"}).to_string());
+    let validate =
+        "scorebox run suites.jsonl -s schema-adherence -q --config schema-adherence=@config.json";
+    folder.sh(validate).exits_with(0);
+    for row in folder.rows("SELECT case_id, score, reason FROM scores ORDER BY case_id") {
+        let (id, row) = row.split_once(" | ").unwrap();
+        let (is_good, suite) = &suites[id];
+        assert_eq!(row.starts_with('1'), *is_good, "{suite}\n{row}");
+    }
+}
+
+#[test]
+fn the_schema_is_published_as_it_is_printed() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/suite.schema.json");
+    let folder = Folder::new();
+    let printed = folder.sh("scorebox suite schema").exits_with(0).stdout;
+    assert_eq!(fs::read_to_string(page).unwrap(), printed);
+}
+
+#[test]
+fn the_suites_of_the_page_are_suites() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/suite.md");
+    let page = fs::read_to_string(page).unwrap();
+    let folder = Folder::new();
+    folder.write("base.toml", "[scorers.right]\nuse = \"numeric-answer\"\n");
+    let suites = page.split("```toml\n").skip(1).map(|rest| rest.split("```").next().unwrap());
+    let mut read = 0;
+    for suite in suites {
+        folder.write("page.toml", suite);
+        folder.sh("SCHEMA=x scorebox suite show page.toml").exits_with(0);
+        read += 1;
+    }
+    assert!(read >= 2, "{read}");
+}

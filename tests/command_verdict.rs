@@ -1,0 +1,211 @@
+//! Verdicts of cases and runs, gates and other requirements, and their exit codes.
+
+use std::fs;
+
+use insta::assert_snapshot;
+
+use crate::fixture::Folder;
+
+/// Four cases: a good one, one that fails a gate, one that falls below a soft threshold, one whose gate has no score.
+const CASES: &str = r#"{"id": "good", "input": "2+2?", "output": "4", "groundTruth": "4", "latencyMs": 100, "usage": {"costUsd": 0.5}}
+{"id": "wrong", "output": "5", "groundTruth": "4", "latencyMs": 100}
+{"id": "slow", "output": "4", "groundTruth": "4", "latencyMs": 900}
+{"id": "broken", "output": "4", "latencyMs": 100}
+{"id": "left", "output": "4", "groundTruth": "4", "latencyMs": 100, "skip": "flaky"}
+"#;
+
+const SUITE: &str = r#"[scorers.right]
+use = "exact-match"
+severity = "gate"
+weight = 3
+[scorers.fast]
+use = "latency"
+config = { targetMs = 0, maxMs = 1000 }
+threshold = 0.5
+"#;
+
+fn folder() -> Folder {
+    let folder = Folder::new();
+    folder.write("cases.jsonl", CASES);
+    folder.write("suite.toml", SUITE);
+    folder
+}
+
+#[test]
+fn a_failed_gate_makes_the_exit_code_3_and_the_last_lines_say_which() {
+    let folder = folder();
+    let run = "scorebox run suite.toml cases.jsonl --run-id r";
+    assert_snapshot!(folder.sh(run), @"
+    scorer  scored  n/a  skipped  errors    mean  0 … 1        p50     min     max fuel time
+    right        3    0        1       1  0.6667  ▄      █  1.0000  0.0000  1.0000 [fuel] [time]
+    fast         4    0        1       0  0.7000  ▃      █  0.9000  0.1000  0.9000 [fuel] [time]
+    [stderr]
+
+    run r: 5 cases, 8 scores in [time], 2 skipped
+    stored in scorebox.db; see them with: scorebox scores r
+    root [digest]
+    warning: 1 score is an error; first:
+      right on broken: invalid-input: the case has no `groundTruth`, which this scorer needs
+    hint: show all errors: scorebox scores r --errors
+    verdict: 2 of 4 cases passed (50.0 %, 95 % interval 15.0 to 85.0 %), 1 of them with regressions, 1 failed, 1 errored, 1 skipped
+      right (gate, at least 1.0000): 1 case failed, 1 case errored
+      fast (soft, at least 0.5000): 1 case regressed
+    error: 1 case failed
+    hint: show them: scorebox cases r --failed
+    [exit code 3]
+    ");
+    assert_snapshot!(folder.sh("scorebox cases"), @"
+    case    verdict             score  decided by
+    good    passed             0.9750
+    wrong   failed             0.2250  right 0.0000
+    slow    passed, regressed  0.7750  fast 0.1000
+    broken  errored            0.9000  right errored
+    left    skipped                 -  flaky
+    [exit code 0]
+    ");
+    assert_snapshot!(folder.sh("scorebox cases --failed --strict --format jsonl"), @r#"
+    {"caseId":"wrong","nodeId":"wrong","iteration":0,"attempt":0,"verdict":"failed","regressions":0,"score":0.225,"against":[{"scorerId":"right","standing":"failed","score":0.0}]}
+    {"caseId":"slow","nodeId":"slow","iteration":0,"attempt":0,"verdict":"failed","regressions":1,"score":0.775,"against":[{"scorerId":"fast","standing":"regressed","score":0.09999999999999998}]}
+    {"caseId":"broken","nodeId":"broken","iteration":0,"attempt":0,"verdict":"errored","regressions":0,"score":0.9,"against":[{"scorerId":"right","standing":"errored","score":null}]}
+    [exit code 0]
+    "#);
+    assert_snapshot!(folder.sh("scorebox stats"), @"
+    scorer  count    mean     min     max     p50  stddev  n/a  skipped  errors
+    right       3  0.6667  0.0000  1.0000  1.0000  0.4714    0        1       1
+    fast        4  0.7000  0.1000  0.9000  0.9000  0.3464    0        1       0
+    [stderr]
+    verdict: 2 of 4 cases passed (50.0 %, 95 % interval 15.0 to 85.0 %), 1 of them with regressions, 1 failed, 1 errored, 1 skipped
+      right (gate, at least 1.0000): 1 case failed, 1 case errored
+      fast (soft, at least 0.5000): 1 case regressed
+    run r; to pool all runs: --all-runs
+    [exit code 0]
+    ");
+}
+
+#[test]
+fn show_has_all_of_a_case() {
+    let folder = folder();
+    folder.sh("scorebox run suite.toml cases.jsonl -q --run-id r").exits_with(3);
+    assert_snapshot!(folder.sh("scorebox show slow"), @r#"
+    slow: passed, regressed, score 0.7750
+      output      "4"
+      groundTruth "4"
+      latencyMs   900
+
+    right: 1.0000 (gate, threshold 1.0000)
+      reason      "4" equals the expected answer
+
+    fast: 0.1000 (soft, threshold 0.5000)
+      reason      900ms (target: 0ms, max: 1000ms)
+    [exit code 0]
+    "#);
+    let shown = folder.sh("scorebox show good --format json").exits_with(0).json();
+    assert_eq!(shown[0]["output"], "4");
+    assert_eq!(shown[0]["verdict"], "passed");
+    assert_eq!(shown[0]["score"], 0.975);
+    assert_eq!(shown[0]["scores"][1]["scorerId"], "fast");
+    assert_eq!(shown[0]["usage"]["costUsd"], 0.5);
+    let none = folder.sh("scorebox show goood").exits_with(2);
+    assert!(none.stderr.contains("did you mean `good`?"), "{none}");
+}
+
+/// The exit code of a run with these options.
+fn exit(options: &str) -> i32 {
+    let folder = folder();
+    folder.sh(&format!("scorebox run suite.toml cases.jsonl -q {options}")).code.unwrap()
+}
+
+#[test]
+fn requirements_decide_the_exit_code() {
+    for (options, code) in [
+        ("", 3),
+        ("--allow-failures", 1),
+        ("--allow-failures --allow-errors", 0),
+        ("--min-pass-rate 0.5 --allow-errors", 0),
+        ("--min-pass-rate 0.75 --allow-errors", 3),
+        ("--min-pass-rate 0.5 --strict --allow-errors", 3),
+        ("--min-pass-rate 0.5 --max-errors 1", 0),
+        ("--min-pass-rate 0.5 --max-errors 0", 3),
+        ("--min-pass-rate 0 --allow-errors --fail-below fast=0.7", 0),
+        ("--min-pass-rate 0 --allow-errors --fail-below fast=0.75", 3),
+        ("--fail-below fastt=0.5", 2),
+        ("--fail-below fast=2", 2),
+        ("--fail-below fast", 2),
+        ("--min-pass-rate 2", 2),
+    ] {
+        assert_eq!(exit(options), code, "{options}");
+    }
+}
+
+#[test]
+fn a_soft_regression_fails_only_under_strict() {
+    let folder = folder();
+    folder.write("cases.jsonl", CASES.lines().nth(2).unwrap());
+    folder.sh("scorebox run suite.toml cases.jsonl -q").exits_with(0);
+    let strict = folder.sh("scorebox run suite.toml cases.jsonl -q --strict").exits_with(3);
+    assert!(strict.stderr.contains("error: 1 case failed"), "{strict}");
+}
+
+#[test]
+fn a_threshold_is_on_the_scorers_direction_and_on_its_scale() {
+    let folder = folder();
+    folder.write("suite.toml", "[scorers.right]\nuse = \"exact-match\"\nthreshold = 1.5\n");
+    assert_snapshot!(folder.sh("scorebox suite check suite.toml"), @"
+    [stderr]
+    error: suite.toml:3:13: scorer `right`: the threshold 1.5 is not on the scorer's scale, which is 0 to 1
+    [exit code 2]
+    ");
+    folder.write("suite.toml", "[scorers.points]\nuse = \"weighted\"\nseverity = \"gate\"\n");
+    let refused = folder.sh("scorebox run suite.toml cases.jsonl").exits_with(2);
+    let words = "suite.toml:3:12: scorer `points`: a gate on the scale of points needs a threshold";
+    assert!(refused.stderr.contains(words), "{refused}");
+    assert!(!folder.path("scorebox.db").exists());
+}
+
+#[test]
+fn a_required_scorer_makes_a_case_errored_and_a_soft_one_does_not() {
+    let folder = folder();
+    folder.write("cases.jsonl", CASES.lines().nth(3).unwrap());
+    for (said, verdict) in [("", "passed"), ("required = true", "errored")] {
+        folder.write("suite.toml", format!("[scorers.right]\nuse = \"exact-match\"\n{said}\n"));
+        folder.sh("scorebox run suite.toml cases.jsonl -q").exits_with(1);
+        let cases = folder.sh("scorebox cases --format json").json();
+        assert_eq!(cases[0]["verdict"], verdict);
+    }
+}
+
+#[test]
+fn gates_that_built_in_scorers_declare_decide_without_a_word_in_the_suite() {
+    let folder = Folder::new();
+    let cases = fs::read_to_string(folder.path("answers.jsonl")).unwrap();
+    folder.write("cases.jsonl", cases.lines().take(3).collect::<Vec<_>>().join("\n"));
+    let budget =
+        "scorebox run cases.jsonl -q -s latency --config 'latency={\"targetMs\":1,\"maxMs\":2}'";
+    folder.sh(budget).exits_with(0);
+    folder.write("cases.jsonl", "{\"output\": 1, \"usage\": {\"totalTokens\": 10}}\n");
+    let tokens =
+        "scorebox run cases.jsonl -q -s token-budget --config 'token-budget={\"maxTokens\":5}'";
+    let failed = folder.sh(tokens).exits_with(3);
+    assert!(
+        failed.stderr.contains("token-budget (gate, at least 1.0000): 1 case failed"),
+        "{failed}"
+    );
+}
+
+#[test]
+fn the_verdict_of_a_run_is_in_its_json() {
+    let folder = folder();
+    let json =
+        folder.sh("scorebox run suite.toml cases.jsonl -q --format json").exits_with(3).json();
+    let verdict = &json["verdict"];
+    for (key, count) in
+        [("passed", 2), ("regressed", 1), ("failed", 1), ("errored", 1), ("skipped", 1)]
+    {
+        assert_eq!(verdict[key], count, "{key}");
+    }
+    assert_eq!(verdict["passRate"]["rate"], 0.5);
+    assert_eq!(verdict["meanLatencyMs"], 300.0);
+    assert_eq!(verdict["meanCostUsd"], 0.5);
+    assert_eq!(verdict["scorers"][0]["failed"], 1);
+    assert_eq!(json["broken"][0]["requirement"], "cases");
+}
