@@ -1,4 +1,4 @@
-//! `scorebox run` where all goes well: the summary, the rows, and what can be said on the command line.
+//! `scorebox run` when all goes well: the summary, the rows, and what can be said on the command line.
 
 use std::{collections::BTreeMap, fs, io::Write as _};
 

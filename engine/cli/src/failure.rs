@@ -36,7 +36,7 @@ impl From<Exit> for ExitCode {
 pub(crate) struct Failure {
     pub message: String,
     pub hint: Option<String>,
-    /// What else is wrong, where several things were found at once: messages and hints.
+    /// What else is wrong, if several things were found at once: messages and hints.
     pub others: Vec<(String, Option<String>)>,
 }
 
@@ -45,7 +45,7 @@ impl Failure {
         Failure { message: message.into(), hint: None, others: Vec::new() }
     }
 
-    /// All that is wrong, messages with their hints; none where nothing is.
+    /// All that is wrong, messages with their hints; `None` if nothing is.
     pub(crate) fn of_each(
         mut each: impl Iterator<Item = (String, Option<String>)>,
     ) -> Option<Failure> {

@@ -13,7 +13,7 @@ pub(crate) struct RequirementArguments {
     #[arg(long)]
     pub strict: bool,
 
-    /// Require a mean of a scorer: at least X, or at most X where lower is better
+    /// Require a mean of a scorer: at least X, or at most X if lower is better
     #[arg(long, value_name = "NAME=X", add = super::completing::suite_entries())]
     fail_below: Vec<String>,
 

@@ -107,7 +107,7 @@ impl Cases {
         Ok(Exit::Done)
     }
 
-    /// Writes the cases as they are judged; answers with what came of writing.
+    /// Writes the cases as they are judged; returns the outcome of writing.
     fn list(
         &self,
         store: &Store,
@@ -209,7 +209,7 @@ fn empty_table() -> Table {
     ])
 }
 
-/// The case's id, with iteration and attempt where they are not the first.
+/// The case's id, with iteration and attempt if they are not the first.
 fn name(case: &Listed<'_>) -> String {
     report::case_name(case.case_id, case.iteration, case.attempt)
 }

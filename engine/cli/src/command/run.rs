@@ -211,7 +211,7 @@ impl Run {
             format: self.format,
             database: &self.database.path,
         };
-        let told = report::print(&store, report, &asked)?;
+        let reported = report::print(&store, report, &asked)?;
         match &report.stopped {
             Some(Stop::Interrupted) => {
                 words::say(&format!(
@@ -238,11 +238,13 @@ impl Run {
             }
             None => {}
         }
-        if told.broken && !self.requirements.allow_failures {
+        if reported.broken && !self.requirements.allow_failures {
             return Ok(Exit::BrokenRequirement);
         }
         let errors_are_bad = !self.allow_errors && self.requirements.max_errors.is_none();
-        match told.errors > 0 && errors_are_bad || told.summary_errors > 0 && !self.allow_errors {
+        match reported.errors > 0 && errors_are_bad
+            || reported.summary_errors > 0 && !self.allow_errors
+        {
             true => Ok(Exit::SomeErrors),
             false => Ok(Exit::Done),
         }

@@ -9,7 +9,7 @@ use scorebox::{
 
 use super::{count, counted, score};
 
-/// `passed`, told apart where soft requirements do not hold.
+/// `passed`, marked if soft requirements do not hold.
 pub(crate) fn verdict(case: &CaseVerdict) -> String {
     match (case.verdict, case.regressions) {
         (Verdict::Passed, 1..) => "passed, regressed".to_owned(),
@@ -55,7 +55,7 @@ fn with_interval(rate: Rate) -> String {
     format!("{rate:.1} %, 95 % interval {low:.1} to {high:.1} %")
 }
 
-/// `  right (gate, at least 1): 240 cases failed`; none where it decided against no case.
+/// `  right (gate, at least 1): 240 cases failed`; `None` if it decided against no case.
 fn of_scorer(scorer: &JudgedScorer) -> Option<String> {
     let against =
         [(scorer.failed, "failed"), (scorer.regressed, "regressed"), (scorer.errored, "errored")];

@@ -43,7 +43,7 @@ pub struct Aggregate {
     pub stddev: Option<f64>,
     /// Cases that the scorer does not apply to.
     pub not_applicable: u64,
-    /// Cases that the scorer is spared.
+    /// Cases that the scorer skips.
     pub skipped: u64,
     /// Cases without a score because something went wrong.
     pub errors: u64,

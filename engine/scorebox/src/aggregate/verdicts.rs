@@ -77,7 +77,7 @@ pub struct Against<'a> {
     pub scorer_id: &'a str,
     /// Whether it is an error, a gate or a regression.
     pub standing: Standing,
-    /// Its score; none where it is an error.
+    /// Its score; `None` if it is an error.
     pub score: Option<f64>,
 }
 
@@ -85,7 +85,7 @@ pub struct Against<'a> {
 /// judged so far.
 ///
 /// # Errors
-/// [`StoreError::NoSuchRun`]; [`StoreError::Corrupt`] where assertions are none; troubles of reading.
+/// [`StoreError::NoSuchRun`]; [`StoreError::Corrupt`] if assertions are not valid; troubles of reading.
 pub fn judge(
     store: &Store,
     run: &str,
@@ -145,7 +145,7 @@ impl Judge {
     /// The verdict of a case, and what decided against it.
     ///
     /// # Errors
-    /// What in the database is no assertion.
+    /// What in the database is not a valid assertion.
     fn case(&mut self, case: &CaseToJudge) -> Result<(CaseVerdict, Vec<Decided>), String> {
         let mut judging = match case.skip {
             Some(_) => CaseJudging::skipped(),

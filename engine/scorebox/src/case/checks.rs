@@ -88,7 +88,7 @@ fn workspace(line: &str, raw: &str) -> Result<Box<str>, Fault> {
         .ok_or_else(|| Fault::field(line, raw, Key::Workspace.name(), EXPECTED_WORKSPACE))
 }
 
-/// Why the case is not to be judged, empty where no reason is given; none where it is to be judged.
+/// Why the case is not to be judged, empty if no reason is given; `None` if it is to be judged.
 fn skip(line: &str, raw: &str) -> Result<Option<Box<str>>, Fault> {
     match raw {
         "true" => Ok(Some("".into())),

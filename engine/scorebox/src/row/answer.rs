@@ -18,7 +18,7 @@ pub enum Status {
     Scored,
     /// The scorer does not apply to the case.
     NotApplicable,
-    /// The scorer is spared the case: by sampling, by its nodes, or because the case is to be skipped.
+    /// The scorer skips the case: by sampling, by its nodes, or because the case is to be skipped.
     Skipped,
     /// There is no score, although there should be.
     Error,

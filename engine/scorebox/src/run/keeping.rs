@@ -111,7 +111,7 @@ impl Keeper {
         }
     }
 
-    /// Stores that a scorer is spared a case, for this reason; answers whether that is new.
+    /// Stores that a scorer skips a case, for this reason; returns whether that is new.
     pub(super) fn skip(
         &mut self,
         case: KeptCase,

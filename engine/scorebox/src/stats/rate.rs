@@ -22,7 +22,7 @@ impl Rate {
     ///
     /// Wilson, "Probable inference, the law of succession, and statistical inference", Journal of the American
     /// Statistical Association 22 (1927), without continuity correction: unlike the textbook interval it stays
-    /// within 0 to 1, and has a width where all trials succeeded.
+    /// within 0 to 1, and has a width if all trials succeeded.
     pub fn of(successes: u64, trials: u64) -> Option<Rate> {
         if trials == 0 || successes > trials {
             return None;

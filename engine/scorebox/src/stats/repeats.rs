@@ -34,7 +34,7 @@ impl Reducer {
         }
     }
 
-    /// The reduced score of these, in the order of the attempts; none where there are none. The scores are finite.
+    /// The reduced score of these, in the order of the attempts; `None` if there are none. The scores are finite.
     pub fn reduce(self, scores: &[f64]) -> Option<f64> {
         let first = *scores.first()?;
         Some(match self {
@@ -68,7 +68,7 @@ pub struct Attempts {
 
 impl Attempts {
     /// The chance that at least one of `k` attempts, drawn from these without putting them back, succeeded; none
-    /// where there are fewer than `k`, or `k` is 0.
+    /// if there are fewer than `k`, or `k` is 0.
     ///
     /// 1 - C(n - c, k) / C(n, k), the unbiased estimator of Chen et al., "Evaluating large language models trained on
     /// code", 2021, section 2.1.
@@ -77,7 +77,7 @@ impl Attempts {
         Some(1.0 - all_fail.pass_all(k)?)
     }
 
-    /// The chance that all of `k` attempts, drawn from these without putting them back, succeeded; none where there
+    /// The chance that all of `k` attempts, drawn from these without putting them back, succeeded; `None` if there
     /// are fewer than `k`, or `k` is 0.
     ///
     /// pass^k: C(c, k) / C(n, k), Yao et al., "τ-bench", 2024, section 4.
@@ -92,7 +92,7 @@ impl Attempts {
         Some((0..k).map(|drawn| (successes - drawn) as f64 / (trials - drawn) as f64).product())
     }
 
-    /// Whether at least `k` attempts succeeded; none where there are fewer than `k`, or `k` is 0.
+    /// Whether at least `k` attempts succeeded; `None` if there are fewer than `k`, or `k` is 0.
     pub fn at_least(self, k: u64) -> Option<bool> {
         (1..=self.trials).contains(&k).then_some(self.successes >= k)
     }

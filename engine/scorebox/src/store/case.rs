@@ -43,7 +43,7 @@ pub struct NewCase<'a> {
     pub workspace: Option<&'a str>,
     /// A JSON object of the keys that scorebox does not know.
     pub other: Option<&'a str>,
-    /// Why the case is not to be judged, empty where no reason is given.
+    /// Why the case is not to be judged, empty if no reason is given.
     pub skip: Option<&'a str>,
 }
 
@@ -87,7 +87,7 @@ pub struct CaseContent {
     pub parts: Parts<String>,
     /// The folder with the files that the task left; a name, not JSON.
     pub workspace: Option<String>,
-    /// Why the case is not to be judged, empty where no reason is given.
+    /// Why the case is not to be judged, empty if no reason is given.
     pub skip: Option<String>,
 }
 

@@ -23,7 +23,7 @@ pub struct ScorerCounts {
     pub scored: u64,
     /// Rows of cases that the scorer does not apply to.
     pub not_applicable: u64,
-    /// Rows of cases that the scorer is spared.
+    /// Rows of cases that the scorer skips.
     pub skipped: u64,
     /// Rows that should have a score and have none.
     pub errors: u64,

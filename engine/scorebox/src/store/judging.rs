@@ -26,19 +26,19 @@ pub struct CaseToJudge {
     pub latency_ms: Option<f64>,
     /// What the task consumed, as JSON.
     pub usage: Option<Json>,
-    /// Why the case is not to be judged, empty where no reason is given.
+    /// Why the case is not to be judged, empty if no reason is given.
     pub skip: Option<String>,
     /// Its rows, in the order of the scorers.
     pub rows: Vec<RowToJudge>,
 }
 
-/// What one scorer says of a case.
+/// What one scorer says about a case.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct RowToJudge {
     /// The scorer.
     pub scorer: ScorerKey,
-    /// What came of it.
+    /// The outcome.
     pub status: Status,
     /// In every scored row and in no other.
     pub score: Option<f64>,

@@ -192,7 +192,7 @@ impl Store {
         })
     }
 
-    /// The version of the root that is stored with a run; the newest where none is stored, or an unknown one.
+    /// The version of the root that is stored with a run; the newest if none is stored, or an unknown one.
     fn root_version(&self, run: RunKey) -> Result<i64, StoreError> {
         let sql = "SELECT root_version FROM runs WHERE run = ?1";
         let read = || self.conn.query_row(sql, [run], |row| row.get::<_, Option<i64>>(0));

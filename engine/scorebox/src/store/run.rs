@@ -80,7 +80,7 @@ pub struct RunSpec {
     pub contract_version: String,
     /// How its cases come.
     pub source: RunSource,
-    /// What sampling is drawn with; none where an older scorebox wrote it.
+    /// What sampling is drawn with; `None` if an older scorebox wrote it.
     pub seed: Option<String>,
     /// Milliseconds since 1970 UTC.
     pub created_at_ms: i64,

@@ -247,7 +247,7 @@ impl Named {
     }
 }
 
-/// The file's own name, whatever leads to it; as it is written where there is no such file.
+/// The file's own name, whatever leads to it; as it is written if there is no such file.
 fn real(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }

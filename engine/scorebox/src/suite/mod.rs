@@ -7,7 +7,7 @@
 //! - `schema.json`: what a file may say, as a JSON Schema for editors.
 //! - `error`: why there is no suite.
 //! - `selection`: which cases a scorer is for.
-//! - `sampling`: which cases a scorer is spared by a hash.
+//! - `sampling`: which cases a scorer skips by a hash.
 //! - `limit_overrides`: the limits that a user sets.
 //! - `quantity`: sizes and times as people write them.
 //! - here: the suite that a file, or the command line, resolves to.
@@ -39,7 +39,7 @@ pub use quantity::{NotAQuantity, parse_bytes, parse_duration, parse_memory};
 pub use sampling::{Draw, NotARate, Rate, Sampling};
 pub use selection::{BadPattern, Nodes, Selection, Skip};
 
-/// The values of the variables that a suite file names as `${NAME}`; none where there is no such variable. The library
+/// The values of the variables that a suite file names as `${NAME}`; `None` if there is no such variable. The library
 /// reads no environment.
 pub type Environment<'e> = &'e (dyn Fn(&str) -> Option<String> + Sync);
 
@@ -51,7 +51,7 @@ pub const SCHEMA: &str = include_str!("schema.json");
 pub struct Suite {
     /// What the suite is called.
     pub name: String,
-    /// What sampling is drawn with; where there is none, the name.
+    /// What sampling is drawn with; if there is none, the name.
     pub seed: Option<String>,
     /// The scorers, in the order of the file; no two with one name.
     pub scorers: Vec<SuiteScorer>,
@@ -74,7 +74,7 @@ pub struct SuiteScorer {
     pub grants: Grants,
     /// Which cases it is for.
     pub selection: Selection,
-    /// How its scores count, where its component does not decide it.
+    /// How its scores count, if its component does not decide it.
     pub policy: PolicyOverrides,
     /// Where the file names it.
     pub place: Option<Place>,
@@ -120,7 +120,7 @@ impl Suite {
         Suite::read_with(path, &|_| None)
     }
 
-    /// As [`Suite::read`], where variables have the values of this environment.
+    /// As [`Suite::read`], with the values of this environment for variables.
     ///
     /// # Errors
     /// All that is wrong, with its places.
@@ -128,7 +128,7 @@ impl Suite {
         file::read(path, environment)
     }
 
-    /// Reads the text of a suite file. Where it has no name of its own, the suite is called `suite`; paths in it start
+    /// Reads the text of a suite file. If it has no name of its own, the suite is called `suite`; paths in it start
     /// at the current folder; no variable has a value.
     ///
     /// # Errors

@@ -1,5 +1,5 @@
 //! The values of a document as what a suite is made of, and every mistake with its place. Knows no key of a suite, and
-//! reads no environment: whoever has one hands it in.
+//! reads no environment: the caller passes it in.
 
 use std::{collections::HashSet, ops::Range, path::Path};
 

@@ -1,4 +1,4 @@
-//! Sampling: which cases a scorer is spared. Decides by a hash, and so alike: on every machine, in every
+//! Sampling: which cases a scorer skips. Decides by a hash, and so alike: on every machine, in every
 //! order, after every resume.
 
 use serde::{Deserialize, Serialize};
@@ -51,7 +51,7 @@ impl From<Rate> for f64 {
 /// What a decision depends on, in addition to the rate.
 #[derive(Clone, Copy, Debug)]
 pub struct Draw<'a> {
-    /// The user's seed; the suite's name where none is said.
+    /// The user's seed; the suite's name if none is said.
     pub seed: &'a str,
     /// The case's id.
     pub case_id: &'a str,

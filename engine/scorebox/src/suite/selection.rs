@@ -23,7 +23,7 @@ pub struct Nodes {
     set: GlobSet,
 }
 
-/// A pattern that is no glob.
+/// A pattern that is not a valid glob.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{}` is not a pattern of node ids: {reason}", pattern.escape_debug())]
 pub struct BadPattern {
@@ -33,13 +33,13 @@ pub struct BadPattern {
     pub reason: String,
 }
 
-/// Why a scorer is spared a case.
+/// Why a scorer skips a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Skip {
     /// The case says that it is not to be judged.
     Case,
-    /// Its node is none of the scorer's.
+    /// Its node is not one of the scorer's.
     Node,
     /// Sampling left it out.
     Sampling,
@@ -63,7 +63,7 @@ impl Nodes {
     /// The nodes that one of these globs matches; `*` stands for any characters.
     ///
     /// # Errors
-    /// The first pattern that is no glob.
+    /// The first pattern that is not a valid glob.
     pub fn new(patterns: Vec<String>) -> Result<Nodes, BadPattern> {
         let mut set = GlobSetBuilder::new();
         for pattern in &patterns {
@@ -98,7 +98,7 @@ impl Selection {
         self.nodes.is_none() && self.sampling == Sampling::All
     }
 
-    /// Why the scorer is spared a case of this node; none where it is not.
+    /// Why the scorer skips a case of this node; `None` if it does not.
     pub fn skips(&self, node_id: &str, draw: &Draw<'_>) -> Option<Skip> {
         if self.nodes.as_ref().is_some_and(|nodes| !nodes.contains(node_id)) {
             return Some(Skip::Node);
@@ -106,12 +106,12 @@ impl Selection {
         (!self.sampling.takes(draw)).then_some(Skip::Sampling)
     }
 
-    /// The sampling as JSON; none where every case is taken.
+    /// The sampling as JSON; `None` if every case is taken.
     pub fn sampling_json(&self) -> Option<String> {
         (self.sampling != Sampling::All).then(|| json(&self.sampling))
     }
 
-    /// The patterns of nodes as a JSON array; none where all nodes are meant.
+    /// The patterns of nodes as a JSON array; `None` if all nodes are meant.
     pub fn nodes_json(&self) -> Option<String> {
         self.nodes.as_ref().map(|nodes| json(&nodes.patterns))
     }
@@ -119,7 +119,7 @@ impl Selection {
     /// The selection of which this is the JSON.
     ///
     /// # Errors
-    /// Why it is none, in a sentence.
+    /// Why it is not valid, in a sentence.
     pub fn from_json(sampling: Option<&str>, nodes: Option<&str>) -> Result<Selection, String> {
         let no_json = |error: serde_json::Error| error.to_string();
         let sampling = sampling.map(serde_json::from_str).transpose().map_err(no_json)?;

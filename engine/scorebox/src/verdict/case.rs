@@ -32,14 +32,14 @@ impl Verdict {
     }
 }
 
-/// What one scorer says of a case, as far as a verdict needs it.
+/// What one scorer says about a case, as far as a verdict needs it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Judged<'a> {
     /// A score, with the checks that it is made of.
     Score(f64, &'a [Assertion]),
     /// It does not apply: it counts nowhere.
     Nothing,
-    /// The scorer is spared the case: it counts nowhere.
+    /// The scorer skips the case: it counts nowhere.
     Skipped,
     /// There is no score, and there should be one.
     Error,
@@ -53,12 +53,12 @@ pub struct CaseVerdict {
     pub verdict: Verdict,
     /// Scorers of which a soft requirement does not hold.
     pub regressions: u32,
-    /// The weighted mean of its scores, 0 to 1 where 1 is best; none where nothing with a weight was scored.
+    /// The weighted mean of its scores, 0 to 1, where 1 is best; `None` if nothing with a weight was scored.
     pub score: Option<f64>,
 }
 
 impl CaseVerdict {
-    /// The verdict where a soft regression fails a case too.
+    /// The verdict if a soft regression fails a case too.
     #[must_use]
     pub fn strict(self) -> CaseVerdict {
         let fails = self.verdict == Verdict::Passed && self.regressions > 0;

@@ -14,18 +14,18 @@ pub struct Policy {
     scale: Scale,
     weight: f64,
     required: bool,
-    /// Whether gates among the assertions inside a result count as soft ones: where the suite made the scorer soft.
+    /// Whether gates among the assertions inside a result count as soft ones: if the suite made the scorer soft.
     softens_assertions: bool,
 }
 
-/// What a suite says of how scores count, where it says anything.
+/// What a suite says about how scores count, if it says anything.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PolicyOverrides {
     /// How a score on the wrong side of the threshold counts.
     pub severity: Option<Severity>,
     /// The worst score that passes.
     pub threshold: Option<f64>,
-    /// The weight in the score of a case, 1 where nothing is said.
+    /// The weight in the score of a case, 1 if nothing is said.
     pub weight: Option<f64>,
     /// Whether an error of the scorer makes a case `errored`, even if the scorer is soft.
     pub required: Option<bool>,
@@ -104,7 +104,7 @@ impl Policy {
         }
     }
 
-    /// The same where the suite says otherwise. A scorer that it makes soft has no gates among its assertions either.
+    /// The same if the suite says otherwise. A scorer that it makes soft has no gates among its assertions either.
     ///
     /// # Errors
     /// If scores cannot count so.
@@ -164,7 +164,7 @@ impl Policy {
         self.severity
     }
 
-    /// The worst score that passes, where there is one. A gate on the scale from 0 to 1 without a threshold asks for
+    /// The worst score that passes, if there is one. A gate on the scale from 0 to 1 without a threshold asks for
     /// the best score.
     pub fn threshold(&self) -> Option<f64> {
         self.threshold.or(match (self.severity, self.scale, self.direction) {
@@ -194,7 +194,7 @@ impl Policy {
         self.required || self.severity == Severity::Gate
     }
 
-    /// Whether a score is on the right side of the threshold; none where there is no threshold.
+    /// Whether a score is on the right side of the threshold; `None` if there is no threshold.
     pub fn passes(&self, score: f64) -> Option<bool> {
         self.threshold().map(|threshold| self.is_as_good_as(score, threshold))
     }
@@ -207,10 +207,10 @@ impl Policy {
         }
     }
 
-    /// The score from 0 to 1 where 1 is best, to be averaged with those of other scorers.
+    /// The score from 0 to 1, where 1 is best, to be averaged with those of other scorers.
     ///
-    /// On the scale from 0 to 1 it is the score, or 1 minus the score where lower is better. On the scale of points it
-    /// says how near the score is to the threshold: score / threshold, or threshold / score where lower is better, and
+    /// On the scale from 0 to 1 it is the score, or 1 minus the score if lower is better. On the scale of points it
+    /// says how near the score is to the threshold: score / threshold, or threshold / score if lower is better, and
     /// 1 from the threshold on. Points without a threshold have no such score.
     pub fn unit_score(&self, score: f64) -> Option<f64> {
         match (self.scale, self.direction) {
@@ -240,7 +240,7 @@ impl Policy {
     }
 
     /// An assertion that has neither severity nor threshold of its own counts through the scorer's score alone. A gate
-    /// without a threshold has to hold in full; a soft assertion without one only measures.
+    /// without a threshold must hold in full; a soft assertion without one only measures.
     fn standing_of(&self, assertion: &Assertion) -> Standing {
         let Assertion { score, severity: own, threshold, .. } = assertion;
         let fails = match (own, threshold) {

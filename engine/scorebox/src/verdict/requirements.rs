@@ -22,7 +22,7 @@ pub struct ScorerMean<'a> {
     pub scorer_id: &'a str,
     /// How its scores count.
     pub policy: Policy,
-    /// The mean of its scores; none where it has none.
+    /// The mean of its scores; `None` if it has none.
     pub mean: Option<f64>,
     /// Its rows without a score because something went wrong.
     pub errors: u64,
@@ -46,7 +46,7 @@ pub enum Broken {
     Mean {
         /// The scorer.
         scorer_id: String,
-        /// The mean; none where nothing was scored.
+        /// The mean; `None` if nothing was scored.
         mean: Option<f64>,
         /// The worst mean that passes.
         worst: f64,
@@ -54,7 +54,7 @@ pub enum Broken {
     /// Fewer cases passed than was required.
     #[serde(rename_all = "camelCase")]
     PassRate {
-        /// The rate; none where no case was judged.
+        /// The rate; `None` if no case was judged.
         rate: Option<f64>,
         /// The least rate that passes.
         least: f64,
@@ -70,7 +70,7 @@ pub enum Broken {
 }
 
 impl Requirements {
-    /// The requirements that do not hold, in the order in which they are said. Where a rate of passing cases is required,
+    /// The requirements that do not hold, in the order in which they are said. If a rate of passing cases is required,
     /// single cases may fail. Cases that are errored break nothing by themselves: that there are errors is known without.
     pub fn broken(&self, run: &RunVerdict, scorers: &[ScorerMean<'_>]) -> Vec<Broken> {
         let cases = Broken::Cases { failed: run.failed, errored: run.errored };

@@ -9,9 +9,9 @@ use super::{CaseVerdict, Verdict};
 /// What a case brings to the verdict of a run, beside its own verdict.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Effort {
-    /// How long the task took, in milliseconds, where it is known.
+    /// How long the task took, in milliseconds, if it is known.
     pub latency_ms: Option<f64>,
-    /// What it cost, in US dollars, where it is known.
+    /// What it cost, in US dollars, if it is known.
     pub cost_usd: Option<f64>,
 }
 
@@ -42,9 +42,9 @@ pub struct RunVerdict {
     pub errored: u64,
     /// Cases that are not to be judged; they count in no rate.
     pub skipped: u64,
-    /// Passed among passed, failed and errored; none where there are no such cases.
+    /// Passed among passed, failed and errored; `None` if there are no such cases.
     pub pass_rate: Option<Rate>,
-    /// The mean of the cases' weighted scores, 0 to 1; none where no case has one.
+    /// The mean of the cases' weighted scores, 0 to 1; `None` if no case has one.
     pub mean_score: Option<f64>,
     /// The mean latency of the judged cases that state one, in milliseconds.
     pub mean_latency_ms: Option<f64>,

@@ -24,7 +24,7 @@ pub(super) struct Rescorer {
     loaded: Result<Arc<LoadedScorer>, Verdict>,
     /// Which cases it is for.
     selection: Selection,
-    /// What samples are drawn with; none where an older scorebox made the run, and nothing was drawn.
+    /// What samples are drawn with; `None` if an older scorebox made the run, and nothing was drawn.
     seed: Option<String>,
 }
 
@@ -122,7 +122,7 @@ impl Rescorer {
         self.loaded.as_ref()
     }
 
-    /// What is to be said of a row without computing its score: that the scorer is spared the case as it should be, or
+    /// What is to be said of a row without computing its score: that the scorer skips the case as it should be, or
     /// that it should be and is not. `None` if the score is to be computed. `skip` is why the case is not to be judged.
     pub(super) fn of_skipped(&self, row: &Row, skip: Option<&str>) -> Option<Verdict> {
         let draw = Draw {

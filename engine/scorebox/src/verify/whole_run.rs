@@ -177,7 +177,7 @@ struct Planned {
     grants: Value,
     sampling: Value,
     nodes: Value,
-    /// How its scores count: as they are stored; none where the plan says what it may not.
+    /// How its scores count: as they are stored; `None` if the plan says what it may not.
     policy: Option<Policy>,
 }
 
@@ -253,7 +253,7 @@ fn planned(plan: &str, stored: &[ScorerRecord]) -> Vec<Planned> {
     scorers.iter().enumerate().map(of).collect()
 }
 
-/// How the scores of a stored scorer count by the plan; none where it says what it may not.
+/// How the scores of a stored scorer count by the plan; `None` if it says what it may not.
 fn planned_policy(planned: &Value, stored: &ScorerSpec) -> Option<Policy> {
     let declared = Policy::declared(
         stored.declared_severity,

@@ -140,7 +140,7 @@ fn verify_all(stage: &Stage, path: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Ends the process where the scorer that a row names does not say of its case what the row says.
+/// Ends the process if the scorer that a row names does not say of its case what the row says.
 fn assert_honest(
     stage: &Stage,
     store: &Store,
@@ -166,7 +166,7 @@ fn assert_honest(
             let score = record.row.answer.score;
             assert_eq!(score, honest, "verified, and not the honest score: {record:?}");
         }
-        // A case is skipped where it says so, or where the scorer is for a part of the cases.
+        // A case is skipped if it says so, or if the scorer is for a part of the cases.
         Status::Skipped => {
             let run = store.run(record.run_id.as_str())?;
             let scorers = store.scorers(run.key)?;
@@ -177,7 +177,7 @@ fn assert_honest(
             });
             assert!(content.skip.is_some() || is_selective, "an honest score: {record:?}");
         }
-        // An error is honest only where someone lowered a limit.
+        // An error is honest only if someone lowered a limit.
         _ => {
             let run = store.run(record.run_id.as_str())?;
             let scorers = store.scorers(run.key)?;

@@ -127,7 +127,7 @@ struct OfTheRun<'a> {
     error: Option<AnswerError>,
 }
 
-/// What the user asked to be told.
+/// What the user wants to see.
 pub(super) struct Asked<'a> {
     pub requirements: &'a Requirements,
     pub strict: bool,
@@ -135,7 +135,7 @@ pub(super) struct Asked<'a> {
     pub database: &'a Path,
 }
 
-/// What the user was told.
+/// What was reported.
 pub(super) struct Told {
     /// Scores of the run that are errors.
     pub errors: u64,
