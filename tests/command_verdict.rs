@@ -69,6 +69,20 @@ fn a_failed_gate_makes_the_exit_code_3_and_the_last_lines_say_which() {
     {"caseId":"broken","nodeId":"broken","iteration":0,"attempt":0,"verdict":"errored","regressions":0,"score":0.9,"against":[{"scorerId":"right","standing":"errored","score":null}]}
     [exit code 0]
     "#);
+    assert_snapshot!(folder.sh("scorebox scores"), @r#"
+    case    scorer    score  verdict    reason
+    good    right    1.0000  passed     "4" equals the expected answer
+    good    fast     0.9000  passed     100ms (target: 0ms, max: 1000ms)
+    wrong   right    0.0000  failed     "5" does not equal "4"
+    wrong   fast     0.9000  passed     100ms (target: 0ms, max: 1000ms)
+    slow    right    1.0000  passed     "4" equals the expected answer
+    slow    fast     0.1000  regressed  900ms (target: 0ms, max: 1000ms)
+    broken  right     error  errored    invalid-input: the case has no `groundTruth`, which this scorer needs
+    broken  fast     0.9000  passed     100ms (target: 0ms, max: 1000ms)
+    left    right   skipped  -          the case is skipped: flaky
+    left    fast    skipped  -          the case is skipped: flaky
+    [exit code 0]
+    "#);
     assert_snapshot!(folder.sh("scorebox stats"), @"
     scorer  count    mean     min     max     p50  stddev  n/a  skipped  errors
     right       3  0.6667  0.0000  1.0000  1.0000  0.4714    0        1       1

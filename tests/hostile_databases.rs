@@ -195,10 +195,11 @@ fn changes_beside_the_scores_are_noticed() {
         "UPDATE cases SET other_json = '{\"note\":\"b\"}' WHERE case_id = 'q1'",
         "UPDATE cases SET case_id = 'q9', node_id = 'q9' WHERE case_id = 'q1'",
         "UPDATE cases SET source_name = 'other.jsonl'",
+        "UPDATE cases SET skip_reason = 'flaky' WHERE case_id = 'q1'",
         // Read as a case of another run, under the key of this one.
         "INSERT INTO runs SELECT 2, 'better', suite_name, suite_json, suite_digest, engine_version,
              wasmtime_version, contract_version, source, state, state_reason, created_at_ms,
-             finished_at_ms, NULL, NULL FROM runs;
+             finished_at_ms, NULL, NULL, seed FROM runs;
          PRAGMA ignore_check_constraints = on; UPDATE cases SET run = 2 WHERE case_id = 'q2'",
         "UPDATE score_rows SET reused_case = case_key, reused_scorer = scorer",
         "UPDATE score_rows SET scored_at_ms = 0",

@@ -1,11 +1,12 @@
 //! `scorebox scores`: pages through stored scores.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use scorebox::{
     row::{Answer, Row, Status},
     sandbox::ErrorKind,
-    store::{ScoreFilter, ScoreRecord, Store},
+    store::{ScoreFilter, ScoreRecord, ScorerRecord, Store},
+    verdict::{Policy, Standing},
 };
 
 use crate::{
@@ -102,12 +103,13 @@ impl Scores {
             0 => u64::MAX,
             limit => limit as u64,
         });
+        let standings = Standings::of(store, filter)?;
         let mut trouble = None;
         let mut error_kinds = BTreeSet::new();
         output::stdout(|out| {
             let rows = Rows { store, filter, skip: self.skip, left: shown };
             let written = match self.format {
-                Format::Table => write_table(out, rows, &mut error_kinds),
+                Format::Table => write_table(out, rows, &standings, &mut error_kinds),
                 Format::Json => write_array(out, rows),
                 Format::Jsonl => write_lines(out, rows),
             };
@@ -217,25 +219,22 @@ fn write_array(out: &mut Out<'_>, rows: Rows<'_>) -> Result<(), Trouble> {
 fn write_table(
     out: &mut Out<'_>,
     rows: Rows<'_>,
+    standings: &Standings,
     error_kinds: &mut BTreeSet<ErrorKind>,
 ) -> Result<(), Trouble> {
-    let (mut table, mut in_table) = (empty_table(), 0);
+    let (mut table, mut in_table) = (standings.empty_table(), 0);
     rows.for_each(|record| {
         let Row { scorer_id, answer, .. } = &record.row;
         let kind = answer.error.as_ref().map(|error| error.kind.as_str());
         error_kinds.extend(kind.and_then(ErrorKind::from_word));
-        table.row([
-            output::cell(
-                &report::case_name(&record.row.case_id, record.row.iteration, record.row.attempt),
-                48,
-            ),
-            output::cell(scorer_id, 64),
-            score(answer),
-            output::last_cell(&reason(answer)),
-        ]);
+        let case = report::case_name(&record.row.case_id, record.row.iteration, record.row.attempt);
+        let mut cells = vec![output::cell(&case, 48), output::cell(scorer_id, 64), score(answer)];
+        cells.extend(standings.shown.then(|| standings.word(&record.row).to_owned()));
+        cells.push(output::last_cell(&reason(answer)));
+        table.row(cells);
         in_table += 1;
         if in_table == TABLE_ROWS {
-            write!(out, "{}", std::mem::replace(&mut table, empty_table()))?;
+            write!(out, "{}", std::mem::replace(&mut table, standings.empty_table()))?;
             in_table = 0;
         }
         Ok(())
@@ -246,13 +245,56 @@ fn write_table(
     Ok(())
 }
 
-fn empty_table() -> Table {
-    Table::new(&[
-        ("case", Align::Left),
-        ("scorer", Align::Left),
-        ("score", Align::Right),
-        ("reason", Align::Left),
-    ])
+/// How the rows of a run count in the verdicts of their cases.
+struct Standings {
+    policies: HashMap<String, Policy>,
+    /// Whether any of them decides anything; a column that says nothing is not shown.
+    shown: bool,
+}
+
+impl Standings {
+    fn of(store: &Store, filter: &ScoreFilter) -> Result<Standings, Failure> {
+        let scorers = match &filter.run {
+            Some(run) => store.scorers(store.run(run)?.key)?,
+            None => Vec::new(),
+        };
+        let policy = |scorer: ScorerRecord| (scorer.spec.scorer_id.clone(), scorer.spec.policy());
+        let policies: HashMap<String, Policy> = scorers.into_iter().map(policy).collect();
+        let shown = policies.values().any(Policy::decides);
+        Ok(Standings { policies, shown })
+    }
+
+    fn empty_table(&self) -> Table {
+        let mut columns = vec![
+            ("case", Align::Left),
+            ("scorer", Align::Left),
+            ("score", Align::Right),
+            ("verdict", Align::Left),
+            ("reason", Align::Left),
+        ];
+        if !self.shown {
+            columns.retain(|(title, _)| *title != "verdict");
+        }
+        Table::new(&columns)
+    }
+
+    /// What the row means for its case: `-` where its scorer decides nothing about it.
+    fn word(&self, row: &Row) -> &'static str {
+        let Some(policy) = self.policies.get(&row.scorer_id) else { return "-" };
+        let Answer { status, score, .. } = &row.answer;
+        match (status, score) {
+            (Status::Scored, Some(score)) => {
+                let assertions = row.answer.assertions().unwrap_or_default();
+                match policy.standing(*score, &assertions) {
+                    Standing::Holds if policy.decides() => "passed",
+                    Standing::Holds => "-",
+                    other => other.as_str(),
+                }
+            }
+            (Status::Error, _) if policy.needs_a_score() => Standing::Errored.as_str(),
+            _ => "-",
+        }
+    }
 }
 
 fn score(answer: &Answer) -> String {
