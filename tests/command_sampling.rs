@@ -1,8 +1,16 @@
 //! Which cases a scorer is spared: by sampling, by nodes, by the case itself; and that it is the same whenever it is asked.
 
-use std::fs;
+use std::{
+    fs,
+    io::Write as _,
+    process::Stdio,
+    thread,
+    time::{Duration, Instant},
+};
 
 use insta::assert_snapshot;
+use rusqlite::{Connection, OpenFlags};
+use rustix::process::{Pid, Signal, kill_process};
 
 use crate::fixture::Folder;
 
@@ -109,6 +117,43 @@ fn a_resumed_run_spares_the_cases_that_a_whole_run_spares() {
     assert_eq!(taken(&folder, "cut"), taken(&folder, "whole"));
     let rows = "SELECT count(*) FROM scores WHERE run_id = 'cut'";
     assert_eq!(folder.rows(rows), ["800"], "a row for each case and scorer");
+}
+
+/// The run waits for its next line while half of its cases are stored; then it is killed.
+#[test]
+fn a_killed_run_spares_the_cases_that_a_whole_run_spares() {
+    let folder = Folder::new();
+    folder.write("sampled.toml", SAMPLED);
+    let answers = fs::read_to_string(folder.path("answers.jsonl")).unwrap();
+    folder.sh("scorebox run sampled.toml answers.jsonl -q --run-id whole").exits_with(0);
+    let half: String = answers.split_inclusive('\n').take(200).collect();
+    let mut shell =
+        folder.shell("exec scorebox run sampled.toml - -q --run-id killed --db killed.db");
+    shell.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = shell.spawn().unwrap();
+    child.stdin.as_mut().unwrap().write_all(half.as_bytes()).unwrap();
+    let stored = || -> rusqlite::Result<u32> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY;
+        let database = Connection::open_with_flags(folder.path("killed.db"), flags)?;
+        database.query_row("SELECT count(*) FROM score_rows", [], |row| row.get(0))
+    };
+    let begun = Instant::now();
+    while stored().unwrap_or(0) < 400 {
+        assert!(begun.elapsed() < Duration::from_secs(60), "half of the cases are stored");
+        thread::yield_now();
+    }
+    kill_process(Pid::from_child(&child), Signal::KILL).unwrap();
+    child.wait().unwrap();
+    folder
+        .sh("scorebox run sampled.toml - -q --resume killed --db killed.db < answers.jsonl")
+        .exits_with(0);
+    let killed = folder.database("killed.db");
+    let mut query = killed
+        .prepare("SELECT case_id FROM scores WHERE scorer_id = 'some' AND status = 'scored' ORDER BY case_id")
+        .unwrap();
+    let seen: Vec<String> =
+        query.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+    assert_eq!(seen, taken(&folder, "whole"));
 }
 
 #[test]
