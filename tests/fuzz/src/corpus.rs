@@ -115,6 +115,11 @@ fn the_first_changes_of_a_database_are_what_their_names_say() {
         ("forged-case-and-score", "7 of 8, root differs"),
         ("case-of-another-run", "8 of 8, root differs"),
         ("low-limits", "4 of 8, root differs"),
+        ("skipped-case", "6 of 8, root differs"),
+        ("sampled-scorer", "4 of 8, root differs"),
+        ("damaged-sampling", "4 of 8, root differs"),
+        ("other-weight", "8 of 8, root differs"),
+        ("older-root", "8 of 8, root differs"),
         ("other-pages", "8 of 8, root same"),
         ("circle-of-scorers", "its rows are not in the order of their keys"),
     ] {
