@@ -14,6 +14,7 @@
 //! | `id.rs`         | run ids, score ids and the internal keys                             |
 //! | `column.rs`     | how our types are stored in a column                                 |
 //! | `run.rs`        | runs and their scorers: create, resume, list                         |
+//! | `scorer.rs`     | the scorers of a run                                                 |
 //! | `session.rs`    | one process's work on a run                                          |
 //! | `component.rs`  | the components of runs, each once                                    |
 //! | `case.rs`       | what is stored of a case, and whether a case is the one stored       |
@@ -53,6 +54,7 @@ mod reuse;
 mod root;
 mod run;
 mod schema;
+mod scorer;
 mod session;
 mod summary;
 mod tree;
@@ -80,7 +82,8 @@ pub use names::Names;
 pub use query::ScoreRecord;
 pub use remove::{Removed, StoreSize};
 pub use reuse::{Reusable, ReuseIndex};
-pub use run::{RunHandle, RunRecord, RunSource, RunSpec, RunState, ScorerRecord, ScorerSpec};
+pub use run::{RunHandle, RunRecord, RunSource, RunSpec, RunState};
+pub use scorer::{ScorerRecord, ScorerSpec};
 pub use session::SessionSpec;
 pub use summary::{NewSummary, SummaryRecord};
 pub use writer::{NewScore, Outcome, RunWriter};

@@ -1,6 +1,9 @@
 //! Runs are created whole or not at all, and found again. Writes no cases.
 
-use crate::advice::{Advice, Advised as _, Thing};
+use crate::{
+    advice::{Advice, Advised as _, Thing},
+    contract::{Direction, Scale, Severity},
+};
 
 use super::{super::sample, *};
 

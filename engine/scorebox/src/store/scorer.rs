@@ -1,0 +1,205 @@
+//! The scorers of a run: what is stored of them, and how it is read. Knows nothing about their cases and scores.
+
+use std::borrow::Cow;
+
+use rusqlite::{Row, Transaction, named_params};
+use serde::Serialize;
+
+use super::{RunKey, ScorerKey, Store, StoreError, component, effort::Ascending};
+use crate::{
+    contract::{Direction, Scale, Severity},
+    digest::Digest,
+    verdict::{Policy, PolicyOverrides},
+};
+
+/// What is known of a run's scorer when the run starts.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ScorerSpec {
+    /// The suite's key for it: unique in the run, not empty, without `:`.
+    pub scorer_id: String,
+    /// For people.
+    pub name: String,
+    /// What the component calls itself.
+    pub component_id: String,
+    /// The version that the component claims.
+    pub component_version: String,
+    /// The digest of the component's bytes.
+    pub component_digest: Digest,
+    /// The component's bytes, to be stored; empty if the spec was read, for they are asked for by
+    /// digest ([`Store::component`]).
+    #[serde(skip)]
+    pub component: Cow<'static, [u8]>,
+    /// Where the bytes came from.
+    pub component_origin: String,
+    /// What `configure` was given, as JSON.
+    pub config_json: String,
+    /// The digest of the configuration.
+    pub config_digest: Digest,
+    /// The limits that it runs under, as JSON.
+    pub limits_json: String,
+    /// What the user granted it, as a JSON array.
+    pub grants_json: String,
+    /// What `describe` answered, as JSON.
+    pub info_json: String,
+    /// The range of its scores.
+    pub scale: Scale,
+    /// Which end of the scale is good.
+    pub direction: Direction,
+    /// How a score on the wrong side of the threshold counts.
+    pub severity: Severity,
+    /// The worst score that passes, if there is one.
+    pub threshold: Option<f64>,
+    /// The severity that the component declares.
+    pub declared_severity: Severity,
+    /// The threshold that the component declares.
+    pub declared_threshold: Option<f64>,
+    /// Whether the suite made the scorer soft, and the gates among its assertions with it.
+    pub softened: bool,
+    /// The weight of its scores in the score of a case; finite, 0 or more.
+    pub weight: f64,
+    /// Whether its errors make a case errored, even if it is soft.
+    pub required: bool,
+    /// How often it runs, as JSON; none: on every case.
+    pub sampling_json: Option<String>,
+    /// The nodes whose cases it is for, as a JSON array of globs; none: all.
+    pub nodes_json: Option<String>,
+    /// Whether `configure` ran once and every score starts from what it left.
+    pub frozen: bool,
+}
+
+impl ScorerSpec {
+    /// How its scores count.
+    pub fn policy(&self) -> Policy {
+        let declared = Policy::declared(self.severity, self.threshold, self.direction, self.scale);
+        let says = PolicyOverrides {
+            weight: Some(self.weight),
+            required: Some(self.required),
+            ..PolicyOverrides::default()
+        };
+        // Only a weight that someone put into the file by hand is refused.
+        let policy = declared.overridden(&says).unwrap_or(declared);
+        policy.softening_assertions(self.softened)
+    }
+}
+
+/// A stored scorer of a run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ScorerRecord {
+    /// What names it inside this database.
+    #[serde(skip)]
+    pub key: ScorerKey,
+    /// What it is.
+    #[serde(flatten)]
+    pub spec: ScorerSpec,
+}
+
+impl Store {
+    /// The scorers of a run, in the suite's order.
+    ///
+    /// # Errors
+    /// Troubles of reading.
+    pub fn scorers(&self, run: RunKey) -> Result<Vec<ScorerRecord>, StoreError> {
+        self.brief(|| {
+            let mut query =
+                self.conn.prepare_cached("SELECT * FROM scorers WHERE run = ?1 ORDER BY scorer")?;
+            let mut keys = Ascending::after(None);
+            let record = |row: &Row<'_>| {
+                keys.note(row.get::<_, ScorerKey>("scorer")?)?;
+                scorer_record(row)
+            };
+            query.query_map([run], record)?.collect()
+        })
+    }
+
+    /// The ids of the scorers of a run, or of all runs, in the suite's order, each once.
+    ///
+    /// # Errors
+    /// [`StoreError::NoSuchRun`]; troubles of reading.
+    pub fn scorer_ids(&self, run: Option<&str>) -> Result<Vec<String>, StoreError> {
+        let run = run.map(|id| self.run(id).map(|run| run.key)).transpose()?;
+        self.brief(|| {
+            let mut query = self.conn.prepare_cached(
+                "SELECT scorer_id FROM scorers WHERE ?1 IS NULL OR run = ?1
+                 GROUP BY scorer_id ORDER BY min(scorer)",
+            )?;
+            query.query_map([run], |row| row.get(0))?.collect()
+        })
+    }
+}
+
+pub(super) fn insert_scorer(
+    change: &Transaction<'_>,
+    run: RunKey,
+    scorer: &ScorerSpec,
+) -> rusqlite::Result<ScorerKey> {
+    component::keep(change, scorer.component_digest, &scorer.component)?;
+    change.execute(
+        "INSERT INTO scorers (run, scorer_id, name, component_id, component_version,
+             component_digest, component_origin, config_json, config_digest, limits_json,
+             info_json, scale, direction, severity, threshold, frozen, grants_json,
+             declared_severity, declared_threshold, softened, weight, required, sampling_json,
+             nodes_json)
+         VALUES (:run, :scorer_id, :name, :component_id, :component_version,
+             :component_digest, :component_origin, :config_json, :config_digest, :limits_json,
+             :info_json, :scale, :direction, :severity, :threshold, :frozen, :grants_json,
+             :declared_severity, :declared_threshold, :softened, :weight, :required,
+             :sampling_json, :nodes_json)",
+        named_params! {
+            ":run": run,
+            ":scorer_id": scorer.scorer_id,
+            ":name": scorer.name,
+            ":component_id": scorer.component_id,
+            ":component_version": scorer.component_version,
+            ":component_digest": scorer.component_digest,
+            ":component_origin": scorer.component_origin,
+            ":config_json": scorer.config_json,
+            ":config_digest": scorer.config_digest,
+            ":limits_json": scorer.limits_json,
+            ":info_json": scorer.info_json,
+            ":scale": scorer.scale,
+            ":direction": scorer.direction,
+            ":severity": scorer.severity,
+            ":threshold": scorer.threshold,
+            ":frozen": scorer.frozen,
+            ":grants_json": scorer.grants_json,
+            ":declared_severity": scorer.declared_severity,
+            ":declared_threshold": scorer.declared_threshold,
+            ":softened": scorer.softened,
+            ":weight": scorer.weight,
+            ":required": scorer.required,
+            ":sampling_json": scorer.sampling_json,
+            ":nodes_json": scorer.nodes_json,
+        },
+    )?;
+    Ok(ScorerKey(change.last_insert_rowid()))
+}
+
+/// A record of the columns that have the names of its fields, and of fields with no column.
+macro_rules! from_columns {
+    ($row:ident, $record:ident { $($field:ident),* $(,)? $(; $($other:ident: $value:expr),* $(,)?)? }) => {
+        $record { $($field: $row.get(stringify!($field))?,)* $($($other: $value,)*)? }
+    };
+}
+
+pub(super) use from_columns;
+
+fn scorer_record(row: &Row<'_>) -> rusqlite::Result<ScorerRecord> {
+    // An older scorebox stored what the component declares, for that counted.
+    let declared: Option<Severity> = row.get("declared_severity")?;
+    let (declared_severity, declared_threshold) = match declared {
+        Some(severity) => (severity, row.get("declared_threshold")?),
+        None => (row.get("severity")?, row.get("threshold")?),
+    };
+    Ok(ScorerRecord {
+        key: row.get("scorer")?,
+        spec: from_columns!(row, ScorerSpec {
+            scorer_id, name, component_id, component_version, component_digest, component_origin,
+            config_json, config_digest, limits_json, grants_json, info_json, scale, direction,
+            severity, threshold, softened, weight, required, sampling_json, nodes_json, frozen;
+            component: Cow::Borrowed(&[]),
+            declared_severity: declared_severity,
+            declared_threshold: declared_threshold,
+        }),
+    })
+}
