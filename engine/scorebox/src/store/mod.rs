@@ -13,7 +13,7 @@
 //! | `tree.rs`       | the Merkle tree of a run's cases, built as they are scored           |
 //! | `id.rs`         | run ids, score ids and the internal keys                             |
 //! | `column.rs`     | how our types are stored in a column                                 |
-//! | `run.rs`        | runs and their scorers: create, resume, list                         |
+//! | `run.rs`        | runs: create, resume, list                                           |
 //! | `scorer.rs`     | the scorers of a run                                                 |
 //! | `session.rs`    | one process's work on a run                                          |
 //! | `component.rs`  | the components of runs, each once                                    |
