@@ -16,6 +16,8 @@ mod command_database;
 mod command_reading;
 /// `scorebox rm`: runs that go and runs that stay.
 mod command_remove;
+/// Reports of a run for other programs.
+mod command_report;
 /// `scorebox run` that is interrupted, killed and resumed.
 mod command_resume;
 /// `scorebox run --reuse`: what is copied, and what is computed.

@@ -58,6 +58,19 @@ pub(crate) fn stdout(write: impl FnOnce(&mut Out<'_>) -> io::Result<()>) -> Resu
     }
 }
 
+/// The same for a document that is written as it is, whatever is in it.
+pub(crate) fn plain_stdout(
+    write: impl FnOnce(&mut Out<'_>) -> io::Result<()>,
+) -> Result<(), Failure> {
+    let mut out = BufWriter::new(io::stdout().lock());
+    match write(&mut out).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Failure::new(format!("cannot write to standard output: {error}")))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// One document over several lines.
 pub(crate) fn json(out: &mut Out<'_>, value: &impl Serialize) -> io::Result<()> {
     writeln!(out, "{}", printable_json(&serde_json::to_string_pretty(value)?))

@@ -41,6 +41,7 @@
 //! - [`stats`]: what many scores say together; pure functions.
 //! - [`verdict`]: whether a case passed, and a run; pure functions.
 //! - [`aggregate`]: both over stored scores.
+//! - [`reports`]: a stored run as a document for other programs.
 //! - [`build`]: from a Rust crate to a component.
 //! - [`advice`]: what to do about an error, as data that a front end says in its own words.
 //! - [`input_file`]: files that a user names, read within a bound.
@@ -64,6 +65,8 @@ mod grant;
 pub mod input_file;
 mod packing;
 pub mod registry;
+#[cfg(feature = "store")]
+pub mod reports;
 pub mod row;
 #[cfg(feature = "store")]
 pub mod run;

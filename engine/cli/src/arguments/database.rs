@@ -25,6 +25,11 @@ pub(crate) struct Database {
 }
 
 impl Database {
+    /// Whether it is the one of the current folder.
+    pub(crate) fn is_default(&self) -> bool {
+        self.path == Path::new(DEFAULT_DATABASE)
+    }
+
     /// Opens it for reading.
     pub(crate) fn read(&self) -> Result<Store, Failure> {
         Ok(Store::open_read_only(&self.path)?)

@@ -5,6 +5,7 @@ mod cases;
 mod compile;
 mod completions;
 mod inspect;
+mod report;
 mod rm;
 mod run;
 mod runs;
@@ -90,6 +91,7 @@ pub(crate) enum Command {
     Cases(cases::Cases),
     Show(show::Show),
     Stats(stats::Stats),
+    Report(report::Report),
     Suite(suite::Suite),
     Verify(verify::Verify),
     Scorers(scorers::Scorers),
@@ -111,6 +113,7 @@ impl Command {
             Command::Cases(command) => command.run(),
             Command::Show(command) => command.run(),
             Command::Stats(command) => command.run(),
+            Command::Report(command) => command.run(),
             Command::Suite(command) => command.run(),
             Command::Verify(command) => command.run(),
             Command::Scorers(command) => command.run(),

@@ -13,6 +13,7 @@ use scorebox::{
     advice::Advised as _,
     case::{CaseReader, Mapping, Source},
     registry::{Reference, Registry},
+    reports::ReportOptions,
     run::{
         Control, DEFAULT_WAITING, OnBadCase, ReadyScorer, RunError, RunReport, RunRequest, Stop,
         WhichRun, fresh_id,
@@ -26,8 +27,8 @@ use scorebox::{
 use self::signals::Signalled;
 use crate::{
     arguments::{
-        Database, JobArguments, LimitArguments, RequirementArguments, WorkspaceArguments,
-        completing, parse_config, split_named,
+        Database, JobArguments, LimitArguments, ReportArguments, Reports, RequirementArguments,
+        WorkspaceArguments, completing, parse_config, split_named,
     },
     failure::{Exit, Failure},
     input::typed_input,
@@ -101,6 +102,9 @@ pub(crate) struct Run {
     quiet: bool,
 
     #[command(flatten)]
+    reports: ReportArguments,
+
+    #[command(flatten)]
     requirements: RequirementArguments,
 
     #[command(flatten)]
@@ -130,6 +134,7 @@ impl Run {
         let (suite_file, case_files) = self.split_files()?;
         let mut suite = self.suite(suite_file)?;
         let requirements = self.requirements.of(&mut suite)?;
+        let reports = self.reports.open()?;
         let mapping = Mapping::parse(&self.map)?;
         let cases =
             CaseReader::open(case_files.iter().map(|path| source(path)).collect(), mapping)?;
@@ -139,7 +144,8 @@ impl Run {
         let signalled = Signalled::default();
         let run = self.run_suite(suite, &requirements, cases, jobs, &sandbox, &signalled);
         let report = runtime.block_on(run);
-        let ended = report.and_then(|report| self.finish(report, &requirements, &signalled));
+        let ended =
+            report.and_then(|report| self.finish(report, &requirements, reports, &signalled));
         // A thread that a file system keeps waiting does not keep the process alive.
         runtime.shutdown_background();
         ended
@@ -187,6 +193,7 @@ impl Run {
         &self,
         report: Result<RunReport, RunError>,
         requirements: &Requirements,
+        reports: Reports,
         signalled: &Signalled,
     ) -> Result<Exit, Failure> {
         let report = match report {
@@ -208,10 +215,14 @@ impl Run {
         let asked = report::Asked {
             requirements,
             strict: self.requirements.strict,
+            summary: !reports.go_to_stdout(),
             format: self.format,
             database: &self.database.path,
         };
         let reported = report::print(&store, report, &asked)?;
+        let again = super::report::command(report.run.as_str(), asked.strict, &self.database);
+        let options = ReportOptions { run: report.run.as_str(), strict: asked.strict };
+        let written = reports.write(&store, options, &again);
         match &report.stopped {
             Some(Stop::Interrupted) => {
                 words::say(&format!(
@@ -238,6 +249,7 @@ impl Run {
             }
             None => {}
         }
+        written?;
         if reported.broken && !self.requirements.allow_failures {
             return Ok(Exit::BrokenRequirement);
         }

@@ -23,7 +23,7 @@ use serde_json::value::RawValue;
 use crate::{
     arguments::DEFAULT_DATABASE,
     failure::Failure,
-    output::{self, Format},
+    output::{self, Format, Out},
     report::{self, Align, Table, pretty, shell_word, verdict},
     words,
 };
@@ -131,6 +131,8 @@ struct OfTheRun<'a> {
 pub(super) struct Asked<'a> {
     pub requirements: &'a Requirements,
     pub strict: bool,
+    /// Whether the summary is printed to standard output.
+    pub summary: bool,
     pub format: Format,
     pub database: &'a Path,
 }
@@ -159,14 +161,17 @@ pub(super) fn print(store: &Store, run: &RunReport, asked: &Asked<'_>) -> Result
     let mut summary = summary(&record, run, database, &aggregates, &said);
     summary.verdict = Some(&judged);
     summary.broken = &broken;
-    output::stdout(|out| match format {
+    let print_summary = |out: &mut Out<'_>| match format {
         Format::Table => {
             write!(out, "{}", table(&aggregates))?;
             said.iter().try_for_each(|said| write!(out, "\n{}", said_of_the_run(said)))
         }
         Format::Json => output::json(out, &summary),
         Format::Jsonl => output::json_line(out, &summary),
-    })?;
+    };
+    if asked.summary {
+        output::stdout(print_summary)?;
+    }
     if format == Format::Table {
         say_totals(run, database);
         words::limit_hints(kinds(said.iter().map(|said| &said.error_kind)));

@@ -1,0 +1,190 @@
+//! The reports that are asked for, and where they go. Their files are opened before anything is scored, so that one that
+//! cannot be written is known then; each takes its name only when it is complete.
+
+use std::{
+    io::{self, Write as _},
+    path::{Path, PathBuf},
+    str::FromStr,
+};
+
+use scorebox::{
+    reports::{ReportFormat, ReportOptions, write_report},
+    store::Store,
+};
+use tempfile::NamedTempFile;
+
+use crate::{
+    failure::Failure,
+    output,
+    report::{one_line, shell_word},
+};
+
+/// Reports of a run.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ReportArguments {
+    /// Write a report, too: `junit`, `markdown`, `jsonl` or `csv`, and its file (`-`: standard output, in place of the
+    /// summary); can be repeated
+    #[arg(long = "report", value_name = "FORMAT=FILE", help_heading = "Output")]
+    reports: Vec<ReportTarget>,
+}
+
+/// A report, and where it goes.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct ReportTarget {
+    format: ReportFormat,
+    place: Place,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Place {
+    Stdout,
+    File(PathBuf),
+}
+
+impl FromStr for ReportTarget {
+    type Err = String;
+
+    fn from_str(written: &str) -> Result<ReportTarget, String> {
+        let (format, file) = written
+            .split_once('=')
+            .filter(|(_, file)| !file.is_empty())
+            .ok_or("name a format and a file: `junit=report.xml`")?;
+        let format = format.parse::<ReportFormat>().map_err(|error| error.to_string())?;
+        let place = if file == "-" { Place::Stdout } else { Place::File(file.into()) };
+        Ok(ReportTarget { format, place })
+    }
+}
+
+/// Reports whose files are open.
+#[derive(Debug)]
+pub(crate) struct Reports(Vec<(ReportTarget, Option<NamedTempFile>)>);
+
+impl ReportArguments {
+    /// Opens all files.
+    pub(crate) fn open(&self) -> Result<Reports, Failure> {
+        open(&self.reports)
+    }
+}
+
+/// Opens the files of these reports, beside which a file of another name holds them until they are complete.
+pub(crate) fn open(targets: &[ReportTarget]) -> Result<Reports, Failure> {
+    let mut opened: Vec<(ReportTarget, Option<NamedTempFile>)> = Vec::new();
+    for target in targets {
+        if opened.iter().any(|(other, _)| other.place == target.place) {
+            let place = match &target.place {
+                Place::Stdout => "standard output".to_owned(),
+                Place::File(path) => format!("`{}`", path.display()),
+            };
+            return Err(Failure::new(format!("two reports go to {place}"))
+                .hint("name a file of its own for each report"));
+        }
+        let file = match &target.place {
+            Place::Stdout => None,
+            Place::File(path) => Some(beside(path).map_err(|error| cannot_write(path, &error))?),
+        };
+        opened.push((target.clone(), file));
+    }
+    Ok(Reports(opened))
+}
+
+/// A file in the folder of `path`.
+fn beside(path: &Path) -> io::Result<NamedTempFile> {
+    if path.is_dir() {
+        return Err(io::Error::from(io::ErrorKind::IsADirectory));
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".scorebox-report-");
+    // As a file that is created by its name: what others may do with it is for the user's mask to say.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder.tempfile_in(folder.unwrap_or(Path::new(".")))
+}
+
+fn cannot_write(path: &Path, error: &io::Error) -> Failure {
+    Failure::new(format!("cannot write the report `{}`: {error}", path.display()))
+}
+
+impl Reports {
+    /// Whether one of them goes to standard output.
+    pub(crate) fn go_to_stdout(&self) -> bool {
+        self.0.iter().any(|(target, _)| target.place == Place::Stdout)
+    }
+
+    /// Writes all reports of a run; `again` is the command that writes them once more. What fails is the last word, so
+    /// that the others are written.
+    pub(crate) fn write(
+        self,
+        store: &Store,
+        options: ReportOptions<'_>,
+        again: &str,
+    ) -> Result<(), Failure> {
+        let mut failure = None;
+        let mut missing = Vec::new();
+        for (target, file) in self.0 {
+            if let Err(error) = write_one(store, options, &target, file) {
+                failure.get_or_insert(error);
+                missing.push(shell_word(&target.to_string()));
+            }
+        }
+        let Some(failure) = failure else { return Ok(()) };
+        let again = format!("{again} {}", missing.join(" "));
+        Err(failure.hint(format!("the scores are stored; write the report again with: {again}")))
+    }
+}
+
+impl std::fmt::Display for ReportTarget {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.place {
+            Place::Stdout => write!(f, "{}=-", self.format),
+            Place::File(path) => write!(f, "{}={}", self.format, path.display()),
+        }
+    }
+}
+
+fn write_one(
+    store: &Store,
+    options: ReportOptions<'_>,
+    target: &ReportTarget,
+    file: Option<NamedTempFile>,
+) -> Result<(), Failure> {
+    let failed = |error: &dyn std::fmt::Display| {
+        let place = one_line(&target.to_string(), 200);
+        Failure::new(format!("cannot write the report {place}: {error}"))
+    };
+    match (&target.place, file) {
+        (Place::File(path), Some(mut file)) => {
+            let mut out = io::BufWriter::new(&mut file);
+            write_report(store, options, target.format, &mut out)
+                .map_err(|error| failed(&error))?;
+            out.flush().map_err(|error| failed(&error))?;
+            drop(out);
+            file.persist(path).map_err(|error| failed(&error.error))?;
+            Ok(())
+        }
+        _ => {
+            let mut written = Ok(());
+            output::plain_stdout(|out| {
+                written = write_report(store, options, target.format, out);
+                Ok(())
+            })?;
+            written.map_err(|error| failed(&error))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_is_a_format_and_a_place() {
+        let target: ReportTarget = "junit=out/a=b.xml".parse().unwrap();
+        assert_eq!(target.place, Place::File("out/a=b.xml".into()));
+        assert_eq!(target.to_string(), "junit=out/a=b.xml");
+        assert_eq!("markdown=-".parse::<ReportTarget>().unwrap().place, Place::Stdout);
+        for wrong in ["junit", "junit=", "=x", "html=x", ""] {
+            assert!(wrong.parse::<ReportTarget>().is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! The cases of a run, each with its verdict and all its rows, one at a time: two passes over the database side by
+//! side. Decides nothing.
+
+use std::collections::VecDeque;
+
+use crate::{
+    aggregate::{Against, JudgeOptions, JudgedCase, JudgedRun, judge},
+    store::{CaseKey, ScoreCursor, ScoreFilter, ScoreRecord, Store, StoreError},
+};
+
+use super::{ReportError, ReportOptions};
+
+/// Rows that are read at once, if they are not large.
+const PAGE_ROWS: usize = 1000;
+
+/// A case of a report.
+pub(super) struct ReportedCase<'a> {
+    /// The case and its verdict.
+    pub(super) judged: JudgedCase<'a>,
+    /// Its rows, in the order of the scorers.
+    pub(super) rows: Vec<ScoreRecord>,
+}
+
+impl ReportedCase<'_> {
+    /// The rows that decided against it, with what they count as.
+    pub(super) fn decisive(&self) -> impl Iterator<Item = (&Against<'_>, Option<&ScoreRecord>)> {
+        self.judged.against.iter().map(|against| {
+            let row = self.rows.iter().find(|record| record.row.scorer_id == against.scorer_id);
+            (against, row)
+        })
+    }
+}
+
+/// Hands over all cases of the run, in their order, until `take` fails; answers with what they say together.
+pub(super) fn for_each_case(
+    store: &Store,
+    options: ReportOptions<'_>,
+    mut take: impl FnMut(&ReportedCase<'_>) -> Result<(), ReportError>,
+) -> Result<JudgedRun, ReportError> {
+    let filter = ScoreFilter { run: Some(options.run.to_owned()), ..ScoreFilter::default() };
+    let mut rows = Rows { store, filter, read: VecDeque::new(), last: None, is_at_the_end: false };
+    let judging = JudgeOptions { node: None, strict: options.strict };
+    let mut failed = None;
+    let run = judge(store, options.run, judging, |judged| {
+        let taken = rows
+            .of(judged.case.key)
+            .map_err(ReportError::from)
+            .and_then(|rows| take(&ReportedCase { judged, rows }));
+        failed = taken.err();
+        failed.is_none()
+    })?;
+    match failed {
+        Some(error) => Err(error),
+        None => Ok(run),
+    }
+}
+
+/// The rows of a run in the order of its cases, page by page.
+struct Rows<'s> {
+    store: &'s Store,
+    filter: ScoreFilter,
+    read: VecDeque<ScoreRecord>,
+    last: Option<ScoreCursor>,
+    is_at_the_end: bool,
+}
+
+impl Rows<'_> {
+    /// The rows of the next case.
+    fn of(&mut self, case: CaseKey) -> Result<Vec<ScoreRecord>, StoreError> {
+        let mut rows = Vec::new();
+        loop {
+            while let Some(row) = self.read.pop_front_if(|row| row.cursor.case() <= case) {
+                rows.push(row);
+            }
+            if !self.read.is_empty() || self.is_at_the_end {
+                return Ok(rows);
+            }
+            let page = self.store.scores(&self.filter, self.last, PAGE_ROWS)?;
+            self.last = page.last().map(|row| row.cursor);
+            self.is_at_the_end = page.is_empty();
+            self.read.extend(page);
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! JUnit XML, as GitLab, Jenkins and GitHub's test reporters read it: a test suite that is the run, and in it a test case for
+//! each case.
+//!
+//! | in scorebox | in JUnit |
+//! |---|---|
+//! | suite, run | `testsuite name`, and properties `run` and `root` |
+//! | case, node | `testcase name`, `classname` (the suite's name where the case is of no node) |
+//! | time of all its scores | `testcase time`, in seconds |
+//! | failed | `failure`, whose message says which scorers decided |
+//! | errored | `error`, likewise |
+//! | skipped | `skipped` |
+//! | passed with a soft regression | passes; `system-out` says which scorers regressed |
+
+use std::{io, time::Duration};
+
+use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
+
+use crate::{
+    store::{RunRecord, Store},
+    verdict::Verdict,
+};
+
+use super::{
+    ReportError, ReportOptions,
+    cases::{ReportedCase, for_each_case},
+    suite_name,
+};
+
+/// What `type` says of a test case that did not pass.
+const KIND: &str = "scorebox";
+
+pub(super) fn write(
+    store: &Store,
+    options: ReportOptions<'_>,
+    out: &mut dyn io::Write,
+) -> Result<(), ReportError> {
+    let run = store.run(options.run)?;
+    let mut suite = TestSuite::new(suite_name(&run));
+    suite.add_property(("run", run.spec.id.as_str()));
+    if let Some(root) = run.root {
+        suite.add_property(("root", root.to_string().as_str()));
+    }
+    let mut time = Duration::ZERO;
+    for_each_case(store, options, |case| {
+        time = time.saturating_add(time_of(case));
+        suite.add_test_case(test_case(&run, case));
+        Ok(())
+    })?;
+    suite.set_time(time);
+    let mut report = Report::new("scorebox");
+    report.set_time(time);
+    report.add_test_suite(suite);
+    report.serialize(&mut *out).map_err(|error| io::Error::other(error.to_string()))?;
+    Ok(out.write_all(b"\n")?)
+}
+
+fn test_case(run: &RunRecord, reported: &ReportedCase<'_>) -> TestCase {
+    let case = reported.judged.case;
+    let verdict = reported.judged.verdict;
+    let (summary, details) = decided(reported);
+    let unsuccessful = |kind| {
+        let mut status = TestCaseStatus::non_success(kind);
+        status.set_type(KIND).set_message(summary.as_str()).set_description(details.as_str());
+        status
+    };
+    let status = match verdict.verdict {
+        Verdict::Errored => unsuccessful(NonSuccessKind::Error),
+        Verdict::Failed => unsuccessful(NonSuccessKind::Failure),
+        Verdict::Skipped => {
+            let mut status = TestCaseStatus::skipped();
+            if let Some(why) = case.skip.as_deref().filter(|why| !why.is_empty()) {
+                status.set_message(why);
+            }
+            status
+        }
+        Verdict::Passed => TestCaseStatus::success(),
+    };
+    let mut test = TestCase::new(name(reported), status);
+    // A case that names no task is its own.
+    let node = case.node_id.as_deref().filter(|node| *node != case.case_id);
+    test.set_classname(node.unwrap_or_else(|| suite_name(run)));
+    test.set_time(time_of(reported));
+    if verdict.verdict == Verdict::Passed && verdict.regressions > 0 {
+        test.set_system_out(details);
+    }
+    test
+}
+
+/// The case's id, with iteration and attempt where they are not the first.
+fn name(reported: &ReportedCase<'_>) -> String {
+    let case = reported.judged.case;
+    match (case.iteration, case.attempt) {
+        (0, 0) => case.case_id.clone(),
+        (iteration, attempt) => {
+            format!("{} (iteration {iteration}, attempt {attempt})", case.case_id)
+        }
+    }
+}
+
+fn time_of(reported: &ReportedCase<'_>) -> Duration {
+    let ms: f64 = reported.rows.iter().filter_map(|record| record.row.answer.duration_ms).sum();
+    // A database that a stranger wrote may have any number there.
+    Duration::try_from_secs_f64(ms / 1e3).unwrap_or_default()
+}
+
+/// The scorers that decided against the case in one line, and why, a line for each.
+fn decided(reported: &ReportedCase<'_>) -> (String, String) {
+    let (mut summary, mut details) = (Vec::new(), Vec::new());
+    for (against, record) in reported.decisive() {
+        let (id, standing) = (against.scorer_id, against.standing.as_str());
+        let answer = record.map(|record| &record.row.answer);
+        let error = answer.and_then(|answer| answer.error.as_ref());
+        let what = match (against.score, error) {
+            (Some(score), _) => {
+                let threshold = record.and_then(|record| record.threshold);
+                let threshold =
+                    threshold.map_or_else(String::new, |it| format!(", threshold {it}"));
+                format!("{score}{threshold}")
+            }
+            (None, Some(error)) => format!("{}: {}", error.kind, error.message),
+            (None, None) => "no score".to_owned(),
+        };
+        let reason = answer.and_then(|answer| answer.reason.as_ref());
+        let reason = reason.map_or_else(String::new, |reason| format!(": {reason}"));
+        summary.push(match against.score {
+            Some(score) => format!("{id} {score}"),
+            None => format!("{id} {standing}"),
+        });
+        details.push(format!("{id} {standing}: {what}{reason}"));
+    }
+    (summary.join(", "), details.join("\n"))
+}

@@ -1,0 +1,67 @@
+//! JSON Lines: an object for each case, with its verdict and what each scorer says about it.
+
+use std::io;
+
+use serde::Serialize;
+
+use crate::{
+    aggregate::Against,
+    row::ScorerAnswer,
+    store::{RunId, Store},
+    verdict::CaseVerdict,
+};
+
+use super::{
+    ReportError, ReportOptions,
+    cases::{ReportedCase, for_each_case},
+};
+
+/// A case as it is written.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Line<'a> {
+    run_id: &'a RunId,
+    case_id: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    node_id: Option<&'a str>,
+    iteration: u32,
+    attempt: u32,
+    #[serde(flatten)]
+    verdict: CaseVerdict,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    skip: Option<&'a str>,
+    against: &'a [Against<'a>],
+    scores: Vec<ScorerAnswer<'a>>,
+}
+
+pub(super) fn write(
+    store: &Store,
+    options: ReportOptions<'_>,
+    out: &mut dyn io::Write,
+) -> Result<(), ReportError> {
+    let run = store.run(options.run)?.spec.id;
+    for_each_case(store, options, |case| {
+        serde_json::to_writer(&mut *out, &line(&run, case)).map_err(io::Error::from)?;
+        Ok(out.write_all(b"\n")?)
+    })?;
+    Ok(())
+}
+
+fn line<'a>(run_id: &'a RunId, reported: &'a ReportedCase<'_>) -> Line<'a> {
+    let case = reported.judged.case;
+    let answer = |record: &'a crate::store::ScoreRecord| ScorerAnswer {
+        scorer_id: &record.row.scorer_id,
+        answer: &record.row.answer,
+    };
+    Line {
+        run_id,
+        case_id: &case.case_id,
+        node_id: case.node_id.as_deref(),
+        iteration: case.iteration,
+        attempt: case.attempt,
+        verdict: reported.judged.verdict,
+        skip: case.skip.as_deref(),
+        against: &reported.judged.against,
+        scores: reported.rows.iter().map(answer).collect(),
+    }
+}

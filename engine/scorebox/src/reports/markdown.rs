@@ -1,0 +1,167 @@
+//! A summary in GitHub's Markdown: whether the run passed, its scorers, and the first cases that did not pass. Text from
+//! elsewhere is escaped, so that it stays text.
+
+use std::{fmt::Write as _, io};
+
+use crate::{
+    aggregate::{Aggregate, JudgedRun, aggregate},
+    cut::cut,
+    store::{ScoreFilter, Store},
+    verdict::Verdict,
+};
+
+use super::{
+    ReportError, ReportOptions,
+    cases::{ReportedCase, for_each_case},
+    suite_name,
+};
+
+/// Cases that are listed: what reads a summary has a bound on its size (GitHub: 1 MiB).
+const MOST_CASES: u64 = 100;
+/// Bytes of a case's id and of a reason that are shown.
+const MOST_NAME_BYTES: usize = 120;
+const MOST_REASON_BYTES: usize = 300;
+
+pub(super) fn write(
+    store: &Store,
+    options: ReportOptions<'_>,
+    out: &mut dyn io::Write,
+) -> Result<(), ReportError> {
+    let run = store.run(options.run)?;
+    let filter = ScoreFilter { run: Some(options.run.to_owned()), ..ScoreFilter::default() };
+    let aggregates = aggregate(store, &filter)?;
+    let (mut listed, mut bad) = (String::new(), 0);
+    let judged = for_each_case(store, options, |case| {
+        if matches!(case.judged.verdict.verdict, Verdict::Failed | Verdict::Errored) {
+            bad += 1;
+            if bad <= MOST_CASES {
+                listed.push_str(&line_of(case));
+            }
+        }
+        Ok(())
+    })?;
+    writeln!(out, "## {}: {}\n", escaped(suite_name(&run), MOST_NAME_BYTES), verdict_of(&judged))?;
+    writeln!(out, "{}", scorers(&aggregates, &judged))?;
+    if bad > 0 {
+        out.write_all(b"### Cases that did not pass\n\n")?;
+        out.write_all(b"| case | verdict | score | decided by |\n|---|---|--:|---|\n")?;
+        out.write_all(listed.as_bytes())?;
+        out.write_all(b"\n")?;
+        if bad > MOST_CASES {
+            writeln!(out, "These are the first {MOST_CASES} of {bad}.\n")?;
+        }
+    }
+    let root = run.root.map_or_else(String::new, |root| format!(", root `{root}`"));
+    Ok(writeln!(out, "Run `{}`{root}", run.spec.id)?)
+}
+
+/// `168 of 400 cases passed (42.0 %, …)`.
+fn verdict_of(judged: &JudgedRun) -> String {
+    let verdict = &judged.verdict;
+    let cases = verdict.passed + verdict.failed + verdict.errored;
+    let mut text = format!("{} of {cases} cases passed", verdict.passed);
+    if let Some(rate) = verdict.pass_rate {
+        let percent = |share: f64| share * 100.0;
+        // Writing to a string cannot fail.
+        let _ = write!(
+            text,
+            " ({:.1} %; 95 % interval {:.1} to {:.1} %)",
+            percent(rate.rate),
+            percent(rate.low),
+            percent(rate.high)
+        );
+    }
+    for (count, word) in [
+        (verdict.failed, "failed"),
+        (verdict.errored, "errored"),
+        (verdict.regressed, "passed with regressions"),
+        (verdict.skipped, "skipped"),
+    ] {
+        if count > 0 {
+            let _ = write!(text, ", {count} {word}");
+        }
+    }
+    text
+}
+
+fn scorers(aggregates: &[Aggregate], judged: &JudgedRun) -> String {
+    let mut table = String::from(
+        "| scorer | counts as | scored | n/a | skipped | errors | mean | min | max | failed | regressed |\n\
+         |---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n",
+    );
+    for aggregate in aggregates {
+        let decided = judged.scorers.iter().find(|it| it.scorer_id == aggregate.scorer_id);
+        let counts_as = decided.map_or_else(String::new, |it| match it.threshold {
+            Some(threshold) => format!("{}, threshold {threshold}", it.severity.as_str()),
+            None => it.severity.as_str().to_owned(),
+        });
+        let figure =
+            |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |it| format!("{it:.4}"));
+        let _ = writeln!(
+            table,
+            "| {} | {counts_as} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
+            escaped(&aggregate.scorer_id, MOST_NAME_BYTES),
+            aggregate.count,
+            aggregate.not_applicable,
+            aggregate.skipped,
+            aggregate.errors,
+            figure(aggregate.mean),
+            figure(aggregate.min),
+            figure(aggregate.max),
+            decided.map_or(0, |it| it.failed),
+            decided.map_or(0, |it| it.regressed),
+        );
+    }
+    table
+}
+
+/// A line of the table of cases.
+fn line_of(reported: &ReportedCase<'_>) -> String {
+    let verdict = reported.judged.verdict;
+    let decided: Vec<String> = reported
+        .decisive()
+        .map(|(against, record)| {
+            let answer = record.map(|record| &record.row.answer);
+            let error = answer.and_then(|answer| answer.error.as_ref());
+            let said = match error {
+                Some(error) => Some(format!("{}: {}", error.kind, error.message)),
+                None => answer.and_then(|answer| answer.reason.clone()),
+            };
+            let score = against.score.map_or_else(String::new, |score| format!(" {score:.4}"));
+            let said = said.map_or_else(String::new, |said| {
+                format!(": {}", escaped(&said, MOST_REASON_BYTES))
+            });
+            format!("{}{score}{said}", escaped(against.scorer_id, MOST_NAME_BYTES))
+        })
+        .collect();
+    format!(
+        "| {} | {} | {} | {} |\n",
+        escaped(&reported.judged.case.case_id, MOST_NAME_BYTES),
+        verdict.verdict.as_str(),
+        verdict.score.map_or_else(|| "-".to_owned(), |score| format!("{score:.4}")),
+        decided.join("<br>")
+    )
+}
+
+/// A text of at most so many bytes in one line, in which no character means anything to Markdown or HTML.
+fn escaped(text: &str, most_bytes: usize) -> String {
+    let text = cut(text, most_bytes);
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '&' => escaped.push_str("&amp;"),
+            // Behind a zero-width space it mentions nobody.
+            '@' => escaped.push_str("@\u{200b}"),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '(' | ')' | '|' | '#' | '~' | '!' | ':' => {
+                escaped.push('\\');
+                escaped.push(character);
+            }
+            character if character.is_whitespace() => escaped.push(' '),
+            character if crate::terminal::acts(character) => escaped.push('\u{fffd}'),
+            character => escaped.push(character),
+        }
+    }
+    escaped
+}

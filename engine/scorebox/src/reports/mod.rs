@@ -1,0 +1,111 @@
+//! A stored run as a document for other programs: what a build server, a pull request or a spreadsheet shows. Judges
+//! and aggregates nothing itself, and opens no file.
+//!
+//! - `cases`: the cases of a run with their verdicts and all their rows, one at a time.
+//! - `junit`: JUnit XML, a test case for each case; the one format that is held in memory until it is written.
+//! - `markdown`: a summary with the cases that failed, for people.
+//! - `lines`: JSON Lines, an object for each case.
+//! - `table`: CSV, a line for each score.
+
+mod cases;
+mod junit;
+mod lines;
+mod markdown;
+mod table;
+
+use std::{fmt, io, str::FromStr};
+
+use crate::store::{RunRecord, Store, StoreError};
+
+/// What a report is written as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReportFormat {
+    /// JUnit XML: a test case for each case.
+    Junit,
+    /// A summary in GitHub's Markdown: scorers, and the cases that failed.
+    Markdown,
+    /// A JSON object for each case, with its verdict and all its scores.
+    Jsonl,
+    /// A line for each score.
+    Csv,
+}
+
+impl ReportFormat {
+    /// All of them.
+    pub const ALL: [ReportFormat; 4] =
+        [ReportFormat::Junit, ReportFormat::Markdown, ReportFormat::Jsonl, ReportFormat::Csv];
+
+    /// The word for it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            ReportFormat::Junit => "junit",
+            ReportFormat::Markdown => "markdown",
+            ReportFormat::Jsonl => "jsonl",
+            ReportFormat::Csv => "csv",
+        }
+    }
+}
+
+impl fmt::Display for ReportFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// A word that names no format of a report.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not a format of a report; there are junit, markdown, jsonl and csv")]
+pub struct NotAFormat(String);
+
+impl FromStr for ReportFormat {
+    type Err = NotAFormat;
+
+    fn from_str(word: &str) -> Result<ReportFormat, NotAFormat> {
+        let format = ReportFormat::ALL.into_iter().find(|format| format.as_str() == word);
+        format.ok_or_else(|| NotAFormat(word.to_owned()))
+    }
+}
+
+/// Why a report was not written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReportError {
+    /// The database cannot be read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// What is written to does not take it.
+    #[error(transparent)]
+    Write(#[from] io::Error),
+}
+
+/// What is reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReportOptions<'a> {
+    /// The run.
+    pub run: &'a str,
+    /// Whether a soft regression fails a case too.
+    pub strict: bool,
+}
+
+/// Writes a report of a stored run, all of it from one state of the database.
+///
+/// # Errors
+/// [`StoreError::NoSuchRun`]; troubles of reading and writing. What was written by then is not a whole report.
+pub fn write_report(
+    store: &Store,
+    options: ReportOptions<'_>,
+    format: ReportFormat,
+    out: &mut dyn io::Write,
+) -> Result<(), ReportError> {
+    store.snapshot(|store| match format {
+        ReportFormat::Junit => junit::write(store, options, out),
+        ReportFormat::Markdown => markdown::write(store, options, out),
+        ReportFormat::Jsonl => lines::write(store, options, out),
+        ReportFormat::Csv => table::write(store, options, out),
+    })
+}
+
+/// The suite's name, or the run's where an older scorebox stored none.
+fn suite_name(run: &RunRecord) -> &str {
+    run.spec.suite_name.as_deref().unwrap_or(run.spec.id.as_str())
+}

@@ -1,0 +1,95 @@
+//! CSV: a line for each score, with the verdict of its case, for spreadsheets and data frames. The first line names the
+//! columns.
+
+use std::io;
+
+use crate::store::{ScoreRecord, Store};
+
+use super::{
+    ReportError, ReportOptions,
+    cases::{ReportedCase, for_each_case},
+};
+
+/// The columns, by the names that the database has for them.
+const COLUMNS: [&str; 21] = [
+    "run_id",
+    "case_id",
+    "node_id",
+    "iteration",
+    "attempt",
+    "verdict",
+    "case_score",
+    "scorer_id",
+    "status",
+    "score",
+    "label",
+    "reason",
+    "error_kind",
+    "error_message",
+    "severity",
+    "threshold",
+    "standing",
+    "fuel",
+    "memory_bytes",
+    "duration_ms",
+    "scored_at_ms",
+];
+
+pub(super) fn write(
+    store: &Store,
+    options: ReportOptions<'_>,
+    out: &mut dyn io::Write,
+) -> Result<(), ReportError> {
+    let mut table = csv::Writer::from_writer(out);
+    table.write_record(COLUMNS).map_err(io_error)?;
+    for_each_case(store, options, |case| {
+        case.rows.iter().try_for_each(|record| {
+            table.write_record(values(case, record)).map_err(io_error)?;
+            Ok(())
+        })
+    })?;
+    Ok(table.flush()?)
+}
+
+/// The values of a line, in the order of [`COLUMNS`]; what a row does not have is empty.
+fn values(case: &ReportedCase<'_>, record: &ScoreRecord) -> [String; COLUMNS.len()] {
+    fn number<N: ToString>(value: Option<N>) -> String {
+        value.map_or_else(String::new, |value| value.to_string())
+    }
+    let text = |text: Option<&String>| text.cloned().unwrap_or_default();
+    let (row, verdict) = (&record.row, case.judged.verdict);
+    let answer = &row.answer;
+    let error = answer.error.as_ref();
+    let against = case.judged.against.iter().find(|against| against.scorer_id == row.scorer_id);
+    [
+        record.run_id.to_string(),
+        row.case_id.clone(),
+        text(row.node_id.as_ref()),
+        row.iteration.to_string(),
+        row.attempt.to_string(),
+        verdict.verdict.as_str().to_owned(),
+        number(verdict.score),
+        row.scorer_id.clone(),
+        answer.status.as_str().to_owned(),
+        number(answer.score),
+        text(answer.label.as_ref()),
+        text(answer.reason.as_ref()),
+        text(error.map(|error| &error.kind)),
+        text(error.map(|error| &error.message)),
+        record.severity.as_str().to_owned(),
+        number(record.threshold),
+        against.map_or("holds", |against| against.standing.as_str()).to_owned(),
+        number(answer.fuel),
+        number(answer.memory_bytes),
+        number(answer.duration_ms),
+        row.scored_at_ms.to_string(),
+    ]
+}
+
+/// What is written are strings, so nothing else can go wrong.
+fn io_error(error: csv::Error) -> io::Error {
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => error,
+        other => io::Error::other(format!("{other:?}")),
+    }
+}

@@ -1,0 +1,224 @@
+//! Reports of a run for other programs: what is in them, where they go, and what becomes of those that cannot be written.
+
+use std::fs;
+
+use insta::assert_snapshot;
+use quick_junit::{NonSuccessKind, Report, TestCaseStatus};
+
+use crate::fixture::Folder;
+
+/// A case that passes, one that fails a gate for a reason that looks like Markdown, one that regresses, one without a
+/// score, and one that is not to be judged.
+const CASES: &str = r#"{"id": "good", "nodeId": "sums", "output": "4", "groundTruth": "4", "latencyMs": 100}
+{"id": "wrong", "nodeId": "sums", "output": "<b>@all | *5*", "groundTruth": "4", "latencyMs": 100}
+{"id": "slow", "output": "4", "groundTruth": "4", "latencyMs": 900, "attempt": 2}
+{"id": "broken", "output": "4", "latencyMs": 100}
+{"id": "left", "output": "4", "groundTruth": "4", "latencyMs": 100, "skip": "flaky"}
+"#;
+
+const SUITE: &str = r#"name = "sums | and \"more\""
+[scorers.right]
+use = "exact-match"
+severity = "gate"
+weight = 3
+[scorers.fast]
+use = "latency"
+config = { targetMs = 0, maxMs = 1000 }
+threshold = 0.5
+"#;
+
+fn folder() -> Folder {
+    let folder = Folder::new();
+    folder.write("cases.jsonl", CASES);
+    folder.write("suite.toml", SUITE);
+    folder
+}
+
+const RUN: &str = "scorebox run suite.toml cases.jsonl -q --run-id r";
+
+#[test]
+fn a_summary_in_markdown_shows_what_did_not_pass_and_text_stays_text() {
+    let folder = folder();
+    let run = folder.sh(&format!("{RUN} --report markdown=summary.md")).exits_with(3);
+    assert!(run.stdout.starts_with("scorer "), "{run}");
+    assert_snapshot!(read(&folder, "summary.md"), @r#"
+    ## sums \| and "more": 2 of 4 cases passed (50.0 %; 95 % interval 15.0 to 85.0 %), 1 failed, 1 errored, 1 passed with regressions, 1 skipped
+
+    | scorer | counts as | scored | n/a | skipped | errors | mean | min | max | failed | regressed |
+    |---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|
+    | right | gate, threshold 1 | 3 | 0 | 1 | 1 | 0.6667 | 0.0000 | 1.0000 | 1 | 0 |
+    | fast | soft, threshold 0.5 | 4 | 0 | 1 | 0 | 0.7000 | 0.1000 | 0.9000 | 0 | 1 |
+
+    ### Cases that did not pass
+
+    | case | verdict | score | decided by |
+    |---|---|--:|---|
+    | wrong | failed | 0.2250 | right 0.0000: "&lt;b&gt;@​all \| \*5\*" does not equal "4" |
+    | broken | errored | 0.9000 | right: invalid-input\: the case has no \`groundTruth\`, which this scorer needs |
+
+    Run `r`, root `[digest]`
+    "#);
+}
+
+#[test]
+fn junit_has_a_test_case_for_each_case() {
+    let folder = folder();
+    folder.sh(&format!("{RUN} --report junit=out.xml")).exits_with(3);
+    let report = Report::deserialize_from_str(&read(&folder, "out.xml")).unwrap();
+    assert_eq!((report.tests, report.failures, report.errors), (5, 1, 1));
+    let [suite] = &report.test_suites[..] else { panic!("{report:?}") };
+    assert_eq!(suite.name.as_str(), "sums | and \"more\"");
+    let properties: Vec<&str> = suite.properties.iter().map(|it| it.name.as_str()).collect();
+    assert_eq!(properties, ["run", "root"]);
+    let said = suite.test_cases.iter().map(|case| {
+        let class = case.classname.as_ref().unwrap().as_str();
+        let status = match &case.status {
+            TestCaseStatus::Success { .. } => "passed".to_owned(),
+            TestCaseStatus::Skipped { message, .. } => format!("skipped: {}", text(message)),
+            TestCaseStatus::NonSuccess { kind, message, description, .. } => {
+                let kind = match kind {
+                    NonSuccessKind::Failure => "failed",
+                    NonSuccessKind::Error => "errored",
+                };
+                format!("{kind}: {}\n    {}", text(message), text(description))
+            }
+        };
+        let out = case.system_out.as_ref().map_or("", |out| out.as_str());
+        let said = format!("{} in {class}: {status} {out}", case.name.as_str());
+        said.trim_end().to_owned() + "\n"
+    });
+    assert_snapshot!(said.collect::<String>(), @r#"
+    good in sums: passed
+    wrong in sums: failed: right 0
+        right failed: 0, threshold 1: "<b>@all | *5*" does not equal "4"
+    slow (iteration 0, attempt 2) in sums | and "more": passed fast regressed: 0.09999999999999998, threshold 0.5: 900ms (target: 0ms, max: 1000ms)
+    broken in sums | and "more": errored: right errored
+        right errored: invalid-input: the case has no `groundTruth`, which this scorer needs
+    left in sums | and "more": skipped: flaky
+    "#);
+}
+
+fn text(text: &Option<quick_junit::XmlString>) -> &str {
+    text.as_ref().map_or("", |text| text.as_str())
+}
+
+#[test]
+fn a_table_has_a_line_for_each_score() {
+    let folder = folder();
+    folder.sh(&format!("{RUN} --report csv=scores.csv")).exits_with(3);
+    let mut table = csv::Reader::from_path(folder.path("scores.csv")).unwrap();
+    let columns = table.headers().unwrap().clone();
+    // What a score costs differs from run to run.
+    let steady: Vec<usize> = (0..columns.len())
+        .filter(|place| {
+            !["fuel", "memory_bytes", "duration_ms", "scored_at_ms"].contains(&&columns[*place])
+        })
+        .collect();
+    let line = |record: &csv::StringRecord| {
+        let values: Vec<&str> = steady.iter().map(|place| &record[*place]).collect();
+        values.join("; ") + "\n"
+    };
+    let lines: String = table.records().map(|record| line(&record.unwrap())).collect();
+    assert_snapshot!(line(&columns) + &lines, @r#"
+    run_id; case_id; node_id; iteration; attempt; verdict; case_score; scorer_id; status; score; label; reason; error_kind; error_message; severity; threshold; standing
+    r; good; sums; 0; 0; passed; 0.975; right; scored; 1; ; "4" equals the expected answer; ; ; gate; 1; holds
+    r; good; sums; 0; 0; passed; 0.975; fast; scored; 0.9; ; 100ms (target: 0ms, max: 1000ms); ; ; soft; 0.5; holds
+    r; wrong; sums; 0; 0; failed; 0.225; right; scored; 0; ; "<b>@all | *5*" does not equal "4"; ; ; gate; 1; failed
+    r; wrong; sums; 0; 0; failed; 0.225; fast; scored; 0.9; ; 100ms (target: 0ms, max: 1000ms); ; ; soft; 0.5; holds
+    r; slow; slow; 0; 2; passed; 0.775; right; scored; 1; ; "4" equals the expected answer; ; ; gate; 1; holds
+    r; slow; slow; 0; 2; passed; 0.775; fast; scored; 0.09999999999999998; ; 900ms (target: 0ms, max: 1000ms); ; ; soft; 0.5; regressed
+    r; broken; broken; 0; 0; errored; 0.9; right; error; ; ; ; invalid-input; the case has no `groundTruth`, which this scorer needs; gate; 1; errored
+    r; broken; broken; 0; 0; errored; 0.9; fast; scored; 0.9; ; 100ms (target: 0ms, max: 1000ms); ; ; soft; 0.5; holds
+    r; left; left; 0; 0; skipped; ; right; skipped; ; ; the case is skipped: flaky; ; ; gate; 1; holds
+    r; left; left; 0; 0; skipped; ; fast; skipped; ; ; the case is skipped: flaky; ; ; soft; 0.5; holds
+    "#);
+}
+
+#[test]
+fn lines_have_each_case_with_its_verdict_and_its_scores() {
+    let folder = folder();
+    let printed = folder.sh(&format!("{RUN} --report jsonl=-")).exits_with(3).stdout;
+    let cases: Vec<serde_json::Value> =
+        printed.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let of = |key: &str| cases.iter().map(|case| case[key].clone()).collect::<Vec<_>>();
+    assert_eq!(of("caseId"), ["good", "wrong", "slow", "broken", "left"]);
+    assert_eq!(of("verdict"), ["passed", "failed", "passed", "errored", "skipped"]);
+    assert_eq!(cases[1]["against"][0]["scorerId"], "right");
+    assert_eq!(cases[1]["scores"][0]["score"], 0.0);
+    assert_eq!(cases[4]["skip"], "flaky");
+}
+
+#[test]
+fn a_stored_run_is_reported_again_and_equally() {
+    let folder = folder();
+    let reports = "junit=a.xml csv=a.csv jsonl=a.jsonl markdown=a.md";
+    let with_options: String = reports.split(' ').map(|it| format!(" --report {it}")).collect();
+    folder.sh(&format!("{RUN}{with_options}")).exits_with(3);
+    folder.sh(&format!("scorebox report {}", reports.replace("a.", "b."))).exits_with(0);
+    for kind in ["xml", "csv", "jsonl", "md"] {
+        assert_eq!(read(&folder, &format!("a.{kind}")), read(&folder, &format!("b.{kind}")));
+    }
+    folder.sh("scorebox report --strict junit=strict.xml").exits_with(0);
+    let strict = Report::deserialize_from_str(&read(&folder, "strict.xml")).unwrap();
+    assert_eq!((strict.failures, strict.errors), (2, 1));
+}
+
+/// Pages of rows end in the middle of a case.
+#[test]
+fn a_report_of_many_cases_has_each_of_them_once() {
+    let folder = Folder::new();
+    let case = |number: u32| {
+        format!("{{\"id\": \"{number}\", \"output\": \"a\", \"groundTruth\": \"a\"}}\n")
+    };
+    folder.write("cases.jsonl", (0..1500).map(case).collect::<String>());
+    let scorers = "-s exact-match -s equals -s contains";
+    let run = format!("scorebox run cases.jsonl {scorers} -q --report jsonl=all.jsonl");
+    folder.sh(&run).exits_with(0);
+    for (number, line) in read(&folder, "all.jsonl").lines().enumerate() {
+        let case: serde_json::Value = serde_json::from_str(line).unwrap();
+        assert_eq!(case["caseId"], number.to_string());
+        assert_eq!(case["scores"].as_array().unwrap().len(), 3, "{line}");
+    }
+    assert_eq!(read(&folder, "all.jsonl").lines().count(), 1500);
+}
+
+#[test]
+fn a_report_that_cannot_be_written_is_an_error_before_the_first_score() {
+    let folder = folder();
+    for (report, why) in [
+        ("junit=missing/out.xml", "cannot write the report `missing/out.xml`: No such file"),
+        ("junit=.", "cannot write the report `.`: is a directory"),
+        ("html=out.html", "`html` is not a format of a report; there are junit, markdown"),
+        ("junit=out --report csv=out", "two reports go to `out`"),
+        ("junit=- --report csv=-", "two reports go to standard output"),
+        ("junit", "name a format and a file: `junit=report.xml`"),
+    ] {
+        let refused = folder.sh(&format!("{RUN} --report {report}")).exits_with(2);
+        assert!(refused.stderr.contains(why), "{refused}");
+        assert!(!folder.path("scorebox.db").exists());
+    }
+}
+
+/// A folder that goes away during the run.
+#[test]
+fn a_report_that_fails_in_the_end_loses_no_scores_and_leaves_what_was_there() {
+    let folder = folder();
+    folder.sh("mkdir out && echo old > out/kept.xml && mkfifo cases").exits_with(0);
+    let run =
+        "scorebox run suite.toml cases -q --run-id r --report junit=out/new.xml --report csv=x.csv";
+    let child = format!(
+        "({run}; echo $? > code) & sleep 0; (sleep 0; cat cases.jsonl; rm -r out) > cases; wait"
+    );
+    let ended = folder.sh(&child);
+    assert!(ended.stderr.contains("cannot write the report junit=out/new.xml"), "{ended}");
+    let again = "write the report again with: scorebox report --run r junit=out/new.xml";
+    assert!(ended.stderr.contains(again), "{ended}");
+    assert_eq!(read(&folder, "code"), "2\n");
+    assert_eq!(read(&folder, "x.csv").lines().count(), 11);
+    folder.sh("mkdir out && scorebox report --run r junit=out/new.xml").exits_with(0);
+    assert!(read(&folder, "out/new.xml").contains("tests=\"5\""));
+}
+
+fn read(folder: &Folder, name: &str) -> String {
+    fs::read_to_string(folder.path(name)).unwrap()
+}
