@@ -97,16 +97,15 @@ impl Conditions {
     }
 
     /// The range of keys, so that a page begins where the last one ended and no row is looked at
-    /// twice.
+    /// twice. Also where it is all of them: SQLite counts a table without a condition in one step, in which a
+    /// damaged file can lead it in circles beyond every bound on steps.
     fn keys(&mut self, run: Option<RunKey>, after: Option<ScoreCursor>) {
         let (mut first, last) = run.map_or((i64::MIN, i64::MAX), CaseKey::bounds);
         if let Some(after) = after {
             first = first.max(after.case.0);
         }
-        if run.is_some() || after.is_some() {
-            let range = [Value::Integer(first), Value::Integer(last)];
-            self.add("score_rows.case_key BETWEEN ? AND ?", range);
-        }
+        let range = [Value::Integer(first), Value::Integer(last)];
+        self.add("score_rows.case_key BETWEEN ? AND ?", range);
         if let Some(after) = after {
             let place = [Value::Integer(after.case.0), Value::Integer(after.scorer.0)];
             self.add("(score_rows.case_key, score_rows.scorer) > (?, ?)", place);

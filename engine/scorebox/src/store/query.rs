@@ -54,6 +54,10 @@ pub struct ScoreRecord {
     pub reused_from: Option<String>,
 }
 
+fn count_sql(conditions: &Conditions) -> String {
+    format!("SELECT count(*) FROM score_rows{}", conditions.sql())
+}
+
 /// Bytes of rows after which a page ends.
 const PAGE_BYTES: usize = 16 << 20;
 
@@ -190,9 +194,8 @@ impl Store {
     /// [`StoreError::NoSuchRun`]; troubles of reading.
     pub fn score_count(&self, filter: &ScoreFilter) -> Result<u64, StoreError> {
         let conditions = Conditions::of(filter, self.run_of(filter)?, None);
-        let sql = format!("SELECT count(*) FROM score_rows{}", conditions.sql());
         let mut count = 0;
-        self.each(&sql, &conditions, |row| {
+        self.each(&count_sql(&conditions), &conditions, |row| {
             count = row.get::<_, i64>(0)?.unsigned_abs();
             Ok(())
         })?;

@@ -41,6 +41,20 @@ fn of(run: &str) -> ScoreFilter {
 }
 
 #[test]
+fn a_count_takes_steps_for_each_row_so_that_it_can_be_bounded() {
+    let (_folder, store) = two_runs();
+    let instructions = |sql: &str, values: &[Value]| -> Vec<String> {
+        let mut explained = store.conn.prepare(&format!("EXPLAIN {sql}")).unwrap();
+        let rows = explained.query_map(params_from_iter(values), |row| row.get("opcode"));
+        rows.unwrap().map(Result::unwrap).collect()
+    };
+    let in_one_step = "Count".to_owned();
+    assert!(instructions("SELECT count(*) FROM score_rows", &[]).contains(&in_one_step));
+    let all = Conditions::of(&ScoreFilter::default(), None, None);
+    assert!(!instructions(&count_sql(&all), &all.values).contains(&in_one_step));
+}
+
+#[test]
 fn rows_come_by_run_case_and_scorer() {
     let (_folder, store) = two_runs();
     let found = ids(&store, &ScoreFilter::default());
