@@ -165,6 +165,23 @@ fn a_stored_run_is_reported_again_and_equally() {
     assert_eq!((strict.failures, strict.errors), (2, 1));
 }
 
+#[test]
+fn a_reader_that_goes_away_ends_a_report_without_a_word() {
+    let folder = Folder::new();
+    // More than a pipe holds.
+    let case =
+        |number: u32| format!("{{\"id\": \"{number}\", \"output\": 1, \"groundTruth\": 2}}\n");
+    folder.write("cases.jsonl", (0..2000).map(case).collect::<String>());
+    let run = "scorebox run cases.jsonl -s exact-match -q --allow-failures";
+    folder.sh(run).exits_with(0);
+    for format in ["csv", "jsonl", "junit"] {
+        let report = format!("(scorebox report {format}=-; echo $? > code) | head -c 20");
+        let printed = folder.sh(&report);
+        assert_eq!((printed.stdout.len(), printed.stderr.as_str()), (20, ""), "{format}");
+        assert_eq!(read(&folder, "code"), "0\n", "{format}");
+    }
+}
+
 /// Pages of rows end in the middle of a case.
 #[test]
 fn a_report_of_many_cases_has_each_of_them_once() {

@@ -8,7 +8,7 @@ use std::{
 };
 
 use scorebox::{
-    reports::{ReportFormat, ReportOptions, write_report},
+    reports::{ReportError, ReportFormat, ReportOptions, write_report},
     store::Store,
 };
 use tempfile::NamedTempFile;
@@ -163,12 +163,16 @@ fn write_one(
             Ok(())
         }
         _ => {
-            let mut written = Ok(());
-            output::plain_stdout(|out| {
-                written = write_report(store, options, target.format, out);
-                Ok(())
+            let mut unreadable = None;
+            output::plain_stdout(|out| match write_report(store, options, target.format, out) {
+                Err(ReportError::Write(error)) => Err(error),
+                Err(error) => {
+                    unreadable = Some(error);
+                    Ok(())
+                }
+                Ok(()) => Ok(()),
             })?;
-            written.map_err(|error| failed(&error))
+            unreadable.map_or(Ok(()), |error| Err(failed(&error)))
         }
     }
 }

@@ -190,7 +190,7 @@ impl Judge {
 fn assertions(case: &CaseToJudge, row: &RowToJudge) -> Result<Vec<Assertion>, String> {
     let Some(json) = &row.assertions else { return Ok(Vec::new()) };
     serde_json::from_str(json.get()).map_err(|error| {
-        format!("what is stored as assertions of `{}` are none: {error}", case.case_id)
+        format!("the assertions stored for `{}` are not valid: {error}", case.case_id)
     })
 }
 

@@ -50,7 +50,9 @@ pub(super) fn write(
     let mut report = Report::new("scorebox");
     report.set_time(time);
     report.add_test_suite(suite);
-    report.serialize(&mut *out).map_err(|error| io::Error::other(error.to_string()))?;
+    // As text first, so that an error of what is written to stays what it is.
+    let xml = report.to_string().map_err(|error| io::Error::other(error.to_string()))?;
+    out.write_all(xml.as_bytes())?;
     Ok(out.write_all(b"\n")?)
 }
 

@@ -41,7 +41,7 @@ const KEYS: [&str; 11] = [
 const DEFAULT_KEYS: [&str; 7] =
     ["limits", "severity", "threshold", "weight", "required", "sampling", "nodes"];
 
-/// What is said of a scorer; what is not said is none.
+/// What a file says about a scorer; `None` if it says nothing.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Entry {
     pub(super) uses: Option<Reference>,
