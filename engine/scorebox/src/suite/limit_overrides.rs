@@ -35,10 +35,10 @@ pub struct LimitOverrides {
 #[non_exhaustive]
 pub enum BadLimit {
     /// No `=`.
-    #[error("`{0}` is not NAME=VALUE")]
+    #[error("`{}` is not NAME=VALUE", .0.escape_debug())]
     NoValue(String),
     /// No limit of that name.
-    #[error("there is no limit `{0}`; the limits are: {names}", names = LimitOverrides::NAMES.join(", "))]
+    #[error("there is no limit `{}`; the limits are: {}", .0.escape_debug(), LimitOverrides::NAMES.join(", "))]
     NoSuchLimit(String),
     /// The value is not one.
     #[error("{name}: {reason}")]
@@ -72,7 +72,11 @@ impl LimitOverrides {
         let bad = |reason: String| BadLimit::BadValue { name: name.to_owned(), reason };
         let bytes = || parse_bytes(value).map(Some).map_err(|error| bad(error.to_string()));
         let time = || parse_duration(value).map(Some).map_err(|error| bad(error.to_string()));
-        let count = || value.parse().map_err(|_| bad(format!("`{value}` is not a whole number")));
+        let count = || {
+            value
+                .parse()
+                .map_err(|_| bad(format!("`{}` is not a whole number", value.escape_debug())))
+        };
         match name {
             "fuel" => self.fuel = Some(count()?),
             "memory" => {

@@ -6,7 +6,7 @@ use crate::sandbox::Limits;
 
 /// The text is not a quantity of that kind.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{written}` is not {expected}")]
+#[error("`{}` is not {expected}", written.escape_debug())]
 pub struct NotAQuantity {
     written: String,
     expected: &'static str,

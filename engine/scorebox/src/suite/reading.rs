@@ -48,7 +48,8 @@ impl<'r> Reading<'r> {
         advice: Option<Advice>,
     ) {
         let place = self.place(span);
-        self.mistakes.push(Mistake { place, reason: reason.into(), advice });
+        let reason = one_line(&reason.into());
+        self.mistakes.push(Mistake { place, reason, advice });
     }
 
     fn not(&mut self, node: &Node, what: &str, expected: &str) {
@@ -249,6 +250,18 @@ impl<'r> Reading<'r> {
         text.push_str(rest);
         is_whole.then_some(text)
     }
+}
+
+/// A reason quotes the file, paths and other libraries; what would break its line is written as an escape.
+fn one_line(reason: &str) -> String {
+    let mut line = String::with_capacity(reason.len());
+    for character in reason.chars() {
+        match character.is_control() {
+            true => line.extend(character.escape_debug()),
+            false => line.push(character),
+        }
+    }
+    line
 }
 
 /// Whether a variable can have this name.
