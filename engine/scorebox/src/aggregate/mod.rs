@@ -2,8 +2,10 @@
 //! flat.
 //!
 //! - `verdicts`: the verdicts of a run's cases, and of the run.
+//! - `repeats`: the attempts at each case taken together.
 //! - here: the figures of each scorer.
 
+mod repeats;
 mod verdicts;
 
 use std::num::NonZeroUsize;
@@ -15,6 +17,10 @@ use crate::{
     store::{ScoreFilter, ScorerCounts, Store, StoreError},
 };
 
+pub use repeats::{
+    OfScorers, RepeatOptions, RepeatedCase, RepeatedScorer, Repeats, RepeatsError,
+    repeated_verdicts, repeats,
+};
 pub use verdicts::{Against, JudgeOptions, JudgedCase, JudgedRun, JudgedScorer, judge};
 
 /// Buckets of a distribution.

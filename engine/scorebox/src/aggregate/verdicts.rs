@@ -114,8 +114,10 @@ pub fn judge(
     })
 }
 
-struct Judge {
-    scorers: Vec<JudgedScorer>,
+/// Judges one case after the other.
+pub(super) struct Judge {
+    /// The scorers, in the suite's order, and what they decided so far.
+    pub(super) scorers: Vec<JudgedScorer>,
     places: HashMap<ScorerKey, usize>,
 }
 
@@ -123,7 +125,8 @@ struct Judge {
 type Decided = (usize, Standing, Option<f64>);
 
 impl Judge {
-    fn new(store: &Store, run: RunKey) -> Result<Judge, StoreError> {
+    /// The scorers of a run, which judged nothing yet.
+    pub(super) fn new(store: &Store, run: RunKey) -> Result<Judge, StoreError> {
         let stored = store.scorers(run)?;
         let places = stored.iter().enumerate().map(|(place, scorer)| (scorer.key, place)).collect();
         let scorers = stored.into_iter().map(|scorer| {
@@ -146,7 +149,10 @@ impl Judge {
     ///
     /// # Errors
     /// What in the database is not a valid assertion.
-    fn case(&mut self, case: &CaseToJudge) -> Result<(CaseVerdict, Vec<Decided>), String> {
+    pub(super) fn case(
+        &mut self,
+        case: &CaseToJudge,
+    ) -> Result<(CaseVerdict, Vec<Decided>), String> {
         let mut judging = match case.skip {
             Some(_) => CaseJudging::skipped(),
             None => CaseJudging::new(),
@@ -175,6 +181,11 @@ impl Judge {
             }
         }
         Ok((judging.verdict(), against))
+    }
+
+    /// A scorer's place among the scorers.
+    pub(super) fn place(&self, scorer: ScorerKey) -> Option<usize> {
+        self.places.get(&scorer).copied()
     }
 
     fn named(&self, against: &[Decided]) -> Vec<Against<'_>> {

@@ -4,19 +4,24 @@
 //! | file           | what is in it                                                       |
 //! |----------------|----------------------------------------------------------------------|
 //! | `summary.rs`   | count, mean, min, max, p50 and standard deviation                     |
+//! | `mean.rs`      | the mean of numbers that come one by one                              |
 //! | `histogram.rs` | how many scores fall into each of n equal parts of a range            |
 //! | `rate.rs`      | an observed rate and its interval                                     |
 //! | `repeats.rs`   | what attempts at one case say together: reducers, pass@k, pass^k      |
 //!
-//! Invariant: the same scores give the same bits, in whatever order workers produced them. Everything
-//! here takes scores in ascending order or only counts them.
+//! Invariant: the same scores give the same bits, in whatever order workers produced them. What is
+//! here takes scores in ascending order, in the order of their cases and attempts, or only counts them.
 
 mod histogram;
+mod mean;
 mod rate;
 mod repeats;
 mod summary;
 
 pub use histogram::Histogram;
+pub use mean::Mean;
 pub use rate::Rate;
-pub use repeats::{Attempts, Reducer};
+pub use repeats::{
+    Attempts, Draw, Reduced, ReducedMeans, Reducer, Tries, TriesOfCases, usual_draws,
+};
 pub use summary::{Ascending, Summary};

@@ -1,7 +1,11 @@
-//! What the attempts at one case say together: reducers of scores, and pass@k and pass^k of successes. Knows no case
-//! and no database.
+//! What the attempts at one case say together, and those at many cases: reducers of scores, and pass@k and pass^k of
+//! successes. Knows no case and no database.
 
 use std::collections::HashMap;
+
+use serde::Serialize;
+
+use super::Mean;
 
 /// How the scores of several attempts become one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,11 +54,71 @@ impl Reducer {
 fn mode(scores: &[f64]) -> f64 {
     let mut counts: HashMap<u64, usize> = HashMap::new();
     for score in scores {
-        *counts.entry(score.to_bits()).or_default() += 1;
+        *counts.entry(bits(score)).or_default() += 1;
     }
     let most = counts.values().copied().max().unwrap_or_default();
-    let is_most_frequent = |score: &&f64| counts[&score.to_bits()] == most;
+    let is_most_frequent = |score: &&f64| counts[&bits(score)] == most;
     scores.iter().find(is_most_frequent).copied().unwrap_or_default()
+}
+
+/// The bits of a score, the same for 0 and -0.
+fn bits(score: &f64) -> u64 {
+    (score + 0.0).to_bits()
+}
+
+/// The scores of the attempts at one case, reduced to one score by each reducer; or the means of these over many cases.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Reduced {
+    /// By [`Reducer::Mean`]; `None` here and below if there are no scores.
+    pub mean: Option<f64>,
+    /// By [`Reducer::Median`].
+    pub median: Option<f64>,
+    /// By [`Reducer::Mode`].
+    pub mode: Option<f64>,
+    /// By [`Reducer::Min`].
+    pub min: Option<f64>,
+    /// By [`Reducer::Max`].
+    pub max: Option<f64>,
+}
+
+impl Reduced {
+    /// The scores, finite and in the order of the attempts, by each reducer.
+    pub fn of(scores: &[f64]) -> Reduced {
+        let [mean, median, mode, min, max] = Reducer::ALL.map(|reducer| reducer.reduce(scores));
+        Reduced { mean, median, mode, min, max }
+    }
+
+    /// The one by this reducer.
+    pub fn by(&self, reducer: Reducer) -> Option<f64> {
+        match reducer {
+            Reducer::Mean => self.mean,
+            Reducer::Median => self.median,
+            Reducer::Mode => self.mode,
+            Reducer::Min => self.min,
+            Reducer::Max => self.max,
+        }
+    }
+}
+
+/// The means of reduced scores, in the making.
+#[derive(Clone, Debug, Default)]
+pub struct ReducedMeans([Mean; Reducer::ALL.len()]);
+
+impl ReducedMeans {
+    /// Takes the scores of the next case; one without scores counts nowhere.
+    pub fn add(&mut self, case: &Reduced) {
+        for (mean, reducer) in self.0.iter_mut().zip(Reducer::ALL) {
+            if let Some(score) = case.by(reducer) {
+                mean.add(score);
+            }
+        }
+    }
+
+    /// The means.
+    pub fn get(&self) -> Reduced {
+        let [mean, median, mode, min, max] = self.0.each_ref().map(Mean::get);
+        Reduced { mean, median, mode, min, max }
+    }
 }
 
 /// The attempts at one case, and how many of them succeeded.
@@ -95,6 +159,123 @@ impl Attempts {
     /// Whether at least `k` attempts succeeded; `None` if there are fewer than `k`, or `k` is 0.
     pub fn at_least(self, k: u64) -> Option<bool> {
         (1..=self.trials).contains(&k).then_some(self.successes >= k)
+    }
+}
+
+/// What several attempts at each of many cases say together.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Tries {
+    /// Cases with attempts that count.
+    pub cases: u64,
+    /// All attempts that count.
+    pub attempts: u64,
+    /// Those that passed.
+    pub passed: u64,
+    /// Passed divided by attempts; `None` if there are no attempts.
+    pub pass_rate: Option<f64>,
+    /// For each k that was asked for, in ascending order.
+    pub draws: Vec<Draw>,
+}
+
+/// What k attempts at each case, drawn from all of them, say together: means over the cases. Undefined, `None`, if a case
+/// has fewer than k attempts or there are no cases: the mean of the other cases would be that of another set.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Draw {
+    /// How many attempts are drawn.
+    pub k: u64,
+    /// The chance that at least one of them passed, see [`Attempts::pass_at`].
+    pub pass_at_k: Option<f64>,
+    /// The chance that all of them passed, see [`Attempts::pass_all`].
+    pub pass_hat_k: Option<f64>,
+    /// The share of cases of which at least k of all attempts passed.
+    pub at_least_k: Option<f64>,
+    /// Cases with fewer than k attempts.
+    pub cases_with_fewer: u64,
+}
+
+/// The numbers of attempts that figures are usually shown for, if the case that was tried most often has `most_attempts`:
+/// 1, 2, 4 and 8, and all of them.
+pub fn usual_draws(most_attempts: u64) -> Vec<u64> {
+    let mut ks: Vec<u64> = [1, 2, 4, 8].into_iter().filter(|k| *k <= most_attempts).collect();
+    if ks.last().is_none_or(|last| *last < most_attempts) {
+        ks.push(most_attempts.max(1));
+    }
+    ks
+}
+
+/// [`Tries`] in the making; memory does not depend on how many cases there are.
+#[derive(Clone, Debug)]
+pub struct TriesOfCases {
+    cases: u64,
+    trials: u64,
+    successes: u64,
+    draws: Vec<DrawOfCases>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct DrawOfCases {
+    k: u64,
+    pass_at: Mean,
+    pass_all: Mean,
+    at_least: u64,
+    fewer: u64,
+}
+
+impl TriesOfCases {
+    /// No case yet; figures for each of these `k`, which are 1 or more.
+    pub fn new(ks: &[u64]) -> TriesOfCases {
+        let mut ks = ks.to_vec();
+        ks.sort_unstable();
+        ks.dedup();
+        let draws = ks.into_iter().map(|k| DrawOfCases { k, ..DrawOfCases::default() });
+        TriesOfCases { cases: 0, trials: 0, successes: 0, draws: draws.collect() }
+    }
+
+    /// Takes the attempts at the next case; a case without attempts counts nowhere.
+    pub fn add(&mut self, case: Attempts) {
+        if case.trials == 0 {
+            return;
+        }
+        self.cases += 1;
+        self.trials += case.trials;
+        self.successes += case.successes;
+        for draw in &mut self.draws {
+            let k = draw.k;
+            match (case.pass_at(k), case.pass_all(k), case.at_least(k)) {
+                (Some(one), Some(all), Some(enough)) => {
+                    draw.pass_at.add(one);
+                    draw.pass_all.add(all);
+                    draw.at_least += u64::from(enough);
+                }
+                _ => draw.fewer += 1,
+            }
+        }
+    }
+
+    /// What they say together.
+    pub fn get(&self) -> Tries {
+        let share = |part: u64, of: u64| (of > 0).then(|| part as f64 / of as f64);
+        let draw = |draw: &DrawOfCases| {
+            let defined = draw.fewer == 0;
+            Draw {
+                k: draw.k,
+                pass_at_k: draw.pass_at.get().filter(|_| defined),
+                pass_hat_k: draw.pass_all.get().filter(|_| defined),
+                at_least_k: share(draw.at_least, self.cases).filter(|_| defined),
+                cases_with_fewer: draw.fewer,
+            }
+        };
+        Tries {
+            cases: self.cases,
+            attempts: self.trials,
+            passed: self.successes,
+            pass_rate: share(self.successes, self.trials),
+            draws: self.draws.iter().map(draw).collect(),
+        }
     }
 }
 
@@ -140,5 +321,85 @@ mod tests {
         assert_eq!(reduced, [0.5, 0.5, 1.0, 0.0, 1.0]);
         assert_eq!(Reducer::Median.reduce(&[0.0, 1.0]), Some(0.5));
         assert_eq!(Reducer::Mean.reduce(&[]), None);
+    }
+
+    /// `tasks[c]` tasks of four trials each, of which c succeeded.
+    fn of_four(tasks: [u64; 5]) -> Tries {
+        let mut tries = TriesOfCases::new(&[4, 1, 2, 3, 2]);
+        for (successes, tasks) in (0..).zip(tasks) {
+            (0..tasks).for_each(|_| tries.add(Attempts { trials: 4, successes }));
+        }
+        tries.get()
+    }
+
+    fn rounded(tries: &Tries, of: impl Fn(&Draw) -> Option<f64>) -> Vec<String> {
+        tries.draws.iter().map(|draw| format!("{:.3}", of(draw).unwrap())).collect()
+    }
+
+    /// The four rows of the table for the airline domain in tau-bench's README (commit 034a267): 50 tasks, 4 trials. The
+    /// numbers of tasks with 0 to 4 successes are the only ones that give the published pass^1 to pass^4.
+    #[test]
+    fn pass_hat_k_over_many_tasks_is_as_published_for_tau_bench() {
+        for (tasks, published) in [
+            ([16, 13, 8, 5, 8], ["0.380", "0.237", "0.185", "0.160"]),
+            ([30, 7, 6, 2, 5], ["0.225", "0.140", "0.110", "0.100"]),
+            ([17, 11, 11, 4, 7], ["0.365", "0.217", "0.160", "0.140"]),
+            ([26, 4, 7, 5, 8], ["0.325", "0.233", "0.185", "0.160"]),
+        ] {
+            assert_eq!(tasks.iter().sum::<u64>(), 50);
+            assert_eq!(rounded(&of_four(tasks), |draw| draw.pass_hat_k), published);
+        }
+    }
+
+    /// By hand: of 4 tasks with 0, 1, 2 and 4 successes in 4 trials, draws of 2 hold a success in 0, 3, 5 and 6 of 6 cases.
+    #[test]
+    fn figures_over_cases_are_means_of_those_of_each_case() {
+        let tries = of_four([1, 1, 1, 0, 1]);
+        assert_eq!((tries.cases, tries.attempts, tries.passed), (4, 16, 7));
+        assert_eq!(tries.pass_rate, Some(7.0 / 16.0));
+        assert_eq!(rounded(&tries, |draw| draw.pass_at_k), ["0.438", "0.583", "0.688", "0.750"]);
+        assert_eq!(rounded(&tries, |draw| draw.at_least_k), ["0.750", "0.500", "0.250", "0.250"]);
+    }
+
+    #[test]
+    fn usual_draws_end_with_all_attempts() {
+        for (most, ks) in
+            [(0, &[1][..]), (1, &[1]), (3, &[1, 2, 3]), (4, &[1, 2, 4]), (100, &[1, 2, 4, 8, 100])]
+        {
+            assert_eq!(usual_draws(most), ks);
+        }
+    }
+
+    #[test]
+    fn a_case_with_fewer_attempts_makes_the_figure_of_all_cases_undefined() {
+        let mut tries = TriesOfCases::new(&[1, 2]);
+        tries.add(Attempts { trials: 2, successes: 1 });
+        tries.add(Attempts { trials: 1, successes: 1 });
+        tries.add(Attempts { trials: 0, successes: 0 });
+        let [one, two] = tries.get().draws[..] else { panic!("two") };
+        assert_eq!(
+            (one.pass_at_k, one.pass_hat_k, one.cases_with_fewer),
+            (Some(0.75), Some(0.75), 0)
+        );
+        assert_eq!((two.pass_at_k, two.pass_hat_k, two.at_least_k), (None, None, None));
+        assert_eq!((two.cases_with_fewer, tries.get().cases), (1, 2));
+        let none = TriesOfCases::new(&[1]).get();
+        assert_eq!(
+            (none.pass_rate, none.draws[0].pass_at_k, none.draws[0].at_least_k),
+            (None, None, None)
+        );
+    }
+
+    #[test]
+    fn reduced_scores_of_many_cases_are_averaged_and_no_scores_count_nowhere() {
+        let mut means = ReducedMeans::default();
+        for scores in [&[0.0, 1.0, 1.0][..], &[], &[0.5]] {
+            means.add(&Reduced::of(scores));
+        }
+        let means = means.get();
+        assert_eq!((means.median, means.mode), (Some(0.75), Some(0.75)));
+        assert_eq!((means.min, means.max), (Some(0.25), Some(0.75)));
+        assert_eq!(means.mean, Some((2.0 / 3.0 + 0.5) / 2.0));
+        assert_eq!(ReducedMeans::default().get(), Reduced::default());
     }
 }

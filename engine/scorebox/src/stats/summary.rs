@@ -55,7 +55,7 @@ pub struct Ascending {
 
 /// What brings the greatest number of the points scale to where its square can be had. A power of
 /// two, so that nothing is rounded.
-const DOWN: f64 = f64::from_bits((1023 - 600) << 52);
+pub(super) const DOWN: f64 = f64::from_bits((1023 - 600) << 52);
 
 impl Ascending {
     /// A summary of `count` scores; knowing how many there will be is what lets the median be found
@@ -120,7 +120,7 @@ impl Ascending {
 /// ZAMM 54, 1974); the squares are Welford's ("Note on a method for calculating corrected sums of
 /// squares and products", Technometrics 4, 1962).
 #[derive(Clone, Debug, Default)]
-struct Moments {
+pub(super) struct Moments {
     total: f64,
     lost: f64,
     mean: f64,
@@ -129,7 +129,7 @@ struct Moments {
 
 impl Moments {
     /// Takes the `nth` number, counted from 1.
-    fn add(&mut self, number: f64, nth: u64) {
+    pub(super) fn add(&mut self, number: f64, nth: u64) {
         let total = self.total + number;
         self.lost += if self.total.abs() >= number.abs() {
             (self.total - total) + number
@@ -143,7 +143,7 @@ impl Moments {
         self.squares += distance * (number - self.mean);
     }
 
-    fn sum(&self) -> f64 {
+    pub(super) fn sum(&self) -> f64 {
         self.total + self.lost
     }
 }

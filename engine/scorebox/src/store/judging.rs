@@ -132,7 +132,8 @@ impl<'s> ScoreRows<'s> {
     }
 }
 
-fn case_to_judge(row: &Row<'_>) -> rusqlite::Result<CaseToJudge> {
+/// A case from the columns that [`CASES`] names, without its rows.
+pub(super) fn case_to_judge(row: &Row<'_>) -> rusqlite::Result<CaseToJudge> {
     Ok(CaseToJudge {
         key: row.get(0)?,
         case_id: row.get(1)?,

@@ -27,6 +27,7 @@
 //! | `filter.rs`     | which score rows a reader asks for, as SQL                           |
 //! | `query.rs`      | score rows, page by page, and scores in ascending order              |
 //! | `judging.rs`    | cases with what their scorers say, for verdicts                      |
+//! | `attempts.rs`   | the attempts at each case, one after the other                       |
 //! | `counts.rs`     | how many rows of each status, and the means that stand beside them   |
 //!
 //! Invariant: text from a case, a scorer or a user is bound as a parameter, never put into SQL.
@@ -36,6 +37,7 @@
 //!
 //! Invariant: nothing here holds more than one case or one page of rows in memory.
 
+mod attempts;
 mod case;
 mod case_columns;
 mod column;

@@ -1,0 +1,406 @@
+//! The attempts at each case of a run taken together: by the verdicts of the attempts, and by the scores of each scorer. Holds
+//! the scores of one case at a time.
+
+use serde::Serialize;
+
+use super::verdicts::{Judge, JudgeOptions};
+use crate::{
+    advice::{Advice, Advised},
+    contract::Severity,
+    row::Status,
+    stats::{Attempts, Mean, Reduced, ReducedMeans, Tries, TriesOfCases, usual_draws},
+    store::{CaseToJudge, Store, StoreError},
+    verdict::{Policy, PolicyError, PolicyOverrides, Verdict},
+};
+
+/// Attempts at one case whose scores are reduced. They are in memory together, so there is a bound; 8 bytes for each score.
+const MOST_ATTEMPTS: u64 = 100_000;
+
+/// Which attempts are taken together, and how.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RepeatOptions<'a> {
+    /// Only the cases of this task.
+    pub node: Option<&'a str>,
+    /// Whether a soft regression fails an attempt too.
+    pub strict: bool,
+    /// The numbers of attempts that pass@k and the others are computed for.
+    pub ks: &'a [u64],
+    /// Whose scores are taken together too.
+    pub scorers: OfScorers<'a>,
+}
+
+/// Whose scores are taken together.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum OfScorers<'a> {
+    /// No scorer's: only verdicts are.
+    #[default]
+    None,
+    /// Each scorer's.
+    Each,
+    /// This one's.
+    One {
+        /// The suite's key for it.
+        scorer_id: &'a str,
+        /// The worst score that passes, in place of the scorer's own threshold.
+        threshold: Option<f64>,
+    },
+}
+
+/// What the attempts at all cases of a run say together.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Repeats {
+    /// Cases; attempts at the same one count once.
+    pub cases: u64,
+    /// All attempts.
+    pub attempts: u64,
+    /// The attempts at the case that was tried most often.
+    pub most_attempts: u64,
+    /// The mean latency of the attempts that state one, in milliseconds.
+    pub mean_latency_ms: Option<f64>,
+    /// By verdict: an attempt passed if its verdict is `passed`, and counts unless it is `skipped`.
+    pub verdict: Tries,
+    /// By the scores of each scorer that was asked for, in the suite's order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub scorers: Vec<RepeatedScorer>,
+}
+
+/// What the attempts at one case say together.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct RepeatedCase {
+    /// Its id.
+    pub case_id: String,
+    /// All attempts.
+    pub attempts: u64,
+    /// The mean latency of the attempts that state one, in milliseconds.
+    pub mean_latency_ms: Option<f64>,
+    /// By verdict, as in [`Repeats`].
+    pub verdict: Tries,
+    /// By the scores of each scorer that was asked for, in the suite's order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub scorers: Vec<RepeatedScorer>,
+}
+
+/// What the scores of one scorer say together. Only scored attempts count.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct RepeatedScorer {
+    /// The suite's key for it.
+    pub scorer_id: String,
+    /// The worst score that passes: the one that was asked for, the scorer's, or the best one of the scale from 0 to 1.
+    /// `None` for points without a threshold.
+    pub threshold: Option<f64>,
+    /// By whether a score passes; `None` without a threshold.
+    pub tries: Option<Tries>,
+    /// The scores of a case reduced to one; over many cases, the means of these.
+    pub reduced: Reduced,
+}
+
+/// Why attempts cannot be taken together.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RepeatsError {
+    /// The database cannot be read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// No score of the scorer can have this threshold.
+    #[error("scorer `{scorer_id}`: {error}")]
+    Threshold {
+        /// The scorer.
+        scorer_id: String,
+        /// What is wrong.
+        error: PolicyError,
+    },
+    /// The scores of so many attempts are not held in memory.
+    #[error(
+        "case `{case_id}` has more than {MOST_ATTEMPTS} attempts, too many to reduce their scores"
+    )]
+    TooManyAttempts {
+        /// The case.
+        case_id: String,
+    },
+}
+
+impl Advised for RepeatsError {
+    fn advice(&self) -> Option<Advice> {
+        match self {
+            RepeatsError::Store(error) => error.advice(),
+            RepeatsError::Threshold { .. } | RepeatsError::TooManyAttempts { .. } => None,
+        }
+    }
+}
+
+/// Takes the attempts at each case of a run together, and hands over the cases, ordered by id, until `take` answers
+/// false; answers with all that was taken so far.
+///
+/// # Errors
+/// [`StoreError::NoSuchRun`] and troubles of reading; a threshold that is off the scorer's scale; more than 100,000
+/// attempts at one case, if scores are reduced.
+pub fn repeats(
+    store: &Store,
+    run: &str,
+    options: RepeatOptions<'_>,
+    mut take: impl FnMut(&RepeatedCase) -> bool,
+) -> Result<Repeats, RepeatsError> {
+    store.snapshot(|store| {
+        let run = store.run(run)?.key;
+        let judge = Judge::new(store, run)?;
+        let scorers = scorers(&judge, options)?;
+        let mut repeating = Repeating::new(judge, scorers, options);
+        let (mut failure, mut is_wanted) = (None, true);
+        store.for_each_attempt(run, options.node, |attempt| {
+            if !repeating.is_of_the_same_case(attempt) {
+                is_wanted = repeating.finished().is_none_or(|case| take(&case));
+            }
+            if is_wanted {
+                failure = match repeating.has_room() {
+                    true => repeating.add(attempt, store).err().map(RepeatsError::Store),
+                    false => {
+                        Some(RepeatsError::TooManyAttempts { case_id: attempt.case_id.clone() })
+                    }
+                };
+            }
+            is_wanted && failure.is_none()
+        })?;
+        match failure {
+            Some(error) => Err(error),
+            None => {
+                if is_wanted && let Some(case) = repeating.finished() {
+                    take(&case);
+                }
+                Ok(repeating.total())
+            }
+        }
+    })
+}
+
+/// What the verdicts of the attempts say together, for the usual numbers of attempts; `None` if no case of the run, or of
+/// the task, was tried more than once.
+///
+/// # Errors
+/// [`StoreError::NoSuchRun`] and troubles of reading.
+pub fn repeated_verdicts(
+    store: &Store,
+    run: &str,
+    options: JudgeOptions<'_>,
+) -> Result<Option<Repeats>, StoreError> {
+    let JudgeOptions { node, strict } = options;
+    store.snapshot(|store| {
+        let run = store.run(run)?.key;
+        let most = store.most_attempts(run, node)?;
+        if most < 2 {
+            return Ok(None);
+        }
+        let ks = usual_draws(most);
+        let options = RepeatOptions { node, strict, ks: &ks, scorers: OfScorers::None };
+        let judge = Judge::new(store, run)?;
+        let mut repeating = Repeating::new(judge, Vec::new(), options);
+        let mut failure = None;
+        store.for_each_attempt(run, node, |attempt| {
+            if !repeating.is_of_the_same_case(attempt) {
+                repeating.finished();
+            }
+            failure = repeating.add(attempt, store).err();
+            failure.is_none()
+        })?;
+        repeating.finished();
+        failure.map_or_else(|| Ok(Some(repeating.total())), Err)
+    })
+}
+
+/// The attempts at one case, and what those at the cases before said.
+struct Repeating<'a> {
+    options: RepeatOptions<'a>,
+    judge: Judge,
+    scorers: Vec<Scorer>,
+    /// The case whose attempts are coming.
+    case: Option<OneCase>,
+    cases: u64,
+    attempts: u64,
+    most_attempts: u64,
+    latency_ms: Mean,
+    verdict: TriesOfCases,
+}
+
+/// The attempts at one case so far.
+struct OneCase {
+    case_id: String,
+    attempts: u64,
+    latency_ms: Mean,
+    verdict: Attempts,
+}
+
+/// A scorer, its scores of the attempts at one case, and what those of the cases before said.
+struct Scorer {
+    /// Its place among the scorers of the run.
+    place: usize,
+    scorer_id: String,
+    /// What decides whether a score passes; `None` if nothing does.
+    policy: Option<Policy>,
+    scores: Vec<f64>,
+    tries: TriesOfCases,
+    reduced: ReducedMeans,
+}
+
+impl<'a> Repeating<'a> {
+    fn new(judge: Judge, scorers: Vec<Scorer>, options: RepeatOptions<'a>) -> Repeating<'a> {
+        Repeating {
+            options,
+            judge,
+            scorers,
+            case: None,
+            cases: 0,
+            attempts: 0,
+            most_attempts: 0,
+            latency_ms: Mean::default(),
+            verdict: TriesOfCases::new(options.ks),
+        }
+    }
+
+    /// Whether the scores of one more attempt at the case can be held.
+    fn has_room(&self) -> bool {
+        let is_full = |case: &OneCase| case.attempts >= MOST_ATTEMPTS && !self.scorers.is_empty();
+        !self.case.as_ref().is_some_and(is_full)
+    }
+
+    fn is_of_the_same_case(&self, attempt: &CaseToJudge) -> bool {
+        self.case.as_ref().is_some_and(|case| case.case_id == attempt.case_id)
+    }
+
+    /// Takes the next attempt at the case.
+    fn add(&mut self, attempt: &CaseToJudge, store: &Store) -> Result<(), StoreError> {
+        let case = self.case.get_or_insert_with(|| OneCase {
+            case_id: attempt.case_id.clone(),
+            attempts: 0,
+            latency_ms: Mean::default(),
+            verdict: Attempts { trials: 0, successes: 0 },
+        });
+        case.attempts += 1;
+        if let Some(latency_ms) = attempt.latency_ms.filter(|latency| latency.is_finite()) {
+            case.latency_ms.add(latency_ms);
+            self.latency_ms.add(latency_ms);
+        }
+        let judged = self.judge.case(attempt);
+        let (verdict, _) =
+            judged.map_err(|what| StoreError::Corrupt { path: store.path().to_owned(), what })?;
+        let verdict = if self.options.strict { verdict.strict() } else { verdict };
+        case.verdict.trials += u64::from(verdict.verdict != Verdict::Skipped);
+        case.verdict.successes += u64::from(verdict.verdict == Verdict::Passed);
+        for row in &attempt.rows {
+            let Some(place) = self.judge.place(row.scorer) else { continue };
+            let scorer = self.scorers.iter_mut().find(|scorer| scorer.place == place);
+            let score = row.score.filter(|score| row.status == Status::Scored && score.is_finite());
+            if let (Some(scorer), Some(score)) = (scorer, score) {
+                scorer.scores.push(score);
+            }
+        }
+        Ok(())
+    }
+
+    /// What the attempts at the case that is now complete say together; `None` if there is no case.
+    fn finished(&mut self) -> Option<RepeatedCase> {
+        let case = self.case.take()?;
+        self.cases += 1;
+        self.attempts += case.attempts;
+        self.most_attempts = self.most_attempts.max(case.attempts);
+        self.verdict.add(case.verdict);
+        let ks = self.options.ks;
+        let scorers = self.scorers.iter_mut().map(|scorer| scorer.finished(ks));
+        Some(RepeatedCase {
+            scorers: scorers.collect(),
+            case_id: case.case_id,
+            attempts: case.attempts,
+            mean_latency_ms: case.latency_ms.get(),
+            verdict: of_one(case.verdict, ks),
+        })
+    }
+
+    fn total(&self) -> Repeats {
+        let scorers = self.scorers.iter().map(|scorer| RepeatedScorer {
+            scorer_id: scorer.scorer_id.clone(),
+            threshold: scorer.policy.and_then(|policy| policy.threshold()),
+            tries: scorer.policy.map(|_| scorer.tries.get()),
+            reduced: scorer.reduced.get(),
+        });
+        Repeats {
+            cases: self.cases,
+            attempts: self.attempts,
+            most_attempts: self.most_attempts,
+            mean_latency_ms: self.latency_ms.get(),
+            verdict: self.verdict.get(),
+            scorers: scorers.collect(),
+        }
+    }
+}
+
+impl Scorer {
+    /// What its scores of the case say, which then are forgotten.
+    fn finished(&mut self, ks: &[u64]) -> RepeatedScorer {
+        let reduced = Reduced::of(&self.scores);
+        self.reduced.add(&reduced);
+        let tries = self.policy.map(|policy| {
+            let passed = self.scores.iter().filter(|score| policy.passes(**score) == Some(true));
+            let attempts =
+                Attempts { trials: self.scores.len() as u64, successes: passed.count() as u64 };
+            self.tries.add(attempts);
+            of_one(attempts, ks)
+        });
+        self.scores.clear();
+        RepeatedScorer {
+            scorer_id: self.scorer_id.clone(),
+            threshold: self.policy.and_then(|policy| policy.threshold()),
+            tries,
+            reduced,
+        }
+    }
+}
+
+/// The scorers whose scores are asked for.
+fn scorers(judge: &Judge, options: RepeatOptions<'_>) -> Result<Vec<Scorer>, RepeatsError> {
+    let mut scorers = Vec::new();
+    for (place, judged) in judge.scorers.iter().enumerate() {
+        let threshold = match options.scorers {
+            OfScorers::Each => None,
+            OfScorers::One { scorer_id, threshold } if scorer_id == judged.scorer_id => threshold,
+            OfScorers::None | OfScorers::One { .. } => continue,
+        };
+        let scorer_id = judged.scorer_id.clone();
+        let policy = match passing(judged.policy, threshold) {
+            Ok(policy) => policy,
+            Err(error) => return Err(RepeatsError::Threshold { scorer_id, error }),
+        };
+        scorers.push(Scorer {
+            place,
+            scorer_id,
+            policy,
+            scores: Vec::new(),
+            tries: TriesOfCases::new(options.ks),
+            reduced: ReducedMeans::default(),
+        });
+    }
+    Ok(scorers)
+}
+
+fn of_one(attempts: Attempts, ks: &[u64]) -> Tries {
+    let mut tries = TriesOfCases::new(ks);
+    tries.add(attempts);
+    tries.get()
+}
+
+/// The policy with the threshold that decides whether a score passes: the one that is asked for, its own, or that of a
+/// gate, which is the best score; `None` if there is no best score.
+fn passing(policy: Policy, threshold: Option<f64>) -> Result<Option<Policy>, PolicyError> {
+    if threshold.is_some() {
+        let asked = PolicyOverrides { threshold, ..PolicyOverrides::default() };
+        return policy.overridden(&asked).map(Some);
+    }
+    if policy.threshold().is_some() {
+        return Ok(Some(policy));
+    }
+    let gate = PolicyOverrides { severity: Some(Severity::Gate), ..PolicyOverrides::default() };
+    Ok(policy.overridden(&gate).ok())
+}

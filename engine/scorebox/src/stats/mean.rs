@@ -1,0 +1,52 @@
+//! The mean of finite numbers that come one by one. Holds none of them.
+
+use super::summary::{DOWN, Moments};
+
+/// A mean in the making. Numbers in the same order give the same bits.
+#[derive(Clone, Debug, Default)]
+pub struct Mean {
+    count: u64,
+    plain: Moments,
+    scaled: Moments,
+}
+
+impl Mean {
+    /// Takes the next number, which is finite.
+    pub fn add(&mut self, number: f64) {
+        self.count += 1;
+        self.plain.add(number, self.count);
+        self.scaled.add(number * DOWN, self.count);
+    }
+
+    /// The mean; `None` if there were no numbers.
+    pub fn get(&self) -> Option<f64> {
+        let count = self.count as f64;
+        let mean = (self.count > 0).then(|| self.plain.sum() / count)?;
+        Some(if mean.is_finite() { mean } else { self.scaled.sum() / count / DOWN })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mean(numbers: &[f64]) -> Option<f64> {
+        let mut mean = Mean::default();
+        numbers.iter().for_each(|number| mean.add(*number));
+        mean.get()
+    }
+
+    #[test]
+    fn a_mean_is_the_sum_divided_by_the_count() {
+        assert_eq!(mean(&[]), None);
+        assert_eq!(mean(&[0.25]), Some(0.25));
+        assert_eq!(mean(&[1.0, 0.0, 0.0, 1.0]), Some(0.5));
+        assert_eq!(mean(&[0.1; 10]), Some(0.1));
+    }
+
+    #[test]
+    fn the_greatest_numbers_do_not_overflow() {
+        assert_eq!(mean(&[f64::MAX; 4]), Some(f64::MAX));
+        assert_eq!(mean(&[f64::MAX, 0.0, f64::MAX, 0.0]), Some(f64::MAX / 2.0));
+    }
+}
