@@ -16,6 +16,8 @@ mod command_database;
 mod command_reading;
 /// `scorebox rm`: runs that go and runs that stay.
 mod command_remove;
+/// `scorebox repeats`: cases that were tried more than once.
+mod command_repeats;
 /// Reports of a run for other programs.
 mod command_report;
 /// `scorebox run` that is interrupted, killed and resumed.

@@ -4,7 +4,10 @@ use std::path::{Path, PathBuf};
 
 use scorebox::store::{Names, RunRecord, ScoreFilter, Store};
 
-use crate::{failure::Failure, report::one_line};
+use crate::{
+    failure::Failure,
+    report::{one_line, shell_word},
+};
 
 /// The database of the current folder.
 pub(crate) const DEFAULT_DATABASE: &str = "scorebox.db";
@@ -28,6 +31,17 @@ impl Database {
     /// Whether it is the one of the current folder.
     pub(crate) fn is_default(&self) -> bool {
         self.path == Path::new(DEFAULT_DATABASE)
+    }
+
+    /// The command `scorebox NAME RUN` on this database.
+    pub(crate) fn command(&self, name: &str, run: &str) -> String {
+        match self.is_default() {
+            true => format!("scorebox {name} {run}"),
+            false => {
+                let database = shell_word(&self.path.display().to_string());
+                format!("scorebox {name} {run} --db {database}")
+            }
+        }
     }
 
     /// Opens it for reading.

@@ -5,6 +5,7 @@ mod cases;
 mod compile;
 mod completions;
 mod inspect;
+mod repeats;
 mod report;
 mod rm;
 mod run;
@@ -91,6 +92,7 @@ pub(crate) enum Command {
     Cases(cases::Cases),
     Show(show::Show),
     Stats(stats::Stats),
+    Repeats(repeats::Repeats),
     Report(report::Report),
     Suite(suite::Suite),
     Verify(verify::Verify),
@@ -113,6 +115,7 @@ impl Command {
             Command::Cases(command) => command.run(),
             Command::Show(command) => command.run(),
             Command::Stats(command) => command.run(),
+            Command::Repeats(command) => command.run(),
             Command::Report(command) => command.run(),
             Command::Suite(command) => command.run(),
             Command::Verify(command) => command.run(),

@@ -1,7 +1,7 @@
 //! `scorebox stats`: count, mean, min, max, p50 and standard deviation by scorer.
 
 use scorebox::{
-    aggregate::{Aggregate, JudgeOptions, aggregate, judge},
+    aggregate::{Aggregate, JudgeOptions, aggregate, judge, repeated_verdicts},
     store::ScoreFilter,
 };
 
@@ -67,7 +67,8 @@ impl Stats {
         let judged = match (&filter.run, &filter.scorer) {
             (Some(run), None) => {
                 let options = JudgeOptions { node: filter.node.as_deref(), strict: self.strict };
-                Some(judge(&store, run, options, |_| true)?)
+                let judged = judge(&store, run, options, |_| true)?;
+                Some((judged, repeated_verdicts(&store, run, options)?))
             }
             _ => None,
         };
@@ -76,10 +77,14 @@ impl Stats {
             Format::Table => write!(out, "{}", table(&aggregates)),
             format => output::list(out, format == Format::Jsonl, &aggregates),
         })?;
-        if let (Format::Table, Some(judged)) = (self.format, &judged)
-            && verdict::says_something(judged)
-        {
-            verdict::of_run(judged).iter().for_each(|line| words::say(line));
+        if let (Format::Table, Some((judged, repeats))) = (self.format, &judged) {
+            if verdict::says_something(judged) {
+                verdict::of_run(judged).iter().for_each(|line| words::say(line));
+            }
+            let command =
+                self.database.command("repeats", filter.run.as_deref().unwrap_or_default());
+            let lines = |repeats| report::repeats::of_run(repeats, judged, &command);
+            repeats.iter().flat_map(lines).for_each(|line| words::say(&line));
         }
         if self.format == Format::Table && self.run.is_none() {
             match &filter.run {

@@ -2,6 +2,7 @@
 //!
 //! - `case`: a case's name.
 //! - `config_keys`: a configuration's JSON Schema as keys for people.
+//! - `repeats`: what attempts at the same cases say together.
 //! - `scorer`: what a scorer says about itself.
 //! - `table`: tables for people.
 //! - `number`: numbers, sizes and times as people read them.
@@ -13,6 +14,7 @@
 mod case;
 mod config_keys;
 mod number;
+pub(crate) mod repeats;
 mod scorer;
 mod shell;
 mod sparkline;

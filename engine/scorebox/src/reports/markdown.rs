@@ -4,7 +4,7 @@
 use std::{fmt::Write as _, io};
 
 use crate::{
-    aggregate::{Aggregate, JudgedRun, aggregate},
+    aggregate::{Aggregate, JudgeOptions, JudgedRun, Repeats, aggregate, repeated_verdicts},
     cut::cut,
     store::{ScoreFilter, Store},
     verdict::Verdict,
@@ -42,6 +42,13 @@ pub(super) fn write(
     })?;
     writeln!(out, "## {}: {}\n", escaped(suite_name(&run), MOST_NAME_BYTES), verdict_of(&judged))?;
     writeln!(out, "{}", scorers(&aggregates, &judged))?;
+    let asked = JudgeOptions { node: None, strict: options.strict };
+    // Without a scorer that decides, every attempt passes.
+    if judged.scorers.iter().any(|scorer| scorer.policy.decides())
+        && let Some(repeats) = repeated_verdicts(store, options.run, asked)?
+    {
+        writeln!(out, "{}", attempts(&repeats))?;
+    }
     if bad > 0 {
         out.write_all(b"### Cases that did not pass\n\n")?;
         out.write_all(b"| case | verdict | score | decided by |\n|---|---|--:|---|\n")?;
@@ -111,6 +118,21 @@ fn scorers(aggregates: &[Aggregate], judged: &JudgedRun) -> String {
             decided.map_or(0, |it| it.failed),
             decided.map_or(0, |it| it.regressed),
         );
+    }
+    table
+}
+
+/// What the attempts at the cases say together, a line for each number of attempts.
+fn attempts(repeats: &Repeats) -> String {
+    let mut table = format!(
+        "### Repeats: {} cases, {} attempts\n\n| k | pass@k | pass^k | at least k |\n|--:|--:|--:|--:|\n",
+        repeats.cases, repeats.attempts
+    );
+    let figure =
+        |value: Option<f64>| value.map_or_else(|| "undefined".to_owned(), |it| format!("{it:.4}"));
+    for draw in &repeats.verdict.draws {
+        let [one, all, enough] = [draw.pass_at_k, draw.pass_hat_k, draw.at_least_k].map(figure);
+        let _ = writeln!(table, "| {} | {one} | {all} | {enough} |", draw.k);
     }
     table
 }

@@ -9,7 +9,7 @@ use std::{
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use scorebox::{
-    aggregate::{Aggregate, JudgeOptions, JudgedRun, aggregate, judge},
+    aggregate::{Aggregate, JudgeOptions, JudgedRun, Repeats, aggregate, judge, repeated_verdicts},
     digest::Digest,
     row::{AnswerError, milliseconds},
     run::{Control, Progress, RunReport},
@@ -112,6 +112,8 @@ struct Summary<'a> {
     root: Option<Digest>,
     database: String,
     verdict: Option<&'a JudgedRun>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    repeats: Option<&'a Repeats>,
     broken: &'a [Broken],
     scorers: &'a [Aggregate],
     summaries: Vec<OfTheRun<'a>>,
@@ -155,11 +157,13 @@ pub(super) fn print(store: &Store, run: &RunReport, asked: &Asked<'_>) -> Result
     let errors = aggregates.iter().map(|aggregate| aggregate.errors).sum();
     let options = JudgeOptions { strict: asked.strict, node: None };
     let judged = judge(store, run.run.as_str(), options, |_| true)?;
+    let repeats = repeated_verdicts(store, run.run.as_str(), options)?;
     let broken = broken(asked.requirements, &judged, &aggregates);
     let record = store.run(run.run.as_str())?;
     let said = store.summaries(record.key)?;
     let mut summary = summary(&record, run, database, &aggregates, &said);
     summary.verdict = Some(&judged);
+    summary.repeats = repeats.as_ref();
     summary.broken = &broken;
     let print_summary = |out: &mut Out<'_>| match format {
         Format::Table => {
@@ -182,6 +186,11 @@ pub(super) fn print(store: &Store, run: &RunReport, asked: &Asked<'_>) -> Result
     }
     if format == Format::Table && verdict::says_something(&judged) {
         verdict::of_run(&judged).iter().for_each(|line| words::say(line));
+    }
+    if let (Format::Table, Some(repeats)) = (format, &repeats) {
+        let command = stored_command("repeats", run, database);
+        let lines = report::repeats::of_run(repeats, &judged, &command);
+        lines.iter().for_each(|line| words::say(line));
     }
     // A run that ended early is judged when it is whole.
     let broken = if run.stopped.is_some() { Vec::new() } else { broken };
@@ -240,6 +249,7 @@ fn summary<'a>(
         root: run.root,
         database: database.display().to_string(),
         verdict: None,
+        repeats: None,
         broken: &[],
         scorers,
         summaries: summaries.iter().map(OfTheRun::new).collect(),

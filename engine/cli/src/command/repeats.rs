@@ -1,0 +1,417 @@
+//! `scorebox repeats`: what the attempts at the same cases say together, over a run or for each case.
+
+use std::collections::BTreeSet;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser as _};
+use scorebox::{
+    aggregate::{OfScorers, RepeatOptions, RepeatedCase, RepeatedScorer, repeats},
+    stats::{Reduced, Reducer, Tries, usual_draws},
+    store::{ScoreFilter, Store},
+};
+use serde::Serialize;
+
+use crate::{
+    arguments::{Database, completing, must_be_there},
+    failure::{Exit, Failure},
+    output::{self, Format, Out},
+    report::{self, Align, Table, repeats::figure},
+    waiting::Waiting,
+    words,
+};
+
+/// Rows that one table is laid out from: only their short cells are held.
+const TABLE_ROWS: usize = 1000;
+
+/// Show pass@k, pass^k and reduced scores of cases that were tried more than once
+///
+/// Cases with the same id and another iteration or attempt are attempts at one case. An attempt passes if its verdict is
+/// `passed`; for a scorer, if its score passes the threshold. Skipped attempts do not count, and for a scorer only scored ones do.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Repeats {
+    /// The run [default: the newest]
+    #[arg(add = completing::runs())]
+    run: Option<String>,
+
+    /// Show each case instead of the run: by its verdicts, or by --scorer
+    #[arg(long, help_heading = "Output")]
+    cases: bool,
+
+    /// Only this scorer
+    #[arg(long, value_name = "NAME", help_heading = "Filters", add = completing::stored_scorers())]
+    scorer: Option<String>,
+
+    /// The worst score that passes [default: the scorer's threshold, or else the best score]
+    #[arg(long, value_name = "X", requires = "scorer", help_heading = "Filters")]
+    threshold: Option<f64>,
+
+    /// Only cases of this node (the task)
+    #[arg(long, value_name = "NODE", help_heading = "Filters")]
+    node: Option<String>,
+
+    /// Count an attempt with a soft score beyond its threshold as failed
+    #[arg(long, help_heading = "Filters")]
+    strict: bool,
+
+    /// How many attempts pass@k and pass^k are of [default: 1, 2, 4, 8 and the most attempts at a case]
+    #[arg(long, value_name = "K", value_delimiter = ',', value_parser = clap::value_parser!(u64).range(1..), help_heading = "Output")]
+    k: Vec<u64>,
+
+    /// How a table shows the scores of a case as one score [default: all of them]
+    #[arg(long, value_name = "REDUCER", value_delimiter = ',', value_parser = reducers(), help_heading = "Output")]
+    reducer: Vec<Reducer>,
+
+    /// Show at most N cases (0: all)
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 50,
+        requires = "cases",
+        help_heading = "Output"
+    )]
+    limit: u64,
+
+    /// Skip the first N cases
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 0,
+        requires = "cases",
+        help_heading = "Output"
+    )]
+    skip: u64,
+
+    /// How to print it
+    #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output")]
+    format: Format,
+
+    #[command(flatten)]
+    database: Database,
+}
+
+fn reducers() -> impl clap::builder::TypedValueParser<Value = Reducer> {
+    PossibleValuesParser::new(Reducer::ALL.map(Reducer::as_str)).map(|word| {
+        let named = Reducer::ALL.into_iter().find(|reducer| reducer.as_str() == word);
+        named.unwrap_or(Reducer::Mean)
+    })
+}
+
+/// A run's figures as JSON.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct OfRun<'a> {
+    run_id: &'a str,
+    #[serde(flatten)]
+    repeats: &'a scorebox::aggregate::Repeats,
+}
+
+impl Repeats {
+    pub(crate) fn run(&self) -> Result<Exit, Failure> {
+        let store = self.database.read()?;
+        let run = self.database.run(self.run.as_deref(), &store)?;
+        let filter = ScoreFilter {
+            run: Some(run.spec.id.to_string()),
+            node: self.node.clone(),
+            scorer: self.scorer.clone(),
+            ..ScoreFilter::default()
+        };
+        must_be_there(&store, &filter)?;
+        let ks = match self.k.is_empty() {
+            true => usual_draws(store.most_attempts(run.key, self.node.as_deref())?),
+            false => self.k.iter().copied().collect::<BTreeSet<u64>>().into_iter().collect(),
+        };
+        let is_table = self.format == Format::Table;
+        let scorers = match &self.scorer {
+            Some(scorer_id) => OfScorers::One { scorer_id, threshold: self.threshold },
+            None if self.cases && is_table => OfScorers::None,
+            None => OfScorers::Each,
+        };
+        let options =
+            RepeatOptions { node: self.node.as_deref(), strict: self.strict, ks: &ks, scorers };
+        match self.cases {
+            true => self.list_cases(&store, run.spec.id.as_str(), options),
+            false => self.show_run(&store, run.spec.id.as_str(), options),
+        }
+    }
+
+    fn show_run(
+        &self,
+        store: &Store,
+        run: &str,
+        options: RepeatOptions<'_>,
+    ) -> Result<Exit, Failure> {
+        let waiting = Waiting::counting("reading attempts", store.rows_read());
+        let repeats = repeats(store, run, options, |_| true)?;
+        drop(waiting);
+        let as_json = OfRun { run_id: run, repeats: &repeats };
+        output::stdout(|out| match self.format {
+            Format::Table => {
+                write!(out, "{}", self.tries(&repeats))?;
+                match repeats.scorers.is_empty() {
+                    true => Ok(()),
+                    false => write!(out, "\n{}", self.reduced(&repeats.scorers)),
+                }
+            }
+            Format::Json => output::json(out, &as_json),
+            Format::Jsonl => output::json_line(out, &as_json),
+        })?;
+        if self.format == Format::Table {
+            say_of_run(run, &repeats, self.scorer.is_some());
+        }
+        Ok(Exit::Done)
+    }
+
+    /// Verdicts and scorers, a row for each k.
+    fn tries(&self, repeats: &scorebox::aggregate::Repeats) -> Table {
+        let mut table = Table::new(&[
+            ("by", Align::Left),
+            ("cases", Align::Right),
+            ("attempts", Align::Right),
+            ("passed", Align::Right),
+            ("pass rate", Align::Right),
+            ("k", Align::Right),
+            ("pass@k", Align::Right),
+            ("pass^k", Align::Right),
+            ("at least k", Align::Right),
+        ]);
+        if self.scorer.is_none() {
+            add_tries(&mut table, "verdict", &repeats.verdict);
+        }
+        for scorer in &repeats.scorers {
+            match &scorer.tries {
+                Some(tries) => add_tries(&mut table, &scorer.scorer_id, tries),
+                None => table.row([output::cell(&scorer.scorer_id, 48), "no threshold".to_owned()]),
+            }
+        }
+        table
+    }
+
+    fn reducers(&self) -> &[Reducer] {
+        if self.reducer.is_empty() { &Reducer::ALL } else { &self.reducer }
+    }
+
+    /// Reduced scores, a row for each scorer.
+    fn reduced(&self, scorers: &[RepeatedScorer]) -> Table {
+        let mut columns = vec![("scorer", Align::Left)];
+        columns.extend(self.reducers().iter().map(|it| (it.as_str(), Align::Right)));
+        let mut table = Table::new(&columns);
+        for scorer in scorers {
+            let mut cells = vec![output::cell(&scorer.scorer_id, 48)];
+            cells.extend(reduced_cells(&scorer.reduced, self.reducers()));
+            table.row(cells);
+        }
+        table
+    }
+
+    fn list_cases(
+        &self,
+        store: &Store,
+        run: &str,
+        options: RepeatOptions<'_>,
+    ) -> Result<Exit, Failure> {
+        let mut listing = Listing {
+            found: 0,
+            shown: 0,
+            reducers: if self.scorer.is_some() { self.reducers() } else { &[] },
+            ks: options.ks,
+            table: None,
+            in_table: 0,
+        };
+        let mut failure = None;
+        output::stdout(|out| {
+            if self.format == Format::Json {
+                out.write_all(b"[")?;
+            }
+            match self.list(store, run, options, &mut listing, out) {
+                Ok(written) => written?,
+                Err(error) => failure = Some(error),
+            }
+            match self.format {
+                Format::Json => out.write_all(if listing.shown == 0 { b"]\n" } else { b"\n]\n" }),
+                _ => listing.end_of_table(out),
+            }
+        })?;
+        if let Some(failure) = failure {
+            return Err(failure);
+        }
+        let seen = self.skip.min(listing.found) + listing.shown;
+        if self.format == Format::Table && listing.found == 0 {
+            words::say("no cases");
+        } else if self.format == Format::Table && seen < listing.found {
+            words::say(&format!(
+                "{} of {} cases; next page: --skip {seen}; all: --limit 0",
+                report::count(listing.shown),
+                report::count(listing.found)
+            ));
+        }
+        Ok(Exit::Done)
+    }
+
+    /// Writes the cases as they are complete; returns the outcome of writing.
+    fn list(
+        &self,
+        store: &Store,
+        run: &str,
+        options: RepeatOptions<'_>,
+        listing: &mut Listing<'_>,
+        out: &mut Out<'_>,
+    ) -> Result<std::io::Result<()>, Failure> {
+        let most = if self.limit == 0 { u64::MAX } else { self.limit };
+        let mut written = Ok(());
+        repeats(store, run, options, |case| {
+            listing.found += 1;
+            if listing.found <= self.skip || listing.shown == most {
+                return true;
+            }
+            written = listing.add(case, self.format, out);
+            written.is_ok()
+        })?;
+        Ok(written)
+    }
+}
+
+/// How far the list of cases is.
+struct Listing<'a> {
+    found: u64,
+    shown: u64,
+    reducers: &'a [Reducer],
+    ks: &'a [u64],
+    table: Option<Table>,
+    in_table: usize,
+}
+
+impl Listing<'_> {
+    fn add(
+        &mut self,
+        case: &RepeatedCase,
+        format: Format,
+        out: &mut Out<'_>,
+    ) -> std::io::Result<()> {
+        let is_first = self.shown == 0;
+        self.shown += 1;
+        match format {
+            Format::Jsonl => output::json_line(out, case),
+            Format::Json => {
+                out.write_all(if is_first { b"\n" } else { b",\n" })?;
+                let json = serde_json::to_string(case).map_err(std::io::Error::from)?;
+                out.write_all(report::printable_json_line(&json).as_bytes())
+            }
+            Format::Table => {
+                let cells = self.cells(case);
+                let columns = columns(self.ks, self.reducers);
+                let table = self.table.get_or_insert_with(|| {
+                    let columns: Vec<_> =
+                        columns.iter().map(|(title, align)| (title.as_str(), *align)).collect();
+                    Table::new(&columns)
+                });
+                table.row(cells);
+                self.in_table += 1;
+                match self.in_table == TABLE_ROWS {
+                    true => self.end_of_table(out),
+                    false => Ok(()),
+                }
+            }
+        }
+    }
+
+    fn end_of_table(&mut self, out: &mut Out<'_>) -> std::io::Result<()> {
+        self.in_table = 0;
+        self.table.take().map_or(Ok(()), |table| write!(out, "{table}"))
+    }
+
+    fn cells(&self, case: &RepeatedCase) -> Vec<String> {
+        let scorer = case.scorers.first();
+        let tries = match scorer {
+            Some(scorer) => scorer.tries.as_ref(),
+            None => Some(&case.verdict),
+        };
+        let mut cells = vec![
+            output::cell(&case.case_id, 48),
+            report::count(case.attempts),
+            tries.map_or_else(
+                || "-".to_owned(),
+                |tries| {
+                    format!("{} of {}", report::count(tries.passed), report::count(tries.attempts))
+                },
+            ),
+            report::repeats::latency(case.mean_latency_ms),
+        ];
+        let draws = tries.map_or(&[][..], |tries| &tries.draws);
+        // A scorer without a threshold has no draws.
+        for place in 0..self.ks.len() {
+            let draw = draws.get(place);
+            cells.push(figure(draw.and_then(|draw| draw.pass_at_k)));
+            cells.push(figure(draw.and_then(|draw| draw.pass_hat_k)));
+        }
+        let reduced = scorer.map(|scorer| scorer.reduced).unwrap_or_default();
+        cells.extend(reduced_cells(&reduced, self.reducers));
+        cells
+    }
+}
+
+/// The columns of the table of cases.
+fn columns(ks: &[u64], reducers: &[Reducer]) -> Vec<(String, Align)> {
+    let mut columns = vec![
+        ("case".to_owned(), Align::Left),
+        ("attempts".to_owned(), Align::Right),
+        ("passed".to_owned(), Align::Right),
+        ("latency".to_owned(), Align::Right),
+    ];
+    for k in ks {
+        columns.push((format!("pass@{k}"), Align::Right));
+        columns.push((format!("pass^{k}"), Align::Right));
+    }
+    columns.extend(reducers.iter().map(|reducer| (reducer.as_str().to_owned(), Align::Right)));
+    columns
+}
+
+fn reduced_cells(reduced: &Reduced, reducers: &[Reducer]) -> Vec<String> {
+    reducers.iter().map(|reducer| figure(reduced.by(*reducer))).collect()
+}
+
+/// A row for each k; what is the same in all of them stands in the first.
+fn add_tries(table: &mut Table, by: &str, tries: &Tries) {
+    for (place, draw) in tries.draws.iter().enumerate() {
+        let mut cells = match place {
+            0 => vec![
+                output::cell(by, 48),
+                report::count(tries.cases),
+                report::count(tries.attempts),
+                report::count(tries.passed),
+                figure(tries.pass_rate),
+            ],
+            _ => vec![String::new(); 5],
+        };
+        cells.push(report::count(draw.k));
+        cells.extend([draw.pass_at_k, draw.pass_hat_k, draw.at_least_k].map(figure));
+        table.row(cells);
+    }
+}
+
+fn say_of_run(run: &str, repeats: &scorebox::aggregate::Repeats, by_scorer: bool) {
+    let mut line = format!(
+        "run {run}: {}, {}, at most {} at a case",
+        report::counted(repeats.cases, "case", "cases"),
+        report::counted(repeats.attempts, "attempt", "attempts"),
+        report::count(repeats.most_attempts)
+    );
+    if repeats.mean_latency_ms.is_some() {
+        let latency = report::repeats::latency(repeats.mean_latency_ms);
+        line.push_str(&format!(", mean latency {latency}"));
+    }
+    words::say(&line);
+    if !by_scorer {
+        report::repeats::why_undefined("verdict", &repeats.verdict)
+            .iter()
+            .for_each(|line| words::say(line));
+    }
+    for scorer in &repeats.scorers {
+        let by = report::one_line(&scorer.scorer_id, 64);
+        let why = scorer.tries.as_ref().map(|tries| report::repeats::why_undefined(&by, tries));
+        why.unwrap_or_default().iter().for_each(|line| words::say(line));
+    }
+    if repeats.most_attempts == 1 {
+        words::say(
+            "no case was tried more than once: attempts at a case have its id, and another iteration or attempt",
+        );
+    }
+}
