@@ -81,7 +81,7 @@ async fn all_events(run: &mut Run) -> Vec<Event> {
 #[track_caller]
 fn assert_legal(events: &[Event]) {
     let mut started = false;
-    let mut cases = HashSet::new();
+    let (mut cases, mut began) = (HashSet::new(), HashSet::new());
     let mut ended = false;
     for event in events {
         assert!(!ended, "{event:?} follows the end");
@@ -94,11 +94,20 @@ fn assert_legal(events: &[Event]) {
             Event::Case(case) => {
                 assert!(cases.insert(case.case_id.clone()), "{case:?} comes twice")
             }
-            Event::Scored(row) => assert!(cases.contains(&row.case_id), "{row:?} has no case"),
+            Event::ScorerStarted(scorer) => {
+                assert!(cases.contains(&scorer.case_id), "{scorer:?} has no case");
+                let name = (scorer.case_id.clone(), scorer.scorer_id.to_string());
+                assert!(began.insert(name), "{scorer:?} comes twice");
+            }
+            Event::ScorerFinished(scorer) | Event::ScorerFailed(scorer) => {
+                let name = (scorer.row.case_id.clone(), scorer.row.scorer_id.clone());
+                assert!(began.remove(&name), "{scorer:?} did not begin");
+            }
             Event::Ended(_) => ended = true,
             _ => {}
         }
     }
+    assert!(began.is_empty(), "{began:?} neither finished nor failed");
     assert!(ended);
 }
 
@@ -136,12 +145,8 @@ async fn a_program_scores_a_case_and_runs_a_suite_as_the_docs_say() {
     assert!(report.root.is_some());
     let mut told: Vec<_> = events
         .iter()
-        .filter_map(|event| match event {
-            Event::Scored(row) => {
-                Some((row.case_id.clone(), row.scorer_id.clone(), row.answer.score))
-            }
-            _ => None,
-        })
+        .filter_map(Event::row)
+        .map(|row| (row.case_id.clone(), row.scorer_id.clone(), row.answer.score))
         .collect();
     told.sort_by(|a, b| (&a.0, &a.1).cmp(&(&b.0, &b.1)));
     assert_eq!(told, stored_rows(&database));
@@ -160,7 +165,7 @@ async fn a_run_that_is_not_stored_has_the_same_events() {
     assert_eq!((report.stopped, report.root), (None, None));
     let count = |is: fn(&Event) -> bool| events.iter().filter(|event| is(event)).count();
     assert_eq!(count(|event| matches!(event, Event::Case(_))), 50);
-    assert_eq!(count(|event| matches!(event, Event::Scored(_))), 100);
+    assert_eq!(count(|event| event.row().is_some()), 100);
     assert_eq!(count(|event| matches!(event, Event::BadCase(_))), 1);
 }
 
@@ -192,8 +197,8 @@ async fn a_slow_reader_slows_the_run_and_loses_nothing() {
                 tokio::task::yield_now().await;
             }
         }
-        if let Event::Scored(row) = event {
-            *rows.entry((row.case_id, row.scorer_id)).or_default() += 1;
+        if let Some(row) = event.row() {
+            *rows.entry((row.case_id.clone(), row.scorer_id.clone())).or_default() += 1;
         }
     }
     assert_eq!(run.end().await.unwrap().stopped, None);
@@ -212,7 +217,7 @@ async fn events_that_are_not_read_do_not_keep_a_run_from_its_end() {
 fn refusing_after(rows: usize) -> impl FnMut(&Event) -> Result<(), Refused> + Send {
     let taken = Arc::new(AtomicUsize::new(0));
     move |event: &Event| match event {
-        Event::Scored(_) if taken.fetch_add(1, Ordering::SeqCst) >= rows => {
+        event if event.row().is_some() && taken.fetch_add(1, Ordering::SeqCst) >= rows => {
             Err(Refused::new("the page is full"))
         }
         _ => Ok(()),
@@ -230,7 +235,7 @@ async fn a_sink_that_refuses_ends_the_run_and_what_was_stored_stays() {
     assert_legal(&events);
     assert_eq!(report.stopped, Some(Stop::Refused { message: "the page is full".into() }));
     assert_eq!(state(&database, &report), RunState::Stopped);
-    let told = events.iter().filter(|event| matches!(event, Event::Scored(_))).count();
+    let told = events.iter().filter(|event| event.row().is_some()).count();
     let stored = stored_rows(&database).len();
     assert_eq!((told, report.progress.scores_written), (stored, stored as u64));
     assert!((101..20_000).contains(&stored), "{stored}");
@@ -259,7 +264,7 @@ async fn a_run_that_is_dropped_is_interrupted_and_can_be_resumed() {
     let run = engine(2).run(light(), cases(lines(10_000))).store(&database);
     let mut run = run.id("dropped".parse().unwrap()).start().await.unwrap();
     while let Some(event) = run.next().await {
-        if matches!(event, Event::Scored(_)) {
+        if event.row().is_some() {
             break;
         }
     }
@@ -284,7 +289,7 @@ fn a_run_that_is_dropped_with_its_runtime_is_interrupted() {
         runtime.block_on(async {
             let run = engine(2).run(suite, cases(lines(2000))).store(&database);
             let mut run = run.id("dropped".parse().unwrap()).start().await.unwrap();
-            while !matches!(run.next().await.expect("no row came"), Event::Scored(_)) {}
+            while run.next().await.expect("no row came").row().is_none() {}
         });
         drop(runtime);
         let run = Store::open_read_only(&database).unwrap().run("dropped").unwrap();
@@ -301,7 +306,7 @@ async fn another_connection_finds_the_row_of_an_event() {
     let mut run = run.start().await.unwrap();
     let (mut other, mut seen) = (None, 0);
     while let Some(event) = run.next().await {
-        if let Event::Scored(row) = event {
+        if let Some(row) = event.row() {
             let other = other.get_or_insert_with(|| Store::open_read_only(&database).unwrap());
             let filter = ScoreFilter {
                 case: Some(row.case_id.clone()),
@@ -329,9 +334,9 @@ fn a_scorer_that_waits_holds_back_neither_the_others_of_its_case_nor_a_worker() 
         let mut quick = 0;
         while quick < count {
             match run.next().await.expect("the run goes on") {
-                Event::Scored(row) => {
+                Event::ScorerFinished(ended) => {
                     assert_eq!(
-                        (row.scorer_id.as_str(), row.answer.status),
+                        (ended.row.scorer_id.as_str(), ended.row.answer.status),
                         ("exact-match", Status::Scored)
                     );
                     quick += 1;

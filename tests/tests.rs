@@ -12,6 +12,8 @@ mod command_bad_input;
 mod command_compile;
 /// Databases and cache folders that are locked, foreign, newer or missing.
 mod command_database;
+/// `scorebox run --events`: what happens in a run, as JSON Lines.
+mod command_events;
 /// `scorebox scores`, `stats`, `scorers`, `inspect`, `completions`, and pipes.
 mod command_reading;
 /// `scorebox rm`: runs that go and runs that stay.

@@ -106,6 +106,14 @@ fn cannot_write(path: &Path, error: &io::Error) -> Failure {
 }
 
 impl Reports {
+    /// The files that they go to.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &Path> {
+        self.0.iter().filter_map(|(target, _)| match &target.place {
+            Place::Stdout => None,
+            Place::File(path) => Some(path.as_path()),
+        })
+    }
+
     /// Whether one of them goes to standard output.
     pub(crate) fn go_to_stdout(&self) -> bool {
         self.0.iter().any(|(target, _)| target.place == Place::Stdout)

@@ -27,8 +27,9 @@ use scorebox::{
 use self::signals::Signalled;
 use crate::{
     arguments::{
-        Database, JobArguments, LimitArguments, ReportArguments, Reports, RequirementArguments,
-        WorkspaceArguments, completing, parse_config, split_named,
+        Database, EventArguments, Events, EventsGoing, JobArguments, LimitArguments,
+        ReportArguments, Reports, RequirementArguments, WorkspaceArguments, completing,
+        parse_config, split_named,
     },
     failure::{Exit, Failure},
     input::typed_input,
@@ -105,6 +106,9 @@ pub(crate) struct Run {
     reports: ReportArguments,
 
     #[command(flatten)]
+    events: EventArguments,
+
+    #[command(flatten)]
     requirements: RequirementArguments,
 
     #[command(flatten)]
@@ -135,6 +139,7 @@ impl Run {
         let mut suite = self.suite(suite_file)?;
         let requirements = self.requirements.of(&mut suite)?;
         let reports = self.reports.open()?;
+        let events = self.open_events(suite_file, &case_files, &reports)?;
         let mapping = Mapping::parse(&self.map)?;
         let cases =
             CaseReader::open(case_files.iter().map(|path| source(path)).collect(), mapping)?;
@@ -142,24 +147,50 @@ impl Run {
         let sandbox = self.sandbox.open(slots(jobs, &suite), self.workspace.capabilities()?)?;
         let runtime = self.jobs.runtime()?;
         let signalled = Signalled::default();
-        let run = self.run_suite(suite, &requirements, cases, jobs, &sandbox, &signalled);
+        let outputs = Outputs { reports, summary: !events.go_to_stdout() };
+        let shows_progress = !self.quiet && !events.go_to_a_terminal();
+        let (sink, events) = events.sink();
+        let run = async {
+            let mut request = self.request(suite, &requirements, cases, jobs, &sandbox).await?;
+            if let Some(sink) = sink {
+                request = request.sink(sink);
+            }
+            run_watched(request, shows_progress, &signalled).await
+        };
         let report = runtime.block_on(run);
         let ended =
-            report.and_then(|report| self.finish(report, &requirements, reports, &signalled));
+            report.and_then(|report| self.finish(report, &requirements, outputs, &signalled));
+        let ended = all_told(ended, &events);
         // A thread that a file system keeps waiting does not keep the process alive.
         runtime.shutdown_background();
         ended
     }
 
-    async fn run_suite(
+    /// Opens the file of the events, which must not be one that the run uses otherwise.
+    fn open_events(
+        &self,
+        suite: Option<&Path>,
+        cases: &[&Path],
+        reports: &Reports,
+    ) -> Result<Events, Failure> {
+        let used = suite.into_iter().chain(cases.iter().copied()).chain(reports.files());
+        let used: Vec<&Path> = used.chain([self.database.path.as_path()]).collect();
+        let events = self.events.open(&used)?;
+        match events.go_to_stdout() && reports.go_to_stdout() {
+            true => Err(Failure::new("both a report and the events go to standard output")
+                .hint("name a file for one of them")),
+            false => Ok(events),
+        }
+    }
+
+    async fn request(
         &self,
         suite: Suite,
         requirements: &Requirements,
         cases: CaseReader,
         jobs: usize,
         sandbox: &Sandbox,
-        signalled: &Signalled,
-    ) -> Result<Result<RunReport, RunError>, Failure> {
+    ) -> Result<RunRequest, Failure> {
         let registry = Registry::with_builtins();
         let scorers = setup::loaded(&suite, &registry, sandbox).await?;
         must_have_files(&scorers)?;
@@ -168,7 +199,7 @@ impl Run {
             Some(id) => WhichRun::Resume(id.clone()),
             None => WhichRun::New(self.run_id.clone().unwrap_or_else(fresh_id)),
         };
-        let request = RunRequest::new(suite, scorers, cases)
+        Ok(RunRequest::new(suite, scorers, cases)
             .which(which)
             .store(&self.database.path)
             .jobs(jobs)
@@ -176,16 +207,7 @@ impl Run {
                 OnBadCaseArgument::Stop => OnBadCase::Stop,
                 OnBadCaseArgument::Skip => OnBadCase::Skip,
             })
-            .reuse(self.reuse);
-        let control = Arc::new(Control::default());
-        let listening = signalled.stop(Arc::clone(&control));
-        listening.map_err(|error| Failure::new(format!("cannot wait for signals: {error}")))?;
-        let bar = (!self.quiet).then(|| report::progress_bar(Arc::clone(&control)));
-        let report = scorebox::run::run(request, control).await;
-        if let Some(bar) = bar {
-            bar.finish();
-        }
-        Ok(report)
+            .reuse(self.reuse))
     }
 
     /// What the user reads at the end, and the exit code.
@@ -193,9 +215,10 @@ impl Run {
         &self,
         report: Result<RunReport, RunError>,
         requirements: &Requirements,
-        reports: Reports,
+        outputs: Outputs,
         signalled: &Signalled,
     ) -> Result<Exit, Failure> {
+        let Outputs { reports, summary } = outputs;
         let report = match report {
             Err(stopped @ RunError::Stopped) => {
                 words::say(&stopped.to_string());
@@ -215,7 +238,7 @@ impl Run {
         let asked = report::Asked {
             requirements,
             strict: self.requirements.strict,
-            summary: !reports.go_to_stdout(),
+            summary: summary && !reports.go_to_stdout(),
             format: self.format,
             database: &self.database.path,
         };
@@ -310,6 +333,46 @@ impl Run {
             scorer.grants = scorer.grants.with(grant);
         }
         Ok(suite)
+    }
+}
+
+/// What a run leaves for the user, beyond its rows.
+struct Outputs {
+    reports: Reports,
+    /// Whether standard output is free for the summary.
+    summary: bool,
+}
+
+/// Runs, with a progress bar if the user wants one, until the end or a signal.
+async fn run_watched(
+    request: RunRequest,
+    shows_progress: bool,
+    signalled: &Signalled,
+) -> Result<Result<RunReport, RunError>, Failure> {
+    let control = Arc::new(Control::default());
+    let listening = signalled.stop(Arc::clone(&control));
+    listening.map_err(|error| Failure::new(format!("cannot wait for signals: {error}")))?;
+    let bar = shows_progress.then(|| report::progress_bar(Arc::clone(&control)));
+    let report = scorebox::run::run(request, control).await;
+    if let Some(bar) = bar {
+        bar.finish();
+    }
+    Ok(report)
+}
+
+/// The end of the command, which is a failure too if events could not be written. If there is a worse one, both are
+/// said.
+fn all_told(ended: Result<Exit, Failure>, events: &EventsGoing) -> Result<Exit, Failure> {
+    match (ended, events.ended()) {
+        (Ok(exit @ (Exit::Interrupted | Exit::Terminated)), Err(failure)) => {
+            words::failure(&failure);
+            Ok(exit)
+        }
+        (Err(worse), Err(failure)) => {
+            words::failure(&failure);
+            Err(worse)
+        }
+        (ended, told) => told.and(ended),
     }
 }
 

@@ -11,7 +11,7 @@
 //! [`compile_if_asked`](crate::sandbox::compile_if_asked).
 //!
 //! ```no_run
-//! use scorebox::{engine::{Cases, Engine}, run::Event, suite::Suite};
+//! use scorebox::{engine::{Cases, Engine}, suite::Suite};
 //! # fn main() { scorebox::sandbox::compile_if_asked(); }
 //! use serde_json::json;
 //!
@@ -28,7 +28,7 @@
 //! let suite: Suite = "[scorers.exact-match]\n[scorers.latency]".parse()?;
 //! let mut run = engine.run(suite, Cases::file("cases.jsonl")?).store("scores.db").start().await?;
 //! while let Some(event) = run.next().await {
-//!     if let Event::Scored(row) = event {
+//!     if let Some(row) = event.row() {
 //!         println!("{} {}", row.case_id, row.scorer_id);
 //!     }
 //! }

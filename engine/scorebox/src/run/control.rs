@@ -9,12 +9,14 @@ use std::{
     },
 };
 
+use serde::{Serialize, Serializer, ser::SerializeStruct as _};
+
 use crate::{
     advice::Advice,
     case::{CaseReader, Tally},
 };
 
-use super::{CaseRefused, OnBadCase};
+use super::OnBadCase;
 
 /// Why a run ended before its last case.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,8 +70,33 @@ impl fmt::Display for Stop {
     }
 }
 
+impl Stop {
+    /// The word that JSON has for it.
+    const fn word(&self) -> &'static str {
+        match self {
+            Stop::Interrupted => "interrupted",
+            Stop::BadCase { .. } => "bad-case",
+            Stop::Unreadable { .. } => "unreadable",
+            Stop::Incomplete { .. } => "incomplete",
+            Stop::Refused { .. } => "refused",
+            Stop::Broken { .. } => "broken",
+        }
+    }
+}
+
+/// `{"kind": "bad-case", "message": "…"}`.
+impl Serialize for Stop {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut stop = serializer.serialize_struct("Stop", 2)?;
+        stop.serialize_field("kind", self.word())?;
+        stop.serialize_field("message", &self.to_string())?;
+        stop.end()
+    }
+}
+
 /// How far a run is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Progress {
     /// Cases read in this session.
@@ -92,6 +119,12 @@ pub struct Progress {
     pub bytes_read: u64,
     /// Bytes of all sources, if they are files.
     pub bytes_total: Option<u64>,
+}
+
+/// A line that is not a case of the run: where and what, and what to do about it.
+pub(super) struct Refusal {
+    pub(super) message: String,
+    pub(super) advice: Option<Advice>,
 }
 
 /// Bad cases whose message is kept.
@@ -199,13 +232,13 @@ impl Control {
         message: String,
         advice: Option<Advice>,
         on_bad_case: OnBadCase,
-    ) -> CaseRefused {
+    ) -> Refusal {
         self.note_bad_case(message.clone());
         if on_bad_case == OnBadCase::Stop {
             let (message, advice) = (message.clone(), advice.clone());
             self.end_reading(Stop::BadCase { message, advice });
         }
-        CaseRefused { message, advice }
+        Refusal { message, advice }
     }
 
     pub(super) fn note_bad_case(&self, message: String) {

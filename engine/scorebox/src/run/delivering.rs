@@ -16,11 +16,12 @@ use crate::{
     case::Case,
     row::{Answer, Row},
     scoring::Finished,
-    store::StoreError,
+    store::{RunId, StoreError},
 };
 
 use super::{
-    CaseAccepted, Control, Event, OnBadCase, ReadyScorer, Stop,
+    CaseAccepted, CaseRefused, Control, Event, OnBadCase, ReadyScorer, ScorerEnded, ScorerStarted,
+    Stop,
     event::Sinks,
     keeping::{Keeper, Kept, KeptCase},
     message::{Message, NewCase, ReadCase, RunScorers, RunUnit},
@@ -38,6 +39,7 @@ const LET_OTHERS_WRITE: Duration = Duration::from_millis(2);
 
 /// The sinks of a run, at work.
 pub(super) struct Delivering {
+    pub(super) run_id: RunId,
     pub(super) keeper: Keeper,
     pub(super) sinks: Sinks,
     pub(super) scorers: RunScorers,
@@ -55,12 +57,14 @@ pub(super) struct Delivering {
 
 /// A case that still awaits rows.
 struct InFlight {
+    read: Arc<ReadCase>,
     case: KeptCase,
     rows_to_come: usize,
 }
 
 impl Delivering {
     pub(super) fn new(
+        run_id: RunId,
         keeper: Keeper,
         sinks: Sinks,
         scorers: RunScorers,
@@ -68,6 +72,7 @@ impl Delivering {
         control: Arc<Control>,
     ) -> Delivering {
         Delivering {
+            run_id,
             keeper,
             sinks,
             scorers,
@@ -109,7 +114,7 @@ impl Delivering {
                 Ok(())
             }
             Message::Refused(refused) => {
-                self.tell(|| Event::BadCase(refused));
+                self.tell(|run| Event::BadCase(CaseRefused::new(run.clone(), refused)));
                 Ok(())
             }
             Message::Scored(batch) => batch.rows.into_iter().try_for_each(|row| self.row(row)),
@@ -120,7 +125,7 @@ impl Delivering {
     fn case(&mut self, new: &NewCase) -> Result<bool, StoreError> {
         let Some(kept) = self.keep(&new.read)? else { return Ok(false) };
         let case = new.read.in_flight.case();
-        self.tell(|| Event::Case(CaseAccepted::of(case)));
+        self.tell(|run| Event::Case(CaseAccepted::of(run, case)));
         for (place, from) in &new.reused {
             if self.keeper.copy(kept, *place, *from)? {
                 self.rows += 1;
@@ -138,7 +143,8 @@ impl Delivering {
         match new.computed {
             0 => self.control.note_case_done(),
             rows_to_come => {
-                self.in_flight.insert(case.ordinal(), InFlight { case: kept, rows_to_come });
+                let read = Arc::clone(&new.read);
+                self.in_flight.insert(case.ordinal(), InFlight { read, case: kept, rows_to_come });
             }
         }
         Ok(true)
@@ -159,7 +165,7 @@ impl Delivering {
                 let message = format!("{at}: duplicate id `{id}`, first used at {first}");
                 let advice = Some(Advice::Write(Form::CaseId));
                 let refused = self.control.bad_case(message, advice, self.on_bad_case);
-                self.tell(|| Event::BadCase(refused));
+                self.tell(|run| Event::BadCase(CaseRefused::new(run.clone(), refused)));
             }
             // Bad lines may be skipped; what is read now is another file.
             Kept::Changed { stored_id } => self.control.end_reading(Stop::Incomplete {
@@ -188,8 +194,17 @@ impl Delivering {
         if self.keeper.row(case, &row)? {
             self.rows += 1;
             self.control.note_row(row.outcome.result.is_err(), false);
-            let ready = Arc::clone(&self.scorers);
-            self.tell(|| Event::Scored(Box::new(computed(&ready[row.unit.place], row))));
+            self.tell_beginning(&row.unit.read, row.unit.place);
+            let scorers = Arc::clone(&self.scorers);
+            self.tell(|run| {
+                let ready = &scorers[row.unit.place];
+                Event::of_scorer(ScorerEnded {
+                    run_id: run.clone(),
+                    scorer_name: ready.name.clone(),
+                    is_reused: false,
+                    row: computed(ready, row),
+                })
+            });
         }
         if is_last {
             self.control.note_case_done();
@@ -202,17 +217,50 @@ impl Delivering {
             return Ok(());
         }
         if let Some(row) = self.keeper.copied(case, place)? {
-            self.tell(|| Event::Scored(Box::new(row)));
+            let scorer_name = self.scorers[place].name.clone();
+            self.tell(|run| {
+                let run_id = run.clone();
+                Event::of_scorer(ScorerEnded { run_id, scorer_name, is_reused: true, row })
+            });
         }
         Ok(())
     }
 
-    /// Passes an event to the sinks after the keeper, with the next commit; at once if nothing is stored.
-    pub(super) fn tell(&mut self, event: impl FnOnce() -> Event) {
+    /// Tells that a scorer began with a case, if it did and this was not told.
+    fn tell_beginning(&mut self, read: &ReadCase, place: usize) {
+        let Some(at_ms) = read.beginnings.report(place) else { return };
+        let (case, scorers) = (read.in_flight.case(), Arc::clone(&self.scorers));
+        self.tell(|run| {
+            Event::ScorerStarted(Box::new(ScorerStarted {
+                run_id: run.clone(),
+                scorer_id: scorers[place].id.clone(),
+                scorer_name: scorers[place].name.clone(),
+                node_id: case.node_id().to_owned(),
+                case_id: case.id().to_owned(),
+                iteration: case.iteration(),
+                attempt: case.attempt(),
+                at_ms,
+            }))
+        });
+    }
+
+    /// Tells of the scorers that began and whose rows are not there yet: they take their time.
+    fn tell_beginnings(&mut self) {
         if self.sinks.is_empty() {
             return;
         }
-        let event = event();
+        let reads: Vec<_> = self.in_flight.values().map(|case| Arc::clone(&case.read)).collect();
+        for read in reads {
+            (0..self.scorers.len()).for_each(|place| self.tell_beginning(&read, place));
+        }
+    }
+
+    /// Passes an event to the sinks after the keeper, with the next commit; at once if nothing is stored.
+    pub(super) fn tell(&mut self, event: impl FnOnce(&RunId) -> Event) {
+        if self.sinks.is_empty() {
+            return;
+        }
+        let event = event(&self.run_id);
         if self.keeper.stores_nothing() {
             return self.sinks.take(&event, &self.control);
         }
@@ -223,10 +271,12 @@ impl Delivering {
     /// Commits, and passes on the events of what is now stored. A sink may take its time: the database is free.
     pub(super) fn commit(&mut self) -> Result<(), StoreError> {
         self.keeper.commit()?;
+        self.tell_beginnings();
         self.event_bytes = 0;
         for event in self.events.drain(..) {
             self.sinks.take(&event, &self.control);
         }
+        self.sinks.flush(&self.control);
         if self.rows > 0 {
             thread::sleep(LET_OTHERS_WRITE);
         }
@@ -273,8 +323,9 @@ impl Wake for Unparking {
 }
 
 impl CaseAccepted {
-    fn of(case: &Case) -> CaseAccepted {
+    fn of(run: &RunId, case: &Case) -> CaseAccepted {
         CaseAccepted {
+            run_id: run.clone(),
             case_id: case.id().to_owned(),
             node_id: case.node_id().to_owned(),
             iteration: case.iteration(),

@@ -5,6 +5,7 @@ use tokio::runtime::Handle;
 
 use crate::{
     digest::Digest,
+    scoring::now_ms,
     store::{RunState, StoreError},
 };
 
@@ -25,11 +26,13 @@ pub(super) fn end(
     }
     let root = store_end(delivering, state_before, runtime)?;
     let ended = Ended {
+        run_id: delivering.run_id.clone(),
         stopped: delivering.control.stopped_by(),
         progress: delivering.control.progress(),
         root,
+        at_ms: now_ms(),
     };
-    delivering.tell(|| Event::Ended(ended));
+    delivering.tell(|_| Event::Ended(ended));
     delivering.commit()?;
     Ok(root)
 }
@@ -63,8 +66,11 @@ fn summarize(delivering: &mut Delivering, runtime: &Handle) -> Result<(), StoreE
         let rows = delivering.keeper.summary_rows(&scorers, place)?;
         let Some(summary) = runtime.block_on(ready.scorer.summarize(&rows)) else { continue };
         delivering.keeper.put_summary(place, &summary)?;
-        let scorer_id = ready.id.clone();
-        delivering.tell(|| Event::Summary(ScorerSummary { scorer_id, summary }));
+        let (scorer_id, scorer_name) = (ready.id.clone(), ready.name.clone());
+        delivering.tell(|run| {
+            let run_id = run.clone();
+            Event::Summary(ScorerSummary { run_id, scorer_id, scorer_name, summary })
+        });
         // The next scorer may take its time, and other processes may be waiting to write.
         delivering.commit()?;
     }

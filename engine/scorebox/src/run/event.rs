@@ -1,10 +1,19 @@
-//! What happens in a run, as events, and the sinks that take them. Stores nothing.
+//! What happens in a run, as events, which are JSON as well, and the sinks that take them. Stores nothing.
 
 use std::fmt;
 
-use crate::{advice::Advice, digest::Digest, row::Row, sandbox, store::RunId, suite::ScorerId};
+use serde::{Serialize, Serializer, ser::SerializeMap as _};
 
-use super::{Control, Progress, Stop};
+use crate::{
+    advice::Advice,
+    digest::Digest,
+    row::{AnswerError, Json, Row, Status, milliseconds},
+    sandbox,
+    store::RunId,
+    suite::ScorerId,
+};
+
+use super::{Control, Progress, Stop, control::Refusal};
 
 /// Something that happened in a run.
 ///
@@ -12,31 +21,71 @@ use super::{Control, Progress, Stop};
 /// comes before its rows; the rows of all cases come in whatever order they are finished. Summaries follow the last
 /// row. A `BadCase` comes whenever a line is refused, also before `Started`: a run begins with its first case.
 ///
-/// What is stored is stored first: if the run has a database, a `Case`, `Scored`, `Summary` or `Ended` comes after the
-/// commit of what it reports, so another connection finds the row of a `Scored`. Events wait for a commit for a
-/// quarter of a second at most.
-#[derive(Clone, Debug)]
+/// A score has a `ScorerStarted`, and then a `ScorerFinished` or a `ScorerFailed`. A score that is copied from an earlier run
+/// has no `ScorerStarted`, because nothing began, and a scorer that skips a case has no event at all.
+///
+/// What is stored is stored first: if the run has a database, all other events come after the commit of what they
+/// report, so another connection finds the row of a `ScorerFinished`. Events wait for a commit for a quarter of a second
+/// at most; a `ScorerStarted` says when the scorer began.
+///
+/// As JSON an event is an object whose `type` is `RunStarted`, `CaseAccepted`, `CaseRefused`, `ScorerStarted`,
+/// `ScorerFinished`, `ScorerFailed`, `ScorerSummarized` or `RunEnded`; `docs/events.md` lists its keys.
+#[derive(Clone, Debug, Serialize)]
+#[serde(tag = "type")]
 #[non_exhaustive]
 pub enum Event {
     /// The run has begun.
+    #[serde(rename = "RunStarted")]
     Started(Started),
     /// A case is part of the run; its rows follow.
+    #[serde(rename = "CaseAccepted")]
     Case(CaseAccepted),
-    /// A row of the run: a score, or why it is missing.
-    Scored(Box<Row>),
     /// A line is not a valid case, or its id is taken; it has no rows.
+    #[serde(rename = "CaseRefused")]
     BadCase(CaseRefused),
+    /// A scorer has begun to evaluate a case.
+    ScorerStarted(Box<ScorerStarted>),
+    /// A scorer has evaluated a case: there is a score, or it does not apply.
+    ScorerFinished(Box<ScorerEnded>),
+    /// A scorer has failed at a case: there is no score, although there should be.
+    ScorerFailed(Box<ScorerEnded>),
     /// A scorer's summary of the run.
+    #[serde(rename = "ScorerSummarized")]
     Summary(ScorerSummary),
     /// The run has ended, and everything is committed.
+    #[serde(rename = "RunEnded")]
     Ended(Ended),
 }
 
 impl Event {
+    /// The row that it reports: that of a `ScorerFinished` or a `ScorerFailed`.
+    pub fn row(&self) -> Option<&Row> {
+        match self {
+            Event::ScorerFinished(ended) | Event::ScorerFailed(ended) => Some(&ended.row),
+            _ => None,
+        }
+    }
+
+    /// The outcome of a scorer on a case.
+    pub(super) fn of_scorer(ended: ScorerEnded) -> Event {
+        match ended.row.answer.status {
+            Status::Error => Event::ScorerFailed(Box::new(ended)),
+            _ => Event::ScorerFinished(Box::new(ended)),
+        }
+    }
+
     /// About how much memory it takes, in bytes.
     pub(super) fn bytes(&self) -> usize {
         let texts = match self {
-            Event::Scored(row) => row.bytes(),
+            Event::ScorerStarted(started) => {
+                size_of::<ScorerStarted>()
+                    + started.scorer_name.len()
+                    + started.case_id.len()
+                    + started.node_id.len()
+            }
+            Event::ScorerFinished(ended) | Event::ScorerFailed(ended) => {
+                size_of::<ScorerEnded>() + ended.scorer_name.len() + ended.row.bytes()
+            }
             Event::Case(case) => case.case_id.len() + case.node_id.len() + case.source.len(),
             Event::BadCase(refused) => refused.message.len(),
             Event::Started(_) | Event::Summary(_) | Event::Ended(_) => 0,
@@ -46,7 +95,8 @@ impl Event {
 }
 
 /// A run that has begun.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Started {
     /// The run.
@@ -55,12 +105,17 @@ pub struct Started {
     pub is_resumed: bool,
     /// The scorers of each case, in the suite's order.
     pub scorer_ids: Vec<ScorerId>,
+    /// When, in milliseconds since 1970 UTC.
+    pub at_ms: i64,
 }
 
 /// A case that is part of the run.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct CaseAccepted {
+    /// The run.
+    pub run_id: RunId,
     /// The case's own id.
     pub case_id: String,
     /// The task that it belongs to.
@@ -78,35 +133,144 @@ pub struct CaseAccepted {
 }
 
 /// A line that is not a case of the run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct CaseRefused {
+    /// The run, which may not have begun.
+    pub run_id: RunId,
     /// Where, and what is wrong.
     pub message: String,
-    /// What to do about it.
+    /// What to do about it. Not in JSON: a front end puts its own words.
+    #[serde(skip)]
     pub advice: Option<Advice>,
+}
+
+impl CaseRefused {
+    pub(super) fn new(run_id: RunId, refusal: Refusal) -> CaseRefused {
+        let Refusal { message, advice } = refusal;
+        CaseRefused { run_id, message, advice }
+    }
+}
+
+/// A scorer that has begun to evaluate a case.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ScorerStarted {
+    /// The run.
+    pub run_id: RunId,
+    /// The suite's key for the scorer.
+    pub scorer_id: ScorerId,
+    /// Its name for people.
+    pub scorer_name: String,
+    /// The task that the case belongs to.
+    pub node_id: String,
+    /// The case's own id.
+    pub case_id: String,
+    /// The task's iteration.
+    pub iteration: u32,
+    /// The task's attempt.
+    pub attempt: u32,
+    /// When, in milliseconds since 1970 UTC.
+    pub at_ms: i64,
+}
+
+/// A scorer that has evaluated a case, or failed at it.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ScorerEnded {
+    /// The run.
+    pub run_id: RunId,
+    /// The scorer's name for people.
+    pub scorer_name: String,
+    /// Whether the score is a copy of what an earlier run computed.
+    pub is_reused: bool,
+    /// The row: the case, the scorer, and what it says.
+    pub row: Row,
+}
+
+/// A part of the row: what tells a score from others, and not what only the database needs.
+impl Serialize for ScorerEnded {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Row { case_id, node_id, iteration, attempt, scorer_id, answer, .. } = &self.row;
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("runId", &self.run_id)?;
+        map.serialize_entry("scorerId", scorer_id)?;
+        map.serialize_entry("scorerName", &self.scorer_name)?;
+        map.serialize_entry("nodeId", node_id)?;
+        map.serialize_entry("caseId", case_id)?;
+        map.serialize_entry("iteration", iteration)?;
+        map.serialize_entry("attempt", attempt)?;
+        match &answer.error {
+            Some(error) => map.serialize_entry("error", error)?,
+            None => {
+                map.serialize_entry("status", &answer.status)?;
+                map.serialize_entry("score", &answer.score)?;
+            }
+        }
+        if let Some(label) = &answer.label {
+            map.serialize_entry("label", label)?;
+        }
+        if let Some(reason) = &answer.reason {
+            map.serialize_entry("reason", reason)?;
+        }
+        map.serialize_entry("fuel", &answer.fuel)?;
+        map.serialize_entry("durationMs", &answer.duration_ms)?;
+        map.serialize_entry("reused", &self.is_reused)?;
+        map.serialize_entry("atMs", &self.row.scored_at_ms)?;
+        map.end()
+    }
 }
 
 /// A scorer's summary of the run.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ScorerSummary {
+    /// The run.
+    pub run_id: RunId,
     /// The suite's key for the scorer.
     pub scorer_id: ScorerId,
+    /// Its name for people.
+    pub scorer_name: String,
     /// What it says, and what that cost.
     pub summary: sandbox::Summary,
 }
 
+impl Serialize for ScorerSummary {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("runId", &self.run_id)?;
+        map.serialize_entry("scorerId", &self.scorer_id)?;
+        map.serialize_entry("scorerName", &self.scorer_name)?;
+        match &self.summary.result {
+            Ok(json) => map.serialize_entry("summary", &Json::from(json.clone()))?,
+            Err(error) => {
+                let error = AnswerError::new(error.kind.as_str(), error.message.clone());
+                map.serialize_entry("error", &error)?;
+            }
+        }
+        map.serialize_entry("fuel", &self.summary.fuel)?;
+        map.serialize_entry("durationMs", &milliseconds(self.summary.duration))?;
+        map.end()
+    }
+}
+
 /// A run that has ended.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Ended {
+    /// The run.
+    pub run_id: RunId,
     /// Why it ended before its last case; `None` if it did not.
     pub stopped: Option<Stop>,
     /// How far it came.
     pub progress: Progress,
     /// One digest of all that is stored of the run; `None` if nothing is.
     pub root: Option<Digest>,
+    /// When, in milliseconds since 1970 UTC.
+    pub at_ms: i64,
 }
 
 /// Takes the events of a run: a program, a page, a progress bar. It is called on the thread that writes, one event
@@ -118,6 +282,15 @@ pub trait Sink: Send {
     /// If the sink cannot continue. The run ends then: what is in flight is finished, and all that was stored
     /// stays. The sink is not called again.
     fn take(&mut self, event: &Event) -> Result<(), Refused>;
+
+    /// Passes on what it holds back, if it does: no further event may come for a while. Called after the events of a
+    /// commit.
+    ///
+    /// # Errors
+    /// As [`Sink::take`].
+    fn flush(&mut self) -> Result<(), Refused> {
+        Ok(())
+    }
 }
 
 impl<F: FnMut(&Event) -> Result<(), Refused> + Send> Sink for F {
@@ -129,6 +302,10 @@ impl<F: FnMut(&Event) -> Result<(), Refused> + Send> Sink for F {
 impl Sink for Box<dyn Sink> {
     fn take(&mut self, event: &Event) -> Result<(), Refused> {
         (**self).take(event)
+    }
+
+    fn flush(&mut self) -> Result<(), Refused> {
+        (**self).flush()
     }
 }
 
@@ -166,7 +343,20 @@ impl Sinks {
 
     /// Passes an event to all. A sink that refuses ends the run, and gets no further event.
     pub(super) fn take(&mut self, event: &Event, control: &Control) {
-        self.0.retain_mut(|sink| match sink.take(event) {
+        self.each(control, |sink| sink.take(event));
+    }
+
+    /// Has all pass on what they hold back.
+    pub(super) fn flush(&mut self, control: &Control) {
+        self.each(control, |sink| sink.flush());
+    }
+
+    fn each(
+        &mut self,
+        control: &Control,
+        mut call: impl FnMut(&mut dyn Sink) -> Result<(), Refused>,
+    ) {
+        self.0.retain_mut(|sink| match call(sink) {
             Ok(()) => true,
             Err(Refused(reason)) => {
                 control.stop(Stop::Refused { message: reason });

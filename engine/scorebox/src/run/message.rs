@@ -12,7 +12,7 @@ use crate::{
     suite::Skip,
 };
 
-use super::{CaseRefused, ReadyScorer};
+use super::{ReadyScorer, beginnings::Beginnings, control::Refusal};
 
 /// The scorers of a run, in the suite's order.
 pub(super) type RunScorers = Arc<[ReadyScorer]>;
@@ -21,6 +21,7 @@ pub(super) type RunScorers = Arc<[ReadyScorer]>;
 pub(super) struct ReadCase {
     pub(super) in_flight: CaseInFlight,
     pub(super) digest: Digest,
+    pub(super) beginnings: Beginnings,
 }
 
 /// A case on its way to the keeper, with all rows that are to come of it.
@@ -50,6 +51,10 @@ impl Unit for RunUnit {
     fn scorer(&self) -> &LoadedScorer {
         &self.scorers[self.place].scorer
     }
+
+    fn begins(&self) {
+        self.read.beginnings.note(self.place);
+    }
 }
 
 /// What is to be delivered.
@@ -64,7 +69,7 @@ pub(super) enum Message {
         answer: oneshot::Sender<bool>,
     },
     /// A line was read that is not a valid case.
-    Refused(CaseRefused),
+    Refused(Refusal),
     /// Rows, in any order, each after its case.
     Scored(Batch<RunUnit>),
 }

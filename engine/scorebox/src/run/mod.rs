@@ -16,6 +16,7 @@
 //! - `selecting`: which scorers are spared a case.
 //! - `seen`: whether a case's name may have come before.
 //! - `event`: what happens in a run, and the sinks that take it.
+//! - `beginnings`: when scorers began with a case, for the sinks.
 //! - `stream`: a sink that passes events to a reader.
 //! - `keeping`: what keeps cases and rows, and so decides which are part of the run: a database, or nothing.
 //! - `delivering`: cases and rows in batches to the keeper, and what it took to the sinks.
@@ -28,6 +29,7 @@
 //! Invariant: a case is delivered before any score of it, because both come over one channel.
 //! Invariant: a sink sees nothing that the keeper has not taken and committed.
 
+mod beginnings;
 mod completeness;
 mod control;
 mod delivering;
@@ -67,7 +69,10 @@ use crate::{
 pub use crate::scoring::DEFAULT_WAITING;
 pub use control::{Control, Progress, Stop};
 pub use error::RunError;
-pub use event::{CaseAccepted, CaseRefused, Ended, Event, Refused, ScorerSummary, Sink, Started};
+pub use event::{
+    CaseAccepted, CaseRefused, Ended, Event, Refused, ScorerEnded, ScorerStarted, ScorerSummary,
+    Sink, Started,
+};
 pub use fresh_id::fresh_id;
 pub use request::{OnBadCase, RunRequest, WhichRun};
 pub use scorers::{ReadyScorer, load_scorer, load_scorers, load_scorers_watched};
@@ -129,12 +134,14 @@ pub async fn run(request: RunRequest, control: Arc<Control>) -> Result<RunReport
     let opened =
         blocking(&control, move |control| opening.open(&control)).await.map_err(broken)??;
     let Opened { cases, keeper, sinks, state_before } = opened;
+    let run_id = id.clone();
     let (to_sinks, at_sinks) = mpsc::channel(WAITING_MESSAGES);
     let runtime = Handle::current();
     let delivering = blocking(&control, {
         let scorers = Arc::clone(&scorers);
         move |control| {
-            let mut delivering = Delivering::new(keeper, sinks, scorers, on_bad_case, control);
+            let mut delivering =
+                Delivering::new(run_id, keeper, sinks, scorers, on_bad_case, control);
             let delivered = delivering
                 .deliver_all(at_sinks)
                 .and_then(|()| ending::end(&mut delivering, state_before, &runtime));

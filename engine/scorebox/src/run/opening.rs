@@ -51,8 +51,12 @@ impl Opening {
     /// Reads up to the first case, opens the database, and says that the run has begun. Blocks the thread.
     pub(super) fn open(mut self, control: &Arc<Control>) -> Result<Opened, RunError> {
         let selecting = Selecting::new(self.suite.seed(), &self.scorers);
+        let (reader, on_bad_case, run_id) = (self.reader, self.on_bad_case, self.which.id());
         let mut cases =
-            Cases::begin(self.reader, self.on_bad_case, selecting, control, &mut self.sinks)?;
+            Cases::begin(reader, on_bad_case, selecting, run_id, control, &mut self.sinks)?;
+        if !self.sinks.is_empty() {
+            cases.note_beginnings(self.scorers.len());
+        }
         let is_resumed = matches!(self.which, WhichRun::Resume(_));
         let (keeper, state_before) = match &self.database {
             None if is_resumed => {
@@ -75,6 +79,7 @@ impl Opening {
             run_id: self.which.id().clone(),
             is_resumed,
             scorer_ids: self.scorers.iter().map(|ready| ready.id.clone()).collect(),
+            at_ms: now_ms(),
         });
         self.sinks.take(&started, control);
         Ok(Opened { cases, keeper, sinks: self.sinks, state_before })

@@ -10,12 +10,13 @@ use crate::{
     case::{Case, CaseReader, ReadError},
     digest::Digest,
     scoring::{CaseInFlight, Room, Units},
-    store::{Reusable, RunHandle, Store, StoreError},
+    store::{Reusable, RunHandle, RunId, Store, StoreError},
     suite::Skip,
 };
 
 use super::{
-    Control, Event, OnBadCase, RunError, Stop,
+    CaseRefused, Control, Event, OnBadCase, RunError, Stop,
+    beginnings::Beginnings,
     event::Sinks,
     message::{Message, NewCase, ReadCase, RunScorers, RunUnit},
     reuse::Reuse,
@@ -75,6 +76,8 @@ pub(super) struct Cases {
     seen: Seen,
     /// A case whose name may have come before; it is handed out only when it is stored.
     doubtful: Option<Task>,
+    /// The scorers whose beginnings sinks are to hear of.
+    watched: usize,
 }
 
 /// What earlier sessions of the run have stored.
@@ -89,6 +92,7 @@ impl Cases {
         mut reader: CaseReader,
         on_bad_case: OnBadCase,
         selecting: Selecting,
+        run_id: &RunId,
         control: &Arc<Control>,
         sinks: &mut Sinks,
     ) -> Result<Cases, RunError> {
@@ -102,7 +106,10 @@ impl Cases {
                     let advice = bad.advice();
                     let refused = control.bad_case(bad.to_string(), advice, on_bad_case);
                     if !sinks.is_empty() {
+                        let refused = CaseRefused::new(run_id.clone(), refused);
                         sinks.take(&Event::BadCase(refused), control);
+                        // Whether a case follows, and when, is not known.
+                        sinks.flush(control);
                     }
                 }
                 // What was stopped says that it was.
@@ -128,7 +135,13 @@ impl Cases {
             room: Room::new(ROOM_FOR_CASES),
             seen: Seen::new(),
             doubtful: None,
+            watched: 0,
         }
+    }
+
+    /// Has it noted when so many scorers, those of the run, begin with a case.
+    pub(super) fn note_beginnings(&mut self, scorers: usize) {
+        self.watched = scorers;
     }
 
     /// Leaves out what earlier sessions of the run have stored.
@@ -261,7 +274,8 @@ impl Cases {
         if !skipped.is_empty() {
             reused.retain(|(place, _)| !skipped.iter().any(|(skipped, _)| skipped == place));
         }
-        let read = Arc::new(ReadCase { in_flight, digest });
+        let beginnings = Beginnings::new(self.watched);
+        let read = Arc::new(ReadCase { in_flight, digest, beginnings });
         Ok(Some(Task { read, missing, reused, skipped, changed }))
     }
 

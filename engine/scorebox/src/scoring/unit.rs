@@ -15,6 +15,8 @@ pub(crate) trait Unit: Send + Sync + 'static {
     fn case(&self) -> &CaseInFlight;
     /// The scorer.
     fn scorer(&self) -> &LoadedScorer;
+    /// Called when its score begins to be computed.
+    fn begins(&self) {}
 }
 
 /// A unit with its score.

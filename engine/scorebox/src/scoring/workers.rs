@@ -109,6 +109,7 @@ impl<U: Unit, M: From<Batch<U>>> Worker<U, M> {
     }
 
     async fn score(&self, unit: U) -> Finished<U> {
+        unit.begins();
         let (outcome, input_digest) = unit.case().score(unit.scorer(), &self.workspaces).await;
         Finished { unit, outcome, input_digest, scored_at_ms: now_ms() }
     }

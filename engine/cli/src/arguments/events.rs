@@ -1,0 +1,237 @@
+//! The events of a run as JSON Lines, and where they go. The file is opened before anything is scored, so that one that
+//! cannot be written is known then; what fails later ends the events, and not the run.
+
+use std::{
+    fs::File,
+    io::{self, BufWriter, IsTerminal as _, Read as _, Seek as _, SeekFrom, Write},
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use scorebox::run::{Event, Refused, Sink};
+
+use crate::{failure::Failure, report::printable_json_line};
+
+/// Bytes of events that are written at once.
+const AT_ONCE: usize = 64 << 10;
+
+/// Events of a run.
+#[derive(Debug, clap::Args)]
+pub(crate) struct EventArguments {
+    /// Append the events of the run to a file as JSON Lines while it runs (`-`: standard output, in place of the
+    /// summary)
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    events: Option<PathBuf>,
+}
+
+impl EventArguments {
+    /// Opens the file. It must not be one of `others`, which the command reads or writes itself.
+    pub(crate) fn open(&self, others: &[&Path]) -> Result<Events, Failure> {
+        let Some(path) = &self.events else { return Ok(Events::default()) };
+        if path == Path::new("-") {
+            let out: Box<dyn Write + Send> = Box::new(io::stdout());
+            let is_terminal = io::stdout().is_terminal();
+            return Ok(Events {
+                opened: Some(Opened { path: None, is_terminal, out }),
+                ..Events::default()
+            });
+        }
+        if let Some(other) = others.iter().find(|other| is_same(path, other)) {
+            let other = other.display();
+            return Err(Failure::new(format!(
+                "the events cannot go to `{other}`: the run itself uses this file"
+            ))
+            .hint("name another file"));
+        }
+        let file = open(path).map_err(|error| cannot_open(path, &error))?;
+        let out: Box<dyn Write + Send> = Box::new(file);
+        let opened = Opened { path: Some(path.clone()), is_terminal: false, out };
+        Ok(Events { opened: Some(opened), ..Events::default() })
+    }
+}
+
+/// Where events go, if they go anywhere, and what went wrong.
+#[derive(Debug, Default)]
+pub(crate) struct Events {
+    opened: Option<Opened>,
+    failure: Arc<Mutex<Option<io::Error>>>,
+}
+
+/// Where events go.
+struct Opened {
+    /// `None` for standard output.
+    path: Option<PathBuf>,
+    is_terminal: bool,
+    out: Box<dyn Write + Send>,
+}
+
+impl std::fmt::Debug for Opened {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Opened").field(&self.path).finish()
+    }
+}
+
+/// What is left of [`Events`] when a run writes them.
+#[derive(Debug, Default)]
+pub(crate) struct EventsGoing {
+    path: Option<PathBuf>,
+    failure: Arc<Mutex<Option<io::Error>>>,
+}
+
+impl Events {
+    /// Whether they go to standard output.
+    pub(crate) fn go_to_stdout(&self) -> bool {
+        self.opened.as_ref().is_some_and(|opened| opened.path.is_none())
+    }
+
+    /// Whether they are shown on a terminal.
+    pub(crate) fn go_to_a_terminal(&self) -> bool {
+        self.opened.as_ref().is_some_and(|opened| opened.is_terminal)
+    }
+
+    /// What writes them, if they are wanted; and what knows in the end how that went.
+    pub(crate) fn sink(self) -> (Option<impl Sink + use<>>, EventsGoing) {
+        let Events { opened, failure } = self;
+        let path = opened.as_ref().and_then(|opened| opened.path.clone());
+        let going = EventsGoing { path, failure: Arc::clone(&failure) };
+        let sink = opened.map(|Opened { is_terminal, out, .. }| JsonLines {
+            out: Some(BufWriter::with_capacity(AT_ONCE, out)),
+            is_terminal,
+            failure,
+        });
+        (sink, going)
+    }
+}
+
+impl EventsGoing {
+    /// Refuses to be silent about events that were not written. A reader of standard output that goes away is not a
+    /// failure.
+    pub(crate) fn ended(&self) -> Result<(), Failure> {
+        let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(error) = failure else { return Ok(()) };
+        let place = match &self.path {
+            None if error.kind() == io::ErrorKind::BrokenPipe => return Ok(()),
+            None => "to standard output".to_owned(),
+            Some(path) => format!("to `{}`", path.display()),
+        };
+        Err(Failure::new(format!("cannot write the events {place}: {error}"))
+            .hint("the scores are stored; the events after that point are missing"))
+    }
+}
+
+/// Writes each event as a line. After an error it writes nothing more, and lets the run continue.
+struct JsonLines {
+    out: Option<BufWriter<Box<dyn Write + Send>>>,
+    is_terminal: bool,
+    failure: Arc<Mutex<Option<io::Error>>>,
+}
+
+impl JsonLines {
+    fn note(&mut self, written: io::Result<()>) {
+        let Err(error) = written else { return };
+        *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+        // What is in the buffer must not be tried again.
+        if let Some(out) = self.out.take() {
+            let _ = out.into_parts();
+        }
+    }
+}
+
+impl Sink for JsonLines {
+    fn take(&mut self, event: &Event) -> Result<(), Refused> {
+        let Some(out) = &mut self.out else { return Ok(()) };
+        let written = match self.is_terminal {
+            true => serde_json::to_string(event)
+                .map_err(io::Error::from)
+                .and_then(|line| writeln!(out, "{}", printable_json_line(&line))),
+            false => serde_json::to_writer(&mut *out, event)
+                .map_err(io::Error::from)
+                .and_then(|()| out.write_all(b"\n")),
+        };
+        self.note(written);
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), Refused> {
+        let Some(out) = &mut self.out else { return Ok(()) };
+        let written = out.flush();
+        self.note(written);
+        Ok(())
+    }
+}
+
+/// Opens a file to append to, at the beginning of a line: an earlier run may have been killed within one.
+fn open(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    options.append(true).create(true);
+    let is_regular = match path.metadata() {
+        Ok(there) => there.is_file(),
+        Err(error) => error.kind() == io::ErrorKind::NotFound,
+    };
+    if is_regular {
+        // To see how it ends.
+        options.read(true);
+    }
+    #[cfg(unix)]
+    {
+        use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+        use std::os::unix::fs::OpenOptionsExt as _;
+
+        // A pipe that no program reads is refused instead of waited for; later on, a slow reader is waited for.
+        let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
+        let file = options.custom_flags(flags.bits().cast_signed()).open(path)?;
+        fcntl_setfl(&file, fcntl_getfl(&file)? - OFlags::NONBLOCK)?;
+        if is_regular { at_the_beginning_of_a_line(file) } else { Ok(file) }
+    }
+    #[cfg(not(unix))]
+    {
+        let file = options.open(path)?;
+        if is_regular { at_the_beginning_of_a_line(file) } else { Ok(file) }
+    }
+}
+
+fn at_the_beginning_of_a_line(mut file: File) -> io::Result<File> {
+    if file.metadata()?.len() > 0 {
+        let mut last = [0];
+        file.seek(SeekFrom::End(-1))?;
+        file.read_exact(&mut last)?;
+        if last != *b"\n" {
+            file.write_all(b"\n")?;
+        }
+    }
+    Ok(file)
+}
+
+fn cannot_open(path: &Path, error: &io::Error) -> Failure {
+    #[cfg(unix)]
+    if error.raw_os_error() == Some(rustix::io::Errno::NXIO.raw_os_error()) {
+        let path = path.display();
+        return Failure::new(format!("cannot write the events to `{path}`: no program reads it"))
+            .hint("start the program that reads this pipe first");
+    }
+    Failure::new(format!("cannot write the events to `{}`: {error}", path.display()))
+}
+
+/// Whether both are the same file, however they are named.
+fn is_same(one: &Path, other: &Path) -> bool {
+    match (one.canonicalize(), other.canonicalize()) {
+        (Ok(one), Ok(other)) => one == other,
+        _ => one == other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_appended_begins_a_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("events.jsonl");
+        for (there, then) in [("", "new"), ("old\n", "old\nnew"), ("cut o", "cut o\nnew")] {
+            std::fs::write(&path, there).unwrap();
+            open(&path).unwrap().write_all(b"new").unwrap();
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), then);
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! When the scorers of a case began, for the sinks of a run. The tasks that score note it, and the thread that delivers
+//! reads it, without a message between them. Makes no event.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::scoring::now_ms;
+
+/// Set once the beginning was reported.
+const REPORTED: u64 = 1;
+
+/// When each scorer of a case began: milliseconds since 1970, and whether that was reported.
+#[derive(Debug)]
+pub(super) struct Beginnings(Box<[AtomicU64]>);
+
+impl Beginnings {
+    /// Of so many scorers; those beyond them are not noted.
+    pub(super) fn new(scorers: usize) -> Beginnings {
+        Beginnings((0..scorers).map(|_| AtomicU64::new(0)).collect())
+    }
+
+    /// Notes that the scorer at this place begins now.
+    pub(super) fn note(&self, place: usize) {
+        if let Some(beginning) = self.0.get(place) {
+            // At least 1, so that it is not what stands for no beginning.
+            let ms = u64::try_from(now_ms()).unwrap_or(0).max(1);
+            beginning.store(ms << 1, Ordering::Release);
+        }
+    }
+
+    /// When the scorer at this place began, in milliseconds since 1970 UTC, if it did and this was not asked since.
+    pub(super) fn report(&self, place: usize) -> Option<i64> {
+        let beginning = self.0.get(place)?;
+        let noted = beginning.load(Ordering::Acquire);
+        if noted == 0 || noted & REPORTED != 0 {
+            return None;
+        }
+        // The one that notes does it once.
+        beginning.store(noted | REPORTED, Ordering::Release);
+        i64::try_from(noted >> 1).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_beginning_is_reported_once() {
+        let beginnings = Beginnings::new(2);
+        assert_eq!(beginnings.report(0), None);
+        beginnings.note(0);
+        assert!(beginnings.report(0).is_some_and(|ms| ms > 0));
+        assert_eq!((beginnings.report(0), beginnings.report(1)), (None, None));
+    }
+
+    #[test]
+    fn nothing_is_kept_if_no_one_wants_to_know() {
+        let beginnings = Beginnings::new(0);
+        beginnings.note(1);
+        assert_eq!(beginnings.report(1), None);
+    }
+}
