@@ -20,7 +20,7 @@ fn all_mistakes_are_reported_at_once_each_with_its_hint() {
     assert!(said.iter().all(|words| *words == said[0]), "{said:?}");
     assert_snapshot!(said[0], @"
     [stderr]
-    error: suite.toml:3:1: unknown key `confg`; the keys of a scorer are `use`, `name`, `config`, `limits`, `grants`, `severity`, `threshold`, `weight`, `required`, `sampling`, `nodes`
+    error: suite.toml:3:1: unknown key `confg`; the keys of a scorer are `use`, `name`, `config`, `limits`, `grants`, `severity`, `threshold`, `weight`, `required`, `sampling`, `nodes`, `when`, `meta`
     hint: did you mean `config`?
     error: suite.toml:5:19: `fuel` must be a whole number; found a boolean
     error: suite.toml:6:11: `workspaces` is not a grant: `wasi` or `workspace`

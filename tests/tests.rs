@@ -22,6 +22,8 @@ mod command_remove;
 mod command_repeats;
 /// Reports of a run for other programs.
 mod command_report;
+/// Scorers of the results of others: `meta`, and targets.
+mod command_results;
 /// `scorebox run` that is interrupted, killed and resumed.
 mod command_resume;
 /// `scorebox run --reuse`: what is copied, and what is computed.
@@ -38,6 +40,8 @@ mod command_suite;
 mod command_verdict;
 /// `scorebox verify`: scores computed again, tampering, receipts.
 mod command_verify;
+/// `when`: which cases a scorer is for, by what they hold.
+mod command_when;
 /// `--grant NAME=workspace`: the files that a task left.
 mod command_workspace;
 /// The built-in scorers against what other programs answered, row by row.

@@ -37,8 +37,14 @@ fn check(suite: &Suite) {
         assert_eq!(config.to_string(), scorer.config.as_str(), "canonical");
         assert!(scorer.limits.memory_bytes <= Limits::MOST_MEMORY_BYTES);
         assert!(!scorer.limits.timeout.is_zero());
+        let subject = scorer.subject.as_ref();
+        assert!(
+            subject.is_none_or(|subject| ids.contains(subject.as_str()) && *subject != scorer.id)
+        );
     }
-    let places: Vec<_> = suite.scorers.iter().flat_map(|scorer| &scorer.place).collect();
+    let of_cases = suite.scorers.iter().filter(|scorer| scorer.subject.is_none());
+    let of_cases = of_cases.filter(|scorer| suite.target.as_ref() != Some(&scorer.id));
+    let places: Vec<_> = of_cases.flat_map(|scorer| &scorer.place).collect();
     assert!(places.iter().all(|place| place.line > 0 && place.column > 0));
     assert!(places.is_sorted_by_key(|place| (place.line, place.column)));
     let json: serde_json::Value = serde_json::from_str(&suite.to_json()).unwrap();

@@ -36,6 +36,7 @@ use crate::{
     output::Format,
     report::shell_word,
     setup::{self, SandboxArguments},
+    waiting::Waiting,
     words,
 };
 
@@ -56,6 +57,11 @@ pub(crate) struct Run {
     /// A scorer: the name of a built-in one, or the path of a .wasm file; `NAME=…` gives it another name
     #[arg(long = "scorer", short = 's', value_name = "[NAME=]SCORER", add = completing::named_scorers(), help_heading = "Scorers")]
     scorers: Vec<String>,
+
+    /// A scorer whose results the scorers of the suite score instead of the cases: an entry of the suite, or a scorer
+    /// as in -s
+    #[arg(long, value_name = "[NAME=]SCORER", add = completing::named_scorers(), help_heading = "Scorers")]
+    target: Option<String>,
 
     /// A scorer's configuration: a JSON object, or @FILE
     #[arg(long, value_name = "NAME=JSON", add = completing::suite_entries(), help_heading = "Scorers")]
@@ -141,6 +147,9 @@ impl Run {
         let reports = self.reports.open()?;
         let events = self.open_events(suite_file, &case_files, &reports)?;
         let mapping = Mapping::parse(&self.map)?;
+        if suite.target.is_some() {
+            self.must_have_outputs(&case_files, &mapping)?;
+        }
         let cases =
             CaseReader::open(case_files.iter().map(|path| source(path)).collect(), mapping)?;
         let jobs = self.jobs.count();
@@ -305,20 +314,49 @@ impl Run {
         Ok((suites.first().copied(), cases))
     }
 
+    /// Refuses files that have a line which is not a valid item, such as one without an `output`, before a target is run
+    /// over any of them. What is not a file can be read only once.
+    fn must_have_outputs(&self, files: &[&Path], mapping: &Mapping) -> Result<(), Failure> {
+        let files = files.iter().filter(|path| path.is_file());
+        if matches!(self.on_bad_case, OnBadCaseArgument::Skip) {
+            return Ok(());
+        }
+        let sources: Vec<Source> = files.map(|path| Source::path(*path)).collect();
+        if sources.is_empty() {
+            return Ok(());
+        }
+        let mut items = CaseReader::open(sources, mapping.clone())?;
+        let _waiting = Waiting::on("checking the items");
+        while let Some(item) = items.next_case() {
+            item?;
+        }
+        Ok(())
+    }
+
     /// The suite file's scorers, then those of the command line, with the command line's options.
     fn suite(&self, file: Option<&Path>) -> Result<Suite, Failure> {
-        let (name, seed, mut scorers) = match file {
-            Some(path) => {
-                let suite = setup::suite(path)?;
-                (suite.name, suite.seed, suite.scorers)
+        let target = self.target.as_deref().map(scorer).transpose()?;
+        let mut scorers = self.scorers.iter().map(|written| scorer(written));
+        let mut suite = match file {
+            Some(path) => setup::suite(path)?,
+            None => {
+                let first = scorers.next().transpose()?.or_else(|| target.clone());
+                Suite::new("command line".to_owned(), first.into_iter().collect())?
             }
-            None => ("command line".to_owned(), None, Vec::new()),
         };
-        for written in &self.scorers {
-            scorers.push(scorer(written)?);
+        for scorer in scorers {
+            suite = suite.with_scorer(scorer?)?;
         }
-        let mut suite = Suite::new(name, scorers)?;
-        suite.seed = self.seed.clone().or(seed);
+        if let Some(target) = target {
+            if suite.target.is_some() {
+                return Err(Failure::new(
+                    "two targets: that of --target, and `[target]` of the suite",
+                )
+                .hint("a run has one target"));
+            }
+            suite = suite.with_target(target)?;
+        }
+        suite.seed = self.seed.clone().or(suite.seed);
         for scorer in &mut suite.scorers {
             scorer.limits = self.limits.apply(scorer.limits.clone())?;
         }

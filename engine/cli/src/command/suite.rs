@@ -139,7 +139,7 @@ impl Show {
 /// What is said of each scorer, before any is loaded.
 fn plan_table(suite: &Resolved) -> Table {
     let columns =
-        ["scorer", "use", "config", "severity", "threshold", "sampling", "nodes", "grants"];
+        ["scorer", "use", "config", "severity", "threshold", "sampling", "nodes", "when", "grants"];
     let mut table = Table::new(&columns.map(|title| (title, Align::Left)));
     for scorer in &suite.scorers {
         let uses = match &scorer.uses {
@@ -155,6 +155,9 @@ fn plan_table(suite: &Resolved) -> Table {
             said(scorer.policy.threshold.map(report::score)),
             said(scorer.selection.sampling_json()),
             said(scorer.selection.nodes.as_ref().map(|nodes| nodes.patterns().join(", "))),
+            said(
+                scorer.condition.as_ref().map(|condition| output::cell(&condition.expression, 40)),
+            ),
             grants.join(", "),
         ]);
     }

@@ -119,6 +119,31 @@ impl Answer {
         }
     }
 
+    /// What the scorer says, as the output of a case for a scorer of results: `score` and `reason`, each of them also
+    /// `null`, and `label`, `meta` and `assertions` where there are any. `None` if there is no result.
+    pub fn as_output(&self) -> Option<Json> {
+        #[derive(Serialize)]
+        struct Output<'a> {
+            score: Option<f64>,
+            reason: Option<&'a str>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            label: Option<&'a str>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            meta: Option<&'a Json>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            assertions: Option<&'a Json>,
+        }
+        matches!(self.status, Status::Scored | Status::NotApplicable).then_some(())?;
+        let output = Output {
+            score: self.score,
+            reason: self.reason.as_deref(),
+            label: self.label.as_deref(),
+            meta: self.meta.as_ref(),
+            assertions: self.assertions.as_ref(),
+        };
+        serde_json::to_string(&output).ok().map(Json::from)
+    }
+
     /// The checks that the score is made of.
     ///
     /// # Errors

@@ -15,7 +15,7 @@ use crate::{
     advice::{Advice, Form},
     case::Case,
     row::{Answer, Row},
-    scoring::Finished,
+    scoring::{Computed, Finished},
     store::{RunId, StoreError},
 };
 
@@ -23,7 +23,7 @@ use super::{
     CaseAccepted, CaseRefused, Control, Event, OnBadCase, ReadyScorer, ScorerEnded, ScorerStarted,
     Stop,
     event::Sinks,
-    keeping::{Keeper, Kept, KeptCase},
+    keeping::{ComputedRow, Keeper, Kept, KeptCase},
     message::{Message, NewCase, ReadCase, RunScorers, RunUnit},
 };
 
@@ -191,6 +191,28 @@ impl Delivering {
         if is_last {
             entry.remove();
         }
+        self.computed(case, row)?;
+        if is_last {
+            self.control.note_case_done();
+        }
+        Ok(())
+    }
+
+    /// Delivers what was computed of a case. Where nothing ran, there is nothing for sinks to hear.
+    fn computed(&mut self, case: KeptCase, row: Finished<RunUnit>) -> Result<(), StoreError> {
+        let (outcome, input_digest) = match row.computed {
+            Computed::Outcome(outcome, digest) => (outcome, Some(digest)),
+            Computed::NoCondition(outcome) => (outcome, None),
+            Computed::Skipped(skip) => {
+                if self.keeper.skip(case, row.unit.place, &skip.reason(None))? {
+                    self.rows += 1;
+                    self.control.note_skipped();
+                }
+                return Ok(());
+            }
+        };
+        let row =
+            ComputedRow { unit: row.unit, outcome, input_digest, scored_at_ms: row.scored_at_ms };
         if self.keeper.row(case, &row)? {
             self.rows += 1;
             self.control.note_row(row.outcome.result.is_err(), false);
@@ -202,12 +224,9 @@ impl Delivering {
                     run_id: run.clone(),
                     scorer_name: ready.name.clone(),
                     is_reused: false,
-                    row: computed(ready, row),
+                    row: told(ready, row),
                 })
             });
-        }
-        if is_last {
-            self.control.note_case_done();
         }
         Ok(())
     }
@@ -338,18 +357,18 @@ impl CaseAccepted {
 }
 
 /// A row that was computed.
-fn computed(ready: &ReadyScorer, finished: Finished<RunUnit>) -> Row {
-    let case = finished.unit.read.in_flight.case();
+fn told(ready: &ReadyScorer, row: ComputedRow) -> Row {
+    let case = row.unit.read.in_flight.case();
     Row {
         case_id: case.id().to_owned(),
         node_id: Some(case.node_id().to_owned()),
         iteration: case.iteration(),
         attempt: case.attempt(),
         scorer_id: ready.id.to_string(),
-        answer: Answer::from(finished.outcome),
+        answer: Answer::from(row.outcome),
         scorer_digest: ready.scorer.digest(),
         config_digest: ready.scorer.config().digest(),
-        input_digest: Some(finished.input_digest),
-        scored_at_ms: finished.scored_at_ms,
+        input_digest: row.input_digest,
+        scored_at_ms: row.scored_at_ms,
     }
 }

@@ -10,7 +10,7 @@ use crate::{
     verdict::PolicyError,
 };
 
-use super::{ReadyScorer, json};
+use super::{ReadyCondition, ReadyScorer, json};
 
 /// Why a run did not start, or did not end well.
 #[derive(Debug, thiserror::Error)]
@@ -32,6 +32,16 @@ pub enum RunError {
         /// Where its bytes are from.
         origin: Origin,
         /// Where the suite names it.
+        place: Option<Place>,
+        /// Why not.
+        error: Box<ScoreError>,
+    },
+    /// The `when` of a scorer is not an expression.
+    #[error("{}`when` of the scorer `{id}`: {error}", at(place.as_ref()))]
+    Condition {
+        /// The scorer's name in the suite.
+        id: ScorerId,
+        /// Where the suite says so.
         place: Option<Place>,
         /// Why not.
         error: Box<ScoreError>,
@@ -95,7 +105,7 @@ impl Advised for RunError {
     fn advice(&self) -> Option<Advice> {
         match self {
             RunError::NotFound { error, .. } => error.advice(),
-            RunError::Scorer { error, .. } => error.advice(),
+            RunError::Scorer { error, .. } | RunError::Condition { error, .. } => error.advice(),
             RunError::Cases(error) => error.advice(),
             RunError::NoCases { .. } => Some(Advice::Write(Form::Case)),
             RunError::NotTheSame { .. } => Some(Advice::SameScorers),
@@ -143,6 +153,17 @@ pub(super) fn must_be_the_same(
         }
         if spec.nodes_json != selection.nodes_json() {
             return differs(format!("the nodes of `{}` have changed", now.id));
+        }
+        let asked = |ready: &ReadyCondition| {
+            (ready.scorer.digest(), ready.scorer.config().as_str().to_owned())
+        };
+        let before =
+            spec.condition.as_ref().map(|it| (it.component_digest, it.config_json.clone()));
+        if before != now.condition.as_ref().map(asked) {
+            return differs(format!("`when` of `{}` has changed", now.id));
+        }
+        if spec.subject.as_deref() != now.subject.as_ref().map(ScorerId::as_str) {
+            return differs(format!("whose results `{}` scores has changed", now.id));
         }
         if !spec.policy().counts_as(&now.policy) {
             let reason = "severity, threshold, weight or `required` of";

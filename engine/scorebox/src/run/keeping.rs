@@ -5,8 +5,8 @@ use crate::{
     contract::ScoredRow,
     digest::Digest,
     row::{Row, milliseconds},
-    sandbox::{Summary, SummaryRows},
-    scoring::{Finished, now_ms},
+    sandbox::{self, Summary, SummaryRows},
+    scoring::now_ms,
     store::{
         self, CaseAdded, CaseKey, NewScore, NewSummary, Outcome, Reusable, RunState, RunWriter,
         ScoreCursor, StoreError,
@@ -43,6 +43,16 @@ pub(super) struct KeptCase {
     key: Option<CaseKey>,
 }
 
+/// A row that was computed.
+pub(super) struct ComputedRow {
+    pub(super) unit: RunUnit,
+    pub(super) outcome: sandbox::Outcome,
+    /// The digest of what the scorer was given; `None` if it was not run.
+    pub(super) input_digest: Option<Digest>,
+    /// When, in milliseconds since 1970 UTC.
+    pub(super) scored_at_ms: i64,
+}
+
 impl Keeper {
     /// Takes a case, or refuses it.
     pub(super) fn case(&mut self, read: &ReadCase) -> Result<Kept, StoreError> {
@@ -77,11 +87,7 @@ impl Keeper {
     }
 
     /// Takes a row of a case; returns whether it is new.
-    pub(super) fn row(
-        &mut self,
-        case: KeptCase,
-        row: &Finished<RunUnit>,
-    ) -> Result<bool, StoreError> {
+    pub(super) fn row(&mut self, case: KeptCase, row: &ComputedRow) -> Result<bool, StoreError> {
         match (self, case.key) {
             (Keeper::Database(writer), Some(key)) => {
                 let scorer = writer.run().scorers[row.unit.place];
@@ -249,7 +255,7 @@ impl Unstored {
         Unstored(scorers.iter().map(of).collect())
     }
 
-    fn add(&mut self, row: &Finished<RunUnit>) {
+    fn add(&mut self, row: &ComputedRow) {
         let Some(Some(summarized)) = self.0.get_mut(row.unit.place) else { return };
         let Ok(result) = &row.outcome.result else { return };
         let case = row.unit.read.in_flight.case();
@@ -272,7 +278,7 @@ impl Unstored {
     }
 }
 
-fn new_score(row: &Finished<RunUnit>) -> NewScore<'_> {
+fn new_score(row: &ComputedRow) -> NewScore<'_> {
     let outcome = match &row.outcome.result {
         Err(error) => {
             Outcome::Error { kind: error.kind.as_str(), message: &error.message, reason: None }
@@ -299,6 +305,6 @@ fn new_score(row: &Finished<RunUnit>) -> NewScore<'_> {
         duration_ms: milliseconds(row.outcome.duration),
         scored_at_ms: row.scored_at_ms,
         log: &row.outcome.log,
-        input_digest: Some(row.input_digest),
+        input_digest: row.input_digest,
     }
 }

@@ -6,8 +6,9 @@ use tokio::sync::oneshot;
 
 use crate::{
     digest::Digest,
+    row::Answer,
     sandbox::LoadedScorer,
-    scoring::{Batch, CaseInFlight, Unit},
+    scoring::{Batch, CaseInFlight, Computed, Unit},
     store::Reusable,
     suite::Skip,
 };
@@ -22,6 +23,8 @@ pub(super) struct ReadCase {
     pub(super) in_flight: CaseInFlight,
     pub(super) digest: Digest,
     pub(super) beginnings: Beginnings,
+    /// The places of the scorers of results that score as soon as there is the result of their subject.
+    pub(super) following: Vec<usize>,
 }
 
 /// A case on its way to the keeper, with all rows that are to come of it.
@@ -41,11 +44,42 @@ pub(super) struct RunUnit {
     pub(super) scorers: RunScorers,
     /// The scorer's place among them.
     pub(super) place: usize,
+    pub(super) scored: Scored,
+}
+
+/// What a scorer of the run scores.
+pub(super) enum Scored {
+    /// The case itself.
+    Case,
+    /// What another scorer says about it, as a case; `None` if that has no result.
+    Result(Option<Arc<CaseInFlight>>),
+}
+
+impl RunUnit {
+    /// What each of these scorers says about the result of a scorer for the case.
+    pub(super) fn of_result(
+        read: &Arc<ReadCase>,
+        scorers: &RunScorers,
+        places: impl IntoIterator<Item = usize>,
+        answer: Option<&Answer>,
+    ) -> Vec<RunUnit> {
+        let result = answer.and_then(|answer| read.in_flight.with_result(answer)).map(Arc::new);
+        let unit = |place| RunUnit {
+            read: Arc::clone(read),
+            scorers: Arc::clone(scorers),
+            place,
+            scored: Scored::Result(result.clone()),
+        };
+        places.into_iter().map(unit).collect()
+    }
 }
 
 impl Unit for RunUnit {
-    fn case(&self) -> &CaseInFlight {
-        &self.read.in_flight
+    fn case(&self) -> Option<&CaseInFlight> {
+        match &self.scored {
+            Scored::Case => Some(&self.read.in_flight),
+            Scored::Result(result) => result.as_deref(),
+        }
     }
 
     fn scorer(&self) -> &LoadedScorer {
@@ -54,6 +88,21 @@ impl Unit for RunUnit {
 
     fn begins(&self) {
         self.read.beginnings.note(self.place);
+    }
+
+    fn condition(&self) -> Option<&LoadedScorer> {
+        self.scorers[self.place].condition.as_ref().map(|condition| &condition.scorer)
+    }
+
+    fn of_result(&self, computed: &Computed) -> Vec<RunUnit> {
+        let (id, following) = (&self.scorers[self.place].id, self.read.following.iter().copied());
+        let places: Vec<usize> =
+            following.filter(|place| self.scorers[*place].subject.as_ref() == Some(id)).collect();
+        if places.is_empty() {
+            return Vec::new();
+        }
+        let answer = computed.outcome().cloned().map(Answer::from);
+        RunUnit::of_result(&self.read, &self.scorers, places, answer.as_ref())
     }
 }
 

@@ -14,6 +14,7 @@
 //! - `reading`: cases one at a time, without those that an earlier session finished.
 //! - `message`: what is to be delivered, from the reader and from the scoring.
 //! - `selecting`: which scorers are spared a case.
+//! - `subjects`: which scorers score the results of which others.
 //! - `seen`: whether a case's name may have come before.
 //! - `event`: what happens in a run, and the sinks that take it.
 //! - `beginnings`: when scorers began with a case, for the sinks.
@@ -47,6 +48,7 @@ mod scorers;
 mod seen;
 mod selecting;
 mod stream;
+mod subjects;
 
 use std::{
     sync::Arc,
@@ -75,7 +77,7 @@ pub use event::{
 };
 pub use fresh_id::fresh_id;
 pub use request::{OnBadCase, RunRequest, WhichRun};
-pub use scorers::{ReadyScorer, load_scorer, load_scorers, load_scorers_watched};
+pub use scorers::{ReadyCondition, ReadyScorer, load_scorer, load_scorers, load_scorers_watched};
 pub use stream::{EventStream, event_stream};
 
 use delivering::Delivering;

@@ -8,8 +8,8 @@ use crate::{
     sandbox::{Start, WASMTIME_VERSION},
     scoring::now_ms,
     store::{
-        ReuseIndex, RunHandle, RunId, RunSource, RunSpec, RunState, RunWriter, ScorerSpec,
-        SessionSpec, Store,
+        ConditionSpec, ReuseIndex, RunHandle, RunId, RunSource, RunSpec, RunState, RunWriter,
+        ScorerSpec, SessionSpec, Store,
     },
     suite::Suite,
 };
@@ -52,8 +52,16 @@ impl Opening {
     pub(super) fn open(mut self, control: &Arc<Control>) -> Result<Opened, RunError> {
         let selecting = Selecting::new(self.suite.seed(), &self.scorers);
         let (reader, on_bad_case, run_id) = (self.reader, self.on_bad_case, self.which.id());
-        let mut cases =
-            Cases::begin(reader, on_bad_case, selecting, run_id, control, &mut self.sinks)?;
+        let scorers = &self.scorers;
+        let mut cases = Cases::begin(
+            reader,
+            on_bad_case,
+            selecting,
+            scorers,
+            run_id,
+            control,
+            &mut self.sinks,
+        )?;
         if !self.sinks.is_empty() {
             cases.note_beginnings(self.scorers.len());
         }
@@ -91,7 +99,10 @@ fn reuse(database: &Path, run: &RunHandle, scorers: &RunScorers) -> Result<Reuse
     let index = ReuseIndex::new(reader, run, WASMTIME_VERSION)?;
     // What is in a folder is known only when it is read, for scoring.
     let reads = scorers.iter().zip(&run.scorers).enumerate();
-    let reads = reads.filter(|(_, (ready, _))| !ready.scorer.reads_workspace());
+    // A result is known when it is there; and whether a scorer is for a case, when its condition was asked.
+    let reads = reads.filter(|(_, (ready, _))| {
+        !ready.scorer.reads_workspace() && ready.subject.is_none() && ready.condition.is_none()
+    });
     let reads = reads.map(|(place, (ready, key))| (place, *key, ready.scorer.info().reads));
     Ok(Reuse::new(index, reads.collect()))
 }
@@ -166,6 +177,13 @@ fn scorer_spec(ready: &ReadyScorer) -> ScorerSpec {
         required: ready.policy.is_required(),
         sampling_json: ready.selection.sampling_json(),
         nodes_json: ready.selection.nodes_json(),
+        subject: ready.subject.as_ref().map(ToString::to_string),
+        condition: ready.condition.as_ref().map(|condition| ConditionSpec {
+            component_digest: condition.scorer.digest(),
+            component: condition.component.clone(),
+            config_json: condition.scorer.config().as_str().to_owned(),
+            limits_json: json(condition.scorer.limits()),
+        }),
         frozen: *ready.scorer.start() == Start::Frozen,
     }
 }

@@ -9,8 +9,9 @@ use crate::{
     advice::Advised,
     case::{Case, CaseReader, ReadError},
     digest::Digest,
+    row::Answer,
     scoring::{CaseInFlight, Room, Units},
-    store::{Reusable, RunHandle, RunId, Store, StoreError},
+    store::{Reusable, RunHandle, RunId, ScoreCursor, Store, StoreError},
     suite::Skip,
 };
 
@@ -18,10 +19,11 @@ use super::{
     CaseRefused, Control, Event, OnBadCase, RunError, Stop,
     beginnings::Beginnings,
     event::Sinks,
-    message::{Message, NewCase, ReadCase, RunScorers, RunUnit},
+    message::{Message, NewCase, ReadCase, RunScorers, RunUnit, Scored},
     reuse::Reuse,
     seen::Seen,
     selecting::Selecting,
+    subjects::Subjects,
 };
 
 /// The most cases that are handed over at once.
@@ -32,35 +34,57 @@ const ROOM_FOR_CASES: usize = 12 << 20;
 /// A case and what is to be done with it.
 struct Task {
     read: Arc<ReadCase>,
-    /// The places of the scorers that an earlier session has not finished; none means all.
-    missing: Option<Vec<usize>>,
+    /// The places of the scorers that score the case.
+    wanted: Vec<usize>,
     /// Scores that an earlier run has.
     reused: Vec<(usize, Reusable)>,
     /// Scorers that are spared the case.
     skipped: Vec<(usize, Skip)>,
+    /// Scorers of results, with the answers to score that are known before anything is computed.
+    known_results: Vec<(usize, Option<Answer>)>,
     /// Whether an earlier session stored another case in its place.
     changed: bool,
 }
 
 impl Task {
+    /// What the writer is to know of it, and the units that are to be computed.
+    fn split(self, scorers: &RunScorers) -> (NewCase, Vec<RunUnit>) {
+        let Task { read, wanted, reused, skipped, known_results, .. } = self;
+        let of_case = wanted.into_iter().map(|place| {
+            let (read, scorers) = (Arc::clone(&read), Arc::clone(scorers));
+            RunUnit { read, scorers, place, scored: Scored::Case }
+        });
+        let mut units: Vec<RunUnit> = of_case.collect();
+        for (place, answer) in known_results {
+            units.extend(RunUnit::of_result(&read, scorers, [place], answer.as_ref()));
+        }
+        let computed = units.len() + read.following.len();
+        (NewCase { read, computed, reused, skipped }, units)
+    }
+}
+
+/// What is left to do of a case, while it is found out.
+struct Left {
+    /// The places of the scorers that an earlier session has not finished; none means all.
+    missing: Option<Vec<usize>>,
+    reused: Vec<(usize, Reusable)>,
+    skipped: Vec<(usize, Skip)>,
+}
+
+impl Left {
     /// Whether the scorer has something to do.
     fn wants(&self, place: usize) -> bool {
         self.missing.as_ref().is_none_or(|missing| missing.contains(&place))
-            && !self.reused.iter().any(|(reused, _)| *reused == place)
-            && !self.skipped.iter().any(|(skipped, _)| *skipped == place)
+            && !self.is_reused(place)
+            && !self.is_skipped(place)
     }
 
-    /// What the writer is to know of it, and the units that are to be computed.
-    fn split(self, scorers: &RunScorers) -> (NewCase, Vec<RunUnit>) {
-        let wanted = (0..scorers.len()).filter(|place| self.wants(*place));
-        let unit = |place| {
-            let (read, scorers) = (Arc::clone(&self.read), Arc::clone(scorers));
-            RunUnit { read, scorers, place }
-        };
-        let units: Vec<RunUnit> = wanted.map(unit).collect();
-        let computed = units.len();
-        let Task { read, reused, skipped, .. } = self;
-        (NewCase { read, computed, reused, skipped }, units)
+    fn is_reused(&self, place: usize) -> bool {
+        self.reused.iter().any(|(reused, _)| *reused == place)
+    }
+
+    fn is_skipped(&self, place: usize) -> bool {
+        self.skipped.iter().any(|(skipped, _)| *skipped == place)
     }
 }
 
@@ -72,6 +96,9 @@ pub(super) struct Cases {
     earlier: Option<Earlier>,
     reuse: Option<Reuse>,
     selecting: Selecting,
+    subjects: Subjects,
+    /// How many scorers there are.
+    scorers: usize,
     room: Room,
     seen: Seen,
     /// A case whose name may have come before; it is handed out only when it is stored.
@@ -92,6 +119,7 @@ impl Cases {
         mut reader: CaseReader,
         on_bad_case: OnBadCase,
         selecting: Selecting,
+        scorers: &RunScorers,
         run_id: &RunId,
         control: &Arc<Control>,
         sinks: &mut Sinks,
@@ -101,7 +129,9 @@ impl Cases {
         reader.stop_when(move || watched.is_reading_ended());
         while !control.is_stopping() {
             match reader.next_case() {
-                Some(Ok(case)) => return Ok(Cases::new(reader, case, on_bad_case, selecting)),
+                Some(Ok(case)) => {
+                    return Ok(Cases::new(reader, case, on_bad_case, selecting, scorers));
+                }
                 Some(Err(ReadError::BadCase(bad))) if on_bad_case == OnBadCase::Skip => {
                     let advice = bad.advice();
                     let refused = control.bad_case(bad.to_string(), advice, on_bad_case);
@@ -124,7 +154,13 @@ impl Cases {
         Err(RunError::Stopped)
     }
 
-    fn new(reader: CaseReader, first: Case, on_bad_case: OnBadCase, selecting: Selecting) -> Cases {
+    fn new(
+        reader: CaseReader,
+        first: Case,
+        on_bad_case: OnBadCase,
+        selecting: Selecting,
+        scorers: &RunScorers,
+    ) -> Cases {
         Cases {
             reader,
             first: Some(first),
@@ -132,6 +168,8 @@ impl Cases {
             earlier: None,
             reuse: None,
             selecting,
+            subjects: Subjects::of(scorers),
+            scorers: scorers.len(),
             room: Room::new(ROOM_FOR_CASES),
             seen: Seen::new(),
             doubtful: None,
@@ -274,9 +312,43 @@ impl Cases {
         if !skipped.is_empty() {
             reused.retain(|(place, _)| !skipped.iter().any(|(skipped, _)| skipped == place));
         }
+        let mut left = Left { missing, reused, skipped };
+        let (following, known_results) = self.results(in_flight.case(), &mut left)?;
+        let of_cases = (0..self.scorers).filter(|place| self.subjects.scores_cases(*place));
+        let wanted = of_cases.filter(|place| left.wants(*place)).collect();
+        let Left { reused, skipped, .. } = left;
         let beginnings = Beginnings::new(self.watched);
-        let read = Arc::new(ReadCase { in_flight, digest, beginnings });
-        Ok(Some(Task { read, missing, reused, skipped, changed }))
+        let read = Arc::new(ReadCase { in_flight, digest, following, beginnings });
+        Ok(Some(Task { read, wanted, reused, skipped, known_results, changed }))
+    }
+
+    /// What is left to do of the scorers of results: the places of those that follow a score that is to be computed,
+    /// and those whose subject has an answer already. Those whose subject skips the case skip it as well.
+    fn results(&self, case: &Case, left: &mut Left) -> Result<Results, StoreError> {
+        let (mut following, mut known) = (Vec::new(), Vec::new());
+        for (place, subject) in self.subjects.iter() {
+            if !left.wants(place) {
+                continue;
+            }
+            if left.is_skipped(subject) {
+                left.skipped.push((place, Skip::NoResult));
+            } else if left.wants(subject) {
+                following.push(place);
+            } else {
+                known.push((place, self.answer(case, left, subject)?));
+            }
+        }
+        Ok((following, known))
+    }
+
+    /// What a scorer said about the case: in an earlier run, or in an earlier session of this one.
+    fn answer(&self, case: &Case, left: &Left, place: usize) -> Result<Option<Answer>, StoreError> {
+        let reused = left.reused.iter().find(|(reused, _)| *reused == place);
+        match (reused, &self.reuse, &self.earlier) {
+            (Some((_, from)), Some(reuse), _) => reuse.answer(*from),
+            (None, _, Some(earlier)) => earlier.answer(case, place),
+            _ => Ok(None),
+        }
     }
 
     fn note(&self, error: ReadError, to_sinks: &mpsc::Sender<Message>, control: &Control) {
@@ -303,7 +375,19 @@ enum Missing {
     Unknown,
 }
 
+/// The places of scorers of results that follow a score, and those whose subject has an answer already.
+type Results = (Vec<usize>, Vec<(usize, Option<Answer>)>);
+
 impl Earlier {
+    /// What the scorer at this place said about the case.
+    fn answer(&self, case: &Case, place: usize) -> Result<Option<Answer>, StoreError> {
+        let stored =
+            self.store.stored_case(self.run.key, case.id(), case.iteration(), case.attempt())?;
+        let Some(stored) = stored else { return Ok(None) };
+        let cursor = ScoreCursor::new(stored.key, self.run.scorers[place]);
+        Ok(self.store.score_at(cursor)?.map(|record| record.row.answer))
+    }
+
     fn missing(&self, case: &Case, digest: Digest) -> Result<Missing, StoreError> {
         let stored =
             self.store.stored_case(self.run.key, case.id(), case.iteration(), case.attempt())?;

@@ -2,6 +2,7 @@
 
 use crate::{
     contract::Fields,
+    row::Answer,
     scoring::CaseInFlight,
     store::{Reusable, ReuseIndex, ScorerKey, StoreError},
 };
@@ -15,6 +16,11 @@ pub(super) struct Reuse {
 impl Reuse {
     pub(super) fn new(index: ReuseIndex, reads: Vec<(usize, ScorerKey, Fields)>) -> Reuse {
         Reuse { index, reads }
+    }
+
+    /// The answer of a row that is reused.
+    pub(super) fn answer(&self, from: Reusable) -> Result<Option<Answer>, StoreError> {
+        self.index.answer(from)
     }
 
     /// The scores of the case that need not be computed, among those of `missing` scorers (none: all).

@@ -5,9 +5,9 @@ use std::borrow::Cow;
 use tokio::task::JoinSet;
 
 use crate::{
-    registry::{Origin, Registry, ScorerSource},
-    sandbox::{Grants, LoadedScorer, Sandbox, ScoreError, check_config},
-    suite::{ScorerId, Selection, Suite, SuiteScorer},
+    registry::{Origin, Reference, Registry, ScorerSource},
+    sandbox::{Grants, Limits, LoadedScorer, Sandbox, ScoreError, ScorerConfig, check_config},
+    suite::{Condition, ScorerId, Selection, Suite, SuiteScorer},
     verdict::Policy,
 };
 
@@ -28,11 +28,28 @@ pub struct ReadyScorer {
     pub grants: Grants,
     /// Which cases it is for.
     pub selection: Selection,
+    /// What decides for which of them, by what they hold.
+    pub condition: Option<ReadyCondition>,
+    /// The scorer of the suite whose results it scores; `None`: it scores the cases.
+    pub subject: Option<ScorerId>,
     /// How its scores count.
     pub policy: Policy,
     /// The scorer.
     pub scorer: LoadedScorer,
 }
+
+/// The `when` of a scorer: a scorer that gives 1 for the cases that the other is for.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct ReadyCondition {
+    /// The component's bytes, as they are stored with a run.
+    pub component: Cow<'static, [u8]>,
+    /// The scorer.
+    pub scorer: LoadedScorer,
+}
+
+/// The built-in scorer that conditions are, and the key of its configuration that holds the expression.
+const CONDITION: (&str, &str) = ("satisfies", "expression");
 
 /// Loads all scorers of a suite, side by side. All are loaded before the first case is read, so that
 /// what is wrong with one is known before any work is done.
@@ -59,7 +76,7 @@ pub async fn load_scorers_watched(
 ) -> Result<Vec<ReadyScorer>, RunError> {
     let mut loading = JoinSet::new();
     for (place, scorer) in suite.scorers.iter().enumerate() {
-        let source = source_of(scorer, registry)?;
+        let source = Sources::of(scorer, registry)?;
         let (scorer, sandbox) = (scorer.clone(), sandbox.clone());
         loading.spawn(async move { (place, load(scorer, source, &sandbox).await) });
     }
@@ -84,8 +101,25 @@ pub async fn load_scorer(
     registry: &Registry,
     sandbox: &Sandbox,
 ) -> Result<ReadyScorer, RunError> {
-    let source = source_of(&scorer, registry)?;
+    let source = Sources::of(&scorer, registry)?;
     load(scorer, source, sandbox).await
+}
+
+/// Where the components of a scorer are from.
+struct Sources {
+    scorer: ScorerSource,
+    condition: Option<ScorerSource>,
+}
+
+impl Sources {
+    fn of(scorer: &SuiteScorer, registry: &Registry) -> Result<Sources, RunError> {
+        let condition = scorer.condition.as_ref().map(|condition| {
+            let uses = Reference::Name(CONDITION.0.to_owned());
+            let place = condition.place.clone();
+            registry.resolve(&uses).map_err(|error| RunError::NotFound { place, error })
+        });
+        Ok(Sources { scorer: source_of(scorer, registry)?, condition: condition.transpose()? })
+    }
 }
 
 /// The component's bytes, if nothing is wrong with the configuration that is known without compiling it.
@@ -107,9 +141,10 @@ fn unusable(scorer: &SuiteScorer, origin: Origin, error: ScoreError) -> RunError
 
 async fn load(
     scorer: SuiteScorer,
-    source: ScorerSource,
+    sources: Sources,
     sandbox: &Sandbox,
 ) -> Result<ReadyScorer, RunError> {
+    let Sources { scorer: source, condition } = sources;
     let loaded = sandbox.load(&source.bytes, &scorer.config, &scorer.limits, scorer.grants).await;
     let loaded = loaded.map_err(|error| unusable(&scorer, source.origin.clone(), error))?;
     let info = loaded.info();
@@ -118,6 +153,12 @@ async fn load(
         let place = scorer.policy_place.clone().or(scorer.place.clone());
         RunError::Policy { id: scorer.id.clone(), place, error }
     })?;
+    let condition = match (&scorer.condition, condition) {
+        (Some(condition), Some(source)) => {
+            Some(load_condition(&scorer, condition, source, sandbox).await?)
+        }
+        _ => None,
+    };
     Ok(ReadyScorer {
         id: scorer.id,
         name: scorer.name.unwrap_or_else(|| loaded.info().name.clone()),
@@ -125,7 +166,27 @@ async fn load(
         component: source.bytes,
         grants: scorer.grants,
         selection: scorer.selection,
+        condition,
+        subject: scorer.subject,
         policy,
         scorer: loaded,
     })
+}
+
+async fn load_condition(
+    scorer: &SuiteScorer,
+    condition: &Condition,
+    source: ScorerSource,
+    sandbox: &Sandbox,
+) -> Result<ReadyCondition, RunError> {
+    let mut config = serde_json::Map::new();
+    config.insert(CONDITION.1.to_owned(), condition.expression.as_str().into());
+    let config = ScorerConfig::new(&config);
+    let loaded = sandbox.load(&source.bytes, &config, &Limits::default(), Grants::NONE).await;
+    let scorer = loaded.map_err(|error| RunError::Condition {
+        id: scorer.id.clone(),
+        place: condition.place.clone().or(scorer.place.clone()),
+        error: Box::new(error),
+    })?;
+    Ok(ReadyCondition { component: source.bytes, scorer })
 }

@@ -6,10 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{OnceCell, OwnedSemaphorePermit, Semaphore};
 
 use crate::{
-    case::Case,
+    case::{Case, Key},
     contract::{Fields, ScorerInput},
     digest::Digest,
-    sandbox::{LoadedScorer, Outcome},
+    row::Answer,
+    sandbox::{ErrorKind, LoadedScorer, Outcome, ScoreError},
     workspace::TaskFolder,
 };
 
@@ -32,6 +33,47 @@ impl CaseInFlight {
         let folder = case.task_folder();
         let (digests, place) = (Mutex::default(), OnceCell::new());
         CaseInFlight { case, digests, folder, place, _share: share }
+    }
+
+    /// The result of a scorer for this case as a case: the same case, with what the scorer says as its output. Its
+    /// files are not part of it. `None` if there is no result.
+    pub(crate) fn with_result(&self, answer: &Answer) -> Option<CaseInFlight> {
+        let output = answer.as_output()?;
+        let mut builder = Case::builder().json(Key::Output, output.get());
+        for (field, json) in self.case.parts().iter() {
+            builder = builder.json(field.into(), *json);
+        }
+        if let Some(latency) = self.case.latency_ms() {
+            builder = builder.json(Key::LatencyMs, latency.to_string());
+        }
+        let case = builder.ordinal(self.case.ordinal()).build().ok()?;
+        Some(CaseInFlight::new(case, None))
+    }
+
+    /// Whether the condition holds for the case: whether the scorer that it is gives 1, and not 0 or nothing.
+    ///
+    /// # Errors
+    /// An outcome without a result, which says why there is no answer.
+    pub(crate) async fn holds(
+        &self,
+        condition: &LoadedScorer,
+        workspaces: &Arc<Semaphore>,
+    ) -> Result<bool, Box<Outcome>> {
+        let (outcome, _) = self.score(condition, workspaces).await;
+        let no_answer = match &outcome.result {
+            Ok(result) => match result.score {
+                None | Some(0.0) => return Ok(false),
+                Some(1.0) => return Ok(true),
+                Some(number) => ScoreError::new(
+                    ErrorKind::InvalidInput,
+                    format!("`when` should give true or false; found {number}"),
+                ),
+            },
+            Err(error) => {
+                ScoreError { message: format!("`when`: {}", error.message), ..error.clone() }
+            }
+        };
+        Err(Box::new(Outcome { result: Err(no_answer), log: Vec::new(), ..outcome }))
     }
 
     /// The case.

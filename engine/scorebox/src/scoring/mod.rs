@@ -33,7 +33,7 @@ use tokio::sync::{Semaphore, mpsc};
 pub(crate) use case_in_flight::CaseInFlight;
 pub(crate) use queue::Closed;
 pub(crate) use room::Room;
-pub(crate) use unit::{Batch, Finished, Unit};
+pub(crate) use unit::{Batch, Computed, Finished, Unit};
 
 use queue::Queue;
 use workers::{Worker, Workers};

@@ -5,28 +5,51 @@ use tokio::sync::OwnedSemaphorePermit;
 use crate::{
     digest::Digest,
     sandbox::{LoadedScorer, Outcome},
+    suite::Skip,
 };
 
 use super::CaseInFlight;
 
 /// One case and one scorer, with whatever else the receiver of the score needs to know.
-pub(crate) trait Unit: Send + Sync + 'static {
-    /// The case.
-    fn case(&self) -> &CaseInFlight;
+pub(crate) trait Unit: Sized + Send + Sync + 'static {
+    /// The case; `None` if it would be the result of a scorer that has none.
+    fn case(&self) -> Option<&CaseInFlight>;
     /// The scorer.
     fn scorer(&self) -> &LoadedScorer;
+    /// What decides whether the scorer is for the case.
+    fn condition(&self) -> Option<&LoadedScorer>;
+    /// The units that score what was just computed.
+    fn of_result(&self, computed: &Computed) -> Vec<Self>;
     /// Called when its score begins to be computed.
     fn begins(&self) {}
 }
 
-/// A unit with its score.
+/// What came of a unit.
+pub(crate) enum Computed {
+    /// The scorer ran, on an input of this digest.
+    Outcome(Outcome, Digest),
+    /// Whether the scorer is for the case could not be found out: an outcome without a result.
+    NoCondition(Outcome),
+    /// The scorer is not for the case; nothing is to be stored but that.
+    Skipped(Skip),
+}
+
+impl Computed {
+    /// The outcome; `None` if the scorer skips the case.
+    pub(crate) fn outcome(&self) -> Option<&Outcome> {
+        match self {
+            Computed::Outcome(outcome, _) | Computed::NoCondition(outcome) => Some(outcome),
+            Computed::Skipped(_) => None,
+        }
+    }
+}
+
+/// A unit with what came of it.
 pub(crate) struct Finished<U> {
     /// What was computed.
     pub(crate) unit: U,
     /// The outcome.
-    pub(crate) outcome: Outcome,
-    /// The digest of what the scorer was given.
-    pub(crate) input_digest: Digest,
+    pub(crate) computed: Computed,
     /// When, in milliseconds since 1970 UTC.
     pub(crate) scored_at_ms: i64,
 }
@@ -41,9 +64,10 @@ pub(crate) struct Batch<U> {
 impl<U> Finished<U> {
     /// About how much memory it takes, in bytes.
     pub(super) fn bytes(&self) -> usize {
+        let Some(outcome) = self.computed.outcome() else { return size_of::<Finished<U>>() };
         let length = |text: &Option<String>| text.as_ref().map_or(0, String::len);
-        let log: usize = self.outcome.log.iter().map(|line| line.message.len() + 32).sum();
-        let result = match &self.outcome.result {
+        let log: usize = outcome.log.iter().map(|line| line.message.len() + 32).sum();
+        let result = match &outcome.result {
             Err(error) => error.message.len(),
             Ok(result) => {
                 let assertions = result.assertions.iter();

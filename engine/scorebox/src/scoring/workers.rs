@@ -10,7 +10,8 @@ use tokio::{
     task::{JoinError, JoinHandle},
 };
 
-use super::{Batch, Finished, Room, Unit, Units, now_ms, queue::Queue, turns::in_turns};
+use super::{Batch, Computed, Finished, Room, Unit, Units, now_ms, queue::Queue, turns::in_turns};
+use crate::suite::Skip;
 
 /// The most units that a worker takes at once.
 const MOST_AT_ONCE: usize = 128;
@@ -89,13 +90,18 @@ impl<U: Unit, M: From<Batch<U>>> Worker<U, M> {
             }
             let (started, count) = (Instant::now(), taken.len());
             let mut finished = Rows::default();
-            for unit in taken {
-                if (self.is_stopping)() {
-                    break;
-                }
-                finished.add(self.score(unit).await);
-                if finished.bytes >= MOST_BYTES_AT_ONCE && !self.send(&mut finished).await {
-                    return;
+            'taken: for unit in taken {
+                let (mut next, mut ahead) = (Some(unit), Vec::new());
+                while let Some(unit) = next.take().or_else(|| ahead.pop()) {
+                    if (self.is_stopping)() {
+                        break 'taken;
+                    }
+                    let computed = computed(&unit, &self.workspaces).await;
+                    ahead.extend(unit.of_result(&computed));
+                    finished.add(Finished { unit, computed, scored_at_ms: now_ms() });
+                    if finished.bytes >= MOST_BYTES_AT_ONCE && !self.send(&mut finished).await {
+                        return;
+                    }
                 }
             }
             if !self.send(&mut finished).await {
@@ -108,12 +114,6 @@ impl<U: Unit, M: From<Batch<U>>> Worker<U, M> {
         }
     }
 
-    async fn score(&self, unit: U) -> Finished<U> {
-        unit.begins();
-        let (outcome, input_digest) = unit.case().score(unit.scorer(), &self.workspaces).await;
-        Finished { unit, outcome, input_digest, scored_at_ms: now_ms() }
-    }
-
     /// Whether there is still a receiver.
     async fn send(&self, finished: &mut Rows<U>) -> bool {
         let Rows { rows, bytes } = std::mem::take(finished);
@@ -123,6 +123,24 @@ impl<U: Unit, M: From<Batch<U>>> Worker<U, M> {
         let share = self.room.share(bytes).await;
         self.rows.send(M::from(Batch { rows, _share: share })).await.is_ok()
     }
+}
+
+/// What comes of a unit: first it is asked whether the scorer is for the case.
+async fn computed<U: Unit>(unit: &U, workspaces: &Arc<Semaphore>) -> Computed {
+    let Some(case) = unit.case() else { return Computed::Skipped(Skip::NoResult) };
+    if let Some(condition) = unit.condition() {
+        match case.holds(condition, workspaces).await {
+            Ok(true) => {}
+            Ok(false) => return Computed::Skipped(Skip::Condition),
+            Err(outcome) => {
+                unit.begins();
+                return Computed::NoCondition(*outcome);
+            }
+        }
+    }
+    unit.begins();
+    let (outcome, input_digest) = case.score(unit.scorer(), workspaces).await;
+    Computed::Outcome(outcome, input_digest)
 }
 
 /// Rows that are sent together.

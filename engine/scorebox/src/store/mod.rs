@@ -85,7 +85,7 @@ pub use query::ScoreRecord;
 pub use remove::{Removed, StoreSize};
 pub use reuse::{Reusable, ReuseIndex};
 pub use run::{RunHandle, RunRecord, RunSource, RunSpec, RunState};
-pub use scorer::{ScorerRecord, ScorerSpec};
+pub use scorer::{ConditionSpec, ScorerRecord, ScorerSpec};
 pub use session::SessionSpec;
 pub use summary::{NewSummary, SummaryRecord};
 pub use writer::{NewScore, Outcome, RunWriter};

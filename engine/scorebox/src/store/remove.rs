@@ -228,7 +228,9 @@ impl Removal<'_> {
         }
         components += store.bounded(|| {
             store.conn.execute(
-                "DELETE FROM components WHERE digest NOT IN (SELECT component_digest FROM scorers)",
+                "DELETE FROM components WHERE digest NOT IN (
+                     SELECT component_digest FROM scorers
+                     UNION SELECT condition_digest FROM scorers WHERE condition_digest IS NOT NULL)",
                 [],
             )
         })?;

@@ -3,8 +3,8 @@
 
 use rusqlite::{OptionalExtension, params};
 
-use super::{CaseKey, RunHandle, ScorerKey, Store, StoreError};
-use crate::digest::Digest;
+use super::{CaseKey, RunHandle, ScoreCursor, ScorerKey, Store, StoreError};
+use crate::{digest::Digest, row::Answer};
 
 /// A row of an earlier run that has the score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,6 +63,15 @@ impl ReuseIndex {
         };
         store.bounded(fill)?;
         Ok(ReuseIndex { store })
+    }
+
+    /// What the row says.
+    ///
+    /// # Errors
+    /// Troubles of reading.
+    pub fn answer(&self, row: Reusable) -> Result<Option<Answer>, StoreError> {
+        let record = self.store.score_at(ScoreCursor::new(row.case, row.scorer))?;
+        Ok(record.map(|record| record.row.answer))
     }
 
     /// The row that has the score of this scorer for this input, if there is one.

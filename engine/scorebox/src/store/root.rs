@@ -24,10 +24,10 @@ use super::{
 use crate::digest::Digest;
 
 /// The version of what a root is made of. A root of an earlier one is computed as that version did.
-pub(super) const VERSION: i64 = 2;
+pub(super) const VERSION: i64 = 3;
 
 /// The first value of every root, by version.
-const NAMES: [&str; 2] = ["scorebox run 1", "scorebox root 2"];
+const NAMES: [&str; 3] = ["scorebox run 1", "scorebox root 2", "scorebox root 3"];
 
 const RUN_1: &str = "
     SELECT id, suite_name, suite_json, suite_digest, engine_version, wasmtime_version, contract_version,
@@ -45,11 +45,18 @@ const SCORERS_1: &str = "
         grants_json
     FROM scorers WHERE run = ?1 ORDER BY scorer";
 
-const SCORERS: &str = "
+const SCORERS_2: &str = "
     SELECT scorer_id, name, component_id, component_version, component_digest, component_origin,
         config_json, config_digest, limits_json, info_json, scale, direction, severity, threshold, frozen,
         grants_json, declared_severity, declared_threshold, softened, weight, required, sampling_json,
         nodes_json
+    FROM scorers WHERE run = ?1 ORDER BY scorer";
+
+const SCORERS: &str = "
+    SELECT scorer_id, name, component_id, component_version, component_digest, component_origin,
+        config_json, config_digest, limits_json, info_json, scale, direction, severity, threshold, frozen,
+        grants_json, declared_severity, declared_threshold, softened, weight, required, sampling_json,
+        nodes_json, subject, condition_digest, condition_config_json, condition_limits_json
     FROM scorers WHERE run = ?1 ORDER BY scorer";
 
 /// What version 1 does not know: nothing, unless someone filled in later what the migration left empty.
@@ -62,6 +69,12 @@ const SCORERS_SINCE_1: &str = "
     FROM scorers WHERE run = ?1 AND (declared_severity IS NOT NULL OR declared_threshold IS NOT NULL
         OR softened <> 0 OR weight <> 1.0 OR required <> 0 OR sampling_json IS NOT NULL
         OR nodes_json IS NOT NULL)
+    ORDER BY scorer";
+
+/// As [`RUN_SINCE_1`], for version 2.
+const SCORERS_SINCE_2: &str = "
+    SELECT scorer_id, subject, condition_digest, condition_config_json, condition_limits_json
+    FROM scorers WHERE run = ?1 AND (subject IS NOT NULL OR condition_digest IS NOT NULL)
     ORDER BY scorer";
 
 const SESSIONS: &str = "
@@ -219,10 +232,21 @@ impl Store {
                     ("summary", SUMMARIES),
                     ("run", RUN_SINCE_1),
                     ("scorer", SCORERS_SINCE_1),
+                    ("scorer", SCORERS_SINCE_2),
+                ][..],
+            ),
+            2 => (
+                NAMES[1],
+                &[
+                    ("run", RUN),
+                    ("scorer", SCORERS_2),
+                    ("session", SESSIONS),
+                    ("summary", SUMMARIES),
+                    ("scorer", SCORERS_SINCE_2),
                 ][..],
             ),
             _ => (
-                NAMES[1],
+                NAMES[2],
                 &[("run", RUN), ("scorer", SCORERS), ("session", SESSIONS), ("summary", SUMMARIES)]
                     [..],
             ),

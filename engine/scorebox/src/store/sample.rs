@@ -58,6 +58,8 @@ pub(super) fn scorer(id: &str) -> ScorerSpec {
         required: false,
         sampling_json: None,
         nodes_json: None,
+        subject: None,
+        condition: None,
         frozen: true,
     }
 }

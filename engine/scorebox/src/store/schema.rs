@@ -16,6 +16,7 @@ pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0003.sql"),
     include_str!("migrations/0004.sql"),
     include_str!("migrations/0005.sql"),
+    include_str!("migrations/0006.sql"),
 ];
 
 /// What a file holds.
@@ -155,6 +156,7 @@ mod tests {
         include_str!("fixtures/0003.sql"),
         include_str!("fixtures/0004.sql"),
         include_str!("fixtures/0005.sql"),
+        include_str!("fixtures/0006.sql"),
     ];
 
     /// A database with today's tables, and rows in them.
@@ -187,7 +189,7 @@ mod tests {
 
     #[test]
     fn a_stored_root_is_computed_as_it_was_by_the_version_that_stored_it() {
-        for version in [4, 5] {
+        for version in [4, 5, 6] {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("old.db");
             let old = Connection::open(&path).unwrap();

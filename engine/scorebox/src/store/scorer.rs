@@ -63,8 +63,26 @@ pub struct ScorerSpec {
     pub sampling_json: Option<String>,
     /// The nodes whose cases it is for, as a JSON array of globs; none: all.
     pub nodes_json: Option<String>,
+    /// The id of the scorer whose results it scores; none: it scores the cases.
+    pub subject: Option<String>,
+    /// What decides which cases it is for, by what they hold; none: all.
+    pub condition: Option<ConditionSpec>,
     /// Whether `configure` ran once and every score starts from what it left.
     pub frozen: bool,
+}
+
+/// The `when` of a scorer: a scorer that gives 1 for the cases that the other is for.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ConditionSpec {
+    /// The digest of the component's bytes.
+    pub component_digest: Digest,
+    /// The component's bytes, as in [`ScorerSpec::component`].
+    #[serde(skip)]
+    pub component: Cow<'static, [u8]>,
+    /// What `configure` was given, as JSON.
+    pub config_json: String,
+    /// The limits that it runs under, as JSON.
+    pub limits_json: String,
 }
 
 impl ScorerSpec {
@@ -134,17 +152,22 @@ pub(super) fn insert_scorer(
     scorer: &ScorerSpec,
 ) -> rusqlite::Result<ScorerKey> {
     component::keep(change, scorer.component_digest, &scorer.component)?;
+    let condition = scorer.condition.as_ref();
+    if let Some(condition) = condition {
+        component::keep(change, condition.component_digest, &condition.component)?;
+    }
     change.execute(
         "INSERT INTO scorers (run, scorer_id, name, component_id, component_version,
              component_digest, component_origin, config_json, config_digest, limits_json,
              info_json, scale, direction, severity, threshold, frozen, grants_json,
              declared_severity, declared_threshold, softened, weight, required, sampling_json,
-             nodes_json)
+             nodes_json, subject, condition_digest, condition_config_json, condition_limits_json)
          VALUES (:run, :scorer_id, :name, :component_id, :component_version,
              :component_digest, :component_origin, :config_json, :config_digest, :limits_json,
              :info_json, :scale, :direction, :severity, :threshold, :frozen, :grants_json,
              :declared_severity, :declared_threshold, :softened, :weight, :required,
-             :sampling_json, :nodes_json)",
+             :sampling_json, :nodes_json, :subject, :condition_digest, :condition_config_json,
+             :condition_limits_json)",
         named_params! {
             ":run": run,
             ":scorer_id": scorer.scorer_id,
@@ -170,6 +193,10 @@ pub(super) fn insert_scorer(
             ":required": scorer.required,
             ":sampling_json": scorer.sampling_json,
             ":nodes_json": scorer.nodes_json,
+            ":subject": scorer.subject,
+            ":condition_digest": condition.map(|condition| condition.component_digest),
+            ":condition_config_json": condition.map(|condition| &condition.config_json),
+            ":condition_limits_json": condition.map(|condition| &condition.limits_json),
         },
     )?;
     Ok(ScorerKey(change.last_insert_rowid()))
@@ -191,12 +218,25 @@ fn scorer_record(row: &Row<'_>) -> rusqlite::Result<ScorerRecord> {
         Some(severity) => (severity, row.get("declared_threshold")?),
         None => (row.get("severity")?, row.get("threshold")?),
     };
+    // Of someone who writes the file by hand a part may be missing.
+    let text = |column| row.get::<_, Option<String>>(column).map(Option::unwrap_or_default);
+    let condition = match row.get("condition_digest")? {
+        None => None,
+        Some(component_digest) => Some(ConditionSpec {
+            component_digest,
+            component: Cow::Borrowed(&[]),
+            config_json: text("condition_config_json")?,
+            limits_json: text("condition_limits_json")?,
+        }),
+    };
     Ok(ScorerRecord {
         key: row.get("scorer")?,
         spec: from_columns!(row, ScorerSpec {
             scorer_id, name, component_id, component_version, component_digest, component_origin,
             config_json, config_digest, limits_json, grants_json, info_json, scale, direction,
-            severity, threshold, softened, weight, required, sampling_json, nodes_json, frozen;
+            severity, threshold, softened, weight, required, sampling_json, nodes_json, subject,
+            frozen;
+            condition: condition,
             component: Cow::Borrowed(&[]),
             declared_severity: declared_severity,
             declared_threshold: declared_threshold,

@@ -12,7 +12,7 @@ use crate::{
 };
 
 use super::{
-    LimitOverrides, Nodes, Place, Rate, Sampling,
+    Condition, LimitOverrides, Nodes, Place, Rate, Sampling,
     document::{Node, Value},
     parse_bytes, parse_duration, parse_memory,
     reading::Reading,
@@ -23,7 +23,7 @@ use super::{
 const MOST_LEVELS: usize = 120;
 
 /// The keys of an entry.
-const KEYS: [&str; 11] = [
+const KEYS: [&str; 13] = [
     "use",
     "name",
     "config",
@@ -35,6 +35,8 @@ const KEYS: [&str; 11] = [
     "required",
     "sampling",
     "nodes",
+    "when",
+    "meta",
 ];
 
 /// The keys that `[defaults]` may have.
@@ -54,28 +56,38 @@ pub(super) struct Entry {
     pub(super) policy_place: Option<Place>,
     pub(super) sampling: Option<Sampling>,
     pub(super) nodes: Option<Nodes>,
+    pub(super) condition: Option<Condition>,
+    /// The scorers of its results, each with its place.
+    pub(super) meta: Option<Vec<(String, Place)>>,
 }
 
 impl Entry {
     /// Reads `[scorers.ID]`; paths start at `folder`.
     pub(super) fn of_scorer(reading: &mut Reading<'_>, node: &Node, folder: &Path) -> Entry {
-        Entry::of(reading, node, "of a scorer", &KEYS, folder)
+        Entry::of(reading, node, "scorer", "of a scorer", &KEYS, folder)
+    }
+
+    /// Reads `[target]`; paths start at `folder`.
+    pub(super) fn of_target(reading: &mut Reading<'_>, node: &Node, folder: &Path) -> Entry {
+        // All but `meta`: the scorers of the suite are what scores its results.
+        Entry::of(reading, node, "target", "of `target`", &KEYS[..KEYS.len() - 1], folder)
     }
 
     /// Reads `[defaults]`.
     pub(super) fn of_defaults(reading: &mut Reading<'_>, node: &Node) -> Entry {
-        Entry::of(reading, node, "of `defaults`", &DEFAULT_KEYS, Path::new(""))
+        Entry::of(reading, node, "defaults", "of `defaults`", &DEFAULT_KEYS, Path::new(""))
     }
 
     fn of(
         reading: &mut Reading<'_>,
         node: &Node,
+        what: &str,
         whose: &str,
         keys: &[&'static str],
         folder: &Path,
     ) -> Entry {
         let mut entry = Entry::default();
-        for (key, member) in reading.members(node, "scorer", whose, keys) {
+        for (key, member) in reading.members(node, what, whose, keys) {
             let node = &member.node;
             match key {
                 "use" => {
@@ -98,6 +110,8 @@ impl Entry {
                 "required" => entry.policy.required = reading.truth(node, key),
                 "sampling" => entry.sampling = sampling(reading, node),
                 "nodes" => entry.nodes = nodes(reading, node),
+                "when" => entry.condition = condition(reading, node),
+                "meta" => entry.meta = Some(meta(reading, node)),
                 _ => {}
             }
         }
@@ -118,6 +132,8 @@ impl Entry {
             policy_place: self.policy_place.or(base.policy_place),
             sampling: self.sampling.or(base.sampling),
             nodes: self.nodes.or(base.nodes),
+            condition: self.condition.or(base.condition),
+            meta: self.meta.or(base.meta),
         }
     }
 }
@@ -271,6 +287,27 @@ fn nodes(reading: &mut Reading<'_>, node: &Node) -> Option<Nodes> {
         patterns.push(pattern);
     }
     said(reading, &node.span, Nodes::new(patterns))
+}
+
+fn condition(reading: &mut Reading<'_>, node: &Node) -> Option<Condition> {
+    let expression = reading.text(node, "when")?;
+    if expression.trim().is_empty() {
+        reading.wrong(
+            &node.span,
+            "`when` is empty; it is a jq expression, such as `.metadata.lang == \"en\"`",
+        );
+        return None;
+    }
+    Some(Condition { expression, place: Some(reading.place(&node.span)) })
+}
+
+fn meta(reading: &mut Reading<'_>, node: &Node) -> Vec<(String, Place)> {
+    let items = reading.list(node, "meta").iter();
+    let names = items.filter_map(|item| {
+        let name = reading.word(item, "meta")?;
+        Some((name.to_owned(), reading.place(&item.span)))
+    });
+    names.collect()
 }
 
 /// What a word stands for; a word that stands for nothing is a mistake.

@@ -74,6 +74,14 @@ pub enum SuiteError {
         /// The names nearest to it.
         nearest: Vec<String>,
     },
+    /// A scorer that scores the results of no scorer before it.
+    #[error("`{scorer}` scores the results of `{subject}`, which is not a scorer before it")]
+    NoSubject {
+        /// The scorer.
+        scorer: String,
+        /// Whose results it is to score.
+        subject: String,
+    },
     /// A suite without scorers.
     #[error("no scorer is named")]
     NoScorers,
@@ -93,6 +101,7 @@ impl Advised for SuiteError {
             }
             SuiteError::NoSuchScorer { nearest, .. } => Advice::did_you_mean(nearest),
             SuiteError::NoScorers => Some(Advice::Name(Thing::Scorer)),
+            SuiteError::NoSubject { .. } => None,
             SuiteError::Unreadable { source, .. } => source.advice(),
         }
     }

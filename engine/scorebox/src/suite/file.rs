@@ -16,9 +16,10 @@ use crate::{
 
 use super::{
     Environment, Mistake, Place, ScorerId, Selection, Suite, SuiteError, SuiteScorer,
-    document::{self, Node, Value},
+    document::{self, Member, Node, Value},
     entry::Entry,
     reading::Reading,
+    results,
 };
 
 /// The version of the format.
@@ -31,7 +32,10 @@ const MOST_FILES: usize = 100;
 const DEEP_STACK_BYTES: usize = 256 << 20;
 
 /// The keys of a file.
-const KEYS: [&str; 6] = ["version", "name", "seed", "include", "defaults", "scorers"];
+const KEYS: [&str; 7] = ["version", "name", "seed", "include", "defaults", "target", "scorers"];
+
+/// The id of the scorer that `[target]` describes.
+const TARGET: &str = "target";
 
 pub(super) fn read(path: &Path, environment: Environment<'_>) -> Result<Suite, SuiteError> {
     let unreadable = |source| SuiteError::Unreadable { path: path.to_owned(), source };
@@ -58,13 +62,34 @@ pub(super) fn parse_apart(
 fn parse(path: &Path, text: &str, environment: Environment<'_>) -> Result<Suite, SuiteError> {
     let mut files = Files { environment, open: Vec::new(), read: 0, mistakes: Vec::new() };
     let written = files.within(path, |files| files.file(path, text));
+    let scorers = written.scorers.into_iter().map(Named::resolved).collect();
+    let scorers = results::laid_out(scorers, &mut files.mistakes);
     if !files.mistakes.is_empty() {
-        return Err(SuiteError::Invalid { mistakes: files.mistakes });
+        return Err(SuiteError::Invalid { mistakes: in_order(files.mistakes) });
     }
     let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-    let scorers = written.scorers.into_iter().map(Named::resolved).collect();
-    let suite = Suite::new(written.name.or(stem).unwrap_or_default(), scorers)?;
-    Ok(Suite { seed: written.seed, ..suite })
+    let name = written.name.or(stem).unwrap_or_default();
+    match written.target.map(Named::resolved) {
+        None => Ok(Suite { seed: written.seed, ..Suite::new(name, scorers)? }),
+        Some(target) => {
+            Suite { name, seed: written.seed, scorers, target: None }.with_target(target.scorer)
+        }
+    }
+}
+
+/// The mistakes of a suite, file by file, in the order of the lines.
+fn in_order(mut mistakes: Vec<Mistake>) -> Vec<Mistake> {
+    let mut files: Vec<PathBuf> = Vec::new();
+    for mistake in &mistakes {
+        if !files.contains(&mistake.place.file) {
+            files.push(mistake.place.file.clone());
+        }
+    }
+    mistakes.sort_by_key(|Mistake { place, .. }| {
+        let file = files.iter().position(|file| *file == place.file);
+        (file, place.line, place.column)
+    });
+    mistakes
 }
 
 /// The files of a suite, while they are read.
@@ -82,6 +107,7 @@ struct Files<'r> {
 struct Written {
     name: Option<String>,
     seed: Option<String>,
+    target: Option<Named>,
     /// In the order of the files; no two with one id.
     scorers: Vec<Named>,
 }
@@ -139,9 +165,13 @@ impl Files<'_> {
                         for scorer in included.scorers {
                             lay_over(&mut written.scorers, scorer);
                         }
+                        written.target = included.target.or(written.target);
                     }
                 }
                 "defaults" => defaults = Entry::of_defaults(reading, &member.node),
+                "target" => {
+                    written.target = target(reading, member, folder).or(written.target);
+                }
                 "scorers" => own = scorers(reading, &member.node, folder),
                 _ => {}
             }
@@ -149,7 +179,7 @@ impl Files<'_> {
         for scorer in own {
             lay_over(&mut written.scorers, scorer);
         }
-        for scorer in &mut written.scorers {
+        for scorer in written.scorers.iter_mut().chain(&mut written.target) {
             scorer.entry = std::mem::take(&mut scorer.entry).over(&defaults);
         }
         written
@@ -217,6 +247,18 @@ fn scorers(reading: &mut Reading<'_>, node: &Node, folder: &Path) -> Vec<Named> 
     scorers
 }
 
+/// The scorer whose results the others score. Its id names no component, so it must say what it uses.
+fn target(reading: &mut Reading<'_>, member: &Member, folder: &Path) -> Option<Named> {
+    let entry = Entry::of_target(reading, &member.node, folder);
+    let place = reading.place(&member.key_span);
+    if entry.uses.is_none() && matches!(member.node.value, Value::Table(_)) {
+        reading
+            .wrong(&member.key_span, "`target` needs `use`: the scorer whose results are scored");
+    }
+    let id = ScorerId::new(TARGET).ok()?;
+    Some(Named { id, key: TARGET.to_owned(), place, entry })
+}
+
 /// Adds a scorer, or lays it over the one of its name, which keeps its place in the order.
 fn lay_over(scorers: &mut Vec<Named>, scorer: Named) {
     match scorers.iter_mut().find(|other| other.id == scorer.id) {
@@ -229,11 +271,11 @@ fn lay_over(scorers: &mut Vec<Named>, scorer: Named) {
 }
 
 impl Named {
-    fn resolved(self) -> SuiteScorer {
-        let Entry { uses, name, config, limits, grants, policy, policy_place, sampling, nodes } =
-            self.entry;
+    fn resolved(self) -> results::Written {
+        let Entry { uses, name, config, limits, grants, policy, .. } = self.entry;
+        let Entry { policy_place, sampling, nodes, condition, meta, .. } = self.entry;
         let uses = uses.unwrap_or_else(|| Reference::parse(&self.key, Path::new("")));
-        SuiteScorer {
+        let scorer = SuiteScorer {
             name,
             config: config.unwrap_or_default(),
             limits: limits.apply(Limits::default()),
@@ -242,8 +284,10 @@ impl Named {
             policy,
             place: Some(self.place),
             policy_place,
+            condition,
             ..SuiteScorer::new(self.id, uses)
-        }
+        };
+        results::Written { scorer, meta: meta.unwrap_or_default() }
     }
 }
 

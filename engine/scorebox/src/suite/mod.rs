@@ -8,6 +8,7 @@
 //! - `error`: why there is no suite.
 //! - `selection`: which cases a scorer is for.
 //! - `sampling`: which cases a scorer skips by a hash.
+//! - `results`: scorers that score the results of others.
 //! - `limit_overrides`: the limits that a user sets.
 //! - `quantity`: sizes and times as people write them.
 //! - here: the suite that a file, or the command line, resolves to.
@@ -19,6 +20,7 @@ mod file;
 mod limit_overrides;
 mod quantity;
 mod reading;
+mod results;
 mod sampling;
 mod selection;
 
@@ -55,6 +57,17 @@ pub struct Suite {
     pub seed: Option<String>,
     /// The scorers, in the order of the file; no two with one name.
     pub scorers: Vec<SuiteScorer>,
+    /// The scorer whose results all others score, if there is one; see [`Suite::with_target`].
+    pub target: Option<ScorerId>,
+}
+
+/// Which cases a scorer is for, by what they hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Condition {
+    /// A jq expression over the whole case, which gives true or false; null and nothing count as false.
+    pub expression: String,
+    /// Where the file says so.
+    pub place: Option<Place>,
 }
 
 /// One scorer of a suite.
@@ -74,6 +87,10 @@ pub struct SuiteScorer {
     pub grants: Grants,
     /// Which cases it is for.
     pub selection: Selection,
+    /// Which cases it is for, by what they hold; none: all of them.
+    pub condition: Option<Condition>,
+    /// The scorer whose results it scores, which comes before it; none: it scores the cases.
+    pub subject: Option<ScorerId>,
     /// How its scores count, if its component does not decide it.
     pub policy: PolicyOverrides,
     /// Where the file names it.
@@ -140,7 +157,7 @@ impl Suite {
     /// A suite of these scorers.
     ///
     /// # Errors
-    /// If two scorers have the same name, or there are no scorers.
+    /// If two scorers have the same name, there are no scorers, or one comes before the scorer whose results it scores.
     pub fn new(name: String, scorers: Vec<SuiteScorer>) -> Result<Suite, SuiteError> {
         if scorers.is_empty() {
             return Err(SuiteError::NoScorers);
@@ -149,7 +166,14 @@ impl Suite {
         if let Some(twice) = scorers.iter().find(|scorer| !ids.insert(&scorer.id)) {
             return Err(SuiteError::SameId(twice.id.to_string()));
         }
-        Ok(Suite { name, seed: None, scorers })
+        for (place, scorer) in scorers.iter().enumerate() {
+            let Some(subject) = &scorer.subject else { continue };
+            if !scorers[..place].iter().any(|before| before.id == *subject) {
+                let (scorer, subject) = (scorer.id.to_string(), subject.to_string());
+                return Err(SuiteError::NoSubject { scorer, subject });
+            }
+        }
+        Ok(Suite { name, seed: None, scorers, target: None })
     }
 
     /// The scorer of that name.
@@ -210,6 +234,8 @@ impl SuiteScorer {
             limits: Limits::default(),
             grants: Grants::NONE,
             selection: Selection::default(),
+            condition: None,
+            subject: None,
             policy: PolicyOverrides::default(),
             place: None,
             policy_place: None,
@@ -238,6 +264,8 @@ impl SuiteScorer {
             ("required", required.map(Into::into)),
             ("sampling", value(self.selection.sampling_json())),
             ("nodes", value(self.selection.nodes_json())),
+            ("when", self.condition.as_ref().map(|it| it.expression.as_str().into())),
+            ("of", self.subject.as_ref().map(|subject| subject.as_str().into())),
         ];
         for (key, value) in said {
             if let Some(value) = value {

@@ -43,6 +43,10 @@ pub enum Skip {
     Node,
     /// Sampling left it out.
     Sampling,
+    /// Its `when` does not hold for the case.
+    Condition,
+    /// The scorer whose result it would score has none.
+    NoResult,
 }
 
 impl Skip {
@@ -55,6 +59,8 @@ impl Skip {
             (Skip::Case, _) => "the case is skipped".into(),
             (Skip::Node, _) => "not one of the scorer's nodes".into(),
             (Skip::Sampling, _) => "left out by sampling".into(),
+            (Skip::Condition, _) => "`when` does not hold".into(),
+            (Skip::NoResult, _) => "there is no result to score".into(),
         }
     }
 }

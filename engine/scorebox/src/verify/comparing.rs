@@ -8,14 +8,14 @@ use tokio::sync::mpsc;
 use crate::{
     row::Answer,
     sandbox::LoadedScorer,
-    scoring::{Batch, CaseInFlight, DEFAULT_WAITING, Finished, Places, Scoring, Unit},
+    scoring::{Batch, CaseInFlight, Computed, DEFAULT_WAITING, Finished, Places, Scoring, Unit},
     store::ScoreRecord,
 };
 
 use super::{
     Finding, Verdict,
     answer::{self, JsonAs},
-    rescore::{Rescorer, StoredScore, unproved_of},
+    rescore::{Rescorer, StoredScore, skipped, unproved_of},
     rows::StoredCase,
 };
 
@@ -28,19 +28,29 @@ const MOST_BYTES: usize = 16 << 20;
 struct StoredUnit {
     /// Its place among all rows that were added.
     place: u64,
-    case: Arc<CaseInFlight>,
+    case: Option<Arc<CaseInFlight>>,
     scorer: Arc<LoadedScorer>,
+    condition: Option<Arc<LoadedScorer>>,
     record: ScoreRecord,
     stored: Answer,
 }
 
 impl Unit for StoredUnit {
-    fn case(&self) -> &CaseInFlight {
-        &self.case
+    fn case(&self) -> Option<&CaseInFlight> {
+        self.case.as_deref()
     }
 
     fn scorer(&self) -> &LoadedScorer {
         &self.scorer
+    }
+
+    fn condition(&self) -> Option<&LoadedScorer> {
+        self.condition.as_deref()
+    }
+
+    /// Scores of results are rows of their own, with the stored result.
+    fn of_result(&self, _: &Computed) -> Vec<StoredUnit> {
+        Vec::new()
     }
 }
 
@@ -178,9 +188,10 @@ fn begun(
     if let Some(verdict) = rescorer.of_skipped(&record.row, of_row.skip.as_deref()) {
         return Err(verdict);
     }
-    let scorer = rescorer.for_score(case.case(), &stored)?;
-    let (case, scorer) = (Arc::clone(case), Arc::clone(scorer));
-    Ok(StoredUnit { place, case, scorer, record, stored })
+    let names_files = case.as_ref().is_some_and(|case| case.case().workspace().is_some());
+    let scorer = Arc::clone(rescorer.for_score(names_files, &stored)?);
+    let (case, condition) = (case.clone(), rescorer.condition().cloned());
+    Ok(StoredUnit { place, case, scorer, condition, record, stored })
 }
 
 fn compared(row: Finished<StoredUnit>) -> Verdict {
@@ -191,7 +202,11 @@ fn compared(row: Finished<StoredUnit>) -> Verdict {
         input_digest: record.row.input_digest,
         wasmtime_version: &record.wasmtime_version,
     };
-    stored.compared_with(&row.outcome.into(), row.input_digest)
+    match row.computed {
+        Computed::Outcome(outcome, digest) => stored.compared_with(&outcome.into(), digest),
+        Computed::NoCondition(outcome) => stored.compared_without_input(&outcome.into()),
+        Computed::Skipped(skip) => stored.compared_without_input(&skipped(skip, None)),
+    }
 }
 
 fn broken() -> Verdict {

@@ -27,7 +27,7 @@ mod scorers;
 mod whole_root;
 mod whole_run;
 
-use std::thread;
+use std::{sync::Arc, thread};
 
 use crate::{
     sandbox::Sandbox,
@@ -78,6 +78,10 @@ pub async fn verify(
                 None => is_last = true,
                 Some((record, case)) => {
                     let rescorer = scorers.of(store, &record, sandbox).await?;
+                    let case = match rescorer.subject() {
+                        Some(subject) => Arc::new(case.with_result(store, subject)?),
+                        None => case,
+                    };
                     comparing.add(record, &case, &rescorer);
                 }
             }

@@ -235,7 +235,7 @@ impl Receipt {
             }
         }
         let answer = (&self.answer).into();
-        let scorer = match rescorer.for_score(case, &answer) {
+        let scorer = match rescorer.for_score(case.workspace().is_some(), &answer) {
             Ok(scorer) => scorer,
             Err(verdict) => return verdict,
         };

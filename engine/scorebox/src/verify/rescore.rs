@@ -10,7 +10,7 @@ use crate::{
     digest::Digest,
     row::{Answer, Row, Status},
     sandbox::{Grant, Limits, LoadedScorer, Sandbox, ScorerConfig, Start, WASMTIME_VERSION},
-    store::{CaseContent, ScorerSpec, Store, StoreError},
+    store::{CaseContent, ScorerKey, ScorerRecord, ScorerSpec, Store, StoreError},
     suite::{Draw, Selection, Skip},
 };
 
@@ -22,6 +22,10 @@ use super::{
 /// A scorer of a run, loaded again; or why that cannot be.
 pub(super) struct Rescorer {
     loaded: Result<Arc<LoadedScorer>, Verdict>,
+    /// What decides which cases it is for, by what they hold.
+    condition: Option<Arc<LoadedScorer>>,
+    /// The scorer whose results it scores.
+    subject: Option<ScorerKey>,
     /// Which cases it is for.
     selection: Selection,
     /// What samples are drawn with; `None` if an older scorebox made the run, and nothing was drawn.
@@ -34,16 +38,26 @@ impl Rescorer {
     }
 
     fn new(loaded: Result<Arc<LoadedScorer>, Verdict>) -> Rescorer {
-        Rescorer { loaded, selection: Selection::default(), seed: None }
+        let (condition, subject, selection) = (None, None, Selection::default());
+        Rescorer { loaded, condition, subject, selection, seed: None }
     }
 
-    /// Loads what a run stored of a scorer. Samples are drawn with the run's seed.
+    /// Loads what a run stored of one of its scorers. Samples are drawn with the run's seed.
     pub(super) async fn load(
         store: &Store,
         spec: &ScorerSpec,
+        scorers: &[ScorerRecord],
         seed: Option<&str>,
         sandbox: &Sandbox,
     ) -> Result<Rescorer, StoreError> {
+        let of = |id: &String| scorers.iter().find(|scorer| scorer.spec.scorer_id == *id);
+        let subject = match spec.subject.as_ref().map(|id| of(id).ok_or(id)).transpose() {
+            Ok(subject) => subject.map(|scorer| scorer.key),
+            Err(id) => {
+                let reason = format!("the scorer `{id}`, whose results it scores, is not stored");
+                return Ok(Rescorer::unusable(reason));
+            }
+        };
         let selection =
             Selection::from_json(spec.sampling_json.as_deref(), spec.nodes_json.as_deref());
         let selection = match selection {
@@ -54,7 +68,23 @@ impl Rescorer {
             }
         };
         let loaded = Rescorer::load_whole(store, spec, sandbox).await?;
-        Ok(Rescorer { selection, seed: seed.map(str::to_owned), ..loaded })
+        let seed = seed.map(str::to_owned);
+        let loaded = Rescorer { subject, selection, seed, ..loaded };
+        let Some(condition) = &spec.condition else { return Ok(loaded) };
+        let stored = Stored {
+            component: condition.component_digest,
+            config_json: &condition.config_json,
+            config_digest: Digest::of(condition.config_json.as_bytes()),
+            limits_json: &condition.limits_json,
+            grants_json: "[]",
+        };
+        Ok(match stored.load(store, sandbox).await?.loaded {
+            Ok(condition) => Rescorer { condition: Some(condition), ..loaded },
+            Err(Verdict::NotVerifiable { reason, .. }) => {
+                Rescorer::unusable(format!("its `when` cannot be asked: {reason}"))
+            }
+            Err(verdict) => Rescorer::new(Err(verdict)),
+        })
     }
 
     async fn load_whole(
@@ -62,30 +92,14 @@ impl Rescorer {
         spec: &ScorerSpec,
         sandbox: &Sandbox,
     ) -> Result<Rescorer, StoreError> {
-        let Some(component) = store.component(spec.component_digest)? else {
-            return Ok(Rescorer::unusable("its component is not in the database".into()));
+        let stored = Stored {
+            component: spec.component_digest,
+            config_json: &spec.config_json,
+            config_digest: spec.config_digest,
+            limits_json: &spec.limits_json,
+            grants_json: &spec.grants_json,
         };
-        let actual = Digest::of(&component);
-        if actual != spec.component_digest {
-            return Ok(Rescorer::new(Err(Verdict::different(
-                "component",
-                spec.component_digest.to_string(),
-                actual.to_string(),
-            ))));
-        }
-        let actual = Digest::of(spec.config_json.as_bytes());
-        if actual != spec.config_digest {
-            return Ok(Rescorer::new(Err(Verdict::different(
-                "configuration",
-                spec.config_digest.to_string(),
-                actual.to_string(),
-            ))));
-        }
-        let (limits, grants) = match (parse(&spec.limits_json), parse(&spec.grants_json)) {
-            (Ok(limits), Ok(grants)) => (limits, grants),
-            (Err(reason), _) | (_, Err(reason)) => return Ok(Rescorer::unusable(reason)),
-        };
-        let rescorer = Rescorer::of(&component, &spec.config_json, &limits, grants, sandbox).await;
+        let rescorer = stored.load(store, sandbox).await?;
         Ok(Rescorer::new(
             rescorer
                 .loaded
@@ -122,6 +136,16 @@ impl Rescorer {
         self.loaded.as_ref()
     }
 
+    /// The scorer that decides which cases it is for.
+    pub(super) fn condition(&self) -> Option<&Arc<LoadedScorer>> {
+        self.condition.as_ref()
+    }
+
+    /// The scorer whose results it scores.
+    pub(super) fn subject(&self) -> Option<ScorerKey> {
+        self.subject
+    }
+
     /// What is to be said of a row without computing its score: that the scorer skips the case as it should be, or
     /// that it should be and is not. `None` if the score is to be computed. `skip` is why the case is not to be judged.
     pub(super) fn of_skipped(&self, row: &Row, skip: Option<&str>) -> Option<Verdict> {
@@ -139,11 +163,11 @@ impl Rescorer {
         };
         let is_skipped = row.answer.status == Status::Skipped;
         let expected = match why {
-            Some(why) => Answer {
-                reason: Some(why.reason(skip).into_owned()),
-                ..Answer::new(Status::Skipped)
-            },
-            None if !is_skipped => return None,
+            Some(why) => skipped(why, skip),
+            // Whether it is for the case has to be computed, or follows from another row.
+            None if !is_skipped || self.condition.is_some() || self.subject.is_some() => {
+                return None;
+            }
             None if self.seed.is_none() => {
                 return Some(Verdict::not_verifiable("it was skipped: nothing ran"));
             }
@@ -159,26 +183,57 @@ impl Rescorer {
         Some(Verdict::of(differences))
     }
 
-    /// The scorer, if the score can be computed again.
+    /// The scorer, if the score can be computed again of a case that names files or not.
     ///
     /// # Errors
     /// The finding for the score without computing it.
     pub(super) fn for_score(
         &self,
-        case: &Case,
+        names_files: bool,
         stored: &Answer,
     ) -> Result<&Arc<LoadedScorer>, Verdict> {
         if answer::is_a_time_out(stored) {
             return Err(Verdict::not_verifiable("it timed out, which depends on the machine"));
         }
         let scorer = self.scorer().map_err(Verdict::clone)?;
-        if case.workspace().is_some() && scorer.lacks().any(|grant| grant == Grant::Workspace) {
+        if names_files && scorer.lacks().any(|grant| grant == Grant::Workspace) {
             return Err(Verdict::NotVerifiable {
                 reason: "it looked at files, which are not stored".to_owned(),
                 advice: Some(Advice::Name(Thing::Workspaces)),
             });
         }
         Ok(scorer)
+    }
+}
+
+/// What a run stored of a component that is to be loaded again.
+struct Stored<'s> {
+    component: Digest,
+    config_json: &'s str,
+    config_digest: Digest,
+    limits_json: &'s str,
+    grants_json: &'s str,
+}
+
+impl Stored<'_> {
+    async fn load(&self, store: &Store, sandbox: &Sandbox) -> Result<Rescorer, StoreError> {
+        let Some(component) = store.component(self.component)? else {
+            return Ok(Rescorer::unusable("its component is not in the database".into()));
+        };
+        let of = |text: &str| Digest::of(text.as_bytes());
+        let digests = [
+            ("component", self.component, Digest::of(&component)),
+            ("configuration", self.config_digest, of(self.config_json)),
+        ];
+        if let Some((what, stored, actual)) = digests.into_iter().find(|(_, a, b)| a != b) {
+            let verdict = Verdict::different(what, stored.to_string(), actual.to_string());
+            return Ok(Rescorer::new(Err(verdict)));
+        }
+        let (limits, grants) = match (parse(self.limits_json), parse(self.grants_json)) {
+            (Ok(limits), Ok(grants)) => (limits, grants),
+            (Err(reason), _) | (_, Err(reason)) => return Ok(Rescorer::unusable(reason)),
+        };
+        Ok(Rescorer::of(&component, self.config_json, &limits, grants, sandbox).await)
     }
 }
 
@@ -191,6 +246,19 @@ pub(super) struct StoredScore<'a> {
 }
 
 impl StoredScore<'_> {
+    /// Compares with what came of a scorer that was given nothing.
+    pub(super) fn compared_without_input(&self, computed: &Answer) -> Verdict {
+        if answer::is_a_time_out(computed) {
+            return Verdict::not_verifiable("computing it again timed out");
+        }
+        let same_wasmtime = self.wasmtime_version == WASMTIME_VERSION;
+        let mut found = answer::differences(self.answer, computed, self.json_as, same_wasmtime);
+        if let Some(digest) = self.input_digest {
+            found.push(Difference::of("input", Some(digest.to_string()), None));
+        }
+        Verdict::of(found)
+    }
+
     /// Compares with what was computed of an input with the digest `actual`.
     pub(super) fn compared_with(&self, computed: &Answer, actual: Digest) -> Verdict {
         // If the time was over while the files were read, there is no digest of them to compare.
@@ -198,6 +266,9 @@ impl StoredScore<'_> {
             return Verdict::not_verifiable("computing it again timed out");
         }
         let Some(expected) = self.input_digest else {
+            if self.answer.status == Status::Skipped {
+                return self.compared_without_input(computed);
+            }
             return Verdict::not_verifiable("the digest of its input is not stored");
         };
         if actual != expected {
@@ -206,6 +277,11 @@ impl StoredScore<'_> {
         let same_wasmtime = self.wasmtime_version == WASMTIME_VERSION;
         Verdict::of(answer::differences(self.answer, computed, self.json_as, same_wasmtime))
     }
+}
+
+/// The answer of a scorer that skips a case. `of_case` is what the case says, if anything.
+pub(super) fn skipped(skip: Skip, of_case: Option<&str>) -> Answer {
+    Answer { reason: Some(skip.reason(of_case).into_owned()), ..Answer::new(Status::Skipped) }
 }
 
 /// What of a row that this version of wasmtime computed is not compared.

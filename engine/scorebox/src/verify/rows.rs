@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use crate::{
     scoring::CaseInFlight,
-    store::{CaseContent, CaseKey, ScoreCursor, ScoreFilter, ScoreRecord, Store, StoreError},
+    store::{
+        CaseContent, CaseKey, ScoreCursor, ScoreFilter, ScoreRecord, ScorerKey, Store, StoreError,
+    },
 };
 
 use super::{Verdict, VerifyRequest, rescore::rebuilt, sample};
@@ -20,14 +22,31 @@ pub(super) struct StoredCase {
     pub(super) bytes: usize,
     /// Why it is not to be judged.
     pub(super) skip: Option<String>,
-    /// The case; or the finding for all of its rows.
-    pub(super) case: Result<Arc<CaseInFlight>, Verdict>,
+    /// The case, `None` if it would be a result that there is not; or the finding for all of its rows.
+    pub(super) case: Result<Option<Arc<CaseInFlight>>, Verdict>,
 }
 
 impl StoredCase {
     fn new(key: CaseKey, content: &CaseContent) -> StoredCase {
-        let case = checked(content).map(Arc::new);
+        let case = checked(content).map(|case| Some(Arc::new(case)));
         StoredCase { key, bytes: content.bytes(), skip: content.skip.clone(), case }
+    }
+
+    /// What the scorer with the key `subject` said about the case, as a case.
+    pub(super) fn with_result(
+        &self,
+        store: &Store,
+        subject: ScorerKey,
+    ) -> Result<StoredCase, StoreError> {
+        let cursor = ScoreCursor::new(self.key, subject);
+        let answer = store.score_at(cursor)?.map(|record| record.row.answer);
+        let result = |case: &Option<Arc<CaseInFlight>>| {
+            let result = case.as_ref()?.with_result(answer.as_ref()?)?;
+            Some(Arc::new(result))
+        };
+        let case = self.case.as_ref().map(result).map_err(Verdict::clone);
+        let result = case.iter().flatten().map(|case| case.case().json().len()).sum::<usize>();
+        Ok(StoredCase { key: self.key, bytes: self.bytes + result, skip: self.skip.clone(), case })
     }
 }
 

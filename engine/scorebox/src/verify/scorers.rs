@@ -49,7 +49,7 @@ impl Scorers {
         let seed = run.and_then(|(run, _)| run.spec.seed.as_deref());
         let spec = scorers.iter().find(|scorer| scorer.spec.scorer_id == name.1);
         let rescorer = match spec {
-            Some(scorer) => Rescorer::load(store, &scorer.spec, seed, sandbox).await?,
+            Some(scorer) => Rescorer::load(store, &scorer.spec, scorers, seed, sandbox).await?,
             None => Rescorer::unusable("its scorer is not stored with the run".into()),
         };
         let rescorer = Arc::new(rescorer);

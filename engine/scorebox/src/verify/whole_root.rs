@@ -3,7 +3,7 @@
 
 use crate::{
     digest::Digest,
-    store::{CaseKey, RunRecord, Store, StoreError},
+    store::{CaseKey, RunRecord, ScorerRecord, Store, StoreError},
 };
 
 use super::{Difference, Finding, Verdict, rescore::rebuilt, whole_run};
@@ -89,8 +89,15 @@ fn content_digest(
 /// Components whose bytes do not have the digest that they are stored under.
 fn components(store: &Store, run: &RunRecord) -> Result<Vec<Difference>, StoreError> {
     let mut differences = Vec::new();
-    for scorer in store.scorers(run.key)? {
-        let (id, digest) = (&scorer.spec.scorer_id, scorer.spec.component_digest);
+    let scorers = store.scorers(run.key)?;
+    let components = scorers.iter().flat_map(|ScorerRecord { spec, .. }| {
+        let condition = spec.condition.as_ref().map(|condition| condition.component_digest);
+        [Some(spec.component_digest), condition]
+            .into_iter()
+            .flatten()
+            .map(|digest| (&spec.scorer_id, digest))
+    });
+    for (id, digest) in components {
         let actual = store.component(digest)?.map(|bytes| Digest::of(&bytes));
         if actual != Some(digest) && differences.len() < LISTED {
             let actual = actual.map(|digest| digest.to_string());

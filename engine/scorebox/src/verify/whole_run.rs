@@ -177,6 +177,9 @@ struct Planned {
     grants: Value,
     sampling: Value,
     nodes: Value,
+    when: Value,
+    /// Whose results it scores.
+    of: Value,
     /// How its scores count: as they are stored; `None` if the plan says what it may not.
     policy: Option<Policy>,
 }
@@ -186,8 +189,8 @@ impl std::fmt::Display for Planned {
         let Planned { id, name, config, limits, grants, .. } = self;
         let name = name.as_deref().unwrap_or(id);
         write!(f, "{id} ({name}), config {config}, limits {limits}, grants {grants}")?;
-        let Planned { sampling, nodes, policy, .. } = self;
-        for (what, said) in [("sampling", sampling), ("nodes", nodes)] {
+        let Planned { sampling, nodes, when, of, policy, .. } = self;
+        for (what, said) in [("sampling", sampling), ("nodes", nodes), ("when", when), ("of", of)] {
             if !said.is_null() {
                 write!(f, ", {what} {said}")?;
             }
@@ -212,6 +215,16 @@ impl Planned {
             grants: json(&spec.grants_json),
             sampling: spec.sampling_json.as_deref().map_or(Value::Null, json),
             nodes: spec.nodes_json.as_deref().map_or(Value::Null, json),
+            when: spec.condition.as_ref().map_or(Value::Null, |condition| {
+                // The whole configuration, if it is another than a `when` makes.
+                match json(&condition.config_json) {
+                    Value::Object(mut config) if config.len() == 1 => {
+                        config.remove("expression").unwrap_or_default()
+                    }
+                    other => other,
+                }
+            }),
+            of: spec.subject.clone().map_or(Value::Null, Value::from),
             policy: Some(spec.policy()),
         }
     }
@@ -219,7 +232,9 @@ impl Planned {
     fn agrees_with(&self, planned: &Planned) -> bool {
         let of = |it: &Planned| (it.config.clone(), it.limits.clone(), it.grants.clone());
         let same_name = planned.name.as_ref().or(self.own_name.as_ref()) == self.name.as_ref();
-        let same_cases = (&self.sampling, &self.nodes) == (&planned.sampling, &planned.nodes);
+        let cases =
+            |it: &Planned| (it.sampling.clone(), it.nodes.clone(), it.when.clone(), it.of.clone());
+        let same_cases = cases(self) == cases(planned);
         let same_policy = match (&self.policy, &planned.policy) {
             (Some(stored), Some(planned)) => stored.counts_as(planned),
             _ => false,
@@ -248,6 +263,8 @@ fn planned(plan: &str, stored: &[ScorerRecord]) -> Vec<Planned> {
         grants: scorer["grants"].clone(),
         sampling: scorer["sampling"].clone(),
         nodes: scorer["nodes"].clone(),
+        when: scorer["when"].clone(),
+        of: scorer["of"].clone(),
         policy: stored.get(place).and_then(|stored| planned_policy(scorer, &stored.spec)),
     };
     scorers.iter().enumerate().map(of).collect()

@@ -51,7 +51,7 @@ config = { x = nan, y = ["${NOWHERE}"] }
     assert_eq!(
         suite(&[("s.toml", text)]).unwrap_err(),
         [
-            "s.toml:2:1: unknown key `nam`; the keys of a suite are `version`, `name`, `seed`, `include`, `defaults`, `scorers`",
+            "s.toml:2:1: unknown key `nam`; the keys of a suite are `version`, `name`, `seed`, `include`, `defaults`, `target`, `scorers`",
             "s.toml:4:19: `fuel` must be a whole number of 0 or more",
             "s.toml:6:7: `use` must be a text; found a number",
             "s.toml:7:19: `network` is not a grant: `wasi` or `workspace`",

@@ -1,0 +1,227 @@
+//! Scorers that score the results of others: where an entry names scorers in `meta`, or a suite has a target, each of
+//! them becomes a scorer of its own, whose id says whose results it scores. Reads no file.
+
+use std::collections::HashSet;
+
+use crate::{advice::Advice, contract::Severity, suggest::closest};
+
+use super::{Mistake, Place, ScorerId, Suite, SuiteError, SuiteScorer};
+
+/// Scorers that a suite may lay out to: names in `meta` multiply along a chain.
+const MOST_SCORERS: usize = 1000;
+
+/// A scorer as a file says it, with those that it names in `meta`, each with its place.
+pub(super) struct Written {
+    pub(super) scorer: SuiteScorer,
+    pub(super) meta: Vec<(String, Place)>,
+}
+
+/// The scorers in their order, each followed by those that score its results. A scorer that another one names in
+/// `meta` scores results only.
+pub(super) fn laid_out(written: Vec<Written>, mistakes: &mut Vec<Mistake>) -> Vec<SuiteScorer> {
+    let mut laying = Laying { written: &written, laid: Vec::new(), mistakes, is_too_much: false };
+    let named_by_others: HashSet<&str> = written.iter().flat_map(Written::named_others).collect();
+    laying.check_names();
+    for (index, one) in written.iter().enumerate() {
+        if !named_by_others.contains(one.scorer.id.as_str()) {
+            laying.lay(index, None, &mut Vec::new());
+        }
+    }
+    laying.check_circles();
+    laying.laid
+}
+
+impl Written {
+    fn named_others(&self) -> impl Iterator<Item = &str> {
+        let names = self.meta.iter().map(|(name, _)| name.as_str());
+        names.filter(|name| *name != self.scorer.id.as_str())
+    }
+}
+
+struct Laying<'w> {
+    written: &'w [Written],
+    laid: Vec<SuiteScorer>,
+    mistakes: &'w mut Vec<Mistake>,
+    is_too_much: bool,
+}
+
+impl Laying<'_> {
+    /// Notes a mistake, one for each place.
+    fn wrong(&mut self, place: &Place, reason: String, advice: Option<Advice>) {
+        if self.mistakes.iter().all(|mistake| mistake.place != *place) {
+            self.mistakes.push(Mistake { place: place.clone(), reason, advice });
+        }
+    }
+
+    fn place_of(&self, name: &str) -> Option<usize> {
+        self.written.iter().position(|one| one.scorer.id.as_str() == name)
+    }
+
+    fn check_names(&mut self) {
+        let written = self.written;
+        for one in written {
+            let mut names = HashSet::new();
+            for (name, place) in &one.meta {
+                let shown = name.escape_debug();
+                if self.place_of(name).is_none() {
+                    let ids = written.iter().map(|other| other.scorer.id.as_str());
+                    let advice = Advice::did_you_mean(&closest(name, ids));
+                    self.wrong(place, format!("`meta`: there is no scorer `{shown}`"), advice);
+                } else if !names.insert(name.as_str()) {
+                    self.wrong(place, format!("`meta` names `{shown}` twice"), None);
+                }
+            }
+        }
+    }
+
+    /// Lays a scorer out, and after it those that score its results. `above` are the entries on the way to it.
+    fn lay(&mut self, index: usize, subject: Option<&ScorerId>, above: &mut Vec<usize>) {
+        let (written, one) = (self.written, &self.written[index]);
+        if self.laid.len() == MOST_SCORERS {
+            self.is_too_much = true;
+            return;
+        }
+        let id = match subject.map(|subject| of_results(subject, &one.scorer.id)) {
+            None => one.scorer.id.clone(),
+            Some(Ok(id)) => id,
+            Some(Err(name)) => {
+                if let Some(place) = &one.scorer.place {
+                    let reason =
+                        format!("`{name}` is longer than the 64 characters of a scorer's name");
+                    self.wrong(place, reason, None);
+                }
+                return;
+            }
+        };
+        let mut scorer =
+            SuiteScorer { id: id.clone(), subject: subject.cloned(), ..one.scorer.clone() };
+        if subject.is_some() {
+            scorer.policy.weight.get_or_insert(0.0);
+        }
+        self.laid.push(scorer);
+        // What an entry says of its own result is scored by no one.
+        if above.last() == Some(&index) {
+            return;
+        }
+        above.push(index);
+        for (name, _) in &one.meta {
+            let next = written.iter().position(|other| other.scorer.id.as_str() == name);
+            let Some(next) = next.filter(|next| *next == index || !above.contains(next)) else {
+                continue;
+            };
+            self.lay(next, Some(&id), above);
+        }
+        above.pop();
+    }
+
+    /// Entries that name each other in a circle.
+    fn check_circles(&mut self) {
+        let written = self.written;
+        for (start, one) in written.iter().enumerate() {
+            for (name, place) in &one.meta {
+                let Some(path) = self.place_of(name).and_then(|next| self.way(next, start)) else {
+                    continue;
+                };
+                // Each circle once, where its first entry starts it; an entry may name itself.
+                if path.len() == 1 || path.iter().any(|index| *index < start) {
+                    continue;
+                }
+                let ids = [start].into_iter().chain(path);
+                let ids: Vec<&str> = ids.map(|index| written[index].scorer.id.as_str()).collect();
+                let circle = ids.join("` scored by `");
+                self.wrong(place, format!("`meta` leads in a circle: `{circle}`"), None);
+            }
+        }
+        if let (true, Some(place)) =
+            (self.is_too_much, written.first().and_then(|one| one.scorer.place.clone()))
+        {
+            let reason = format!("`meta` makes more than {MOST_SCORERS} scorers of this suite");
+            self.wrong(&place, reason, None);
+        }
+    }
+
+    /// The shortest way from an entry to another along `meta`, with both; `None` if there is none.
+    fn way(&self, from: usize, to: usize) -> Option<Vec<usize>> {
+        let mut came_from = vec![None; self.written.len()];
+        let (mut reached, mut next) = (vec![from], 0);
+        while let Some(at) = reached.get(next).copied() {
+            if at == to {
+                let mut way = vec![at];
+                while let Some(before) =
+                    came_from[*way.last()?].filter(|_| way.last() != Some(&from))
+                {
+                    way.push(before);
+                }
+                way.reverse();
+                return Some(way);
+            }
+            for place in self.written[at].meta.iter().filter_map(|(name, _)| self.place_of(name)) {
+                if !reached.contains(&place) {
+                    came_from[place] = Some(at);
+                    reached.push(place);
+                }
+            }
+            next += 1;
+        }
+        None
+    }
+}
+
+/// The id of a scorer of the results of `subject`; the name, if it is too long.
+fn of_results(subject: &ScorerId, scorer: &ScorerId) -> Result<ScorerId, String> {
+    let name = format!("{subject}.{scorer}");
+    ScorerId::new(&name).map_err(|_| name)
+}
+
+impl Suite {
+    /// The suite with a target: a scorer whose results are what the scorers of the suite score, each with an id of the
+    /// form `TARGET.SCORER`. If the suite has a scorer with the target's id, that is the target, and `target` is not
+    /// used. Unless it says otherwise, the target's own score passes and fails no case: it is soft, and of weight 0.
+    ///
+    /// # Errors
+    /// If a name becomes too long, or is taken.
+    pub fn with_target(self, target: SuiteScorer) -> Result<Suite, SuiteError> {
+        let (mut own, others): (Vec<_>, Vec<_>) =
+            self.scorers.into_iter().partition(|scorer| scorer.is_of_the_results_of(&target.id));
+        if own.is_empty() {
+            own.push(target);
+        }
+        let id = own[0].id.clone();
+        own[0].policy.severity.get_or_insert(Severity::Soft);
+        own[0].policy.weight.get_or_insert(0.0);
+        let under = |name: &ScorerId| of_results(&id, name).map_err(SuiteError::BadScorerId);
+        for scorer in others {
+            let subject = scorer.subject.as_ref().map_or_else(|| Ok(id.clone()), under)?;
+            own.push(SuiteScorer { id: under(&scorer.id)?, subject: Some(subject), ..scorer });
+        }
+        Ok(Suite { seed: self.seed, target: Some(id), ..Suite::new(self.name, own)? })
+    }
+
+    /// The suite with another scorer behind all others; if it has a target, one that scores the target's results.
+    ///
+    /// # Errors
+    /// If its name becomes too long, or is taken.
+    pub fn with_scorer(mut self, scorer: SuiteScorer) -> Result<Suite, SuiteError> {
+        self.scorers.push(match &self.target {
+            None => scorer,
+            Some(target) => {
+                let id = of_results(target, &scorer.id).map_err(SuiteError::BadScorerId)?;
+                SuiteScorer { id, subject: Some(target.clone()), ..scorer }
+            }
+        });
+        let Suite { seed, target, .. } = self;
+        Ok(Suite { seed, target, ..Suite::new(self.name, self.scorers)? })
+    }
+}
+
+impl SuiteScorer {
+    /// Whether this is the scorer `id`, or one that scores its results, or theirs.
+    fn is_of_the_results_of(&self, id: &ScorerId) -> bool {
+        let is_below =
+            || self.id.as_str().strip_prefix(id.as_str()).is_some_and(|rest| rest.starts_with('.'));
+        self.id == *id || (self.subject.is_some() && is_below())
+    }
+}
+
+#[cfg(test)]
+mod tests;

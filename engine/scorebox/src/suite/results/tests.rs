@@ -1,0 +1,149 @@
+//! What `meta` and a target make of the scorers of a suite, and what they may not say.
+
+use crate::suite::{ScorerId, Suite, SuiteScorer};
+
+fn suite(text: &str) -> Suite {
+    Suite::parse(text).unwrap()
+}
+
+/// Each scorer with the one whose results it scores, and its weight if one is said.
+fn laid(suite: &Suite) -> Vec<String> {
+    let of = |scorer: &SuiteScorer| {
+        let subject = scorer.subject.as_ref().map_or("cases", ScorerId::as_str);
+        let weight = scorer.policy.weight.map_or_else(|| "-".to_owned(), |it| it.to_string());
+        format!("{} of {subject}, weight {weight}", scorer.id)
+    };
+    suite.scorers.iter().map(of).collect()
+}
+
+fn mistakes(text: &str) -> String {
+    Suite::parse(text).unwrap_err().to_string()
+}
+
+#[test]
+fn a_scorer_that_another_names_scores_its_results_and_nothing_else() {
+    let suite = suite(
+        "[scorers.a]\nmeta = ['judge', 'second']\n[scorers.judge]\nuse = 'contains'\n\
+         [scorers.second]\nmeta = ['judge']\n[scorers.b]\nmeta = ['judge']\n",
+    );
+    assert_eq!(
+        laid(&suite),
+        [
+            "a of cases, weight -",
+            "a.judge of a, weight 0",
+            "a.second of a, weight 0",
+            "a.second.judge of a.second, weight 0",
+            "b of cases, weight -",
+            "b.judge of b, weight 0",
+        ]
+    );
+}
+
+#[test]
+fn a_scorer_may_score_its_own_results_once() {
+    let suite = suite("[scorers.a]\nmeta = ['a', 'b']\n[scorers.b]\nmeta = ['b']\nweight = 2\n");
+    assert_eq!(
+        laid(&suite),
+        [
+            "a of cases, weight -",
+            "a.a of a, weight 0",
+            "a.b of a, weight 2",
+            "a.b.b of a.b, weight 2"
+        ]
+    );
+}
+
+#[test]
+fn a_circle_of_scorers_is_refused_once_with_its_place() {
+    insta::assert_snapshot!(
+        mistakes("[scorers.a]\nmeta = ['b']\n[scorers.b]\nmeta = ['c']\n[scorers.c]\nmeta = ['a', 'c']\n"),
+        @"suite:2:9: `meta` leads in a circle: `a` scored by `b` scored by `c` scored by `a`"
+    );
+}
+
+#[test]
+fn what_meta_names_must_be_there_once() {
+    insta::assert_snapshot!(
+        mistakes("[scorers.judge]\n[scorers.a]\nmeta = ['jugde', 'judge', 'judge', 7]\n[scorers.b]\nmeta = 'judge'\n"),
+        @"
+    suite:3:9: `meta`: there is no scorer `jugde`
+    suite:3:27: `meta` names `judge` twice
+    suite:3:36: `meta` must be a text; found a number
+    suite:5:8: `meta` must be a list; found a text
+    "
+    );
+}
+
+#[test]
+fn names_that_multiply_are_refused_before_they_fill_the_memory() {
+    let mut text = String::new();
+    for level in 0..20 {
+        for name in ["x", "y"] {
+            text += &format!("[scorers.{name}{level}]\nmeta = ['x{0}', 'y{0}']\n", level + 1);
+        }
+    }
+    text += "[scorers.x20]\n[scorers.y20]\n";
+    let mistakes = mistakes(&text);
+    assert!(mistakes.contains("`meta` makes more than 1000 scorers of this suite"), "{mistakes}");
+    assert!(mistakes.contains("is longer than the 64 characters of a scorer's name"), "{mistakes}");
+}
+
+#[test]
+fn with_a_target_all_scorers_score_its_results() {
+    let suite = suite(
+        "[target]\nuse = 'bleu'\n[scorers.a]\nmeta = ['b']\n[scorers.b]\n[scorers.c]\nweight = 3\n",
+    );
+    assert_eq!(
+        laid(&suite),
+        [
+            "target of cases, weight 0",
+            "target.a of target, weight -",
+            "target.a.b of target.a, weight 0",
+            "target.c of target, weight 3",
+        ]
+    );
+    let json: serde_json::Value = serde_json::from_str(&suite.to_json()).unwrap();
+    assert_eq!(json["scorers"][0]["severity"], "soft", "its score passes and fails nothing");
+    assert_eq!(json["scorers"][2]["of"], "target.a");
+}
+
+#[test]
+fn a_scorer_of_the_suite_can_be_the_target_with_what_scores_its_results() {
+    let suite = suite("[scorers.a]\n[scorers.b]\nmeta = ['c', 'b']\n[scorers.c]\n");
+    let target = suite.scorers[1].clone();
+    let unused = SuiteScorer { name: Some("unused".into()), ..target };
+    let suite = suite.with_target(unused).unwrap();
+    assert_eq!(
+        laid(&suite),
+        ["b of cases, weight 0", "b.c of b, weight 0", "b.b of b, weight 0", "b.a of b, weight -"]
+    );
+    assert_eq!(suite.scorers[0].name, None);
+}
+
+#[test]
+fn what_is_wrong_with_a_target_has_its_place() {
+    insta::assert_snapshot!(mistakes("[target]\nmeta = ['a']\n[scorers.a]\n"), @"
+    suite:1:2: `target` needs `use`: the scorer whose results are scored
+    suite:2:1: unknown key `meta`; the keys of `target` are `use`, `name`, `config`, `limits`, `grants`, `severity`, `threshold`, `weight`, `required`, `sampling`, `nodes`, `when`
+    ");
+    insta::assert_snapshot!(mistakes("target = 'bleu'\n[scorers.a]\n"), @"suite:1:10: `target` must be a table; found a text");
+}
+
+#[test]
+fn a_condition_is_an_expression() {
+    let suite = suite("[scorers.a]\nwhen = '.metadata.lang == \"en\"'\n");
+    let json: serde_json::Value = serde_json::from_str(&suite.to_json()).unwrap();
+    assert_eq!(json["scorers"][0]["when"], ".metadata.lang == \"en\"");
+    insta::assert_snapshot!(mistakes("[scorers.a]\nwhen = ' '\n[scorers.b]\nwhen = true\n"), @r#"
+    suite:2:8: `when` is empty; it is a jq expression, such as `.metadata.lang == "en"`
+    suite:4:8: `when` must be a text; found a boolean
+    "#);
+}
+
+#[test]
+fn a_scorer_of_results_comes_after_its_subject() {
+    let suite = suite("[scorers.a]\nmeta = ['b']\n[scorers.b]\n");
+    let backwards = suite.scorers.into_iter().rev().collect();
+    let error = Suite::new("s".into(), backwards).unwrap_err();
+    insta::assert_snapshot!(error.to_string(), @"`a.b` scores the results of `a`, which is not a scorer before it");
+}

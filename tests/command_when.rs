@@ -1,0 +1,176 @@
+//! `when`: which cases a scorer is for, by what they hold; asked in a sandbox, stored, and verified like a score.
+
+use insta::assert_snapshot;
+
+use crate::fixture::Folder;
+
+/// Six cases in two languages, one of them without any.
+const CASES: &str = r#"{"id": "1", "output": "yes", "metadata": {"lang": "en"}}
+{"id": "2", "output": "oui", "metadata": {"lang": "fr"}}
+{"id": "3", "output": "yes", "metadata": {"lang": "en"}}
+{"id": "4", "output": "yes"}
+{"id": "5", "output": "ja", "metadata": {"lang": null}}
+{"id": "6", "output": "no", "metadata": {"lang": "en"}}
+"#;
+
+const SUITE: &str = "[scorers.english]\nuse = 'contains'\nconfig = { value = 'yes' }\n\
+                     when = '.metadata.lang == \"en\"'\n[scorers.all]\nuse = 'length'\nconfig = { max = 3 }\n";
+
+fn folder(suite: &str) -> Folder {
+    let folder = Folder::new();
+    folder.write("cases.jsonl", CASES);
+    folder.write("s.toml", suite);
+    folder
+}
+
+fn rows(folder: &Folder, run: &str, scorer: &str) -> Vec<String> {
+    folder.rows(&format!(
+        "SELECT case_id, status, score, coalesce(error_kind || ': ' || error_message, reason) FROM scores
+         WHERE run_id = '{run}' AND scorer_id = '{scorer}' ORDER BY case_id"
+    ))
+}
+
+#[test]
+fn a_scorer_skips_the_cases_that_its_condition_does_not_hold_for() {
+    let folder = folder(SUITE);
+    let output = folder.sh("scorebox run s.toml cases.jsonl --run-id r").exits_with(0);
+    assert_snapshot!(output.stdout, @"
+    scorer   scored  n/a  skipped  errors    mean  0 … 1        p50     min     max fuel time
+    english       3    0        3       0  0.6667  ▄      █  1.0000  0.0000  1.0000 [fuel] [time]
+    all           6    0        0       0  1.0000         █  1.0000  1.0000  1.0000 [fuel] [time]
+    ");
+    assert_snapshot!(rows(&folder, "r", "english").join("\n"), @r#"
+    1 | scored | 1 | found "yes"
+    2 | skipped | null | `when` does not hold
+    3 | scored | 1 | found "yes"
+    4 | skipped | null | `when` does not hold
+    5 | skipped | null | `when` does not hold
+    6 | scored | 0 | missing "yes"
+    "#);
+    let verified = folder.sh("scorebox verify r --trust-cache").exits_with(0);
+    assert_snapshot!(verified.stderr, @"12 verified, 0 different, 0 not verifiable");
+}
+
+#[test]
+fn a_case_that_every_scorer_skips_is_neither_passed_nor_failed() {
+    let folder = folder(
+        "[scorers.english]\nuse = 'contains'\nconfig = { value = 'yes' }\n\
+                         severity = 'gate'\nthreshold = 1\nwhen = '.metadata.lang == \"en\"'\n",
+    );
+    let output = folder.sh("scorebox run s.toml cases.jsonl --run-id r").exits_with(3);
+    assert!(output.stderr.contains("2 of 3 cases passed"), "{output}");
+    assert_snapshot!(folder.sh("scorebox cases r").stdout, @"
+    case  verdict   score  decided by
+    1     passed   1.0000
+    2     skipped       -
+    3     passed   1.0000
+    4     skipped       -
+    5     skipped       -
+    6     failed   0.0000  english 0.0000
+    ");
+}
+
+#[test]
+fn a_condition_that_gives_no_answer_is_an_error_of_the_row() {
+    let folder = folder(
+        "[scorers.number]\nuse = 'length'\nconfig = { max = 3 }\nwhen = '0.5'\n\
+         [scorers.fails]\nuse = 'length'\nconfig = { max = 3 }\nwhen = '.output | tonumber > 1'\n\
+         [scorers.endless]\nuse = 'length'\nconfig = { max = 3 }\nwhen = '[range(0; infinite)] | length > 0'\n",
+    );
+    folder.sh("scorebox run s.toml cases.jsonl --run-id r").exits_with(1);
+    let first = folder.rows(
+        "SELECT scorer_id, status, error_kind, substr(error_message, 1, 80), input_digest, fuel > 0 FROM scores
+         WHERE case_id = '1' ORDER BY scorer_id",
+    );
+    assert_snapshot!(first.join("\n"), @r#"
+    endless | error | out-of-memory | `when`: the scorer wanted 102112032 bytes of memory; the limit is 67108864
+    wasm  | null | 1
+    fails | error | invalid-input | `when`: `expression`: "cannot parse \"yes\" as JSON: byte offset 0: value expect | null | 1
+    number | error | invalid-input | `when` should give true or false; found 0.5 | null | 1
+    "#);
+    let verified = folder.sh("scorebox verify r --trust-cache").exits_with(0);
+    assert_snapshot!(verified.stderr, @"18 verified, 0 different, 0 not verifiable");
+}
+
+#[test]
+fn an_expression_that_does_not_parse_is_refused_with_its_place_before_the_first_score() {
+    let folder =
+        folder("[scorers.a]\nuse = 'length'\nconfig = { max = 3 }\nwhen = '.metadata.lang =='\n");
+    let output = folder.sh("scorebox run s.toml cases.jsonl").exits_with(2);
+    assert_snapshot!(output.stderr, @"error: s.toml:4:8: `when` of the scorer `a`: invalid-config: `expression`: is not a valid jq expression: expected term at its end");
+    let checked = folder.sh("scorebox suite check s.toml").exits_with(2);
+    assert_eq!(checked.stderr, output.stderr);
+    assert!(!folder.path("scorebox.db").exists());
+}
+
+#[test]
+fn the_plan_shows_the_condition_and_a_resume_with_another_one_is_refused() {
+    let folder = folder(SUITE);
+    assert_snapshot!(folder.sh("scorebox suite show s.toml").stdout, @r#"
+    scorer   use       config           severity  threshold  sampling  nodes  when                    grants
+    english  contains  {"value":"yes"}  -         -          -         -      .metadata.lang == "en"
+    all      length    {"max":3}        -         -          -         -      -
+    "#);
+    folder.sh("head -n 2 cases.jsonl | scorebox run s.toml - --run-id r -q").exits_with(0);
+    folder.write("s.toml", SUITE.replace("en", "fr"));
+    let output = folder.sh("scorebox run s.toml cases.jsonl --resume r").exits_with(2);
+    assert_snapshot!(output.stderr, @"error: s.toml:4:1: unknown key `whfr`; the keys of a scorer are `use`, `name`, `config`, `limits`, `grants`, `severity`, `threshold`, `weight`, `required`, `sampling`, `nodes`, `when`, `meta`");
+}
+
+#[test]
+fn a_row_that_should_have_been_skipped_or_should_not_is_found() {
+    let folder = folder(SUITE);
+    folder.sh("scorebox run s.toml cases.jsonl --run-id r -q").exits_with(0);
+    for change in [
+        // Case 6, which fails, as if the scorer were not for it.
+        "UPDATE score_rows SET status = 'skipped', score = NULL, reason = '`when` does not hold',
+             assertions_json = NULL, meta_json = NULL, input_digest = NULL, fuel = NULL, memory_bytes = NULL
+         WHERE case_key = (1 << 40) + 5 AND scorer = 1",
+        // Case 2, which the scorer is not for, as if it had passed.
+        "UPDATE score_rows SET status = 'scored', score = 1.0, reason = NULL
+         WHERE case_key = (1 << 40) + 1 AND scorer = 1",
+        "UPDATE scorers SET condition_config_json = '{\"expression\":\"true\"}' WHERE scorer = 1",
+        "UPDATE scorers SET condition_digest = NULL, condition_config_json = NULL, condition_limits_json = NULL",
+    ] {
+        folder.sh("cp scorebox.db changed.db").exits_with(0);
+        folder.database("changed.db").execute_batch(change).unwrap();
+        folder.database("changed.db").execute_batch("UPDATE runs SET root = NULL, root_version = NULL").unwrap();
+        let verified = folder.sh("scorebox verify r --db changed.db --trust-cache").exits_with(1);
+        assert!(verified.stdout.contains("different"), "{change}\n{verified}");
+    }
+}
+
+#[test]
+fn the_component_of_a_condition_is_kept_with_the_run_and_goes_with_it() {
+    let folder = folder(SUITE);
+    folder.sh("scorebox run s.toml cases.jsonl --run-id r -q").exits_with(0);
+    folder
+        .sh("scorebox run -s numeric-answer cases.jsonl --run-id other -q --allow-errors")
+        .exits_with(0);
+    let components = || folder.rows("SELECT count(*) FROM components").join("");
+    assert_eq!(
+        components(),
+        "4",
+        "contains, length, satisfies, which the condition is, and numeric-answer"
+    );
+    folder.sh("scorebox rm other --yes").exits_with(0);
+    assert_eq!(components(), "3");
+    let changed =
+        "UPDATE components SET bytes = x'00' WHERE digest = (SELECT condition_digest FROM scorers
+                   WHERE condition_digest IS NOT NULL)";
+    folder.sh("cp scorebox.db changed.db").exits_with(0);
+    folder.database("changed.db").execute_batch(changed).unwrap();
+    let verified = folder.sh("scorebox verify r --db changed.db --trust-cache").exits_with(1);
+    assert!(verified.stdout.contains("component of english"), "{verified}");
+    folder.sh("scorebox rm r --yes").exits_with(0);
+    assert_eq!(components(), "0");
+}
+
+#[test]
+fn scores_under_a_condition_are_computed_again_where_others_are_reused() {
+    let folder = folder(SUITE);
+    folder.sh("scorebox run s.toml cases.jsonl --run-id one -q").exits_with(0);
+    let again = folder.sh("scorebox run s.toml cases.jsonl --run-id two --reuse").exits_with(0);
+    assert!(again.stderr.contains("6 of them reused"), "{again}");
+    assert_eq!(rows(&folder, "one", "english"), rows(&folder, "two", "english"));
+}
