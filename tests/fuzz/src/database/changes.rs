@@ -8,7 +8,7 @@
 //! | `page PAGE PLACE VALUE`       | a byte of a page                                                            |
 //! | `copy PAGE PAGE`              | a page in the place of another                                              |
 //! | `cut BYTES`                   | the file ends there                                                         |
-//! | `circle TABLE LEVELS`         | the table's pages lead to its rows by hundreds of ways on each level        |
+//! | `circle TABLE LEVELS`         | the table's pages lead to its rows by hundreds of ways on each level; last  |
 //! | `with SETTING VALUE`          | `foreign_keys`, `ignore_check_constraints`, from here on                    |
 //! | `set COLUMN ROW VALUE`        | a value of the row at a place, or of all (`*`)                              |
 //! | `exchange COLUMN ROW ROW`     | the values of two rows                                                      |
@@ -122,10 +122,22 @@ pub(super) fn make(path: &Path, base: &[u8], data: &[u8]) {
     fs::write(path, base).unwrap();
     let text = String::from_utf8_lossy(data);
     let mut changing = Changing { path, conn: None };
-    for line in text.lines().filter(|line| !line.is_empty()).take(MOST_CHANGES) {
+    let lines = text.lines().filter(|line| !line.is_empty()).take(MOST_CHANGES).map(Words::of);
+    // A statement that counts pages in a circle would not end, so circles come last.
+    let (circles, others): (Vec<_>, Vec<_>) = lines.partition(|words| kind(words) == "circle");
+    for words in others.iter().chain(&circles) {
         // What SQLite refuses is no change.
-        let _ = changing.make(&Words::of(line));
+        let _ = changing.make(words);
     }
+}
+
+/// What a line changes.
+fn kind(words: &Words<'_>) -> &'static str {
+    const KINDS: [&str; 15] = [
+        "byte", "page", "copy", "cut", "circle", "with", "set", "exchange", "delete", "double",
+        "forge", "make", "pragma", "schema", "roots",
+    ];
+    KINDS[words.choice(0, KINDS)]
 }
 
 struct Changing<'a> {
@@ -136,11 +148,7 @@ struct Changing<'a> {
 
 impl Changing<'_> {
     fn make(&mut self, words: &Words<'_>) -> rusqlite::Result<()> {
-        const KINDS: [&str; 15] = [
-            "byte", "page", "copy", "cut", "circle", "with", "set", "exchange", "delete", "double",
-            "forge", "make", "pragma", "schema", "roots",
-        ];
-        match KINDS[words.choice(0, KINDS)] {
+        match kind(words) {
             "byte" => self.bytes(|bytes| {
                 let place = words.place(1, bytes.len());
                 bytes[place] = words.number(2) as u8;
