@@ -1,9 +1,9 @@
 //! The cases of a run in the order of their names, so that the attempts at one case come one after the other. Holds one
-//! attempt at a time, and judges nothing.
+//! attempt at a time, checks that the index that has this order agrees with the table, and judges nothing.
 
 use std::sync::atomic::Ordering;
 
-use rusqlite::{Statement, params};
+use rusqlite::{OptionalExtension as _, Statement, ffi, params};
 
 use super::{
     CaseKey, CaseToJudge, RowToJudge, RunKey, Store, StoreError, effort::Ascending,
@@ -13,11 +13,20 @@ use crate::row::Json;
 
 /// Through the index that keeps names unique, which has them in this order: nothing is sorted. A case that says that it
 /// is of this run, but has a key of another, is not part of it.
-const ATTEMPTS: &str = "
-    SELECT case_key, case_id, node_id, iteration, attempt, latency_ms, usage, skip_reason
+const NAMES: &str = "
+    SELECT case_key, case_id, iteration, attempt
     FROM cases INDEXED BY sqlite_autoindex_cases_1
-    WHERE run = ?1 AND +case_key BETWEEN ?2 AND ?3 AND (?4 IS NULL OR +node_id = ?4)
+    WHERE run = ?1 AND +case_key BETWEEN ?2 AND ?3
     ORDER BY case_id, iteration, attempt";
+
+const CASE: &str = "
+    SELECT case_key, case_id, node_id, iteration, attempt, latency_ms, usage, skip_reason
+    FROM cases NOT INDEXED WHERE case_key = ?1";
+
+const COUNT: &str = "SELECT count(*) FROM cases NOT INDEXED WHERE case_key BETWEEN ?1 AND ?2";
+
+/// What is wrong with a file whose index names other cases than its table.
+const OTHER_NAMES: &str = "its index of case names does not agree with its cases";
 
 const ROWS: &str = "
     SELECT scorer, status, score, assertions_json
@@ -44,20 +53,34 @@ impl Store {
         let (first, last) = CaseKey::bounds(run);
         self.snapshot(|store| {
             store.bounded(|| {
-                let mut cases = store.conn.prepare_cached(ATTEMPTS)?;
-                let mut cases = cases.query(params![run, first, last, node])?;
+                let mut named = store.conn.prepare_cached(NAMES)?;
+                let mut named = named.query(params![run, first, last])?;
+                let mut cases = store.conn.prepare_cached(CASE)?;
                 let mut rows = store.conn.prepare_cached(ROWS)?;
-                let mut names = Ascending::after(None);
-                while let Some(row) = cases.next()? {
-                    let mut case = case_to_judge(row)?;
-                    names.note((case.case_id.clone(), case.iteration, case.attempt))?;
-                    case.rows = rows_of(&mut rows, case.key)?;
+                let (mut names, mut count) = (Ascending::after(None), 0_i64);
+                while let Some(name) = named.next()? {
+                    let name: (CaseKey, String, u32, u32) =
+                        (name.get(0)?, name.get(1)?, name.get(2)?, name.get(3)?);
+                    let mut case = cases.query_row([name.0], case_to_judge).optional()?;
+                    let case = case.as_mut().filter(|case| {
+                        (case.key, case.case_id.as_str(), case.iteration, case.attempt)
+                            == (name.0, name.1.as_str(), name.2, name.3)
+                    });
+                    let Some(case) = case else { return Err(damaged()) };
+                    names.note((name.1, name.2, name.3))?;
+                    count += 1;
                     store.rows_read.fetch_add(1, Ordering::Relaxed);
-                    if !take(&case) {
-                        break;
+                    if node.is_some() && case.node_id.as_deref() != node {
+                        continue;
+                    }
+                    case.rows = rows_of(&mut rows, case.key)?;
+                    if !take(case) {
+                        return Ok(());
                     }
                 }
-                Ok(())
+                let mut stored = store.conn.prepare_cached(COUNT)?;
+                let stored: i64 = stored.query_row([first, last], |row| row.get(0))?;
+                if count == stored { Ok(()) } else { Err(damaged()) }
             })
         })
     }
@@ -75,6 +98,11 @@ impl Store {
                 .map(i64::unsigned_abs)
         })
     }
+}
+
+fn damaged() -> rusqlite::Error {
+    let damaged = ffi::Error::new(ffi::SQLITE_CORRUPT);
+    rusqlite::Error::SqliteFailure(damaged, Some(OTHER_NAMES.to_owned()))
 }
 
 fn rows_of(rows: &mut Statement<'_>, case: CaseKey) -> rusqlite::Result<Vec<RowToJudge>> {
@@ -142,14 +170,83 @@ mod tests {
     #[test]
     fn nothing_is_sorted() {
         let (_folder, writer) = tried();
-        for sql in [ATTEMPTS, MOST] {
+        for sql in [NAMES, MOST] {
             let plan = format!("EXPLAIN QUERY PLAN {sql}");
             let mut plan = writer.store().conn.prepare(&plan).unwrap();
-            let steps =
-                plan.query_map(params![1, 0, 1, None::<&str>], |row| row.get::<_, String>(3));
-            for step in steps.unwrap() {
-                assert!(!step.as_ref().unwrap().contains("TEMP B-TREE"), "{step:?}");
+            // What is not bound is NULL.
+            let mut steps = plan.raw_query();
+            while let Some(step) = steps.next().unwrap() {
+                let step: String = step.get(3).unwrap();
+                assert!(!step.contains("TEMP B-TREE"), "{step}");
             }
         }
+    }
+
+    /// A case is deleted, renamed or added while the table seems to have no index, which therefore does not follow.
+    #[test]
+    fn an_index_that_names_other_cases_is_damage() {
+        for change in [
+            "DELETE FROM cases WHERE ordinal = 1",
+            "UPDATE cases SET case_id = 'z' WHERE ordinal = 1",
+            "INSERT INTO cases SELECT case_key + 9, run, ordinal + 9, 'z', node_id, 0, 0, source_name, 1, latency_ms, digest,
+                input, output, ground_truth, context, output_schema, trace, usage, metadata, baseline, other_json, workspace,
+                skip_reason FROM cases WHERE ordinal = 1",
+        ] {
+            let (folder, writer) = tried();
+            let run = writer.run().key;
+            drop(writer);
+            let path = folder.path().join("scores.db");
+            change_without_index(&path, change);
+            let store = Store::open_read_only(&path).unwrap();
+            let error = store.for_each_attempt(run, None, |_| true).unwrap_err();
+            assert!(error.to_string().ends_with(OTHER_NAMES), "{change}: {error}");
+        }
+    }
+
+    fn change_without_index(path: &std::path::Path, change: &str) {
+        let schema = |conn: &rusqlite::Connection, sql: &str| {
+            let version: i64 =
+                conn.query_row("PRAGMA schema_version", [], |row| row.get(0)).unwrap();
+            conn.execute_batch(&format!(
+                "PRAGMA writable_schema = ON; {sql}; PRAGMA schema_version = {}",
+                version + 1
+            ))
+            .unwrap();
+        };
+        let conn = rusqlite::Connection::open(path).unwrap();
+        let sql: String = conn
+            .query_row("SELECT sql FROM sqlite_schema WHERE name = 'cases'", [], |row| row.get(0))
+            .unwrap();
+        conn.execute_batch(
+            "CREATE TABLE kept AS SELECT * FROM sqlite_schema WHERE tbl_name = 'cases'",
+        )
+        .unwrap();
+        let plain = sql.replace("UNIQUE (run, case_id, iteration, attempt),", "");
+        assert_ne!(plain, sql);
+        conn.execute_batch("BEGIN").unwrap();
+        schema(
+            &conn,
+            &format!(
+                "DELETE FROM sqlite_schema WHERE tbl_name = 'cases' AND type = 'index';
+             UPDATE sqlite_schema SET sql = '{}' WHERE name = 'cases'",
+                plain.replace('\'', "''")
+            ),
+        );
+        conn.execute_batch("COMMIT").unwrap();
+        drop(conn);
+        let conn = rusqlite::Connection::open(path).unwrap();
+        conn.execute_batch(&format!("PRAGMA foreign_keys = OFF; {change}")).unwrap();
+        conn.execute_batch("BEGIN").unwrap();
+        schema(
+            &conn,
+            &format!(
+                "UPDATE sqlite_schema SET sql = '{}' WHERE name = 'cases';
+             INSERT INTO sqlite_schema SELECT * FROM kept WHERE type = 'index'",
+                sql.replace('\'', "''")
+            ),
+        );
+        conn.execute_batch("COMMIT").unwrap();
+        drop(conn);
+        rusqlite::Connection::open(path).unwrap().execute_batch("DROP TABLE kept").unwrap();
     }
 }
