@@ -2,9 +2,13 @@
 //! flat.
 //!
 //! - `verdicts`: the verdicts of a run's cases, and of the run.
+//! - `leaderboard`: who did best at a challenge.
+//! - `entry`: what a case says about an attempt at a challenge.
 //! - `repeats`: the attempts at each case taken together.
 //! - here: the figures of each scorer.
 
+mod entry;
+mod leaderboard;
 mod repeats;
 mod verdicts;
 
@@ -17,6 +21,11 @@ use crate::{
     store::{ScoreFilter, ScorerCounts, Store, StoreError},
 };
 
+pub use entry::Entered;
+pub use leaderboard::{
+    Entrant, Leaderboard, LeaderboardError, LeaderboardOptions, OfAttempts, Strategy, entered,
+    leaderboard,
+};
 pub use repeats::{
     OfScorers, RepeatOptions, RepeatedCase, RepeatedScorer, Repeats, RepeatsError,
     repeated_verdicts, repeats,

@@ -165,6 +165,12 @@ fn usage(line: &str, raw: &str) -> Result<Usage, Fault> {
     })
 }
 
+/// The usage that a JSON text is; `None` if it is not a valid one.
+#[cfg(feature = "store")]
+pub(crate) fn usage_of(json: &str) -> Option<Usage> {
+    usage(json, json).ok()
+}
+
 /// The raw value of each counter in the object `raw`; `null` does not count.
 fn counters<'t>(line: &str, raw: &'t str) -> Result<[Option<&'t str>; 4], Fault> {
     let mut ranked: [[Option<&str>; 4]; 4] = [[None; 4]; 4];

@@ -43,6 +43,8 @@ mod stop;
 mod tests;
 
 pub use builder::CaseBuilder;
+#[cfg(feature = "store")]
+pub(crate) use checks::usage_of;
 pub use depth::MAX_DEPTH;
 pub use error::{BadCase, BadCaseReason, Location, ReadError};
 pub use key::Key;

@@ -6,6 +6,7 @@
 //! | `summary.rs`   | count, mean, min, max, p50 and standard deviation                     |
 //! | `mean.rs`      | the mean of numbers that come one by one                              |
 //! | `histogram.rs` | how many scores fall into each of n equal parts of a range            |
+//! | `ranking.rs`   | who comes before whom, and who shares a place                         |
 //! | `rate.rs`      | an observed rate and its interval                                     |
 //! | `repeats.rs`   | what attempts at one case say together: reducers, pass@k, pass^k      |
 //!
@@ -14,12 +15,14 @@
 
 mod histogram;
 mod mean;
+mod ranking;
 mod rate;
 mod repeats;
 mod summary;
 
 pub use histogram::Histogram;
 pub use mean::Mean;
+pub use ranking::{Best, Merit, Rank, ranks};
 pub use rate::Rate;
 pub use repeats::{
     Attempts, Draw, Reduced, ReducedMeans, Reducer, Tries, TriesOfCases, usual_draws,

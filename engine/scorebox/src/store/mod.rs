@@ -28,6 +28,7 @@
 //! | `query.rs`      | score rows, page by page, and scores in ascending order              |
 //! | `judging.rs`    | cases with what their scorers say, for verdicts                      |
 //! | `attempts.rs`   | the attempts at each case, one after the other                       |
+//! | `entries.rs`    | what a case says about itself: metadata and unknown keys             |
 //! | `counts.rs`     | how many rows of each status, and the means that stand beside them   |
 //!
 //! Invariant: text from a case, a scorer or a user is bound as a parameter, never put into SQL.
@@ -44,6 +45,7 @@ mod column;
 mod component;
 mod counts;
 mod effort;
+mod entries;
 mod error;
 mod filter;
 mod id;
@@ -76,6 +78,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 pub use case::{CaseAdded, CaseContent, NewCase, StoredCase};
 pub use counts::ScorerCounts;
+pub use entries::CaseEntry;
 pub use error::StoreError;
 pub use filter::{ScoreCursor, ScoreFilter};
 pub use id::{CaseKey, RunId, RunKey, ScoreId, ScorerKey, SessionKey};

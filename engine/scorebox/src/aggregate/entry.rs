@@ -1,0 +1,156 @@
+//! What a stored case says about an attempt at a challenge: whose it is, and what was measured. The names are those of dify's
+//! challenges, and shorter ones. Ranks nothing.
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::{
+    case::{MAX_ID_BYTES, usage_of},
+    contract::Usage,
+    row::{Json, Status},
+    store::{CaseEntry, CaseToJudge},
+};
+
+/// An attempt at a challenge.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Entered {
+    /// The case's id.
+    pub case_id: String,
+    /// The task's iteration.
+    pub iteration: u32,
+    /// The task's attempt.
+    pub attempt: u32,
+    /// The app that the challenge is of, if it says so.
+    pub app: Option<String>,
+    /// The challenge, if it names one.
+    pub challenge: Option<String>,
+    /// The tenant that the entrant is of, if it says so.
+    pub tenant: Option<String>,
+    /// Who made the attempt.
+    pub entrant: String,
+    /// Whether it succeeded: what it says, or else whether its verdict is `passed`.
+    pub succeeded: bool,
+    /// The outcome of the scorer, if there is one.
+    pub status: Option<Status>,
+    /// Its score; `None` if the outcome is another one.
+    pub score: Option<f64>,
+    /// The judge's rating.
+    pub rating: Option<f64>,
+    /// All tokens that it used.
+    pub tokens_total: Option<f64>,
+    /// How long it took, in milliseconds.
+    pub elapsed_ms: Option<f64>,
+    /// When it was made, in milliseconds since 1970.
+    pub created_at: Option<f64>,
+}
+
+/// What of metadata is read. Other keys are passed over; if one of these comes twice, nothing is known.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Told<'a> {
+    #[serde(borrow)]
+    entrant: Option<&'a RawValue>,
+    #[serde(borrow)]
+    end_user_id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    account_id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    tenant: Option<&'a RawValue>,
+    #[serde(borrow)]
+    tenant_id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    app: Option<&'a RawValue>,
+    #[serde(borrow)]
+    app_id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    challenge: Option<&'a RawValue>,
+    #[serde(borrow)]
+    challenge_id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    succeeded: Option<&'a RawValue>,
+    #[serde(borrow)]
+    rating: Option<&'a RawValue>,
+    #[serde(borrow)]
+    tokens_total: Option<&'a RawValue>,
+    #[serde(borrow)]
+    elapsed_ms: Option<&'a RawValue>,
+    #[serde(borrow)]
+    created_at: Option<&'a RawValue>,
+}
+
+impl<'a> Told<'a> {
+    /// What an object says; nothing if it is something else.
+    fn by(json: Option<&'a Json>) -> Told<'a> {
+        // A list would be read by position.
+        let object = json.map(Json::get).filter(|text| text.trim_start().starts_with('{'));
+        object.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
+    }
+}
+
+impl Entered {
+    /// The attempt that a case is; `None` if it does not say whose it is. It is not scored yet, and `passed` is
+    /// whether its verdict is that.
+    pub(super) fn of(case: &CaseToJudge, entry: &CaseEntry, passed: bool) -> Option<Entered> {
+        let (own, told) = (Told::by(entry.other.as_ref()), Told::by(entry.metadata.as_ref()));
+        let entrants = [own.entrant, told.entrant, told.end_user_id, told.account_id];
+        let entrant = name(entrants)?;
+        let usage = || usage_of(case.usage.as_ref()?.get()).as_ref().and_then(total_tokens);
+        let latency_ms = case.latency_ms.filter(|latency| latency.is_finite());
+        Some(Entered {
+            case_id: case.case_id.clone(),
+            iteration: case.iteration,
+            attempt: case.attempt,
+            app: name([told.app, told.app_id]),
+            challenge: name([told.challenge, told.challenge_id]),
+            tenant: name([told.tenant, told.tenant_id]),
+            entrant,
+            succeeded: told.succeeded.and_then(flag).unwrap_or(passed),
+            status: None,
+            score: None,
+            rating: told.rating.and_then(number),
+            tokens_total: told.tokens_total.and_then(number).or_else(usage),
+            elapsed_ms: told.elapsed_ms.and_then(number).or(latency_ms),
+            created_at: told.created_at.and_then(number),
+        })
+    }
+}
+
+/// The first of these values that is a name: a string of 1 to 512 bytes, as the id of a case, or an integer.
+fn name<const N: usize>(values: [Option<&RawValue>; N]) -> Option<String> {
+    values.into_iter().flatten().find_map(|raw| {
+        let raw = raw.get();
+        // Escapes make a string at most six times as long as it is.
+        let is_short = raw.len() <= 6 * MAX_ID_BYTES + 2;
+        let name = match raw.starts_with('"') {
+            true if is_short => serde_json::from_str::<String>(raw).ok()?,
+            true => return None,
+            false => serde_json::from_str::<i64>(raw).ok()?.to_string(),
+        };
+        (1..=MAX_ID_BYTES).contains(&name.len()).then_some(name)
+    })
+}
+
+/// A finite number.
+fn number(raw: &RawValue) -> Option<f64> {
+    serde_json::from_str::<f64>(raw.get()).ok().filter(|number| number.is_finite())
+}
+
+/// `true` or `false`, or 1 or 0 as databases write them.
+fn flag(raw: &RawValue) -> Option<bool> {
+    match raw.get() {
+        "true" | "1" => Some(true),
+        "false" | "0" => Some(false),
+        _ => None,
+    }
+}
+
+/// The counted total, or else the sum of what is known.
+fn total_tokens(usage: &Usage) -> Option<f64> {
+    let sum = || match (usage.input_tokens, usage.output_tokens) {
+        (None, None) => None,
+        (input, output) => Some(input.unwrap_or(0).saturating_add(output.unwrap_or(0))),
+    };
+    usage.total_tokens.or_else(sum).map(|tokens| tokens as f64)
+}

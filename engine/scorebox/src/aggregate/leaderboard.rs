@@ -1,0 +1,481 @@
+//! Who did best at a challenge, by the rules of dify's challenges: attempts that succeeded are compared, and the best of
+//! each entrant, or their mean, is ranked. Holds a line for each entrant, and no attempts.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use super::{entry::Entered, verdicts::Judge};
+use crate::{
+    advice::{Advice, Advised, Thing},
+    contract::{Direction, Scale},
+    row::Status,
+    stats::{Best, Mean, Merit, ranks},
+    store::{RowToJudge, Store, StoreError},
+    verdict::Verdict,
+};
+
+/// Entrants that are ranked: their names and figures are in memory, a kilobyte or two each.
+const MOST_ENTRANTS: usize = 50_000;
+
+/// Challenges that are named if the one that was asked for is not there.
+const CHALLENGES_NAMED: usize = 20;
+
+/// What decides who is first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Strategy {
+    /// The earliest success.
+    First,
+    /// The shortest time.
+    Fastest,
+    /// The fewest tokens.
+    FewestTokens,
+    /// The highest rating.
+    HighestRating,
+    /// The best score of a scorer. dify calls it `custom`.
+    Weighted,
+}
+
+/// What of several attempts of an entrant is ranked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OfAttempts {
+    /// The best one.
+    #[default]
+    Best,
+    /// The mean of those that succeeded and state the figure.
+    Mean,
+}
+
+/// Which attempts are ranked, and how.
+#[derive(Clone, Copy, Debug)]
+pub struct LeaderboardOptions<'a> {
+    /// Only the attempts at this challenge.
+    pub challenge: Option<&'a str>,
+    /// The scorer whose scores are shown; if none is named, the only one of the run, or the only one on the scale of points.
+    pub scorer: Option<&'a str>,
+    /// What decides.
+    pub strategy: Strategy,
+    /// What of several attempts counts.
+    pub of_attempts: OfAttempts,
+}
+
+/// The entrants of a run, ranked within each challenge.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Leaderboard {
+    /// The scorer whose scores are shown, if there is one.
+    pub scorer_id: Option<String>,
+    /// By app and challenge, then by rank; those without a rank come last.
+    pub entrants: Vec<Entrant>,
+    /// Attempts that do not say whose they are.
+    pub without_entrant: u64,
+    /// Some challenges of the run, whichever was asked for.
+    pub challenges: Vec<String>,
+}
+
+/// How an entrant did at a challenge.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Entrant {
+    /// The app that the challenge is of, if attempts say so.
+    pub app: Option<String>,
+    /// The challenge, if attempts name one.
+    pub challenge: Option<String>,
+    /// From 1; `None` if no attempt succeeded with the figure that decides.
+    pub rank: Option<u64>,
+    /// Whether others have the same rank.
+    pub tied: bool,
+    /// The tenant of the entrant, if attempts say so.
+    pub tenant: Option<String>,
+    /// Who it is.
+    pub entrant: String,
+    /// The score of the best attempt, or the mean of the attempts that succeeded; so are the next three. `None` if
+    /// there is none.
+    pub score: Option<f64>,
+    /// The rating.
+    pub rating: Option<f64>,
+    /// All tokens.
+    pub tokens_total: Option<f64>,
+    /// The time, in milliseconds.
+    pub elapsed_ms: Option<f64>,
+    /// When the best attempt was made, or the first one that succeeded; in milliseconds since 1970.
+    pub created_at: Option<f64>,
+    /// All attempts.
+    pub attempts: u64,
+    /// Those that succeeded.
+    pub succeeded: u64,
+    /// Those whose score is an error.
+    pub failed_scores: u64,
+    /// The best attempt; `None` for a mean, or if no attempt succeeded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub best: Option<BestAttempt>,
+}
+
+/// The name of an entrant's best attempt.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct BestAttempt {
+    /// The case's id.
+    pub case_id: String,
+    /// The task's iteration.
+    pub iteration: u32,
+    /// The task's attempt.
+    pub attempt: u32,
+}
+
+/// Why there is no leaderboard.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LeaderboardError {
+    /// The database cannot be read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// Scores decide, and it is not clear whose.
+    #[error("several scorers have scores that could decide")]
+    WhichScorer {
+        /// The scorers of the run.
+        scorer_ids: Vec<String>,
+    },
+    /// The run has no such scorer.
+    #[error("the run has no scorer `{scorer_id}`")]
+    NoSuchScorer {
+        /// What was asked for.
+        scorer_id: String,
+        /// The scorers of the run.
+        scorer_ids: Vec<String>,
+    },
+    /// Times of day have no mean that says something.
+    #[error("the mean of several attempts has no time at which it was first")]
+    NoMean,
+    /// So many entrants are not held in memory.
+    #[error("the run has more than {MOST_ENTRANTS} entrants")]
+    TooManyEntrants,
+}
+
+impl Advised for LeaderboardError {
+    fn advice(&self) -> Option<Advice> {
+        match self {
+            LeaderboardError::Store(error) => error.advice(),
+            LeaderboardError::WhichScorer { scorer_ids }
+            | LeaderboardError::NoSuchScorer { scorer_ids, .. } => {
+                Some(Advice::Choose { what: Thing::Scorer, names: scorer_ids.clone() })
+            }
+            LeaderboardError::NoMean | LeaderboardError::TooManyEntrants => None,
+        }
+    }
+}
+
+/// Ranks the entrants of a run.
+///
+/// # Errors
+/// [`StoreError::NoSuchRun`] and troubles of reading; a scorer that the run does not have, or none where several could decide;
+/// the mean of [`Strategy::First`]; more than 50,000 entrants.
+pub fn leaderboard(
+    store: &Store,
+    run: &str,
+    options: LeaderboardOptions<'_>,
+) -> Result<Leaderboard, LeaderboardError> {
+    if options.strategy == Strategy::First && options.of_attempts == OfAttempts::Mean {
+        return Err(LeaderboardError::NoMean);
+    }
+    let mut standings: BTreeMap<Who, Standing> = BTreeMap::new();
+    let mut best = Best::Highest;
+    let mut too_many = false;
+    let seen = each(store, run, options, |attempt, direction| {
+        best = best_value(options.strategy, direction);
+        let who = Who::of(&attempt);
+        too_many = standings.len() >= MOST_ENTRANTS && !standings.contains_key(&who);
+        if !too_many {
+            standings.entry(who).or_default().add(attempt, options, best);
+        }
+        !too_many
+    })?;
+    if too_many {
+        return Err(LeaderboardError::TooManyEntrants);
+    }
+    let mut boards: BTreeMap<AppAndChallenge, Vec<(Merit, Entrant)>> = BTreeMap::new();
+    for (who, standing) in standings {
+        let board = boards.entry((who.app.clone(), who.challenge.clone())).or_default();
+        board.push(standing.entrant(who, options));
+    }
+    let mut entrants = Vec::new();
+    for mut board in boards.into_values() {
+        // Entrants come by name, and so do those that are equal.
+        board.sort_by(|(one, _), (other, _)| best.compare(*one, *other));
+        let merits: Vec<Merit> = board.iter().map(|(merit, _)| *merit).collect();
+        let ranked = board.into_iter().zip(ranks(best, &merits));
+        entrants.extend(ranked.map(|((_, entrant), rank)| Entrant {
+            rank: rank.place,
+            tied: rank.is_tied,
+            ..entrant
+        }));
+    }
+    Ok(Leaderboard {
+        scorer_id: seen.scorer_id,
+        entrants,
+        without_entrant: seen.without_entrant,
+        challenges: seen.challenges.into_iter().collect(),
+    })
+}
+
+/// Hands over the attempts at challenges, in the order of the cases, until `take` answers false. What failed is among them,
+/// with a score of `None`. The leaderboard that comes back has no entrants.
+///
+/// # Errors
+/// As [`leaderboard`], but for means and the number of entrants.
+pub fn entered(
+    store: &Store,
+    run: &str,
+    options: LeaderboardOptions<'_>,
+    mut take: impl FnMut(&Entered) -> bool,
+) -> Result<Leaderboard, LeaderboardError> {
+    let seen = each(store, run, options, |attempt, _| take(&attempt))?;
+    Ok(Leaderboard {
+        scorer_id: seen.scorer_id,
+        entrants: Vec::new(),
+        without_entrant: seen.without_entrant,
+        challenges: seen.challenges.into_iter().collect(),
+    })
+}
+
+/// What else was seen while attempts were read.
+struct Seen {
+    scorer_id: Option<String>,
+    without_entrant: u64,
+    challenges: BTreeSet<String>,
+}
+
+/// Hands over the attempts, with the direction of the scorer.
+fn each(
+    store: &Store,
+    run: &str,
+    options: LeaderboardOptions<'_>,
+    mut take: impl FnMut(Entered, Direction) -> bool,
+) -> Result<Seen, LeaderboardError> {
+    store.snapshot(|store| {
+        let run = store.run(run)?.key;
+        let mut judge = Judge::new(store, run)?;
+        let scorer = scorer(&judge, options)?;
+        let direction = scorer
+            .and_then(|place| judge.scorers.get(place))
+            .map_or(Direction::HigherIsBetter, |scorer| scorer.policy.direction());
+        let mut seen = Seen {
+            scorer_id: scorer.and_then(|place| Some(judge.scorers.get(place)?.scorer_id.clone())),
+            without_entrant: 0,
+            challenges: BTreeSet::new(),
+        };
+        let mut failure = None;
+        store.for_each_case(run, None, |case| {
+            // What is not to be judged is no attempt.
+            if case.skip.is_some() {
+                return true;
+            }
+            let verdict = judge
+                .case(case)
+                .map_err(|what| StoreError::Corrupt { path: store.path().to_owned(), what });
+            let entry = store.case_entry(case.key);
+            let (verdict, entry) = match (verdict, entry) {
+                (Ok((verdict, _)), Ok(entry)) => (verdict, entry),
+                (Err(error), _) | (_, Err(error)) => {
+                    failure = Some(error);
+                    return false;
+                }
+            };
+            let passed = verdict.verdict == Verdict::Passed;
+            let Some(mut attempt) = Entered::of(case, &entry, passed) else {
+                seen.without_entrant += 1;
+                return true;
+            };
+            if let Some(challenge) = &attempt.challenge
+                && seen.challenges.len() < CHALLENGES_NAMED
+            {
+                seen.challenges.insert(challenge.clone());
+            }
+            if options.challenge.is_some() && attempt.challenge.as_deref() != options.challenge {
+                return true;
+            }
+            let is_of_the_scorer =
+                |row: &&RowToJudge| scorer.is_some() && judge.place(row.scorer) == scorer;
+            if let Some(row) = case.rows.iter().find(is_of_the_scorer) {
+                attempt.status = Some(row.status);
+                let score = row.score.filter(|score| score.is_finite());
+                attempt.score = score.filter(|_| row.status == Status::Scored);
+            }
+            take(attempt, direction)
+        })?;
+        match failure {
+            Some(error) => Err(error.into()),
+            None => Ok(seen),
+        }
+    })
+}
+
+/// The place of the scorer whose scores are shown.
+fn scorer(
+    judge: &Judge,
+    options: LeaderboardOptions<'_>,
+) -> Result<Option<usize>, LeaderboardError> {
+    let scorer_ids = || judge.scorers.iter().map(|scorer| scorer.scorer_id.clone()).collect();
+    if let Some(wanted) = options.scorer {
+        let place = judge.scorers.iter().position(|scorer| scorer.scorer_id == wanted);
+        return place.map(Some).ok_or_else(|| LeaderboardError::NoSuchScorer {
+            scorer_id: wanted.to_owned(),
+            scorer_ids: scorer_ids(),
+        });
+    }
+    let only = |places: Vec<usize>| match places[..] {
+        [place] => Some(place),
+        _ => None,
+    };
+    let all = || judge.scorers.iter().enumerate();
+    let of_points = all().filter(|(_, scorer)| scorer.policy.scale() == Scale::Points);
+    let found = only(all().map(|(place, _)| place).collect())
+        .or_else(|| only(of_points.map(|(place, _)| place).collect()));
+    match found {
+        None if options.strategy == Strategy::Weighted => {
+            Err(LeaderboardError::WhichScorer { scorer_ids: scorer_ids() })
+        }
+        found => Ok(found),
+    }
+}
+
+/// Which value is the best.
+fn best_value(strategy: Strategy, direction: Direction) -> Best {
+    match (strategy, direction) {
+        (Strategy::First | Strategy::Fastest | Strategy::FewestTokens, _)
+        | (Strategy::Weighted, Direction::LowerIsBetter) => Best::Lowest,
+        (Strategy::HighestRating, _) | (Strategy::Weighted, Direction::HigherIsBetter) => {
+            Best::Highest
+        }
+    }
+}
+
+/// What names a challenge.
+type AppAndChallenge = (Option<String>, Option<String>);
+
+/// What names an entrant at a challenge. The same name in two tenants is two entrants.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Who {
+    app: Option<String>,
+    challenge: Option<String>,
+    tenant: Option<String>,
+    entrant: String,
+}
+
+impl Who {
+    fn of(attempt: &Entered) -> Who {
+        let Entered { app, challenge, tenant, entrant, .. } = attempt;
+        let (app, challenge) = (app.clone(), challenge.clone());
+        Who { app, challenge, tenant: tenant.clone(), entrant: entrant.clone() }
+    }
+}
+
+/// The attempts of an entrant so far.
+#[derive(Debug, Default)]
+struct Standing {
+    attempts: u64,
+    succeeded: u64,
+    failed_scores: u64,
+    best: Option<(Merit, Entered)>,
+    /// When the first attempt that succeeded was made.
+    earliest: Option<f64>,
+    score: Mean,
+    rating: Mean,
+    tokens_total: Mean,
+    elapsed_ms: Mean,
+}
+
+impl Standing {
+    fn add(&mut self, attempt: Entered, options: LeaderboardOptions<'_>, best: Best) {
+        self.attempts += 1;
+        self.failed_scores += u64::from(attempt.status == Some(Status::Error));
+        if !attempt.succeeded {
+            return;
+        }
+        self.succeeded += 1;
+        for (mean, number) in [
+            (&mut self.score, attempt.score),
+            (&mut self.rating, attempt.rating),
+            (&mut self.tokens_total, attempt.tokens_total),
+            (&mut self.elapsed_ms, attempt.elapsed_ms),
+        ] {
+            if let Some(number) = number {
+                mean.add(number);
+            }
+        }
+        let earlier = |at: f64| self.earliest.is_none_or(|earliest| at < earliest);
+        if let Some(at) = attempt.created_at.filter(|at| earlier(*at)) {
+            self.earliest = Some(at);
+        }
+        let value = match options.strategy {
+            Strategy::First => attempt.created_at,
+            Strategy::Fastest => attempt.elapsed_ms,
+            Strategy::FewestTokens => attempt.tokens_total,
+            Strategy::HighestRating => attempt.rating,
+            Strategy::Weighted => attempt.score,
+        };
+        let merit = Merit { value, at: attempt.created_at };
+        let is_better = match &self.best {
+            Some((so_far, _)) => best.compare(merit, *so_far).is_lt(),
+            None => true,
+        };
+        if is_better {
+            self.best = Some((merit, attempt));
+        }
+    }
+
+    /// The entrant without a rank, and what it is ranked by.
+    fn entrant(self, who: Who, options: LeaderboardOptions<'_>) -> (Merit, Entrant) {
+        let mut entrant = Entrant {
+            app: who.app,
+            challenge: who.challenge,
+            rank: None,
+            tied: false,
+            tenant: who.tenant,
+            entrant: who.entrant,
+            score: None,
+            rating: None,
+            tokens_total: None,
+            elapsed_ms: None,
+            created_at: None,
+            attempts: self.attempts,
+            succeeded: self.succeeded,
+            failed_scores: self.failed_scores,
+            best: None,
+        };
+        let merit = match (options.of_attempts, self.best) {
+            (OfAttempts::Best, Some((merit, best))) => {
+                entrant.score = best.score;
+                entrant.rating = best.rating;
+                entrant.tokens_total = best.tokens_total;
+                entrant.elapsed_ms = best.elapsed_ms;
+                entrant.created_at = best.created_at;
+                let Entered { case_id, iteration, attempt, .. } = best;
+                entrant.best = Some(BestAttempt { case_id, iteration, attempt });
+                merit
+            }
+            (OfAttempts::Best, None) => Merit::default(),
+            (OfAttempts::Mean, _) => {
+                entrant.score = self.score.get();
+                entrant.rating = self.rating.get();
+                entrant.tokens_total = self.tokens_total.get();
+                entrant.elapsed_ms = self.elapsed_ms.get();
+                entrant.created_at = self.earliest;
+                let value = match options.strategy {
+                    Strategy::First => None,
+                    Strategy::Fastest => entrant.elapsed_ms,
+                    Strategy::FewestTokens => entrant.tokens_total,
+                    Strategy::HighestRating => entrant.rating,
+                    Strategy::Weighted => entrant.score,
+                };
+                Merit { value, at: entrant.created_at }
+            }
+        };
+        (merit, entrant)
+    }
+}

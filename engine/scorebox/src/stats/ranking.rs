@@ -1,0 +1,117 @@
+//! Who comes before whom, and who shares a place. Knows no entrant and no score.
+
+use std::cmp::Ordering;
+
+/// What is ranked: finite numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Merit {
+    /// What decides; what lacks it comes last.
+    pub value: Option<f64>,
+    /// What decides between equal values: the earlier one comes first, and what has no time comes last.
+    pub at: Option<f64>,
+}
+
+/// Which value is the best.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Best {
+    /// The highest.
+    Highest,
+    /// The lowest.
+    Lowest,
+}
+
+impl Best {
+    /// Which of two comes first; they are equal if both value and time are.
+    pub fn compare(self, one: Merit, other: Merit) -> Ordering {
+        let by_value = match self {
+            Best::Highest => present_first(one.value, other.value, |a, b| b.total_cmp(&a)),
+            Best::Lowest => present_first(one.value, other.value, |a, b| a.total_cmp(&b)),
+        };
+        by_value.then_with(|| present_first(one.at, other.at, |a, b| a.total_cmp(&b)))
+    }
+}
+
+fn present_first(
+    one: Option<f64>,
+    other: Option<f64>,
+    compare: impl Fn(f64, f64) -> Ordering,
+) -> Ordering {
+    match (one, other) {
+        // Adding 0 makes `-0` an ordinary 0.
+        (Some(one), Some(other)) => compare(one + 0.0, other + 0.0),
+        (one, other) => other.is_some().cmp(&one.is_some()),
+    }
+}
+
+/// A place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rank {
+    /// From 1; equals share a place, and those after them come as many places later. `None` without a value.
+    pub place: Option<u64>,
+    /// Whether others share it.
+    pub is_tied: bool,
+}
+
+/// The places of merits that are in order, the first one first.
+pub fn ranks(best: Best, merits: &[Merit]) -> Vec<Rank> {
+    let same = |one: usize, other: usize| match (merits.get(one), merits.get(other)) {
+        (Some(one), Some(other)) => best.compare(*one, *other).is_eq(),
+        _ => false,
+    };
+    let mut first_of_equals = 0;
+    let rank = |(index, merit): (usize, &Merit)| {
+        if index > 0 && !same(index - 1, index) {
+            first_of_equals = index;
+        }
+        let has_place = merit.value.is_some();
+        Rank {
+            place: has_place.then_some(first_of_equals as u64 + 1),
+            is_tied: has_place && (first_of_equals < index || same(index, index + 1)),
+        }
+    };
+    merits.iter().enumerate().map(rank).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn merit(value: impl Into<Option<f64>>, at: impl Into<Option<f64>>) -> Merit {
+        Merit { value: value.into(), at: at.into() }
+    }
+
+    /// The places of these merits once they are in order; `=` marks those that are shared.
+    fn places(best: Best, mut merits: Vec<Merit>) -> Vec<String> {
+        merits.sort_by(|one, other| best.compare(*one, *other));
+        let place = |rank: Rank| {
+            let place = rank.place.map_or("-".to_owned(), |place| place.to_string());
+            if rank.is_tied { place + "=" } else { place }
+        };
+        ranks(best, &merits).into_iter().map(place).collect()
+    }
+
+    #[test]
+    fn equals_share_a_place_and_the_next_comes_after_all_of_them() {
+        let merits = [9.0, 7.0, 9.0, 5.0, 7.0].map(|value| merit(value, None));
+        assert_eq!(places(Best::Highest, merits.to_vec()), ["1=", "1=", "3=", "3=", "5"]);
+        assert_eq!(places(Best::Lowest, merits.to_vec()), ["1", "2=", "2=", "4=", "4="]);
+        assert_eq!(places(Best::Lowest, vec![merit(0.0, None), merit(-0.0, None)]), ["1=", "1="]);
+    }
+
+    #[test]
+    fn the_earlier_one_of_equal_values_comes_first() {
+        let merits = vec![merit(9.0, None), merit(9.0, 20.0), merit(9.0, 10.0), merit(9.0, 20.0)];
+        assert_eq!(places(Best::Highest, merits.clone()), ["1", "2=", "2=", "4"]);
+        let first = merits.into_iter().min_by(|one, other| Best::Highest.compare(*one, *other));
+        assert_eq!(first, Some(merit(9.0, 10.0)));
+    }
+
+    #[test]
+    fn without_a_value_there_is_no_place_whichever_is_best() {
+        for best in [Best::Highest, Best::Lowest] {
+            let merits = vec![merit(None, 1.0), merit(3.0, None), merit(None, 1.0)];
+            assert_eq!(places(best, merits), ["1", "-", "-"]);
+            assert_eq!(places(best, vec![]), [""; 0]);
+        }
+    }
+}
