@@ -266,3 +266,21 @@ fn names_that_a_terminal_acts_on_and_impossible_numbers_do_no_harm() {
     assert_eq!(json.json()["scorers"][0]["reduced"]["max"], 0.0);
     assert_eq!(json.json()["meanLatencyMs"], 6000.0);
 }
+
+#[test]
+fn more_attempts_than_are_held_in_memory_are_refused_and_still_counted() {
+    let folder = mixed(GATE, MIXED.lines().nth(1).unwrap());
+    folder
+        .database("scorebox.db")
+        .execute_batch(
+            "INSERT INTO cases (case_key, run, ordinal, case_id, iteration, attempt, source_name, source_line, digest, output)
+             WITH RECURSIVE more (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM more WHERE n < 100000)
+             SELECT (run << 40) + n, run, n, case_id, 0, n, source_name, n + 1, digest, output
+             FROM cases, more;",
+        )
+        .unwrap();
+    let refused = folder.sh("scorebox repeats").exits_with(2);
+    assert!(refused.stderr.contains("case `b` has more than 100000 attempts"), "{refused}");
+    let stats = folder.sh("scorebox stats").exits_with(0);
+    assert!(stats.stderr.contains("repeats: 1 case, 100,001 attempts"), "{stats}");
+}

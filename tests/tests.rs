@@ -14,6 +14,8 @@ mod command_compile;
 mod command_database;
 /// `scorebox run --events`: what happens in a run, as JSON Lines.
 mod command_events;
+/// `scorebox leaderboard`: entrants, ties, strategies, attempts that failed.
+mod command_leaderboard;
 /// `scorebox scores`, `stats`, `scorers`, `inspect`, `completions`, and pipes.
 mod command_reading;
 /// `scorebox rm`: runs that go and runs that stay.

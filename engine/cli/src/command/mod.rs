@@ -5,6 +5,7 @@ mod cases;
 mod compile;
 mod completions;
 mod inspect;
+mod leaderboard;
 mod repeats;
 mod report;
 mod rm;
@@ -93,6 +94,7 @@ pub(crate) enum Command {
     Show(show::Show),
     Stats(stats::Stats),
     Repeats(repeats::Repeats),
+    Leaderboard(leaderboard::Leaderboard),
     Report(report::Report),
     Suite(suite::Suite),
     Verify(verify::Verify),
@@ -116,6 +118,7 @@ impl Command {
             Command::Show(command) => command.run(),
             Command::Stats(command) => command.run(),
             Command::Repeats(command) => command.run(),
+            Command::Leaderboard(command) => command.run(),
             Command::Report(command) => command.run(),
             Command::Suite(command) => command.run(),
             Command::Verify(command) => command.run(),

@@ -13,7 +13,10 @@ use std::{fs, io::Cursor, path::Path, sync::Arc, time::Instant};
 
 use scorebox::{
     advice::Advised as _,
-    aggregate::{JudgeOptions, aggregate, judge},
+    aggregate::{
+        JudgeOptions, LeaderboardError, LeaderboardOptions, OfAttempts, OfScorers, RepeatOptions,
+        RepeatsError, Strategy, aggregate, judge, leaderboard, repeats,
+    },
     case::{Case, CaseReader, Key, Mapping, Source},
     contract::Field,
     row::Status,
@@ -82,6 +85,39 @@ pub(crate) fn said(data: &[u8]) -> String {
     })
 }
 
+/// What `scorebox repeats` and `leaderboard` ask for.
+fn read_together(store: &Store, run: &str) -> Result<(), StoreError> {
+    let options =
+        RepeatOptions { ks: &[1, 2], scorers: OfScorers::Each, ..RepeatOptions::default() };
+    match repeats(store, run, options, |case| case.attempts > 0) {
+        Ok(repeats) => {
+            for draw in &repeats.verdict.draws {
+                let figures = [draw.pass_at_k, draw.pass_hat_k, draw.at_least_k];
+                assert!(
+                    figures.into_iter().flatten().all(|it| (0.0..=1.0).contains(&it)),
+                    "{draw:?}"
+                );
+            }
+        }
+        Err(RepeatsError::Store(error)) => return Err(error),
+        Err(error) => assert!(!error.to_string().is_empty()),
+    }
+    for strategy in [Strategy::Fastest, Strategy::Weighted] {
+        let options = LeaderboardOptions {
+            challenge: None,
+            scorer: None,
+            strategy,
+            of_attempts: OfAttempts::Best,
+        };
+        match leaderboard(store, run, options) {
+            Ok(board) => assert!(board.entrants.iter().all(|it| it.succeeded <= it.attempts)),
+            Err(LeaderboardError::Store(error)) => return Err(error),
+            Err(error) => assert!(!error.to_string().is_empty()),
+        }
+    }
+    Ok(())
+}
+
 /// What `scorebox scores`, `stats` and `verify --receipt` ask for.
 fn read_all(_: &Stage, path: &Path) -> Result<(), StoreError> {
     let store = opened(path, |path| Store::open_read_only(path))?;
@@ -97,6 +133,7 @@ fn read_all(_: &Stage, path: &Path) -> Result<(), StoreError> {
             true
         })?;
         assert!(judged <= store.case_count(run.key)?);
+        read_together(&store, run.spec.id.as_str())?;
         for row in rows.iter().take(PAGE) {
             match Receipt::of(&store, &row.id) {
                 Ok(receipt) => {

@@ -1,0 +1,388 @@
+//! `scorebox leaderboard`: who did best at a challenge, and the attempts that it is made of.
+
+use scorebox::{
+    aggregate::{
+        Entered, Entrant, Leaderboard as Board, LeaderboardOptions, OfAttempts, Strategy, entered,
+        leaderboard,
+    },
+    store::Store,
+};
+
+use crate::{
+    arguments::{Database, completing},
+    failure::{Exit, Failure},
+    output::{self, Format, Out},
+    report::{self, Align, Table},
+    waiting::Waiting,
+    words,
+};
+
+/// Rows that one table is laid out from: only their short cells are held.
+const TABLE_ROWS: usize = 1000;
+
+/// Characters of a name that a table shows on a terminal.
+const NAME_CHARACTERS: usize = 32;
+
+/// Rank the entrants of a run at each challenge
+///
+/// A case names its `entrant` and `challenge` in its metadata, with `succeeded`, `rating`, `tokens_total`, `elapsed_ms` and
+/// `created_at`. Only attempts that succeeded are ranked; of equal ones the earlier comes first.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Leaderboard {
+    /// The run [default: the newest]
+    #[arg(add = completing::runs())]
+    run: Option<String>,
+
+    /// Only attempts at this challenge
+    #[arg(long, value_name = "CHALLENGE", help_heading = "Ranking")]
+    challenge: Option<String>,
+
+    /// Whose scores count [default: the only scorer, or the only one on the scale of points]
+    #[arg(long, value_name = "NAME", help_heading = "Ranking", add = completing::stored_scorers())]
+    scorer: Option<String>,
+
+    /// What decides who is first
+    #[arg(long, value_name = "STRATEGY", default_value = "weighted", help_heading = "Ranking")]
+    strategy: StrategyArgument,
+
+    /// What of several attempts of an entrant counts
+    #[arg(long, value_name = "WHICH", default_value = "best", help_heading = "Ranking")]
+    of: OfArgument,
+
+    /// List all attempts instead, those that failed too
+    #[arg(long, conflicts_with = "of", help_heading = "Output")]
+    attempts: bool,
+
+    /// Show at most N entrants of each challenge, or N attempts (0: all)
+    #[arg(long, value_name = "N", default_value_t = 20, help_heading = "Output")]
+    limit: u64,
+
+    /// How to print it
+    #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output")]
+    format: Format,
+
+    #[command(flatten)]
+    database: Database,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum StrategyArgument {
+    /// The earliest success.
+    First,
+    /// The shortest time.
+    Fastest,
+    /// The fewest tokens.
+    #[value(alias = "fewest_tokens")]
+    FewestTokens,
+    /// The highest rating.
+    #[value(alias = "highest_rating")]
+    HighestRating,
+    /// The best score of a scorer.
+    #[value(alias = "custom")]
+    Weighted,
+}
+
+impl From<StrategyArgument> for Strategy {
+    fn from(argument: StrategyArgument) -> Strategy {
+        match argument {
+            StrategyArgument::First => Strategy::First,
+            StrategyArgument::Fastest => Strategy::Fastest,
+            StrategyArgument::FewestTokens => Strategy::FewestTokens,
+            StrategyArgument::HighestRating => Strategy::HighestRating,
+            StrategyArgument::Weighted => Strategy::Weighted,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum OfArgument {
+    /// The best one.
+    Best,
+    /// The mean of those that succeeded.
+    Mean,
+}
+
+impl Leaderboard {
+    pub(crate) fn run(&self) -> Result<Exit, Failure> {
+        let store = self.database.read()?;
+        let run = self.database.run(self.run.as_deref(), &store)?.spec.id.to_string();
+        let options = LeaderboardOptions {
+            challenge: self.challenge.as_deref(),
+            scorer: self.scorer.as_deref(),
+            strategy: self.strategy.into(),
+            of_attempts: match self.of {
+                OfArgument::Best => OfAttempts::Best,
+                OfArgument::Mean => OfAttempts::Mean,
+            },
+        };
+        match self.attempts {
+            true => self.list_attempts(&store, &run, options),
+            false => self.rank(&store, &run, options),
+        }
+    }
+
+    fn rank(
+        &self,
+        store: &Store,
+        run: &str,
+        options: LeaderboardOptions<'_>,
+    ) -> Result<Exit, Failure> {
+        let waiting = Waiting::counting("reading attempts", store.rows_read());
+        let mut board = leaderboard(store, run, options)?;
+        drop(waiting);
+        let found = board.entrants.len() as u64;
+        self.must_be_there(run, found, &board)?;
+        board.entrants = first_of_each(board.entrants, self.most());
+        output::stdout(|out| match self.format {
+            Format::Table => write!(out, "{}", self.ranked(&board.entrants)),
+            format => output::list(out, format == Format::Jsonl, &board.entrants),
+        })?;
+        self.say(board.entrants.len() as u64, found, "entrants", &board);
+        Ok(Exit::Done)
+    }
+
+    fn most(&self) -> u64 {
+        if self.limit == 0 { u64::MAX } else { self.limit }
+    }
+
+    fn ranked(&self, entrants: &[Entrant]) -> Table {
+        let any = |of: fn(&Entrant) -> bool| entrants.iter().any(of);
+        let several = entrants
+            .windows(2)
+            .any(|pair| (&pair[0].app, &pair[0].challenge) != (&pair[1].app, &pair[1].challenge));
+        let with_app = several && any(|entrant| entrant.app.is_some());
+        let with_tenant = any(|entrant| entrant.tenant.is_some());
+        let with_time = any(|entrant| entrant.created_at.is_some());
+        let mut columns: Vec<(&str, Align)> = Vec::new();
+        columns.extend(with_app.then_some(("app", Align::Left)));
+        columns.extend(several.then_some(("challenge", Align::Left)));
+        columns.push(("rank", Align::Left));
+        columns.extend(with_tenant.then_some(("tenant", Align::Left)));
+        columns.extend([
+            ("entrant", Align::Left),
+            ("score", Align::Right),
+            ("rating", Align::Right),
+            ("tokens", Align::Right),
+            ("elapsed", Align::Right),
+        ]);
+        columns.extend(with_time.then_some(("created (UTC)", Align::Left)));
+        columns.extend([
+            ("attempts", Align::Right),
+            ("succeeded", Align::Right),
+            ("failed scores", Align::Right),
+        ]);
+        let mut table = Table::new(&columns);
+        for entrant in entrants {
+            let mut cells = Vec::new();
+            cells.extend(with_app.then(|| name(entrant.app.as_deref())));
+            cells.extend(several.then(|| name(entrant.challenge.as_deref())));
+            cells.push(rank(entrant));
+            cells.extend(with_tenant.then(|| name(entrant.tenant.as_deref())));
+            cells.push(name(Some(&entrant.entrant)));
+            cells.extend([
+                figure(entrant.score),
+                figure(entrant.rating),
+                tokens(entrant.tokens_total),
+                report::repeats::latency(entrant.elapsed_ms),
+            ]);
+            cells.extend(with_time.then(|| time(entrant.created_at)));
+            cells.extend(
+                [entrant.attempts, entrant.succeeded, entrant.failed_scores].map(report::count),
+            );
+            table.row(cells);
+        }
+        table
+    }
+
+    fn list_attempts(
+        &self,
+        store: &Store,
+        run: &str,
+        options: LeaderboardOptions<'_>,
+    ) -> Result<Exit, Failure> {
+        let mut listing = Listing { found: 0, shown: 0, table: empty_table(), in_table: 0 };
+        let (mut failure, mut board) = (None, None);
+        output::stdout(|out| {
+            if self.format == Format::Json {
+                out.write_all(b"[")?;
+            }
+            let mut written = Ok(());
+            let listed = entered(store, run, options, |attempt| {
+                listing.found += 1;
+                if listing.shown < self.most() {
+                    written = listing.add(attempt, self.format, out);
+                }
+                written.is_ok()
+            });
+            written?;
+            match listed {
+                Ok(seen) => board = Some(seen),
+                Err(error) => failure = Some(error),
+            }
+            match self.format {
+                Format::Json => out.write_all(if listing.shown == 0 { b"]\n" } else { b"\n]\n" }),
+                Format::Table if listing.in_table > 0 => write!(out, "{}", listing.table),
+                _ => Ok(()),
+            }
+        })?;
+        if let Some(failure) = failure {
+            return Err(failure.into());
+        }
+        if let Some(board) = board {
+            self.must_be_there(run, listing.found, &board)?;
+            self.say(listing.shown, listing.found, "attempts", &board);
+        }
+        Ok(Exit::Done)
+    }
+
+    /// Refuses a challenge that the run does not have, and a run without entrants.
+    fn must_be_there(&self, run: &str, found: u64, board: &Board) -> Result<(), Failure> {
+        if found > 0 {
+            return Ok(());
+        }
+        let short = |name: &String| report::one_line(name, NAME_CHARACTERS);
+        let challenges: Vec<String> = board.challenges.iter().map(short).collect();
+        match &self.challenge {
+            Some(challenge) if !challenges.is_empty() => {
+                Err(Failure::new(format!("the run `{run}` has no challenge `{challenge}`"))
+                    .hint(format!("its challenges: {}", challenges.join(", "))))
+            }
+            Some(challenge) => {
+                Err(Failure::new(format!("the run `{run}` has no challenge `{challenge}`"))
+                    .hint("a case names it in its metadata, as `challenge`"))
+            }
+            None => Err(Failure::new(format!("no case of the run `{run}` names an entrant"))
+                .hint("a case names it in its metadata, as `entrant`")),
+        }
+    }
+
+    fn say(&self, shown: u64, found: u64, what: &str, board: &Board) {
+        if self.format != Format::Table {
+            return;
+        }
+        if shown < found {
+            let (shown, found) = (report::count(shown), report::count(found));
+            words::say(&format!("{shown} of {found} {what}; all: --limit 0"));
+        }
+        if board.without_entrant > 0 {
+            let cases = match board.without_entrant {
+                1 => "1 case names".to_owned(),
+                cases => format!("{} cases name", report::count(cases)),
+            };
+            words::say(&format!("{cases} no entrant"));
+        }
+    }
+}
+
+/// The first entrants of each challenge.
+fn first_of_each(entrants: Vec<Entrant>, most: u64) -> Vec<Entrant> {
+    let (mut board, mut taken) = (None, 0);
+    let is_among_the_first = |entrant: &Entrant| {
+        let of = (entrant.app.clone(), entrant.challenge.clone());
+        if board.as_ref() != Some(&of) {
+            (board, taken) = (Some(of), 0);
+        }
+        taken += 1;
+        taken <= most
+    };
+    entrants.into_iter().filter(is_among_the_first).collect()
+}
+
+/// How far the list of attempts is.
+struct Listing {
+    found: u64,
+    shown: u64,
+    table: Table,
+    in_table: usize,
+}
+
+impl Listing {
+    fn add(&mut self, attempt: &Entered, format: Format, out: &mut Out<'_>) -> std::io::Result<()> {
+        let is_first = self.shown == 0;
+        self.shown += 1;
+        match format {
+            Format::Jsonl => output::json_line(out, attempt),
+            Format::Json => {
+                out.write_all(if is_first { b"\n" } else { b",\n" })?;
+                let json = serde_json::to_string(attempt).map_err(std::io::Error::from)?;
+                out.write_all(report::printable_json_line(&json).as_bytes())
+            }
+            Format::Table => {
+                self.table.row(cells(attempt));
+                self.in_table += 1;
+                if self.in_table == TABLE_ROWS {
+                    write!(out, "{}", std::mem::replace(&mut self.table, empty_table()))?;
+                    self.in_table = 0;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+fn empty_table() -> Table {
+    Table::new(&[
+        ("case", Align::Left),
+        ("challenge", Align::Left),
+        ("tenant", Align::Left),
+        ("entrant", Align::Left),
+        ("succeeded", Align::Left),
+        ("score", Align::Right),
+        ("rating", Align::Right),
+        ("tokens", Align::Right),
+        ("elapsed", Align::Right),
+        ("created (UTC)", Align::Left),
+    ])
+}
+
+fn cells(attempt: &Entered) -> [String; 10] {
+    let case = report::case_name(&attempt.case_id, attempt.iteration, attempt.attempt);
+    let score = match (attempt.score, attempt.status) {
+        (Some(score), _) => report::score(score),
+        (None, Some(status)) => status.as_str().to_owned(),
+        (None, None) => "-".to_owned(),
+    };
+    [
+        output::cell(&case, NAME_CHARACTERS),
+        name(attempt.challenge.as_deref()),
+        name(attempt.tenant.as_deref()),
+        name(Some(&attempt.entrant)),
+        if attempt.succeeded { "yes" } else { "no" }.to_owned(),
+        score,
+        figure(attempt.rating),
+        tokens(attempt.tokens_total),
+        report::repeats::latency(attempt.elapsed_ms),
+        time(attempt.created_at),
+    ]
+}
+
+/// `2`, `2=` if others have the same rank, `-` without a rank.
+fn rank(entrant: &Entrant) -> String {
+    let rank = entrant.rank.map_or_else(|| "-".to_owned(), report::count);
+    if entrant.tied { rank + "=" } else { rank }
+}
+
+fn name(name: Option<&str>) -> String {
+    name.map_or_else(|| "-".to_owned(), |name| output::cell(name, NAME_CHARACTERS))
+}
+
+fn figure(figure: Option<f64>) -> String {
+    figure.map_or_else(|| "-".to_owned(), report::score)
+}
+
+/// A number of tokens; of means, the nearest one.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+fn tokens(tokens: Option<f64>) -> String {
+    const MOST: f64 = 1e15;
+    match tokens {
+        Some(tokens) if (0.0..MOST).contains(&tokens) => report::count(tokens.round() as u64),
+        other => figure(other),
+    }
+}
+
+/// A time that a case states, which may be any number.
+#[allow(clippy::cast_possible_truncation)]
+fn time(ms: Option<f64>) -> String {
+    let time = ms.and_then(|ms| jiff::Timestamp::from_millisecond(ms as i64).ok());
+    time.map_or_else(|| "-".to_owned(), |time| time.strftime("%Y-%m-%d %H:%M:%S").to_string())
+}
