@@ -78,7 +78,14 @@ fn a_scorer_starts_and_then_finishes_or_fails_with_the_fields_of_smithers() {
     assert_eq!((&label["status"], &label["score"]), (&json!("not-applicable"), &Value::Null));
     // What is skipped has no event but the case's own.
     assert!(!of_scorers.contains_key(&("left".into(), "right".into())));
-    assert_eq!(of_type(&events, "CaseAccepted").len(), 3);
+    let cases = |kind| of_type(&events, kind).iter().map(|it| it["ordinal"].clone()).collect();
+    let (accepted, mut finished): (Vec<Value>, Vec<Value>) =
+        (cases("CaseAccepted"), cases("CaseFinished"));
+    finished.sort_by_key(Value::as_u64);
+    assert_eq!(
+        (accepted, finished),
+        (vec![json!(0), json!(2), json!(3)], vec![json!(0), json!(2), json!(3)])
+    );
 }
 
 #[test]
@@ -92,6 +99,7 @@ fn a_run_begins_and_ends_with_an_event_and_says_what_was_refused() {
     let [refused] = of_type(&events, "CaseRefused")[..] else { panic!("{types:?}") };
     let message = refused["message"].as_str().unwrap();
     assert!(message.starts_with("cases.jsonl:2:"), "{message}");
+    assert_eq!((&refused["ordinal"], &refused["line"]), (&json!(1), &json!(2)));
     let [summary] = of_type(&events, "ScorerSummarized")[..] else { panic!("{types:?}") };
     assert_eq!(summary["scorerId"], "labels");
     assert!(summary["summary"].is_object(), "{summary}");

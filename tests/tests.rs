@@ -50,6 +50,8 @@ mod command_workspace;
 mod conformance;
 /// The library as a program embeds it: an engine, its scorers, a run and its events.
 mod embedding;
+/// The library's `score_batch` and `score_live`: answers in hand, and scores in the background.
+mod embedding_live;
 /// A folder in which the `command_` tests type commands of the real binary.
 mod fixture;
 /// The built-in scorers' examples, and the page about them.

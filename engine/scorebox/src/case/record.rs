@@ -70,7 +70,7 @@ impl Case {
         let Parsed { id, node_id, workspace, iteration, attempt, skip, latency_ms, usage } =
             check(&line, &slots)
                 .map_err(|fault| fault.into_bad_case(line.as_bytes(), &location, ordinal))?;
-        let id = id.unwrap_or_else(|| format!("case-{}", ordinal.saturating_add(1)).into());
+        let id = id.unwrap_or_else(|| name_of(ordinal));
         Ok(Case {
             line,
             slots,
@@ -86,6 +86,18 @@ impl Case {
             latency_ms,
             usage,
         })
+    }
+
+    /// The case as one of those that a program hands over, at this place among them, from 0, which names it if it has no
+    /// id.
+    #[cfg(feature = "store")]
+    pub(crate) fn handed_over(mut self, ordinal: u64) -> Case {
+        if self.raw(Key::Id).is_none() {
+            self.id = name_of(ordinal);
+        }
+        self.ordinal = ordinal;
+        self.location = Location::new("<program>", 0);
+        self
     }
 
     /// Reads one case, the only one, that was not read from a file.
@@ -225,6 +237,11 @@ impl Case {
     pub fn digest(&self) -> Digest {
         self.scorer_input(Fields::ALL).digest(None)
     }
+}
+
+/// The id of a case that has none.
+fn name_of(ordinal: u64) -> Box<str> {
+    format!("case-{}", ordinal.saturating_add(1)).into()
 }
 
 impl std::str::FromStr for Case {

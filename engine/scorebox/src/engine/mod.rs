@@ -3,6 +3,8 @@
 //!
 //! - `builder`: how an engine is set up.
 //! - `scorer`: one scorer, loaded, for cases one at a time.
+//! - `loaded_suite`: a suite, loaded, for cases that a program has in memory.
+//! - `live`: cases scored in the background, as they happen.
 //! - `cases`: where the cases of a run come from.
 //! - `running`: a run that is under way, and its events.
 //! - `error`: why something cannot be begun.
@@ -34,6 +36,17 @@
 //! }
 //! let report = run.end().await?;
 //! println!("{} cases", report.progress.cases_done);
+//!
+//! // The same suite over cases that the program has in memory: results by scorer, `None` where it failed.
+//! let suite: Suite = "[scorers.exact-match]\n[scorers.latency]".parse()?;
+//! let suite = engine.load(suite).await?.store("scores.db");
+//! let batch = suite.score_batch(["{\"output\": 4, \"groundTruth\": 4}".parse()?]).await?;
+//! assert_eq!(batch.cases[0].score("exact-match"), Some(1.0));
+//!
+//! // And in the background, beside the program's work.
+//! let live = suite.live().start().await?;
+//! live.score_live("{\"output\": 5, \"groundTruth\": 4}".parse()?);
+//! live.shutdown().await?;
 //! # Ok(())
 //! # }
 //! ```
@@ -41,6 +54,8 @@
 mod builder;
 mod cases;
 mod error;
+mod live;
+mod loaded_suite;
 mod running;
 mod scorer;
 
@@ -51,6 +66,8 @@ use crate::{registry::Registry, sandbox::Sandbox, suite::Suite};
 pub use builder::EngineBuilder;
 pub use cases::Cases;
 pub use error::EngineError;
+pub use live::{Live, LiveBuilder};
+pub use loaded_suite::{Batch, CaseScores, LoadedSuite};
 pub use running::{Run, RunBuilder};
 pub use scorer::{Scorer, ScorerLoader};
 
@@ -77,6 +94,14 @@ impl Engine {
     /// A run of a suite over cases.
     pub fn run(&self, suite: Suite, cases: impl Into<Cases>) -> RunBuilder {
         RunBuilder::new(self.clone(), suite, cases.into())
+    }
+
+    /// Loads the scorers of a suite once, for cases that the program has in memory.
+    ///
+    /// # Errors
+    /// If a scorer does not exist or cannot be used.
+    pub async fn load(&self, suite: Suite) -> Result<LoadedSuite, EngineError> {
+        LoadedSuite::load(self.clone(), suite).await
     }
 
     /// The sandbox behind it, for [`verify`](crate::verify) and all else that takes one.

@@ -2,7 +2,7 @@
 
 use crate::{
     advice::{Advice, Database},
-    store::StoreError,
+    store::{RunSource, StoreError},
 };
 
 use super::{Control, Stop, keeping::Keeper};
@@ -11,6 +11,7 @@ use super::{Control, Stop, keeping::Keeper};
 pub(super) fn what_is_missing(
     keeper: &Keeper,
     control: &Control,
+    source: RunSource,
 ) -> Result<Option<Stop>, StoreError> {
     // If nothing is stored, no other process can take or add a row.
     let Keeper::Database(writer) = keeper else { return Ok(None) };
@@ -20,7 +21,9 @@ pub(super) fn what_is_missing(
     let incomplete = |message: String, advice: Advice| {
         Ok(Some(Stop::Incomplete { message, advice: Some(advice) }))
     };
-    if read < stored {
+    // The cases of earlier sessions do not come again.
+    let may_be_fewer = source == RunSource::Live && rows == expected;
+    if read < stored && !may_be_fewer {
         let missing = match expected.saturating_sub(rows) {
             0 => String::new(),
             missing => format!("; {missing} of its {expected} scores are missing"),

@@ -12,8 +12,8 @@ use std::{
 use serde::{Serialize, Serializer, ser::SerializeStruct as _};
 
 use crate::{
-    advice::Advice,
-    case::{CaseReader, Tally},
+    advice::{Advice, Advised as _},
+    case::{BadCase, CaseReader, Tally},
 };
 
 use super::OnBadCase;
@@ -122,9 +122,19 @@ pub struct Progress {
 }
 
 /// A line that is not a case of the run: where and what, and what to do about it.
+#[derive(Debug)]
 pub(super) struct Refusal {
+    pub(super) ordinal: u64,
+    pub(super) line: u64,
     pub(super) message: String,
     pub(super) advice: Option<Advice>,
+}
+
+impl From<BadCase> for Refusal {
+    fn from(bad: BadCase) -> Refusal {
+        let (ordinal, line, message) = (bad.ordinal, bad.line, bad.to_string());
+        Refusal { ordinal, line, message, advice: bad.advice() }
+    }
 }
 
 /// Bad cases whose message is kept.
@@ -226,19 +236,14 @@ impl Control {
             + self.cases_finished_before.load(Ordering::Relaxed)
     }
 
-    /// Counts a bad case, and ends the reading if the run is to stop at one; answers with what sinks get.
-    pub(super) fn bad_case(
-        &self,
-        message: String,
-        advice: Option<Advice>,
-        on_bad_case: OnBadCase,
-    ) -> Refusal {
+    /// Counts a bad case, and ends the reading if the run is to stop at one.
+    pub(super) fn bad_case(&self, refusal: &Refusal, on_bad_case: OnBadCase) {
+        let Refusal { message, advice, .. } = refusal;
         self.note_bad_case(message.clone());
         if on_bad_case == OnBadCase::Stop {
             let (message, advice) = (message.clone(), advice.clone());
             self.end_reading(Stop::BadCase { message, advice });
         }
-        Refusal { message, advice }
     }
 
     pub(super) fn note_bad_case(&self, message: String) {

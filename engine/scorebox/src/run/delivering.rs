@@ -20,8 +20,9 @@ use crate::{
 };
 
 use super::{
-    CaseAccepted, CaseRefused, Control, Event, OnBadCase, ReadyScorer, ScorerEnded, ScorerStarted,
-    Stop,
+    CaseAccepted, CaseFinished, CaseRefused, Control, Event, OnBadCase, ReadyScorer, ScorerEnded,
+    ScorerStarted, Stop,
+    control::Refusal,
     event::Sinks,
     keeping::{ComputedRow, Keeper, Kept, KeptCase},
     message::{Message, NewCase, ReadCase, RunScorers, RunUnit},
@@ -141,7 +142,7 @@ impl Delivering {
             }
         }
         match new.computed {
-            0 => self.control.note_case_done(),
+            0 => self.case_done(case),
             rows_to_come => {
                 let read = Arc::clone(&new.read);
                 self.in_flight.insert(case.ordinal(), InFlight { read, case: kept, rows_to_come });
@@ -162,9 +163,13 @@ impl Delivering {
             }
             Kept::Duplicate { first } => {
                 let (at, id) = (case.location(), case.id());
-                let message = format!("{at}: duplicate id `{id}`, first used at {first}");
-                let advice = Some(Advice::Write(Form::CaseId));
-                let refused = self.control.bad_case(message, advice, self.on_bad_case);
+                let refused = Refusal {
+                    ordinal: case.ordinal(),
+                    line: case.line(),
+                    message: format!("{at}: duplicate id `{id}`, first used at {first}"),
+                    advice: Some(Advice::Write(Form::CaseId)),
+                };
+                self.control.bad_case(&refused, self.on_bad_case);
                 self.tell(|run| Event::BadCase(CaseRefused::new(run.clone(), refused)));
             }
             // Bad lines may be skipped; what is read now is another file.
@@ -188,12 +193,10 @@ impl Delivering {
         let case = entry.get().case;
         entry.get_mut().rows_to_come -= 1;
         let is_last = entry.get().rows_to_come == 0;
-        if is_last {
-            entry.remove();
-        }
+        let done = is_last.then(|| entry.remove().read);
         self.computed(case, row)?;
-        if is_last {
-            self.control.note_case_done();
+        if let Some(read) = done {
+            self.case_done(read.in_flight.case());
         }
         Ok(())
     }
@@ -229,6 +232,11 @@ impl Delivering {
             });
         }
         Ok(())
+    }
+
+    fn case_done(&mut self, case: &Case) {
+        self.control.note_case_done();
+        self.tell(|run| Event::CaseFinished(CaseFinished::of(run, case)));
     }
 
     fn tell_copied(&mut self, case: KeptCase, place: usize) -> Result<(), StoreError> {
@@ -352,6 +360,19 @@ impl CaseAccepted {
             ordinal: case.ordinal(),
             source: case.source().to_owned(),
             line: case.line(),
+        }
+    }
+}
+
+impl CaseFinished {
+    fn of(run: &RunId, case: &Case) -> CaseFinished {
+        CaseFinished {
+            run_id: run.clone(),
+            case_id: case.id().to_owned(),
+            node_id: case.node_id().to_owned(),
+            iteration: case.iteration(),
+            attempt: case.attempt(),
+            ordinal: case.ordinal(),
         }
     }
 }

@@ -6,7 +6,7 @@ use tokio::runtime::Handle;
 use crate::{
     digest::Digest,
     scoring::now_ms,
-    store::{RunState, StoreError},
+    store::{RunSource, RunState, StoreError},
 };
 
 use super::{Ended, Event, ScorerSummary, Stop, completeness, delivering::Delivering};
@@ -16,11 +16,12 @@ use super::{Ended, Event, ScorerSummary, Stop, completeness, delivering::Deliver
 pub(super) fn end(
     delivering: &mut Delivering,
     state_before: Option<RunState>,
+    source: RunSource,
     runtime: &Handle,
 ) -> Result<Option<Digest>, StoreError> {
     let control = &delivering.control;
     if control.stopped_by().is_none()
-        && let Some(stop) = completeness::what_is_missing(&delivering.keeper, control)?
+        && let Some(stop) = completeness::what_is_missing(&delivering.keeper, control, source)?
     {
         control.stop(stop);
     }

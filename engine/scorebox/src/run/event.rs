@@ -18,8 +18,9 @@ use super::{Control, Progress, Stop, control::Refusal};
 /// Something that happened in a run.
 ///
 /// A run has one `Started` and, unless it breaks off with an error, one `Ended`, which is the last event. A case
-/// comes before its rows; the rows of all cases come in whatever order they are finished. Summaries follow the last
-/// row. A `BadCase` comes whenever a line is refused, also before `Started`: a run begins with its first case.
+/// comes before its rows, and `CaseFinished` after the last of them; the rows of all cases come in whatever order they are
+/// finished. Cases and lines that are refused come in the order of their ordinals. Summaries follow the last row. A
+/// `BadCase` may come before `Started`: a run begins with its first case.
 ///
 /// A score has a `ScorerStarted`, and then a `ScorerFinished` or a `ScorerFailed`. A score that is copied from an earlier run
 /// has no `ScorerStarted`, because nothing began, and a scorer that skips a case has no event at all.
@@ -28,7 +29,7 @@ use super::{Control, Progress, Stop, control::Refusal};
 /// report, so another connection finds the row of a `ScorerFinished`. Events wait for a commit for a quarter of a second
 /// at most; a `ScorerStarted` says when the scorer began.
 ///
-/// As JSON an event is an object whose `type` is `RunStarted`, `CaseAccepted`, `CaseRefused`, `ScorerStarted`,
+/// As JSON an event is an object whose `type` is `RunStarted`, `CaseAccepted`, `CaseFinished`, `CaseRefused`, `ScorerStarted`,
 /// `ScorerFinished`, `ScorerFailed`, `ScorerSummarized` or `RunEnded`; `docs/events.md` lists its keys.
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "type")]
@@ -40,6 +41,8 @@ pub enum Event {
     /// A case is part of the run; its rows follow.
     #[serde(rename = "CaseAccepted")]
     Case(CaseAccepted),
+    /// All rows of a case are there.
+    CaseFinished(CaseFinished),
     /// A line is not a valid case, or its id is taken; it has no rows.
     #[serde(rename = "CaseRefused")]
     BadCase(CaseRefused),
@@ -87,6 +90,7 @@ impl Event {
                 size_of::<ScorerEnded>() + ended.scorer_name.len() + ended.row.bytes()
             }
             Event::Case(case) => case.case_id.len() + case.node_id.len() + case.source.len(),
+            Event::CaseFinished(case) => case.case_id.len() + case.node_id.len(),
             Event::BadCase(refused) => refused.message.len(),
             Event::Started(_) | Event::Summary(_) | Event::Ended(_) => 0,
         };
@@ -132,6 +136,25 @@ pub struct CaseAccepted {
     pub line: u64,
 }
 
+/// A case of which all rows are there.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct CaseFinished {
+    /// The run.
+    pub run_id: RunId,
+    /// The case's own id.
+    pub case_id: String,
+    /// The task that it belongs to.
+    pub node_id: String,
+    /// The task's iteration.
+    pub iteration: u32,
+    /// The task's attempt.
+    pub attempt: u32,
+    /// Its place among all lines that are not blank, from 0.
+    pub ordinal: u64,
+}
+
 /// A line that is not a case of the run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -139,6 +162,10 @@ pub struct CaseAccepted {
 pub struct CaseRefused {
     /// The run, which may not have begun.
     pub run_id: RunId,
+    /// Its place among all lines that are not blank, from 0.
+    pub ordinal: u64,
+    /// The line in its file, from 1; 0 if it was not read from lines.
+    pub line: u64,
     /// Where, and what is wrong.
     pub message: String,
     /// What to do about it. Not in JSON: a front end puts its own words.
@@ -148,8 +175,8 @@ pub struct CaseRefused {
 
 impl CaseRefused {
     pub(super) fn new(run_id: RunId, refusal: Refusal) -> CaseRefused {
-        let Refusal { message, advice } = refusal;
-        CaseRefused { run_id, message, advice }
+        let Refusal { ordinal, line, message, advice } = refusal;
+        CaseRefused { run_id, ordinal, line, message, advice }
     }
 }
 

@@ -2,6 +2,7 @@
 //! no events.
 
 use crate::{
+    case::Location,
     contract::ScoredRow,
     digest::Digest,
     row::{Row, milliseconds},
@@ -80,7 +81,8 @@ impl Keeper {
         Ok(match added {
             CaseAdded::New(key) | CaseAdded::Known(key) => Kept::Yes(KeptCase { key: Some(key) }),
             CaseAdded::Duplicate { first } => {
-                Kept::Duplicate { first: format!("{}:{}", first.source_name, first.source_line) }
+                let first = Location::new(first.source_name, first.source_line).to_string();
+                Kept::Duplicate { first }
             }
             CaseAdded::Changed { stored } => Kept::Changed { stored_id: stored.case_id },
         })

@@ -10,6 +10,8 @@
 //! - `fresh_id`: an id for a run that has none.
 //! - `scorers`: the suite's scorers, found, loaded and ready.
 //! - `control`: stopping a run, and how far it is; shared with the program that started it.
+//! - `case_source`: where cases come from: lines, or a queue that a program fills.
+//! - `queue`: cases that a program hands over while the run runs.
 //! - `opening`: the beginning of a run: the first case, the database, what earlier sessions and runs have.
 //! - `reading`: cases one at a time, without those that an earlier session finished.
 //! - `message`: what is to be delivered, from the reader and from the scoring.
@@ -19,6 +21,7 @@
 //! - `event`: what happens in a run, and the sinks that take it.
 //! - `beginnings`: when scorers began with a case, for the sinks.
 //! - `stream`: a sink that passes events to a reader.
+//! - `unbroken`: how far a run is without a gap.
 //! - `keeping`: what keeps cases and rows, and so decides which are part of the run: a database, or nothing.
 //! - `delivering`: cases and rows in batches to the keeper, and what it took to the sinks.
 //! - `reuse`: scores that an earlier run has.
@@ -31,6 +34,7 @@
 //! Invariant: a sink sees nothing that the keeper has not taken and committed.
 
 mod beginnings;
+mod case_source;
 mod completeness;
 mod control;
 mod delivering;
@@ -41,6 +45,7 @@ mod fresh_id;
 mod keeping;
 mod message;
 mod opening;
+mod queue;
 mod reading;
 mod request;
 mod reuse;
@@ -49,6 +54,7 @@ mod seen;
 mod selecting;
 mod stream;
 mod subjects;
+mod unbroken;
 
 use std::{
     sync::Arc,
@@ -72,13 +78,16 @@ pub use crate::scoring::DEFAULT_WAITING;
 pub use control::{Control, Progress, Stop};
 pub use error::RunError;
 pub use event::{
-    CaseAccepted, CaseRefused, Ended, Event, Refused, ScorerEnded, ScorerStarted, ScorerSummary,
-    Sink, Started,
+    CaseAccepted, CaseFinished, CaseRefused, Ended, Event, Refused, ScorerEnded, ScorerStarted,
+    ScorerSummary, Sink, Started,
 };
 pub use fresh_id::fresh_id;
+pub(crate) use queue::{CaseQueue, QueueLimits};
+pub use queue::{QueueCounts, WhenFull};
 pub use request::{OnBadCase, RunRequest, WhichRun};
 pub use scorers::{ReadyCondition, ReadyScorer, load_scorer, load_scorers, load_scorers_watched};
 pub use stream::{EventStream, event_stream};
+pub(crate) use unbroken::Unbroken;
 
 use delivering::Delivering;
 use message::RunScorers;
@@ -120,11 +129,12 @@ pub struct RunReport {
 pub async fn run(request: RunRequest, control: Arc<Control>) -> Result<RunReport, RunError> {
     let started = Instant::now();
     let mut stop = StopWhenDropped(Some(Arc::clone(&control)));
-    let RunRequest { jobs, waiting, on_bad_case, which, .. } = request;
-    let scorers: RunScorers = request.scorers.into();
+    let RunRequest { jobs, waiting, on_bad_case, which, source, .. } = request;
+    let scorers: RunScorers = request.scorers;
     let id = which.id().clone();
     let opening = Opening {
-        reader: request.cases,
+        cases: request.cases,
+        source,
         database: request.database,
         which,
         suite: request.suite,
@@ -146,7 +156,7 @@ pub async fn run(request: RunRequest, control: Arc<Control>) -> Result<RunReport
                 Delivering::new(run_id, keeper, sinks, scorers, on_bad_case, control);
             let delivered = delivering
                 .deliver_all(at_sinks)
-                .and_then(|()| ending::end(&mut delivering, state_before, &runtime));
+                .and_then(|()| ending::end(&mut delivering, state_before, source, &runtime));
             if let Err(error) = &delivered {
                 // Nothing that is scored from here on could be kept.
                 let (message, advice) = (error.to_string(), error.advice());

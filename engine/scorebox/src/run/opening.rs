@@ -3,7 +3,6 @@
 use std::{path::Path, sync::Arc};
 
 use crate::{
-    case::CaseReader,
     contract::CONTRACT_VERSION,
     sandbox::{Start, WASMTIME_VERSION},
     scoring::now_ms,
@@ -16,6 +15,7 @@ use crate::{
 
 use super::{
     Control, ENGINE_VERSION, Event, OnBadCase, ReadyScorer, RunError, Started, WhichRun,
+    case_source::CaseSource,
     error::must_be_the_same,
     event::Sinks,
     json,
@@ -28,7 +28,8 @@ use super::{
 
 /// What is opened.
 pub(super) struct Opening {
-    pub(super) reader: CaseReader,
+    pub(super) cases: CaseSource,
+    pub(super) source: RunSource,
     pub(super) database: Option<std::path::PathBuf>,
     pub(super) which: WhichRun,
     pub(super) suite: Suite,
@@ -51,10 +52,10 @@ impl Opening {
     /// Reads up to the first case, opens the database, and says that the run has begun. Blocks the thread.
     pub(super) fn open(mut self, control: &Arc<Control>) -> Result<Opened, RunError> {
         let selecting = Selecting::new(self.suite.seed(), &self.scorers);
-        let (reader, on_bad_case, run_id) = (self.reader, self.on_bad_case, self.which.id());
+        let (source, on_bad_case, run_id) = (self.cases, self.on_bad_case, self.which.id());
         let scorers = &self.scorers;
         let mut cases = Cases::begin(
-            reader,
+            source,
             on_bad_case,
             selecting,
             scorers,
@@ -73,7 +74,9 @@ impl Opening {
             None => (Keeper::Memory(Unstored::new(&self.scorers)), None),
             Some(database) => {
                 let mut store = Store::open(database)?;
-                let (run, state) = open_run(&mut store, &self.which, &self.suite, &self.scorers)?;
+                let spec = run_spec(self.which.id(), &self.suite, self.source);
+                let (run, state) =
+                    open_run(&mut store, &self.which, spec, &self.suite, &self.scorers)?;
                 if is_resumed {
                     cases.skip_finished(Store::open_read_only(database)?, run.clone());
                 }
@@ -111,13 +114,14 @@ fn reuse(database: &Path, run: &RunHandle, scorers: &RunScorers) -> Result<Reuse
 fn open_run(
     store: &mut Store,
     which: &WhichRun,
+    spec: RunSpec,
     suite: &Suite,
     scorers: &[ReadyScorer],
 ) -> Result<(RunHandle, Option<RunState>), RunError> {
     match which {
-        WhichRun::New(id) => {
+        WhichRun::New(_) => {
             let specs: Vec<ScorerSpec> = scorers.iter().map(scorer_spec).collect();
-            Ok((store.create_run(&run_spec(id, suite), &specs, &session_spec())?, None))
+            Ok((store.create_run(&spec, &specs, &session_spec())?, None))
         }
         WhichRun::Resume(id) => {
             let run = store.run(id.as_str())?;
@@ -127,7 +131,7 @@ fn open_run(
     }
 }
 
-fn run_spec(id: &RunId, suite: &Suite) -> RunSpec {
+fn run_spec(id: &RunId, suite: &Suite, source: RunSource) -> RunSpec {
     RunSpec {
         id: id.clone(),
         suite_name: Some(suite.name.clone()),
@@ -136,7 +140,7 @@ fn run_spec(id: &RunId, suite: &Suite) -> RunSpec {
         engine_version: ENGINE_VERSION.to_owned(),
         wasmtime_version: WASMTIME_VERSION.to_owned(),
         contract_version: CONTRACT_VERSION.to_owned(),
-        source: RunSource::Batch,
+        source,
         seed: Some(suite.seed().to_owned()),
         created_at_ms: now_ms(),
     }

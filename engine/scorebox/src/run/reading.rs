@@ -7,7 +7,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::{
     advice::Advised,
-    case::{Case, CaseReader, ReadError},
+    case::{Case, ReadError},
     digest::Digest,
     row::Answer,
     scoring::{CaseInFlight, Room, Units},
@@ -18,6 +18,8 @@ use crate::{
 use super::{
     CaseRefused, Control, Event, OnBadCase, RunError, Stop,
     beginnings::Beginnings,
+    case_source::CaseSource,
+    control::Refusal,
     event::Sinks,
     message::{Message, NewCase, ReadCase, RunScorers, RunUnit, Scored},
     reuse::Reuse,
@@ -90,7 +92,7 @@ impl Left {
 
 /// The cases of a run.
 pub(super) struct Cases {
-    reader: CaseReader,
+    source: CaseSource,
     first: Option<Case>,
     on_bad_case: OnBadCase,
     earlier: Option<Earlier>,
@@ -103,6 +105,8 @@ pub(super) struct Cases {
     seen: Seen,
     /// A case whose name may have come before; it is handed out only when it is stored.
     doubtful: Option<Task>,
+    /// A line that is not a case; it is delivered after the cases before it.
+    refused: Option<Refusal>,
     /// The scorers whose beginnings sinks are to hear of.
     watched: usize,
 }
@@ -116,7 +120,7 @@ struct Earlier {
 impl Cases {
     /// Reads up to the first case, so that a file without any is known before a run is begun.
     pub(super) fn begin(
-        mut reader: CaseReader,
+        mut source: CaseSource,
         on_bad_case: OnBadCase,
         selecting: Selecting,
         scorers: &RunScorers,
@@ -124,17 +128,15 @@ impl Cases {
         control: &Arc<Control>,
         sinks: &mut Sinks,
     ) -> Result<Cases, RunError> {
-        control.note_sources(&reader);
-        let watched = Arc::clone(control);
-        reader.stop_when(move || watched.is_reading_ended());
+        source.begin(control);
         while !control.is_stopping() {
-            match reader.next_case() {
+            match source.next_case(control) {
                 Some(Ok(case)) => {
-                    return Ok(Cases::new(reader, case, on_bad_case, selecting, scorers));
+                    return Ok(Cases::new(source, case, on_bad_case, selecting, scorers));
                 }
                 Some(Err(ReadError::BadCase(bad))) if on_bad_case == OnBadCase::Skip => {
-                    let advice = bad.advice();
-                    let refused = control.bad_case(bad.to_string(), advice, on_bad_case);
+                    let refused = Refusal::from(bad);
+                    control.bad_case(&refused, on_bad_case);
                     if !sinks.is_empty() {
                         let refused = CaseRefused::new(run_id.clone(), refused);
                         sinks.take(&Event::BadCase(refused), control);
@@ -155,14 +157,14 @@ impl Cases {
     }
 
     fn new(
-        reader: CaseReader,
+        source: CaseSource,
         first: Case,
         on_bad_case: OnBadCase,
         selecting: Selecting,
         scorers: &RunScorers,
     ) -> Cases {
         Cases {
-            reader,
+            source,
             first: Some(first),
             on_bad_case,
             earlier: None,
@@ -173,6 +175,7 @@ impl Cases {
             room: Room::new(ROOM_FOR_CASES),
             seen: Seen::new(),
             doubtful: None,
+            refused: None,
             watched: 0,
         }
     }
@@ -217,19 +220,26 @@ impl Cases {
         control: &Control,
     ) -> Result<(), StoreError> {
         while !control.is_reading_ended() {
-            let tasks = self.next_tasks(to_sinks, control)?;
-            let ended = tasks.is_empty() && self.doubtful.is_none();
+            let tasks = self.next_tasks(control)?;
+            let ended = tasks.is_empty() && self.doubtful.is_none() && self.refused.is_none();
             let (cases, of_cases): (Vec<NewCase>, Vec<Vec<RunUnit>>) =
                 tasks.into_iter().map(|task| task.split(scorers)).unzip();
             let sent = to_sinks.blocking_send(Message::Read(cases)).is_ok()
                 && units.push(of_cases.into_iter().flatten()).is_ok()
-                && self.hand_out_doubtful(scorers, units, to_sinks);
+                && self.hand_out_doubtful(scorers, units, to_sinks)
+                && self.hand_out_refused(to_sinks);
             if ended || !sent {
                 // Where it was not sent, the other side has ended, and says why.
                 return Ok(());
             }
         }
         Ok(())
+    }
+
+    /// Whether the receiver is still there.
+    fn hand_out_refused(&mut self, to_sinks: &mpsc::Sender<Message>) -> bool {
+        let refused = self.refused.take().map(Message::Refused);
+        refused.is_none_or(|refused| to_sinks.blocking_send(refused).is_ok())
     }
 
     /// Waits until the doubtful case is kept, or refused; so the first of two cases
@@ -253,24 +263,28 @@ impl Cases {
         }
     }
 
-    /// The cases that can be had without waiting for more input, at least one unless there are no
-    /// more.
-    fn next_tasks(
-        &mut self,
-        to_sinks: &mpsc::Sender<Message>,
-        control: &Control,
-    ) -> Result<Vec<Task>, StoreError> {
+    /// The cases that can be had without waiting for more input, up to one that is doubtful or a line that is refused;
+    /// nothing of all these only if there are no more.
+    fn next_tasks(&mut self, control: &Control) -> Result<Vec<Task>, StoreError> {
         let mut tasks = Vec::with_capacity(MOST_AT_ONCE);
         while tasks.len() < MOST_AT_ONCE
             && !control.is_reading_ended()
-            && (tasks.is_empty() || (self.reader.is_next_line_buffered() && self.room.is_ample()))
+            && (tasks.is_empty() || (self.source.has_next_at_hand() && self.room.is_ample()))
         {
-            let case = match self.first.take().map(Ok).or_else(|| self.reader.next_case()) {
+            let next = self.first.take().map(Ok).or_else(|| self.source.next_case(control));
+            let case = match next {
                 None => break,
                 Some(Ok(case)) => case,
-                Some(Err(error)) => {
-                    self.note(error, to_sinks, control);
-                    continue;
+                Some(Err(ReadError::BadCase(bad))) => {
+                    let refused = Refusal::from(bad);
+                    control.bad_case(&refused, self.on_bad_case);
+                    self.refused = Some(refused);
+                    break;
+                }
+                Some(Err(ReadError::Source(error))) => {
+                    let advice = error.advice();
+                    control.end_reading(Stop::Unreadable { message: error.to_string(), advice });
+                    break;
                 }
             };
             control.note_read();
@@ -348,20 +362,6 @@ impl Cases {
             (Some((_, from)), Some(reuse), _) => reuse.answer(*from),
             (None, _, Some(earlier)) => earlier.answer(case, place),
             _ => Ok(None),
-        }
-    }
-
-    fn note(&self, error: ReadError, to_sinks: &mpsc::Sender<Message>, control: &Control) {
-        let advice = error.advice();
-        match error {
-            ReadError::BadCase(bad) => {
-                let refused = control.bad_case(bad.to_string(), advice, self.on_bad_case);
-                // If it is not received, the other side has ended, and says why.
-                let _ = to_sinks.blocking_send(Message::Refused(refused));
-            }
-            ReadError::Source(error) => {
-                control.end_reading(Stop::Unreadable { message: error.to_string(), advice });
-            }
         }
     }
 }

@@ -1,10 +1,18 @@
 //! What a run is asked for. Checks and opens nothing.
 
-use std::{path::PathBuf, thread};
+use std::{path::PathBuf, sync::Arc, thread};
 
-use crate::{case::CaseReader, store::RunId, suite::Suite};
+use crate::case::CaseReader;
 
-use super::{DEFAULT_WAITING, ReadyScorer, Sink, event::Sinks, fresh_id::fresh_id};
+use crate::{
+    store::{RunId, RunSource},
+    suite::Suite,
+};
+
+use super::{
+    DEFAULT_WAITING, ReadyScorer, Sink, case_source::CaseSource, event::Sinks, fresh_id::fresh_id,
+    queue::CaseQueue,
+};
 
 /// What to do with a line that is not a valid case.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,8 +48,9 @@ impl WhichRun {
 #[must_use]
 pub struct RunRequest {
     pub(super) suite: Suite,
-    pub(super) scorers: Vec<ReadyScorer>,
-    pub(super) cases: CaseReader,
+    pub(super) scorers: Arc<[ReadyScorer]>,
+    pub(super) cases: CaseSource,
+    pub(super) source: RunSource,
     pub(super) which: WhichRun,
     pub(super) database: Option<PathBuf>,
     pub(super) reuse: bool,
@@ -53,11 +62,29 @@ pub struct RunRequest {
 
 impl RunRequest {
     /// A run of a suite, as it is stored with the run; of its scorers, in its order; over these cases.
-    pub fn new(suite: Suite, scorers: Vec<ReadyScorer>, cases: CaseReader) -> RunRequest {
+    pub fn new(
+        suite: Suite,
+        scorers: impl Into<Arc<[ReadyScorer]>>,
+        cases: CaseReader,
+    ) -> RunRequest {
+        RunRequest::of(suite, scorers.into(), cases.into())
+    }
+
+    /// The same over cases that a program hands over.
+    pub(crate) fn queued(
+        suite: Suite,
+        scorers: Arc<[ReadyScorer]>,
+        cases: Arc<CaseQueue>,
+    ) -> RunRequest {
+        RunRequest::of(suite, scorers, cases.into())
+    }
+
+    fn of(suite: Suite, scorers: Arc<[ReadyScorer]>, cases: CaseSource) -> RunRequest {
         RunRequest {
             suite,
             scorers,
             cases,
+            source: RunSource::Batch,
             which: WhichRun::New(fresh_id()),
             database: None,
             reuse: false,
@@ -78,6 +105,12 @@ impl RunRequest {
     /// Without a database, ids are not remembered: two cases with the same id are two cases.
     pub fn store(self, database: impl Into<PathBuf>) -> RunRequest {
         RunRequest { database: Some(database.into()), ..self }
+    }
+
+    /// How the cases come, as it is stored: [`RunSource::Batch`] unless something else is said. A live run may be resumed
+    /// with other cases, which are added to those that it has.
+    pub fn source(self, source: RunSource) -> RunRequest {
+        RunRequest { source, ..self }
     }
 
     /// Whether scores that an earlier run in the database has are copied instead of computed.
