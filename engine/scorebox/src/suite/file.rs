@@ -189,11 +189,13 @@ impl Files<'_> {
     fn included(&mut self, reading: &mut Reading<'_>, item: &Node, path: &Path) -> Written {
         let shown = path.display();
         if let Some(at) = self.open.iter().position(|open| *open == real(path)) {
-            let mut circle: Vec<String> =
-                self.open[at..].iter().map(|file| file_name(file)).collect();
-            circle.push(file_name(path));
-            let circle = circle.join(" includes ");
-            reading.wrong(&item.span, format!("`{shown}` includes itself: {circle}"));
+            let names = self.open[at..].iter().map(|file| file_name(file));
+            let circle: Vec<String> = names.chain([file_name(path)]).collect();
+            let reason = match &circle[..] {
+                [_, _] => format!("`{shown}` includes itself"),
+                _ => format!("`{shown}` includes itself: {}", circle.join(" includes ")),
+            };
+            reading.wrong(&item.span, reason);
             return Written::default();
         }
         if self.read == MOST_FILES {
