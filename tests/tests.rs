@@ -16,6 +16,8 @@ mod command_database;
 mod command_events;
 /// `scorebox leaderboard`: entrants, ties, strategies, attempts that failed.
 mod command_leaderboard;
+/// `scorebox live`: standard input and files that grow.
+mod command_live;
 /// `scorebox scores`, `stats`, `scorers`, `inspect`, `completions`, and pipes.
 mod command_reading;
 /// `scorebox rm`: runs that go and runs that stay.

@@ -5,6 +5,7 @@
 //! - `arguments`: what several commands let a user say.
 //! - `input`: text that a user names, a file or standard input.
 //! - `setup`: the sandbox and its cache folder, from options and the environment.
+//! - `signals`: what ends a run early.
 //! - `report`: from data to text, safe for a terminal; pure functions.
 //! - `output`: data to standard output, in the format that was asked for.
 //! - `waiting`: what a user at a terminal sees while they wait.
@@ -22,6 +23,7 @@ mod input;
 mod output;
 mod report;
 mod setup;
+mod signals;
 mod waiting;
 mod words;
 

@@ -9,8 +9,10 @@ use std::{
 use etcetera::BaseStrategy as _;
 use scorebox::{
     registry::Registry,
-    run::{ReadyScorer, RunError, load_scorers_watched},
-    sandbox::{CacheOptions, Capabilities, CompileLimits, Compiler, Sandbox, SandboxOptions},
+    run::{DEFAULT_WAITING, ReadyScorer, RunError, load_scorers_watched},
+    sandbox::{
+        CacheOptions, Capabilities, CompileLimits, Compiler, Grant, Grants, Sandbox, SandboxOptions,
+    },
     suite::{ScorerId, Suite, SuiteError, parse_bytes, parse_duration},
 };
 
@@ -149,6 +151,33 @@ pub(crate) fn finish<T>(runtime: tokio::runtime::Runtime, work: impl Future<Outp
     let done = runtime.block_on(work);
     runtime.shutdown_background();
     done
+}
+
+/// Refuses scorers that read files if no folder is named.
+pub(crate) fn must_have_files(scorers: &[ReadyScorer]) -> Result<(), Failure> {
+    let lacks_files =
+        |ready: &&ReadyScorer| ready.scorer.lacks().any(|grant| grant == Grant::Workspace);
+    match scorers.iter().find(lacks_files) {
+        Some(ready) => Err(Failure::new(format!(
+            "scorer `{}` reads the files of a case, but no folder is named",
+            ready.id
+        ))
+        .hint(
+            "name the folder that the `workspace` of each case is relative to: --workspace FOLDER",
+        )),
+        None => Ok(()),
+    }
+}
+
+/// A slot for every scorer of every job, so that a scorer's memory stays warm from case to case, as
+/// far as that is sensible; and one for every score that may wait.
+pub(crate) fn slots(jobs: usize, suite: &Suite) -> u32 {
+    const MOST_WARM: usize = 256;
+    let warm = jobs.saturating_mul(suite.scorers.len().max(1)).min(MOST_WARM).max(jobs);
+    // What can wait is granted.
+    let waits = suite.scorers.iter().any(|scorer| scorer.grants != Grants::NONE);
+    let slots = if waits { warm.saturating_add(DEFAULT_WAITING) } else { warm };
+    u32::try_from(slots).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

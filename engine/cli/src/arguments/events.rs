@@ -10,7 +10,11 @@ use std::{
 
 use scorebox::run::{Event, Refused, Sink};
 
-use crate::{failure::Failure, report::printable_json_line};
+use crate::{
+    failure::{Exit, Failure},
+    report::printable_json_line,
+    words,
+};
 
 /// Bytes of events that are written at once.
 const AT_ONCE: usize = 64 << 10;
@@ -71,7 +75,7 @@ impl std::fmt::Debug for Opened {
     }
 }
 
-/// What is left of [`Events`] when a run writes them.
+/// What is left of [`Events`] while a run writes them.
 #[derive(Debug, Default)]
 pub(crate) struct EventsGoing {
     path: Option<PathBuf>,
@@ -106,7 +110,7 @@ impl Events {
 impl EventsGoing {
     /// Refuses to be silent about events that were not written. A reader of standard output that goes away is not a
     /// failure.
-    pub(crate) fn ended(&self) -> Result<(), Failure> {
+    fn ended(&self) -> Result<(), Failure> {
         let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(error) = failure else { return Ok(()) };
         let place = match &self.path {
@@ -116,6 +120,24 @@ impl EventsGoing {
         };
         Err(Failure::new(format!("cannot write the events {place}: {error}"))
             .hint("the scores are stored; the events after that point are missing"))
+    }
+}
+
+impl EventsGoing {
+    /// The end of the command, which is a failure too if events could not be written. If there is a worse one, both are
+    /// said.
+    pub(crate) fn all_told(&self, ended: Result<Exit, Failure>) -> Result<Exit, Failure> {
+        match (ended, self.ended()) {
+            (Ok(exit @ (Exit::Interrupted | Exit::Terminated)), Err(failure)) => {
+                words::failure(&failure);
+                Ok(exit)
+            }
+            (Err(worse), Err(failure)) => {
+                words::failure(&failure);
+                Err(worse)
+            }
+            (ended, told) => told.and(ended),
+        }
     }
 }
 

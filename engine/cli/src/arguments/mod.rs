@@ -22,7 +22,7 @@ mod workspace;
 
 pub(crate) use case::CaseArguments;
 pub(crate) use database::{DEFAULT_DATABASE, Database, must_be_there, no_runs};
-pub(crate) use events::{EventArguments, Events, EventsGoing};
+pub(crate) use events::{EventArguments, Events};
 pub(crate) use jobs::JobArguments;
 pub(crate) use reports::{ReportArguments, ReportTarget, Reports, open as open_reports};
 pub(crate) use requirements::RequirementArguments;

@@ -6,6 +6,7 @@ mod compile;
 mod completions;
 mod inspect;
 mod leaderboard;
+mod live;
 mod repeats;
 mod report;
 mod rm;
@@ -87,6 +88,7 @@ impl Color {
 pub(crate) enum Command {
     Score(score::Score),
     Run(run::Run),
+    Live(live::Live),
     Runs(runs::Runs),
     Rm(rm::Rm),
     Scores(scores::Scores),
@@ -111,6 +113,7 @@ impl Command {
         match self {
             Command::Score(command) => command.run(),
             Command::Run(command) => command.run(),
+            Command::Live(command) => command.run(),
             Command::Rm(command) => command.run(),
             Command::Runs(command) => command.run(),
             Command::Scores(command) => command.run(),

@@ -1,8 +1,7 @@
 //! `scorebox run`: a suite over cases: the arguments, and what they resolve to. What the user reads is in
-//! `report`, what ends it early in `signals`.
+//! `report`.
 
 mod report;
-mod signals;
 
 use std::{
     path::{Path, PathBuf},
@@ -14,28 +13,24 @@ use scorebox::{
     case::{CaseReader, Mapping, Source},
     registry::{Reference, Registry},
     reports::ReportOptions,
-    run::{
-        Control, DEFAULT_WAITING, OnBadCase, ReadyScorer, RunError, RunReport, RunRequest, Stop,
-        WhichRun, fresh_id,
-    },
-    sandbox::{Grant, Grants, Sandbox},
+    run::{Control, OnBadCase, RunError, RunReport, RunRequest, Stop, WhichRun, fresh_id},
+    sandbox::{Grant, Sandbox},
     store::RunId,
     suite::{ScorerId, Suite, SuiteScorer},
     verdict::Requirements,
 };
 
-use self::signals::Signalled;
 use crate::{
     arguments::{
-        Database, EventArguments, Events, EventsGoing, JobArguments, LimitArguments,
-        ReportArguments, Reports, RequirementArguments, WorkspaceArguments, completing,
-        parse_config, split_named,
+        Database, EventArguments, Events, JobArguments, LimitArguments, ReportArguments, Reports,
+        RequirementArguments, WorkspaceArguments, completing, parse_config, split_named,
     },
     failure::{Exit, Failure},
     input::typed_input,
     output::Format,
     report::shell_word,
     setup::{self, SandboxArguments},
+    signals::Signalled,
     waiting::Waiting,
     words,
 };
@@ -153,7 +148,8 @@ impl Run {
         let cases =
             CaseReader::open(case_files.iter().map(|path| source(path)).collect(), mapping)?;
         let jobs = self.jobs.count();
-        let sandbox = self.sandbox.open(slots(jobs, &suite), self.workspace.capabilities()?)?;
+        let sandbox =
+            self.sandbox.open(setup::slots(jobs, &suite), self.workspace.capabilities()?)?;
         let runtime = self.jobs.runtime()?;
         let signalled = Signalled::default();
         let outputs = Outputs { reports, summary: !events.go_to_stdout() };
@@ -169,7 +165,7 @@ impl Run {
         let report = runtime.block_on(run);
         let ended =
             report.and_then(|report| self.finish(report, &requirements, outputs, &signalled));
-        let ended = all_told(ended, &events);
+        let ended = events.all_told(ended);
         // A thread that a file system keeps waiting does not keep the process alive.
         runtime.shutdown_background();
         ended
@@ -202,7 +198,7 @@ impl Run {
     ) -> Result<RunRequest, Failure> {
         let registry = Registry::with_builtins();
         let scorers = setup::loaded(&suite, &registry, sandbox).await?;
-        must_have_files(&scorers)?;
+        setup::must_have_files(&scorers)?;
         RequirementArguments::must_be_on_scale(requirements, &scorers)?;
         let which = match &self.resume {
             Some(id) => WhichRun::Resume(id.clone()),
@@ -398,38 +394,6 @@ async fn run_watched(
     Ok(report)
 }
 
-/// The end of the command, which is a failure too if events could not be written. If there is a worse one, both are
-/// said.
-fn all_told(ended: Result<Exit, Failure>, events: &EventsGoing) -> Result<Exit, Failure> {
-    match (ended, events.ended()) {
-        (Ok(exit @ (Exit::Interrupted | Exit::Terminated)), Err(failure)) => {
-            words::failure(&failure);
-            Ok(exit)
-        }
-        (Err(worse), Err(failure)) => {
-            words::failure(&failure);
-            Err(worse)
-        }
-        (ended, told) => told.and(ended),
-    }
-}
-
-/// Refuses scorers that read files if no folder is named.
-fn must_have_files(scorers: &[ReadyScorer]) -> Result<(), Failure> {
-    let lacks_files =
-        |ready: &&ReadyScorer| ready.scorer.lacks().any(|grant| grant == Grant::Workspace);
-    match scorers.iter().find(lacks_files) {
-        Some(ready) => Err(Failure::new(format!(
-            "scorer `{}` reads the files of a case, but no folder is named",
-            ready.id
-        ))
-        .hint(
-            "name the folder that the `workspace` of each case is relative to: --workspace FOLDER",
-        )),
-        None => Ok(()),
-    }
-}
-
 /// `latency`, `./x.wasm`, `fast=latency`.
 fn scorer(written: &str) -> Result<SuiteScorer, Failure> {
     let (name, uses) = match written.split_once('=') {
@@ -449,17 +413,6 @@ fn source(path: &Path) -> Source {
         }
         false => Source::path(path),
     }
-}
-
-/// A slot for every scorer of every job, so that a scorer's memory stays warm from case to case, as
-/// far as that is sensible; and one for every score that may wait.
-fn slots(jobs: usize, suite: &Suite) -> u32 {
-    const MOST_WARM: usize = 256;
-    let warm = jobs.saturating_mul(suite.scorers.len().max(1)).min(MOST_WARM).max(jobs);
-    // What can wait is granted.
-    let waits = suite.scorers.iter().any(|scorer| scorer.grants != Grants::NONE);
-    let slots = if waits { warm.saturating_add(DEFAULT_WAITING) } else { warm };
-    u32::try_from(slots).unwrap_or(u32::MAX)
 }
 
 /// The command that was typed, made to resume this run.

@@ -28,6 +28,8 @@ mod depth;
 mod error;
 mod excerpt;
 mod fault;
+#[cfg(feature = "store")]
+mod follow;
 mod key;
 mod line;
 mod lines;
@@ -47,6 +49,8 @@ pub use builder::CaseBuilder;
 pub(crate) use checks::usage_of;
 pub use depth::MAX_DEPTH;
 pub use error::{BadCase, BadCaseReason, Location, ReadError};
+#[cfg(feature = "store")]
+pub use follow::{Follow, FollowPosition};
 pub use key::Key;
 pub use mapping::{Mapping, MappingError};
 pub use reader::{CaseReader, DEFAULT_MAX_LINE_BYTES};

@@ -1,10 +1,14 @@
 //! Reads cases from sources, one after the other, with one line in memory. Does not judge whether a bad
 //! case ends a run: the caller does.
 
+#[cfg(feature = "store")]
+use std::io::BufReader;
 use std::{io, sync::Arc, vec};
 
 use crate::advice::{Advice, Conversion, Form};
 
+#[cfg(feature = "store")]
+use super::follow::Follow;
 use super::{
     decode::{Buffered, Decoded, NotDecoded, decode},
     error::{BadCase, BadCaseReason, Location, ReadError},
@@ -36,6 +40,9 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 #[derive(Debug)]
 pub struct CaseReader {
     sources: vec::IntoIter<Source>,
+    /// A file that is followed after all sources, without an end.
+    #[cfg(feature = "store")]
+    follow: Option<Arc<Follow>>,
     current: Option<Open>,
     mapping: Mapping,
     max_line_bytes: usize,
@@ -92,6 +99,8 @@ impl CaseReader {
             sources.iter().map(Source::check).collect::<Result<_, _>>()?;
         Ok(CaseReader {
             sources: sources.into_iter(),
+            #[cfg(feature = "store")]
+            follow: None,
             current: None,
             mapping,
             max_line_bytes: DEFAULT_MAX_LINE_BYTES,
@@ -101,6 +110,24 @@ impl CaseReader {
             total_bytes: sizes.into_iter().sum(),
             stop: StopSign::default(),
         })
+    }
+
+    /// Gets ready to read a file that grows, without an end. Its first line has the ordinal at which it continues, or
+    /// `ordinal` if it is read from its beginning.
+    #[cfg(feature = "store")]
+    pub fn follow(follow: Arc<Follow>, mapping: Mapping, ordinal: u64) -> CaseReader {
+        CaseReader {
+            sources: Vec::new().into_iter(),
+            count: follow.continues_at().unwrap_or(ordinal),
+            follow: Some(follow),
+            current: None,
+            mapping,
+            max_line_bytes: DEFAULT_MAX_LINE_BYTES,
+            buffer: Vec::new(),
+            tally: Arc::default(),
+            total_bytes: None,
+            stop: StopSign::default(),
+        }
     }
 
     /// The same reader with lines of at most `bytes`, their end not counted, and never more than
@@ -153,8 +180,28 @@ impl CaseReader {
         if let Some(Err(ReadError::Source(_))) = next {
             self.sources = Vec::new().into_iter();
             self.current = None;
+            #[cfg(feature = "store")]
+            {
+                self.follow = None;
+            }
         }
         next
+    }
+
+    /// The next source.
+    fn open_next(&mut self) -> Option<Result<Open, SourceError>> {
+        if let Some(source) = self.sources.next() {
+            return Some(open(source, &self.tally, &self.stop));
+        }
+        #[cfg(feature = "store")]
+        if let Some(follow) = &self.follow {
+            let (name, line) = (follow.name().into(), follow.next_line());
+            let file = follow.next_file(self.count, self.stop.clone());
+            let text = Box::new(BufReader::with_capacity(128 << 10, file));
+            let (compression, blank) = (Compression::None, Blank::default());
+            return Some(Ok(Open { text, compression, name, line, blank }));
+        }
+        None
     }
 
     /// Goes on to the next line that is not blank, over the ends of sources.
@@ -162,7 +209,7 @@ impl CaseReader {
         loop {
             let mut current = match self.current.take() {
                 Some(current) => current,
-                None => match open(self.sources.next()?, &self.tally, &self.stop) {
+                None => match self.open_next()? {
                     Ok(opened) => opened,
                     Err(error) => return Some(Err(error.into())),
                 },

@@ -21,6 +21,7 @@
 //! - `event`: what happens in a run, and the sinks that take it.
 //! - `beginnings`: when scorers began with a case, for the sinks.
 //! - `stream`: a sink that passes events to a reader.
+//! - `following`: how far a followed file was scored, for a later process.
 //! - `unbroken`: how far a run is without a gap.
 //! - `keeping`: what keeps cases and rows, and so decides which are part of the run: a database, or nothing.
 //! - `delivering`: cases and rows in batches to the keeper, and what it took to the sinks.
@@ -41,6 +42,7 @@ mod delivering;
 mod ending;
 mod error;
 mod event;
+mod following;
 mod fresh_id;
 mod keeping;
 mod message;
@@ -81,6 +83,7 @@ pub use event::{
     CaseAccepted, CaseFinished, CaseRefused, Ended, Event, Refused, ScorerEnded, ScorerStarted,
     ScorerSummary, Sink, Started,
 };
+pub use following::FollowKeeper;
 pub use fresh_id::fresh_id;
 pub(crate) use queue::{CaseQueue, QueueLimits};
 pub use queue::{QueueCounts, WhenFull};

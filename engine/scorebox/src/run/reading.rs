@@ -147,6 +147,7 @@ impl Cases {
                 // What was stopped says that it was.
                 Some(Err(_)) if control.is_stopping() => {}
                 Some(Err(error)) => return Err(error.into()),
+                None if control.is_stopping() => {}
                 None => {
                     let first_bad = control.bad_cases().into_iter().next();
                     return Err(RunError::NoCases { first_bad });

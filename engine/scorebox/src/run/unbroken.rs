@@ -18,8 +18,17 @@ pub(crate) struct Unbroken {
 pub(crate) struct Place {
     /// The ordinal of the next case.
     pub(crate) ordinal: u64,
-    /// Lines of the file before it.
+    /// Lines of a file before it.
     pub(crate) line: u64,
+    /// The ordinal of a line that is in this file.
+    pub(crate) of_file: u64,
+}
+
+impl Place {
+    /// After the line of this ordinal.
+    fn after(ordinal: u64, line: u64) -> Place {
+        Place { ordinal: ordinal + 1, line, of_file: ordinal }
+    }
 }
 
 impl Unbroken {
@@ -28,11 +37,11 @@ impl Unbroken {
         match event {
             Event::Case(case) => {
                 self.open.insert(case.ordinal, case.line);
-                self.next = Place { ordinal: case.ordinal + 1, line: case.line };
+                self.next = Place::after(case.ordinal, case.line);
             }
             Event::CaseFinished(case) => drop(self.open.remove(&case.ordinal)),
             Event::BadCase(case) => {
-                self.next = Place { ordinal: case.ordinal + 1, line: case.line };
+                self.next = Place::after(case.ordinal, case.line);
             }
             _ => {}
         }
@@ -41,8 +50,62 @@ impl Unbroken {
     /// Everything before this place is done.
     pub(crate) fn place(&self) -> Place {
         match self.open.first_key_value() {
-            Some((ordinal, line)) => Place { ordinal: *ordinal, line: line.saturating_sub(1) },
+            Some((ordinal, line)) => {
+                Place { ordinal: *ordinal, line: line.saturating_sub(1), of_file: *ordinal }
+            }
             None => self.next,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::{CaseAccepted, CaseFinished, CaseRefused, control::Refusal};
+
+    fn accepted(ordinal: u64, line: u64) -> Event {
+        Event::Case(CaseAccepted {
+            run_id: "r".parse().unwrap(),
+            case_id: ordinal.to_string(),
+            node_id: String::new(),
+            iteration: 0,
+            attempt: 0,
+            ordinal,
+            source: "cases.jsonl".into(),
+            line,
+        })
+    }
+
+    fn finished(ordinal: u64) -> Event {
+        Event::CaseFinished(CaseFinished {
+            run_id: "r".parse().unwrap(),
+            case_id: ordinal.to_string(),
+            node_id: String::new(),
+            iteration: 0,
+            attempt: 0,
+            ordinal,
+        })
+    }
+
+    fn refused(ordinal: u64, line: u64) -> Event {
+        let refusal = Refusal { ordinal, line, message: String::new(), advice: None };
+        Event::BadCase(CaseRefused::new("r".parse().unwrap(), refusal))
+    }
+
+    #[test]
+    fn the_place_is_before_the_first_case_that_awaits_rows() {
+        let mut unbroken = Unbroken::default();
+        let mut after = |events: &[Event]| {
+            events.iter().for_each(|event| unbroken.note(event));
+            let Place { ordinal, line, of_file } = unbroken.place();
+            (ordinal, line, of_file)
+        };
+        // Blank lines have no ordinal.
+        assert_eq!(after(&[accepted(0, 1), accepted(1, 4), refused(2, 5)]), (0, 0, 0));
+        assert_eq!(after(&[finished(1)]), (0, 0, 0));
+        assert_eq!(after(&[finished(0)]), (3, 5, 2));
+        // Another file begins at line 1.
+        assert_eq!(after(&[accepted(3, 1), accepted(4, 2), finished(3)]), (4, 1, 4));
+        assert_eq!(after(&[finished(4)]), (5, 2, 4));
     }
 }

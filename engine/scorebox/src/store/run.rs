@@ -207,6 +207,17 @@ impl Store {
         self.count("SELECT count(*) FROM cases WHERE case_key BETWEEN ?1 AND ?2", run)
     }
 
+    /// The ordinal after those of all stored cases of a run.
+    ///
+    /// # Errors
+    /// Troubles of reading.
+    pub fn next_ordinal(&self, run: RunKey) -> Result<u64, StoreError> {
+        let (first, last) = CaseKey::bounds(run);
+        let sql = "SELECT max(case_key) FROM cases WHERE case_key BETWEEN ?1 AND ?2";
+        let newest = || self.conn.query_row(sql, [first, last], |row| row.get::<_, Option<i64>>(0));
+        Ok(self.brief(newest)?.map_or(0, |key| (key - first).unsigned_abs() + 1))
+    }
+
     /// How many score rows of a run are stored.
     ///
     /// # Errors

@@ -11,16 +11,16 @@ use crate::{failure::Exit, words};
 
 /// The first signal that came, if one did.
 #[derive(Clone, Default)]
-pub(super) struct Signalled(Arc<OnceLock<Exit>>);
+pub(crate) struct Signalled(Arc<OnceLock<Exit>>);
 
 impl Signalled {
     /// The exit code that stands for it.
-    pub(super) fn exit(&self) -> Exit {
+    pub(crate) fn exit(&self) -> Exit {
         self.0.get().copied().unwrap_or(Exit::Interrupted)
     }
 
     /// From now on, the first signal stops the run and the second ends the process.
-    pub(super) fn stop(&self, control: Arc<Control>) -> io::Result<()> {
+    pub(crate) fn stop(&self, control: Arc<Control>) -> io::Result<()> {
         let (mut signals, first) = (Signals::listen()?, Arc::clone(&self.0));
         tokio::spawn(async move {
             while let Some(exit) = signals.next().await {

@@ -1,0 +1,252 @@
+//! What the user reads of live scoring: a table that changes on a terminal, a plain line now and then elsewhere, and the
+//! table at the end. Counts what it hears; reads no database.
+
+use std::{
+    io::{self, IsTerminal as _},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use scorebox::{
+    row::Status,
+    run::{Event, RunReport, Sink},
+};
+
+use crate::{
+    failure::Failure,
+    output,
+    report::{self, Align, Table},
+    words,
+};
+
+/// How often the table is drawn.
+const REDRAW: Duration = Duration::from_millis(250);
+/// How often a line is written where there is no terminal, if anything happened.
+const LINE: Duration = Duration::from_secs(10);
+/// Invalid lines that are shown; further ones are counted.
+const BAD_SHOWN: u64 = 10;
+
+/// What is shown of live scoring.
+#[derive(Clone)]
+pub(super) struct Showing {
+    heard: Arc<Mutex<Heard>>,
+    is_quiet: bool,
+}
+
+/// What was heard so far.
+#[derive(Default)]
+struct Heard {
+    cases: u64,
+    bad: u64,
+    scorers: Vec<OfScorer>,
+    /// What is drawn on the terminal meanwhile, above which words are written.
+    bar: Option<ProgressBar>,
+}
+
+/// The scores of one scorer.
+struct OfScorer {
+    id: String,
+    scored: u64,
+    not_applicable: u64,
+    errors: u64,
+    sum: f64,
+    last: Option<f64>,
+}
+
+impl Showing {
+    pub(super) fn new(is_quiet: bool) -> Showing {
+        Showing { heard: Arc::default(), is_quiet }
+    }
+
+    /// What hears of the run. Invalid lines are shown at once, as long as they are few.
+    pub(super) fn sink(&self) -> impl Sink + use<> {
+        let heard = Arc::clone(&self.heard);
+        move |event: &Event| {
+            locked(&heard).hear(event);
+            Ok(())
+        }
+    }
+
+    /// Shows how far it is, until the answer's end.
+    pub(super) fn while_it_runs(&self) -> Shown {
+        if self.is_quiet {
+            return Shown { drawing: None, bar: None };
+        }
+        let heard = Arc::clone(&self.heard);
+        if !io::stderr().is_terminal() {
+            let drawing = tokio::spawn(async move {
+                let mut before = (0, 0);
+                loop {
+                    tokio::time::sleep(LINE).await;
+                    let heard = locked(&heard);
+                    if (heard.cases, heard.bad) != before {
+                        words::say(&heard.line());
+                        before = (heard.cases, heard.bad);
+                    }
+                }
+            });
+            return Shown { drawing: Some(drawing), bar: None };
+        }
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+        if let Ok(style) = ProgressStyle::with_template("{msg}") {
+            bar.set_style(style);
+        }
+        let drawn = bar.clone();
+        locked(&self.heard).bar = Some(bar.clone());
+        let drawing = tokio::spawn(async move {
+            loop {
+                tokio::time::sleep(REDRAW).await;
+                let heard = locked(&heard);
+                drawn.set_message(format!("{}{}", heard.table(), heard.line()));
+            }
+        });
+        Shown { drawing: Some(drawing), bar: Some(bar) }
+    }
+
+    /// Prints the table to standard output.
+    pub(super) fn summarize(&self) -> Result<(), Failure> {
+        let table = locked(&self.heard).table();
+        output::stdout(|out| write!(out, "{table}"))
+    }
+}
+
+/// What is being shown.
+pub(super) struct Shown {
+    drawing: Option<tokio::task::JoinHandle<()>>,
+    bar: Option<ProgressBar>,
+}
+
+impl Shown {
+    /// Takes it away.
+    pub(super) fn end(self) {
+        if let Some(drawing) = self.drawing {
+            drawing.abort();
+        }
+        if let Some(bar) = self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+impl Heard {
+    fn hear(&mut self, event: &Event) {
+        match event {
+            Event::Started(started) => {
+                let scorer = |id: String| OfScorer {
+                    id,
+                    scored: 0,
+                    not_applicable: 0,
+                    errors: 0,
+                    sum: 0.0,
+                    last: None,
+                };
+                self.scorers = started.scorer_ids.iter().map(|id| scorer(id.to_string())).collect();
+            }
+            Event::CaseFinished(_) => self.cases += 1,
+            Event::BadCase(refused) => {
+                self.bad += 1;
+                let say = || {
+                    if self.bad <= BAD_SHOWN {
+                        words::warn(&format!("not scored: {}", refused.message));
+                    }
+                    if self.bad == BAD_SHOWN {
+                        words::say("further invalid lines are counted and not shown");
+                    }
+                };
+                match &self.bar {
+                    Some(bar) if self.bad <= BAD_SHOWN => bar.suspend(say),
+                    _ => say(),
+                }
+            }
+            event => {
+                let Some(row) = event.row() else { return };
+                let mut scorers = self.scorers.iter_mut();
+                let Some(scorer) = scorers.find(|scorer| scorer.id == row.scorer_id) else {
+                    return;
+                };
+                match row.answer.status {
+                    Status::Scored => {
+                        scorer.scored += 1;
+                        scorer.sum += row.answer.score.unwrap_or_default();
+                        scorer.last = row.answer.score;
+                    }
+                    Status::NotApplicable => scorer.not_applicable += 1,
+                    Status::Error => scorer.errors += 1,
+                    Status::Skipped => {}
+                }
+            }
+        }
+    }
+
+    fn table(&self) -> Table {
+        let mut table = Table::new(&[
+            ("scorer", Align::Left),
+            ("scored", Align::Right),
+            ("n/a", Align::Right),
+            ("errors", Align::Right),
+            ("mean", Align::Right),
+            ("last", Align::Right),
+        ]);
+        for scorer in &self.scorers {
+            let figure = |value: Option<f64>| value.map_or_else(|| "-".into(), report::score);
+            #[allow(clippy::cast_precision_loss)]
+            let mean = (scorer.scored > 0).then(|| scorer.sum / scorer.scored as f64);
+            table.row(vec![
+                scorer.id.clone(),
+                report::count(scorer.scored),
+                report::count(scorer.not_applicable),
+                report::count(scorer.errors),
+                figure(mean),
+                figure(scorer.last),
+            ]);
+        }
+        table
+    }
+
+    /// How far it is, in one line.
+    fn line(&self) -> String {
+        let scores = self.scorers.iter().map(|it| it.scored + it.not_applicable + it.errors).sum();
+        let errors: u64 = self.scorers.iter().map(|scorer| scorer.errors).sum();
+        let mut line = format!(
+            "{}, {}",
+            report::counted(self.cases, "case", "cases"),
+            report::counted(scores, "score", "scores")
+        );
+        if errors > 0 {
+            line.push_str(&format!(", {}", report::counted(errors, "error", "errors")));
+        }
+        if self.bad > 0 {
+            let bad = report::counted(self.bad, "invalid line", "invalid lines");
+            line.push_str(&format!(", {bad}"));
+        }
+        line
+    }
+}
+
+/// The last words.
+pub(super) fn totals(run: &RunReport, scores: &str) {
+    let progress = &run.progress;
+    let mut text = format!(
+        "\nrun {}: {}, {}",
+        run.run,
+        report::counted(progress.cases_done, "case", "cases"),
+        report::counted(progress.scores_written, "score", "scores"),
+    );
+    for (count, one, many) in [
+        (progress.errors, "error", "errors"),
+        (progress.cases_bad, "invalid line", "invalid lines"),
+        (progress.cases_finished_before, "case known before", "cases known before"),
+    ] {
+        if count > 0 {
+            text.push_str(&format!(", {}", report::counted(count, one, many)));
+        }
+    }
+    words::say(&text);
+    words::say(&format!("see the scores with: {scores}"));
+}
+
+fn locked(heard: &Mutex<Heard>) -> MutexGuard<'_, Heard> {
+    // What is behind the lock is consistent after every statement.
+    heard.lock().unwrap_or_else(PoisonError::into_inner)
+}
