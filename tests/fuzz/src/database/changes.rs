@@ -350,7 +350,9 @@ impl Changing<'_> {
 
     fn schema(&mut self, words: &Words<'_>) -> rusqlite::Result<()> {
         let objects = self.objects()?;
-        let object = &objects[words.choice(1, objects.iter().map(String::as_str))];
+        let chosen = words.choice(1, objects.iter().map(String::as_str));
+        // A page that was copied over the schema may have left no object.
+        let Some(object) = objects.get(chosen) else { return Ok(()) };
         let column = SCHEMA_COLUMNS[words.choice(2, SCHEMA_COLUMNS)];
         self.write_schema(
             &format!("UPDATE sqlite_schema SET {column} = ?1 WHERE name = ?2"),
@@ -360,6 +362,9 @@ impl Changing<'_> {
 
     fn exchange_roots(&mut self, words: &Words<'_>) -> rusqlite::Result<()> {
         let objects = self.objects()?;
+        if objects.is_empty() {
+            return Ok(());
+        }
         let [one, other] =
             [1, 2].map(|word| &objects[words.choice(word, objects.iter().map(String::as_str))]);
         let sql = "UPDATE sqlite_schema SET rootpage = (SELECT rootpage FROM sqlite_schema AS s
