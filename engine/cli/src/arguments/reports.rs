@@ -2,6 +2,7 @@
 //! cannot be written is known then; each takes its name only when it is complete.
 
 use std::{
+    fs::File,
     io::{self, Write as _},
     path::{Path, PathBuf},
     str::FromStr,
@@ -57,7 +58,17 @@ impl FromStr for ReportTarget {
 
 /// Reports whose files are open.
 #[derive(Debug)]
-pub(crate) struct Reports(Vec<(ReportTarget, Option<NamedTempFile>)>);
+pub(crate) struct Reports(Vec<(ReportTarget, Opened)>);
+
+/// What a report is written to.
+#[derive(Debug)]
+enum Opened {
+    Stdout,
+    /// A file that takes this name when the report is complete.
+    Beside(NamedTempFile, PathBuf),
+    /// A device or a pipe, whose name no file must take.
+    Itself(File),
+}
 
 impl ReportArguments {
     /// Opens all files.
@@ -68,7 +79,7 @@ impl ReportArguments {
 
 /// Opens the files of these reports, beside which a file of another name holds them until they are complete.
 pub(crate) fn open(targets: &[ReportTarget]) -> Result<Reports, Failure> {
-    let mut opened: Vec<(ReportTarget, Option<NamedTempFile>)> = Vec::new();
+    let mut opened: Vec<(ReportTarget, Opened)> = Vec::new();
     for target in targets {
         if opened.iter().any(|(other, _)| other.place == target.place) {
             let place = match &target.place {
@@ -79,26 +90,39 @@ pub(crate) fn open(targets: &[ReportTarget]) -> Result<Reports, Failure> {
                 .hint("name a file of its own for each report"));
         }
         let file = match &target.place {
-            Place::Stdout => None,
-            Place::File(path) => Some(beside(path).map_err(|error| cannot_write(path, &error))?),
+            Place::Stdout => Opened::Stdout,
+            Place::File(path) => open_file(path).map_err(|error| cannot_write(path, &error))?,
         };
         opened.push((target.clone(), file));
     }
     Ok(Reports(opened))
 }
 
+fn open_file(path: &Path) -> io::Result<Opened> {
+    match path.metadata() {
+        Ok(there) if there.is_dir() => Err(io::Error::from(io::ErrorKind::IsADirectory)),
+        Ok(there) if !there.is_file() => {
+            Ok(Opened::Itself(File::options().write(true).open(path)?))
+        }
+        _ => {
+            // What a link leads to is replaced, and not the link.
+            let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+            Ok(Opened::Beside(beside(&path)?, path))
+        }
+    }
+}
+
 /// A file in the folder of `path`.
 fn beside(path: &Path) -> io::Result<NamedTempFile> {
-    if path.is_dir() {
-        return Err(io::Error::from(io::ErrorKind::IsADirectory));
-    }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    folder.metadata()?;
     let mut builder = tempfile::Builder::new();
     builder.prefix(".scorebox-report-");
     // As a file that is created by its name: what others may do with it is for the user's mask to say.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    builder.tempfile_in(folder.unwrap_or(Path::new(".")))
+    builder.tempfile_in(folder)
 }
 
 fn cannot_write(path: &Path, error: &io::Error) -> Failure {
@@ -129,8 +153,8 @@ impl Reports {
     ) -> Result<(), Failure> {
         let mut failure = None;
         let mut missing = Vec::new();
-        for (target, file) in self.0 {
-            if let Err(error) = write_one(store, options, &target, file) {
+        for (target, opened) in self.0 {
+            if let Err(error) = write_one(store, options, &target, opened) {
                 failure.get_or_insert(error);
                 missing.push(shell_word(&target.to_string()));
             }
@@ -154,23 +178,25 @@ fn write_one(
     store: &Store,
     options: ReportOptions<'_>,
     target: &ReportTarget,
-    file: Option<NamedTempFile>,
+    opened: Opened,
 ) -> Result<(), Failure> {
     let failed = |error: &dyn std::fmt::Display| {
         let place = one_line(&target.to_string(), 200);
         Failure::new(format!("cannot write the report {place}: {error}"))
     };
-    match (&target.place, file) {
-        (Place::File(path), Some(mut file)) => {
-            let mut out = io::BufWriter::new(&mut file);
-            write_report(store, options, target.format, &mut out)
-                .map_err(|error| failed(&error))?;
-            out.flush().map_err(|error| failed(&error))?;
-            drop(out);
+    let write = |out: &mut dyn io::Write| {
+        let mut out = io::BufWriter::new(out);
+        write_report(store, options, target.format, &mut out).map_err(|error| failed(&error))?;
+        out.flush().map_err(|error| failed(&error))
+    };
+    match opened {
+        Opened::Beside(mut file, path) => {
+            write(&mut file)?;
             file.persist(path).map_err(|error| failed(&error.error))?;
             Ok(())
         }
-        _ => {
+        Opened::Itself(mut file) => write(&mut file),
+        Opened::Stdout => {
             let mut unreadable = None;
             output::plain_stdout(|out| match write_report(store, options, target.format, out) {
                 Err(ReportError::Write(error)) => Err(error),
@@ -197,6 +223,25 @@ mod tests {
         assert_eq!("markdown=-".parse::<ReportTarget>().unwrap().place, Place::Stdout);
         for wrong in ["junit", "junit=", "=x", "html=x", ""] {
             assert!(wrong.parse::<ReportTarget>().is_err(), "{wrong}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn only_a_file_is_replaced() {
+        assert!(matches!(open_file(Path::new("/dev/null")).unwrap(), Opened::Itself(_)));
+
+        let folder = tempfile::tempdir().unwrap();
+        let (real, link) = (folder.path().join("real.csv"), folder.path().join("link.csv"));
+        std::fs::write(&real, "old").unwrap();
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        let Opened::Beside(file, path) = open_file(&link).unwrap() else { panic!("a file") };
+        assert_eq!(path, real.canonicalize().unwrap());
+        drop(file);
+        assert_eq!(std::fs::read_to_string(&real).unwrap(), "old");
+
+        for wrong in [folder.path().to_owned(), folder.path().join("missing/report.csv")] {
+            open_file(&wrong).unwrap_err();
         }
     }
 }
