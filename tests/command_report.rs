@@ -211,6 +211,12 @@ fn a_report_that_cannot_be_written_is_an_error_before_the_first_score() {
         ("junit=out --report csv=out", "two reports go to `out`"),
         ("junit=- --report csv=-", "two reports go to standard output"),
         ("junit", "name a format and a file: `junit=report.xml`"),
+        (
+            "csv=cases.jsonl",
+            "a report cannot go to `cases.jsonl`: the command itself uses this file",
+        ),
+        ("csv=./suite.toml", "the command itself uses this file"),
+        ("csv=scorebox.db", "the command itself uses this file"),
     ] {
         let refused = folder.sh(&format!("{RUN} --report {report}")).exits_with(2);
         assert!(refused.stderr.contains(why), "{refused}");

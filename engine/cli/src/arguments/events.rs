@@ -235,7 +235,7 @@ fn cannot_open(path: &Path, error: &io::Error) -> Failure {
 }
 
 /// Whether both are the same file, however they are named.
-fn is_same(one: &Path, other: &Path) -> bool {
+pub(super) fn is_same(one: &Path, other: &Path) -> bool {
     match (one.canonicalize(), other.canonicalize()) {
         (Ok(one), Ok(other)) => one == other,
         _ => one == other,

@@ -14,6 +14,7 @@ use scorebox::{
 };
 use tempfile::NamedTempFile;
 
+use super::events::is_same;
 use crate::{
     failure::Failure,
     output,
@@ -71,14 +72,15 @@ enum Opened {
 }
 
 impl ReportArguments {
-    /// Opens all files.
-    pub(crate) fn open(&self) -> Result<Reports, Failure> {
-        open(&self.reports)
+    /// Opens all files. None of them must be one of `others`, which the command reads or writes itself.
+    pub(crate) fn open(&self, others: &[&Path]) -> Result<Reports, Failure> {
+        open(&self.reports, others)
     }
 }
 
-/// Opens the files of these reports, beside which a file of another name holds them until they are complete.
-pub(crate) fn open(targets: &[ReportTarget]) -> Result<Reports, Failure> {
+/// Opens the files of these reports, beside which a file of another name holds them until they are complete. None of them
+/// must be one of `others`.
+pub(crate) fn open(targets: &[ReportTarget], others: &[&Path]) -> Result<Reports, Failure> {
     let mut opened: Vec<(ReportTarget, Opened)> = Vec::new();
     for target in targets {
         if opened.iter().any(|(other, _)| other.place == target.place) {
@@ -91,7 +93,16 @@ pub(crate) fn open(targets: &[ReportTarget]) -> Result<Reports, Failure> {
         }
         let file = match &target.place {
             Place::Stdout => Opened::Stdout,
-            Place::File(path) => open_file(path).map_err(|error| cannot_write(path, &error))?,
+            Place::File(path) => {
+                if others.iter().any(|other| is_same(path, other)) {
+                    let path = path.display();
+                    return Err(Failure::new(format!(
+                        "a report cannot go to `{path}`: the command itself uses this file"
+                    ))
+                    .hint("name another file"));
+                }
+                open_file(path).map_err(|error| cannot_write(path, &error))?
+            }
         };
         opened.push((target.clone(), file));
     }

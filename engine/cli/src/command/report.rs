@@ -34,7 +34,7 @@ impl Report {
     pub(crate) fn run(&self) -> Result<Exit, Failure> {
         let store = self.database.read()?;
         let run = self.database.run(self.run.as_deref(), &store)?.spec.id.to_string();
-        let reports = open_reports(&self.reports)?;
+        let reports = open_reports(&self.reports, &[self.database.path.as_path()])?;
         let options = ReportOptions { run: &run, strict: self.strict };
         reports.write(&store, options, &command(&run, self.strict, &self.database))?;
         Ok(Exit::Done)

@@ -139,8 +139,10 @@ impl Run {
         let (suite_file, case_files) = self.split_files()?;
         let mut suite = self.suite(suite_file)?;
         let requirements = self.requirements.of(&mut suite)?;
-        let reports = self.reports.open()?;
-        let events = self.open_events(suite_file, &case_files, &reports)?;
+        let used = suite_file.into_iter().chain(case_files.iter().copied());
+        let used: Vec<&Path> = used.chain([self.database.path.as_path()]).collect();
+        let reports = self.reports.open(&used)?;
+        let events = self.open_events(&used, &reports)?;
         let mapping = Mapping::parse(&self.map)?;
         if suite.target.is_some() {
             self.must_have_outputs(&case_files, &mapping)?;
@@ -172,14 +174,8 @@ impl Run {
     }
 
     /// Opens the file of the events, which must not be one that the run uses otherwise.
-    fn open_events(
-        &self,
-        suite: Option<&Path>,
-        cases: &[&Path],
-        reports: &Reports,
-    ) -> Result<Events, Failure> {
-        let used = suite.into_iter().chain(cases.iter().copied()).chain(reports.files());
-        let used: Vec<&Path> = used.chain([self.database.path.as_path()]).collect();
+    fn open_events(&self, used: &[&Path], reports: &Reports) -> Result<Events, Failure> {
+        let used: Vec<&Path> = used.iter().copied().chain(reports.files()).collect();
         let events = self.events.open(&used)?;
         match events.go_to_stdout() && reports.go_to_stdout() {
             true => Err(Failure::new("both a report and the events go to standard output")
