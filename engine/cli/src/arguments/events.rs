@@ -236,7 +236,15 @@ fn cannot_open(path: &Path, error: &io::Error) -> Failure {
 
 /// Whether both are the same file, however they are named.
 pub(super) fn is_same(one: &Path, other: &Path) -> bool {
-    match (one.canonicalize(), other.canonicalize()) {
+    // Of a file that is not there yet, the folder is.
+    let real = |path: &Path| {
+        path.canonicalize().or_else(|_| {
+            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+            let folder = folder.unwrap_or(Path::new(".")).canonicalize()?;
+            Ok::<_, io::Error>(path.file_name().map_or(folder.clone(), |name| folder.join(name)))
+        })
+    };
+    match (real(one), real(other)) {
         (Ok(one), Ok(other)) => one == other,
         _ => one == other,
     }

@@ -45,7 +45,7 @@ impl RequirementArguments {
         };
         for written in &self.fail_below {
             let (name, worst) = split_named("fail-below", written)?;
-            suite.scorer_mut(&name)?;
+            let name = suite.scorer_mut(&name)?.id.to_string();
             let worst = worst.parse().ok().filter(|worst: &f64| worst.is_finite() && *worst >= 0.0);
             let worst = worst.ok_or_else(|| {
                 Failure::new(format!("--fail-below {written}: not a number of 0 or more"))

@@ -69,9 +69,8 @@ impl CaseInFlight {
                     format!("`when` should give true or false; found {number}"),
                 ),
             },
-            Err(error) => {
-                ScoreError { message: format!("`when`: {}", error.message), ..error.clone() }
-            }
+            // What to do about it would be advice about the scorer.
+            Err(error) => ScoreError::new(error.kind, format!("`when`: {}", error.message)),
         };
         Err(Box::new(Outcome { result: Err(no_answer), log: Vec::new(), ..outcome }))
     }

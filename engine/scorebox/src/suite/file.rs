@@ -205,8 +205,7 @@ impl Files<'_> {
         match input_file::read_text(path, MOST_CONFIGURATION_BYTES) {
             Ok(text) => self.within(path, |files| files.file(path, &text)),
             Err(error) => {
-                let advice = error.advice();
-                reading.advised(&item.span, format!("cannot read `{shown}`: {error}"), advice);
+                reading.wrong(&item.span, format!("cannot read `{shown}`: {error}"));
                 Written::default()
             }
         }

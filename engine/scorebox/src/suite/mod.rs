@@ -176,17 +176,31 @@ impl Suite {
         Ok(Suite { name, seed: None, scorers, target: None })
     }
 
-    /// The scorer of that name.
+    /// The scorer of that name. A scorer of results may also be named without its subjects (`judge` for
+    /// `target.judge`), if there is one such scorer.
     ///
     /// # Errors
     /// [`SuiteError::NoSuchScorer`], with the nearest names.
     pub fn scorer_mut(&mut self, name: &str) -> Result<&mut SuiteScorer, SuiteError> {
-        let ids = self.scorers.iter().map(|scorer| scorer.id.as_str());
-        let nearest = crate::suggest::closest(name, ids);
-        self.scorers
-            .iter_mut()
-            .find(|scorer| scorer.id.as_str() == name)
-            .ok_or_else(|| SuiteError::NoSuchScorer { name: name.to_owned(), nearest })
+        let exact = self.scorers.iter().position(|scorer| scorer.id.as_str() == name);
+        let short: Vec<usize> = (0..self.scorers.len())
+            .filter(|place| self.scorers[*place].is_called_without_subjects(name))
+            .collect();
+        let place = match (exact, &short[..]) {
+            (Some(place), _) | (None, &[place]) => place,
+            (None, several) => {
+                let ids = |places: &[usize]| {
+                    places.iter().map(|place| self.scorers[*place].id.to_string()).collect()
+                };
+                let all = self.scorers.iter().map(|scorer| scorer.id.as_str());
+                let nearest = match several {
+                    [] => crate::suggest::closest(name, all),
+                    several => ids(several),
+                };
+                return Err(SuiteError::NoSuchScorer { name: name.to_owned(), nearest });
+            }
+        };
+        Ok(&mut self.scorers[place])
     }
 
     /// What sampling is drawn with.

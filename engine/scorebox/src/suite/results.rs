@@ -215,6 +215,15 @@ impl Suite {
 }
 
 impl SuiteScorer {
+    /// Whether it scores results, and this is its id without those of its subjects.
+    pub(super) fn is_called_without_subjects(&self, name: &str) -> bool {
+        let rest = self
+            .subject
+            .as_ref()
+            .and_then(|subject| self.id.as_str().strip_prefix(subject.as_str()));
+        rest.and_then(|rest| rest.strip_prefix('.')) == Some(name)
+    }
+
     /// Whether this is the scorer `id`, or one that scores its results, or theirs.
     fn is_of_the_results_of(&self, id: &ScorerId) -> bool {
         let is_below =

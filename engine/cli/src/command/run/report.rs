@@ -223,7 +223,10 @@ fn broken(
 
 fn say_broken(broken: &[Broken], run: &RunReport, database: &Path) {
     for requirement in broken {
-        let hint = matches!(requirement, Broken::Cases { .. } | Broken::PassRate { .. })
+        // Without a rate no case was judged, and none is shown.
+        let has_cases =
+            matches!(requirement, Broken::Cases { .. } | Broken::PassRate { rate: Some(_), .. });
+        let hint = has_cases
             .then(|| format!("show them: {} --failed", stored_command("cases", run, database)));
         words::error(&verdict::broken(requirement), hint.as_deref());
     }

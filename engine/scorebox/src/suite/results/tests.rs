@@ -1,6 +1,6 @@
 //! What `meta` and a target make of the scorers of a suite, and what they may not say.
 
-use crate::suite::{ScorerId, Suite, SuiteScorer};
+use crate::suite::{ScorerId, Suite, SuiteError, SuiteScorer};
 
 fn suite(text: &str) -> Suite {
     Suite::parse(text).unwrap()
@@ -146,4 +146,18 @@ fn a_scorer_of_results_comes_after_its_subject() {
     let backwards = suite.scorers.into_iter().rev().collect();
     let error = Suite::new("s".into(), backwards).unwrap_err();
     insta::assert_snapshot!(error.to_string(), @"`a.b` scores the results of `a`, which is not a scorer before it");
+}
+
+#[test]
+fn a_scorer_of_results_may_be_named_without_its_subject_if_one_is_meant() {
+    let mut suite = suite(
+        "[scorers.a]\nmeta = ['c', 'd']\n[scorers.b]\nmeta = ['d']\n[scorers.c]\n[scorers.d]\n",
+    );
+    assert_eq!(suite.scorer_mut("c").unwrap().id.as_str(), "a.c");
+    assert_eq!(suite.scorer_mut("b.d").unwrap().id.as_str(), "b.d");
+    let error = suite.scorer_mut("d").unwrap_err();
+    assert!(
+        matches!(&error, SuiteError::NoSuchScorer { nearest, .. } if *nearest == ["a.d", "b.d"])
+    );
+    assert!(suite.scorer_mut("e").is_err());
 }
