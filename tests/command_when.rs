@@ -112,9 +112,12 @@ fn the_plan_shows_the_condition_and_a_resume_with_another_one_is_refused() {
     all      length    {"max":3}        -         -          -         -      -
     "#);
     folder.sh("head -n 2 cases.jsonl | scorebox run s.toml - --run-id r -q").exits_with(0);
-    folder.write("s.toml", SUITE.replace("en", "fr"));
+    folder.write("s.toml", SUITE.replace("\"en\"", "\"fr\""));
     let output = folder.sh("scorebox run s.toml cases.jsonl --resume r").exits_with(2);
-    assert_snapshot!(output.stderr, @"error: s.toml:4:1: unknown key `whfr`; the keys of a scorer are `use`, `name`, `config`, `limits`, `grants`, `severity`, `threshold`, `weight`, `required`, `sampling`, `nodes`, `when`, `meta`");
+    assert_snapshot!(output.stderr, @"
+    error: the run `r` cannot be resumed like this: `when` of `english` has changed
+    hint: name the same scorers with the same configurations, limits and grants, or start a new run
+    ");
 }
 
 #[test]
