@@ -227,6 +227,28 @@ fn the_same_command_continues_where_it_was() {
 
 /// Killed at any time: between the commit and the position, too.
 #[test]
+fn a_process_that_is_killed_before_its_first_position_scores_each_case_once() {
+    let folder = folder();
+    append(&folder, &(0..100).map(nameless).collect::<String>());
+    let mut following = folder.spawn(FOLLOW);
+    until_stored(&folder, &mut following, 100);
+    signal(&following, "-KILL");
+    following.wait().unwrap();
+    // As if it had been killed before the first position, but for that of the beginning.
+    let file = folder.path("scorebox.db-follow-live-agent.jsonl.json");
+    let mut position: serde_json::Value =
+        serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+    position["line"] = 0.into();
+    position["ordinal"] = 0.into();
+    fs::write(&file, position.to_string()).unwrap();
+    append(&folder, &nameless(100));
+    let mut following = folder.spawn(FOLLOW);
+    until_stored(&folder, &mut following, 101);
+    terminated(following);
+    assert_eq!(folder.rows("SELECT count(DISTINCT output), count(*) FROM cases"), ["101 | 101"]);
+}
+
+#[test]
 fn a_process_that_is_killed_scores_each_case_once() {
     let folder = folder();
     let mut written = 0;
@@ -274,9 +296,9 @@ fn a_file_that_does_not_exist_yet_is_waited_for() {
     let first = std::io::BufRead::lines(std::io::BufReader::new(stderr)).next().unwrap().unwrap();
     assert_eq!(first, "waiting for `none.jsonl`, which does not exist yet");
     // Before it listens to signals, one ends it as any process.
-    signal(&nothing, "-INT");
+    signal(&nothing, "-TERM");
     let ended = nothing.wait().unwrap();
-    assert!(ended.code().is_none_or(|code| code == 130), "{ended}");
+    assert!(ended.code().is_none_or(|code| code == 143), "{ended}");
 }
 
 #[test]

@@ -165,8 +165,18 @@ impl Live {
         if !path.exists() {
             words::say(&format!("waiting for `{}`, which does not exist yet", path.display()));
         }
+        let begins = follow.continues_at().is_none();
         let cases = CaseReader::follow(Arc::clone(&follow), mapping, next);
-        Ok(Input { cases, which, keeper: Some(FollowKeeper::new(follow, place)) })
+        let keeper = FollowKeeper::new(follow, &place);
+        if begins {
+            keeper.store_beginning(next).map_err(|error| {
+                let place = place.display();
+                Failure::new(format!(
+                    "cannot write the position of the followed file to `{place}`: {error}"
+                ))
+            })?;
+        }
+        Ok(Input { cases, which, keeper: Some(keeper) })
     }
 
     /// The ordinal after all that is stored of a run, if it is stored.

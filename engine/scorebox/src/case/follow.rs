@@ -21,6 +21,8 @@ use super::{source_error::SourceError, stop::StopSign};
 const LOOK: Duration = Duration::from_millis(100);
 /// Bytes of a file's first line that tell its content from another's.
 const HEAD_BYTES: usize = 512;
+/// What stands for the device and inode of a file that is not there yet.
+const NO_FILE: (u64, u64) = (0, 0);
 /// Files that are remembered as having been read: more rotations than happen while cases are in flight.
 const MOST_REMEMBERED: usize = 64;
 
@@ -32,7 +34,7 @@ pub struct FollowPosition {
     pub version: u32,
     /// The path that was followed, as text.
     pub path: String,
-    /// What tells the file from others on this machine; 0 if the system does not say.
+    /// What tells the file from others on this machine; 0 if it was not there yet, or the system does not say.
     pub device: u64,
     /// As `device`.
     pub inode: u64,
@@ -106,6 +108,21 @@ impl Follow {
     /// The ordinal of the first line that will be read; `None` if it is read from its beginning.
     pub fn continues_at(&self) -> Option<u64> {
         self.lock().start.as_ref().map(|start| start.ordinal)
+    }
+
+    /// The position before the first line of the file that has the path now, which will have this ordinal.
+    pub fn beginning(&self, ordinal: u64) -> FollowPosition {
+        let (device, inode) =
+            fs::metadata(&self.path).map_or(NO_FILE, |metadata| identity(&metadata));
+        FollowPosition {
+            version: FollowPosition::VERSION,
+            path: self.name(),
+            device,
+            inode,
+            head: head(b""),
+            line: 0,
+            ordinal,
+        }
     }
 
     /// The position before the line of `ordinal`, after `line` lines of the file that has the line of `of_file`. `None` if
@@ -254,7 +271,7 @@ fn identity(metadata: &Metadata) -> (u64, u64) {
 
 #[cfg(not(unix))]
 fn identity(_: &Metadata) -> (u64, u64) {
-    (0, 0)
+    NO_FILE
 }
 
 /// The digest of the beginning of a file's first line.
@@ -280,7 +297,9 @@ fn start(path: &Path, position: &FollowPosition) -> Option<Start> {
 
 fn start_in(path: &Path, position: &FollowPosition) -> Option<Start> {
     let mut file = opened(path).ok()?;
-    if identity(&file.metadata().ok()?) != (position.device, position.inode) {
+    let expected = (position.device, position.inode);
+    // A file that was not there when the position was stored is whichever has the path.
+    if expected != NO_FILE && identity(&file.metadata().ok()?) != expected {
         return None;
     }
     let mut first = Vec::new();

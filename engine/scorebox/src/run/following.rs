@@ -49,6 +49,15 @@ impl FollowKeeper {
         serde_json::from_str(&text).map(Some).map_err(io::Error::from)
     }
 
+    /// Stores that the file is read from its beginning, where the first line has this ordinal. Without that, a process
+    /// that is killed after its first commit would leave nothing to continue from.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn store_beginning(&self, ordinal: u64) -> io::Result<()> {
+        self.write(&self.follow.beginning(ordinal))
+    }
+
     fn store(&mut self) -> io::Result<()> {
         let place = self.unbroken.place();
         if place == self.stored {
@@ -56,12 +65,17 @@ impl FollowKeeper {
         }
         let position = self.follow.position(place.ordinal, place.line, place.of_file);
         let Some(position) = position else { return Ok(()) };
+        self.write(&position)?;
+        self.stored = place;
+        Ok(())
+    }
+
+    fn write(&self, position: &FollowPosition) -> io::Result<()> {
         let folder = self.file.parent().filter(|folder| !folder.as_os_str().is_empty());
         let mut new = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
-        serde_json::to_writer(&mut new, &position)?;
+        serde_json::to_writer(&mut new, position)?;
         new.write_all(b"\n")?;
         new.persist(&self.file).map_err(|error| error.error)?;
-        self.stored = place;
         Ok(())
     }
 }
