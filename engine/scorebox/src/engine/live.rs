@@ -1,4 +1,4 @@
-//! Live scoring: a program hands over cases as they happen and goes on with its work; they are scored in the background.
+//! Live scoring: a program hands over cases as they happen and continues its work; they are scored in the background.
 //! The queue and its bounds are `run`'s.
 
 use std::{path::Path, sync::Arc};
