@@ -1,0 +1,30 @@
+//! Why nothing can be exported. Never says an address or a header, which may hold secrets.
+
+/// Why telemetry cannot start.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TelemetryError {
+    /// An address is not one that the protocol can reach.
+    #[error(
+        "the address of the OpenTelemetry collector for {signal} is not a valid {protocol} URL"
+    )]
+    Endpoint {
+        /// What was to be sent there: `logs` or `metrics`.
+        signal: &'static str,
+        /// `HTTP` or `gRPC`.
+        protocol: &'static str,
+    },
+    /// A file of certificates cannot be used.
+    #[error("cannot use the certificates in `{path}`, which {variable} names: {reason}")]
+    Certificate {
+        /// The file.
+        path: String,
+        /// The variable that names it.
+        variable: &'static str,
+        /// Why not.
+        reason: String,
+    },
+    /// The connection cannot be prepared: no certificates on this machine, no thread.
+    #[error("cannot prepare the export to the OpenTelemetry collector: {0}")]
+    Prepare(String),
+}

@@ -1,0 +1,98 @@
+//! The exporters of OTLP, counted: each export has a time-out, and runs on the runtime of the telemetry, whatever thread
+//! of OpenTelemetry asks for it.
+
+use std::{future::poll_fn, pin::pin, sync::Arc, time::Duration};
+
+use opentelemetry_sdk::{
+    Resource,
+    error::{OTelSdkError, OTelSdkResult},
+    logs::{LogBatch, LogExporter},
+    metrics::{Temporality, data::ResourceMetrics, exporter::PushMetricExporter},
+};
+use tokio::runtime::Handle;
+
+use crate::delivery::Delivery;
+
+/// What an exporter has beyond its time-out to say itself why it failed.
+const GRACE: Duration = Duration::from_millis(250);
+
+/// An exporter whose exports are counted.
+#[derive(Debug)]
+pub(crate) struct Counted<E> {
+    pub(crate) exporter: E,
+    pub(crate) runtime: Handle,
+    pub(crate) timeout: Duration,
+    pub(crate) delivery: Arc<Delivery>,
+}
+
+impl<E> Counted<E> {
+    /// Exports so many items; the outcome is counted.
+    async fn export(
+        &self,
+        items: u64,
+        export: impl Future<Output = OTelSdkResult>,
+    ) -> OTelSdkResult {
+        if self.delivery.is_closed() {
+            return Err(OTelSdkError::AlreadyShutdown);
+        }
+        // A time-out needs a runtime when it is made, too.
+        let limited = async { tokio::time::timeout(self.timeout + GRACE, export).await };
+        let outcome = within(&self.runtime, limited)
+            .await
+            .unwrap_or(Err(OTelSdkError::Timeout(self.timeout)));
+        self.delivery.settle(items, outcome.as_ref().copied().map_err(words));
+        outcome
+    }
+}
+
+/// What went wrong. The messages of the exporters have statuses and codes, and no answer of the collector.
+fn words(error: &OTelSdkError) -> String {
+    match error {
+        OTelSdkError::Timeout(after) => format!("no answer within {} ms", after.as_millis()),
+        OTelSdkError::InternalFailure(message) => message.clone(),
+        OTelSdkError::AlreadyShutdown => "the export had ended".to_owned(),
+    }
+}
+
+/// Runs a future of a runtime on another thread.
+async fn within<F: Future>(runtime: &Handle, future: F) -> F::Output {
+    let mut future = pin!(future);
+    poll_fn(|context| {
+        let _entered = runtime.enter();
+        future.as_mut().poll(context)
+    })
+    .await
+}
+
+impl LogExporter for Counted<opentelemetry_otlp::LogExporter> {
+    async fn export(&self, batch: LogBatch<'_>) -> OTelSdkResult {
+        let records = batch.iter().count() as u64;
+        self.export(records, self.exporter.export(batch)).await
+    }
+
+    fn shutdown_with_timeout(&self, timeout: Duration) -> OTelSdkResult {
+        self.exporter.shutdown_with_timeout(timeout)
+    }
+
+    fn set_resource(&mut self, resource: &Resource) {
+        self.exporter.set_resource(resource);
+    }
+}
+
+impl PushMetricExporter for Counted<opentelemetry_otlp::MetricExporter> {
+    async fn export(&self, metrics: &ResourceMetrics) -> OTelSdkResult {
+        self.export(1, self.exporter.export(metrics)).await
+    }
+
+    fn force_flush(&self) -> OTelSdkResult {
+        self.exporter.force_flush()
+    }
+
+    fn shutdown_with_timeout(&self, timeout: Duration) -> OTelSdkResult {
+        self.exporter.shutdown_with_timeout(timeout)
+    }
+
+    fn temporality(&self) -> Temporality {
+        self.exporter.temporality()
+    }
+}

@@ -1,0 +1,183 @@
+//! The exporters of OTLP for a route: HTTP or gRPC, with certificates. Connects to nothing yet.
+
+use std::{error::Error as _, fs, pin::Pin, sync::Arc};
+
+use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};
+use opentelemetry_otlp::{
+    ExporterBuildError, LogExporter, MetricExporter, Protocol, WithExportConfig,
+    WithHttpConfig as _, WithTonicConfig as _,
+    tonic_types::transport::{Certificate, ClientTlsConfig},
+};
+
+use crate::{
+    delivery::Delivery,
+    error::TelemetryError,
+    settings::{Route, Speaks},
+};
+
+/// An exporter of scores. Needs a runtime to be entered.
+pub(crate) fn logs(route: &Route, delivery: &Arc<Delivery>) -> Result<LogExporter, TelemetryError> {
+    let builder = LogExporter::builder();
+    let exporter = match route.speaks {
+        Speaks::Http => addressed(builder.with_http(), route)
+            .with_http_client(http_client(route, delivery)?)
+            .build(),
+        Speaks::Grpc => match certificates(route)? {
+            Some(tls) => addressed(builder.with_tonic(), route).with_tls_config(tls).build(),
+            None => addressed(builder.with_tonic(), route).build(),
+        },
+    };
+    exporter.map_err(|error| unusable(route, &error))
+}
+
+/// An exporter of metrics. Needs a runtime to be entered.
+pub(crate) fn metrics(
+    route: &Route,
+    delivery: &Arc<Delivery>,
+) -> Result<MetricExporter, TelemetryError> {
+    let builder = MetricExporter::builder();
+    let exporter = match route.speaks {
+        Speaks::Http => addressed(builder.with_http(), route)
+            .with_http_client(http_client(route, delivery)?)
+            .build(),
+        Speaks::Grpc => match certificates(route)? {
+            Some(tls) => addressed(builder.with_tonic(), route).with_tls_config(tls).build(),
+            None => addressed(builder.with_tonic(), route).build(),
+        },
+    };
+    exporter.map_err(|error| unusable(route, &error))
+}
+
+/// With the address that the program gave, if it gave one: over HTTP each signal has its path below it.
+fn addressed<B: WithExportConfig>(builder: B, route: &Route) -> B {
+    let builder = builder.with_timeout(route.timeout).with_protocol(match route.speaks {
+        Speaks::Http => Protocol::HttpBinary,
+        Speaks::Grpc => Protocol::Grpc,
+    });
+    match (&route.given, route.speaks) {
+        (None, _) => builder,
+        (Some(address), Speaks::Grpc) => builder.with_endpoint(address),
+        (Some(address), Speaks::Http) => {
+            let address = address.trim_end_matches('/');
+            builder.with_endpoint(format!("{address}/v1/{}", route.signal.name()))
+        }
+    }
+}
+
+/// A client that follows no redirect, which would take the headers to another host.
+fn http_client(route: &Route, delivery: &Arc<Delivery>) -> Result<Client, TelemetryError> {
+    use_ring();
+    let mut builder = reqwest::Client::builder()
+        .redirect(reqwest::redirect::Policy::none())
+        .timeout(route.timeout);
+    match pem(route)? {
+        Some(Pem { path, variable, bytes }) => {
+            let certificates = reqwest::Certificate::from_pem_bundle(&bytes)
+                .ok()
+                .filter(|certificates| !certificates.is_empty())
+                .ok_or_else(|| TelemetryError::Certificate {
+                    path,
+                    variable,
+                    reason: "it has no valid certificate in PEM".to_owned(),
+                })?;
+            builder = builder.tls_certs_only(certificates);
+        }
+        // The certificates of the machine, which may have none, are not needed then.
+        None if !route.is_encrypted => builder = builder.tls_certs_only([]),
+        None => {}
+    }
+    let client = builder
+        .build()
+        .map_err(|error| TelemetryError::Prepare(error.without_url().to_string()))?;
+    Ok(Client { client, delivery: Arc::clone(delivery) })
+}
+
+/// A client that notes why it could not send something, which the exporter calls a network error whatever it is.
+#[derive(Clone, Debug)]
+struct Client {
+    client: reqwest::Client,
+    delivery: Arc<Delivery>,
+}
+
+impl HttpClient for Client {
+    fn send_bytes<'a, 'b>(
+        &'a self,
+        request: Request<Bytes>,
+    ) -> Pin<Box<dyn Future<Output = Result<Response<Bytes>, HttpError>> + Send + 'b>>
+    where
+        'a: 'b,
+        Self: 'b,
+    {
+        Box::pin(async move {
+            let answer = self.client.send_bytes(request).await;
+            let failure = answer.as_ref().err().and_then(|it| it.downcast_ref::<reqwest::Error>());
+            if let Some(cause) = failure.and_then(cause) {
+                self.delivery.note_cause(cause);
+            }
+            answer
+        })
+    }
+}
+
+/// Why nothing was sent, without the address that the error has.
+fn cause(error: &reqwest::Error) -> Option<&'static str> {
+    if error.is_timeout() {
+        return Some("no answer within the time-out");
+    }
+    let mut sources = std::iter::successors(error.source(), |source| (*source).source());
+    let is_of_tls = sources.any(|source| source.to_string().contains("certificate"));
+    match (error.is_connect(), is_of_tls) {
+        (true, true) => Some("its certificate is not trusted"),
+        (true, false) => Some("it cannot be connected to"),
+        (false, _) => None,
+    }
+}
+
+/// How gRPC is encrypted, if it is.
+fn certificates(route: &Route) -> Result<Option<ClientTlsConfig>, TelemetryError> {
+    if !route.is_encrypted {
+        return Ok(None);
+    }
+    use_ring();
+    let tls = ClientTlsConfig::new();
+    Ok(Some(match pem(route)? {
+        Some(Pem { bytes, .. }) => tls.ca_certificate(Certificate::from_pem(bytes)),
+        None => tls.with_native_roots(),
+    }))
+}
+
+/// A file of certificates.
+struct Pem {
+    path: String,
+    variable: &'static str,
+    bytes: Vec<u8>,
+}
+
+fn pem(route: &Route) -> Result<Option<Pem>, TelemetryError> {
+    let Some((path, variable)) = route.certificate.clone() else { return Ok(None) };
+    if !route.is_encrypted {
+        return Ok(None);
+    }
+    match fs::read(&path) {
+        Ok(bytes) => Ok(Some(Pem { path, variable, bytes })),
+        Err(error) => {
+            Err(TelemetryError::Certificate { path, variable, reason: error.to_string() })
+        }
+    }
+}
+
+/// Has rustls use ring in this process, unless the program chose something else.
+fn use_ring() {
+    // Fails if a provider is there already, which is then used.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+}
+
+/// The exporters' own words have the address in them.
+fn unusable(route: &Route, error: &ExporterBuildError) -> TelemetryError {
+    match error {
+        ExporterBuildError::InvalidConfiguration(_) => {
+            TelemetryError::Endpoint { signal: route.signal.name(), protocol: route.speaks.name() }
+        }
+        _ => TelemetryError::Prepare("the exporter does not start".to_owned()),
+    }
+}
