@@ -1,0 +1,151 @@
+//! Anthropic's messages, as documents. Sends nothing.
+
+use std::borrow::Cow;
+
+use bytes::Bytes;
+use scorebox::judge::{Reply, Role, TokenUsage};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::{
+    form::{NAME, Way},
+    pieces::{Content, Count},
+    wire::{Asking, Said, Unsaid, document},
+};
+
+/// Where conversations are sent to.
+pub(crate) const MESSAGES: &str = "/v1/messages";
+
+/// The version of the protocol, which each request names.
+pub(crate) const VERSION: &str = "2023-06-01";
+
+/// The most tokens of an answer unless the question says: the protocol wants a number.
+const MOST_TOKENS: u32 = 1024;
+
+#[derive(Serialize)]
+struct Conversation<'a> {
+    model: &'a str,
+    max_tokens: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    system: Option<Cow<'a, str>>,
+    messages: Vec<Turn<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tools: Option<[Tool<'a>; 1]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_choice: Option<Chosen>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output_config: Option<OutputConfig<'a>>,
+}
+
+#[derive(Serialize)]
+struct Turn<'a> {
+    role: Role,
+    content: &'a str,
+}
+
+#[derive(Serialize)]
+struct Tool<'a> {
+    name: &'static str,
+    description: &'static str,
+    input_schema: &'a RawValue,
+}
+
+#[derive(Serialize)]
+struct Chosen {
+    r#type: &'static str,
+    name: &'static str,
+}
+
+#[derive(Serialize)]
+struct OutputConfig<'a> {
+    format: Format<'a>,
+}
+
+#[derive(Serialize)]
+struct Format<'a> {
+    r#type: &'static str,
+    schema: &'a RawValue,
+}
+
+/// The document that asks for a conversation's next turn.
+pub(crate) fn conversation(asking: &Asking<'_>) -> Bytes {
+    let generation = asking.generation;
+    let system = match &asking.form {
+        Some((form, Way::Prompt)) => Some(Cow::Owned(form.in_words(generation.system.as_deref()))),
+        _ => generation.system.as_deref().map(Cow::Borrowed),
+    };
+    let turns = generation.messages.iter().map(|it| Turn { role: it.role, content: &it.text });
+    let by = |way: Way| asking.form.filter(|(_, asked)| *asked == way).map(|(form, _)| form);
+    document(&Conversation {
+        model: &generation.model,
+        max_tokens: generation.max_output_tokens.unwrap_or(MOST_TOKENS),
+        system,
+        messages: turns.collect(),
+        temperature: generation.temperature,
+        tools: by(Way::Tool).map(|form| {
+            let description = "Give the answer.";
+            [Tool { name: NAME, description, input_schema: form.schema }]
+        }),
+        tool_choice: by(Way::Tool).map(|_| Chosen { r#type: "tool", name: NAME }),
+        output_config: by(Way::Schema).map(|form| OutputConfig {
+            format: Format { r#type: "json_schema", schema: form.schema },
+        }),
+    })
+}
+
+#[derive(Deserialize)]
+struct Answer {
+    content: Option<Content>,
+    model: Option<String>,
+    stop_reason: Option<String>,
+    #[serde(default)]
+    usage: Option<Usage>,
+}
+
+#[derive(Default, Deserialize)]
+struct Usage {
+    #[serde(default)]
+    input_tokens: Count,
+    #[serde(default)]
+    cache_creation_input_tokens: Count,
+    #[serde(default)]
+    cache_read_input_tokens: Count,
+    #[serde(default)]
+    output_tokens: Count,
+}
+
+impl Usage {
+    fn tokens(&self) -> TokenUsage {
+        let cached = [self.cache_creation_input_tokens, self.cache_read_input_tokens];
+        let cached = cached.into_iter().filter_map(|count| count.0).fold(0, u64::saturating_add);
+        let input_tokens = self.input_tokens.0.map(|count| count.saturating_add(cached));
+        TokenUsage { input_tokens, output_tokens: self.output_tokens.0 }
+    }
+}
+
+/// What the server said, asked in this way.
+pub(crate) fn read(document: &[u8], way: Option<Way>) -> Result<Said, Unsaid> {
+    let misshapen = |what: &str| Unsaid::Misshapen(what.to_owned());
+    let answer: Answer =
+        serde_json::from_slice(document).map_err(|error| Unsaid::Misshapen(error.to_string()))?;
+    let content = answer.content.ok_or_else(|| misshapen("no `content`"))?;
+    let stop_reason = answer.stop_reason.as_deref();
+    if stop_reason == Some("refusal") {
+        return Err(Unsaid::Refused(content.text.unwrap_or_else(|| "refusal".to_owned())));
+    }
+    let truncated = matches!(stop_reason, Some("max_tokens" | "model_context_window_exceeded"));
+    let text = match way {
+        Some(Way::Tool) => content.arguments.or(content.text),
+        _ => content.text,
+    };
+    let text = text.or_else(|| truncated.then(String::new));
+    let text = text.ok_or_else(|| misshapen("no text in `content`"))?;
+    Ok(Said {
+        reply: Reply::Text { text, truncated },
+        model: answer.model,
+        usage: answer.usage.unwrap_or_default().tokens(),
+        cost_usd: None,
+    })
+}

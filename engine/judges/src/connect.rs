@@ -1,0 +1,145 @@
+//! From what a suite says about a judge to a provider. Connects to nothing before the first question.
+
+use std::sync::Arc;
+
+use reqwest::{
+    Url,
+    header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue},
+};
+use scorebox::judge::{JudgeSettings, Provider, ProviderSettings};
+
+use crate::{anthropic, command::Command, http::Server, key::Key, served::Served, wire::Wire};
+
+/// Why there is no provider. No message has an address with a secret, or a key.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConnectError {
+    /// The address is not one of a server.
+    #[error("`base_url` {0}")]
+    Address(&'static str),
+    /// The key is empty, or has characters that no header can have.
+    #[error("the key {0}")]
+    Key(&'static str),
+    /// A command without a program.
+    #[error("`command` names no program")]
+    NoProgram,
+    /// A number that leaves nothing to do or no time for it.
+    #[error("`{0}` must be more than 0")]
+    Zero(&'static str),
+    /// A kind of provider that this crate does not know.
+    #[error("no provider of the kind `{0}` can be asked")]
+    Unknown(&'static str),
+    /// The HTTP client does not start, for example because the machine has no certificates.
+    #[error("cannot prepare connections: {0}")]
+    Prepare(String),
+}
+
+/// The provider that these settings describe, which sends this key if its server is given one. Its answers need a runtime of
+/// tokio with time and input/output.
+///
+/// # Errors
+///
+/// If the settings or the key cannot be used.
+pub fn connect(
+    settings: &JudgeSettings,
+    key: Option<Key>,
+) -> Result<Arc<dyn Provider>, ConnectError> {
+    if settings.concurrency == 0 {
+        return Err(ConnectError::Zero("concurrency"));
+    }
+    if settings.requests_per_minute == Some(0) {
+        return Err(ConnectError::Zero("requests_per_minute"));
+    }
+    if settings.timeout.is_zero() {
+        return Err(ConnectError::Zero("timeout"));
+    }
+    match &settings.provider {
+        ProviderSettings::OpenAi { base_url, .. } => served(Wire::OpenAi, base_url, key, settings),
+        ProviderSettings::Anthropic { base_url, .. } => {
+            served(Wire::Anthropic, base_url, key, settings)
+        }
+        ProviderSettings::Command { command } => {
+            Ok(Arc::new(Command::new(command, settings).ok_or(ConnectError::NoProgram)?))
+        }
+        other => Err(ConnectError::Unknown(other.kind())),
+    }
+}
+
+fn served(
+    wire: Wire,
+    base_url: &str,
+    key: Option<Key>,
+    settings: &JudgeSettings,
+) -> Result<Arc<dyn Provider>, ConnectError> {
+    let address = address(base_url)?;
+    if wire == Wire::Anthropic && address.ends_with("/v1") {
+        return Err(ConnectError::Address("ends with `/v1`, which is added to it"));
+    }
+    let headers = headers(wire, key.as_ref())?;
+    let server = Server::new(address, headers, key, settings)?;
+    Ok(Arc::new(Served::new(wire, server, settings)))
+}
+
+/// A base URL without a slash at its end. Whatever may be a secret in it is refused, since it is shown and stored.
+fn address(base_url: &str) -> Result<String, ConnectError> {
+    let url = Url::parse(base_url).map_err(|_| ConnectError::Address("is not a URL"))?;
+    if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
+        return Err(ConnectError::Address("must begin with `http://` or `https://`"));
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(ConnectError::Address("must not have a user name or a password in it"));
+    }
+    if url.query().is_some() || url.fragment().is_some() {
+        return Err(ConnectError::Address("must not have a query (`?`) or a fragment (`#`)"));
+    }
+    Ok(url.as_str().trim_end_matches('/').to_owned())
+}
+
+fn headers(wire: Wire, key: Option<&Key>) -> Result<HeaderMap, ConnectError> {
+    let mut headers = HeaderMap::new();
+    if wire == Wire::Anthropic {
+        let name = HeaderName::from_static("anthropic-version");
+        headers.insert(name, HeaderValue::from_static(anthropic::VERSION));
+    }
+    let Some(key) = key else { return Ok(headers) };
+    if key.is_empty() {
+        return Err(ConnectError::Key("is empty"));
+    }
+    let (name, before) = match wire {
+        Wire::OpenAi => (AUTHORIZATION, "Bearer "),
+        Wire::Anthropic => (HeaderName::from_static("x-api-key"), ""),
+    };
+    let value = key.header(before);
+    let value = value.ok_or(ConnectError::Key("has characters that a header cannot have"))?;
+    headers.insert(name, value);
+    Ok(headers)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_that_may_hold_a_secret_is_refused_and_not_repeated() {
+        for secret in [
+            "https://secret@host/v1",
+            "https://user:secret@host/v1",
+            "https://host/v1?key=secret",
+            "https://host/v1#secret",
+            "secret",
+            "file:///secret",
+        ] {
+            let error = address(secret).unwrap_err();
+            assert!(!format!("{error} {error:?}").contains("secret"), "{error}");
+        }
+    }
+
+    #[test]
+    fn an_address_has_no_slash_at_its_end_and_one_spelling() {
+        let same = ["http://host:8000/v1", "http://host:8000/v1/", "HTTP://HOST:8000/v1"];
+        for spelling in same {
+            assert_eq!(address(spelling).unwrap(), same[0]);
+        }
+        assert_eq!(address("https://host").unwrap(), "https://host");
+    }
+}

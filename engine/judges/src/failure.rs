@@ -1,0 +1,63 @@
+//! Why an attempt failed, and whether another may succeed. Tries nothing.
+
+use std::time::Duration;
+
+use scorebox::judge::{AskError, AskErrorKind};
+
+/// Why an attempt has no answer.
+#[derive(Clone, Debug)]
+pub(crate) struct Failure {
+    pub(crate) kind: AskErrorKind,
+    /// Who said what, without a key.
+    pub(crate) message: String,
+    pub(crate) remedy: Remedy,
+    /// What the server said, if it refused the request, or failed at the form that was asked for.
+    pub(crate) refusal: Option<Refusal>,
+}
+
+/// What may help.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Remedy {
+    /// Nothing: the next attempt has the same outcome.
+    Nothing,
+    /// Another attempt, but not before so long; `slows_all` if the server asks all callers to wait.
+    Again { no_sooner: Duration, slows_all: bool },
+    /// One more attempt, and no third of the kind.
+    AgainOnce,
+}
+
+/// A server's refusal of a request.
+#[derive(Clone, Debug)]
+pub(crate) struct Refusal {
+    pub(crate) status: u16,
+    /// Its message, as it is, but for its length.
+    pub(crate) text: String,
+}
+
+impl Failure {
+    /// The provider does not take it.
+    pub(crate) fn refused(message: String) -> Failure {
+        Failure { kind: AskErrorKind::Refused, message, remedy: Remedy::Nothing, refusal: None }
+    }
+
+    /// The provider fails, and will again.
+    pub(crate) fn unavailable(message: String) -> Failure {
+        Failure { kind: AskErrorKind::Unavailable, ..Failure::refused(message) }
+    }
+
+    /// The provider fails, and may succeed next time.
+    pub(crate) fn passing(message: String) -> Failure {
+        let remedy = Remedy::Again { no_sooner: Duration::ZERO, slows_all: false };
+        Failure { remedy, ..Failure::unavailable(message) }
+    }
+
+    /// There was no answer in time.
+    pub(crate) fn timed_out(message: String, remedy: Remedy) -> Failure {
+        Failure { kind: AskErrorKind::TimedOut, remedy, ..Failure::refused(message) }
+    }
+
+    /// As the caller sees it, after so many attempts.
+    pub(crate) fn into_error(self, attempts: u32) -> AskError {
+        AskError::new(self.kind, self.message, attempts)
+    }
+}

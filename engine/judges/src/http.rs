@@ -1,0 +1,316 @@
+//! One exchange with a server: a JSON document there, one back, within bounds of time and size. Follows no redirect, tries
+//! nothing again, and does not know what the documents say.
+
+use std::{error::Error as StdError, io, iter, time::Duration};
+
+use bytes::Bytes;
+use reqwest::{
+    Response, StatusCode, Url,
+    header::{CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION},
+};
+use scorebox::judge::JudgeSettings;
+use serde_json::Value;
+
+use crate::{
+    connect::ConnectError,
+    failure::{Failure, Refusal, Remedy},
+    key::Key,
+    quote::quote,
+    retry,
+};
+
+/// The most time for a connection, within the time-out of the attempt.
+const MOST_CONNECTING: Duration = Duration::from_secs(10);
+
+/// The most bytes that are read of an answer that is an error.
+const MOST_ERROR_BYTES: usize = 64 << 10;
+
+/// How long the rest of such an answer is waited for: its status is known already.
+const MOST_ERROR_TIME: Duration = Duration::from_secs(5);
+
+/// The most bytes of a server's message that are kept to see what it is about.
+const MOST_REFUSAL_BYTES: usize = 4 << 10;
+
+/// A server, and how it is spoken to.
+pub(crate) struct Server {
+    client: reqwest::Client,
+    base_url: String,
+    headers: HeaderMap,
+    timeout: Duration,
+    key: Option<Key>,
+}
+
+impl Server {
+    /// Connects to nothing yet. The address has no secret in it and ends in no slash.
+    pub(crate) fn new(
+        base_url: String,
+        headers: HeaderMap,
+        key: Option<Key>,
+        settings: &JudgeSettings,
+    ) -> Result<Server, ConnectError> {
+        // Fails if a provider of cryptography is there already, which is then used.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let mut builder = reqwest::Client::builder()
+            .user_agent(concat!("scorebox/", env!("CARGO_PKG_VERSION")))
+            .redirect(reqwest::redirect::Policy::none())
+            // The gate counts attempts; the client makes none itself.
+            .retry(reqwest::retry::never())
+            .connect_timeout(settings.timeout.min(MOST_CONNECTING))
+            .pool_max_idle_per_host(settings.concurrency);
+        if base_url.starts_with("http:") {
+            // The certificates of the machine, which may have none, are not needed then.
+            builder = builder.tls_certs_only([]);
+        }
+        if is_this_machine(&base_url) {
+            builder = builder.no_proxy();
+        }
+        let client =
+            builder.build().map_err(|error| ConnectError::Prepare(cause(&error.without_url())))?;
+        Ok(Server { client, base_url, headers, timeout: settings.timeout, key })
+    }
+
+    pub(crate) fn base_url(&self) -> &str {
+        &self.base_url
+    }
+
+    /// The text without the key.
+    pub(crate) fn conceal(&self, text: String) -> String {
+        match &self.key {
+            Some(key) => key.conceal(&text).into_owned(),
+            None => text,
+        }
+    }
+
+    /// Sends a document, and gives the answer's bytes, at most so many.
+    pub(crate) async fn post(
+        &self,
+        path: &str,
+        document: &Bytes,
+        most_bytes: usize,
+    ) -> Result<Bytes, Failure> {
+        let exchange = self.exchange(path, document, most_bytes);
+        match tokio::time::timeout(self.timeout, exchange).await {
+            Ok(outcome) => outcome,
+            Err(_) => Err(self.timed_out()),
+        }
+    }
+
+    async fn exchange(
+        &self,
+        path: &str,
+        document: &Bytes,
+        most_bytes: usize,
+    ) -> Result<Bytes, Failure> {
+        let request = self
+            .client
+            .post(format!("{}{path}", self.base_url))
+            .headers(self.headers.clone())
+            .header(CONTENT_TYPE, HeaderValue::from_static("application/json"))
+            .body(document.clone());
+        let mut response = request.send().await.map_err(|error| self.broken(&error))?;
+        let status = response.status();
+        if status.is_redirection() {
+            return Err(self.points_elsewhere(&response));
+        }
+        if !status.is_success() {
+            return Err(self.refusal(response).await);
+        }
+        if let Some(other) = other_than_json(&response) {
+            return Err(Failure::unavailable(format!(
+                "{} answered with `{}` instead of JSON",
+                self.base_url,
+                self.foreign(&other)
+            )));
+        }
+        let too_large = || {
+            Failure::unavailable(format!(
+                "{} answered with more than {most_bytes} bytes",
+                self.base_url
+            ))
+        };
+        let stated = response.content_length().unwrap_or_default();
+        if stated > most_bytes as u64 {
+            return Err(too_large());
+        }
+        let mut body = Vec::with_capacity(stated as usize);
+        while let Some(part) = response.chunk().await.map_err(|error| self.broken(&error))? {
+            if body.len() + part.len() > most_bytes {
+                return Err(too_large());
+            }
+            body.extend_from_slice(&part);
+        }
+        Ok(body.into())
+    }
+
+    /// What others wrote, for a message: without the key, short, and on one line.
+    pub(crate) fn foreign(&self, text: &str) -> String {
+        match &self.key {
+            Some(key) => quote(&key.conceal(text)),
+            None => quote(text),
+        }
+    }
+
+    fn timed_out(&self) -> Failure {
+        let message = format!("{} did not answer within {:?}", self.base_url, self.timeout);
+        Failure::timed_out(message, Remedy::AgainOnce)
+    }
+
+    /// The connection failed, or broke.
+    fn broken(&self, error: &reqwest::Error) -> Failure {
+        let because = self.foreign(&cause(error));
+        let base_url = &self.base_url;
+        if is_of_certificates(error) {
+            return Failure::unavailable(format!(
+                "the certificate of {base_url} is not trusted: {because}"
+            ));
+        }
+        Failure::passing(match error.is_connect() {
+            true => format!("cannot connect to {base_url}: {because}"),
+            false => format!("the connection to {base_url} broke: {because}"),
+        })
+    }
+
+    fn points_elsewhere(&self, response: &Response) -> Failure {
+        let location = response.headers().get(LOCATION).and_then(|it| it.to_str().ok());
+        let to = location.and_then(|it| response.url().join(it).ok()).map(|mut url| {
+            // Both may hold secrets. They cannot be set only in addresses that have none.
+            let _ = url.set_username("");
+            let _ = url.set_password(None);
+            url.set_query(None);
+            url.set_fragment(None);
+            url
+        });
+        let to = to.map_or("elsewhere".to_owned(), |url| self.foreign(url.as_str()));
+        Failure::unavailable(format!(
+            "{} redirects to {to} (status {}), which is not followed",
+            self.base_url,
+            response.status().as_u16()
+        ))
+    }
+
+    /// An answer that is an error, with the server's own message.
+    async fn refusal(&self, mut response: Response) -> Failure {
+        let status = response.status();
+        let mut body = Vec::new();
+        let reading = async {
+            while let Ok(Some(part)) = response.chunk().await {
+                let room = MOST_ERROR_BYTES - body.len();
+                body.extend_from_slice(&part[..part.len().min(room)]);
+                if body.len() == MOST_ERROR_BYTES {
+                    break;
+                }
+            }
+        };
+        // What has come by then says enough, or nothing.
+        let _ = tokio::time::timeout(MOST_ERROR_TIME, reading).await;
+        let (mut text, code) = stated_error(&body);
+        text.truncate(text.floor_char_boundary(MOST_REFUSAL_BYTES));
+        let remedy = retry::remedy(status, code.as_deref(), response.headers());
+        let said = match self.foreign(&text) {
+            said if said.is_empty() => String::new(),
+            said => format!(": {said}"),
+        };
+        let message = format!("{} answered with status {}{said}", self.base_url, status.as_u16());
+        let is_of_the_question = status.is_client_error() && !is_of_the_moment(status);
+        let is_of_the_form = is_of_the_form(status, &text);
+        let refusal = Some(Refusal { status: status.as_u16(), text });
+        match is_of_the_question {
+            true => Failure { refusal, ..Failure::refused(message) },
+            false if is_of_the_form => Failure { refusal, ..Failure::unavailable(message) },
+            false => Failure { remedy, ..Failure::unavailable(message) },
+        }
+    }
+}
+
+/// Whether the server fails because it does not know how a form is asked for: llama-cpp-python says so with status 500.
+fn is_of_the_form(status: StatusCode, text: &str) -> bool {
+    status == StatusCode::INTERNAL_SERVER_ERROR && text.contains("response_format")
+}
+
+/// Whether the same request may be taken at another moment.
+fn is_of_the_moment(status: StatusCode) -> bool {
+    matches!(status.as_u16(), 408 | 409 | 429)
+}
+
+/// The message and the code of an error: as OpenAI, Anthropic, Ollama and FastAPI write it, or the text itself.
+fn stated_error(body: &[u8]) -> (String, Option<String>) {
+    let text = || String::from_utf8_lossy(body).into_owned();
+    let Ok(document) = serde_json::from_slice::<Value>(body) else { return (text(), None) };
+    let error = document.get("error").unwrap_or(&document);
+    let string = |value: Option<&Value>| value.and_then(Value::as_str).map(str::to_owned);
+    let message = string(Some(error))
+        .or_else(|| string(error.get("message")))
+        .or_else(|| string(document.get("message")))
+        .or_else(|| string(document.get("detail")));
+    let code = string(error.get("code")).or_else(|| string(error.get("type")));
+    (message.unwrap_or_else(text), code)
+}
+
+/// The kind of content, if the server says that it is not JSON.
+fn other_than_json(response: &Response) -> Option<String> {
+    let value = response.headers().get(CONTENT_TYPE)?;
+    let text = String::from_utf8_lossy(value.as_bytes()).to_ascii_lowercase();
+    let kind = text.split(';').next().unwrap_or_default().trim().to_owned();
+    let is_json = kind == "application/json" || kind == "text/json" || kind.ends_with("+json");
+    (!is_json).then_some(kind)
+}
+
+/// A server on this machine is never asked through a proxy.
+fn is_this_machine(base_url: &str) -> bool {
+    let url = Url::parse(base_url).ok();
+    let host = url.as_ref().and_then(Url::host_str).unwrap_or_default();
+    let address = host.trim_matches(['[', ']']).parse::<std::net::IpAddr>();
+    host == "localhost" || address.is_ok_and(|address| address.is_loopback())
+}
+
+fn causes<'a>(
+    error: &'a (dyn StdError + 'static),
+) -> impl Iterator<Item = &'a (dyn StdError + 'static)> {
+    iter::successors(Some(error), |error| {
+        let error: &'a (dyn StdError + 'static) = *error;
+        // An error of the operating system that wraps another has that one's words, and not it as its source.
+        match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
+            Some(wrapped) => Some(wrapped),
+            None => error.source(),
+        }
+    })
+}
+
+/// What is behind an error: the outermost of reqwest's say little, and have the address.
+fn cause(error: &reqwest::Error) -> String {
+    causes(error).last().map(ToString::to_string).unwrap_or_default()
+}
+
+fn is_of_certificates(error: &reqwest::Error) -> bool {
+    causes(error)
+        .any(|cause| matches!(cause.downcast_ref(), Some(rustls::Error::InvalidCertificate(_))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_message_of_an_error_is_found_wherever_servers_write_it() {
+        let message = |body: &str| stated_error(body.as_bytes());
+        let both = |message: &str, code: &str| (message.to_owned(), Some(code.to_owned()));
+        let open_ai = r#"{"error": {"message": "no", "type": "t", "param": null, "code": "c"}}"#;
+        assert_eq!(message(open_ai), both("no", "c"));
+        let anthropic =
+            r#"{"type": "error", "error": {"type": "overloaded_error", "message": "no"}}"#;
+        assert_eq!(message(anthropic), both("no", "overloaded_error"));
+        assert_eq!(message(r#"{"error": "no"}"#), ("no".to_owned(), None));
+        assert_eq!(message(r#"{"detail": "no"}"#), ("no".to_owned(), None));
+        assert_eq!(message("Bad Gateway"), ("Bad Gateway".to_owned(), None));
+    }
+
+    #[test]
+    fn a_server_on_this_machine_is_recognised() {
+        for here in ["http://localhost:1/v1", "http://127.0.0.1/v1", "https://[::1]:2/v1"] {
+            assert!(is_this_machine(here), "{here}");
+        }
+        for there in ["http://localhost.test/v1", "http://10.0.0.1/v1", "https://[2001::1]/v1"] {
+            assert!(!is_this_machine(there), "{there}");
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! What was found out about a server's models while they were asked, once for all calls. Asks nothing itself.
+
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+};
+
+use tokio::sync::{Mutex as Turns, MutexGuard, OnceCell};
+
+use crate::form::Way;
+
+/// How many models are remembered. A judge has a few; a scorer could name any number.
+const MOST_MODELS: usize = 64;
+
+/// What is known about a server's models.
+#[derive(Debug, Default)]
+pub(crate) struct Knowledge(Mutex<HashMap<String, Arc<Known>>>);
+
+impl Knowledge {
+    /// What is known about this model.
+    pub(crate) fn about(&self, model: &str) -> Arc<Known> {
+        let mut models = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = models.get(model) {
+            return Arc::clone(known);
+        }
+        if models.len() >= MOST_MODELS {
+            models.clear();
+        }
+        Arc::clone(models.entry(model.to_owned()).or_default())
+    }
+}
+
+/// What is known about a model.
+#[derive(Debug, Default)]
+pub(crate) struct Known {
+    /// How it is asked for an answer of a form; `None` inside if that could not be found out.
+    pub(crate) way: OnceCell<Option<Way>>,
+    /// Calls with a form, of which the first finds that out.
+    pub(crate) with_form: First,
+    /// Calls with a limit of tokens, of which the first finds out what the limit is called.
+    pub(crate) with_limit: First,
+    takes_completion_tokens: AtomicBool,
+}
+
+impl Known {
+    /// Whether it takes `max_completion_tokens`, and not `max_tokens`.
+    pub(crate) fn takes_completion_tokens(&self) -> bool {
+        self.takes_completion_tokens.load(Relaxed)
+    }
+
+    pub(crate) fn learn_completion_tokens(&self) {
+        self.takes_completion_tokens.store(true, Relaxed);
+    }
+}
+
+/// Lets one call find out what the others then know.
+#[derive(Debug, Default)]
+pub(crate) struct First {
+    is_over: AtomicBool,
+    turns: Turns<()>,
+}
+
+impl First {
+    /// The first call's turn. The others wait here for its end, and get none. If it is dropped before its end, the next
+    /// call is the first.
+    pub(crate) async fn turn(&self) -> Option<Turn<'_>> {
+        if self.is_over.load(Relaxed) {
+            return None;
+        }
+        let guard = self.turns.lock().await;
+        match self.is_over.load(Relaxed) {
+            true => None,
+            false => Some(Turn { first: self, _guard: guard }),
+        }
+    }
+}
+
+/// While this is kept, other calls wait.
+#[derive(Debug)]
+pub(crate) struct Turn<'a> {
+    first: &'a First,
+    _guard: MutexGuard<'a, ()>,
+}
+
+impl Turn<'_> {
+    /// Lets all others in.
+    pub(crate) fn end(self) {
+        self.first.is_over.store(true, Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_remembered_does_not_grow_with_the_names_that_scorers_give() {
+        let knowledge = Knowledge::default();
+        knowledge.about("m").learn_completion_tokens();
+        assert!(knowledge.about("m").takes_completion_tokens());
+        for number in 0..10 * MOST_MODELS {
+            knowledge.about(&number.to_string());
+        }
+        assert!(knowledge.0.lock().unwrap().len() <= MOST_MODELS);
+    }
+}

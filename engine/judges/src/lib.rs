@@ -1,0 +1,63 @@
+//! Providers of scorebox's judges: servers that speak OpenAI's or Anthropic's protocol, and programs. Decides nothing about
+//! budgets, records nothing, and reads no environment for keys; the HTTP client reads the usual variables of proxies.
+//!
+//! - `connect`: from what a suite says to a provider.
+//! - `key`: the secret that a server wants.
+//! - `served`: a provider over HTTP: one question, asked as the server understands it.
+//! - `knowledge`: what was found out about a server and a model.
+//! - `wire`: what the protocols have in common; `openai` and `anthropic` are their requests and answers.
+//! - `pieces`: parts of answers that are read without keeping the rest.
+//! - `form`: how an answer of a given form is asked for.
+//! - `http`: one exchange with a server, within bounds of time and size.
+//! - `gate`: how many calls at once, how many a minute, and who waits; `retry`: what is tried again, and when.
+//! - `failure`: why an attempt failed.
+//! - `command`: a program as a provider; `process`: its processes, which end together.
+//! - `quote`: what others wrote, short and on one line.
+//!
+//! ```no_run
+//! use std::time::Duration;
+//!
+//! use scorebox::judge::{Generation, JudgeSettings, Message, ProviderSettings, Question, Role};
+//! use scorebox_judges::{Key, connect};
+//!
+//! # async fn program(key: String) -> Result<(), Box<dyn std::error::Error>> {
+//! let base_url = "https://api.openai.com/v1".to_owned();
+//! let settings = JudgeSettings::new(ProviderSettings::OpenAi { base_url, key_env: None });
+//! let judge = connect(&settings, Some(Key::new(key)))?;
+//! let question = Question::Generate(Generation {
+//!     model: "gpt-4o-mini".into(),
+//!     messages: vec![Message { role: Role::User, text: "Is the sky blue?".into() }],
+//!     ..Generation::default()
+//! });
+//! let answer = judge.ask(&question, Duration::from_secs(60)).await?;
+//! println!("{:?}, {:?}", answer.reply, answer.usage);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! - **Invariant:** a key is in the header of a request to its server and nowhere else: no error, no `Debug`, no answer.
+//! - **Invariant:** whatever a server or a program sends, a call holds a bounded amount of it, and ends within the time-outs of
+//!   its attempts and the waiting between them.
+//! - **Invariant:** a call whose future is dropped gives back its place, and its processes end.
+
+#![warn(missing_debug_implementations)]
+
+mod anthropic;
+mod command;
+mod connect;
+mod failure;
+mod form;
+mod gate;
+mod http;
+mod key;
+mod knowledge;
+mod openai;
+mod pieces;
+mod process;
+mod quote;
+mod retry;
+mod served;
+mod wire;
+
+pub use connect::{ConnectError, connect};
+pub use key::Key;

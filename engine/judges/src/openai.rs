@@ -1,0 +1,254 @@
+//! OpenAI's chat completions and embeddings, as documents. Sends nothing.
+
+use std::borrow::Cow;
+
+use bytes::Bytes;
+use scorebox::judge::{Embedding, Reply, Role, TokenUsage};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::{
+    form::{NAME, Way},
+    pieces::{Amount, Arguments, Content, Count, First},
+    wire::{Asking, Said, Unsaid, checked, document},
+};
+
+/// Where conversations are sent to.
+pub(crate) const CHAT: &str = "/chat/completions";
+
+/// Where texts are sent to.
+pub(crate) const EMBEDDINGS: &str = "/embeddings";
+
+#[derive(Serialize)]
+struct Conversation<'a> {
+    model: &'a str,
+    messages: Vec<Turn<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_completion_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response_format: Option<ResponseFormat<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tools: Option<[Tool<'a>; 1]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_choice: Option<Chosen>,
+}
+
+#[derive(Serialize)]
+struct Turn<'a> {
+    role: &'static str,
+    content: Cow<'a, str>,
+}
+
+#[derive(Serialize)]
+struct ResponseFormat<'a> {
+    r#type: &'static str,
+    json_schema: Schema<'a>,
+}
+
+#[derive(Serialize)]
+struct Schema<'a> {
+    name: &'static str,
+    strict: bool,
+    schema: &'a RawValue,
+}
+
+#[derive(Serialize)]
+struct Tool<'a> {
+    r#type: &'static str,
+    function: Function<'a>,
+}
+
+#[derive(Serialize)]
+struct Function<'a> {
+    name: &'static str,
+    description: &'static str,
+    parameters: &'a RawValue,
+}
+
+#[derive(Serialize)]
+struct Chosen {
+    r#type: &'static str,
+    function: Named,
+}
+
+#[derive(Serialize)]
+struct Named {
+    name: &'static str,
+}
+
+/// The document that asks for a conversation's next turn.
+pub(crate) fn conversation(asking: &Asking<'_>) -> Bytes {
+    let generation = asking.generation;
+    let system = generation.system.as_deref().map(Cow::Borrowed);
+    let system = match &asking.form {
+        Some((form, Way::Prompt)) => Some(Cow::Owned(form.in_words(generation.system.as_deref()))),
+        _ => system,
+    };
+    let system = system.map(|content| Turn { role: "system", content });
+    let turns = generation.messages.iter().map(|message| Turn {
+        role: match message.role {
+            Role::User => "user",
+            Role::Assistant => "assistant",
+        },
+        content: Cow::Borrowed(&message.text),
+    });
+    let most = generation.max_output_tokens;
+    let by = |way: Way| asking.form.filter(|(_, asked)| *asked == way).map(|(form, _)| form);
+    document(&Conversation {
+        model: &generation.model,
+        messages: system.into_iter().chain(turns).collect(),
+        temperature: generation.temperature,
+        max_tokens: most.filter(|_| !asking.with_completion_tokens),
+        max_completion_tokens: most.filter(|_| asking.with_completion_tokens),
+        response_format: by(Way::Schema).map(|form| ResponseFormat {
+            r#type: "json_schema",
+            json_schema: Schema { name: NAME, strict: form.is_strict, schema: form.schema },
+        }),
+        tools: by(Way::Tool).map(|form| {
+            let description = "Give the answer.";
+            let function = Function { name: NAME, description, parameters: form.schema };
+            [Tool { r#type: "function", function }]
+        }),
+        tool_choice: by(Way::Tool)
+            .map(|_| Chosen { r#type: "function", function: Named { name: NAME } }),
+    })
+}
+
+#[derive(Deserialize)]
+struct Completion {
+    #[serde(default)]
+    choices: First<Choice>,
+    model: Option<String>,
+    #[serde(default)]
+    usage: Option<Usage>,
+    error: Option<Box<RawValue>>,
+}
+
+#[derive(Deserialize)]
+struct Choice {
+    message: Option<Message>,
+    finish_reason: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Message {
+    #[serde(default)]
+    content: Content,
+    refusal: Option<String>,
+    #[serde(default)]
+    tool_calls: First<Call>,
+}
+
+#[derive(Deserialize)]
+struct Call {
+    function: Option<Called>,
+}
+
+#[derive(Deserialize)]
+struct Called {
+    arguments: Option<Arguments>,
+}
+
+#[derive(Default, Deserialize)]
+struct Usage {
+    #[serde(default)]
+    prompt_tokens: Count,
+    #[serde(default)]
+    completion_tokens: Count,
+    #[serde(default)]
+    cost: Amount,
+}
+
+impl Usage {
+    fn tokens(&self) -> TokenUsage {
+        TokenUsage { input_tokens: self.prompt_tokens.0, output_tokens: self.completion_tokens.0 }
+    }
+}
+
+/// What the server said, asked in this way.
+pub(crate) fn read(document: &[u8], way: Option<Way>) -> Result<Said, Unsaid> {
+    let misshapen = |what: &str| Unsaid::Misshapen(what.to_owned());
+    let completion: Completion =
+        serde_json::from_slice(document).map_err(|error| Unsaid::Misshapen(error.to_string()))?;
+    // Some gateways say so with status 200.
+    if let Some(error) = completion.error {
+        return Err(Unsaid::Misshapen(format!("an error: {}", error.get())));
+    }
+    let choice = completion.choices.0.ok_or_else(|| misshapen("no `choices`"))?;
+    let message = choice.message.ok_or_else(|| misshapen("no `message`"))?;
+    let refusal = message.refusal.or(message.content.refusal).filter(|it| !it.is_empty());
+    if let Some(refusal) = refusal {
+        return Err(Unsaid::Refused(refusal));
+    }
+    if choice.finish_reason.as_deref() == Some("content_filter") {
+        return Err(Unsaid::Refused("content_filter".to_owned()));
+    }
+    let truncated = choice.finish_reason.as_deref() == Some("length");
+    let arguments = message.tool_calls.0.and_then(|call| call.function?.arguments).map(|it| it.0);
+    let text = match way {
+        Some(Way::Tool) => arguments.or(message.content.text),
+        _ => message.content.text,
+    };
+    // A model that thought until it had no tokens left says nothing.
+    let text = text.or_else(|| truncated.then(String::new));
+    let text = text.ok_or_else(|| misshapen("no text in `message`"))?;
+    let usage = completion.usage.unwrap_or_default();
+    Ok(Said {
+        reply: Reply::Text { text, truncated },
+        model: completion.model,
+        usage: usage.tokens(),
+        cost_usd: usage.cost.0,
+    })
+}
+
+#[derive(Serialize)]
+struct Texts<'a> {
+    model: &'a str,
+    input: &'a [String],
+}
+
+/// The document that asks for the vectors of texts.
+pub(crate) fn texts(embedding: &Embedding) -> Bytes {
+    document(&Texts { model: &embedding.model, input: &embedding.texts })
+}
+
+#[derive(Deserialize)]
+struct Vectors {
+    #[serde(default)]
+    data: Vec<Vector>,
+    model: Option<String>,
+    #[serde(default)]
+    usage: Option<Usage>,
+}
+
+#[derive(Deserialize)]
+struct Vector {
+    index: Option<usize>,
+    embedding: Vec<f32>,
+}
+
+/// The vectors of so many texts.
+pub(crate) fn read_vectors(document: &[u8], texts: usize) -> Result<Said, Unsaid> {
+    let answer: Vectors =
+        serde_json::from_slice(document).map_err(|error| Unsaid::Misshapen(error.to_string()))?;
+    let mut data = answer.data;
+    if data.iter().all(|vector| vector.index.is_some()) {
+        data.sort_by_key(|vector| vector.index);
+        let is_complete = data.iter().enumerate().all(|(place, it)| it.index == Some(place));
+        if !is_complete {
+            return Err(Unsaid::Misshapen("vectors with wrong numbers".to_owned()));
+        }
+    }
+    let vectors = data.into_iter().map(|vector| vector.embedding).collect();
+    let usage = answer.usage.unwrap_or_default();
+    Ok(Said {
+        reply: checked(vectors, texts).map_err(Unsaid::Misshapen)?,
+        model: answer.model,
+        usage: usage.tokens(),
+        cost_usd: usage.cost.0,
+    })
+}

@@ -1,0 +1,238 @@
+//! Parts of answers that are read without keeping the rest: an answer of some megabytes can hold a million empty objects,
+//! and only the first one counts. Knows no protocol.
+
+use std::{fmt, marker::PhantomData};
+
+use serde::{
+    Deserialize, Deserializer,
+    de::{IgnoredAny, MapAccess, SeqAccess, Visitor},
+};
+use serde_json::value::RawValue;
+
+/// The first item of a list, if there is one.
+#[derive(Debug)]
+pub(crate) struct First<T>(pub(crate) Option<T>);
+
+impl<T> Default for First<T> {
+    fn default() -> First<T> {
+        First(None)
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for First<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<First<T>, D::Error> {
+        struct Items<T>(PhantomData<T>);
+
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for Items<T> {
+            type Value = First<T>;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("a list")
+            }
+
+            fn visit_unit<E>(self) -> Result<First<T>, E> {
+                Ok(First(None))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<First<T>, A::Error> {
+                let first = items.next_element()?;
+                while items.next_element::<IgnoredAny>()?.is_some() {}
+                Ok(First(first))
+            }
+        }
+
+        deserializer.deserialize_any(Items(PhantomData))
+    }
+}
+
+/// What a model says in parts, or in one string.
+#[derive(Debug, Default)]
+pub(crate) struct Content {
+    /// The texts of all parts in a row; `None` if there is none.
+    pub(crate) text: Option<String>,
+    /// The arguments of the first call of a tool, as JSON.
+    pub(crate) arguments: Option<String>,
+    /// Why the model refuses.
+    pub(crate) refusal: Option<String>,
+}
+
+/// One part, of any type; others than these are thoughts, images and what comes.
+#[derive(Deserialize)]
+struct Part {
+    #[serde(default, rename = "type")]
+    kind: String,
+    text: Option<String>,
+    input: Option<Box<RawValue>>,
+    refusal: Option<String>,
+}
+
+impl Content {
+    fn add(&mut self, part: Part) {
+        match (part.kind.as_str(), part.text, part.input, part.refusal) {
+            ("text" | "output_text", Some(text), ..) => {
+                self.text.get_or_insert_default().push_str(&text);
+            }
+            ("tool_use", _, Some(input), _) if self.arguments.is_none() => {
+                self.arguments = Some(input.get().to_owned());
+            }
+            ("refusal", .., Some(refusal)) => {
+                self.refusal.get_or_insert(refusal);
+            }
+            _ => {}
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Content {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Content, D::Error> {
+        struct Parts;
+
+        impl<'de> Visitor<'de> for Parts {
+            type Value = Content;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("a string or a list of parts")
+            }
+
+            fn visit_unit<E>(self) -> Result<Content, E> {
+                Ok(Content::default())
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Content, E> {
+                Ok(Content { text: Some(text.to_owned()), ..Content::default() })
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut parts: A) -> Result<Content, A::Error> {
+                let mut content = Content::default();
+                while let Some(part) = parts.next_element()? {
+                    content.add(part);
+                }
+                Ok(content)
+            }
+        }
+
+        deserializer.deserialize_any(Parts)
+    }
+}
+
+/// The arguments of a tool: JSON in a string, as OpenAI has it, or the object itself, as some servers do.
+#[derive(Debug)]
+pub(crate) struct Arguments(pub(crate) String);
+
+impl<'de> Deserialize<'de> for Arguments {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Arguments, D::Error> {
+        let raw = <Box<RawValue>>::deserialize(deserializer)?;
+        let text = raw.get();
+        Ok(Arguments(serde_json::from_str(text).unwrap_or_else(|_| text.to_owned())))
+    }
+}
+
+/// A number of tokens; anything else counts as not stated.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Count(pub(crate) Option<u64>);
+
+/// An amount of money, 0 or more; anything else counts as not stated.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Amount(pub(crate) Option<f64>);
+
+impl<'de> Deserialize<'de> for Count {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Count, D::Error> {
+        let number = deserializer.deserialize_any(Number)?;
+        // Half-open, since the largest whole number has no exact neighbour in this type.
+        let is_whole = |it: &f64| (0.0..9e15).contains(it) && it.fract() == 0.0;
+        Ok(Count(number.filter(is_whole).map(|it| it as u64)))
+    }
+}
+
+impl<'de> Deserialize<'de> for Amount {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Amount, D::Error> {
+        let number = deserializer.deserialize_any(Number)?;
+        Ok(Amount(number.filter(|it| it.is_finite() && *it >= 0.0)))
+    }
+}
+
+/// A number, whatever else may stand there.
+struct Number;
+
+impl<'de> Visitor<'de> for Number {
+    type Value = Option<f64>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a number")
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<Option<f64>, E> {
+        Ok(Some(number as f64))
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<Option<f64>, E> {
+        Ok(Some(number as f64))
+    }
+
+    fn visit_f64<E>(self, number: f64) -> Result<Option<f64>, E> {
+        Ok(Some(number))
+    }
+
+    fn visit_unit<E>(self) -> Result<Option<f64>, E> {
+        Ok(None)
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Option<f64>, E> {
+        Ok(None)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Option<f64>, E> {
+        Ok(None)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Option<f64>, A::Error> {
+        while items.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(None)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Option<f64>, A::Error> {
+        while entries.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn content_is_a_string_or_parts_of_which_texts_count() {
+        let text = |json: &str| serde_json::from_str::<Content>(json).unwrap().text;
+        assert_eq!(text(r#""a\nb""#).as_deref(), Some("a\nb"));
+        assert_eq!(text("null"), None);
+        assert_eq!(text("[]"), None);
+        let parts = r#"[{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "a"}, {"type": "text", "text": "b"}]"#;
+        assert_eq!(text(parts).as_deref(), Some("ab"));
+    }
+
+    #[test]
+    fn arguments_are_json_in_a_string_or_as_they_are_with_their_keys_in_order() {
+        let arguments = |json: &str| serde_json::from_str::<Arguments>(json).unwrap().0;
+        assert_eq!(arguments(r#""{\"b\": 1, \"a\": 2}""#), r#"{"b": 1, "a": 2}"#);
+        assert_eq!(arguments(r#"{"b": 1, "a": 2}"#), r#"{"b": 1, "a": 2}"#);
+    }
+
+    #[test]
+    fn numbers_that_make_no_sense_count_as_not_stated() {
+        let count = |json: &str| serde_json::from_str::<Count>(json).unwrap().0;
+        let amount = |json: &str| serde_json::from_str::<Amount>(json).unwrap().0;
+        assert_eq!((count("12"), count("12.0")), (Some(12), Some(12)));
+        assert_eq!((amount("0.25"), amount("0")), (Some(0.25), Some(0.0)));
+        for wrong in ["-1", "null", "\"1\"", "[[1]]", "{\"a\": {}}", "true"] {
+            assert_eq!((count(wrong), amount(wrong)), (None, None), "{wrong}");
+        }
+        assert_eq!((count("1.5"), count("1e30")), (None, None));
+    }
+
+    #[test]
+    fn only_the_first_of_a_list_is_kept() {
+        assert_eq!(serde_json::from_str::<First<u8>>("[1, {}, []]").unwrap().0, Some(1));
+        assert_eq!(serde_json::from_str::<First<u8>>("[]").unwrap().0, None);
+        assert_eq!(serde_json::from_str::<First<u8>>("null").unwrap().0, None);
+    }
+}

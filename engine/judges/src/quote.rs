@@ -1,0 +1,33 @@
+//! What servers and programs wrote, short and on one line, for messages. Makes nothing of it.
+
+use scorebox::terminal;
+
+/// How many characters of a text are quoted.
+const MOST_CHARACTERS: usize = 300;
+
+/// The beginning of a text, with the characters that a terminal acts on escaped.
+pub(crate) fn quote(text: &str) -> String {
+    let mut characters = text.trim().chars();
+    let mut quoted = String::new();
+    for character in characters.by_ref().take(MOST_CHARACTERS) {
+        match terminal::acts(character) {
+            true => quoted.extend(character.escape_default()),
+            false => quoted.push(character),
+        }
+    }
+    if characters.next().is_some() {
+        quoted.push('…');
+    }
+    quoted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quoted_text_is_short_and_on_one_line() {
+        assert_eq!(quote(" a\n\u{1b}[31mb\u{202e} "), "a\\n\\u{1b}[31mb\\u{202e}");
+        assert_eq!(quote(&"é".repeat(1000)).chars().count(), MOST_CHARACTERS + 1);
+    }
+}

@@ -1,0 +1,195 @@
+//! What the protocols have in common: a question to a document, a document to what was said. Sends nothing.
+
+use bytes::Bytes;
+use scorebox::judge::{Embedding, Generation, Reply, TokenUsage};
+use serde::Serialize;
+
+use crate::{
+    anthropic,
+    form::{Form, Way},
+    openai,
+};
+
+/// The most bytes of an answer in words: many times what models write.
+pub(crate) const MOST_TEXT_BYTES: usize = 4 << 20;
+
+/// The most bytes of an answer in vectors, for each text: 8192 numbers of 32 characters.
+const MOST_VECTOR_BYTES: usize = 256 << 10;
+
+/// The most bytes of an answer in vectors.
+const MOST_VECTORS_BYTES: usize = 64 << 20;
+
+/// A protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wire {
+    OpenAi,
+    Anthropic,
+}
+
+/// A conversation as it is asked: with what is known about the model.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Asking<'a> {
+    pub(crate) generation: &'a Generation,
+    pub(crate) form: Option<(Form<'a>, Way)>,
+    /// Whether the limit of tokens has the name that newer models of OpenAI want.
+    pub(crate) with_completion_tokens: bool,
+}
+
+/// What a server said.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Said {
+    pub(crate) reply: Reply,
+    pub(crate) model: Option<String>,
+    pub(crate) usage: TokenUsage,
+    pub(crate) cost_usd: Option<f64>,
+}
+
+/// Why an answer has nothing that counts.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Unsaid {
+    /// The model, or a filter before it, refuses: in whose words, if there are any.
+    Refused(String),
+    /// The answer is not of the protocol: in what way.
+    Misshapen(String),
+}
+
+impl Wire {
+    pub(crate) fn kind(self) -> &'static str {
+        match self {
+            Wire::OpenAi => "openai",
+            Wire::Anthropic => "anthropic",
+        }
+    }
+
+    /// Where conversations are sent to, below the base URL.
+    pub(crate) fn path(self) -> &'static str {
+        match self {
+            Wire::OpenAi => openai::CHAT,
+            Wire::Anthropic => anthropic::MESSAGES,
+        }
+    }
+
+    /// The ways in which a server can enforce a form, the best first. Anthropic's schemas lack much of what scorers write
+    /// (bounds of numbers), and its tools do not.
+    pub(crate) fn ways(self) -> [Way; 2] {
+        match self {
+            Wire::OpenAi => [Way::Schema, Way::Tool],
+            Wire::Anthropic => [Way::Tool, Way::Schema],
+        }
+    }
+
+    /// The document that asks for a conversation's next turn.
+    pub(crate) fn conversation(self, asking: &Asking<'_>) -> Bytes {
+        match self {
+            Wire::OpenAi => openai::conversation(asking),
+            Wire::Anthropic => anthropic::conversation(asking),
+        }
+    }
+
+    pub(crate) fn read(self, document: &[u8], way: Option<Way>) -> Result<Said, Unsaid> {
+        match self {
+            Wire::OpenAi => openai::read(document, way),
+            Wire::Anthropic => anthropic::read(document, way),
+        }
+    }
+
+    /// Where texts are sent to and the document, if this protocol has vectors.
+    pub(crate) fn vectors(self, embedding: &Embedding) -> Option<(&'static str, Bytes)> {
+        match self {
+            Wire::OpenAi => Some((openai::EMBEDDINGS, openai::texts(embedding))),
+            Wire::Anthropic => None,
+        }
+    }
+}
+
+/// A document of strings, numbers and maps with names as keys, which cannot fail to become JSON.
+pub(crate) fn document(value: &impl Serialize) -> Bytes {
+    serde_json::to_vec(value).unwrap_or_default().into()
+}
+
+/// The most bytes of an answer with the vectors of so many texts.
+pub(crate) fn most_bytes(texts: usize) -> usize {
+    MOST_VECTOR_BYTES.saturating_mul(texts).clamp(MOST_TEXT_BYTES, MOST_VECTORS_BYTES)
+}
+
+/// The vectors, if there is one for each text, and all are of one length and of finite numbers.
+pub(crate) fn checked(vectors: Vec<Vec<f32>>, texts: usize) -> Result<Reply, String> {
+    let length = vectors.first().map_or(0, Vec::len);
+    if vectors.len() != texts {
+        return Err(format!("{} vectors for {texts} texts", vectors.len()));
+    }
+    if length == 0 {
+        return Err("a vector without numbers".to_owned());
+    }
+    if vectors.iter().any(|vector| vector.len() != length) {
+        return Err("vectors of different lengths".to_owned());
+    }
+    match vectors.iter().flatten().all(|number| number.is_finite()) {
+        true => Ok(Reply::Vectors(vectors)),
+        false => Err("a vector with a number that is not finite".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Answers of both protocols, from which others are made.
+    const ANSWERS: [&str; 4] = [
+        r#"{"choices": [{"message": {"content": "a", "refusal": null, "tool_calls": [{"function": {"name": "answer",
+            "arguments": "{\"a\": 1}"}}]}, "finish_reason": "stop"}], "usage": {"prompt_tokens": 1, "cost": 0.1}}"#,
+        r#"{"choices": [{"message": {"content": [{"type": "text", "text": "a"}, {"type": "refusal", "refusal": "b"}]}}]}"#,
+        r#"{"data": [{"index": 0, "embedding": [1, 2.5e0]}, {"index": 1, "embedding": [3, 4]}], "usage": null}"#,
+        r#"{"content": [{"type": "text", "text": "a"}, {"type": "tool_use", "input": {"b": []}}], "model": "m",
+            "stop_reason": "max_tokens", "usage": {"input_tokens": 1, "cache_read_input_tokens": 18446744073709551615}}"#,
+    ];
+
+    /// A part of such an answer.
+    fn part() -> impl Strategy<Value = String> {
+        let parts = ANSWERS
+            .iter()
+            .flat_map(|answer| answer.split_inclusive([',', '{', '[', ':', '}', ']']));
+        let parts: Vec<String> = parts.map(str::to_owned).collect();
+        prop_oneof![
+            8 => prop::sample::select(parts),
+            1 => Just("null".to_owned()),
+            1 => Just("-1e400".to_owned()),
+            1 => any::<String>(),
+        ]
+    }
+
+    fn read_all(document: &[u8]) {
+        for way in [None, Some(Way::Schema), Some(Way::Tool), Some(Way::Prompt)] {
+            for wire in [Wire::OpenAi, Wire::Anthropic] {
+                let _ = wire.read(document, way);
+            }
+        }
+        if let Ok(Said { reply: Reply::Vectors(vectors), .. }) = openai::read_vectors(document, 2) {
+            assert!(vectors.len() == 2 && vectors[0].len() == vectors[1].len());
+            assert!(vectors.iter().flatten().all(|number| number.is_finite()));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_answer_makes_its_reader_panic(parts in prop::collection::vec(part(), 0..40)) {
+            read_all(parts.concat().as_bytes());
+        }
+
+        #[test]
+        fn no_change_of_an_answer_makes_its_reader_panic(
+            answer in 0..ANSWERS.len(),
+            place in any::<prop::sample::Index>(),
+            length in 0..20_usize,
+            inserted in part(),
+        ) {
+            let mut bytes = ANSWERS[answer].as_bytes().to_vec();
+            let from = place.index(bytes.len());
+            let to = (from + length).min(bytes.len());
+            bytes.splice(from..to, inserted.bytes());
+            read_all(&bytes);
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! The key is in the header of a request and nowhere else.
+
+use scorebox::judge::{JudgeSettings, ProviderSettings};
+use scorebox_judges::{Key, connect};
+
+use crate::{
+    asking::{KEY, LONG, asked, judge, question, says, settings},
+    server::{Answer, Server},
+};
+
+#[tokio::test]
+async fn a_key_is_in_no_error_and_no_answer_even_if_the_server_repeats_it() {
+    let repeated = |name: &'static str| {
+        move |asked: &crate::server::Asked| {
+            let key = asked.headers["authorization"].to_str().unwrap().to_owned();
+            Some(match name {
+                "text" => says(&key),
+                "status" => Answer::status(401, format!("wrong key {key}")),
+                "failure" => Answer::status(500, format!("{{\"error\": \"{key}\"}}")),
+                "kind" => Answer::status(200, "").with("content-type", format!("text/{key}")),
+                "json" => Answer::status(200, key).with("content-type", "application/json"),
+                _ => Answer::status(307, "").with("location", format!("/{key}")),
+            })
+        }
+    };
+    for place in ["text", "status", "failure", "kind", "json", "location"] {
+        let server = Server::start(repeated(place)).await;
+        let judge = judge(&server);
+        let outcome = judge.ask(&question("Is it?"), LONG).await;
+        assert_eq!(outcome.is_ok(), place == "text");
+        let shown = format!("{outcome:?} {judge:?} {}", judge.place());
+        assert!(!shown.to_lowercase().contains(KEY), "{shown}");
+        assert!(server.asked()[0].headers["authorization"].to_str().unwrap().contains(KEY));
+    }
+}
+
+#[tokio::test]
+async fn without_a_key_none_is_sent() {
+    let server = Server::start(|_| Some(says("Yes."))).await;
+    let judge = connect(&settings(server.url("/v1")), None).unwrap();
+    asked(&*judge, &question("Is it?")).await.unwrap();
+    assert!(!server.asked()[0].headers.contains_key("authorization"));
+}
+
+#[test]
+fn a_key_that_no_header_can_have_is_refused_and_not_shown() {
+    for key in ["sk-one\nsk-two", "sk-\0", ""] {
+        let error = connect(&settings("https://host/v1".into()), Some(Key::new(key))).unwrap_err();
+        let shown = format!("{error} {error:?} {:?}", Key::new(key));
+        assert!(shown.contains("the key") && !shown.contains("sk-"), "{shown}");
+    }
+}
+
+#[test]
+fn settings_that_leave_nothing_to_do_are_refused() {
+    let refused = |change: fn(&mut JudgeSettings)| {
+        let mut settings = settings("https://host/v1".into());
+        change(&mut settings);
+        connect(&settings, None).unwrap_err().to_string()
+    };
+    assert_eq!(refused(|it| it.concurrency = 0), "`concurrency` must be more than 0");
+    assert_eq!(
+        refused(|it| it.requests_per_minute = Some(0)),
+        "`requests_per_minute` must be more than 0"
+    );
+    assert_eq!(refused(|it| it.timeout = Default::default()), "`timeout` must be more than 0");
+    let no_program =
+        |it: &mut JudgeSettings| it.provider = ProviderSettings::Command { command: vec![] };
+    assert_eq!(refused(no_program), "`command` names no program");
+}

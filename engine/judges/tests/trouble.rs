@@ -1,0 +1,174 @@
+//! What is tried again and what is not, and what errors say.
+
+use std::time::Duration;
+
+use scorebox::judge::{AskError, AskErrorKind};
+
+use crate::{
+    asking::{LONG, asked, judge, judge_with, question, refuses, says, settings},
+    server::{Answer, Asked, Server},
+};
+
+/// A server whose first answer is this one, and whose others are good.
+async fn at_first(answer: Option<Answer>) -> Server {
+    Server::start(move |asked| match asked.number {
+        0 => answer.clone(),
+        _ => Some(says("Yes.")),
+    })
+    .await
+}
+
+/// Asks a judge that tries again once.
+async fn ask_twice(server: &Server) -> Result<(String, u32), AskError> {
+    let judge = judge_with(server, |settings| settings.retries = 1);
+    let answer = judge.ask(&question("Is it?"), LONG).await?;
+    assert_eq!(judge.load().retries, u64::from(answer.attempts) - 1);
+    Ok((crate::asking::text(&answer.reply).to_owned(), answer.attempts))
+}
+
+#[tokio::test]
+async fn what_passes_is_tried_again() {
+    let wait = |status, name| refuses(status, "later").with(name, "0");
+    for answer in [
+        Some(wait(429, "retry-after")),
+        Some(wait(429, "retry-after-ms")),
+        Some(refuses(429, "later").with("retry-after", "Sun, 06 Nov 1994 08:49:37 GMT")),
+        Some(wait(503, "retry-after")),
+        Some(refuses(408, "later")),
+        Some(refuses(409, "later")),
+        Some(Answer::status(500, "<html>oops</html>")),
+        Some(Answer::status(502, "")),
+        Some(Answer::status(529, "")),
+        // A connection that ends before an answer, and one that ends within it.
+        None,
+        Some(says("Yes.").broken()),
+    ] {
+        let words = format!("{answer:?}");
+        let server = at_first(answer).await;
+        assert_eq!(ask_twice(&server).await.expect(&words), ("Yes.".to_owned(), 2), "{words}");
+        assert_eq!(server.count(), 2, "{words}");
+        assert_eq!(server.asked()[0].body, server.asked()[1].body);
+    }
+}
+
+#[tokio::test]
+async fn what_lasts_is_not_tried_again() {
+    let empty =
+        r#"{"error": {"message": "You exceeded your quota.", "code": "insufficient_quota"}}"#;
+    for (answer, kind) in [
+        (refuses(400, "no"), AskErrorKind::Refused),
+        (refuses(401, "no"), AskErrorKind::Refused),
+        (refuses(403, "no"), AskErrorKind::Refused),
+        (refuses(404, "no"), AskErrorKind::Refused),
+        (refuses(413, "no"), AskErrorKind::Refused),
+        (refuses(422, "no"), AskErrorKind::Refused),
+        (Answer::status(429, empty), AskErrorKind::Unavailable),
+        (
+            Answer::status(200, "{").with("content-type", "application/json"),
+            AskErrorKind::Unavailable,
+        ),
+        (Answer::status(200, "Yes.").with("content-type", "text/html"), AskErrorKind::Unavailable),
+        (
+            Answer::status(200, "data: {}\n\n").with("content-type", "text/event-stream"),
+            AskErrorKind::Unavailable,
+        ),
+        (Answer::status(204, ""), AskErrorKind::Unavailable),
+    ] {
+        let words = format!("{answer:?}");
+        let server = at_first(Some(answer)).await;
+        let error = ask_twice(&server).await.expect_err(&words);
+        assert_eq!((error.kind, error.attempts, server.count()), (kind, 1, 1), "{words}");
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_fails_again_and_again_is_asked_as_often_as_the_suite_says() {
+    let server = Server::start(|_| Some(refuses(500, "The model\nis \u{1b}[31mnot loaded."))).await;
+    let judge = judge_with(&server, |settings| settings.retries = 2);
+    let error = judge.ask(&question("Is it?"), LONG).await.unwrap_err();
+    assert_eq!((error.kind, error.attempts, server.count()), (AskErrorKind::Unavailable, 3, 3));
+    let words = "answered with status 500: The model\\nis \\u{1b}[31mnot loaded.";
+    assert_eq!(error.message, format!("{} {words}", judge.place()));
+    assert_eq!(judge.load().retries, 2);
+}
+
+#[tokio::test]
+async fn an_answer_that_does_not_come_in_time_is_waited_for_once_more() {
+    for unended in [false, true] {
+        let server = Server::start(move |_| {
+            let answer = says("Yes.").with("content-length", "1000");
+            Some(if unended { answer.unended() } else { never() })
+        })
+        .await;
+        let judge = judge_with(&server, |settings| {
+            settings.retries = 4;
+            settings.timeout = Duration::from_millis(50);
+        });
+        let error = judge.ask(&question("Is it?"), LONG).await.unwrap_err();
+        assert_eq!((error.kind, error.attempts), (AskErrorKind::TimedOut, 2));
+        assert!(error.message.ends_with("did not answer within 50ms"), "{}", error.message);
+    }
+}
+
+/// An answer that is never begun.
+fn never() -> Answer {
+    says("Yes.").after(&std::sync::Arc::new(tokio::sync::Semaphore::new(0)))
+}
+
+#[tokio::test]
+async fn a_server_that_is_not_there_is_tried_again() {
+    // The port was free a moment ago, and nothing listens on it.
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let mut settings = settings(format!("http://{free}/v1"));
+    settings.retries = 1;
+    let judge = scorebox_judges::connect(&settings, None).unwrap();
+    let error = judge.ask(&question("Is it?"), LONG).await.unwrap_err();
+    assert_eq!((error.kind, error.attempts), (AskErrorKind::Unavailable, 2));
+    assert!(error.message.contains("cannot connect"), "{}", error.message);
+}
+
+#[tokio::test]
+async fn a_certificate_that_is_not_trusted_ends_it() {
+    let server = Server::start_encrypted(|_| Some(says("Yes."))).await;
+    let mut settings = settings(format!("https://localhost:{}/v1", server.address.port()));
+    settings.retries = 4;
+    let judge = scorebox_judges::connect(&settings, None).unwrap();
+    let error = judge.ask(&question("Is it?"), LONG).await.unwrap_err();
+    assert_eq!((error.kind, error.attempts), (AskErrorKind::Unavailable, 1));
+    assert!(error.message.contains("is not trusted"), "{}", error.message);
+    assert_eq!(server.count(), 0);
+}
+
+#[tokio::test]
+async fn an_error_quotes_what_came_in_short_and_on_one_line() {
+    for (body, kind, quoted) in [
+        ("<html>\u{1b}]0;x\u{7}</html>", "text/html", "answered with `text/html` instead of JSON"),
+        ("{\"choices\": [\u{202e}", "application/json", "\\u{202e}"),
+        ("{\"choices\": 1\n}", "application/json", "{\"choices\": 1\\n}"),
+    ] {
+        let server = Server::start(move |_| {
+            let body = body.to_owned() + &" x".repeat(10_000);
+            Some(Answer::status(200, body).with("content-type", kind))
+        })
+        .await;
+        let message = asked(&*judge(&server), &question("Is it?")).await.unwrap_err().message;
+        assert!(message.contains(quoted), "{message}");
+        assert!(message.len() < 1000 && !message.contains(char::is_control), "{message}");
+    }
+}
+
+#[tokio::test]
+async fn servers_state_their_errors_in_several_ways() {
+    for body in [
+        r#"{"error": {"message": "model 'm' not found", "type": "api_error", "code": null}}"#,
+        r#"{"type": "error", "error": {"type": "not_found_error", "message": "model 'm' not found"}}"#,
+        r#"{"error": "model 'm' not found"}"#,
+        r#"{"detail": "model 'm' not found"}"#,
+        r#"{"message": "model 'm' not found", "object": "error"}"#,
+        "model 'm' not found",
+    ] {
+        let server = Server::start(move |_: &Asked| Some(Answer::status(404, body))).await;
+        let error = asked(&*judge(&server), &question("Is it?")).await.unwrap_err();
+        assert!(error.message.ends_with("status 404: model 'm' not found"), "{}", error.message);
+    }
+}

@@ -1,0 +1,66 @@
+//! The standard variables of proxies and certificates. They are the process's, so these tests ask in a process of their own.
+
+use std::{env, process::Stdio};
+
+use crate::{
+    asking::{asked, question, says, settings},
+    server::Server,
+};
+
+/// The variable with the address to ask; in the child only.
+const ADDRESS: &str = "SCOREBOX_JUDGES_TEST_ADDRESS";
+
+/// What a machine may have set, and a test does not want.
+const USUAL: [&str; 11] = [
+    "http_proxy",
+    "HTTP_PROXY",
+    "https_proxy",
+    "HTTPS_PROXY",
+    "all_proxy",
+    "ALL_PROXY",
+    "no_proxy",
+    "NO_PROXY",
+    "REQUEST_METHOD",
+    "SSL_CERT_DIR",
+    "SSL_CERT_FILE",
+];
+
+/// Does nothing unless the tests below start it.
+#[tokio::test]
+async fn asks_in_a_child() {
+    let Ok(address) = env::var(ADDRESS) else { return };
+    let judge = scorebox_judges::connect(&settings(address), None).unwrap();
+    assert_eq!(asked(&*judge, &question("Is it?")).await.unwrap(), "Yes.");
+}
+
+/// Asks this address in a process with a variable.
+async fn ask_in_a_child(address: &str, name: &str, value: &str) {
+    let mut child = tokio::process::Command::new(env::current_exe().unwrap());
+    child.args(["--exact", "variables::asks_in_a_child"]).stdout(Stdio::null());
+    for usual in USUAL {
+        child.env_remove(usual);
+    }
+    assert!(child.env(name, value).env(ADDRESS, address).status().await.unwrap().success());
+}
+
+#[tokio::test]
+async fn a_server_elsewhere_is_asked_through_the_proxy_and_one_on_this_machine_is_not() {
+    let proxy = Server::start(|_| Some(says("Yes."))).await;
+    ask_in_a_child("http://judge.test/v1", "HTTP_PROXY", &proxy.url("")).await;
+    let targets: Vec<String> = proxy.asked().into_iter().map(|asked| asked.target).collect();
+    assert_eq!(targets, ["http://judge.test/v1/chat/completions"]);
+    let server = Server::start(|_| Some(says("Yes."))).await;
+    ask_in_a_child(&server.url("/v1"), "HTTP_PROXY", &proxy.url("")).await;
+    assert_eq!((proxy.count(), server.count()), (1, 1));
+}
+
+/// Where the variable is read, which other systems do not.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_server_whose_authority_is_named_is_asked_over_tls() {
+    let server = Server::start_encrypted(|_| Some(says("Yes."))).await;
+    let address = format!("https://localhost:{}/v1", server.address.port());
+    let authority = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/certificates/authority.pem");
+    ask_in_a_child(&address, "SSL_CERT_FILE", authority).await;
+    assert_eq!(server.count(), 1);
+}
