@@ -51,7 +51,7 @@ fn reasons_say_what_the_answer_is() {
 #[test]
 fn the_form_of_the_answer_has_to_be_named() {
     let refusal = |config| scorebox_sdk::configure::<Answer>(config).err().unwrap().to_string();
-    assert_eq!(refusal(json!({})), "`pattern`: is missing, and has no default");
+    assert_eq!(refusal(json!({})), "`pattern` is required");
     assert!(refusal(json!({"pattern": "letters"})).contains("did you mean `letter`?"));
     let scorer: Answer = scorebox_sdk::configure(json!({"pattern": "word"})).unwrap();
     assert!(scorer.score(&Case::new(json!("ANSWER: a"))).is_err());

@@ -57,7 +57,7 @@ pub(crate) fn bleu(output: &[u32], references: &[Vec<u32>], max_order: usize) ->
     BleuScore { score, precisions, brevity_penalty, output_tokens, reference_tokens }
 }
 
-/// The length of the reference that is nearest to the output's; of two, the shorter one.
+/// The length of the reference that is closest to the output's; of two, the shorter one.
 fn closest_length(output: usize, references: &[Vec<u32>]) -> usize {
     let lengths = references.iter().map(Vec::len);
     lengths.min_by_key(|length| (length.abs_diff(output), *length)).unwrap_or(0)

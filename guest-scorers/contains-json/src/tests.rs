@@ -136,7 +136,7 @@ fn braces_that_never_close_cost_a_bounded_amount() {
     let scorer: ContainsJson = scorebox_sdk::configure(json!({})).unwrap();
     let error = scorer.score(&Case::new(json!("{\"a\":".repeat(1 << 16)))).unwrap_err();
     assert!(error.message().contains("too many braces"), "{error}");
-    // Closed ones are no trouble, however deep.
+    // Closed ones are fine, however deep.
     let deep = format!("{{\"a\":{}{}}}", "[".repeat(100_000), "]".repeat(100_000));
     assert!(contains(json!({}), &deep));
 }

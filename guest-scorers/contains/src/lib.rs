@@ -13,7 +13,7 @@ use scorebox_sdk::{
     Score, ScoreError, Scorer, excerpt, schemars,
 };
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value};
 
 /// The most texts that each list of `meta` has.
 const SHOWN: usize = 100;
@@ -130,13 +130,16 @@ impl Scorer for Contains {
             let text = part.text()?;
             let here = self.at.holds(&output, &self.fold(Cow::Borrowed(&text)));
             let list = if here { &mut found } else { &mut missing };
-            list.push(text.into_owned());
+            list.push(text);
         }
+        let mut meta = Map::new();
+        meta.insert("found".to_owned(), shown(&found));
+        meta.insert("missing".to_owned(), shown(&missing));
         Ok(self
             .negate
             .pass(self.mode.passes(&found, &missing))
             .reason(reason(&found, &missing))
-            .meta(json!({ "found": shown(&found), "missing": shown(&missing) })))
+            .meta(meta))
     }
 }
 
@@ -151,7 +154,7 @@ impl Contains {
 }
 
 impl Mode {
-    fn passes(self, found: &[String], missing: &[String]) -> bool {
+    fn passes(self, found: &[Cow<'_, str>], missing: &[Cow<'_, str>]) -> bool {
         match self {
             Mode::Any => !found.is_empty(),
             Mode::All => missing.is_empty(),
@@ -170,19 +173,22 @@ impl At {
     }
 }
 
-fn shown(texts: &[String]) -> Vec<Cow<'_, str>> {
+fn shown(texts: &[Cow<'_, str>]) -> Value {
     texts.iter().take(SHOWN).map(|text| excerpt(text, SHOWN_LENGTH)).collect()
 }
 
-fn reason(found: &[String], missing: &[String]) -> String {
-    let list = |texts: &[String]| {
+fn reason(found: &[Cow<'_, str>], missing: &[Cow<'_, str>]) -> String {
+    let list = |texts: &[Cow<'_, str>]| {
         let mut quoted = String::new();
         for (index, text) in texts.iter().enumerate() {
             quoted.push_str(if index == 0 { "\"" } else { ", \"" });
             quoted.push_str(text);
             quoted.push('"');
         }
-        excerpt(&quoted, 80).into_owned()
+        match excerpt(&quoted, 80) {
+            Cow::Owned(cut) => cut,
+            Cow::Borrowed(_) => quoted,
+        }
     };
     // Put together without the machinery of formatting, which would take longer than the search.
     match (found, missing) {

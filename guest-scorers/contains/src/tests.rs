@@ -1,5 +1,7 @@
 //! contains, as a specification.
 
+use serde_json::json;
+
 use super::*;
 
 fn score(config: Value, output: Value) -> Score {
@@ -99,14 +101,14 @@ fn nothing_to_look_for_is_an_error() {
         let error = scorebox_sdk::configure::<Contains>(config).err();
         error.expect("a refusal").to_string()
     };
-    assert!(refusal(json!({"values": []})).starts_with("`values`: is an empty list"));
-    assert!(refusal(json!({"values": " , "})).starts_with("`values`: is an empty list"));
+    assert!(refusal(json!({"values": []})).starts_with("`values` is an empty list"));
+    assert!(refusal(json!({"values": " , "})).starts_with("`values` is an empty list"));
     assert!(refusal(json!({"values": "\"a"})).starts_with("`values`: has a double quote"));
     assert_eq!(
         refusal(json!({"values": 1})),
         "`values`: should be a list of texts, or one text with commas between them"
     );
-    assert_eq!(refusal(json!({"value": ""})), "`value`: is empty, and would be in every output");
+    assert_eq!(refusal(json!({"value": ""})), "`value` is empty, and would be in every output");
     let scorer: Contains = scorebox_sdk::configure(json!({})).unwrap();
     assert!(scorer.score(&Case::new(json!("x"))).is_err());
     let empty = Case::new(json!("x")).with_ground_truth(json!([]));

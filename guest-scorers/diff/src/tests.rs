@@ -140,11 +140,11 @@ fn impossible_configurations_are_refused() {
     );
     assert_eq!(
         refused(json!({"mustMatch": ["a", "("]})),
-        "`mustMatch[1]`: is not a valid regular expression: unclosed group"
+        "`mustMatch[1]` is not a valid regular expression: unclosed group"
     );
     assert_eq!(
         refused(json!({"mustNotMatch": [""]})),
-        "`mustNotMatch[0]`: is empty, and would match everywhere"
+        "`mustNotMatch[0]` is empty, and would match everywhere"
     );
     let deep = "(".repeat(100) + "a" + &")".repeat(100);
     let refusal = refused(json!({ "mustMatch": [deep] }));

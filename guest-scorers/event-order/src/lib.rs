@@ -92,6 +92,6 @@ mod tests {
     #[test]
     fn an_empty_list_is_not_an_order() {
         let error = scorebox_sdk::configure::<EventOrder>(json!({"types": []})).err().unwrap();
-        assert_eq!(error.to_string(), "`types`: is an empty list; name at least one");
+        assert_eq!(error.to_string(), "`types` is an empty list; name at least one");
     }
 }

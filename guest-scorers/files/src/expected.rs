@@ -44,7 +44,7 @@ impl Expected {
         };
         let compile = |key: &str, written: &[String]| {
             PathPatterns::compile(key, written)
-                .map_err(|error| ScoreError::invalid_input(format!("`groundTruth` has {error}")))
+                .map_err(|error| ScoreError::invalid_input(format!("in `groundTruth`: {error}")))
         };
         Ok(Self {
             changed: compile("changed", &changed)?,

@@ -112,7 +112,7 @@ fn the_ground_truth_says_it_for_each_case() {
     );
     assert_eq!(
         of(json!(["{"])).unwrap_err().message().split(';').next(),
-        Some("`groundTruth` has `changed[0]`: is not a valid glob: unclosed alternate group")
+        Some("in `groundTruth`: `changed[0]` is not a valid glob: unclosed alternate group")
     );
     assert!(scorer.score(&work()).is_err());
 }

@@ -20,7 +20,7 @@ const BETWEEN: &str = "\
     respectfully responsibly sadly safely simply still that therefore this time truly \
     unfortunately";
 
-/// Being unable or unwilling; something that is not done has to follow.
+/// Being unable or unwilling; something that is not done must follow.
 const CANNOT: &[&str] = &[
     "apologise for not being able to",
     "apologize for not being able to",
@@ -93,7 +93,7 @@ const DO: &str = "\
 const ASKED: &str = "\
     any anything it like request requests so such that these this those you your";
 
-/// A refusal by itself, whoever says it.
+/// A refusal by itself, no matter who says it.
 const REFUSE: &[&str] = &[
     "decline",
     "declining",

@@ -140,7 +140,7 @@ fn more_phrases_may_be_given() {
     assert_eq!(scored(config.clone(), json!("Leider nein. DAS KANN ICH NICHT.")).score, Some(1.0));
     assert_eq!(scored(config, json!("Gern.")).score, Some(0.0));
     let error = scorebox_sdk::configure::<IsRefusal>(json!({"phrases": ["a", " "]})).err().unwrap();
-    assert_eq!(error.to_string(), "`phrases[1]`: is empty, and would be in every output");
+    assert_eq!(error.to_string(), "`phrases[1]` is empty, and would be in every output");
 }
 
 #[test]

@@ -84,7 +84,7 @@ fn a_list_is_the_expected_list_and_its_items_of_the_outputs_kind_count_too() {
     check(json!({"a": 1}), json!(["a", 1]), 0.571_428_571_428_571_4);
     check(json!({"a": 1}), json!([{"a": 2}, {"a": 1}]), 1.0);
     check(json!("abc"), json!(["xyz", "abd"]), 2.0 / 3.0);
-    // The items are texts and the output is a list, so they are no alternatives.
+    // The items are texts and the output is a list, so they are not alternatives.
     check(json!(["abcdefghij"]), json!(["abcdefghij", "b", "c", "d"]), 0.25);
     check(json!([1, 2]), json!([[1, 2], [3]]), 1.0);
     let value = score(json!({"value": ["xyz", "abd"]}), json!("abc"), json!(1));

@@ -126,9 +126,7 @@ fn an_invalid_schema_is_refused() {
         let error = scorebox_sdk::configure::<JsonValid>(json!({ "schema": schema })).err();
         error.expect("a refusal").to_string()
     };
-    assert!(
-        refusal(json!({"type": "strnig"})).starts_with("`schema`: is not a usable JSON Schema")
-    );
+    assert!(refusal(json!({"type": "strnig"})).starts_with("`schema` is not a usable JSON Schema"));
     for schema in [json!("{\"type\": \"object\"}"), json!([{}]), json!(7)] {
         assert_eq!(
             refusal(schema),

@@ -25,7 +25,7 @@ fn summary(labels: Value) -> Value {
 }
 
 #[test]
-fn orbiters_example() {
+fn the_example_of_orbiter_gives_its_distribution() {
     let categories = ["positive", "positive", "negative", "neutral"];
     let inputs = categories.map(|category| json!({ "category": category }));
     assert_eq!(
@@ -169,6 +169,6 @@ fn an_empty_key_is_refused() {
     let error = scorebox_sdk::configure::<LabelDistribution>(json!({"labelKey": ""})).err();
     assert_eq!(
         error.expect("a refusal").to_string(),
-        "`labelKey`: is empty; give the key of the label"
+        "`labelKey` is empty; give the key of the label"
     );
 }

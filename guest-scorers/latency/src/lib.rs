@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn wrong_limits_are_refused_by_name() {
-        assert_eq!(refusal(json!({"targetMs": 1})), "`maxMs`: is missing, and has no default");
+        assert_eq!(refusal(json!({"targetMs": 1})), "`maxMs` is required");
         assert_eq!(
             refusal(json!({"targetMs": -1, "maxMs": 2})),
             "`targetMs`: should be 0 or more milliseconds, found -1"

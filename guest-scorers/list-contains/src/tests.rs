@@ -73,7 +73,7 @@ fn several_expected_lists_may_be_given() {
     assert_eq!(score(value, json!(["c"]), json!(["x"])).score, Some(1.0));
     let refusal =
         |config| scorebox_sdk::configure::<ListContains>(config).err().unwrap().to_string();
-    assert!(refusal(json!({"values": []})).starts_with("`values`: is an empty list"));
+    assert!(refusal(json!({"values": []})).starts_with("`values` is an empty list"));
     assert!(refusal(json!({"value": [], "values": [[]]})).starts_with("`values`: give either"));
 }
 

@@ -118,7 +118,7 @@ mod tests {
     #[test]
     fn a_skill_has_to_be_named() {
         let error = scorebox_sdk::configure::<LoadedSkill>(json!({})).err().unwrap();
-        let message = "`name`: is missing, and so is `names`; name the skills";
+        let message = "`name` is missing, and so is `names`; name the skills";
         assert_eq!(error.to_string(), message);
     }
 }

@@ -57,6 +57,6 @@ fn without_a_name_nothing_is_forbidden_and_that_is_an_error() {
     let error = scorebox_sdk::configure::<NotCalledTool>(json!({})).err().unwrap();
     assert_eq!(
         error.to_string(),
-        "`name`: is missing, and so is `names`; name the tools that may not be called"
+        "`name` is missing, and so is `names`; name the tools that may not be called"
     );
 }

@@ -84,7 +84,7 @@ mod tests {
     #[test]
     fn a_type_has_to_be_named() {
         let error = scorebox_sdk::configure::<NotEvent>(json!({})).err().unwrap();
-        let message = "`type`: is missing, and so is `types`; name the types that may not happen";
+        let message = "`type` is missing, and so is `types`; name the types that may not happen";
         assert_eq!(error.to_string(), message);
     }
 }

@@ -102,8 +102,7 @@ fn wrong_options_are_refused_by_name() {
         error.expect("a refusal").to_string()
     };
     assert!(
-        refusal(json!({"pattern": "("}))
-            .starts_with("`pattern`: is not a valid regular expression")
+        refusal(json!({"pattern": "("})).starts_with("`pattern` is not a valid regular expression")
     );
     assert!(refusal(json!({"tolerance": -1})).starts_with("`tolerance`: should be 0 or more"));
     assert!(refusal(json!({"value": "x"})).starts_with("`value`: "));

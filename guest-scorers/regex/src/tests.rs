@@ -156,17 +156,17 @@ fn patterns_that_cannot_be_used_are_refused() {
     let refusal = |config| scorebox_sdk::configure::<Regex>(config).err().unwrap().to_string();
     assert_eq!(
         refusal(json!({"pattern": "a(b"})),
-        "`pattern`: is not a valid regular expression: unclosed group, at character 2"
+        "`pattern` is not a valid regular expression: unclosed group, at character 2"
     );
     assert_eq!(
         refusal(json!({"pattern": "a(?=b)"})),
-        "`pattern`: is not a valid regular expression: look-around, including look-ahead and look-behind, is \
+        "`pattern` is not a valid regular expression: look-around, including look-ahead and look-behind, is \
          not supported, at character 2"
     );
     assert!(refusal(json!({"pattern": r"(a)\1"})).contains("backreferences are not supported"));
     assert_eq!(
         refusal(json!({"pattern": r"\Aa\Z"})),
-        "`pattern`: is not a valid regular expression: unrecognized escape sequence, at character 4; the end \
+        "`pattern` is not a valid regular expression: unrecognized escape sequence, at character 4; the end \
          of the output is `\\z` here"
     );
     assert!(!refusal(json!({"pattern": r"\y"})).contains("`\\z`"));

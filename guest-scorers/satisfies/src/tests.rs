@@ -132,7 +132,7 @@ fn json_in_a_text_that_nests_too_deep_is_an_error_that_can_be_caught() {
     assert_eq!(gives(".output | fromjson? | true", "{\"a\":".repeat(20_000)), None);
     assert_eq!(gives("try (.output | fromjson) catch false", "[".repeat(20_000)), Some(0.0));
     assert_eq!(gives(".output | tonumber? | true", "[".repeat(20_000)), None);
-    // Brackets in a string do not nest, and a string that is none hides none.
+    // Brackets in a string do not nest, and what is not a string hides none.
     let string = |text: &str| format!("\"{text}\"");
     assert_eq!(gives(".output | fromjson | true", string(&"[".repeat(20_000))), Some(1.0));
     assert_eq!(gives(".output | fromjson? | true", format!("\"\\q{}", "[".repeat(20_000))), None);
@@ -156,15 +156,15 @@ fn formulas_have_functions() {
 fn an_invalid_expression_is_refused_with_its_place() {
     assert_eq!(
         refusal(".output |"),
-        "`expression`: is not a valid jq expression: expected term at its end"
+        "`expression` is not a valid jq expression: expected term at its end"
     );
     assert_eq!(
         refusal("(.output"),
-        "`expression`: is not a valid jq expression: expected closing parenthesis at its end"
+        "`expression` is not a valid jq expression: expected closing parenthesis at its end"
     );
     assert_eq!(
         refusal(".output ) . x"),
-        "`expression`: is not a valid jq expression: expected token at character 9, before `) . x`"
+        "`expression` is not a valid jq expression: expected token at character 9, before `) . x`"
     );
     assert_eq!(refusal(".output | lenght"), "`expression`: no filter `lenght` is known");
 }

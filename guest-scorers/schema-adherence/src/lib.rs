@@ -92,7 +92,7 @@ impl Scorer for SchemaAdherence {
                 .meta(json!({ "skipped": true })));
         };
         let compiled = CompiledSchema::compile(&schema.value()?, self.options())
-            .map_err(|error| ScoreError::invalid_input(format!("`outputSchema`: {error}")))?;
+            .map_err(|error| ScoreError::invalid_input(format!("`outputSchema` {error}")))?;
         self.check(&compiled, &case.output())
     }
 }

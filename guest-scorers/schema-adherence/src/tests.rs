@@ -82,7 +82,7 @@ fn the_cases_schema_stands_in_for_a_configured_one() {
     let bad = Case::new(json!(1)).with_output_schema(json!({"type": "strnig"}));
     let error = scorer(json!({})).score(&bad).unwrap_err();
     assert!(matches!(error, ScoreError::InvalidInput(_)));
-    assert!(error.message().starts_with("`outputSchema`: is not a usable JSON Schema"));
+    assert!(error.message().starts_with("`outputSchema` is not a usable JSON Schema"));
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn references_resolve_only_to_given_documents() {
     assert_eq!(score(relative, json!(1)).score, Some(0.0));
     assert_eq!(
         refusal(json!({"schema": schema})),
-        "`schema`: is not a usable JSON Schema: error loading https://example.com/name.json: remote \
+        "`schema` is not a usable JSON Schema: error loading https://example.com/name.json: remote \
          schemas are not fetched; give it under `documents`, as \"https://example.com/name.json\""
     );
 }
@@ -132,7 +132,7 @@ fn references_resolve_only_to_given_documents() {
 #[test]
 fn an_invalid_schema_is_refused() {
     let error = refusal(json!({"schema": {"type": "strnig"}}));
-    assert!(error.starts_with("`schema`: is not a usable JSON Schema: the schema"), "{error}");
+    assert!(error.starts_with("`schema` is not a usable JSON Schema: the schema"), "{error}");
     assert!(refusal(json!({"schema": {"pattern": "("}})).contains("regex"));
 }
 

@@ -33,7 +33,7 @@ fn outline(content: &str) -> String {
 }
 
 #[test]
-fn junit_of_pytest() {
+fn a_report_of_pytest_is_read() {
     assert_eq!(
         outline(include_str!("../fixtures/pytest.xml")),
         "\

@@ -62,7 +62,7 @@ fn without_the_tokens_there_is_no_score() {
 fn a_budget_is_a_whole_number() {
     let refusal =
         |config| scorebox_sdk::configure::<TokenBudget>(config).err().unwrap().to_string();
-    assert_eq!(refusal(json!({})), "`maxTokens`: is missing, and has no default");
+    assert_eq!(refusal(json!({})), "`maxTokens` is required");
     assert!(refusal(json!({"maxTokens": -1})).starts_with("`maxTokens`: "));
 }
 

@@ -71,7 +71,7 @@ fn negated_the_order_is_forbidden() {
 #[test]
 fn an_empty_list_is_not_an_order() {
     let error = scorebox_sdk::configure::<ToolOrder>(json!({"names": []})).err().unwrap();
-    assert_eq!(error.to_string(), "`names`: is an empty list; name at least one");
+    assert_eq!(error.to_string(), "`names` is an empty list; name at least one");
     let scorer: ToolOrder = scorebox_sdk::configure(json!({})).unwrap();
     assert!(scorer.score(&case(&["a"])).unwrap_err().message().contains("`groundTruth`"));
 }

@@ -13,7 +13,7 @@ fn of_output(output: Value) -> Score {
 }
 
 #[test]
-fn orbiters_example() {
+fn the_example_of_orbiter_gives_its_score() {
     let trajectory = json!([
         {"step": 1, "action": "search", "observation": "found 3 results"},
         {"step": 2, "action": "click"},
@@ -84,6 +84,6 @@ fn an_empty_key_is_refused() {
     let error = scorebox_sdk::configure::<Trajectory>(json!({"requiredKeys": ["a", ""]})).err();
     assert_eq!(
         error.unwrap().to_string(),
-        "`requiredKeys[1]`: is empty; name the key, or leave it out"
+        "`requiredKeys[1]` is empty; name the key, or leave it out"
     );
 }

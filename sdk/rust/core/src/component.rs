@@ -24,7 +24,7 @@ pub type Slot<S> = RefCell<Option<S>>;
 /// It compiles a crate twice: first with the variable empty, to ask the component for the schema of
 /// its configuration, and then with the schema, which takes the place of what derives it. Without the
 /// variable, the component derives the schema each time that it needs it.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 pub struct Build {
     /// Only `describe` is called; nothing else needs to be compiled.
     pub only_describes: bool,

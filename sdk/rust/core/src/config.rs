@@ -44,7 +44,7 @@ fn explain(misfit: typed::Misfit) -> ConfigError {
     let message = match what {
         What::Missing(key) => {
             let dot = if path.is_empty() { "" } else { "." };
-            return ConfigError::new([&path, dot, key].concat(), "is missing, and has no default");
+            return ConfigError::new([&path, dot, key].concat(), "is required");
         }
         What::UnknownName(name, known) => unknown_name(&name, known),
         What::Other(message) => in_words(&message),

@@ -68,7 +68,8 @@ pub struct ConfigError {
 
 impl ConfigError {
     /// An error at one key. `key` is its full path as the user wrote it (`limits.max`, `values[2]`);
-    /// `message` says what was found and what is allowed.
+    /// `message` says what was found and what is allowed; one that begins with `is` continues the sentence
+    /// that the key begins.
     pub fn new(key: impl Into<String>, message: impl Into<String>) -> Self {
         Self { key: Some(key.into()), message: message.into() }
     }
@@ -88,6 +89,8 @@ impl ConfigError {
 impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.key {
+            // The message continues the sentence: `max` is required.
+            Some(key) if self.message.starts_with("is ") => write!(f, "`{key}` {}", self.message),
             Some(key) => write!(f, "`{key}`: {}", self.message),
             None => f.write_str(&self.message),
         }

@@ -4,7 +4,7 @@
 //! ```
 //! use scorebox_sdk::{Case, ConfigError, Info, JsonSchema, Score, ScoreError, Scorer, schemars};
 //!
-//! /// Scores 1 when the answer has between `min` and `max` words.
+//! /// Scores 1 if the answer has between `min` and `max` words.
 //! #[derive(serde::Deserialize, JsonSchema)]
 //! #[serde(rename_all = "camelCase")]
 //! struct Config {
@@ -53,9 +53,11 @@
 //!
 //! - `scorebox-sdk-traces`: what an agent did, in one list of steps
 //! - `scorebox-sdk-workspace`: the files that a task left, and what was changed in them
+//! - `scorebox-sdk-judges`: asking language models, and reading what they answer
 //! - `scorebox-sdk-json-schema`: whether a value matches a JSON Schema
 //! - `scorebox-sdk-texts`: how alike two texts are, and texts normalized as other programs do
 #![deny(missing_docs)]
+#![warn(missing_debug_implementations)]
 
 mod assertion;
 mod case;
@@ -88,7 +90,7 @@ mod score;
 mod summary;
 
 #[doc(hidden)]
-#[allow(missing_docs, unsafe_code)]
+#[allow(missing_docs, missing_debug_implementations, unsafe_code)]
 pub mod bindings {
     wit_bindgen::generate!({
         path: "../../../wit/0.1.0",

@@ -73,7 +73,7 @@ fn a_configured_schema_is_refused_by_the_name_of_its_key() {
         "`schema`: should be a JSON Schema: an object, or `true` or `false`"
     );
     let unusable = prepared(json!({"type": "strnig"})).unwrap_err().to_string();
-    assert!(unusable.starts_with("`schema`: is not a usable JSON Schema"), "{unusable}");
+    assert!(unusable.starts_with("`schema` is not a usable JSON Schema"), "{unusable}");
 }
 
 #[test]

@@ -157,7 +157,7 @@ fn parents(spans: &[Span]) -> Vec<Option<usize>> {
 /// How many spans up a step is looked for. Traces may name parents in a circle.
 const ANCESTORS: i32 = 64;
 
-/// The step of the nearest ancestor that has one.
+/// The step of the closest ancestor that has one.
 fn ancestor(
     parents: &[Option<usize>],
     steps: &[Option<usize>],

@@ -132,7 +132,7 @@ mod tests {
         };
         assert_eq!(
             refused(&["a", "{b"]),
-            "`changed[1]`: is not a valid glob: unclosed alternate group; missing '}' (maybe escape '{' with '[{]'?)"
+            "`changed[1]` is not a valid glob: unclosed alternate group; missing '}' (maybe escape '{' with '[{]'?)"
         );
         assert!(refused(&["/etc/passwd"]).contains("should be a path from the workspace's root"));
         let deep = "{a,".repeat(300) + &"}".repeat(300);

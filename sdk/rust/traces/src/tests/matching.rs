@@ -46,7 +46,7 @@ fn a_regex_matches_a_text_or_else_what_is_around_it() {
         error
             .unwrap_err()
             .to_string()
-            .starts_with("`arguments.a[0]`: is not a valid regular expression: ")
+            .starts_with("`arguments.a[0]` is not a valid regular expression: ")
     );
 }
 

@@ -91,7 +91,7 @@ fn spans_are_read_by_their_times_and_every_message_once() {
     let trace = Trace::read(Value::Array(spans())).unwrap();
     assert_eq!(lines(&trace), TOLD);
     assert_eq!(trace.usage().unwrap().total(), Some(15));
-    // The run's own agent is none that it called.
+    // The run's own agent is not one that it called.
     let agents: Vec<_> = trace.sub_agents().collect();
     assert_eq!(agents[0].remote_url.as_deref(), Some("agents.example:443"));
     assert_eq!(agents.len(), 1);

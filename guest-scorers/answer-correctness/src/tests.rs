@@ -1,0 +1,50 @@
+//! answer-correctness, as a specification. What a judge's answers may look like is specified in the SDK.
+
+use scorebox_sdk_judges::testing;
+use serde_json::json;
+
+use super::*;
+
+fn score(config: serde_json::Value, answer: &'static str) -> Result<Score, ScoreError> {
+    let judge = testing::answering(move |_| answer.into());
+    let _judge =
+        judge.embedding(|text| if text == "truth" { vec![1.0, 0.0] } else { vec![0.6, 0.8] });
+    let scorer: AnswerCorrectness =
+        scorebox_sdk::configure(config).map_err(|error| ScoreError::failed(error.to_string()))?;
+    scorer.score(&Case::new(json!("output")).with_ground_truth(json!("truth")))
+}
+
+const ANSWER: &str = r#"{"shared": ["a", "b"], "extra": ["c"], "missing": ["d"]}"#;
+
+#[test]
+fn it_is_the_weighted_mean_of_f1_and_similarity() {
+    let scored = score(json!({}), ANSWER).unwrap();
+    let f1 = 2.0 / 3.0;
+    assert!((scored.score.unwrap() - (0.75 * f1 + 0.25 * 0.6)).abs() < 1e-6);
+    assert_eq!(scored.reason.as_deref(), Some("statements: 2 shared, 1 extra, 1 missing"));
+    let alone = score(json!({"similarityWeight": 0}), ANSWER).unwrap();
+    assert!((alone.score.unwrap() - f1).abs() < 1e-12);
+    assert_eq!(alone.meta.unwrap()["similarity"], json!(null));
+    assert_eq!(
+        score(json!({"factualityWeight": 0}), ANSWER).unwrap().meta.unwrap()["f1"],
+        json!(f1)
+    );
+}
+
+#[test]
+fn an_answer_without_statements_or_without_a_list_is_unreadable() {
+    for answer in ["{\"shared\": [], \"extra\": [], \"missing\": []}", "{\"shared\": []}"] {
+        assert!(score(json!({}), answer).unwrap_err().message().contains("cannot be read"));
+    }
+}
+
+#[test]
+fn weights_are_0_or_more_and_not_both_0() {
+    for config in [
+        json!({"factualityWeight": -1}),
+        json!({"similarityWeight": -0.5}),
+        json!({"factualityWeight": 0, "similarityWeight": 0}),
+    ] {
+        assert!(score(config, ANSWER).is_err());
+    }
+}

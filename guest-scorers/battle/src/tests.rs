@@ -1,0 +1,42 @@
+//! battle, as a specification. What a judge's answers may look like is specified in the SDK.
+
+use scorebox_sdk_judges::testing;
+use serde_json::json;
+
+use super::*;
+
+fn scorer() -> Battle {
+    scorebox_sdk::configure(json!({})).unwrap()
+}
+
+fn case() -> Case {
+    Case::new(json!("quick")).with_input(json!("Sort.")).with_ground_truth(json!("slow"))
+}
+
+#[test]
+fn each_choice_has_the_score_of_autoevals() {
+    for (choice, score) in [("Yes", 1.0), ("No", 0.0)] {
+        let answer = json!({"reason": "so it is", "choice": choice}).to_string();
+        let _judge = testing::answering(move |_| answer.clone());
+        let scored = scorer().score(&case()).unwrap();
+        assert_eq!((scored.score, scored.label.as_deref()), (Some(score), Some(choice)));
+        assert_eq!(scored.reason.as_deref(), Some("so it is"));
+        assert_eq!(scored.meta, Some(json!({"choice": choice})));
+    }
+}
+
+#[test]
+fn the_judge_sees_what_it_needs() {
+    let judge = testing::answering(|_| json!({"choice": "Yes"}).to_string());
+    scorer().score(&case()).unwrap();
+    let text = judge.questions()[0].messages[0].text.clone();
+    assert!(text.contains("Sort."), "{text}");
+    assert!(text.contains("quick"), "{text}");
+    assert!(text.contains("slow"), "{text}");
+}
+
+#[test]
+fn a_case_without_what_it_needs_is_an_error() {
+    let error = scorer().score(&Case::new(json!("x")).with_input(json!("y"))).unwrap_err();
+    assert_eq!(error.message(), "the case has no `groundTruth`, which this scorer needs");
+}

@@ -1,0 +1,32 @@
+//! context-relevancy, as a specification. What a judge's answers may look like is specified in the SDK.
+
+use scorebox_sdk_judges::testing;
+use serde_json::json;
+
+use super::*;
+
+fn score(answer: &'static str) -> Score {
+    let _judge = testing::answering(move |_| answer.into());
+    let scorer: ContextRelevancy = scorebox_sdk::configure(json!({})).unwrap();
+    let case = Case::new(json!("x")).with_input(json!("Which color?"));
+    scorer.score(&case.with_context(json!(["It is red.", "It is big."]))).unwrap()
+}
+
+#[test]
+fn it_is_the_share_of_the_context_that_is_needed() {
+    let scored = score("{\"sentences\": [{\"reason\": \"color\", \"sentence\": \"It  is red.\"}]}");
+    assert!((scored.score.unwrap() - 10.0 / 21.0).abs() < 1e-12);
+    assert_eq!(scored.reason.as_deref(), Some("sentences of the context that are needed: 1"));
+    assert_eq!(
+        score("{\"sentences\": [\"It is red.\", \"It is big.\", \"It is red.\"]}").score,
+        Some(1.0)
+    );
+    assert_eq!(score("{\"sentences\": []}").score, Some(0.0));
+}
+
+#[test]
+fn a_sentence_that_the_context_does_not_have_does_not_count() {
+    let scored = score("{\"sentences\": [\"It is blue.\"]}");
+    assert_eq!(scored.score, Some(0.0));
+    assert_eq!(scored.meta, Some(json!({"sentences": [], "notInContext": ["It is blue."]})));
+}

@@ -1,0 +1,86 @@
+//! rubric, as a specification. What a judge's answers may look like is specified in the SDK.
+
+use scorebox_sdk_judges::testing;
+use serde_json::{Value, json};
+
+use super::*;
+
+fn refusal(config: Value) -> String {
+    scorebox_sdk::configure::<Rubric>(config).err().unwrap().to_string()
+}
+
+fn case() -> Case {
+    Case::new(json!({"answer": "Good day"})).with_input(json!("Greet."))
+}
+
+#[test]
+fn smithers_judge_gives_a_number_and_a_reason() {
+    let judge =
+        testing::answering(|_| "```json\n{\"score\": 0.7, \"reason\": \"polite\"}\n```".into());
+    let scorer: Rubric = scorebox_sdk::configure(json!({
+        "instructions": "You judge the tone.",
+        "promptTemplate": "Rate it.\n\nInput: {{input}}\n\nOutput: {{output/answer}}",
+    }))
+    .unwrap();
+    let scored = scorer.score(&case()).unwrap();
+    assert_eq!((scored.score, scored.reason.as_deref()), (Some(0.7), Some("polite")));
+    let question = &judge.questions()[0];
+    assert!(question.system.as_ref().unwrap().starts_with("You judge the tone."));
+    let text = &question.messages[0].text;
+    assert!(text.starts_with("Rate it.\n\nInput: <input-"), "{text}");
+    assert!(text.contains("\nGood day\n") && !text.contains("\"answer\""), "{text}");
+}
+
+#[test]
+fn what_smithers_cannot_parse_scores_0_with_a_diagnosis_if_the_user_wants_it() {
+    let _judge = testing::answering(|_| "Quite good.".into());
+    let config = json!({"instructions": "Judge.", "unreadable": "zero"});
+    let scorer: Rubric = scorebox_sdk::configure(config).unwrap();
+    let scored = scorer.score(&case()).unwrap();
+    assert_eq!(scored.score, Some(0.0));
+    assert!(scored.reason.unwrap().contains("Quite good."));
+}
+
+#[test]
+fn a_scale_is_brought_to_0_to_1() {
+    let _judge = testing::answering(|_| "{\"score\": 4}".into());
+    let config = json!({"instructions": "Judge.", "scale": {"min": 1, "max": 5}});
+    let scorer: Rubric = scorebox_sdk::configure(config).unwrap();
+    let scored = scorer.score(&case()).unwrap();
+    assert_eq!((scored.score, scored.meta), (Some(0.75), Some(json!({"grade": 4.0}))));
+}
+
+#[test]
+fn choices_have_their_own_scores_and_reasons_may_be_left_out() {
+    let judge = testing::answering(|_| "{\"choice\": \"fair\"}".into());
+    let config = json!({
+        "instructions": "Judge.", "reasoning": false, "model": "large",
+        "choices": {"good": 1, "fair": 0.5, "bad": 0},
+    });
+    let scorer: Rubric = scorebox_sdk::configure(config).unwrap();
+    let scored = scorer.score(&case()).unwrap();
+    assert_eq!((scored.score, scored.label.as_deref()), (Some(0.5), Some("fair")));
+    let question = &judge.questions()[0];
+    assert_eq!(question.model.as_deref(), Some("large"));
+    let text = &question.messages[0].text;
+    assert!(text.contains("Greet.") && !text.contains("reason"), "{text}");
+}
+
+#[test]
+fn configurations_that_cannot_work_are_refused() {
+    let with = |key: &str, value: Value| {
+        let mut config = json!({"instructions": "Judge."});
+        config[key] = value;
+        refusal(config)
+    };
+    assert!(refusal(json!({})).starts_with("`instructions`"));
+    assert!(refusal(json!({"instructions": " "})).contains("say what to judge"));
+    assert!(with("promptTemplate", json!("{{question}}")).contains("there are `{{input}}`"));
+    assert!(with("promptTemplate", json!("Judge.")).contains("no place for the output"));
+    assert!(with("choices", json!({"a": 2, "b": 0})).starts_with("`choices.a`"));
+    assert!(with("choices", json!({"a": 1})).contains("at least two"));
+    assert!(with("scale", json!({"min": 1, "max": 1})).starts_with("`scale.max`"));
+    let both =
+        json!({"instructions": "x", "choices": {"a": 1, "b": 0}, "scale": {"min": 0, "max": 1}});
+    assert!(refusal(both).contains("not both"));
+}

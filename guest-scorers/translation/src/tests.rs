@@ -1,0 +1,43 @@
+//! translation, as a specification. What a judge's answers may look like is specified in the SDK.
+
+use scorebox_sdk_judges::testing;
+use serde_json::json;
+
+use super::*;
+
+fn scorer() -> Translation {
+    scorebox_sdk::configure(json!({"language": "German"})).unwrap()
+}
+
+fn case() -> Case {
+    Case::new(json!("Good day")).with_input(json!("Guten Tag")).with_ground_truth(json!("Hello"))
+}
+
+#[test]
+fn each_choice_has_the_score_of_autoevals() {
+    for (choice, score) in [("Y", 1.0), ("N", 0.0)] {
+        let answer = json!({"reason": "so it is", "choice": choice}).to_string();
+        let _judge = testing::answering(move |_| answer.clone());
+        let scored = scorer().score(&case()).unwrap();
+        assert_eq!((scored.score, scored.label.as_deref()), (Some(score), Some(choice)));
+        assert_eq!(scored.reason.as_deref(), Some("so it is"));
+        assert_eq!(scored.meta, Some(json!({"choice": choice})));
+    }
+}
+
+#[test]
+fn the_judge_sees_what_it_needs() {
+    let judge = testing::answering(|_| json!({"choice": "Y"}).to_string());
+    scorer().score(&case()).unwrap();
+    let text = judge.questions()[0].messages[0].text.clone();
+    assert!(text.contains("from German to English"), "{text}");
+    assert!(text.contains("Guten Tag"), "{text}");
+    assert!(text.contains("Good day"), "{text}");
+    assert!(text.contains("Hello"), "{text}");
+}
+
+#[test]
+fn a_case_without_what_it_needs_is_an_error() {
+    let error = scorer().score(&Case::new(json!("x"))).unwrap_err();
+    assert_eq!(error.message(), "the case has no `input`, which this scorer needs");
+}

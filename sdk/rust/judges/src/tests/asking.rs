@@ -1,0 +1,125 @@
+//! Questions, the second question for an unreadable answer, and what two unreadable answers mean.
+
+use scorebox_sdk::ScoreError;
+use serde_json::{Value, json};
+
+use crate::{
+    Choice, Classifier, Grade, List, Model, Prompt, Question, Reasoning, Role, Settings,
+    Unreadable, ask_all_for, reading, similarity, testing,
+};
+
+const GRADE: Grade = Grade { criteria: "You grade.", scale: (1.0, 5.0), meaning: "5 is best." };
+const PICK: Classifier = Classifier {
+    criteria: "You pick.",
+    choices: &[
+        Choice { name: "good", score: 1.0, meaning: "" },
+        Choice { name: "bad", score: 0.25, meaning: "it is bad" },
+    ],
+};
+
+fn prompt() -> Prompt<'static> {
+    let mut prompt = Prompt::new();
+    prompt.say("Judge this:").data("output", "fine");
+    prompt
+}
+
+#[test]
+fn a_grade_is_brought_to_0_to_1_and_keeps_its_reason() {
+    let judge = testing::answering(|_| "{\"reason\": \"solid\", \"score\": 4}".into());
+    let score = GRADE.score(&prompt(), &Settings::default()).unwrap();
+    assert_eq!((score.score, score.reason.as_deref()), (Some(0.75), Some("solid")));
+    assert_eq!(score.meta, Some(json!({"grade": 4.0})));
+    let question = &judge.questions()[0];
+    assert!(question.messages[0].text.contains("from 1 to 5. 5 is best."));
+    let schema = question.schema.as_ref().unwrap();
+    assert_eq!(schema["required"], json!(["reason", "score"]));
+}
+
+#[test]
+fn a_choice_has_its_score_its_label_and_a_model_of_its_own() {
+    let judge = testing::answering(|_| "{\"choice\": \"bad\"}".into());
+    let model = Model(Some("large".into()));
+    let settings = Settings::new(model, Reasoning(false), Unreadable::Error);
+    let score = PICK.score(&prompt(), &settings).unwrap();
+    assert_eq!((score.score, score.label.as_deref()), (Some(0.25), Some("bad")));
+    assert_eq!(score.meta, Some(json!({"choice": "bad"})));
+    assert_eq!(score.reason.as_deref(), Some("the judge chose bad"));
+    let question = &judge.questions()[0];
+    assert_eq!(question.model.as_deref(), Some("large"));
+    assert!(!question.messages[0].text.contains("reason"));
+    let schema = question.schema.as_ref().unwrap();
+    assert_eq!(
+        schema["properties"],
+        json!({"choice": {"type": "string", "enum": ["good", "bad"]}})
+    );
+}
+
+#[test]
+fn an_unreadable_answer_is_asked_again_once_in_the_same_conversation() {
+    let judge = testing::answering(|question| match question.messages.len() {
+        1 => "well …".into(),
+        _ => "{\"reason\": \"now\", \"choice\": \"good\"}".into(),
+    });
+    let score = PICK.score(&prompt(), &Settings::default()).unwrap();
+    assert_eq!((score.score, score.reason.as_deref()), (Some(1.0), Some("now")));
+    let questions = judge.questions();
+    let [first, second] = questions.as_slice() else { panic!("{questions:?}") };
+    assert_eq!(second.messages[0], first.messages[0]);
+    assert_eq!((second.messages[1].role, &*second.messages[1].text), (Role::Assistant, "well …"));
+    assert!(second.messages[2].text.contains("it has no JSON in it"));
+    assert_eq!((&second.system, &second.schema), (&first.system, &first.schema));
+}
+
+#[test]
+fn two_unreadable_answers_are_an_error_or_if_the_user_wants_it_smithers_zero() {
+    let judge = testing::answering(|_| "no".into());
+    let why = "the judge's answer cannot be read: it has no JSON in it; the answer is \"no\"";
+    let error = GRADE.score(&prompt(), &Settings::default()).unwrap_err();
+    assert_eq!(error, ScoreError::failed(why));
+    assert_eq!(judge.questions().len(), 2);
+    let settings = Settings { unreadable: Unreadable::Zero, ..Settings::default() };
+    let zero = GRADE.score(&prompt(), &settings).unwrap();
+    assert_eq!((zero.score, zero.reason.as_deref()), (Some(0.0), Some(why)));
+    assert_eq!(zero.meta, Some(json!({"unreadable": true})));
+}
+
+#[test]
+fn of_several_questions_only_those_without_a_readable_answer_are_asked_again() {
+    let judge = testing::answering(|question| match question.messages.len() {
+        1 if question.sample == 1 => String::new(),
+        count => format!("{}", 10 * count + question.sample as usize),
+    });
+    let questions: Vec<_> =
+        (0..3).map(|sample| Question::new("how many?").sample(sample)).collect();
+    let read = |answer: &str| reading::number(answer, 0.0, 99.0);
+    assert_eq!(ask_all_for(&questions, read).unwrap(), [10.0, 31.0, 12.0]);
+    assert_eq!(judge.questions().len(), 4);
+    assert_eq!(judge.questions()[3].messages[1].text, "(no answer)");
+}
+
+#[test]
+fn lists_are_read_whole_or_asked_for_again() {
+    let judge = testing::answering(|question| match question.messages.len() {
+        1 => "{\"found\": [\"a\", 2], \"lost\": []}".into(),
+        _ => "{\"found\": [\"a\", \"b\"], \"lost\": []}".into(),
+    });
+    let read = |item: &Value| item.as_str().map(str::to_owned);
+    let item = json!({"type": "string"});
+    let list =
+        List { criteria: "You list.", form: "List.", keys: &["found", "lost"], least: 1, item };
+    let lists = list.ask(&prompt(), &Settings::default(), read);
+    assert_eq!(lists.unwrap().unwrap(), [vec!["a".to_owned(), "b".to_owned()], vec![]]);
+    assert!(judge.questions()[1].messages[2].text.contains("an item of `found`"));
+}
+
+#[test]
+fn similarity_is_the_cosine_and_an_empty_text_has_none() {
+    let _judge = testing::answering(|_| String::new()).embedding(|text| {
+        if text == "zero" { vec![0.0, 0.0] } else { vec![1.0, text.len() as f32 - 1.0] }
+    });
+    let texts = ["b".to_owned(), "cc".to_owned(), "zero".to_owned()];
+    let alike = similarity("a", &texts, None).unwrap();
+    assert_eq!((alike[0], alike[2]), (1.0, 0.0));
+    assert!((alike[1] - std::f64::consts::FRAC_1_SQRT_2).abs() < 1e-9);
+    assert!(similarity(" ", &texts, None).is_err());
+}

@@ -1,0 +1,6 @@
+//! The helpers for judged scorers, as a specification.
+
+mod asking;
+mod hostile;
+mod prompts;
+mod reading;

@@ -1,0 +1,36 @@
+//! How alike two embeddings are.
+
+use scorebox_sdk::ScoreError;
+
+use crate::embed;
+
+/// The cosine of the angle between two vectors, -1 to 1; 0 if one of them has no length.
+#[must_use]
+pub fn cosine(left: &[f32], right: &[f32]) -> f64 {
+    let dot = |left: &[f32], right: &[f32]| -> f64 {
+        left.iter().zip(right).map(|(left, right)| f64::from(*left) * f64::from(*right)).sum()
+    };
+    let lengths = dot(left, left).sqrt() * dot(right, right).sqrt();
+    if lengths > 0.0 { (dot(left, right) / lengths).clamp(-1.0, 1.0) } else { 0.0 }
+}
+
+/// The cosine of each text with the first one.
+///
+/// # Errors
+/// [`ScoreError::InvalidInput`] if one of the texts is empty, which has no meaning to compare.
+pub fn similarity(
+    first: &str,
+    others: &[String],
+    model: Option<&str>,
+) -> Result<Vec<f64>, ScoreError> {
+    if first.trim().is_empty() || others.iter().any(|text| text.trim().is_empty()) {
+        return Err(ScoreError::invalid_input("an empty text cannot be compared by its meaning"));
+    }
+    let mut texts = vec![first.to_owned()];
+    texts.extend_from_slice(others);
+    let vectors = embed(&texts, model);
+    match vectors.split_first() {
+        Some((first, others)) => Ok(others.iter().map(|other| cosine(first, other)).collect()),
+        None => Err(ScoreError::failed("the embedder gave no vectors")),
+    }
+}
