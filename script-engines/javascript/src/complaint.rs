@@ -1,0 +1,194 @@
+//! What is wrong with a script, in words: its exceptions, with file, line and column of what its author wrote.
+
+use rquickjs::{CaughtError, Ctx, Error, Exception, Object, Value};
+
+use crate::{
+    contract::log::{self, Level},
+    files::{Files, Place},
+};
+
+/// Characters of a line of a file that are shown.
+const LINE_CHARACTERS: usize = 200;
+/// What a script lacks that was written for Node.js's older modules.
+const COMMON_JS: [&str; 3] = ["module", "exports", "require"];
+/// Where an exception of this component's own says its place.
+const PLACE: &str = "scorebox place";
+
+/// One thing that is wrong.
+pub(crate) struct Complaint {
+    text: String,
+    place: Option<Place>,
+    /// Whether the script says that the case is what is wrong.
+    about_the_case: bool,
+}
+
+impl Complaint {
+    pub(crate) fn new(text: String, place: Option<Place>) -> Complaint {
+        Complaint { text, place, about_the_case: false }
+    }
+
+    /// An error of the interpreter; `files` are those whose places are worth naming.
+    pub(crate) fn of(error: CaughtError<'_>, files: Option<&Files>) -> Complaint {
+        match error {
+            CaughtError::Exception(exception) => {
+                let complaint = Complaint::of_exception(&exception, files);
+                if is_out_of_memory(&exception) {
+                    complaint.stop();
+                }
+                complaint
+            }
+            CaughtError::Value(thrown) => {
+                let text = match thrown.as_string().and_then(|text| text.to_string().ok()) {
+                    Some(text) => format!("the script threw the string {text:?}"),
+                    None => format!("the script threw {}, not an Error", a_type(&thrown)),
+                };
+                Complaint::new(text, None)
+            }
+            CaughtError::Error(Error::WouldBlock) => Complaint::new(
+                "the script waits for a promise that nothing settles; there are no timers"
+                    .to_owned(),
+                None,
+            ),
+            CaughtError::Error(error) => Complaint::new(error.to_string(), None),
+        }
+    }
+
+    fn of_exception(exception: &Exception<'_>, files: Option<&Files>) -> Complaint {
+        let name: String = exception.get("name").unwrap_or_else(|_| "Error".to_owned());
+        let message = exception.message().unwrap_or_default();
+        let about_the_case = name == "InvalidInput";
+        let text = match name.as_str() {
+            "Error" | "InvalidInput" if !message.is_empty() => message,
+            _ if message.is_empty() => name,
+            _ => format!("{name}: {message}"),
+        };
+        let text = match COMMON_JS
+            .iter()
+            .any(|it| text == format!("ReferenceError: {it} is not defined"))
+        {
+            true => format!("{text}; a script is an ES module, with `import` and `export default`"),
+            false => text,
+        };
+        let place = place_of(exception).or_else(|| files?.first_place(&exception.stack()?));
+        Complaint { text, place, about_the_case }
+    }
+
+    /// Ends the component with these as its last words: scorebox knows better why, and which limit it was.
+    pub(crate) fn stop(self) -> ! {
+        self.in_a_score().chars().for_each(log::letter);
+        log::end(Level::Error);
+        #[cfg(target_arch = "wasm32")]
+        core::arch::wasm32::unreachable();
+        #[cfg(not(target_arch = "wasm32"))]
+        std::process::abort()
+    }
+
+    /// Whether the script says that the case is what is wrong.
+    pub(crate) fn is_about_the_case(&self) -> bool {
+        self.about_the_case
+    }
+
+    /// What is wrong, without its place.
+    pub(crate) fn into_text(self) -> String {
+        self.text
+    }
+
+    /// What is wrong with a score.
+    pub(crate) fn in_a_score(self) -> String {
+        match self.place {
+            Some(Place { file, line, column }) => format!("{file}:{line}:{column}: {}", self.text),
+            None => self.text,
+        }
+    }
+
+    /// What is wrong with the script itself, with the line.
+    pub(crate) fn before_the_run(self, files: &Files) -> String {
+        let line = self.place.as_ref().and_then(|place| {
+            let line = files.line(place)?;
+            let shown: String = line.chars().take(LINE_CHARACTERS).collect();
+            let shown = shown.replace('\t', " ");
+            Some(match place.column.checked_sub(1) {
+                Some(before) if before <= shown.chars().count() => {
+                    format!("\n  {shown}\n  {}^", " ".repeat(before))
+                }
+                _ => format!("\n  {shown}"),
+            })
+        });
+        let text = match self.place {
+            Some(_) => self.in_a_score(),
+            None => format!("{}: {}", files.main(), self.text),
+        };
+        format!("{text}{}", line.unwrap_or_default())
+    }
+}
+
+impl Files {
+    /// The first place in one of the files that a stack names: `    at name (FILE:LINE:COLUMN)`.
+    fn first_place(&self, stack: &str) -> Option<Place> {
+        stack.lines().find_map(|frame| {
+            let frame = frame.trim().trim_end_matches(')');
+            let named = frame
+                .rsplit_once('(')
+                .map_or_else(|| frame.strip_prefix("at ").unwrap_or(frame), |(_, named)| named);
+            let mut parts = named.rsplitn(3, ':');
+            let (column, line, file) = (parts.next()?, parts.next()?, parts.next()?);
+            self.text(file)?;
+            let (line, column) = (line.parse().ok()?, column.parse().ok()?);
+            Some(Place { file: file.to_owned(), line, column })
+        })
+    }
+}
+
+/// Throws an error that says its place itself.
+pub(crate) fn throw_at(ctx: &Ctx<'_>, message: &str, place: Option<Place>) -> Error {
+    let thrown = Exception::from_message(ctx.clone(), message).and_then(|exception| {
+        if let Some(place) = place {
+            let said = Object::new(ctx.clone())?;
+            said.set("file", place.file)?;
+            said.set("line", place.line as f64)?;
+            said.set("column", place.column as f64)?;
+            exception.set(PLACE, said)?;
+        }
+        Ok(exception.throw())
+    });
+    let (Ok(error) | Err(error)) = thrown;
+    error
+}
+
+fn place_of(exception: &Exception<'_>) -> Option<Place> {
+    let said: Option<Object<'_>> = exception.get(PLACE).ok()?;
+    let said = said?;
+    let number = |key| said.get::<_, f64>(key).ok().map(|number| number as usize);
+    Some(Place { file: said.get("file").ok()?, line: number("line")?, column: number("column")? })
+}
+
+/// Whether the interpreter had no memory for what the script asked of it.
+pub(crate) fn is_out_of_memory(exception: &Exception<'_>) -> bool {
+    let is = |key: &str, text: &str| exception.get::<_, String>(key).is_ok_and(|it| it == text);
+    is("name", "InternalError") && is("message", "out of memory")
+}
+
+/// What a value is, in a few words.
+pub(crate) fn a_type(value: &Value<'_>) -> &'static str {
+    if value.is_undefined() {
+        "undefined"
+    } else if value.is_null() {
+        "null"
+    } else if value.is_bool() {
+        "a boolean"
+    } else if value.is_number() {
+        "a number"
+    } else if value.is_string() {
+        "a string"
+    } else if value.is_symbol() {
+        "a symbol"
+    } else if value.is_big_int() {
+        "a BigInt"
+    } else if value.is_array() {
+        "an array"
+    } else if value.is_function() {
+        "a function"
+    } else {
+        "an object"
+    }
+}

@@ -1,0 +1,57 @@
+//! `console`: what a script logs goes to the score's log. Formats nothing but values to text.
+
+use rquickjs::{Coerced, Ctx, FromJs as _, Function, Object, Result, Value, function::Rest};
+
+use crate::contract::log::{self, Level};
+
+/// The functions of `console`, and how much their messages matter.
+const FUNCTIONS: [(&str, Level); 6] = [
+    ("debug", Level::Debug),
+    ("trace", Level::Debug),
+    ("log", Level::Info),
+    ("info", Level::Info),
+    ("warn", Level::Warn),
+    ("error", Level::Error),
+];
+
+/// Puts `console` among the globals.
+pub(crate) fn install<'js>(ctx: &Ctx<'js>) -> Result<()> {
+    let console = Object::new(ctx.clone())?;
+    for (name, level) in FUNCTIONS {
+        let function = move |ctx: Ctx<'js>, values: Rest<Value<'js>>| {
+            for (index, value) in values.0.iter().enumerate() {
+                if index > 0 {
+                    log::letter(' ');
+                }
+                text(&ctx, value).chars().for_each(log::letter);
+            }
+            log::end(level);
+        };
+        console.set(name, Function::new(ctx.clone(), function)?)?;
+    }
+    ctx.globals().set("console", console)
+}
+
+/// Texts as they are, errors in their own words, everything else as JSON if it can be that.
+fn text<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> String {
+    let coerced = || {
+        let coerced = Coerced::<String>::from_js(ctx, value.clone());
+        coerced.map(|text| text.0)
+    };
+    let text = if value.is_object() && !value.is_error() && !value.is_function() {
+        match ctx.json_stringify(value.clone()) {
+            Ok(Some(text)) => text.to_string(),
+            Ok(None) | Err(_) => {
+                // What could not be written must not be thrown later.
+                ctx.catch();
+                coerced()
+            }
+        }
+    } else {
+        coerced()
+    };
+    text.unwrap_or_else(|_| {
+        ctx.catch();
+        crate::complaint::a_type(value).to_owned()
+    })
+}

@@ -1,0 +1,90 @@
+//! A scorer that is a script: an ES module in JavaScript or TypeScript, which scorebox puts into this component's memory.
+//! The script is evaluated once, in `configure`, and every score starts from what that leaves. Knows no files and no
+//! network.
+//!
+//! - `slot`: where the script stands in this component.
+//! - `files`: the script and the files that it imports; which import means which file.
+//! - `typescript`: takes types away.
+//! - `script`: evaluates the script, and calls its functions.
+//! - `console`: what it logs.
+//! - `info`: what it says about itself; `case`: a case as its argument; `answer`: what it returns.
+//! - `complaint`: its errors, with file, line and column.
+
+mod answer;
+mod case;
+mod complaint;
+mod console;
+mod files;
+mod info;
+mod script;
+mod slot;
+mod typescript;
+
+mod contract {
+    wit_bindgen::generate!({ path: "../../wit/0.1.0", world: "summarizing-scorer" });
+
+    pub(crate) use exports::scorebox::scorer::{scoring::Guest as Scoring, summary};
+    pub(crate) use scorebox::scorer::{log, types};
+
+    export!(Component);
+
+    pub(crate) struct Component;
+}
+
+use std::cell::RefCell;
+
+use contract::{
+    Component, Scoring, summary,
+    types::{ScoreResult, ScorerError, ScorerInfo, ScorerInput},
+};
+use files::Files;
+use script::Script;
+
+thread_local! {
+    /// The script, once it is configured.
+    static SCRIPT: RefCell<Option<Script>> = const { RefCell::new(None) };
+}
+
+/// A script's clock stands still, so that a score is the same every time.
+#[unsafe(no_mangle)]
+#[expect(unsafe_code, reason = "QuickJS asks for the time by this name")]
+extern "C" fn __rquickjs_host_now_us() -> f64 {
+    0.0
+}
+
+impl Scoring for Component {
+    /// What is wrong with the script is said by `configure`, which can.
+    fn describe() -> ScorerInfo {
+        let files = Files::of_this_component();
+        let name = files.as_ref().map_or("", |files| files.main());
+        let nothing_said = info::default_info(name);
+        let script = files.and_then(Script::evaluate);
+        script.map(|script| script.info).unwrap_or(nothing_said)
+    }
+
+    fn configure(config: String) -> Result<(), String> {
+        let script = Script::evaluate(Files::of_this_component()?)?.configured(&config)?;
+        SCRIPT.set(Some(script));
+        Ok(())
+    }
+
+    fn score(input: ScorerInput) -> Result<ScoreResult, ScorerError> {
+        with_script(ScorerError::Failed, |script| script.score(&input))
+    }
+}
+
+impl summary::Guest for Component {
+    fn summarize(scores: Vec<summary::Scored>) -> Result<String, String> {
+        with_script(|message| message, |script| script.summarize(&scores))
+    }
+}
+
+fn with_script<T, E>(
+    failed: fn(String) -> E,
+    call: impl FnOnce(&Script) -> Result<T, E>,
+) -> Result<T, E> {
+    SCRIPT.with_borrow(|script| match script {
+        Some(script) => call(script),
+        None => Err(failed("the scorer was not configured".to_owned())),
+    })
+}

@@ -1,0 +1,181 @@
+//! A script in the interpreter: evaluated once, then asked for scores.
+
+use std::rc::Rc;
+
+use rquickjs::{
+    CatchResultExt as _, Context, Ctx, Function, Module, Persistent, Promise, Runtime, Value,
+    loader::{ImportAttributes, Loader, Resolver},
+    module::Declared,
+};
+
+use crate::{
+    answer, case,
+    complaint::{Complaint, a_type, throw_at},
+    console,
+    contract::{
+        summary::Scored,
+        types::{ScoreResult, ScorerError, ScorerInfo, ScorerInput},
+    },
+    files::Files,
+    info,
+};
+
+/// Bytes of stack that a script may use. Calls take more of the host's stack, which is not counted here, than of this
+/// one: so much of this one that in most recursions it ends first, with an error that names the line.
+pub(crate) const STACK_BYTES: usize = 112 << 10;
+
+/// What a script has besides the language: an error that says that the case is what is wrong.
+const PRELUDE: &str = "\
+globalThis.InvalidInput = class InvalidInput extends Error {};
+InvalidInput.prototype.name = 'InvalidInput';
+";
+
+/// A script that was evaluated.
+pub(crate) struct Script {
+    /// What it says about itself.
+    pub(crate) info: ScorerInfo,
+    files: Rc<Files>,
+    context: Context,
+    score: Persistent<Function<'static>>,
+    summarize: Option<Persistent<Function<'static>>>,
+    config: Option<Persistent<Value<'static>>>,
+}
+
+impl Script {
+    /// Evaluates the script; the error names file, line and column, and shows the line.
+    pub(crate) fn evaluate(files: Files) -> Result<Script, String> {
+        let runtime = Runtime::new().map_err(|error| error.to_string())?;
+        runtime.set_max_stack_size(STACK_BYTES);
+        // What is evaluated once and dropped after one score needs no collection.
+        runtime.set_gc_threshold(usize::MAX);
+        let files = Rc::new(files);
+        runtime.set_loader(Imports(files.clone()), Imports(files.clone()));
+        let context = Context::full(&runtime).map_err(|error| error.to_string())?;
+        context.with(|ctx| {
+            let wrong = |error| Complaint::of(error, Some(&files)).before_the_run(&files);
+            let about = |text: String| format!("{}: {text}", files.main());
+            console::install(&ctx).catch(&ctx).map_err(wrong)?;
+            ctx.eval::<(), _>(PRELUDE).catch(&ctx).map_err(wrong)?;
+            let source = files.module(files.main()).unwrap_or_default();
+            let module = Module::declare(ctx.clone(), files.main(), source);
+            let (module, done) =
+                module.and_then(Module::eval).catch(&ctx).map_err(wrong)?;
+            done.finish::<()>().catch(&ctx).map_err(wrong)?;
+            let exported = module.namespace().catch(&ctx).map_err(wrong)?;
+            let export = |name: &str| exported.get::<_, Value<'_>>(name).catch(&ctx).map_err(wrong);
+            let score = export("default")?;
+            let Some(score) = score.as_function() else {
+                return Err(about(match score.is_undefined() {
+                    true => "the script has no default export; write `export default (input, config) => …`".to_owned(),
+                    false => format!("the default export is {}, not a function", a_type(&score)),
+                }));
+            };
+            let summarize = export("summarize")?;
+            if !summarize.is_undefined() && !summarize.is_function() {
+                return Err(about(format!("`summarize` is {}, not a function", a_type(&summarize))));
+            }
+            let info = info::info(&ctx, &export("info")?, files.main()).map_err(about)?;
+            Ok(Script {
+                info,
+                files: files.clone(),
+                context: context.clone(),
+                score: Persistent::save(&ctx, score.clone()),
+                summarize: summarize.as_function().map(|it| Persistent::save(&ctx, it.clone())),
+                config: None,
+            })
+        })
+    }
+
+    /// This script with a configuration.
+    pub(crate) fn configured(mut self, config: &str) -> Result<Script, String> {
+        let config = self.context.with(|ctx| {
+            let parsed = ctx.json_parse(config).and_then(|config| {
+                if let Some(object) = config.as_object() {
+                    info::with_defaults(&ctx, object, &self.info)?;
+                }
+                Ok(config)
+            });
+            let parsed = parsed.catch(&ctx);
+            parsed
+                .map(|config| Persistent::save(&ctx, config))
+                .map_err(|error| Complaint::of(error, None).into_text())
+        })?;
+        self.config = Some(config);
+        Ok(self)
+    }
+
+    /// Scores one case.
+    pub(crate) fn score(&self, input: &ScorerInput) -> Result<ScoreResult, ScorerError> {
+        self.context.with(|ctx| {
+            let config = self.config.clone().map(|config| config.restore(&ctx)).transpose();
+            let called = config.and_then(|config| {
+                let score = self.score.clone().restore(&ctx)?;
+                settled(score.call::<_, Value<'_>>((case::case(&ctx, input)?, config))?)
+            });
+            let answer = called.catch(&ctx).map_err(|error| {
+                let complaint = Complaint::of(error, Some(&self.files));
+                match complaint.is_about_the_case() {
+                    true => ScorerError::InvalidInput(complaint.into_text()),
+                    false => ScorerError::Failed(complaint.in_a_score()),
+                }
+            })?;
+            answer::result(&ctx, &answer)
+                .map_err(|message| ScorerError::Failed(format!("{}: {message}", self.files.main())))
+        })
+    }
+
+    /// Reports on all scores of a run; `null` if the script has no such function.
+    pub(crate) fn summarize(&self, scores: &[Scored]) -> Result<String, String> {
+        let Some(summarize) = &self.summarize else { return Ok("null".to_owned()) };
+        self.context.with(|ctx| {
+            let called = summarize.clone().restore(&ctx).and_then(|summarize| {
+                let answer =
+                    settled(summarize.call::<_, Value<'_>>((case::scores(&ctx, scores)?,))?)?;
+                ctx.json_stringify(answer)
+            });
+            let text = called
+                .catch(&ctx)
+                .map_err(|error| Complaint::of(error, Some(&self.files)).in_a_score())?;
+            let text =
+                text.ok_or_else(|| "`summarize` returned nothing that JSON can say".to_owned())?;
+            text.to_string().map_err(|error| error.to_string())
+        })
+    }
+}
+
+/// What a promise comes to; any other value as it is.
+fn settled(value: Value<'_>) -> rquickjs::Result<Value<'_>> {
+    match value.clone().into_promise() {
+        Some(promise) => Promise::finish(&promise),
+        None => Ok(value),
+    }
+}
+
+/// The files of a script as its modules.
+struct Imports(Rc<Files>);
+
+impl Resolver for Imports {
+    fn resolve<'js>(
+        &mut self,
+        ctx: &Ctx<'js>,
+        base: &str,
+        name: &str,
+        _attributes: Option<ImportAttributes<'js>>,
+    ) -> rquickjs::Result<String> {
+        self.0
+            .resolve(base, name)
+            .map_err(|message| throw_at(ctx, &message, self.0.place_of_import(base, name)))
+    }
+}
+
+impl Loader for Imports {
+    fn load<'js>(
+        &mut self,
+        ctx: &Ctx<'js>,
+        name: &str,
+        _attributes: Option<ImportAttributes<'js>>,
+    ) -> rquickjs::Result<Module<'js, Declared>> {
+        let source = self.0.module(name).unwrap_or_default();
+        Module::declare(ctx.clone(), name, source)
+    }
+}

@@ -1,0 +1,150 @@
+//! TypeScript to JavaScript: takes types away and leaves what stays at its line and column. Done by sucrase, which is
+//! itself JavaScript (`typescript/`), in an interpreter of which nothing stays in memory. Checks no types.
+
+use std::{alloc::Layout, collections::BTreeMap, mem};
+
+use rquickjs::{
+    CatchResultExt, CaughtError, Context, Function, Module, Object, Runtime, Value,
+    allocator::Allocator,
+};
+
+use crate::{
+    complaint::{self, Complaint},
+    files::{Files, Place},
+};
+
+/// Bytes of stack for it: more than a script has, because it only calls functions of its own.
+const STACK_BYTES: usize = 176 << 10;
+
+const STRIPPER: &str = include_str!("../typescript/strip.bundle.js");
+
+/// Whether a file is TypeScript, by its name.
+pub(crate) fn is_typescript(name: &str) -> bool {
+    name.ends_with(".ts") || name.ends_with(".mts")
+}
+
+/// The JavaScript of these files; the error names the place and shows the line.
+pub(crate) fn strip<'a>(
+    texts: impl Iterator<Item = (&'a String, &'a String)>,
+    files: &Files,
+) -> Result<BTreeMap<String, String>, String> {
+    let mut texts = texts.peekable();
+    if texts.peek().is_none() {
+        return Ok(BTreeMap::new());
+    }
+    let unable = |error: CaughtError<'_>| format!("types cannot be taken away: {error}");
+    let runtime = Runtime::new_with_alloc(Erasing).map_err(|error| error.to_string())?;
+    runtime.set_max_stack_size(STACK_BYTES);
+    runtime.set_gc_threshold(usize::MAX);
+    let context = Context::full(&runtime).map_err(|error| error.to_string())?;
+    context.with(|ctx| {
+        let module =
+            Module::declare(ctx.clone(), "typescript", STRIPPER).catch(&ctx).map_err(unable)?;
+        let (module, done) = module.eval().catch(&ctx).map_err(unable)?;
+        done.finish::<()>().catch(&ctx).map_err(unable)?;
+        let strip: Function<'_> = module.get("default").catch(&ctx).map_err(unable)?;
+        texts
+            .map(|(name, text)| {
+                let stripped = strip.call::<_, String>((text.as_str(),)).catch(&ctx);
+                let stripped =
+                    stripped.map_err(|error| refused(error, name).before_the_run(files))?;
+                Ok((name.clone(), stripped))
+            })
+            .collect()
+    })
+}
+
+/// A syntax error in the stripper's words, which end with its place: `Unexpected token (3:5)`.
+fn refused(error: CaughtError<'_>, name: &str) -> Complaint {
+    let CaughtError::Exception(exception) = &error else {
+        return Complaint::of(error, None);
+    };
+    if complaint::is_out_of_memory(exception) {
+        Complaint::new(format!("out of memory while types are taken away from {name}"), None)
+            .stop();
+    }
+    let message = exception.message().unwrap_or_default();
+    let place = || {
+        let place: Object<'_> = exception.get("loc").ok()?;
+        let number = |key| place.get::<_, Value<'_>>(key).ok()?.as_number();
+        Some(Place {
+            file: name.to_owned(),
+            line: number("line")? as usize,
+            column: number("column")? as usize,
+        })
+    };
+    let text = message.rsplit_once(" (").map_or(message.as_str(), |(text, _)| text);
+    Complaint::new(format!("SyntaxError: {text}"), place())
+}
+
+/// An allocator that leaves zeros where something was, so that the image that every score starts from holds nothing of
+/// it.
+struct Erasing;
+
+/// In front of each block stands its size.
+const HEADER_BYTES: usize = 8;
+
+impl Erasing {
+    fn layout(size: usize) -> Option<Layout> {
+        Layout::from_size_align(size.checked_add(HEADER_BYTES)?, HEADER_BYTES).ok()
+    }
+}
+
+// SAFETY: blocks come from the global allocator with room for their size in front, aligned to 8 bytes.
+#[expect(unsafe_code, reason = "the interpreter wants an allocator in C's manner")]
+unsafe impl Allocator for Erasing {
+    fn alloc(&mut self, size: usize) -> *mut u8 {
+        let Some(layout) = Erasing::layout(size) else { return std::ptr::null_mut() };
+        // SAFETY: the layout has the header's size at least.
+        unsafe {
+            let block = std::alloc::alloc_zeroed(layout);
+            if block.is_null() {
+                return block;
+            }
+            block.cast::<usize>().write(size);
+            block.add(HEADER_BYTES)
+        }
+    }
+
+    fn calloc(&mut self, count: usize, size: usize) -> *mut u8 {
+        match count.checked_mul(size) {
+            Some(size) => self.alloc(size),
+            None => std::ptr::null_mut(),
+        }
+    }
+
+    unsafe fn dealloc(&mut self, place: *mut u8) {
+        // SAFETY: `place` is from `alloc`, so its size stands in front of it, and the layout is the same again.
+        unsafe {
+            let block = place.sub(HEADER_BYTES);
+            let size = block.cast::<usize>().read();
+            block.write_bytes(0, HEADER_BYTES + size);
+            if let Some(layout) = Erasing::layout(size) {
+                std::alloc::dealloc(block, layout);
+            }
+        }
+    }
+
+    unsafe fn realloc(&mut self, place: *mut u8, size: usize) -> *mut u8 {
+        if place.is_null() {
+            return self.alloc(size);
+        }
+        let moved = self.alloc(size);
+        if !moved.is_null() {
+            // SAFETY: both blocks have as many bytes as the shorter one.
+            unsafe {
+                let before = Erasing::usable_size(place);
+                moved.copy_from_nonoverlapping(place, before.min(size));
+                self.dealloc(place);
+            }
+        }
+        moved
+    }
+
+    unsafe fn usable_size(place: *mut u8) -> usize {
+        // SAFETY: `place` is from `alloc`.
+        unsafe { place.sub(HEADER_BYTES).cast::<usize>().read() }
+    }
+}
+
+const _: () = assert!(mem::size_of::<usize>() <= HEADER_BYTES);
