@@ -1,6 +1,5 @@
-//! Writes down what the engine is built with: the locked version of wasmtime, and the table of the
-//! built-in components from their manifest, an empty one without the feature `builtins`. Builds no
-//! component; `scorebox build` does.
+//! Writes the tables of the built-in components and of what runs scripts from their manifests, empty ones without the feature `builtins`.
+//! Builds no component; `scorebox build` does.
 
 use std::{
     env, fs,
@@ -8,16 +7,17 @@ use std::{
 };
 
 fn main() {
-    let workspace = Path::new(&variable("CARGO_MANIFEST_DIR")).join("../..");
-    println!(
-        "cargo::rustc-env=SCOREBOX_WASMTIME_VERSION={}",
-        wasmtime_version(&read(&workspace.join("Cargo.lock")))
-    );
-    let dist = workspace.join("guest-scorers/dist");
-    let table = match env::var_os("CARGO_FEATURE_BUILTINS") {
-        Some(_) => component_table(&read(&dist.join("manifest.json")), &dist),
-        None => component_table(r#"{"scorers":[]}"#, &dist),
+    // Links to `guest-scorers/dist` and `script-engines/dist`, which cargo follows when it packs the crate.
+    let crate_folder = variable("CARGO_MANIFEST_DIR");
+    let table = |folder: &str, name: &str, docs: &str| {
+        let dist = Path::new(&crate_folder).join(folder);
+        match env::var_os("CARGO_FEATURE_BUILTINS") {
+            Some(_) => component_table(&read(&dist.join("manifest.json")), &dist, name, docs),
+            None => component_table(r#"{"scorers":[]}"#, &dist, name, docs),
+        }
     };
+    let table = table("dist", "COMPONENTS", "The built-in scorers, sorted by name.")
+        + &table("script-engines", "SCRIPT_ENGINES", "What runs scripts.");
     let target = PathBuf::from(variable("OUT_DIR")).join("builtin_components.rs");
     fs::write(&target, table).expect("cargo's own folder can be written to");
 }
@@ -31,15 +31,7 @@ fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-fn wasmtime_version(lock: &str) -> &str {
-    lock.split("[[package]]")
-        .find(|package| package.contains("name = \"wasmtime\"\n"))
-        .and_then(|package| package.split("version = \"").nth(1))
-        .and_then(|rest| rest.split('"').next())
-        .expect("wasmtime is locked")
-}
-
-fn component_table(manifest: &str, dist: &Path) -> String {
+fn component_table(manifest: &str, dist: &Path, table: &str, docs: &str) -> String {
     let manifest: serde_json::Value =
         serde_json::from_str(manifest).expect("the manifest is what `scorebox build` wrote");
     let compressed = manifest["compressed"].as_bool().unwrap_or(false);
@@ -51,21 +43,22 @@ fn component_table(manifest: &str, dist: &Path) -> String {
         let (file, row) = (file.display().to_string(), scorer.to_string());
         format!(
             "    BuiltIn {{ name: {name:?}, stored: include_bytes!({file:?}), \
-             compressed: {compressed}, row: {row:?} }},\n"
+             compressed: {compressed}, dictionary: &{table}_DICTIONARY, row: {row:?} }},\n"
         )
     });
     // Statics: a constant's bytes would be in the binary once for each place that names it.
     format!(
-        "/// The built-in scorers, sorted by name.\n\
-         pub(super) static COMPONENTS: [BuiltIn; {}] = [\n{}];\n\
+        "/// {docs}\n\
+         pub(super) static {table}: [BuiltIn; {}] = [\n{}];\n\
          {}",
         scorers.len(),
         rows.collect::<String>(),
-        dictionary(&manifest, dist)
+        // Of an empty table nothing names it.
+        if scorers.is_empty() { String::new() } else { dictionary(&manifest, dist, table) }
     )
 }
 
-fn dictionary(manifest: &serde_json::Value, dist: &Path) -> String {
+fn dictionary(manifest: &serde_json::Value, dist: &Path, table: &str) -> String {
     let (stored, bytes) = match manifest["dictionary"]["bytes"].as_u64() {
         Some(bytes) => {
             let file = dist.join("dictionary.zst");
@@ -75,7 +68,8 @@ fn dictionary(manifest: &serde_json::Value, dist: &Path) -> String {
         None => ("&[]".to_owned(), 0),
     };
     format!(
-        "/// What they are compressed against, itself compressed, and how long it is.\n\
-         static DICTIONARY: (&[u8], u64) = ({stored}, {bytes});\n"
+        "/// What they are compressed against.\n\
+         static {table}_DICTIONARY: Dictionary = Dictionary {{\n    \
+         stored: {stored},\n    bytes: {bytes},\n    uncompressed: OnceLock::new(),\n}};\n"
     )
 }

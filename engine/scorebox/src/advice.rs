@@ -98,6 +98,10 @@ pub enum Advice {
     SameCases,
     /// Resume the run with the same scorers, configurations, limits and grants, or begin another.
     SameScorers,
+    /// Have judges asked once, so that their answers are recorded.
+    Record,
+    /// Allow the scorer to name this model, if it may cost what it costs.
+    AllowModel,
     /// Try again when the machine is less busy.
     TryLater,
     /// Only a newer version knows this format.
@@ -129,6 +133,8 @@ impl Advice {
             Advice::FetchAgain { name: None, compression: None },
             Advice::SameCases,
             Advice::SameScorers,
+            Advice::Record,
+            Advice::AllowModel,
             Advice::TryLater,
             Advice::Update,
             Advice::UseItsWriter,
@@ -205,6 +211,10 @@ listed! {
         CompileMemory,
         /// Memory of all sandboxes together.
         MemoryBudget,
+        /// What a run, a judge or a scorer may spend on questions.
+        JudgeBudget,
+        /// Time that a judge, or all answers of one score, may take.
+        JudgeTimeout,
     }
 }
 
@@ -240,6 +250,10 @@ listed! {
         Score,
         /// A receipt.
         Receipt,
+        /// A judge of a suite.
+        Judge,
+        /// Recorded answers of judges.
+        Recordings,
     }
 }
 

@@ -58,6 +58,7 @@ impl fmt::Debug for Digest {
 /// The text is not 64 hexadecimal digits.
 #[derive(Debug, thiserror::Error)]
 #[error("a digest is 64 hexadecimal digits")]
+#[expect(clippy::exhaustive_structs, reason = "there is nothing to add")]
 pub struct NotADigest;
 
 impl FromStr for Digest {

@@ -12,4 +12,6 @@ pub enum Grant {
     Wasi,
     /// The files that the task left, for reading.
     Workspace,
+    /// Questions to the language models that the user configured, within their budgets.
+    Judge,
 }

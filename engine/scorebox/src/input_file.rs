@@ -125,7 +125,9 @@ fn opened(
     let kind = Kind::of(&file.metadata()?)?;
     match matches!(expected, Kind::Pipe) == matches!(kind, Kind::Pipe) {
         true => Ok((file, kind)),
-        false => Err(InputFileError::Failed(io::Error::other("it was exchanged just now"))),
+        false => Err(InputFileError::Failed(io::Error::other(
+            "it was replaced while it was being opened",
+        ))),
     }
 }
 

@@ -33,6 +33,7 @@
 //! - [`contract`]: what crosses the sandbox wall, in the engine's own types.
 //! - [`sandbox`]: wasmtime: from a component's bytes to one score at a time.
 //! - [`workspace`]: the files that a task left, for scorers that may look at them.
+//! - [`judge`]: language models that scorers ask.
 //! - [`run`]: a suite over cases: read, score, write, and events for sinks.
 //! - [`engine`]: the rooms in one value, for programs that embed the library.
 //! - [`row`]: what a scorer says about a case, in the one shape that rows have.
@@ -48,7 +49,7 @@
 //! - [`terminal`]: the characters that a terminal acts on instead of showing them.
 //! - [`digest`]: the SHA-256 that names components, configurations and cases.
 
-#![warn(missing_debug_implementations)]
+#![warn(missing_debug_implementations, clippy::exhaustive_enums, clippy::exhaustive_structs)]
 
 pub mod advice;
 #[cfg(feature = "store")]
@@ -63,6 +64,11 @@ pub mod digest;
 pub mod engine;
 mod grant;
 pub mod input_file;
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "a question and an answer have what the contract has"
+)]
+pub mod judge;
 mod packing;
 pub mod registry;
 #[cfg(feature = "store")]

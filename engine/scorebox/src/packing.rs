@@ -14,7 +14,7 @@ pub(crate) fn pack(bytes: &[u8], dictionary: &[u8]) -> std::io::Result<Vec<u8>> 
     zstd::bulk::Compressor::with_dictionary(COMPRESSION_LEVEL, dictionary)?.compress(bytes)
 }
 
-/// What [`pack`] compressed against that dictionary; `None` where it is anything else, or is not `bytes` long.
+/// What [`pack`] compressed against that dictionary; `None` if it is anything else, or is not `bytes` long.
 pub(crate) fn unpack(packed: &[u8], dictionary: &[u8], bytes: u64) -> Option<Vec<u8>> {
     let most = usize::try_from(bytes).ok()?;
     let mut decompressor = zstd::bulk::Decompressor::with_dictionary(dictionary).ok()?;

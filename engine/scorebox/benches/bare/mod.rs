@@ -11,7 +11,7 @@ use wasmtime_wizer::{ComponentInstanceState, Wizer};
 
 mod generated {
     wasmtime::component::bindgen!({
-        path: "../../wit/0.1.0",
+        path: "wit/0.1.0",
         world: "scorer",
         exports: { default: async },
         ownership: Borrowing { duplicate_if_necessary: true },

@@ -40,10 +40,12 @@ fn there_is_one_of_each() {
         | Advice::Database(_)
         | Advice::SameCases
         | Advice::SameScorers
+        | Advice::Record
+        | Advice::AllowModel
         | Advice::TryLater
         | Advice::Update
         | Advice::UseItsWriter
-        | Advice::Report => 30,
+        | Advice::Report => 32,
     };
     let all = Advice::one_of_each();
     let kinds: HashSet<_> = all.iter().map(discriminant).collect();

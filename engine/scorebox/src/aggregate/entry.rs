@@ -8,7 +8,7 @@ use crate::{
     case::{MAX_ID_BYTES, usage_of},
     contract::Usage,
     row::{Json, Status},
-    store::{CaseEntry, CaseToJudge},
+    store::{CaseEntry, CaseToDecide},
 };
 
 /// An attempt at a challenge.
@@ -92,7 +92,7 @@ impl<'a> Told<'a> {
 impl Entered {
     /// The attempt that a case is; `None` if it does not say whose it is. It is not scored yet, and `passed` is
     /// whether its verdict is that.
-    pub(super) fn of(case: &CaseToJudge, entry: &CaseEntry, passed: bool) -> Option<Entered> {
+    pub(super) fn of(case: &CaseToDecide, entry: &CaseEntry, passed: bool) -> Option<Entered> {
         let (own, told) = (Told::by(entry.other.as_ref()), Told::by(entry.metadata.as_ref()));
         let entrants = [own.entrant, told.entrant, told.end_user_id, told.account_id];
         let entrant = name(entrants)?;

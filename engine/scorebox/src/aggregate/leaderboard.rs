@@ -5,13 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::{entry::Entered, verdicts::Judge};
+use super::{entry::Entered, verdicts::Decider};
 use crate::{
     advice::{Advice, Advised, Thing},
     contract::{Direction, Scale},
     row::Status,
     stats::{Best, Mean, Merit, ranks},
-    store::{RowToJudge, Store, StoreError},
+    store::{RowToDecide, Store, StoreError},
+    suggest::closest,
     verdict::Verdict,
 };
 
@@ -24,6 +25,7 @@ const CHALLENGES_NAMED: usize = 20;
 /// What decides who is first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Strategy {
     /// The earliest success.
     First,
@@ -40,6 +42,7 @@ pub enum Strategy {
 /// What of several attempts of an entrant is ranked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum OfAttempts {
     /// The best one.
     #[default]
@@ -50,6 +53,7 @@ pub enum OfAttempts {
 
 /// Which attempts are ranked, and how.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct LeaderboardOptions<'a> {
     /// Only the attempts at this challenge.
     pub challenge: Option<&'a str>,
@@ -59,6 +63,42 @@ pub struct LeaderboardOptions<'a> {
     pub strategy: Strategy,
     /// What of several attempts counts.
     pub of_attempts: OfAttempts,
+}
+
+impl<'a> LeaderboardOptions<'a> {
+    /// What this strategy ranks: all challenges, the best of several attempts.
+    pub fn new(strategy: Strategy) -> LeaderboardOptions<'a> {
+        LeaderboardOptions {
+            challenge: None,
+            scorer: None,
+            strategy,
+            of_attempts: OfAttempts::Best,
+        }
+    }
+
+    /// The same with this [`challenge`](LeaderboardOptions::challenge).
+    #[must_use]
+    pub fn with_challenge(
+        mut self,
+        challenge: impl Into<Option<&'a str>>,
+    ) -> LeaderboardOptions<'a> {
+        self.challenge = challenge.into();
+        self
+    }
+
+    /// The same with this [`scorer`](LeaderboardOptions::scorer).
+    #[must_use]
+    pub fn with_scorer(mut self, scorer: impl Into<Option<&'a str>>) -> LeaderboardOptions<'a> {
+        self.scorer = scorer.into();
+        self
+    }
+
+    /// The same with this [`of_attempts`](LeaderboardOptions::of_attempts).
+    #[must_use]
+    pub fn with_of_attempts(mut self, of_attempts: OfAttempts) -> LeaderboardOptions<'a> {
+        self.of_attempts = of_attempts;
+        self
+    }
 }
 
 /// The entrants of a run, ranked within each challenge.
@@ -161,13 +201,18 @@ impl Advised for LeaderboardError {
     fn advice(&self) -> Option<Advice> {
         match self {
             LeaderboardError::Store(error) => error.advice(),
-            LeaderboardError::WhichScorer { scorer_ids }
-            | LeaderboardError::NoSuchScorer { scorer_ids, .. } => {
-                Some(Advice::Choose { what: Thing::Scorer, names: scorer_ids.clone() })
+            LeaderboardError::WhichScorer { scorer_ids } => Some(choose(scorer_ids)),
+            LeaderboardError::NoSuchScorer { scorer_id, scorer_ids } => {
+                let closest = closest(scorer_id, scorer_ids.iter().map(String::as_str));
+                Some(Advice::did_you_mean(&closest).unwrap_or_else(|| choose(scorer_ids)))
             }
             LeaderboardError::NoMean | LeaderboardError::TooManyEntrants => None,
         }
     }
+}
+
+fn choose(scorer_ids: &[String]) -> Advice {
+    Advice::Choose { what: Thing::ScorerOfSuite, names: scorer_ids.to_vec() }
 }
 
 /// Ranks the entrants of a run.
@@ -259,23 +304,23 @@ fn each(
 ) -> Result<Seen, LeaderboardError> {
     store.snapshot(|store| {
         let run = store.run(run)?.key;
-        let mut judge = Judge::new(store, run)?;
-        let scorer = scorer(&judge, options)?;
+        let mut decider = Decider::new(store, run)?;
+        let scorer = scorer(&decider, options)?;
         let direction = scorer
-            .and_then(|place| judge.scorers.get(place))
+            .and_then(|place| decider.scorers.get(place))
             .map_or(Direction::HigherIsBetter, |scorer| scorer.policy.direction());
         let mut seen = Seen {
-            scorer_id: scorer.and_then(|place| Some(judge.scorers.get(place)?.scorer_id.clone())),
+            scorer_id: scorer.and_then(|place| Some(decider.scorers.get(place)?.scorer_id.clone())),
             without_entrant: 0,
             challenges: BTreeSet::new(),
         };
         let mut failure = None;
         store.for_each_case(run, None, |case| {
-            // What is not to be judged is no attempt.
+            // What is not to be judged is not an attempt.
             if case.skip.is_some() {
                 return true;
             }
-            let verdict = judge
+            let verdict = decider
                 .case(case)
                 .map_err(|what| StoreError::Corrupt { path: store.path().to_owned(), what });
             let entry = store.case_entry(case.key);
@@ -300,7 +345,7 @@ fn each(
                 return true;
             }
             let is_of_the_scorer =
-                |row: &&RowToJudge| scorer.is_some() && judge.place(row.scorer) == scorer;
+                |row: &&RowToDecide| scorer.is_some() && decider.place(row.scorer) == scorer;
             if let Some(row) = case.rows.iter().find(is_of_the_scorer) {
                 attempt.status = Some(row.status);
                 let score = row.score.filter(|score| score.is_finite());
@@ -317,12 +362,12 @@ fn each(
 
 /// The place of the scorer whose scores are shown.
 fn scorer(
-    judge: &Judge,
+    decider: &Decider,
     options: LeaderboardOptions<'_>,
 ) -> Result<Option<usize>, LeaderboardError> {
-    let scorer_ids = || judge.scorers.iter().map(|scorer| scorer.scorer_id.clone()).collect();
+    let scorer_ids = || decider.scorers.iter().map(|scorer| scorer.scorer_id.clone()).collect();
     if let Some(wanted) = options.scorer {
-        let place = judge.scorers.iter().position(|scorer| scorer.scorer_id == wanted);
+        let place = decider.scorers.iter().position(|scorer| scorer.scorer_id == wanted);
         return place.map(Some).ok_or_else(|| LeaderboardError::NoSuchScorer {
             scorer_id: wanted.to_owned(),
             scorer_ids: scorer_ids(),
@@ -332,7 +377,7 @@ fn scorer(
         [place] => Some(place),
         _ => None,
     };
-    let all = || judge.scorers.iter().enumerate();
+    let all = || decider.scorers.iter().enumerate();
     let of_points = all().filter(|(_, scorer)| scorer.policy.scale() == Scale::Points);
     let found = only(all().map(|(place, _)| place).collect())
         .or_else(|| only(of_points.map(|(place, _)| place).collect()));

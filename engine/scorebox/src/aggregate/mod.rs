@@ -30,7 +30,7 @@ pub use repeats::{
     OfScorers, RepeatOptions, RepeatedCase, RepeatedScorer, Repeats, RepeatsError,
     repeated_verdicts, repeats,
 };
-pub use verdicts::{Against, JudgeOptions, JudgedCase, JudgedRun, JudgedScorer, judge};
+pub use verdicts::{Against, DecidedCase, DecidedRun, DecidedScorer, VerdictOptions, verdicts};
 
 /// Buckets of a distribution.
 const BUCKETS: NonZeroUsize = NonZeroUsize::new(8).unwrap();

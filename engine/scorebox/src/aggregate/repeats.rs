@@ -3,13 +3,13 @@
 
 use serde::Serialize;
 
-use super::verdicts::{Judge, JudgeOptions};
+use super::verdicts::{Decider, VerdictOptions};
 use crate::{
     advice::{Advice, Advised},
     contract::Severity,
     row::Status,
     stats::{Attempts, Mean, Reduced, ReducedMeans, Tries, TriesOfCases, usual_draws},
-    store::{CaseToJudge, Store, StoreError},
+    store::{CaseToDecide, Store, StoreError},
     verdict::{Policy, PolicyError, PolicyOverrides, Verdict},
 };
 
@@ -18,6 +18,7 @@ const MOST_ATTEMPTS: u64 = 100_000;
 
 /// Which attempts are taken together, and how.
 #[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
 pub struct RepeatOptions<'a> {
     /// Only the cases of this task.
     pub node: Option<&'a str>,
@@ -29,8 +30,39 @@ pub struct RepeatOptions<'a> {
     pub scorers: OfScorers<'a>,
 }
 
+impl<'a> RepeatOptions<'a> {
+    /// The same with this [`node`](RepeatOptions::node).
+    #[must_use]
+    pub fn with_node(mut self, node: impl Into<Option<&'a str>>) -> RepeatOptions<'a> {
+        self.node = node.into();
+        self
+    }
+
+    /// The same with this [`strict`](RepeatOptions::strict).
+    #[must_use]
+    pub fn with_strict(mut self, strict: bool) -> RepeatOptions<'a> {
+        self.strict = strict;
+        self
+    }
+
+    /// The same with this [`ks`](RepeatOptions::ks).
+    #[must_use]
+    pub fn with_ks(mut self, ks: &'a [u64]) -> RepeatOptions<'a> {
+        self.ks = ks;
+        self
+    }
+
+    /// The same with this [`scorers`](RepeatOptions::scorers).
+    #[must_use]
+    pub fn with_scorers(mut self, scorers: OfScorers<'a>) -> RepeatOptions<'a> {
+        self.scorers = scorers;
+        self
+    }
+}
+
 /// Whose scores are taken together.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub enum OfScorers<'a> {
     /// No scorer's: only verdicts are.
     #[default]
@@ -148,9 +180,9 @@ pub fn repeats(
 ) -> Result<Repeats, RepeatsError> {
     store.snapshot(|store| {
         let run = store.run(run)?.key;
-        let judge = Judge::new(store, run)?;
-        let scorers = scorers(&judge, options)?;
-        let mut repeating = Repeating::new(judge, scorers, options);
+        let decider = Decider::new(store, run)?;
+        let scorers = scorers(&decider, options)?;
+        let mut repeating = Repeating::new(decider, scorers, options);
         let (mut failure, mut is_wanted) = (None, true);
         store.for_each_attempt(run, options.node, |attempt| {
             if !repeating.is_of_the_same_case(attempt) {
@@ -186,9 +218,9 @@ pub fn repeats(
 pub fn repeated_verdicts(
     store: &Store,
     run: &str,
-    options: JudgeOptions<'_>,
+    options: VerdictOptions<'_>,
 ) -> Result<Option<Repeats>, StoreError> {
-    let JudgeOptions { node, strict } = options;
+    let VerdictOptions { node, strict } = options;
     store.snapshot(|store| {
         let run = store.run(run)?.key;
         let most = store.most_attempts(run, node)?;
@@ -197,8 +229,8 @@ pub fn repeated_verdicts(
         }
         let ks = usual_draws(most);
         let options = RepeatOptions { node, strict, ks: &ks, scorers: OfScorers::None };
-        let judge = Judge::new(store, run)?;
-        let mut repeating = Repeating::new(judge, Vec::new(), options);
+        let decider = Decider::new(store, run)?;
+        let mut repeating = Repeating::new(decider, Vec::new(), options);
         let mut failure = None;
         store.for_each_attempt(run, node, |attempt| {
             if !repeating.is_of_the_same_case(attempt) {
@@ -215,7 +247,7 @@ pub fn repeated_verdicts(
 /// The attempts at one case, and what those at the cases before said.
 struct Repeating<'a> {
     options: RepeatOptions<'a>,
-    judge: Judge,
+    decider: Decider,
     scorers: Vec<Scorer>,
     /// The case whose attempts are coming.
     case: Option<OneCase>,
@@ -247,10 +279,10 @@ struct Scorer {
 }
 
 impl<'a> Repeating<'a> {
-    fn new(judge: Judge, scorers: Vec<Scorer>, options: RepeatOptions<'a>) -> Repeating<'a> {
+    fn new(decider: Decider, scorers: Vec<Scorer>, options: RepeatOptions<'a>) -> Repeating<'a> {
         Repeating {
             options,
-            judge,
+            decider,
             scorers,
             case: None,
             cases: 0,
@@ -267,12 +299,12 @@ impl<'a> Repeating<'a> {
         !self.case.as_ref().is_some_and(is_full)
     }
 
-    fn is_of_the_same_case(&self, attempt: &CaseToJudge) -> bool {
+    fn is_of_the_same_case(&self, attempt: &CaseToDecide) -> bool {
         self.case.as_ref().is_some_and(|case| case.case_id == attempt.case_id)
     }
 
     /// Takes the next attempt at the case.
-    fn add(&mut self, attempt: &CaseToJudge, store: &Store) -> Result<(), StoreError> {
+    fn add(&mut self, attempt: &CaseToDecide, store: &Store) -> Result<(), StoreError> {
         let case = self.case.get_or_insert_with(|| OneCase {
             case_id: attempt.case_id.clone(),
             attempts: 0,
@@ -284,14 +316,14 @@ impl<'a> Repeating<'a> {
             case.latency_ms.add(latency_ms);
             self.latency_ms.add(latency_ms);
         }
-        let judged = self.judge.case(attempt);
+        let decided = self.decider.case(attempt);
         let (verdict, _) =
-            judged.map_err(|what| StoreError::Corrupt { path: store.path().to_owned(), what })?;
+            decided.map_err(|what| StoreError::Corrupt { path: store.path().to_owned(), what })?;
         let verdict = if self.options.strict { verdict.strict() } else { verdict };
         case.verdict.trials += u64::from(verdict.verdict != Verdict::Skipped);
         case.verdict.successes += u64::from(verdict.verdict == Verdict::Passed);
         for row in &attempt.rows {
-            let Some(place) = self.judge.place(row.scorer) else { continue };
+            let Some(place) = self.decider.place(row.scorer) else { continue };
             let scorer = self.scorers.iter_mut().find(|scorer| scorer.place == place);
             let score = row.score.filter(|score| row.status == Status::Scored && score.is_finite());
             if let (Some(scorer), Some(score)) = (scorer, score) {
@@ -360,16 +392,16 @@ impl Scorer {
 }
 
 /// The scorers whose scores are asked for.
-fn scorers(judge: &Judge, options: RepeatOptions<'_>) -> Result<Vec<Scorer>, RepeatsError> {
+fn scorers(decider: &Decider, options: RepeatOptions<'_>) -> Result<Vec<Scorer>, RepeatsError> {
     let mut scorers = Vec::new();
-    for (place, judged) in judge.scorers.iter().enumerate() {
+    for (place, decided) in decider.scorers.iter().enumerate() {
         let threshold = match options.scorers {
             OfScorers::Each => None,
-            OfScorers::One { scorer_id, threshold } if scorer_id == judged.scorer_id => threshold,
+            OfScorers::One { scorer_id, threshold } if scorer_id == decided.scorer_id => threshold,
             OfScorers::None | OfScorers::One { .. } => continue,
         };
-        let scorer_id = judged.scorer_id.clone();
-        let policy = match passing(judged.policy, threshold) {
+        let scorer_id = decided.scorer_id.clone();
+        let policy = match passing(decided.policy, threshold) {
             Ok(policy) => policy,
             Err(error) => return Err(RepeatsError::Threshold { scorer_id, error }),
         };

@@ -7,36 +7,62 @@ use serde::{Deserialize, Serialize};
 use crate::{
     contract::{Assertion, Severity},
     row::{Json, Status},
-    store::{CaseToJudge, RowToJudge, RunKey, ScorerKey, Store, StoreError},
-    verdict::{CaseJudging, CaseVerdict, Effort, Judged, Policy, RunJudging, RunVerdict, Standing},
+    store::{CaseToDecide, RowToDecide, RunKey, ScorerKey, Store, StoreError},
+    verdict::{CaseTally, CaseVerdict, Counted, Effort, Policy, RunTally, RunVerdict, Standing},
 };
 
-/// How the cases of a run are judged.
+/// How the verdicts of a run's cases are computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct JudgeOptions<'a> {
+#[non_exhaustive]
+pub struct VerdictOptions<'a> {
     /// Only the cases of this task.
     pub node: Option<&'a str>,
     /// Whether a soft regression fails a case too.
     pub strict: bool,
 }
 
+impl<'a> VerdictOptions<'a> {
+    /// The same with this [`node`](VerdictOptions::node).
+    #[must_use]
+    pub fn with_node(mut self, node: impl Into<Option<&'a str>>) -> VerdictOptions<'a> {
+        self.node = node.into();
+        self
+    }
+
+    /// The same with this [`strict`](VerdictOptions::strict).
+    #[must_use]
+    pub fn with_strict(mut self, strict: bool) -> VerdictOptions<'a> {
+        self.strict = strict;
+        self
+    }
+}
+
 /// The verdict of a run, and which scorers decided against how many of its cases.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
-pub struct JudgedRun {
+pub struct DecidedRun {
     /// The verdicts of all cases together.
     #[serde(flatten)]
     pub verdict: RunVerdict,
     /// The scorers, in the suite's order.
-    pub scorers: Vec<JudgedScorer>,
+    pub scorers: Vec<DecidedScorer>,
+}
+
+impl DecidedRun {
+    /// Whether the verdicts say anything: every case of a run whose scorers only measure passes.
+    pub fn decides(&self) -> bool {
+        let RunVerdict { regressed, failed, errored, skipped, .. } = self.verdict;
+        self.scorers.iter().any(|scorer| scorer.policy.decides())
+            || regressed + failed + errored + skipped > 0
+    }
 }
 
 /// What one scorer decided.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
-pub struct JudgedScorer {
+pub struct DecidedScorer {
     /// The suite's key for it.
     pub scorer_id: String,
     /// How a score on the wrong side of the threshold counts.
@@ -59,9 +85,9 @@ pub struct JudgedScorer {
 /// A case with its verdict.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct JudgedCase<'a> {
+pub struct DecidedCase<'a> {
     /// The case.
-    pub case: &'a CaseToJudge,
+    pub case: &'a CaseToDecide,
     /// Its verdict.
     pub verdict: CaseVerdict,
     /// The scorers that decided against it, in the suite's order, each with its score if there is one.
@@ -81,57 +107,57 @@ pub struct Against<'a> {
     pub score: Option<f64>,
 }
 
-/// Judges the cases of a run, and hands them over in their order until `take` answers false; answers with what was
-/// judged so far.
+/// Computes the verdicts of a run's cases, and hands them over in their order until `take` answers false; answers with what was
+/// decided so far.
 ///
 /// # Errors
 /// [`StoreError::NoSuchRun`]; [`StoreError::Corrupt`] if assertions are not valid; troubles of reading.
-pub fn judge(
+pub fn verdicts(
     store: &Store,
     run: &str,
-    options: JudgeOptions<'_>,
-    mut take: impl FnMut(JudgedCase<'_>) -> bool,
-) -> Result<JudgedRun, StoreError> {
+    options: VerdictOptions<'_>,
+    mut take: impl FnMut(DecidedCase<'_>) -> bool,
+) -> Result<DecidedRun, StoreError> {
     store.snapshot(|store| {
         let run = store.run(run)?.key;
-        let mut judge = Judge::new(store, run)?;
-        let (mut judging, mut damaged) = (RunJudging::default(), None);
-        store.for_each_case(run, options.node, |case| match judge.case(case) {
+        let mut decider = Decider::new(store, run)?;
+        let (mut tally, mut damaged) = (RunTally::default(), None);
+        store.for_each_case(run, options.node, |case| match decider.case(case) {
             Err(what) => {
                 damaged = Some(what);
                 false
             }
             Ok((verdict, against)) => {
                 let verdict = if options.strict { verdict.strict() } else { verdict };
-                judging.add(verdict, effort(case));
-                take(JudgedCase { case, verdict, against: judge.named(&against) })
+                tally.add(verdict, effort(case));
+                take(DecidedCase { case, verdict, against: decider.named(&against) })
             }
         })?;
         match damaged {
             Some(what) => Err(StoreError::Corrupt { path: store.path().to_owned(), what }),
-            None => Ok(JudgedRun { verdict: judging.verdict(), scorers: judge.scorers }),
+            None => Ok(DecidedRun { verdict: tally.verdict(), scorers: decider.scorers }),
         }
     })
 }
 
-/// Judges one case after the other.
-pub(super) struct Judge {
+/// Computes the verdict of one case after the other.
+pub(super) struct Decider {
     /// The scorers, in the suite's order, and what they decided so far.
-    pub(super) scorers: Vec<JudgedScorer>,
+    pub(super) scorers: Vec<DecidedScorer>,
     places: HashMap<ScorerKey, usize>,
 }
 
 /// A scorer's place, how a row of it stands, and its score.
 type Decided = (usize, Standing, Option<f64>);
 
-impl Judge {
-    /// The scorers of a run, which judged nothing yet.
-    pub(super) fn new(store: &Store, run: RunKey) -> Result<Judge, StoreError> {
+impl Decider {
+    /// The scorers of a run, which decided nothing yet.
+    pub(super) fn new(store: &Store, run: RunKey) -> Result<Decider, StoreError> {
         let stored = store.scorers(run)?;
         let places = stored.iter().enumerate().map(|(place, scorer)| (scorer.key, place)).collect();
         let scorers = stored.into_iter().map(|scorer| {
             let policy = scorer.spec.policy();
-            JudgedScorer {
+            DecidedScorer {
                 severity: policy.severity(),
                 threshold: policy.threshold(),
                 scorer_id: scorer.spec.scorer_id,
@@ -142,7 +168,7 @@ impl Judge {
                 policy,
             }
         });
-        Ok(Judge { scorers: scorers.collect(), places })
+        Ok(Decider { scorers: scorers.collect(), places })
     }
 
     /// The verdict of a case, and what decided against it.
@@ -151,11 +177,11 @@ impl Judge {
     /// What in the database is not a valid assertion.
     pub(super) fn case(
         &mut self,
-        case: &CaseToJudge,
+        case: &CaseToDecide,
     ) -> Result<(CaseVerdict, Vec<Decided>), String> {
-        let mut judging = match case.skip {
-            Some(_) => CaseJudging::skipped(),
-            None => CaseJudging::new(),
+        let mut tally = match case.skip {
+            Some(_) => CaseTally::skipped(),
+            None => CaseTally::new(),
         };
         let mut against = Vec::new();
         for row in &case.rows {
@@ -163,13 +189,13 @@ impl Judge {
             let Some(place) = self.places.get(&row.scorer) else { continue };
             let scorer = &mut self.scorers[*place];
             let assertions = assertions(case, row)?;
-            let judged = match (row.status, row.score) {
-                (Status::Scored, Some(score)) => Judged::Score(score, &assertions),
-                (Status::Error, _) => Judged::Error,
-                (Status::Skipped, _) => Judged::Skipped,
-                _ => Judged::Nothing,
+            let counted = match (row.status, row.score) {
+                (Status::Scored, Some(score)) => Counted::Score(score, &assertions),
+                (Status::Error, _) => Counted::Error,
+                (Status::Skipped, _) => Counted::Skipped,
+                _ => Counted::Nothing,
             };
-            let standing = judging.add(&scorer.policy, judged);
+            let standing = tally.add(&scorer.policy, counted);
             match standing {
                 Standing::Holds => scorer.held += u64::from(row.status == Status::Scored),
                 Standing::Regressed => scorer.regressed += 1,
@@ -180,7 +206,7 @@ impl Judge {
                 against.push((*place, standing, row.score));
             }
         }
-        Ok((judging.verdict(), against))
+        Ok((tally.verdict(), against))
     }
 
     /// A scorer's place among the scorers.
@@ -198,14 +224,14 @@ impl Judge {
     }
 }
 
-fn assertions(case: &CaseToJudge, row: &RowToJudge) -> Result<Vec<Assertion>, String> {
+fn assertions(case: &CaseToDecide, row: &RowToDecide) -> Result<Vec<Assertion>, String> {
     let Some(json) = &row.assertions else { return Ok(Vec::new()) };
     serde_json::from_str(json.get()).map_err(|error| {
         format!("the assertions stored for `{}` are not valid: {error}", case.case_id)
     })
 }
 
-fn effort(case: &CaseToJudge) -> Effort {
+fn effort(case: &CaseToDecide) -> Effort {
     /// The part of a usage that is counted here.
     #[derive(Deserialize)]
     struct Cost {

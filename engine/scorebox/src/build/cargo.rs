@@ -9,6 +9,7 @@ use super::BuildError;
 
 /// Where cargo's own output goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum CargoOutput {
     /// To this process's standard error.
     Inherited,

@@ -11,9 +11,12 @@ pub enum BuildError {
     /// No compiler on this machine can build for wasm32.
     #[error("no Rust toolchain with a wasm32-unknown-unknown standard library was found")]
     NoToolchain,
-    /// The folder holds no crate.
+    /// The folder is not one of a crate.
     #[error("`{0}` has no Cargo.toml")]
     NotACrate(PathBuf),
+    /// The manifest is one of a workspace, and of no crate itself.
+    #[error("`{0}` has no [package]: it is not the manifest of a crate")]
+    OnlyAWorkspace(PathBuf),
     /// The crate makes no `cdylib`.
     #[error("the crate `{0}` makes no cdylib")]
     NotACdylib(String),
@@ -70,7 +73,9 @@ impl Advised for BuildError {
     fn advice(&self) -> Option<Advice> {
         match self {
             BuildError::NoToolchain => Some(Advice::InstallToolchain),
-            BuildError::NotACrate(_) => Some(Advice::Name(Thing::Crate)),
+            BuildError::NotACrate(_) | BuildError::OnlyAWorkspace(_) => {
+                Some(Advice::Name(Thing::Crate))
+            }
             BuildError::NotACdylib(_) => Some(Advice::Build(Build::AsLibrary)),
             BuildError::Component(_) => Some(Advice::Build(Build::WithExport)),
             _ => None,

@@ -32,6 +32,7 @@ const OLDEST_VERSION: u32 = 3;
 /// What a gallery's `dist/manifest.json` says.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Manifest {
     /// [`MANIFEST_VERSION`].
     pub version: u32,
@@ -50,6 +51,7 @@ pub struct Manifest {
 /// The dictionary of a gallery's components.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct ManifestDictionary {
     /// Bytes of it, uncompressed.
     pub bytes: u64,
@@ -60,6 +62,7 @@ pub struct ManifestDictionary {
 /// One scorer of a gallery.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct ManifestScorer {
     /// The scorer's name, and that of its file.
     pub name: String,
@@ -207,7 +210,7 @@ fn must_be_built_from(gallery: &Path, name: &str, sources: Digest) -> Result<(),
     }
 }
 
-/// Puts built components and their manifest in place; beside each component is what it says of itself.
+/// Puts built components and their manifest in place; beside each component is what it says about itself.
 /// Components that were there are replaced, also where they were compressed and now are not. Compressed ones keep their
 /// dictionary as long as most of them are the same, so that a change of one scorer changes one component's file.
 ///

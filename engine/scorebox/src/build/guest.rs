@@ -18,8 +18,9 @@ use crate::{
 use super::{
     BuildError, CargoOutput, StandardLibrary, Toolchain,
     cargo::{cargo, run},
+    lean::lean,
     names,
-    package::Package,
+    package::{Package, must_be_a_crate},
     toolchain::TARGET,
 };
 
@@ -35,6 +36,7 @@ const STACK_BYTES: u32 = 256 << 10;
 
 /// A finished component.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct BuiltComponent {
     /// The crate's name.
     pub name: String,
@@ -74,9 +76,7 @@ pub fn build_guest(
     describe: Describe<'_>,
 ) -> Result<BuiltComponent, BuildError> {
     let manifest = folder.join("Cargo.toml");
-    if !manifest.is_file() {
-        return Err(BuildError::NotACrate(folder.to_owned()));
-    }
+    must_be_a_crate(folder)?;
     fetch(&manifest, output)?;
     let package = Package::read(&manifest)?;
     let step = |profile, schema| Step { profile, schema, toolchain, output };
@@ -90,7 +90,7 @@ pub fn build_guest(
     };
     let schema = info.as_ref().and_then(|info| info.config_schema.as_deref());
     let module = step(PROFILE, schema).compile(&manifest, &package)?;
-    let mut bytes = componentize(&names::shorten(&module)?)?;
+    let mut bytes = componentize(&names::shorten(&lean(&module)?)?)?;
     let example = example(folder)?;
     if let Some(example) = &example {
         append_custom_section(&mut bytes, EXAMPLE_SECTION, example.as_bytes());

@@ -4,7 +4,7 @@
 //! - `toolchain`: finds a Rust compiler with a standard library for wasm32, or says what to install.
 //! - `cargo`: runs cargo; `package`: what cargo knows of a crate.
 //! - `guest`: compiles one crate and makes a component of it.
-//! - `names`: the names of functions in it, shortened.
+//! - `lean`: what the linker makes, smaller; `names`: the names of functions in it, shortened.
 //! - `sources`: the digest of all that a guest is built from.
 //! - `gallery`: a folder of scorers, and what they build to, with a manifest; `dictionary`: what they have in common.
 
@@ -13,6 +13,7 @@ mod dictionary;
 mod error;
 pub mod gallery;
 mod guest;
+mod lean;
 mod names;
 mod package;
 mod sources;
@@ -21,5 +22,6 @@ mod toolchain;
 pub use cargo::CargoOutput;
 pub use error::BuildError;
 pub use guest::{BuiltComponent, Describe, build_guest};
+pub use package::must_be_a_crate;
 pub use sources::sources_digest;
 pub use toolchain::{StandardLibrary, Toolchain};

@@ -93,6 +93,28 @@ impl Metadata {
     }
 }
 
+/// Whether `folder` has a crate's Cargo.toml, as far as that shows without cargo and without a compiler.
+///
+/// # Errors
+/// [`BuildError::NotACrate`]; [`BuildError::OnlyAWorkspace`]; [`BuildError::Unexpected`] if it is not TOML.
+pub fn must_be_a_crate(folder: &Path) -> Result<(), BuildError> {
+    let path = folder.join("Cargo.toml");
+    if !path.is_file() {
+        return Err(BuildError::NotACrate(folder.to_owned()));
+    }
+    let text = fs::read_to_string(&path).map_err(BuildError::file(&path))?;
+    let table = text.parse::<toml::Table>().map_err(|error| {
+        let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+        let line = before.matches('\n').count() + 1;
+        let reason = format!("line {line}: {}", error.message());
+        BuildError::Unexpected { path: path.clone(), reason }
+    })?;
+    match table.contains_key("package") {
+        true => Ok(()),
+        false => Err(BuildError::OnlyAWorkspace(path)),
+    }
+}
+
 impl Package {
     /// The package of a Cargo.toml.
     pub(super) fn read(manifest: &Path) -> Result<Package, BuildError> {

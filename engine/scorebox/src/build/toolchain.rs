@@ -14,6 +14,7 @@ pub(super) const TARGET: &str = "wasm32-unknown-unknown";
 
 /// A compiler that can build guests.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Toolchain {
     /// The compiler.
     pub rustc: PathBuf,
@@ -27,6 +28,7 @@ pub struct Toolchain {
 
 /// How a compiler gets a standard library for wasm32.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum StandardLibrary {
     /// It is installed.
     Installed,

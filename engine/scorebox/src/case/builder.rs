@@ -34,7 +34,7 @@ impl CaseBuilder {
         self.json(key, serde_json::Value::from(text).to_string())
     }
 
-    /// Sets the case's place among all cases, from 0; 0 where it is not set.
+    /// Sets the case's place among all cases, from 0; 0 if it is not set.
     #[must_use]
     pub fn ordinal(self, ordinal: u64) -> CaseBuilder {
         CaseBuilder { ordinal, ..self }

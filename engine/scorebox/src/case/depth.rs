@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_across_blocks() {
+    fn openings_are_counted_across_blocks() {
         assert_eq!(count_openings("[{".repeat(1000).as_bytes()), 2000);
     }
 }

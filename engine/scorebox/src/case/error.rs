@@ -7,6 +7,7 @@ use crate::advice::{Advice, Advised};
 
 /// Where a case was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "a place is a file and a line")]
 pub struct Location {
     /// The name of the file as it was given, or `<stdin>`.
     pub source: Arc<str>,
@@ -34,6 +35,7 @@ impl fmt::Display for Location {
 ///
 /// Shown as `cases.jsonl:7:13: not valid JSON: expected value`.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct BadCase {
     /// The name of the file as it was given, or `<stdin>`.
     pub source: Arc<str>,
@@ -47,6 +49,14 @@ pub struct BadCase {
     pub reason: BadCaseReason,
     /// What to do about it.
     pub advice: Option<Box<Advice>>,
+}
+
+impl BadCase {
+    /// A line that is not valid as a whole, without advice.
+    pub fn new(at: Location, ordinal: u64, reason: BadCaseReason) -> BadCase {
+        let Location { source, line } = at;
+        BadCase { source, line, column: None, ordinal, reason, advice: None }
+    }
 }
 
 impl Advised for BadCase {
@@ -142,6 +152,7 @@ fn missing_output(keys: &[String], pointer: Option<&str>) -> String {
 
 /// Why there is no next case although one was expected.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ReadError {
     /// One line is bad; the next call continues after it.
     #[error(transparent)]

@@ -44,18 +44,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cuts_at_forty_characters() {
+    fn an_excerpt_is_cut_at_forty_characters() {
         assert_eq!(excerpt(&"é".repeat(40)), "é".repeat(40));
         assert_eq!(excerpt(&"é".repeat(41)), format!("{}…", "é".repeat(40)));
     }
 
     #[test]
-    fn leaves_nothing_that_a_terminal_would_obey() {
+    fn an_excerpt_has_nothing_that_a_terminal_would_obey() {
         assert_eq!(excerpt("a\u{1b}[2Jb\u{202e}c"), r"a\u{1b}[2Jb\u{202e}c");
     }
 
     #[test]
-    fn names_each_kind_of_value() {
+    fn each_kind_of_value_is_named() {
         assert_eq!(describe("[1]"), "an array");
         assert_eq!(describe("{}"), "an object");
         assert_eq!(describe("null"), "null");

@@ -29,12 +29,13 @@ const MOST_REMEMBERED: usize = 64;
 /// Where the reading of a followed file is to continue: the file, and what was read of it. As JSON it can be stored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[non_exhaustive]
 pub struct FollowPosition {
     /// 1.
     pub version: u32,
     /// The path that was followed, as text.
     pub path: String,
-    /// What tells the file from others on this machine; 0 if it was not there yet, or the system does not say.
+    /// What distinguishes the file from others on this machine; 0 if it was not there yet, or the system does not say.
     pub device: u64,
     /// As `device`.
     pub inode: u64,
@@ -262,7 +263,7 @@ fn opened(path: &Path) -> io::Result<File> {
     }
 }
 
-/// What tells a file from others.
+/// What distinguishes a file from others.
 #[cfg(unix)]
 fn identity(metadata: &Metadata) -> (u64, u64) {
     use std::os::unix::fs::MetadataExt as _;

@@ -11,6 +11,7 @@ macro_rules! keys {
         /// One of the keys that a case line may have.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[repr(u8)]
+        #[expect(clippy::exhaustive_enums, reason = "who decides by it must decide about each")]
         pub enum Key {
             $(#[doc = $meaning] $name,)+
         }

@@ -82,7 +82,7 @@ pub enum MappingError {
         /// The name as it was written.
         name: String,
         /// The keys that may be meant, best first.
-        nearest: Vec<Key>,
+        closest: Vec<Key>,
     },
     /// The text after the `=` is not a JSON Pointer.
     #[error("`{pointer}` is not a JSON Pointer: {problem}")]
@@ -106,8 +106,8 @@ impl Advised for MappingError {
     fn advice(&self) -> Option<Advice> {
         match self {
             MappingError::NoEquals { .. } => Some(Advice::Write(Form::Mapping)),
-            MappingError::UnknownKey { nearest, .. } => {
-                Some(Advice::did_you_mean(nearest).unwrap_or_else(|| Advice::Choose {
+            MappingError::UnknownKey { closest, .. } => {
+                Some(Advice::did_you_mean(closest).unwrap_or_else(|| Advice::Choose {
                     what: Thing::PartOfCase,
                     names: Key::ALL.iter().map(ToString::to_string).collect(),
                 }))
@@ -129,7 +129,7 @@ fn parse_rule(rule: &str) -> Result<(Key, Pointer), MappingError> {
         rule.split_once('=').ok_or_else(|| MappingError::NoEquals { rule: rule.to_owned() })?;
     let key = Key::from_name(name).ok_or_else(|| MappingError::UnknownKey {
         name: name.to_owned(),
-        nearest: nearest(name),
+        closest: closest(name),
     })?;
     let parsed = Pointer::parse(pointer).map_err(|problem| MappingError::BadPointer {
         key,
@@ -140,7 +140,7 @@ fn parse_rule(rule: &str) -> Result<(Key, Pointer), MappingError> {
 }
 
 /// The keys with a spelling like `name`, the closest first.
-fn nearest(name: &str) -> Vec<Key> {
+fn closest(name: &str) -> Vec<Key> {
     let spellings = Key::ALL.iter().flat_map(|key| key.spellings().iter().copied());
     let mut keys = Vec::new();
     for spelling in suggest::closest(name, spellings) {
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_every_key() {
+    fn every_key_can_be_mapped() {
         let rules = Key::ALL.map(|key| format!("{key}=/a/{key}"));
         let mapping = Mapping::parse(&rules).unwrap();
         assert_eq!(mapping.pointer(Key::NodeId), Some("/a/nodeId"));
@@ -174,9 +174,9 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_key_brings_the_nearest_ones() {
+    fn an_unknown_key_brings_the_closest_ones() {
         let near = |rule: &str| match error(rule) {
-            MappingError::UnknownKey { nearest, .. } => nearest,
+            MappingError::UnknownKey { closest, .. } => closest,
             other => panic!("{other}"),
         };
         assert_eq!(near("ouput=/a"), [Key::Output]);

@@ -43,6 +43,7 @@ mod source_error;
 mod stop;
 #[cfg(test)]
 mod tests;
+mod trace_context;
 
 pub use builder::CaseBuilder;
 #[cfg(feature = "store")]
@@ -59,3 +60,4 @@ pub use source::Source;
 #[cfg(feature = "store")]
 pub(crate) use source::Tally;
 pub use source_error::{Compression, SourceError};
+pub use trace_context::TraceContext;

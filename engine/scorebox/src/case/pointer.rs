@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn follows_the_examples_of_rfc_6901() {
+    fn the_examples_of_rfc_6901_are_found() {
         let document = r#"{ "foo": ["bar", "baz"], "": 0, "a/b": 1, "c%d": 2, "e^f": 3, "g|h": 4,
             "i\\j": 5, "k\"l": 6, " ": 7, "m~n": 8 }"#;
         let pairs = [

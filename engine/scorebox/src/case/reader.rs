@@ -62,7 +62,7 @@ struct Open {
     blank: Blank,
 }
 
-/// The blank lines since the last line that was none.
+/// The blank lines since the last line that was not blank.
 #[derive(Default)]
 struct Blank {
     lines: u64,

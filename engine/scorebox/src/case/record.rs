@@ -7,9 +7,10 @@ use super::{
     key::Key,
     line::{Sliced, Slots, slice},
     mapping::Mapping,
+    trace_context::TraceContext,
 };
 use crate::{
-    contract::{Field, Fields, Parts, ScorerInput, Usage},
+    contract::{Field, Fields, Parts, Repeat, ScorerInput, Usage},
     digest::Digest,
     workspace::TaskFolder,
 };
@@ -214,6 +215,7 @@ impl Case {
             latency_ms: self.latency_ms,
             usage: self.usage,
             workspace: None,
+            repeat: Repeat { iteration: self.iteration, attempt: self.attempt },
         }
         .only(reads)
     }
@@ -228,6 +230,12 @@ impl Case {
     /// Values are as they were read.
     pub fn other_json(&self) -> Option<&str> {
         self.others.as_deref()
+    }
+
+    /// The trace that the case belongs to, if it names one: `traceId` and `spanId` (or `trace_id`, `span_id`), or
+    /// `traceparent`, as keys of its own or of its metadata, or the first id in its trace. No scorer is given this.
+    pub fn trace_context(&self) -> Option<TraceContext> {
+        TraceContext::of(self)
     }
 
     /// The digest of all that scorers can be given of this case, [`Fields::ALL`]: for each part that is

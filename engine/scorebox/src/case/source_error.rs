@@ -9,6 +9,7 @@ use crate::{
 
 /// How a source is compressed, as its first bytes show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Compression {
     /// Not at all.
     None,

@@ -7,12 +7,25 @@ use super::{
     Assertion, Direction, Field, Fields, LogLevel, Scale, ScoreResult, ScoredRow, ScorerError,
     ScorerInfo, ScorerInput, Severity, Usage,
 };
+use crate::judge::{Generation, Message, Recording, Reply, Request, Role, TokenUsage};
 
 mod generated {
     #![allow(missing_docs, clippy::pedantic)]
     wasmtime::component::bindgen!({
-        path: "../../wit/0.1.0",
-        world: "workspace-scorer",
+        path: "wit/0.1.0",
+        inline: "
+            package scorebox:host;
+
+            world scorer-of-any-kind {
+                include scorebox:scorer/workspace-scorer@0.1.0;
+                include scorebox:scorer/judging-scorer@0.1.0;
+            }
+        ",
+        world: "scorebox:host/scorer-of-any-kind",
+        imports: {
+            "scorebox:scorer/judge": trappable,
+            "scorebox:scorer/embedder": trappable,
+        },
         exports: { default: async },
         ownership: Borrowing { duplicate_if_necessary: true },
     });
@@ -20,9 +33,10 @@ mod generated {
 
 pub(crate) use generated::exports::scorebox::scorer::scoring as wire;
 pub(crate) use generated::scorebox::scorer::{
-    log as wire_log, types as wire_types, workspace as wire_workspace,
+    embedder as wire_embedder, judge as wire_judge, log as wire_log, types as wire_types,
+    workspace as wire_workspace,
 };
-pub(crate) use generated::{WorkspaceScorer as Scorer, WorkspaceScorerIndices as ScorerIndices};
+pub(crate) use generated::{ScorerOfAnyKind as Scorer, ScorerOfAnyKindIndices as ScorerIndices};
 
 /// The record `scored` of the interface `summary`, which not every scorer exports and the generated
 /// bindings therefore leave out.
@@ -153,6 +167,51 @@ impl From<wire::ScorerError> for ScorerError {
         match wire {
             wire::ScorerError::InvalidInput(message) => ScorerError::InvalidInput(message),
             wire::ScorerError::Failed(message) => ScorerError::Failed(message),
+        }
+    }
+}
+
+impl From<wire_judge::Request> for Request {
+    fn from(wire: wire_judge::Request) -> Request {
+        let messages = wire.messages.into_iter().map(|message| Message {
+            role: match message.role {
+                wire_judge::Role::User => Role::User,
+                wire_judge::Role::Assistant => Role::Assistant,
+            },
+            text: message.text,
+        });
+        Request::Generate {
+            generation: Generation {
+                model: String::new(),
+                system: wire.system,
+                messages: messages.collect(),
+                response_schema: wire.response_schema,
+                temperature: wire.temperature,
+                max_output_tokens: wire.max_output_tokens,
+                sample: wire.sample,
+            },
+            model: wire.model,
+        }
+    }
+}
+
+impl From<&Recording> for wire_judge::Response {
+    fn from(recording: &Recording) -> wire_judge::Response {
+        let (text, truncated) = match &recording.reply {
+            Reply::Text { text, truncated } => (text.clone(), *truncated),
+            Reply::Vectors(_) => Default::default(),
+        };
+        let TokenUsage { input_tokens, output_tokens } = recording.usage;
+        wire_judge::Response {
+            text,
+            truncated,
+            model: recording.model.clone(),
+            usage: wire_types::Usage {
+                input_tokens,
+                output_tokens,
+                total_tokens: None,
+                cost_usd: recording.cost_usd,
+            },
         }
     }
 }

@@ -1,6 +1,8 @@
 //! The example that a component carries: a small case, a configuration, and the score that comes of them.
 //! Scores nothing.
 
+#![expect(clippy::exhaustive_structs, reason = "a version of the contract has these and no others")]
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, value::RawValue};
 

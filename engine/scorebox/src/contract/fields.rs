@@ -8,6 +8,7 @@ macro_rules! fields {
         /// One optional part of a case that a scorer may say it reads.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[repr(u8)]
+        #[expect(clippy::exhaustive_enums, reason = "a version of the contract has these and no others")]
         pub enum Field {
             $($(#[$meaning])+ $name,)+
         }

@@ -1,6 +1,12 @@
 //! The contract's words as the engine's own types. Knows no wasmtime; what is generated from `wit/`
 //! is turned into these in `bindings`.
 
+#![expect(
+    clippy::exhaustive_enums,
+    clippy::exhaustive_structs,
+    reason = "a version of the contract has these and no others"
+)]
+
 use std::{borrow::Cow, fmt};
 
 use serde::{Deserialize, Serialize};
@@ -21,6 +27,16 @@ pub struct Usage {
     pub cost_usd: Option<f64>,
 }
 
+/// Which of several tries at a case it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[allow(clippy::exhaustive_structs, reason = "what a case says about repeats")]
+pub struct Repeat {
+    /// The iteration of the task.
+    pub iteration: u32,
+    /// The attempt of the iteration.
+    pub attempt: u32,
+}
+
 /// What a scorer gets to see of one case: JSON documents as the bytes that were read.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ScorerInput<'a> {
@@ -35,13 +51,22 @@ pub struct ScorerInput<'a> {
     pub usage: Option<Usage>,
     /// The folder with the files that the task left: for a scorer that imports `workspace`, and no other.
     pub workspace: Option<&'a TaskFolder>,
+    /// Which of several tries at the case it is. No scorer sees it; a judge is asked again for each.
+    pub repeat: Repeat,
 }
 
 impl<'a> ScorerInput<'a> {
     /// An output and nothing else.
     pub const fn of(output: &'a str) -> ScorerInput<'a> {
         let parts = Parts::NONE;
-        ScorerInput { output, parts, latency_ms: None, usage: None, workspace: None }
+        ScorerInput {
+            output,
+            parts,
+            latency_ms: None,
+            usage: None,
+            workspace: None,
+            repeat: Repeat { iteration: 0, attempt: 0 },
+        }
     }
 
     /// This input with `field`, as JSON.
@@ -67,6 +92,7 @@ impl<'a> ScorerInput<'a> {
             latency_ms: self.latency_ms.filter(|_| fields.contains(Field::Latency)),
             usage: self.usage.filter(|_| fields.contains(Field::Usage)),
             workspace: self.workspace,
+            repeat: self.repeat,
         }
     }
 

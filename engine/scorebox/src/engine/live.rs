@@ -165,6 +165,12 @@ impl Live {
         self.queue.counts()
     }
 
+    /// What answers with the [`counts`](Live::counts) whenever it is asked, also after the shutdown: for metrics.
+    pub fn counting(&self) -> impl Fn() -> QueueCounts + Send + Sync + use<> {
+        let queue = Arc::clone(&self.queue);
+        move || queue.counts()
+    }
+
     /// How far the scoring is.
     pub fn progress(&self) -> Progress {
         self.control.progress()

@@ -14,11 +14,16 @@
 //!
 //! ```no_run
 //! use scorebox::{engine::{Cases, Engine}, suite::Suite};
-//! # fn main() { scorebox::sandbox::compile_if_asked(); }
 //! use serde_json::json;
 //!
-//! # async fn program() -> Result<(), Box<dyn std::error::Error>> {
-//! # let dir = std::env::temp_dir();
+//! fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     // First of all: in the process that compiles, this does not return.
+//!     scorebox::sandbox::compile_if_asked();
+//!     tokio::runtime::Runtime::new()?.block_on(program())
+//! }
+//!
+//! async fn program() -> Result<(), Box<dyn std::error::Error>> {
+//! let dir = std::env::temp_dir();
 //! let engine = Engine::builder().jobs(8).cache(dir).workspace("./outcomes").build()?;
 //!
 //! // One case at a time.
@@ -47,8 +52,8 @@
 //! let live = suite.live().start().await?;
 //! live.score_live("{\"output\": 5, \"groundTruth\": 4}".parse()?);
 //! live.shutdown().await?;
-//! # Ok(())
-//! # }
+//! Ok(())
+//! }
 //! ```
 
 mod builder;

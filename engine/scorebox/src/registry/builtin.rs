@@ -1,6 +1,6 @@
 //! The components that are embedded in the binary, compressed, and what the manifest says about each. The
-//! table is written by `build.rs` from the manifest under `guest-scorers/dist/`; their sources are in
-//! `guest-scorers/`.
+//! tables are written by `build.rs` from the manifests under `guest-scorers/dist/` and `script-engines/dist/`; their
+//! sources are in `guest-scorers/` and `script-engines/`.
 
 use std::sync::OnceLock;
 
@@ -18,6 +18,8 @@ pub(super) struct BuiltIn {
     stored: &'static [u8],
     /// Whether that is compressed with zstd.
     compressed: bool,
+    /// What it is compressed against.
+    dictionary: &'static Dictionary,
     /// Its row in the manifest, as JSON.
     row: &'static str,
 }
@@ -52,21 +54,31 @@ impl BuiltIn {
         let listing = self.listing()?;
         let bytes = match self.compressed {
             false => self.stored.to_vec(),
-            true => packing::unpack(self.stored, dictionary()?, listing.bytes)?,
+            true => packing::unpack(self.stored, self.dictionary.uncompressed()?, listing.bytes)?,
         };
         (Digest::of(&bytes) == listing.digest).then_some(bytes)
     }
 }
 
-/// What the components are compressed against, uncompressed once.
-fn dictionary() -> Option<&'static [u8]> {
-    static UNCOMPRESSED: OnceLock<Option<Vec<u8>>> = OnceLock::new();
-    let (stored, bytes) = DICTIONARY;
-    let uncompressed = UNCOMPRESSED.get_or_init(|| match stored {
-        [] => Some(Vec::new()),
-        stored => packing::unpack(stored, b"", bytes),
-    });
-    uncompressed.as_deref()
+/// What the components of a gallery are compressed against.
+#[derive(Debug)]
+struct Dictionary {
+    /// What is embedded; empty if they are compressed against nothing.
+    stored: &'static [u8],
+    /// Bytes of it, uncompressed.
+    bytes: u64,
+    /// It, uncompressed once.
+    uncompressed: OnceLock<Option<Vec<u8>>>,
+}
+
+impl Dictionary {
+    fn uncompressed(&self) -> Option<&[u8]> {
+        let uncompressed = self.uncompressed.get_or_init(|| match self.stored {
+            [] => Some(Vec::new()),
+            stored => packing::unpack(stored, b"", self.bytes),
+        });
+        uncompressed.as_deref()
+    }
 }
 
 include!(concat!(env!("OUT_DIR"), "/builtin_components.rs"));

@@ -1,9 +1,12 @@
 //! From a scorer's name to a component's bytes. Loads and runs nothing.
 //!
 //! - `builtin`: the components that are embedded in the binary, compressed.
+//! - `script_files`: a script and the files that it imports; `script_component`: the component that runs it.
 //! - here: the names, files, and what to say where there is neither.
 
 mod builtin;
+mod script_component;
+mod script_files;
 
 use std::{
     borrow::Cow,
@@ -19,7 +22,9 @@ use crate::{
     digest::Digest,
     input_file::{self, InputFileError},
 };
-use builtin::{BuiltIn, COMPONENTS};
+use builtin::{BuiltIn, COMPONENTS, SCRIPT_ENGINES};
+use script_component::{NotMade, component_of};
+use script_files::{NotRead, ScriptFiles, is_script};
 
 pub use builtin::Listing;
 
@@ -29,6 +34,7 @@ const MOST_FILE_BYTES: u64 = (128 << 20) + 1;
 
 /// Where a component's bytes came from.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Origin {
     /// Embedded in the binary.
     BuiltIn,
@@ -50,22 +56,29 @@ impl fmt::Display for Origin {
 
 /// How a user names a scorer.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "who decides by it must decide about each")]
 pub enum Reference {
     /// By a name of the registry.
     Name(String),
-    /// By the path of a `.wasm` file.
+    /// By the path of a file: a component, or a script.
     File(PathBuf),
 }
 
 impl Reference {
-    /// What is written as a path (with a separator, or ending in `.wasm`) is one; relative paths
-    /// start at `folder`.
+    /// What is written as a path (with a separator, or ending as a component's or a script's file does) is one;
+    /// relative paths start at `folder`.
     pub fn parse(written: &str, folder: &Path) -> Reference {
-        let is_path = written.contains(['/', '\\']) || written.ends_with(".wasm");
+        let is_file = written.ends_with(".wasm") || is_script(written);
+        let is_path = written.contains(['/', '\\']) || is_file;
         match is_path {
             true => Reference::File(folder.join(written)),
             false => Reference::Name(written.to_owned()),
         }
+    }
+
+    /// Whether it is the path of a script (`.js`, `.mjs`, `.ts`, `.mts`), of which a component is made.
+    pub fn is_script(&self) -> bool {
+        matches!(self, Reference::File(path) if is_script(&path.to_string_lossy()))
     }
 
     /// A name to call the scorer by, if the user gave none: the name, or the file's stem.
@@ -98,7 +111,7 @@ pub enum RegistryError {
     UnknownName {
         /// The name that was asked for.
         name: String,
-        /// The names nearest to it.
+        /// The names closest to it.
         nearest: Vec<String>,
     },
     /// The name is taken.
@@ -115,6 +128,28 @@ pub enum RegistryError {
     /// The path is a folder.
     #[error("the scorer `{}` is a folder", .0.display())]
     Folder(PathBuf),
+    /// The script is larger than a script can be, with all that it imports.
+    #[error(
+        "the script `{}` has more than {most_bytes} bytes, with what it imports",
+        path.display()
+    )]
+    ScriptTooLarge {
+        /// The file.
+        path: PathBuf,
+        /// The most that a script has.
+        most_bytes: u64,
+    },
+    /// The script imports more files than a script can.
+    #[error("the script `{}` imports more than {most_files} files", path.display())]
+    ScriptHasTooManyFiles {
+        /// The file.
+        path: PathBuf,
+        /// The most that a script imports.
+        most_files: usize,
+    },
+    /// This build of the library has nothing that runs scripts.
+    #[error("the script `{}` cannot be run: this build has no interpreter", .0.display())]
+    NoScriptEngine(PathBuf),
     /// What is embedded under the name is not the component that was listed.
     #[error("the built-in scorer `{0}` is damaged")]
     Damaged(String),
@@ -131,7 +166,10 @@ impl Advised for RegistryError {
             }
             RegistryError::Folder(_) => Some(Advice::Name(Thing::Component)),
             RegistryError::Unreadable { source, .. } => source.advice(),
-            RegistryError::Damaged(_) => None,
+            RegistryError::ScriptTooLarge { .. } => Some(Advice::Check(Thing::File)),
+            RegistryError::Damaged(_)
+            | RegistryError::NoScriptEngine(_)
+            | RegistryError::ScriptHasTooManyFiles { .. } => None,
         }
     }
 }
@@ -178,7 +216,7 @@ impl Registry {
     /// digest.
     ///
     /// # Errors
-    /// [`RegistryError::UnknownName`], with the nearest names; [`RegistryError::Damaged`].
+    /// [`RegistryError::UnknownName`], with the closest names; [`RegistryError::Damaged`].
     pub fn get(&self, name: &str) -> Result<ScorerSource, RegistryError> {
         match self.stored(name)? {
             Stored::Registered(bytes) => {
@@ -233,10 +271,14 @@ impl Registry {
     /// The component that `reference` names.
     ///
     /// # Errors
-    /// If no scorer has that name, or the file cannot be read.
+    /// If no scorer has that name, or the file cannot be read or, if it is a script, made a component of.
     pub fn resolve(&self, reference: &Reference) -> Result<ScorerSource, RegistryError> {
         match reference {
             Reference::Name(name) => self.get(name),
+            Reference::File(path) if reference.is_script() => {
+                let bytes = script_component(path)?;
+                Ok(ScorerSource { bytes: bytes.into(), origin: Origin::File(path.clone()) })
+            }
             Reference::File(path) => match read_bounded(path) {
                 Ok(bytes) => {
                     Ok(ScorerSource { bytes: bytes.into(), origin: Origin::File(path.clone()) })
@@ -255,6 +297,31 @@ impl Registry {
     }
 }
 
+/// The component that runs the script at `path`.
+fn script_component(path: &Path) -> Result<Vec<u8>, RegistryError> {
+    let too_large =
+        |most_bytes| RegistryError::ScriptTooLarge { path: path.to_owned(), most_bytes };
+    let files = ScriptFiles::read(path).map_err(|error| match error {
+        NotRead::File(path, InputFileError::Folder) => RegistryError::Folder(path),
+        NotRead::File(path, source) => RegistryError::Unreadable { path, source },
+        NotRead::TooLarge => too_large(script_files::MOST_BYTES),
+        NotRead::TooMany => RegistryError::ScriptHasTooManyFiles {
+            path: path.to_owned(),
+            most_files: script_files::MOST_FILES,
+        },
+    })?;
+    let no_engine = || RegistryError::NoScriptEngine(path.to_owned());
+    let engine = SCRIPT_ENGINES.first().ok_or_else(no_engine)?;
+    let engine =
+        engine.component().ok_or_else(|| RegistryError::Damaged(engine.name.to_owned()))?;
+    // Texts and their names are JSON whatever they are.
+    let script = serde_json::to_vec(&files).map_err(|_| no_engine())?;
+    component_of(&engine, &script, files.may_summarize()).map_err(|error| match error {
+        NotMade::TooLarge { most_bytes } => too_large(most_bytes as u64),
+        NotMade::NoEngine => no_engine(),
+    })
+}
+
 /// The file, or as much of it as shows that it is too large to be a component.
 fn read_bounded(path: &Path) -> Result<Vec<u8>, InputFileError> {
     let mut bytes = Vec::new();
@@ -268,7 +335,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_sorted_and_unknown_ones_answered_with_the_nearest() {
+    fn names_are_sorted_and_unknown_ones_answered_with_the_closest() {
         let mut registry = Registry { scorers: BTreeMap::new() };
         for name in ["latency", "contains"] {
             registry.register(name, vec![1]).unwrap();
@@ -304,5 +371,11 @@ mod tests {
         assert_eq!(Reference::parse("x.wasm", folder), file("/suite/x.wasm"));
         assert_eq!(Reference::parse("./x", folder), file("/suite/./x"));
         assert_eq!(Reference::parse("/y/x.wasm", folder).default_name(), "x");
+        for script in ["grade.js", "grade.mjs", "grade.ts", "./grade.mts"] {
+            let reference = Reference::parse(script, folder);
+            assert!(reference.is_script(), "{script}");
+            assert_eq!(reference.default_name(), "grade");
+        }
+        assert!(!Reference::parse("js", folder).is_script());
     }
 }

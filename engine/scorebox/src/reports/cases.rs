@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use crate::{
-    aggregate::{Against, JudgeOptions, JudgedCase, JudgedRun, judge},
+    aggregate::{Against, DecidedCase, DecidedRun, VerdictOptions, verdicts},
     store::{CaseKey, ScoreCursor, ScoreFilter, ScoreRecord, Store, StoreError},
 };
 
@@ -16,7 +16,7 @@ const PAGE_ROWS: usize = 1000;
 /// A case of a report.
 pub(super) struct ReportedCase<'a> {
     /// The case and its verdict.
-    pub(super) judged: JudgedCase<'a>,
+    pub(super) decided: DecidedCase<'a>,
     /// Its rows, in the order of the scorers.
     pub(super) rows: Vec<ScoreRecord>,
 }
@@ -24,7 +24,7 @@ pub(super) struct ReportedCase<'a> {
 impl ReportedCase<'_> {
     /// The rows that decided against it, with what they count as.
     pub(super) fn decisive(&self) -> impl Iterator<Item = (&Against<'_>, Option<&ScoreRecord>)> {
-        self.judged.against.iter().map(|against| {
+        self.decided.against.iter().map(|against| {
             let row = self.rows.iter().find(|record| record.row.scorer_id == against.scorer_id);
             (against, row)
         })
@@ -36,16 +36,16 @@ pub(super) fn for_each_case(
     store: &Store,
     options: ReportOptions<'_>,
     mut take: impl FnMut(&ReportedCase<'_>) -> Result<(), ReportError>,
-) -> Result<JudgedRun, ReportError> {
+) -> Result<DecidedRun, ReportError> {
     let filter = ScoreFilter { run: Some(options.run.to_owned()), ..ScoreFilter::default() };
     let mut rows = Rows { store, filter, read: VecDeque::new(), last: None, is_at_the_end: false };
-    let judging = JudgeOptions { node: None, strict: options.strict };
+    let how = VerdictOptions { node: None, strict: options.strict };
     let mut failed = None;
-    let run = judge(store, options.run, judging, |judged| {
+    let run = verdicts(store, options.run, how, |decided| {
         let taken = rows
-            .of(judged.case.key)
+            .of(decided.case.key)
             .map_err(ReportError::from)
-            .and_then(|rows| take(&ReportedCase { judged, rows }));
+            .and_then(|rows| take(&ReportedCase { decided, rows }));
         failed = taken.err();
         failed.is_none()
     })?;

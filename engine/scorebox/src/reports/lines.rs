@@ -48,7 +48,7 @@ pub(super) fn write(
 }
 
 fn line<'a>(run_id: &'a RunId, reported: &'a ReportedCase<'_>) -> Line<'a> {
-    let case = reported.judged.case;
+    let case = reported.decided.case;
     let answer = |record: &'a crate::store::ScoreRecord| ScorerAnswer {
         scorer_id: &record.row.scorer_id,
         answer: &record.row.answer,
@@ -59,9 +59,9 @@ fn line<'a>(run_id: &'a RunId, reported: &'a ReportedCase<'_>) -> Line<'a> {
         node_id: case.node_id.as_deref(),
         iteration: case.iteration,
         attempt: case.attempt,
-        verdict: reported.judged.verdict,
+        verdict: reported.decided.verdict,
         skip: case.skip.as_deref(),
-        against: &reported.judged.against,
+        against: &reported.decided.against,
         scores: reported.rows.iter().map(answer).collect(),
     }
 }

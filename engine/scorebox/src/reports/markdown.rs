@@ -4,7 +4,7 @@
 use std::{fmt::Write as _, io};
 
 use crate::{
-    aggregate::{Aggregate, JudgeOptions, JudgedRun, Repeats, aggregate, repeated_verdicts},
+    aggregate::{Aggregate, DecidedRun, Repeats, VerdictOptions, aggregate, repeated_verdicts},
     cut::cut,
     store::{ScoreFilter, Store},
     verdict::Verdict,
@@ -31,8 +31,8 @@ pub(super) fn write(
     let filter = ScoreFilter { run: Some(options.run.to_owned()), ..ScoreFilter::default() };
     let aggregates = aggregate(store, &filter)?;
     let (mut listed, mut bad) = (String::new(), 0);
-    let judged = for_each_case(store, options, |case| {
-        if matches!(case.judged.verdict.verdict, Verdict::Failed | Verdict::Errored) {
+    let decided = for_each_case(store, options, |case| {
+        if matches!(case.decided.verdict.verdict, Verdict::Failed | Verdict::Errored) {
             bad += 1;
             if bad <= MOST_CASES {
                 listed.push_str(&line_of(case));
@@ -40,11 +40,11 @@ pub(super) fn write(
         }
         Ok(())
     })?;
-    writeln!(out, "## {}: {}\n", escaped(suite_name(&run), MOST_NAME_BYTES), verdict_of(&judged))?;
-    writeln!(out, "{}", scorers(&aggregates, &judged))?;
-    let asked = JudgeOptions { node: None, strict: options.strict };
+    writeln!(out, "## {}: {}\n", escaped(suite_name(&run), MOST_NAME_BYTES), verdict_of(&decided))?;
+    writeln!(out, "{}", scorers(&aggregates, &decided))?;
+    let asked = VerdictOptions { node: None, strict: options.strict };
     // Without a scorer that decides, every attempt passes.
-    if judged.scorers.iter().any(|scorer| scorer.policy.decides())
+    if decided.scorers.iter().any(|scorer| scorer.policy.decides())
         && let Some(repeats) = repeated_verdicts(store, options.run, asked)?
     {
         writeln!(out, "{}", attempts(&repeats))?;
@@ -63,9 +63,12 @@ pub(super) fn write(
 }
 
 /// `168 of 400 cases passed (42.0 %, …)`.
-fn verdict_of(judged: &JudgedRun) -> String {
-    let verdict = &judged.verdict;
+fn verdict_of(decided: &DecidedRun) -> String {
+    let verdict = &decided.verdict;
     let cases = verdict.passed + verdict.failed + verdict.errored;
+    if !decided.decides() {
+        return format!("{cases} cases, of which no scorer decides whether they pass");
+    }
     let mut text = format!("{} of {cases} cases passed", verdict.passed);
     if let Some(rate) = verdict.pass_rate {
         let percent = |share: f64| share * 100.0;
@@ -91,13 +94,13 @@ fn verdict_of(judged: &JudgedRun) -> String {
     text
 }
 
-fn scorers(aggregates: &[Aggregate], judged: &JudgedRun) -> String {
+fn scorers(aggregates: &[Aggregate], decided: &DecidedRun) -> String {
     let mut table = String::from(
         "| scorer | counts as | scored | n/a | skipped | errors | mean | min | max | failed | regressed |\n\
          |---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n",
     );
     for aggregate in aggregates {
-        let decided = judged.scorers.iter().find(|it| it.scorer_id == aggregate.scorer_id);
+        let decided = decided.scorers.iter().find(|it| it.scorer_id == aggregate.scorer_id);
         let counts_as = decided.map_or_else(String::new, |it| match it.threshold {
             Some(threshold) => format!("{}, threshold {threshold}", it.severity.as_str()),
             None => it.severity.as_str().to_owned(),
@@ -139,7 +142,7 @@ fn attempts(repeats: &Repeats) -> String {
 
 /// A line of the table of cases.
 fn line_of(reported: &ReportedCase<'_>) -> String {
-    let verdict = reported.judged.verdict;
+    let verdict = reported.decided.verdict;
     let decided: Vec<String> = reported
         .decisive()
         .map(|(against, record)| {
@@ -158,7 +161,7 @@ fn line_of(reported: &ReportedCase<'_>) -> String {
         .collect();
     format!(
         "| {} | {} | {} | {} |\n",
-        escaped(&reported.judged.case.case_id, MOST_NAME_BYTES),
+        escaped(&reported.decided.case.case_id, MOST_NAME_BYTES),
         verdict.verdict.as_str(),
         verdict.score.map_or_else(|| "-".to_owned(), |score| format!("{score:.4}")),
         decided.join("<br>")

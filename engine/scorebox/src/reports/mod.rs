@@ -19,6 +19,7 @@ use crate::store::{RunRecord, Store, StoreError};
 
 /// What a report is written as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ReportFormat {
     /// JUnit XML: a test case for each case.
     Junit,
@@ -80,11 +81,26 @@ pub enum ReportError {
 
 /// What is reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ReportOptions<'a> {
     /// The run.
     pub run: &'a str,
     /// Whether a soft regression fails a case too.
     pub strict: bool,
+}
+
+impl<'a> ReportOptions<'a> {
+    /// A report of this run.
+    pub fn new(run: &'a str) -> ReportOptions<'a> {
+        ReportOptions { run, strict: false }
+    }
+
+    /// The same with this [`strict`](ReportOptions::strict).
+    #[must_use]
+    pub fn with_strict(mut self, strict: bool) -> ReportOptions<'a> {
+        self.strict = strict;
+        self
+    }
 }
 
 /// Writes a report of a stored run, all of it from one state of the database.

@@ -3,7 +3,10 @@
 
 use std::io;
 
-use crate::store::{ScoreRecord, Store};
+use crate::{
+    row::Status,
+    store::{ScoreRecord, Store},
+};
 
 use super::{
     ReportError, ReportOptions,
@@ -57,10 +60,10 @@ fn values(case: &ReportedCase<'_>, record: &ScoreRecord) -> [String; COLUMNS.len
         value.map_or_else(String::new, |value| value.to_string())
     }
     let text = |text: Option<&String>| text.cloned().unwrap_or_default();
-    let (row, verdict) = (&record.row, case.judged.verdict);
+    let (row, verdict) = (&record.row, case.decided.verdict);
     let answer = &row.answer;
     let error = answer.error.as_ref();
-    let against = case.judged.against.iter().find(|against| against.scorer_id == row.scorer_id);
+    let against = case.decided.against.iter().find(|against| against.scorer_id == row.scorer_id);
     [
         record.run_id.to_string(),
         row.case_id.clone(),
@@ -78,7 +81,12 @@ fn values(case: &ReportedCase<'_>, record: &ScoreRecord) -> [String; COLUMNS.len
         text(error.map(|error| &error.message)),
         record.severity.as_str().to_owned(),
         number(record.threshold),
-        against.map_or("holds", |against| against.standing.as_str()).to_owned(),
+        match (against, answer.status) {
+            (Some(against), _) => against.standing.as_str().to_owned(),
+            (None, Status::Scored) => "holds".to_owned(),
+            // There is nothing that could hold.
+            (None, _) => String::new(),
+        },
         number(answer.fuel),
         number(answer.memory_bytes),
         number(answer.duration_ms),

@@ -8,11 +8,13 @@ use super::Json;
 use crate::{
     advice::Advice,
     contract::{Assertion, LogLine},
+    judge::ScoreCall,
 };
 
 /// The outcome of one scorer on one case, in a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[expect(clippy::exhaustive_enums, reason = "who decides by it must decide about each")]
 pub enum Status {
     /// There is a score.
     Scored,
@@ -77,6 +79,9 @@ pub struct Answer {
     /// What the scorer logged: an array of [`LogLine`]s, if there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub log: Option<Json>,
+    /// The calls of judges that it stands on, in the order in which they were asked.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<ScoreCall>,
 }
 
 /// Why there is no score.
@@ -116,6 +121,7 @@ impl Answer {
             memory_bytes: None,
             duration_ms: None,
             log: None,
+            calls: Vec::new(),
         }
     }
 
@@ -160,14 +166,15 @@ impl Answer {
         list(&self.log)
     }
 
-    /// Bytes of all its texts.
+    /// Bytes of all its texts and lists.
     pub(super) fn text_bytes(&self) -> usize {
         let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
         let json = |json: &Option<Json>| json.as_ref().map_or(0, |json| json.get().len());
         let error = self.error.as_ref();
         let error = error.map_or(0, |error| error.kind.len() + error.message.len());
         let said = text(&self.label) + text(&self.reason) + json(&self.meta);
-        said + json(&self.assertions) + json(&self.log) + error
+        let calls = self.calls.len() * size_of::<ScoreCall>();
+        said + json(&self.assertions) + json(&self.log) + error + calls
     }
 }
 
@@ -178,6 +185,7 @@ fn list<T: serde::de::DeserializeOwned>(json: &Option<Json>) -> Result<Vec<T>, s
 /// What a scorer says about a case that belongs to no run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[expect(clippy::exhaustive_structs, reason = "front ends make it")]
 pub struct ScorerAnswer<'a> {
     /// The name by which the scorer was called.
     pub scorer_id: &'a str,

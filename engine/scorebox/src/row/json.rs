@@ -92,7 +92,7 @@ fn push_escaped(plain: &mut String, characters: &mut Peekable<Chars<'_>>) {
         Some('r') => '\r',
         Some('t') => '\t',
         Some('/') => '/',
-        // A quotation mark, a backslash, and what is no escape.
+        // A quotation mark, a backslash, and what is not an escape.
         Some(other) => {
             plain.push('\\');
             other

@@ -60,6 +60,7 @@ impl Row {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::judge::ScoreCall;
 
     fn row(answer: Answer) -> Row {
         Row {
@@ -126,6 +127,7 @@ mod tests {
             memory_bytes: Some(1),
             duration_ms: Some(0.5),
             log: Some(Json::from("[]".to_owned())),
+            calls: vec![ScoreCall::new(Digest::of(b"call"), Digest::of(b"reply"), true)],
             ..Answer::new(Status::Scored)
         };
         let alone = ScorerAnswer { scorer_id: "same", answer: &answer };

@@ -45,6 +45,13 @@ pub enum Stop {
         /// What to do about it.
         advice: Option<Advice>,
     },
+    /// A judge's budget is spent.
+    OverBudget {
+        /// Whose.
+        message: String,
+        /// What to do about it.
+        advice: Option<Advice>,
+    },
     /// A sink takes no more.
     Refused {
         /// Why not.
@@ -64,6 +71,7 @@ impl fmt::Display for Stop {
             Stop::BadCase { message, .. }
             | Stop::Unreadable { message, .. }
             | Stop::Incomplete { message, .. }
+            | Stop::OverBudget { message, .. }
             | Stop::Refused { message }
             | Stop::Broken { message } => message,
         })
@@ -78,6 +86,7 @@ impl Stop {
             Stop::BadCase { .. } => "bad-case",
             Stop::Unreadable { .. } => "unreadable",
             Stop::Incomplete { .. } => "incomplete",
+            Stop::OverBudget { .. } => "over-budget",
             Stop::Refused { .. } => "refused",
             Stop::Broken { .. } => "broken",
         }

@@ -2,7 +2,7 @@
 //! to the other sinks as events. One thread does it, one event after the other. Decides nothing about a score.
 
 use std::{
-    collections::{HashMap, hash_map::Entry},
+    collections::HashMap,
     sync::Arc,
     task::{Context, Poll, Wake, Waker},
     thread::{self, Thread},
@@ -13,8 +13,9 @@ use tokio::sync::mpsc;
 
 use crate::{
     advice::{Advice, Form},
-    case::Case,
+    case::{Case, TraceContext},
     row::{Answer, Row},
+    sandbox::{self, ErrorKind},
     scoring::{Computed, Finished},
     store::{RunId, StoreError},
 };
@@ -23,6 +24,7 @@ use super::{
     CaseAccepted, CaseFinished, CaseRefused, Control, Event, OnBadCase, ReadyScorer, ScorerEnded,
     ScorerStarted, Stop,
     control::Refusal,
+    deciding::Deciding,
     event::Sinks,
     keeping::{ComputedRow, Keeper, Kept, KeptCase},
     message::{Message, NewCase, ReadCase, RunScorers, RunUnit},
@@ -33,6 +35,8 @@ use super::{
 const BATCH_ROWS: u64 = 25_000;
 /// Time after which a batch is committed, however small.
 const BATCH_TIME: Duration = Duration::from_millis(250);
+/// The same while judges are asked: what they answer is written beside it.
+const JUDGED_BATCH_TIME: Duration = Duration::from_millis(10);
 /// Bytes of events after which a batch is committed, because they wait for that in memory.
 const BATCH_EVENT_BYTES: usize = 8 << 20;
 /// How long the database is free between two batches, so that another run that waits for it gets its turn.
@@ -54,12 +58,24 @@ pub(super) struct Delivering {
     event_bytes: usize,
     rows: u64,
     since: Instant,
+    /// Time after which a batch is committed.
+    batch_time: Duration,
+}
+
+/// Why the run stops, if a judge's budget is spent.
+fn over_budget(outcome: &sandbox::Outcome) -> Option<Stop> {
+    let error = outcome.result.as_ref().err()?;
+    let is_spent = error.kind == ErrorKind::JudgeOverBudget;
+    is_spent
+        .then(|| Stop::OverBudget { message: error.message.clone(), advice: error.advice.clone() })
 }
 
 /// A case that still awaits rows.
 struct InFlight {
     read: Arc<ReadCase>,
     case: KeptCase,
+    trace: Option<TraceContext>,
+    deciding: Deciding,
     rows_to_come: usize,
 }
 
@@ -72,7 +88,9 @@ impl Delivering {
         on_bad_case: OnBadCase,
         control: Arc<Control>,
     ) -> Delivering {
+        let asks_judge = scorers.iter().any(|ready| ready.scorer.asks_judge());
         Delivering {
+            batch_time: if asks_judge { JUDGED_BATCH_TIME } else { BATCH_TIME },
             run_id,
             keeper,
             sinks,
@@ -93,13 +111,13 @@ impl Delivering {
         mut messages: mpsc::Receiver<Message>,
     ) -> Result<(), StoreError> {
         loop {
-            match received_before(self.since + BATCH_TIME, &mut messages) {
+            match received_before(self.since + self.batch_time, &mut messages) {
                 Received::Message(message) => self.take(message)?,
                 Received::Nothing => {}
                 Received::End => return self.commit(),
             }
             let is_full = self.rows >= BATCH_ROWS || self.event_bytes >= BATCH_EVENT_BYTES;
-            if is_full || self.since.elapsed() >= BATCH_TIME {
+            if is_full || self.since.elapsed() >= self.batch_time {
                 self.commit()?;
             }
         }
@@ -126,26 +144,34 @@ impl Delivering {
     fn case(&mut self, new: &NewCase) -> Result<bool, StoreError> {
         let Some(kept) = self.keep(&new.read)? else { return Ok(false) };
         let case = new.read.in_flight.case();
-        self.tell(|run| Event::Case(CaseAccepted::of(run, case)));
+        // Only sinks hear of it.
+        let trace = if self.sinks.is_empty() { None } else { case.trace_context() };
+        self.tell(|run| Event::Case(CaseAccepted::of(run, case, trace)));
+        let rows = new.reused.len() + new.skipped.len() + new.computed;
+        let mut deciding = Deciding::new(case, rows == self.scorers.len());
         for (place, from) in &new.reused {
             if self.keeper.copy(kept, *place, *from)? {
                 self.rows += 1;
                 self.control.note_row(false, true);
-                self.tell_copied(kept, *place)?;
+                self.tell_copied(kept, *place, trace, &mut deciding)?;
+            } else {
+                deciding.lose();
             }
         }
         // Nothing ran, so there is nothing for sinks to hear.
         for (place, skip) in &new.skipped {
+            deciding.skipped(&self.scorers[*place].policy);
             if self.keeper.skip(kept, *place, &skip.reason(case.skip()))? {
                 self.rows += 1;
                 self.control.note_skipped();
             }
         }
         match new.computed {
-            0 => self.case_done(case),
+            0 => self.case_done(case, deciding),
             rows_to_come => {
                 let read = Arc::clone(&new.read);
-                self.in_flight.insert(case.ordinal(), InFlight { read, case: kept, rows_to_come });
+                let in_flight = InFlight { read, case: kept, trace, deciding, rows_to_come };
+                self.in_flight.insert(case.ordinal(), in_flight);
             }
         }
         Ok(true)
@@ -189,24 +215,29 @@ impl Delivering {
     /// Delivers a row; one whose case was refused goes nowhere.
     fn row(&mut self, row: Finished<RunUnit>) -> Result<(), StoreError> {
         let ordinal = row.unit.read.in_flight.case().ordinal();
-        let Entry::Occupied(mut entry) = self.in_flight.entry(ordinal) else { return Ok(()) };
-        let case = entry.get().case;
-        entry.get_mut().rows_to_come -= 1;
-        let is_last = entry.get().rows_to_come == 0;
-        let done = is_last.then(|| entry.remove().read);
-        self.computed(case, row)?;
-        if let Some(read) = done {
-            self.case_done(read.in_flight.case());
+        let Some(mut in_flight) = self.in_flight.remove(&ordinal) else { return Ok(()) };
+        in_flight.rows_to_come -= 1;
+        self.computed(&mut in_flight, row)?;
+        match in_flight.rows_to_come {
+            0 => self.case_done(in_flight.read.in_flight.case(), in_flight.deciding),
+            _ => drop(self.in_flight.insert(ordinal, in_flight)),
         }
         Ok(())
     }
 
     /// Delivers what was computed of a case. Where nothing ran, there is nothing for sinks to hear.
-    fn computed(&mut self, case: KeptCase, row: Finished<RunUnit>) -> Result<(), StoreError> {
+    fn computed(
+        &mut self,
+        in_flight: &mut InFlight,
+        row: Finished<RunUnit>,
+    ) -> Result<(), StoreError> {
+        let (case, trace) = (in_flight.case, in_flight.trace);
+        let policy = &self.scorers[row.unit.place].policy;
         let (outcome, input_digest) = match row.computed {
             Computed::Outcome(outcome, digest) => (outcome, Some(digest)),
             Computed::NoCondition(outcome) => (outcome, None),
             Computed::Skipped(skip) => {
+                in_flight.deciding.skipped(policy);
                 if self.keeper.skip(case, row.unit.place, &skip.reason(None))? {
                     self.rows += 1;
                     self.control.note_skipped();
@@ -214,6 +245,13 @@ impl Delivering {
                 return Ok(());
             }
         };
+        if let Some(stop) = over_budget(&outcome) {
+            // Not a score: it is computed when the run is resumed with a larger budget.
+            in_flight.deciding.lose();
+            self.control.stop(stop);
+            return Ok(());
+        }
+        in_flight.deciding.outcome(policy, &outcome);
         let row =
             ComputedRow { unit: row.unit, outcome, input_digest, scored_at_ms: row.scored_at_ms };
         if self.keeper.row(case, &row)? {
@@ -227,6 +265,7 @@ impl Delivering {
                     run_id: run.clone(),
                     scorer_name: ready.name.clone(),
                     is_reused: false,
+                    trace,
                     row: told(ready, row),
                 })
             });
@@ -234,26 +273,33 @@ impl Delivering {
         Ok(())
     }
 
-    fn case_done(&mut self, case: &Case) {
+    fn case_done(&mut self, case: &Case, deciding: Deciding) {
         self.control.note_case_done();
-        self.tell(|run| Event::CaseFinished(CaseFinished::of(run, case)));
+        self.tell(|run| Event::CaseFinished(CaseFinished::of(run, case, deciding)));
     }
 
-    fn tell_copied(&mut self, case: KeptCase, place: usize) -> Result<(), StoreError> {
+    fn tell_copied(
+        &mut self,
+        case: KeptCase,
+        place: usize,
+        trace: Option<TraceContext>,
+        deciding: &mut Deciding,
+    ) -> Result<(), StoreError> {
         if self.sinks.is_empty() {
             return Ok(());
         }
         if let Some(row) = self.keeper.copied(case, place)? {
+            deciding.copied(&self.scorers[place].policy, &row.answer);
             let scorer_name = self.scorers[place].name.clone();
             self.tell(|run| {
                 let run_id = run.clone();
-                Event::of_scorer(ScorerEnded { run_id, scorer_name, is_reused: true, row })
+                Event::of_scorer(ScorerEnded { run_id, scorer_name, is_reused: true, trace, row })
             });
         }
         Ok(())
     }
 
-    /// Tells that a scorer began with a case, if it did and this was not told.
+    /// Reports that a scorer began with a case, if it did and this was not reported.
     fn tell_beginning(&mut self, read: &ReadCase, place: usize) {
         let Some(at_ms) = read.beginnings.report(place) else { return };
         let (case, scorers) = (read.in_flight.case(), Arc::clone(&self.scorers));
@@ -350,7 +396,7 @@ impl Wake for Unparking {
 }
 
 impl CaseAccepted {
-    fn of(run: &RunId, case: &Case) -> CaseAccepted {
+    fn of(run: &RunId, case: &Case, trace: Option<TraceContext>) -> CaseAccepted {
         CaseAccepted {
             run_id: run.clone(),
             case_id: case.id().to_owned(),
@@ -360,12 +406,14 @@ impl CaseAccepted {
             ordinal: case.ordinal(),
             source: case.source().to_owned(),
             line: case.line(),
+            trace,
         }
     }
 }
 
 impl CaseFinished {
-    fn of(run: &RunId, case: &Case) -> CaseFinished {
+    fn of(run: &RunId, case: &Case, deciding: Deciding) -> CaseFinished {
+        let verdict = deciding.verdict();
         CaseFinished {
             run_id: run.clone(),
             case_id: case.id().to_owned(),
@@ -373,6 +421,8 @@ impl CaseFinished {
             iteration: case.iteration(),
             attempt: case.attempt(),
             ordinal: case.ordinal(),
+            verdict: verdict.map(|(verdict, _)| verdict),
+            regressions: verdict.map(|(_, regressions)| regressions),
         }
     }
 }

@@ -87,6 +87,7 @@ fn state_of(stopped: Option<&Stop>) -> (RunState, Option<&str>) {
             Stop::BadCase { message, .. }
             | Stop::Unreadable { message, .. }
             | Stop::Incomplete { message, .. }
+            | Stop::OverBudget { message, .. }
             | Stop::Refused { message }
             | Stop::Broken { message },
         ) => (RunState::Stopped, Some(message)),

@@ -97,7 +97,7 @@ pub enum RunError {
         error: StoreError,
     },
     /// A part of the run ended by a panic, which is a bug.
-    #[error("a part of the run broke: {0}")]
+    #[error("a part of the run failed: {0}")]
     Broken(String),
 }
 

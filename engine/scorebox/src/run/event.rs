@@ -6,11 +6,13 @@ use serde::{Serialize, Serializer, ser::SerializeMap as _};
 
 use crate::{
     advice::Advice,
+    case::TraceContext,
     digest::Digest,
     row::{AnswerError, Json, Row, Status, milliseconds},
     sandbox,
     store::RunId,
     suite::ScorerId,
+    verdict::Verdict,
 };
 
 use super::{Control, Progress, Stop, control::Refusal};
@@ -109,6 +111,8 @@ pub struct Started {
     pub is_resumed: bool,
     /// The scorers of each case, in the suite's order.
     pub scorer_ids: Vec<ScorerId>,
+    /// Those among them whose compiled code came from the cache.
+    pub scorers_cached: usize,
     /// When, in milliseconds since 1970 UTC.
     pub at_ms: i64,
 }
@@ -134,6 +138,23 @@ pub struct CaseAccepted {
     pub source: String,
     /// The line in that file, from 1.
     pub line: u64,
+    /// The trace that it belongs to, if it names one: `traceId` and `spanId` in JSON, each only if it is known.
+    #[serde(flatten, serialize_with = "trace_ids")]
+    pub trace: Option<TraceContext>,
+}
+
+fn trace_ids<S: Serializer>(
+    trace: &Option<TraceContext>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let mut map = serializer.serialize_map(None)?;
+    if let Some(trace) = trace {
+        map.serialize_entry("traceId", &trace.trace_id_hex())?;
+        if let Some(span_id) = trace.span_id_hex() {
+            map.serialize_entry("spanId", &span_id)?;
+        }
+    }
+    map.end()
 }
 
 /// A case of which all rows are there.
@@ -153,6 +174,12 @@ pub struct CaseFinished {
     pub attempt: u32,
     /// Its place among all lines that are not blank, from 0.
     pub ordinal: u64,
+    /// Its verdict; `None`, and no key in JSON, if an earlier session has some of its rows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Verdict>,
+    /// Scorers of which a soft requirement does not hold; left out with the verdict.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub regressions: Option<u32>,
 }
 
 /// A line that is not a case of the run.
@@ -213,11 +240,13 @@ pub struct ScorerEnded {
     pub scorer_name: String,
     /// Whether the score is a copy of what an earlier run computed.
     pub is_reused: bool,
+    /// The trace that the case belongs to, if it names one. Not in JSON: the event of the case has it.
+    pub trace: Option<TraceContext>,
     /// The row: the case, the scorer, and what it says.
     pub row: Row,
 }
 
-/// A part of the row: what tells a score from others, and not what only the database needs.
+/// A part of the row: what distinguishes a score from others, and not what only the database needs.
 impl Serialize for ScorerEnded {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Row { case_id, node_id, iteration, attempt, scorer_id, answer, .. } = &self.row;

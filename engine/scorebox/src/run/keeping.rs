@@ -140,6 +140,7 @@ impl Keeper {
                         scored_at_ms: now_ms(),
                         log: &[],
                         input_digest: None,
+                        calls: &[],
                     },
                 )
             }
@@ -308,5 +309,6 @@ fn new_score(row: &ComputedRow) -> NewScore<'_> {
         scored_at_ms: row.scored_at_ms,
         log: &row.outcome.log,
         input_digest: row.input_digest,
+        calls: &row.outcome.calls,
     }
 }

@@ -18,6 +18,7 @@
 //! - `selecting`: which scorers are spared a case.
 //! - `subjects`: which scorers score the results of which others.
 //! - `seen`: whether a case's name may have come before.
+//! - `deciding`: the verdict of a case while its rows come, for the sinks.
 //! - `event`: what happens in a run, and the sinks that take it.
 //! - `beginnings`: when scorers began with a case, for the sinks.
 //! - `stream`: a sink that passes events to a reader.
@@ -38,6 +39,7 @@ mod beginnings;
 mod case_source;
 mod completeness;
 mod control;
+mod deciding;
 mod delivering;
 mod ending;
 mod error;
@@ -168,8 +170,10 @@ pub async fn run(request: RunRequest, control: Arc<Control>) -> Result<RunReport
             delivered
         }
     });
+    let for_places = Arc::clone(&scorers);
     let scoring = {
         let control = Arc::clone(&control);
+        let waiting = waiting.max(most_asking(&for_places));
         let places = Places { jobs, waiting, queued: WAITING_UNITS };
         Scoring::begin(places, &to_sinks, move || control.is_stopping())
     };
@@ -197,6 +201,14 @@ pub async fn run(request: RunRequest, control: Arc<Control>) -> Result<RunReport
         bad_cases: control.bad_cases(),
         duration: started.elapsed(),
     })
+}
+
+/// The scores that may ask judges at the same moment: some more than judges answer at once, for those whose answers are
+/// being recorded, or that compute.
+fn most_asking(scorers: &RunScorers) -> usize {
+    let judges = scorers.first().map(|ready| ready.scorer.judges());
+    let asks = scorers.iter().any(|ready| ready.scorer.asks_judge());
+    judges.filter(|_| asks).map_or(0, |judges| judges.concurrency() * 3 / 2)
 }
 
 /// `work` on a thread that may block. It begins at once.

@@ -90,6 +90,7 @@ impl Opening {
             run_id: self.which.id().clone(),
             is_resumed,
             scorer_ids: self.scorers.iter().map(|ready| ready.id.clone()).collect(),
+            scorers_cached: self.scorers.iter().filter(|it| it.scorer.cached()).count(),
             at_ms: now_ms(),
         });
         self.sinks.take(&started, control);
@@ -103,8 +104,11 @@ fn reuse(database: &Path, run: &RunHandle, scorers: &RunScorers) -> Result<Reuse
     // What is in a folder is known only when it is read, for scoring.
     let reads = scorers.iter().zip(&run.scorers).enumerate();
     // A result is known when it is there; and whether a scorer is for a case, when its condition was asked.
+    // What a judge said is recorded, so that computing such a score again asks nobody.
     let reads = reads.filter(|(_, (ready, _))| {
-        !ready.scorer.reads_workspace() && ready.subject.is_none() && ready.condition.is_none()
+        !(ready.scorer.reads_workspace() || ready.scorer.asks_judge())
+            && ready.subject.is_none()
+            && ready.condition.is_none()
     });
     let reads = reads.map(|(place, (ready, key))| (place, *key, ready.scorer.info().reads));
     Ok(Reuse::new(index, reads.collect()))
@@ -188,6 +192,7 @@ fn scorer_spec(ready: &ReadyScorer) -> ScorerSpec {
             config_json: condition.scorer.config().as_str().to_owned(),
             limits_json: json(condition.scorer.limits()),
         }),
+        judge_json: ready.scorer.judge().map(json),
         frozen: *ready.scorer.start() == Start::Frozen,
     }
 }

@@ -14,6 +14,7 @@ const LOOK: Duration = Duration::from_millis(100);
 
 /// What happens to a case if the queue is full.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum WhenFull {
     /// The case that waited longest is dropped: what is scored is what happened last.
     #[default]

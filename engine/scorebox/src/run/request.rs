@@ -16,6 +16,7 @@ use super::{
 
 /// What to do with a line that is not a valid case.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum OnBadCase {
     /// Score nothing more, and keep what there is.
     #[default]
@@ -26,6 +27,7 @@ pub enum OnBadCase {
 
 /// Which run is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum WhichRun {
     /// A new one.
     New(RunId),

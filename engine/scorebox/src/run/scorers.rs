@@ -15,6 +15,7 @@ use super::RunError;
 
 /// A scorer of a suite that can score.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct ReadyScorer {
     /// Its name in the suite.
     pub id: ScorerId,
@@ -147,6 +148,12 @@ async fn load(
     let Sources { scorer: source, condition } = sources;
     let loaded = sandbox.load(&source.bytes, &scorer.config, &scorer.limits, scorer.grants).await;
     let loaded = loaded.map_err(|error| unusable(&scorer, source.origin.clone(), error))?;
+    let loaded = match loaded.asks_judge() {
+        true => loaded
+            .with_judge(scorer.judge.clone())
+            .map_err(|error| unusable(&scorer, source.origin.clone(), error))?,
+        false => loaded,
+    };
     let info = loaded.info();
     let declared = Policy::declared(info.severity, info.threshold, info.direction, info.scale);
     let policy = declared.overridden(&scorer.policy).map_err(|error| {

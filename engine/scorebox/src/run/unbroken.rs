@@ -73,6 +73,7 @@ mod tests {
             ordinal,
             source: "cases.jsonl".into(),
             line,
+            trace: None,
         })
     }
 
@@ -84,6 +85,8 @@ mod tests {
             iteration: 0,
             attempt: 0,
             ordinal,
+            verdict: None,
+            regressions: None,
         })
     }
 

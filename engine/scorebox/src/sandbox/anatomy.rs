@@ -8,7 +8,7 @@ use crate::{
     contract::{CONTRACT_VERSION, EXAMPLE_SECTION, MOST_EXAMPLE_BYTES, SCORING_INTERFACE},
 };
 
-use super::{ErrorKind, ScoreError};
+use super::{ErrorKind, Grants, ScoreError};
 
 const SCORING_NAME: &str = "scorebox:scorer/scoring@";
 /// Imports, and exports, of one component: many times what all of WASI and the contract have.
@@ -18,6 +18,7 @@ const NAME_BYTES: usize = 512;
 
 /// The outside of a component.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Anatomy {
     /// The names of what it imports, in its own order.
     pub imports: Vec<String>,
@@ -62,6 +63,11 @@ impl Anatomy {
             }
         }
         Ok(anatomy)
+    }
+
+    /// The grants that its imports need.
+    pub fn grants(&self) -> Grants {
+        Grants::needed_for(&self.imports)
     }
 
     /// Whether anything of WASI is imported.

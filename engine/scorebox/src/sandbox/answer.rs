@@ -33,6 +33,7 @@ impl From<Outcome> for Answer {
         answer.fuel = outcome.fuel;
         answer.memory_bytes = Some(outcome.memory_bytes);
         answer.duration_ms = Some(milliseconds(outcome.duration));
+        answer.calls = outcome.calls;
         answer
     }
 }

@@ -1,27 +1,29 @@
 //! What of the outside a sandbox has for its scorers: refuse-all, unless the program that makes the sandbox gives
 //! more. Here is what is given once; what one score has of it is [`Granted`]. Which import needs which grant is
-//! in `grants`.
+//! in `grants`, the host's side of the imports in `imports`.
 //!
 //! A capability reaches a guest in two ways. What can be had before the score begins is had then
 //! ([`Capabilities::for_score`]), so that a score's input has one digest. What depends on the guest's questions is
-//! asked for in the host call itself, which may be asynchronous: a handle goes into [`Granted`].
+//! asked for in the host call itself: a handle goes into [`Granted`]. If the guest must wait for it, its run ends, and it
+//! runs again when the answer is there (`asking`).
+
+use std::sync::Arc;
 
 use crate::{
     advice::Advised as _,
-    contract::{ScorerInput, bindings::wire_workspace},
+    contract::ScorerInput,
     digest::Digest,
+    judge::{Asker, Judges, Recording},
     workspace::{Workspace, WorkspaceError, WorkspaceFolder},
 };
 
-use super::{ErrorKind, Grant, Grants, Limits, ScoreError, cut, state::State};
-
-/// Bytes of a path that is shown.
-const SHOWN_PATH_BYTES: usize = 200;
+use super::{ErrorKind, Grant, Grants, Limits, ScoreError, asking::Calls};
 
 /// What scorers with a grant can see of the outside. By default nothing. Cheap to clone.
 #[derive(Clone, Debug, Default)]
 pub struct Capabilities {
     workspace: Option<WorkspaceFolder>,
+    judges: Judges,
 }
 
 impl Capabilities {
@@ -33,7 +35,18 @@ impl Capabilities {
     /// These, and the files that tasks left: the folders that cases name are below `folder`.
     #[must_use]
     pub fn with_workspace(self, folder: WorkspaceFolder) -> Capabilities {
-        Capabilities { workspace: Some(folder) }
+        Capabilities { workspace: Some(folder), ..self }
+    }
+
+    /// These, and the language models that scorers may ask.
+    #[must_use]
+    pub fn with_judges(self, judges: Judges) -> Capabilities {
+        Capabilities { judges, ..self }
+    }
+
+    /// The language models that scorers may ask.
+    pub fn judges(&self) -> &Judges {
+        &self.judges
     }
 
     /// The folder below which cases name theirs.
@@ -46,17 +59,18 @@ impl Capabilities {
         match grant {
             Grant::Wasi => true,
             Grant::Workspace => self.workspace.is_some(),
+            Grant::Judge => !self.judges.is_empty(),
         }
     }
 
-    /// What a scorer that imports what `needs` grants has for one case. What is read for it may take as long as
-    /// the limits say.
+    /// What a scorer that imports what `needs` grants has for one case; `asker` is its access to a judge. What is read
+    /// for it may take as long as the limits say.
     ///
     /// # Errors
     /// `invalid-input` if it cannot be had for this case, `timed-out` if that takes too long.
     pub(super) async fn for_score(
         &self,
-        needs: Grants,
+        (needs, asker): (Grants, Option<&Asker>),
         input: &ScorerInput<'_>,
         limits: &Limits,
     ) -> Result<Granted, ScoreError> {
@@ -66,7 +80,9 @@ impl Capabilities {
             }
             _ => None,
         };
-        Ok(Granted { workspace })
+        let asker = asker.filter(|_| needs.contains(Grant::Judge));
+        let calls = asker.map(|asker| Calls::new(asker.clone(), input.repeat));
+        Ok(Granted { workspace, calls })
     }
 }
 
@@ -75,28 +91,30 @@ impl Capabilities {
 pub(super) struct Granted {
     /// The files that the task left.
     workspace: Option<Workspace>,
+    /// What it asks a judge.
+    calls: Option<Calls>,
 }
 
 impl Granted {
+    /// The same, with answers of a judge that need not be asked for.
+    pub(super) fn knowing(self, answers: &[Arc<Recording>]) -> Granted {
+        Granted { calls: self.calls.map(|calls| calls.knowing(answers)), ..self }
+    }
+
+    /// What the score asks a judge; `None` if it has no access to one.
+    pub(super) fn calls(&mut self) -> Option<&mut Calls> {
+        self.calls.as_mut()
+    }
+
     /// The digest of the files, which are part of the score's input.
     pub(super) fn files_digest(&self) -> Option<Digest> {
         self.workspace.as_ref().map(Workspace::digest)
     }
 
-    fn files(&self) -> Result<&Workspace, String> {
+    /// The files, or what the guest is answered if there are none.
+    pub(super) fn files(&self) -> Result<&Workspace, String> {
         let none = || "the case has no workspace: no folder is named for it".to_owned();
         self.workspace.as_ref().ok_or_else(none)
-    }
-}
-
-impl wire_workspace::Host for State {
-    fn paths(&mut self) -> Result<Vec<String>, String> {
-        Ok(self.granted.files()?.paths().map(str::to_owned).collect())
-    }
-
-    fn read(&mut self, path: String) -> Result<Vec<u8>, String> {
-        let content = self.granted.files()?.read(&path).map(<[u8]>::to_vec);
-        content.ok_or_else(|| format!("there is no file `{}`", cut(&path, SHOWN_PATH_BYTES)))
     }
 }
 
@@ -121,7 +139,7 @@ mod tests {
     async fn of_a_task(capabilities: &Capabilities, needs: Grants, named: bool) -> Option<Digest> {
         let task = TaskFolder::new("task");
         let input = ScorerInput { workspace: named.then_some(&task), ..ScorerInput::default() };
-        let granted = capabilities.for_score(needs, &input, &Limits::default()).await;
+        let granted = capabilities.for_score((needs, None), &input, &Limits::default()).await;
         granted.unwrap().files_digest()
     }
 

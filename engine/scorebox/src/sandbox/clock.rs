@@ -105,6 +105,14 @@ impl Clock {
         .await
     }
 
+    /// What `work` gives, during which both clocks stand.
+    pub(super) async fn stopped<T>(&self, work: impl Future<Output = T>) -> T {
+        let left = self.clocks().until.saturating_duration_since(Instant::now());
+        let done = work.await;
+        self.clocks().until = after(Instant::now(), left);
+        done
+    }
+
     /// What the host's side of a call gives: meanwhile its clock runs, and the guest's stands. A caller that
     /// waits in [`within`](Clock::within) sees when its time is over.
     #[cfg_attr(not(test), expect(dead_code, reason = "no capability is asked by a host call yet"))]

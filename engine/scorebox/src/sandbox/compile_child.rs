@@ -12,17 +12,13 @@ use std::{
     thread,
 };
 
-use tokio::process::Command;
-
 use crate::advice::Advice;
 
 use super::{
     ErrorKind, ScoreError,
-    compiler_process::{COMPILER_OUT_OF_TIME, NotCompiled, compile_for_parent},
+    compiler_process::{ASKED, COMPILER_OUT_OF_TIME, NotCompiled, compile_for_parent},
 };
 
-/// The environment variable by which a parent asks, with what it asks for.
-const ASKED: &str = "SCOREBOX_COMPILE_FOR_PARENT";
 /// The exit code of a child that has no code to give, and says why on standard error.
 const NO_CODE: i32 = 2;
 
@@ -65,11 +61,6 @@ pub fn compile_if_asked() {
             NO_CODE
         }
     })
-}
-
-/// Asks the process that `command` starts to compile.
-pub(super) fn ask(command: &mut Command, arguments: &[String]) {
-    command.env(ASKED, arguments.join(" "));
 }
 
 /// This program, to be started again.

@@ -23,14 +23,16 @@ use wasmtime::Engine;
 use crate::advice::Advice;
 
 use super::{
-    Allocation, ErrorKind, PARSERS_NAME, ScoreError,
+    ErrorKind, ScoreError,
     code::{self, Way},
-    compile::{self, CompileBudget, CompileError, CompileLimits},
-    compile_child, phrases, settings,
+    compile_limits::{self, COMPLAINT_BYTES, CompileBudget, CompileError, CompileLimits},
+    parser_thread::PARSERS_NAME,
+    phrases,
+    settings::{self, Allocation},
 };
 
-/// Bytes of what a failed compiler process says that are shown.
-pub(super) const COMPLAINT_BYTES: u64 = 4 << 10;
+/// The environment variable by which a parent asks its child, with what it asks for.
+pub(super) const ASKED: &str = "SCOREBOX_COMPILE_FOR_PARENT";
 /// Bytes of compiled code that are taken from a compiler process.
 const CODE_BYTES: u64 = 2 << 30;
 /// Bytes before the code.
@@ -58,9 +60,9 @@ pub(super) async fn compile(
 ) -> Result<Vec<u8>, CompileError> {
     let left = budget.left();
     if left.is_zero() {
-        return Err(compile::out_of_processor_time(limits));
+        return Err(compile_limits::out_of_processor_time(limits));
     }
-    compile_child::ask(&mut command, &arguments_for(allocation, way, limits, left));
+    command.env(ASKED, arguments_for(allocation, way, limits, left).join(" "));
     let longest = left.saturating_mul(WALL_FACTOR).saturating_add(PATIENCE);
     let Ok(answered) = timeout(longest, answer(command, bytes)).await else {
         return Err(stuck(longest));
@@ -73,14 +75,16 @@ pub(super) async fn compile(
             output.drain(..TIME_BYTES);
             Ok(output)
         }
-        Some(COMPILER_OUT_OF_TIME) => Err(compile::out_of_processor_time(limits)),
-        Some(_) => Err(compile::does_not_compile(complaint.trim())),
-        None if ended_by_the_clock(status) => Err(compile::out_of_processor_time(limits)),
-        None if complaint.contains(phrases::OUT_OF_MEMORY) => Err(compile::too_large(limits)),
-        None if complaint.contains(phrases::OUT_OF_STACK) => {
-            Err(compile::does_not_compile("it is nested too deep"))
+        Some(COMPILER_OUT_OF_TIME) => Err(compile_limits::out_of_processor_time(limits)),
+        Some(_) => Err(compile_limits::does_not_compile(complaint.trim())),
+        None if ended_by_the_clock(status) => Err(compile_limits::out_of_processor_time(limits)),
+        None if complaint.contains(phrases::OUT_OF_MEMORY) => {
+            Err(compile_limits::too_large(limits))
         }
-        // Whoever ends processes here does not do it elsewhere.
+        None if complaint.contains(phrases::OUT_OF_STACK) => {
+            Err(compile_limits::does_not_compile("it is nested too deep"))
+        }
+        // What ends processes here does not end them elsewhere.
         None => Err(failed(format!("the compiler's process was ended by {status}"))),
     }
 }
@@ -126,7 +130,7 @@ fn cut_off() -> io::Error {
 }
 
 pub(super) fn broken(error: io::Error) -> CompileError {
-    failed(format!("the compiler's process broke: {error}"))
+    failed(format!("the compiler process failed: {error}"))
 }
 
 pub(super) fn failed(message: String) -> CompileError {

@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-use crate::advice::{Advice, Advised, Limit};
+use crate::advice::{Advice, Advised, Limit, Thing};
 
 /// Why a component could not be loaded, or a case not be scored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
@@ -32,11 +32,23 @@ pub enum ErrorKind {
     InvalidScore,
     /// Its result is larger than it may be.
     OutputTooLarge,
+    /// A judge's budget is spent.
+    JudgeOverBudget,
+    /// A judge's provider does not take the question.
+    JudgeRefused,
+    /// A judge's provider cannot be reached, or fails.
+    JudgeUnavailable,
+    /// A judge did not answer in time.
+    JudgeTimedOut,
+    /// The scorer cannot read the judge's answer.
+    JudgeUnreadable,
+    /// Only recorded answers are wanted, and the one that it asks for is not recorded.
+    JudgeNotRecorded,
 }
 
 impl ErrorKind {
     /// All kinds.
-    pub const ALL: [ErrorKind; 11] = [
+    pub const ALL: [ErrorKind; 17] = [
         ErrorKind::InvalidComponent,
         ErrorKind::MissingGrant,
         ErrorKind::InvalidConfig,
@@ -48,6 +60,12 @@ impl ErrorKind {
         ErrorKind::TimedOut,
         ErrorKind::InvalidScore,
         ErrorKind::OutputTooLarge,
+        ErrorKind::JudgeOverBudget,
+        ErrorKind::JudgeRefused,
+        ErrorKind::JudgeUnavailable,
+        ErrorKind::JudgeTimedOut,
+        ErrorKind::JudgeUnreadable,
+        ErrorKind::JudgeNotRecorded,
     ];
 
     /// The word that is stored and shown.
@@ -64,6 +82,12 @@ impl ErrorKind {
             ErrorKind::TimedOut => "timed-out",
             ErrorKind::InvalidScore => "invalid-score",
             ErrorKind::OutputTooLarge => "output-too-large",
+            ErrorKind::JudgeOverBudget => "judge-over-budget",
+            ErrorKind::JudgeRefused => "judge-refused",
+            ErrorKind::JudgeUnavailable => "judge-unavailable",
+            ErrorKind::JudgeTimedOut => "judge-timed-out",
+            ErrorKind::JudgeUnreadable => "judge-unreadable",
+            ErrorKind::JudgeNotRecorded => "judge-not-recorded",
         }
     }
 
@@ -80,6 +104,10 @@ impl ErrorKind {
             ErrorKind::OutOfMemory => Some(Advice::Raise(Limit::Memory)),
             ErrorKind::TimedOut => Some(Advice::Raise(Limit::Timeout)),
             ErrorKind::OutputTooLarge => Some(Advice::Shorten(Limit::OF_OUTPUT.to_vec())),
+            ErrorKind::JudgeOverBudget => Some(Advice::Raise(Limit::JudgeBudget)),
+            ErrorKind::JudgeTimedOut => Some(Advice::Raise(Limit::JudgeTimeout)),
+            ErrorKind::JudgeRefused => Some(Advice::Check(Thing::Judge)),
+            ErrorKind::JudgeNotRecorded => Some(Advice::Record),
             _ => None,
         }
     }

@@ -4,10 +4,15 @@ use std::{char::DecodeUtf16Error, str::Utf8Error};
 
 use wasmtime::{Trap, WasmBacktrace, component::ResourceTableError};
 
-use crate::advice::{Advice, Bound, Build, Limit};
 pub(super) use crate::cut::cut;
+use crate::{
+    advice::{Advice, Bound, Build, Limit},
+    judge::JudgeErrorKind,
+};
 
-use super::{ErrorKind, Limits, ScoreError, clock::TimeIsUp, phrases, state::State};
+use super::{
+    ErrorKind, Limits, ScoreError, asking::NoAnswer, clock::TimeIsUp, phrases, state::State,
+};
 
 /// Frames of a backtrace that are shown.
 const FRAMES: usize = 12;
@@ -21,6 +26,9 @@ pub(super) fn of_call(error: &wasmtime::Error, state: &State, limits: &Limits) -
     if let Some(time) = error.downcast_ref::<TimeIsUp>() {
         return timed_out(*time, limits);
     }
+    if let Some(why) = error.downcast_ref::<NoAnswer>() {
+        return no_answer(why, limits);
+    }
     let trap = error.downcast_ref::<Trap>();
     if trap == Some(&Trap::OutOfFuel) {
         return ScoreError::new(
@@ -31,7 +39,7 @@ pub(super) fn of_call(error: &wasmtime::Error, state: &State, limits: &Limits) -
     }
     if let Some(wanted) = state.limiter.refused_bytes() {
         let message = format!(
-            "the scorer wanted {wanted} bytes of memory; the limit is {}\n{}",
+            "the scorer needs {wanted} bytes of memory, more than its limit of {}\n{}",
             limits.memory_bytes,
             crash_report(error, trap, state)
         );
@@ -48,6 +56,28 @@ pub(super) fn of_call(error: &wasmtime::Error, state: &State, limits: &Limits) -
         .with(Advice::Shorten(Limit::OF_OUTPUT.to_vec()));
     }
     crash(error, trap, state)
+}
+
+/// What it means that a guest's question has no answer.
+pub(super) fn no_answer(why: &NoAnswer, limits: &Limits) -> ScoreError {
+    let (kind, advice) = match why {
+        NoAnswer::Unreadable(_) => (ErrorKind::JudgeUnreadable, None),
+        NoAnswer::Waits | NoAnswer::Nobody(_) => (ErrorKind::Failed, None),
+        NoAnswer::TooMuch(_) => (ErrorKind::Failed, None),
+        NoAnswer::Judge(error) => match error.kind {
+            JudgeErrorKind::InvalidQuestion => (ErrorKind::Failed, None),
+            JudgeErrorKind::ModelNotAllowed => (ErrorKind::JudgeRefused, Some(Advice::AllowModel)),
+            JudgeErrorKind::OverBudget(_) => (ErrorKind::JudgeOverBudget, None),
+            JudgeErrorKind::Refused => (ErrorKind::JudgeRefused, None),
+            JudgeErrorKind::Unavailable | JudgeErrorKind::Recordings => {
+                (ErrorKind::JudgeUnavailable, None)
+            }
+            JudgeErrorKind::TimedOut => (ErrorKind::JudgeTimedOut, None),
+            JudgeErrorKind::NotRecorded => (ErrorKind::JudgeNotRecorded, None),
+        },
+    };
+    let message = cut(&why.to_string(), limits.reason_bytes);
+    ScoreError { advice: advice.or(kind.advice()), ..ScoreError::new(kind, message) }
 }
 
 /// A function whose type is not the contract's: found when an instance is made, before any of it runs.

@@ -12,9 +12,11 @@ use super::{
     ErrorKind, Limits, ScoreError,
     access::{self, WizerAccess},
     code::SplitCode,
-    compile::{CompileBudget, CompileError, on_a_deep_stack},
-    guest_call::{Configure, Guest, Image},
+    compile_limits::{CompileBudget, CompileError},
+    guest_call::{Configure, Guest},
     host::{FREEZINGS, Sandbox, Shared},
+    image::Image,
+    parser_thread::on_a_deep_stack,
     split::{ACCESS, Accessor, BYTES, Contents, FIRST_WORD, Kind, PAGES, Shape},
     state::State,
 };

@@ -19,7 +19,7 @@ struct Row {
 }
 
 /// The grants, in the order of their variants.
-const TABLE: [Row; 2] = [
+const TABLE: [Row; 3] = [
     Row {
         grant: Grant::Wasi,
         word: "wasi",
@@ -31,6 +31,12 @@ const TABLE: [Row; 2] = [
         word: "workspace",
         imports: &["scorebox:scorer/workspace"],
         gives: "scorebox:scorer/workspace",
+    },
+    Row {
+        grant: Grant::Judge,
+        word: "judge",
+        imports: &["scorebox:scorer/judge", "scorebox:scorer/embedder"],
+        gives: "scorebox:scorer/judge and scorebox:scorer/embedder",
     },
 ];
 
@@ -217,7 +223,7 @@ mod tests {
     #[test]
     fn nothing_else_can_be_granted() {
         let all = Grant::ALL.into_iter().collect();
-        for import in ["wasi:http/outgoing-handler@0.2.0", "scorebox:scorer/judge@0.1.0", "evil"] {
+        for import in ["wasi:http/outgoing-handler@0.2.0", "scorebox:scorer/judges@0.1.0", "evil"] {
             assert!(refusal(all, import).is_some_and(|text| text.contains("cannot grant")));
         }
     }

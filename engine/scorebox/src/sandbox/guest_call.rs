@@ -4,74 +4,22 @@
 
 use std::time::{Duration, Instant};
 
-use wasmtime::{
-    Store, UpdateDeadline,
-    component::{Component, Instance, InstancePre, Linker},
-};
+use wasmtime::{Store, UpdateDeadline, component::Instance};
 
-use crate::contract::{
-    LogLine, ScorerError, ScorerInfo,
-    bindings::{Scorer, ScorerIndices},
-};
+use crate::contract::{LogLine, ScorerError, ScorerInfo};
 
 use super::{
-    ErrorKind, Limits, ScoreError, admission::Admitted, capabilities::Granted, clock::TimeIsUp,
-    fault, host::Shared, settings::COMPONENT_HANDLES, state::State, wasi::Seed,
+    ErrorKind, Limits, ScoreError,
+    admission::Admitted,
+    capabilities::Granted,
+    clock::{Clock, TimeIsUp},
+    fault,
+    host::Shared,
+    image::{Fault, Image},
+    settings::COMPONENT_HANDLES,
+    state::State,
+    wasi::Seed,
 };
-
-/// A component that is linked, and where its exports are.
-#[derive(Clone)]
-pub(super) struct Image {
-    pre: InstancePre<State>,
-    exports: ScorerIndices,
-}
-
-impl Image {
-    /// Links `component`.
-    pub(super) fn new(linker: &Linker<State>, component: &Component) -> wasmtime::Result<Image> {
-        let pre = linker.instantiate_pre(component)?;
-        let exports = ScorerIndices::new(&pre)?;
-        Ok(Image { pre, exports })
-    }
-
-    /// What it was linked from.
-    pub(super) fn component(&self) -> &Component {
-        self.pre.component()
-    }
-
-    /// A fresh instance; if there is a configuration, one that took it.
-    pub(super) async fn start(
-        &self,
-        store: &mut Store<State>,
-        config: Option<&str>,
-    ) -> Result<(Instance, Scorer), Fault> {
-        let instance = self.pre.instantiate_async(&mut *store).await?;
-        let scorer = self.exports.load(&mut *store, &instance).map_err(Fault::Mismatch)?;
-        if let Some(config) = config {
-            let configured = scorer.scorebox_scorer_scoring().call_configure(store, config).await?;
-            configured.map_err(Fault::Refused)?;
-        }
-        Ok((instance, scorer))
-    }
-}
-
-/// Why a call has no answer.
-pub(super) enum Fault {
-    /// It broke off: a trap, a limit, a value that breaks the contract.
-    Wasm(wasmtime::Error),
-    /// An export is of another type than the contract says; nothing of it ran.
-    Mismatch(wasmtime::Error),
-    /// `configure` refused the configuration.
-    Refused(String),
-    /// The scorer's own error.
-    Scorer(ScorerError),
-}
-
-impl From<wasmtime::Error> for Fault {
-    fn from(error: wasmtime::Error) -> Fault {
-        Fault::Wasm(error)
-    }
-}
 
 /// What a guest is asked.
 pub(super) trait GuestCall {
@@ -105,25 +53,28 @@ pub(super) struct Cost {
     pub(super) memory_bytes: u64,
     pub(super) duration: Duration,
     pub(super) log: Vec<LogLine>,
+    /// What it had of the outside.
+    pub(super) granted: Granted,
 }
 
 impl<'a> Guest<'a> {
     /// Waits for a place; nothing runs yet.
     pub(super) async fn admit(shared: &'a Shared, limits: &'a Limits) -> Guest<'a> {
-        Guest::admit_with(shared, limits, Seed::OF_LOADING, Granted::default()).await
+        let clock = Clock::start(limits);
+        Guest::admit_with(shared, limits, (Seed::OF_LOADING, clock), Granted::default()).await
     }
 
-    /// The same, for a case.
+    /// The same, for a case, with clocks that stand until it has its place.
     pub(super) async fn admit_with(
         shared: &'a Shared,
         limits: &'a Limits,
-        seed: Seed,
+        (seed, clock): (Seed, Clock),
         granted: Granted,
     ) -> Guest<'a> {
-        let admitted = shared.admission.enter(limits).await;
+        let admitted = clock.stopped(shared.admission.enter(limits)).await;
         Guest {
             started: Instant::now(),
-            store: bounded_store(shared, limits, seed, granted),
+            store: bounded_store(shared, limits, State::new(limits, (seed, clock), granted)),
             limits,
             timed_out: false,
             _admitted: admitted,
@@ -148,7 +99,7 @@ impl<'a> Guest<'a> {
                 Err(fault::timed_out(time, self.limits))
             }
             Ok(Err(Fault::Refused(message))) => {
-                let message = fault::cut(&message, self.limits.reason_bytes);
+                let message = super::cut(&message, self.limits.reason_bytes);
                 return Err(ScoreError::new(ErrorKind::InvalidConfig, message));
             }
             Ok(Err(Fault::Scorer(error))) => Err(scorers_own(error, self.limits)),
@@ -166,12 +117,13 @@ impl<'a> Guest<'a> {
     }
 
     /// What it used.
-    pub(super) fn cost(self) -> Cost {
+    pub(super) fn cost(mut self) -> Cost {
         let left = self.store.get_fuel().ok().filter(|_| !self.timed_out);
         Cost {
             fuel: left.map(|left| self.limits.fuel.saturating_sub(left)),
             memory_bytes: self.store.data().limiter.peak_bytes(),
             duration: self.started.elapsed(),
+            granted: std::mem::take(&mut self.store.data_mut().granted),
             log: self.store.into_data().log.into_lines(),
         }
     }
@@ -187,12 +139,12 @@ fn scorers_own(error: ScorerError, limits: &Limits) -> ScoreError {
         ScorerError::InvalidInput(message) => (ErrorKind::InvalidInput, message),
         ScorerError::Failed(message) => (ErrorKind::Failed, message),
     };
-    ScoreError::new(kind, fault::cut(&message, limits.reason_bytes))
+    ScoreError::new(kind, super::cut(&message, limits.reason_bytes))
 }
 
 /// A store with all limits set.
-fn bounded_store(shared: &Shared, limits: &Limits, seed: Seed, granted: Granted) -> Store<State> {
-    let mut store = Store::new(&shared.engine, State::new(limits, seed, granted));
+fn bounded_store(shared: &Shared, limits: &Limits, state: State) -> Store<State> {
+    let mut store = Store::new(&shared.engine, state);
     store.limiter(|state| &mut state.limiter);
     // Fuel is on in every engine of ours, so this cannot fail; were it off, the score would trap.
     let _ = store.set_fuel(limits.fuel);
@@ -241,6 +193,8 @@ impl GuestCall for Configure<'_> {
 #[cfg(test)]
 mod tests {
     use std::future::pending;
+
+    use wasmtime::component::{Component, Linker};
 
     use crate::sandbox::{Compiler, Sandbox, SandboxOptions};
 

@@ -14,12 +14,11 @@ use std::{
 use tokio::sync::{OnceCell, Semaphore};
 use wasmtime::{
     Engine, EngineWeak, Module,
-    component::{Component, HasSelf},
+    component::{Component, Linker},
 };
 
 use crate::{
     advice::{Advice, Build},
-    contract::bindings::Scorer,
     digest::Digest,
 };
 
@@ -28,15 +27,16 @@ use super::{
     admission::Admission,
     cache::{Cache, CacheOptions},
     code::{Code, SplitCode, Way},
-    compile::{CompileBudget, CompileError},
-    guest_call::Image,
-    settings, split,
+    compile_limits::{CompileBudget, CompileError},
+    image::Image,
+    imports,
+    settings::{self, Allocation},
+    split,
     state::State,
-    wasi,
 };
 
 /// The version of wasmtime that is linked in; fuel is only comparable within one.
-pub const WASMTIME_VERSION: &str = env!("SCOREBOX_WASMTIME_VERSION");
+pub const WASMTIME_VERSION: &str = wasmtime_environ::VERSION;
 
 /// How often a running guest checks the clock.
 pub(super) const TICK: Duration = Duration::from_millis(5);
@@ -147,18 +147,6 @@ impl SandboxOptions {
     }
 }
 
-/// How memory for instances is allocated.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Allocation {
-    /// From a pool that is set up once.
-    Pooling,
-    /// For every instance (slower), because there is no pool.
-    OnDemand {
-        /// Why not.
-        reason: String,
-    },
-}
-
 /// The shared half of all sandboxes. Cheap to clone.
 #[derive(Clone)]
 pub struct Sandbox(Arc<Shared>);
@@ -167,7 +155,7 @@ pub(super) struct Shared {
     pub(super) engine: Engine,
     /// Refuses what a pool would, if there is no pool.
     checking: Option<Engine>,
-    pub(super) linker: wasmtime::component::Linker<State>,
+    pub(super) linker: Linker<State>,
     pub(super) admission: Admission,
     pub(super) cache: Option<Cache>,
     pub(super) capabilities: Capabilities,
@@ -218,7 +206,7 @@ impl Sandbox {
                 (engine, Some(checking), allocation)
             }
         };
-        let linker = linker(&engine).map_err(|error| unusable(&error))?;
+        let linker = imports::linker(&engine).map_err(|error| unusable(&error))?;
         start_ticking(engine.weak()).map_err(|error| unusable(&error.into()))?;
         let mut warnings = Vec::new();
         let cache = options.cache.as_ref().and_then(|options| {
@@ -371,13 +359,6 @@ impl Sandbox {
         }
         compiler.compile(engine, allocation, (bytes, way), compile_limits, budget).await
     }
-}
-
-fn linker(engine: &Engine) -> wasmtime::Result<wasmtime::component::Linker<State>> {
-    let mut linker = wasmtime::component::Linker::new(engine);
-    Scorer::add_to_linker::<_, HasSelf<State>>(&mut linker, |state| state)?;
-    wasi::link(&mut linker)?;
-    Ok(linker)
 }
 
 fn does_not_fit(error: &wasmtime::Error) -> ScoreError {

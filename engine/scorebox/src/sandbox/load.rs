@@ -7,56 +7,33 @@ use std::{
     time::{Duration, Instant},
 };
 
-use serde_json::Value;
 use wasmtime::component::{Component, ComponentExportIndex};
 
 use crate::{
+    advice::{Advice, Thing},
     contract::{SUMMARY_INTERFACE, ScorerInfo},
     digest::Digest,
+    judge::{Asker, JudgeChoice, JudgeIdentity, Judges},
 };
 
 use super::{
     Anatomy, ErrorKind, Grant, Grants, Limits, Sandbox, ScoreError,
     cache::{Entry, KeptImage},
     code::{Code, Way},
-    compile::{CompileBudget, on_a_deep_stack},
+    compile_limits::CompileBudget,
+    config_check::check_config,
     freeze::{self, Frozen},
-    guest_call::{Configure, Describe, Guest, Image},
+    guest_call::{Configure, Describe, Guest},
     host::Shared,
+    image::Image,
+    parser_thread::on_a_deep_stack,
     result,
+    scorer_config::ScorerConfig,
 };
-
-/// A scorer's configuration: a JSON object in one canonical spelling, so that equal configurations
-/// have equal digests.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ScorerConfig(String);
-
-impl Default for ScorerConfig {
-    fn default() -> ScorerConfig {
-        ScorerConfig("{}".to_owned())
-    }
-}
-
-impl ScorerConfig {
-    /// `object` as a configuration.
-    pub fn new(object: &serde_json::Map<String, Value>) -> ScorerConfig {
-        // serde_json keeps the keys of an object sorted.
-        ScorerConfig(Value::Object(object.clone()).to_string())
-    }
-
-    /// Canonical JSON.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-
-    /// The digest of the canonical JSON.
-    pub fn digest(&self) -> Digest {
-        Digest::of(self.0.as_bytes())
-    }
-}
 
 /// Where every score of a scorer starts.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "it is frozen, or it is not")]
 pub enum Start {
     /// From the memory that `configure` left.
     Frozen,
@@ -80,6 +57,8 @@ pub struct LoadedScorer {
     pub(super) needs: Grants,
     /// Whether its clocks and random numbers must come from the case.
     pub(super) seeded: bool,
+    /// Its access to a judge.
+    pub(super) asker: Option<Asker>,
     digest: Digest,
     config: ScorerConfig,
     start: Start,
@@ -130,6 +109,46 @@ impl LoadedScorer {
     /// Whether it reads the files that a task left.
     pub fn reads_workspace(&self) -> bool {
         self.needs.contains(Grant::Workspace)
+    }
+
+    /// Whether it asks a judge.
+    pub fn asks_judge(&self) -> bool {
+        self.needs.contains(Grant::Judge)
+    }
+
+    /// This scorer, with access to the judge of its sandbox that `choice` names. Without it, a scorer that asks has no
+    /// score.
+    ///
+    /// # Errors
+    /// There is no such judge.
+    pub fn with_judge(self, choice: JudgeChoice) -> Result<LoadedScorer, ScoreError> {
+        let judges = self.sandbox.capabilities().judges();
+        let is_there = |name: &&str| judges.names().any(|known| known == *name);
+        let missing = choice.names().into_iter().find(|name| !is_there(name));
+        let name = missing.unwrap_or(choice.name()).to_owned();
+        let Some(asker) = judges.asker(choice) else {
+            let names: Vec<String> = judges.names().map(str::to_owned).collect();
+            let message = format!("the scorer asks the judge `{name}`, which is not configured");
+            return Err(ScoreError::new(ErrorKind::MissingGrant, message)
+                .with(Advice::Choose { what: Thing::Judge, names }));
+        };
+        Ok(LoadedScorer { asker: Some(asker), ..self })
+    }
+
+    /// This scorer, with access to a judge like that one, of which it has only the answers that it is given with a case.
+    /// `None` if nothing is known of that kind of judge.
+    pub fn with_recorded_judge(self, judge: &JudgeIdentity) -> Option<LoadedScorer> {
+        Some(LoadedScorer { asker: Some(judge.of_recordings()?), ..self })
+    }
+
+    /// The judges of its sandbox.
+    pub fn judges(&self) -> &Judges {
+        self.sandbox.capabilities().judges()
+    }
+
+    /// What decides the answers of the judge that it asks; `None` if it has access to none.
+    pub fn judge(&self) -> Option<&JudgeIdentity> {
+        self.asker.as_ref().map(Asker::identity)
     }
 
     /// The grants that its imports need, and for which its sandbox has no capability: it loads and scores, and is
@@ -214,6 +233,7 @@ impl Sandbox {
             sandbox: self.clone(),
             info,
             limits: limits.clone(),
+            asker: None,
             digest,
             config: config.clone(),
             start,
@@ -286,6 +306,7 @@ impl Sandbox {
         budget: &CompileBudget,
     ) -> Result<Entry, ScoreError> {
         let info = self.call_describe(&self.unconfigured(code)?, limits).await?;
+        check_config(&info, config)?;
         let frozen = match code {
             Code::Split(code) => {
                 match freeze::freeze_state(self, code, config.as_str(), limits).await? {
@@ -477,18 +498,7 @@ fn invalid(message: String) -> ScoreError {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
-
-    #[test]
-    fn a_configuration_that_is_read_again_is_the_same_one() {
-        for number in [0.1 + 0.2, 1e23, 3e100, 5e-324, -0.0] {
-            let config = ScorerConfig::new(json!({ "number": number }).as_object().unwrap());
-            let read: Value = serde_json::from_str(config.as_str()).unwrap();
-            assert_eq!(ScorerConfig::new(read.as_object().unwrap()), config);
-        }
-    }
 
     #[cfg(feature = "builtins")]
     #[tokio::test]

@@ -4,15 +4,20 @@
 //! - `limits`: what one score may use, with the defaults.
 //! - `grants`: what a component may import, and the check of its imports.
 //! - `capabilities`: what of the outside the scorers of a sandbox may be shown, given once.
+//! - `asking`: what one score asks of a judge, and the answers that it waits for.
 //! - `error`: every reason why a score is missing.
 //! - `anatomy`: what a component file is, imports and exports, before anything is compiled.
 //! - `admission`: how many instances at once, and how much memory together.
 //! - `clock`: the time that a guest computes and the time that the host keeps it waiting.
-//! - `compile`: where components are compiled, and in what time: off the scoring path.
+//! - `compile`: where components are compiled: off the scoring path.
+//! - `compile_limits`: what compiling may use, and why a component was not compiled.
 //! - `compile_child`: a program that is its own compiler's process.
 //! - `compiler_process`: compiling in a process that can be ended: the parent's side and the child's.
+//! - `parser_thread`: the threads that parse untrusted bytes.
+//! - `scorer_config`: a configuration in its canonical spelling.
 //! - `config_check`: what is wrong with a configuration, before anything is compiled.
 //! - `settings`: the engine's settings; every pool number derived from the number of slots.
+//! - `imports`: what a guest can call: the host's side of its imports.
 //! - `host`: [`Sandbox`], what all scorers share.
 //! - `load`: [`LoadedScorer`] from bytes: check, compile, describe, configure, freeze.
 //! - `split`: a component's code apart from its state, bytes to bytes.
@@ -23,8 +28,10 @@
 //! - `cache_folder`: the folder of it: reads only what no one but the user can have written.
 //! - `state`: what stands behind one instance: memory limiter, log, clock.
 //! - `wasi`: the empty, repeatable WASI that a component may be granted.
+//! - `image`: a component that is linked, and its fresh instances.
 //! - `guest_call`: one guarded call of a guest, whatever it is asked.
 //! - `score`: one score.
+//! - `jury`: what several jurors say, as one score.
 //! - `answer`: its outcome, in the words of a row.
 //! - `summarize`: a scorer's summary of a run.
 //! - `result`: the check of what came over the wall.
@@ -36,6 +43,7 @@ mod access;
 mod admission;
 mod anatomy;
 mod answer;
+mod asking;
 mod cache;
 mod cache_folder;
 mod capabilities;
@@ -43,6 +51,7 @@ mod clock;
 mod code;
 mod compile;
 mod compile_child;
+mod compile_limits;
 mod compiler_process;
 mod config_check;
 mod error;
@@ -51,12 +60,17 @@ mod freeze;
 mod grants;
 mod guest_call;
 mod host;
+mod image;
+mod imports;
 mod json;
+mod jury;
 mod limits;
 mod load;
+mod parser_thread;
 mod phrases;
 mod result;
 mod score;
+mod scorer_config;
 mod settings;
 mod split;
 mod state;
@@ -68,15 +82,17 @@ use crate::cut::cut;
 pub use anatomy::Anatomy;
 pub use cache::{CacheOptions, DEFAULT_CACHE_BYTES};
 pub use capabilities::Capabilities;
-pub use compile::{CompileLimits, Compiler, PARSERS_NAME};
+pub use compile::Compiler;
 pub use compile_child::compile_if_asked;
+pub use compile_limits::CompileLimits;
 pub use config_check::check_config;
 pub use error::{ErrorKind, ScoreError};
 pub use grants::{Grant, Grants, UnknownGrant};
-pub use host::{
-    Allocation, DEFAULT_MEMORY_BUDGET_BYTES, Sandbox, SandboxOptions, WASMTIME_VERSION,
-};
+pub use host::{DEFAULT_MEMORY_BUDGET_BYTES, Sandbox, SandboxOptions, WASMTIME_VERSION};
 pub use limits::Limits;
-pub use load::{LoadedScorer, ScorerConfig, Start};
+pub use load::{LoadedScorer, Start};
+pub use parser_thread::PARSERS_NAME;
 pub use score::Outcome;
+pub use scorer_config::ScorerConfig;
+pub use settings::Allocation;
 pub use summarize::{Summary, SummaryRows};

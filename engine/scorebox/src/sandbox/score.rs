@@ -1,19 +1,30 @@
 //! One score: a fresh store, a fresh instance, one call, and everything is thrown away.
 
-use std::time::Duration;
+use std::{
+    mem,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
+use futures_util::future::join_all;
 use wasmtime::Store;
 
 use crate::{
     contract::{LogLine, ScoreResult, ScorerInput},
     digest::Digest,
+    judge::{Asker, Jury, Recording, ScoreCall},
 };
 
 use super::{
-    LoadedScorer, ScoreError,
-    guest_call::{Cost, Fault, Guest, GuestCall},
+    Limits, LoadedScorer, ScoreError,
+    capabilities::Granted,
+    clock::Clock,
+    fault,
+    guest_call::{Cost, Guest, GuestCall},
+    image::Fault,
+    jury::{self, Vote},
     result,
-    state::State,
+    state::{LogBuffer, State},
     wasi::Seed,
 };
 
@@ -23,30 +34,33 @@ use super::{
 pub struct Outcome {
     /// The result, within its limits, or why it is missing.
     pub result: Result<ScoreResult, ScoreError>,
-    /// Fuel used, instantiation included; `None` if the time-out ended the score, for then wasmtime
-    /// does not tell.
+    /// Fuel used, instantiation included, by the run of the scorer that had all answers of judges, or by those of all
+    /// jurors together; `None` if the time-out ended the score, for then wasmtime does not tell.
     pub fuel: Option<u64>,
     /// The most bytes of memories and tables in use at once.
     pub memory_bytes: u64,
-    /// How long it took.
+    /// How long it took, waiting for judges included.
     pub duration: Duration,
     /// What the scorer logged, within its limits.
     pub log: Vec<LogLine>,
     /// The digest of the files that it was shown; `None` if it was shown none. With it,
     /// [`ScorerInput::digest`] names all that the scorer was given.
     pub files: Option<Digest>,
+    /// The calls of judges that it stands on, in the order in which they were asked.
+    pub calls: Vec<ScoreCall>,
 }
 
 impl Outcome {
-    /// That of a score for which there was no input, so that nothing ran.
-    fn not_begun(error: ScoreError) -> Outcome {
+    /// That of a score for which nothing ran.
+    fn of_nothing(result: Result<ScoreResult, ScoreError>) -> Outcome {
         Outcome {
-            result: Err(error),
+            result,
             fuel: Some(0),
             memory_bytes: 0,
             duration: Duration::ZERO,
             log: Vec::new(),
             files: None,
+            calls: Vec::new(),
         }
     }
 }
@@ -56,22 +70,116 @@ impl LoadedScorer {
     /// the files where it imports them. Reads these and waits for a place first. Nothing runs where the files
     /// cannot be read: that is an `invalid-input`, or a `timed-out` if it takes longer than the score may.
     pub async fn score(&self, input: ScorerInput<'_>) -> Outcome {
-        let shared = self.sandbox.shared();
+        self.score_knowing(input, Vec::new()).await
+    }
+
+    /// The same, with answers of judges that need not be asked for.
+    pub async fn score_knowing(
+        &self,
+        input: ScorerInput<'_>,
+        answers: Vec<Arc<Recording>>,
+    ) -> Outcome {
         let input = input.only(self.info.reads);
-        let granted = shared.capabilities.for_score(self.needs, &input, &self.limits).await;
-        let granted = match granted {
-            Ok(granted) => granted,
-            Err(error) => return Outcome::not_begun(error),
+        match self.asker.as_ref().and_then(Asker::jury) {
+            Some(choice) => self.score_by_jury(input, choice, &answers).await,
+            None => self.score_once(input, self.asker.as_ref(), &answers).await,
+        }
+    }
+
+    /// The score by each juror, all at the same time, as one.
+    async fn score_by_jury(
+        &self,
+        input: ScorerInput<'_>,
+        choice: &Jury,
+        answers: &[Arc<Recording>],
+    ) -> Outcome {
+        let began = Instant::now();
+        let jurors = self.asker.iter().flat_map(Asker::jurors);
+        let scored = join_all(jurors.map(|(seat, asker)| async move {
+            (seat, self.score_once(input, Some(&asker), answers).await)
+        }));
+        let (mut votes, mut outcomes) = (Vec::new(), Vec::new());
+        for (seat, mut outcome) in scored.await {
+            let not_taken = Ok(ScoreResult::default());
+            votes.push(Vote { seat, result: mem::replace(&mut outcome.result, not_taken) });
+            outcomes.push(outcome);
+        }
+        let result = jury::combined(choice, votes, &self.limits);
+        Outcome { result, duration: began.elapsed(), ..cost_of_all(outcomes, &self.limits) }
+    }
+
+    /// The score with what one judge answers.
+    async fn score_once(
+        &self,
+        input: ScorerInput<'_>,
+        asker: Option<&Asker>,
+        answers: &[Arc<Recording>],
+    ) -> Outcome {
+        let shared = self.sandbox.shared();
+        let granted = shared.capabilities.for_score((self.needs, asker), &input, &self.limits);
+        let granted = match granted.await {
+            Ok(granted) => granted.knowing(answers),
+            Err(error) => return Outcome::of_nothing(Err(error)),
         };
         let files = granted.files_digest();
         let seed = if self.seeded { Seed::of(input.digest(files)) } else { Seed::OF_LOADING };
-        let mut guest = Guest::admit_with(shared, &self.limits, seed, granted).await;
+        let clock = Clock::start(&self.limits);
+        let mut run = self.run(input, (seed, clock.clone()), granted).await;
+        let mut duration = run.cost.duration;
+        // A guest that waits for a judge is gone meanwhile, and runs again with the answers.
+        while let Some(calls) = run.cost.granted.calls().filter(|calls| calls.waits()) {
+            let asked = Instant::now();
+            let answered = clock.stopped(calls.ask()).await;
+            duration += asked.elapsed();
+            if let Err(error) = answered {
+                run.result = Err(fault::no_answer(&error, &self.limits));
+                break;
+            }
+            let granted = mem::take(&mut run.cost.granted);
+            run = self.run(input, (seed, clock.clone()), granted).await;
+            duration += run.cost.duration;
+        }
+        let Run { result, cost: Cost { fuel, memory_bytes, log, mut granted, .. } } = run;
+        let calls = granted.calls().map(|calls| calls.answered()).unwrap_or_default();
+        Outcome { result, fuel, memory_bytes, duration, log, files, calls }
+    }
+
+    /// One run of the guest, from its beginning to its answer, or to where it waits for one.
+    async fn run(&self, input: ScorerInput<'_>, of: (Seed, Clock), granted: Granted) -> Run {
+        let shared = self.sandbox.shared();
+        let mut guest = Guest::admit_with(shared, &self.limits, of, granted).await;
         let call = Score { scorer: self, input };
         let check = |answer| result::check(answer, self.info.scale, &self.limits);
         let result = guest.ask(call, check).await;
-        let Cost { fuel, memory_bytes, duration, log } = guest.cost();
-        Outcome { result, fuel, memory_bytes, duration, log, files }
+        Run { result, cost: guest.cost() }
     }
+}
+
+/// What all jurors of one score used together. The memory is that of one: each has its own, whenever it runs.
+fn cost_of_all(outcomes: Vec<Outcome>, limits: &Limits) -> Outcome {
+    let mut all = Outcome::of_nothing(Ok(ScoreResult::default()));
+    let mut log = LogBuffer::new(limits);
+    for (place, outcome) in outcomes.into_iter().enumerate() {
+        all.fuel = all.fuel.zip(outcome.fuel).map(|(one, other)| one.saturating_add(other));
+        all.memory_bytes = all.memory_bytes.max(outcome.memory_bytes);
+        if place == 0 {
+            all.files = outcome.files;
+        }
+        for call in outcome.calls {
+            // Jurors who want vectors of the same texts stand on the same call.
+            if !all.calls.iter().any(|known| known.digest == call.digest) {
+                all.calls.push(call);
+            }
+        }
+        outcome.log.into_iter().for_each(|line| log.push(line.level, line.message));
+    }
+    Outcome { log: log.into_lines(), ..all }
+}
+
+/// What one run of a guest gave.
+struct Run {
+    result: Result<ScoreResult, ScoreError>,
+    cost: Cost,
 }
 
 /// What the scorer says about one case.
@@ -87,9 +195,7 @@ impl GuestCall for Score<'_> {
 
     async fn ask(self, store: &mut Store<State>) -> Result<ScoreResult, Fault> {
         let LoadedScorer { image, configure_each_time, .. } = self.scorer;
-        let (_, scorer) = image.start(store, configure_each_time.as_deref()).await?;
-        let scoring = scorer.scorebox_scorer_scoring();
-        let answer = scoring.call_score(store, self.input.into()).await?;
-        answer.map(ScoreResult::from).map_err(|error| Fault::Scorer(error.into()))
+        let config = configure_each_time.as_deref();
+        image.score(store, config, self.input.into()).await.map(ScoreResult::from)
     }
 }

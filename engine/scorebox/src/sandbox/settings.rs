@@ -23,6 +23,19 @@ const INSTANCE_BYTES: usize = 8 << 20;
 const KEEP_RESIDENT_BYTES: usize = 1 << 20;
 const TABLE_KEEP_RESIDENT_BYTES: usize = 64 << 10;
 
+/// How memory for instances is allocated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Allocation {
+    /// From a pool that is set up once.
+    Pooling,
+    /// For every instance (slower), because there is no pool.
+    OnDemand {
+        /// Why not.
+        reason: String,
+    },
+}
+
 /// The bounds of one sandbox that no limit raises.
 pub(super) const SHAPE: Bound = Bound::Shape {
     core_instances: CORE_INSTANCES,

@@ -1,11 +1,9 @@
-//! What stands behind one instance: memory limiter, log, clocks, capabilities. Lives as long as one score.
+//! What stands behind one instance: memory limiter, log, clocks, capabilities. Lives as long as one score. What the
+//! guest can call of it is in `imports`.
 
 use wasmtime::ResourceLimiter;
 
-use crate::contract::{
-    LogLevel, LogLine,
-    bindings::{wire_log, wire_types},
-};
+use crate::contract::{LogLevel, LogLine};
 
 use super::{
     Limits,
@@ -17,6 +15,7 @@ use super::{
 
 /// Bytes of one table element.
 const TABLE_ELEMENT_BYTES: usize = 8;
+
 /// The data of a store.
 pub(super) struct State {
     pub(super) limiter: Limiter,
@@ -28,35 +27,34 @@ pub(super) struct State {
     /// What the scorer has of the outside.
     pub(super) granted: Granted,
     /// Made when a component first uses WASI.
-    pub(super) wasi: Option<Box<WasiState>>,
+    wasi: Option<Box<WasiState>>,
 }
 
 impl State {
-    pub(super) fn new(limits: &Limits, seed: Seed, granted: Granted) -> State {
+    pub(super) fn new(limits: &Limits, (seed, clock): (Seed, Clock), granted: Granted) -> State {
         State {
             limiter: Limiter::new(limits.memory_bytes),
             log: LogBuffer::new(limits),
-            clock: Clock::start(limits),
+            clock,
             seed,
             granted,
             wasi: None,
         }
     }
-}
 
-impl wire_types::Host for State {}
-
-impl wire_log::Host for State {
-    fn log(&mut self, level: wire_log::Level, message: String) {
-        self.log.push(level.into(), message);
+    /// WASI's side, made if nothing has used it yet.
+    pub(super) fn wasi(&mut self) -> &mut WasiState {
+        self.wasi.get_or_insert_with(|| Box::new(WasiState::new(self.seed)))
     }
 
-    fn letter(&mut self, letter: char) {
-        self.log.push_letter(letter);
-    }
-
-    fn end(&mut self, level: wire_log::Level) {
-        self.log.end(level.into());
+    /// Moves what the component printed into its log.
+    pub(super) fn collect_printed(&mut self) {
+        let Some(wasi) = self.wasi.take() else { return };
+        for (level, printed) in wasi.printed() {
+            for line in String::from_utf8_lossy(&printed).lines() {
+                self.log.push(level, line.to_owned());
+            }
+        }
     }
 }
 
@@ -159,7 +157,7 @@ pub(super) struct LogBuffer {
 }
 
 impl LogBuffer {
-    fn new(limits: &Limits) -> LogBuffer {
+    pub(super) fn new(limits: &Limits) -> LogBuffer {
         LogBuffer {
             lines: Vec::new(),
             letters: String::new(),
@@ -182,13 +180,13 @@ impl LogBuffer {
     }
 
     /// A letter of a message that has not ended; what no log has room for is dropped at once.
-    fn push_letter(&mut self, letter: char) {
+    pub(super) fn push_letter(&mut self, letter: char) {
         if self.letters.len() < self.most_bytes {
             self.letters.push(letter);
         }
     }
 
-    fn end(&mut self, level: LogLevel) {
+    pub(super) fn end(&mut self, level: LogLevel) {
         let message = std::mem::take(&mut self.letters);
         self.push(level, message);
     }

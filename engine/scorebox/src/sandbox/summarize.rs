@@ -12,7 +12,8 @@ use crate::{
 
 use super::{
     ErrorKind, LoadedScorer, ScoreError,
-    guest_call::{Cost, Fault, Guest, GuestCall},
+    guest_call::{Cost, Guest, GuestCall},
+    image::Fault,
     result,
     state::State,
 };
@@ -93,7 +94,7 @@ impl LoadedScorer {
         let mut guest = Guest::admit(self.sandbox.shared(), &limits).await;
         let call = Summarize { scorer: self, function, rows: &rows.rows };
         let result = guest.ask(call, |summary| result::check_summary(summary, &limits)).await;
-        let Cost { fuel, memory_bytes, duration, log } = guest.cost();
+        let Cost { fuel, memory_bytes, duration, log, .. } = guest.cost();
         Some(Summary { result, fuel, memory_bytes, duration, log })
     }
 }

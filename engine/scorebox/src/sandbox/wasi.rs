@@ -1,5 +1,6 @@
 //! The WASI that a component may be granted: nothing behind it, and the same every time for the same
-//! case. Whether it may be imported at all is for `grants` to say.
+//! case. Whether it may be imported at all is for `grants` to say,
+//! and how it is linked for `imports`.
 
 use std::{
     sync::{
@@ -10,15 +11,15 @@ use std::{
 };
 
 use chacha20::{ChaCha12Rng, rand_core::SeedableRng as _};
-use wasmtime::component::{HasData, Linker, Resource, ResourceTable};
+use wasmtime::component::{HasData, Resource, ResourceTable};
 use wasmtime_wasi::{
-    HostMonotonicClock, HostWallClock, WasiCtx, WasiCtxView, WasiView, async_trait,
+    HostMonotonicClock, HostWallClock, WasiCtx, WasiCtxView, async_trait,
     p2::{
         DynPollable, Pollable, bindings::clocks::monotonic_clock, pipe::MemoryOutputPipe, subscribe,
     },
 };
 
-use super::{settings::COMPONENT_HANDLES, state::State};
+use super::settings::COMPONENT_HANDLES;
 use crate::{contract::LogLevel, digest::Digest};
 
 /// Bytes of standard output, and of standard error, that are kept.
@@ -74,7 +75,7 @@ pub(super) struct WasiState {
 }
 
 impl WasiState {
-    fn new(seed: Seed) -> WasiState {
+    pub(super) fn new(seed: Seed) -> WasiState {
         let (stdout, stderr) =
             (MemoryOutputPipe::new(PRINTED_BYTES), MemoryOutputPipe::new(PRINTED_BYTES));
         let clock = LooksClock::default();
@@ -95,34 +96,19 @@ impl WasiState {
         table.set_max_capacity(COMPONENT_HANDLES);
         WasiState { context, clock, table, stdout, stderr }
     }
-}
 
-impl WasiView for State {
-    fn ctx(&mut self) -> WasiCtxView<'_> {
-        let wasi = self.wasi_state();
-        WasiCtxView { ctx: &mut wasi.context, table: &mut wasi.table }
-    }
-}
-
-impl State {
-    fn wasi_state(&mut self) -> &mut WasiState {
-        self.wasi.get_or_insert_with(|| Box::new(WasiState::new(self.seed)))
+    pub(super) fn view(&mut self) -> WasiCtxView<'_> {
+        WasiCtxView { ctx: &mut self.context, table: &mut self.table }
     }
 
-    fn monotonic(&mut self) -> MonotonicClock<'_> {
-        let wasi = self.wasi_state();
-        MonotonicClock { clock: wasi.clock.clone(), table: &mut wasi.table }
+    pub(super) fn monotonic(&mut self) -> MonotonicClock<'_> {
+        MonotonicClock { clock: self.clock.clone(), table: &mut self.table }
     }
 
-    /// Moves what the component printed into its log.
-    pub(super) fn collect_printed(&mut self) {
-        let Some(wasi) = self.wasi.take() else { return };
-        for (level, pipe) in [(LogLevel::Info, &wasi.stdout), (LogLevel::Error, &wasi.stderr)] {
-            let printed = pipe.contents();
-            for line in String::from_utf8_lossy(&printed).lines() {
-                self.log.push(level, line.to_owned());
-            }
-        }
+    /// What the component printed, with the level that it has in a log.
+    pub(super) fn printed(&self) -> [(LogLevel, Vec<u8>); 2] {
+        let printed = [(LogLevel::Info, &self.stdout), (LogLevel::Error, &self.stderr)];
+        printed.map(|(level, pipe)| (level, pipe.contents().to_vec()))
     }
 }
 
@@ -178,7 +164,7 @@ impl Pollable for Awaited {
 }
 
 /// The monotonic clock of one instance.
-struct MonotonicClock<'a> {
+pub(super) struct MonotonicClock<'a> {
     clock: LooksClock,
     table: &'a mut ResourceTable,
 }
@@ -212,14 +198,4 @@ impl monotonic_clock::Host for MonotonicClock<'_> {
         let now = self.clock.0.load(Ordering::Relaxed);
         self.wait_for(now.saturating_add(duration))
     }
-}
-
-/// Links all of WASI 0.2; what is behind it is empty.
-pub(super) fn link(linker: &mut Linker<State>) -> wasmtime::Result<()> {
-    wasmtime_wasi::p2::add_to_linker_async(linker)?;
-    // WASI's own waits for the machine's clock.
-    linker.allow_shadowing(true);
-    monotonic_clock::add_to_linker::<State, MonotonicClock<'static>>(linker, State::monotonic)?;
-    linker.allow_shadowing(false);
-    Ok(())
 }

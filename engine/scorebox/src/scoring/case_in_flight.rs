@@ -9,6 +9,7 @@ use crate::{
     case::{Case, Key},
     contract::{Fields, ScorerInput},
     digest::Digest,
+    judge::Recording,
     row::Answer,
     sandbox::{ErrorKind, LoadedScorer, Outcome, ScoreError},
     workspace::TaskFolder,
@@ -59,7 +60,7 @@ impl CaseInFlight {
         condition: &LoadedScorer,
         workspaces: &Arc<Semaphore>,
     ) -> Result<bool, Box<Outcome>> {
-        let (outcome, _) = self.score(condition, workspaces).await;
+        let (outcome, _) = self.score(condition, Vec::new(), workspaces).await;
         let no_answer = match &outcome.result {
             Ok(result) => match result.score {
                 None | Some(0.0) => return Ok(false),
@@ -94,11 +95,12 @@ impl CaseInFlight {
         digest
     }
 
-    /// Scores the case; returns the digest of what the scorer was given as well. If the scorer reads
+    /// Scores the case, with answers of a judge that are known already; returns the digest of what the scorer was given as well. If the scorer reads
     /// files, the case takes one of the places for `workspaces` until it is dropped.
     pub(crate) async fn score(
         &self,
         scorer: &LoadedScorer,
+        answers: Vec<Arc<Recording>>,
         workspaces: &Arc<Semaphore>,
     ) -> (Outcome, Digest) {
         let reads = scorer.info().reads;
@@ -110,7 +112,7 @@ impl CaseInFlight {
                 .get_or_init(async || Arc::clone(workspaces).acquire_owned().await.ok())
                 .await;
         }
-        let outcome = scorer.score(input).await;
+        let outcome = scorer.score_knowing(input, answers).await;
         let input_digest = self.input_digest(reads, outcome.files);
         (outcome, input_digest)
     }

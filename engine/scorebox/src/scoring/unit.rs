@@ -1,9 +1,12 @@
 //! What is computed, and its outcome. Computes nothing.
 
+use std::sync::Arc;
+
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::{
     digest::Digest,
+    judge::Recording,
     sandbox::{LoadedScorer, Outcome},
     suite::Skip,
 };
@@ -20,11 +23,15 @@ pub(crate) trait Unit: Sized + Send + Sync + 'static {
     fn condition(&self) -> Option<&LoadedScorer>;
     /// The units that score what was just computed.
     fn of_result(&self, computed: &Computed) -> Vec<Self>;
+    /// The answers of a judge that are known already.
+    fn answers(&self) -> Vec<Arc<Recording>> {
+        Vec::new()
+    }
     /// Called when its score begins to be computed.
     fn begins(&self) {}
 }
 
-/// What came of a unit.
+/// The outcome of a unit.
 pub(crate) enum Computed {
     /// The scorer ran, on an input of this digest.
     Outcome(Outcome, Digest),
@@ -44,7 +51,7 @@ impl Computed {
     }
 }
 
-/// A unit with what came of it.
+/// A unit with its outcome.
 pub(crate) struct Finished<U> {
     /// What was computed.
     pub(crate) unit: U,

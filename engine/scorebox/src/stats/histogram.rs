@@ -80,7 +80,7 @@ mod tests {
 
     /// Expected: numpy 2.4, `numpy.histogram(scores, bins=4, range=(0, 1))`.
     #[test]
-    fn agrees_with_numpy() {
+    fn the_buckets_are_those_of_numpy() {
         let scores = [0.0, 0.1, 0.24, 0.25, 0.5, 0.74, 0.75, 0.99, 1.0, 1.0];
         assert_eq!(histogram(0.0..=1.0, 4, &scores).counts(), [3, 1, 2, 4]);
     }

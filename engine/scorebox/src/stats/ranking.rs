@@ -1,5 +1,11 @@
 //! Who comes before whom, and who shares a place. Knows no entrant and no score.
 
+#![expect(
+    clippy::exhaustive_enums,
+    clippy::exhaustive_structs,
+    reason = "a formula has these numbers and no others"
+)]
+
 use std::cmp::Ordering;
 
 /// What is ranked: finite numbers.

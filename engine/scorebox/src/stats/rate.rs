@@ -1,5 +1,7 @@
 //! A rate that was observed, with the interval that the true one is in. Knows no cases.
 
+#![expect(clippy::exhaustive_structs, reason = "a formula has these numbers and no others")]
+
 use serde::Serialize;
 
 /// The standard normal distribution's quantile for an interval that is right 95 times of 100.

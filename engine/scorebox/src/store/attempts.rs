@@ -6,8 +6,8 @@ use std::sync::atomic::Ordering;
 use rusqlite::{OptionalExtension as _, Statement, ffi, params};
 
 use super::{
-    CaseKey, CaseToJudge, RowToJudge, RunKey, Store, StoreError, effort::Ascending,
-    judging::case_to_judge,
+    CaseKey, CaseToDecide, RowToDecide, RunKey, Store, StoreError, deciding::case_to_decide,
+    effort::Ascending,
 };
 use crate::row::Json;
 
@@ -48,7 +48,7 @@ impl Store {
         &self,
         run: RunKey,
         node: Option<&str>,
-        mut take: impl FnMut(&CaseToJudge) -> bool,
+        mut take: impl FnMut(&CaseToDecide) -> bool,
     ) -> Result<(), StoreError> {
         let (first, last) = CaseKey::bounds(run);
         self.snapshot(|store| {
@@ -61,7 +61,7 @@ impl Store {
                 while let Some(name) = named.next()? {
                     let name: (CaseKey, String, u32, u32) =
                         (name.get(0)?, name.get(1)?, name.get(2)?, name.get(3)?);
-                    let mut case = cases.query_row([name.0], case_to_judge).optional()?;
+                    let mut case = cases.query_row([name.0], case_to_decide).optional()?;
                     let case = case.as_mut().filter(|case| {
                         (case.key, case.case_id.as_str(), case.iteration, case.attempt)
                             == (name.0, name.1.as_str(), name.2, name.3)
@@ -105,13 +105,13 @@ fn damaged() -> rusqlite::Error {
     rusqlite::Error::SqliteFailure(damaged, Some(OTHER_NAMES.to_owned()))
 }
 
-fn rows_of(rows: &mut Statement<'_>, case: CaseKey) -> rusqlite::Result<Vec<RowToJudge>> {
+fn rows_of(rows: &mut Statement<'_>, case: CaseKey) -> rusqlite::Result<Vec<RowToDecide>> {
     let mut keys = Ascending::after(None);
     let row = |row: &rusqlite::Row<'_>| {
         let scorer = row.get(0)?;
         keys.note(scorer)?;
         let assertions = row.get::<_, Option<String>>(3)?.map(Json::from);
-        Ok(RowToJudge { scorer, status: row.get(1)?, score: row.get(2)?, assertions })
+        Ok(RowToDecide { scorer, status: row.get(1)?, score: row.get(2)?, assertions })
     };
     rows.query_map([case], row)?.collect()
 }

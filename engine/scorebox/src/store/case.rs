@@ -1,6 +1,11 @@
 //! What is stored of a case, and whether a case is the one that is stored. Reads no case files and
 //! does not parse JSON.
 
+#![expect(
+    clippy::exhaustive_structs,
+    reason = "who stores a new column must be shown by the compiler where it is to be filled in"
+)]
+
 use rusqlite::{
     CachedStatement, OptionalExtension, Row, ToSql, named_params, params_from_iter,
     types::ToSqlOutput,
@@ -11,6 +16,7 @@ use super::{
     case_columns::{self, CASE_VALUES, CONTENT, INSERT},
     effort::Ascending,
     root::{self, bound, case_digest},
+    size,
 };
 use crate::{contract::Parts, digest::Digest};
 
@@ -103,6 +109,7 @@ impl CaseContent {
 
 /// The outcome of storing a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum CaseAdded {
     /// It is stored now.
     New(CaseKey),
@@ -184,23 +191,22 @@ impl Store {
         })
     }
 
-    /// Stores the case unless it or its place is taken. If it is new, with the digest of its row.
+    /// Stores the case unless it or its place is taken. If it is new, with the digest and the bytes of its row.
     pub(super) fn add_case(
         &self,
         run: RunKey,
         case: &NewCase<'_>,
-    ) -> Result<(CaseAdded, Option<Digest>), StoreError> {
+    ) -> Result<(CaseAdded, Option<(Digest, u64)>), StoreError> {
         let Some(key) = CaseKey::new(run, case.ordinal) else {
             let what = format!("a run holds at most 2^40 cases, this is number {}", case.ordinal);
             return Err(StoreError::Rejected { path: self.path.clone(), what });
         };
         let values = case_columns::values(case);
         let insert = || insert(&mut self.conn.prepare_cached(&INSERT)?, run, key, &values);
-        if self.told(insert())? {
-            return Ok((
-                CaseAdded::New(key),
-                Some(case_digest(root::VERSION, values.iter().map(bound))),
-            ));
+        if self.explained(insert())? {
+            let digest = case_digest(root::VERSION, values.iter().map(bound));
+            let bytes = size::of_values(values.iter().map(bound));
+            return Ok((CaseAdded::New(key), Some((digest, bytes))));
         }
         match self.already_there(run, case)? {
             Some(there) => Ok((there, None)),

@@ -97,7 +97,12 @@ pub(super) fn counts_by_value(index: usize) -> bool {
 
 /// The names of all columns, in their order.
 fn names() -> String {
-    COLUMNS.each_ref().map(|column| column.name).join(", ")
+    all().collect::<Vec<_>>().join(", ")
+}
+
+/// The names of all columns, in the order of the table.
+pub(super) fn all() -> impl Iterator<Item = &'static str> {
+    COLUMNS.iter().map(|column| column.name)
 }
 
 /// The columns of optional parts.

@@ -74,7 +74,7 @@ impl Store {
         Ok(tallies)
     }
 
-    /// Counted apart, through an index that is empty if nothing was reused: the column lies behind
+    /// Counted apart, through an index that is empty if nothing was reused: the column is behind
     /// the texts of a row.
     fn add_reused(
         &self,

@@ -81,7 +81,7 @@ impl Store {
         &self,
         read: impl FnOnce() -> rusqlite::Result<T>,
     ) -> Result<T, StoreError> {
-        self.told(self.within(STEPS_AT_LEAST, read))
+        self.explained(self.within(STEPS_AT_LEAST, read))
     }
 
     /// Runs a reading that passes over many rows, within the steps that a file of this size can need.
@@ -99,8 +99,8 @@ impl Store {
                 .unsigned_abs()
                 .saturating_mul(number("page_size")?.unsigned_abs()))
         };
-        let steps = self.told(pages())?.saturating_mul(STEPS_PER_BYTE).max(STEPS_AT_LEAST);
-        self.told(self.within(steps, read))
+        let steps = self.explained(pages())?.saturating_mul(STEPS_PER_BYTE).max(STEPS_AT_LEAST);
+        self.explained(self.within(steps, read))
     }
 
     /// Runs a reading within so many steps, and within those that are left to the one that it is a part of.

@@ -6,6 +6,7 @@ use super::{CaseKey, RunKey, ScorerKey};
 
 /// Which score rows are meant: those for which everything that is set here holds.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct ScoreFilter {
     /// Of the run with this id.
     pub run: Option<String>,
@@ -22,6 +23,55 @@ pub struct ScoreFilter {
     pub errors: bool,
     /// That are scored less than this.
     pub below: Option<f64>,
+}
+
+impl ScoreFilter {
+    /// All rows of the run with this id.
+    pub fn of_run(run: impl Into<String>) -> ScoreFilter {
+        ScoreFilter { run: Some(run.into()), ..ScoreFilter::default() }
+    }
+
+    /// The same with this [`node`](ScoreFilter::node).
+    #[must_use]
+    pub fn with_node(mut self, node: impl Into<Option<String>>) -> ScoreFilter {
+        self.node = node.into();
+        self
+    }
+
+    /// The same with this [`scorer`](ScoreFilter::scorer).
+    #[must_use]
+    pub fn with_scorer(mut self, scorer: impl Into<Option<String>>) -> ScoreFilter {
+        self.scorer = scorer.into();
+        self
+    }
+
+    /// The same with this [`case`](ScoreFilter::case).
+    #[must_use]
+    pub fn with_case(mut self, case: impl Into<Option<String>>) -> ScoreFilter {
+        self.case = case.into();
+        self
+    }
+
+    /// The same with this [`failed`](ScoreFilter::failed).
+    #[must_use]
+    pub fn with_failed(mut self, failed: bool) -> ScoreFilter {
+        self.failed = failed;
+        self
+    }
+
+    /// The same with this [`errors`](ScoreFilter::errors).
+    #[must_use]
+    pub fn with_errors(mut self, errors: bool) -> ScoreFilter {
+        self.errors = errors;
+        self
+    }
+
+    /// The same with this [`below`](ScoreFilter::below).
+    #[must_use]
+    pub fn with_below(mut self, below: impl Into<Option<f64>>) -> ScoreFilter {
+        self.below = below.into();
+        self
+    }
 }
 
 /// A place in the order of score rows: run, then case, then scorer.
@@ -97,7 +147,7 @@ impl Conditions {
     }
 
     /// The range of keys, so that a page begins where the last one ended and no row is looked at
-    /// twice. Also where it is all of them: SQLite counts a table without a condition in one step, in which a
+    /// twice. Also if it is all of them: SQLite counts a table without a condition in one step, in which a
     /// damaged file can lead it in circles beyond every bound on steps.
     fn keys(&mut self, run: Option<RunKey>, after: Option<ScoreCursor>) {
         let (mut first, last) = run.map_or((i64::MIN, i64::MAX), CaseKey::bounds);

@@ -10,6 +10,7 @@
 //! | `fixtures/`     | rows as each released version wrote them                             |
 //! | `effort.rs`     | a bound on how long a statement may read                             |
 //! | `root.rs`       | one digest of all that a run holds                                   |
+//! | `size.rs`       | the bytes of all that a run holds                                    |
 //! | `tree.rs`       | the Merkle tree of a run's cases, built as they are scored           |
 //! | `id.rs`         | run ids, score ids and the internal keys                             |
 //! | `column.rs`     | how our types are stored in a column                                 |
@@ -20,13 +21,14 @@
 //! | `case.rs`       | what is stored of a case, and whether a case is the one stored       |
 //! | `case_columns.rs` | the columns of a case, in one table, and the SQL that is made of it |
 //! | `writer.rs`     | the hot path: cases and scores in batches, each score once           |
+//! | `calls.rs`      | what scorers ask judges, and the scores that stand on it             |
 //! | `reuse.rs`      | which earlier rows answer for a case, and their copies               |
 //! | `remove.rs`     | whole runs go, and give their space back                            |
 //! | `summary.rs`    | what scorers say of a run as a whole                                 |
 //! | `names.rs`      | stored names of cases and nodes, for one that is not there           |
 //! | `filter.rs`     | which score rows a reader asks for, as SQL                           |
 //! | `query.rs`      | score rows, page by page, and scores in ascending order              |
-//! | `judging.rs`    | cases with what their scorers say, for verdicts                      |
+//! | `deciding.rs`   | cases with what their scorers say, for verdicts                      |
 //! | `attempts.rs`   | the attempts at each case, one after the other                       |
 //! | `entries.rs`    | what a case says about itself: metadata and unknown keys             |
 //! | `counts.rs`     | how many rows of each status, and the means that stand beside them   |
@@ -39,17 +41,18 @@
 //! Invariant: nothing here holds more than one case or one page of rows in memory.
 
 mod attempts;
+mod calls;
 mod case;
 mod case_columns;
 mod column;
 mod component;
 mod counts;
+mod deciding;
 mod effort;
 mod entries;
 mod error;
 mod filter;
 mod id;
-mod judging;
 mod names;
 mod open;
 mod query;
@@ -60,6 +63,7 @@ mod run;
 mod schema;
 mod scorer;
 mod session;
+mod size;
 mod summary;
 mod tree;
 mod writer;
@@ -76,13 +80,14 @@ use std::{
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
+pub use calls::{CallCounts, CallRecord, CallStore};
 pub use case::{CaseAdded, CaseContent, NewCase, StoredCase};
 pub use counts::ScorerCounts;
+pub use deciding::{CaseToDecide, RowToDecide};
 pub use entries::CaseEntry;
 pub use error::StoreError;
 pub use filter::{ScoreCursor, ScoreFilter};
 pub use id::{CaseKey, RunId, RunKey, ScoreId, ScorerKey, SessionKey};
-pub use judging::{CaseToJudge, RowToJudge};
 pub use names::Names;
 pub use query::ScoreRecord;
 pub use remove::{Removed, StoreSize};
@@ -132,12 +137,12 @@ impl Store {
         }
         // Dropping the transaction ends it; it wrote nothing, so there is nothing to commit.
         let begun = Transaction::new_unchecked(&self.conn, TransactionBehavior::Deferred);
-        let _open = self.told(begun)?;
+        let _open = self.explained(begun)?;
         read(self)
     }
 
     /// `result` with SQLite's error turned into the one that names this file.
-    fn told<T>(&self, result: rusqlite::Result<T>) -> Result<T, StoreError> {
+    fn explained<T>(&self, result: rusqlite::Result<T>) -> Result<T, StoreError> {
         result.map_err(|error| StoreError::from_sqlite(&self.path, error))
     }
 }

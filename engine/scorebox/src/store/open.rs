@@ -71,18 +71,18 @@ impl Opening<'_> {
     fn to_write(&self) -> Result<Store, StoreError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
         let store = self.connect(&self.path, flags)?;
-        let version = match store.told(schema::content(&store.conn))? {
+        let version = match store.explained(schema::content(&store.conn))? {
             Content::Nothing => 0,
             Content::Ours(version) => self.ours(&store, version)?,
             Content::Foreign => return Err(StoreError::Foreign { path: self.path.clone() }),
         };
         // Without the right to write, SQLite opens for reading and says so only here.
-        if store.told(store.conn.is_readonly("main"))? {
+        if store.explained(store.conn.is_readonly("main"))? {
             return Err(StoreError::ReadOnly { path: self.path.clone() });
         }
-        store.told(tune_to_write(&store.conn, self.patience))?;
+        store.explained(tune_to_write(&store.conn, self.patience))?;
         if (version as usize) < self.scripts.len() {
-            store.told(schema::migrate(&store.conn, self.scripts))?;
+            store.explained(schema::migrate(&store.conn, self.scripts))?;
         }
         Ok(store)
     }
@@ -118,9 +118,9 @@ impl Opening<'_> {
         let store = self.connect(&self.path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         let content = match schema::content(&store.conn) {
             Err(error) if is_folder_trouble(&error) => return self.look_immutable(),
-            content => store.told(content)?,
+            content => store.explained(content)?,
         };
-        store.told(store.conn.pragma_update(None, "query_only", true))?;
+        store.explained(store.conn.pragma_update(None, "query_only", true))?;
         Ok((store, content))
     }
 
@@ -132,7 +132,7 @@ impl Opening<'_> {
         }
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
         let store = self.connect(Path::new(&immutable_uri(&self.path)), flags)?;
-        let content = store.told(schema::content(&store.conn))?;
+        let content = store.explained(schema::content(&store.conn))?;
         Ok((store, content))
     }
 
@@ -157,7 +157,7 @@ impl Opening<'_> {
         let effort = effort.map_err(|error| StoreError::from_sqlite(&self.path, error))?;
         let store = Store { conn, path: self.path.clone(), effort, rows_read: Arc::default() };
         store.conn.set_prepared_statement_cache_capacity(STATEMENTS);
-        store.told(distrust(&store.conn))?;
+        store.explained(distrust(&store.conn))?;
         Ok(store)
     }
 
@@ -168,7 +168,7 @@ impl Opening<'_> {
         let Some(scripts) = self.scripts.get(..found as usize) else {
             return Err(StoreError::Newer { path: path(), found, known });
         };
-        match store.told(schema::not_ours(&store.conn, scripts))? {
+        match store.explained(schema::not_ours(&store.conn, scripts))? {
             Some(what) => Err(StoreError::Strange { path: path(), what }),
             None => Ok(found),
         }

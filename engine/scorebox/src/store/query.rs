@@ -91,7 +91,8 @@ const RECORDS: &str = "
             FROM cases AS origin
             JOIN runs AS origin_runs ON origin_runs.run = origin.run
             JOIN scorers AS origin_scorers ON origin_scorers.scorer = score_rows.reused_scorer
-            WHERE origin.case_key = score_rows.reused_case)
+            WHERE origin.case_key = score_rows.reused_case),
+        scorers.judge_json IS NOT NULL
     FROM score_rows
     CROSS JOIN cases ON cases.case_key = score_rows.case_key
     CROSS JOIN scorers ON scorers.scorer = score_rows.scorer
@@ -119,7 +120,7 @@ impl Store {
         let (mut records, mut bytes) = (Vec::new(), 0);
         let mut keys = Ascending::after(after);
         self.each_until(&sql, &conditions, |row| {
-            let record = score_record(row)?;
+            let record = self.score_record(row)?;
             keys.note(record.cursor)?;
             bytes += record.bytes();
             records.push(record);
@@ -139,7 +140,7 @@ impl Store {
         let sql = format!("{RECORDS}{}", conditions.sql());
         let mut record = None;
         self.each(&sql, &conditions, |row| {
-            record = Some(score_record(row)?);
+            record = Some(self.score_record(row)?);
             Ok(())
         })?;
         Ok(record)
@@ -226,6 +227,15 @@ impl Store {
         })
     }
 
+    /// The record of a row, with its calls of judges.
+    fn score_record(&self, row: &SqlRow<'_>) -> rusqlite::Result<ScoreRecord> {
+        let (mut record, asks_judge) = score_record(row)?;
+        if asks_judge {
+            record.row.answer.calls = self.shown_calls(record.cursor)?;
+        }
+        Ok(record)
+    }
+
     pub(super) fn run_of(&self, filter: &ScoreFilter) -> Result<Option<RunKey>, StoreError> {
         filter.run.as_deref().map(|id| self.run(id).map(|run| run.key)).transpose()
     }
@@ -262,7 +272,8 @@ impl Store {
     }
 }
 
-fn score_record(row: &SqlRow<'_>) -> rusqlite::Result<ScoreRecord> {
+/// The record, and whether its scorer asks a judge.
+fn score_record(row: &SqlRow<'_>) -> rusqlite::Result<(ScoreRecord, bool)> {
     let mut cells = Cells { row, next: 0 };
     // The order of these lines is the order of the columns.
     let cursor = ScoreCursor { case: cells.take()?, scorer: cells.take()? };
@@ -282,7 +293,7 @@ fn score_record(row: &SqlRow<'_>) -> rusqlite::Result<ScoreRecord> {
     let (severity, threshold, source) = (cells.take()?, cells.take()?, cells.take()?);
     let (scored_at_ms, duration_ms, latency_ms) = (cells.take()?, cells.take()?, cells.take()?);
     let (engine_version, wasmtime_version) = (cells.take()?, cells.take()?);
-    let reused_from = cells.take()?;
+    let (reused_from, asks_judge) = (cells.take()?, cells.take()?);
     let id = ScoreId {
         run_id: run_id.clone(),
         scorer_id: scorer_id.clone(),
@@ -315,7 +326,7 @@ fn score_record(row: &SqlRow<'_>) -> rusqlite::Result<ScoreRecord> {
         input_digest,
         scored_at_ms,
     };
-    Ok(ScoreRecord {
+    let record = ScoreRecord {
         id,
         cursor,
         run_id,
@@ -328,7 +339,8 @@ fn score_record(row: &SqlRow<'_>) -> rusqlite::Result<ScoreRecord> {
         engine_version,
         wasmtime_version,
         reused_from,
-    })
+    };
+    Ok((record, asks_judge))
 }
 
 /// The error of a row. It has both columns or neither, unless the database was tampered with.

@@ -55,7 +55,7 @@ impl Store {
                 free_bytes: number("freelist_count")?.unsigned_abs().saturating_mul(page),
             })
         };
-        self.told(sizes())
+        self.explained(sizes())
     }
 
     /// The ids of the other runs that hold copies of this run's scores, oldest first.
@@ -117,12 +117,12 @@ impl Store {
         self.bounded(|| self.conn.execute_batch("VACUUM"))?;
         let shortened =
             self.conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));
-        self.told(shortened)?;
+        self.explained(shortened)?;
         Ok((before, self.size()?))
     }
 
     fn foreign_keys(&self, on: bool) -> Result<(), StoreError> {
-        self.told(self.conn.pragma_update(None, "foreign_keys", on))
+        self.explained(self.conn.pragma_update(None, "foreign_keys", on))
     }
 }
 
@@ -133,6 +133,15 @@ const COPYING: &str = "
         WHERE reused_case IS NOT NULL AND reused_case BETWEEN ?1 AND ?2
             AND case_key NOT BETWEEN ?1 AND ?2)
     ORDER BY runs.run";
+
+/// The recordings on which scores of these cases stand, and no others.
+const UNSHARED_CALLS: &str = "
+    DELETE FROM calls WHERE (digest, reply_digest) IN (
+            SELECT digest, reply_digest FROM score_calls WHERE case_key > ?1 AND case_key <= ?2)
+        AND NOT EXISTS (
+            SELECT 1 FROM score_calls INDEXED BY score_calls_digest
+            WHERE score_calls.digest = calls.digest AND score_calls.reply_digest = calls.reply_digest
+                AND (case_key <= ?1 OR case_key > ?2))";
 
 /// A run that goes.
 struct Doomed {
@@ -172,7 +181,7 @@ impl Removal<'_> {
             self.store.set_state(run.key, RunState::Stopped, Some(BEGUN), Some(now_ms))?;
         }
         let version = self.data_version()?;
-        self.store.told(change.commit())?;
+        self.store.explained(change.commit())?;
         Ok(version)
     }
 
@@ -206,9 +215,11 @@ impl Removal<'_> {
         let delete = |sql: &str| {
             store.bounded(|| store.conn.prepare_cached(sql)?.execute(params![after, last]))
         };
+        delete(UNSHARED_CALLS)?;
+        delete("DELETE FROM score_calls WHERE case_key > ?1 AND case_key <= ?2")?;
         let rows = delete("DELETE FROM score_rows WHERE case_key > ?1 AND case_key <= ?2")?;
         let cases = delete("DELETE FROM cases WHERE case_key > ?1 AND case_key <= ?2")?;
-        store.told(change.commit())?;
+        store.explained(change.commit())?;
         removed.rows += rows as u64;
         removed.cases += cases as u64;
         Ok(Some(last))
@@ -234,7 +245,7 @@ impl Removal<'_> {
                 [],
             )
         })?;
-        store.told(change.commit())?;
+        store.explained(change.commit())?;
         removed.rows += rows as u64;
         removed.components += components as u64;
         Ok(())
@@ -243,13 +254,13 @@ impl Removal<'_> {
     /// Takes the file's write lock.
     fn begin(&self) -> Result<Transaction<'_>, StoreError> {
         let begun = Transaction::new_unchecked(&self.store.conn, TransactionBehavior::Immediate);
-        self.store.told(begun)
+        self.store.explained(begun)
     }
 
     /// A number that changes if another process has written.
     fn data_version(&self) -> Result<i64, StoreError> {
         let version = self.store.conn.pragma_query_value(None, "data_version", |row| row.get(0));
-        self.store.told(version)
+        self.store.explained(version)
     }
 
     fn must_not_be_copied(&self, run: &Doomed) -> Result<(), StoreError> {
@@ -268,6 +279,7 @@ impl Removal<'_> {
 /// A run without cases; answers how many rows it had that belong to no case, which only damage makes.
 fn remove_head(conn: &Connection, run: RunKey) -> rusqlite::Result<usize> {
     let (first, last) = CaseKey::bounds(run);
+    conn.execute("DELETE FROM score_calls WHERE case_key BETWEEN ?1 AND ?2", [first, last])?;
     let stray = "DELETE FROM score_rows WHERE case_key BETWEEN ?1 AND ?2";
     let stray = conn.execute(stray, [first, last])?;
     for sql in [

@@ -89,7 +89,7 @@ impl ReuseIndex {
             });
             row.optional()
         };
-        self.store.told(read())
+        self.store.explained(read())
     }
 }
 

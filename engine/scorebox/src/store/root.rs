@@ -21,7 +21,7 @@ use super::{
     effort::Ascending,
     tree::{Tree, leaf},
 };
-use crate::digest::Digest;
+use crate::{digest::Digest, judge::ScoreCall};
 
 /// The version of what a root is made of. A root of an earlier one is computed as that version did.
 pub(super) const VERSION: i64 = 3;
@@ -76,6 +76,10 @@ const SCORERS_SINCE_2: &str = "
     SELECT scorer_id, subject, condition_digest, condition_config_json, condition_limits_json
     FROM scorers WHERE run = ?1 AND (subject IS NOT NULL OR condition_digest IS NOT NULL)
     ORDER BY scorer";
+
+/// What a root of any version covers in addition, where there is something: what was added without a new version.
+const JUDGES: &str = "
+    SELECT scorer_id, judge_json FROM scorers WHERE run = ?1 AND judge_json IS NOT NULL ORDER BY scorer";
 
 const SESSIONS: &str = "
     SELECT engine_version, wasmtime_version, host, started_at_ms
@@ -161,11 +165,12 @@ pub(super) fn case_digest<'a>(
 }
 
 /// The digest of a score row: its values in the order of the table, the digest of the session that computed
-/// it, and the keys of the row that it is a copy of.
+/// it, the keys of the row that it is a copy of, and the calls that it stands on.
 pub(super) fn row_digest<'a>(
     values: impl IntoIterator<Item = ValueRef<'a>>,
     session: Option<Digest>,
     copy_of: [ValueRef<'a>; 2],
+    calls: &[ScoreCall],
 ) -> Digest {
     let mut written = Values::default();
     values.into_iter().for_each(|value| written.add(value));
@@ -174,6 +179,12 @@ pub(super) fn row_digest<'a>(
         None => written.add(ValueRef::Null),
     }
     copy_of.into_iter().for_each(|value| written.add(value));
+    // Nothing for a row without calls, so that it is written as it was before there were any.
+    for call in calls {
+        written.bytes(4, call.digest.as_bytes());
+        written.bytes(4, call.reply_digest.as_bytes());
+        written.add(ValueRef::Integer(call.is_recorded.into()));
+    }
     written.digest()
 }
 
@@ -252,7 +263,7 @@ impl Store {
             ),
         };
         written.text(name);
-        for (table, sql) in tables {
+        for (table, sql) in tables.iter().chain(&[("judge", JUDGES)]) {
             self.bounded(|| {
                 let mut query = self.conn.prepare_cached(sql)?;
                 let columns = query.column_count();
@@ -322,6 +333,7 @@ impl Store {
         sessions: &mut Sessions,
     ) -> rusqlite::Result<Vec<Option<Digest>>> {
         let mut digests = vec![None; scorers.len()];
+        let has_calls = self.has_calls(case)?;
         let mut query = self.conn.prepare_cached(ROWS)?;
         let mut rows = query.query([case])?;
         let mut keys = Ascending::after(None);
@@ -329,7 +341,12 @@ impl Store {
             keys.note(row.get::<_, ScorerKey>(0)?)?;
             let session = sessions.digest(self, row.get(1)?)?;
             let copy_of = [row.get_ref(2 + ROW_VALUES)?, row.get_ref(3 + ROW_VALUES)?];
-            let digest = Some(row_digest(values(row, 2..2 + ROW_VALUES)?, session, copy_of));
+            let calls = match has_calls {
+                true => self.score_calls(case, row.get(0)?)?,
+                false => Vec::new(),
+            };
+            let values = values(row, 2..2 + ROW_VALUES)?;
+            let digest = Some(row_digest(values, session, copy_of, &calls));
             match scorers.binary_search(&row.get(0)?) {
                 Ok(place) => digests[place] = digest,
                 Err(_) => digests.push(digest),
@@ -352,13 +369,14 @@ impl Store {
     pub(super) fn stored_root(&self, run: RunKey) -> Result<Option<Digest>, StoreError> {
         let sql = "SELECT root FROM runs WHERE run = ?1 AND root_version BETWEEN 1 AND ?2";
         let root = self.conn.query_row(sql, params![run, VERSION], |row| row.get(0));
-        self.told(root.optional()).map(Option::flatten)
+        self.explained(root.optional()).map(Option::flatten)
     }
 
-    /// Stores the root of a run.
-    pub(super) fn put_root(&self, run: RunKey, root: Digest) -> Result<(), StoreError> {
-        let sql = "UPDATE runs SET root = ?2, root_version = ?3 WHERE run = ?1";
-        self.told(self.conn.execute(sql, params![run, root, VERSION])).map(drop)
+    /// Stores what is of all that a run holds: its root, and its size in bytes.
+    pub(super) fn put_root(&self, run: RunKey, root: Digest, size: u64) -> Result<(), StoreError> {
+        let sql = "UPDATE runs SET root = ?2, root_version = ?3, size_bytes = ?4 WHERE run = ?1";
+        let size = i64::try_from(size).unwrap_or(i64::MAX);
+        self.explained(self.conn.execute(sql, params![run, root, VERSION, size])).map(drop)
     }
 }
 

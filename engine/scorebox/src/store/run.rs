@@ -1,5 +1,11 @@
 //! Runs: create, resume, list. Knows nothing of their cases and scores.
 
+#![expect(
+    clippy::exhaustive_enums,
+    clippy::exhaustive_structs,
+    reason = "who stores a new column must be shown by the compiler where it is to be filled in, and so must who reads a new word"
+)]
+
 use rusqlite::{OptionalExtension, Row, Transaction, TransactionBehavior, named_params};
 use serde::{Deserialize, Serialize};
 
@@ -101,6 +107,9 @@ pub struct RunRecord {
     /// One digest of all that was stored of it when it ended; none while it runs, and if a scorebox
     /// without roots ended it.
     pub root: Option<Digest>,
+    /// The bytes of its cases and score rows, about what they take in the file; none while it runs, and if an older
+    /// scorebox ended it.
+    pub size_bytes: Option<u64>,
 }
 
 /// A run that may be written: what [`super::RunWriter`] needs.
@@ -138,16 +147,16 @@ impl Store {
         session: &SessionSpec,
     ) -> Result<RunHandle, StoreError> {
         let change = Transaction::new_unchecked(&self.conn, TransactionBehavior::Immediate);
-        let change = self.told(change)?;
+        let change = self.explained(change)?;
         if self.find_run(run.id.as_str())?.is_some() {
             let id = run.id.to_string();
             return Err(StoreError::RunExists { path: self.path.clone(), id });
         }
-        let key = self.told(insert_run(&change, run))?;
+        let key = self.explained(insert_run(&change, run))?;
         let inserted = scorers.iter().map(|scorer| insert_scorer(&change, key, scorer));
-        let scorers = self.told(inserted.collect::<rusqlite::Result<_>>())?;
-        let begun = Begun::WithItsRun(self.told(session::begin(&change, key, session))?);
-        self.told(change.commit())?;
+        let scorers = self.explained(inserted.collect::<rusqlite::Result<_>>())?;
+        let begun = Begun::WithItsRun(self.explained(session::begin(&change, key, session))?);
+        self.explained(change.commit())?;
         Ok(RunHandle { key, scorers, session: session.clone(), begun })
     }
 
@@ -244,7 +253,7 @@ impl Store {
 
     pub(super) fn state(&self, run: RunKey) -> Result<RunState, StoreError> {
         let sql = "SELECT state FROM runs WHERE run = ?1";
-        self.told(self.conn.query_row(sql, [run], |row| row.get(0)))
+        self.explained(self.conn.query_row(sql, [run], |row| row.get(0)))
     }
 
     pub(super) fn set_state(
@@ -256,7 +265,7 @@ impl Store {
     ) -> Result<(), StoreError> {
         let updated = self.conn.execute(
             "UPDATE runs SET state = :state, state_reason = :reason, finished_at_ms = :finished,
-                 root = NULL, root_version = NULL
+                 root = NULL, root_version = NULL, size_bytes = NULL
              WHERE run = :run",
             named_params! {
                 ":run": run,
@@ -265,7 +274,7 @@ impl Store {
                 ":finished": finished_at_ms,
             },
         );
-        self.told(updated).map(drop)
+        self.explained(updated).map(drop)
     }
 
     fn find_run(&self, id: &str) -> Result<Option<RunRecord>, StoreError> {
@@ -337,6 +346,9 @@ fn run_record(row: &Row<'_>) -> rusqlite::Result<RunRecord> {
             Some(1..=root::VERSION) => row.get("root")?,
             _ => None,
         },
+        size_bytes: row
+            .get::<_, Option<i64>>("size_bytes")?
+            .map(|bytes| bytes.max(0).unsigned_abs()),
     })
 }
 

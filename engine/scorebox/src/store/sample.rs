@@ -35,6 +35,7 @@ pub(super) fn run(id: &str) -> RunSpec {
 
 pub(super) fn scorer(id: &str) -> ScorerSpec {
     ScorerSpec {
+        judge_json: None,
         scorer_id: id.into(),
         name: format!("Scorer {id}"),
         component_id: id.into(),
@@ -94,6 +95,7 @@ pub(super) fn case(ordinal: u64, case_id: &str) -> NewCase<'_> {
 
 pub(super) fn row(outcome: Outcome<'_>) -> NewScore<'_> {
     NewScore {
+        calls: &[],
         outcome,
         fuel: Some(1000),
         memory_bytes: Some(65536),

@@ -17,6 +17,8 @@ pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0004.sql"),
     include_str!("migrations/0005.sql"),
     include_str!("migrations/0006.sql"),
+    include_str!("migrations/0007.sql"),
+    include_str!("migrations/0008.sql"),
 ];
 
 /// What a file holds.
@@ -157,6 +159,8 @@ mod tests {
         include_str!("fixtures/0004.sql"),
         include_str!("fixtures/0005.sql"),
         include_str!("fixtures/0006.sql"),
+        include_str!("fixtures/0007.sql"),
+        include_str!("fixtures/0008.sql"),
     ];
 
     /// A database with today's tables, and rows in them.
@@ -189,7 +193,7 @@ mod tests {
 
     #[test]
     fn a_stored_root_is_computed_as_it_was_by_the_version_that_stored_it() {
-        for version in [4, 5, 6] {
+        for version in [4, 5, 6, 7, 8] {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("old.db");
             let old = Connection::open(&path).unwrap();
@@ -198,6 +202,8 @@ mod tests {
             drop(old);
             let store = Store::open_read_only(&path).unwrap();
             let run = store.latest_run().unwrap().unwrap();
+            let size = (version >= 7).then(|| store.size_of_run(run.key).unwrap());
+            assert_eq!(run.size_bytes, size, "version {version}");
             let root = store.run_root(run.key, |store, key| Ok(store.case_content(key)?.digest));
             assert_eq!(run.root, Some(root.unwrap()), "version {version}");
         }

@@ -1,5 +1,10 @@
 //! The scorers of a run: what is stored of them, and how it is read. Knows nothing about their cases and scores.
 
+#![expect(
+    clippy::exhaustive_structs,
+    reason = "who stores a new column must be shown by the compiler where it is to be filled in"
+)]
+
 use std::borrow::Cow;
 
 use rusqlite::{Row, Transaction, named_params};
@@ -67,6 +72,8 @@ pub struct ScorerSpec {
     pub subject: Option<String>,
     /// What decides which cases it is for, by what they hold; none: all.
     pub condition: Option<ConditionSpec>,
+    /// What decides the answers of the judge that it asks, as JSON; none: it asks none.
+    pub judge_json: Option<String>,
     /// Whether `configure` ran once and every score starts from what it left.
     pub frozen: bool,
 }
@@ -161,13 +168,14 @@ pub(super) fn insert_scorer(
              component_digest, component_origin, config_json, config_digest, limits_json,
              info_json, scale, direction, severity, threshold, frozen, grants_json,
              declared_severity, declared_threshold, softened, weight, required, sampling_json,
-             nodes_json, subject, condition_digest, condition_config_json, condition_limits_json)
+             nodes_json, subject, condition_digest, condition_config_json, condition_limits_json,
+             judge_json)
          VALUES (:run, :scorer_id, :name, :component_id, :component_version,
              :component_digest, :component_origin, :config_json, :config_digest, :limits_json,
              :info_json, :scale, :direction, :severity, :threshold, :frozen, :grants_json,
              :declared_severity, :declared_threshold, :softened, :weight, :required,
              :sampling_json, :nodes_json, :subject, :condition_digest, :condition_config_json,
-             :condition_limits_json)",
+             :condition_limits_json, :judge_json)",
         named_params! {
             ":run": run,
             ":scorer_id": scorer.scorer_id,
@@ -197,6 +205,7 @@ pub(super) fn insert_scorer(
             ":condition_digest": condition.map(|condition| condition.component_digest),
             ":condition_config_json": condition.map(|condition| &condition.config_json),
             ":condition_limits_json": condition.map(|condition| &condition.limits_json),
+            ":judge_json": scorer.judge_json,
         },
     )?;
     Ok(ScorerKey(change.last_insert_rowid()))
@@ -235,7 +244,7 @@ fn scorer_record(row: &Row<'_>) -> rusqlite::Result<ScorerRecord> {
             scorer_id, name, component_id, component_version, component_digest, component_origin,
             config_json, config_digest, limits_json, grants_json, info_json, scale, direction,
             severity, threshold, softened, weight, required, sampling_json, nodes_json, subject,
-            frozen;
+            judge_json, frozen;
             condition: condition,
             component: Cow::Borrowed(&[]),
             declared_severity: declared_severity,

@@ -1,5 +1,10 @@
 //! Sessions: one process's work on a run. Knows no rows.
 
+#![expect(
+    clippy::exhaustive_structs,
+    reason = "who stores a new column must be shown by the compiler where it is to be filled in"
+)]
+
 use rusqlite::{Connection, OptionalExtension, params};
 use serde::Serialize;
 

@@ -1,6 +1,12 @@
 //! The hot path: writes the cases and scores of one run in batches, each score once. Decides neither
 //! what is scored nor when a batch is full.
 
+#![expect(
+    clippy::exhaustive_enums,
+    clippy::exhaustive_structs,
+    reason = "who stores a new column must be shown by the compiler where it is to be filled in"
+)]
+
 use rusqlite::{
     ToSql, params_from_iter,
     types::{ToSqlOutput, Value, ValueRef},
@@ -9,17 +15,18 @@ use serde::Serialize;
 
 use super::{
     CaseAdded, CaseKey, NewCase, NewSummary, Reusable, RunHandle, RunState, ScorerKey, SessionKey,
-    Store, StoreError,
+    Store, StoreError, calls,
     column::{integer, optional},
     reuse,
     root::{self, ROW_VALUES, bound},
     run::Begun,
-    session,
+    session, size,
     tree::GrowingTree,
 };
 use crate::{
     contract::{Assertion, LogLine},
     digest::Digest,
+    judge::ScoreCall,
     row::Status,
 };
 
@@ -81,6 +88,8 @@ pub struct NewScore<'a> {
     pub log: &'a [LogLine],
     /// The digest of what the scorer was given; `None` if nothing ran.
     pub input_digest: Option<Digest>,
+    /// The calls of judges that it stands on.
+    pub calls: &'a [ScoreCall],
 }
 
 /// Writes one run.
@@ -99,6 +108,8 @@ pub struct RunWriter {
     session_digest: Digest,
     /// The tree over the run's cases, if this session began with the first of them.
     tree: Option<GrowingTree>,
+    /// The bytes of what this session wrote, as long as there is a tree.
+    bytes_written: u64,
     /// Rows of the run before this session wrote.
     rows_before: u64,
     rows_written: u64,
@@ -114,7 +125,16 @@ impl RunWriter {
             Begun::WithItsFirstWrite => (None, None),
         };
         let session_digest = root::session_digest(&run.session);
-        RunWriter { store, run, session, session_digest, tree, rows_before: 0, rows_written: 0 }
+        RunWriter {
+            store,
+            run,
+            session,
+            session_digest,
+            tree,
+            bytes_written: 0,
+            rows_before: 0,
+            rows_written: 0,
+        }
     }
 
     /// Whether this session has stored anything, be it that it began with a new run.
@@ -151,9 +171,12 @@ impl RunWriter {
             return Ok(there);
         }
         self.begin()?;
-        let (added, digest) = self.store.add_case(self.run.key, case)?;
-        if let (CaseAdded::New(key), Some(tree), Some(digest)) = (&added, &mut self.tree, digest) {
+        let (added, row) = self.store.add_case(self.run.key, case)?;
+        if let (CaseAdded::New(key), Some(tree), Some((digest, bytes))) =
+            (&added, &mut self.tree, row)
+        {
             tree.add_case(*key, digest);
+            self.bytes_written += bytes;
         }
         Ok(added)
     }
@@ -172,15 +195,22 @@ impl RunWriter {
     ) -> Result<bool, StoreError> {
         let place = self.place_in_this_run(case, scorer)?;
         let session = self.begin()?;
-        let values = self.store.told(values(score))?;
+        let values = self.store.explained(values(score))?;
         let written = insert(&self.store, session, case, scorer, &values);
-        if !self.store.told(written)? {
+        if !self.store.explained(written)? {
             return Ok(false);
         }
+        let kept = calls::keep(&self.store.conn, case, scorer, score.calls);
+        self.store.explained(kept)?;
         self.rows_written += 1;
         if let Some(tree) = &mut self.tree {
             let (values, session) = (values.iter().map(bound), Some(self.session_digest));
-            tree.add_row(case, place, root::row_digest(values, session, [ValueRef::Null; 2]));
+            self.bytes_written += size::of_values(values.clone());
+            tree.add_row(
+                case,
+                place,
+                root::row_digest(values, session, [ValueRef::Null; 2], score.calls),
+            );
         }
         Ok(true)
     }
@@ -198,15 +228,17 @@ impl RunWriter {
         let place = self.place_in_this_run(case, scorer)?;
         self.begin()?;
         let written = reuse::copy(&self.store, case, scorer, from);
-        if !self.store.told(written)? {
+        if !self.store.explained(written)? {
             return Ok(false);
         }
         self.rows_written += 1;
         if let Some(tree) = &mut self.tree {
             let copied = self.store.row_digest_of(case, scorer);
-            if let Some(digest) = self.store.told(copied)? {
+            if let Some(digest) = self.store.explained(copied)? {
                 tree.add_row(case, place, digest);
             }
+            let bytes = self.store.row_size(case, scorer);
+            self.bytes_written += self.store.explained(bytes)?;
         }
         Ok(true)
     }
@@ -245,10 +277,10 @@ impl RunWriter {
         if self.store.conn.is_autocommit() {
             return Ok(());
         }
-        self.store.told(self.store.conn.execute_batch("COMMIT"))
+        self.store.explained(self.store.conn.execute_batch("COMMIT"))
     }
 
-    /// Stores how the run ended, with everything written so far and the root of the run, and commits;
+    /// Stores how the run ended, with everything written so far, the root of the run and its size, and commits;
     /// answers with the root. `ended_at_ms` is in milliseconds since 1970 UTC.
     ///
     /// # Errors
@@ -271,12 +303,15 @@ impl RunWriter {
             _ => (state, reason),
         };
         self.store.set_state(run, state, reason, Some(ended_at_ms))?;
-        let tree = match self.grown(rows)? {
-            Some(grown) => grown,
-            None => self.store.cases_root(run, root::VERSION, |_, stored| Ok(stored))?,
+        let (tree, size) = match self.grown(rows)? {
+            Some(grown) => (grown, self.bytes_written),
+            None => {
+                let tree = self.store.cases_root(run, root::VERSION, |_, stored| Ok(stored))?;
+                (tree, self.store.size_of_run(run)?)
+            }
         };
         let root = self.store.root_over(run, root::VERSION, rows, tree)?;
-        self.store.put_root(run, root)?;
+        self.store.put_root(run, root, size)?;
         self.commit()?;
         Ok(root)
     }
@@ -305,7 +340,7 @@ impl RunWriter {
     fn begin(&mut self) -> Result<SessionKey, StoreError> {
         if self.store.conn.is_autocommit() {
             let begun = self.store.conn.execute_batch("BEGIN IMMEDIATE");
-            self.store.told(begun)?;
+            self.store.explained(begun)?;
         }
         if let Some(session) = self.session {
             return Ok(session);
@@ -313,7 +348,7 @@ impl RunWriter {
         self.rows_before = self.store.row_count(self.run.key)?;
         self.store.set_state(self.run.key, RunState::Running, None, None)?;
         let session = session::begin(&self.store.conn, self.run.key, &self.run.session);
-        let session = self.store.told(session)?;
+        let session = self.store.explained(session)?;
         self.session = Some(session);
         Ok(session)
     }

@@ -1,11 +1,11 @@
 //! What a suite file says of one scorer, or of all of them: each key, read. Lays entries over each other; decides
 //! nothing about a scorer.
 
-use std::{ops::Range, path::Path};
+use std::path::Path;
 
 use crate::{
-    advice::Advice,
     contract::Severity,
+    judge::JudgeChoice,
     registry::Reference,
     sandbox::{Grant, Grants, ScorerConfig},
     verdict::PolicyOverrides,
@@ -14,7 +14,7 @@ use crate::{
 use super::{
     Condition, LimitOverrides, Nodes, Place, Rate, Sampling,
     document::{Node, Value},
-    parse_bytes, parse_duration, parse_memory,
+    judge_choice, parse_bytes, parse_duration, parse_memory,
     reading::Reading,
 };
 
@@ -23,7 +23,7 @@ use super::{
 const MOST_LEVELS: usize = 120;
 
 /// The keys of an entry.
-const KEYS: [&str; 13] = [
+const KEYS: [&str; 14] = [
     "use",
     "name",
     "config",
@@ -36,12 +36,13 @@ const KEYS: [&str; 13] = [
     "sampling",
     "nodes",
     "when",
+    "judge",
     "meta",
 ];
 
 /// The keys that `[defaults]` may have.
-const DEFAULT_KEYS: [&str; 7] =
-    ["limits", "severity", "threshold", "weight", "required", "sampling", "nodes"];
+const DEFAULT_KEYS: [&str; 8] =
+    ["limits", "severity", "threshold", "weight", "required", "sampling", "nodes", "judge"];
 
 /// What a file says about a scorer; `None` if it says nothing.
 #[derive(Clone, Debug, Default)]
@@ -57,6 +58,8 @@ pub(super) struct Entry {
     pub(super) sampling: Option<Sampling>,
     pub(super) nodes: Option<Nodes>,
     pub(super) condition: Option<Condition>,
+    /// The judge that it asks, and where that is said.
+    pub(super) judge: Option<(JudgeChoice, Place)>,
     /// The scorers of its results, each with its place.
     pub(super) meta: Option<Vec<(String, Place)>>,
 }
@@ -103,14 +106,18 @@ impl Entry {
                     entry.policy_place.get_or_insert_with(|| reading.place(&node.span));
                 }
                 "threshold" => {
-                    entry.policy.threshold = amount(reading, node, key);
+                    entry.policy.threshold = reading.amount(node, key);
                     entry.policy_place = Some(reading.place(&node.span));
                 }
-                "weight" => entry.policy.weight = amount(reading, node, key),
+                "weight" => entry.policy.weight = reading.amount(node, key),
                 "required" => entry.policy.required = reading.truth(node, key),
                 "sampling" => entry.sampling = sampling(reading, node),
                 "nodes" => entry.nodes = nodes(reading, node),
                 "when" => entry.condition = condition(reading, node),
+                "judge" => {
+                    let place = reading.place(&node.span);
+                    entry.judge = judge_choice::choice(reading, node).map(|choice| (choice, place));
+                }
                 "meta" => entry.meta = Some(meta(reading, node)),
                 _ => {}
             }
@@ -133,6 +140,7 @@ impl Entry {
             sampling: self.sampling.or(base.sampling),
             nodes: self.nodes.or(base.nodes),
             condition: self.condition.or(base.condition),
+            judge: self.judge.or(base.judge),
             meta: self.meta.or(base.meta),
         }
     }
@@ -165,7 +173,7 @@ fn limits(reading: &mut Reading<'_>, node: &Node) -> LimitOverrides {
             }
             "timeout" | "host-timeout" => {
                 let written = reading.word(node, name);
-                let time = written.and_then(|it| said(reading, &node.span, parse_duration(it)));
+                let time = written.and_then(|it| reading.said(&node.span, parse_duration(it)));
                 match name {
                     "timeout" => limits.timeout = time,
                     _ => limits.host_timeout = time,
@@ -177,7 +185,7 @@ fn limits(reading: &mut Reading<'_>, node: &Node) -> LimitOverrides {
                     "memory" => parse_memory(&written),
                     _ => parse_bytes(&written),
                 };
-                let bytes = said(reading, &node.span, parsed);
+                let bytes = reading.said(&node.span, parsed);
                 match name {
                     "memory" => limits.memory = bytes,
                     "reason" => limits.reason = bytes,
@@ -198,27 +206,12 @@ fn size(reading: &mut Reading<'_>, node: &Node, name: &str) -> Option<String> {
     }
 }
 
-/// The value, or its error as a mistake.
-fn said<T, E: std::fmt::Display>(
-    reading: &mut Reading<'_>,
-    span: &Range<usize>,
-    value: Result<T, E>,
-) -> Option<T> {
-    match value {
-        Ok(value) => Some(value),
-        Err(error) => {
-            reading.wrong(span, error.to_string());
-            None
-        }
-    }
-}
-
 fn grants(reading: &mut Reading<'_>, node: &Node) -> Option<Grants> {
     let mut granted = Vec::new();
     for item in reading.list(node, "grants") {
         let Some(word) = reading.word(item, "grants") else { continue };
         let words = Grant::ALL.map(Grant::as_str);
-        granted.extend(one_of(reading, item, word.parse::<Grant>().ok(), "grant", &words));
+        granted.extend(reading.one_of(item, word.parse::<Grant>().ok(), "grant", &words));
     }
     Some(granted.into_iter().collect())
 }
@@ -227,18 +220,7 @@ fn severity(reading: &mut Reading<'_>, node: &Node) -> Option<Severity> {
     const WORDS: [Severity; 2] = [Severity::Gate, Severity::Soft];
     let word = reading.word(node, "severity")?;
     let meant = WORDS.into_iter().find(|severity| severity.as_str() == word);
-    one_of(reading, node, meant, "severity", &WORDS.map(Severity::as_str))
-}
-
-/// A finite number of 0 or more.
-fn amount(reading: &mut Reading<'_>, node: &Node, what: &str) -> Option<f64> {
-    let amount = reading.number(node, what)?;
-    if amount < 0.0 {
-        reading.wrong(&node.span, format!("`{what}` must be 0 or more; found {amount}"));
-        return None;
-    }
-    // -0 is 0.
-    Some(amount + 0.0)
+    reading.one_of(node, meant, "severity", &WORDS.map(Severity::as_str))
 }
 
 fn sampling(reading: &mut Reading<'_>, node: &Node) -> Option<Sampling> {
@@ -250,11 +232,11 @@ fn sampling(reading: &mut Reading<'_>, node: &Node) -> Option<Sampling> {
             "type" => {
                 let word = reading.word(value, "type")?;
                 let meant = WORDS.into_iter().find(|known| *known == word);
-                kind = Some(one_of(reading, value, meant, "type of sampling", &WORDS)?);
+                kind = Some(reading.one_of(value, meant, "type of sampling", &WORDS)?);
             }
             _ => {
                 let number = reading.number(value, "rate")?;
-                rate = Some((said(reading, &value.span, Rate::try_from(number))?, value));
+                rate = Some((reading.said(&value.span, Rate::try_from(number))?, value));
             }
         }
     }
@@ -283,10 +265,10 @@ fn nodes(reading: &mut Reading<'_>, node: &Node) -> Option<Nodes> {
     for item in items {
         let pattern = reading.word(item, "nodes")?.to_owned();
         // Each by itself, for its place.
-        said(reading, &item.span, Nodes::new(vec![pattern.clone()]))?;
+        reading.said(&item.span, Nodes::new(vec![pattern.clone()]))?;
         patterns.push(pattern);
     }
-    said(reading, &node.span, Nodes::new(patterns))
+    reading.said(&node.span, Nodes::new(patterns))
 }
 
 fn condition(reading: &mut Reading<'_>, node: &Node) -> Option<Condition> {
@@ -308,21 +290,4 @@ fn meta(reading: &mut Reading<'_>, node: &Node) -> Vec<(String, Place)> {
         Some((name.to_owned(), reading.place(&item.span)))
     });
     names.collect()
-}
-
-/// What a word stands for; a word that stands for nothing is a mistake.
-fn one_of<T>(
-    reading: &mut Reading<'_>,
-    node: &Node,
-    meant: Option<T>,
-    what: &str,
-    words: &[&str],
-) -> Option<T> {
-    if let (None, Value::Text(word)) = (&meant, &node.value) {
-        let quoted: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
-        let reason = format!("`{}` is not a {what}: {}", word.escape_debug(), quoted.join(" or "));
-        let closest = crate::suggest::closest(word, words.iter().copied());
-        reading.advised(&node.span, reason, Advice::did_you_mean(&closest));
-    }
-    meant
 }

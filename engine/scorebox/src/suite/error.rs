@@ -9,6 +9,7 @@ use crate::{
 
 /// A place in a file, counted from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "a place is a file, a line and a column")]
 pub struct Place {
     /// The file.
     pub file: PathBuf,
@@ -71,8 +72,10 @@ pub enum SuiteError {
     NoSuchScorer {
         /// The name.
         name: String,
-        /// The names nearest to it.
+        /// The names closest to it.
         nearest: Vec<String>,
+        /// The names that there are, at most twenty of them.
+        names: Vec<String>,
     },
     /// A scorer that scores the results of no scorer before it.
     #[error("`{scorer}` scores the results of `{subject}`, which is not a scorer before it")]
@@ -99,7 +102,11 @@ impl Advised for SuiteError {
             SuiteError::SameId(name) => {
                 Some(Advice::Rename { what: Thing::ScorerOfSuite, taken: name.clone() })
             }
-            SuiteError::NoSuchScorer { nearest, .. } => Advice::did_you_mean(nearest),
+            SuiteError::NoSuchScorer { nearest, names, .. } => {
+                let what = Thing::ScorerOfSuite;
+                let choose = || Advice::Choose { what, names: names.clone() };
+                Some(Advice::did_you_mean(nearest).unwrap_or_else(choose))
+            }
             SuiteError::NoScorers => Some(Advice::Name(Thing::Scorer)),
             SuiteError::NoSubject { .. } => None,
             SuiteError::Unreadable { source, .. } => source.advice(),

@@ -2,6 +2,7 @@
 //! scorer up.
 
 use std::{
+    collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
     thread,
@@ -18,6 +19,8 @@ use super::{
     Environment, Mistake, Place, ScorerId, Selection, Suite, SuiteError, SuiteScorer,
     document::{self, Member, Node, Value},
     entry::Entry,
+    judge_choice,
+    judges::{self, SuiteJudge},
     reading::Reading,
     results,
 };
@@ -32,7 +35,8 @@ const MOST_FILES: usize = 100;
 const DEEP_STACK_BYTES: usize = 256 << 20;
 
 /// The keys of a file.
-const KEYS: [&str; 7] = ["version", "name", "seed", "include", "defaults", "target", "scorers"];
+const KEYS: [&str; 8] =
+    ["version", "name", "seed", "include", "defaults", "judges", "target", "scorers"];
 
 /// The id of the scorer that `[target]` describes.
 const TARGET: &str = "target";
@@ -61,18 +65,24 @@ pub(super) fn parse_apart(
 
 fn parse(path: &Path, text: &str, environment: Environment<'_>) -> Result<Suite, SuiteError> {
     let mut files = Files { environment, open: Vec::new(), read: 0, mistakes: Vec::new() };
-    let written = files.within(path, |files| files.file(path, text));
-    let scorers = written.scorers.into_iter().map(Named::resolved).collect();
+    let mut written = files.within(path, |files| files.file(path, text));
+    for scorer in written.scorers.iter().chain(&written.target) {
+        files.mistakes.extend(
+            scorer.entry.judge.as_ref().and_then(|it| judge_choice::unknown(it, &written.judges)),
+        );
+    }
+    let scorers = std::mem::take(&mut written.scorers).into_iter().map(Named::resolved).collect();
     let scorers = results::laid_out(scorers, &mut files.mistakes);
     if !files.mistakes.is_empty() {
         return Err(SuiteError::Invalid { mistakes: in_order(files.mistakes) });
     }
     let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let name = written.name.or(stem).unwrap_or_default();
-    match written.target.map(Named::resolved) {
-        None => Ok(Suite { seed: written.seed, ..Suite::new(name, scorers)? }),
+    let Written { seed, judges, target, .. } = written;
+    match target.map(Named::resolved) {
+        None => Ok(Suite { seed, judges, ..Suite::new(name, scorers)? }),
         Some(target) => {
-            Suite { name, seed: written.seed, scorers, target: None }.with_target(target.scorer)
+            Suite { name, seed, judges, scorers, target: None }.with_target(target.scorer)
         }
     }
 }
@@ -108,6 +118,7 @@ struct Written {
     name: Option<String>,
     seed: Option<String>,
     target: Option<Named>,
+    judges: BTreeMap<String, SuiteJudge>,
     /// In the order of the files; no two with one id.
     scorers: Vec<Named>,
 }
@@ -154,6 +165,7 @@ impl Files<'_> {
         let folder = path.parent().unwrap_or(Path::new(""));
         let mut written = Written::default();
         let (mut own, mut defaults) = (Vec::new(), Entry::default());
+        let mut own_judges = BTreeMap::new();
         for (key, member) in reading.members(node, "suite", "of a suite", &KEYS) {
             match key {
                 "name" => written.name = reading.text(&member.node, key),
@@ -166,8 +178,10 @@ impl Files<'_> {
                             lay_over(&mut written.scorers, scorer);
                         }
                         written.target = included.target.or(written.target);
+                        written.judges.extend(included.judges);
                     }
                 }
+                "judges" => own_judges = judges::judges(reading, &member.node, folder),
                 "defaults" => defaults = Entry::of_defaults(reading, &member.node),
                 "target" => {
                     written.target = target(reading, member, folder).or(written.target);
@@ -176,6 +190,7 @@ impl Files<'_> {
                 _ => {}
             }
         }
+        written.judges.extend(own_judges);
         for scorer in own {
             lay_over(&mut written.scorers, scorer);
         }
@@ -213,7 +228,7 @@ impl Files<'_> {
 }
 
 /// Whether the document is of the version that is read here. What is written in another one would be full of mistakes
-/// that are none, so nothing else is said of it.
+/// that are not, so nothing else is said about it.
 fn is_of_this_version(reading: &mut Reading<'_>, node: &Node) -> bool {
     let Value::Table(members) = &node.value else { return true };
     let Some(member) = members.iter().find(|member| member.key == "version") else { return true };
@@ -274,7 +289,7 @@ fn lay_over(scorers: &mut Vec<Named>, scorer: Named) {
 impl Named {
     fn resolved(self) -> results::Written {
         let Entry { uses, name, config, limits, grants, policy, .. } = self.entry;
-        let Entry { policy_place, sampling, nodes, condition, meta, .. } = self.entry;
+        let Entry { policy_place, sampling, nodes, condition, judge, meta, .. } = self.entry;
         let uses = uses.unwrap_or_else(|| Reference::parse(&self.key, Path::new("")));
         let scorer = SuiteScorer {
             name,
@@ -286,6 +301,7 @@ impl Named {
             place: Some(self.place),
             policy_place,
             condition,
+            judge: judge.map(|(choice, _)| choice).unwrap_or_default(),
             ..SuiteScorer::new(self.id, uses)
         };
         results::Written { scorer, meta: meta.unwrap_or_default() }

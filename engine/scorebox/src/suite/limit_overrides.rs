@@ -11,6 +11,7 @@ use super::{parse_bytes, parse_duration, parse_memory};
 
 /// The limits that a user sets; the others keep their defaults.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct LimitOverrides {
     /// Fuel of one score.
     pub fuel: Option<u64>,
@@ -28,6 +29,67 @@ pub struct LimitOverrides {
     pub assertions: Option<u32>,
     /// Bytes of log messages.
     pub log: Option<u64>,
+}
+
+impl LimitOverrides {
+    /// The same with this [`fuel`](LimitOverrides::fuel).
+    #[must_use]
+    pub fn with_fuel(mut self, fuel: impl Into<Option<u64>>) -> LimitOverrides {
+        self.fuel = fuel.into();
+        self
+    }
+
+    /// The same with this [`memory`](LimitOverrides::memory).
+    #[must_use]
+    pub fn with_memory(mut self, memory: impl Into<Option<u64>>) -> LimitOverrides {
+        self.memory = memory.into();
+        self
+    }
+
+    /// The same with this [`timeout`](LimitOverrides::timeout).
+    #[must_use]
+    pub fn with_timeout(mut self, timeout: impl Into<Option<Duration>>) -> LimitOverrides {
+        self.timeout = timeout.into();
+        self
+    }
+
+    /// The same with this [`host_timeout`](LimitOverrides::host_timeout).
+    #[must_use]
+    pub fn with_host_timeout(
+        mut self,
+        host_timeout: impl Into<Option<Duration>>,
+    ) -> LimitOverrides {
+        self.host_timeout = host_timeout.into();
+        self
+    }
+
+    /// The same with this [`reason`](LimitOverrides::reason).
+    #[must_use]
+    pub fn with_reason(mut self, reason: impl Into<Option<u64>>) -> LimitOverrides {
+        self.reason = reason.into();
+        self
+    }
+
+    /// The same with this [`meta`](LimitOverrides::meta).
+    #[must_use]
+    pub fn with_meta(mut self, meta: impl Into<Option<u64>>) -> LimitOverrides {
+        self.meta = meta.into();
+        self
+    }
+
+    /// The same with this [`assertions`](LimitOverrides::assertions).
+    #[must_use]
+    pub fn with_assertions(mut self, assertions: impl Into<Option<u32>>) -> LimitOverrides {
+        self.assertions = assertions.into();
+        self
+    }
+
+    /// The same with this [`log`](LimitOverrides::log).
+    #[must_use]
+    pub fn with_log(mut self, log: impl Into<Option<u64>>) -> LimitOverrides {
+        self.log = log.into();
+        self
+    }
 }
 
 /// What is wrong with `NAME=VALUE`.

@@ -2,6 +2,8 @@
 //!
 //! - `file`: a suite file and those that it includes, and the suite that they resolve to.
 //! - `entry`: what a file says of one scorer.
+//! - `judges`: the judges that a file describes.
+//! - `judge_choice`: the judge, or the jury, that an entry asks.
 //! - `reading`: values as what a suite is made of, and every mistake with its place.
 //! - `document`: a file as written, in TOML or JSON, with the place of every key and value.
 //! - `schema.json`: what a file may say, as a JSON Schema for editors.
@@ -17,6 +19,8 @@ mod document;
 mod entry;
 mod error;
 mod file;
+mod judge_choice;
+mod judges;
 mod limit_overrides;
 mod quantity;
 mod reading;
@@ -24,18 +28,23 @@ mod results;
 mod sampling;
 mod selection;
 
-use std::{collections::HashSet, path::Path};
+use std::{
+    collections::{BTreeMap, HashSet},
+    path::Path,
+};
 
 use serde::Serialize;
 
 use crate::{
     digest::Digest,
+    judge::{JudgeChoice, JudgeIdentity},
     registry::Reference,
-    sandbox::{Grants, Limits, ScorerConfig},
+    sandbox::{Grant, Grants, Limits, ScorerConfig},
     verdict::PolicyOverrides,
 };
 
 pub use error::{Mistake, Place, SuiteError};
+pub use judges::SuiteJudge;
 pub use limit_overrides::{BadLimit, LimitOverrides};
 pub use quantity::{NotAQuantity, parse_bytes, parse_duration, parse_memory};
 pub use sampling::{Draw, NotARate, Rate, Sampling};
@@ -48,13 +57,19 @@ pub type Environment<'e> = &'e (dyn Fn(&str) -> Option<String> + Sync);
 /// What a suite file may say, as a JSON Schema (2020-12) for editors.
 pub const SCHEMA: &str = include_str!("schema.json");
 
+/// Names of scorers that an error lists.
+const MOST_NAMES: usize = 20;
+
 /// Which scorers run.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Suite {
     /// What the suite is called.
     pub name: String,
     /// What sampling is drawn with; if there is none, the name.
     pub seed: Option<String>,
+    /// The language models that scorers may ask, by name.
+    pub judges: BTreeMap<String, SuiteJudge>,
     /// The scorers, in the order of the file; no two with one name.
     pub scorers: Vec<SuiteScorer>,
     /// The scorer whose results all others score, if there is one; see [`Suite::with_target`].
@@ -63,6 +78,7 @@ pub struct Suite {
 
 /// Which cases a scorer is for, by what they hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Condition {
     /// A jq expression over the whole case, which gives true or false; null and nothing count as false.
     pub expression: String,
@@ -72,6 +88,7 @@ pub struct Condition {
 
 /// One scorer of a suite.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct SuiteScorer {
     /// Its name in the suite: what rows and reports call it.
     pub id: ScorerId,
@@ -85,6 +102,8 @@ pub struct SuiteScorer {
     pub limits: Limits,
     /// What it may import.
     pub grants: Grants,
+    /// Which judge it asks, if it asks one.
+    pub judge: JudgeChoice,
     /// Which cases it is for.
     pub selection: Selection,
     /// Which cases it is for, by what they hold; none: all of them.
@@ -173,14 +192,14 @@ impl Suite {
                 return Err(SuiteError::NoSubject { scorer, subject });
             }
         }
-        Ok(Suite { name, seed: None, scorers, target: None })
+        Ok(Suite { name, seed: None, judges: BTreeMap::new(), scorers, target: None })
     }
 
     /// The scorer of that name. A scorer of results may also be named without its subjects (`judge` for
     /// `target.judge`), if there is one such scorer.
     ///
     /// # Errors
-    /// [`SuiteError::NoSuchScorer`], with the nearest names.
+    /// [`SuiteError::NoSuchScorer`], with the closest names.
     pub fn scorer_mut(&mut self, name: &str) -> Result<&mut SuiteScorer, SuiteError> {
         let exact = self.scorers.iter().position(|scorer| scorer.id.as_str() == name);
         let short: Vec<usize> = (0..self.scorers.len())
@@ -193,14 +212,27 @@ impl Suite {
                     places.iter().map(|place| self.scorers[*place].id.to_string()).collect()
                 };
                 let all = self.scorers.iter().map(|scorer| scorer.id.as_str());
+                let names = all.clone().take(MOST_NAMES).map(str::to_owned).collect();
                 let nearest = match several {
                     [] => crate::suggest::closest(name, all),
                     several => ids(several),
                 };
-                return Err(SuiteError::NoSuchScorer { name: name.to_owned(), nearest });
+                return Err(SuiteError::NoSuchScorer { name: name.to_owned(), nearest, names });
             }
         };
         Ok(&mut self.scorers[place])
+    }
+
+    /// The files that it is made of, some more than once: those in which its scorers are written, and their components.
+    pub fn files(&self) -> impl Iterator<Item = &Path> {
+        self.scorers.iter().flat_map(|scorer| {
+            let written = scorer.place.as_ref().map(|place| place.file.as_path());
+            let component = match &scorer.uses {
+                Reference::File(path) => Some(path.as_path()),
+                Reference::Name(_) => None,
+            };
+            written.into_iter().chain(component)
+        })
     }
 
     /// What sampling is drawn with.
@@ -208,11 +240,11 @@ impl Suite {
         self.seed.as_deref().unwrap_or(&self.name)
     }
 
-    /// The suite as JSON, as it is stored with a run. Paths are as written; components are told
-    /// apart by their digests, which are stored beside it.
+    /// The suite as JSON, as it is stored with a run. Paths are as written; their digests, which are stored beside it,
+    /// distinguish components.
     pub fn to_json(&self) -> String {
         let scorers: Vec<serde_json::Value> =
-            self.scorers.iter().map(SuiteScorer::to_json).collect();
+            self.scorers.iter().map(|scorer| scorer.to_json(&self.judges)).collect();
         let mut plan = serde_json::json!({
             "version": file::VERSION, "name": self.name, "scorers": scorers
         });
@@ -247,6 +279,7 @@ impl SuiteScorer {
             config: ScorerConfig::default(),
             limits: Limits::default(),
             grants: Grants::NONE,
+            judge: JudgeChoice::default(),
             selection: Selection::default(),
             condition: None,
             subject: None,
@@ -256,7 +289,70 @@ impl SuiteScorer {
         }
     }
 
-    fn to_json(&self) -> serde_json::Value {
+    /// The same with this [`name`](SuiteScorer::name).
+    #[must_use]
+    pub fn with_name(mut self, name: impl Into<Option<String>>) -> SuiteScorer {
+        self.name = name.into();
+        self
+    }
+
+    /// The same with this [`config`](SuiteScorer::config).
+    #[must_use]
+    pub fn with_config(mut self, config: ScorerConfig) -> SuiteScorer {
+        self.config = config;
+        self
+    }
+
+    /// The same with this [`limits`](SuiteScorer::limits).
+    #[must_use]
+    pub fn with_limits(mut self, limits: Limits) -> SuiteScorer {
+        self.limits = limits;
+        self
+    }
+
+    /// The same with this [`grants`](SuiteScorer::grants).
+    #[must_use]
+    pub fn with_grants(mut self, grants: Grants) -> SuiteScorer {
+        self.grants = grants;
+        self
+    }
+
+    /// The same with this [`selection`](SuiteScorer::selection).
+    #[must_use]
+    pub fn with_selection(mut self, selection: Selection) -> SuiteScorer {
+        self.selection = selection;
+        self
+    }
+
+    /// The same with this [`condition`](SuiteScorer::condition).
+    #[must_use]
+    pub fn with_condition(mut self, condition: impl Into<Option<Condition>>) -> SuiteScorer {
+        self.condition = condition.into();
+        self
+    }
+
+    /// The same with this [`subject`](SuiteScorer::subject).
+    #[must_use]
+    pub fn with_subject(mut self, subject: impl Into<Option<ScorerId>>) -> SuiteScorer {
+        self.subject = subject.into();
+        self
+    }
+
+    /// The same with this [`policy`](SuiteScorer::policy).
+    #[must_use]
+    pub fn with_policy(mut self, policy: PolicyOverrides) -> SuiteScorer {
+        self.policy = policy;
+        self
+    }
+
+    /// The same with this [`judge`](SuiteScorer::judge).
+    #[must_use]
+    pub fn with_judge(mut self, judge: JudgeChoice) -> SuiteScorer {
+        self.judge = judge;
+        self
+    }
+
+    fn to_json(&self, judges: &BTreeMap<String, SuiteJudge>) -> serde_json::Value {
         let uses = match &self.uses {
             Reference::Name(name) => name.clone(),
             Reference::File(path) => path.display().to_string(),
@@ -269,6 +365,12 @@ impl SuiteScorer {
             "limits": self.limits,
             "grants": self.grants.iter().collect::<Vec<_>>(),
         });
+        let settings = |name: &str| Some(&judges.get(name)?.settings);
+        if self.grants.contains(Grant::Judge)
+            && let Some(judge) = JudgeIdentity::of(&self.judge, settings)
+        {
+            plan["judge"] = serde_json::json!(judge);
+        }
         let PolicyOverrides { severity, threshold, weight, required } = self.policy;
         // Only what is said, so that a plan that says nothing of it stays as it was.
         let said = [

@@ -1,7 +1,7 @@
 //! The values of a document as what a suite is made of, and every mistake with its place. Knows no key of a suite, and
 //! reads no environment: the caller passes it in.
 
-use std::{collections::HashSet, ops::Range, path::Path};
+use std::{collections::HashSet, fmt, ops::Range, path::Path};
 
 use crate::advice::Advice;
 
@@ -249,6 +249,51 @@ impl<'r> Reading<'r> {
         }
         text.push_str(rest);
         is_whole.then_some(text)
+    }
+
+    /// The value, or its error as a mistake.
+    pub(super) fn said<T, E: fmt::Display>(
+        &mut self,
+        span: &Range<usize>,
+        value: Result<T, E>,
+    ) -> Option<T> {
+        match value {
+            Ok(value) => Some(value),
+            Err(error) => {
+                self.wrong(span, error.to_string());
+                None
+            }
+        }
+    }
+
+    /// A finite number of 0 or more.
+    pub(super) fn amount(&mut self, node: &Node, what: &str) -> Option<f64> {
+        let amount = self.number(node, what)?;
+        if amount < 0.0 {
+            self.wrong(&node.span, format!("`{what}` must be 0 or more; found {amount}"));
+            return None;
+        }
+        // -0 is 0.
+        Some(amount + 0.0)
+    }
+
+    /// What a word stands for; a word that stands for nothing is a mistake.
+    pub(super) fn one_of<T>(
+        &mut self,
+        node: &Node,
+        meant: Option<T>,
+        what: &str,
+        words: &[&str],
+    ) -> Option<T> {
+        if let (None, Value::Text(word)) = (&meant, &node.value) {
+            let quoted: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
+            let word = word.as_str();
+            let reason =
+                format!("`{}` is not a {what}: {}", word.escape_debug(), quoted.join(" or "));
+            let closest = crate::suggest::closest(word, words.iter().copied());
+            self.advised(&node.span, reason, Advice::did_you_mean(&closest));
+        }
+        meant
     }
 }
 

@@ -99,7 +99,7 @@ impl Laying<'_> {
             scorer.policy.weight.get_or_insert(0.0);
         }
         self.laid.push(scorer);
-        // What an entry says of its own result is scored by no one.
+        // What an entry says about its own result is scored by no one.
         if above.last() == Some(&index) {
             return;
         }

@@ -1,6 +1,12 @@
 //! Sampling: which cases a scorer skips. Decides by a hash, and so alike: on every machine, in every
 //! order, after every resume.
 
+#![expect(
+    clippy::exhaustive_enums,
+    clippy::exhaustive_structs,
+    reason = "the rule of a draw is stored, and compared by others"
+)]
+
 use serde::{Deserialize, Serialize};
 
 use crate::digest::Digest;

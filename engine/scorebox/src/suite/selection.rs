@@ -9,6 +9,7 @@ use super::{Draw, Sampling};
 
 /// Which cases a scorer is for; all unless something else is said.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct Selection {
     /// How often it runs.
     pub sampling: Sampling,
@@ -26,6 +27,7 @@ pub struct Nodes {
 /// A pattern that is not a valid glob.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{}` is not a pattern of node ids: {reason}", pattern.escape_debug())]
+#[non_exhaustive]
 pub struct BadPattern {
     /// The pattern.
     pub pattern: String,

@@ -9,6 +9,7 @@ use super::policy::{Policy, Standing};
 /// Whether a case passed. In the order of their priority: the first that applies is the verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
+#[expect(clippy::exhaustive_enums, reason = "who decides by it must decide about each")]
 pub enum Verdict {
     /// A gate or a required scorer has no score, because of an error.
     Errored,
@@ -34,7 +35,8 @@ impl Verdict {
 
 /// What one scorer says about a case, as far as a verdict needs it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Judged<'a> {
+#[expect(clippy::exhaustive_enums, reason = "who decides by it must decide about each")]
+pub enum Counted<'a> {
     /// A score, with the checks that it is made of.
     Score(f64, &'a [Assertion]),
     /// It does not apply: it counts nowhere.
@@ -48,6 +50,7 @@ pub enum Judged<'a> {
 /// The verdict of a case, and what stands beside it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct CaseVerdict {
     /// Whether it passed.
     pub verdict: Verdict,
@@ -68,7 +71,7 @@ impl CaseVerdict {
 
 /// A verdict in the making.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct CaseJudging {
+pub struct CaseTally {
     is_skipped: bool,
     /// Scorers that could decide, and were spared the case.
     spared: u32,
@@ -81,23 +84,23 @@ pub struct CaseJudging {
     weights: f64,
 }
 
-impl CaseJudging {
+impl CaseTally {
     /// A case of which nothing is known yet.
-    pub fn new() -> CaseJudging {
-        CaseJudging::default()
+    pub fn new() -> CaseTally {
+        CaseTally::default()
     }
 
     /// A case that says that it is not to be judged.
-    pub fn skipped() -> CaseJudging {
-        CaseJudging { is_skipped: true, ..CaseJudging::default() }
+    pub fn skipped() -> CaseTally {
+        CaseTally { is_skipped: true, ..CaseTally::default() }
     }
 
     /// Takes what one scorer says, and answers how that counts.
-    pub fn add(&mut self, policy: &Policy, judged: Judged<'_>) -> Standing {
-        let standing = match judged {
-            Judged::Error if policy.needs_a_score() => Standing::Errored,
-            Judged::Nothing | Judged::Skipped | Judged::Error => Standing::Holds,
-            Judged::Score(score, assertions) => {
+    pub fn add(&mut self, policy: &Policy, counted: Counted<'_>) -> Standing {
+        let standing = match counted {
+            Counted::Error if policy.needs_a_score() => Standing::Errored,
+            Counted::Nothing | Counted::Skipped | Counted::Error => Standing::Holds,
+            Counted::Score(score, assertions) => {
                 if let Some(unit) = policy.unit_score(score) {
                     self.weighted += unit * policy.weight();
                     self.weights += policy.weight();
@@ -106,8 +109,8 @@ impl CaseJudging {
             }
         };
         if policy.decides() {
-            match judged {
-                Judged::Skipped => self.spared += 1,
+            match counted {
+                Counted::Skipped => self.spared += 1,
                 _ => self.asked += 1,
             }
         }
@@ -147,49 +150,49 @@ mod tests {
         Policy::declared(severity, Some(threshold), Direction::HigherIsBetter, Scale::Unit)
     }
 
-    fn verdict(rows: &[(Policy, Judged<'_>)]) -> CaseVerdict {
-        let mut judging = CaseJudging::new();
-        for (policy, judged) in rows {
-            judging.add(policy, *judged);
+    fn verdict(rows: &[(Policy, Counted<'_>)]) -> CaseVerdict {
+        let mut tally = CaseTally::new();
+        for (policy, counted) in rows {
+            tally.add(policy, *counted);
         }
-        judging.verdict()
+        tally.verdict()
     }
 
     #[test]
     fn the_worst_that_applies_is_the_verdict() {
         let (gate, soft) = (policy(Severity::Gate, 1.0), policy(Severity::Soft, 0.5));
-        let (good, bad) = (Judged::Score(1.0, &[]), Judged::Score(0.0, &[]));
+        let (good, bad) = (Counted::Score(1.0, &[]), Counted::Score(0.0, &[]));
         assert_eq!(verdict(&[(gate, good), (soft, good)]).verdict, Verdict::Passed);
         assert_eq!(verdict(&[(gate, bad), (soft, good)]).verdict, Verdict::Failed);
-        assert_eq!(verdict(&[(gate, bad), (gate, Judged::Error)]).verdict, Verdict::Errored);
+        assert_eq!(verdict(&[(gate, bad), (gate, Counted::Error)]).verdict, Verdict::Errored);
         assert_eq!(verdict(&[]).verdict, Verdict::Passed);
     }
 
     #[test]
     fn a_soft_regression_is_recorded_and_fails_only_where_it_is_strict() {
         let soft = policy(Severity::Soft, 0.5);
-        let regressed = verdict(&[(soft, Judged::Score(0.4, &[]))]);
+        let regressed = verdict(&[(soft, Counted::Score(0.4, &[]))]);
         assert_eq!((regressed.verdict, regressed.regressions), (Verdict::Passed, 1));
         assert_eq!(regressed.strict().verdict, Verdict::Failed);
-        let fine = verdict(&[(soft, Judged::Score(0.5, &[]))]);
+        let fine = verdict(&[(soft, Counted::Score(0.5, &[]))]);
         assert_eq!(fine.strict().verdict, Verdict::Passed);
     }
 
     #[test]
     fn errors_of_soft_scorers_count_where_they_are_required() {
         let soft = policy(Severity::Soft, 0.5);
-        assert_eq!(verdict(&[(soft, Judged::Error)]).verdict, Verdict::Passed);
+        assert_eq!(verdict(&[(soft, Counted::Error)]).verdict, Verdict::Passed);
         let says = PolicyOverrides { required: Some(true), ..PolicyOverrides::default() };
         let required = soft.overridden(&says).unwrap();
-        assert_eq!(verdict(&[(required, Judged::Error)]).verdict, Verdict::Errored);
+        assert_eq!(verdict(&[(required, Counted::Error)]).verdict, Verdict::Errored);
     }
 
     #[test]
     fn a_skipped_case_is_skipped_unless_something_of_it_failed() {
-        assert_eq!(CaseJudging::skipped().verdict().verdict, Verdict::Skipped);
-        let mut judging = CaseJudging::skipped();
-        judging.add(&policy(Severity::Gate, 1.0), Judged::Score(0.0, &[]));
-        assert_eq!(judging.verdict().verdict, Verdict::Failed);
+        assert_eq!(CaseTally::skipped().verdict().verdict, Verdict::Skipped);
+        let mut tally = CaseTally::skipped();
+        tally.add(&policy(Severity::Gate, 1.0), Counted::Score(0.0, &[]));
+        assert_eq!(tally.verdict().verdict, Verdict::Failed);
     }
 
     #[test]
@@ -197,12 +200,12 @@ mod tests {
         let (gate, soft) = (policy(Severity::Gate, 1.0), policy(Severity::Soft, 0.5));
         let measures =
             Policy::declared(Severity::Soft, None, Direction::HigherIsBetter, Scale::Unit);
-        let (good, skipped) = (Judged::Score(1.0, &[]), Judged::Skipped);
+        let (good, skipped) = (Counted::Score(1.0, &[]), Counted::Skipped);
         assert_eq!(verdict(&[(gate, skipped), (soft, good)]).verdict, Verdict::Passed);
         assert_eq!(verdict(&[(gate, skipped), (measures, good)]).verdict, Verdict::Skipped);
         assert_eq!(verdict(&[(gate, skipped), (soft, skipped)]).verdict, Verdict::Skipped);
         assert_eq!(verdict(&[(measures, skipped)]).verdict, Verdict::Passed);
-        assert_eq!(verdict(&[(gate, Judged::Nothing), (soft, skipped)]).verdict, Verdict::Passed);
+        assert_eq!(verdict(&[(gate, Counted::Nothing), (soft, skipped)]).verdict, Verdict::Passed);
     }
 
     #[test]
@@ -213,11 +216,11 @@ mod tests {
             soft.overridden(&says).unwrap()
         };
         let heavy = weighing(3.0);
-        let rows = [(soft, Judged::Score(1.0, &[])), (heavy, Judged::Score(0.5, &[]))];
+        let rows = [(soft, Counted::Score(1.0, &[])), (heavy, Counted::Score(0.5, &[]))];
         assert_eq!(verdict(&rows).score, Some(2.5 / 4.0));
-        let none = [(heavy, Judged::Nothing), (soft, Judged::Error)];
+        let none = [(heavy, Counted::Nothing), (soft, Counted::Error)];
         assert_eq!(verdict(&none).score, None);
         let weightless = weighing(0.0);
-        assert_eq!(verdict(&[(weightless, Judged::Score(1.0, &[]))]).score, None);
+        assert_eq!(verdict(&[(weightless, Counted::Score(1.0, &[]))]).score, None);
     }
 }

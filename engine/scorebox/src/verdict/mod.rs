@@ -14,7 +14,7 @@ mod policy;
 mod requirements;
 mod run;
 
-pub use case::{CaseJudging, CaseVerdict, Judged, Verdict};
+pub use case::{CaseTally, CaseVerdict, Counted, Verdict};
 pub use policy::{Policy, PolicyError, PolicyOverrides, Standing};
 pub use requirements::{Broken, Requirements, ScorerMean};
-pub use run::{Effort, RunJudging, RunVerdict};
+pub use run::{Effort, RunTally, RunVerdict};

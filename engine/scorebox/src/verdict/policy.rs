@@ -20,6 +20,7 @@ pub struct Policy {
 
 /// What a suite says about how scores count, if it says anything.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct PolicyOverrides {
     /// How a score on the wrong side of the threshold counts.
     pub severity: Option<Severity>,
@@ -29,6 +30,36 @@ pub struct PolicyOverrides {
     pub weight: Option<f64>,
     /// Whether an error of the scorer makes a case `errored`, even if the scorer is soft.
     pub required: Option<bool>,
+}
+
+impl PolicyOverrides {
+    /// The same with this [`severity`](PolicyOverrides::severity).
+    #[must_use]
+    pub fn with_severity(mut self, severity: impl Into<Option<Severity>>) -> PolicyOverrides {
+        self.severity = severity.into();
+        self
+    }
+
+    /// The same with this [`threshold`](PolicyOverrides::threshold).
+    #[must_use]
+    pub fn with_threshold(mut self, threshold: impl Into<Option<f64>>) -> PolicyOverrides {
+        self.threshold = threshold.into();
+        self
+    }
+
+    /// The same with this [`weight`](PolicyOverrides::weight).
+    #[must_use]
+    pub fn with_weight(mut self, weight: impl Into<Option<f64>>) -> PolicyOverrides {
+        self.weight = weight.into();
+        self
+    }
+
+    /// The same with this [`required`](PolicyOverrides::required).
+    #[must_use]
+    pub fn with_required(mut self, required: impl Into<Option<bool>>) -> PolicyOverrides {
+        self.required = required.into();
+        self
+    }
 }
 
 impl PolicyOverrides {
@@ -62,6 +93,7 @@ pub enum PolicyError {
 /// How one result counts, the worse the greater.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
+#[expect(clippy::exhaustive_enums, reason = "who decides by it must decide about each")]
 pub enum Standing {
     /// All that is required of it holds.
     Holds,

@@ -6,6 +6,7 @@ use super::{Policy, RunVerdict};
 
 /// What is required of a run, beyond what its gates require of each case.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Requirements {
     /// The worst mean of a scorer: by its name in the suite.
     pub worst_means: Vec<(String, f64)>,
@@ -15,8 +16,35 @@ pub struct Requirements {
     pub most_errors: Option<u64>,
 }
 
+impl Requirements {
+    /// The same with this one of the [`worst_means`](Requirements::worst_means).
+    #[must_use]
+    pub fn with_worst_mean(mut self, scorer_id: impl Into<String>, worst: f64) -> Requirements {
+        self.worst_means.push((scorer_id.into(), worst));
+        self
+    }
+
+    /// The same with this [`least_pass_rate`](Requirements::least_pass_rate).
+    #[must_use]
+    pub fn with_least_pass_rate(mut self, least_pass_rate: impl Into<Option<f64>>) -> Requirements {
+        self.least_pass_rate = least_pass_rate.into();
+        self
+    }
+
+    /// The same with this [`most_errors`](Requirements::most_errors).
+    #[must_use]
+    pub fn with_most_errors(mut self, most_errors: impl Into<Option<u64>>) -> Requirements {
+        self.most_errors = most_errors.into();
+        self
+    }
+}
+
 /// The scores of one scorer, as far as requirements need them.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "callers make it, and must not leave out what counts"
+)]
 pub struct ScorerMean<'a> {
     /// The scorer's name in the suite.
     pub scorer_id: &'a str,
@@ -99,7 +127,7 @@ mod tests {
     use super::*;
     use crate::{
         contract::{Direction, Scale, Severity},
-        verdict::{CaseJudging, Effort, Judged, RunJudging},
+        verdict::{CaseTally, Counted, Effort, RunTally},
     };
 
     fn policy(direction: Direction) -> Policy {
@@ -107,10 +135,10 @@ mod tests {
     }
 
     fn run(scores: &[f64]) -> RunVerdict {
-        let mut run = RunJudging::default();
+        let mut run = RunTally::default();
         for score in scores {
-            let mut case = CaseJudging::new();
-            case.add(&policy(Direction::HigherIsBetter), Judged::Score(*score, &[]));
+            let mut case = CaseTally::new();
+            case.add(&policy(Direction::HigherIsBetter), Counted::Score(*score, &[]));
             run.add(case.verdict(), Effort::default());
         }
         run.verdict()

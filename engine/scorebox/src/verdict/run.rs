@@ -8,6 +8,10 @@ use super::{CaseVerdict, Verdict};
 
 /// What a case brings to the verdict of a run, beside its own verdict.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "callers make it, and must not leave out what counts"
+)]
 pub struct Effort {
     /// How long the task took, in milliseconds, if it is known.
     pub latency_ms: Option<f64>,
@@ -17,7 +21,7 @@ pub struct Effort {
 
 /// The verdicts of all cases together.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct RunJudging {
+pub struct RunTally {
     passed: u64,
     regressed: u64,
     failed: u64,
@@ -31,6 +35,7 @@ pub struct RunJudging {
 /// What the verdicts of all cases say together.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct RunVerdict {
     /// Cases that passed, those with regressions included.
     pub passed: u64,
@@ -52,7 +57,7 @@ pub struct RunVerdict {
     pub mean_cost_usd: Option<f64>,
 }
 
-impl RunJudging {
+impl RunTally {
     /// Takes the verdict of the next case.
     pub fn add(&mut self, case: CaseVerdict, effort: Effort) {
         let count = match case.verdict {
@@ -75,14 +80,14 @@ impl RunJudging {
 
     /// What they say together.
     pub fn verdict(&self) -> RunVerdict {
-        let judged = self.passed + self.failed + self.errored;
+        let decided = self.passed + self.failed + self.errored;
         RunVerdict {
             passed: self.passed,
             regressed: self.regressed,
             failed: self.failed,
             errored: self.errored,
             skipped: self.skipped,
-            pass_rate: Rate::of(self.passed, judged),
+            pass_rate: Rate::of(self.passed, decided),
             mean_score: self.score.get(),
             mean_latency_ms: self.latency_ms.get(),
             mean_cost_usd: self.cost_usd.get(),
@@ -120,14 +125,14 @@ mod tests {
 
     #[test]
     fn a_skipped_case_counts_in_no_rate_and_in_no_mean() {
-        let mut judging = RunJudging::default();
+        let mut tally = RunTally::default();
         let effort = |latency_ms| Effort { latency_ms: Some(latency_ms), cost_usd: None };
-        judging.add(case(Verdict::Passed, 0), effort(10.0));
-        judging.add(case(Verdict::Passed, 2), effort(20.0));
-        judging.add(case(Verdict::Failed, 1), effort(30.0));
-        judging.add(case(Verdict::Errored, 0), Effort::default());
-        judging.add(case(Verdict::Skipped, 0), effort(1e9));
-        let verdict = judging.verdict();
+        tally.add(case(Verdict::Passed, 0), effort(10.0));
+        tally.add(case(Verdict::Passed, 2), effort(20.0));
+        tally.add(case(Verdict::Failed, 1), effort(30.0));
+        tally.add(case(Verdict::Errored, 0), Effort::default());
+        tally.add(case(Verdict::Skipped, 0), effort(1e9));
+        let verdict = tally.verdict();
         let counts = (verdict.passed, verdict.regressed, verdict.failed, verdict.errored);
         assert_eq!((counts, verdict.skipped), ((2, 1, 1, 1), 1));
         assert_eq!(verdict.pass_rate, Rate::of(2, 4));
@@ -137,6 +142,6 @@ mod tests {
 
     #[test]
     fn a_run_without_judged_cases_has_no_rate() {
-        assert_eq!(RunJudging::default().verdict().pass_rate, None);
+        assert_eq!(RunTally::default().verdict().pass_rate, None);
     }
 }

@@ -94,6 +94,19 @@ pub(super) fn is_a_time_out(answer: &Answer) -> bool {
     answer.error.as_ref().is_some_and(|error| error.kind == ErrorKind::TimedOut.as_str())
 }
 
+/// Whether it is an error because a judge had no answer.
+pub(super) fn is_without_a_judge(answer: &Answer) -> bool {
+    const KINDS: [ErrorKind; 5] = [
+        ErrorKind::JudgeOverBudget,
+        ErrorKind::JudgeRefused,
+        ErrorKind::JudgeUnavailable,
+        ErrorKind::JudgeTimedOut,
+        ErrorKind::JudgeNotRecorded,
+    ];
+    let kind = answer.error.as_ref().map(|error| error.kind.as_str());
+    KINDS.iter().any(|known| kind == Some(known.as_str()))
+}
+
 /// What of `computed` is not what `stored` says. Fuel, memory and messages are compared only if both are of
 /// one version of wasmtime; the time that it took never is.
 pub(super) fn differences(

@@ -6,7 +6,8 @@ use std::{collections::VecDeque, sync::Arc};
 use tokio::sync::mpsc;
 
 use crate::{
-    row::Answer,
+    judge::Recording,
+    row::{Answer, Status},
     sandbox::LoadedScorer,
     scoring::{Batch, CaseInFlight, Computed, DEFAULT_WAITING, Finished, Places, Scoring, Unit},
     store::ScoreRecord,
@@ -33,6 +34,8 @@ struct StoredUnit {
     condition: Option<Arc<LoadedScorer>>,
     record: ScoreRecord,
     stored: Answer,
+    /// The answers of a judge that the stored score stands on.
+    answers: Vec<Arc<Recording>>,
 }
 
 impl Unit for StoredUnit {
@@ -46,6 +49,10 @@ impl Unit for StoredUnit {
 
     fn condition(&self) -> Option<&LoadedScorer> {
         self.condition.as_deref()
+    }
+
+    fn answers(&self) -> Vec<Arc<Recording>> {
+        self.answers.clone()
     }
 
     /// Scores of results are rows of their own, with the stored result.
@@ -95,7 +102,13 @@ impl Comparing {
     }
 
     /// Adds a row, whose score is computed again if that is possible.
-    pub(super) fn add(&mut self, record: ScoreRecord, case: &Arc<StoredCase>, rescorer: &Rescorer) {
+    pub(super) fn add(
+        &mut self,
+        record: ScoreRecord,
+        case: &Arc<StoredCase>,
+        rescorer: &Rescorer,
+        answers: Option<Vec<Arc<Recording>>>,
+    ) {
         let is_of_last_case = self.last_case.as_ref().is_some_and(|last| Arc::ptr_eq(last, case));
         let bytes = record.bytes() + if is_of_last_case { 0 } else { case.bytes };
         self.last_case = Some(Arc::clone(case));
@@ -107,7 +120,7 @@ impl Comparing {
             bytes,
             verdict: None,
         });
-        let begun = begun(place, record, case, rescorer);
+        let begun = begun(place, record, case, (rescorer, answers));
         let settled = match begun {
             Err(verdict) => Some(verdict),
             // There is always room in the queue, so this blocks no thread.
@@ -181,17 +194,24 @@ fn begun(
     place: u64,
     record: ScoreRecord,
     of_row: &StoredCase,
-    rescorer: &Rescorer,
+    (rescorer, answers): (&Rescorer, Option<Vec<Arc<Recording>>>),
 ) -> Result<StoredUnit, Verdict> {
+    let Some(answers) = answers else {
+        return Err(Verdict::not_verifiable(
+            "an answer of a judge that it stands on is not stored",
+        ));
+    };
     let case = of_row.case.as_ref().map_err(Verdict::clone)?;
     let stored = answer::stored(&record).map_err(Verdict::not_verifiable)?;
     if let Some(verdict) = rescorer.of_skipped(&record.row, of_row.skip.as_deref()) {
         return Err(verdict);
     }
-    let names_files = case.as_ref().is_some_and(|case| case.case().workspace().is_some());
+    // Of a case that it skips, only the condition is computed, which sees no files.
+    let names_files = record.row.answer.status != Status::Skipped
+        && case.as_ref().is_some_and(|case| case.case().workspace().is_some());
     let scorer = Arc::clone(rescorer.for_score(names_files, &stored)?);
     let (case, condition) = (case.clone(), rescorer.condition().cloned());
-    Ok(StoredUnit { place, case, scorer, condition, record, stored })
+    Ok(StoredUnit { place, case, scorer, condition, record, stored, answers })
 }
 
 fn compared(row: Finished<StoredUnit>) -> Verdict {
@@ -202,6 +222,13 @@ fn compared(row: Finished<StoredUnit>) -> Verdict {
         input_digest: record.row.input_digest,
         wasmtime_version: &record.wasmtime_version,
     };
+    let known = &row.unit.answers;
+    if let Computed::Outcome(outcome, _) = &row.computed
+        && outcome.calls.len() != known.len()
+    {
+        let (stored, computed) = (known.len().to_string(), outcome.calls.len().to_string());
+        return Verdict::different("calls of a judge", stored, computed);
+    }
     match row.computed {
         Computed::Outcome(outcome, digest) => stored.compared_with(&outcome.into(), digest),
         Computed::NoCondition(outcome) => stored.compared_without_input(&outcome.into()),

@@ -9,6 +9,7 @@ use super::Difference;
 /// The outcome of computing a score again.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "verdict", rename_all = "kebab-case")]
+#[expect(clippy::exhaustive_enums, reason = "who decides by it must decide about each")]
 pub enum Verdict {
     /// The same to the last byte, at the same cost.
     Verified,
@@ -50,6 +51,7 @@ impl Verdict {
 /// Something that was taken as it stands, because computing the score again does not show it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Unproved {
     /// Which run, scorer and case the score belongs to.
     ScoreId,
@@ -67,6 +69,8 @@ pub enum Unproved {
     UnreachedLimits,
     /// Grants that the scorer does not need.
     UnusedGrants,
+    /// That the judge gave the recorded answers.
+    Answers,
     /// The fuel that was used; comparable only within one version of wasmtime, as the next two.
     Fuel,
     /// The peak memory.

@@ -8,6 +8,7 @@
 //! - `rescore`: one of them, with everything checked that it is made of, and the verdict on a score of it.
 //! - `comparing`: the scores computed again, and a finding for each in the order of the rows.
 //! - `receipt`: what is needed to compute one score again elsewhere.
+//! - `receipt_calls`: the calls of a judge in it, and the recorded answers to them.
 //! - `receipt_answer`: the answer in it, which is a stored format.
 //! - `sample`: which rows are looked at if not all are.
 //! - `whole_run`: that no score is missing, that the scorers are those of the plan, and what scorers said about
@@ -20,6 +21,7 @@ mod comparing;
 mod finding;
 mod receipt;
 mod receipt_answer;
+mod receipt_calls;
 mod rescore;
 mod rows;
 mod sample;
@@ -38,6 +40,7 @@ pub use answer::Difference;
 pub use finding::{Finding, Unproved, Verdict};
 pub use receipt::{Receipt, ReceiptComponent, ReceiptError};
 pub use receipt_answer::ReceiptAnswer;
+pub use receipt_calls::ReceiptCall;
 pub use whole_root::verify_root;
 
 use comparing::Comparing;
@@ -82,7 +85,13 @@ pub async fn verify(
                         Some(subject) => Arc::new(case.with_result(store, subject)?),
                         None => case,
                     };
-                    comparing.add(record, &case, &rescorer);
+                    // Most scorers ask no judge.
+                    let answers = match rescorer.asks_judge() {
+                        true => store.recordings_of(record.cursor)?,
+                        false => Some(Vec::new()),
+                    };
+                    let answers = answers.map(|all| all.into_iter().map(Arc::new).collect());
+                    comparing.add(record, &case, &rescorer, answers);
                 }
             }
         }

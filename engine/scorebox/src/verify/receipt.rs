@@ -1,5 +1,5 @@
-//! Receipts: what is needed to compute one score again elsewhere, with nothing but the component and
-//! the case. Opens no files.
+//! Receipts: what is needed to compute one score again elsewhere, with nothing but the component, the case, and the
+//! recorded answers of the judge if it asked one. Opens no files.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -9,25 +9,29 @@ use crate::{
     case::Case,
     contract::{CONTRACT_VERSION, ScorerInput},
     digest::Digest,
+    judge::{JudgeIdentity, Recordings},
     sandbox::{Grant, Limits, Sandbox, ScorerConfig},
     store::{ScoreId, Store, StoreError},
 };
 
 use super::{
-    Finding, ReceiptAnswer, Unproved, Verdict,
+    Finding, ReceiptAnswer, ReceiptCall, Unproved, Verdict,
     answer::{self, JsonAs},
+    receipt_calls,
     rescore::{Rescorer, StoredScore, unproved_of},
 };
 
-/// The version of the format.
-pub(super) const VERSION: u32 = 1;
+/// The version of the format that is written.
+const VERSION: u32 = 2;
+/// The oldest version that is read. It names no calls of judges; for other scores it says the same.
+const OLDEST_VERSION: u32 = 1;
 
 /// What is needed to compute one score again, and what it was.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Receipt {
-    /// Of this format: 1.
+    /// Of this format: 2, or 1 of one that has neither `judge` nor `calls`.
     pub version: u32,
     /// The score.
     pub score_id: String,
@@ -41,6 +45,12 @@ pub struct Receipt {
     pub limits: Limits,
     /// What it was granted.
     pub grants: Vec<Grant>,
+    /// What decides the answers of the judge that it may ask; `None` if it asks none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judge: Option<JudgeIdentity>,
+    /// The calls of the judge that the score stands on, in the order in which they were asked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<ReceiptCall>,
     /// The digest of what it was given of the case.
     pub input_digest: Digest,
     /// The scorebox that ran it.
@@ -92,7 +102,7 @@ pub enum ReceiptError {
     #[error("not a receipt: {0}")]
     Unreadable(#[from] serde_json::Error),
     /// Made by another scorebox.
-    #[error("a receipt of version {0}; this scorebox reads version {VERSION}")]
+    #[error("a receipt of version {0}; this scorebox reads versions {OLDEST_VERSION} to {VERSION}")]
     OtherVersion(u32),
 }
 
@@ -145,6 +155,13 @@ impl Receipt {
             config_digest: spec.config_digest,
             limits: serde_json::from_str(&spec.limits_json).map_err(damaged)?,
             grants: serde_json::from_str(&spec.grants_json).map_err(damaged)?,
+            judge: spec
+                .judge_json
+                .as_deref()
+                .map(serde_json::from_str)
+                .transpose()
+                .map_err(damaged)?,
+            calls: record.row.answer.calls.iter().map(ReceiptCall::from).collect(),
             input_digest,
             engine_version: record.engine_version.clone(),
             wasmtime_version: record.wasmtime_version.clone(),
@@ -164,16 +181,22 @@ impl Receipt {
             version: u32,
         }
         let found: OfVersion = serde_json::from_str(text)?;
-        if found.version != VERSION {
+        if !(OLDEST_VERSION..=VERSION).contains(&found.version) {
             return Err(ReceiptError::OtherVersion(found.version));
         }
         Ok(serde_json::from_str(text)?)
     }
 
     /// Computes the score again from a component and a case, and from the files of the task if the scorer
-    /// looks at them and the sandbox has them.
-    pub async fn check(&self, component: &[u8], case: &Case, sandbox: &Sandbox) -> Finding {
-        let verdict = self.verdict(component, case, sandbox).await;
+    /// looks at them and the sandbox has them. If it asked a judge, the answers are taken from `recordings`; nobody is asked.
+    pub async fn check(
+        &self,
+        component: &[u8],
+        case: &Case,
+        recordings: Option<&dyn Recordings>,
+        sandbox: &Sandbox,
+    ) -> Finding {
+        let verdict = self.verdict(component, case, recordings, sandbox).await;
         let taken_as_they_stand = [
             Unproved::ScoreId,
             Unproved::Origin,
@@ -189,10 +212,17 @@ impl Receipt {
             .leaving(taken_as_they_stand)
             .leaving(contract)
             .leaving(grants)
+            .leaving((!self.calls.is_empty()).then_some(Unproved::Answers))
             .leaving(unproved_of(&self.wasmtime_version).iter().copied())
     }
 
-    async fn verdict(&self, component: &[u8], case: &Case, sandbox: &Sandbox) -> Verdict {
+    async fn verdict(
+        &self,
+        component: &[u8],
+        case: &Case,
+        recordings: Option<&dyn Recordings>,
+        sandbox: &Sandbox,
+    ) -> Verdict {
         let actual = Digest::of(component);
         if actual != self.component.digest {
             return Verdict::different(
@@ -221,9 +251,24 @@ impl Receipt {
             let (stored, ours) = (self.contract_version.clone(), CONTRACT_VERSION.to_owned());
             return Verdict::different("contract version", stored, ours);
         }
-        let rescorer =
-            Rescorer::of(component, config.as_str(), &self.limits, self.grants.clone(), sandbox)
-                .await;
+        if self.version == OLDEST_VERSION && self.grants.contains(&Grant::Judge) {
+            return Verdict::NotVerifiable {
+                reason: "a receipt of version 1 does not name the answers of a judge".to_owned(),
+                advice: Some(Advice::Name(Thing::Receipt)),
+            };
+        }
+        let answers = match receipt_calls::answers(&self.calls, recordings) {
+            Ok(answers) => answers,
+            Err(verdict) => return verdict,
+        };
+        let rescorer = Rescorer::of(
+            component,
+            (config.as_str(), self.judge.as_ref()),
+            &self.limits,
+            self.grants.clone(),
+            sandbox,
+        )
+        .await;
         if let Ok(scorer) = rescorer.scorer() {
             let (info, named) = (scorer.info(), &self.component);
             let compared = [
@@ -242,7 +287,7 @@ impl Receipt {
         let folder = case.task_folder();
         let input = case.scorer_input(scorer.info().reads);
         let input = ScorerInput { workspace: folder.as_ref(), ..input };
-        let outcome = scorer.score(input).await;
+        let outcome = scorer.score_knowing(input, answers).await;
         let actual = input.digest(outcome.files);
         let stored = StoredScore {
             answer: &answer,

@@ -8,6 +8,7 @@ use crate::{
     case::{Case, Key},
     contract::ScorerInfo,
     digest::Digest,
+    judge::JudgeIdentity,
     row::{Answer, Row, Status},
     sandbox::{Grant, Limits, LoadedScorer, Sandbox, ScorerConfig, Start, WASMTIME_VERSION},
     store::{CaseContent, ScorerKey, ScorerRecord, ScorerSpec, Store, StoreError},
@@ -77,6 +78,7 @@ impl Rescorer {
             config_digest: Digest::of(condition.config_json.as_bytes()),
             limits_json: &condition.limits_json,
             grants_json: "[]",
+            judge_json: None,
         };
         Ok(match stored.load(store, sandbox).await?.loaded {
             Ok(condition) => Rescorer { condition: Some(condition), ..loaded },
@@ -98,6 +100,7 @@ impl Rescorer {
             config_digest: spec.config_digest,
             limits_json: &spec.limits_json,
             grants_json: &spec.grants_json,
+            judge_json: spec.judge_json.as_deref(),
         };
         let rescorer = stored.load(store, sandbox).await?;
         Ok(Rescorer::new(
@@ -110,7 +113,7 @@ impl Rescorer {
     /// Loads a component that is the right one.
     pub(super) async fn of(
         component: &[u8],
-        config: &str,
+        (config, judge): (&str, Option<&JudgeIdentity>),
         limits: &Limits,
         grants: Vec<Grant>,
         sandbox: &Sandbox,
@@ -126,9 +129,20 @@ impl Rescorer {
         };
         let loaded = sandbox.load(component, &config, limits, grants.into_iter().collect()).await;
         match loaded {
+            Ok(loaded) if loaded.asks_judge() => {
+                match judge.and_then(|judge| loaded.with_recorded_judge(judge)) {
+                    Some(loaded) => Rescorer::new(Ok(Arc::new(loaded))),
+                    None => Rescorer::unusable("which judge it asked is not known".into()),
+                }
+            }
             Ok(loaded) => Rescorer::new(Ok(Arc::new(loaded))),
             Err(error) => Rescorer::unusable(format!("its scorer cannot be loaded: {error}")),
         }
+    }
+
+    /// Whether the scorer asks a judge.
+    pub(super) fn asks_judge(&self) -> bool {
+        self.loaded.as_ref().is_ok_and(|loaded| loaded.asks_judge())
     }
 
     /// The scorer; or the finding for all that it scored.
@@ -164,7 +178,7 @@ impl Rescorer {
         let is_skipped = row.answer.status == Status::Skipped;
         let expected = match why {
             Some(why) => skipped(why, skip),
-            // Whether it is for the case has to be computed, or follows from another row.
+            // Whether it is for the case must be computed, or follows from another row.
             None if !is_skipped || self.condition.is_some() || self.subject.is_some() => {
                 return None;
             }
@@ -195,6 +209,11 @@ impl Rescorer {
         if answer::is_a_time_out(stored) {
             return Err(Verdict::not_verifiable("it timed out, which depends on the machine"));
         }
+        if answer::is_without_a_judge(stored) {
+            return Err(Verdict::not_verifiable(
+                "a judge had no answer, which another time it may have",
+            ));
+        }
         let scorer = self.scorer().map_err(Verdict::clone)?;
         if names_files && scorer.lacks().any(|grant| grant == Grant::Workspace) {
             return Err(Verdict::NotVerifiable {
@@ -213,6 +232,7 @@ struct Stored<'s> {
     config_digest: Digest,
     limits_json: &'s str,
     grants_json: &'s str,
+    judge_json: Option<&'s str>,
 }
 
 impl Stored<'_> {
@@ -233,7 +253,12 @@ impl Stored<'_> {
             (Ok(limits), Ok(grants)) => (limits, grants),
             (Err(reason), _) | (_, Err(reason)) => return Ok(Rescorer::unusable(reason)),
         };
-        Ok(Rescorer::of(&component, self.config_json, &limits, grants, sandbox).await)
+        let judge = match self.judge_json.map(parse).transpose() {
+            Ok(judge) => judge,
+            Err(reason) => return Ok(Rescorer::unusable(reason)),
+        };
+        Ok(Rescorer::of(&component, (self.config_json, judge.as_ref()), &limits, grants, sandbox)
+            .await)
     }
 }
 

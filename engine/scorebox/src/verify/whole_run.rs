@@ -107,7 +107,7 @@ async fn summary(
     stored: Option<&SummaryRecord>,
 ) -> Result<Verdict, StoreError> {
     if run.state != RunState::Finished {
-        let reason = "the run went on after its summary, and has not finished";
+        let reason = "the run continued after its summary, and has not finished";
         return Ok(Verdict::not_verifiable(reason));
     }
     let mut rows = loaded.summary_rows();
@@ -155,12 +155,13 @@ pub(super) fn plan(store: &Store, run: &RunRecord) -> Result<Vec<Difference>, St
     }
     let differences = (0..planned.len().max(stored.len())).filter_map(|place| {
         let (stored, planned) = (stored.get(place), planned.get(place));
-        let agree = match (stored, planned) {
-            (Some(stored), Some(planned)) => stored.agrees_with(planned),
-            _ => false,
-        };
+        if let (Some(stored), Some(planned)) = (stored, planned)
+            && stored.agrees_with(planned)
+        {
+            return stored.other_judge_than(planned);
+        }
         let text = |planned: Option<&Planned>| planned.map(Planned::to_string);
-        (!agree).then(|| Difference::of("scorer of the plan", text(stored), text(planned)))
+        Some(Difference::of("scorer of the plan", text(stored), text(planned)))
     });
     Ok(differences.collect())
 }
@@ -180,6 +181,8 @@ struct Planned {
     when: Value,
     /// Whose results it scores.
     of: Value,
+    /// What decides the answers of the judge that it asks; null if it asks none, or a program gave the judge.
+    judge: Value,
     /// How its scores count: as they are stored; `None` if the plan says what it may not.
     policy: Option<Policy>,
 }
@@ -225,6 +228,7 @@ impl Planned {
                 }
             }),
             of: spec.subject.clone().map_or(Value::Null, Value::from),
+            judge: spec.judge_json.as_deref().map_or(Value::Null, json),
             policy: Some(spec.policy()),
         }
     }
@@ -240,6 +244,17 @@ impl Planned {
             _ => false,
         };
         self.id == planned.id && same_name && of(self) == of(planned) && same_cases && same_policy
+    }
+}
+
+impl Planned {
+    /// The judge that a scorer asked, if the plan names another. A judge that a program gave is not in the plan, and a scorer
+    /// that may ask one need not.
+    fn other_judge_than(&self, planned: &Planned) -> Option<Difference> {
+        let is_other = ![&self.judge, &planned.judge].iter().any(|judge| judge.is_null())
+            && self.judge != planned.judge;
+        let what = format!("judge of {}", self.id);
+        is_other.then(|| Difference::new(what, self.judge.to_string(), planned.judge.to_string()))
     }
 }
 
@@ -265,6 +280,7 @@ fn planned(plan: &str, stored: &[ScorerRecord]) -> Vec<Planned> {
         nodes: scorer["nodes"].clone(),
         when: scorer["when"].clone(),
         of: scorer["of"].clone(),
+        judge: scorer["judge"].clone(),
         policy: stored.get(place).and_then(|stored| planned_policy(scorer, &stored.spec)),
     };
     scorers.iter().enumerate().map(of).collect()

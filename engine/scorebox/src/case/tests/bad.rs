@@ -55,7 +55,7 @@ fn the_usual_causes_have_advice() {
 }
 
 #[test]
-fn what_is_json_but_no_object_is_named() {
+fn what_is_json_but_not_an_object_is_named() {
     for (line, found) in [
         ("[1]", "an array"),
         ("1.5", "the number 1.5"),

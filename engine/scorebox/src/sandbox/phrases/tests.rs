@@ -69,7 +69,7 @@ fn breaks_the_contract(said: &str, phrase: &str) {
 }
 
 #[test]
-fn texts_and_lists_beyond_the_memory() {
+fn texts_and_lists_that_end_beyond_the_memory_break_the_contract() {
     let beyond = [0, u32::MAX];
     let text = said_of_an_answer::<String>("string", 64, beyond, "");
     breaks_the_contract(&text, "pointer/length out of bounds of memory");
@@ -78,14 +78,14 @@ fn texts_and_lists_beyond_the_memory() {
 }
 
 #[test]
-fn an_answer_beyond_the_memory() {
+fn an_answer_that_is_beyond_the_memory_breaks_the_contract() {
     let said = said_of_an_answer::<String>("string", 0x10000, [0, 0], "");
     assert_eq!(said, "pointer out of bounds of memory");
     breaks_the_contract(&said, "pointer out of bounds");
 }
 
 #[test]
-fn pointers_that_are_not_aligned() {
+fn pointers_that_are_not_aligned_break_the_contract() {
     let answer = said_of_an_answer::<String>("string", 65, [0, 0], "");
     breaks_the_contract(&answer, "pointer not aligned");
     let text = said_of_an_answer::<String>("string", 64, [1, 1], "string-encoding=utf16");
@@ -105,7 +105,7 @@ enum Word {
 }
 
 #[test]
-fn cases_that_there_are_not() {
+fn a_variant_that_is_not_there_breaks_the_contract() {
     let option = said_of_an_answer::<Option<u32>>("(option u32)", 64, [7, 0], "");
     breaks_the_contract(&option, "discriminant");
     let result = said_of_an_answer::<Result<u32, u32>>("(result u32 (error u32))", 64, [7, 0], "");
@@ -131,7 +131,7 @@ fn said_of_an_allocation(place: u32) -> String {
 }
 
 #[test]
-fn places_that_an_allocator_does_not_have() {
+fn an_allocator_that_gives_places_it_does_not_have_breaks_the_contract() {
     for (place, said) in [(0x10000, "beyond end of memory"), (1, "result not aligned")] {
         let found = said_of_an_allocation(place);
         assert_eq!(found, format!("realloc return: {said}"));
@@ -161,13 +161,13 @@ fn said_of_a_host_call(place: u32) -> String {
 }
 
 #[test]
-fn places_for_the_hosts_answer_that_are_not_there() {
+fn a_place_for_the_hosts_answer_that_is_not_there_breaks_the_contract() {
     breaks_the_contract(&said_of_a_host_call(0x10000), "pointer out of bounds");
     breaks_the_contract(&said_of_a_host_call(1), "pointer not aligned");
 }
 
 #[test]
-fn more_than_may_be_handed_over() {
+fn handing_over_more_than_a_call_may_is_said_in_these_words() {
     let ty = "(type $t string)";
     let code = "(i32.store (i32.const 68) (i32.const 100)) (i32.const 64)";
     let component = answering(ty, "i32", code, "");
@@ -176,7 +176,7 @@ fn more_than_may_be_handed_over() {
 }
 
 #[test]
-fn more_handles_than_there_are() {
+fn taking_more_handles_than_there_are_is_said_in_these_words() {
     let component = r#"(component
         (type $r (resource (rep i32)))
         (core func $new (canon resource.new $r))
@@ -192,7 +192,7 @@ fn more_handles_than_there_are() {
 }
 
 #[test]
-fn more_output_than_is_kept() {
+fn printing_more_than_is_kept_is_said_in_these_words() {
     let said = MemoryOutputPipe::new(1).write("xx".into()).unwrap_err().to_string();
     assert!(said.contains(PRINTS_TOO_MUCH[0]), "{said}");
     let said = MemoryOutputPipe::new(1).write_zeroes(2).unwrap_err().to_string();
@@ -200,7 +200,7 @@ fn more_output_than_is_kept() {
 }
 
 #[test]
-fn more_randomness_than_one_call_gives() {
+fn asking_for_more_randomness_than_one_call_gives_is_said_in_these_words() {
     let mut random = wasmtime_wasi::random::WasiRandomCtx::default();
     let said = random.get_random_bytes(u64::MAX).unwrap_err().to_string();
     assert!(said.starts_with(TOO_MUCH_RANDOMNESS), "{said}");
@@ -216,19 +216,19 @@ fn refusal(component: &str) -> String {
 }
 
 #[test]
-fn what_does_not_parse() {
+fn what_does_not_parse_is_said_in_these_words() {
     let said = refusal(r#"(component (core module (export "f" (func 3))))"#);
     assert!(said.starts_with(DOES_NOT_PARSE), "{said}");
 }
 
 #[test]
-fn asynchronous_components() {
+fn that_a_component_is_asynchronous_is_said_in_these_words() {
     let said = refusal("(component (core func (canon task.return)))");
     assert!(said.contains(IS_ASYNCHRONOUS), "{said}");
 }
 
 #[test]
-fn more_than_a_pool_has_room_for() {
+fn that_a_pool_has_no_room_for_a_component_is_said_in_these_words() {
     let said = refusal(
         "(component (core module $m (table 70000 funcref)) (core instance (instantiate $m)))",
     );

@@ -4,6 +4,8 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
+use crate::judge::ScoreCall;
+
 use super::{
     super::{NewScore, NewSummary, Outcome, ReuseIndex, RunState, RunWriter, sample::*},
     *,
@@ -17,7 +19,9 @@ fn ended(path: &Path, id: &str) -> Digest {
         let name = format!("case-{ordinal}");
         let key = added(&mut writer, &case(ordinal, &name));
         let scorers = writer.run().scorers.clone();
-        let score = NewScore { input_digest: Some(Digest::of(b"input")), ..scored(0.5) };
+        let calls = [ScoreCall::new(Digest::of(b"call"), Digest::of(b"reply"), false)];
+        let input_digest = Some(Digest::of(b"input"));
+        let score = NewScore { input_digest, calls: &calls, ..scored(0.5) };
         writer.add_score(key, scorers[1], &score).unwrap();
         writer.add_score(key, scorers[0], &error()).unwrap();
     }
@@ -124,6 +128,25 @@ const LEFT_OUT: &[(&str, &str)] = &[
     // The root itself.
     ("runs", "root"),
     ("runs", "root_version"),
+    // It follows from the cases and rows, and only their bytes are counted again.
+    ("runs", "size_bytes"),
+    // Their key says it, and the digest of the answer, which is computed again where a recording is read.
+    ("score_calls", "case_key"),
+    ("score_calls", "scorer"),
+    // Their order counts.
+    ("score_calls", "place"),
+    ("calls", "call"),
+    ("calls", "digest"),
+    ("calls", "reply_digest"),
+    ("calls", "call_json"),
+    ("calls", "reply_json"),
+    ("calls", "model"),
+    ("calls", "input_tokens"),
+    ("calls", "output_tokens"),
+    ("calls", "cost_usd"),
+    ("calls", "latency_ms"),
+    ("calls", "attempts"),
+    ("calls", "answered_at_ms"),
     // Their digest counts, which is computed again to compare a root.
     ("cases", "input"),
     ("cases", "output"),
@@ -196,7 +219,7 @@ fn a_change_of_any_column_changes_the_root() {
 /// Puts the run back as `ended` made it.
 fn restore(conn: &Connection, path: &Path) -> Digest {
     conn.execute_batch(
-        "DELETE FROM summaries; DELETE FROM score_rows; DELETE FROM cases; DELETE FROM sessions;
+        "DELETE FROM summaries; DELETE FROM score_calls; DELETE FROM score_rows; DELETE FROM cases; DELETE FROM sessions;
          DELETE FROM scorers; DELETE FROM runs; DELETE FROM components;",
     )
     .unwrap();

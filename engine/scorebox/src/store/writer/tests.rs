@@ -81,7 +81,7 @@ fn a_number_that_is_not_a_score_is_an_error_and_not_a_missing_row() {
         let refused = writer.add_score(key, scorer, &scored(bad));
         assert!(matches!(refused, Err(StoreError::Rejected { .. })), "{bad}");
     }
-    assert!(writer.add_score(key, scorer, &scored(0.0)).unwrap(), "the batch goes on");
+    assert!(writer.add_score(key, scorer, &scored(0.0)).unwrap(), "the batch continues");
 }
 
 #[test]

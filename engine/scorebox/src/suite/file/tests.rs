@@ -51,10 +51,10 @@ config = { x = nan, y = ["${NOWHERE}"] }
     assert_eq!(
         suite(&[("s.toml", text)]).unwrap_err(),
         [
-            "s.toml:2:1: unknown key `nam`; the keys of a suite are `version`, `name`, `seed`, `include`, `defaults`, `target`, `scorers`",
+            "s.toml:2:1: unknown key `nam`; the keys of a suite are `version`, `name`, `seed`, `include`, `defaults`, `judges`, `target`, `scorers`",
             "s.toml:4:19: `fuel` must be a whole number of 0 or more",
             "s.toml:6:7: `use` must be a text; found a number",
-            "s.toml:7:19: `network` is not a grant: `wasi` or `workspace`",
+            "s.toml:7:19: `network` is not a grant: `wasi` or `workspace` or `judge`",
             "s.toml:8:22: `5 parsecs` is not a time such as `500ms`, `5s` or `2min`",
             "s.toml:8:44: `memory` must be a whole number; found a boolean",
             "s.toml:9:16: `config.x` has a number that JSON does not have: nan",
@@ -65,7 +65,7 @@ config = { x = nan, y = ["${NOWHERE}"] }
 }
 
 #[test]
-fn what_is_no_toml_is_found_together_with_other_mistakes() {
+fn what_is_not_toml_is_found_together_with_other_mistakes() {
     let mistakes = suite(&[("s.toml", "[scorers.a]\nuse = \nconfg = 1\n")]).unwrap_err();
     assert_eq!(mistakes.len(), 2, "{mistakes:?}");
     assert!(mistakes[0].starts_with("s.toml:2:"), "{mistakes:?}");

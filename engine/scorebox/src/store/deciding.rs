@@ -1,5 +1,5 @@
 //! The cases of a run with what their scorers say, as far as verdicts need it: in one pass over both tables, one case at
-//! a time. Judges nothing.
+//! a time. Computes no verdict.
 
 use std::sync::atomic::Ordering;
 
@@ -11,7 +11,7 @@ use crate::row::{Json, Status};
 /// A case, and what its scorers say of it.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct CaseToJudge {
+pub struct CaseToDecide {
     /// What names it inside this database.
     pub key: CaseKey,
     /// Its own id.
@@ -29,13 +29,13 @@ pub struct CaseToJudge {
     /// Why the case is not to be judged, empty if no reason is given.
     pub skip: Option<String>,
     /// Its rows, in the order of the scorers.
-    pub rows: Vec<RowToJudge>,
+    pub rows: Vec<RowToDecide>,
 }
 
 /// What one scorer says about a case.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct RowToJudge {
+pub struct RowToDecide {
     /// The scorer.
     pub scorer: ScorerKey,
     /// The outcome.
@@ -46,7 +46,7 @@ pub struct RowToJudge {
     pub assertions: Option<Json>,
 }
 
-/// The `+` keeps SQLite from taking an index, after which it would have to sort.
+/// The `+` keeps SQLite from taking an index, after which it would need to sort.
 const CASES: &str = "
     SELECT case_key, case_id, node_id, iteration, attempt, latency_ms, usage, skip_reason
     FROM cases WHERE case_key BETWEEN ?1 AND ?2 AND (?3 IS NULL OR +node_id = ?3)
@@ -66,7 +66,7 @@ impl Store {
         &self,
         run: RunKey,
         node: Option<&str>,
-        mut take: impl FnMut(&CaseToJudge) -> bool,
+        mut take: impl FnMut(&CaseToDecide) -> bool,
     ) -> Result<(), StoreError> {
         let (first, last) = CaseKey::bounds(run);
         self.snapshot(|store| {
@@ -77,7 +77,7 @@ impl Store {
                 let mut rows = ScoreRows::new(rows.query([first, last])?)?;
                 let mut keys = Ascending::after(None);
                 while let Some(row) = cases.next()? {
-                    let mut case = case_to_judge(row)?;
+                    let mut case = case_to_decide(row)?;
                     keys.note(case.key)?;
                     rows.move_to(&mut case)?;
                     store.rows_read.fetch_add(1, Ordering::Relaxed);
@@ -94,7 +94,7 @@ impl Store {
 /// Score rows in the order of their cases, the next one in hand.
 struct ScoreRows<'s> {
     rows: Rows<'s>,
-    next: Option<(CaseKey, RowToJudge)>,
+    next: Option<(CaseKey, RowToDecide)>,
     keys: Ascending<(CaseKey, ScorerKey)>,
 }
 
@@ -113,7 +113,7 @@ impl<'s> ScoreRows<'s> {
                 self.keys.note((case, scorer))?;
                 let assertions = row.get::<_, Option<String>>(4)?.map(Json::from);
                 let row =
-                    RowToJudge { scorer, status: row.get(2)?, score: row.get(3)?, assertions };
+                    RowToDecide { scorer, status: row.get(2)?, score: row.get(3)?, assertions };
                 Some((case, row))
             }
         };
@@ -121,7 +121,7 @@ impl<'s> ScoreRows<'s> {
     }
 
     /// Gives the case its rows. Rows before it are of cases that are not asked for.
-    fn move_to(&mut self, case: &mut CaseToJudge) -> rusqlite::Result<()> {
+    fn move_to(&mut self, case: &mut CaseToDecide) -> rusqlite::Result<()> {
         while let Some((key, row)) = self.next.take_if(|(key, _)| *key <= case.key) {
             if key == case.key {
                 case.rows.push(row);
@@ -133,8 +133,8 @@ impl<'s> ScoreRows<'s> {
 }
 
 /// A case from the columns that [`CASES`] names, without its rows.
-pub(super) fn case_to_judge(row: &Row<'_>) -> rusqlite::Result<CaseToJudge> {
-    Ok(CaseToJudge {
+pub(super) fn case_to_decide(row: &Row<'_>) -> rusqlite::Result<CaseToDecide> {
+    Ok(CaseToDecide {
         key: row.get(0)?,
         case_id: row.get(1)?,
         node_id: row.get(2)?,

@@ -1,0 +1,190 @@
+//! How much calls have consumed, and whether more is left. Decides nothing about what happens then.
+
+use std::{
+    fmt,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use super::Budget;
+
+/// What calls have consumed of a budget. Calls that were answered from a recording consume nothing.
+pub struct Meter {
+    budget: Budget,
+    used: Mutex<Used>,
+}
+
+#[derive(Default)]
+struct Used {
+    consumed: Consumed,
+    /// Calls that were answered.
+    answered: u64,
+    /// Calls that began and have not ended.
+    under_way: u64,
+}
+
+impl Used {
+    /// What was spent, and what the calls under way will cost if they cost as much as those before.
+    fn expected_usd(&self) -> f64 {
+        // Counts of calls are far below 2^53.
+        #[allow(clippy::cast_precision_loss)]
+        let (answered, under_way) = (self.answered.max(1) as f64, self.under_way as f64);
+        self.consumed.cost_usd * (1.0 + under_way / answered)
+    }
+}
+
+/// What calls have consumed.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Consumed {
+    /// Calls that were sent, those that failed included.
+    pub calls: u64,
+    /// What they cost, in US dollars, as far as that is known.
+    pub cost_usd: f64,
+    /// Tokens of questions.
+    pub input_tokens: u64,
+    /// Tokens of answers.
+    pub output_tokens: u64,
+}
+
+/// A budget is spent.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Spent {
+    /// No call is left.
+    #[error("all {0} calls of its budget are used")]
+    Calls(u64),
+    /// No money is left.
+    #[error("{used:.6} US dollars of its budget of {budget} are spent or under way")]
+    Cost {
+        /// What was spent, without the calls that are under way.
+        used: f64,
+        /// What may be spent.
+        budget: f64,
+    },
+}
+
+impl Meter {
+    /// Nothing consumed yet.
+    pub fn new(budget: Budget) -> Meter {
+        Meter { budget, used: Mutex::default() }
+    }
+
+    /// The budget.
+    pub fn budget(&self) -> Budget {
+        self.budget
+    }
+
+    /// What was consumed so far.
+    pub fn consumed(&self) -> Consumed {
+        self.lock().consumed
+    }
+
+    /// Counts a call that is about to be sent.
+    ///
+    /// # Errors
+    /// The budget is spent, or will be by the calls that are under way.
+    pub fn begin(&self) -> Result<(), Spent> {
+        let mut used = self.lock();
+        if let Some(most) = self.budget.calls.filter(|most| used.consumed.calls >= *most) {
+            return Err(Spent::Calls(most));
+        }
+        if let Some(budget) = self.budget.cost_usd.filter(|budget| used.expected_usd() >= *budget) {
+            return Err(Spent::Cost { used: used.consumed.cost_usd, budget });
+        }
+        used.consumed.calls += 1;
+        used.under_way += 1;
+        Ok(())
+    }
+
+    /// Takes back a call that was counted and not sent.
+    pub fn not_sent(&self) {
+        let mut used = self.lock();
+        used.consumed.calls = used.consumed.calls.saturating_sub(1);
+        used.under_way = used.under_way.saturating_sub(1);
+    }
+
+    /// Counts a call that was sent and has no answer.
+    pub fn failed(&self) {
+        let mut used = self.lock();
+        used.under_way = used.under_way.saturating_sub(1);
+    }
+
+    /// Counts what an answer consumed.
+    pub fn consume(
+        &self,
+        cost_usd: Option<f64>,
+        input_tokens: Option<u64>,
+        output_tokens: Option<u64>,
+    ) {
+        let mut used = self.lock();
+        used.under_way = used.under_way.saturating_sub(1);
+        used.answered += 1;
+        let consumed = &mut used.consumed;
+        consumed.cost_usd += cost_usd.unwrap_or(0.0);
+        consumed.input_tokens = consumed.input_tokens.saturating_add(input_tokens.unwrap_or(0));
+        consumed.output_tokens = consumed.output_tokens.saturating_add(output_tokens.unwrap_or(0));
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Used> {
+        // What is behind the lock is consistent after every statement.
+        self.used.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Meter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Meter")
+            .field("budget", &self.budget)
+            .field("consumed", &self.consumed())
+            .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_budget_of_calls_lets_exactly_so_many_begin() {
+        let meter = Meter::new(Budget::default().with_calls(2));
+        meter.begin().unwrap();
+        meter.begin().unwrap();
+        assert_eq!(meter.begin(), Err(Spent::Calls(2)));
+        meter.not_sent();
+        meter.begin().unwrap();
+        assert_eq!(meter.consumed().calls, 2);
+    }
+
+    #[test]
+    fn a_budget_of_money_ends_with_the_call_that_spends_it() {
+        let meter = Meter::new(Budget::default().with_cost_usd(0.5));
+        for _ in 0..2 {
+            meter.begin().unwrap();
+            meter.consume(Some(0.25), Some(10), Some(2));
+        }
+        assert_eq!(meter.begin(), Err(Spent::Cost { used: 0.5, budget: 0.5 }));
+        let consumed = meter.consumed();
+        assert_eq!((consumed.calls, consumed.input_tokens, consumed.output_tokens), (2, 20, 4));
+    }
+
+    #[test]
+    fn calls_under_way_count_as_much_as_those_before_them() {
+        let meter = Meter::new(Budget::default().with_cost_usd(1.0));
+        meter.begin().unwrap();
+        meter.consume(Some(0.25), None, None);
+        (0..3).for_each(|_| meter.begin().unwrap());
+        assert_eq!(meter.begin(), Err(Spent::Cost { used: 0.25, budget: 1.0 }));
+        meter.failed();
+        meter.begin().unwrap();
+    }
+
+    #[test]
+    fn without_a_budget_there_is_always_more() {
+        let meter = Meter::new(Budget::default());
+        (0..1000).for_each(|_| meter.begin().unwrap());
+        meter.consume(None, None, Some(u64::MAX));
+        meter.consume(Some(1e9), None, Some(1));
+        assert_eq!(meter.consumed().output_tokens, u64::MAX);
+        meter.begin().unwrap();
+    }
+}

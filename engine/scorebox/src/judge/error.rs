@@ -1,0 +1,73 @@
+//! Why a question has no answer that a scorer could use. What that makes of the score is `sandbox`'s.
+
+use super::{AskErrorKind, Spent};
+
+/// Why there is no answer.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{message}")]
+#[non_exhaustive]
+pub struct JudgeError {
+    /// For programs.
+    pub kind: JudgeErrorKind,
+    /// What happened: which judge, and what it says.
+    pub message: String,
+}
+
+/// What kind of trouble it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum JudgeErrorKind {
+    /// The question is not valid: the scorer's fault.
+    InvalidQuestion,
+    /// The scorer names a model that its entry does not allow.
+    ModelNotAllowed,
+    /// A budget is spent.
+    OverBudget(BudgetOf),
+    /// The provider does not take the question.
+    Refused,
+    /// The provider cannot be reached, or fails.
+    Unavailable,
+    /// No answer in time.
+    TimedOut,
+    /// Only recorded answers are wanted, and this one is not recorded.
+    NotRecorded,
+    /// Recordings cannot be read or kept.
+    Recordings,
+}
+
+/// Whose budget it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum BudgetOf {
+    /// That of the whole run.
+    Run,
+    /// That of a judge.
+    Judge,
+    /// That of a scorer.
+    Scorer,
+}
+
+impl JudgeError {
+    pub(super) fn new(kind: JudgeErrorKind, message: impl Into<String>) -> JudgeError {
+        JudgeError { kind, message: message.into() }
+    }
+
+    pub(super) fn spent(whose: BudgetOf, judge: &str, spent: &Spent) -> JudgeError {
+        let whose_words = match whose {
+            BudgetOf::Run => "the run".to_owned(),
+            BudgetOf::Judge => format!("judge `{judge}`"),
+            BudgetOf::Scorer => "the scorer".to_owned(),
+        };
+        JudgeError::new(JudgeErrorKind::OverBudget(whose), format!("{whose_words}: {spent}"))
+    }
+}
+
+impl From<AskErrorKind> for JudgeErrorKind {
+    fn from(kind: AskErrorKind) -> JudgeErrorKind {
+        match kind {
+            AskErrorKind::Refused => JudgeErrorKind::Refused,
+            AskErrorKind::Unavailable => JudgeErrorKind::Unavailable,
+            AskErrorKind::TimedOut => JudgeErrorKind::TimedOut,
+        }
+    }
+}

@@ -1,0 +1,417 @@
+//! The judges of a program, and the way of each call: recorded already, within all budgets, asked, recorded. Knows no
+//! provider's protocol and no database.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    fmt,
+    sync::{
+        Arc, Mutex, PoisonError, Weak,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use tokio::sync::OnceCell;
+
+use super::{
+    Answer, Budget, BudgetOf, Call, Consumed, JudgeError, JudgeErrorKind, JudgeSettings, Load,
+    Meter, Provider, Recording, Recordings,
+};
+use crate::digest::Digest;
+
+/// How recordings are used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RecordingUse {
+    /// A recorded answer is taken; other questions are asked and recorded.
+    #[default]
+    Use,
+    /// Every question is asked again, once, and recorded in place of what was.
+    Refresh,
+    /// Only recorded answers are taken; nothing is asked.
+    Only,
+    /// Every question is asked, and nothing is recorded.
+    Off,
+}
+
+impl RecordingUse {
+    /// All of them.
+    pub const ALL: [RecordingUse; 4] =
+        [RecordingUse::Use, RecordingUse::Refresh, RecordingUse::Only, RecordingUse::Off];
+
+    /// The word for it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            RecordingUse::Use => "use",
+            RecordingUse::Refresh => "refresh",
+            RecordingUse::Only => "only",
+            RecordingUse::Off => "off",
+        }
+    }
+}
+
+/// One judge: who answers, and with which settings. Without a provider only recorded answers can be had.
+#[derive(Debug)]
+pub(super) struct Judge {
+    pub(super) settings: JudgeSettings,
+    provider: Option<Arc<dyn Provider>>,
+    /// Answers that stand for a provider.
+    recorded: Option<Arc<dyn Recordings>>,
+    meter: Meter,
+}
+
+/// What a call waits for that is asked at this moment.
+type Slot = OnceCell<Result<Arc<Recording>, JudgeError>>;
+
+/// The judges of a program, by name. Cheap to clone.
+#[derive(Clone, Default)]
+pub struct Judges(Arc<Shared>);
+
+#[derive(Default)]
+struct Shared {
+    judges: BTreeMap<String, Judge>,
+    recordings: Option<Arc<dyn Recordings>>,
+    recording_use: RecordingUse,
+    meter: Option<Meter>,
+    in_flight: Mutex<HashMap<Digest, Weak<Slot>>>,
+    counts: Counts,
+    /// Recordings from before this moment do not count while they are refreshed.
+    began_at_ms: i64,
+}
+
+#[derive(Default)]
+struct Counts {
+    recorded: AtomicU64,
+    failed: AtomicU64,
+}
+
+/// What the judges did so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct JudgeCounts {
+    /// What calls have consumed.
+    pub consumed: Consumed,
+    /// Answers that were taken from recordings.
+    pub recorded: u64,
+    /// Calls without an answer.
+    pub failed: u64,
+    /// What the providers are doing.
+    pub load: Load,
+    /// What the run may consume.
+    pub budget: Budget,
+}
+
+/// Makes [`Judges`].
+#[derive(Debug, Default)]
+pub struct JudgesBuilder {
+    judges: BTreeMap<String, Judge>,
+    recordings: Option<Arc<dyn Recordings>>,
+    recording_use: RecordingUse,
+    budget: Budget,
+}
+
+impl JudgesBuilder {
+    /// These, and the judge `name`. Without a provider it answers from recordings only.
+    #[must_use]
+    pub fn judge(
+        mut self,
+        name: impl Into<String>,
+        settings: JudgeSettings,
+        provider: Option<Arc<dyn Provider>>,
+    ) -> JudgesBuilder {
+        let meter = Meter::new(settings.budget);
+        self.judges.insert(name.into(), Judge { settings, provider, recorded: None, meter });
+        self
+    }
+
+    /// These, and the judge `name`, which has the answers of `recorded` and no others.
+    #[must_use]
+    pub fn recorded_judge(
+        mut self,
+        name: impl Into<String>,
+        settings: JudgeSettings,
+        recorded: Arc<dyn Recordings>,
+    ) -> JudgesBuilder {
+        let meter = Meter::new(settings.budget);
+        let recorded = Some(recorded);
+        self.judges.insert(name.into(), Judge { settings, provider: None, recorded, meter });
+        self
+    }
+
+    /// Where answers are recorded; by default nowhere.
+    #[must_use]
+    pub fn recordings(mut self, recordings: Arc<dyn Recordings>) -> JudgesBuilder {
+        self.recordings = Some(recordings);
+        self
+    }
+
+    /// How recordings are used.
+    #[must_use]
+    pub fn recording_use(mut self, recording_use: RecordingUse) -> JudgesBuilder {
+        self.recording_use = recording_use;
+        self
+    }
+
+    /// What all judges may consume together.
+    #[must_use]
+    pub fn budget(mut self, budget: Budget) -> JudgesBuilder {
+        self.budget = budget;
+        self
+    }
+
+    /// The judges.
+    pub fn build(self) -> Judges {
+        let JudgesBuilder { judges, recordings, recording_use, budget } = self;
+        Judges(Arc::new(Shared {
+            judges,
+            recordings,
+            recording_use,
+            meter: Some(Meter::new(budget)),
+            in_flight: Mutex::default(),
+            counts: Counts::default(),
+            began_at_ms: now_ms(),
+        }))
+    }
+}
+
+/// A call's answer, and where it came from.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Asked {
+    /// The call and its answer.
+    pub recording: Arc<Recording>,
+    /// Whether it was recorded before, or asked for by another score at the same moment.
+    pub is_recorded: bool,
+}
+
+impl Asked {
+    /// An answer that was recorded before.
+    pub(crate) fn recorded(recording: Arc<Recording>) -> Asked {
+        Asked { recording, is_recorded: true }
+    }
+}
+
+impl Judges {
+    /// No judges; a builder for some.
+    pub fn builder() -> JudgesBuilder {
+        JudgesBuilder::default()
+    }
+
+    /// The names of the judges.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.judges.keys().map(String::as_str)
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.judges.is_empty()
+    }
+
+    /// The calls that all of them take at the same moment.
+    pub fn concurrency(&self) -> usize {
+        self.0.judges.values().map(|judge| judge.settings.concurrency).sum()
+    }
+
+    /// What was done so far.
+    pub fn counts(&self) -> JudgeCounts {
+        let providers = self.0.judges.values().filter_map(|judge| judge.provider.as_ref());
+        let load = providers.map(|provider| provider.load()).fold(Load::default(), |all, it| {
+            Load::new(all.waiting + it.waiting, all.running + it.running, all.retries + it.retries)
+        });
+        let meter = self.0.meter.as_ref();
+        JudgeCounts {
+            consumed: meter.map(Meter::consumed).unwrap_or_default(),
+            recorded: self.0.counts.recorded.load(Ordering::Relaxed),
+            failed: self.0.counts.failed.load(Ordering::Relaxed),
+            load,
+            budget: meter.map(Meter::budget).unwrap_or_default(),
+        }
+    }
+
+    /// Whether something of the run's budget is left.
+    pub fn is_within_budget(&self) -> bool {
+        let Some(meter) = &self.0.meter else { return true };
+        let may_begin = meter.begin().is_ok();
+        if may_begin {
+            meter.not_sent();
+        }
+        may_begin
+    }
+
+    pub(super) fn judge(&self, name: &str) -> Option<&Judge> {
+        self.0.judges.get(name)
+    }
+
+    /// The answer to `call` of judge `name`: the recorded one, or the one that it is asked for now.
+    pub(super) async fn answer(
+        &self,
+        name: &str,
+        call: &Call,
+        (scorers, within): (&Meter, Duration),
+    ) -> Result<Asked, JudgeError> {
+        let digest = call.digest();
+        if let Some(recording) = self.recorded(digest)? {
+            self.0.counts.recorded.fetch_add(1, Ordering::Relaxed);
+            return Ok(Asked { recording, is_recorded: true });
+        }
+        let from_a_file = self.judge(name).is_some_and(|judge| judge.recorded.is_some());
+        if self.0.recording_use == RecordingUse::Only && !from_a_file {
+            return Err(not_recorded(name, call, digest));
+        }
+        let mut asked_now = false;
+        let slot = self.slot(digest);
+        let recording = slot
+            .get_or_init(|| async {
+                // It may have been recorded while this call waited for the slot of one that is gone.
+                if let Some(recording) = self.recorded(digest)? {
+                    return Ok(recording);
+                }
+                asked_now = true;
+                self.ask(name, call, (scorers, within)).await
+            })
+            .await
+            .clone();
+        if recording.is_err() {
+            self.0.counts.failed.fetch_add(1, Ordering::Relaxed);
+        } else if !asked_now {
+            self.0.counts.recorded.fetch_add(1, Ordering::Relaxed);
+        }
+        Ok(Asked { recording: recording?, is_recorded: !asked_now })
+    }
+
+    fn recorded(&self, call: Digest) -> Result<Option<Arc<Recording>>, JudgeError> {
+        let Some(recordings) = &self.0.recordings else { return Ok(None) };
+        let found = match self.0.recording_use {
+            RecordingUse::Off => None,
+            RecordingUse::Use | RecordingUse::Only => recordings.find(call).map_err(unreadable)?,
+            RecordingUse::Refresh => recordings
+                .find(call)
+                .map_err(unreadable)?
+                .filter(|recording| recording.answered_at_ms >= self.0.began_at_ms),
+        };
+        Ok(found)
+    }
+
+    /// Asks the provider, within all budgets, and records the answer.
+    async fn ask(
+        &self,
+        name: &str,
+        call: &Call,
+        (scorers, within): (&Meter, Duration),
+    ) -> Result<Arc<Recording>, JudgeError> {
+        let unavailable = |why: String| {
+            JudgeError::new(JudgeErrorKind::Unavailable, format!("judge `{name}`: {why}"))
+        };
+        let judge =
+            self.judge(name).ok_or_else(|| unavailable("there is no such judge".to_owned()))?;
+        if let Some(recorded) = &judge.recorded {
+            let digest = call.digest();
+            let found = recorded.find(digest).map_err(unreadable)?;
+            let recording = found.ok_or_else(|| not_recorded(name, call, digest))?;
+            self.keep(&recording).await?;
+            return Ok(recording);
+        }
+        let provider = judge
+            .provider
+            .as_ref()
+            .ok_or_else(|| unavailable("it answers from recordings only".to_owned()))?;
+        let meters: Vec<(BudgetOf, &Meter)> = self
+            .0
+            .meter
+            .iter()
+            .map(|meter| (BudgetOf::Run, meter))
+            .chain([(BudgetOf::Judge, &judge.meter), (BudgetOf::Scorer, scorers)])
+            .collect();
+        for (place, (whose, meter)) in meters.iter().enumerate() {
+            if let Err(spent) = meter.begin() {
+                meters[..place].iter().for_each(|(_, meter)| meter.not_sent());
+                return Err(JudgeError::spent(*whose, name, &spent));
+            }
+        }
+        let answer = provider.ask(&call.question, within).await.map_err(|error| {
+            let was_sent = error.attempts > 0;
+            for (_, meter) in &meters {
+                if was_sent { meter.failed() } else { meter.not_sent() }
+            }
+            JudgeError::new(error.kind.into(), format!("judge `{name}`: {error}"))
+        })?;
+        let recording = Arc::new(recording_of(call, answer, &judge.settings));
+        let usage = recording.usage;
+        for (_, meter) in &meters {
+            meter.consume(recording.cost_usd, usage.input_tokens, usage.output_tokens);
+        }
+        self.keep(&recording).await?;
+        Ok(recording)
+    }
+
+    async fn keep(&self, recording: &Arc<Recording>) -> Result<(), JudgeError> {
+        match &self.0.recordings {
+            Some(recordings) if self.0.recording_use != RecordingUse::Off => {
+                recordings.keep(Arc::clone(recording)).await.map_err(unreadable)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The slot of a call that is asked at this moment, or a new one.
+    fn slot(&self, call: Digest) -> Arc<Slot> {
+        // What is behind the lock is consistent after every statement.
+        let mut in_flight = self.0.in_flight.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(slot) = in_flight.get(&call).and_then(Weak::upgrade) {
+            return slot;
+        }
+        // Those that nobody waits for any more go when there are as many of them as of the others.
+        if in_flight.len() == in_flight.capacity() {
+            in_flight.retain(|_, slot| slot.strong_count() > 0);
+        }
+        let slot = Arc::new(Slot::default());
+        in_flight.insert(call, Arc::downgrade(&slot));
+        slot
+    }
+}
+
+impl fmt::Debug for Judges {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Judges")
+            .field("judges", &self.0.judges)
+            .field("recording_use", &self.0.recording_use)
+            .finish_non_exhaustive()
+    }
+}
+
+fn recording_of(call: &Call, answer: Answer, settings: &JudgeSettings) -> Recording {
+    let Answer { reply, model, usage, cost_usd, latency, attempts } = answer;
+    let stated = cost_usd.filter(|cost| cost.is_finite() && *cost >= 0.0);
+    let priced = settings.price.and_then(|price| price.of(usage));
+    Recording {
+        call: call.clone(),
+        reply,
+        model,
+        usage,
+        cost_usd: stated.or(priced),
+        latency_ms: latency.as_secs_f64() * 1000.0,
+        attempts,
+        answered_at_ms: now_ms(),
+    }
+}
+
+fn not_recorded(name: &str, call: &Call, digest: Digest) -> JudgeError {
+    let model = call.question.model();
+    JudgeError::new(
+        JudgeErrorKind::NotRecorded,
+        format!(
+            "judge `{name}`: the answer of `{model}` to call {} is not recorded",
+            digest.short()
+        ),
+    )
+}
+
+fn unreadable(error: super::RecordingsError) -> JudgeError {
+    JudgeError::new(JudgeErrorKind::Recordings, format!("recordings of judges: {error}"))
+}
+
+/// Milliseconds since 1970-01-01 UTC; 0 on a machine whose clock is before that.
+fn now_ms() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}

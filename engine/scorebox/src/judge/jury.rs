@@ -1,0 +1,210 @@
+//! Several judges, or several answers of one, in place of one: who sits on a jury, and what becomes of its scores. Asks
+//! nobody.
+
+use serde::{Deserialize, Serialize};
+
+/// The jury of a scorer: each juror computes the score once, with its own judge or model.
+///
+/// Jurors are all combinations of [`judges`](Jury::judges) or [`models`](Jury::models) with [`samples`](Jury::samples).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Jury {
+    /// The judges that are asked, by name; none: the scorer's own judge.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub judges: Vec<String>,
+    /// The models of the scorer's judge that are asked; none: its own model. Only if no judges are named.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub models: Vec<String>,
+    /// How often each of them is asked, 1 or more.
+    pub samples: u32,
+    /// What becomes of the scores.
+    pub combine: Combine,
+    /// How many jurors must give a score, at least 1; `None` for more than half of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quorum: Option<u32>,
+}
+
+impl Jury {
+    /// The most jurors.
+    pub const MOST_JURORS: u32 = 64;
+
+    /// A jury of one, who is asked `samples` times.
+    pub fn of_samples(samples: u32) -> Jury {
+        Jury { samples: samples.max(1), ..Jury::default() }
+    }
+
+    /// How many jurors there are, at least 1.
+    pub fn jurors(&self) -> u32 {
+        let asked = self.judges.len().max(self.models.len()).max(1);
+        u32::try_from(asked).unwrap_or(u32::MAX).saturating_mul(self.samples.max(1))
+    }
+
+    /// Whether there can be such a jury: one from a stranger's file may have any numbers.
+    pub fn is_valid(&self) -> bool {
+        let jurors = self.jurors();
+        self.samples > 0
+            && jurors <= Jury::MOST_JURORS
+            && (1..=jurors).contains(&self.quorum())
+            && (self.judges.is_empty() || self.models.is_empty())
+    }
+
+    /// How many of them must give a score.
+    pub fn quorum(&self) -> u32 {
+        self.quorum.unwrap_or(self.jurors() / 2 + 1)
+    }
+}
+
+/// What becomes of the scores of a jury.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Combine {
+    /// Their mean.
+    #[default]
+    Mean,
+    /// The one in the middle, or the mean of the two in the middle.
+    Median,
+    /// The most frequent one, or the mean of those that are equally frequent.
+    Majority,
+}
+
+impl Combine {
+    /// All of them.
+    pub const ALL: [Combine; 3] = [Combine::Mean, Combine::Median, Combine::Majority];
+
+    /// The word for it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Combine::Mean => "mean",
+            Combine::Median => "median",
+            Combine::Majority => "majority",
+        }
+    }
+
+    /// What becomes of `scores`, which are finite; `None` if there are none.
+    pub fn of(self, scores: &[f64]) -> Option<f64> {
+        let mut scores = scores.to_vec();
+        scores.sort_by(f64::total_cmp);
+        match self {
+            Combine::Mean => mean(&scores),
+            Combine::Median => match scores.len() {
+                0 => None,
+                of if of % 2 == 1 => Some(scores[of / 2]),
+                of => mean(&scores[of / 2 - 1..=of / 2]),
+            },
+            Combine::Majority => {
+                let runs = || scores.chunk_by(|one, other| one == other);
+                let most = runs().map(<[f64]>::len).max()?;
+                let tied: Vec<f64> =
+                    runs().filter(|run| run.len() == most).map(|run| run[0]).collect();
+                mean(&tied)
+            }
+        }
+    }
+}
+
+/// The mean of sorted scores: never outside of their range, whatever is rounded.
+fn mean(scores: &[f64]) -> Option<f64> {
+    let (least, most) = (*scores.first()?, *scores.last()?);
+    // No jury has 2^53 members. Each is divided first, so that large ones do not add up to infinity.
+    #[allow(clippy::cast_precision_loss)]
+    let of = scores.len() as f64;
+    let sum: f64 = scores.iter().sum();
+    let mean = if sum.is_finite() { sum / of } else { scores.iter().map(|it| it / of).sum() };
+    Some(mean.clamp(least, most))
+}
+
+/// How far the jurors are apart: the largest score less the smallest; 0 if there are none.
+pub fn spread(scores: &[f64]) -> f64 {
+    let least = scores.iter().copied().min_by(f64::total_cmp).unwrap_or_default();
+    let most = scores.iter().copied().max_by(f64::total_cmp).unwrap_or_default();
+    most - least
+}
+
+/// The share of the jurors who give the most frequent score, more than 0 and at most 1; 0 if there are none.
+pub fn agreement(scores: &[f64]) -> f64 {
+    let as_often = |score: &f64| scores.iter().filter(|other| *other == score).count();
+    let most = scores.iter().map(as_often).max().unwrap_or_default();
+    // No jury has 2^53 members.
+    #[allow(clippy::cast_precision_loss)]
+    let share = most as f64 / scores.len().max(1) as f64;
+    share
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(scores: &[f64]) -> [Option<f64>; 3] {
+        Combine::ALL.map(|combine| combine.of(scores))
+    }
+
+    #[test]
+    fn scores_are_combined_by_mean_median_and_majority() {
+        assert_eq!(all(&[]), [None; 3]);
+        assert_eq!(all(&[0.25]), [Some(0.25); 3]);
+        assert_eq!(all(&[1.0, 0.0, 1.0, 1.0]), [Some(0.75), Some(1.0), Some(1.0)]);
+        assert_eq!(all(&[0.5, 0.0, 1.0]), [Some(0.5); 3]);
+        // statistics.mean, statistics.median, and the mean of statistics.multimode of Python's library.
+        assert_eq!(all(&[0.25, 0.75, 0.75, 0.25, 1.0, 0.0]), [Some(0.5); 3]);
+        assert_eq!(all(&[0.0, 0.0, 1.0, 0.5, 0.25]), [Some(0.35), Some(0.25), Some(0.0)]);
+    }
+
+    #[test]
+    fn a_tie_of_a_majority_is_between_those_that_tie() {
+        assert_eq!(Combine::Majority.of(&[1.0, 0.0]), Some(0.5));
+        assert_eq!(Combine::Majority.of(&[1.0, 0.0, 1.0, 0.0, 0.5]), Some(0.5));
+    }
+
+    #[test]
+    fn a_combined_score_is_never_off_the_scale_of_its_parts() {
+        for combine in Combine::ALL {
+            assert_eq!(combine.of(&[0.1; 7]), Some(0.1), "{combine:?}");
+            assert_eq!(combine.of(&[f64::MAX; 3]), Some(f64::MAX), "{combine:?}");
+        }
+    }
+
+    #[test]
+    fn spread_and_agreement_say_how_far_the_jurors_are_apart() {
+        assert_eq!((spread(&[]), agreement(&[])), (0.0, 0.0));
+        assert_eq!((spread(&[0.5]), agreement(&[0.5])), (0.0, 1.0));
+        assert_eq!(
+            (spread(&[0.5, 1.0, 0.5, 0.25]), agreement(&[0.5, 1.0, 0.5, 0.25])),
+            (0.75, 0.5)
+        );
+    }
+
+    #[test]
+    fn more_than_half_of_a_jury_is_its_quorum_unless_it_has_another() {
+        let jury = |models: usize, samples| Jury {
+            models: vec![String::new(); models],
+            ..Jury::of_samples(samples)
+        };
+        assert_eq!(
+            [(0, 1), (0, 4), (3, 1), (3, 3)].map(|(m, s)| jury(m, s).jurors()),
+            [1, 4, 3, 9]
+        );
+        assert_eq!(
+            [(0, 1), (0, 4), (3, 1), (3, 3)].map(|(m, s)| jury(m, s).quorum()),
+            [1, 3, 2, 5]
+        );
+        assert_eq!(Jury { quorum: Some(1), ..jury(3, 3) }.quorum(), 1);
+    }
+
+    #[test]
+    fn a_jury_has_a_bounded_number_of_jurors_and_a_quorum_that_they_can_reach() {
+        let of = Jury::of_samples;
+        assert!(of(1).is_valid() && of(64).is_valid());
+        let wrong = [
+            Jury { samples: 0, ..of(1) },
+            of(65),
+            of(u32::MAX),
+            Jury { models: vec![String::new(); 2], ..of(u32::MAX) },
+            Jury { quorum: Some(0), ..of(3) },
+            Jury { quorum: Some(4), ..of(3) },
+            Jury { models: vec!["a".into()], judges: vec!["b".into()], ..of(1) },
+        ];
+        assert_eq!(wrong.iter().filter(|jury| jury.is_valid()).count(), 0);
+    }
+}

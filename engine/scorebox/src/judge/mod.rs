@@ -1,0 +1,48 @@
+//! Judges: language models that scorers ask through the host. Here is what a question and an answer are, who may ask
+//! what, and what is remembered. Opens no socket: what carries a question to a model implements [`Provider`].
+//!
+//! - `question`: what a model is asked.
+//! - `answer`: what it said, and what that consumed.
+//! - `provider`: who answers; implemented elsewhere.
+//! - `settings`: what a suite says about a judge.
+//! - `recording`: a call, the digest that names it, and its recorded answer; kept elsewhere.
+//! - `recorded`: the recordings of a file as a judge.
+//! - `budget`: what calls have consumed.
+//! - `request`: what a scorer asks, checked.
+//! - `choice`: which judge, or which jury, a scorer may ask.
+//! - `asker`: a scorer's access to that.
+//! - `jury`: several judges in place of one, and what becomes of their scores.
+//! - `identity`: what decides the answers of a judge or a jury.
+//! - `judges`: the way of each call: recorded, within budget, asked, recorded.
+//! - `error`: why there is no answer.
+
+mod answer;
+mod asker;
+mod budget;
+mod choice;
+mod error;
+mod identity;
+mod judges;
+mod jury;
+mod provider;
+mod question;
+mod recorded;
+mod recording;
+mod request;
+mod settings;
+
+pub use answer::{Answer, Reply, TokenUsage};
+pub use asker::Asker;
+pub(crate) use asker::Seat;
+pub use budget::{Consumed, Meter, Spent};
+pub use choice::JudgeChoice;
+pub use error::{BudgetOf, JudgeError, JudgeErrorKind};
+pub use identity::{JudgeIdentity, JuryIdentity};
+pub use judges::{Asked, JudgeCounts, Judges, JudgesBuilder, RecordingUse};
+pub use jury::{Combine, Jury, agreement, spread};
+pub use provider::{AskError, AskErrorKind, BoxFuture, Load, Provider};
+pub use question::{Embedding, Generation, Message, Question, Role};
+pub use recorded::RecordedFile;
+pub use recording::{Call, Recording, Recordings, RecordingsError, ScoreCall};
+pub use request::Request;
+pub use settings::{Budget, JudgeSettings, Price, ProviderSettings, StructuredOutput};

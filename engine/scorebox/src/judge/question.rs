@@ -1,0 +1,103 @@
+//! What a model is asked, complete. Asks nobody.
+
+use serde::{Deserialize, Serialize};
+
+/// One question to a model.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "camelCase")]
+#[non_exhaustive]
+pub enum Question {
+    /// A text is wanted.
+    Generate(Generation),
+    /// The vectors of some texts are wanted.
+    Embed(Embedding),
+}
+
+/// A conversation that a model continues.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Generation {
+    /// The model, as its provider names it.
+    pub model: String,
+    /// The system prompt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub system: Option<String>,
+    /// What was said, oldest first; at least one, the last one by the user.
+    pub messages: Vec<Message>,
+    /// A JSON Schema (an object, as JSON text) that the answer should match.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response_schema: Option<String>,
+    /// 0 to 2; `None` for the provider's default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub temperature: Option<f64>,
+    /// The most tokens to answer with; `None` for the provider's default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_output_tokens: Option<u32>,
+    /// Which independent answer to the same question this is: 0, 1, 2 … Names the call; no provider is shown it.
+    #[serde(default, skip_serializing_if = "is_first")]
+    pub sample: u32,
+}
+
+/// One turn of a conversation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Message {
+    /// Whose turn it is.
+    pub role: Role,
+    /// What is said.
+    pub text: String,
+}
+
+/// Who says something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[allow(clippy::exhaustive_enums, reason = "a conversation has two sides")]
+pub enum Role {
+    /// The one who asks.
+    User,
+    /// The model.
+    Assistant,
+}
+
+/// Texts whose vectors are wanted.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Embedding {
+    /// The model, as its provider names it.
+    pub model: String,
+    /// The texts, at least one.
+    pub texts: Vec<String>,
+}
+
+impl Question {
+    /// The model that is asked.
+    pub fn model(&self) -> &str {
+        match self {
+            Question::Generate(generation) => &generation.model,
+            Question::Embed(embedding) => &embedding.model,
+        }
+    }
+}
+
+fn is_first(sample: &u32) -> bool {
+    *sample == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn generation() -> Generation {
+        Generation {
+            model: "m".into(),
+            messages: vec![Message { role: Role::User, text: "Is it?".into() }],
+            ..Generation::default()
+        }
+    }
+
+    #[test]
+    fn a_question_reads_back_as_it_was_written() {
+        let question = Question::Generate(Generation { sample: 2, ..generation() });
+        let written = serde_json::to_string(&question).unwrap();
+        assert_eq!(serde_json::from_str::<Question>(&written).unwrap(), question);
+    }
+}

@@ -1,0 +1,216 @@
+//! Recordings of a file as a judge that answers from them alone. The file is read once, line by line; answers are read
+//! from it when they are wanted.
+
+use std::{
+    collections::HashMap,
+    fs::File,
+    future::ready,
+    io::{BufRead as _, BufReader, Read as _, Seek as _, SeekFrom},
+    path::Path,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use super::{BoxFuture, Recording, Recordings, RecordingsError};
+use crate::digest::Digest;
+
+/// Bytes of one line.
+const MOST_LINE_BYTES: u64 = 64 << 20;
+
+/// What the calls of such a judge name as their provider; they name no place.
+pub(super) const KIND: &str = "recorded";
+
+/// The recordings of a JSON Lines file. They answer whatever provider they are of.
+#[derive(Debug)]
+pub struct RecordedFile {
+    file: Mutex<File>,
+    /// Where each call is, by its digest as a judge of this kind asks it.
+    places: HashMap<Digest, Line>,
+    /// Where each call is, by its own digest, with the digest of each of its answers.
+    own: HashMap<Digest, Vec<(Digest, Line)>>,
+}
+
+/// Where a line is: offset and bytes.
+type Line = (u64, u64);
+
+impl RecordedFile {
+    /// The recordings of the file at `path`. Of two recordings of one call, the later one counts.
+    ///
+    /// # Errors
+    /// The file cannot be read, or a line of it is not a recording.
+    pub fn open(path: &Path) -> Result<RecordedFile, RecordingsError> {
+        let unreadable =
+            |error: std::io::Error| RecordingsError(format!("{}: {error}", path.display()));
+        let file = File::open(path).map_err(unreadable)?;
+        let mut reader = BufReader::new(file.try_clone().map_err(unreadable)?);
+        let (mut places, mut own) = (HashMap::new(), HashMap::<_, Vec<_>>::new());
+        let (mut offset, mut number) = (0, 0_u64);
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            let bytes = (&mut reader)
+                .take(MOST_LINE_BYTES + 1)
+                .read_until(b'\n', &mut line)
+                .map_err(unreadable)? as u64;
+            if bytes == 0 {
+                break;
+            }
+            number += 1;
+            let at = |why: String| RecordingsError(format!("{}:{number}: {why}", path.display()));
+            if bytes > MOST_LINE_BYTES {
+                return Err(at(format!("more than {MOST_LINE_BYTES} bytes in one line")));
+            }
+            if !line.trim_ascii().is_empty() {
+                let recording = parse(&line)
+                    .map_err(|error| at(format!("this is not a recording: {error}")))?;
+                let of_call = own.entry(recording.call.digest()).or_default();
+                of_call.push((recording.reply_digest(), (offset, bytes)));
+                places.insert(of_this_kind(recording).call.digest(), (offset, bytes));
+            }
+            offset += bytes;
+        }
+        Ok(RecordedFile { file: Mutex::new(file), places, own })
+    }
+
+    /// How many calls have an answer.
+    pub fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    /// Whether no call has an answer.
+    pub fn is_empty(&self) -> bool {
+        self.places.is_empty()
+    }
+
+    /// The recording of this line.
+    fn read(&self, (offset, bytes): Line) -> Result<Recording, RecordingsError> {
+        // Every use seeks first, so a panic elsewhere leaves nothing behind.
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut line = Vec::new();
+        file.seek(SeekFrom::Start(offset))
+            .and_then(|_| (&mut *file).take(bytes).read_to_end(&mut line))
+            .map_err(|error| RecordingsError(error.to_string()))?;
+        parse(&line).map_err(|_| changed())
+    }
+}
+
+impl Recordings for RecordedFile {
+    fn find(&self, call: Digest) -> Result<Option<Arc<Recording>>, RecordingsError> {
+        let Some(line) = self.places.get(&call) else { return Ok(None) };
+        Ok(Some(named(call, of_this_kind(self.read(*line)?))?))
+    }
+
+    /// Of a call as it was asked, whatever its provider is.
+    fn find_reply(
+        &self,
+        call: Digest,
+        reply: Digest,
+    ) -> Result<Option<Arc<Recording>>, RecordingsError> {
+        let Some(lines) = self.own.get(&call) else { return Ok(None) };
+        let Some((_, line)) = lines.iter().find(|(it, _)| *it == reply).or(lines.last()) else {
+            return Ok(None);
+        };
+        Ok(Some(named(call, self.read(*line)?)?))
+    }
+
+    fn keep(&self, _: Arc<Recording>) -> BoxFuture<'_, Result<(), RecordingsError>> {
+        let refused = RecordingsError("recordings of a file are not added to".into());
+        Box::pin(ready(Err(refused)))
+    }
+}
+
+/// The recording, if it is of this call, as it was when the file was opened.
+fn named(call: Digest, recording: Recording) -> Result<Arc<Recording>, RecordingsError> {
+    match recording.call.digest() == call {
+        true => Ok(Arc::new(recording)),
+        false => Err(changed()),
+    }
+}
+
+fn changed() -> RecordingsError {
+    RecordingsError("the file of recordings changed while it was used".into())
+}
+
+fn parse(line: &[u8]) -> Result<Recording, serde_json::Error> {
+    serde_json::from_slice(line)
+}
+
+/// The recording as one of this kind of judge.
+fn of_this_kind(mut recording: Recording) -> Recording {
+    recording.call.provider = KIND.to_owned();
+    recording.call.place = String::new();
+    recording
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::judge::{Call, Generation, Message, Question, Reply, Role};
+
+    fn recording(text: &str, answer: &str) -> Recording {
+        let messages = vec![Message { role: Role::User, text: text.into() }];
+        let question = Generation { model: "m".into(), messages, ..Generation::default() };
+        let call = Call {
+            provider: "openai".into(),
+            place: "http://a/v1".into(),
+            question: Question::Generate(question),
+            iteration: 0,
+            attempt: 0,
+        };
+        Recording::new(call, Reply::Text { text: answer.into(), truncated: false }, "m-1".into())
+    }
+
+    fn asked_of_a_file(text: &str) -> Digest {
+        let call = recording(text, "").call;
+        Call { provider: KIND.into(), place: String::new(), ..call }.digest()
+    }
+
+    #[test]
+    fn recordings_of_a_file_answer_whatever_provider_they_are_of() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("calls.jsonl");
+        let lines: Vec<String> = [("one?", "1"), ("two?", "2"), ("two?", "two")]
+            .iter()
+            .map(|(text, answer)| serde_json::to_string(&recording(text, answer)).unwrap())
+            .collect();
+        fs::write(&path, lines.join("\n\n")).unwrap();
+        let file = RecordedFile::open(&path).unwrap();
+        assert_eq!(file.len(), 2);
+        let said = |text: &str| {
+            let found = file.find(asked_of_a_file(text)).unwrap();
+            found.map(|found| found.reply.clone())
+        };
+        assert_eq!(said("one?"), Some(Reply::Text { text: "1".into(), truncated: false }));
+        assert_eq!(said("two?"), Some(Reply::Text { text: "two".into(), truncated: false }));
+        assert_eq!(said("three?"), None);
+    }
+
+    #[test]
+    fn each_answer_to_a_call_as_it_was_asked_is_found_by_its_digest() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("calls.jsonl");
+        let both = [recording("two?", "2"), recording("two?", "two")];
+        let lines = both.each_ref().map(|it| serde_json::to_string(it).unwrap());
+        fs::write(&path, lines.join("\n")).unwrap();
+        let file = RecordedFile::open(&path).unwrap();
+        let call = both[0].call.digest();
+        for recording in &both {
+            let found = file.find_reply(call, recording.reply_digest()).unwrap();
+            assert_eq!(found.as_deref(), Some(recording));
+        }
+        let other = file.find_reply(call, Digest::of(b"another answer")).unwrap();
+        assert_eq!(other.as_deref(), Some(&both[1]));
+        assert_eq!(file.find_reply(asked_of_a_file("two?"), both[0].reply_digest()).unwrap(), None);
+    }
+
+    #[test]
+    fn a_line_that_is_not_a_recording_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("calls.jsonl");
+        let good = serde_json::to_string(&recording("one?", "1")).unwrap();
+        fs::write(&path, format!("{good}\n{{\"model\": 7}}\n")).unwrap();
+        let error = RecordedFile::open(&path).unwrap_err().to_string();
+        assert!(error.contains("calls.jsonl:2: this is not a recording"), "{error}");
+    }
+}

@@ -1,0 +1,270 @@
+//! A call, the digest that names it, and its answer as it is recorded. Where recordings are kept is for others.
+
+use std::{fmt, sync::Arc};
+
+use serde::{Deserialize, Serialize};
+
+use super::{BoxFuture, Question, Reply, TokenUsage};
+use crate::digest::Digest;
+
+/// One question to one provider.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Call {
+    /// The provider's kind: `openai`, `anthropic`, `command`.
+    pub provider: String,
+    /// Where it is: a base URL, or a command.
+    pub place: String,
+    /// What is asked.
+    pub question: Question,
+    /// The iteration of the case that it is asked for; repeats are independent.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub iteration: u32,
+    /// The attempt of the case that it is asked for.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub attempt: u32,
+}
+
+fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
+impl Call {
+    /// The digest that names it: of the provider's kind and place, all that the question says, the number of its sample
+    /// included, and the case's iteration and attempt.
+    pub fn digest(&self) -> Digest {
+        // A question is strings, numbers and booleans: writing it as JSON cannot fail.
+        let question = serde_json::to_vec(&self.question).unwrap_or_default();
+        Digest::of_parts([
+            b"scorebox call 1",
+            self.provider.as_bytes(),
+            self.place.as_bytes(),
+            &question,
+            &self.iteration.to_le_bytes(),
+            &self.attempt.to_le_bytes(),
+        ])
+    }
+}
+
+/// A call and its answer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Recording {
+    /// The call.
+    #[serde(flatten)]
+    pub call: Call,
+    /// What the model said.
+    pub reply: Reply,
+    /// The model that answered, as its provider names it.
+    pub model: String,
+    /// The tokens that it consumed.
+    #[serde(default)]
+    pub usage: TokenUsage,
+    /// What it cost, in US dollars; `None` if neither the provider nor the judge's price tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost_usd: Option<f64>,
+    /// Milliseconds from the first attempt to the answer.
+    #[serde(default)]
+    pub latency_ms: f64,
+    /// How often the provider was asked.
+    #[serde(default = "once")]
+    pub attempts: u32,
+    /// When it was answered, in milliseconds since 1970 UTC.
+    #[serde(default)]
+    pub answered_at_ms: i64,
+}
+
+fn once() -> u32 {
+    1
+}
+
+impl Recording {
+    /// The answer to a call by the model of that name, which was asked once.
+    pub fn new(call: Call, reply: Reply, model: String) -> Recording {
+        Recording {
+            call,
+            reply,
+            model,
+            usage: TokenUsage::default(),
+            cost_usd: None,
+            latency_ms: 0.0,
+            attempts: 1,
+            answered_at_ms: 0,
+        }
+    }
+
+    /// The same with this [`usage`](Recording::usage).
+    #[must_use]
+    pub fn with_usage(self, usage: TokenUsage) -> Recording {
+        Recording { usage, ..self }
+    }
+
+    /// The same with this [`cost_usd`](Recording::cost_usd).
+    #[must_use]
+    pub fn with_cost_usd(self, cost_usd: Option<f64>) -> Recording {
+        Recording { cost_usd, ..self }
+    }
+
+    /// The same with this [`latency_ms`](Recording::latency_ms).
+    #[must_use]
+    pub fn with_latency_ms(self, latency_ms: f64) -> Recording {
+        Recording { latency_ms, ..self }
+    }
+
+    /// The same with these [`attempts`](Recording::attempts).
+    #[must_use]
+    pub fn with_attempts(self, attempts: u32) -> Recording {
+        Recording { attempts, ..self }
+    }
+
+    /// The same, answered at this time ([`answered_at_ms`](Recording::answered_at_ms)).
+    #[must_use]
+    pub fn answered_at(self, answered_at_ms: i64) -> Recording {
+        Recording { answered_at_ms, ..self }
+    }
+
+    /// The digest that names the answer: of all that the scorer is given of it.
+    pub fn reply_digest(&self) -> Digest {
+        // Strings and numbers: writing them as JSON cannot fail.
+        let given = (&self.reply, &self.model, &self.usage, self.cost_usd);
+        let json = serde_json::to_vec(&given).unwrap_or_default();
+        Digest::of_parts([&b"scorebox reply 1"[..], &json])
+    }
+
+    /// Bytes of its texts, about.
+    pub fn bytes(&self) -> usize {
+        let asked = match &self.call.question {
+            Question::Generate(generation) => {
+                let said = generation.messages.iter().map(|message| message.text.len());
+                let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+                said.sum::<usize>() + text(&generation.system) + text(&generation.response_schema)
+            }
+            Question::Embed(embedding) => embedding.texts.iter().map(String::len).sum(),
+        };
+        let said = match &self.reply {
+            Reply::Text { text, .. } => text.len(),
+            Reply::Vectors(vectors) => vectors.iter().map(|vector| vector.len() * 4).sum(),
+        };
+        size_of::<Recording>() + asked + said
+    }
+}
+
+/// One call that a score stands on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ScoreCall {
+    /// The call's digest.
+    pub digest: Digest,
+    /// The digest of the answer ([`Recording::reply_digest`]).
+    pub reply_digest: Digest,
+    /// Whether the answer was recorded before this score asked.
+    pub is_recorded: bool,
+}
+
+impl ScoreCall {
+    /// The call of this digest, with the answer of that one.
+    pub fn new(digest: Digest, reply_digest: Digest, is_recorded: bool) -> ScoreCall {
+        ScoreCall { digest, reply_digest, is_recorded }
+    }
+}
+
+/// Where recordings are kept.
+pub trait Recordings: fmt::Debug + Send + Sync {
+    /// The recording of the call with this digest; `None` if there is none.
+    ///
+    /// # Errors
+    /// Why it cannot be read.
+    fn find(&self, call: Digest) -> Result<Option<Arc<Recording>>, RecordingsError>;
+
+    /// The recording of the call whose answer has this digest ([`Recording::reply_digest`]); if there is none, another one of
+    /// the call, so that the caller can say what there is instead.
+    ///
+    /// # Errors
+    /// Why it cannot be read.
+    fn find_reply(
+        &self,
+        call: Digest,
+        reply: Digest,
+    ) -> Result<Option<Arc<Recording>>, RecordingsError> {
+        let _ = reply;
+        self.find(call)
+    }
+
+    /// Keeps `recording`, in addition to older ones of the same call, of which the latest is found. Once this is over, it
+    /// is found, and survives the end of the process: so no score is stored whose answers are not.
+    ///
+    /// # Errors
+    /// Why it cannot be kept.
+    fn keep(&self, recording: Arc<Recording>) -> BoxFuture<'_, Result<(), RecordingsError>>;
+}
+
+/// Why recordings cannot be read or kept.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct RecordingsError(pub String);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::{Embedding, Generation, Message, Role};
+
+    fn call(change: impl FnOnce(&mut Generation)) -> Call {
+        let mut generation = Generation {
+            model: "m".into(),
+            messages: vec![Message { role: Role::User, text: "Is it?".into() }],
+            ..Generation::default()
+        };
+        change(&mut generation);
+        Call {
+            provider: "openai".into(),
+            place: "http://a/v1".into(),
+            question: Question::Generate(generation),
+            iteration: 0,
+            attempt: 0,
+        }
+    }
+
+    #[test]
+    fn whatever_a_call_says_changes_its_digest() {
+        let plain = || call(|_| {});
+        let embedding = Embedding { model: "m".into(), texts: vec!["Is it?".into()] };
+        let calls = [
+            plain(),
+            call(|it| it.model = "n".into()),
+            call(|it| it.system = Some(String::new())),
+            call(|it| it.messages[0].text.push('!')),
+            call(|it| it.messages[0].role = Role::Assistant),
+            call(|it| it.response_schema = Some("{}".into())),
+            call(|it| it.temperature = Some(0.0)),
+            call(|it| it.max_output_tokens = Some(1)),
+            call(|it| it.sample = 1),
+            Call { provider: "anthropic".into(), ..plain() },
+            Call { place: "http://b/v1".into(), ..plain() },
+            Call { iteration: 1, ..plain() },
+            Call { attempt: 1, ..plain() },
+            Call { question: Question::Embed(embedding), ..plain() },
+        ];
+        let different: std::collections::HashSet<Digest> = calls.iter().map(Call::digest).collect();
+        assert_eq!(different.len(), calls.len());
+        assert_eq!(plain().digest(), calls[0].digest());
+    }
+
+    #[test]
+    fn a_recording_reads_back_as_it_was_written() {
+        let recording = Recording {
+            call: Call { attempt: 2, ..call(|it| it.sample = 1) },
+            reply: Reply::Text { text: "yes".into(), truncated: true },
+            model: "m-2026".into(),
+            usage: TokenUsage { input_tokens: Some(7), output_tokens: None },
+            cost_usd: Some(0.25),
+            latency_ms: 12.5,
+            attempts: 3,
+            answered_at_ms: 1_700_000_000_000,
+        };
+        let written = serde_json::to_string(&recording).unwrap();
+        assert_eq!(serde_json::from_str::<Recording>(&written).unwrap(), recording);
+    }
+}

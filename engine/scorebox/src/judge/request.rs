@@ -1,0 +1,125 @@
+//! What a scorer asks, before a model is chosen for it: checked, and made a question. Untrusted: every part is bounded.
+
+use serde_json::value::RawValue;
+
+use super::{
+    Embedding, Generation, JudgeError, JudgeErrorKind, JudgeSettings, Message, Question, Role,
+};
+
+/// Bytes of all texts of one question.
+const MOST_TEXT_BYTES: usize = 4 << 20;
+/// Bytes of the schema of an answer.
+const MOST_SCHEMA_BYTES: usize = 256 << 10;
+/// Turns of one conversation.
+const MOST_MESSAGES: usize = 1000;
+/// Texts whose vectors are wanted at once.
+const MOST_TEXTS: usize = 2048;
+/// Bytes of a model's name.
+const MOST_MODEL_BYTES: usize = 200;
+
+/// What a scorer asks.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(clippy::exhaustive_enums, reason = "what the contract has")]
+pub enum Request {
+    /// A text is wanted. The generation's model does not count.
+    Generate {
+        /// The conversation.
+        generation: Generation,
+        /// The model that the scorer names.
+        model: Option<String>,
+    },
+    /// Vectors are wanted.
+    Embed {
+        /// The texts.
+        texts: Vec<String>,
+        /// The model that the scorer names.
+        model: Option<String>,
+    },
+}
+
+impl Request {
+    /// The model that the scorer names.
+    pub fn model(&self) -> Option<&str> {
+        match self {
+            Request::Generate { model, .. } | Request::Embed { model, .. } => model.as_deref(),
+        }
+    }
+
+    /// The question to `model`, with the judge's settings where the scorer leaves them open.
+    ///
+    /// # Errors
+    /// What is not valid about it.
+    pub(super) fn to_question(
+        &self,
+        model: &str,
+        settings: &JudgeSettings,
+    ) -> Result<Question, JudgeError> {
+        if model.len() > MOST_MODEL_BYTES {
+            return Err(invalid(format!("the model's name has {} bytes", model.len())));
+        }
+        let model = model.to_owned();
+        match self {
+            Request::Generate { generation, .. } => {
+                check(generation)?;
+                Ok(Question::Generate(Generation {
+                    model,
+                    temperature: generation.temperature.or(settings.temperature),
+                    max_output_tokens: generation.max_output_tokens.or(settings.max_output_tokens),
+                    ..generation.clone()
+                }))
+            }
+            Request::Embed { texts, .. } => {
+                if texts.is_empty() || texts.len() > MOST_TEXTS {
+                    return Err(invalid(format!(
+                        "{} texts; allowed: 1 to {MOST_TEXTS}",
+                        texts.len()
+                    )));
+                }
+                within(texts.iter().map(String::len).sum(), MOST_TEXT_BYTES, "the texts have")?;
+                Ok(Question::Embed(Embedding { model, texts: texts.clone() }))
+            }
+        }
+    }
+}
+
+fn check(generation: &Generation) -> Result<(), JudgeError> {
+    let Generation { system, messages, response_schema, temperature, max_output_tokens, .. } =
+        generation;
+    if messages.is_empty() || messages.len() > MOST_MESSAGES {
+        return Err(invalid(format!("{} messages; allowed: 1 to {MOST_MESSAGES}", messages.len())));
+    }
+    if messages.last().is_some_and(|last| last.role != Role::User) {
+        return Err(invalid("the last message must be the user's"));
+    }
+    let said: usize = messages.iter().map(|Message { text, .. }| text.len()).sum();
+    let bytes = said + system.as_ref().map_or(0, String::len);
+    within(bytes, MOST_TEXT_BYTES, "the messages have")?;
+    if let Some(schema) = response_schema {
+        within(schema.len(), MOST_SCHEMA_BYTES, "the schema of the answer has")?;
+        let json: Result<&RawValue, _> = serde_json::from_str(schema);
+        if !json.is_ok_and(|json| json.get().starts_with('{')) {
+            return Err(invalid("the schema of the answer is not a JSON object"));
+        }
+    }
+    if let Some(temperature) = temperature.filter(|it| !(0.0..=2.0).contains(it)) {
+        return Err(invalid(format!("the temperature is {temperature}; allowed: 0 to 2")));
+    }
+    match max_output_tokens {
+        Some(0) => Err(invalid("an answer of 0 tokens")),
+        _ => Ok(()),
+    }
+}
+
+fn within(bytes: usize, most: usize, what: &str) -> Result<(), JudgeError> {
+    match bytes <= most {
+        true => Ok(()),
+        false => Err(invalid(format!("{what} {bytes} bytes; the limit is {most}"))),
+    }
+}
+
+fn invalid(why: impl std::fmt::Display) -> JudgeError {
+    JudgeError::new(
+        JudgeErrorKind::InvalidQuestion,
+        format!("what the scorer asks the judge is not valid: {why}"),
+    )
+}

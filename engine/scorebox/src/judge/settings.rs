@@ -1,0 +1,182 @@
+//! What a suite says about a judge, read and checked. Connects to nothing, and reads no environment.
+
+use std::{path::PathBuf, time::Duration};
+
+use super::TokenUsage;
+
+/// A judge of a suite: who answers, as which model, how often and at what price.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct JudgeSettings {
+    /// Who answers.
+    pub provider: ProviderSettings,
+    /// The model that is asked unless a scorer or its entry names another.
+    pub model: Option<String>,
+    /// The model that makes vectors; `None` for `model`.
+    pub embedding_model: Option<String>,
+    /// 0 to 2; what is asked with unless the scorer says otherwise.
+    pub temperature: Option<f64>,
+    /// The most tokens of an answer unless the scorer says otherwise.
+    pub max_output_tokens: Option<u32>,
+    /// How an answer of a given form is asked for.
+    pub structured_output: StructuredOutput,
+    /// Calls at the same moment, at least 1.
+    pub concurrency: usize,
+    /// Calls that begin within a minute; `None` for as many as there are.
+    pub requests_per_minute: Option<u32>,
+    /// How often a call is tried again.
+    pub retries: u32,
+    /// How long one attempt may take.
+    pub timeout: Duration,
+    /// What tokens cost; `None` if that is not known.
+    pub price: Option<Price>,
+    /// What all calls of a run may consume together.
+    pub budget: Budget,
+}
+
+impl JudgeSettings {
+    /// Calls at the same moment, unless a suite says otherwise.
+    pub const DEFAULT_CONCURRENCY: usize = 16;
+    /// How often a call is tried again, unless a suite says otherwise.
+    pub const DEFAULT_RETRIES: u32 = 4;
+    /// How long an attempt may take, unless a suite says otherwise.
+    pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
+
+    /// A judge of this provider with all defaults.
+    pub fn new(provider: ProviderSettings) -> JudgeSettings {
+        JudgeSettings {
+            provider,
+            model: None,
+            embedding_model: None,
+            temperature: None,
+            max_output_tokens: None,
+            structured_output: StructuredOutput::Detect,
+            concurrency: JudgeSettings::DEFAULT_CONCURRENCY,
+            requests_per_minute: None,
+            retries: JudgeSettings::DEFAULT_RETRIES,
+            timeout: JudgeSettings::DEFAULT_TIMEOUT,
+            price: None,
+            budget: Budget::default(),
+        }
+    }
+}
+
+/// Who answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ProviderSettings {
+    /// A server that speaks OpenAI's chat completions and embeddings.
+    OpenAi {
+        /// Where it is, up to and including `/v1`.
+        base_url: String,
+        /// The environment variable with its key; `None` if it needs no key.
+        key_env: Option<String>,
+    },
+    /// A server that speaks Anthropic's messages.
+    Anthropic {
+        /// Where it is, without `/v1`.
+        base_url: String,
+        /// The environment variable with its key; `None` if it needs no key.
+        key_env: Option<String>,
+    },
+    /// A program that is started for each call.
+    Command {
+        /// The program and its arguments, at least one.
+        command: Vec<String>,
+    },
+    /// Answers that were recorded, and nothing else.
+    Recorded {
+        /// The JSON Lines file with them.
+        file: PathBuf,
+    },
+}
+
+impl ProviderSettings {
+    /// The word for its kind, as suites and recordings have it.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            ProviderSettings::OpenAi { .. } => "openai",
+            ProviderSettings::Anthropic { .. } => "anthropic",
+            ProviderSettings::Command { .. } => "command",
+            ProviderSettings::Recorded { .. } => "recorded",
+        }
+    }
+
+    /// Where it is, as recordings have it: the base URL, or the command as a JSON list. Recorded answers are the same
+    /// wherever their file is.
+    pub fn place(&self) -> String {
+        match self {
+            ProviderSettings::OpenAi { base_url, .. }
+            | ProviderSettings::Anthropic { base_url, .. } => base_url.clone(),
+            // Strings: writing them as JSON cannot fail.
+            ProviderSettings::Command { command } => {
+                serde_json::to_string(command).unwrap_or_default()
+            }
+            ProviderSettings::Recorded { .. } => String::new(),
+        }
+    }
+}
+
+/// How an answer of a given form is asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StructuredOutput {
+    /// As well as the server can: found out with the first question that needs it.
+    #[default]
+    Detect,
+    /// With the schema, which the server enforces.
+    Schema,
+    /// As the call of a tool whose arguments have the form.
+    Tool,
+    /// In the words of the prompt.
+    Prompt,
+}
+
+/// What tokens cost, in US dollars for a million.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Price {
+    /// Those of questions; 0 or more.
+    pub input: f64,
+    /// Those of answers; 0 or more.
+    pub output: f64,
+}
+
+impl Price {
+    /// So much for a million tokens of questions, and of answers.
+    pub fn new(input: f64, output: f64) -> Price {
+        Price { input, output }
+    }
+
+    /// What so many tokens cost, in US dollars; `None` if the provider did not count them.
+    pub fn of(self, usage: TokenUsage) -> Option<f64> {
+        // No answer has 2^53 tokens.
+        #[allow(clippy::cast_precision_loss)]
+        let cost = |tokens: u64, price: f64| tokens as f64 * price / 1e6;
+        Some(cost(usage.input_tokens?, self.input) + cost(usage.output_tokens?, self.output))
+    }
+}
+
+/// What calls may consume together; `None` for no bound.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Budget {
+    /// How many questions may be asked.
+    pub calls: Option<u64>,
+    /// What they may cost, in US dollars.
+    pub cost_usd: Option<f64>,
+}
+
+impl Budget {
+    /// This budget with so many calls at most.
+    #[must_use]
+    pub fn with_calls(self, calls: u64) -> Budget {
+        Budget { calls: Some(calls), ..self }
+    }
+
+    /// This budget with so many US dollars at most.
+    #[must_use]
+    pub fn with_cost_usd(self, cost_usd: f64) -> Budget {
+        Budget { cost_usd: Some(cost_usd), ..self }
+    }
+}

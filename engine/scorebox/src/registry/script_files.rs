@@ -1,0 +1,235 @@
+//! A script and the files of its folder that it imports, read within bounds. Which file an import means, the engine
+//! decides (`script-engines/javascript/src/files.rs`); here are all that it can mean.
+
+use std::{
+    collections::BTreeMap,
+    io::Read as _,
+    path::{Path, PathBuf},
+};
+
+use cap_std::{ambient_authority, fs::Dir};
+use serde::Serialize;
+
+use crate::input_file::{self, InputFileError};
+
+/// Bytes of a script and all that it imports.
+pub(super) const MOST_BYTES: u64 = 1 << 20;
+/// Files that a script imports, itself or through others.
+pub(super) const MOST_FILES: usize = 500;
+/// The endings of a script's name.
+const SCRIPTS: [&str; 4] = [".js", ".mjs", ".ts", ".mts"];
+/// Endings that an import may leave out.
+const LEFT_OUT: [&str; 3] = [".js", ".mjs", ".ts"];
+/// Bytes of an import's path.
+const PATH_BYTES: usize = 1000;
+
+/// Whether a path names a script.
+pub(super) fn is_script(path: &str) -> bool {
+    SCRIPTS.iter().any(|ending| path.ends_with(ending))
+}
+
+/// A script with what it imports, as the engine reads it.
+#[derive(Debug, Serialize)]
+pub(super) struct ScriptFiles {
+    /// The name of the script itself.
+    main: String,
+    /// The texts, by paths from the script's folder, with `/`.
+    files: BTreeMap<String, String>,
+}
+
+/// Why they cannot be read.
+#[derive(Debug)]
+pub(super) enum NotRead {
+    /// This file cannot be read.
+    File(PathBuf, InputFileError),
+    /// Together they are larger than a script may be.
+    TooLarge,
+    /// There are more files than a script may have.
+    TooMany,
+}
+
+impl ScriptFiles {
+    /// Reads the script at `path` and what it imports.
+    pub(super) fn read(path: &Path) -> Result<ScriptFiles, NotRead> {
+        let unreadable = |error| NotRead::File(path.to_owned(), error);
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+        let main = name.ok_or_else(|| unreadable(InputFileError::Folder))?;
+        let (file, _) = input_file::open(path).map_err(unreadable)?;
+        let mut left = MOST_BYTES;
+        let text = text_of(file, &mut left, path)?;
+        let mut files = ScriptFiles { main: main.clone(), files: BTreeMap::new() };
+        let mut waiting = imports_of(&main, &text);
+        files.files.insert(main, text);
+        // Opened only for a script that imports; nothing leads out of it.
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new("."));
+        while let Some(name) = waiting.pop() {
+            if files.files.contains_key(&name) {
+                continue;
+            }
+            let Some(text) = files.imported(folder, &name, &mut left)? else { continue };
+            if files.files.len() > MOST_FILES {
+                return Err(NotRead::TooMany);
+            }
+            waiting.extend(imports_of(&name, &text));
+            files.files.insert(name, text);
+        }
+        Ok(files)
+    }
+
+    /// A file of the script's folder; `None` if no file has that name, or it leads out of the folder.
+    fn imported(
+        &self,
+        folder: &Path,
+        name: &str,
+        left: &mut u64,
+    ) -> Result<Option<String>, NotRead> {
+        let whole = folder.join(name);
+        let Ok(opened) = Dir::open_ambient_dir(folder, ambient_authority()) else {
+            return Ok(None);
+        };
+        // A pipe would wait for a writer.
+        if !opened.metadata(name).is_ok_and(|metadata| metadata.is_file()) {
+            return Ok(None);
+        }
+        let file = opened.open(name).map_err(|error| NotRead::File(whole.clone(), error.into()))?;
+        text_of(file, left, &whole).map(Some)
+    }
+
+    /// Whether the script itself names a function `summarize`, which it may export.
+    pub(super) fn may_summarize(&self) -> bool {
+        self.files.get(&self.main).is_some_and(|text| text.contains("summarize"))
+    }
+}
+
+/// The text of a file, with so many bytes left for it.
+fn text_of(file: impl std::io::Read, left: &mut u64, path: &Path) -> Result<String, NotRead> {
+    let unreadable = |error| NotRead::File(path.to_owned(), error);
+    let mut bytes = Vec::new();
+    file.take(*left + 1).read_to_end(&mut bytes).map_err(|error| unreadable(error.into()))?;
+    *left = left.checked_sub(bytes.len() as u64).ok_or(NotRead::TooLarge)?;
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let before = error.as_bytes().iter().take(error.utf8_error().valid_up_to());
+        let line = before.filter(|byte| **byte == b'\n').count() + 1;
+        unreadable(InputFileError::NotUtf8 { line })
+    })?;
+    Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
+}
+
+/// The paths that the imports of a file can mean, from the script's folder. More than it imports, if an import stands in
+/// a comment.
+fn imports_of(file: &str, text: &str) -> Vec<String> {
+    let folder = file.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let mut found = Vec::new();
+    for (at, quote) in text.match_indices(['"', '\'']) {
+        let (before, behind) = (&text[..at], &text[at + 1..]);
+        let before = before.trim_end();
+        let imports = ["from", "import", "import("].iter().any(|word| before.ends_with(word));
+        let begins = behind.starts_with("./") || behind.starts_with("../");
+        if !imports || !begins {
+            continue;
+        }
+        let specifier = behind.split([quote.chars().next().unwrap_or('"'), '\n']).next();
+        let Some(specifier) = specifier.filter(|specifier| specifier.len() <= PATH_BYTES) else {
+            continue;
+        };
+        let Some(path) = joined(folder, specifier) else { continue };
+        let typescript = path
+            .strip_suffix(".js")
+            .map(|stem| format!("{stem}.ts"))
+            .or_else(|| path.strip_suffix(".mjs").map(|stem| format!("{stem}.mts")));
+        found.extend(typescript);
+        found.extend(LEFT_OUT.map(|ending| format!("{path}{ending}")));
+        found.push(path);
+    }
+    found
+}
+
+/// The path `specifier` from `folder`; `None` if it leads out of the outermost folder.
+fn joined(folder: &str, specifier: &str) -> Option<String> {
+    let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
+    for part in specifier.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop()?;
+            }
+            part => parts.push(part),
+        }
+    }
+    Some(parts.join("/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        folder
+    }
+
+    fn names(files: &ScriptFiles) -> Vec<&str> {
+        files.files.keys().map(String::as_str).collect()
+    }
+
+    #[test]
+    fn what_is_imported_is_read_through_other_files_and_in_every_form() {
+        let folder = folder(&[
+            ("grade.js", "import a from './a.js'\nimport'./lib/b'; export * from \"./lib/c.js\""),
+            ("a.js", "const later = () => import('./d.json')"),
+            ("d.json", "{}"),
+            ("lib/b.ts", "import type { T } from '../grade.js';"),
+            ("lib/c.ts", ""),
+            ("unused.js", ""),
+        ]);
+        let files = ScriptFiles::read(&folder.path().join("grade.js")).unwrap();
+        assert_eq!(names(&files), ["a.js", "d.json", "grade.js", "lib/b.ts", "lib/c.ts"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn nothing_outside_the_folder_is_read() {
+        let outer = folder(&[
+            ("secret.js", "1"),
+            ("scripts/grade.js", "import '../secret.js'; import './link.js'; import './folder.js'"),
+            ("scripts/folder.js/x", ""),
+        ]);
+        let scripts = outer.path().join("scripts");
+        std::os::unix::fs::symlink("../secret.js", scripts.join("link.js")).unwrap();
+        assert_eq!(names(&ScriptFiles::read(&scripts.join("grade.js")).unwrap()), ["grade.js"]);
+    }
+
+    #[test]
+    fn a_script_with_its_imports_is_bounded() {
+        let half = " ".repeat(512 << 10);
+        let folder = folder(&[
+            ("one.js", &format!("{half}import './two.js'")),
+            ("two.js", &half),
+            ("large.js", &half.repeat(3)),
+        ]);
+        for name in ["one.js", "large.js"] {
+            let read = ScriptFiles::read(&folder.path().join(name));
+            assert!(matches!(read, Err(NotRead::TooLarge)), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_no_part_of_a_script_and_other_encodings_are_refused_with_the_line() {
+        let folder = folder(&[("grade.js", "\u{feff}1")]);
+        let path = folder.path().join("grade.js");
+        assert_eq!(ScriptFiles::read(&path).unwrap().files["grade.js"], "1");
+        fs::write(&path, b"1\n\xff").unwrap();
+        let Err(NotRead::File(_, InputFileError::NotUtf8 { line: 2 })) = ScriptFiles::read(&path)
+        else {
+            panic!("not UTF-8");
+        };
+    }
+}

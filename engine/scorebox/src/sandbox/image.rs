@@ -1,0 +1,95 @@
+//! [`Image`]: a component that is linked and where its exports are, its fresh instances, and why one of them has no
+//! answer. What stands around a call (limits, time, cost) is in `guest_call`.
+
+use wasmtime::{
+    Store,
+    component::{Component, ComponentExportIndex, Instance, InstancePre, Linker, TypedFunc},
+};
+
+use crate::contract::{
+    SCORING_INTERFACE, ScorerError,
+    bindings::{Scorer, ScorerIndices, wire},
+};
+
+use super::state::State;
+
+/// A component that is linked, and where its exports are.
+#[derive(Clone)]
+pub(super) struct Image {
+    pre: InstancePre<State>,
+    exports: ScorerIndices,
+    score: ComponentExportIndex,
+}
+
+/// The export `score`.
+type ScoreExport<'a> =
+    TypedFunc<(wire::ScorerInput<'a>,), (Result<wire::ScoreResult, wire::ScorerError>,)>;
+
+impl Image {
+    /// Links `component`.
+    pub(super) fn new(linker: &Linker<State>, component: &Component) -> wasmtime::Result<Image> {
+        let pre = linker.instantiate_pre(component)?;
+        let exports = ScorerIndices::new(&pre)?;
+        let scoring = component.get_export_index(None, SCORING_INTERFACE);
+        let score = scoring.and_then(|scoring| component.get_export_index(Some(&scoring), "score"));
+        let score = score.ok_or_else(|| wasmtime::format_err!("no exported function `score`"))?;
+        Ok(Image { pre, exports, score })
+    }
+
+    /// What it was linked from.
+    pub(super) fn component(&self) -> &Component {
+        self.pre.component()
+    }
+
+    /// What a fresh instance says about one case; if there is a configuration, one that took it.
+    pub(super) async fn score(
+        &self,
+        store: &mut Store<State>,
+        config: Option<&str>,
+        input: wire::ScorerInput<'_>,
+    ) -> Result<wire::ScoreResult, Fault> {
+        let instance = match config {
+            Some(_) => self.start(store, config).await?.0,
+            // The types of all exports were checked when the scorer described itself; only that of the one that is
+            // called is checked for each score.
+            None => self.pre.instantiate_async(&mut *store).await?,
+        };
+        let score: ScoreExport<'_> =
+            instance.get_typed_func(&mut *store, self.score).map_err(Fault::Mismatch)?;
+        let (answer,) = score.call_async(store, (input,)).await?;
+        answer.map_err(|error| Fault::Scorer(error.into()))
+    }
+
+    /// A fresh instance; if there is a configuration, one that took it.
+    pub(super) async fn start(
+        &self,
+        store: &mut Store<State>,
+        config: Option<&str>,
+    ) -> Result<(Instance, Scorer), Fault> {
+        let instance = self.pre.instantiate_async(&mut *store).await?;
+        let scorer = self.exports.load(&mut *store, &instance).map_err(Fault::Mismatch)?;
+        if let Some(config) = config {
+            let configured = scorer.scorebox_scorer_scoring().call_configure(store, config).await?;
+            configured.map_err(Fault::Refused)?;
+        }
+        Ok((instance, scorer))
+    }
+}
+
+/// Why a call has no answer.
+pub(super) enum Fault {
+    /// It broke off: a trap, a limit, a value that breaks the contract.
+    Wasm(wasmtime::Error),
+    /// An export is of another type than the contract says; nothing of it ran.
+    Mismatch(wasmtime::Error),
+    /// `configure` refused the configuration.
+    Refused(String),
+    /// The scorer's own error.
+    Scorer(ScorerError),
+}
+
+impl From<wasmtime::Error> for Fault {
+    fn from(error: wasmtime::Error) -> Fault {
+        Fault::Wasm(error)
+    }
+}

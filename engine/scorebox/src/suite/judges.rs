@@ -1,0 +1,357 @@
+//! What a suite file says about judges: `[judges.NAME]`. Connects to nothing, and reads no key.
+
+use std::{collections::BTreeMap, path::Path, time::Duration};
+
+use crate::judge::{Budget, JudgeSettings, Price, ProviderSettings, StructuredOutput};
+
+use super::{
+    Place,
+    document::{Member, Node, Value},
+    parse_duration,
+    reading::Reading,
+};
+
+/// The keys of a judge.
+const KEYS: [&str; 16] = [
+    "provider",
+    "base_url",
+    "key_env",
+    "command",
+    "file",
+    "model",
+    "embedding_model",
+    "temperature",
+    "max_output_tokens",
+    "structured_output",
+    "concurrency",
+    "requests_per_minute",
+    "retries",
+    "timeout",
+    "price",
+    "budget",
+];
+
+/// The most calls at the same moment that a judge can be set to.
+const MOST_CONCURRENCY: u64 = 4096;
+/// The most times that a call can be set to be tried again.
+const MOST_RETRIES: u64 = 20;
+/// The longest that an attempt can be set to take.
+const MOST_TIMEOUT: Duration = Duration::from_secs(3600);
+
+/// A judge of a suite.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct SuiteJudge {
+    /// Who answers, and how.
+    pub settings: JudgeSettings,
+    /// Where the file describes it.
+    pub place: Option<Place>,
+}
+
+impl SuiteJudge {
+    /// A judge that no file describes.
+    pub fn new(settings: JudgeSettings) -> SuiteJudge {
+        SuiteJudge { settings, place: None }
+    }
+}
+
+/// Reads `[judges]`; paths start at `folder`.
+pub(super) fn judges(
+    reading: &mut Reading<'_>,
+    node: &Node,
+    folder: &Path,
+) -> BTreeMap<String, SuiteJudge> {
+    let mut judges = BTreeMap::new();
+    for member in reading.any_members(node, "judges") {
+        let Some(settings) = judge(reading, member, folder) else { continue };
+        let place = Some(reading.place(&member.key_span));
+        if !is_name(&member.key) {
+            let key = member.key.escape_debug();
+            let reason = format!(
+                "`{key}` is not a name of a judge: it has 1 to 64 letters, digits, `-`, `_` and `.`"
+            );
+            reading.wrong(&member.key_span, reason);
+            continue;
+        }
+        judges.insert(member.key.clone(), SuiteJudge { settings, place });
+    }
+    judges
+}
+
+fn is_name(name: &str) -> bool {
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+    (1..=64).contains(&name.len()) && name.bytes().all(allowed)
+}
+
+/// What a judge's keys say, before it is known which of them its provider has.
+#[derive(Default)]
+struct Said<'n> {
+    provider: Option<&'static str>,
+    base_url: Option<(String, &'n Node)>,
+    key_env: Option<(String, &'n Node)>,
+    command: Option<(Vec<String>, &'n Node)>,
+    file: Option<(String, &'n Node)>,
+}
+
+fn judge(reading: &mut Reading<'_>, member: &Member, folder: &Path) -> Option<JudgeSettings> {
+    const PROVIDERS: [&str; 4] = ["openai", "anthropic", "command", "recorded"];
+    let node = &member.node;
+    let mut said = Said::default();
+    let mut settings = JudgeSettings::new(ProviderSettings::Command { command: Vec::new() });
+    let mut has_provider = false;
+    for (key, member) in reading.members(node, "judge", "of a judge", &KEYS) {
+        let node = &member.node;
+        match key {
+            "provider" => {
+                has_provider = true;
+                let Some(word) = reading.word(node, key) else { continue };
+                let meant = PROVIDERS.into_iter().find(|known| *known == word);
+                said.provider = reading.one_of(node, meant, "provider", &PROVIDERS);
+            }
+            "base_url" => said.base_url = base_url(reading, node).map(|url| (url, node)),
+            "key_env" => {
+                said.key_env = reading.word(node, key).map(|name| (name.to_owned(), node));
+            }
+            "command" => said.command = command(reading, node).map(|words| (words, node)),
+            "file" => said.file = reading.text(node, key).map(|file| (file, node)),
+            "model" => settings.model = name(reading, node, key),
+            "embedding_model" => settings.embedding_model = name(reading, node, key),
+            "temperature" => settings.temperature = temperature(reading, node),
+            "structured_output" => {
+                settings.structured_output = structured(reading, node).unwrap_or_default();
+            }
+            "price" => settings.price = price(reading, node),
+            "budget" => settings.budget = budget(reading, node).unwrap_or_default(),
+            _ => numbers(reading, key, node, &mut settings),
+        }
+    }
+    if !has_provider && matches!(node.value, Value::Table(_)) {
+        reading.wrong(
+            &member.key_span,
+            "a judge needs a `provider`: `openai`, `anthropic`, `command` or `recorded`",
+        );
+    }
+    settings.provider = provider(reading, member, said, folder)?;
+    let has_price = settings.price.is_some();
+    if let Some(node) = budget_in_dollars(node).filter(|_| !has_price) {
+        reading.wrong(&node.span, "a budget in US dollars needs the judge's `price`");
+    }
+    let is_named = matches!(settings.provider, ProviderSettings::Command { .. });
+    if settings.model.is_none() && !is_named {
+        reading.wrong(&member.key_span, "a judge of this provider needs a `model`");
+    }
+    Some(settings)
+}
+
+/// The keys that are numbers and times.
+fn numbers(reading: &mut Reading<'_>, key: &str, node: &Node, settings: &mut JudgeSettings) {
+    match key {
+        "timeout" => settings.timeout = timeout(reading, node).unwrap_or(settings.timeout),
+        "max_output_tokens" => {
+            settings.max_output_tokens = within(reading, key, node, (1, u32::MAX.into()));
+        }
+        "requests_per_minute" => {
+            settings.requests_per_minute = within(reading, key, node, (1, u32::MAX.into()));
+        }
+        "retries" => {
+            let retries = within(reading, key, node, (0, MOST_RETRIES));
+            settings.retries = retries.unwrap_or(settings.retries);
+        }
+        _ => {
+            let most = within(reading, key, node, (1, MOST_CONCURRENCY));
+            settings.concurrency = most.map_or(settings.concurrency, |most| most as usize);
+        }
+    }
+}
+
+/// A time to wait for answers.
+pub(super) fn timeout(reading: &mut Reading<'_>, node: &Node) -> Option<Duration> {
+    let written = reading.word(node, "timeout")?;
+    let time = reading.said(&node.span, parse_duration(written))?;
+    if time.is_zero() || time > MOST_TIMEOUT {
+        reading.wrong(&node.span, "`timeout` must be more than 0 and at most 1 h");
+        return None;
+    }
+    Some(time)
+}
+
+/// A whole number from `least` to `most`.
+pub(super) fn within(
+    reading: &mut Reading<'_>,
+    key: &str,
+    node: &Node,
+    (least, most): (u64, u64),
+) -> Option<u32> {
+    let number = reading.count(node, key)?;
+    if !(least..=most).contains(&number) {
+        reading
+            .wrong(&node.span, format!("`{key}` must be from {least} to {most}; found {number}"));
+        return None;
+    }
+    u32::try_from(number).ok()
+}
+
+fn provider(
+    reading: &mut Reading<'_>,
+    member: &Member,
+    said: Said<'_>,
+    folder: &Path,
+) -> Option<ProviderSettings> {
+    let kind = said.provider?;
+    let is_server = matches!(kind, "openai" | "anthropic");
+    let strange = [
+        ("base_url", said.base_url.as_ref().filter(|_| !is_server).map(|(_, node)| *node)),
+        ("key_env", said.key_env.as_ref().filter(|_| !is_server).map(|(_, node)| *node)),
+        ("command", said.command.as_ref().filter(|_| kind != "command").map(|(_, node)| *node)),
+        ("file", said.file.as_ref().filter(|_| kind != "recorded").map(|(_, node)| *node)),
+    ];
+    for (key, node) in strange {
+        if let Some(node) = node {
+            reading.wrong(&node.span, format!("a judge of provider `{kind}` has no `{key}`"));
+        }
+    }
+    let (own_url, own_key) = match kind {
+        "anthropic" => ("https://api.anthropic.com", "ANTHROPIC_API_KEY"),
+        _ => ("https://api.openai.com/v1", "OPENAI_API_KEY"),
+    };
+    // A server of the user's own has a key if they say so; the provider's always has one.
+    let key_env = match (&said.key_env, &said.base_url) {
+        (Some((name, _)), _) => Some(name.clone()),
+        (None, None) => Some(own_key.to_owned()),
+        (None, Some((url, _))) => (url == own_url).then(|| own_key.to_owned()),
+    };
+    let base_url = said.base_url.map_or_else(|| own_url.to_owned(), |(url, _)| url);
+    match kind {
+        "openai" => Some(ProviderSettings::OpenAi { base_url, key_env }),
+        "anthropic" => Some(ProviderSettings::Anthropic { base_url, key_env }),
+        "command" => match said.command {
+            Some((command, _)) => Some(ProviderSettings::Command { command }),
+            None => {
+                let reason = "a judge of provider `command` needs `command`: a list of words";
+                reading.wrong(&member.key_span, reason);
+                None
+            }
+        },
+        _ => match said.file {
+            Some((file, _)) => Some(ProviderSettings::Recorded { file: folder.join(file) }),
+            None => {
+                let reason =
+                    "a judge of provider `recorded` needs `file`: JSON Lines of recordings";
+                reading.wrong(&member.key_span, reason);
+                None
+            }
+        },
+    }
+}
+
+/// An address of HTTP, without what could be a secret; a slash at its end is left out.
+fn base_url(reading: &mut Reading<'_>, node: &Node) -> Option<String> {
+    let url = reading.text(node, "base_url")?;
+    let behind = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
+    let why = match behind {
+        None => "`base_url` must begin with `http://` or `https://`",
+        Some(behind) if behind.split('/').next().unwrap_or_default().is_empty() => {
+            "`base_url` names no host"
+        }
+        Some(behind) if behind.contains(['@', '?', '#']) => {
+            "`base_url` has no user, password or query: a key is named by `key_env`"
+        }
+        Some(behind) if behind.contains(|it: char| it.is_whitespace() || it.is_control()) => {
+            "`base_url` has a space or a control character"
+        }
+        Some(_) => return Some(url.trim_end_matches('/').to_owned()),
+    };
+    reading.wrong(&node.span, why);
+    None
+}
+
+fn command(reading: &mut Reading<'_>, node: &Node) -> Option<Vec<String>> {
+    let items = reading.list(node, "command");
+    let words: Option<Vec<String>> =
+        items.iter().map(|item| reading.text(item, "command")).collect();
+    let words = words?;
+    if words.first().is_none_or(String::is_empty) {
+        reading.wrong(&node.span, "`command` must be a list: the program and its arguments");
+        return None;
+    }
+    Some(words)
+}
+
+/// The name of a model.
+pub(super) fn name(reading: &mut Reading<'_>, node: &Node, key: &str) -> Option<String> {
+    let name = reading.text(node, key)?;
+    if name.is_empty() || name.len() > 200 || name.contains(char::is_control) {
+        reading.wrong(&node.span, format!("`{key}` must be a name of 1 to 200 bytes"));
+        return None;
+    }
+    Some(name)
+}
+
+fn temperature(reading: &mut Reading<'_>, node: &Node) -> Option<f64> {
+    let temperature = reading.amount(node, "temperature")?;
+    if temperature > 2.0 {
+        reading.wrong(&node.span, format!("`temperature` must be 0 to 2; found {temperature}"));
+        return None;
+    }
+    Some(temperature)
+}
+
+fn structured(reading: &mut Reading<'_>, node: &Node) -> Option<StructuredOutput> {
+    const WORDS: [&str; 4] = ["detect", "schema", "tool", "prompt"];
+    let word = reading.word(node, "structured_output")?;
+    let meant = match word {
+        "detect" => Some(StructuredOutput::Detect),
+        "schema" => Some(StructuredOutput::Schema),
+        "tool" => Some(StructuredOutput::Tool),
+        "prompt" => Some(StructuredOutput::Prompt),
+        _ => None,
+    };
+    reading.one_of(node, meant, "way to structured output", &WORDS)
+}
+
+fn price(reading: &mut Reading<'_>, node: &Node) -> Option<Price> {
+    let (mut input, mut output) = (None, None);
+    for (key, member) in reading.members(node, "price", "of `price`", &["input", "output"]) {
+        let dollars = reading.amount(&member.node, key);
+        match key {
+            "input" => input = dollars,
+            _ => output = dollars,
+        }
+    }
+    match (input, output) {
+        (Some(input), Some(output)) => Some(Price::new(input, output)),
+        _ => {
+            let reason = "`price` needs `input` and `output`: US dollars for a million tokens";
+            reading.wrong(&node.span, reason);
+            None
+        }
+    }
+}
+
+/// What calls may consume.
+pub(super) fn budget(reading: &mut Reading<'_>, node: &Node) -> Option<Budget> {
+    let mut budget = Budget::default();
+    for (key, member) in reading.members(node, "budget", "of `budget`", &["calls", "cost_usd"]) {
+        match key {
+            "calls" => budget.calls = reading.count(&member.node, key),
+            _ => budget.cost_usd = reading.amount(&member.node, key),
+        }
+    }
+    Some(budget)
+}
+
+/// Where a judge's budget is one of dollars.
+fn budget_in_dollars(judge: &Node) -> Option<&Node> {
+    let member = |node: &'_ Node, key: &str| match &node.value {
+        Value::Table(members) => members.iter().position(|member| member.key == key),
+        _ => None,
+    };
+    let budget = match &judge.value {
+        Value::Table(members) => &members[member(judge, "budget")?].node,
+        _ => return None,
+    };
+    match &budget.value {
+        Value::Table(members) => Some(&members[member(budget, "cost_usd")?].node),
+        _ => None,
+    }
+}

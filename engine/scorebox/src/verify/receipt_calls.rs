@@ -1,0 +1,100 @@
+//! The calls of a judge that a receipt names, and the recorded answers to them. Asks nobody, and computes nothing.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    advice::{Advice, Thing},
+    digest::Digest,
+    judge::{Recording, Recordings, ScoreCall},
+};
+
+use super::{Difference, Verdict};
+
+/// Missing answers that a verdict names one by one.
+const NAMED: usize = 3;
+/// Bytes of the recordings behind one receipt; a score holds at most half of that.
+const MOST_BYTES: usize = 64 << 20;
+
+/// A call of a judge that a score stands on, by digests: a receipt holds neither the question nor the answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[non_exhaustive]
+pub struct ReceiptCall {
+    /// Of the call: [`Call::digest`](crate::judge::Call::digest).
+    pub digest: Digest,
+    /// Of its answer: [`Recording::reply_digest`].
+    pub reply_digest: Digest,
+}
+
+impl From<&ScoreCall> for ReceiptCall {
+    fn from(call: &ScoreCall) -> ReceiptCall {
+        ReceiptCall { digest: call.digest, reply_digest: call.reply_digest }
+    }
+}
+
+/// The answers to `calls`, in their order.
+///
+/// # Errors
+/// The finding for the score without them: answers are missing, or are others.
+pub(super) fn answers(
+    calls: &[ReceiptCall],
+    recordings: Option<&dyn Recordings>,
+) -> Result<Vec<Arc<Recording>>, Verdict> {
+    if calls.is_empty() {
+        return Ok(Vec::new());
+    }
+    let Some(recordings) = recordings else {
+        let answers = if calls.len() == 1 { "answer" } else { "answers" };
+        return Err(without(format!(
+            "it stands on {} recorded {answers} of a judge, and no recordings are at hand",
+            calls.len()
+        )));
+    };
+    let (mut answers, mut bytes) = (Vec::new(), 0);
+    let (mut missing, mut others) = (Vec::new(), Vec::new());
+    for call in calls {
+        let found = recordings
+            .find_reply(call.digest, call.reply_digest)
+            .map_err(|error| without(format!("the recordings cannot be read: {error}")))?;
+        // What is found is believed as far as its own digests go.
+        let Some(found) = found.filter(|found| found.call.digest() == call.digest) else {
+            missing.push(call.digest);
+            continue;
+        };
+        let reply = found.reply_digest();
+        if reply != call.reply_digest {
+            let what = format!("answer to call {}", call.digest);
+            others.push(Difference::new(what, call.reply_digest.to_string(), reply.to_string()));
+            continue;
+        }
+        bytes += found.bytes();
+        if bytes > MOST_BYTES {
+            let reason = format!("the answers that it stands on have more than {MOST_BYTES} bytes");
+            return Err(Verdict::not_verifiable(reason));
+        }
+        answers.push(found);
+    }
+    match (others.is_empty(), missing.as_slice()) {
+        (false, _) => Err(Verdict::of(others)),
+        (true, []) => Ok(answers),
+        (true, missing) => Err(without(not_recorded(missing))),
+    }
+}
+
+fn not_recorded(missing: &[Digest]) -> String {
+    let named: Vec<String> = missing.iter().take(NAMED).map(Digest::to_string).collect();
+    let named = named.join(", ");
+    match (missing.len(), missing.len().saturating_sub(NAMED)) {
+        (1, _) => format!("the answer to call {named} is not among the recordings"),
+        (_, 0) => format!("the answers to calls {named} are not among the recordings"),
+        (_, more) => {
+            format!("the answers to calls {named} and {more} more are not among the recordings")
+        }
+    }
+}
+
+fn without(reason: String) -> Verdict {
+    Verdict::NotVerifiable { reason, advice: Some(Advice::Name(Thing::Recordings)) }
+}
