@@ -1,5 +1,5 @@
 //! ARCHITECTURE.md's table of rooms against the code: each room calls what its line names and nothing else, and no
-//! room calls, over whichever others, itself. Looks at imports and paths, and at no test.
+//! room calls, over whichever others, itself; nor do the files of a room. Looks at imports and paths, and at no test.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -23,7 +23,7 @@ fn quoted(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2).flat_map(str::split_whitespace)
 }
 
-/// The table: each room of the library with what it calls.
+/// The table: each room with what it calls.
 fn table(page: &str) -> Arrows {
     let (_, from) = page.split_once("| room | what it does |").unwrap();
     let (rows, _) = from.split_once("\n\n").unwrap();
@@ -33,7 +33,12 @@ fn table(page: &str) -> Arrows {
         let name = quoted(room).next().unwrap().to_owned();
         (name, quoted(calls).map(str::to_owned).collect())
     });
-    rooms.filter(|(name, _)| name != "cli" && !name.starts_with("cli/")).collect()
+    rooms.filter(|(name, _)| name != "cli").collect()
+}
+
+/// Whether a room is one of a front end, which calls the library's from outside.
+fn is_of_a_front_end(room: &str) -> bool {
+    room.starts_with("cli/") || ["judges", "telemetry"].contains(&room)
 }
 
 /// The files that stand beside the rooms, whom anybody may call.
@@ -70,15 +75,15 @@ fn code(path: &Path) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// The names right behind `crate::`: one, or each of a list in braces.
-fn named_of_the_crate(code: &str) -> BTreeSet<String> {
+/// The names right behind `path`, such as `crate::`: one, or each of a list in braces.
+fn named_behind(path: &str, code: &str) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
-    for (place, _) in code.match_indices("crate::") {
+    for (place, _) in code.match_indices(path) {
         let before = code[..place].chars().next_back();
         if before.is_some_and(|before| before.is_alphanumeric() || before == '_' || before == ':') {
             continue;
         }
-        let rest = &code[place + "crate::".len()..];
+        let rest = &code[place + path.len()..];
         match rest.strip_prefix('{') {
             Some(list) => names.extend(first_names(list)),
             None => names.extend(name_at(rest)),
@@ -123,7 +128,7 @@ fn arrows(beside: &BTreeSet<String>) -> Arrows {
     let calls = modules.iter().map(|room| {
         let places = [library.join(room), library.join(format!("{room}.rs"))];
         let files = places.iter().filter(|path| path.exists()).flat_map(|path| sources(path));
-        let named = files.flat_map(|file| named_of_the_crate(&code(&file)));
+        let named = files.flat_map(|file| named_behind("crate::", &code(&file)));
         // A name that is not a module is one that the root of the crate gives on.
         let called = named.filter(|name| modules.contains(name) && name != room);
         (room.clone(), called.collect::<BTreeSet<_>>())
@@ -170,10 +175,28 @@ fn circle(arrows: &Arrows) -> Option<Vec<&str>> {
     })
 }
 
+/// What the rooms of the front ends call in the library, as the code has it.
+fn arrows_from_outside(table: &Arrows, beside: &BTreeSet<String>) -> Arrows {
+    let rooms = table.keys().filter(|room| is_of_a_front_end(room));
+    let calls = rooms.map(|room| {
+        let folder = match room.strip_prefix("cli/") {
+            Some(room) => repository().join("engine/cli/src").join(room),
+            None => repository().join("engine").join(room).join("src"),
+        };
+        let places = [folder.with_extension("rs"), folder];
+        let files = places.iter().filter(|path| path.exists()).flat_map(|path| sources(path));
+        let named = files.flat_map(|file| named_behind("scorebox::", &code(&file)));
+        (room.clone(), named.filter(|name| !beside.contains(name)).collect())
+    });
+    calls.collect()
+}
+
 #[test]
 fn each_room_calls_the_rooms_that_the_table_names_and_no_others() {
     let page = architecture();
-    let (table, code) = (table(&page), arrows(&beside(&page)));
+    let (table, beside) = (table(&page), beside(&page));
+    let mut code = arrows(&beside);
+    code.extend(arrows_from_outside(&table, &beside));
     let rooms = |arrows: &Arrows| arrows.keys().cloned().collect::<BTreeSet<_>>();
     assert_eq!(rooms(&table), rooms(&code), "left: the table; right: the code");
     let mut wrong = Vec::new();
@@ -185,6 +208,24 @@ fn each_room_calls_the_rooms_that_the_table_names_and_no_others() {
         wrong.extend(missing.chain(unused));
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn no_command_calls_another() {
+    let commands = repository().join("engine/cli/src/command");
+    let map = code(&commands.join("mod.rs"));
+    let names: BTreeSet<&str> =
+        map.lines().filter_map(|line| line.strip_prefix("mod ")?.strip_suffix(';')).collect();
+    assert!(names.contains("run"), "{names:?}");
+    for name in &names {
+        let file = code(&commands.join(format!("{name}.rs")));
+        let called = named_behind("super::", &file).into_iter();
+        let called: Vec<String> = called.filter(|it| names.contains(it.as_str())).collect();
+        assert!(called.is_empty(), "the command `{name}` calls {called:?}");
+        for file in sources(&commands).iter().map(|path| code(path)) {
+            assert_eq!(named_behind("crate::command::", &file), BTreeSet::new());
+        }
+    }
 }
 
 #[test]
@@ -203,10 +244,57 @@ fn no_room_calls_itself_over_others() {
     assert_eq!(circle(&arrows), Some(vec!["b", "c", "d", "b"]));
 }
 
+/// Which of a room's files import which; a name that the room's map gives on counts as one of the file that it is from.
+/// What the map itself has is every file's.
+fn files_of(room: &Path) -> Arrows {
+    let map = code(&room.join("mod.rs"));
+    let visible = ["pub(crate) ", "pub(super) ", "pub ", ""];
+    let said = |line: &str, word: &str| {
+        visible
+            .iter()
+            .find_map(|before| Some(line.strip_prefix(before)?.strip_prefix(word)?.to_owned()))
+    };
+    let names: BTreeSet<String> = map
+        .lines()
+        .filter_map(|line| Some(said(line, "mod ")?.strip_suffix(';')?.to_owned()))
+        .collect();
+    let mut from = BTreeMap::new();
+    for statement in map.split(';') {
+        let Some(path) = said(statement.trim(), "use ") else { continue };
+        let Some((file, rest)) = path.split_once("::").filter(|(file, _)| names.contains(*file))
+        else {
+            continue;
+        };
+        let list = rest.trim_start_matches('{');
+        from.extend(
+            first_names(&format!("{list}}}")).into_iter().map(|name| (name, file.to_owned())),
+        );
+    }
+    let files = names.iter().filter(|name| room.join(format!("{name}.rs")).exists());
+    let imports = files.map(|name| {
+        let named = named_behind("super::", &code(&room.join(format!("{name}.rs"))));
+        let called = named.into_iter().filter_map(|it| match names.contains(&it) {
+            true => Some(it),
+            false => from.get(&it).cloned(),
+        });
+        (name.clone(), called.filter(|file| file != name).collect())
+    });
+    imports.collect()
+}
+
+#[test]
+fn the_files_of_the_sandbox_import_one_another_in_one_direction() {
+    let files = files_of(&repository().join("engine/scorebox/src/sandbox"));
+    assert!(files["imports"].contains("state") && files["state"].contains("capabilities"));
+    // `Limits` is one of those that the map gives on.
+    assert!(files["capabilities"].contains("limits"), "{files:?}");
+    assert_eq!(circle(&files), None);
+}
+
 #[test]
 fn imports_are_found_however_they_are_written() {
     let code = "use crate::digest::Digest;\nuse crate::{\n    case::{Case, Key},\n    row::Row as R,\n};\n\
                 fn f() -> crate::store::Store { other_crate::not_this::f() }";
-    let names: Vec<String> = named_of_the_crate(code).into_iter().collect();
+    let names: Vec<String> = named_behind("crate::", code).into_iter().collect();
     assert_eq!(names, ["case", "digest", "row", "store"]);
 }

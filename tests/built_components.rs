@@ -9,9 +9,10 @@ use scorebox::{
     registry::Registry,
 };
 
-fn galleries() -> [PathBuf; 3] {
+fn galleries() -> [PathBuf; 4] {
     let workspace = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
-    ["guest-scorers", "tests/guests", "tests/hostile"].map(|gallery| workspace.join(gallery))
+    let galleries = ["guest-scorers", "tests/guests", "tests/hostile", "script-engines"];
+    galleries.map(|gallery| workspace.join(gallery))
 }
 
 #[test]

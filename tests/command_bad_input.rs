@@ -113,7 +113,7 @@ fn suite(text: &str) -> String {
 fn a_wrong_key_of_a_suite_file_has_its_line_and_column_and_the_key_meant() {
     assert_snapshot!(suite("[scorers.a]\nuse = \"contains\"\nconfg = {}\n"), @"
     [stderr]
-    error: suite.toml:3:1: unknown key `confg`; the keys of a scorer are `use`, `name`, `config`, `limits`, `grants`, `severity`, `threshold`, `weight`, `required`, `sampling`, `nodes`, `when`, `meta`
+    error: suite.toml:3:1: unknown key `confg`; the keys of a scorer are `use`, `name`, `config`, `limits`, `grants`, `severity`, `threshold`, `weight`, `required`, `sampling`, `nodes`, `when`, `judge`, `meta`
     hint: did you mean `config`?
     [exit code 2]
     ");
@@ -216,6 +216,12 @@ fn an_option_for_a_scorer_that_is_not_in_the_run_is_refused_with_the_name_meant(
     [stderr]
     error: there is no scorer `contain` in this run
     hint: did you mean `contains`?
+    [exit code 2]
+    ");
+    assert_snapshot!(folder.sh("scorebox run -s contains -s regex --config x='{}' answers.jsonl"), @"
+    [stderr]
+    error: there is no scorer `x` in this run
+    hint: choose a scorer from `contains`, `regex`
     [exit code 2]
     ");
     assert_snapshot!(folder.sh("scorebox run -s contains --config '{}' answers.jsonl"), @"
@@ -368,23 +374,6 @@ fn a_suite_of_a_newer_version_says_so_before_anything_else() {
     [stderr]
     error: suite.toml:1:11: version 2 of the suite format; this scorebox reads version 1
     hint: update scorebox: a newer version reads it
-    [exit code 2]
-    ");
-}
-
-#[test]
-fn a_folder_that_is_not_a_crate_is_not_built() {
-    let folder = Folder::new();
-    assert_snapshot!(folder.sh("scorebox build"), @"
-    [stderr]
-    error: `.` has no Cargo.toml, so it is not a Rust crate
-    hint: name the folder of a crate; `cargo new --lib NAME` makes one
-    [exit code 2]
-    ");
-    assert_snapshot!(folder.sh("scorebox build nowhere"), @"
-    [stderr]
-    error: `nowhere` does not exist
-    hint: name the folder of a crate; `cargo new --lib NAME` makes one
     [exit code 2]
     ");
 }

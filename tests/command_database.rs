@@ -14,7 +14,7 @@ const RUN: &str = "scorebox run -s contains answers.jsonl --run-id next";
 #[test]
 fn a_file_that_is_not_a_database_is_refused_and_left_alone() {
     let folder = Folder::new();
-    folder.write("scorebox.db", "hello, this is no database\n");
+    folder.write("scorebox.db", "hello, this is not a database\n");
     assert_snapshot!(folder.sh(RUN), @"
     [stderr]
     error: [folder]/scorebox.db is not an SQLite database
@@ -27,7 +27,7 @@ fn a_file_that_is_not_a_database_is_refused_and_left_alone() {
     hint: nothing was changed in it; name another path for the scores
     [exit code 2]
     ");
-    assert_eq!(fs::read(folder.path("scorebox.db")).unwrap(), b"hello, this is no database\n");
+    assert_eq!(fs::read(folder.path("scorebox.db")).unwrap(), b"hello, this is not a database\n");
 }
 
 #[test]

@@ -209,8 +209,10 @@ fn wrong_questions_are_refused_with_what_there_is() {
         ("r --challenge blue", "hint: its challenges: blue-1, red-1"),
         ("r --challenge blue --attempts", "the run `r` has no challenge `blue`"),
         ("r --scorer x", "hint: choose a scorer from `points`"),
+        ("r --scorer point", "hint: did you mean `points`?"),
         ("r --strategy slowest", "possible values: first, fastest"),
         ("r --attempts --of best", "cannot be used with"),
+        ("r --attempts --strategy first", "cannot be used with"),
         ("two", "hint: choose a scorer from `is-refusal`, `json-valid`"),
         ("none", "none"),
     ] {

@@ -227,6 +227,22 @@ fn the_same_command_continues_where_it_was() {
 
 /// Killed at any time: between the commit and the position, too.
 #[test]
+fn a_second_process_does_not_follow_into_the_same_run() {
+    let folder = folder();
+    append(&folder, &line("a"));
+    let mut following = folder.spawn(FOLLOW);
+    until_stored(&folder, &mut following, 1);
+    let refused = folder.sh(FOLLOW).exits_with(2);
+    assert!(
+        refused.stderr.starts_with("error: another process follows a file into the run `live-"),
+        "{refused}"
+    );
+    append(&folder, &line("b"));
+    until_stored(&folder, &mut following, 2);
+    terminated(following);
+}
+
+#[test]
 fn a_process_that_is_killed_before_its_first_position_scores_each_case_once() {
     let folder = folder();
     append(&folder, &(0..100).map(nameless).collect::<String>());
@@ -320,4 +336,152 @@ fn what_cannot_be_followed_is_an_error_at_once() {
         let run = folder.sh(&format!("scorebox live suite.toml -q {options}")).exits_with(2);
         assert!(run.stderr.contains(why), "{options}\n{run}");
     }
+}
+
+/// Four cases: one passes, one regresses, a gate fails one, and one is errored.
+fn judged() -> Folder {
+    let folder = Folder::new();
+    let suite = "[scorers.right]\nuse = \"exact-match\"\nseverity = \"gate\"\n\
+                 [scorers.quick]\nuse = \"latency\"\nconfig = { targetMs = 10, maxMs = 20 }\n\
+                 threshold = 0.5\n";
+    folder.write("suite.toml", suite);
+    let case = |id: &str, output: &str, latency: u32| json!({"id": id, "output": output, "groundTruth": "a", "latencyMs": latency});
+    let cases = [
+        case("good", "a", 10),
+        case("slow", "a", 20),
+        case("bad", "b", 10),
+        json!({"id": "lacks", "output": "a", "latencyMs": 10}),
+    ];
+    folder.write("cases.jsonl", cases.map(|case| format!("{case}\n")).concat());
+    folder
+}
+
+#[test]
+fn gates_decide_the_exit_code_when_the_input_ends() {
+    let folder = judged();
+    let live =
+        |options: &str| folder.sh(&format!("scorebox live suite.toml -q {options} <cases.jsonl"));
+    let failed = live("--run-id r").exits_with(3);
+    for said in [
+        "verdict: 2 of 4 cases passed",
+        ", 1 of them with regressions, 1 failed, 1 errored",
+        "  right (gate, at least 1.0000): 1 case failed, 1 case errored",
+        "error: 1 case failed",
+        "hint: show them: scorebox cases r --failed",
+    ] {
+        assert!(failed.stderr.contains(said), "{said}\n{failed}");
+    }
+    for (options, code) in [
+        ("--allow-failures", 1),
+        ("--allow-failures --allow-errors", 0),
+        ("--min-pass-rate 0.5 --allow-errors", 0),
+        ("--min-pass-rate 0.6 --allow-errors", 3),
+        ("--min-pass-rate 0.5 --max-errors 1", 0),
+        ("--min-pass-rate 0.5 --max-errors 0", 3),
+        ("--min-pass-rate 0.5 --allow-errors --fail-below quick=0.8", 3),
+        ("--min-pass-rate 0.5 --allow-errors --strict", 3),
+    ] {
+        let run = live(options);
+        assert_eq!(run.code, Some(code), "{options}\n{run}");
+    }
+    let wrong = live("--fail-below quick=2").exits_with(2);
+    assert!(wrong.stderr.contains("the scores of `quick` are from 0 to 1"), "{wrong}");
+}
+
+#[test]
+fn the_verdict_of_a_case_comes_with_its_scores() {
+    let folder = judged();
+    let line = "scorebox live suite.toml --allow-failures --allow-errors --events -";
+    let run = folder.sh(&format!("{line} <cases.jsonl")).exits_with(0);
+    let events =
+        run.stdout.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    let mut verdicts: Vec<_> = events
+        .filter(|event| event["type"] == "CaseFinished")
+        .map(|it| (it["caseId"].to_string(), it["verdict"].to_string(), it["regressions"].clone()))
+        .collect();
+    verdicts.sort_by(|one, other| one.0.cmp(&other.0));
+    let found: Vec<_> = verdicts
+        .iter()
+        .map(|(case, verdict, regressions)| (case.as_str(), verdict.as_str(), regressions.as_u64()))
+        .collect();
+    let expected = [
+        ("\"bad\"", "\"failed\"", Some(0)),
+        ("\"good\"", "\"passed\"", Some(0)),
+        ("\"lacks\"", "\"errored\"", Some(0)),
+        ("\"slow\"", "\"passed\"", Some(1)),
+    ];
+    assert_eq!(found, expected);
+    // They are those of what is stored.
+    let cases = folder.sh("scorebox cases --format json").exits_with(0).json();
+    let stored = cases.as_array().unwrap();
+    assert_eq!(stored.len(), 4, "{cases}");
+    for case in stored {
+        let (id, verdict) = (case["caseId"].to_string(), case["verdict"].to_string());
+        let event = verdicts.iter().find(|(case, ..)| *case == id).unwrap();
+        assert_eq!(event.1, verdict, "{cases}");
+    }
+}
+
+#[test]
+fn reports_are_written_at_the_end() {
+    let folder = judged();
+    let line = "scorebox live suite.toml -q --run-id r --report csv=out.csv --report markdown=-";
+    let run = folder.sh(&format!("{line} <cases.jsonl")).exits_with(3);
+    assert!(run.stdout.contains("| right |") || run.stdout.contains("`right`"), "{run}");
+    assert!(!run.stdout.contains("scorer  scored"), "{run}");
+    let csv = fs::read_to_string(folder.path("out.csv")).unwrap();
+    assert_eq!(csv.lines().count(), 9, "{csv}");
+    let both = folder.sh("scorebox live suite.toml --report csv=- --events - </dev/null");
+    assert!(both.exits_with(2).stderr.contains("both a report and the events go to"));
+    let same = folder.sh("scorebox live suite.toml --report csv=suite.toml </dev/null");
+    assert!(same.exits_with(2).stderr.contains("the command itself uses this file"));
+}
+
+/// A followed file ends with a signal, and all that its run has stored is judged then.
+#[test]
+fn a_followed_file_is_judged_when_a_signal_ends_it() {
+    let folder = judged();
+    append(&folder, &fs::read_to_string(folder.path("cases.jsonl")).unwrap());
+    let line = format!("{FOLLOW} --report junit=out.xml");
+    for (options, code, cases, verdict) in [
+        ("", 3, 4, "verdict: 2 of 4 cases passed"),
+        (" --allow-failures", 143, 5, "verdict: 3 of 5 cases passed"),
+    ] {
+        let mut following = folder.spawn(&format!("{line}{options}"));
+        if cases == 5 {
+            append(&folder, &self::line("more"));
+        }
+        until_stored(&folder, &mut following, 2 * cases);
+        // By then it listens to signals.
+        until_position(&folder, u64::try_from(cases).unwrap());
+        signal(&following, "-TERM");
+        let output = following.wait_with_output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(code), "{said}");
+        assert!(said.contains(verdict), "{said}");
+        let junit = fs::read_to_string(folder.path("out.xml")).unwrap();
+        assert!(
+            junit.contains(&format!("tests=\"{cases}\" failures=\"1\" errors=\"1\"")),
+            "{junit}"
+        );
+    }
+}
+
+/// What is not whole is not held to what is required of it.
+#[test]
+fn a_stream_that_a_signal_cuts_off_is_not_judged() {
+    let folder = judged();
+    let mut shell = folder.shell("exec scorebox live suite.toml -q");
+    let mut live =
+        shell.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut input = live.stdin.take().unwrap();
+    input.write_all(&fs::read(folder.path("cases.jsonl")).unwrap()).unwrap();
+    until_stored(&folder, &mut live, 8);
+    signal(&live, "-INT");
+    let output = live.wait_with_output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(130), "{said}");
+    assert!(said.contains("verdict: 2 of 4 cases passed"), "{said}");
+    assert!(!said.contains("error: 1 case failed"), "{said}");
+    drop(input);
 }

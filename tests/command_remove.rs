@@ -28,19 +28,28 @@ fn a_run_goes_the_others_stay_and_the_file_gets_smaller() {
     let bytes = || std::fs::metadata(folder.path("scorebox.db")).unwrap().len();
     let root = folder.rows("SELECT lower(hex(root)) FROM runs WHERE id = 'second'").remove(0);
     let before = bytes();
+    let runs = folder.sh("scorebox runs --format json").exits_with(0).json();
+    let size = runs[1]["sizeBytes"].as_u64().unwrap();
+    assert_eq!(runs[0]["sizeBytes"], size, "of the same cases and scores");
     let output = folder.sh("scorebox rm first --yes").exits_with(0);
     assert_snapshot!(without_sizes(&output.stderr), @"
-    removed 1 run: 400 cases, 1,600 scores, 0 components
+    removed 1 run: 400 cases, 1,600 rows, 0 components
     scorebox.db: [size] MiB, was [size] MiB
     ");
     // The components stay, which the other run uses.
-    assert!(before - bytes() > 400_000, "{} of {before}", bytes());
+    let shrunk = before - bytes();
+    assert!(shrunk > 400_000, "{} of {before}", bytes());
+    // The rest is indexes, and pages that are not full.
+    assert!(
+        (size * 9 / 10..size * 3 / 2).contains(&shrunk),
+        "{size} bytes, the file shrank by {shrunk}"
+    );
     assert_eq!(folder.rows("SELECT DISTINCT run_id FROM scores"), ["second"]);
     assert_eq!(folder.rows("PRAGMA integrity_check"), ["ok"]);
     folder.sh(&format!("scorebox verify second --root {root}")).exits_with(0);
 
     let output = folder.sh("scorebox rm second -y").exits_with(0);
-    assert!(output.stderr.contains("1,600 scores, 3 components\n"), "{output}");
+    assert!(output.stderr.contains("1,600 rows, 3 components\n"), "{output}");
     assert_eq!(folder.rows("SELECT count(*) FROM components"), ["0"]);
     assert_snapshot!(folder.sh("scorebox runs"), @"
     [stderr]
@@ -51,11 +60,11 @@ fn a_run_goes_the_others_stay_and_the_file_gets_smaller() {
 }
 
 #[test]
-fn without_a_terminal_it_has_to_be_confirmed() {
+fn without_a_terminal_it_must_be_confirmed() {
     let folder = with_two_runs();
     assert_snapshot!(folder.sh("scorebox rm first second"), @"
     [stderr]
-    error: removing 2 runs (800 cases, 3,200 scores) from scorebox.db cannot be undone
+    error: removing 2 runs (800 cases, 3,200 rows) from scorebox.db cannot be undone
     hint: confirm it with --yes
     [exit code 2]
     ");
@@ -70,7 +79,7 @@ fn on_a_terminal_it_asks() {
         folder.sh(&format!("echo {answer} | script -qec 'scorebox rm first' /dev/null"))
     };
     let output = asked("n").exits_with(2);
-    let question = "Remove the run first (400 cases, 1,600 scores) from scorebox.db?";
+    let question = "Remove the run first (400 cases, 1,600 rows) from scorebox.db?";
     assert!(output.stdout.contains(question), "{output}");
     assert!(output.stdout.contains("Nothing was removed."), "{output}");
     assert_eq!(folder.rows("SELECT count(*) FROM runs"), ["2"]);

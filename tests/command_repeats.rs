@@ -143,7 +143,7 @@ fn an_errored_attempt_is_one_that_did_not_pass_and_a_skipped_one_does_not_count(
     assert!((two - 2.0 / 3.0).abs() < 1e-12, "{two}");
     assert_eq!(figures(verdict, "passAtK")[2..], [Some(1.0), None]);
     assert_eq!(figures(verdict, "passHatK")[1..], [Some(0.0), Some(0.0), None]);
-    // By the scorer: an error is no score, so 1 of 2.
+    // By the scorer: an error is not a score, so 1 of 2.
     let right = &first["scorers"][0]["tries"];
     assert_eq!((&right["attempts"], &right["passed"]), (&2.into(), &1.into()));
     assert_eq!(figures(right, "passAtK"), [Some(0.5), Some(1.0), None, None]);

@@ -4,6 +4,7 @@ use std::fs;
 
 use insta::assert_snapshot;
 use quick_junit::{NonSuccessKind, Report, TestCaseStatus};
+use serde_json::json;
 
 use crate::fixture::Folder;
 
@@ -100,6 +101,49 @@ fn junit_has_a_test_case_for_each_case() {
     "#);
 }
 
+/// What a document breaks of the schema that Jenkins publishes; nothing if it is valid.
+fn broken_rules(xml: &str) -> Vec<String> {
+    let schema = uppsala::parse(include_str!("schemas/junit-10.xsd")).unwrap();
+    let schema = uppsala::XsdValidator::from_schema(&schema).unwrap();
+    let document = uppsala::parse(xml).unwrap();
+    schema.validate(&document).iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn junit_is_valid_by_the_published_schema() {
+    let folder = folder();
+    folder.sh(&format!("{RUN} --report junit=out.xml")).exits_with(3);
+    let valid = read(&folder, "out.xml");
+    assert_eq!(broken_rules(&valid), [""; 0], "{valid}");
+    // Texts of strangers, no case at all, and every way to be tried again.
+    let strange = "]]> <&\"' \u{1b}\u{0} \u{fffe} é";
+    let cases = [
+        json!({"id": "q\u{a0}]]>", "nodeId": strange.replace(['\u{0}', '\u{1b}'], ""), "output": strange, "groundTruth": "a"}),
+        json!({"id": "again", "attempt": 1, "iteration": 2, "output": strange}),
+        json!({"id": "left", "output": 1, "skip": strange.replace(['\u{0}', '\u{1b}'], "")}),
+    ];
+    folder.write("cases.jsonl", cases.map(|case| format!("{case}\n")).concat());
+    folder.sh(&format!("{RUN} --db s.db --report junit=s.xml")).exits_with(3);
+    assert_eq!(broken_rules(&read(&folder, "s.xml")), [""; 0]);
+    folder.sh("scorebox run suite.toml cases.jsonl -q -s contains --db n.db --config contains='{\"value\": \"a\"}' --report junit=n.xml --allow-failures --allow-errors").exits_with(0);
+    assert_eq!(broken_rules(&read(&folder, "n.xml")), [""; 0]);
+
+    // And it refuses what is not valid.
+    for (valid_part, broken_part) in [
+        ("<testsuites ", "<testsuites skipped=\"1\" "),
+        ("<testsuite name=", "<testsuite title="),
+        ("<property name=", "<property key="),
+        ("<testcase name=", "<testcase title="),
+        ("<failure ", "<failed/><failure "),
+        ("</testsuite>", "words</testsuite>"),
+    ] {
+        let broken = valid.replacen(valid_part, broken_part, 1);
+        assert_ne!(broken, valid, "{valid_part}");
+        let rules = uppsala::parse(&broken).map(|_| broken_rules(&broken));
+        assert!(rules.is_err() || !rules.unwrap().is_empty(), "{broken_part}\n{broken}");
+    }
+}
+
 fn text(text: &Option<quick_junit::XmlString>) -> &str {
     text.as_ref().map_or("", |text| text.as_str())
 }
@@ -131,8 +175,8 @@ fn a_table_has_a_line_for_each_score() {
     r; slow; slow; 0; 2; passed; 0.775; fast; scored; 0.09999999999999998; ; 900ms (target: 0ms, max: 1000ms); ; ; soft; 0.5; regressed
     r; broken; broken; 0; 0; errored; 0.9; right; error; ; ; ; invalid-input; the case has no `groundTruth`, which this scorer needs; gate; 1; errored
     r; broken; broken; 0; 0; errored; 0.9; fast; scored; 0.9; ; 100ms (target: 0ms, max: 1000ms); ; ; soft; 0.5; holds
-    r; left; left; 0; 0; skipped; ; right; skipped; ; ; the case is skipped: flaky; ; ; gate; 1; holds
-    r; left; left; 0; 0; skipped; ; fast; skipped; ; ; the case is skipped: flaky; ; ; soft; 0.5; holds
+    r; left; left; 0; 0; skipped; ; right; skipped; ; ; the case is skipped: flaky; ; ; gate; 1; 
+    r; left; left; 0; 0; skipped; ; fast; skipped; ; ; the case is skipped: flaky; ; ; soft; 0.5;
     "#);
 }
 

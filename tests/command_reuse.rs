@@ -57,7 +57,7 @@ fn a_copy_of_a_copy_names_the_row_that_was_computed() {
 }
 
 #[test]
-fn only_what_the_scorer_reads_has_to_be_the_same() {
+fn only_what_the_scorer_reads_must_be_the_same() {
     let folder = with_a_first_run();
     folder.sh("sed 's/^{/{\"latencyMs\": 5, /' answers.jsonl > slower.jsonl");
     let line = "scorebox run slower.jsonl -s exact-match --reuse";

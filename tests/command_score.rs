@@ -172,7 +172,7 @@ fn a_missing_configuration_key_is_named() {
     let folder = Folder::new();
     assert_snapshot!(folder.sh(r#"scorebox score latency --config '{"targetMs": 100}' --output 1"#), @"
     [stderr]
-    error: scorer `latency`: invalid-config: `maxMs`: is missing, and has no default
+    error: scorer `latency`: invalid-config: `maxMs` is required
     [exit code 2]
     ");
 }

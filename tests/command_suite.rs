@@ -20,10 +20,10 @@ fn all_mistakes_are_reported_at_once_each_with_its_hint() {
     assert!(said.iter().all(|words| *words == said[0]), "{said:?}");
     assert_snapshot!(said[0], @"
     [stderr]
-    error: suite.toml:3:1: unknown key `confg`; the keys of a scorer are `use`, `name`, `config`, `limits`, `grants`, `severity`, `threshold`, `weight`, `required`, `sampling`, `nodes`, `when`, `meta`
+    error: suite.toml:3:1: unknown key `confg`; the keys of a scorer are `use`, `name`, `config`, `limits`, `grants`, `severity`, `threshold`, `weight`, `required`, `sampling`, `nodes`, `when`, `judge`, `meta`
     hint: did you mean `config`?
     error: suite.toml:5:19: `fuel` must be a whole number; found a boolean
-    error: suite.toml:6:11: `workspaces` is not a grant: `wasi` or `workspace`
+    error: suite.toml:6:11: `workspaces` is not a grant: `wasi` or `workspace` or `judge`
     hint: did you mean `workspace`?
     [exit code 2]
     ");
@@ -62,7 +62,14 @@ fn show_prints_the_plan_that_a_run_stores() {
     let shown = folder.sh("scorebox suite show suite.toml --format json").exits_with(0).json();
     let stored: Value =
         serde_json::from_str(&folder.rows("SELECT suite_json FROM runs")[0]).unwrap();
-    assert_eq!(shown, stored);
+    // Printed with the keys of rows, stored with those of the suite.
+    let first = &shown["scorers"][0];
+    assert_eq!(first["scorerId"], stored["scorers"][0]["id"]);
+    let printed = stored.to_string().replace(r#""id":"#, r#""scorerId":"#);
+    let (start, scorers) = printed.split_once(r#""scorers":"#).unwrap();
+    let scorers = scorers.replace(r#""name":"#, r#""scorerName":"#);
+    let printed = format!(r#"{start}"scorers":{scorers}"#);
+    assert_eq!(shown, serde_json::from_str::<Value>(&printed).unwrap());
     let table = folder.sh("scorebox suite show suite.toml").exits_with(0).stdout;
     assert!(table.starts_with("scorer "), "{table}");
 }

@@ -31,6 +31,21 @@ fn rows(folder: &Folder, run: &str, scorer: &str) -> Vec<String> {
 }
 
 #[test]
+fn a_scorer_that_is_for_no_case_is_pointed_out() {
+    let suite =
+        SUITE.replace("en\"'", "xx\"'").replace("max = 3 }", "max = 3 }\nnodes = ['write']");
+    let output = folder(&suite).sh("scorebox run s.toml cases.jsonl").exits_with(0);
+    let warned = output.stderr.lines().filter(|line| line.starts_with("warning"));
+    assert_eq!(
+        warned.collect::<Vec<_>>(),
+        [
+            "warning: `english` is for none of 6 cases: look at its `when`",
+            "warning: `all` is for none of 6 cases: look at its `nodes`",
+        ]
+    );
+}
+
+#[test]
 fn a_scorer_skips_the_cases_that_its_condition_does_not_hold_for() {
     let folder = folder(SUITE);
     let output = folder.sh("scorebox run s.toml cases.jsonl --run-id r").exits_with(0);
@@ -79,12 +94,12 @@ fn a_condition_that_gives_no_answer_is_an_error_of_the_row() {
     );
     folder.sh("scorebox run s.toml cases.jsonl --run-id r").exits_with(1);
     let first = folder.rows(
-        "SELECT scorer_id, status, error_kind, substr(error_message, 1, 80), input_digest, fuel > 0 FROM scores
+        "SELECT scorer_id, status, error_kind, substr(error_message, 1, iif(error_kind = 'out-of-memory', 24, 80)), input_digest,
+         fuel > 0 FROM scores
          WHERE case_id = '1' ORDER BY scorer_id",
     );
     assert_snapshot!(first.join("\n"), @r#"
-    endless | error | out-of-memory | `when`: the scorer wanted 102112032 bytes of memory; the limit is 67108864
-    wasm  | null | 1
+    endless | error | out-of-memory | `when`: the scorer needs | null | 1
     fails | error | invalid-input | `when`: `expression`: "cannot parse \"yes\" as JSON: byte offset 0: value expect | null | 1
     number | error | invalid-input | `when` should give true or false; found 0.5 | null | 1
     "#);
@@ -97,7 +112,7 @@ fn an_expression_that_does_not_parse_is_refused_with_its_place_before_the_first_
     let folder =
         folder("[scorers.a]\nuse = 'length'\nconfig = { max = 3 }\nwhen = '.metadata.lang =='\n");
     let output = folder.sh("scorebox run s.toml cases.jsonl").exits_with(2);
-    assert_snapshot!(output.stderr, @"error: s.toml:4:8: `when` of the scorer `a`: invalid-config: `expression`: is not a valid jq expression: expected term at its end");
+    assert_snapshot!(output.stderr, @"error: s.toml:4:8: `when` of the scorer `a`: invalid-config: `expression` is not a valid jq expression: expected term at its end");
     let checked = folder.sh("scorebox suite check s.toml").exits_with(2);
     assert_eq!(checked.stderr, output.stderr);
     assert!(!folder.path("scorebox.db").exists());

@@ -45,13 +45,12 @@ fn light() -> Suite {
 /// A scorer that waits in a host call until its time is over, which no test lives to see, and one that does not.
 fn with_one_that_waits() -> Suite {
     let scorer = |id: &str, uses| SuiteScorer::new(ScorerId::new(id).unwrap(), uses);
-    let waits = SuiteScorer {
-        config: config(&json!({"ms": u64::MAX})),
-        limits: Limits::default()
-            .with_timeout(Duration::from_secs(3600))
-            .with_host_timeout(Duration::from_secs(3600)),
-        ..scorer("waits", Reference::File(guest_path("sleeper")))
-    };
+    let patient = Limits::default()
+        .with_timeout(Duration::from_secs(3600))
+        .with_host_timeout(Duration::from_secs(3600));
+    let waits = scorer("waits", Reference::File(guest_path("sleeper")))
+        .with_config(config(&json!({"ms": u64::MAX})))
+        .with_limits(patient);
     let quick = scorer("exact-match", Reference::Name("exact-match".into()));
     Suite::new("waiting".into(), vec![waits, quick]).unwrap()
 }
@@ -308,11 +307,9 @@ async fn another_connection_finds_the_row_of_an_event() {
     while let Some(event) = run.next().await {
         if let Some(row) = event.row() {
             let other = other.get_or_insert_with(|| Store::open_read_only(&database).unwrap());
-            let filter = ScoreFilter {
-                case: Some(row.case_id.clone()),
-                scorer: Some(row.scorer_id.clone()),
-                ..ScoreFilter::default()
-            };
+            let filter = ScoreFilter::default()
+                .with_case(row.case_id.clone())
+                .with_scorer(row.scorer_id.clone());
             let stored = other.scores(&filter, None, 2).unwrap();
             assert_eq!(stored.len(), 1, "{row:?}");
             assert_eq!(stored[0].row.answer.score, row.answer.score);
@@ -333,7 +330,7 @@ fn a_scorer_that_waits_holds_back_neither_the_others_of_its_case_nor_a_worker() 
         let mut run = run.start().await.unwrap();
         let mut quick = 0;
         while quick < count {
-            match run.next().await.expect("the run goes on") {
+            match run.next().await.expect("the run continues") {
                 Event::ScorerFinished(ended) => {
                     assert_eq!(
                         (ended.row.scorer_id.as_str(), ended.row.answer.status),

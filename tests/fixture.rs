@@ -79,6 +79,11 @@ impl Folder {
         for name in ["SCOREBOX_DB", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
             command.env_remove(name);
         }
+        for (name, _) in std::env::vars_os() {
+            if name.to_string_lossy().starts_with("OTEL_") {
+                command.env_remove(name);
+            }
+        }
         command
     }
 
@@ -120,7 +125,7 @@ fn filters(folder: &Path) -> insta::Settings {
     settings.add_filter(r"(?m) +fuel time$", " fuel time");
     settings.add_filter(r" +[\d.,]+( [kMGT])? \[time\]", " [fuel] [time]");
     settings.add_filter(r#""(fuel|meanFuel)": \d{1,9}\b(\.\d+)?"#, r#""$1": [fuel]"#);
-    settings.add_filter(r#""memoryBytes": \d{6}\b"#, r#""memoryBytes": [memory]"#);
+    settings.add_filter(r#""memoryBytes": \d{6,7}\b"#, r#""memoryBytes": [memory]"#);
     settings.add_filter(r"(different  fuel) +\d+ +\d+", "$1 [fuel] [fuel]");
     settings.add_filter(r"(?m)^fuel +[\d.]+( [kMGT])? of", "fuel          [fuel] of");
     settings.add_filter(r"(?m)^memory +[\d.]+ KiB of", "memory        [memory] of");

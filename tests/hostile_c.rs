@@ -437,7 +437,7 @@ fn memory_for_the_case_is_checked_before_it_is_written() {
 }
 
 #[test]
-fn memory_for_the_case_has_to_be_aligned() {
+fn memory_for_the_case_must_be_aligned() {
     assert_snapshot!(ring().attack_every_case(&["allocate-misaligned"], ""), @r#"
     -- {"score":"allocate-misaligned"}
     error: trap: what the scorer handed over breaks the contract: realloc return: result not aligned

@@ -121,8 +121,8 @@ fn an_entry_that_another_user_may_have_written_is_not_read_and_is_made_again() {
             fs::rename(&cached.one, &elsewhere).unwrap();
             symlink(&elsewhere, &cached.one).unwrap();
         }),
-        ("it is somebody else's", &give_away),
-        ("it is somebody else's, who made it for all", &|| {
+        ("it is someone else's", &give_away),
+        ("it is someone else's, who made it for all", &|| {
             give_away();
             permit(&cached.one, 0o666);
         }),
@@ -255,7 +255,7 @@ fn an_entry_that_is_not_a_file_holds_nothing_up() {
 }
 
 #[test]
-fn what_killed_processes_left_is_removed_and_nothing_of_anybody_else() {
+fn what_killed_processes_left_is_removed_and_nothing_of_anyone_else() {
     let cached = Cached::new();
     let key = Digest::of(b"killed");
     let names = [
@@ -276,5 +276,5 @@ fn what_killed_processes_left_is_removed_and_nothing_of_anybody_else() {
     let left = |name: &str| cached.folder().join(name).exists();
     assert!(!left(&names[0]));
     assert!(names[1..].iter().all(|name| left(name)), "{:?}", cached.files());
-    assert!(left(&new), "somebody may be writing it");
+    assert!(left(&new), "someone may be writing it");
 }

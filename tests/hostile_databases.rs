@@ -61,7 +61,7 @@ fn triggers_of_a_stranger_do_not_run() {
         insta::allow_duplicates! { assert_snapshot!(refused_everywhere(&folder), @"
         [stderr]
         error: [folder]/scorebox.db is not a database as scorebox creates it: it has the trigger `innocent`, which scorebox does not create
-        hint: nothing was changed in it; if the object is yours, drop it, else name another path: triggers, views and tables of a stranger could change or hold up scores
+        hint: nothing was changed in it; if the object is yours, drop it, else name another path: triggers, views and tables that scorebox did not create could change or hold up scores
         [exit code 2]
         "); }
         assert_eq!(folder.rows("SELECT count(*), sum(score) FROM score_rows"), ["6 | 4.75"]);
@@ -134,7 +134,7 @@ fn the_name_of_an_object_cannot_speak_for_scorebox() {
     assert_snapshot!(folder.sh("scorebox scores").exits_with(2).stderr, @r"
     error: [folder]/scorebox.db is not a database as scorebox creates it: it has the view `x\u{1b}[2J
       error: all is well`, which scorebox does not create
-    hint: nothing was changed in it; if the object is yours, drop it, else name another path: triggers, views and tables of a stranger could change or hold up scores
+    hint: nothing was changed in it; if the object is yours, drop it, else name another path: triggers, views and tables that scorebox did not create could change or hold up scores
     ");
 }
 
@@ -199,7 +199,7 @@ fn changes_beside_the_scores_are_noticed() {
         // Read as a case of another run, under the key of this one.
         "INSERT INTO runs SELECT 2, 'better', suite_name, suite_json, suite_digest, engine_version,
              wasmtime_version, contract_version, source, state, state_reason, created_at_ms,
-             finished_at_ms, NULL, NULL, seed FROM runs;
+             finished_at_ms, NULL, NULL, seed, NULL FROM runs;
          PRAGMA ignore_check_constraints = on; UPDATE cases SET run = 2 WHERE case_id = 'q2'",
         "UPDATE score_rows SET reused_case = case_key, reused_scorer = scorer",
         "UPDATE score_rows SET scored_at_ms = 0",
@@ -214,7 +214,7 @@ fn changes_beside_the_scores_are_noticed() {
     }
 }
 
-/// Whoever can write the database can store another root too, but the plan says which scorers there are.
+/// A program that can write the database can store another root too, but the plan says which scorers there are.
 #[test]
 fn scorers_are_compared_with_the_plan() {
     let change = "UPDATE runs SET root = NULL, root_version = NULL;

@@ -252,15 +252,13 @@ pub(crate) fn words(output: &Output) -> String {
 
 /// How much memory a compiled guest wanted depends on how much it has, and so on its compiler.
 pub(crate) fn without_sizes(words: &str) -> String {
-    let parts: Vec<&str> = words.split("the scorer wanted ").collect();
+    let parts: Vec<&str> = words.split("the scorer needs ").collect();
     let rest = |part: &&str| match part.split_once(" bytes of memory") {
-        Some((_wanted, rest)) => format!("[wanted] bytes of memory{rest}"),
+        Some((_wanted, rest)) => format!("[needed] bytes of memory{rest}"),
         None => (*part).to_owned(),
     };
     let (first, wanted) = parts.split_first().unwrap();
-    wanted
-        .iter()
-        .fold((*first).to_owned(), |words, part| words + "the scorer wanted " + &rest(part))
+    wanted.iter().fold((*first).to_owned(), |words, part| words + "the scorer needs " + &rest(part))
 }
 
 /// Backtraces are cut to a sign that there is one, for what is inlined into what is the compiler's

@@ -63,29 +63,29 @@ fn files_sockets_environment_and_exit_have_to_be_granted() {
 fn what_cannot_be_granted_is_named() {
     assert_snapshot!(import("wasi:http/outgoing-handler@0.2.0"), @r#"
     error: scorer `./importer.wasm`: missing-grant: the component imports `wasi:http/outgoing-handler@0.2.0`, which this version of scorebox cannot grant
-    hint: a scorer may import scorebox:scorer/log, WASI 0.2 where `wasi` is granted, and scorebox:scorer/workspace where `workspace` is granted
+    hint: a scorer may import scorebox:scorer/log, WASI 0.2 where `wasi` is granted, scorebox:scorer/workspace where `workspace` is granted, and scorebox:scorer/judge and scorebox:scorer/embedder where `judge` is granted
     [exit code 2]
     -- with --grant wasi
     error: scorer `./importer.wasm`: missing-grant: the component imports `wasi:http/outgoing-handler@0.2.0`, which this version of scorebox cannot grant
-    hint: a scorer may import scorebox:scorer/log, WASI 0.2 where `wasi` is granted, and scorebox:scorer/workspace where `workspace` is granted
+    hint: a scorer may import scorebox:scorer/log, WASI 0.2 where `wasi` is granted, scorebox:scorer/workspace where `workspace` is granted, and scorebox:scorer/judge and scorebox:scorer/embedder where `judge` is granted
     [exit code 2]
     "#);
     assert_snapshot!(import("evil:spy/everything@1.0.0"), @r#"
     error: scorer `./importer.wasm`: missing-grant: the component imports `evil:spy/everything@1.0.0`, which this version of scorebox cannot grant
-    hint: a scorer may import scorebox:scorer/log, WASI 0.2 where `wasi` is granted, and scorebox:scorer/workspace where `workspace` is granted
+    hint: a scorer may import scorebox:scorer/log, WASI 0.2 where `wasi` is granted, scorebox:scorer/workspace where `workspace` is granted, and scorebox:scorer/judge and scorebox:scorer/embedder where `judge` is granted
     [exit code 2]
     -- with --grant wasi
     error: scorer `./importer.wasm`: missing-grant: the component imports `evil:spy/everything@1.0.0`, which this version of scorebox cannot grant
-    hint: a scorer may import scorebox:scorer/log, WASI 0.2 where `wasi` is granted, and scorebox:scorer/workspace where `workspace` is granted
+    hint: a scorer may import scorebox:scorer/log, WASI 0.2 where `wasi` is granted, scorebox:scorer/workspace where `workspace` is granted, and scorebox:scorer/judge and scorebox:scorer/embedder where `judge` is granted
     [exit code 2]
     "#);
     assert_snapshot!(import("unlocked-dep=<wasi:filesystem>"), @r#"
     error: scorer `./importer.wasm`: missing-grant: the component imports `unlocked-dep=<wasi:filesystem>`, which this version of scorebox cannot grant
-    hint: a scorer may import scorebox:scorer/log, WASI 0.2 where `wasi` is granted, and scorebox:scorer/workspace where `workspace` is granted
+    hint: a scorer may import scorebox:scorer/log, WASI 0.2 where `wasi` is granted, scorebox:scorer/workspace where `workspace` is granted, and scorebox:scorer/judge and scorebox:scorer/embedder where `judge` is granted
     [exit code 2]
     -- with --grant wasi
     error: scorer `./importer.wasm`: missing-grant: the component imports `unlocked-dep=<wasi:filesystem>`, which this version of scorebox cannot grant
-    hint: a scorer may import scorebox:scorer/log, WASI 0.2 where `wasi` is granted, and scorebox:scorer/workspace where `workspace` is granted
+    hint: a scorer may import scorebox:scorer/log, WASI 0.2 where `wasi` is granted, scorebox:scorer/workspace where `workspace` is granted, and scorebox:scorer/judge and scorebox:scorer/embedder where `judge` is granted
     [exit code 2]
     "#);
 }
@@ -93,21 +93,21 @@ fn what_cannot_be_granted_is_named() {
 #[test]
 fn judges_embedders_and_workspaces_cannot_be_called_in_a_loop_nor_at_all() {
     assert_snapshot!(import("scorebox:scorer/judge@0.1.0"), @r#"
-    error: scorer `./importer.wasm`: missing-grant: the component imports `scorebox:scorer/judge@0.1.0`, which this version of scorebox cannot grant
-    hint: a scorer may import scorebox:scorer/log, WASI 0.2 where `wasi` is granted, and scorebox:scorer/workspace where `workspace` is granted
+    error: scorer `./importer.wasm`: missing-grant: it asks a judge, which was not granted
+    hint: if you trust it with that: `scorebox score ./importer.wasm --grant judge --judges SUITE.toml …`, or with a server of OpenAI's protocol in place of a suite: `--judge-url http://127.0.0.1:11434/v1 --judge-model MODEL`
     [exit code 2]
     -- with --grant wasi
-    error: scorer `./importer.wasm`: missing-grant: the component imports `scorebox:scorer/judge@0.1.0`, which this version of scorebox cannot grant
-    hint: a scorer may import scorebox:scorer/log, WASI 0.2 where `wasi` is granted, and scorebox:scorer/workspace where `workspace` is granted
+    error: scorer `./importer.wasm`: missing-grant: it asks a judge, which was not granted
+    hint: if you trust it with that: `scorebox score ./importer.wasm --grant judge --judges SUITE.toml …`, or with a server of OpenAI's protocol in place of a suite: `--judge-url http://127.0.0.1:11434/v1 --judge-model MODEL`
     [exit code 2]
     "#);
     assert_snapshot!(import("scorebox:scorer/embedder@0.1.0"), @r#"
-    error: scorer `./importer.wasm`: missing-grant: the component imports `scorebox:scorer/embedder@0.1.0`, which this version of scorebox cannot grant
-    hint: a scorer may import scorebox:scorer/log, WASI 0.2 where `wasi` is granted, and scorebox:scorer/workspace where `workspace` is granted
+    error: scorer `./importer.wasm`: missing-grant: it asks a judge, which was not granted
+    hint: if you trust it with that: `scorebox score ./importer.wasm --grant judge --judges SUITE.toml …`, or with a server of OpenAI's protocol in place of a suite: `--judge-url http://127.0.0.1:11434/v1 --judge-model MODEL`
     [exit code 2]
     -- with --grant wasi
-    error: scorer `./importer.wasm`: missing-grant: the component imports `scorebox:scorer/embedder@0.1.0`, which this version of scorebox cannot grant
-    hint: a scorer may import scorebox:scorer/log, WASI 0.2 where `wasi` is granted, and scorebox:scorer/workspace where `workspace` is granted
+    error: scorer `./importer.wasm`: missing-grant: it asks a judge, which was not granted
+    hint: if you trust it with that: `scorebox score ./importer.wasm --grant judge --judges SUITE.toml …`, or with a server of OpenAI's protocol in place of a suite: `--judge-url http://127.0.0.1:11434/v1 --judge-model MODEL`
     [exit code 2]
     "#);
     assert_snapshot!(import("scorebox:scorer/workspace@0.1.0"), @r#"

@@ -190,7 +190,7 @@ fn memory_without_end_is_refused() {
     let words = ["grow-a-text", "grow-at-once", "be-refused-memory-and-live"];
     assert_snapshot!(ring().attack_by_case(&words, LITTLE_FUEL), @r#"
     -- grow-a-text
-    error: out-of-memory: the scorer wanted 91691000 bytes of memory; the limit is 67108864
+    error: out-of-memory: the scorer needs 91691000 bytes of memory, more than its limit of 67108864
       wasm trap: wasm `unreachable` instruction executed
         at [frames]
     hint: if it needs more, raise it: `limits = { memory = "…MiB" }` in the suite, or --memory

@@ -102,8 +102,9 @@ fn who_is_another_with_every_call_is_always_the_first() {
     for cache in ["", "--no-cache", ""] {
         let output = arena.run(&format!("scorebox inspect ./changing.wasm --format json {cache}"));
         let json = output.exits_with(0).json();
-        let told: Vec<&Value> = ["id", "name", "scale"].iter().map(|key| &json[key]).collect();
-        assert_eq!(told, ["attacker-0", "Attacker 0", "unit"]);
+        let described: Vec<&Value> =
+            ["scorerId", "scorerName", "scale"].iter().map(|key| &json[key]).collect();
+        assert_eq!(described, ["attacker-0", "Attacker 0", "unit"]);
     }
     let output =
         arena.run("scorebox score ./changing.wasm --config '{\"score\": \"1e308\"}' --output 1");

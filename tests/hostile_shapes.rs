@@ -120,7 +120,7 @@ fn very_many_types_do_no_harm() {
 fn a_huge_data_segment_needs_more_memory_than_there_is() {
     let data = module_with_data(1760, [(0, vec![7; 110 << 20])]);
     assert_snapshot!(load(&instantiated(&scorer(), &data)), @r#"
-    error: scorer `./file.wasm`: out-of-memory: in `describe`: the scorer wanted 115474432 bytes of memory; the limit is 67108864
+    error: scorer `./file.wasm`: out-of-memory: in `describe`: the scorer needs 115474432 bytes of memory, more than its limit of 67108864
       memory minimum size of 1760 pages exceeds memory limits
     hint: if it needs more, raise it: `limits = { memory = "…MiB" }` in the suite, or --memory
     [exit code 2]
@@ -145,7 +145,7 @@ fn a_few_bytes_in_every_page_of_four_gigabytes_take_the_compiler_too_long() {
 #[test]
 fn a_memory_that_begins_with_four_gigabytes_beside_the_scorers_own_is_refused() {
     assert_snapshot!(load(&instantiated(&scorer(), &module_with_data(65536, []))), @r#"
-    error: scorer `./file.wasm`: out-of-memory: in `describe`: the scorer wanted 4295098368 bytes of memory; the limit is 67108864
+    error: scorer `./file.wasm`: out-of-memory: in `describe`: the scorer needs 4295098368 bytes of memory, more than its limit of 67108864
       memory minimum size of 65536 pages exceeds memory limits
     hint: if it needs more, raise it: `limits = { memory = "…MiB" }` in the suite, or --memory
     [exit code 2]

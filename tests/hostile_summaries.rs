@@ -54,7 +54,7 @@ fn recursing_taking_memory_and_crashing_end_as_in_a_score() {
     [exit code 1]
     ");
     assert_snapshot!(attack("take-memory-at-once", 1 << 30, ""), @r#"
-    attacker of the run: error: out-of-memory: in `summarize`: the scorer wanted [wanted] bytes of memory; the limit is 67108864
+    attacker of the run: error: out-of-memory: in `summarize`: the scorer needs [needed] bytes of memory, more than its limit of 67108864
       wasm trap: wasm `unreachable` instruction executed
         at [frames]
 
@@ -65,7 +65,7 @@ fn recursing_taking_memory_and_crashing_end_as_in_a_score() {
     [exit code 1]
     "#);
     assert_snapshot!(attack("take-memory-in-steps", 0, ""), @r#"
-    attacker of the run: error: out-of-memory: in `summarize`: the scorer wanted [wanted] bytes of memory; the limit is 67108864
+    attacker of the run: error: out-of-memory: in `summarize`: the scorer needs [needed] bytes of memory, more than its limit of 67108864
       wasm trap: wasm `unreachable` instruction executed
         at [frames]
 
@@ -166,7 +166,7 @@ fn what_is_not_bounded_json_is_not_a_summary() {
     [exit code 1]
     "#);
     assert_snapshot!(attack("long", 20 << 20, ""), @r#"
-    attacker of the run: error: out-of-memory: in `summarize`: the scorer wanted [wanted] bytes of memory; the limit is 67108864
+    attacker of the run: error: out-of-memory: in `summarize`: the scorer needs [needed] bytes of memory, more than its limit of 67108864
       wasm trap: wasm `unreachable` instruction executed
         at [frames]
 

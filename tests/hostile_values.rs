@@ -77,7 +77,7 @@ fn a_string_of_a_gigabyte_that_is_there_is_too_large() {
     [exit code 1]
     "#);
     assert_snapshot!(score(&module, ""), @r#"
-    error: out-of-memory: the scorer wanted 1074921472 bytes of memory; the limit is 67108864
+    error: out-of-memory: the scorer needs 1074921472 bytes of memory, more than its limit of 67108864
       what the scorer handed over breaks the contract: string pointer/length out of bounds of memory
     hint: if it needs more, raise it: `limits = { memory = "…MiB" }` in the suite, or --memory
     [exit code 1]
@@ -211,7 +211,7 @@ fn a_table_that_grows_at_once_is_refused_its_memory() {
         (then unreachable)) (i32.const 4096)";
     let more = "(table $t 1 funcref)";
     assert_snapshot!(score(&Module { score: body, more, ..Module::default() }, ""), @r#"
-    error: out-of-memory: the scorer wanted 800131080 bytes of memory; the limit is 67108864
+    error: out-of-memory: the scorer needs 800131080 bytes of memory, more than its limit of 67108864
       wasm trap: wasm `unreachable` instruction executed
         at [frames]
     hint: if it needs more, raise it: `limits = { memory = "…MiB" }` in the suite, or --memory
@@ -252,7 +252,7 @@ fn filling_memory_again_and_again_is_ended_by_the_clock() {
 fn a_memory_that_begins_with_four_gigabytes_is_refused() {
     let module = Module { memory: "(memory (export \"memory\") 65536)", ..Module::default() };
     assert_snapshot!(load(&module), @r#"
-    error: scorer `./by-hand.wasm`: out-of-memory: in `describe`: the scorer wanted 4294967296 bytes of memory; the limit is 67108864
+    error: scorer `./by-hand.wasm`: out-of-memory: in `describe`: the scorer needs 4294967296 bytes of memory, more than its limit of 67108864
       memory minimum size of 65536 pages exceeds memory limits
     hint: if it needs more, raise it: `limits = { memory = "…MiB" }` in the suite, or --memory
     [exit code 2]
@@ -260,7 +260,7 @@ fn a_memory_that_begins_with_four_gigabytes_is_refused() {
 }
 
 #[test]
-fn what_webassembly_has_and_a_sandbox_has_not() {
+fn webassembly_beyond_a_sandbox_is_refused() {
     let refused = |memory: &str, more: &str| load(&Module { memory, more, ..Module::default() });
     let usual = Module::default().memory;
     assert_snapshot!(refused("(memory (export \"memory\") 2 4 shared)", ""), @"
@@ -393,7 +393,7 @@ fn exceptions_that_are_kept_are_memory_too() {
     let more = format!("(tag $t (param {params})) (table $kept 60000 exnref)");
     let module = Module { score: &body, more: &more, ..Module::default() };
     assert_snapshot!(score(&module, "--timeout 60s"), @r#"
-    error: out-of-memory: the scorer wanted 67719936 bytes of memory; the limit is 67108864
+    error: out-of-memory: the scorer needs 67719936 bytes of memory, more than its limit of 67108864
       wasm trap: allocation size too large
         at [frames]
     hint: if it needs more, raise it: `limits = { memory = "…MiB" }` in the suite, or --memory

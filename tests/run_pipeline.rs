@@ -31,7 +31,7 @@ fn suite(scorers: &[(&str, &str, Value)]) -> Suite {
             name => Reference::Name(name.to_owned()),
         };
         let scorer = SuiteScorer::new(ScorerId::new(id).unwrap(), uses);
-        SuiteScorer { config: config(settings), ..scorer }
+        scorer.with_config(config(settings))
     });
     Suite::new("test".into(), scorers.collect()).unwrap()
 }
@@ -303,7 +303,7 @@ async fn large_results_are_kept_whole() {
 async fn a_database_that_cannot_be_had_ends_the_run_with_advice() {
     let folder = TempDir::new().unwrap();
     let text_file = folder.path().join("text");
-    std::fs::write(&text_file, "this is no database, and never was one\n".repeat(100)).unwrap();
+    std::fs::write(&text_file, "this is not a database, and never was\n".repeat(100)).unwrap();
     let missing = folder.path().join("missing/scores.db");
     for database in [missing, folder.path().to_owned(), text_file] {
         let attempt = Attempt::new(&folder, light_suite());

@@ -284,7 +284,7 @@ async fn two_that_load_the_same_thing_at_once_do_not_disturb_each_other() {
 }
 
 #[tokio::test]
-async fn what_a_scorer_says_of_itself_is_cached_apart_from_its_code() {
+async fn what_a_scorer_says_about_itself_is_cached_apart_from_its_code() {
     let folder = TempDir::new().unwrap();
     let describe = async |sandbox: Sandbox| {
         let (limits, grants) = Default::default();
@@ -299,7 +299,7 @@ async fn what_a_scorer_says_of_itself_is_cached_apart_from_its_code() {
 }
 
 #[tokio::test]
-async fn what_another_scorer_says_of_itself_is_not_taken() {
+async fn what_another_scorer_says_about_itself_is_not_taken() {
     let folder = TempDir::new().unwrap();
     let describe = async |name: &str| {
         let (limits, grants) = Default::default();

@@ -69,7 +69,7 @@ async fn too_much_memory_names_the_limit_and_passes_with_a_higher_one() {
     let greedy = json!({"then": "take-memory", "amount": 100 << 20});
     let error = misdeed_error(greedy.clone()).await;
     assert_eq!(error.kind, ErrorKind::OutOfMemory);
-    assert!(error.message.contains("the limit is 67108864"), "{}", error.message);
+    assert!(error.message.contains("more than its limit of 67108864"), "{}", error.message);
     assert_eq!(error.advice, Some(Advice::Raise(Limit::Memory)));
 
     let roomy = Limits::default().with_memory_bytes(256 << 20);

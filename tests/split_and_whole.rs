@@ -106,7 +106,8 @@ async fn every_built_in_scorer_is_the_same_both_ways_whatever_the_fuel() {
     let mut scored = 0;
     for name in names {
         let component = registry.get(&name).unwrap().bytes.to_vec();
-        let example = Anatomy::read(&component).unwrap().example.unwrap();
+        // One that asks a judge has no example.
+        let Some(example) = Anatomy::read(&component).unwrap().example else { continue };
         let example = Example::parse(&example).unwrap();
         let settings = ScorerConfig::new(&example.config);
         let cases = [Case::from_json(example.case.get()).unwrap()];

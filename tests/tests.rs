@@ -6,18 +6,27 @@ mod all_builtins;
 /// ARCHITECTURE.md's table of rooms, and what they import.
 mod architecture;
 mod built_components;
+/// OpenTelemetry collectors on the loopback interface, for the tests of the export.
+mod collector;
 /// `scorebox run` and `score` with invalid scorers, suites and cases.
 mod command_bad_input;
+mod command_build;
 /// `scorebox compile`: a suite's scorers ahead of its runs.
 mod command_compile;
 /// Databases and cache folders that are locked, foreign, newer or missing.
 mod command_database;
 /// `scorebox run --events`: what happens in a run, as JSON Lines.
 mod command_events;
+/// Receipts and rows of scores that asked a judge.
+mod command_judged_receipts;
+/// Scorers that ask language models: recordings, budgets, trouble, `calls` and `judges`.
+mod command_judges;
+mod command_juries;
 /// `scorebox leaderboard`: entrants, ties, strategies, attempts that failed.
 mod command_leaderboard;
 /// `scorebox live`: standard input and files that grow.
 mod command_live;
+mod command_options;
 /// `scorebox scores`, `stats`, `scorers`, `inspect`, `completions`, and pipes.
 mod command_reading;
 /// `scorebox rm`: runs that go and runs that stay.
@@ -38,8 +47,14 @@ mod command_run;
 mod command_sampling;
 /// `scorebox score`: one case, the result as JSON.
 mod command_score;
+/// One score, and an inspection, of scorers that ask a judge.
+mod command_score_judges;
+/// Scripts as scorers: scored, run, built, imported, verified.
+mod command_script;
 /// `scorebox suite`, and what suite files resolve to.
 mod command_suite;
+/// `scorebox run --otlp`, and the sink of a program: what a collector is sent, and collectors that misbehave.
+mod command_telemetry;
 /// Verdicts, requirements, `scorebox cases` and `scorebox show`.
 mod command_verdict;
 /// `scorebox verify`: scores computed again, tampering, receipts.
@@ -88,6 +103,8 @@ mod hostile_memory;
 mod hostile_modules;
 /// A folder with an attacker in another language and a good scorer.
 mod hostile_other_languages;
+/// Scripts that return nonsense, never end, break the language, or are no scripts.
+mod hostile_scripts;
 /// Lies in `describe`.
 mod hostile_self_descriptions;
 /// Files that are too deep, have too many of something, or are too large.
@@ -102,6 +119,14 @@ mod hostile_time_outs;
 mod hostile_values;
 /// The same without address space for a pool.
 mod hostile_without_a_pool;
+/// A folder with a suite whose scorers ask a judge.
+mod judge_fixture;
+/// Published verdicts of judges, replayed from the recordings of an example.
+mod judged_example;
+/// Published grades of a judge, asked once and replayed.
+mod judged_grades;
+/// A server of OpenAI's protocol, as tests want it to answer.
+mod model_server;
 /// The same component, configuration and input give the same bytes.
 mod repeatability;
 /// A run from cases to rows, through the library: workers, resuming, bad cases, failing writers.

@@ -8,8 +8,10 @@
 //! - `trial`: what is asked of scorebox, and its answer.
 //! - `difference`: the table of differences.
 //! - `verdict`: what does not hold.
+//! - `claims`: what `docs/coming-from.md` claims, against the rows.
 //! - `page`: `docs/conformance.md`, for people.
 
+mod claims;
 mod difference;
 mod page;
 mod peers;
@@ -70,6 +72,11 @@ async fn the_required_tests_of_the_json_schema_test_suite_hold() {
     agrees(&peers::JSON_SCHEMA_TEST_SUITE).await;
 }
 
+#[tokio::test]
+async fn the_required_tests_of_draft_7_hold() {
+    agrees(&peers::JSON_SCHEMA_TEST_SUITE_DRAFT_7).await;
+}
+
 #[test]
 fn each_difference_is_of_a_row_that_there_is() {
     let complaints = difference::strays();
@@ -79,4 +86,9 @@ fn each_difference_is_of_a_row_that_there_is() {
 #[test]
 fn the_page_about_conformance_is_what_the_rows_say() {
     page::is_current();
+}
+
+#[test]
+fn the_page_about_other_tools_claims_equality_only_where_rows_show_it() {
+    claims::have_rows();
 }

@@ -86,8 +86,15 @@ pub(super) const JSON_SCHEMA_TEST_SUITE: Peer = Peer {
     trial: json_schema::suite,
 };
 
+pub(super) const JSON_SCHEMA_TEST_SUITE_DRAFT_7: Peer = Peer {
+    name: "JSON Schema Test Suite, draft 7",
+    version: "all required tests of draft 7, at commit 44401e0",
+    files: &["json-schema-test-suite-draft7.jsonl.zst"],
+    trial: json_schema::suite_of_draft_7,
+};
+
 /// All peers, in the order of the page.
-pub(super) const ALL: [&Peer; 9] = [
+pub(super) const ALL: [&Peer; 10] = [
     &AUTOEVALS,
     &INSPECT,
     &PROMPTFOO,
@@ -97,6 +104,7 @@ pub(super) const ALL: [&Peer; 9] = [
     &NLTK,
     &JSONSCHEMA,
     &JSON_SCHEMA_TEST_SUITE,
+    &JSON_SCHEMA_TEST_SUITE_DRAFT_7,
 ];
 
 impl Vector {

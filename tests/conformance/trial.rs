@@ -39,7 +39,7 @@ impl Vector {
 }
 
 impl Trial {
-    /// The same with another ground truth; without any where it is `null`.
+    /// The same with another ground truth; without any if it is `null`.
     pub(super) fn against(mut self, truth: &Value) -> Trial {
         if !truth.is_null() {
             self.case.insert("groundTruth", truth.to_string());

@@ -35,7 +35,7 @@ pub(super) struct Vector {
     _source: String,
 }
 
-/// A value that is there, also where it is `null`.
+/// A value that is there, also if it is `null`.
 fn present<'de, D: Deserializer<'de>>(value: D) -> Result<Option<Box<RawValue>>, D::Error> {
     <Box<RawValue>>::deserialize(value).map(Some)
 }

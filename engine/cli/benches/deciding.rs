@@ -4,7 +4,7 @@
 //!
 //!     cargo bench --bench deciding
 
-// A bench tells its figures on standard output.
+// A bench reports its figures on standard output.
 #![allow(clippy::print_stdout)]
 
 use std::{

@@ -3,7 +3,7 @@
 //!
 //!     cargo bench --bench end_to_end
 
-// A bench tells its figures on standard output.
+// A bench reports its figures on standard output.
 #![allow(clippy::print_stdout)]
 
 use std::{

@@ -24,6 +24,9 @@ pub(crate) fn words(advice: &Advice) -> Option<String> {
         Advice::Choose { what: Thing::Run, names } if names.is_empty() => {
             "it has no runs yet".into()
         }
+        Advice::Choose { what: Thing::Judge, names } if names.is_empty() => {
+            "describe one in the suite: `[judges.default]` with `provider`, `base_url` and `model`".into()
+        }
         Advice::Choose { what: Thing::Run, names } => format!("runs in it: {}", names.join(", ")),
         Advice::Choose { what: Thing::PartOfCase, names } => {
             format!("the keys are {}", quoted(names, ", "))
@@ -53,6 +56,8 @@ pub(crate) fn words(advice: &Advice) -> Option<String> {
         Advice::PrepareCompiler => "this is a bug in scorebox: its `main` must begin with \
                                     `compile_if_asked`; please report it"
             .into(),
+        Advice::Record => "ask it once: run without `--judge-cache only`".into(),
+        Advice::AllowModel => "if the scorer may ask it, add it to the `models` of its `judge` in the suite".into(),
         Advice::InstallToolchain => "install one of:\n  \
              rustup target add wasm32-unknown-unknown\n  \
              apt-get install --no-install-recommends rustc-web rust-web-src lld-22   (Debian)\n  \
@@ -116,6 +121,7 @@ fn option(limit: Limit) -> Option<String> {
         Limit::CompileTime => "--compile-timeout".into(),
         Limit::CompileMemory => "--compile-memory".into(),
         Limit::MemoryBudget => "--memory-budget".into(),
+        Limit::JudgeBudget => "--judge-budget".into(),
         _ => format!("--limit {}={}", key(limit)?, value(limit)),
     })
 }
@@ -137,6 +143,16 @@ fn raise(limit: Limit) -> Option<String> {
         Limit::Fuel | Limit::Memory => format!("if it needs more, raise it: {}", setting(limit)?),
         Limit::Assertions => {
             format!("if that many are wanted, raise the limit: {}", setting(limit)?)
+        }
+        Limit::JudgeBudget => {
+            "if it may cost more, raise `budget` of the judge or of the scorer in the suite, or \
+                               --judge-budget, and resume the run"
+                .into()
+        }
+        Limit::JudgeTimeout => {
+            "if the answer is worth waiting for, raise `timeout` of the judge (one attempt) or of the \
+             scorer's `judge` (all of a score) in the suite"
+                .into()
         }
         _ if key(limit).is_some() => {
             format!("if that much is wanted, raise the limit: {}", setting(limit)?)
@@ -202,6 +218,8 @@ fn noun(thing: Thing) -> Option<&'static str> {
         Thing::Run => "run",
         Thing::Score => "score",
         Thing::Receipt => "receipt",
+        Thing::Judge => "judge",
+        Thing::Recordings => "file of recordings",
         _ => return None,
     })
 }
@@ -237,6 +255,9 @@ fn name(what: Thing) -> Option<String> {
         Thing::Workspaces => {
             "say where the folders are that cases name in `workspace`: --workspace FOLDER".into()
         }
+        Thing::Recordings => "give them with `--db FILE`, the database of the run, or with `--recordings FILE`, which \
+                              `scorebox calls --score SCORE-ID --format jsonl` prints"
+            .into(),
         Thing::Receipt => "`scorebox verify --receipt SCORE-ID` writes one".into(),
         other => format!("name a {}", noun(other)?),
     })
@@ -373,7 +394,7 @@ fn database(what: Database) -> Option<&'static str> {
         Database::AnotherPath => "nothing was changed in it; name another path for the scores",
         Database::DropObject => {
             "nothing was changed in it; if the object is yours, drop it, else name another path: \
-             triggers, views and tables of a stranger could change or hold up scores"
+             triggers, views and tables that scorebox did not create could change or hold up scores"
         }
         Database::StoreFirst => "store a run in it first, or name another path",
         Database::Copy => "copy it to a folder that you can write, and open the copy",

@@ -8,6 +8,7 @@
 //! - `signals`: what ends a run early.
 //! - `report`: from data to text, safe for a terminal; pure functions.
 //! - `output`: data to standard output, in the format that was asked for.
+//! - `decision`: the verdict of a stored run and the requirements that it breaks.
 //! - `waiting`: what a user at a terminal sees while they wait.
 //! - `words`: words to standard error: errors, hints, warnings.
 //! - `failure`: why a command ends, and its exit code.
@@ -18,6 +19,7 @@ mod advice;
 mod answered;
 mod arguments;
 mod command;
+mod decision;
 mod failure;
 mod input;
 mod output;

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::{
     failure::Failure,
-    report::{one_line, printable_json, printable_json_line},
+    report::{Table, one_line, printable_json, printable_json_line},
 };
 
 /// How data is written.
@@ -31,20 +31,20 @@ pub(crate) fn cell(text: &str, most: usize) -> String {
     one_line(text, most)
 }
 
-/// A text in the last column of a table: on a terminal as much as that has room for, else whole.
+/// A text in the last column of a table that [`table`] writes.
 pub(crate) fn last_cell(text: &str) -> String {
-    /// On a terminal that does not say how wide it is, and the least on one that does.
-    const USUAL: usize = 100;
-    const LEAST: usize = 40;
-    /// What the columns before take, about.
-    const OTHER_COLUMNS: usize = 60;
-    let most = match terminal_size::terminal_size() {
-        Some((terminal_size::Width(columns), _)) => {
-            usize::from(columns).saturating_sub(OTHER_COLUMNS).max(LEAST)
-        }
-        None => USUAL,
-    };
-    cell(text, most)
+    one_line(text, usize::MAX)
+}
+
+/// A table with texts in its last column: on a terminal they are cut to what that has room for, else they are whole.
+pub(crate) fn table(out: &mut Out<'_>, mut table: Table) -> io::Result<()> {
+    /// On a terminal that does not say how wide it is.
+    const USUAL: usize = 160;
+    if io::stdout().is_terminal() {
+        let size = terminal_size::terminal_size_of(io::stdout());
+        table.fit(size.map_or(USUAL, |(terminal_size::Width(columns), _)| usize::from(columns)));
+    }
+    write!(out, "{table}")
 }
 
 /// Lets `write` write to standard output.

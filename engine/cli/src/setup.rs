@@ -80,6 +80,11 @@ impl SandboxArguments {
         Ok(sandbox)
     }
 
+    /// Whether compiled code is kept.
+    pub(crate) fn has_cache(&self) -> bool {
+        !self.no_cache
+    }
+
     fn cache(&self) -> Option<CacheOptions> {
         if self.no_cache {
             return None;
@@ -94,6 +99,11 @@ impl SandboxArguments {
 /// Reads a suite file; the variables that it names are those of the environment.
 pub(crate) fn suite(path: &Path) -> Result<Suite, SuiteError> {
     Suite::read_with(path, &|name| std::env::var(name).ok())
+}
+
+/// The key of a judge; `None` if the variable has no value.
+pub(crate) fn key(variable: &str) -> Option<String> {
+    std::env::var(variable).ok().filter(|key| !key.trim().is_empty())
 }
 
 /// Which scorers of a suite are not loaded yet, for a user who waits.

@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use scorebox_sdk::{Case, ConfigError, Info, JsonSchema, Score, ScoreError, Scorer, schemars};
 use serde::Deserialize;
 
-/// Scores 1 when the answer has between `min` and `max` words, else 0.
+/// Scores 1 if the answer has between `min` and `max` words, else 0.
 ///
 /// A word is what stands between white space.
 #[derive(Deserialize, JsonSchema)]

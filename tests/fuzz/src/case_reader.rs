@@ -168,23 +168,21 @@ impl Settings {
                 Ok(line) if !too_long => {
                     Case::parse(line, ordinal, &self.mapping, location).map_err(ReadError::from)
                 }
-                other => Err(ReadError::BadCase(BadCase {
-                    source: location.source,
-                    line: location.line,
-                    column: match other {
+                other => {
+                    let reason = match too_long {
+                        true => BadCaseReason::LineTooLong { limit: self.limit },
+                        false => BadCaseReason::NotUtf8,
+                    };
+                    let mut bad = BadCase::new(location, ordinal, reason);
+                    bad.column = match other {
                         Err(error) if !too_long => {
                             let start = &line[..error.valid_up_to()];
                             Some(String::from_utf8_lossy(start).chars().count() as u64 + 1)
                         }
                         _ => None,
-                    },
-                    ordinal,
-                    reason: match too_long {
-                        true => BadCaseReason::LineTooLong { limit: self.limit },
-                        false => BadCaseReason::NotUtf8,
-                    },
-                    advice: None,
-                })),
+                    };
+                    Err(ReadError::BadCase(bad))
+                }
             });
         }
         items
@@ -194,7 +192,7 @@ impl Settings {
         match item {
             Ok(case) => self.check_case(case),
             Err(ReadError::BadCase(bad)) => self.check_bad(bad),
-            Err(ReadError::Source(error)) => {
+            Err(error) => {
                 assert!(!error.to_string().is_empty());
             }
         }

@@ -44,7 +44,7 @@ pub fn component_load(data: &[u8]) {
     }
 }
 
-/// The scorer that an input is; none where it is text that is not a component.
+/// The scorer that an input is; `None` if it is text that is not a component.
 pub(crate) fn loaded(data: &[u8]) -> Option<Result<LoadedScorer, ScoreError>> {
     loaded_by(&stage().sandbox, data)
 }
@@ -90,7 +90,7 @@ fn check_outcomes(apart: &Outcome, whole: &Outcome) {
     }
 }
 
-/// A score of a case that is always the same, with files for whoever imports them.
+/// A score of a case that is always the same, with files for a component that imports them.
 pub(crate) fn scored(scorer: &LoadedScorer) -> Outcome {
     let stage = stage();
     let input = ScorerInput::of("\"Paris\"").with(Field::Input, "{}");

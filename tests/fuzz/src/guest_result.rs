@@ -256,7 +256,7 @@ impl<'a> Said<'a> {
         if off {
             wrong.push(ErrorKind::InvalidScore);
         }
-        // A text that is none is found before anything else is looked at.
+        // A text that is not text is found before anything else is looked at.
         if wrong.contains(&ErrorKind::Trap) { vec![ErrorKind::Trap] } else { wrong }
     }
 

@@ -29,7 +29,7 @@ const RUNS: usize = 100;
 /// Characters of the description beside a word.
 const HELP_CHARACTERS: usize = 70;
 
-/// A scorer that can be loaded: a built-in one, or a .wasm file.
+/// A scorer that can be loaded: a built-in one, a .wasm file, or a script.
 pub(crate) fn scorers() -> ArgValueCompleter {
     ArgValueCompleter::new(|current: &OsStr| {
         let mut offered = beginning_with(current, built_in());
@@ -55,6 +55,16 @@ pub(crate) fn named_scorers() -> ArgValueCompleter {
         let mut offered = beginning_with(&begun, built_in());
         offered.extend(components().complete(&begun));
         offered.into_iter().map(|one| one.add_prefix(name.clone())).collect()
+    })
+}
+
+/// A scorer of the run that is typed, or what [`named_scorers`] offers.
+pub(crate) fn targets() -> ArgValueCompleter {
+    ArgValueCompleter::new(|current: &OsStr| {
+        let entries = entries().into_iter().map(|name| (name, String::new()));
+        let mut offered = beginning_with(current, entries);
+        offered.extend(named_scorers().complete(current));
+        offered
     })
 }
 
@@ -124,7 +134,10 @@ fn built_in() -> Vec<(String, String)> {
 }
 
 fn components() -> PathCompleter {
-    PathCompleter::any().filter(|path| path.is_file() && has_suffix(path, "wasm"))
+    PathCompleter::any().filter(|path| {
+        let endings = ["wasm", "js", "mjs", "ts", "mts"];
+        path.is_file() && endings.iter().any(|ending| has_suffix(path, ending))
+    })
 }
 
 fn has_suffix(path: &Path, suffix: &str) -> bool {
@@ -152,7 +165,8 @@ fn database() -> Option<Store> {
 
 /// The names of the scorers of the run that is typed, in the order of the suite.
 fn entries() -> Vec<String> {
-    let suites = typed().into_iter().map(PathBuf::from).filter(|path| has_suffix(path, "toml"));
+    let written = typed().into_iter().filter(|path| has_suffix(Path::new(path), "toml"));
+    let suites = written.chain(values(&["--suite"])).map(PathBuf::from);
     let suite = suites.filter_map(|path| Suite::read_with(&path, &|_| Some(String::new())).ok());
     let mut names: Vec<String> =
         suite.flat_map(|suite| suite.scorers).map(|scorer| scorer.id.to_string()).collect();

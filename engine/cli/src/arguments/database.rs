@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// The database of the current folder.
-pub(crate) const DEFAULT_DATABASE: &str = "scorebox.db";
+pub(super) const DEFAULT_DATABASE: &str = "scorebox.db";
 
 /// Scorers that a hint lists.
 const LISTED: usize = 20;
@@ -80,10 +80,11 @@ pub(crate) fn must_be_there(store: &Store, filter: &ScoreFilter) -> Result<(), F
     }
     let names = [("case", &filter.case), ("node", &filter.node)];
     for (what, name) in names.into_iter().filter_map(|(what, name)| Some((what, name.as_ref()?))) {
-        let like = ScoreFilter { run: filter.run.clone(), ..ScoreFilter::default() };
+        let mut only = ScoreFilter::default();
+        only.run.clone_from(&filter.run);
         let only = match what {
-            "case" => ScoreFilter { case: Some(name.clone()), ..like },
-            _ => ScoreFilter { node: Some(name.clone()), ..like },
+            "case" => only.with_case(name.clone()),
+            _ => only.with_node(name.clone()),
         };
         if store.scores(&only, None, 1)?.is_empty() {
             let run = filter.run.as_deref();

@@ -10,6 +10,7 @@ use std::{
 
 use scorebox::run::{Event, Refused, Sink};
 
+use super::Reports;
 use crate::{
     failure::{Exit, Failure},
     report::printable_json_line,
@@ -30,7 +31,7 @@ pub(crate) struct EventArguments {
 
 impl EventArguments {
     /// Opens the file. It must not be one of `others`, which the command reads or writes itself.
-    pub(crate) fn open(&self, others: &[&Path]) -> Result<Events, Failure> {
+    fn open(&self, others: &[&Path]) -> Result<Events, Failure> {
         let Some(path) = &self.events else { return Ok(Events::default()) };
         if path == Path::new("-") {
             let out: Box<dyn Write + Send> = Box::new(io::stdout());
@@ -51,6 +52,19 @@ impl EventArguments {
         let out: Box<dyn Write + Send> = Box::new(file);
         let opened = Opened { path: Some(path.clone()), is_terminal: false, out };
         Ok(Events { opened: Some(opened), ..Events::default() })
+    }
+}
+
+impl EventArguments {
+    /// Opens the file beside reports, with which it must not share anything.
+    pub(crate) fn open_with(&self, others: &[&Path], reports: &Reports) -> Result<Events, Failure> {
+        let others: Vec<&Path> = others.iter().copied().chain(reports.files()).collect();
+        let events = self.open(&others)?;
+        match events.go_to_stdout() && reports.go_to_stdout() {
+            true => Err(Failure::new("both a report and the events go to standard output")
+                .hint("name a file for one of them")),
+            false => Ok(events),
+        }
     }
 }
 

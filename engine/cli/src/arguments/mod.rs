@@ -5,9 +5,11 @@
 //! - `database`: the database, a run in it, and names in that run.
 //! - `events`: the events of a run, and the file that they go to.
 //! - `jobs`: how much runs at once.
+//! - `judge`: the language models that scorers ask.
 //! - `reports`: reports of a run, and the files that they go to.
 //! - `requirements`: what is required of a run as a whole.
 //! - `scorer`: one scorer, its configuration, limits and grants.
+//! - `telemetry`: the export to an OpenTelemetry collector.
 //! - `workspace`: the folder with the files that tasks left.
 
 mod case;
@@ -15,16 +17,24 @@ pub(crate) mod completing;
 mod database;
 mod events;
 mod jobs;
+mod judge;
+mod one_judge;
 mod reports;
 mod requirements;
 mod scorer;
+mod telemetry;
 mod workspace;
 
 pub(crate) use case::CaseArguments;
-pub(crate) use database::{DEFAULT_DATABASE, Database, must_be_there, no_runs};
-pub(crate) use events::{EventArguments, Events};
+pub(crate) use database::{Database, must_be_there, no_runs};
+pub(crate) use events::EventArguments;
 pub(crate) use jobs::JobArguments;
-pub(crate) use reports::{ReportArguments, ReportTarget, Reports, open as open_reports};
+pub(crate) use judge::{JudgeArguments, RecordingUseArgument, connected};
+pub(crate) use one_judge::{OneJudgeArguments, how_to_give};
+pub(crate) use reports::{
+    ReportArguments, ReportTarget, Reports, open as open_reports, reports_again,
+};
 pub(crate) use requirements::RequirementArguments;
 pub(crate) use scorer::{LimitArguments, ScorerArguments, parse_config, read_if_file, split_named};
+pub(crate) use telemetry::TelemetryArguments;
 pub(crate) use workspace::WorkspaceArguments;

@@ -14,7 +14,7 @@ use scorebox::{
 };
 use tempfile::NamedTempFile;
 
-use super::events::is_same;
+use super::{Database, events::is_same};
 use crate::{
     failure::Failure,
     output,
@@ -89,7 +89,7 @@ pub(crate) fn open(targets: &[ReportTarget], others: &[&Path]) -> Result<Reports
                 Place::File(path) => format!("`{}`", path.display()),
             };
             return Err(Failure::new(format!("two reports go to {place}"))
-                .hint("name a file of its own for each report"));
+                .hint("use a separate file for each report"));
         }
         let file = match &target.place {
             Place::Stdout => Opened::Stdout,
@@ -107,6 +107,12 @@ pub(crate) fn open(targets: &[ReportTarget], others: &[&Path]) -> Result<Reports
         opened.push((target.clone(), file));
     }
     Ok(Reports(opened))
+}
+
+/// The command that writes reports of a stored run.
+pub(crate) fn reports_again(run: &str, strict: bool, database: &Database) -> String {
+    let command = if strict { "report --strict --run" } else { "report --run" };
+    database.command(command, run)
 }
 
 fn open_file(path: &Path) -> io::Result<Opened> {

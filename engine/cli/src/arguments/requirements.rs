@@ -3,7 +3,7 @@
 use scorebox::{run::ReadyScorer, suite::Suite, verdict::Requirements};
 
 use super::split_named;
-use crate::failure::Failure;
+use crate::failure::{Exit, Failure};
 
 /// What is required of a run, on the command line.
 #[derive(Debug, clap::Args)]
@@ -23,11 +23,11 @@ pub(crate) struct RequirementArguments {
 
     /// Allow at most N errors (instead of exit code 1 for any)
     #[arg(long, value_name = "N")]
-    pub max_errors: Option<u64>,
+    max_errors: Option<u64>,
 
     /// Exit with 0 even if cases fail or a requirement is broken
     #[arg(long)]
-    pub allow_failures: bool,
+    allow_failures: bool,
 }
 
 fn rate(written: &str) -> Result<f64, String> {
@@ -38,11 +38,9 @@ fn rate(written: &str) -> Result<f64, String> {
 impl RequirementArguments {
     /// The requirements, where each names a scorer of the suite.
     pub(crate) fn of(&self, suite: &mut Suite) -> Result<Requirements, Failure> {
-        let mut requirements = Requirements {
-            least_pass_rate: self.min_pass_rate,
-            most_errors: self.max_errors,
-            ..Requirements::default()
-        };
+        let mut requirements = Requirements::default()
+            .with_least_pass_rate(self.min_pass_rate)
+            .with_most_errors(self.max_errors);
         for written in &self.fail_below {
             let (name, worst) = split_named("fail-below", written)?;
             let name = suite.scorer_mut(&name)?.id.to_string();
@@ -53,6 +51,16 @@ impl RequirementArguments {
             requirements.worst_means.push((name, worst));
         }
         Ok(requirements)
+    }
+
+    /// The exit code of a run that ended: whether a requirement of it is broken, and how many of its scores are errors.
+    pub(crate) fn exit(&self, is_broken: bool, errors: u64, allow_errors: bool) -> Exit {
+        let errors_are_bad = !allow_errors && self.max_errors.is_none();
+        match (is_broken && !self.allow_failures, errors > 0 && errors_are_bad) {
+            (true, _) => Exit::BrokenRequirement,
+            (false, true) => Exit::SomeErrors,
+            (false, false) => Exit::Done,
+        }
     }
 
     /// Refuses means that the scorers cannot have.

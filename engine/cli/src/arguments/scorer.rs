@@ -7,7 +7,7 @@ use scorebox::{
     input_file::MOST_CONFIGURATION_BYTES,
     registry::{Reference, Registry},
     sandbox::{Grant, Grants, Limits, LoadedScorer, Sandbox, ScorerConfig, check_config},
-    suite::{LimitOverrides, parse_duration, parse_memory},
+    suite::{LimitOverrides, ScorerId, SuiteScorer, parse_duration, parse_memory},
 };
 
 use super::completing;
@@ -41,12 +41,10 @@ pub(crate) struct LimitArguments {
 impl LimitArguments {
     /// `limits` with what the user set in their place.
     pub(crate) fn apply(&self, limits: Limits) -> Result<Limits, Failure> {
-        let mut overrides = LimitOverrides {
-            fuel: self.fuel,
-            memory: self.memory,
-            timeout: self.timeout,
-            ..LimitOverrides::default()
-        };
+        let mut overrides = LimitOverrides::default()
+            .with_fuel(self.fuel)
+            .with_memory(self.memory)
+            .with_timeout(self.timeout);
         for written in &self.limit {
             overrides.set(written)?;
         }
@@ -57,7 +55,7 @@ impl LimitArguments {
 /// One scorer, named on the command line.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ScorerArguments {
-    /// A built-in scorer's name, or the path of a .wasm file
+    /// A built-in scorer's name, or the path of a .wasm file or a script (.js, .mjs, .ts, .mts)
     #[arg(add = completing::scorers())]
     pub scorer: String,
 
@@ -65,8 +63,8 @@ pub(crate) struct ScorerArguments {
     #[arg(long, short, value_name = "JSON", help_heading = "Scorer")]
     config: Option<String>,
 
-    /// Grant an import: `wasi` (an empty WASI: no files, network or clock) or `workspace` (the files in the
-    /// folder that --workspace names)
+    /// Grant an import: `wasi` (an empty WASI: no files, network or clock), `workspace` (the files in the
+    /// folder that --workspace names) or `judge` (questions to a language model)
     #[arg(long, value_name = "WHAT", help_heading = "Scorer")]
     grant: Vec<Grant>,
 
@@ -79,6 +77,19 @@ impl ScorerArguments {
     pub(crate) fn source(&self) -> Result<scorebox::registry::ScorerSource, Failure> {
         let reference = Reference::parse(&self.scorer, Path::new(""));
         Ok(Registry::with_builtins().resolve(&reference)?)
+    }
+
+    /// Whether the user grants it this.
+    pub(crate) fn grants(&self, grant: Grant) -> bool {
+        self.grant.contains(&grant)
+    }
+
+    /// The scorer as one of a suite, with its grants and no more.
+    pub(crate) fn of_a_suite(&self) -> Result<SuiteScorer, Failure> {
+        let reference = Reference::parse(&self.scorer, Path::new(""));
+        let id = ScorerId::new(&reference.default_name())?;
+        let grants = self.grant.iter().copied().collect();
+        Ok(SuiteScorer::new(id, reference).with_grants(grants))
     }
 
     /// What the scorer says about itself without a configuration, if it can.

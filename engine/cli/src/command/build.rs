@@ -1,4 +1,4 @@
-//! `scorebox build`: from a Rust crate to a component, or from a folder of crates to its `dist/`.
+//! `scorebox build`: from a Rust crate or a script to a component, or from a folder of crates to its `dist/`.
 
 use std::{
     fs,
@@ -6,9 +6,11 @@ use std::{
 };
 
 use scorebox::{
-    build::{BuiltComponent, CargoOutput, Toolchain, build_guest, gallery},
+    build::{BuiltComponent, CargoOutput, Toolchain, build_guest, gallery, must_be_a_crate},
     contract::ScorerInfo,
-    sandbox::{Capabilities, Grant, Grants, Limits, Sandbox, ScoreError},
+    digest::Digest,
+    registry::{Reference, Registry},
+    sandbox::{Capabilities, Grant, Grants, Limits, Sandbox, ScoreError, ScorerConfig},
 };
 
 use crate::{
@@ -18,31 +20,34 @@ use crate::{
     words,
 };
 
-/// Compile a scorer's Rust crate to a component
+/// Make a component of a scorer's Rust crate, or of its script
+///
+/// A script (JavaScript or TypeScript) needs no compiler: it is checked and, with the files that it imports, put into
+/// a component with an interpreter. A crate is compiled.
 ///
 /// Finds a Rust compiler with a standard library for wasm32 (rustup's target, or a compiler with its
 /// sources and a linker, as Debian's packages have them), compiles, makes a component of the module
 /// and checks it. The same sources in the same folder, built by the same compiler, give the same bytes.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Build {
-    /// The folder of the crate; with --all, a folder of such folders
-    #[arg(value_name = "FOLDER", default_value = ".")]
+    /// The folder of the crate, or the file of the script; with --all, a folder of crates' folders
+    #[arg(value_name = "FOLDER|SCRIPT", default_value = ".")]
     folder: PathBuf,
 
     /// The file to write [default: NAME.wasm in the current folder]
-    #[arg(long, short, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
 
     /// Build every crate in the folder into the folder `dist`, with a manifest of digests
-    #[arg(long, conflicts_with = "output")]
+    #[arg(long, conflicts_with = "output", help_heading = "Gallery")]
     all: bool,
 
     /// With --all: compress the components in `dist`; kept from then on
-    #[arg(long, requires = "all")]
+    #[arg(long, requires = "all", help_heading = "Gallery")]
     compress: bool,
 
     /// With --all: write nothing, but compare what is built with `dist`
-    #[arg(long, requires = "all")]
+    #[arg(long, requires = "all", help_heading = "Gallery")]
     check: bool,
 
     #[command(flatten)]
@@ -50,9 +55,9 @@ pub(crate) struct Build {
 }
 
 /// Said before a compiler is looked for, which a user would install in vain.
-fn must_be_a_crate(folder: &Path) -> Result<(), Failure> {
+fn must_be_there(folder: &Path) -> Result<(), Failure> {
     if folder.join("Cargo.toml").is_file() {
-        return Ok(());
+        return Ok(must_be_a_crate(folder)?);
     }
     let what = if folder.exists() {
         "has no Cargo.toml, so it is not a Rust crate"
@@ -63,10 +68,25 @@ fn must_be_a_crate(folder: &Path) -> Result<(), Failure> {
         .hint("name the folder of a crate; `cargo new --lib NAME` makes one"))
 }
 
+/// As [`must_be_there`], for all crates of a folder.
+fn must_have_crates(folder: &Path) -> Result<(), Failure> {
+    let names = gallery::names(folder)?;
+    if names.is_empty() {
+        return Err(Failure::new(format!("there are no crates in `{}`", folder.display()))
+            .hint("--all takes a folder of crates' folders; without it, name a crate's folder"));
+    }
+    Ok(names.iter().try_for_each(|name| must_be_a_crate(&folder.join(name)))?)
+}
+
 impl Build {
     pub(crate) fn run(&self) -> Result<Exit, Failure> {
-        if !self.all {
-            must_be_a_crate(&self.folder)?;
+        let written = Reference::parse(&self.folder.to_string_lossy(), Path::new(""));
+        if written.is_script() && !self.all && !self.folder.is_dir() {
+            return self.build_script(&written);
+        }
+        match self.all {
+            true => must_have_crates(&self.folder)?,
+            false => must_be_there(&self.folder)?,
         }
         let toolchain = Toolchain::find()?;
         words::say(&format!("compiler: {}", toolchain.fingerprint()));
@@ -82,13 +102,31 @@ impl Build {
             build_guest(&self.folder, toolchain, CargoOutput::Inherited, &mut |component| {
                 asked.describe(component).map_err(|error| error.to_string())
             })?;
+        self.write(&built.name, &built.bytes, &described(&built))
+    }
+
+    /// Makes the component of a script, and has it take its configuration, so that what is wrong with the script is
+    /// said here.
+    fn build_script(&self, script: &Reference) -> Result<Exit, Failure> {
+        let component = Registry::with_builtins().resolve(script)?.bytes;
+        let asked = Asked::new(&self.sandbox)?;
+        asked.load(&component).map_err(|error| {
+            let failure = Failure::from(error);
+            let message = format!("script `{}`: {}", self.folder.display(), failure.message);
+            Failure { message, ..failure }
+        })?;
+        let name = script.default_name();
+        self.write(&name, &component, &size_and_digest(&name, &component))
+    }
+
+    fn write(&self, name: &str, component: &[u8], described: &str) -> Result<Exit, Failure> {
         let path = match &self.output {
             Some(path) => path.clone(),
-            None => PathBuf::from(format!("{}.wasm", built.name)),
+            None => PathBuf::from(format!("{name}.wasm")),
         };
-        fs::write(&path, &built.bytes)
+        fs::write(&path, component)
             .map_err(|error| Failure::new(format!("cannot write `{}`: {error}", path.display())))?;
-        words::say(&format!("{} -> {}", described(&built), path.display()));
+        words::say(&format!("{described} -> {}", path.display()));
         Ok(Exit::Done)
     }
 
@@ -102,12 +140,6 @@ impl Build {
             &mut |component| asked.describe(component).map_err(|error| error.to_string()),
             |component| words::say(&described(component)),
         )?;
-        if built.is_empty() {
-            return Err(Failure::new(format!("there are no crates in `{}`", gallery.display()))
-                .hint(
-                    "--all takes a folder of crates' folders; without it, name a crate's folder",
-                ));
-        }
         if self.check {
             return check(gallery, toolchain, &built);
         }
@@ -136,6 +168,13 @@ impl Asked {
     fn describe(&self, component: &[u8]) -> Result<ScorerInfo, ScoreError> {
         let grants: Grants = Grant::ALL.into_iter().collect();
         self.runtime.block_on(self.sandbox.describe(component, &Limits::default(), grants))
+    }
+
+    /// Loads a component without a configuration.
+    fn load(&self, component: &[u8]) -> Result<(), ScoreError> {
+        let (limits, config) = (Limits::default(), ScorerConfig::default());
+        let loading = self.sandbox.load(component, &config, &limits, Grants::NONE);
+        self.runtime.block_on(loading).map(drop)
     }
 
     fn with_info(
@@ -171,10 +210,10 @@ fn check(gallery: &Path, toolchain: &Toolchain, built: &[BuiltComponent]) -> Res
 }
 
 fn described(built: &BuiltComponent) -> String {
-    format!(
-        "{}  {}  sha-256 {}",
-        built.name,
-        report::bytes(built.bytes.len() as u64),
-        built.digest()
-    )
+    size_and_digest(&built.name, &built.bytes)
+}
+
+fn size_and_digest(name: &str, component: &[u8]) -> String {
+    let size = report::bytes(component.len() as u64);
+    format!("{name}  {size}  sha-256 {}", Digest::of(component))
 }

@@ -1,7 +1,7 @@
 //! `scorebox cases`: the cases of a run with their verdicts, and the scorers that decided against them.
 
 use scorebox::{
-    aggregate::{Against, JudgeOptions, JudgedCase, judge},
+    aggregate::{Against, DecidedCase, VerdictOptions, verdicts},
     store::{ScoreFilter, Store},
     verdict::{CaseVerdict, Verdict},
 };
@@ -21,7 +21,7 @@ const TABLE_ROWS: usize = 1000;
 /// List the cases of a run with their verdicts
 ///
 /// A case is errored if a gate or a required scorer has no score because of an error, failed if a gate does not hold,
-/// skipped if the case says so or its deciding scorers were spared it, and else passed.
+/// skipped if the case says so or none of its deciding scorers ran on it, and else passed.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Cases {
     /// The run [default: the newest]
@@ -76,11 +76,7 @@ impl Cases {
     pub(crate) fn run(&self) -> Result<Exit, Failure> {
         let store = self.database.read()?;
         let run = self.database.run(self.run.as_deref(), &store)?.spec.id.to_string();
-        let filter = ScoreFilter {
-            run: Some(run.clone()),
-            node: self.node.clone(),
-            ..ScoreFilter::default()
-        };
+        let filter = ScoreFilter::of_run(&run).with_node(self.node.clone());
         must_be_there(&store, &filter)?;
         let mut listing = Listing { shown: 0, found: 0, table: empty_table(), in_table: 0 };
         let mut failure = None;
@@ -94,7 +90,9 @@ impl Cases {
             }
             match self.format {
                 Format::Json => out.write_all(if listing.shown == 0 { b"]\n" } else { b"\n]\n" }),
-                Format::Table if listing.in_table > 0 => write!(out, "{}", listing.table),
+                Format::Table if listing.in_table > 0 => {
+                    output::table(out, std::mem::replace(&mut listing.table, empty_table()))
+                }
                 _ => Ok(()),
             }
         })?;
@@ -115,10 +113,11 @@ impl Cases {
         listing: &mut Listing,
         out: &mut Out<'_>,
     ) -> Result<std::io::Result<()>, Failure> {
-        let options = JudgeOptions { node: self.node.as_deref(), strict: self.strict };
+        let options =
+            VerdictOptions::default().with_node(self.node.as_deref()).with_strict(self.strict);
         let most = if self.limit == 0 { u64::MAX } else { self.limit };
         let mut written = Ok(());
-        judge(store, run, options, |case| {
+        verdicts(store, run, options, |case| {
             let is_bad = matches!(case.verdict.verdict, Verdict::Failed | Verdict::Errored);
             if self.failed && !is_bad {
                 return true;
@@ -160,20 +159,20 @@ struct Listing {
 impl Listing {
     fn add(
         &mut self,
-        judged: &JudgedCase<'_>,
+        decided: &DecidedCase<'_>,
         format: Format,
         out: &mut Out<'_>,
     ) -> std::io::Result<()> {
         let is_first = self.shown == 0;
         self.shown += 1;
         let listed = Listed {
-            case_id: &judged.case.case_id,
-            node_id: judged.case.node_id.as_deref(),
-            iteration: judged.case.iteration,
-            attempt: judged.case.attempt,
-            verdict: judged.verdict,
-            skip: judged.case.skip.as_deref(),
-            against: &judged.against,
+            case_id: &decided.case.case_id,
+            node_id: decided.case.node_id.as_deref(),
+            iteration: decided.case.iteration,
+            attempt: decided.case.attempt,
+            verdict: decided.verdict,
+            skip: decided.case.skip.as_deref(),
+            against: &decided.against,
         };
         match format {
             Format::Jsonl => output::json_line(out, &listed),
@@ -185,13 +184,13 @@ impl Listing {
             Format::Table => {
                 self.table.row([
                     output::cell(&name(&listed), 48),
-                    verdict::verdict(&judged.verdict),
-                    judged.verdict.score.map_or_else(|| "-".to_owned(), report::score),
-                    output::last_cell(&decided(&listed)),
+                    verdict::verdict(&decided.verdict),
+                    decided.verdict.score.map_or_else(|| "-".to_owned(), report::score),
+                    output::last_cell(&deciders(&listed)),
                 ]);
                 self.in_table += 1;
                 if self.in_table == TABLE_ROWS {
-                    write!(out, "{}", std::mem::replace(&mut self.table, empty_table()))?;
+                    output::table(out, std::mem::replace(&mut self.table, empty_table()))?;
                     self.in_table = 0;
                 }
                 Ok(())
@@ -215,7 +214,7 @@ fn name(case: &Listed<'_>) -> String {
 }
 
 /// What decided against the case, and why it was skipped.
-fn decided(case: &Listed<'_>) -> String {
+fn deciders(case: &Listed<'_>) -> String {
     let each = case.against.iter().map(|against| match against.score {
         Some(score) => format!("{} {}", against.scorer_id, report::score(score)),
         None => format!("{} {}", against.scorer_id, against.standing.as_str()),

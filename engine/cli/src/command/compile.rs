@@ -12,10 +12,11 @@ use crate::{
     waiting::Waiting,
 };
 
-/// Compile a suite's scorers ahead, so that the next run starts at once
+/// Compile a suite's scorers in advance, so that the next run starts immediately
 ///
 /// Compiled code is kept in the cache folder. A scorer is compiled once for all of its configurations.
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("no_cache", |arg| arg.hide(true)))]
 pub(crate) struct Compile {
     /// The suite file (TOML or JSON)
     suite: PathBuf,
@@ -26,6 +27,12 @@ pub(crate) struct Compile {
 
 impl Compile {
     pub(crate) fn run(&self) -> Result<Exit, Failure> {
+        if !self.sandbox.has_cache() {
+            return Err(Failure::new(
+                "--no-cache leaves `compile` nothing to do: what it compiles is kept in the cache",
+            )
+            .hint("leave out --no-cache; --cache-dir names another folder"));
+        }
         let suite = setup::suite(&self.suite)?;
         let sandbox = self.sandbox.open(1, Capabilities::none())?;
         let of = suite.scorers.len();

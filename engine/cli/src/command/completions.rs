@@ -11,9 +11,9 @@ use crate::{
 
 /// Print a shell completion script
 ///
-/// The script has the shell ask scorebox itself, so that it knows the built-in scorers, the runs in the
-/// database and the scorers of the suite. For bash, add this line to ~/.bashrc; docs/commands.md has the
-/// line for each shell:
+/// The script has the shell ask scorebox itself, so that it knows the built-in
+/// scorers, the runs in the database and the scorers of the suite. For bash, add
+/// this line to ~/.bashrc; docs/commands.md has the line for each shell:
 ///
 ///   source <(scorebox completions bash)
 #[derive(Debug, clap::Args)]

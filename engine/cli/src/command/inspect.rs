@@ -5,13 +5,13 @@ use scorebox::{
     digest::Digest,
     registry::ScorerSource,
     row::milliseconds,
-    sandbox::{Anatomy, LoadedScorer, Outcome, Start},
+    sandbox::{Anatomy, Grant, LoadedScorer, Outcome, Start},
 };
 use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::{
-    arguments::{CaseArguments, ScorerArguments},
+    arguments::{CaseArguments, OneJudgeArguments, ScorerArguments, how_to_give},
     failure::{Exit, Failure},
     output::{self, Out},
     report,
@@ -29,6 +29,9 @@ pub(crate) struct Inspect {
     #[command(flatten)]
     case: CaseArguments,
 
+    #[command(flatten)]
+    judge: OneJudgeArguments,
+
     /// How to print it
     #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output")]
     format: output::Format,
@@ -42,7 +45,12 @@ impl Inspect {
         let source = self.scorer.source()?;
         let anatomy = Anatomy::read(&source.bytes)?;
         let case = self.case.case()?;
-        let sandbox = self.sandbox.open(1, self.case.capabilities()?)?;
+        let judges = self.judge.judges(&self.scorer)?;
+        let sandbox = self.sandbox.open(1, self.case.capabilities()?.with_judges(judges))?;
+        let may_score = match &case {
+            Some(_) => self.judge.must_be_named("inspect", &self.scorer, &source.bytes),
+            None => Ok(()),
+        };
         let (loaded, info, cost) = setup::finish(setup::small_runtime()?, async {
             let folder = match &case {
                 Some(case) => {
@@ -50,7 +58,11 @@ impl Inspect {
                 }
                 None => None,
             };
-            Ok::<_, Failure>(match self.scorer.load(&sandbox, &source.bytes).await {
+            let loaded = match may_score {
+                Ok(()) => self.scorer.load(&sandbox, &source.bytes).await,
+                Err(failure) => Err(failure),
+            };
+            Ok::<_, Failure>(match loaded.and_then(|scorer| self.judge.give(scorer)) {
                 Ok(scorer) => {
                     let cost = match &case {
                         Some(case) => {
@@ -97,6 +109,7 @@ struct Portrait<'a> {
     imports: &'a [String],
     exports: &'a [String],
     wasi: Vec<&'a str>,
+    grants: Vec<Grant>,
     #[serde(flatten)]
     described: Option<Described<'a>>,
     #[serde(flatten)]
@@ -108,8 +121,8 @@ struct Portrait<'a> {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Described<'a> {
-    id: &'a str,
-    name: &'a str,
+    scorer_id: &'a str,
+    scorer_name: &'a str,
     version: &'a str,
     description: &'a str,
     scale: &'a str,
@@ -156,6 +169,7 @@ impl<'a> Portrait<'a> {
             imports: &anatomy.imports,
             exports: &anatomy.exports,
             wasi: wasi(anatomy),
+            grants: anatomy.grants().iter().collect(),
             described: seen.info.map(Described::of),
             loaded: seen.scorer.map(Loaded::of),
             cost: seen.scorer.zip(seen.cost).map(|(scorer, cost)| Cost::of(scorer, cost)),
@@ -176,9 +190,14 @@ impl<'a> Portrait<'a> {
         line("imports", &list_or_nothing(self.imports))?;
         line("exports", &list_or_nothing(self.exports))?;
         line("WASI", if self.wasi.is_empty() { "uses none" } else { "uses the interfaces above" })?;
+        if !self.grants.is_empty() {
+            line("needs", &needs(&self.grants))?;
+        }
         let Some(info) = seen.info else { return Ok(()) };
         line("scorer", &format!("{} ({}), version {}", info.name, info.id, info.version))?;
-        line("", &info.description)?;
+        if !info.description.is_empty() {
+            line("", &info.description)?;
+        }
         line("scale", &format!("{}, {}", scale(info), info.direction.as_str()))?;
         line("severity", &severity(info))?;
         line("reads", &report::reads(info))?;
@@ -222,8 +241,8 @@ impl<'a> Portrait<'a> {
 impl<'a> Described<'a> {
     fn of(info: &'a ScorerInfo) -> Described<'a> {
         Described {
-            id: &info.id,
-            name: &info.name,
+            scorer_id: &info.id,
+            scorer_name: &info.name,
             version: &info.version,
             description: &info.description,
             scale: info.scale.as_str(),
@@ -272,6 +291,22 @@ impl Cost {
 fn wasi(anatomy: &Anatomy) -> Vec<&str> {
     let imports = anatomy.imports.iter().map(String::as_str);
     imports.filter(|import| import.starts_with("wasi:")).collect()
+}
+
+/// What a scorer needs these grants for, and how they are given, in lines.
+fn needs(grants: &[Grant]) -> String {
+    let how = |grant: &Grant| match grant {
+        Grant::Judge => format!(
+            "the grant `judge`: it asks a language model\n{}\nin a suite: `[judges.default]`, and `grants = [\"judge\"]` \
+             in the scorer's entry",
+            how_to_give("scorebox score NAME")
+        ),
+        Grant::Workspace => {
+            "the grant `workspace`: --grant workspace --workspace FOLDER".to_owned()
+        }
+        grant => format!("the grant `{grant}`: --grant {grant}"),
+    };
+    grants.iter().map(how).collect::<Vec<_>>().join("\n")
 }
 
 fn list_or_nothing(names: &[String]) -> String {

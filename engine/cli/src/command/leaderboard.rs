@@ -37,7 +37,7 @@ pub(crate) struct Leaderboard {
     #[arg(long, value_name = "CHALLENGE", help_heading = "Ranking")]
     challenge: Option<String>,
 
-    /// Whose scores count [default: the only scorer, or the only one on the scale of points]
+    /// The scorer that ranks [default: the only scorer, or the only one on the scale of points]
     #[arg(long, value_name = "NAME", help_heading = "Ranking", add = completing::stored_scorers())]
     scorer: Option<String>,
 
@@ -45,12 +45,12 @@ pub(crate) struct Leaderboard {
     #[arg(long, value_name = "STRATEGY", default_value = "weighted", help_heading = "Ranking")]
     strategy: StrategyArgument,
 
-    /// What of several attempts of an entrant counts
+    /// Which attempts of an entrant count
     #[arg(long, value_name = "WHICH", default_value = "best", help_heading = "Ranking")]
     of: OfArgument,
 
-    /// List all attempts instead, those that failed too
-    #[arg(long, conflicts_with = "of", help_heading = "Output")]
+    /// List all attempts instead, including failed ones
+    #[arg(long, conflicts_with_all = ["of", "strategy"], help_heading = "Output")]
     attempts: bool,
 
     /// Show at most N entrants of each challenge, or N attempts (0: all)
@@ -106,15 +106,13 @@ impl Leaderboard {
     pub(crate) fn run(&self) -> Result<Exit, Failure> {
         let store = self.database.read()?;
         let run = self.database.run(self.run.as_deref(), &store)?.spec.id.to_string();
-        let options = LeaderboardOptions {
-            challenge: self.challenge.as_deref(),
-            scorer: self.scorer.as_deref(),
-            strategy: self.strategy.into(),
-            of_attempts: match self.of {
+        let options = LeaderboardOptions::new(self.strategy.into())
+            .with_challenge(self.challenge.as_deref())
+            .with_scorer(self.scorer.as_deref())
+            .with_of_attempts(match self.of {
                 OfArgument::Best => OfAttempts::Best,
                 OfArgument::Mean => OfAttempts::Mean,
-            },
-        };
+            });
         match self.attempts {
             true => self.list_attempts(&store, &run, options),
             false => self.rank(&store, &run, options),
@@ -203,9 +201,6 @@ impl Leaderboard {
         let mut listing = Listing { found: 0, shown: 0, table: empty_table(), in_table: 0 };
         let (mut failure, mut board) = (None, None);
         output::stdout(|out| {
-            if self.format == Format::Json {
-                out.write_all(b"[")?;
-            }
             let mut written = Ok(());
             let listed = entered(store, run, options, |attempt| {
                 listing.found += 1;
@@ -220,7 +215,7 @@ impl Leaderboard {
                 Err(error) => failure = Some(error),
             }
             match self.format {
-                Format::Json => out.write_all(if listing.shown == 0 { b"]\n" } else { b"\n]\n" }),
+                Format::Json if listing.shown > 0 => out.write_all(b"\n]\n"),
                 Format::Table if listing.in_table > 0 => write!(out, "{}", listing.table),
                 _ => Ok(()),
             }
@@ -303,7 +298,7 @@ impl Listing {
         match format {
             Format::Jsonl => output::json_line(out, attempt),
             Format::Json => {
-                out.write_all(if is_first { b"\n" } else { b",\n" })?;
+                out.write_all(if is_first { b"[\n" } else { b",\n" })?;
                 let json = serde_json::to_string(attempt).map_err(std::io::Error::from)?;
                 out.write_all(report::printable_json_line(&json).as_bytes())
             }
@@ -370,7 +365,7 @@ fn figure(figure: Option<f64>) -> String {
     figure.map_or_else(|| "-".to_owned(), report::score)
 }
 
-/// A number of tokens; of means, the nearest one.
+/// A number of tokens; of means, the closest one.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 fn tokens(tokens: Option<f64>) -> String {
     const MOST: f64 = 1e15;

@@ -4,6 +4,7 @@
 mod showing;
 
 use std::{
+    fs::{File, TryLockError},
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -12,22 +13,25 @@ use scorebox::{
     advice::Advised as _,
     case::{CaseReader, Follow, Mapping, Source},
     registry::Registry,
+    reports::ReportOptions,
     run::{
         Control, FollowKeeper, OnBadCase, RunError, RunReport, RunRequest, Stop, WhichRun, fresh_id,
     },
     sandbox::Sandbox,
     store::{RunId, RunSource, Store, StoreError},
     suite::Suite,
+    verdict::Requirements,
 };
 
 use self::showing::Showing;
 use crate::{
     arguments::{
-        Database, EventArguments, Events, JobArguments, LimitArguments, WorkspaceArguments,
+        Database, EventArguments, JobArguments, JudgeArguments, LimitArguments, ReportArguments,
+        Reports, RequirementArguments, TelemetryArguments, WorkspaceArguments, reports_again,
     },
+    decision::Decision,
     failure::{Exit, Failure},
     input::typed_input,
-    report::shell_word,
     setup::{self, SandboxArguments},
     signals::Signalled,
     words,
@@ -68,13 +72,25 @@ pub(crate) struct Live {
     quiet: bool,
 
     #[command(flatten)]
+    reports: ReportArguments,
+
+    #[command(flatten)]
     events: EventArguments,
+
+    #[command(flatten)]
+    telemetry: TelemetryArguments,
+
+    #[command(flatten)]
+    requirements: RequirementArguments,
 
     #[command(flatten)]
     database: Database,
 
     #[command(flatten)]
     workspace: WorkspaceArguments,
+
+    #[command(flatten)]
+    judges: JudgeArguments,
 
     #[command(flatten)]
     limits: LimitArguments,
@@ -93,22 +109,37 @@ impl Live {
         for scorer in &mut suite.scorers {
             scorer.limits = self.limits.apply(scorer.limits.clone())?;
         }
-        let events = self.open_events()?;
-        let input = self.input()?;
+        let requirements = self.requirements.of(&mut suite)?;
+        let used = [Some(self.suite.as_path()), self.follow.as_deref()];
+        let used = used.into_iter().flatten().chain(suite.files());
+        let used = used.chain([self.database.path.as_path()]);
+        let used: Vec<&Path> = used.collect();
+        let reports = self.reports.open(&used)?;
+        let events = self.events.open_with(&used, &reports)?;
+        let mut input = self.input()?;
+        let _only_follower = input.lock.take();
         let jobs = self.jobs.count();
         let slots = setup::slots(jobs, &suite);
-        let sandbox = self.sandbox.open(slots, self.workspace.capabilities()?)?;
+        let judges = self.judges.judges(&mut suite, Some(&self.database.path))?;
+        let capabilities = self.workspace.capabilities()?.with_judges(judges);
+        let sandbox = self.sandbox.open(slots, capabilities)?;
         let runtime = self.jobs.runtime()?;
-        let (signalled, is_summary_wanted) = (Signalled::default(), !events.go_to_stdout());
+        let signalled = Signalled::default();
+        let is_summary_wanted = !events.go_to_stdout() && !reports.go_to_stdout();
         let showing = Showing::new(self.quiet || events.go_to_a_terminal());
         let (sink, events) = events.sink();
+        let exporting = self.telemetry.start(false)?;
         let run = async {
-            let mut request = self.request(suite, input, jobs, &sandbox).await?;
+            let mut request =
+                self.request(suite, &requirements, input, jobs, &sandbox, &showing).await?;
             if let Some(sink) = sink {
                 request = request.sink(sink);
             }
-            let request = request.sink(showing.sink());
             let control = Arc::new(Control::default());
+            if let Some(sink) = exporting.sink(&control) {
+                request = request.sink(sink);
+            }
+            let request = request.sink(showing.sink());
             signalled
                 .stop(Arc::clone(&control))
                 .map_err(|error| Failure::new(format!("cannot wait for signals: {error}")))?;
@@ -118,19 +149,14 @@ impl Live {
             Ok(report)
         };
         let report = runtime.block_on(run);
-        let ended = report.and_then(|report| {
-            self.finish(report, &signalled, is_summary_wanted.then_some(&showing))
-        });
+        let summary = is_summary_wanted.then_some(&showing);
+        let ended = report
+            .and_then(|report| self.finish(report, &requirements, reports, &signalled, summary));
+        let ended = events.all_told(ended);
+        exporting.end();
         // A thread that a file system keeps waiting does not keep the process alive.
         runtime.shutdown_background();
-        events.all_told(ended)
-    }
-
-    fn open_events(&self) -> Result<Events, Failure> {
-        let used = [Some(self.suite.as_path()), self.follow.as_deref()];
-        let mut used: Vec<&Path> = used.into_iter().flatten().collect();
-        used.push(&self.database.path);
-        self.events.open(&used)
+        ended
     }
 
     /// The cases, and the run that they belong to.
@@ -140,10 +166,11 @@ impl Live {
             typed_input();
             let which = WhichRun::New(self.run_id.clone().unwrap_or_else(fresh_id));
             let cases = CaseReader::open(vec![Source::stdin()], mapping)?;
-            return Ok(Input { cases, which, keeper: None });
+            return Ok(Input { cases, which, keeper: None, lock: None });
         };
         let id = self.run_id.clone().map_or_else(|| id_of(path), Ok)?;
-        let place = position_file(&self.database.path, &id);
+        let place = beside(&self.database.path, &id, "json");
+        let lock = only_follower(&beside(&self.database.path, &id, "lock"), &id)?;
         let position = FollowKeeper::stored(&place).map_err(|error| {
             let place = place.display();
             Failure::new(format!("cannot read the position in `{place}`: {error}"))
@@ -176,7 +203,7 @@ impl Live {
                 ))
             })?;
         }
-        Ok(Input { cases, which, keeper: Some(keeper) })
+        Ok(Input { cases, which, keeper: Some(keeper), lock: Some(lock) })
     }
 
     /// The ordinal after all that is stored of a run, if it is stored.
@@ -197,12 +224,16 @@ impl Live {
     async fn request(
         &self,
         suite: Suite,
+        requirements: &Requirements,
         input: Input,
         jobs: usize,
         sandbox: &Sandbox,
+        showing: &Showing,
     ) -> Result<RunRequest, Failure> {
         let scorers = setup::loaded(&suite, &Registry::with_builtins(), sandbox).await?;
         setup::must_have_files(&scorers)?;
+        RequirementArguments::must_be_on_scale(requirements, &scorers)?;
+        showing.loaded(&scorers);
         let request = RunRequest::new(suite, scorers, input.cases)
             .which(input.which)
             .source(RunSource::Live)
@@ -215,10 +246,13 @@ impl Live {
         })
     }
 
-    /// What the user reads at the end, and the exit code.
+    /// What the user reads at the end, and the exit code. A signal is the end of a file that is followed, so what is
+    /// required holds then or not; a stream that a signal cuts off is not whole.
     fn finish(
         &self,
         report: Result<RunReport, RunError>,
+        requirements: &Requirements,
+        reports: Reports,
         signalled: &Signalled,
         summary: Option<&Showing>,
     ) -> Result<Exit, Failure> {
@@ -234,22 +268,35 @@ impl Live {
         if let Some(showing) = summary {
             showing.summarize()?;
         }
-        showing::totals(&report, &self.scores_command(&report.run));
+        let run = &report.run;
+        showing::totals(&report, &self.database.command("scores", run.as_str()));
+        let store = self.database.read()?;
+        let strict = self.requirements.strict;
+        let decision = Decision::of_run(&store, run, requirements, strict)?;
+        decision.say_verdict();
+        let has_ended = match &report.stopped {
+            None => true,
+            Some(Stop::Interrupted) => self.follow.is_some(),
+            Some(_) => false,
+        };
+        let is_broken = has_ended && !decision.broken.is_empty();
+        if is_broken {
+            decision.say_broken(run, &self.database);
+        }
+        let again = reports_again(run.as_str(), strict, &self.database);
+        let options = ReportOptions::new(run.as_str()).with_strict(strict);
+        let written = reports.write(&store, options, &again);
+        let exit = self.requirements.exit(is_broken, decision.errors(), self.allow_errors);
         match &report.stopped {
-            None if report.progress.errors > 0 && !self.allow_errors => Ok(Exit::SomeErrors),
-            None => Ok(Exit::Done),
-            Some(Stop::Interrupted) => Ok(signalled.exit()),
+            None => written.map(|()| exit),
+            Some(Stop::Interrupted) => {
+                if let Err(failure) = &written {
+                    words::failure(failure);
+                }
+                Ok(if exit == Exit::BrokenRequirement { exit } else { signalled.exit() })
+            }
             Some(stop) => Err(Failure::new(stop.to_string())),
         }
-    }
-
-    /// The command that shows the scores of the run.
-    fn scores_command(&self, run: &RunId) -> String {
-        let db = match self.database.is_default() {
-            true => String::new(),
-            false => format!(" --db {}", shell_word(&self.database.path.display().to_string())),
-        };
-        format!("scorebox scores {run}{db}")
     }
 }
 
@@ -257,7 +304,10 @@ impl Live {
 struct Input {
     cases: CaseReader,
     which: WhichRun,
+    /// Stores how far a followed file was scored.
     keeper: Option<FollowKeeper>,
+    /// Keeps other processes from following into the run, as long as it is open.
+    lock: Option<File>,
 }
 
 /// The id of the run that follows a file.
@@ -269,9 +319,26 @@ fn id_of(path: &Path) -> Result<RunId, Failure> {
     Ok(id.parse::<RunId>()?)
 }
 
-/// Where the position of a followed file is stored: beside the database.
-fn position_file(database: &Path, run: &RunId) -> PathBuf {
+/// A file beside the database that belongs to the following of a file.
+fn beside(database: &Path, run: &RunId, suffix: &str) -> PathBuf {
     let mut name = database.file_name().unwrap_or_default().to_owned();
-    name.push(format!("-follow-{run}.json"));
+    name.push(format!("-follow-{run}.{suffix}"));
     database.with_file_name(name)
+}
+
+/// The lock of the process that follows a file into this run, as long as it is open. Where there are no locks, as on some
+/// network file systems, nothing is said.
+fn only_follower(lock: &Path, run: &RunId) -> Result<File, Failure> {
+    let opened = File::options().create(true).truncate(false).write(true).open(lock);
+    let file = opened.map_err(|error| {
+        let lock = lock.display();
+        Failure::new(format!("cannot write `{lock}`, which keeps other followers away: {error}"))
+    })?;
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => {
+            Err(Failure::new(format!("another process follows a file into the run `{run}`"))
+                .hint("end that one first, or name another run: --run-id ID"))
+        }
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(file),
+    }
 }

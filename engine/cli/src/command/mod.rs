@@ -1,10 +1,12 @@
 //! The commands, a file each: its arguments, and what it does with them.
 
 mod build;
+mod calls;
 mod cases;
 mod compile;
 mod completions;
 mod inspect;
+mod judges;
 mod leaderboard;
 mod live;
 mod repeats;
@@ -99,6 +101,8 @@ pub(crate) enum Command {
     Leaderboard(leaderboard::Leaderboard),
     Report(report::Report),
     Suite(suite::Suite),
+    Calls(calls::Calls),
+    Judges(judges::Judges),
     Verify(verify::Verify),
     Scorers(scorers::Scorers),
     Inspect(inspect::Inspect),
@@ -124,6 +128,8 @@ impl Command {
             Command::Leaderboard(command) => command.run(),
             Command::Report(command) => command.run(),
             Command::Suite(command) => command.run(),
+            Command::Calls(command) => command.run(),
+            Command::Judges(command) => command.run(),
             Command::Verify(command) => command.run(),
             Command::Scorers(command) => command.run(),
             Command::Inspect(command) => command.run(),

@@ -52,7 +52,7 @@ pub(crate) struct Repeats {
     #[arg(long, help_heading = "Filters")]
     strict: bool,
 
-    /// How many attempts pass@k and pass^k are of [default: 1, 2, 4, 8 and the most attempts at a case]
+    /// Values of k for pass@k and pass^k [default: 1, 2, 4, 8 and the most attempts at a case]
     #[arg(long, value_name = "K", value_delimiter = ',', value_parser = clap::value_parser!(u64).range(1..), help_heading = "Output")]
     k: Vec<u64>,
 
@@ -108,12 +108,9 @@ impl Repeats {
     pub(crate) fn run(&self) -> Result<Exit, Failure> {
         let store = self.database.read()?;
         let run = self.database.run(self.run.as_deref(), &store)?;
-        let filter = ScoreFilter {
-            run: Some(run.spec.id.to_string()),
-            node: self.node.clone(),
-            scorer: self.scorer.clone(),
-            ..ScoreFilter::default()
-        };
+        let filter = ScoreFilter::of_run(run.spec.id.as_str())
+            .with_node(self.node.clone())
+            .with_scorer(self.scorer.clone());
         must_be_there(&store, &filter)?;
         let ks = match self.k.is_empty() {
             true => usual_draws(store.most_attempts(run.key, self.node.as_deref())?),
@@ -125,8 +122,11 @@ impl Repeats {
             None if self.cases && is_table => OfScorers::None,
             None => OfScorers::Each,
         };
-        let options =
-            RepeatOptions { node: self.node.as_deref(), strict: self.strict, ks: &ks, scorers };
+        let options = RepeatOptions::default()
+            .with_node(self.node.as_deref())
+            .with_strict(self.strict)
+            .with_ks(&ks)
+            .with_scorers(scorers);
         match self.cases {
             true => self.list_cases(&store, run.spec.id.as_str(), options),
             false => self.show_run(&store, run.spec.id.as_str(), options),

@@ -3,9 +3,8 @@
 use scorebox::reports::ReportOptions;
 
 use crate::{
-    arguments::{Database, ReportTarget, completing, open_reports},
+    arguments::{Database, ReportTarget, completing, open_reports, reports_again},
     failure::{Exit, Failure},
-    report::shell_word,
 };
 
 /// Write reports of a stored run
@@ -19,11 +18,11 @@ pub(crate) struct Report {
     reports: Vec<ReportTarget>,
 
     /// The run [default: the newest]
-    #[arg(long, value_name = "RUN", add = completing::runs())]
+    #[arg(long, value_name = "RUN", add = completing::runs(), help_heading = "Filters")]
     run: Option<String>,
 
     /// Count a case with a soft score beyond its threshold as failed
-    #[arg(long)]
+    #[arg(long, help_heading = "Filters")]
     strict: bool,
 
     #[command(flatten)]
@@ -35,18 +34,8 @@ impl Report {
         let store = self.database.read()?;
         let run = self.database.run(self.run.as_deref(), &store)?.spec.id.to_string();
         let reports = open_reports(&self.reports, &[self.database.path.as_path()])?;
-        let options = ReportOptions { run: &run, strict: self.strict };
-        reports.write(&store, options, &command(&run, self.strict, &self.database))?;
+        let options = ReportOptions::new(&run).with_strict(self.strict);
+        reports.write(&store, options, &reports_again(&run, self.strict, &self.database))?;
         Ok(Exit::Done)
     }
-}
-
-/// The command that writes reports of this run.
-pub(crate) fn command(run: &str, strict: bool, database: &Database) -> String {
-    let strict = if strict { " --strict" } else { "" };
-    let database = match database.is_default() {
-        true => String::new(),
-        false => format!(" --db {}", shell_word(&database.path.display().to_string())),
-    };
-    format!("scorebox report --run {run}{strict}{database}")
 }

@@ -15,7 +15,7 @@ use crate::{
     words,
 };
 
-/// Remove runs from the database and give back their space
+/// Remove runs from the database and free their space
 ///
 /// Removes all that is stored of the runs: cases, scores, summaries, and the components that no other run
 /// uses. This cannot be undone. A run whose scores another run reused (`run --reuse`) can only be removed
@@ -27,11 +27,11 @@ pub(crate) struct Rm {
     runs: Vec<String>,
 
     /// Do not ask
-    #[arg(long, short)]
+    #[arg(long, short, help_heading = "Removal")]
     yes: bool,
 
-    /// Also remove a run that is marked as running, as one that was killed is
-    #[arg(long)]
+    /// Also remove a run that is marked as running; a killed run keeps that mark
+    #[arg(long, help_heading = "Removal")]
     force: bool,
 
     #[command(flatten)]
@@ -90,7 +90,7 @@ impl Rm {
                 runs => counted(runs.len() as u64, "run", "runs"),
             },
             counted(going.cases, "case", "cases"),
-            counted(going.rows, "score", "scores"),
+            counted(going.rows, "row", "rows"),
             self.database.path.display()
         );
         if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
@@ -115,7 +115,7 @@ impl Rm {
             "removed {}: {}, {}, {}",
             counted(ids.len() as u64, "run", "runs"),
             counted(removed.cases, "case", "cases"),
-            counted(removed.rows, "score", "scores"),
+            counted(removed.rows, "row", "rows"),
             counted(removed.components, "component", "components")
         ));
         Ok(())

@@ -11,6 +11,7 @@ use std::{
 use scorebox::{
     advice::Advised as _,
     case::{CaseReader, Mapping, Source},
+    judge::Judges,
     registry::{Reference, Registry},
     reports::ReportOptions,
     run::{Control, OnBadCase, RunError, RunReport, RunRequest, Stop, WhichRun, fresh_id},
@@ -20,10 +21,12 @@ use scorebox::{
     verdict::Requirements,
 };
 
+use self::report::Told;
 use crate::{
     arguments::{
-        Database, EventArguments, Events, JobArguments, LimitArguments, ReportArguments, Reports,
-        RequirementArguments, WorkspaceArguments, completing, parse_config, split_named,
+        Database, EventArguments, JobArguments, JudgeArguments, LimitArguments, ReportArguments,
+        Reports, RequirementArguments, TelemetryArguments, WorkspaceArguments, completing,
+        parse_config, reports_again, split_named,
     },
     failure::{Exit, Failure},
     input::typed_input,
@@ -49,13 +52,13 @@ pub(crate) struct Run {
     #[arg(long = "suite", value_name = "FILE", help_heading = "Scorers")]
     suite_file: Option<PathBuf>,
 
-    /// A scorer: the name of a built-in one, or the path of a .wasm file; `NAME=…` gives it another name
+    /// A scorer: the name of a built-in one, or the path of a .wasm file or a script (.js, .mjs, .ts, .mts); `NAME=…` gives it another name
     #[arg(long = "scorer", short = 's', value_name = "[NAME=]SCORER", add = completing::named_scorers(), help_heading = "Scorers")]
     scorers: Vec<String>,
 
     /// A scorer whose results the scorers of the suite score instead of the cases: an entry of the suite, or a scorer
     /// as in -s
-    #[arg(long, value_name = "[NAME=]SCORER", add = completing::named_scorers(), help_heading = "Scorers")]
+    #[arg(long, value_name = "[NAME=]SCORER", add = completing::targets(), help_heading = "Scorers")]
     target: Option<String>,
 
     /// A scorer's configuration: a JSON object, or @FILE
@@ -80,7 +83,7 @@ pub(crate) struct Run {
     run_id: Option<RunId>,
 
     /// Continue an interrupted run: score only what is missing
-    #[arg(long, value_name = "ID", help_heading = "Run")]
+    #[arg(long, value_name = "ID", add = completing::runs(), help_heading = "Run")]
     resume: Option<RunId>,
 
     /// Random seed of sampling: the same seed samples the same cases [default: the suite's name]
@@ -110,6 +113,9 @@ pub(crate) struct Run {
     events: EventArguments,
 
     #[command(flatten)]
+    telemetry: TelemetryArguments,
+
+    #[command(flatten)]
     requirements: RequirementArguments,
 
     #[command(flatten)]
@@ -117,6 +123,9 @@ pub(crate) struct Run {
 
     #[command(flatten)]
     workspace: WorkspaceArguments,
+
+    #[command(flatten)]
+    judges: JudgeArguments,
 
     #[command(flatten)]
     limits: LimitArguments,
@@ -139,10 +148,10 @@ impl Run {
         let (suite_file, case_files) = self.split_files()?;
         let mut suite = self.suite(suite_file)?;
         let requirements = self.requirements.of(&mut suite)?;
-        let used = suite_file.into_iter().chain(case_files.iter().copied());
+        let used = suite_file.into_iter().chain(suite.files()).chain(case_files.iter().copied());
         let used: Vec<&Path> = used.chain([self.database.path.as_path()]).collect();
         let reports = self.reports.open(&used)?;
-        let events = self.open_events(&used, &reports)?;
+        let events = self.events.open_with(&used, &reports)?;
         let mapping = Mapping::parse(&self.map)?;
         if suite.target.is_some() {
             self.must_have_outputs(&case_files, &mapping)?;
@@ -150,38 +159,35 @@ impl Run {
         let cases =
             CaseReader::open(case_files.iter().map(|path| source(path)).collect(), mapping)?;
         let jobs = self.jobs.count();
-        let sandbox =
-            self.sandbox.open(setup::slots(jobs, &suite), self.workspace.capabilities()?)?;
+        let judges = self.judges.judges(&mut suite, Some(&self.database.path))?;
+        let capabilities = self.workspace.capabilities()?.with_judges(judges.clone());
+        let watched = judges;
+        let sandbox = self.sandbox.open(setup::slots(jobs, &suite), capabilities)?;
         let runtime = self.jobs.runtime()?;
         let signalled = Signalled::default();
         let outputs = Outputs { reports, summary: !events.go_to_stdout() };
         let shows_progress = !self.quiet && !events.go_to_a_terminal();
         let (sink, events) = events.sink();
+        let exporting = self.telemetry.start(true)?;
+        let control = Arc::new(Control::default());
         let run = async {
             let mut request = self.request(suite, &requirements, cases, jobs, &sandbox).await?;
             if let Some(sink) = sink {
                 request = request.sink(sink);
             }
-            run_watched(request, shows_progress, &signalled).await
+            if let Some(sink) = exporting.sink(&control) {
+                request = request.sink(sink);
+            }
+            run_watched(request, &control, (shows_progress, watched), &signalled).await
         };
         let report = runtime.block_on(run);
         let ended =
             report.and_then(|report| self.finish(report, &requirements, outputs, &signalled));
         let ended = events.all_told(ended);
+        exporting.end();
         // A thread that a file system keeps waiting does not keep the process alive.
         runtime.shutdown_background();
         ended
-    }
-
-    /// Opens the file of the events, which must not be one that the run uses otherwise.
-    fn open_events(&self, used: &[&Path], reports: &Reports) -> Result<Events, Failure> {
-        let used: Vec<&Path> = used.iter().copied().chain(reports.files()).collect();
-        let events = self.events.open(&used)?;
-        match events.go_to_stdout() && reports.go_to_stdout() {
-            true => Err(Failure::new("both a report and the events go to standard output")
-                .hint("name a file for one of them")),
-            false => Ok(events),
-        }
     }
 
     async fn request(
@@ -241,11 +247,11 @@ impl Run {
             strict: self.requirements.strict,
             summary: summary && !reports.go_to_stdout(),
             format: self.format,
-            database: &self.database.path,
+            database: &self.database,
         };
         let reported = report::print(&store, report, &asked)?;
-        let again = super::report::command(report.run.as_str(), asked.strict, &self.database);
-        let options = ReportOptions { run: report.run.as_str(), strict: asked.strict };
+        let again = reports_again(report.run.as_str(), asked.strict, &self.database);
+        let options = ReportOptions::new(report.run.as_str()).with_strict(asked.strict);
         let written = reports.write(&store, options, &again);
         match &report.stopped {
             Some(Stop::Interrupted) => {
@@ -267,6 +273,14 @@ impl Run {
                 words::error_with(message, advice.as_ref());
                 return Ok(Exit::BadInput);
             }
+            Some(Stop::OverBudget { message, advice }) => {
+                words::error_with(message, advice.as_ref());
+                words::say(&format!(
+                    "No more questions were asked. Scores so far are kept. With a larger budget, resume with:\n  {}",
+                    resume_command(&report.run)
+                ));
+                return Ok(Exit::SomeErrors);
+            }
             Some(stop) => {
                 words::error_with(&stop.to_string(), None);
                 return Ok(Exit::BadInput);
@@ -274,16 +288,11 @@ impl Run {
             None => {}
         }
         written?;
-        if reported.broken && !self.requirements.allow_failures {
-            return Ok(Exit::BrokenRequirement);
-        }
-        let errors_are_bad = !self.allow_errors && self.requirements.max_errors.is_none();
-        match reported.errors > 0 && errors_are_bad
-            || reported.summary_errors > 0 && !self.allow_errors
-        {
-            true => Ok(Exit::SomeErrors),
-            false => Ok(Exit::Done),
-        }
+        let Told { errors, summary_errors, broken } = reported;
+        Ok(match self.requirements.exit(broken, errors, self.allow_errors) {
+            Exit::Done if summary_errors > 0 && !self.allow_errors => Exit::SomeErrors,
+            exit => exit,
+        })
     }
 
     fn split_files(&self) -> Result<(Option<&Path>, Vec<&Path>), Failure> {
@@ -376,14 +385,14 @@ struct Outputs {
 /// Runs, with a progress bar if the user wants one, until the end or a signal.
 async fn run_watched(
     request: RunRequest,
-    shows_progress: bool,
+    control: &Arc<Control>,
+    (shows_progress, judges): (bool, Judges),
     signalled: &Signalled,
 ) -> Result<Result<RunReport, RunError>, Failure> {
-    let control = Arc::new(Control::default());
-    let listening = signalled.stop(Arc::clone(&control));
+    let listening = signalled.stop(Arc::clone(control));
     listening.map_err(|error| Failure::new(format!("cannot wait for signals: {error}")))?;
-    let bar = shows_progress.then(|| report::progress_bar(Arc::clone(&control)));
-    let report = scorebox::run::run(request, control).await;
+    let bar = shows_progress.then(|| report::progress_bar(Arc::clone(control), judges));
+    let report = scorebox::run::run(request, Arc::clone(control)).await;
     if let Some(bar) = bar {
         bar.finish();
     }

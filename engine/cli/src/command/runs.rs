@@ -1,4 +1,4 @@
-//! `scorebox runs`: the runs of a database, newest first. Reads no score.
+//! `scorebox runs`: the runs of a database, newest first. Reads no score: a run's size is stored when it ends.
 
 use std::time::Duration;
 
@@ -37,9 +37,10 @@ struct Listed {
     state: RunState,
     state_reason: Option<String>,
     suite: Option<String>,
-    scorers: Vec<String>,
+    scorer_ids: Vec<String>,
     cases: u64,
     rows: u64,
+    size_bytes: Option<u64>,
     created_at_ms: i64,
     finished_at_ms: Option<i64>,
     root: Option<scorebox::digest::Digest>,
@@ -71,7 +72,7 @@ impl Runs {
     }
 }
 
-/// How large the database is: what a run has of it would take a pass over all of its pages.
+/// How large the file is, with what is not of a single run: components, indexes, unused pages.
 fn say_size(store: &Store) -> Result<(), Failure> {
     let size = store.size()?;
     let free = match size.free_bytes {
@@ -86,9 +87,10 @@ fn say_size(store: &Store) -> Result<(), Failure> {
 fn listed(store: &Store, most: usize) -> Result<Vec<Listed>, Failure> {
     let listed = store.runs(most)?.into_iter().map(|run| {
         Ok(Listed {
-            scorers: store.scorer_ids(Some(run.spec.id.as_str()))?,
+            scorer_ids: store.scorer_ids(Some(run.spec.id.as_str()))?,
             cases: store.case_count(run.key)?,
             rows: store.row_count(run.key)?,
+            size_bytes: run.size_bytes,
             run_id: run.spec.id.to_string(),
             state: run.state,
             state_reason: run.state_reason,
@@ -108,7 +110,8 @@ fn table(listed: &[Listed]) -> Table {
         ("suite", Align::Left),
         ("scorers", Align::Right),
         ("cases", Align::Right),
-        ("scores", Align::Right),
+        ("rows", Align::Right),
+        ("size", Align::Right),
         ("started (UTC)", Align::Left),
         ("took", Align::Right),
     ]);
@@ -117,9 +120,10 @@ fn table(listed: &[Listed]) -> Table {
             run.run_id.clone(),
             run.state.as_str().to_owned(),
             output::cell(run.suite.as_deref().unwrap_or_default(), 40),
-            report::count(run.scorers.len() as u64),
+            report::count(run.scorer_ids.len() as u64),
             report::count(run.cases),
             report::count(run.rows),
+            run.size_bytes.map_or_else(|| "-".to_owned(), report::bytes),
             started(run.created_at_ms),
             run.finished_at_ms.map_or_else(|| "-".into(), |end| took(run.created_at_ms, end)),
         ]);

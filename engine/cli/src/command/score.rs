@@ -6,17 +6,19 @@ use scorebox::{contract::ScorerInput, row::Answer};
 
 use crate::{
     answered::Answered,
-    arguments::{CaseArguments, ScorerArguments},
+    arguments::{CaseArguments, OneJudgeArguments, ScorerArguments},
     failure::{Exit, Failure},
     output::{self, Format},
     report::{self, Align, Table},
     setup::{self, SandboxArguments},
+    waiting::Waiting,
+    words,
 };
 
 /// Score one case and print the result
 ///
 /// The case is given by its parts, each a JSON document or @FILE, or as a whole with --case. Nothing
-/// is stored.
+/// is stored, except what a judge answers if --db names a database.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Score {
     #[command(flatten)]
@@ -24,6 +26,9 @@ pub(crate) struct Score {
 
     #[command(flatten)]
     case: CaseArguments,
+
+    #[command(flatten)]
+    judge: OneJudgeArguments,
 
     /// Exit with 0 even if the score is an error
     #[arg(long, help_heading = "Output")]
@@ -44,13 +49,17 @@ impl Score {
                 .hint("give the output with --output, or a whole case with --case")
         })?;
         let source = self.scorer.source()?;
-        let sandbox = self.sandbox.open(1, self.case.capabilities()?)?;
+        self.judge.must_be_named("score", &self.scorer, &source.bytes)?;
+        let judges = self.judge.judges(&self.scorer)?;
+        let capabilities = self.case.capabilities()?.with_judges(judges.clone());
+        let sandbox = self.sandbox.open(1, capabilities)?;
         let outcome = setup::finish(setup::small_runtime()?, async {
             let time = self.scorer.host_timeout()?;
             let folder = self.case.task_folder(&case, &sandbox, time).await?;
-            let scorer = self.scorer.load(&sandbox, &source.bytes).await?;
+            let scorer = self.judge.give(self.scorer.load(&sandbox, &source.bytes).await?)?;
             let input = case.scorer_input(scorer.info().reads);
             let input = ScorerInput { workspace: folder.as_ref(), ..input };
+            let _waiting = scorer.asks_judge().then(|| Waiting::on("waiting for the judge"));
             Ok::<_, Failure>(scorer.score(input).await)
         })?;
         let answered = Answered::new(outcome);
@@ -58,9 +67,13 @@ impl Score {
         match self.format {
             Format::Table => {
                 let table = table(scorer_id, &answered.answer);
-                output::stdout(|out| write!(out, "{table}"))?;
+                output::stdout(|out| output::table(out, table))?;
             }
             format => answered.write_json(scorer_id, format == Format::Jsonl)?,
+        }
+        let calls = &answered.answer.calls;
+        if let Some(words) = report::judge::of_one_score(scorer_id, calls, &judges.counts()) {
+            words::say(&words);
         }
         Ok(match answered.say_error() {
             Some(exit) if !self.allow_errors => exit,

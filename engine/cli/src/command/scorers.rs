@@ -25,17 +25,23 @@ use crate::{
 
 /// List the built-in scorers, or show one with its formula, configuration and an example
 #[derive(Debug, clap::Args)]
+#[command(
+    mut_arg("no_cache", |arg| arg.requires("name")),
+    mut_arg("memory_budget", |arg| arg.requires("name")),
+    mut_arg("compile_timeout", |arg| arg.requires("name")),
+    mut_arg("compile_memory", |arg| arg.requires("name"))
+)]
 pub(crate) struct Scorers {
     /// The scorer to show
     #[arg(add = completing::built_in_scorers())]
     name: Option<String>,
 
     /// Only scorers that mention this text in their name, description or what they read
-    #[arg(long, value_name = "TEXT", conflicts_with = "name")]
+    #[arg(long, value_name = "TEXT", conflicts_with = "name", help_heading = "Filters")]
     search: Option<String>,
 
     /// Score the example that the scorer carries; exits with 1 if the result differs from the documented one
-    #[arg(long, requires = "name")]
+    #[arg(long, requires = "name", help_heading = "Output")]
     example: bool,
 
     /// How to print it
@@ -63,8 +69,8 @@ enum ScorersFormat {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Entry {
-    name: String,
-    title: String,
+    scorer_id: String,
+    scorer_name: String,
     version: String,
     description: String,
     reads: Fields,
@@ -79,9 +85,10 @@ impl Scorers {
     pub(crate) fn run(&self) -> Result<Exit, Failure> {
         let registry = Registry::with_builtins();
         let runtime = setup::small_runtime()?;
-        let sandbox = self.sandbox.open(1, Capabilities::none())?;
+        let sandbox = || self.sandbox.open(1, Capabilities::none());
         if self.example {
             let name = self.name.as_deref().unwrap_or_default();
+            let sandbox = sandbox()?;
             return runtime.block_on(score_example(name, &registry.get(name)?, &sandbox));
         }
         let names: Vec<&str> = match &self.name {
@@ -103,11 +110,11 @@ impl Scorers {
         }
         match (self.format, entries.as_slice()) {
             (ScorersFormat::Table, [entry]) if self.name.is_some() => {
-                let shown =
-                    runtime.block_on(example_of(entry, &registry.get(&entry.name)?, &sandbox))?;
+                let (source, sandbox) = (registry.get(&entry.scorer_id)?, sandbox()?);
+                let shown = runtime.block_on(example_of(entry, &source, &sandbox))?;
                 output::stdout(|out| entry.write(out, shown.as_ref()))?;
             }
-            (ScorersFormat::Table, _) => output::stdout(|out| write!(out, "{}", table(&entries)))?,
+            (ScorersFormat::Table, _) => output::stdout(|out| output::table(out, table(&entries)))?,
             (ScorersFormat::Markdown, _) => output::stdout(|out| page::write(out, &entries))?,
             (ScorersFormat::Json, [entry]) if self.name.is_some() => {
                 output::stdout(|out| output::json(out, entry))?;
@@ -129,9 +136,9 @@ impl Entry {
         let example = listing.example.as_ref().map(|example| Example::parse(example.get()));
         let info = listing.info;
         Ok(Entry {
-            name: name.to_owned(),
+            scorer_id: name.to_owned(),
             reads_keys: reads(&info),
-            title: info.name,
+            scorer_name: info.name,
             version: info.version,
             description: info.description,
             reads: info.reads,
@@ -143,7 +150,7 @@ impl Entry {
 
     fn mentions(&self, text: &str) -> bool {
         let text = text.to_lowercase();
-        [&self.name, &self.title, &self.description, &self.reads_keys]
+        [&self.scorer_id, &self.scorer_name, &self.description, &self.reads_keys]
             .iter()
             .any(|of| of.to_lowercase().contains(&text))
     }
@@ -158,7 +165,7 @@ impl Entry {
     }
 
     fn write(&self, out: &mut Out<'_>, shown: Option<&ShownExample>) -> std::io::Result<()> {
-        writeln!(out, "{} ({}), version {}", self.name, self.title, self.version)?;
+        writeln!(out, "{} ({}), version {}", self.scorer_id, self.scorer_name, self.version)?;
         writeln!(out, "\n{}\n", report::printable(&self.description))?;
         writeln!(out, "reads    {}", self.reads_keys)?;
         writeln!(out, "sha-256  {}", self.digest)?;
@@ -233,9 +240,13 @@ async fn score_example(
     source: &ScorerSource,
     sandbox: &Sandbox,
 ) -> Result<Exit, Failure> {
-    let text = Anatomy::read(&source.bytes)?.example.ok_or_else(|| {
-        Failure::new(format!("the scorer `{name}` carries no example"))
-            .hint("`scorebox build` takes it from the crate's example.json")
+    let anatomy = Anatomy::read(&source.bytes)?;
+    let text = anatomy.example.ok_or_else(|| {
+        let failure = Failure::new(format!("the scorer `{name}` carries no example"));
+        failure.hint(match anatomy.imports.iter().any(|import| asks(import)) {
+            true => "it asks a judge, whose answers no example can promise",
+            false => "`scorebox build` takes it from the crate's example.json",
+        })
     })?;
     let example = Example::parse(&text).map_err(Failure::new)?;
     let outcome = outcome_of(&example, source, sandbox).await?;
@@ -252,6 +263,11 @@ async fn score_example(
     Ok(Exit::SomeErrors)
 }
 
+/// Whether it is an import of a scorer that asks a judge.
+fn asks(import: &str) -> bool {
+    ["scorebox:scorer/judge@", "scorebox:scorer/embedder@"].iter().any(|it| import.starts_with(it))
+}
+
 fn table(entries: &[Entry]) -> Table {
     let mut table = Table::new(&[
         ("scorer", Align::Left),
@@ -259,7 +275,11 @@ fn table(entries: &[Entry]) -> Table {
         ("what it scores", Align::Left),
     ]);
     for entry in entries {
-        table.row([entry.name.clone(), entry.reads_keys.clone(), output::last_cell(entry.gist())]);
+        table.row([
+            entry.scorer_id.clone(),
+            entry.reads_keys.clone(),
+            output::last_cell(entry.gist()),
+        ]);
     }
     table
 }

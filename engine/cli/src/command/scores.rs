@@ -84,15 +84,13 @@ impl Scores {
 
     fn filter(&self, store: &Store) -> Result<ScoreFilter, Failure> {
         let run = self.database.run(self.run.as_deref(), store)?;
-        Ok(ScoreFilter {
-            run: Some(run.spec.id.to_string()),
-            node: self.node.clone(),
-            scorer: self.scorer.clone(),
-            case: self.case.clone(),
-            failed: self.failed,
-            errors: self.errors,
-            below: self.below,
-        })
+        Ok(ScoreFilter::of_run(run.spec.id.as_str())
+            .with_node(self.node.clone())
+            .with_scorer(self.scorer.clone())
+            .with_case(self.case.clone())
+            .with_failed(self.failed)
+            .with_errors(self.errors)
+            .with_below(self.below))
     }
 
     fn show(&self, store: &Store, filter: &ScoreFilter) -> Result<(), Failure> {
@@ -234,13 +232,13 @@ fn write_table(
         table.row(cells);
         in_table += 1;
         if in_table == TABLE_ROWS {
-            write!(out, "{}", std::mem::replace(&mut table, standings.empty_table()))?;
+            output::table(out, std::mem::replace(&mut table, standings.empty_table()))?;
             in_table = 0;
         }
         Ok(())
     })?;
     if in_table > 0 {
-        write!(out, "{table}")?;
+        output::table(out, table)?;
     }
     Ok(())
 }
@@ -286,7 +284,7 @@ impl Standings {
             (Status::Scored, Some(score)) => {
                 let assertions = row.answer.assertions().unwrap_or_default();
                 match policy.standing(*score, &assertions) {
-                    Standing::Holds if policy.decides() => "passed",
+                    Standing::Holds if policy.threshold().is_some() => "passed",
                     Standing::Holds => "-",
                     other => other.as_str(),
                 }

@@ -1,7 +1,7 @@
 //! `scorebox show`: one case in full: what it is, its verdict, and all that its scorers say of it.
 
 use scorebox::{
-    aggregate::{JudgeOptions, judge},
+    aggregate::{VerdictOptions, verdicts},
     contract::{Field, Parts},
     row::{Answer, Json},
     store::{CaseContent, CaseKey, ScoreFilter, ScoreRecord, Store},
@@ -61,7 +61,7 @@ struct Shown {
 }
 
 /// What is known of a case before its content is read.
-struct Judged {
+struct Decided {
     key: CaseKey,
     node_id: Option<String>,
     iteration: u32,
@@ -89,11 +89,7 @@ impl Show {
     pub(crate) fn run(&self) -> Result<Exit, Failure> {
         let store = self.database.read()?;
         let run = self.database.run(self.run.as_deref(), &store)?.spec.id.to_string();
-        let filter = ScoreFilter {
-            run: Some(run.clone()),
-            case: Some(self.case.clone()),
-            ..ScoreFilter::default()
-        };
+        let filter = ScoreFilter::of_run(&run).with_case(self.case.clone());
         must_be_there(&store, &filter)?;
         let shown = store.snapshot(|store| self.shown(store, &run, &filter))?;
         output::stdout(|out| match self.format {
@@ -109,11 +105,11 @@ impl Show {
     }
 
     fn shown(&self, store: &Store, run: &str, filter: &ScoreFilter) -> Result<Vec<Shown>, Failure> {
-        let options = JudgeOptions { node: None, strict: self.strict };
-        let mut judged = Vec::new();
-        judge(store, run, options, |it| {
+        let options = VerdictOptions::default().with_strict(self.strict);
+        let mut decided = Vec::new();
+        verdicts(store, run, options, |it| {
             if it.case.case_id == self.case {
-                judged.push(Judged {
+                decided.push(Decided {
                     key: it.case.key,
                     node_id: it.case.node_id.clone(),
                     iteration: it.case.iteration,
@@ -124,12 +120,12 @@ impl Show {
             true
         })?;
         let mut scores = scores(store, filter)?;
-        let cases = judged.into_iter().map(|case| {
+        let cases = decided.into_iter().map(|case| {
             let (own, others) =
                 scores.drain(..).partition(|record: &ScoreRecord| record.cursor.case() == case.key);
             scores = others;
             let content = store.case_content(case.key)?;
-            let Judged { node_id, iteration, attempt, verdict, .. } = case;
+            let Decided { node_id, iteration, attempt, verdict, .. } = case;
             let (case_id, skip) = (content.case_id.clone(), content.skip.clone());
             Ok(Shown { case_id, node_id, iteration, attempt, verdict, skip, content, scores: own })
         });

@@ -1,7 +1,7 @@
 //! `scorebox stats`: count, mean, min, max, p50 and standard deviation by scorer.
 
 use scorebox::{
-    aggregate::{Aggregate, JudgeOptions, aggregate, judge, repeated_verdicts},
+    aggregate::{Aggregate, VerdictOptions, aggregate, repeated_verdicts, verdicts},
     store::ScoreFilter,
 };
 
@@ -54,21 +54,20 @@ impl Stats {
             true => None,
             false => Some(self.database.run(self.run.as_deref(), &store)?.spec.id.to_string()),
         };
-        let filter = ScoreFilter {
-            run,
-            node: self.node.clone(),
-            scorer: self.scorer.clone(),
-            ..ScoreFilter::default()
-        };
+        let mut filter =
+            ScoreFilter::default().with_node(self.node.clone()).with_scorer(self.scorer.clone());
+        filter.run = run;
         let waiting = Waiting::counting("reading scores", store.rows_read());
         must_be_there(&store, &filter)?;
         let aggregates = aggregate(&store, &filter)?;
         // Verdicts are of all scorers of one run.
-        let judged = match (&filter.run, &filter.scorer) {
+        let decided = match (&filter.run, &filter.scorer) {
             (Some(run), None) => {
-                let options = JudgeOptions { node: filter.node.as_deref(), strict: self.strict };
-                let judged = judge(&store, run, options, |_| true)?;
-                Some((judged, repeated_verdicts(&store, run, options)?))
+                let options = VerdictOptions::default()
+                    .with_node(filter.node.as_deref())
+                    .with_strict(self.strict);
+                let decided = verdicts(&store, run, options, |_| true)?;
+                Some((decided, repeated_verdicts(&store, run, options)?))
             }
             _ => None,
         };
@@ -77,13 +76,13 @@ impl Stats {
             Format::Table => write!(out, "{}", table(&aggregates)),
             format => output::list(out, format == Format::Jsonl, &aggregates),
         })?;
-        if let (Format::Table, Some((judged, repeats))) = (self.format, &judged) {
-            if verdict::says_something(judged) {
-                verdict::of_run(judged).iter().for_each(|line| words::say(line));
+        if let (Format::Table, Some((decided, repeats))) = (self.format, &decided) {
+            if decided.decides() {
+                verdict::of_run(decided).iter().for_each(|line| words::say(line));
             }
             let command =
                 self.database.command("repeats", filter.run.as_deref().unwrap_or_default());
-            let lines = |repeats| report::repeats::of_run(repeats, judged, &command);
+            let lines = |repeats| report::repeats::of_run(repeats, decided, &command);
             repeats.iter().flat_map(lines).for_each(|line| words::say(&line));
         }
         if self.format == Format::Table && self.run.is_none() {

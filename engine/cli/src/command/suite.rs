@@ -11,6 +11,8 @@ use scorebox::{
     suite::{SCHEMA, Suite as Resolved},
 };
 
+use serde_json::Value;
+
 use crate::{
     advice,
     failure::{Exit, Failure},
@@ -46,7 +48,7 @@ struct Check {
     sandbox: SandboxArguments,
 }
 
-/// Show the plan that a suite resolves to, as it is stored with a run
+/// Show the plan that a suite resolves to
 #[derive(Debug, clap::Args)]
 struct Show {
     /// The suite file (TOML or JSON)
@@ -125,8 +127,9 @@ fn loaded_table<'s>(scorers: impl Iterator<Item = &'s ReadyScorer>) -> Table {
 impl Show {
     fn run(&self) -> Result<Exit, Failure> {
         let suite = setup::suite(&self.suite)?;
-        let plan: serde_json::Value = serde_json::from_str(&suite.to_json())
+        let plan: Value = serde_json::from_str(&suite.to_json())
             .map_err(|error| Failure::new(format!("the plan is not JSON: {error}")))?;
+        let plan = in_keys_of_rows(plan);
         output::stdout(|out| match self.format {
             Format::Table => write!(out, "{}", plan_table(&suite)),
             Format::Json => output::json(out, &plan),
@@ -134,6 +137,20 @@ impl Show {
         })?;
         Ok(Exit::Done)
     }
+}
+
+/// The plan as it is printed. It is stored with the suite's own keys for a scorer's identity; what is printed has those of
+/// rows.
+fn in_keys_of_rows(mut plan: Value) -> Value {
+    let scorers = plan.get_mut("scorers").and_then(Value::as_array_mut);
+    for scorer in scorers.into_iter().flatten().filter_map(Value::as_object_mut) {
+        for (stored, printed) in [("id", "scorerId"), ("name", "scorerName")] {
+            if let Some(value) = scorer.remove(stored) {
+                scorer.insert(printed.to_owned(), value);
+            }
+        }
+    }
+    plan
 }
 
 /// What is said of each scorer, before any is loaded.

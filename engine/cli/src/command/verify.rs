@@ -11,9 +11,10 @@ use scorebox::{
     case::{Case, Location, Mapping},
     digest::Digest,
     input_file::MOST_CASE_BYTES,
+    judge::{JudgeIdentity, RecordedFile, Recordings},
     registry::{Reference, Registry},
     sandbox::Sandbox,
-    store::{ScoreFilter, ScoreId, Store},
+    store::{CallStore, ScoreFilter, ScoreId, ScorerSpec, Store},
     verify::{Finding, Receipt, Unproved, Verdict, VerifyRequest, verify, verify_root},
 };
 use serde::Serialize;
@@ -58,7 +59,13 @@ pub(crate) struct Verify {
     sample: Option<u64>,
 
     /// Random seed for --sample: the same seed picks the same scores
-    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Filters")]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 0,
+        requires = "sample",
+        help_heading = "Filters"
+    )]
     seed: u64,
 
     /// Only scores of this scorer
@@ -70,15 +77,15 @@ pub(crate) struct Verify {
     case_id: Option<String>,
 
     /// Compare the run with the root that `scorebox run` printed when it ended
-    #[arg(long, value_name = "DIGEST", conflicts_with_all = ["sample", "scorer", "case_id", "receipt", "check"])]
+    #[arg(long, value_name = "DIGEST", conflicts_with_all = ["sample", "scorer", "case_id", "receipt", "check", "jobs", "trust_cache", "workspace", "memory_budget", "compile_timeout", "compile_memory"], help_heading = "Root")]
     root: Option<Digest>,
 
     /// Write the receipt of a score as JSON: RUN:SCORER:ITERATION:ATTEMPT:CASE
-    #[arg(long, value_name = "SCORE-ID", conflicts_with_all = ["run", "sample", "check"], help_heading = "Receipts")]
+    #[arg(long, value_name = "SCORE-ID", conflicts_with_all = ["run", "sample", "scorer", "case_id", "check", "format", "jobs", "trust_cache", "workspace", "memory_budget", "compile_timeout", "compile_memory"], help_heading = "Receipts")]
     receipt: Option<ScoreId>,
 
     /// Check a receipt, with the case and the component
-    #[arg(long, value_name = "FILE", requires = "case", help_heading = "Receipts")]
+    #[arg(long, value_name = "FILE", requires = "case", conflicts_with_all = ["sample", "scorer", "case_id", "jobs"], help_heading = "Receipts")]
     check: Option<PathBuf>,
 
     /// With --check: a file with the case as one JSON object
@@ -92,6 +99,11 @@ pub(crate) struct Verify {
     /// With --check: the component [default: the built-in scorer with the receipt's digest]
     #[arg(long, value_name = "FILE", requires = "check", help_heading = "Receipts")]
     component: Option<PathBuf>,
+
+    /// With --check: recorded answers of judges, as `scorebox calls --format jsonl` prints them [default: those of the
+    /// database]
+    #[arg(long, value_name = "FILE", requires = "check", help_heading = "Receipts")]
+    recordings: Option<PathBuf>,
 
     /// Exit with 0 even if some scores cannot be verified
     #[arg(long, help_heading = "Output")]
@@ -148,7 +160,9 @@ impl Verify {
             Some(receipt) => {
                 let (receipt, component, case) = self.checked_files(receipt)?;
                 let waiting = Waiting::on(self.compiling());
-                let finding = receipt.check(&component, &case, sandbox).await;
+                let recordings = self.recordings(&receipt)?;
+                let finding =
+                    receipt.check(&component, &case, recordings.as_deref(), sandbox).await;
                 drop(waiting);
                 self.take(&mut findings, finding)?;
             }
@@ -156,6 +170,7 @@ impl Verify {
                 let store = self.database.read()?;
                 let request = self.request(&store, jobs)?;
                 findings.of_a_run = Some(self.scope(&store, &request)?);
+                findings.judges = judges(&store, request.filter())?;
                 let total = store.score_count(request.filter())?;
                 let total = self.sample.map_or(total, |sample| sample.min(total));
                 let (mut trouble, mut done) = (None, 0);
@@ -224,12 +239,9 @@ impl Verify {
 
     fn request(&self, store: &Store, jobs: usize) -> Result<VerifyRequest, Failure> {
         let run = self.database.run(self.run.as_deref(), store)?.spec.id.to_string();
-        let filter = ScoreFilter {
-            run: Some(run),
-            scorer: self.scorer.clone(),
-            case: self.case_id.clone(),
-            ..ScoreFilter::default()
-        };
+        let filter = ScoreFilter::of_run(run)
+            .with_scorer(self.scorer.clone())
+            .with_case(self.case_id.clone());
         must_be_there(store, &filter)?;
         let request = VerifyRequest::new(filter).seed(self.seed).jobs(jobs);
         Ok(match self.sample {
@@ -258,6 +270,22 @@ impl Verify {
         Ok((receipt, component, case))
     }
 
+    /// Where the answers of judges are that a receipt names; `None` if it names none, or there is no such place.
+    fn recordings(&self, receipt: &Receipt) -> Result<Option<Box<dyn Recordings>>, Failure> {
+        if let Some(path) = &self.recordings {
+            let file = RecordedFile::open(path).map_err(|error| {
+                Failure::new(error.to_string())
+                    .hint("each line is a recording, as `scorebox calls --format jsonl` prints it")
+            })?;
+            return Ok(Some(Box::new(file)));
+        }
+        let is_there = !self.database.is_default() || self.database.path.exists();
+        match !receipt.calls.is_empty() && is_there {
+            true => Ok(Some(Box::new(CallStore::open_read_only(&self.database.path)?))),
+            false => Ok(None),
+        }
+    }
+
     fn take(&self, findings: &mut Findings, finding: Finding) -> Result<(), Failure> {
         findings.count(&finding);
         if self.format == Format::Jsonl {
@@ -281,6 +309,9 @@ impl Verify {
         findings.advice.iter().filter_map(advice::words).for_each(|words| words::hint(&words));
         if findings.total() == 0 {
             words::warn("there are no scores to verify");
+        }
+        for (scorer, judge) in &findings.judges {
+            words::say(&format!("{scorer} stands on answers of {}", report::judge::named(judge)));
         }
         if let Some(text) = findings.not_compared() {
             words::say(&format!("not compared: {text}"));
@@ -314,6 +345,19 @@ impl Verify {
     }
 }
 
+/// The judges of the scorers that `filter` names, as they are stored.
+fn judges(store: &Store, filter: &ScoreFilter) -> Result<BTreeMap<String, JudgeIdentity>, Failure> {
+    let run = store.run(filter.run.as_deref().unwrap_or_default())?;
+    let scorers = store.scorers(run.key)?.into_iter().map(|scorer| scorer.spec);
+    let wanted = scorers.filter(|it| filter.scorer.as_ref().is_none_or(|id| *id == it.scorer_id));
+    // What is damaged is a finding of its scores.
+    let judge = |it: ScorerSpec| {
+        let judge = serde_json::from_str(&it.judge_json?).ok()?;
+        Some((it.scorer_id, judge))
+    };
+    Ok(wanted.filter_map(judge).collect())
+}
+
 /// How many there are of each, and the ones that are shown.
 #[derive(Default, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -330,6 +374,9 @@ struct Findings {
     advice: Vec<Advice>,
     #[serde(skip)]
     of_a_run: Option<Scope>,
+    /// The judges whose recorded answers the scores stand on, by scorer.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    judges: BTreeMap<String, JudgeIdentity>,
 }
 
 /// What of a run is looked at beside its scores.
@@ -393,9 +440,11 @@ fn name(unproved: Unproved) -> &'static str {
         Unproved::Time => "the time",
         Unproved::UnreachedLimits => "limits that were not reached",
         Unproved::UnusedGrants => "grants that it does not need",
+        Unproved::Answers => "that the judge gave the recorded answers",
         Unproved::Fuel => "fuel",
         Unproved::Memory => "peak memory",
         Unproved::ErrorMessage => "error messages",
+        _ => "something that this program has no words for",
     }
 }
 

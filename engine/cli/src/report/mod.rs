@@ -2,6 +2,7 @@
 //!
 //! - `case`: a case's name.
 //! - `config_keys`: a configuration's JSON Schema as keys for people.
+//! - `judge`: what judges did.
 //! - `repeats`: what attempts at the same cases say together.
 //! - `scorer`: what a scorer says about itself.
 //! - `table`: tables for people.
@@ -13,6 +14,7 @@
 
 mod case;
 mod config_keys;
+pub(crate) mod judge;
 mod number;
 pub(crate) mod repeats;
 mod scorer;
@@ -29,4 +31,4 @@ pub(crate) use scorer::reads;
 pub(crate) use shell::shell_word;
 pub(crate) use sparkline::sparkline;
 pub(crate) use table::{Align, Table};
-pub(crate) use text::{one_line, pretty, printable, printable_json, printable_json_line};
+pub(crate) use text::{one_line, pretty, printable, printable_json, printable_json_line, within};

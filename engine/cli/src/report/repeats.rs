@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use scorebox::{
-    aggregate::{JudgedRun, Repeats},
+    aggregate::{DecidedRun, Repeats},
     stats::{Draw, Tries},
 };
 
-use super::{count, counted, duration, score, verdict};
+use super::{count, counted, duration, score};
 
 /// A figure that may not be defined: fewer attempts than it takes, or none that count.
 pub(crate) fn figure(figure: Option<f64>) -> String {
@@ -22,12 +22,12 @@ pub(crate) fn latency(ms: Option<f64>) -> String {
 }
 
 /// The lines below a run's verdict if its cases were tried more than once; `command` shows more.
-pub(crate) fn of_run(repeats: &Repeats, judged: &JudgedRun, command: &str) -> Vec<String> {
+pub(crate) fn of_run(repeats: &Repeats, decided: &DecidedRun, command: &str) -> Vec<String> {
     let cases = counted(repeats.cases, "case", "cases");
     let attempts = counted(repeats.attempts, "attempt", "attempts");
     let line = format!("repeats: {cases}, {attempts}; more: {command}");
     // Without a scorer that decides, every attempt passes.
-    if !verdict::says_something(judged) {
+    if !decided.decides() {
         return vec![line];
     }
     let each = |name: &str, of: fn(&Draw) -> Option<f64>| {

@@ -2,7 +2,14 @@
 
 use comfy_table::{CellAlignment, ContentArrangement, presets};
 
-use super::printable;
+use unicode_width::UnicodeWidthStr as _;
+
+use super::{printable, within};
+
+/// Between two columns.
+const GAP: u16 = 2;
+/// The least that is left of a last column, in columns of the terminal: a line that then is too long is broken by the terminal.
+const LEAST: usize = 20;
 
 /// The side on which the text of a column starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,37 +21,61 @@ pub(crate) enum Align {
 }
 
 /// A table with a header.
-pub(crate) struct Table(comfy_table::Table);
+pub(crate) struct Table {
+    columns: Vec<(String, Align)>,
+    rows: Vec<Vec<String>>,
+}
 
 impl Table {
     /// An empty table with these columns.
     pub(crate) fn new(columns: &[(&str, Align)]) -> Table {
-        let mut table = comfy_table::Table::new();
-        table
-            .load_style(presets::NOTHING)
-            .set_content_arrangement(ContentArrangement::Disabled)
-            .set_header(columns.iter().map(|(title, _)| *title));
-        for (index, (_, align)) in columns.iter().enumerate() {
-            if let Some(column) = table.column_mut(index) {
-                column.set_padding((0, 2)).set_cell_alignment(match align {
-                    Align::Left => CellAlignment::Left,
-                    Align::Right => CellAlignment::Right,
-                });
-            }
-        }
-        Table(table)
+        let columns = columns.iter().map(|(title, align)| ((*title).to_owned(), *align)).collect();
+        Table { columns, rows: Vec::new() }
     }
 
     /// Adds a row. What a terminal would act on is made visible, no matter who wrote it.
     pub(crate) fn row<Cell: Into<String>>(&mut self, cells: impl IntoIterator<Item = Cell>) {
         let safe = |cell: Cell| printable(&cell.into()).replace(['\n', '\t'], " ");
-        self.0.add_row(cells.into_iter().map(safe));
+        self.rows.push(cells.into_iter().map(safe).collect());
+    }
+
+    /// Cuts the texts of the last column to what a terminal of `width` columns has room for beside the others.
+    pub(crate) fn fit(&mut self, width: usize) {
+        let Some(last) = self.columns.len().checked_sub(1) else { return };
+        let others = (0..last).map(|column| self.width_of(column) + usize::from(GAP));
+        let room = width.saturating_sub(others.sum()).max(LEAST);
+        for text in self.rows.iter_mut().filter_map(|row| row.get_mut(last)) {
+            *text = within(text, room);
+        }
+    }
+
+    fn width_of(&self, column: usize) -> usize {
+        let texts = self.rows.iter().filter_map(|row| row.get(column)).map(|text| text.width());
+        texts.fold(self.columns[column].0.width(), usize::max)
+    }
+
+    fn laid_out(&self) -> comfy_table::Table {
+        let mut table = comfy_table::Table::new();
+        table
+            .load_style(presets::NOTHING)
+            .set_content_arrangement(ContentArrangement::Disabled)
+            .set_header(self.columns.iter().map(|(title, _)| title))
+            .add_rows(&self.rows);
+        for (index, (_, align)) in self.columns.iter().enumerate() {
+            if let Some(column) = table.column_mut(index) {
+                column.set_padding((0, GAP)).set_cell_alignment(match align {
+                    Align::Left => CellAlignment::Left,
+                    Align::Right => CellAlignment::Right,
+                });
+            }
+        }
+        table
     }
 }
 
 impl std::fmt::Display for Table {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.0.lines().try_for_each(|line| writeln!(f, "{}", line.trim_end()))
+        self.laid_out().lines().try_for_each(|line| writeln!(f, "{}", line.trim_end()))
     }
 }
 
@@ -57,5 +88,31 @@ mod tests {
         let mut table = Table::new(&[("scorer", Align::Left)]);
         table.row(["a\u{1b}[2J\nerror: forged"]);
         assert_eq!(table.to_string(), "scorer\na\\u{1b}[2J error: forged\n");
+    }
+
+    #[test]
+    fn the_last_column_has_what_the_others_leave_and_never_less_than_a_word_or_two() {
+        let lines = |width: usize| {
+            let mut table = Table::new(&[("case", Align::Left), ("reason", Align::Left)]);
+            table.row(["a case with 24 columns..", "one two three four five six"]);
+            table.row(["b", "short"]);
+            table.fit(width);
+            table.to_string()
+        };
+        let whole = "case                      reason\n\
+                     a case with 24 columns..  one two three four five six\n\
+                     b                         short\n";
+        assert_eq!(lines(53), whole);
+        assert_eq!(lines(52), whole.replace("five six", "five s…"));
+        assert_eq!(lines(46), whole.replace("four five six", "four …"));
+        assert_eq!(lines(10), lines(46));
+    }
+
+    #[test]
+    fn wide_characters_take_the_columns_that_they_have_on_a_terminal() {
+        let mut table = Table::new(&[("case", Align::Left), ("reason", Align::Left)]);
+        table.row(["日本", "日本日本日本日本日本日本"]);
+        table.fit(4 + 2 + 22);
+        assert_eq!(table.to_string(), "case  reason\n日本  日本日本日本日本日本…\n");
     }
 }

@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 
 use scorebox::terminal::acts;
+use unicode_width::UnicodeWidthStr as _;
 
 /// The text with everything that a terminal would act on made visible (`\u{1b}`); line breaks and
 /// tabs stay.
@@ -66,6 +67,24 @@ pub(crate) fn one_line(text: &str, most: usize) -> String {
             cut
         }
     }
+}
+
+/// The line, cut to so many columns of a terminal; what is cut off is shown by `…`.
+pub(crate) fn within(line: &str, columns: usize) -> String {
+    if line.width() <= columns {
+        return line.to_owned();
+    }
+    let mut cut = String::new();
+    for character in line.chars() {
+        cut.push(character);
+        // Joined characters may be narrower together than each alone.
+        if cut.width() >= columns {
+            cut.pop();
+            break;
+        }
+    }
+    cut.push('…');
+    cut
 }
 
 #[cfg(test)]

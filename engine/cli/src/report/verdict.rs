@@ -1,7 +1,7 @@
 //! Verdicts of cases and runs, and requirements that do not hold, in words.
 
 use scorebox::{
-    aggregate::{JudgedRun, JudgedScorer},
+    aggregate::{DecidedRun, DecidedScorer},
     contract::{Direction, Severity},
     stats::Rate,
     verdict::{Broken, CaseVerdict, RunVerdict, Verdict},
@@ -17,16 +17,9 @@ pub(crate) fn verdict(case: &CaseVerdict) -> String {
     }
 }
 
-/// Whether verdicts say anything: all cases of a run whose scorers only measure pass.
-pub(crate) fn says_something(judged: &JudgedRun) -> bool {
-    let RunVerdict { regressed, failed, errored, skipped, .. } = judged.verdict;
-    judged.scorers.iter().any(|scorer| scorer.policy.decides())
-        || regressed + failed + errored + skipped > 0
-}
-
 /// The verdict of a run: a line for all of it, and one for each scorer that decided against a case.
-pub(crate) fn of_run(judged: &JudgedRun) -> Vec<String> {
-    let RunVerdict { passed, regressed, failed, errored, skipped, pass_rate, .. } = judged.verdict;
+pub(crate) fn of_run(decided: &DecidedRun) -> Vec<String> {
+    let RunVerdict { passed, regressed, failed, errored, skipped, pass_rate, .. } = decided.verdict;
     let of = passed + failed + errored;
     let mut first =
         format!("verdict: {} of {} passed", count(passed), counted(of, "case", "cases"));
@@ -45,7 +38,7 @@ pub(crate) fn of_run(judged: &JudgedRun) -> Vec<String> {
         }
     }
     let mut lines = vec![first];
-    lines.extend(judged.scorers.iter().filter_map(of_scorer));
+    lines.extend(decided.scorers.iter().filter_map(of_scorer));
     lines
 }
 
@@ -56,7 +49,7 @@ fn with_interval(rate: Rate) -> String {
 }
 
 /// `  right (gate, at least 1): 240 cases failed`; `None` if it decided against no case.
-fn of_scorer(scorer: &JudgedScorer) -> Option<String> {
+fn of_scorer(scorer: &DecidedScorer) -> Option<String> {
     let against =
         [(scorer.failed, "failed"), (scorer.regressed, "regressed"), (scorer.errored, "errored")];
     let against = against.into_iter().filter(|(number, _)| *number > 0);
@@ -77,7 +70,7 @@ fn of_scorer(scorer: &JudgedScorer) -> Option<String> {
 }
 
 /// `at least 0.7000`, in the direction of the scorer.
-fn threshold(scorer: &JudgedScorer) -> Option<String> {
+fn threshold(scorer: &DecidedScorer) -> Option<String> {
     let side = match scorer.policy.direction() {
         Direction::HigherIsBetter => "at least",
         Direction::LowerIsBetter => "at most",
@@ -97,7 +90,7 @@ pub(crate) fn broken(broken: &Broken) -> String {
         Broken::PassRate { rate: Some(rate), least } => {
             format!("{} of the cases passed; required: {}", percent(*rate), percent(*least))
         }
-        Broken::PassRate { rate: None, .. } => "no case was judged".to_owned(),
+        Broken::PassRate { rate: None, .. } => "no case was decided".to_owned(),
         Broken::Errors { errors, most } => format!(
             "{}; allowed: {}",
             counted(*errors, "score is an error", "scores are errors"),

@@ -126,7 +126,7 @@ pub(super) fn make(path: &Path, base: &[u8], data: &[u8]) {
     // A statement that counts pages in a circle would not end, so circles come last.
     let (circles, others): (Vec<_>, Vec<_>) = lines.partition(|words| kind(words) == "circle");
     for words in others.iter().chain(&circles) {
-        // What SQLite refuses is no change.
+        // What SQLite refuses changes nothing.
         let _ = changing.make(words);
     }
 }
@@ -463,7 +463,7 @@ impl<'a> Words<'a> {
         self.0.splitn(word + 1, ' ').nth(word).unwrap_or_default()
     }
 
-    /// The place of the name that a word is; where it is none, some place.
+    /// The place of the name that a word is; if it is not a name, some place.
     fn choice<'n>(&self, word: usize, names: impl IntoIterator<Item = &'n str>) -> usize {
         let names: Vec<&str> = names.into_iter().collect();
         let word = self.get(word);

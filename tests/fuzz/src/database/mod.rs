@@ -14,8 +14,8 @@ use std::{fs, io::Cursor, path::Path, sync::Arc, time::Instant};
 use scorebox::{
     advice::Advised as _,
     aggregate::{
-        JudgeOptions, LeaderboardError, LeaderboardOptions, OfAttempts, OfScorers, RepeatOptions,
-        RepeatsError, Strategy, aggregate, judge, leaderboard, repeats,
+        LeaderboardError, LeaderboardOptions, OfScorers, RepeatOptions, RepeatsError, Strategy,
+        VerdictOptions, aggregate, leaderboard, repeats, verdicts,
     },
     case::{Case, CaseReader, Key, Mapping, Source},
     contract::Field,
@@ -87,8 +87,7 @@ pub(crate) fn said(data: &[u8]) -> String {
 
 /// What `scorebox repeats` and `leaderboard` ask for.
 fn read_together(store: &Store, run: &str) -> Result<(), StoreError> {
-    let options =
-        RepeatOptions { ks: &[1, 2], scorers: OfScorers::Each, ..RepeatOptions::default() };
+    let options = RepeatOptions::default().with_ks(&[1, 2]).with_scorers(OfScorers::Each);
     match repeats(store, run, options, |case| case.attempts > 0) {
         Ok(repeats) => {
             for draw in &repeats.verdict.draws {
@@ -103,12 +102,7 @@ fn read_together(store: &Store, run: &str) -> Result<(), StoreError> {
         Err(error) => assert!(!error.to_string().is_empty()),
     }
     for strategy in [Strategy::Fastest, Strategy::Weighted] {
-        let options = LeaderboardOptions {
-            challenge: None,
-            scorer: None,
-            strategy,
-            of_attempts: OfAttempts::Best,
-        };
+        let options = LeaderboardOptions::new(strategy);
         match leaderboard(store, run, options) {
             Ok(board) => assert!(board.entrants.iter().all(|it| it.succeeded <= it.attempts)),
             Err(LeaderboardError::Store(error)) => return Err(error),
@@ -127,12 +121,12 @@ fn read_all(_: &Stage, path: &Path) -> Result<(), StoreError> {
         let _ =
             (store.score_count(&filter)?, store.case_count(run.key)?, store.row_count(run.key)?);
         let _ = (store.counts(&filter)?, aggregate(&store, &filter)?, store.summaries(run.key)?);
-        let mut judged = 0_u64;
-        judge(&store, run.spec.id.as_str(), JudgeOptions::default(), |_| {
-            judged += 1;
+        let mut decided = 0_u64;
+        verdicts(&store, run.spec.id.as_str(), VerdictOptions::default(), |_| {
+            decided += 1;
             true
         })?;
-        assert!(judged <= store.case_count(run.key)?);
+        assert!(decided <= store.case_count(run.key)?);
         read_together(&store, run.spec.id.as_str())?;
         for row in rows.iter().take(PAGE) {
             match Receipt::of(&store, &row.id) {
@@ -300,7 +294,7 @@ fn opened(path: &Path, open: fn(&Path) -> Result<Store, StoreError>) -> Result<S
 }
 
 fn of_run(id: &str) -> ScoreFilter {
-    ScoreFilter { run: Some(id.to_owned()), ..ScoreFilter::default() }
+    ScoreFilter::of_run(id)
 }
 
 /// All rows that a filter names, page by page.

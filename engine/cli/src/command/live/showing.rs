@@ -10,7 +10,8 @@ use std::{
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use scorebox::{
     row::Status,
-    run::{Event, RunReport, Sink},
+    run::{CaseFinished, Event, ReadyScorer, RunReport, Sink},
+    verdict::Verdict,
 };
 
 use crate::{
@@ -38,10 +39,59 @@ pub(super) struct Showing {
 #[derive(Default)]
 struct Heard {
     cases: u64,
+    verdicts: Verdicts,
+    /// Whether a scorer decides whether a case passes.
+    decides: bool,
     bad: u64,
     scorers: Vec<OfScorer>,
     /// What is drawn on the terminal meanwhile, above which words are written.
     bar: Option<ProgressBar>,
+}
+
+/// The verdicts of the cases whose verdict is known.
+#[derive(Clone, Copy, Default)]
+struct Verdicts {
+    passed: u64,
+    regressed: u64,
+    failed: u64,
+    errored: u64,
+    skipped: u64,
+}
+
+impl Verdicts {
+    fn hear(&mut self, case: &CaseFinished) {
+        match case.verdict {
+            None => {}
+            Some(Verdict::Passed) => {
+                self.passed += 1;
+                self.regressed += u64::from(case.regressions > Some(0));
+            }
+            Some(Verdict::Failed) => self.failed += 1,
+            Some(Verdict::Errored) => self.errored += 1,
+            Some(Verdict::Skipped) => self.skipped += 1,
+        }
+    }
+
+    /// ` (3 passed, 1 of them with regressions, 2 failed)`, or nothing if nothing was decided.
+    fn words(&self, decides: bool) -> String {
+        if !decides && self.regressed + self.failed + self.errored + self.skipped == 0 {
+            return String::new();
+        }
+        let each = [
+            (self.passed, "passed"),
+            (self.regressed, "of them with regressions"),
+            (self.failed, "failed"),
+            (self.errored, "errored"),
+            (self.skipped, "skipped"),
+        ];
+        let each = each.into_iter().filter(|(number, _)| *number > 0);
+        let each: Vec<String> =
+            each.map(|(number, what)| format!("{} {what}", report::count(number))).collect();
+        match each.is_empty() {
+            true => String::new(),
+            false => format!(" ({})", each.join(", ")),
+        }
+    }
 }
 
 /// The scores of one scorer.
@@ -57,6 +107,11 @@ struct OfScorer {
 impl Showing {
     pub(super) fn new(is_quiet: bool) -> Showing {
         Showing { heard: Arc::default(), is_quiet }
+    }
+
+    /// The scorers of the run are loaded: whether one of them decides whether a case passes.
+    pub(super) fn loaded(&self, scorers: &[ReadyScorer]) {
+        locked(&self.heard).decides = scorers.iter().any(|scorer| scorer.policy.decides());
     }
 
     /// What hears of the run. Invalid lines are shown at once, as long as they are few.
@@ -143,7 +198,10 @@ impl Heard {
                 };
                 self.scorers = started.scorer_ids.iter().map(|id| scorer(id.to_string())).collect();
             }
-            Event::CaseFinished(_) => self.cases += 1,
+            Event::CaseFinished(case) => {
+                self.cases += 1;
+                self.verdicts.hear(case);
+            }
             Event::BadCase(refused) => {
                 self.bad += 1;
                 let say = || {
@@ -209,8 +267,9 @@ impl Heard {
         let scores = self.scorers.iter().map(|it| it.scored + it.not_applicable + it.errors).sum();
         let errors: u64 = self.scorers.iter().map(|scorer| scorer.errors).sum();
         let mut line = format!(
-            "{}, {}",
+            "{}{}, {}",
             report::counted(self.cases, "case", "cases"),
+            self.verdicts.words(self.decides),
             report::counted(scores, "score", "scores")
         );
         if errors > 0 {
@@ -249,4 +308,22 @@ pub(super) fn totals(run: &RunReport, scores: &str) {
 fn locked(heard: &Mutex<Heard>) -> MutexGuard<'_, Heard> {
     // What is behind the lock is consistent after every statement.
     heard.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn verdicts_are_said_as_far_as_there_are_any() {
+        let mut verdicts = Verdicts::default();
+        assert_eq!(verdicts.words(true), "");
+        verdicts.passed = 3;
+        assert_eq!(
+            (verdicts.words(false).as_str(), verdicts.words(true).as_str()),
+            ("", " (3 passed)")
+        );
+        (verdicts.passed, verdicts.regressed, verdicts.errored) = (1200, 1, 2);
+        assert_eq!(verdicts.words(false), " (1,200 passed, 1 of them with regressions, 2 errored)");
+    }
 }

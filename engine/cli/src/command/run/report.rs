@@ -9,22 +9,24 @@ use std::{
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use scorebox::{
-    aggregate::{Aggregate, JudgeOptions, JudgedRun, Repeats, aggregate, judge, repeated_verdicts},
+    aggregate::{Aggregate, DecidedRun, Repeats, VerdictOptions, repeated_verdicts},
     digest::Digest,
+    judge::Judges,
     row::{AnswerError, milliseconds},
     run::{Control, Progress, RunReport},
     sandbox::ErrorKind,
-    store::{RunRecord, ScoreFilter, Store, SummaryRecord},
-    verdict::{Broken, Requirements, ScorerMean},
+    store::{RunRecord, ScoreFilter, ScorerRecord, Store, SummaryRecord},
+    verdict::{Broken, Requirements},
 };
 use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::{
-    arguments::DEFAULT_DATABASE,
+    arguments::Database,
+    decision::Decision,
     failure::Failure,
     output::{self, Format, Out},
-    report::{self, Align, Table, pretty, shell_word, verdict},
+    report::{self, Align, Table, pretty},
     words,
 };
 
@@ -41,7 +43,7 @@ pub(super) struct Bar {
 }
 
 /// Begins to draw, if standard error is a terminal.
-pub(super) fn progress_bar(control: Arc<Control>) -> Bar {
+pub(super) fn progress_bar(control: Arc<Control>, judges: Judges) -> Bar {
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
     let drawn = bar.clone();
     let redraw = tokio::spawn(async move {
@@ -49,13 +51,13 @@ pub(super) fn progress_bar(control: Arc<Control>) -> Bar {
         let mut every = tokio::time::interval(REDRAW);
         loop {
             every.tick().await;
-            draw(&drawn, &control, started);
+            draw(&drawn, &control, &judges, started);
         }
     });
     Bar { bar, redraw }
 }
 
-fn draw(bar: &ProgressBar, control: &Control, started: Instant) {
+fn draw(bar: &ProgressBar, control: &Control, judges: &Judges, started: Instant) {
     let progress = control.progress();
     let style = match progress.bytes_total {
         Some(total) => {
@@ -68,8 +70,26 @@ fn draw(bar: &ProgressBar, control: &Control, started: Instant) {
     if let Ok(style) = ProgressStyle::with_template(style) {
         bar.set_style(style);
     }
-    bar.set_message(how_far(&progress, started.elapsed()));
+    let asking = report::judge::asking(&judges.counts());
+    let asking = asking.map(|words| format!("; {words}")).unwrap_or_default();
+    bar.set_message(format!("{}{asking}", how_far(&progress, started.elapsed())));
     bar.tick();
+}
+
+/// A scorer that is for no case at all is seldom meant so.
+fn say_if_idle(aggregate: &Aggregate, scorers: &[ScorerRecord]) {
+    let Aggregate { scorer_id, count, not_applicable, errors, skipped, .. } = aggregate;
+    let Some(scorer) = scorers.iter().find(|it| it.spec.scorer_id == *scorer_id) else { return };
+    let says = match (&scorer.spec.nodes_json, &scorer.spec.condition) {
+        (Some(_), Some(_)) => "its `nodes` and `when`",
+        (Some(_), None) => "its `nodes`",
+        (None, Some(_)) => "its `when`",
+        (None, None) => return,
+    };
+    if count + not_applicable + errors == 0 && *skipped > 0 {
+        let cases = report::counted(*skipped, "case", "cases");
+        words::warn(&format!("`{scorer_id}` is for none of {cases}: look at {says}"));
+    }
 }
 
 /// How far a run is, in the words of the progress bar.
@@ -111,7 +131,7 @@ struct Summary<'a> {
     scores_skipped: u64,
     root: Option<Digest>,
     database: String,
-    verdict: Option<&'a JudgedRun>,
+    verdict: Option<&'a DecidedRun>,
     #[serde(skip_serializing_if = "Option::is_none")]
     repeats: Option<&'a Repeats>,
     broken: &'a [Broken],
@@ -136,7 +156,7 @@ pub(super) struct Asked<'a> {
     /// Whether the summary is printed to standard output.
     pub summary: bool,
     pub format: Format,
-    pub database: &'a Path,
+    pub database: &'a Database,
 }
 
 /// What was reported.
@@ -152,22 +172,21 @@ pub(super) struct Told {
 /// Prints the summary, the verdict, and what is wrong.
 pub(super) fn print(store: &Store, run: &RunReport, asked: &Asked<'_>) -> Result<Told, Failure> {
     let (format, database) = (asked.format, asked.database);
-    let filter = ScoreFilter { run: Some(run.run.to_string()), ..ScoreFilter::default() };
-    let aggregates = aggregate(store, &filter)?;
-    let errors = aggregates.iter().map(|aggregate| aggregate.errors).sum();
-    let options = JudgeOptions { strict: asked.strict, node: None };
-    let judged = judge(store, run.run.as_str(), options, |_| true)?;
+    let filter = ScoreFilter::of_run(run.run.as_str());
+    let decision = Decision::of_run(store, &run.run, asked.requirements, asked.strict)?;
+    let Decision { aggregates, decided, broken } = &decision;
+    let errors = decision.errors();
+    let options = VerdictOptions::default().with_strict(asked.strict);
     let repeats = repeated_verdicts(store, run.run.as_str(), options)?;
-    let broken = broken(asked.requirements, &judged, &aggregates);
     let record = store.run(run.run.as_str())?;
     let said = store.summaries(record.key)?;
-    let mut summary = summary(&record, run, database, &aggregates, &said);
-    summary.verdict = Some(&judged);
+    let mut summary = summary(&record, run, &database.path, aggregates, &said);
+    summary.verdict = Some(decided);
     summary.repeats = repeats.as_ref();
-    summary.broken = &broken;
+    summary.broken = broken;
     let print_summary = |out: &mut Out<'_>| match format {
         Format::Table => {
-            write!(out, "{}", table(&aggregates))?;
+            write!(out, "{}", table(aggregates))?;
             said.iter().try_for_each(|said| write!(out, "\n{}", said_of_the_run(said)))
         }
         Format::Json => output::json(out, &summary),
@@ -178,58 +197,32 @@ pub(super) fn print(store: &Store, run: &RunReport, asked: &Asked<'_>) -> Result
     }
     if format == Format::Table {
         say_totals(run, database);
+        for counts in store.call_counts(record.key)? {
+            words::say(&report::judge::of_scorer(&counts));
+        }
         words::limit_hints(kinds(said.iter().map(|said| &said.error_kind)));
     }
     say_bad_cases(run);
+    let scorers = store.scorers(record.key)?;
+    aggregates.iter().for_each(|aggregate| say_if_idle(aggregate, &scorers));
     if errors > 0 {
         say_errors(store, run, &filter, errors, database)?;
     }
-    if format == Format::Table && verdict::says_something(&judged) {
-        verdict::of_run(&judged).iter().for_each(|line| words::say(line));
+    if format == Format::Table {
+        decision.say_verdict();
     }
     if let (Format::Table, Some(repeats)) = (format, &repeats) {
-        let command = stored_command("repeats", run, database);
-        let lines = report::repeats::of_run(repeats, &judged, &command);
+        let command = database.command("repeats", run.run.as_str());
+        let lines = report::repeats::of_run(repeats, decided, &command);
         lines.iter().for_each(|line| words::say(line));
     }
     // A run that ended early is judged when it is whole.
-    let broken = if run.stopped.is_some() { Vec::new() } else { broken };
-    say_broken(&broken, run, database);
-    let summary_errors = said.iter().filter(|said| said.error_kind.is_some()).count() as u64;
-    Ok(Told { errors, summary_errors, broken: !broken.is_empty() })
-}
-
-/// The requirements that do not hold.
-fn broken(
-    requirements: &Requirements,
-    judged: &JudgedRun,
-    aggregates: &[Aggregate],
-) -> Vec<Broken> {
-    let means: Vec<ScorerMean<'_>> = judged
-        .scorers
-        .iter()
-        .map(|scorer| {
-            let of_it = aggregates.iter().find(|it| it.scorer_id == scorer.scorer_id);
-            ScorerMean {
-                scorer_id: &scorer.scorer_id,
-                policy: scorer.policy,
-                mean: of_it.and_then(|it| it.mean),
-                errors: of_it.map_or(0, |it| it.errors),
-            }
-        })
-        .collect();
-    requirements.broken(&judged.verdict, &means)
-}
-
-fn say_broken(broken: &[Broken], run: &RunReport, database: &Path) {
-    for requirement in broken {
-        // Without a rate no case was judged, and none is shown.
-        let has_cases =
-            matches!(requirement, Broken::Cases { .. } | Broken::PassRate { rate: Some(_), .. });
-        let hint = has_cases
-            .then(|| format!("show them: {} --failed", stored_command("cases", run, database)));
-        words::error(&verdict::broken(requirement), hint.as_deref());
+    let broken = run.stopped.is_none() && !broken.is_empty();
+    if broken {
+        decision.say_broken(&run.run, database);
     }
+    let summary_errors = said.iter().filter(|said| said.error_kind.is_some()).count() as u64;
+    Ok(Told { errors, summary_errors, broken })
 }
 
 fn summary<'a>(
@@ -353,7 +346,7 @@ fn spread(aggregate: &Aggregate) -> String {
     }
 }
 
-fn say_totals(run: &RunReport, database: &Path) {
+fn say_totals(run: &RunReport, database: &Database) {
     let progress = run.progress;
     let mut text = format!(
         "\nrun {}: {}, {} in {}",
@@ -379,27 +372,11 @@ fn say_totals(run: &RunReport, database: &Path) {
     }
     words::say(&format!(
         "stored in {}; see them with: {}",
-        database.display(),
-        scores_command(run, database)
+        database.path.display(),
+        database.command("scores", run.run.as_str())
     ));
     if let Some(root) = run.root {
         words::say(&format!("root {root}"));
-    }
-}
-
-/// The command that shows the scores of this run.
-fn scores_command(run: &RunReport, database: &Path) -> String {
-    stored_command("scores", run, database)
-}
-
-/// A command that reads this run.
-fn stored_command(command: &str, run: &RunReport, database: &Path) -> String {
-    match database == Path::new(DEFAULT_DATABASE) {
-        true => format!("scorebox {command} {}", run.run),
-        false => {
-            let database = shell_word(&database.display().to_string());
-            format!("scorebox {command} {} --db {database}", run.run)
-        }
     }
 }
 
@@ -429,11 +406,11 @@ fn say_errors(
     run: &RunReport,
     filter: &ScoreFilter,
     errors: u64,
-    database: &Path,
+    database: &Database,
 ) -> Result<(), Failure> {
     let errors = report::counted(errors, "score is an error", "scores are errors");
     words::warn(&format!("{errors}; first:"));
-    let filter = ScoreFilter { errors: true, ..filter.clone() };
+    let filter = filter.clone().with_errors(true);
     let first = store.scores(&filter, None, ERRORS_SHOWN)?;
     let first = first.iter().map(|record| &record.row);
     let mut error_kinds = BTreeSet::new();
@@ -448,7 +425,8 @@ fn say_errors(
         error_kinds.extend(ErrorKind::from_word(&error.kind));
     }
     words::limit_hints(error_kinds);
-    words::hint(&format!("show all errors: {} --errors", scores_command(run, database)));
+    let command = database.command("scores", run.run.as_str());
+    words::hint(&format!("show all errors: {command} --errors"));
     Ok(())
 }
 

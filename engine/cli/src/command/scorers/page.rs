@@ -1,4 +1,4 @@
-//! The page docs/scorers.md: every built-in scorer in full, from what the components say of themselves.
+//! The page docs/scorers.md: every built-in scorer in full, from what the components say about themselves.
 //! Scores nothing.
 
 use crate::report::{self, Choice};
@@ -10,20 +10,20 @@ pub(super) fn write(out: &mut Out<'_>, entries: &[Entry]) -> std::io::Result<()>
     writeln!(out, "# Built-in scorers\n")?;
     writeln!(
         out,
-        "Written by `scorebox scorers --format markdown` from what the components say of themselves; a \
+        "Written by `scorebox scorers --format markdown` from what the components say about themselves; a \
          test\nkeeps it current. `scorebox scorers NAME` shows one, `scorebox scorers --search TEXT` finds \
          some,\n`scorebox scorers NAME --example` scores its example.\n"
     )?;
     writeln!(out, "| scorer | reads | what it scores |\n|---|---|---|")?;
     for entry in entries {
-        let Entry { name, reads_keys, .. } = entry;
-        writeln!(out, "| [`{name}`](#{name}) | {reads_keys} | {} |", cell(entry.gist()))?;
+        let Entry { scorer_id, reads_keys, .. } = entry;
+        writeln!(out, "| [`{scorer_id}`](#{scorer_id}) | {reads_keys} | {} |", cell(entry.gist()))?;
     }
     entries.iter().try_for_each(|entry| section(out, entry))
 }
 
 fn section(out: &mut Out<'_>, entry: &Entry) -> std::io::Result<()> {
-    writeln!(out, "\n## {}\n", entry.name)?;
+    writeln!(out, "\n## {}\n", entry.scorer_id)?;
     writeln!(out, "{}", report::printable(&entry.description))?;
     let keys = entry.config_keys();
     if !keys.is_empty() {

@@ -1,0 +1,178 @@
+//! The judges that scorers ask: what a user says about them on the command line, and the keys of the environment. What
+//! speaks to a provider is the crate `scorebox-judges`.
+
+use std::{path::Path, sync::Arc};
+
+use scorebox::{
+    judge::{Budget, JudgeSettings, Judges, ProviderSettings, RecordedFile, RecordingUse},
+    sandbox::Grant,
+    store::CallStore,
+    suite::Suite,
+};
+use scorebox_judges::Key;
+
+use crate::{failure::Failure, setup};
+
+/// Language models that scorers ask.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Judges")]
+pub(crate) struct JudgeArguments {
+    /// The model that is asked, instead of those that the suite names
+    #[arg(long, value_name = "MODEL")]
+    judge_model: Option<String>,
+
+    /// What questions may cost together: `calls=1000`, `usd=2.50`, or both with a comma; then the run stops, and can be
+    /// resumed
+    #[arg(long, value_name = "BUDGET", value_parser = parse_budget)]
+    judge_budget: Option<Budget>,
+
+    /// Recorded answers: use them, refresh them (ask again), use only them (ask nobody), or off (record nothing)
+    #[arg(long, value_name = "HOW", default_value = "use")]
+    judge_cache: RecordingUseArgument,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum RecordingUseArgument {
+    Use,
+    Refresh,
+    Only,
+    Off,
+}
+
+impl From<RecordingUseArgument> for RecordingUse {
+    fn from(argument: RecordingUseArgument) -> RecordingUse {
+        match argument {
+            RecordingUseArgument::Use => RecordingUse::Use,
+            RecordingUseArgument::Refresh => RecordingUse::Refresh,
+            RecordingUseArgument::Only => RecordingUse::Only,
+            RecordingUseArgument::Off => RecordingUse::Off,
+        }
+    }
+}
+
+impl JudgeArguments {
+    /// How recorded answers are used.
+    pub(crate) fn recording_use(&self) -> RecordingUseArgument {
+        self.judge_cache
+    }
+
+    /// The judges that scorers of `suite` ask, connected, with the recordings in `database`, if there is one. No judge is
+    /// connected that nobody asks.
+    pub(crate) fn judges(
+        &self,
+        suite: &mut Suite,
+        database: Option<&Path>,
+    ) -> Result<Judges, Failure> {
+        self.name_model(suite);
+        let asked: Vec<String> = suite
+            .scorers
+            .iter()
+            .filter(|scorer| scorer.grants.contains(Grant::Judge))
+            .flat_map(|scorer| scorer.judge.names())
+            .map(str::to_owned)
+            .collect();
+        let mut builder = Judges::builder()
+            .budget(self.judge_budget.unwrap_or_default())
+            .recording_use(self.judge_cache.into());
+        let mut is_asked = false;
+        for (name, judge) in suite.judges.iter().filter(|(name, _)| asked.contains(name)) {
+            is_asked = true;
+            let settings = judge.settings.clone();
+            builder = match &judge.settings.provider {
+                ProviderSettings::Recorded { file } => {
+                    builder.recorded_judge(name, settings.clone(), Arc::new(recorded(name, file)?))
+                }
+                _ if self.judge_cache == RecordingUseArgument::Only => {
+                    builder.judge(name, settings, None)
+                }
+                _ => {
+                    let provider = connected(name, &settings)?;
+                    builder.judge(name, settings, Some(provider))
+                }
+            };
+        }
+        let is_used = is_asked && self.judge_cache != RecordingUseArgument::Off;
+        if let Some(database) = database.filter(|_| is_used) {
+            builder = builder.recordings(Arc::new(CallStore::open(database)?));
+        }
+        Ok(builder.build())
+    }
+
+    /// Has all judges and scorers ask the model that the user names.
+    fn name_model(&self, suite: &mut Suite) {
+        let Some(model) = &self.judge_model else { return };
+        for judge in suite.judges.values_mut() {
+            judge.settings.model = Some(model.clone());
+        }
+        for scorer in &mut suite.scorers {
+            scorer.judge.model = None;
+            if let Some(jury) = &mut scorer.judge.jury {
+                jury.models.clear();
+            }
+        }
+    }
+}
+
+fn recorded(name: &str, file: &Path) -> Result<RecordedFile, Failure> {
+    RecordedFile::open(file).map_err(|error| Failure::new(format!("judge `{name}`: {error}")))
+}
+
+/// The judge's provider, with its key.
+pub(crate) fn connected(
+    name: &str,
+    settings: &JudgeSettings,
+) -> Result<Arc<dyn scorebox::judge::Provider>, Failure> {
+    let key = match &settings.provider {
+        ProviderSettings::OpenAi { key_env: Some(variable), .. }
+        | ProviderSettings::Anthropic { key_env: Some(variable), .. } => {
+            Some(setup::key(variable).map(Key::new).ok_or_else(|| no_key(name, variable))?)
+        }
+        _ => None,
+    };
+    scorebox_judges::connect(settings, key)
+        .map_err(|error| Failure::new(format!("judge `{name}`: {error}")))
+}
+
+fn no_key(name: &str, variable: &str) -> Failure {
+    Failure::new(format!(
+        "judge `{name}` needs a key: the environment variable `{variable}` has no value"
+    ))
+    .hint("set it, name another with `key_env`, or replay recorded answers: --judge-cache only")
+}
+
+fn parse_budget(written: &str) -> Result<Budget, String> {
+    let mut budget = Budget::default();
+    for part in written.split(',') {
+        let expected = || format!("`{part}` is not `calls=NUMBER` or `usd=NUMBER`");
+        let (key, value) = part.split_once('=').ok_or_else(expected)?;
+        match key.trim() {
+            "calls" => {
+                budget.calls = Some(value.trim().parse().map_err(|_| expected())?);
+            }
+            "usd" => {
+                let dollars: f64 = value.trim().parse().map_err(|_| expected())?;
+                if !dollars.is_finite() || dollars < 0.0 {
+                    return Err(expected());
+                }
+                budget.cost_usd = Some(dollars);
+            }
+            _ => return Err(expected()),
+        }
+    }
+    Ok(budget)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_budget_is_of_calls_or_of_dollars_or_both() {
+        let both = Budget::default().with_calls(7).with_cost_usd(0.5);
+        assert_eq!(parse_budget("calls=7,usd=0.5"), Ok(both));
+        assert_eq!(parse_budget("usd=2").unwrap().cost_usd, Some(2.0));
+        for wrong in ["", "7", "calls=x", "usd=-1", "usd=inf", "tokens=7", "calls=1;usd=2"] {
+            assert!(parse_budget(wrong).is_err(), "{wrong}");
+        }
+    }
+}

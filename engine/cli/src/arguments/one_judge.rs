@@ -1,0 +1,138 @@
+//! The judge that one scorer asks for one case, named on the command line: one of a suite's, or a server's address. Scores
+//! nothing.
+
+use std::{collections::BTreeMap, path::PathBuf};
+
+use scorebox::{
+    judge::{JudgeChoice, JudgeSettings, Judges, ProviderSettings},
+    sandbox::{Anatomy, ErrorKind, Grant, Grants, LoadedScorer},
+    suite::{Suite, SuiteJudge},
+};
+
+use super::{JudgeArguments, RecordingUseArgument, ScorerArguments};
+use crate::{failure::Failure, report::shell_word, setup};
+
+/// Where OpenAI's own server is, and the environment variable with its key.
+const OPEN_AI: (&str, &str) = ("https://api.openai.com/v1", "OPENAI_API_KEY");
+
+/// The language model that the scorer may ask.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Judges")]
+pub(crate) struct OneJudgeArguments {
+    /// A suite file: the scorer may ask one of its judges
+    #[arg(long = "judges", value_name = "SUITE", conflicts_with = "url")]
+    suite: Option<PathBuf>,
+
+    /// Which of the suite's judges [default: default]
+    #[arg(long = "judge", value_name = "NAME", requires = "suite")]
+    name: Option<String>,
+
+    /// In place of a suite: a server that speaks OpenAI's protocol, such as `http://127.0.0.1:11434/v1`
+    #[arg(long = "judge-url", value_name = "URL", requires = "judge_model")]
+    url: Option<String>,
+
+    #[command(flatten)]
+    judges: JudgeArguments,
+
+    /// A database: its recorded answers are used, and new ones are recorded in it [default: nothing is recorded]
+    #[arg(long = "db", value_name = "FILE")]
+    database: Option<PathBuf>,
+}
+
+impl OneJudgeArguments {
+    /// The judge, connected, if one is named. Only recordings of a database that is named are used.
+    pub(crate) fn judges(&self, scorer: &ScorerArguments) -> Result<Judges, Failure> {
+        let needs_database = match self.judges.recording_use() {
+            RecordingUseArgument::Refresh => Some("refresh"),
+            RecordingUseArgument::Only => Some("only"),
+            RecordingUseArgument::Use | RecordingUseArgument::Off => None,
+        };
+        if let Some(how) = needs_database.filter(|_| self.database.is_none()) {
+            return Err(Failure::new(format!(
+                "--judge-cache {how} needs the database with the recorded answers"
+            ))
+            .hint("name it: --db FILE"));
+        }
+        let Some(judges) = self.described()? else { return Ok(Judges::default()) };
+        let mut only = scorer.of_a_suite()?;
+        only.judge = self.choice();
+        let mut suite = Suite::new("command line".to_owned(), vec![only])?;
+        suite.judges = judges;
+        self.judges.judges(&mut suite, self.database.as_deref())
+    }
+
+    /// The judges of the suite, or the one at the address.
+    fn described(&self) -> Result<Option<BTreeMap<String, SuiteJudge>>, Failure> {
+        if let Some(path) = &self.suite {
+            let judges = setup::suite(path)?.judges;
+            let choice = self.choice();
+            if !judges.contains_key(choice.name()) {
+                let names: Vec<String> = judges.into_keys().collect();
+                let (path, name) = (path.display(), choice.name());
+                return Err(Failure::new(format!("{path} has no judge `{name}`")).hint(
+                    match names.as_slice() {
+                        [] => "describe one: `[judges.default]` with `provider` and `model`"
+                            .to_owned(),
+                        names => format!("name one with --judge: {}", names.join(", ")),
+                    },
+                ));
+            }
+            return Ok(Some(judges));
+        }
+        let Some(url) = &self.url else { return Ok(None) };
+        let base_url = url.trim_end_matches('/').to_owned();
+        let key_env = (base_url == OPEN_AI.0).then(|| OPEN_AI.1.to_owned());
+        let settings = JudgeSettings::new(ProviderSettings::OpenAi { base_url, key_env });
+        let name = JudgeChoice::DEFAULT.to_owned();
+        Ok(Some([(name, SuiteJudge::new(settings))].into()))
+    }
+
+    fn choice(&self) -> JudgeChoice {
+        JudgeChoice::of(self.name.clone())
+    }
+
+    fn is_named(&self) -> bool {
+        self.suite.is_some() || self.url.is_some()
+    }
+
+    /// The scorer with its judge, if it asks one and one is named.
+    pub(crate) fn give(&self, scorer: LoadedScorer) -> Result<LoadedScorer, Failure> {
+        match scorer.asks_judge() && self.is_named() {
+            true => Ok(scorer.with_judge(self.choice())?),
+            false => Ok(scorer),
+        }
+    }
+
+    /// Refuses a scorer that asks a judge if it may not, or none is named. `command` is what the user called.
+    pub(crate) fn must_be_named(
+        &self,
+        command: &str,
+        scorer: &ScorerArguments,
+        component: &[u8],
+    ) -> Result<(), Failure> {
+        // What is wrong with the component is said when it is loaded.
+        let needs = Anatomy::read(component).map_or(Grants::NONE, |anatomy| anatomy.grants());
+        let may = scorer.grants(Grant::Judge);
+        if !needs.contains(Grant::Judge) || (self.is_named() && may) {
+            return Ok(());
+        }
+        let what = if may { "and none is named" } else { "which was not granted" };
+        let name = &scorer.scorer;
+        Err(Failure::new(format!(
+            "scorer `{name}`: {}: it asks a judge, {what}",
+            ErrorKind::MissingGrant
+        ))
+        .hint(format!(
+            "if you trust it with that: {}",
+            how_to_give(&format!("scorebox {command} {}", shell_word(name)))
+        )))
+    }
+}
+
+/// How a scorer is given a judge by a command that begins so.
+pub(crate) fn how_to_give(command: &str) -> String {
+    format!(
+        "`{command} --grant judge --judges SUITE.toml …`, or with a server of OpenAI's protocol in place of a suite: \
+         `--judge-url http://127.0.0.1:11434/v1 --judge-model MODEL`"
+    )
+}

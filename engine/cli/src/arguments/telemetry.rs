@@ -1,0 +1,94 @@
+//! Whether metrics and scores go to an OpenTelemetry collector, and what the user reads of it. The export itself is that of
+//! the crate `scorebox-telemetry`.
+
+use std::sync::Arc;
+
+use scorebox::run::{Control, Sink};
+use scorebox_telemetry::Telemetry;
+
+use crate::{failure::Failure, report, words};
+
+/// Export to a collector.
+#[derive(Debug, clap::Args)]
+pub(crate) struct TelemetryArguments {
+    /// Send metrics and scores to an OpenTelemetry collector [default: if OTEL_EXPORTER_OTLP_ENDPOINT is set, to that
+    /// one; without URL: to http://localhost:4318]
+    #[arg(
+        long,
+        value_name = "URL",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "",
+        help_heading = "Output"
+    )]
+    otlp: Option<String>,
+}
+
+impl TelemetryArguments {
+    /// Begins the export, if the user or the environment asks for it. `waits`: whether a run may wait for the collector.
+    pub(crate) fn start(&self, waits: bool) -> Result<Exporting, Failure> {
+        if self.otlp.is_none() && !scorebox_telemetry::is_asked_for() {
+            return Ok(Exporting(None));
+        }
+        let mut builder = Telemetry::builder();
+        match self.otlp.as_deref() {
+            None => builder = builder.only_if_asked_for(),
+            Some("") => {}
+            Some(url) => builder = builder.endpoint(url),
+        }
+        if waits {
+            builder = builder.waiting_for_the_collector();
+        }
+        match builder.start() {
+            Ok(telemetry) => {
+                telemetry.warnings().iter().for_each(|warning| words::warn(warning));
+                Ok(Exporting(Some(telemetry)))
+            }
+            Err(error) if self.otlp.is_some() => Err(Failure::new(error.to_string())),
+            // The environment may be made for other programs.
+            Err(error) => {
+                words::warn(&format!("nothing is sent to OpenTelemetry: {error}"));
+                Ok(Exporting(None))
+            }
+        }
+    }
+}
+
+/// An export that is under way, if there is one.
+#[derive(Debug)]
+pub(crate) struct Exporting(Option<Telemetry>);
+
+impl Exporting {
+    /// What hears of the run, whose cases that wait are reported, too.
+    pub(crate) fn sink(&self, control: &Arc<Control>) -> Option<impl Sink + use<>> {
+        let telemetry = self.0.as_ref()?;
+        let control = Arc::clone(control);
+        telemetry.watch_queue(move || {
+            let progress = control.progress();
+            progress.cases_read.saturating_sub(progress.cases_done + progress.cases_finished_before)
+        });
+        Some(telemetry.sink())
+    }
+
+    /// Sends what is left, within its time, and warns if something did not arrive.
+    pub(crate) fn end(self) {
+        let Some(telemetry) = self.0 else { return };
+        let delivered = telemetry.end();
+        if delivered.is_complete() {
+            return;
+        }
+        let mut lost = Vec::new();
+        if delivered.events_lost() > 0 {
+            let of = report::counted(delivered.events, "score event", "score events");
+            lost.push(format!("{} of {of}", report::count(delivered.events_lost())));
+        }
+        if delivered.metrics_lost {
+            lost.push("the metrics".to_owned());
+        }
+        let why = delivered.reason.map(|reason| format!(": {reason}")).unwrap_or_default();
+        words::warn(&format!(
+            "{} did not reach the OpenTelemetry collector{why}",
+            lost.join(" and ")
+        ));
+    }
+}

@@ -1,0 +1,269 @@
+//! `scorebox calls`: what scorers asked judges, and what these answered; recordings to and from other files.
+
+use std::{
+    fs::File,
+    io::{BufRead as _, BufReader},
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use scorebox::{
+    judge::{Question, Recording, Reply, Role},
+    store::{CallRecord, ScoreCursor, ScoreId, Store},
+};
+use serde::Serialize;
+
+use crate::{
+    arguments::{Database, completing},
+    failure::{Exit, Failure},
+    output::{self, Format},
+    report::{self, Align, Table, judge::dollars},
+    words,
+};
+
+/// Bytes of a line that is imported.
+const MOST_LINE_BYTES: usize = 64 << 20;
+/// Recordings that one transaction imports.
+const AT_ONCE: usize = 256;
+
+/// List what scorers asked judges, and the answers
+///
+/// With --format jsonl each call is a recording, which a judge of provider `recorded`, or --import on another database, takes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Calls {
+    /// The run [default: the newest]
+    #[arg(add = completing::runs())]
+    run: Option<String>,
+
+    /// Show the whole conversation behind one score, whose id is RUN:SCORER:ITERATION:ATTEMPT:CASE
+    #[arg(long, value_name = "ID", conflicts_with_all = ["run", "scorer"], help_heading = "Filters")]
+    score: Option<String>,
+
+    /// Only calls of this scorer
+    #[arg(long, value_name = "NAME", help_heading = "Filters")]
+    scorer: Option<String>,
+
+    /// Add the recordings of a JSON Lines file to the database
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["run", "score", "scorer", "format"], help_heading = "Recordings")]
+    import: Option<PathBuf>,
+
+    /// Show at most N calls (0: all)
+    #[arg(long, value_name = "N", default_value_t = 50, help_heading = "Output")]
+    limit: usize,
+
+    /// How to print them
+    #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output")]
+    format: Format,
+
+    #[command(flatten)]
+    database: Database,
+}
+
+/// A call as it is listed: the score that stands on it, and the recording.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Listed<'a> {
+    call_digest: String,
+    case_id: &'a str,
+    scorer_id: &'a str,
+    is_recorded: bool,
+    #[serde(flatten)]
+    recording: Option<&'a Recording>,
+}
+
+impl Calls {
+    pub(crate) fn run(&self) -> Result<Exit, Failure> {
+        if let Some(file) = &self.import {
+            return self.import(file);
+        }
+        let store = self.database.read()?;
+        let most = match (self.limit, self.format) {
+            (0, _) => usize::MAX,
+            (limit, _) => limit,
+        };
+        let (mut calls, mut all) = (Vec::new(), 0_u64);
+        let (run, score) = self.place(&store)?;
+        store.for_each_call(run, score, |call| {
+            if self.scorer.as_ref().is_some_and(|scorer| *scorer != call.scorer_id) {
+                return;
+            }
+            all += 1;
+            if calls.len() < most {
+                calls.push(call);
+            }
+        })?;
+        output::stdout(|out| match self.format {
+            Format::Table if self.score.is_some() => {
+                calls.iter().try_for_each(|call| write!(out, "{}", conversation(call)))
+            }
+            Format::Table => output::table(out, table(&calls)),
+            format => {
+                let listed: Vec<Listed<'_>> = calls.iter().map(listed).collect();
+                output::list(out, format == Format::Jsonl, &listed)
+            }
+        })?;
+        if calls.is_empty() {
+            words::say("no judge was asked");
+        } else if all > calls.len() as u64 {
+            words::say(&format!(
+                "{} of {} calls; all: --limit 0",
+                report::count(calls.len() as u64),
+                report::count(all)
+            ));
+        }
+        Ok(Exit::Done)
+    }
+
+    /// The run, and the score if one is named.
+    fn place(
+        &self,
+        store: &Store,
+    ) -> Result<(scorebox::store::RunKey, Option<ScoreCursor>), Failure> {
+        let Some(written) = &self.score else {
+            return Ok((self.database.run(self.run.as_deref(), store)?.key, None));
+        };
+        let id: ScoreId = written.parse()?;
+        let run = store.run(id.run_id.as_str())?;
+        let record = store.score(run.key, &id)?.ok_or_else(|| {
+            Failure::new(format!("there is no score `{}`", report::one_line(written, 200)))
+                .hint("`scorebox scores RUN --format jsonl` shows the ids")
+        })?;
+        Ok((run.key, Some(record.cursor)))
+    }
+
+    fn import(&self, path: &Path) -> Result<Exit, Failure> {
+        let unreadable =
+            |error: std::io::Error| Failure::new(format!("{}: {error}", path.display()));
+        let mut reader = BufReader::new(File::open(path).map_err(unreadable)?);
+        let store = Store::open(&self.database.path)?;
+        let (mut line, mut number, mut kept) = (String::new(), 0_u64, 0_u64);
+        let mut batch = Vec::new();
+        loop {
+            line.clear();
+            let bytes = std::io::Read::take(&mut reader, MOST_LINE_BYTES as u64 + 1)
+                .read_line(&mut line)
+                .map_err(unreadable)?;
+            number += 1;
+            let wrong = |why: String| {
+                Failure::new(format!("{}:{number}: {why}", path.display()))
+                    .hint("each line is a recording, as `scorebox calls --format jsonl` prints it")
+            };
+            if bytes > MOST_LINE_BYTES {
+                return Err(wrong(format!("more than {MOST_LINE_BYTES} bytes in one line")));
+            }
+            if !line.trim().is_empty() {
+                let recording: Recording =
+                    serde_json::from_str(&line).map_err(|error| wrong(error.to_string()))?;
+                batch.push(Arc::new(recording));
+            }
+            if batch.len() == AT_ONCE || bytes == 0 {
+                store.keep_recordings(&batch)?;
+                kept += batch.len() as u64;
+                batch.clear();
+            }
+            if bytes == 0 {
+                break;
+            }
+        }
+        words::say(&format!(
+            "{} imported into {}",
+            report::counted(kept, "recording", "recordings"),
+            self.database.path.display()
+        ));
+        Ok(Exit::Done)
+    }
+}
+
+fn listed(call: &CallRecord) -> Listed<'_> {
+    Listed {
+        call_digest: call.digest.to_string(),
+        case_id: &call.case_id,
+        scorer_id: &call.scorer_id,
+        is_recorded: call.is_recorded,
+        recording: call.recording.as_ref(),
+    }
+}
+
+fn table(calls: &[CallRecord]) -> Table {
+    let mut table = Table::new(&[
+        ("case", Align::Left),
+        ("scorer", Align::Left),
+        ("model", Align::Left),
+        ("recorded", Align::Left),
+        ("tokens", Align::Right),
+        ("cost", Align::Right),
+        ("latency", Align::Right),
+        ("answer", Align::Left),
+    ]);
+    for call in calls {
+        let recording = call.recording.as_ref();
+        let tokens = recording.and_then(|it| {
+            let usage = it.usage;
+            Some(usage.input_tokens?.saturating_add(usage.output_tokens?))
+        });
+        let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+        table.row([
+            output::cell(&call.case_id, 40),
+            output::cell(&call.scorer_id, 40),
+            or_dash(recording.map(|it| output::cell(&it.model, 40))),
+            if call.is_recorded { "yes" } else { "no" }.to_owned(),
+            or_dash(tokens.map(report::count)),
+            or_dash(recording.and_then(|it| it.cost_usd).map(dollars)),
+            or_dash(recording.map(|it| format!("{:.0} ms", it.latency_ms))),
+            or_dash(recording.map(|it| output::last_cell(&said(&it.reply)))),
+        ]);
+    }
+    table
+}
+
+/// What a model said, as text.
+fn said(reply: &Reply) -> String {
+    match reply {
+        Reply::Text { text, .. } => text.clone(),
+        Reply::Vectors(vectors) => {
+            let length = vectors.first().map_or(0, Vec::len);
+            format!("{} vectors of {length} numbers", vectors.len())
+        }
+        _ => String::new(),
+    }
+}
+
+/// The whole of one call, line by line.
+fn conversation(call: &CallRecord) -> String {
+    let mut shown = format!("call {}\n", call.digest);
+    let Some(recording) = &call.recording else {
+        shown.push_str("  its answer is not stored\n");
+        return shown;
+    };
+    let mut part = |who: &str, text: &str| {
+        shown.push_str(&format!("{who}\n"));
+        for line in text.lines() {
+            shown.push_str(&format!("  {}\n", report::one_line(line, usize::MAX)));
+        }
+    };
+    match &recording.call.question {
+        Question::Generate(generation) => {
+            if let Some(system) = &generation.system {
+                part("system", system);
+            }
+            for message in &generation.messages {
+                let who = match message.role {
+                    Role::User => "user",
+                    Role::Assistant => "assistant",
+                };
+                part(who, &message.text);
+            }
+            if let Some(schema) = &generation.response_schema {
+                part("form of the answer", schema);
+            }
+        }
+        Question::Embed(embedding) => part("texts", &embedding.texts.join("\n")),
+        _ => {}
+    }
+    part(
+        &format!("answer of {}", report::one_line(&recording.model, 200)),
+        &said(&recording.reply),
+    );
+    shown.push('\n');
+    shown
+}

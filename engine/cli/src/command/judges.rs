@@ -1,0 +1,192 @@
+//! `scorebox judges`: whether the judges of a suite answer. Scores nothing and records nothing.
+
+use std::path::PathBuf;
+
+use scorebox::judge::{
+    Answer, Generation, JudgeChoice, JudgeSettings, Message, ProviderSettings, Question,
+    RecordedFile, Reply, Role,
+};
+use serde::Serialize;
+
+use crate::{
+    arguments::connected,
+    failure::{Exit, Failure},
+    output::{self, Format},
+    report::{self, Align, Table, judge::dollars},
+    setup,
+    waiting::Waiting,
+};
+
+/// What each judge is asked.
+const QUESTION: &str = "Is the sky blue on a clear day? Answer with a JSON object.";
+/// The form of its answer.
+const FORM: &str = r#"{"type":"object","properties":{"answer":{"type":"string","enum":["yes","no"]}},"required":["answer"],"additionalProperties":false}"#;
+
+/// Work with the judges of a suite
+#[derive(Debug, clap::Args)]
+pub(crate) struct Judges {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    Check(Check),
+}
+
+/// Send one question to each judge: whether it answers, how fast, in which form and at what price
+#[derive(Debug, clap::Args)]
+struct Check {
+    /// The suite file
+    suite: PathBuf,
+
+    /// How to print it
+    #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output")]
+    format: Format,
+}
+
+/// What came of one question.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Checked {
+    judge: String,
+    provider: &'static str,
+    model: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+    /// How many answers a judge of recordings has; nobody is asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    recorded: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    latency_ms: Option<f64>,
+    /// Whether the answer has the form that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    structured: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    input_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cost_usd: Option<f64>,
+}
+
+impl Judges {
+    pub(crate) fn run(&self) -> Result<Exit, Failure> {
+        match &self.command {
+            Command::Check(check) => check.run(),
+        }
+    }
+}
+
+impl Check {
+    fn run(&self) -> Result<Exit, Failure> {
+        let suite = setup::suite(&self.suite)?;
+        if suite.judges.is_empty() {
+            return Err(Failure::new(format!("{} describes no judge", self.suite.display()))
+                .hint("add `[judges.default]` with `provider` and `model`"));
+        }
+        let waiting = Waiting::on("asking");
+        let checked = setup::finish(setup::small_runtime()?, async {
+            let mut checked = Vec::new();
+            for (name, judge) in &suite.judges {
+                waiting.say(format!("asking judge `{name}`"));
+                checked.push(check(name, &judge.settings).await);
+            }
+            checked
+        });
+        drop(waiting);
+        output::stdout(|out| match self.format {
+            Format::Table => output::table(out, table(&checked)),
+            format => output::list(out, format == Format::Jsonl, &checked),
+        })?;
+        let failed = checked.iter().any(|checked| checked.error.is_some());
+        Ok(if failed { Exit::SomeErrors } else { Exit::Done })
+    }
+}
+
+async fn check(name: &str, settings: &JudgeSettings) -> Checked {
+    let model = settings.model.clone().unwrap_or_default();
+    let provider = settings.provider.kind();
+    let checked = Checked {
+        judge: name.to_owned(),
+        provider,
+        model: model.clone(),
+        error: None,
+        recorded: None,
+        latency_ms: None,
+        structured: None,
+        input_tokens: None,
+        output_tokens: None,
+        cost_usd: None,
+    };
+    if let ProviderSettings::Recorded { file } = &settings.provider {
+        return match RecordedFile::open(file) {
+            Ok(recorded) => Checked { recorded: Some(recorded.len()), ..checked },
+            Err(error) => Checked { error: Some(error.to_string()), ..checked },
+        };
+    }
+    let provider = match connected(name, settings) {
+        Ok(provider) => provider,
+        Err(failure) => return Checked { error: Some(failure.message), ..checked },
+    };
+    let question = Question::Generate(Generation {
+        model,
+        messages: vec![Message { role: Role::User, text: QUESTION.to_owned() }],
+        response_schema: Some(FORM.to_owned()),
+        temperature: settings.temperature,
+        max_output_tokens: settings.max_output_tokens,
+        ..Generation::default()
+    });
+    match provider.ask(&question, settings.timeout.max(JudgeChoice::DEFAULT_TIMEOUT)).await {
+        Err(error) => Checked { error: Some(error.to_string()), ..checked },
+        Ok(answer) => answered(checked, &answer, settings),
+    }
+}
+
+fn answered(checked: Checked, answer: &Answer, settings: &JudgeSettings) -> Checked {
+    let has_form = match &answer.reply {
+        Reply::Text { text, .. } => serde_json::from_str::<serde_json::Value>(text)
+            .is_ok_and(|json| matches!(json["answer"].as_str(), Some("yes" | "no"))),
+        _ => false,
+    };
+    Checked {
+        model: answer.model.clone(),
+        latency_ms: Some(answer.latency.as_secs_f64() * 1000.0),
+        structured: Some(has_form),
+        input_tokens: answer.usage.input_tokens,
+        output_tokens: answer.usage.output_tokens,
+        cost_usd: answer.cost_usd.or(settings.price.and_then(|price| price.of(answer.usage))),
+        ..checked
+    }
+}
+
+fn table(checked: &[Checked]) -> Table {
+    let mut table = Table::new(&[
+        ("judge", Align::Left),
+        ("provider", Align::Left),
+        ("model", Align::Left),
+        ("latency", Align::Right),
+        ("structured", Align::Left),
+        ("tokens", Align::Right),
+        ("cost", Align::Right),
+        ("error", Align::Left),
+    ]);
+    let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+    for it in checked {
+        let tokens = it.input_tokens.zip(it.output_tokens).map(|(asked, said)| asked + said);
+        table.row([
+            it.judge.clone(),
+            it.provider.to_owned(),
+            output::cell(&it.model, 40),
+            match it.recorded {
+                Some(answers) => report::counted(answers as u64, "recording", "recordings"),
+                None => or_dash(it.latency_ms.map(|ms| format!("{ms:.0} ms"))),
+            },
+            or_dash(it.structured.map(|yes| if yes { "yes" } else { "no" }.to_owned())),
+            or_dash(tokens.map(report::count)),
+            or_dash(it.cost_usd.map(dollars)),
+            output::last_cell(it.error.as_deref().unwrap_or("")),
+        ]);
+    }
+    table
+}

@@ -1,0 +1,83 @@
+//! What the verdict of a stored run is for the user who waits for it: words, and a part of the exit code. `verdict` and
+//! `aggregate` of the library decide it.
+
+use scorebox::{
+    aggregate::{Aggregate, DecidedRun, VerdictOptions, aggregate, verdicts},
+    store::{RunId, ScoreFilter, Store},
+    verdict::{Broken, Requirements, ScorerMean},
+};
+
+use crate::{arguments::Database, failure::Failure, report::verdict, words};
+
+/// The verdict of a stored run, and which requirements of it do not hold.
+pub(crate) struct Decision {
+    pub aggregates: Vec<Aggregate>,
+    pub decided: DecidedRun,
+    pub broken: Vec<Broken>,
+}
+
+impl Decision {
+    /// That of all that is stored of a run.
+    pub(crate) fn of_run(
+        store: &Store,
+        run: &RunId,
+        requirements: &Requirements,
+        strict: bool,
+    ) -> Result<Decision, Failure> {
+        let filter = ScoreFilter::of_run(run.as_str());
+        let aggregates = aggregate(store, &filter)?;
+        let options = VerdictOptions::default().with_strict(strict);
+        let decided = verdicts(store, run.as_str(), options, |_| true)?;
+        let broken = broken(requirements, &decided, &aggregates);
+        Ok(Decision { aggregates, decided, broken })
+    }
+
+    /// Scores of the run that are errors.
+    pub(crate) fn errors(&self) -> u64 {
+        self.aggregates.iter().map(|aggregate| aggregate.errors).sum()
+    }
+
+    /// Says the verdict, unless the scorers only measure.
+    pub(crate) fn say_verdict(&self) {
+        if self.decided.decides() {
+            verdict::of_run(&self.decided).iter().for_each(|line| words::say(line));
+        }
+    }
+
+    /// Says which requirements do not hold.
+    pub(crate) fn say_broken(&self, run: &RunId, database: &Database) {
+        for requirement in &self.broken {
+            // Without a rate no case was judged, and none is shown.
+            let has_cases = matches!(
+                requirement,
+                Broken::Cases { .. } | Broken::PassRate { rate: Some(_), .. }
+            );
+            let hint = has_cases.then(|| {
+                format!("show them: {} --failed", database.command("cases", run.as_str()))
+            });
+            words::error(&verdict::broken(requirement), hint.as_deref());
+        }
+    }
+}
+
+/// The requirements that do not hold.
+fn broken(
+    requirements: &Requirements,
+    decided: &DecidedRun,
+    aggregates: &[Aggregate],
+) -> Vec<Broken> {
+    let means: Vec<ScorerMean<'_>> = decided
+        .scorers
+        .iter()
+        .map(|scorer| {
+            let of_it = aggregates.iter().find(|it| it.scorer_id == scorer.scorer_id);
+            ScorerMean {
+                scorer_id: &scorer.scorer_id,
+                policy: scorer.policy,
+                mean: of_it.and_then(|it| it.mean),
+                errors: of_it.map_or(0, |it| it.errors),
+            }
+        })
+        .collect();
+    requirements.broken(&decided.verdict, &means)
+}

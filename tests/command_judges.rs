@@ -1,0 +1,327 @@
+//! Scorers that ask judges, in `run`, `verify`, `calls` and `judges check`: what is asked, what is stored, and what trouble makes of a
+//! score. With a real server of OpenAI's protocol on the loopback interface.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::{
+    judge_fixture::{KEY, ONE, RUN, entry, folder, rows, sh, suite},
+    model_server::ModelServer,
+};
+
+#[test]
+fn a_judged_run_replays_without_a_key_and_verifies_and_the_key_is_nowhere() {
+    let server = ModelServer::saying(|asked| format!("0.{}", asked.text().len() % 10));
+    let entries = [
+        ONE.to_owned(),
+        entry("samples", "{ how = \"together\", times = 3 }"),
+        entry("chain", "{ times = 2 }"),
+        entry("vectors", "{ how = \"embed\", times = 2 }"),
+    ];
+    let folder = folder(&server.base_url(), &["a", "abc"], &entries.concat());
+    let run = sh(&folder, &format!("{RUN} --events events.jsonl"));
+    assert_eq!(run.code, Some(0), "{run}");
+    let of_one = "judge of one: 2 answers, ";
+    assert!(run.stderr.contains(of_one), "{run}");
+    let first = rows(&folder);
+    assert_eq!(first[2..4], ["one c0 scored 0.1 -", "one c1 scored 0.3 -"], "{first:?}");
+    // `one`, the first of the samples and the first of the chain are the same question.
+    let asked = server.asked();
+    assert_eq!(asked.len(), 2 * (3 + 1 + 1));
+    assert!(asked.iter().all(|asked| asked.authorization == Some(format!("Bearer {KEY}"))));
+    assert!(asked.iter().all(|asked| asked.body["model"] == "tiny"));
+
+    drop(server);
+    let replayed = folder.sh(&format!("{RUN} --judge-cache only"));
+    assert_eq!(replayed.code, Some(0), "{replayed}");
+    assert_eq!(rows(&folder), first);
+    let verified = folder.sh("scorebox verify");
+    assert_eq!(verified.code, Some(0), "{verified}");
+    assert!(verified.stderr.contains("8 verified") || verified.stdout.contains("8"), "{verified}");
+
+    let written = ["scorebox.db", "scorebox.db-wal", "events.jsonl"];
+    let stored = written.iter().filter_map(|name| fs::read(folder.path(name)).ok()).flatten();
+    let stored: Vec<u8> = stored.collect();
+    let key = KEY.as_bytes();
+    assert!(!stored.windows(key.len()).any(|bytes| bytes == key));
+    for output in [run, replayed, verified] {
+        assert!(!format!("{}{}", output.stdout, output.stderr).contains(KEY));
+    }
+}
+
+#[test]
+fn an_answer_that_is_not_recorded_is_named_and_nobody_is_asked() {
+    let server = ModelServer::saying(|_| "1".into());
+    let folder = folder(&server.base_url(), &["a"], ONE);
+    let run = folder.sh(&format!("{RUN} --judge-cache only"));
+    assert_eq!(run.code, Some(1), "{run}");
+    assert_eq!(rows(&folder), ["one c0 error - judge-not-recorded"]);
+    assert!(run.stderr.contains("the answer of `tiny` to call"), "{run}");
+    assert_eq!(server.asked().len(), 0);
+}
+
+#[test]
+fn trouble_of_a_judge_is_never_a_number() {
+    let server = ModelServer::answering(|asked| match asked.text() {
+        "busy" => (503, "come back later".into()),
+        "content" => (400, "this is not answered".into()),
+        _ => (200, "1".into()),
+    });
+    // The scorer gives 1 whatever it hears.
+    let entries = entry("deaf", "{ how = \"deaf\" }");
+    let folder = folder(&server.base_url(), &["busy", "content", "good"], &entries);
+    let run = sh(&folder, RUN);
+    assert_eq!(run.code, Some(1), "{run}");
+    let expected = [
+        "deaf c0 error - judge-unavailable",
+        "deaf c1 error - judge-refused",
+        "deaf c2 scored 1 -",
+    ];
+    assert_eq!(rows(&folder), expected, "{run}");
+    assert!(run.stderr.contains("come back later"), "{run}");
+}
+
+#[test]
+fn a_spent_budget_stops_the_run_and_a_larger_one_completes_it_without_asking_again() {
+    let server = ModelServer::saying(|_| "1".into());
+    let outputs: Vec<String> = (0..20).map(|number| format!("case {number}")).collect();
+    let outputs: Vec<&str> = outputs.iter().map(String::as_str).collect();
+    let folder = folder(&server.base_url(), &outputs, ONE);
+    let stopped = sh(&folder, &format!("{RUN} --run-id r --judge-budget calls=7"));
+    assert_eq!(stopped.code, Some(1), "{stopped}");
+    assert!(stopped.stderr.contains("all 7 calls of its budget are used"), "{stopped}");
+    assert!(stopped.stderr.contains("--resume r"), "{stopped}");
+    assert_eq!(server.asked().len(), 7);
+    assert_eq!(folder.rows("SELECT state FROM runs"), ["stopped"]);
+    let errors = "SELECT count(*) FROM scores WHERE status = 'error'";
+    assert_eq!(folder.rows(errors), ["0"]);
+
+    let resumed = sh(&folder, "scorebox run suite.toml cases.jsonl -q --resume r");
+    assert_eq!(resumed.code, Some(0), "{resumed}");
+    assert_eq!(server.asked().len(), 20);
+    assert_eq!(folder.rows("SELECT count(*), sum(score) FROM scores"), ["20 | 20"]);
+}
+
+#[test]
+fn money_is_counted_by_the_price_and_ends_a_budget() {
+    let server = ModelServer::saying(|_| "1".into());
+    // An answer costs 12 and 2 tokens: 16 millionths of a dollar.
+    let entries = format!("{ONE}judge = {{ budget = {{ cost_usd = 0.00004 }} }}\n");
+    let outputs: Vec<String> = (0..200).map(|number| format!("case {number}")).collect();
+    let outputs: Vec<&str> = outputs.iter().map(String::as_str).collect();
+    let folder = folder(&server.base_url(), &outputs, &entries);
+    let run = sh(&folder, RUN);
+    assert_eq!(run.code, Some(1), "{run}");
+    assert!(run.stderr.contains("of its budget of 0.00004 are spent or under way"), "{run}");
+    assert!(server.asked().len() < 100, "{run}");
+    assert!(folder.rows("SELECT DISTINCT cost_usd FROM calls") == ["0.000016"], "{run}");
+}
+
+#[test]
+fn a_scorer_names_only_the_models_that_its_entry_allows() {
+    let server = ModelServer::saying(|_| "1".into());
+    let config = "{ model = \"huge\" }";
+    let allowed = format!("{}judge = {{ models = [\"huge\"] }}\n", entry("allowed", config));
+    let folder =
+        folder(&server.base_url(), &["a"], &format!("{}{allowed}", entry("greedy", config)));
+    let run = sh(&folder, RUN);
+    assert_eq!(
+        rows(&folder),
+        ["allowed c0 scored 1 -", "greedy c0 error - judge-refused"],
+        "{run}"
+    );
+    assert!(run.stderr.contains("the scorer asks the model `huge`"), "{run}");
+    let models: Vec<Value> =
+        server.asked().iter().map(|asked| asked.body["model"].clone()).collect();
+    assert_eq!(models, ["huge"]);
+}
+
+#[test]
+fn the_command_line_names_the_model_of_all_judges() {
+    let server = ModelServer::saying(|_| "1".into());
+    let entries = format!("{ONE}judge = {{ model = \"other\" }}\n");
+    let folder = folder(&server.base_url(), &["a"], &entries);
+    sh(&folder, RUN);
+    sh(&folder, &format!("{RUN} --judge-model third"));
+    let models: Vec<Value> =
+        server.asked().iter().map(|asked| asked.body["model"].clone()).collect();
+    assert_eq!(models, ["other", "third"]);
+}
+
+#[test]
+fn attempts_at_a_case_have_answers_of_their_own() {
+    let server = ModelServer::saying(|_| "1".into());
+    let folder = folder(&server.base_url(), &[], ONE);
+    let cases =
+        [json!({"id": "c", "output": "a"}), json!({"id": "c", "output": "a", "attempt": 1})];
+    folder.write("cases.jsonl", cases.map(|case| format!("{case}\n")).concat());
+    let run = sh(&folder, RUN);
+    assert_eq!(run.code, Some(0), "{run}");
+    assert_eq!(server.asked().len(), 2);
+}
+
+#[test]
+fn what_is_asked_again_leaves_the_scores_that_stand_on_the_first_answer_verifiable() {
+    let count = std::sync::atomic::AtomicU32::new(0);
+    let server = ModelServer::saying(move |_| {
+        let before = count.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+        format!("0.{}", before + 1)
+    });
+    let folder = folder(&server.base_url(), &["a"], ONE);
+    for options in ["--run-id first", "--run-id again --judge-cache refresh", "--run-id later"] {
+        let run = sh(&folder, &format!("{RUN} {options}"));
+        assert_eq!(run.code, Some(0), "{run}");
+    }
+    let scores = "SELECT run_id, score FROM scores ORDER BY 1";
+    assert_eq!(folder.rows(scores), ["again | 0.2", "first | 0.1", "later | 0.2"]);
+    assert_eq!(server.asked().len(), 2);
+    for run in ["first", "again", "later"] {
+        let verified = folder.sh(&format!("scorebox verify {run}"));
+        assert_eq!(verified.code, Some(0), "{verified}");
+    }
+    // An answer that is changed in the file is not the one that the score stands on.
+    folder
+        .database("scorebox.db")
+        .execute("UPDATE calls SET reply_json = replace(reply_json, '0.1', '0.9')", [])
+        .unwrap();
+    let verified = folder.sh("scorebox verify first");
+    assert_ne!(verified.code, Some(0), "{verified}");
+    assert!(
+        format!("{verified}").contains("an answer of a judge that it stands on is not stored"),
+        "{verified}"
+    );
+}
+
+#[test]
+fn recordings_go_from_one_database_to_another_and_stand_for_a_judge() {
+    let server = ModelServer::saying(|asked| format!("0.{}", asked.text().len()));
+    let folder = folder(&server.base_url(), &["a", "abc"], ONE);
+    sh(&folder, RUN);
+    let exported = folder.sh("scorebox calls --format jsonl --limit 0 > calls.jsonl");
+    assert_eq!(exported.code, Some(0), "{exported}");
+    let first = rows(&folder);
+    drop(server);
+
+    let imported = folder.sh("scorebox calls --import calls.jsonl --db other.db");
+    assert!(imported.stderr.contains("2 recordings imported"), "{imported}");
+    let replayed = folder.sh(&format!("{RUN} --judge-cache only --db other.db"));
+    assert_eq!(replayed.code, Some(0), "{replayed}");
+
+    let judge =
+        "[judges.default]\nprovider = \"recorded\"\nfile = \"calls.jsonl\"\nmodel = \"tiny\"\n";
+    folder.write("suite.toml", format!("{judge}{ONE}"));
+    let recorded = folder.sh(RUN);
+    assert_eq!(recorded.code, Some(0), "{recorded}");
+    assert_eq!(rows(&folder), first);
+}
+
+#[test]
+fn the_conversation_behind_a_score_is_shown() {
+    let server = ModelServer::saying(|_| "0.5".into());
+    let folder = folder(&server.base_url(), &["Is it?\u{1b}[31m"], ONE);
+    sh(&folder, &format!("{RUN} --run-id r"));
+    let shown = folder.sh("scorebox calls --score r:one:0:0:c0");
+    assert!(shown.stdout.contains("user\n  Is it?"), "{shown}");
+    assert!(shown.stdout.contains("answer of tiny-2026\n  0.5\n"), "{shown}");
+    assert!(!shown.stdout.contains('\u{1b}'), "{shown}");
+    let unknown = folder.sh("scorebox calls --score r:one:0:0:c9");
+    assert_eq!(unknown.code, Some(2), "{unknown}");
+    let listed = folder.sh("scorebox calls --format json").json();
+    assert_eq!((&listed[0]["caseId"], &listed[0]["scorerId"]), (&json!("c0"), &json!("one")));
+    assert_eq!(listed[0]["question"]["messages"][0]["role"], "user");
+}
+
+#[test]
+fn each_judge_of_a_suite_is_asked_once_to_check_it() {
+    let server = ModelServer::saying(|_| r#"{"answer": "yes"}"#.into());
+    let other = "[judges.away]\nprovider = \"openai\"\nbase_url = \"http://127.0.0.1:9/v1\"\nmodel = \"m\"\nretries = 0\n";
+    let folder = folder(&server.base_url(), &[], &format!("{other}{ONE}"));
+    let checked = sh(&folder, "scorebox judges check suite.toml --format json");
+    assert_eq!(checked.code, Some(1), "{checked}");
+    let judges = checked.json();
+    assert_eq!(judges[0]["judge"], "away");
+    assert!(judges[0]["error"].is_string(), "{checked}");
+    assert_eq!((&judges[1]["judge"], &judges[1]["structured"]), (&json!("default"), &json!(true)));
+    assert_eq!(judges[1]["costUsd"], 0.000_016);
+    assert!(!fs::exists(folder.path("scorebox.db")).unwrap());
+}
+
+#[test]
+fn what_a_scorer_asks_is_bounded_and_valid() {
+    let server = ModelServer::saying(|_| "1".into());
+    let entries = [
+        entry("endless", "{ how = \"together\", times = 257 }"),
+        entry("silent", "{ how = \"empty\" }"),
+    ];
+    let folder = folder(&server.base_url(), &["a"], &entries.concat());
+    let run = sh(&folder, RUN);
+    assert_eq!(rows(&folder), ["endless c0 error - failed", "silent c0 error - failed"], "{run}");
+    assert!(run.stderr.contains("more than 256 questions for one case"), "{run}");
+    assert!(
+        run.stderr.contains("what the scorer asks the judge is not valid: 0 messages"),
+        "{run}"
+    );
+    assert_eq!(server.asked().len(), 0);
+}
+
+#[test]
+fn a_scorer_that_computes_without_end_after_an_answer_is_stopped() {
+    let server = ModelServer::saying(|_| "1".into());
+    let entries =
+        format!("{}limits = {{ fuel = 100_000_000 }}\n", entry("spins", "{ how = \"spin\" }"));
+    let folder = folder(&server.base_url(), &["a"], &entries);
+    sh(&folder, RUN);
+    assert_eq!(rows(&folder), ["spins c0 error - out-of-fuel"]);
+}
+
+#[test]
+fn what_is_missing_is_said_before_the_first_score() {
+    let server = ModelServer::saying(|_| "1".into());
+    let url = server.base_url();
+    let folder = folder(&url, &["a"], "[scorers.one]\nuse = \"./asker.wasm\"\n");
+    let refused = |entries: &str, line: &str| {
+        suite(&folder, &url, entries);
+        let run = folder.sh(line);
+        assert_eq!(run.code, Some(2), "{run}");
+        run.stderr
+    };
+    let not_granted = refused("[scorers.one]\nuse = \"./asker.wasm\"\n", RUN);
+    assert!(not_granted.contains("grants = [\"judge\"]"), "{not_granted}");
+    let no_key = refused(ONE, RUN);
+    assert!(no_key.contains("the environment variable `THE_KEY` has no value"), "{no_key}");
+    let unknown = refused(&format!("{ONE}judge = \"defualt\"\n"), RUN);
+    assert!(unknown.contains("no judge is called `defualt`"), "{unknown}");
+    assert!(unknown.contains("did you mean `default`?"), "{unknown}");
+    let while_configured = entry("early", "{ while_configured = true }");
+    let early = refused(&while_configured, &format!("THE_KEY=k {RUN}"));
+    assert!(early.contains("there is none that it may ask"), "{early}");
+    folder.write("suite.toml", ONE);
+    let none = folder.sh(RUN);
+    assert!(none.stderr.contains("the judge `default`, which is not configured"), "{none}");
+    assert_eq!(server.asked().len(), 0);
+}
+
+#[test]
+fn a_run_that_is_killed_asks_again_at_most_what_was_under_way() {
+    const CASES: usize = 400;
+    let server = ModelServer::saying(|_| "1".into());
+    let outputs: Vec<String> = (0..CASES).map(|number| format!("case {number}")).collect();
+    let outputs: Vec<&str> = outputs.iter().map(String::as_str).collect();
+    let folder = folder(&server.base_url(), &outputs, ONE);
+    let mut command = folder.shell("exec scorebox run suite.toml cases.jsonl -q --run-id r");
+    let mut run = command.env("THE_KEY", KEY).spawn().unwrap();
+    while server.asked().len() < CASES / 2 {
+        std::thread::yield_now();
+    }
+    run.kill().unwrap();
+    run.wait().unwrap();
+    let resumed = sh(&folder, "scorebox run suite.toml cases.jsonl -q --resume r");
+    assert_eq!(resumed.code, Some(0), "{resumed}");
+    assert_eq!(folder.rows("SELECT count(*) FROM scores"), [CASES.to_string()]);
+    let recorded: usize = folder.rows("SELECT count(*) FROM calls")[0].parse().unwrap();
+    assert_eq!(recorded, CASES);
+    // Sixteen at once, and what was answered in the last milliseconds.
+    let again = server.asked().len() - CASES;
+    assert!(again < 100, "{again}");
+}

@@ -1,0 +1,236 @@
+//! Juries: several judges or models, or several answers of one, as one score. With a real server on the loopback interface.
+
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+
+use crate::{
+    fixture::Folder,
+    judge_fixture::{RUN, folder, rows, sh, suite},
+    model_server::{Asked, ModelServer},
+};
+
+/// An entry whose judge has this jury.
+fn jury(name: &str, jury: &str) -> String {
+    format!(
+        "[scorers.{name}]\nuse = \"./asker.wasm\"\ngrants = [\"judge\"]\njudge = {{ jury = {jury} }}\n"
+    )
+}
+
+fn model(asked: &Asked) -> String {
+    asked.body["model"].as_str().unwrap_or_default().to_owned()
+}
+
+/// A server whose models answer with the number in their names.
+fn by_model() -> ModelServer {
+    ModelServer::saying(|asked| model(asked).trim_start_matches("of-").to_owned())
+}
+
+/// The first row of a scorer.
+fn row(folder: &Folder, scorer: &str) -> Value {
+    let scores = sh(folder, "scorebox scores --format jsonl --limit 0").stdout;
+    let mut lines = scores.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    lines.find(|row| row["scorerId"] == scorer).unwrap()
+}
+
+#[test]
+fn a_jury_of_models_gives_one_score_and_says_who_gave_which() {
+    let server = by_model();
+    let models = r#"models = ["of-1", "of-0.25", "of-0"]"#;
+    let entries = [
+        jury("mean", &format!("{{ {models} }}")),
+        jury("median", &format!("{{ {models}, combine = \"median\" }}")),
+    ];
+    let folder = folder(&server.base_url(), &["a"], &entries.concat());
+    let run = sh(&folder, RUN);
+    assert_eq!(run.code, Some(0), "{run}");
+    let mean = row(&folder, "mean");
+    assert_eq!(mean["score"], json!(1.25 / 3.0));
+    assert_eq!(mean["reason"], "0.25", "that of the juror who is closest");
+    assert_eq!(
+        mean["meta"],
+        json!({"jury": {
+            "combine": "mean", "quorum": 2, "scored": 3, "spread": 1.0, "agreement": 1.0 / 3.0,
+            "votes": [
+                {"judge": "default", "model": "of-1", "sample": 0, "score": 1.0, "reason": "1"},
+                {"judge": "default", "model": "of-0.25", "sample": 0, "score": 0.25, "reason": "0.25"},
+                {"judge": "default", "model": "of-0", "sample": 0, "score": 0.0, "reason": "0"},
+            ],
+        }})
+    );
+    assert_eq!(row(&folder, "median")["score"], 0.25);
+    // The second scorer asks what the first has asked.
+    assert_eq!(server.asked().len(), 3);
+    assert!(run.stderr.contains("judge of mean: 3 answers"), "{run}");
+    assert_eq!(folder.sh("scorebox verify").code, Some(0));
+}
+
+#[test]
+fn samples_are_independent_questions_of_which_the_first_is_that_of_a_scorer_without_a_jury() {
+    let server = ModelServer::saying(|_| "1".into());
+    let alone = "[scorers.alone]\nuse = \"./asker.wasm\"\ngrants = [\"judge\"]\n";
+    let folder = folder(&server.base_url(), &["a"], alone);
+    sh(&folder, RUN);
+    assert_eq!(server.asked().len(), 1);
+    suite(&folder, &server.base_url(), &jury("often", "{ samples = 5, combine = \"majority\" }"));
+    let run = sh(&folder, RUN);
+    assert_eq!((run.code, server.asked().len()), (Some(0), 5), "{run}");
+    let votes = row(&folder, "often")["meta"]["jury"]["votes"].clone();
+    let samples: Vec<&Value> = votes.as_array().unwrap().iter().map(|it| &it["sample"]).collect();
+    assert_eq!(samples, [0, 1, 2, 3, 4]);
+}
+
+#[test]
+fn jurors_can_be_judges_of_different_servers() {
+    let (one, other) = (by_model(), by_model());
+    let second = format!(
+        "[judges.second]\nprovider = \"openai\"\nbase_url = \"{}\"\nmodel = \"of-0\"\n",
+        other.base_url()
+    );
+    let entries = [second, jury("both", "{ judges = [\"default\", \"second\"], samples = 2 }")];
+    let folder = folder(&one.base_url(), &["a"], &entries.concat());
+    let run = sh(&folder, &format!("{RUN} --judge-model of-1"));
+    assert_eq!(run.code, Some(0), "{run}");
+    assert_eq!((one.asked().len(), other.asked().len()), (2, 2));
+    let votes = row(&folder, "both")["meta"]["jury"]["votes"].clone();
+    let who: Vec<&Value> = votes.as_array().unwrap().iter().map(|it| &it["judge"]).collect();
+    assert_eq!(who, ["default", "second", "default", "second"]);
+    // The key of the first is for nobody else.
+    assert!(other.asked().iter().all(|asked| asked.authorization.is_none()));
+    assert_eq!(folder.sh("scorebox verify").code, Some(0));
+}
+
+#[test]
+fn a_jury_with_its_quorum_has_a_score_that_replays_to_the_byte() {
+    let server = ModelServer::answering(|asked| match model(asked).as_str() {
+        "down" => (503, "come back later".into()),
+        model => (200, model.trim_start_matches("of-").to_owned()),
+    });
+    let entries = jury("most", r#"{ models = ["of-1", "down", "of-0.5"] }"#);
+    let folder = folder(&server.base_url(), &["a"], &entries);
+    assert_eq!(sh(&folder, RUN).code, Some(0));
+    let first = row(&folder, "most");
+    assert_eq!(first["score"], 0.75);
+    let down = json!({"judge": "default", "model": "down", "sample": 0, "error": "no-answer"});
+    assert_eq!(first["meta"]["jury"]["votes"][1], down);
+    drop(server);
+    let verified = folder.sh("scorebox verify").exits_with(0);
+    let jury = "most stands on answers of a jury: judge `default`: `of-1` (openai at http://";
+    assert!(verified.stderr.contains(jury), "{verified}");
+    assert_eq!(folder.sh(&format!("{RUN} --judge-cache only")).code, Some(0));
+    let replayed = row(&folder, "most");
+    assert_eq!((&replayed["score"], &replayed["meta"]), (&first["score"], &first["meta"]));
+}
+
+#[test]
+fn a_jury_without_its_quorum_has_no_score() {
+    let server = ModelServer::answering(|asked| match model(asked).as_str() {
+        "down" | "lost" => (503, "come back later".into()),
+        _ => (200, "1".into()),
+    });
+    let entries = [
+        jury("few", r#"{ models = ["of-1", "down", "lost"] }"#),
+        jury("strict", r#"{ models = ["of-1", "down"], quorum = 2 }"#),
+        jury("lenient", r#"{ models = ["of-1", "down", "lost"], quorum = 1 }"#),
+    ];
+    let folder = folder(&server.base_url(), &["a"], &entries.concat());
+    let run = sh(&folder, RUN);
+    assert_eq!(run.code, Some(1));
+    let expected = [
+        "few c0 error - judge-unavailable",
+        "lenient c0 scored 1 -",
+        "strict c0 error - judge-unavailable",
+    ];
+    assert_eq!(rows(&folder), expected);
+    let message = row(&folder, "few")["error"]["message"].as_str().unwrap().to_owned();
+    assert!(
+        message.starts_with("1 of 3 jurors have a score; the quorum is 2; judge-unavailable: ")
+    );
+}
+
+#[test]
+fn a_budget_that_is_spent_within_a_jury_stops_the_run() {
+    let server = by_model();
+    let entries = jury("all", r#"{ models = ["of-1", "of-0.5", "of-0"] }"#);
+    let folder = folder(&server.base_url(), &["a"], &entries);
+    let run = sh(&folder, &format!("{RUN} --run-id r --judge-budget calls=2"));
+    assert_eq!((run.code, server.asked().len()), (Some(1), 2), "{run}");
+    assert_eq!(rows(&folder), Vec::<String>::new());
+    let resumed = sh(&folder, &format!("{RUN} --resume r --judge-budget calls=1"));
+    assert_eq!((resumed.code, server.asked().len()), (Some(0), 3), "{resumed}");
+    assert_eq!(rows(&folder), ["all c0 scored 0.5 -"]);
+}
+
+#[test]
+fn a_score_waits_for_its_answers_no_longer_than_its_entry_allows() {
+    let (says, hears) = std::sync::mpsc::channel::<()>();
+    let hears = std::sync::Mutex::new(hears);
+    let server = ModelServer::saying(move |_| {
+        // Until the test is over.
+        let _ = hears.lock().unwrap().recv();
+        "1".into()
+    });
+    let entry = "[scorers.slow]\nuse = \"./asker.wasm\"\ngrants = [\"judge\"]\n\
+                 judge = { timeout = \"100ms\" }\n";
+    let folder = folder(&server.base_url(), &["a"], entry);
+    let run = sh(&folder, RUN);
+    assert_eq!(run.code, Some(1), "{run}");
+    assert_eq!(rows(&folder), ["slow c0 error - judge-timed-out"]);
+    assert!(run.stderr.contains("no answer in 1 attempt within 0.1 s"), "{run}");
+    assert!(run.stderr.contains("raise `timeout`"), "{run}");
+    drop(says);
+}
+
+#[test]
+fn a_jury_that_is_not_valid_is_refused_with_its_place() {
+    let folder = folder("http://127.0.0.1:9/v1", &["a"], "");
+    let wrong = [
+        r#"{ models = ["a", "a"] }"#,
+        r#"{ models = ["a"], judges = ["default"] }"#,
+        r#"{ samples = 0 }"#,
+        r#"{ models = ["a", "b"], samples = 33 }"#,
+        r#"{ models = ["a", "b"], quorum = 3 }"#,
+        r#"{ combine = "avg" }"#,
+        r#"{ judges = ["defualt"] }"#,
+        r#"{ model = "a" }"#,
+        r#"["a", "b"]"#,
+    ];
+    let said: String = wrong
+        .iter()
+        .map(|wrong| {
+            suite(&folder, "http://127.0.0.1:9/v1", &jury("it", wrong));
+            let checked = sh(&folder, "scorebox suite check suite.toml");
+            assert_eq!(checked.code, Some(2), "{wrong}: {checked}");
+            format!("{wrong}\n{}\n", checked.stderr)
+        })
+        .collect();
+    assert_snapshot!(said, @r#"
+    { models = ["a", "a"] }
+    error: suite.toml:11:18: `a` is on the jury twice, and would say the same; `samples` asks it more often
+
+    { models = ["a"], judges = ["default"] }
+    error: suite.toml:11:18: a jury has `judges` or `models`, not both: a judge of the file has its model
+
+    { samples = 0 }
+    error: suite.toml:11:30: `samples` must be from 1 to 64; found 0
+
+    { models = ["a", "b"], samples = 33 }
+    error: suite.toml:11:18: the jury has 66 jurors; the limit is 64
+
+    { models = ["a", "b"], quorum = 3 }
+    error: suite.toml:11:50: `quorum` must be from 1 to 2, the number of jurors
+
+    { combine = "avg" }
+    error: suite.toml:11:30: `avg` is not a way to combine scores: `mean` or `median` or `majority`
+
+    { judges = ["defualt"] }
+    error: suite.toml:11:9: no judge is called `defualt`
+    hint: did you mean `default`?
+
+    { model = "a" }
+    error: suite.toml:11:20: unknown key `model`; the keys of `jury` are `judges`, `models`, `samples`, `combine`, `quorum`
+    hint: did you mean `models`?
+
+    ["a", "b"]
+    error: suite.toml:11:18: `jury` must be a table; found a list
+    "#);
+}

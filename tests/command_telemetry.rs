@@ -1,0 +1,457 @@
+//! `scorebox run` and `live` with an OpenTelemetry collector: what it is sent, and that one that misbehaves changes nothing
+//! of a run. And the same in a program.
+
+use std::{collections::BTreeMap, io::Write as _, process::Stdio};
+
+use opentelemetry_proto::tonic::metrics::v1::metric::Data;
+use scorebox::{
+    case::Case,
+    engine::Engine,
+    sandbox::{CompileLimits, Compiler},
+    suite::Suite,
+};
+use scorebox_telemetry::{Telemetry, TelemetryError};
+use serde_json::json;
+
+use crate::{
+    collector::{Answers, Collector, attributes, text},
+    fixture::{Folder, Output},
+    sandbox_fixture::shared_cache,
+};
+
+const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
+const SPAN: &str = "00f067aa0ba902b7";
+const RUN: &str = "scorebox run suite.toml cases.jsonl --allow-errors -q";
+
+/// A score, an error, a case that is skipped, and a scorer that does not apply.
+fn folder() -> Folder {
+    let folder = Folder::new();
+    let cases = [
+        json!({"id": "good", "nodeId": "sums", "output": "4", "groundTruth": "4", "attempt": 2,
+            "metadata": {"label": "a", "traceId": TRACE, "spanId": SPAN}}),
+        json!({"id": "broken", "output": "5"}),
+        json!({"id": "left", "output": "4", "groundTruth": "4", "skip": "flaky"}),
+    ];
+    let lines = cases.map(|case| format!("{case}\n"));
+    folder.write("cases.jsonl", lines.concat());
+    let suite = "[scorers.right]\nuse = \"exact-match\"\nname = \"Is it right?\"\n\
+                 [scorers.labels]\nuse = \"label-distribution\"\n";
+    folder.write("suite.toml", suite);
+    folder
+}
+
+/// Runs a line of shell with these variables.
+fn sh(folder: &Folder, variables: &[(&str, &str)], line: &str) -> Output {
+    let output = folder.shell(line).envs(variables.iter().copied()).output().unwrap();
+    Output {
+        stdout: String::from_utf8(output.stdout).unwrap(),
+        stderr: String::from_utf8(output.stderr).unwrap(),
+        code: output.status.code(),
+    }
+}
+
+/// What a collector has after a run of the folder, whichever protocol it was.
+#[track_caller]
+fn has_the_run(collector: &Collector) {
+    let mut records = collector.records();
+    records.sort_by_key(|(_, attributes)| attributes["scorebox.case.id"].clone());
+    let [(broken, of_broken), (good, of_good)] = &records[..] else { panic!("{records:?}") };
+    for record in [broken, good] {
+        assert_eq!(record.event_name, "gen_ai.evaluation.result");
+        assert!(record.time_unix_nano > 1_700_000_000_000_000_000);
+    }
+    let expected = [
+        ("gen_ai.evaluation.name", "right"),
+        ("gen_ai.evaluation.score.value", "1"),
+        ("scorebox.attempt", "2"),
+        ("scorebox.case.id", "good"),
+        ("scorebox.iteration", "0"),
+        ("scorebox.node.id", "sums"),
+        ("scorebox.reused", "false"),
+        ("scorebox.run.id", "r"),
+        ("scorebox.scorer.name", "Is it right?"),
+    ];
+    let mut found = of_good.clone();
+    assert!(found.remove("gen_ai.evaluation.explanation").is_some_and(|it| !it.is_empty()));
+    let owned = |(key, value): (&str, &str)| (key.to_owned(), value.to_owned());
+    assert_eq!(found, expected.map(owned).into_iter().collect());
+    assert_eq!((hex(&good.trace_id), hex(&good.span_id)), (TRACE.to_owned(), SPAN.to_owned()));
+    assert_eq!(good.severity_text, "INFO");
+
+    assert_eq!(of_broken["error.type"], "invalid-input");
+    assert!(!of_broken.contains_key("gen_ai.evaluation.score.value"));
+    assert!(text(broken.body.as_ref()).contains("groundTruth"), "{broken:?}");
+    assert_eq!((broken.trace_id.len(), broken.severity_text.as_str()), (0, "WARN"));
+
+    // `right` and `labels` on two cases each.
+    for (name, sum) in [
+        ("smithers.scorers.started", 4),
+        ("smithers.scorers.finished", 3),
+        ("smithers.scorers.failed", 1),
+        ("scorebox.cases.finished", 3),
+        ("scorebox.scores.reused", 0),
+        ("scorebox.queue.length", 0),
+    ] {
+        assert_eq!(collector.sum(name), sum, "{name}");
+    }
+    assert!(collector.sum("scorebox.scorer.fuel") > 1000);
+    assert_eq!(collector.sum("scorebox.cache.hits") + collector.sum("scorebox.cache.misses"), 2);
+    let failed = collector.metric("smithers.scorers.failed").unwrap();
+    let Some(Data::Sum(failed)) = failed.data else { panic!("{failed:?}") };
+    assert!(failed.is_monotonic);
+    let expected = [
+        ("error.type", "invalid-input"),
+        ("scorebox.scorer.id", "right"),
+        ("scorebox.scorer.name", "Is it right?"),
+    ];
+    assert_eq!(
+        attributes(&failed.data_points[0].attributes),
+        expected.map(owned).into_iter().collect()
+    );
+    let durations = collector.metric("smithers.scorer.duration_ms").unwrap();
+    assert_eq!(durations.unit, "ms");
+    let Some(Data::Histogram(durations)) = durations.data else { panic!("{durations:?}") };
+    assert_eq!(durations.data_points.iter().map(|point| point.count).sum::<u64>(), 4);
+    for point in &durations.data_points {
+        let bounds: Vec<f64> = (0..14).map(|power| 10.0 * f64::from(1 << power)).collect();
+        assert_eq!(point.explicit_bounds, bounds);
+        assert_eq!(point.bucket_counts.iter().sum::<u64>(), point.count);
+        assert!(point.sum.unwrap() > 0.0);
+    }
+    // The program is named in both.
+    collector.received(|received| {
+        let logs = received.logs.iter().flat_map(|it| &it.resource_logs).map(|it| &it.resource);
+        let metrics = received.metrics.iter().flat_map(|it| &it.resource_metrics);
+        for resource in logs.chain(metrics.map(|it| &it.resource)) {
+            let attributes = attributes(&resource.as_ref().unwrap().attributes);
+            assert_eq!(attributes["service.name"], "scorebox");
+            assert_eq!(attributes["service.version"], env!("CARGO_PKG_VERSION"));
+        }
+    });
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[test]
+fn a_collector_that_the_environment_names_gets_metrics_and_scores() {
+    let folder = folder();
+    let collector = Collector::http(Answers::Well);
+    let variables = [("OTEL_EXPORTER_OTLP_ENDPOINT", &*collector.url())];
+    let run = sh(&folder, &variables, &format!("{RUN} --run-id r")).exits_with(0);
+    assert!(!run.stderr.contains("OpenTelemetry"), "{run}");
+    has_the_run(&collector);
+}
+
+#[test]
+fn grpc_and_compression_send_the_same() {
+    let folder = folder();
+    for compression in ["none", "gzip"] {
+        let grpc = Collector::grpc(false);
+        let variables = [
+            ("OTEL_EXPORTER_OTLP_ENDPOINT", &*grpc.url()),
+            ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"),
+            ("OTEL_EXPORTER_OTLP_COMPRESSION", compression),
+        ];
+        let line = format!("{RUN} --run-id r --db grpc-{compression}.db");
+        sh(&folder, &variables, &line).exits_with(0);
+        has_the_run(&grpc);
+    }
+    let http = Collector::http(Answers::Well);
+    let variables = [("OTEL_EXPORTER_OTLP_COMPRESSION", "gzip")];
+    sh(&folder, &variables, &format!("{RUN} --run-id r --otlp={}/", http.url())).exits_with(0);
+    http.received(|it| assert!(it.headers.iter().all(|it| it["content-encoding"] == "gzip")));
+    has_the_run(&http);
+}
+
+#[test]
+fn an_encrypted_collector_is_checked_against_the_certificates_that_are_named() {
+    let folder = folder();
+    folder.write("authority.pem", include_str!("certificates/authority.pem"));
+    folder.write("other.pem", include_str!("certificates/other-authority.pem"));
+    for (protocol, collector) in
+        [("http/protobuf", Collector::https()), ("grpc", Collector::grpc(true))]
+    {
+        let url = format!("https://localhost:{}", collector.address.port());
+        let run = |file: &str| {
+            let variables = [
+                ("OTEL_EXPORTER_OTLP_ENDPOINT", &*url),
+                ("OTEL_EXPORTER_OTLP_PROTOCOL", protocol),
+                ("OTEL_EXPORTER_OTLP_CERTIFICATE", file),
+            ];
+            let database = format!("{}-{file}.db", &protocol[..4]);
+            sh(&folder, &variables, &format!("{RUN} --run-id r --db {database}")).exits_with(0)
+        };
+        let refused = run("other.pem");
+        let warning =
+            "2 of 2 score events and the metrics did not reach the OpenTelemetry collector";
+        assert!(refused.stderr.contains(warning), "{refused}");
+        let why =
+            if protocol == "grpc" { "UnknownIssuer" } else { "its certificate is not trusted" };
+        assert!(refused.stderr.contains(why), "{refused}");
+        let sent = |it: &crate::collector::Received| it.logs.len() + it.metrics.len();
+        assert_eq!(collector.received(sent), 0);
+        let taken = run("authority.pem");
+        assert!(!taken.stderr.contains("OpenTelemetry"), "{taken}");
+        has_the_run(&collector);
+        let missing = run("missing.pem");
+        assert!(
+            missing.stderr.contains(
+                "nothing is sent to OpenTelemetry: cannot use the certificates in `missing.pem`, \
+                 which OTEL_EXPORTER_OTLP_CERTIFICATE names"
+            ),
+            "{missing}"
+        );
+    }
+}
+
+#[test]
+fn headers_and_the_names_of_the_service_are_those_of_the_environment() {
+    let folder = folder();
+    let (logs, metrics) = (Collector::http(Answers::Well), Collector::http(Answers::Well));
+    let variables = [
+        ("OTEL_EXPORTER_OTLP_LOGS_ENDPOINT", &*format!("{}/v1/logs", logs.url())),
+        ("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", &*format!("{}/v1/metrics", metrics.url())),
+        ("OTEL_EXPORTER_OTLP_HEADERS", "x-key=all,x-team=evals%20team"),
+        ("OTEL_EXPORTER_OTLP_METRICS_HEADERS", "x-key=metrics"),
+        ("OTEL_SERVICE_NAME", "nightly"),
+        ("OTEL_RESOURCE_ATTRIBUTES", "deployment.environment.name=ci,service.version=7"),
+    ];
+    sh(&folder, &variables, RUN).exits_with(0);
+    for (collector, key) in [(&logs, "all"), (&metrics, "metrics")] {
+        collector.received(|it| {
+            assert!(!it.headers.is_empty());
+            assert!(it.headers.iter().all(|headers| headers["x-key"] == key));
+        });
+    }
+    logs.received(|it| {
+        assert_eq!((it.headers[0]["x-team"].as_str(), it.metrics.len()), ("evals team", 0));
+        let resource = it.logs[0].resource_logs[0].resource.as_ref().unwrap();
+        let attributes = attributes(&resource.attributes);
+        let found = ["service.name", "service.version", "deployment.environment.name"]
+            .map(|key| attributes[key].as_str());
+        assert_eq!(found, ["nightly", "7", "ci"]);
+    });
+    metrics.received(|it| assert_eq!((it.logs.len(), it.metrics.len()), (0, 1)));
+}
+
+#[test]
+fn nothing_is_sent_unless_it_is_asked_for() {
+    let folder = folder();
+    let collector = Collector::http(Answers::Well);
+    let url = collector.url();
+    for off in [
+        &[("OTEL_SDK_DISABLED", "true"), ("OTEL_EXPORTER_OTLP_ENDPOINT", &*url)][..],
+        &[
+            ("OTEL_LOGS_EXPORTER", "none"),
+            ("OTEL_METRICS_EXPORTER", "none"),
+            ("OTEL_EXPORTER_OTLP_ENDPOINT", &*url),
+        ],
+        &[("OTEL_EXPORTER_OTLP_HEADERS", "x-key=s3cret")],
+    ] {
+        let run = sh(&folder, off, RUN).exits_with(0);
+        assert!(!run.stderr.contains("OpenTelemetry"), "{run}");
+    }
+    sh(&folder, &[("OTEL_SDK_DISABLED", "true")], &format!("{RUN} --otlp={url}")).exits_with(0);
+    collector.received(|it| assert_eq!(it.headers.len(), 0));
+}
+
+#[test]
+fn a_score_that_is_copied_did_not_run_again_and_is_an_event_again() {
+    let folder = folder();
+    let collector = Collector::http(Answers::Well);
+    sh(&folder, &[], RUN).exits_with(0);
+    let url = collector.url();
+    sh(&folder, &[], &format!("{RUN} --reuse --otlp={url}")).exits_with(0);
+    // The error is not copied.
+    assert_eq!(collector.sum("scorebox.scores.reused"), 3);
+    assert_eq!(collector.sum("smithers.scorers.started"), 1);
+    assert_eq!(collector.sum("smithers.scorers.failed"), 1);
+    assert_eq!(collector.sum("scorebox.cache.hits"), 2);
+    let reused: BTreeMap<String, String> = collector
+        .records()
+        .into_iter()
+        .map(|(_, mut it)| {
+            (it.remove("scorebox.case.id").unwrap(), it.remove("scorebox.reused").unwrap())
+        })
+        .collect();
+    let owned = |(key, value): (&str, &str)| (key.to_owned(), value.to_owned());
+    assert_eq!(reused, [("broken", "false"), ("good", "true")].map(owned).into_iter().collect());
+}
+
+/// More events than may wait, at once.
+#[test]
+fn a_run_waits_for_a_collector_that_answers() {
+    let folder = folder();
+    let lines: String = (0..2000)
+        .map(|number| format!("{}\n", json!({"output": number, "groundTruth": number})))
+        .collect();
+    folder.write("cases.jsonl", lines);
+    let collector = Collector::http(Answers::Well);
+    let variables =
+        [("OTEL_EXPORTER_OTLP_ENDPOINT", &*collector.url()), ("OTEL_BLRP_MAX_QUEUE_SIZE", "10")];
+    let run = sh(&folder, &variables, RUN).exits_with(0);
+    assert!(!run.stderr.contains("OpenTelemetry"), "{run}");
+    assert_eq!(collector.records().len(), 2000);
+}
+
+/// The run is the same, and ends; what is said has neither an address nor a header.
+#[test]
+fn a_collector_that_misbehaves_changes_nothing_of_a_run() {
+    let folder = folder();
+    let expected = sh(&folder, &[], &format!("{RUN} --db expected.db")).exits_with(0).stdout;
+    let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let elsewhere = Collector::http(Answers::Well);
+    for (name, url, why) in [
+        ("refuses", Collector::http(Answers::Status(401)), "status code: 401"),
+        ("is-busy", Collector::http(Answers::Status(503)), "status code: 503"),
+        ("is-silent", Collector::http(Answers::Never), "no answer within the time-out"),
+        ("is-endless", Collector::http(Answers::Endlessly), "4 MiB limit"),
+        ("redirects", Collector::http(Answers::Elsewhere(elsewhere.url())), "status code: 307"),
+    ]
+    .map(|(name, collector, why)| (name, Ok(collector), why))
+    .into_iter()
+    .chain([("is-not-there", Err(nobody), "it cannot be connected to")])
+    {
+        let (address, collector) = match url {
+            Ok(collector) => (collector.address, Some(collector)),
+            Err(address) => (address, None),
+        };
+        let url = format!("http://user:pa55word@{address}");
+        let variables = [
+            ("OTEL_EXPORTER_OTLP_ENDPOINT", &*url),
+            ("OTEL_EXPORTER_OTLP_HEADERS", "authorization=Bearer%20s3cret,x-key=s3cret"),
+            ("OTEL_EXPORTER_OTLP_TIMEOUT", "500"),
+        ];
+        let run = sh(&folder, &variables, &format!("{RUN} --db {name}.db")).exits_with(0);
+        assert_eq!(run.stdout.lines().count(), expected.lines().count(), "{name}: {run}");
+        let warnings: Vec<&str> =
+            run.stderr.lines().filter(|line| line.contains("OpenTelemetry")).collect();
+        let [warning] = warnings[..] else { panic!("{name}: {run}") };
+        assert!(
+            warning.contains(
+                "2 of 2 score events and the metrics did not reach the OpenTelemetry collector: "
+            ),
+            "{name}: {warning}"
+        );
+        assert!(warning.contains(why), "{name}: {warning}");
+        for secret in ["s3cret", "pa55word", "127.0.0.1"] {
+            assert!(!run.stderr.contains(secret), "{name}: {run}");
+        }
+        if let Some(collector) = collector {
+            // A small part of the gigabyte is in buffers of the connection.
+            collector.received(|it| assert!(it.answered < 64 << 20, "{}", it.answered));
+        }
+    }
+    elsewhere.received(|it| assert_eq!(it.headers.len(), 0));
+}
+
+#[test]
+fn a_collector_over_grpc_that_is_not_there_changes_nothing_of_a_run() {
+    let folder = folder();
+    let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let silent = Collector::http(Answers::Never);
+    for address in [nobody, silent.address] {
+        let variables = [
+            ("OTEL_EXPORTER_OTLP_ENDPOINT", &*format!("http://{address}")),
+            ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"),
+            ("OTEL_EXPORTER_OTLP_HEADERS", "authorization=Bearer%20s3cret"),
+            ("OTEL_EXPORTER_OTLP_TIMEOUT", "500"),
+        ];
+        let run = sh(&folder, &variables, RUN).exits_with(0);
+        let warning =
+            "2 of 2 score events and the metrics did not reach the OpenTelemetry collector: ";
+        assert!(run.stderr.contains(warning), "{run}");
+        assert!(!run.stderr.contains("s3cret"), "{run}");
+    }
+}
+
+#[test]
+fn an_address_that_cannot_be_one_is_an_error_if_the_user_gave_it() {
+    let folder = folder();
+    let given = sh(&folder, &[], &format!("{RUN} --otlp='http://pa55word:x y'")).exits_with(2);
+    let message = "the address of the OpenTelemetry collector for logs is not a valid HTTP URL";
+    assert!(given.stderr.contains(&format!("error: {message}")), "{given}");
+    assert!(!folder.path("scorebox.db").exists());
+    let variables = [("OTEL_EXPORTER_OTLP_ENDPOINT", "http://pa55word:x y")];
+    let inherited = sh(&folder, &variables, RUN).exits_with(0);
+    let warning = format!("warning: nothing is sent to OpenTelemetry: {message}");
+    assert!(inherited.stderr.contains(&warning), "{inherited}");
+    for run in [given, inherited] {
+        assert!(!run.stderr.contains("pa55word"), "{run}");
+    }
+    let variables = [("OTEL_EXPORTER_OTLP_PROTOCOL", "http/json")];
+    let url = Collector::http(Answers::Well);
+    let run = sh(&folder, &variables, &format!("{RUN} --otlp={}", url.url())).exits_with(0);
+    let warning =
+        "OTEL_EXPORTER_OTLP_PROTOCOL is neither `grpc` nor `http/protobuf`; the second is used";
+    assert!(run.stderr.contains(warning), "{run}");
+}
+
+/// While the input is still open.
+#[test]
+fn live_scores_are_sent_as_they_come() {
+    let folder = folder();
+    let collector = Collector::http(Answers::Well);
+    let mut shell = folder.shell("exec scorebox live suite.toml -q --allow-errors");
+    shell
+        .env("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url())
+        .env("OTEL_METRIC_EXPORT_INTERVAL", "50")
+        .env("OTEL_BLRP_SCHEDULE_DELAY", "50");
+    let mut live =
+        shell.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let mut input = live.stdin.take().unwrap();
+    for number in 1..4 {
+        writeln!(input, "{}", json!({"output": number, "groundTruth": number})).unwrap();
+        collector.until(|it| it.logs.len() >= number);
+    }
+    let finished = |collector: &Collector| collector.sum("smithers.scorers.finished");
+    let before = collector.received(|it| it.metrics.len());
+    collector.until(|it| it.metrics.len() > before + 1);
+    assert_eq!(finished(&collector), 6);
+    drop(input);
+    assert!(live.wait().unwrap().success());
+    assert_eq!((finished(&collector), collector.records().len()), (6, 3));
+}
+
+/// The sink in a program: two runs add up, the queue of live scoring is reported, and so is the outcome.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_program_passes_its_runs_to_a_sink() {
+    let missing = Telemetry::builder().endpoint("http://").start();
+    assert!(matches!(missing, Err(TelemetryError::Endpoint { .. })), "{missing:?}");
+
+    let http = Collector::http(Answers::Well);
+    let telemetry = Telemetry::builder().endpoint(http.url()).start().unwrap();
+    let patient = CompileLimits::default().with_timeout(std::time::Duration::from_secs(600));
+    let engine = Engine::builder()
+        .jobs(2)
+        .cache(shared_cache())
+        .compiler(Compiler::InProcess)
+        .compile_limits(patient)
+        .build()
+        .unwrap();
+    let suite: Suite = "[scorers.exact-match]".parse().unwrap();
+    let suite = engine.load(suite).await.unwrap();
+    let case = |output: u32| {
+        let case = json!({"output": output, "groundTruth": 1, "traceId": TRACE}).to_string();
+        case.parse::<Case>().unwrap()
+    };
+    for _ in 0..2 {
+        let live = suite.live().sink(telemetry.sink()).start().await.unwrap();
+        let counting = live.counting();
+        telemetry.watch_queue(move || counting().waiting);
+        assert!(live.score_live(case(1)) && live.score_live(case(2)));
+        live.shutdown().await.unwrap();
+    }
+    let delivered = tokio::task::spawn_blocking(|| telemetry.end()).await.unwrap();
+    assert_eq!((delivered.events, delivered.events_sent), (4, 4));
+    assert!(delivered.is_complete() && delivered.reason.is_none(), "{delivered:?}");
+    assert_eq!(http.sum("smithers.scorers.finished"), 4);
+    assert!(http.metric("scorebox.queue.length").is_some());
+    for (record, attributes) in http.records() {
+        assert_eq!(hex(&record.trace_id), TRACE);
+        assert!(record.span_id.iter().all(|byte| *byte == 0), "{:?}", record.span_id);
+        assert_eq!(attributes["gen_ai.evaluation.name"], "exact-match");
+    }
+}

@@ -1,0 +1,355 @@
+//! Scripts that return nonsense, never end, break the language for themselves, or are no scripts. What is right about them
+//! is in `command_script`.
+
+use std::fmt::Write as _;
+
+use insta::assert_snapshot;
+use serde_json::Value;
+
+use crate::fixture::Folder;
+
+/// Enough for any of them that ends.
+const LITTLE_FUEL: &str = "--fuel 30000000";
+
+/// How each of these functions ends, as a script that is asked for them by name.
+fn endings(functions: &[(&str, &str)], options: &str) -> String {
+    let folder = Folder::new();
+    let mut script = String::from("const all = {\n");
+    for (name, function) in functions {
+        writeln!(script, "  {name}: {function},").unwrap();
+    }
+    script.push_str("};\nexport default (input, config) => all[input.output](input, config);\n");
+    folder.write("hostile.js", script);
+    let mut endings = String::new();
+    for (name, _) in functions {
+        let line = format!("scorebox score hostile.js --output-text {name} {options}");
+        let output = folder.sh(&line);
+        let answer: Value = output.json();
+        let error = &answer["error"];
+        let message = error["message"].as_str().unwrap_or_default();
+        // Behind the first line of a crash stand wasmtime's words and the frames.
+        let message = message.lines().next().unwrap_or_default().replace('\x1b', "\\x1b");
+        match error["kind"].as_str() {
+            Some(kind) => writeln!(endings, "{name}: {kind}: {message}").unwrap(),
+            None => writeln!(endings, "{name}: {} {}", answer["status"], answer["score"]).unwrap(),
+        }
+    }
+    endings
+}
+
+#[test]
+fn a_result_that_is_none_is_an_error_and_never_a_score() {
+    let functions = [
+        ("nan", "() => NaN"),
+        ("infinite", "() => ({ score: -Infinity })"),
+        ("above", "() => 2"),
+        ("string", "() => 'good'"),
+        ("bigint", "() => 1n"),
+        ("symbol", "() => Symbol('x')"),
+        ("nothing", "() => {}"),
+        ("array", "() => [1]"),
+        ("fn", "() => () => 1"),
+        ("boxed", "() => new Number(1)"),
+        ("empty", "() => ({})"),
+        ("text", "() => ({ score: '1' })"),
+        ("typo", "() => ({ score: 1, reasons: 'x' })"),
+        ("reason", "() => ({ score: 1, reason: 7 })"),
+        ("cycle", "() => { const a = {}; a.a = a; return { score: 1, meta: a }; }"),
+        ("bigmeta", "() => ({ score: 1, meta: [1n] })"),
+        ("fnmeta", "() => ({ score: 1, meta: () => 1 })"),
+        ("lone", "() => ({ score: 1, reason: '\\ud800' })"),
+        ("assertions", "() => ({ score: 1, assertions: { name: 'a' } })"),
+        ("unnamed", "() => ({ score: 1, assertions: [{ score: 1 }] })"),
+        ("off", "() => ({ score: 1, assertions: [{ name: 'a', score: 2 }] })"),
+        (
+            "severity",
+            "() => ({ score: 1, assertions: [{ name: 'a', score: 1, severity: 'hard' }] })",
+        ),
+        ("getter", "() => ({ get score() { throw new Error('from a getter'); } })"),
+        ("proxy", "() => new Proxy({}, { ownKeys() { throw new Error('from a proxy'); } })"),
+        ("never", "() => new Promise(() => {})"),
+        ("rejected", "async () => { throw new TypeError('later'); }"),
+        ("nested", "async () => Promise.resolve(Promise.resolve('x'))"),
+        ("inapplicable", "() => null"),
+        ("aside", "() => ({ score: null, reason: 'n/a' })"),
+    ];
+    assert_snapshot!(endings(&functions, ""), @r#"
+    nan: invalid-score: the score is NaN; it must be 0 to 1
+    infinite: invalid-score: the score is -inf; it must be 0 to 1
+    above: invalid-score: the score is 2; it must be 0 to 1
+    string: failed: hostile.js: the script returned a string; a score is a number, true or false, null if the scorer does not apply, or an object with `score`
+    bigint: failed: hostile.js: the script returned a BigInt; a score is a number, true or false, null if the scorer does not apply, or an object with `score`
+    symbol: failed: hostile.js: the script returned a symbol; a score is a number, true or false, null if the scorer does not apply, or an object with `score`
+    nothing: failed: hostile.js: the script returned undefined; a score is a number, true or false, null if the scorer does not apply, or an object with `score`
+    array: failed: hostile.js: the script returned an array; a score is a number, true or false, null if the scorer does not apply, or an object with `score`
+    fn: failed: hostile.js: the script returned a function; a score is a number, true or false, null if the scorer does not apply, or an object with `score`
+    boxed: failed: hostile.js: the script returned an object without `score`; a score is a number, true or false, null if the scorer does not apply, or an object with `score`
+    empty: failed: hostile.js: the script returned an object without `score`; a score is a number, true or false, null if the scorer does not apply, or an object with `score`
+    text: failed: hostile.js: `score` is a string; a score is a number, true or false, null if the scorer does not apply, or an object with `score`
+    typo: failed: hostile.js: the result has the unknown key `reasons`; the keys are `score`, `reason`, `label`, `meta`, `assertions`
+    reason: failed: hostile.js: `reason` is a number, not a string
+    cycle: failed: hostile.js: `meta` cannot be written as JSON: TypeError: circular reference
+    bigmeta: failed: hostile.js: `meta` cannot be written as JSON: TypeError: BigInt are forbidden in JSON.stringify
+    fnmeta: failed: hostile.js: `meta` cannot be written as JSON: it is a function or a symbol
+    lone: failed: hostile.js: `reason` has half of a surrogate pair
+    assertions: failed: hostile.js: `assertions` is an object, not an array
+    unnamed: failed: hostile.js: `assertions[0]` has no `name`
+    off: invalid-score: the score of an assertion is 2; it must be 0 to 1
+    severity: failed: hostile.js: `assertions[0].severity` is "hard"; it must be "gate" or "soft"
+    getter: failed: hostile.js: from a getter
+    proxy: failed: hostile.js: the script returned an object without `score`; a score is a number, true or false, null if the scorer does not apply, or an object with `score`
+    never: failed: the script waits for a promise that nothing settles; there are no timers
+    rejected: failed: hostile.js:27:37: TypeError: later
+    nested: failed: hostile.js: the script returned a string; a score is a number, true or false, null if the scorer does not apply, or an object with `score`
+    inapplicable: "not-applicable" null
+    aside: "not-applicable" null
+    "#);
+}
+
+#[test]
+fn whatever_is_thrown_is_an_error_of_the_score() {
+    let functions = [
+        ("text", "() => { throw 'text'; }"),
+        ("number", "() => { throw 7; }"),
+        ("nothing", "() => { throw undefined; }"),
+        ("object", "() => { throw { message: 'not an Error' }; }"),
+        ("throws", "() => { throw { get message() { throw 1; }, get name() { throw 2; } }; }"),
+        (
+            "frozen",
+            "() => { const e = new Error('x'); Object.defineProperty(e, 'stack', { get() { throw 3; } }); throw e; }",
+        ),
+        ("nameless", "() => { const e = new Error('x'); e.name = Symbol(); throw e; }"),
+        ("terminal", "() => { throw new Error('\\x1b[2J'); }"),
+        ("long", "() => { throw new Error('x'.repeat(1e6)).message; }"),
+        ("fake", "() => { throw Object.assign(new Error('x'), { name: 'InvalidInput' }); }"),
+        (
+            "internal",
+            "() => { throw Object.assign(new Error('out of memory'), { name: 'InternalError' }); }",
+        ),
+    ];
+    let endings = endings(&functions, "");
+    let short: Vec<String> = endings.lines().map(|line| line.chars().take(120).collect()).collect();
+    assert_snapshot!(short.join("\n"), @r#"
+    text: failed: the script threw the string "text"
+    number: failed: the script threw a number, not an Error
+    nothing: failed: the script threw undefined, not an Error
+    object: failed: the script threw an object, not an Error
+    throws: failed: the script threw an object, not an Error
+    frozen: failed: x
+    nameless: failed: hostile.js:8:35: x
+    terminal: failed: hostile.js:9:31: \x1b[2J
+    long: failed: the script threw the string "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
+    fake: invalid-input: x
+    internal: trap: hostile.js:12:45: InternalError: out of memory
+    "#);
+}
+
+#[test]
+fn what_has_no_end_is_ended_by_a_limit() {
+    let functions = [
+        ("spin", "() => { for (;;); }"),
+        ("regex", "() => /^(a+)+$/.test('a'.repeat(50) + 'b')"),
+        ("promises", "async () => { for (;;) await 0; }"),
+        ("thenable", "() => { const t = { then(f) { f(t); } }; return Promise.resolve(t); }"),
+        ("log", "() => { for (;;) console.log('x'); }"),
+        ("arrays", "() => { const all = []; for (;;) all.push(new Array(1000).fill(0)); }"),
+        ("strings", "() => { let text = 'x'; for (;;) text += text; }"),
+        ("buffer", "() => new ArrayBuffer(2 ** 31 - 1).byteLength"),
+    ];
+    assert_snapshot!(endings(&functions, LITTLE_FUEL), @r#"
+    spin: out-of-fuel: the scorer used up its 30000000 fuel
+    regex: out-of-fuel: the scorer used up its 30000000 fuel
+    promises: out-of-fuel: the scorer used up its 30000000 fuel
+    thenable: out-of-fuel: the scorer used up its 30000000 fuel
+    log: out-of-fuel: the scorer used up its 30000000 fuel
+    arrays: out-of-fuel: the scorer used up its 30000000 fuel
+    strings: failed: hostile.js:8:53: InternalError: string too long
+    buffer: trap: hostile.js:9:43: InternalError: out of memory
+    "#);
+}
+
+#[test]
+fn a_recursion_without_end_is_an_error_with_its_line() {
+    let functions = [
+        ("plain", "() => { const f = (n) => f(n + 1) + 1; return f(0); }"),
+        ("callback", "() => { const f = (n) => [n].map(f).length; return f(0); }"),
+        ("sort", "() => { const f = () => [2, 1].sort(() => f()).length; return f(); }"),
+        ("getter", "() => { const o = { get x() { return this.x; } }; return o.x; }"),
+        (
+            "proxy",
+            "() => { const p = new Proxy({}, { get(t, k, r) { return r[k]; } }); return p.x; }",
+        ),
+        ("json", "() => JSON.stringify({ toJSON() { return JSON.stringify(this); } })"),
+        ("construct", "() => { class A { constructor() { new A(); } } return new A(); }"),
+        ("asynchronous", "async () => { const f = async () => await f(); return f(); }"),
+        ("evaluated", "() => { globalThis.f = () => eval('f()'); return f(); }"),
+    ];
+    let endings = endings(&functions, "");
+    for line in endings.lines() {
+        assert!(line.contains("failed: hostile.js:"), "{line}");
+        assert!(line.contains("RangeError: Maximum call stack size exceeded"), "{line}");
+    }
+    let deep = "() => { const f = (n) => n === 0 ? 0 : f(n - 1) + 1; return f(300) / 300; }";
+    assert_snapshot!(self::endings(&[("deep", deep)], ""), @r#"deep: "scored" 1.0"#);
+}
+
+#[test]
+fn nothing_that_a_score_changes_is_there_in_the_next() {
+    let folder = Folder::new();
+    folder.write(
+        "pollutes.js",
+        "let count = 0;\nconst cache = new Map();\nexport default (input, config) => {\n\
+         const seen = [count, cache.size, config.left, ({}).polluted, globalThis.left, [].at === Object, String(JSON.parse === eval)];\n\
+         count += 1; cache.set(input.output, 1); config.left = 1; Object.prototype.polluted = 1; globalThis.left = 1;\n\
+         Array.prototype.at = Object; JSON.parse = eval; Math.random = () => 1;\n\
+         return { score: 1, meta: seen.map(String) };\n};\n",
+    );
+    let cases: String = (0..20).fold(String::new(), |mut cases, number| {
+        writeln!(cases, "{{\"output\": {number}}}").unwrap();
+        cases
+    });
+    folder.write("cases.jsonl", cases);
+    folder.sh("scorebox run cases.jsonl -s pollutes.js -q -j 2").exits_with(0);
+    assert_eq!(
+        folder.rows("SELECT count(*), meta_json FROM scores GROUP BY meta_json"),
+        [r#"20 | ["0","0","undefined","undefined","undefined","false","false"]"#]
+    );
+}
+
+#[test]
+fn a_language_that_a_script_broke_is_broken_for_that_script_alone() {
+    let folder = Folder::new();
+    folder.write(
+        "breaks.js",
+        "JSON.stringify = JSON.parse = Object.keys = Promise.prototype.then = () => { throw new Error('broken'); };\n\
+         Object.defineProperty(Object.prototype, 'score', { get: () => 0.25 });\n\
+         globalThis.InvalidInput = 1; delete globalThis.console;\n\
+         export default (input) => ({ meta: [1], reason: typeof console + input.output });\n",
+    );
+    let output = folder.sh("scorebox score breaks.js --output-text x").exits_with(0);
+    let answer = output.json();
+    assert_eq!((&answer["score"], &answer["reason"]), (&0.25.into(), &"undefinedx".into()));
+}
+
+#[test]
+fn what_is_no_script_is_reported_before_the_run() {
+    let folder = Folder::new();
+    let scripts = [
+        ("empty", ""),
+        ("binary", "\0asm\x01\0\0\0"),
+        ("commonjs", "module.exports = () => 1;"),
+        ("named", "export const score = () => 1;"),
+        ("number", "export default 1;"),
+        ("syntax", "export default () => {\n  const x = };\n};"),
+        ("unclosed", "export default () => `"),
+        ("throws", "const data = null;\nexport default () => 1;\ndata.rows;"),
+        ("throwstext", "throw 'no';"),
+        ("waits", "await new Promise(() => {});\nexport default () => 1;"),
+        ("info", "export const info = [];\nexport default () => 1;"),
+        ("infokey", "export const info = { Name: 'x' };\nexport default () => 1;"),
+        ("infoid", "export const info = { id: 'My Scorer' };\nexport default () => 1;"),
+        ("infoscale", "export const info = { scale: 'percent' };\nexport default () => 1;"),
+        ("inforeads", "export const info = { reads: ['expected'] };\nexport default () => 1;"),
+        (
+            "infocycle",
+            "const s = {}; s.s = s;\nexport const info = { configSchema: s };\nexport default () => 1;",
+        ),
+        ("summary", "export const summarize = 1;\nexport default () => 1;"),
+    ];
+    let mut words = String::new();
+    for (name, text) in scripts {
+        folder.write(&format!("{name}.js"), text);
+        let output = folder.sh(&format!("scorebox score {name}.js --output 1")).exits_with(2);
+        writeln!(words, "{}", output.stderr.trim_end()).unwrap();
+    }
+    assert_snapshot!(words, @r#"
+    error: scorer `empty.js`: invalid-config: empty.js: the script has no default export; write `export default (input, config) => …`
+    error: scorer `binary.js`: invalid-config: binary.js:1: the file has a NUL character; it is not a script
+    error: scorer `commonjs.js`: invalid-config: commonjs.js:1:1: ReferenceError: module is not defined; a script is an ES module, with `import` and `export default`
+        module.exports = () => 1;
+        ^
+    error: scorer `named.js`: invalid-config: named.js: the script has no default export; write `export default (input, config) => …`
+    error: scorer `number.js`: invalid-config: number.js: the default export is a number, not a function
+    error: scorer `syntax.js`: invalid-config: syntax.js:2:13: SyntaxError: unexpected token in expression: '}'
+          const x = };
+                    ^
+    error: scorer `unclosed.js`: invalid-config: unclosed.js:1:22: SyntaxError: unexpected end of string
+        export default () => `
+                             ^
+    error: scorer `throws.js`: invalid-config: throws.js:3:1: TypeError: cannot read property 'rows' of null
+        data.rows;
+        ^
+    error: scorer `throwstext.js`: invalid-config: throwstext.js: the script threw the string "no"
+    error: scorer `waits.js`: invalid-config: waits.js: the script waits for a promise that nothing settles; there are no timers
+    error: scorer `info.js`: invalid-config: info.js: `info` is an array, not an object
+    error: scorer `infokey.js`: invalid-config: infokey.js: `info` has the unknown key `Name`; the keys are `id`, `name`, `description`, `version`, `configSchema`, `reads`, `scale`, `direction`, `severity`, `threshold`
+    error: scorer `infoid.js`: invalid-config: infoid.js: `info.id` is "My Scorer"; it must be 1 to 64 of a-z, 0-9 and -
+    error: scorer `infoscale.js`: invalid-config: infoscale.js: `info.scale` is "percent"; it must be "unit" or "points"
+    error: scorer `inforeads.js`: invalid-config: inforeads.js: `info.reads` has "expected"; the parts of a case are `output`, `input`, `groundTruth`, `context`, `latencyMs`, `outputSchema`, `trace`, `usage`, `metadata`, `baseline`
+    error: scorer `infocycle.js`: invalid-config: infocycle.js: `info.configSchema` cannot be written as JSON: TypeError: circular reference
+    error: scorer `summary.js`: invalid-config: summary.js: `summarize` is a number, not a function
+    "#);
+}
+
+#[test]
+fn a_top_level_without_end_is_ended_before_the_run() {
+    let folder = Folder::new();
+    folder.write("spins.js", "for (;;);\nexport default () => 1;\n");
+    folder.write(
+        "grows.js",
+        "const all = []; for (;;) all.push(new Array(1000).fill(0));\nexport default () => 1;\n",
+    );
+    folder.write("case.jsonl", "{\"output\": 1}\n");
+    let spins = folder.sh("scorebox run case.jsonl -s spins.js").exits_with(2);
+    assert!(spins.stderr.starts_with("error: scorer `spins` (spins.js): out-of-fuel:"), "{spins}");
+    let grows = folder.sh("scorebox run case.jsonl -s grows.js").exits_with(2);
+    assert!(
+        grows.stderr.starts_with("error: scorer `grows` (grows.js): out-of-memory:"),
+        "{grows}"
+    );
+}
+
+#[test]
+fn files_that_are_too_large_or_no_text_are_not_read_as_scripts() {
+    let folder = Folder::new();
+    folder.write("large.js", format!("export default () => 1;{}", " ".repeat(5 << 20)));
+    assert_snapshot!(folder.sh("scorebox score large.js --output 1"), @r#"
+    [stderr]
+    error: the script `large.js` has more than 1048576 bytes, with what it imports
+    hint: check that it is the file that was meant
+    [exit code 2]
+    "#);
+    folder.write("latin.js", b"// caf\xe9\nexport default () => 1;\n");
+    assert_snapshot!(folder.sh("scorebox score latin.js --output 1"), @r#"
+    [stderr]
+    error: cannot read the scorer `latin.js`: it is not UTF-8 text: see line 1
+    hint: `iconv -f latin1 -t utf-8 FILE` converts a file, if it is Latin-1
+    [exit code 2]
+    "#);
+    assert_snapshot!(folder.sh("scorebox score absent.js --output 1"), @r#"
+    [stderr]
+    error: cannot read the scorer `absent.js`: no such file
+    hint: a relative path starts at the folder where the command was started
+    [exit code 2]
+    "#);
+    std::fs::create_dir_all(folder.path("folder.ts")).unwrap();
+    assert_snapshot!(folder.sh("scorebox score folder.ts --output 1"), @r#"
+    [stderr]
+    error: the scorer `folder.ts` is a folder
+    hint: name the .wasm file; `scorebox build` makes one from the folder of a crate
+    [exit code 2]
+    "#);
+    folder.write(
+        "1000.js",
+        (0..1000).fold(String::new(), |mut text, number| {
+            folder.write(&format!("m{number}.js"), "");
+            writeln!(text, "import './m{number}.js';").unwrap();
+            text
+        }),
+    );
+    assert_snapshot!(folder.sh("scorebox score 1000.js --output 1"), @r#"
+    [stderr]
+    error: the script `1000.js` imports more than 500 files
+    [exit code 2]
+    "#);
+}

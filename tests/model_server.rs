@@ -1,0 +1,145 @@
+//! A server of OpenAI's protocol on the loopback interface, which keeps what it is asked and answers as a test says. Knows
+//! nothing of scorebox.
+
+use std::{
+    io::{BufRead as _, BufReader, Read as _, Write as _},
+    net::{SocketAddr, TcpListener, TcpStream},
+    sync::{Arc, Mutex},
+    thread,
+};
+
+use serde_json::{Value, json};
+
+/// One request.
+#[derive(Clone, Debug)]
+pub(crate) struct Asked {
+    /// The header `authorization`.
+    pub authorization: Option<String>,
+    pub body: Value,
+}
+
+impl Asked {
+    /// The last message, or the first text whose vector is wanted.
+    pub(crate) fn text(&self) -> &str {
+        let messages = self.body["messages"].as_array();
+        let last = messages.and_then(|messages| messages.last()?["content"].as_str());
+        last.or(self.body["input"][0].as_str()).unwrap_or_default()
+    }
+}
+
+type Answering = Box<dyn Fn(&Asked) -> (u16, String) + Send + Sync>;
+
+/// A server, until it is dropped.
+pub(crate) struct ModelServer {
+    address: SocketAddr,
+    asked: Arc<Mutex<Vec<Asked>>>,
+    answering: Arc<Mutex<Option<Answering>>>,
+}
+
+impl ModelServer {
+    /// A server that gives what `says` gives for each question.
+    pub(crate) fn saying(says: impl Fn(&Asked) -> String + Send + Sync + 'static) -> ModelServer {
+        ModelServer::answering(move |asked| (200, says(asked)))
+    }
+
+    /// A server that answers with this status and text; a text with another status than 200 is an error's message.
+    pub(crate) fn answering(
+        answer: impl Fn(&Asked) -> (u16, String) + Send + Sync + 'static,
+    ) -> ModelServer {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let asked = Arc::new(Mutex::new(Vec::new()));
+        let answering = Arc::new(Mutex::new(Some(Box::new(answer) as Answering)));
+        let shared = (Arc::clone(&asked), Arc::clone(&answering));
+        thread::spawn(move || {
+            for stream in listener.incoming().map_while(Result::ok) {
+                let (asked, answering) = shared.clone();
+                if answering.lock().unwrap().is_none() {
+                    return;
+                }
+                thread::spawn(move || serve(stream, &asked, &answering));
+            }
+        });
+        ModelServer { address, asked, answering }
+    }
+
+    pub(crate) fn base_url(&self) -> String {
+        format!("http://{}/v1", self.address)
+    }
+
+    /// What was asked so far.
+    pub(crate) fn asked(&self) -> Vec<Asked> {
+        self.asked.lock().unwrap().clone()
+    }
+}
+
+impl Drop for ModelServer {
+    fn drop(&mut self) {
+        *self.answering.lock().unwrap() = None;
+        // Wakes the listener, which sees that it is over.
+        let _ = TcpStream::connect(self.address);
+    }
+}
+
+/// The requests of one connection, one after the other.
+fn serve(stream: TcpStream, all: &Mutex<Vec<Asked>>, answering: &Mutex<Option<Answering>>) {
+    let mut reader = BufReader::new(stream.try_clone().unwrap());
+    let mut writer = stream;
+    loop {
+        let (mut length, mut authorization, mut line) = (0, None, String::new());
+        loop {
+            line.clear();
+            if reader.read_line(&mut line).unwrap_or(0) == 0 {
+                return;
+            }
+            let Some((name, value)) = line.trim_end().split_once(": ") else {
+                if line.trim().is_empty() {
+                    break;
+                }
+                continue;
+            };
+            match name.to_ascii_lowercase().as_str() {
+                "content-length" => length = value.parse().unwrap(),
+                "authorization" => authorization = Some(value.to_owned()),
+                _ => {}
+            }
+        }
+        let mut body = vec![0; length];
+        if reader.read_exact(&mut body).is_err() {
+            return;
+        }
+        let asked = Asked { authorization, body: serde_json::from_slice(&body).unwrap() };
+        all.lock().unwrap().push(asked.clone());
+        let Some((status, text)) = answering.lock().unwrap().as_ref().map(|answer| answer(&asked))
+        else {
+            return;
+        };
+        let body = reply(&asked.body, status, &text).to_string();
+        let head = format!(
+            "HTTP/1.1 {status} X\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+            body.len()
+        );
+        if writer.write_all(format!("{head}{body}").as_bytes()).is_err() {
+            return;
+        }
+    }
+}
+
+fn reply(asked: &Value, status: u16, text: &str) -> Value {
+    if status != 200 {
+        return json!({"error": {"message": text}});
+    }
+    let model = format!("{}-2026", asked["model"].as_str().unwrap_or_default());
+    if let Some(texts) = asked["input"].as_array() {
+        let vectors = texts.iter().enumerate().map(|(index, text)| {
+            json!({"index": index, "embedding": [text.as_str().unwrap_or_default().len(), 1]})
+        });
+        let data: Vec<Value> = vectors.collect();
+        return json!({"model": model, "data": data, "usage": {"prompt_tokens": 3}});
+    }
+    json!({
+        "model": model,
+        "choices": [{"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 12, "completion_tokens": 2},
+    })
+}
