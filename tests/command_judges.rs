@@ -22,8 +22,10 @@ fn a_judged_run_replays_without_a_key_and_verifies_and_the_key_is_nowhere() {
     let folder = folder(&server.base_url(), &["a", "abc"], &entries.concat());
     let run = sh(&folder, &format!("{RUN} --events events.jsonl"));
     assert_eq!(run.code, Some(0), "{run}");
-    let of_one = "judge of one: 2 answers, ";
-    assert!(run.stderr.contains(of_one), "{run}");
+    let (_, judges) = run.stdout.split_once("\n\n").unwrap();
+    let answers: Vec<_> = judges.lines().map(|line| line.split_whitespace().nth(1)).collect();
+    // In the heading, `judge of` is two words.
+    assert_eq!(answers, [Some("of"), Some("2"), Some("6"), Some("4"), Some("2")], "{run}");
     let first = rows(&folder);
     assert_eq!(first[2..4], ["one c0 scored 0.1 -", "one c1 scored 0.3 -"], "{first:?}");
     // `one`, the first of the samples and the first of the chain are the same question.
@@ -80,6 +82,38 @@ fn trouble_of_a_judge_is_never_a_number() {
     ];
     assert_eq!(rows(&folder), expected, "{run}");
     assert!(run.stderr.contains("come back later"), "{run}");
+    let (_, judges) = run.stdout.split_once("\n\n").unwrap();
+    insta::assert_snapshot!(judges, @r"
+    judge of  answers  tokens in  tokens out       cost  unanswered
+    deaf            1         12           2  $0.000016           2
+    ");
+}
+
+/// The judge prefers the response that comes first, whatever it says.
+#[test]
+fn ties_disagreements_and_unreadable_answers_are_counted_by_scorer() {
+    let server = ModelServer::saying(|asked| match asked.body["messages"].to_string() {
+        text if text.contains("UNCLEAR") => "I would rather not say.".into(),
+        text if text.contains("EQUAL") => r#"{"reason": "", "choice": "tie"}"#.into(),
+        _ => r#"{"reason": "", "choice": "first"}"#.into(),
+    });
+    let of = |name: &str, config: &str| {
+        format!("[scorers.{name}]\nuse = \"pairwise\"\ngrants = [\"judge\"]\nconfig = {config}\n")
+    };
+    let entries = of("strict", "{}") + &of("zero", "{ unreadable = \"zero\" }");
+    let folder = folder(&server.base_url(), &[], &entries);
+    let cases = ["EQUAL", "UNCLEAR", "better"].map(|output| {
+        json!({"id": output, "input": "Say something.", "output": output, "baseline": "other"})
+    });
+    folder.write("cases.jsonl", cases.map(|case| format!("{case}\n")).concat());
+    let run = sh(&folder, &format!("{RUN} --format json"));
+    assert_eq!(run.code, Some(1), "{run}");
+    let summary: Value = serde_json::from_str(&run.stdout).unwrap();
+    let figures = ["calls", "unreadable", "unanswered", "ties", "disagreements"];
+    let judges = summary["judges"].as_array().unwrap();
+    let judges: Vec<_> = judges.iter().map(|judge| figures.map(|figure| &judge[figure])).collect();
+    // Both orders of three cases, and a repair question after each unreadable answer.
+    assert_eq!(json!(judges), json!([[8, 1, 0, 1, 1], [8, 1, 0, 1, 1]]));
 }
 
 #[test]

@@ -56,7 +56,13 @@ fn rows(folder: &Folder, scorer: &str) -> HashMap<String, Value> {
 #[test]
 fn the_published_verdicts_of_both_judges_are_the_scores() {
     let folder = folder();
-    run(&folder, "");
+    let run = run(&folder, "");
+    let (_, judges) = run.stdout.split_once("\n\n").unwrap();
+    insta::assert_snapshot!(judges, @r"
+    judge of  answers  recorded  unreadable  ties
+    gpt           204       204           4    11
+    pandalm       200       200           0    21
+    ");
     let published = lines("published.jsonl");
     assert_eq!(published.len(), 200);
     for (scorer, model) in [("gpt", "gpt-3.5-turbo"), ("pandalm", "pandalm-7b")] {

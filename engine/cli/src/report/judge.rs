@@ -1,11 +1,13 @@
 //! What judges did, in words: while a run asks them, and when it has ended. Computes nothing.
 
+use std::time::Duration;
+
 use scorebox::{
     judge::{JudgeCounts, JudgeIdentity, JuryIdentity, ScoreCall},
     store::CallCounts,
 };
 
-use super::{count, counted, one_line};
+use super::{Align, Table, count, counted, one_line, rate};
 
 /// US dollars: small sums are told apart.
 pub(crate) fn dollars(cost: f64) -> String {
@@ -16,8 +18,8 @@ pub(crate) fn dollars(cost: f64) -> String {
     }
 }
 
-/// What is asked at this moment, in the words of the progress bar; `None` if nobody was asked.
-pub(crate) fn asking(counts: &JudgeCounts) -> Option<String> {
+/// What is asked at this moment, `elapsed` after the start, in the words of the progress bar; `None` if nobody was asked.
+pub(crate) fn asking(counts: &JudgeCounts, elapsed: Duration) -> Option<String> {
     let JudgeCounts { consumed, recorded, failed, load, budget, .. } = counts;
     if consumed.calls == 0 && *recorded == 0 && *failed == 0 {
         return None;
@@ -29,6 +31,9 @@ pub(crate) fn asking(counts: &JudgeCounts) -> Option<String> {
         Some(most) => format!(", {asked} of {} calls", count(most)),
         None => format!(", {}", counted(consumed.calls, "call", "calls")),
     });
+    if consumed.calls > 0 {
+        words.push_str(&format!(", {} a second", rate(consumed.calls, elapsed)));
+    }
     match budget.cost_usd {
         Some(most) => {
             words.push_str(&format!(", {} of {}", dollars(consumed.cost_usd), dollars(most)));
@@ -69,33 +74,33 @@ fn alone(judge: &JudgeIdentity) -> String {
     format!("judge `{name}`:{model} ({provider}{place})")
 }
 
-/// What the judge of one scorer answered, in a line.
-pub(crate) fn of_scorer(counts: &CallCounts) -> String {
-    let CallCounts {
-        scorer_id,
-        calls,
-        recorded,
-        retries,
-        input_tokens,
-        output_tokens,
-        cost_usd,
-        ..
-    } = counts;
-    let mut words = format!("judge of {scorer_id}: {}", counted(*calls, "answer", "answers"));
-    if *recorded > 0 {
-        words.push_str(&format!(", {} of them recorded before", count(*recorded)));
+/// What the judges of a run answered, by scorer. What happened to none of them has no column.
+pub(crate) fn table(counts: &[CallCounts]) -> Table {
+    type Figure = (&'static str, fn(&CallCounts) -> String);
+    let figures: [Figure; 10] = [
+        ("answers", |it| count(it.calls)),
+        ("recorded", |it| count(it.recorded)),
+        ("retries", |it| count(it.retries)),
+        ("tokens in", |it| count(it.input_tokens)),
+        ("tokens out", |it| count(it.output_tokens)),
+        ("cost", |it| dollars(it.cost_usd)),
+        ("unreadable", |it| count(it.unreadable)),
+        ("unanswered", |it| count(it.unanswered)),
+        ("ties", |it| count(it.ties)),
+        ("disagreements", |it| count(it.disagreements)),
+    ];
+    let happened = |(title, figure): &&Figure| {
+        *title == "answers" || counts.iter().any(|it| !["0", "$0"].contains(&&*figure(it)))
+    };
+    let figures: Vec<&Figure> = figures.iter().filter(happened).collect();
+    let titles = figures.iter().map(|(title, _)| (*title, Align::Right));
+    let columns: Vec<_> = [("judge of", Align::Left)].into_iter().chain(titles).collect();
+    let mut table = Table::new(&columns);
+    for of_scorer in counts {
+        let cells = figures.iter().map(|(_, figure)| figure(of_scorer));
+        table.row([of_scorer.scorer_id.clone()].into_iter().chain(cells));
     }
-    if *input_tokens + *output_tokens > 0 {
-        let (asked, said) = (count(*input_tokens), count(*output_tokens));
-        words.push_str(&format!(", {asked} tokens of questions and {said} of answers"));
-    }
-    if *cost_usd > 0.0 {
-        words.push_str(&format!(", {}", dollars(*cost_usd)));
-    }
-    if *retries > 0 {
-        words.push_str(&format!(", {}", counted(*retries, "retry", "retries")));
-    }
-    words
+    table
 }
 
 /// What the judge of one scorer answered for one score, in a line; `None` if nobody was asked.
@@ -108,15 +113,23 @@ pub(crate) fn of_one_score(
     if calls.is_empty() && consumed.calls == 0 {
         return None;
     }
-    let mut counts = CallCounts::default();
-    counts.scorer_id = scorer_id.to_owned();
-    counts.calls = calls.len() as u64;
-    counts.recorded = calls.iter().filter(|call| call.is_recorded).count() as u64;
-    counts.retries = load.retries;
-    counts.input_tokens = consumed.input_tokens;
-    counts.output_tokens = consumed.output_tokens;
-    counts.cost_usd = consumed.cost_usd;
-    Some(of_scorer(&counts))
+    let mut words =
+        format!("judge of {scorer_id}: {}", counted(calls.len() as u64, "answer", "answers"));
+    let recorded = calls.iter().filter(|call| call.is_recorded).count() as u64;
+    if recorded > 0 {
+        words.push_str(&format!(", {} of them recorded before", count(recorded)));
+    }
+    if consumed.input_tokens + consumed.output_tokens > 0 {
+        let (asked, said) = (count(consumed.input_tokens), count(consumed.output_tokens));
+        words.push_str(&format!(", {asked} tokens of questions and {said} of answers"));
+    }
+    if consumed.cost_usd > 0.0 {
+        words.push_str(&format!(", {}", dollars(consumed.cost_usd)));
+    }
+    if load.retries > 0 {
+        words.push_str(&format!(", {}", counted(load.retries, "retry", "retries")));
+    }
+    Some(words)
 }
 
 #[cfg(test)]
@@ -131,6 +144,27 @@ mod tests {
 
     #[test]
     fn a_run_that_asks_nobody_says_nothing_of_judges() {
-        assert_eq!(asking(&JudgeCounts::default()), None);
+        assert_eq!(asking(&JudgeCounts::default(), Duration::from_secs(1)), None);
+    }
+
+    #[test]
+    fn the_table_has_a_column_for_what_happened_to_one_of_the_scorers_and_for_no_more() {
+        let mut asked = CallCounts::default();
+        asked.scorer_id = "pairwise".into();
+        (asked.calls, asked.input_tokens, asked.output_tokens) = (2000, 123_456, 789);
+        (asked.cost_usd, asked.ties, asked.disagreements) = (0.25, 3, 12);
+        let mut unasked = CallCounts::default();
+        unasked.scorer_id = "rubric".into();
+        unasked.unanswered = 1000;
+        assert_eq!(
+            table(&[asked, unasked]).to_string(),
+            "judge of  answers  tokens in  tokens out   cost  unanswered  ties  disagreements\n\
+             pairwise    2,000    123,456         789  $0.25           0     3             12\n\
+             rubric          0          0           0     $0       1,000     0              0\n"
+        );
+        assert_eq!(
+            table(&[CallCounts::default()]).to_string(),
+            "judge of  answers\n                0\n"
+        );
     }
 }

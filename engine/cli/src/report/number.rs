@@ -29,6 +29,12 @@ pub(crate) fn counted(value: u64, one: &str, many: &str) -> String {
     format!("{} {}", count(value), if value == 1 { one } else { many })
 }
 
+/// How many of `number` things there are in a second, if all of them took `time`.
+pub(crate) fn rate(number: u64, time: Duration) -> String {
+    #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    count((number as f64 / time.as_secs_f64().max(0.001)) as u64)
+}
+
 /// Fuel, in thousands, millions or billions: `14.2 k`.
 pub(crate) fn fuel(value: f64) -> String {
     scaled(value, 1000.0, &["", " k", " M", " G", " T"])

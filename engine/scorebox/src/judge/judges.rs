@@ -180,7 +180,7 @@ impl JudgesBuilder {
 pub struct Asked {
     /// The call and its answer.
     pub recording: Arc<Recording>,
-    /// Whether it was recorded before, or asked for by another score at the same moment.
+    /// Whether it was recorded before, in a database or a file, or asked for by another score at the same moment.
     pub is_recorded: bool,
 }
 
@@ -266,7 +266,7 @@ impl Judges {
                 if let Some(recording) = self.recorded(digest)? {
                     return Ok(recording);
                 }
-                asked_now = true;
+                asked_now = !from_a_file;
                 self.ask(name, call, (scorers, within)).await
             })
             .await

@@ -152,26 +152,6 @@ pub struct CallRecord {
     pub is_recorded: bool,
 }
 
-/// What the calls of a scorer's rows consumed.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct CallCounts {
-    /// The scorer.
-    pub scorer_id: String,
-    /// Answers that its scores stand on.
-    pub calls: u64,
-    /// Those that were recorded before.
-    pub recorded: u64,
-    /// Attempts beyond the first, of those that were asked.
-    pub retries: u64,
-    /// Tokens of the questions that were asked.
-    pub input_tokens: u64,
-    /// Tokens of their answers.
-    pub output_tokens: u64,
-    /// What they cost, in US dollars.
-    pub cost_usd: f64,
-}
-
 impl Store {
     /// The latest recording of a call.
     ///
@@ -275,44 +255,6 @@ impl Store {
                 });
             }
             Ok(())
-        })
-    }
-
-    /// What the calls of a run consumed, by scorer; scorers without calls are left out.
-    ///
-    /// # Errors
-    /// Troubles of reading.
-    pub fn call_counts(&self, run: RunKey) -> Result<Vec<CallCounts>, StoreError> {
-        let (first, last) = CaseKey::bounds(run);
-        self.bounded(|| {
-            let mut query = self.conn.prepare_cached(
-                "SELECT scorers.scorer_id, count(*), total(is_recorded),
-                     total(iif(is_recorded, 0, attempts - 1)), total(iif(is_recorded, 0, input_tokens)),
-                     total(iif(is_recorded, 0, output_tokens)), total(iif(is_recorded, 0, cost_usd))
-                 FROM score_calls
-                 JOIN scorers ON scorers.scorer = score_calls.scorer
-                 LEFT JOIN calls ON calls.digest = score_calls.digest
-                     AND calls.reply_digest = score_calls.reply_digest
-                 WHERE score_calls.case_key BETWEEN ?1 AND ?2
-                 GROUP BY score_calls.scorer ORDER BY score_calls.scorer",
-            )?;
-            let count = |row: &Row<'_>, column| {
-                // Counts of rows and tokens are far below 2^53.
-                #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-                row.get::<_, f64>(column).map(|number| number as u64)
-            };
-            let counts = query.query_map([first, last], |row| {
-                Ok(CallCounts {
-                    scorer_id: row.get(0)?,
-                    calls: row.get::<_, i64>(1)?.unsigned_abs(),
-                    recorded: count(row, 2)?,
-                    retries: count(row, 3)?,
-                    input_tokens: count(row, 4)?,
-                    output_tokens: count(row, 5)?,
-                    cost_usd: row.get(6)?,
-                })
-            })?;
-            counts.collect()
         })
     }
 

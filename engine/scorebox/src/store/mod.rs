@@ -22,6 +22,7 @@
 //! | `case_columns.rs` | the columns of a case, in one table, and the SQL that is made of it |
 //! | `writer.rs`     | the hot path: cases and scores in batches, each score once           |
 //! | `calls.rs`      | what scorers ask judges, and the scores that stand on it             |
+//! | `call_counts.rs` | what the judges of a run answered, by scorer                        |
 //! | `reuse.rs`      | which earlier rows answer for a case, and their copies               |
 //! | `remove.rs`     | whole runs go, and give their space back                            |
 //! | `summary.rs`    | what scorers say of a run as a whole                                 |
@@ -41,6 +42,7 @@
 //! Invariant: nothing here holds more than one case or one page of rows in memory.
 
 mod attempts;
+mod call_counts;
 mod calls;
 mod case;
 mod case_columns;
@@ -80,7 +82,8 @@ use std::{
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-pub use calls::{CallCounts, CallRecord, CallStore};
+pub use call_counts::CallCounts;
+pub use calls::{CallRecord, CallStore};
 pub use case::{CaseAdded, CaseContent, NewCase, StoredCase};
 pub use counts::ScorerCounts;
 pub use deciding::{CaseToDecide, RowToDecide};

@@ -15,7 +15,7 @@ use scorebox::{
     row::{AnswerError, milliseconds},
     run::{Control, Progress, RunReport},
     sandbox::ErrorKind,
-    store::{RunRecord, ScoreFilter, ScorerRecord, Store, SummaryRecord},
+    store::{CallCounts, RunRecord, ScoreFilter, ScorerRecord, Store, SummaryRecord},
     verdict::{Broken, Requirements},
 };
 use serde::Serialize;
@@ -70,9 +70,10 @@ fn draw(bar: &ProgressBar, control: &Control, judges: &Judges, started: Instant)
     if let Ok(style) = ProgressStyle::with_template(style) {
         bar.set_style(style);
     }
-    let asking = report::judge::asking(&judges.counts());
+    let elapsed = started.elapsed();
+    let asking = report::judge::asking(&judges.counts(), elapsed);
     let asking = asking.map(|words| format!("; {words}")).unwrap_or_default();
-    bar.set_message(format!("{}{asking}", how_far(&progress, started.elapsed())));
+    bar.set_message(format!("{}{asking}", how_far(&progress, elapsed)));
     bar.tick();
 }
 
@@ -94,13 +95,11 @@ fn say_if_idle(aggregate: &Aggregate, scorers: &[ScorerRecord]) {
 
 /// How far a run is, in the words of the progress bar.
 fn how_far(progress: &Progress, elapsed: Duration) -> String {
-    #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-    let rate = (progress.scores_written as f64 / elapsed.as_secs_f64().max(0.001)) as u64;
     let mut words = format!(
         "{} cases, {} scores, {} a second",
         report::count(progress.cases_done),
         report::count(progress.scores_written),
-        report::count(rate)
+        report::rate(progress.scores_written, elapsed)
     );
     if progress.cases_bad > 0 {
         let bad = report::counted(progress.cases_bad, "bad line", "bad lines");
@@ -136,6 +135,8 @@ struct Summary<'a> {
     repeats: Option<&'a Repeats>,
     broken: &'a [Broken],
     scorers: &'a [Aggregate],
+    #[serde(skip_serializing_if = "<[CallCounts]>::is_empty")]
+    judges: &'a [CallCounts],
     summaries: Vec<OfTheRun<'a>>,
 }
 
@@ -180,13 +181,18 @@ pub(super) fn print(store: &Store, run: &RunReport, asked: &Asked<'_>) -> Result
     let repeats = repeated_verdicts(store, run.run.as_str(), options)?;
     let record = store.run(run.run.as_str())?;
     let said = store.summaries(record.key)?;
+    let judges = store.call_counts(record.key)?;
     let mut summary = summary(&record, run, &database.path, aggregates, &said);
     summary.verdict = Some(decided);
     summary.repeats = repeats.as_ref();
     summary.broken = broken;
+    summary.judges = &judges;
     let print_summary = |out: &mut Out<'_>| match format {
         Format::Table => {
             write!(out, "{}", table(aggregates))?;
+            if !judges.is_empty() {
+                write!(out, "\n{}", report::judge::table(&judges))?;
+            }
             said.iter().try_for_each(|said| write!(out, "\n{}", said_of_the_run(said)))
         }
         Format::Json => output::json(out, &summary),
@@ -197,9 +203,6 @@ pub(super) fn print(store: &Store, run: &RunReport, asked: &Asked<'_>) -> Result
     }
     if format == Format::Table {
         say_totals(run, database);
-        for counts in store.call_counts(record.key)? {
-            words::say(&report::judge::of_scorer(&counts));
-        }
         words::limit_hints(kinds(said.iter().map(|said| &said.error_kind)));
     }
     say_bad_cases(run);
@@ -248,6 +251,7 @@ fn summary<'a>(
         repeats: None,
         broken: &[],
         scorers,
+        judges: &[],
         summaries: summaries.iter().map(OfTheRun::new).collect(),
     }
 }

@@ -1,0 +1,116 @@
+//! What the judges of a run's scorers answered, and what that consumed. Reads stored rows and calls; judges nothing.
+
+use rusqlite::{Row, params};
+use serde::Serialize;
+
+use super::{CaseKey, RunKey, ScorerKey, Store, StoreError};
+
+/// What the judge of a run's scorer answered.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct CallCounts {
+    /// The scorer.
+    pub scorer_id: String,
+    /// Answers that its scores stand on.
+    pub calls: u64,
+    /// Those that were recorded before.
+    pub recorded: u64,
+    /// Attempts beyond the first, of those that were asked.
+    pub retries: u64,
+    /// Tokens of the questions that were asked.
+    pub input_tokens: u64,
+    /// Tokens of their answers.
+    pub output_tokens: u64,
+    /// What they cost, in US dollars.
+    pub cost_usd: f64,
+    /// Rows whose answer the scorer could not read: errors, and scores with `"unreadable": true` in their `meta`.
+    pub unreadable: u64,
+    /// Rows without a score because a question has no answer.
+    pub unanswered: u64,
+    /// Scores with the label `tie`.
+    pub ties: u64,
+    /// Scores with the label `disagreement`: the judge said something else when it was asked in another order.
+    pub disagreements: u64,
+}
+
+impl Store {
+    /// What the judges of a run answered, by scorer, in the suite's order. Scorers that ask none are left out.
+    ///
+    /// # Errors
+    /// Troubles of reading.
+    pub fn call_counts(&self, run: RunKey) -> Result<Vec<CallCounts>, StoreError> {
+        self.bounded(|| {
+            let mut judged = self.conn.prepare_cached(
+                "SELECT scorer, scorer_id FROM scorers
+                 WHERE run = ?1 AND judge_json IS NOT NULL ORDER BY scorer",
+            )?;
+            let mut rows = judged.query([run])?;
+            let mut counts = Vec::new();
+            while let Some(row) = rows.next()? {
+                let mut of_scorer = self.consumed(run, row.get(0)?)?;
+                self.add_outcomes(run, row.get(0)?, &mut of_scorer)?;
+                of_scorer.scorer_id = row.get(1)?;
+                counts.push(of_scorer);
+            }
+            Ok(counts)
+        })
+    }
+
+    /// The calls of one scorer's rows.
+    fn consumed(&self, run: RunKey, scorer: ScorerKey) -> rusqlite::Result<CallCounts> {
+        let (first, last) = CaseKey::bounds(run);
+        let mut query = self.conn.prepare_cached(
+            "SELECT count(*), total(is_recorded), total(iif(is_recorded, 0, attempts - 1)),
+                 total(iif(is_recorded, 0, input_tokens)), total(iif(is_recorded, 0, output_tokens)),
+                 total(iif(is_recorded, 0, cost_usd))
+             FROM score_calls
+             LEFT JOIN calls ON calls.digest = score_calls.digest
+                 AND calls.reply_digest = score_calls.reply_digest
+             WHERE score_calls.case_key BETWEEN ?1 AND ?2 AND score_calls.scorer = ?3",
+        )?;
+        query.query_row(params![first, last, scorer], |row| {
+            Ok(CallCounts {
+                calls: count(row, 0)?,
+                recorded: count(row, 1)?,
+                retries: count(row, 2)?,
+                input_tokens: count(row, 3)?,
+                output_tokens: count(row, 4)?,
+                cost_usd: row.get(5)?,
+                ..CallCounts::default()
+            })
+        })
+    }
+
+    /// What became of one scorer's rows.
+    fn add_outcomes(
+        &self,
+        run: RunKey,
+        scorer: ScorerKey,
+        counts: &mut CallCounts,
+    ) -> rusqlite::Result<()> {
+        let (first, last) = CaseKey::bounds(run);
+        let mut query = self.conn.prepare_cached(
+            "SELECT total(error_kind = 'judge-unreadable'
+                     OR (status = 'scored' AND json_valid(meta_json) AND meta_json ->> '$.unreadable' IS TRUE)),
+                 total(error_kind LIKE 'judge-%' AND error_kind <> 'judge-unreadable'),
+                 total(status = 'scored' AND label = 'tie'),
+                 total(status = 'scored' AND label = 'disagreement')
+             FROM score_rows WHERE case_key BETWEEN ?1 AND ?2 AND scorer = ?3",
+        )?;
+        query.query_row(params![first, last, scorer], |row| {
+            counts.unreadable = count(row, 0)?;
+            counts.unanswered = count(row, 1)?;
+            counts.ties = count(row, 2)?;
+            counts.disagreements = count(row, 3)?;
+            Ok(())
+        })
+    }
+}
+
+/// A count, which SQLite adds up as a number that does not overflow.
+fn count(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
+    // Counts of rows and tokens are far below 2^53.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    row.get::<_, f64>(column).map(|number| number as u64)
+}
