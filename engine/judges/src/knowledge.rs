@@ -6,14 +6,22 @@ use std::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicBool, Ordering::Relaxed},
     },
+    time::Duration,
 };
 
-use tokio::sync::{Mutex as Turns, MutexGuard, OnceCell};
+use tokio::{
+    sync::{Mutex as Turns, MutexGuard, OnceCell},
+    time::timeout,
+};
 
 use crate::form::Way;
 
 /// How many models are remembered. A judge has a few; a scorer could name any number.
 const MOST_MODELS: usize = 64;
+
+/// How long calls wait for the first one. A server refuses at once what it does not understand; what takes longer is an
+/// answer most of the time, and then waiting for it is waste.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What is known about a server's models.
 #[derive(Debug, Default)]
@@ -64,13 +72,13 @@ pub(crate) struct First {
 }
 
 impl First {
-    /// The first call's turn. The others wait here for its end, and get none. If it is dropped before its end, the next
-    /// call is the first.
+    /// The first call's turn. The others wait here for its end, but no longer than [`PATIENCE`], and get none. If it is
+    /// dropped before its end, the next call is the first.
     pub(crate) async fn turn(&self) -> Option<Turn<'_>> {
         if self.is_over.load(Relaxed) {
             return None;
         }
-        let guard = self.turns.lock().await;
+        let guard = timeout(PATIENCE, self.turns.lock()).await.ok()?;
         match self.is_over.load(Relaxed) {
             true => None,
             false => Some(Turn { first: self, _guard: guard }),
@@ -105,5 +113,15 @@ mod tests {
             knowledge.about(&number.to_string());
         }
         assert!(knowledge.0.lock().unwrap().len() <= MOST_MODELS);
+    }
+
+    #[tokio::test]
+    async fn calls_do_not_wait_without_end_for_a_first_one_that_is_slow() {
+        let first = First::default();
+        let turn = first.turn().await.unwrap();
+        assert!(first.turn().await.is_none());
+        drop(turn);
+        first.turn().await.unwrap().end();
+        assert!(first.turn().await.is_none());
     }
 }
