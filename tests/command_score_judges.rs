@@ -4,7 +4,7 @@
 use serde_json::json;
 
 use crate::{
-    judge_fixture::{ONE, entry, folder, sh},
+    judge_fixture::{KEY, ONE, entry, folder, sh},
     model_server::ModelServer,
 };
 
@@ -31,6 +31,15 @@ fn one_judged_score_needs_a_suite_or_a_server_and_shows_its_cost() {
     assert_eq!(models, ["tiny", "small"]);
     // A server that the user names is sent no key that it was not promised.
     assert_eq!(asked[1].authorization, None);
+    sh(&folder, &format!("{SCORE} --grant judge {server_alone} --judge-key-env THE_KEY"))
+        .exits_with(0);
+    assert_eq!(server.asked()[2].authorization, Some(format!("Bearer {KEY}")));
+    let without = format!("{SCORE} --grant judge {server_alone} --judge-key-env NO_SUCH_KEY");
+    let without = folder.sh(&without).exits_with(2);
+    assert!(
+        without.stderr.contains("the environment variable `NO_SUCH_KEY` has no value"),
+        "{without}"
+    );
     assert!(!folder.path("scorebox.db").exists());
 }
 

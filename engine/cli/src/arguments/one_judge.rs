@@ -31,6 +31,10 @@ pub(crate) struct OneJudgeArguments {
     #[arg(long = "judge-url", value_name = "URL", requires = "judge_model")]
     url: Option<String>,
 
+    /// The environment variable with that server's key [default: OPENAI_API_KEY at OpenAI's own address, else no key]
+    #[arg(long = "judge-key-env", value_name = "VARIABLE", requires = "url")]
+    key_env: Option<String>,
+
     #[command(flatten)]
     judges: JudgeArguments,
 
@@ -81,7 +85,8 @@ impl OneJudgeArguments {
         }
         let Some(url) = &self.url else { return Ok(None) };
         let base_url = url.trim_end_matches('/').to_owned();
-        let key_env = (base_url == OPEN_AI.0).then(|| OPEN_AI.1.to_owned());
+        let of_open_ai = || (base_url == OPEN_AI.0).then(|| OPEN_AI.1.to_owned());
+        let key_env = self.key_env.clone().or_else(of_open_ai);
         let settings = JudgeSettings::new(ProviderSettings::OpenAi { base_url, key_env });
         let name = JudgeChoice::DEFAULT.to_owned();
         Ok(Some([(name, SuiteJudge::new(settings))].into()))
