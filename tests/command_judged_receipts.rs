@@ -128,6 +128,11 @@ fn what_a_receipt_says_of_its_judge_and_its_calls_is_checked() {
     assert!(other_model.stdout.contains("judge-not-recorded"), "{other_model}");
     let forged = change(&|receipt| receipt["answer"]["score"] = json!(0.5));
     assert!(forged.stdout.contains("different  score"), "{forged}");
+    let more = change(&|receipt| {
+        let calls = receipt["calls"].as_array_mut().unwrap();
+        calls.push(calls[0].clone());
+    });
+    assert!(more.stdout.contains("different  calls of a judge"), "{more}");
     let fewer = change(&|receipt| drop(receipt["calls"].as_array_mut().unwrap().pop()));
     assert!(fewer.stdout.contains("judge-not-recorded"), "{fewer}");
 }

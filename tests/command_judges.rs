@@ -1,7 +1,7 @@
 //! Scorers that ask judges, in `run`, `verify`, `calls` and `judges check`: what is asked, what is stored, and what trouble makes of a
 //! score. With a real server of OpenAI's protocol on the loopback interface.
 
-use std::fs;
+use std::{fs, io, net::TcpListener, thread};
 
 use serde_json::{Value, json};
 
@@ -53,14 +53,22 @@ fn a_judged_run_replays_without_a_key_and_verifies_and_the_key_is_nowhere() {
 }
 
 #[test]
-fn an_answer_that_is_not_recorded_is_named_and_nobody_is_asked() {
-    let server = ModelServer::saying(|_| "1".into());
-    let folder = folder(&server.base_url(), &["a"], ONE);
+fn an_answer_that_is_not_recorded_is_named_and_no_connection_is_opened() {
+    let server = TcpListener::bind("127.0.0.1:0").unwrap();
+    server.set_nonblocking(true).unwrap();
+    let folder = folder(&format!("http://{}/v1", server.local_addr().unwrap()), &["a"], ONE);
     let run = folder.sh(&format!("{RUN} --judge-cache only"));
     assert_eq!(run.code, Some(1), "{run}");
     assert_eq!(rows(&folder), ["one c0 error - judge-not-recorded"]);
     assert!(run.stderr.contains("the answer of `tiny` to call"), "{run}");
-    assert_eq!(server.asked().len(), 0);
+    let connected = server.accept();
+    assert_eq!(connected.unwrap_err().kind(), io::ErrorKind::WouldBlock);
+
+    // Without the option it would have been: so the listener hears what comes.
+    server.set_nonblocking(false).unwrap();
+    let connection = thread::spawn(move || drop(server.accept().unwrap()));
+    sh(&folder, RUN).exits_with(1);
+    connection.join().unwrap();
 }
 
 #[test]
@@ -221,10 +229,9 @@ fn what_is_asked_again_leaves_the_scores_that_stand_on_the_first_answer_verifiab
         .unwrap();
     let verified = folder.sh("scorebox verify first");
     assert_ne!(verified.code, Some(0), "{verified}");
-    assert!(
-        format!("{verified}").contains("an answer of a judge that it stands on is not stored"),
-        "{verified}"
-    );
+    let digest = folder.rows("SELECT DISTINCT lower(hex(digest)) FROM score_calls").remove(0);
+    let why = format!("the answer to call {digest} is not among the recordings");
+    assert!(format!("{verified}").contains(&why), "{verified}");
 }
 
 #[test]

@@ -258,18 +258,22 @@ impl Store {
         })
     }
 
-    /// The recordings that a score stands on, in the order in which they were asked; `None` if one of them is missing or
-    /// is not the one that the score stands on.
+    /// The recordings that a score stands on, in the order in which they were asked; or else the digests of the calls whose
+    /// recording is missing or is not the one that the score stands on.
     ///
     /// # Errors
     /// Troubles of reading.
-    pub fn recordings_of(&self, cursor: ScoreCursor) -> Result<Option<Vec<Recording>>, StoreError> {
+    pub fn recordings_of(
+        &self,
+        cursor: ScoreCursor,
+    ) -> Result<Result<Vec<Recording>, Vec<Digest>>, StoreError> {
         self.brief(|| {
             let calls = self.score_calls(cursor.case, cursor.scorer)?;
             let sql =
                 format!("SELECT {COLUMNS} FROM calls WHERE digest = ?1 AND reply_digest = ?2");
             let mut query = self.conn.prepare_cached(&sql)?;
             let mut recordings = Vec::with_capacity(calls.len());
+            let mut missing = Vec::new();
             for call in calls {
                 let found =
                     query.query_row([call.digest, call.reply_digest], recording).optional()?;
@@ -278,10 +282,10 @@ impl Store {
                 };
                 match found.filter(is_it) {
                     Some(found) => recordings.push(found),
-                    None => return Ok(None),
+                    None => missing.push(call.digest),
                 }
             }
-            Ok(Some(recordings))
+            Ok(if missing.is_empty() { Ok(recordings) } else { Err(missing) })
         })
     }
 

@@ -6,6 +6,7 @@ use std::{collections::VecDeque, sync::Arc};
 use tokio::sync::mpsc;
 
 use crate::{
+    digest::Digest,
     judge::Recording,
     row::{Answer, Status},
     sandbox::LoadedScorer,
@@ -16,6 +17,7 @@ use crate::{
 use super::{
     Finding, Verdict,
     answer::{self, JsonAs},
+    recorded_calls,
     rescore::{Rescorer, StoredScore, skipped, unproved_of},
     rows::StoredCase,
 };
@@ -107,7 +109,7 @@ impl Comparing {
         record: ScoreRecord,
         case: &Arc<StoredCase>,
         rescorer: &Rescorer,
-        answers: Option<Vec<Arc<Recording>>>,
+        answers: Result<Vec<Arc<Recording>>, Vec<Digest>>,
     ) {
         let is_of_last_case = self.last_case.as_ref().is_some_and(|last| Arc::ptr_eq(last, case));
         let bytes = record.bytes() + if is_of_last_case { 0 } else { case.bytes };
@@ -194,13 +196,10 @@ fn begun(
     place: u64,
     record: ScoreRecord,
     of_row: &StoredCase,
-    (rescorer, answers): (&Rescorer, Option<Vec<Arc<Recording>>>),
+    (rescorer, answers): (&Rescorer, Result<Vec<Arc<Recording>>, Vec<Digest>>),
 ) -> Result<StoredUnit, Verdict> {
-    let Some(answers) = answers else {
-        return Err(Verdict::not_verifiable(
-            "an answer of a judge that it stands on is not stored",
-        ));
-    };
+    let answers =
+        answers.map_err(|missing| Verdict::not_verifiable(recorded_calls::missing(&missing)))?;
     let case = of_row.case.as_ref().map_err(Verdict::clone)?;
     let stored = answer::stored(&record).map_err(Verdict::not_verifiable)?;
     if let Some(verdict) = rescorer.of_skipped(&record.row, of_row.skip.as_deref()) {
@@ -222,12 +221,10 @@ fn compared(row: Finished<StoredUnit>) -> Verdict {
         input_digest: record.row.input_digest,
         wasmtime_version: &record.wasmtime_version,
     };
-    let known = &row.unit.answers;
     if let Computed::Outcome(outcome, _) = &row.computed
-        && outcome.calls.len() != known.len()
+        && let Some(verdict) = recorded_calls::asked_otherwise(row.unit.answers.len(), outcome)
     {
-        let (stored, computed) = (known.len().to_string(), outcome.calls.len().to_string());
-        return Verdict::different("calls of a judge", stored, computed);
+        return verdict;
     }
     match row.computed {
         Computed::Outcome(outcome, digest) => stored.compared_with(&outcome.into(), digest),

@@ -9,6 +9,7 @@
 //! - `comparing`: the scores computed again, and a finding for each in the order of the rows.
 //! - `receipt`: what is needed to compute one score again elsewhere.
 //! - `receipt_calls`: the calls of a judge in it, and the recorded answers to them.
+//! - `recorded_calls`: what is said of answers that are missing, or were not asked for.
 //! - `receipt_answer`: the answer in it, which is a stored format.
 //! - `sample`: which rows are looked at if not all are.
 //! - `whole_run`: that no score is missing, that the scorers are those of the plan, and what scorers said about
@@ -22,6 +23,7 @@ mod finding;
 mod receipt;
 mod receipt_answer;
 mod receipt_calls;
+mod recorded_calls;
 mod rescore;
 mod rows;
 mod sample;
@@ -88,7 +90,7 @@ pub async fn verify(
                     // Most scorers ask no judge.
                     let answers = match rescorer.asks_judge() {
                         true => store.recordings_of(record.cursor)?,
-                        false => Some(Vec::new()),
+                        false => Ok(Vec::new()),
                     };
                     let answers = answers.map(|all| all.into_iter().map(Arc::new).collect());
                     comparing.add(record, &case, &rescorer, answers);

@@ -17,7 +17,7 @@ use crate::{
 use super::{
     Finding, ReceiptAnswer, ReceiptCall, Unproved, Verdict,
     answer::{self, JsonAs},
-    receipt_calls,
+    receipt_calls, recorded_calls,
     rescore::{Rescorer, StoredScore, unproved_of},
 };
 
@@ -288,6 +288,9 @@ impl Receipt {
         let input = case.scorer_input(scorer.info().reads);
         let input = ScorerInput { workspace: folder.as_ref(), ..input };
         let outcome = scorer.score_knowing(input, answers).await;
+        if let Some(verdict) = recorded_calls::asked_otherwise(self.calls.len(), &outcome) {
+            return verdict;
+        }
         let actual = input.digest(outcome.files);
         let stored = StoredScore {
             answer: &answer,

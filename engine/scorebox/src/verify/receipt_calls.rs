@@ -10,10 +10,8 @@ use crate::{
     judge::{Recording, Recordings, ScoreCall},
 };
 
-use super::{Difference, Verdict};
+use super::{Difference, Verdict, recorded_calls};
 
-/// Missing answers that a verdict names one by one.
-const NAMED: usize = 3;
 /// Bytes of the recordings behind one receipt; a score holds at most half of that.
 const MOST_BYTES: usize = 64 << 20;
 
@@ -79,19 +77,7 @@ pub(super) fn answers(
     match (others.is_empty(), missing.as_slice()) {
         (false, _) => Err(Verdict::of(others)),
         (true, []) => Ok(answers),
-        (true, missing) => Err(without(not_recorded(missing))),
-    }
-}
-
-fn not_recorded(missing: &[Digest]) -> String {
-    let named: Vec<String> = missing.iter().take(NAMED).map(Digest::to_string).collect();
-    let named = named.join(", ");
-    match (missing.len(), missing.len().saturating_sub(NAMED)) {
-        (1, _) => format!("the answer to call {named} is not among the recordings"),
-        (_, 0) => format!("the answers to calls {named} are not among the recordings"),
-        (_, more) => {
-            format!("the answers to calls {named} and {more} more are not among the recordings")
-        }
+        (true, missing) => Err(without(recorded_calls::missing(missing))),
     }
 }
 

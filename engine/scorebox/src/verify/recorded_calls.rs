@@ -1,0 +1,35 @@
+//! What is to be said of the recorded answers of a judge that a score stands on. Reads none.
+
+use crate::{
+    digest::Digest,
+    sandbox::{ErrorKind, Outcome},
+};
+
+use super::Verdict;
+
+/// Missing answers that are named one by one.
+const NAMED: usize = 3;
+
+/// Why a score cannot be computed again: the answers to these calls, at least one, are missing.
+pub(super) fn missing(missing: &[Digest]) -> String {
+    let named: Vec<String> = missing.iter().take(NAMED).map(Digest::to_string).collect();
+    let named = named.join(", ");
+    match (missing.len(), missing.len().saturating_sub(NAMED)) {
+        (1, _) => format!("the answer to call {named} is not among the recordings"),
+        (_, 0) => format!("the answers to calls {named} are not among the recordings"),
+        (_, more) => {
+            format!("the answers to calls {named} and {more} more are not among the recordings")
+        }
+    }
+}
+
+/// The verdict on a score that stands on so many answers and was computed again from more or fewer of them.
+pub(super) fn asked_otherwise(stored: usize, computed: &Outcome) -> Option<Verdict> {
+    // The error itself says more.
+    let ended_early = computed.result.as_ref().is_err_and(|error| {
+        matches!(error.kind, ErrorKind::TimedOut | ErrorKind::JudgeNotRecorded)
+    });
+    let asked = computed.calls.len();
+    (!ended_early && asked != stored)
+        .then(|| Verdict::different("calls of a judge", stored.to_string(), asked.to_string()))
+}
