@@ -26,7 +26,6 @@ const TEMPORARY_FAILURE: i32 = 75;
 /// A program that answers questions.
 pub(crate) struct Command {
     command: Vec<String>,
-    place: String,
     /// Its name as messages have it.
     program: String,
     timeout: Duration,
@@ -40,7 +39,6 @@ impl Command {
         let program = command.first().filter(|program| !program.is_empty())?;
         Some(Command {
             command: command.to_vec(),
-            place: settings.provider.place(),
             program: format!("`{}`", quote(program)),
             timeout: settings.timeout,
             in_words: settings.structured_output == StructuredOutput::Prompt,
@@ -220,14 +218,6 @@ fn printed(text: &str) -> Option<Printed> {
 }
 
 impl Provider for Command {
-    fn kind(&self) -> &'static str {
-        "command"
-    }
-
-    fn place(&self) -> &str {
-        &self.place
-    }
-
     fn ask<'a>(
         &'a self,
         question: &'a Question,
@@ -243,7 +233,7 @@ impl Provider for Command {
 
 impl fmt::Debug for Command {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Command").field("place", &self.place).finish_non_exhaustive()
+        formatter.debug_struct("Command").field("program", &self.program).finish_non_exhaustive()
     }
 }
 

@@ -28,7 +28,7 @@ pub enum ConnectError {
     Zero(&'static str),
     /// A kind of provider that this crate does not know.
     #[error("no provider of the kind `{0}` can be asked")]
-    Unknown(&'static str),
+    Unknown(String),
     /// The HTTP client does not start, for example because the machine has no certificates.
     #[error("cannot prepare connections: {0}")]
     Prepare(String),
@@ -61,7 +61,7 @@ pub fn connect(
         ProviderSettings::Command { command } => {
             Ok(Arc::new(Command::new(command, settings).ok_or(ConnectError::NoProgram)?))
         }
-        other => Err(ConnectError::Unknown(other.kind())),
+        other => Err(ConnectError::Unknown(other.kind().to_owned())),
     }
 }
 

@@ -31,7 +31,6 @@ const GREETING: &str = r#"{"type":"object","properties":{"greeting":{"type":"str
 pub(crate) struct Served {
     wire: Wire,
     server: Server,
-    place: String,
     structured_output: StructuredOutput,
     gate: Gate,
     knowledge: Knowledge,
@@ -42,7 +41,6 @@ impl Served {
         Served {
             wire,
             server,
-            place: settings.provider.place(),
             structured_output: settings.structured_output,
             gate: Gate::new(settings),
             knowledge: Knowledge::default(),
@@ -308,14 +306,6 @@ fn is_a_greeting(reply: &Reply) -> bool {
 }
 
 impl Provider for Served {
-    fn kind(&self) -> &'static str {
-        self.wire.kind()
-    }
-
-    fn place(&self) -> &str {
-        &self.place
-    }
-
     fn ask<'a>(
         &'a self,
         question: &'a Question,
@@ -340,8 +330,8 @@ impl fmt::Debug for Served {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
             .debug_struct("Served")
-            .field("kind", &self.kind())
-            .field("place", &self.place())
+            .field("kind", &self.wire.kind())
+            .field("place", &self.server.base_url())
             .finish_non_exhaustive()
     }
 }

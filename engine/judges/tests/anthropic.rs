@@ -46,7 +46,6 @@ async fn a_question_and_its_answer_are_as_anthropic_documents_them() {
         ..generation("Is it?")
     };
     let judge = judge(&server, StructuredOutput::Detect);
-    assert_eq!(judge.kind(), "anthropic");
     let answer = judge.ask(&Question::Generate(generation), LONG).await.unwrap();
     assert_eq!(answer.reply, Reply::Text { text: "Yes.".to_owned(), truncated: false });
     assert_eq!(answer.model, "m-20250929");

@@ -52,8 +52,6 @@ async fn a_program_reads_the_question_as_json_and_prints_the_answer() {
         "responseSchema": FORM, "messages": [{"role": "user", "text": "Is it?"}]
     });
     assert_eq!(asked, expected);
-    assert_eq!(judge.kind(), "command");
-    assert!(judge.place().starts_with(r#"["sh","-c","cat > "#), "{}", judge.place());
 }
 
 #[tokio::test]

@@ -88,7 +88,7 @@ async fn a_server_that_fails_again_and_again_is_asked_as_often_as_the_suite_says
     let error = judge.ask(&question("Is it?"), LONG).await.unwrap_err();
     assert_eq!((error.kind, error.attempts, server.count()), (AskErrorKind::Unavailable, 3, 3));
     let words = "answered with status 500: The model\\nis \\u{1b}[31mnot loaded.";
-    assert_eq!(error.message, format!("{} {words}", judge.place()));
+    assert_eq!(error.message, format!("{} {words}", server.url("/v1")));
     assert_eq!(judge.load().retries, 2);
 }
 

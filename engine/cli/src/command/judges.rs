@@ -50,7 +50,7 @@ struct Check {
 #[serde(rename_all = "camelCase")]
 struct Checked {
     judge: String,
-    provider: &'static str,
+    provider: String,
     model: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
@@ -106,7 +106,7 @@ impl Check {
 
 async fn check(name: &str, settings: &JudgeSettings) -> Checked {
     let model = settings.model.clone().unwrap_or_default();
-    let provider = settings.provider.kind();
+    let provider = settings.provider.kind().to_owned();
     let checked = Checked {
         judge: name.to_owned(),
         provider,
@@ -176,7 +176,7 @@ fn table(checked: &[Checked]) -> Table {
         let tokens = it.input_tokens.zip(it.output_tokens).map(|(asked, said)| asked + said);
         table.row([
             it.judge.clone(),
-            it.provider.to_owned(),
+            it.provider.clone(),
             output::cell(&it.model, 40),
             match it.recorded {
                 Some(answers) => report::counted(answers as u64, "recording", "recordings"),

@@ -3,6 +3,7 @@
 use std::{path::PathBuf, sync::Arc, thread};
 
 use crate::{
+    judge::Judges,
     registry::Registry,
     run::DEFAULT_WAITING,
     sandbox::{CacheOptions, Capabilities, CompileLimits, Compiler, Sandbox, SandboxOptions},
@@ -16,8 +17,8 @@ const SLOTS_FOR_EACH_JOB: usize = 8;
 /// The most sandboxes that are kept for scorers that do not wait.
 const MOST_WARM_SLOTS: usize = 256;
 
-/// An engine that is being set up. By default it has a job for each core, no cache, no files of tasks, and the memory
-/// budget of [`SandboxOptions`].
+/// An engine that is being set up. By default it has a job for each core, no cache, no files of tasks, no judges, and the
+/// memory budget of [`SandboxOptions`].
 #[derive(Clone, Debug, Default)]
 #[must_use]
 pub struct EngineBuilder {
@@ -25,6 +26,7 @@ pub struct EngineBuilder {
     cache: Option<PathBuf>,
     workspace: Option<PathBuf>,
     left_out: Vec<String>,
+    judges: Judges,
     memory_budget_bytes: Option<u64>,
     compiler: Option<Compiler>,
     compile_limits: Option<CompileLimits>,
@@ -52,6 +54,13 @@ impl EngineBuilder {
     pub fn workspace_without(mut self, pattern: impl Into<String>) -> EngineBuilder {
         self.left_out.push(pattern.into());
         self
+    }
+
+    /// Whom scorers with the grant may ask. A scorer asks the judge called `default`, or the one that
+    /// [`ScorerLoader::judge`](super::ScorerLoader::judge) or its entry in a suite names. A suite's own judges are
+    /// settings only: connect them with the crate `scorebox-judges`.
+    pub fn judges(self, judges: Judges) -> EngineBuilder {
+        EngineBuilder { judges, ..self }
     }
 
     /// Bytes of memory of all sandboxes together.
@@ -83,7 +92,9 @@ impl EngineBuilder {
         let mut options = SandboxOptions::default()
             .with_slots(slots)
             .with_cache(self.cache.map(CacheOptions::new))
-            .with_capabilities(capabilities(self.workspace, &self.left_out)?);
+            .with_capabilities(
+                capabilities(self.workspace, &self.left_out)?.with_judges(self.judges),
+            );
         if let Some(bytes) = self.memory_budget_bytes {
             options = options.with_memory_budget_bytes(bytes);
         }

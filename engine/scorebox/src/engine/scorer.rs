@@ -7,6 +7,7 @@ use serde_json::Value;
 use crate::{
     case::Case,
     contract::{ScorerInfo, ScorerInput},
+    judge::JudgeChoice,
     registry::Reference,
     run::load_scorer,
     sandbox::{Grant, Limits, LoadedScorer, Outcome, ScorerConfig},
@@ -24,6 +25,7 @@ pub struct ScorerLoader {
     config: Value,
     limits: Limits,
     grants: Vec<Grant>,
+    judge: JudgeChoice,
 }
 
 impl ScorerLoader {
@@ -34,6 +36,7 @@ impl ScorerLoader {
             config: Value::Object(serde_json::Map::new()),
             limits: Limits::default(),
             grants: Vec::new(),
+            judge: JudgeChoice::default(),
         }
     }
 
@@ -53,6 +56,11 @@ impl ScorerLoader {
         self
     }
 
+    /// Lets it ask this judge of the [engine's](super::EngineBuilder::judges).
+    pub fn judge(self, judge: JudgeChoice) -> ScorerLoader {
+        ScorerLoader { judge, ..self }.grant(Grant::Judge)
+    }
+
     /// Loads it: from the cache, or by compiling it.
     ///
     /// # Errors
@@ -66,6 +74,7 @@ impl ScorerLoader {
             config: ScorerConfig::new(config),
             limits: self.limits,
             grants: self.grants.into_iter().collect(),
+            judge: self.judge,
             ..SuiteScorer::new(ScorerId::new(&name)?, self.uses)
         };
         let ready = load_scorer(scorer, &self.engine.registry, &self.engine.sandbox).await?;

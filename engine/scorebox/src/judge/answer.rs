@@ -21,6 +21,20 @@ pub struct Answer {
     pub attempts: u32,
 }
 
+impl Answer {
+    /// This reply of this model to the first attempt. Its tokens, cost and latency are not known.
+    pub fn new(reply: Reply, model: impl Into<String>) -> Answer {
+        Answer {
+            reply,
+            model: model.into(),
+            usage: TokenUsage::default(),
+            cost_usd: None,
+            latency: Duration::ZERO,
+            attempts: 1,
+        }
+    }
+}
+
 /// What a model says to a question.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

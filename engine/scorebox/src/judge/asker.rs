@@ -45,8 +45,7 @@ impl Judges {
 }
 
 impl JudgeIdentity {
-    /// A judge, or jury, like it that answers from recordings only; `None` if a kind of provider is not known, or there
-    /// cannot be such a jury.
+    /// A judge, or jury, like it that answers from recordings only; `None` if there cannot be such a judge or jury.
     pub(crate) fn of_recordings(&self) -> Option<Asker> {
         if self.jury.as_ref().is_some_and(|identity| !identity.jury.is_valid()) {
             return None;
@@ -160,7 +159,10 @@ impl Asker {
         let is_decided = is_text && self.seat.as_ref().is_some_and(|seat| seat.decides_model);
         let named = request.model().filter(|named| !is_decided && Some(*named) != own);
         let Some(named) = named else {
-            let needs_none = matches!(settings.provider, ProviderSettings::Command { .. });
+            let needs_none = matches!(
+                settings.provider,
+                ProviderSettings::Command { .. } | ProviderSettings::Own { .. }
+            );
             return own.or(needs_none.then_some("")).ok_or_else(|| no_model(self.choice.name()));
         };
         let may = self.choice.models.iter().any(|model| model == named);

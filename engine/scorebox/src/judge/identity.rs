@@ -87,7 +87,7 @@ impl JudgeIdentity {
                 ProviderSettings::Command { command: serde_json::from_str(&self.place).ok()? }
             }
             "recorded" => ProviderSettings::Recorded { file: PathBuf::new() },
-            _ => return None,
+            kind => ProviderSettings::Own { kind: kind.to_owned(), place: self.place.clone() },
         };
         Some(JudgeSettings {
             model: self.model.clone(),

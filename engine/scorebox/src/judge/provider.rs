@@ -11,13 +11,62 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 ///
 /// It keeps its own limits of concurrency and rate, tries again where that helps, and ends what takes too long. Dropping
 /// the future ends the call.
+///
+/// The crate `scorebox-judges` has providers for servers and programs. A program can bring its own, such as a model that it
+/// runs itself:
+///
+/// ```
+/// use std::{sync::Arc, time::Duration};
+///
+/// use scorebox::{
+///     engine::Engine,
+///     judge::{
+///         Answer, AskError, AskErrorKind, BoxFuture, JudgeChoice, JudgeSettings, Judges, Provider,
+///         ProviderSettings, Question, Reply,
+///     },
+/// };
+///
+/// /// Chooses B, whatever it is asked.
+/// #[derive(Debug)]
+/// struct AlwaysB;
+///
+/// impl Provider for AlwaysB {
+///     fn ask<'a>(
+///         &'a self,
+///         question: &'a Question,
+///         _within: Duration,
+///     ) -> BoxFuture<'a, Result<Answer, AskError>> {
+///         Box::pin(async move {
+///             match question {
+///                 Question::Generate(_) => {
+///                     let text = r#"{"reason": "Why not?", "choice": "B"}"#.to_owned();
+///                     Ok(Answer::new(Reply::Text { text, truncated: false }, "always-b"))
+///                 }
+///                 _ => Err(AskError::new(AskErrorKind::Refused, "it makes no vectors", 0)),
+///             }
+///         })
+///     }
+/// }
+///
+/// fn main() -> Result<(), Box<dyn std::error::Error>> {
+///     scorebox::sandbox::compile_if_asked();
+///     tokio::runtime::Runtime::new()?.block_on(program())
+/// }
+///
+/// async fn program() -> Result<(), Box<dyn std::error::Error>> {
+///     let settings = JudgeSettings::new(ProviderSettings::Own {
+///         kind: "always-b".to_owned(),
+///         place: String::new(),
+///     });
+///     let judges = Judges::builder().judge(JudgeChoice::DEFAULT, settings, Some(Arc::new(AlwaysB))).build();
+///     let engine = Engine::builder().judges(judges).build()?;
+///     let scorer = engine.scorer("possible").judge(JudgeChoice::default()).load().await?;
+///     let outcome = scorer.score(&r#"{"input": "Fly.", "output": "I fly."}"#.parse()?).await;
+///     assert_eq!(outcome.result?.score, Some(1.0));
+///     Ok(())
+/// }
+/// ```
 pub trait Provider: fmt::Debug + Send + Sync {
-    /// Its kind, as suites name it: `openai`, `anthropic`, `command`, `recorded`. Part of a call's digest.
-    fn kind(&self) -> &'static str;
-
-    /// Where it is: the base URL, or the command. Part of a call's digest; never holds a secret.
-    fn place(&self) -> &str;
-
     /// Asks once, as far as the caller sees. The answer may take `within` from when the question is first sent; waiting for
     /// a place before that does not count.
     fn ask<'a>(

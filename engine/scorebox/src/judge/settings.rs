@@ -89,16 +89,24 @@ pub enum ProviderSettings {
         /// The JSON Lines file with them.
         file: PathBuf,
     },
+    /// A provider that a program brings itself. No suite file names one.
+    Own {
+        /// What kind it is, in the program's own word. Part of a call's digest.
+        kind: String,
+        /// Where it is, or else what tells it from others of its kind. Part of a call's digest; must not hold a secret.
+        place: String,
+    },
 }
 
 impl ProviderSettings {
     /// The word for its kind, as suites and recordings have it.
-    pub fn kind(&self) -> &'static str {
+    pub fn kind(&self) -> &str {
         match self {
             ProviderSettings::OpenAi { .. } => "openai",
             ProviderSettings::Anthropic { .. } => "anthropic",
             ProviderSettings::Command { .. } => "command",
             ProviderSettings::Recorded { .. } => "recorded",
+            ProviderSettings::Own { kind, .. } => kind,
         }
     }
 
@@ -113,6 +121,7 @@ impl ProviderSettings {
                 serde_json::to_string(command).unwrap_or_default()
             }
             ProviderSettings::Recorded { .. } => String::new(),
+            ProviderSettings::Own { place, .. } => place.clone(),
         }
     }
 }

@@ -136,7 +136,7 @@ impl LoadedScorer {
     }
 
     /// This scorer, with access to a judge like that one, of which it has only the answers that it is given with a case.
-    /// `None` if nothing is known of that kind of judge.
+    /// `None` if there cannot be such a judge.
     pub fn with_recorded_judge(self, judge: &JudgeIdentity) -> Option<LoadedScorer> {
         Some(LoadedScorer { asker: Some(judge.of_recordings()?), ..self })
     }
