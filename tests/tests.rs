@@ -26,6 +26,8 @@ mod command_juries;
 mod command_leaderboard;
 /// `scorebox live`: standard input and files that grow.
 mod command_live;
+/// `scorebox new`: what it makes works.
+mod command_new;
 mod command_options;
 /// `scorebox scores`, `stats`, `scorers`, `inspect`, `completions`, and pipes.
 mod command_reading;

@@ -9,6 +9,7 @@
 //! - `report`: from data to text, safe for a terminal; pure functions.
 //! - `output`: data to standard output, in the format that was asked for.
 //! - `decision`: the verdict of a stored run and the requirements that it breaks.
+//! - `scaffold`: the files of a new scorer.
 //! - `waiting`: what a user at a terminal sees while they wait.
 //! - `words`: words to standard error: errors, hints, warnings.
 //! - `failure`: why a command ends, and its exit code.
@@ -24,6 +25,7 @@ mod failure;
 mod input;
 mod output;
 mod report;
+mod scaffold;
 mod setup;
 mod signals;
 mod waiting;

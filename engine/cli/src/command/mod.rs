@@ -9,6 +9,7 @@ mod inspect;
 mod judges;
 mod leaderboard;
 mod live;
+mod new;
 mod repeats;
 mod report;
 mod rm;
@@ -107,6 +108,7 @@ pub(crate) enum Command {
     Scorers(scorers::Scorers),
     Inspect(inspect::Inspect),
     Compile(compile::Compile),
+    New(new::New),
     Build(build::Build),
     Completions(completions::Completions),
 }
@@ -133,6 +135,7 @@ impl Command {
             Command::Verify(command) => command.run(),
             Command::Scorers(command) => command.run(),
             Command::Inspect(command) => command.run(),
+            Command::New(command) => command.run(),
             Command::Build(command) => command.run(),
             Command::Completions(command) => command.run(),
             Command::Compile(command) => command.run(),

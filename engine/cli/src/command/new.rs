@@ -1,0 +1,143 @@
+//! `scorebox new`: the files of a new scorer, in a new folder. What is in them is the templates'.
+
+use std::{
+    fs,
+    io::{self, IsTerminal as _, Write as _},
+    path::{Path, PathBuf},
+};
+
+use clap::ValueEnum as _;
+
+use crate::{
+    failure::{Exit, Failure},
+    report::shell_word,
+    scaffold::{self, Language},
+    words,
+};
+
+/// Where the SDK is if this program was built in a clone of scorebox.
+const SDK: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../sdk/rust/core");
+
+/// Make a new scorer: a folder with one file to write in, a test on two cases, and a README
+///
+/// The scorer works as it is: it scores 1 where the output has the expected answer in it. On a terminal, asks for what is
+/// not said. Overwrites nothing.
+#[derive(Debug, clap::Args)]
+pub(crate) struct New {
+    /// The folder to make; its name is the scorer's
+    #[arg(value_name = "NAME")]
+    folder: Option<PathBuf>,
+
+    /// The language to write it in
+    #[arg(long = "lang", value_name = "LANGUAGE")]
+    language: Option<Language>,
+
+    /// For Rust: the folder of the SDK, `sdk/rust/core` in a clone of scorebox [default: that of the clone in which this
+    /// program was built]
+    #[arg(long, value_name = "FOLDER")]
+    sdk: Option<PathBuf>,
+}
+
+impl New {
+    pub(crate) fn run(&self) -> Result<Exit, Failure> {
+        let folder = match &self.folder {
+            Some(folder) => folder.clone(),
+            None => PathBuf::from(asked("Name of the scorer: ", "name it: scorebox new NAME")?),
+        };
+        let name = name_of(&folder)?;
+        if folder.symlink_metadata().is_ok() {
+            return Err(Failure::new(format!("`{}` exists", folder.display()))
+                .hint("name a folder that does not: nothing is overwritten"));
+        }
+        let language = match self.language {
+            Some(language) => language,
+            None => asked_language()?,
+        };
+        let sdk = match language {
+            Language::Rust => Some(self.sdk()?),
+            Language::Javascript | Language::Typescript => None,
+        };
+        let files = scaffold::files(language, &name, sdk.as_deref());
+        write_all(&folder, &files)?;
+        let listed: Vec<&str> = files.iter().map(|(path, _)| path.as_str()).collect();
+        words::say(&format!("{}: {}", folder.display(), listed.join(", ")));
+        words::say(&format!(
+            "test it: cd {} && {}; its README.md has the rest",
+            shell_word(&folder.to_string_lossy()),
+            language.test_command()
+        ));
+        Ok(Exit::Done)
+    }
+
+    fn sdk(&self) -> Result<PathBuf, Failure> {
+        let folder = self.sdk.as_deref().unwrap_or(Path::new(SDK));
+        let is_there = folder.join("Cargo.toml").is_file();
+        fs::canonicalize(folder).ok().filter(|_| is_there).ok_or_else(|| {
+            Failure::new(format!("the SDK for Rust is not in `{}`", folder.display()))
+                .hint("name its folder, `sdk/rust/core` in a clone of scorebox: --sdk FOLDER")
+        })
+    }
+}
+
+/// The scorer's name, which is that of its folder.
+fn name_of(folder: &Path) -> Result<String, Failure> {
+    let name = folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy();
+    if scaffold::is_name(&name) {
+        return Ok(name.into_owned());
+    }
+    let failure = Failure::new(format!(
+        "`{name}` is not a name of a scorer, which has 1 to 64 of a-z, 0-9 and -, and begins with a letter"
+    ));
+    Err(match scaffold::closest_name(&name) {
+        Some(closest) => failure.hint(format!("call it `{closest}`")),
+        None => failure,
+    })
+}
+
+fn asked_language() -> Result<Language, Failure> {
+    let all: Vec<&str> = Language::value_variants().iter().map(|it| it.as_str()).collect();
+    let all = all.join(", ");
+    let hint = format!("say it: --lang LANGUAGE, one of {all}");
+    let answer = asked(&format!("Language ({all}) [javascript]: "), &hint)?;
+    match answer.as_str() {
+        "" => Ok(Language::Javascript),
+        answer => Language::from_str(answer, true).map_err(|_| {
+            Failure::new(format!("`{answer}` is not a language that scorers are made in here"))
+                .hint(hint)
+        }),
+    }
+}
+
+/// What the user types. `hint` says how to say it where nobody types.
+fn asked(question: &str, hint: &str) -> Result<String, Failure> {
+    if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+        let what = question.split([':', ' ']).next().unwrap_or_default().to_lowercase();
+        return Err(Failure::new(format!("the {what} is missing")).hint(hint));
+    }
+    let _ = write!(anstream::stderr(), "{question}");
+    let mut answer = String::new();
+    io::stdin()
+        .read_line(&mut answer)
+        .map_err(|error| Failure::new(format!("cannot read the answer: {error}")))?;
+    Ok(answer.trim().to_owned())
+}
+
+/// Makes the folder and the files in it.
+fn write_all(folder: &Path, files: &[(String, String)]) -> Result<(), Failure> {
+    let cannot = |path: &Path| {
+        let path = path.display().to_string();
+        move |error: io::Error| Failure::new(format!("cannot write `{path}`: {error}"))
+    };
+    if let Some(parent) = folder.parent() {
+        fs::create_dir_all(parent).map_err(cannot(parent))?;
+    }
+    fs::create_dir(folder).map_err(cannot(folder))?;
+    for (path, text) in files {
+        let path = folder.join(path);
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent).map_err(cannot(parent))?;
+        }
+        fs::write(&path, text).map_err(cannot(&path))?;
+    }
+    Ok(())
+}
