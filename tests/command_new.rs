@@ -136,6 +136,8 @@ fn on_a_terminal_it_asks() {
     assert!(folder.path("brief/brief.ts").exists());
     asked(r"short\n\n").exits_with(0);
     assert!(folder.path("short/short.js").exists());
+    let nothing = asked(r"\n").exits_with(2);
+    assert!(nothing.stdout.contains("the name is missing"), "{nothing}");
     let unknown = asked(r"other\ncobol\n").exits_with(2);
     assert!(unknown.stdout.contains("`cobol` is not a language"), "{unknown}");
     assert!(!folder.path("other").exists());

@@ -91,7 +91,11 @@ pub(crate) fn files(language: Language, name: &str, sdk: Option<&Path>) -> Vec<(
 
 /// The words of a name, each with a capital.
 fn words(name: &str) -> Vec<String> {
-    let capital = |word: &str| word[..1].to_uppercase() + &word[1..];
+    let capital = |word: &str| {
+        let mut rest = word.chars();
+        let first = rest.next().map(|first| first.to_ascii_uppercase());
+        first.into_iter().chain(rest).collect()
+    };
     name.split('-').filter(|word| !word.is_empty()).map(capital).collect()
 }
 

@@ -42,7 +42,7 @@ impl New {
     pub(crate) fn run(&self) -> Result<Exit, Failure> {
         let folder = match &self.folder {
             Some(folder) => folder.clone(),
-            None => PathBuf::from(asked("Name of the scorer: ", "name it: scorebox new NAME")?),
+            None => asked_folder()?,
         };
         let name = name_of(&folder)?;
         if folder.symlink_metadata().is_ok() {
@@ -94,11 +94,19 @@ fn name_of(folder: &Path) -> Result<String, Failure> {
     })
 }
 
+fn asked_folder() -> Result<PathBuf, Failure> {
+    let (what, hint) = ("name", "name it: scorebox new NAME");
+    match asked(what, "Name of the scorer: ", hint)?.as_str() {
+        "" => Err(missing(what, hint)),
+        name => Ok(PathBuf::from(name)),
+    }
+}
+
 fn asked_language() -> Result<Language, Failure> {
     let all: Vec<&str> = Language::value_variants().iter().map(|it| it.as_str()).collect();
     let all = all.join(", ");
     let hint = format!("say it: --lang LANGUAGE, one of {all}");
-    let answer = asked(&format!("Language ({all}) [javascript]: "), &hint)?;
+    let answer = asked("language", &format!("Language ({all}) [javascript]: "), &hint)?;
     match answer.as_str() {
         "" => Ok(Language::Javascript),
         answer => Language::from_str(answer, true).map_err(|_| {
@@ -108,11 +116,10 @@ fn asked_language() -> Result<Language, Failure> {
     }
 }
 
-/// What the user types. `hint` says how to say it where nobody types.
-fn asked(question: &str, hint: &str) -> Result<String, Failure> {
+/// What the user types when asked for `what`. `hint` says how to say it where nobody types.
+fn asked(what: &str, question: &str, hint: &str) -> Result<String, Failure> {
     if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
-        let what = question.split([':', ' ']).next().unwrap_or_default().to_lowercase();
-        return Err(Failure::new(format!("the {what} is missing")).hint(hint));
+        return Err(missing(what, hint));
     }
     let _ = write!(anstream::stderr(), "{question}");
     let mut answer = String::new();
@@ -120,6 +127,10 @@ fn asked(question: &str, hint: &str) -> Result<String, Failure> {
         .read_line(&mut answer)
         .map_err(|error| Failure::new(format!("cannot read the answer: {error}")))?;
     Ok(answer.trim().to_owned())
+}
+
+fn missing(what: &str, hint: &str) -> Failure {
+    Failure::new(format!("the {what} is missing")).hint(hint)
 }
 
 /// Makes the folder and the files in it.
