@@ -31,6 +31,69 @@ fn all_mistakes_are_reported_at_once_each_with_its_hint() {
 }
 
 #[test]
+fn mistakes_of_the_file_and_those_that_only_loading_finds_are_reported_together() {
+    let folder = Folder::new();
+    folder.write(
+        "suite.toml",
+        r#"
+[scorers.latency]
+config = { targetms = 1, foo = 2 }
+sampling = { type = "ratio", rate = 3 }
+[scorers.typo]
+use = "latncy"
+[scorers.relevancy]
+threshold = 3
+[scorers.exact-match]
+when = ".metadata.lang =="
+threshold = 7
+[scorers.schema-adherence]
+config = { schema = 5 }
+nodes = 3
+[scorers.unclear]
+confg = {}
+"#,
+    );
+    let commands = [
+        "suite check suite.toml",
+        "compile suite.toml",
+        "run suite.toml answers.jsonl",
+        "live suite.toml </dev/null",
+    ];
+    let said = commands.map(|command| folder.sh(&format!("scorebox {command}")).to_string());
+    assert!(said.iter().all(|words| *words == said[0]), "{said:?}");
+    assert_snapshot!(said[0], @r#"
+    [stderr]
+    error: suite.toml:2:10: scorer `latency` (built-in): invalid-config: unknown key `foo`; known here: `maxMs`, `targetMs`
+    error: suite.toml:2:10: scorer `latency` (built-in): invalid-config: unknown key `targetms`
+    hint: did you mean `targetMs`?
+    error: suite.toml:4:37: the rate 3 is not a number from 0 to 1
+    error: suite.toml:5:10: there is no scorer `latncy`
+    hint: did you mean `latency`?
+    error: suite.toml:7:10: scorer `relevancy` (built-in): missing-grant: the component imports `scorebox:scorer/judge@0.1.0`, which was not granted
+    hint: if you trust it with that, add `grants = ["judge"]` to the scorer in the suite, or use `--grant judge` (in a run: `--grant NAME=judge`)
+    error: suite.toml:8:13: scorer `relevancy`: the threshold 3 is not on the scorer's scale, which is 0 to 1
+    error: suite.toml:10:8: `when` of the scorer `exact-match`: invalid-config: `expression` is not a valid jq expression: expected term at its end
+    error: suite.toml:11:13: scorer `exact-match`: the threshold 7 is not on the scorer's scale, which is 0 to 1
+    error: suite.toml:12:10: scorer `schema-adherence` (built-in): invalid-config: `schema` is not a usable JSON Schema: the schema# is not valid against metaschema: jsonschema validation failed with https://json-schema.org/draft/2020-12/schema#; - at '': want boolean or object, but got number
+    error: suite.toml:14:9: `nodes` must be a list; found a number
+    error: suite.toml:16:1: unknown key `confg`; the keys of a scorer are `use`, `name`, `config`, `limits`, `grants`, `severity`, `threshold`, `weight`, `required`, `sampling`, `nodes`, `when`, `judge`, `meta`
+    hint: did you mean `config`?
+    [exit code 2]
+    "#);
+    assert!(!folder.path("scorebox.db").exists());
+}
+
+#[test]
+fn an_option_for_a_scorer_that_is_not_clear_hides_no_mistake_of_the_file() {
+    let folder = Folder::new();
+    folder.write("suite.toml", "[scorers.a]\nuse = \"length\"\nconfg = { max = 3 }\n");
+    let command = "scorebox run suite.toml answers.jsonl --config 'a={\"max\": 4}'";
+    let refused = folder.sh(command).exits_with(2);
+    assert!(refused.stderr.starts_with("error: suite.toml:3:1: unknown key `confg`"), "{refused}");
+    assert_eq!(refused.stderr.matches("error:").count(), 1, "{refused}");
+}
+
+#[test]
 fn check_loads_all_scorers_and_scores_nothing() {
     let folder = Folder::new();
     assert_snapshot!(folder.sh("scorebox suite check suite.toml"), @"

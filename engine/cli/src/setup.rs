@@ -8,15 +8,16 @@ use std::{
 
 use etcetera::BaseStrategy as _;
 use scorebox::{
+    advice::{Advice, Advised as _},
     registry::Registry,
     run::{DEFAULT_WAITING, ReadyScorer, RunError, load_scorers_watched},
     sandbox::{
         CacheOptions, Capabilities, CompileLimits, Compiler, Grant, Grants, Sandbox, SandboxOptions,
     },
-    suite::{ScorerId, Suite, SuiteError, parse_bytes, parse_duration},
+    suite::{Mistake, Place, ScorerId, Suite, SuiteError, parse_bytes, parse_duration},
 };
 
-use crate::{failure::Failure, waiting::Waiting, words};
+use crate::{advice, failure::Failure, waiting::Waiting, words};
 
 /// Options of the commands that load scorers.
 #[derive(Debug, clap::Args)]
@@ -99,6 +100,66 @@ impl SandboxArguments {
 /// Reads a suite file; the variables that it names are those of the environment.
 pub(crate) fn suite(path: &Path) -> Result<Suite, SuiteError> {
     Suite::read_with(path, &|name| std::env::var(name).ok())
+}
+
+/// Reads a suite file whose scorers are about to be loaded, and changes it as the command line says. If the file has
+/// mistakes, those that only loading finds are reported with them.
+pub(crate) fn suite_to_load(
+    path: &Path,
+    sandbox: &SandboxArguments,
+    change: impl FnOnce(Suite) -> Result<Suite, Failure>,
+) -> Result<Suite, Failure> {
+    let (mistakes, clear) = match suite(path) {
+        Ok(suite) => return change(suite),
+        Err(SuiteError::Invalid { mistakes, clear }) => (mistakes, clear),
+        Err(error) => return Err(error.into()),
+    };
+    // The command line may name a scorer that is not clear, which is no mistake of the command line.
+    let errors = change(*clear).map_or_else(|_| Vec::new(), |clear| load_errors(&clear, sandbox));
+    Err(all_mistakes(&mistakes, &errors))
+}
+
+/// Why scorers of a suite cannot be loaded.
+fn load_errors(suite: &Suite, sandbox: &SandboxArguments) -> Vec<RunError> {
+    if suite.scorers.is_empty() {
+        return Vec::new();
+    }
+    let (Ok(sandbox), Ok(runtime)) = (sandbox.open(1, Capabilities::none()), small_runtime())
+    else {
+        return Vec::new();
+    };
+    match finish(runtime, loaded(suite, &Registry::with_builtins(), &sandbox)) {
+        Ok(_) => Vec::new(),
+        Err(RunError::Unusable(errors)) => errors,
+        Err(error) => vec![error],
+    }
+}
+
+/// Mistakes of a suite and errors of its scorers, file by file, in the order of the lines.
+fn all_mistakes(mistakes: &[Mistake], errors: &[RunError]) -> Failure {
+    let words = |advice: Option<Advice>| advice.as_ref().and_then(advice::words);
+    let mistakes = mistakes
+        .iter()
+        .map(|mistake| (Some(&mistake.place), mistake.to_string(), words(mistake.advice.clone())));
+    let errors = errors.iter().flat_map(|error| {
+        let each = error.each().into_iter();
+        each.map(move |(message, advice)| (error.place(), message, words(advice)))
+    });
+    let mut all: Vec<(Option<&Place>, String, Option<String>)> = mistakes.chain(errors).collect();
+    let mut files: Vec<&Path> = Vec::new();
+    for place in all.iter().filter_map(|(place, ..)| *place) {
+        if !files.contains(&place.file.as_path()) {
+            files.push(&place.file);
+        }
+    }
+    all.sort_by_key(|(place, ..)| match place {
+        Some(place) => {
+            (files.iter().position(|file| *file == place.file), place.line, place.column)
+        }
+        None => (Some(files.len()), 0, 0),
+    });
+    let each = all.into_iter().map(|(_, message, hint)| (message, hint));
+    Failure::of_each(each).unwrap_or_else(|| Failure::new("the suite is not valid"))
 }
 
 /// The key of a judge; `None` if the variable has no value.

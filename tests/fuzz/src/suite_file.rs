@@ -53,7 +53,7 @@ fn check(suite: &Suite) {
 
 fn check_error(error: &SuiteError, text: &str) {
     assert!(!error.to_string().is_empty());
-    let SuiteError::Invalid { mistakes } = error else { return };
+    let SuiteError::Invalid { mistakes, .. } = error else { return };
     assert!(!mistakes.is_empty());
     let own = mistakes.iter().filter(|mistake| mistake.place.file == file());
     for Mistake { place, reason, .. } in own {

@@ -33,7 +33,7 @@ impl Compile {
             )
             .hint("leave out --no-cache; --cache-dir names another folder"));
         }
-        let suite = setup::suite(&self.suite)?;
+        let suite = setup::suite_to_load(&self.suite, &self.sandbox, Ok)?;
         let sandbox = self.sandbox.open(1, Capabilities::none())?;
         let of = suite.scorers.len();
         let mut pending = Pending::all_of(&suite);

@@ -104,11 +104,13 @@ pub(crate) struct Live {
 
 impl Live {
     pub(crate) fn run(&self) -> Result<Exit, Failure> {
-        let mut suite = setup::suite(&self.suite)?;
-        suite.seed = self.seed.clone().or(suite.seed);
-        for scorer in &mut suite.scorers {
-            scorer.limits = self.limits.apply(scorer.limits.clone())?;
-        }
+        let mut suite = setup::suite_to_load(&self.suite, &self.sandbox, |mut suite| {
+            suite.seed = self.seed.clone().or(suite.seed);
+            for scorer in &mut suite.scorers {
+                scorer.limits = self.limits.apply(scorer.limits.clone())?;
+            }
+            Ok(suite)
+        })?;
         let requirements = self.requirements.of(&mut suite)?;
         let used = [Some(self.suite.as_path()), self.follow.as_deref()];
         let used = used.into_iter().flatten().chain(suite.files());

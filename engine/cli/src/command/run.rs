@@ -336,19 +336,25 @@ impl Run {
 
     /// The suite file's scorers, then those of the command line, with the command line's options.
     fn suite(&self, file: Option<&Path>) -> Result<Suite, Failure> {
-        let target = self.target.as_deref().map(scorer).transpose()?;
-        let mut scorers = self.scorers.iter().map(|written| scorer(written));
-        let mut suite = match file {
-            Some(path) => setup::suite(path)?,
-            None => {
-                let first = scorers.next().transpose()?.or_else(|| target.clone());
-                Suite::new("command line".to_owned(), first.into_iter().collect())?
-            }
-        };
-        for scorer in scorers {
-            suite = suite.with_scorer(scorer?)?;
+        if let Some(path) = file {
+            return setup::suite_to_load(path, &self.sandbox, |suite| {
+                self.changed(suite, &self.scorers)
+            });
         }
-        if let Some(target) = target {
+        let (first, others) = match &self.scorers[..] {
+            [first, others @ ..] => (Some(scorer(first)?), others),
+            [] => (self.target.as_deref().map(scorer).transpose()?, &[][..]),
+        };
+        let suite = Suite::new("command line".to_owned(), first.into_iter().collect())?;
+        self.changed(suite, others)
+    }
+
+    /// The suite with what the command line says of it, and with `others` as further scorers.
+    fn changed(&self, mut suite: Suite, others: &[String]) -> Result<Suite, Failure> {
+        for written in others {
+            suite = suite.with_scorer(scorer(written)?)?;
+        }
+        if let Some(target) = self.target.as_deref().map(scorer).transpose()? {
             if suite.target.is_some() {
                 return Err(Failure::new(
                     "two targets: that of --target, and `[target]` of the suite",

@@ -4,9 +4,8 @@
 use std::path::{Path, PathBuf};
 
 use scorebox::{
-    advice::Advised as _,
     registry::{Reference, Registry},
-    run::{ReadyScorer, RunError, load_scorer},
+    run::ReadyScorer,
     sandbox::Capabilities,
     suite::{SCHEMA, Suite as Resolved},
 };
@@ -14,12 +13,10 @@ use scorebox::{
 use serde_json::Value;
 
 use crate::{
-    advice,
     failure::{Exit, Failure},
     output::{self, Format},
     report::{self, Align, Table},
-    setup::{self, Pending, SandboxArguments},
-    waiting::Waiting,
+    setup::{self, SandboxArguments},
 };
 
 /// Check a suite file, show what it resolves to, or print its JSON Schema
@@ -77,32 +74,13 @@ impl Suite {
 
 impl Check {
     fn run(&self) -> Result<Exit, Failure> {
-        let suite = setup::suite(&self.suite)?;
+        let suite = setup::suite_to_load(&self.suite, &self.sandbox, Ok)?;
         let sandbox = self.sandbox.open(1, Capabilities::none())?;
         let registry = Registry::with_builtins();
-        let mut pending = Pending::all_of(&suite);
-        let waiting = Waiting::on(pending.words().unwrap_or_default());
-        let loaded: Vec<Result<ReadyScorer, RunError>> =
-            setup::finish(setup::small_runtime()?, async {
-                let mut loaded = Vec::with_capacity(suite.scorers.len());
-                for scorer in &suite.scorers {
-                    loaded.push(load_scorer(scorer.clone(), &registry, &sandbox).await);
-                    pending.ready(&scorer.id);
-                    pending.words().into_iter().for_each(|words| waiting.say(words));
-                }
-                loaded
-            });
-        drop(waiting);
-        let wrong = loaded.iter().filter_map(|scorer| scorer.as_ref().err());
-        let wrong =
-            wrong.map(|error| (error.to_string(), error.advice().as_ref().and_then(advice::words)));
-        match Failure::of_each(wrong) {
-            Some(failure) => Err(failure),
-            None => {
-                let table = loaded_table(loaded.iter().flatten());
-                output::stdout(|out| write!(out, "{table}")).map(|()| Exit::Done)
-            }
-        }
+        let loaded = setup::loaded(&suite, &registry, &sandbox);
+        let loaded = setup::finish(setup::small_runtime()?, loaded)?;
+        let table = loaded_table(loaded.iter());
+        output::stdout(|out| write!(out, "{table}")).map(|()| Exit::Done)
     }
 }
 

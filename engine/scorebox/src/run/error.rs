@@ -56,6 +56,9 @@ pub enum RunError {
         /// Why not.
         error: PolicyError,
     },
+    /// Several of the above: of several scorers, or of several parts of one.
+    #[error("{}", lines(.0))]
+    Unusable(Vec<RunError>),
     /// The first case cannot be read; nothing was scored.
     #[error(transparent)]
     Cases(#[from] ReadError),
@@ -106,6 +109,7 @@ impl Advised for RunError {
         match self {
             RunError::NotFound { error, .. } => error.advice(),
             RunError::Scorer { error, .. } | RunError::Condition { error, .. } => error.advice(),
+            RunError::Unusable(errors) => errors.first()?.advice(),
             RunError::Cases(error) => error.advice(),
             RunError::NoCases { .. } => Some(Advice::Write(Form::Case)),
             RunError::NotTheSame { .. } => Some(Advice::SameScorers),
@@ -114,6 +118,38 @@ impl Advised for RunError {
             RunError::Broken(_) => Some(Advice::Report),
         }
     }
+
+    fn each(&self) -> Vec<(String, Option<Advice>)> {
+        match self {
+            RunError::Unusable(errors) => errors.iter().flat_map(RunError::each).collect(),
+            one => vec![(one.to_string(), one.advice())],
+        }
+    }
+}
+
+impl RunError {
+    /// These errors, of which there is at least one, as one.
+    pub(super) fn of_all(mut errors: Vec<RunError>) -> RunError {
+        match errors.len() {
+            1 => errors.remove(0),
+            _ => RunError::Unusable(errors),
+        }
+    }
+
+    /// Where the suite says what is wrong, if it is a mistake of a suite file.
+    pub fn place(&self) -> Option<&Place> {
+        match self {
+            RunError::NotFound { place, .. }
+            | RunError::Scorer { place, .. }
+            | RunError::Condition { place, .. }
+            | RunError::Policy { place, .. } => place.as_ref(),
+            _ => None,
+        }
+    }
+}
+
+fn lines(errors: &[RunError]) -> String {
+    errors.iter().map(RunError::to_string).collect::<Vec<_>>().join("\n")
 }
 
 fn at(place: Option<&Place>) -> String {

@@ -5,9 +5,13 @@ use std::borrow::Cow;
 use tokio::task::JoinSet;
 
 use crate::{
+    contract::ScorerInfo,
     registry::{Origin, Reference, Registry, ScorerSource},
-    sandbox::{Grants, Limits, LoadedScorer, Sandbox, ScoreError, ScorerConfig, check_config},
-    suite::{Condition, ScorerId, Selection, Suite, SuiteScorer},
+    sandbox::{
+        ErrorKind, Grants, Limits, LoadedScorer, Sandbox, ScoreError, ScorerConfig, check_outside,
+        config_mistakes,
+    },
+    suite::{Condition, Place, ScorerId, Selection, Suite, SuiteScorer},
     verdict::Policy,
 };
 
@@ -56,7 +60,7 @@ const CONDITION: (&str, &str) = ("satisfies", "expression");
 /// what is wrong with one is known before any work is done.
 ///
 /// # Errors
-/// The first scorer that is not there, or cannot be used.
+/// All scorers that are not there, or cannot be used: [`RunError::Unusable`] if more than one thing is wrong.
 pub async fn load_scorers(
     suite: &Suite,
     registry: &Registry,
@@ -77,9 +81,9 @@ pub async fn load_scorers_watched(
 ) -> Result<Vec<ReadyScorer>, RunError> {
     let mut loading = JoinSet::new();
     for (place, scorer) in suite.scorers.iter().enumerate() {
-        let source = Sources::of(scorer, registry)?;
+        let found = Found::of(scorer, registry);
         let (scorer, sandbox) = (scorer.clone(), sandbox.clone());
-        loading.spawn(async move { (place, load(scorer, source, &sandbox).await) });
+        loading.spawn(async move { (place, load(scorer, found, &sandbox).await) });
     }
     let mut loaded = Vec::with_capacity(suite.scorers.len());
     while let Some(joined) = loading.join_next().await {
@@ -90,49 +94,162 @@ pub async fn load_scorers_watched(
         loaded.push((place, scorer));
     }
     loaded.sort_by_key(|(place, _)| *place);
-    loaded.into_iter().map(|(_, ready)| ready).collect()
+    let (mut scorers, mut errors) = (Vec::with_capacity(loaded.len()), Vec::new());
+    for (_, loaded) in loaded {
+        match loaded {
+            Ok(scorer) => scorers.push(scorer),
+            Err(mut wrong) => errors.append(&mut wrong),
+        }
+    }
+    match errors.is_empty() {
+        true => Ok(scorers),
+        false => Err(RunError::of_all(errors)),
+    }
 }
 
 /// Loads one scorer.
 ///
 /// # Errors
-/// Where it is not there, or cannot be used.
+/// Where it is not there, or cannot be used: [`RunError::Unusable`] if more than one thing is wrong.
 pub async fn load_scorer(
     scorer: SuiteScorer,
     registry: &Registry,
     sandbox: &Sandbox,
 ) -> Result<ReadyScorer, RunError> {
-    let source = Sources::of(&scorer, registry)?;
-    load(scorer, source, sandbox).await
+    let found = Found::of(&scorer, registry);
+    load(scorer, found, sandbox).await.map_err(RunError::of_all)
 }
 
-/// Where the components of a scorer are from.
-struct Sources {
-    scorer: ScorerSource,
-    condition: Option<ScorerSource>,
+/// What a registry has for a scorer.
+struct Found {
+    source: Result<ScorerSource, RunError>,
+    /// What it says about itself, if that is known without compiling it.
+    info: Option<ScorerInfo>,
+    /// The component that its condition is.
+    condition: Option<Result<ScorerSource, RunError>>,
 }
 
-impl Sources {
-    fn of(scorer: &SuiteScorer, registry: &Registry) -> Result<Sources, RunError> {
+impl Found {
+    fn of(scorer: &SuiteScorer, registry: &Registry) -> Found {
+        let resolved = |uses: &Reference, place: Option<&Place>| {
+            let place = place.cloned();
+            registry.resolve(uses).map_err(|error| RunError::NotFound { place, error })
+        };
         let condition = scorer.condition.as_ref().map(|condition| {
-            let uses = Reference::Name(CONDITION.0.to_owned());
-            let place = condition.place.clone();
-            registry.resolve(&uses).map_err(|error| RunError::NotFound { place, error })
+            resolved(&Reference::Name(CONDITION.0.to_owned()), condition.place.as_ref())
         });
-        Ok(Sources { scorer: source_of(scorer, registry)?, condition: condition.transpose()? })
+        let source = resolved(&scorer.uses, scorer.place.as_ref());
+        Found { source, info: registry.info_of(&scorer.uses), condition }
     }
 }
 
-/// The component's bytes, if nothing is wrong with the configuration that is known without compiling it.
-fn source_of(scorer: &SuiteScorer, registry: &Registry) -> Result<ScorerSource, RunError> {
-    let source = registry.resolve(&scorer.uses);
-    let source =
-        source.map_err(|error| RunError::NotFound { place: scorer.place.clone(), error })?;
-    if let Some(info) = registry.info_of(&scorer.uses) {
-        check_config(&info, &scorer.config)
-            .map_err(|error| unusable(scorer, source.origin.clone(), error))?;
+/// The scorer, or all that is wrong with it.
+async fn load(
+    scorer: SuiteScorer,
+    found: Found,
+    sandbox: &Sandbox,
+) -> Result<ReadyScorer, Vec<RunError>> {
+    let Found { source, info, condition } = found;
+    let condition = match (&scorer.condition, condition) {
+        (Some(condition), Some(source)) => {
+            Some(load_condition(&scorer, condition, source, sandbox).await)
+        }
+        _ => None,
+    };
+    let loaded = match source {
+        Ok(source) => load_component(&scorer, source, info, sandbox).await,
+        Err(error) => Err(vec![error]),
+    };
+    match (loaded, condition.transpose()) {
+        (Ok((source, loaded, policy)), Ok(condition)) => Ok(ReadyScorer {
+            id: scorer.id,
+            name: scorer.name.unwrap_or_else(|| loaded.info().name.clone()),
+            origin: source.origin,
+            component: source.bytes,
+            grants: scorer.grants,
+            selection: scorer.selection,
+            condition,
+            subject: scorer.subject,
+            policy,
+            scorer: loaded,
+        }),
+        (loaded, condition) => {
+            Err(loaded.err().into_iter().flatten().chain(condition.err()).collect())
+        }
     }
-    Ok(source)
+}
+
+/// The component, loaded, and how its scores count; or all that is wrong with them.
+async fn load_component(
+    scorer: &SuiteScorer,
+    source: ScorerSource,
+    info: Option<ScorerInfo>,
+    sandbox: &Sandbox,
+) -> Result<(ScorerSource, LoadedScorer, Policy), Vec<RunError>> {
+    let mut errors = Vec::new();
+    // What can be known without compiling is, so that a wrong key costs no time.
+    if let Some(info) = &info {
+        errors.extend(config_mistakes(info, &scorer.config));
+        if !errors.is_empty() {
+            errors.extend(check_outside(&source.bytes, scorer.grants).err());
+        }
+    }
+    let mut described = info;
+    let mut loaded = None;
+    if errors.is_empty() {
+        match load_with_judge(scorer, &source, sandbox).await {
+            Ok(scorer) => {
+                described = Some(scorer.info().clone());
+                loaded = Some(scorer);
+            }
+            Err(error) => errors.push(error),
+        }
+    }
+    let is_config_wrong = |error: &ScoreError| error.kind == ErrorKind::InvalidConfig;
+    if described.is_none() && errors.first().is_some_and(is_config_wrong) {
+        let (limits, grants) = (&scorer.limits, scorer.grants);
+        match sandbox.describe(&source.bytes, limits, grants).await {
+            Ok(info) => {
+                // A script refuses the first wrong key that it finds.
+                let mut mistakes = config_mistakes(&info, &scorer.config);
+                mistakes.retain(|mistake| !errors.contains(mistake));
+                errors.append(&mut mistakes);
+                described = Some(info);
+            }
+            Err(error) if !errors.contains(&error) => errors.push(error),
+            Err(_) => {}
+        }
+    }
+    let mut errors: Vec<RunError> =
+        errors.into_iter().map(|error| unusable(scorer, source.origin.clone(), error)).collect();
+    let policy = described.map(|info| policy(scorer, &info)).transpose();
+    match (loaded, policy) {
+        (Some(loaded), Ok(Some(policy))) => Ok((source, loaded, policy)),
+        (_, policy) => {
+            errors.extend(policy.err());
+            Err(errors)
+        }
+    }
+}
+
+async fn load_with_judge(
+    scorer: &SuiteScorer,
+    source: &ScorerSource,
+    sandbox: &Sandbox,
+) -> Result<LoadedScorer, ScoreError> {
+    let loaded = sandbox.load(&source.bytes, &scorer.config, &scorer.limits, scorer.grants).await?;
+    match loaded.asks_judge() {
+        true => loaded.with_judge(scorer.judge.clone()),
+        false => Ok(loaded),
+    }
+}
+
+fn policy(scorer: &SuiteScorer, info: &ScorerInfo) -> Result<Policy, RunError> {
+    let declared = Policy::declared(info.severity, info.threshold, info.direction, info.scale);
+    declared.overridden(&scorer.policy).map_err(|error| {
+        let place = scorer.policy_place.clone().or(scorer.place.clone());
+        RunError::Policy { id: scorer.id.clone(), place, error }
+    })
 }
 
 fn unusable(scorer: &SuiteScorer, origin: Origin, error: ScoreError) -> RunError {
@@ -140,52 +257,13 @@ fn unusable(scorer: &SuiteScorer, origin: Origin, error: ScoreError) -> RunError
     RunError::Scorer { id, origin, place, error: Box::new(error) }
 }
 
-async fn load(
-    scorer: SuiteScorer,
-    sources: Sources,
-    sandbox: &Sandbox,
-) -> Result<ReadyScorer, RunError> {
-    let Sources { scorer: source, condition } = sources;
-    let loaded = sandbox.load(&source.bytes, &scorer.config, &scorer.limits, scorer.grants).await;
-    let loaded = loaded.map_err(|error| unusable(&scorer, source.origin.clone(), error))?;
-    let loaded = match loaded.asks_judge() {
-        true => loaded
-            .with_judge(scorer.judge.clone())
-            .map_err(|error| unusable(&scorer, source.origin.clone(), error))?,
-        false => loaded,
-    };
-    let info = loaded.info();
-    let declared = Policy::declared(info.severity, info.threshold, info.direction, info.scale);
-    let policy = declared.overridden(&scorer.policy).map_err(|error| {
-        let place = scorer.policy_place.clone().or(scorer.place.clone());
-        RunError::Policy { id: scorer.id.clone(), place, error }
-    })?;
-    let condition = match (&scorer.condition, condition) {
-        (Some(condition), Some(source)) => {
-            Some(load_condition(&scorer, condition, source, sandbox).await?)
-        }
-        _ => None,
-    };
-    Ok(ReadyScorer {
-        id: scorer.id,
-        name: scorer.name.unwrap_or_else(|| loaded.info().name.clone()),
-        origin: source.origin,
-        component: source.bytes,
-        grants: scorer.grants,
-        selection: scorer.selection,
-        condition,
-        subject: scorer.subject,
-        policy,
-        scorer: loaded,
-    })
-}
-
 async fn load_condition(
     scorer: &SuiteScorer,
     condition: &Condition,
-    source: ScorerSource,
+    source: Result<ScorerSource, RunError>,
     sandbox: &Sandbox,
 ) -> Result<ReadyCondition, RunError> {
+    let source = source?;
     let mut config = serde_json::Map::new();
     config.insert(CONDITION.1.to_owned(), condition.expression.as_str().into());
     let config = ScorerConfig::new(&config);

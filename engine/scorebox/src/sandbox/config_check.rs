@@ -10,6 +10,8 @@ use super::{ErrorKind, ScoreError, cut, scorer_config::ScorerConfig};
 
 /// Bytes of an error of a configuration, which may have long keys and texts.
 const MESSAGE_BYTES: usize = 4 << 10;
+/// Mistakes of one configuration that are reported.
+const MOST_MISTAKES: usize = 100;
 /// How deep a configuration is checked.
 const DEEPEST: usize = 32;
 
@@ -19,14 +21,22 @@ const DEEPEST: usize = 32;
 /// # Errors
 /// `invalid-config`, in the scorer's words; for a key, with the name that was meant.
 pub fn check_config(info: &ScorerInfo, config: &ScorerConfig) -> Result<(), ScoreError> {
+    config_mistakes(info, config).into_iter().next().map_or(Ok(()), Err)
+}
+
+/// All for which [`check_config`] refuses a configuration, at most a hundred of them.
+pub fn config_mistakes(info: &ScorerInfo, config: &ScorerConfig) -> Vec<ScoreError> {
     let read = |text: &str| serde_json::from_str::<Value>(text).ok();
     // What cannot be read here is for the scorer to judge.
     let (Some(schema), Some(config)) =
         (info.config_schema.as_deref().and_then(read), read(config.as_str()))
     else {
-        return Ok(());
+        return Vec::new();
     };
-    check(&config, &Described::by(&schema), "", DEEPEST)
+    let mut mistakes = Vec::new();
+    check(&config, &Described::by(&schema), "", DEEPEST, &mut mistakes);
+    mistakes.truncate(MOST_MISTAKES);
+    mistakes
 }
 
 fn wrong(message: &str) -> ScoreError {
@@ -38,20 +48,25 @@ fn check(
     described: &Described<'_>,
     path: &str,
     deepest: usize,
-) -> Result<(), ScoreError> {
-    let Some(deepest) = deepest.checked_sub(1) else { return Ok(()) };
+    mistakes: &mut Vec<ScoreError>,
+) {
+    let Some(deepest) = deepest.checked_sub(1) else { return };
     if let [schema] = described.schemas()
         && let Some(expected) = expected_instead(schema, value)
     {
         let found = found(value);
-        return Err(wrong(&format!("`{path}`: invalid type: {found}, expected {expected}")));
+        mistakes.push(wrong(&format!("`{path}`: invalid type: {found}, expected {expected}")));
+        return;
     }
     match value {
-        Value::Object(object) => check_object(object, described, path, deepest),
-        Value::Array(items) => items.iter().enumerate().try_for_each(|(index, item)| {
-            check(item, &described.item(index), &format!("{path}[{index}]"), deepest)
-        }),
-        _ => Ok(()),
+        Value::Object(object) => check_object(object, described, path, deepest, mistakes),
+        Value::Array(items) => {
+            for (index, item) in items.iter().enumerate() {
+                let place = format!("{path}[{index}]");
+                check(item, &described.item(index), &place, deepest, mistakes);
+            }
+        }
+        _ => {}
     }
 }
 
@@ -60,21 +75,22 @@ fn check_object(
     described: &Described<'_>,
     path: &str,
     deepest: usize,
-) -> Result<(), ScoreError> {
+    mistakes: &mut Vec<ScoreError>,
+) {
     // Only a schema that says so has no further keys.
     let closed = |schema: &&Schema| schema.get("additionalProperties") == Some(&false.into());
     if described.takes_any_key() || !described.schemas().iter().any(closed) {
-        return Ok(());
+        return;
     }
     for (key, value) in object {
         let member = described.member(key).or_else(|| described.member(&camel_case(key)));
         let Some(member) = member else {
-            return Err(unknown(key, path, &described.names()));
+            mistakes.push(unknown(key, path, &described.names()));
+            continue;
         };
         let place = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
-        check(value, &member, &place, deepest)?;
+        check(value, &member, &place, deepest, mistakes);
     }
-    Ok(())
 }
 
 /// What a schema expects in place of `value`, if no scorer would convert it. Text may be read as a number, and
@@ -132,6 +148,16 @@ mod tests {
             snake.extend(letter.to_lowercase());
             snake
         })
+    }
+
+    #[test]
+    fn every_wrong_key_and_type_is_found() {
+        let info = Registry::with_builtins().listing("json-diff").unwrap().unwrap().info;
+        let config = json!({ "preserveString": true, "negate": [], "other": { "deep": true } });
+        let config = ScorerConfig::new(config.as_object().unwrap());
+        let mistakes = config_mistakes(&info, &config);
+        assert_eq!(mistakes.len(), 3, "{mistakes:?}");
+        assert_eq!(check_config(&info, &config).unwrap_err(), mistakes[0]);
     }
 
     #[test]

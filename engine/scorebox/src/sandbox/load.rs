@@ -480,6 +480,15 @@ fn start_of(image: KeptImage) -> Start {
     }
 }
 
+/// What [`Sandbox::load`] refuses before it compiles anything.
+///
+/// # Errors
+/// `invalid-component` where the bytes are not a component with the contract's exports, `missing-grant` where it imports what
+/// is not granted.
+pub fn check_outside(component: &[u8], grants: Grants) -> Result<(), ScoreError> {
+    admit(component, grants).map(|_| ())
+}
+
 /// The outside of a component that may be compiled at all.
 fn admit(component: &[u8], grants: Grants) -> Result<Anatomy, ScoreError> {
     if component.len() as u64 > Limits::MOST_COMPONENT_BYTES {

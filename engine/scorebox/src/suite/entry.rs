@@ -8,6 +8,7 @@ use crate::{
     judge::JudgeChoice,
     registry::Reference,
     sandbox::{Grant, Grants, ScorerConfig},
+    suggest::closest,
     verdict::PolicyOverrides,
 };
 
@@ -44,9 +45,14 @@ const KEYS: [&str; 14] = [
 const DEFAULT_KEYS: [&str; 8] =
     ["limits", "severity", "threshold", "weight", "required", "sampling", "nodes", "judge"];
 
+/// The keys without which it is not known what the scorer is, so that it is not loaded for its further mistakes.
+const ESSENTIAL_KEYS: [&str; 4] = ["use", "config", "grants", "judge"];
+
 /// What a file says about a scorer; `None` if it says nothing.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Entry {
+    /// Whether one of the essential keys, or one that may stand for it, cannot be read.
+    pub(super) is_unclear: bool,
     pub(super) uses: Option<Reference>,
     pub(super) name: Option<String>,
     pub(super) config: Option<ScorerConfig>,
@@ -89,9 +95,10 @@ impl Entry {
         keys: &[&'static str],
         folder: &Path,
     ) -> Entry {
-        let mut entry = Entry::default();
+        let mut entry = Entry { is_unclear: has_unclear_keys(node, keys), ..Entry::default() };
         for (key, member) in reading.members(node, what, whose, keys) {
             let node = &member.node;
+            let mistakes_before = reading.mistake_count();
             match key {
                 "use" => {
                     let uses = reading.text(node, key);
@@ -121,6 +128,8 @@ impl Entry {
                 "meta" => entry.meta = Some(meta(reading, node)),
                 _ => {}
             }
+            let is_wrong = reading.mistake_count() > mistakes_before;
+            entry.is_unclear |= is_wrong && ESSENTIAL_KEYS.contains(&key);
         }
         entry
     }
@@ -130,6 +139,7 @@ impl Entry {
     pub(super) fn over(self, base: &Entry) -> Entry {
         let base = base.clone();
         Entry {
+            is_unclear: self.is_unclear || base.is_unclear,
             uses: self.uses.or(base.uses),
             name: self.name.or(base.name),
             config: self.config.or(base.config),
@@ -144,6 +154,18 @@ impl Entry {
             meta: self.meta.or(base.meta),
         }
     }
+}
+
+/// Whether a key that is not among `keys` may stand for an essential one that is missing.
+fn has_unclear_keys(node: &Node, keys: &[&'static str]) -> bool {
+    let Value::Table(members) = &node.value else { return true };
+    let is_missing = |key: &str| members.iter().all(|member| member.key != key);
+    let unknown = members.iter().filter(|member| !keys.contains(&member.key.as_str()));
+    let mut meant = unknown.map(|member| closest(&member.key, keys.iter().copied()));
+    meant.any(|meant| match meant.is_empty() {
+        true => is_missing("use") || is_missing("config"),
+        false => meant.iter().any(|key| ESSENTIAL_KEYS.contains(&key.as_str()) && is_missing(key)),
+    })
 }
 
 fn config(reading: &mut Reading<'_>, node: &Node) -> Option<ScorerConfig> {

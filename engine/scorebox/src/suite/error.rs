@@ -7,6 +7,8 @@ use crate::{
     input_file::InputFileError,
 };
 
+use super::Suite;
+
 /// A place in a file, counted from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "a place is a file, a line and a column")]
@@ -60,6 +62,9 @@ pub enum SuiteError {
     Invalid {
         /// All that is wrong, at least one; file by file, in the order of the lines.
         mistakes: Vec<Mistake>,
+        /// What is clear all the same, without the scorers of which it is not known what they are. It is not to be run:
+        /// it is there so that the mistakes that only loading finds are reported together with these.
+        clear: Box<Suite>,
     },
     /// A scorer's name has characters that it may not have.
     #[error("`{}` cannot be a scorer's name", .0.escape_debug())]
@@ -97,7 +102,7 @@ fn lines(mistakes: &[Mistake]) -> String {
 impl Advised for SuiteError {
     fn advice(&self) -> Option<Advice> {
         match self {
-            SuiteError::Invalid { mistakes } => mistakes.first()?.advice.clone(),
+            SuiteError::Invalid { mistakes, .. } => mistakes.first()?.advice.clone(),
             SuiteError::BadScorerId(_) => Some(Advice::Write(Form::ScorerId)),
             SuiteError::SameId(name) => {
                 Some(Advice::Rename { what: Thing::ScorerOfSuite, taken: name.clone() })
@@ -115,7 +120,7 @@ impl Advised for SuiteError {
 
     fn each(&self) -> Vec<(String, Option<Advice>)> {
         match self {
-            SuiteError::Invalid { mistakes } => {
+            SuiteError::Invalid { mistakes, .. } => {
                 let each = |mistake: &Mistake| (mistake.to_string(), mistake.advice.clone());
                 mistakes.iter().map(each).collect()
             }

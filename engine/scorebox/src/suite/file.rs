@@ -12,7 +12,7 @@ use crate::{
     advice::{Advice, Advised as _},
     input_file::{self, MOST_CONFIGURATION_BYTES},
     registry::Reference,
-    sandbox::Limits,
+    sandbox::{Grant, Limits},
 };
 
 use super::{
@@ -64,21 +64,32 @@ pub(super) fn parse_apart(
 }
 
 fn parse(path: &Path, text: &str, environment: Environment<'_>) -> Result<Suite, SuiteError> {
-    let mut files = Files { environment, open: Vec::new(), read: 0, mistakes: Vec::new() };
+    let mut files = Files {
+        environment,
+        open: Vec::new(),
+        read: 0,
+        mistakes: Vec::new(),
+        is_incomplete: false,
+        are_judges_unclear: false,
+    };
     let mut written = files.within(path, |files| files.file(path, text));
-    for scorer in written.scorers.iter().chain(&written.target) {
-        files.mistakes.extend(
-            scorer.entry.judge.as_ref().and_then(|it| judge_choice::unknown(it, &written.judges)),
-        );
-    }
-    let scorers = std::mem::take(&mut written.scorers).into_iter().map(Named::resolved).collect();
-    let scorers = results::laid_out(scorers, &mut files.mistakes);
-    if !files.mistakes.is_empty() {
-        return Err(SuiteError::Invalid { mistakes: in_order(files.mistakes) });
+    for scorer in written.scorers.iter_mut().chain(&mut written.target) {
+        let judge = scorer.entry.judge.as_ref();
+        if let Some(mistake) = judge.and_then(|it| judge_choice::unknown(it, &written.judges)) {
+            scorer.entry.is_unclear = true;
+            files.mistakes.push(mistake);
+        }
     }
     let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-    let name = written.name.or(stem).unwrap_or_default();
-    let Written { seed, judges, target, .. } = written;
+    let name = written.name.take().or(stem).unwrap_or_default();
+    let clear = files.clear(&written);
+    let Written { seed, judges, target, scorers, .. } = written;
+    let scorers = scorers.into_iter().map(Named::resolved).collect();
+    let scorers = results::laid_out(scorers, &mut files.mistakes);
+    if !files.mistakes.is_empty() {
+        let clear = Box::new(Suite { name, seed, judges, scorers: clear, target: None });
+        return Err(SuiteError::Invalid { mistakes: in_order(files.mistakes), clear });
+    }
     match target.map(Named::resolved) {
         None => Ok(Suite { seed, judges, ..Suite::new(name, scorers)? }),
         Some(target) => {
@@ -110,6 +121,10 @@ struct Files<'r> {
     /// How many were read.
     read: usize,
     mistakes: Vec<Mistake>,
+    /// Whether a file, or a part of it, cannot be read at all, so that any entry may lack something.
+    is_incomplete: bool,
+    /// Whether something is wrong with a description of a judge.
+    are_judges_unclear: bool,
 }
 
 /// What a file says, with what it includes.
@@ -124,6 +139,7 @@ struct Written {
 }
 
 /// An entry under its name.
+#[derive(Clone)]
 struct Named {
     id: ScorerId,
     key: String,
@@ -150,9 +166,11 @@ impl Files<'_> {
             true => document::of_json(text),
         };
         if !is_of_this_version(&mut reading, &node) {
+            self.is_incomplete = true;
             self.mistakes.append(&mut reading.into_mistakes());
             return Written::default();
         }
+        self.is_incomplete |= !errors.is_empty();
         for error in errors {
             reading.wrong(&error.span, error.reason);
         }
@@ -172,7 +190,10 @@ impl Files<'_> {
                 "seed" => written.seed = reading.text(&member.node, key),
                 "include" => {
                     for item in reading.list(&member.node, key) {
-                        let Some(included) = reading.text(item, key) else { continue };
+                        let Some(included) = reading.text(item, key) else {
+                            self.is_incomplete = true;
+                            continue;
+                        };
                         let included = self.included(reading, item, &folder.join(included));
                         for scorer in included.scorers {
                             lay_over(&mut written.scorers, scorer);
@@ -181,7 +202,11 @@ impl Files<'_> {
                         written.judges.extend(included.judges);
                     }
                 }
-                "judges" => own_judges = judges::judges(reading, &member.node, folder),
+                "judges" => {
+                    let mistakes_before = reading.mistake_count();
+                    own_judges = judges::judges(reading, &member.node, folder);
+                    self.are_judges_unclear |= reading.mistake_count() > mistakes_before;
+                }
                 "defaults" => defaults = Entry::of_defaults(reading, &member.node),
                 "target" => {
                     written.target = target(reading, member, folder).or(written.target);
@@ -200,6 +225,16 @@ impl Files<'_> {
         written
     }
 
+    /// The scorers of which it is known what they are, whatever else is wrong.
+    fn clear(&self, written: &Written) -> Vec<SuiteScorer> {
+        let asks_unclear_judge =
+            |scorer: &SuiteScorer| self.are_judges_unclear && scorer.grants.contains(Grant::Judge);
+        let named = written.scorers.iter().chain(&written.target);
+        let clear = named.filter(|named| !self.is_incomplete && !named.entry.is_unclear);
+        let scorers = clear.map(|named| named.clone().resolved().scorer);
+        scorers.filter(|scorer| !asks_unclear_judge(scorer)).collect()
+    }
+
     /// What the file at `path` says, which `item` includes.
     fn included(&mut self, reading: &mut Reading<'_>, item: &Node, path: &Path) -> Written {
         let shown = path.display();
@@ -211,9 +246,11 @@ impl Files<'_> {
                 _ => format!("`{shown}` includes itself: {}", circle.join(" includes ")),
             };
             reading.wrong(&item.span, reason);
+            self.is_incomplete = true;
             return Written::default();
         }
         if self.read == MOST_FILES {
+            self.is_incomplete = true;
             reading.wrong(&item.span, format!("a suite is made of {MOST_FILES} files at most"));
             return Written::default();
         }
@@ -221,6 +258,7 @@ impl Files<'_> {
             Ok(text) => self.within(path, |files| files.file(path, &text)),
             Err(error) => {
                 reading.wrong(&item.span, format!("cannot read `{shown}`: {error}"));
+                self.is_incomplete = true;
                 Written::default()
             }
         }
@@ -265,9 +303,10 @@ fn scorers(reading: &mut Reading<'_>, node: &Node, folder: &Path) -> Vec<Named> 
 
 /// The scorer whose results the others score. Its id names no component, so it must say what it uses.
 fn target(reading: &mut Reading<'_>, member: &Member, folder: &Path) -> Option<Named> {
-    let entry = Entry::of_target(reading, &member.node, folder);
+    let mut entry = Entry::of_target(reading, &member.node, folder);
     let place = reading.place(&member.key_span);
     if entry.uses.is_none() && matches!(member.node.value, Value::Table(_)) {
+        entry.is_unclear = true;
         reading
             .wrong(&member.key_span, "`target` needs `use`: the scorer whose results are scored");
     }

@@ -30,6 +30,11 @@ impl<'r> Reading<'r> {
         self.mistakes
     }
 
+    /// How many mistakes are noted so far.
+    pub(super) fn mistake_count(&self) -> usize {
+        self.mistakes.len()
+    }
+
     /// Where in the file this is.
     pub(super) fn place(&self, span: &Range<usize>) -> Place {
         self.text.place(span)

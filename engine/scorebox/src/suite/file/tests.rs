@@ -23,7 +23,7 @@ fn suite(files: &[(&str, &str)]) -> Result<Suite, Vec<String>> {
     let home = |name: &str| (name == "HOME").then(|| "/home/me".to_owned());
     match read(&folder.path().join(files[0].0), &home) {
         Ok(suite) => Ok(suite),
-        Err(SuiteError::Invalid { mistakes }) => {
+        Err(SuiteError::Invalid { mistakes, .. }) => {
             let base = format!("{}/", folder.path().display());
             Err(mistakes.iter().map(|mistake| mistake.to_string().replace(&base, "")).collect())
         }
