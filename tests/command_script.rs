@@ -270,14 +270,14 @@ fn an_error_names_file_line_and_column_of_what_the_author_wrote() {
     );
     assert_snapshot!(folder.sh("scorebox score ts/typo.ts --output 1"), @r#"
     [stderr]
-    error: scorer `ts/typo.ts`: invalid-config: typo.ts:3:11: SyntaxError: Unexpected token
+    error: scorer `ts/typo.ts`: invalid-script: typo.ts:3:11: SyntaxError: Unexpected token
          const x: = 1;
                   ^
     [exit code 2]
     "#);
     assert_snapshot!(folder.sh("scorebox build ts/typo.ts"), @r#"
     [stderr]
-    error: script `ts/typo.ts`: invalid-config: typo.ts:3:11: SyntaxError: Unexpected token
+    error: script `ts/typo.ts`: invalid-script: typo.ts:3:11: SyntaxError: Unexpected token
          const x: = 1;
                   ^
     [exit code 2]
@@ -298,28 +298,28 @@ fn imports_that_are_not_there_or_lead_away_are_reported_where_they_stand() {
     };
     assert_snapshot!(import("js/missing.js", "./not-there.js"), @r#"
     [stderr]
-    error: scorer `js/missing.js`: invalid-config: missing.js:2:19: `./not-there.js` cannot be imported: there is no file `not-there.js`
+    error: scorer `js/missing.js`: invalid-script: missing.js:2:19: `./not-there.js` cannot be imported: there is no file `not-there.js`
         import { x } from "./not-there.js";
                           ^
     [exit code 2]
     "#);
     assert_snapshot!(import("js/away.js", "../ts/lib/words.ts"), @r#"
     [stderr]
-    error: scorer `js/away.js`: invalid-config: away.js:2:19: `../ts/lib/words.ts` is outside the folder of the script, where imports may not lead
+    error: scorer `js/away.js`: invalid-script: away.js:2:19: `../ts/lib/words.ts` is outside the folder of the script, where imports may not lead
         import { x } from "../ts/lib/words.ts";
                           ^
     [exit code 2]
     "#);
     assert_snapshot!(import("js/package.js", "lodash"), @r#"
     [stderr]
-    error: scorer `js/package.js`: invalid-config: package.js:2:19: `lodash` is not a file of the script; an import begins with `./` or `../`
+    error: scorer `js/package.js`: invalid-script: package.js:2:19: `lodash` is not a file of the script; an import begins with `./` or `../`
         import { x } from "lodash";
                           ^
     [exit code 2]
     "#);
     assert_snapshot!(import("js/name.js", "./lib/words.js"), @r#"
     [stderr]
-    error: scorer `js/name.js`: invalid-config: name.js: SyntaxError: Could not find export 'x' in module 'lib/words.js'
+    error: scorer `js/name.js`: invalid-script: name.js: SyntaxError: Could not find export 'x' in module 'lib/words.js'
     [exit code 2]
     "#);
 }

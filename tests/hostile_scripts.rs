@@ -263,31 +263,31 @@ fn what_is_no_script_is_reported_before_the_run() {
         writeln!(words, "{}", output.stderr.trim_end()).unwrap();
     }
     assert_snapshot!(words, @r#"
-    error: scorer `empty.js`: invalid-config: empty.js: the script has no default export; write `export default (input, config) => …`
-    error: scorer `binary.js`: invalid-config: binary.js:1: the file has a NUL character; it is not a script
-    error: scorer `commonjs.js`: invalid-config: commonjs.js:1:1: ReferenceError: module is not defined; a script is an ES module, with `import` and `export default`
+    error: scorer `empty.js`: invalid-script: empty.js: the script has no default export; write `export default (input, config) => …`
+    error: scorer `binary.js`: invalid-script: binary.js:1: the file has a NUL character; it is not a script
+    error: scorer `commonjs.js`: invalid-script: commonjs.js:1:1: ReferenceError: module is not defined; a script is an ES module, with `import` and `export default`
         module.exports = () => 1;
         ^
-    error: scorer `named.js`: invalid-config: named.js: the script has no default export; write `export default (input, config) => …`
-    error: scorer `number.js`: invalid-config: number.js: the default export is a number, not a function
-    error: scorer `syntax.js`: invalid-config: syntax.js:2:13: SyntaxError: unexpected token in expression: '}'
+    error: scorer `named.js`: invalid-script: named.js: the script has no default export; write `export default (input, config) => …`
+    error: scorer `number.js`: invalid-script: number.js: the default export is a number, not a function
+    error: scorer `syntax.js`: invalid-script: syntax.js:2:13: SyntaxError: unexpected token in expression: '}'
           const x = };
                     ^
-    error: scorer `unclosed.js`: invalid-config: unclosed.js:1:22: SyntaxError: unexpected end of string
+    error: scorer `unclosed.js`: invalid-script: unclosed.js:1:22: SyntaxError: unexpected end of string
         export default () => `
                              ^
-    error: scorer `throws.js`: invalid-config: throws.js:3:1: TypeError: cannot read property 'rows' of null
+    error: scorer `throws.js`: invalid-script: throws.js:3:1: TypeError: cannot read property 'rows' of null
         data.rows;
         ^
-    error: scorer `throwstext.js`: invalid-config: throwstext.js: the script threw the string "no"
-    error: scorer `waits.js`: invalid-config: waits.js: the script waits for a promise that nothing settles; there are no timers
-    error: scorer `info.js`: invalid-config: info.js: `info` is an array, not an object
-    error: scorer `infokey.js`: invalid-config: infokey.js: `info` has the unknown key `Name`; the keys are `id`, `name`, `description`, `version`, `configSchema`, `reads`, `scale`, `direction`, `severity`, `threshold`
-    error: scorer `infoid.js`: invalid-config: infoid.js: `info.id` is "My Scorer"; it must be 1 to 64 of a-z, 0-9 and -
-    error: scorer `infoscale.js`: invalid-config: infoscale.js: `info.scale` is "percent"; it must be "unit" or "points"
-    error: scorer `inforeads.js`: invalid-config: inforeads.js: `info.reads` has "expected"; the parts of a case are `output`, `input`, `groundTruth`, `context`, `latencyMs`, `outputSchema`, `trace`, `usage`, `metadata`, `baseline`
-    error: scorer `infocycle.js`: invalid-config: infocycle.js: `info.configSchema` cannot be written as JSON: TypeError: circular reference
-    error: scorer `summary.js`: invalid-config: summary.js: `summarize` is a number, not a function
+    error: scorer `throwstext.js`: invalid-script: throwstext.js: the script threw the string "no"
+    error: scorer `waits.js`: invalid-script: waits.js: the script waits for a promise that nothing settles; there are no timers
+    error: scorer `info.js`: invalid-script: info.js: `info` is an array, not an object
+    error: scorer `infokey.js`: invalid-script: infokey.js: `info` has the unknown key `Name`; the keys are `id`, `name`, `description`, `version`, `configSchema`, `reads`, `scale`, `direction`, `severity`, `threshold`
+    error: scorer `infoid.js`: invalid-script: infoid.js: `info.id` is "My Scorer"; it must be 1 to 64 of a-z, 0-9 and -
+    error: scorer `infoscale.js`: invalid-script: infoscale.js: `info.scale` is "percent"; it must be "unit" or "points"
+    error: scorer `inforeads.js`: invalid-script: inforeads.js: `info.reads` has "expected"; the parts of a case are `output`, `input`, `groundTruth`, `context`, `latencyMs`, `outputSchema`, `trace`, `usage`, `metadata`, `baseline`
+    error: scorer `infocycle.js`: invalid-script: infocycle.js: `info.configSchema` cannot be written as JSON: TypeError: circular reference
+    error: scorer `summary.js`: invalid-script: summary.js: `summarize` is a number, not a function
     "#);
 }
 

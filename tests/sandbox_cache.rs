@@ -9,15 +9,19 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use scorebox::sandbox::{
-    CacheOptions, CompileLimits, Compiler, DEFAULT_CACHE_BYTES, LoadedScorer, Sandbox,
-    SandboxOptions, Start,
+use scorebox::{
+    registry::{Reference, Registry},
+    sandbox::{
+        CacheOptions, CompileLimits, Compiler, DEFAULT_CACHE_BYTES, LoadedScorer, Sandbox,
+        SandboxOptions, Start,
+    },
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::{
     hostile_fixture::compiling_by_shell,
+    hostile_modules::{Module, REASON, answer_with},
     sandbox_fixture::{guest, load, output, result},
 };
 
@@ -138,6 +142,80 @@ async fn code_is_compiled_once_for_all_configurations() {
     assert!(!again.cached());
     assert_eq!(result(again.score(output("1")).await).score, Some(1.0));
     assert!(code.exists());
+}
+
+/// A scorer by hand that says the word which is in its data, and does `more` for it.
+fn saying(word: &str, more: &str) -> Vec<u8> {
+    let [there, address, length] = REASON;
+    let answer = answer_with(&[(there, 1), (address, 5000), (length, word.len() as i32)]);
+    let data = format!("(data (i32.const 5000) \"{word}\")");
+    Module { score: &format!("{more} {answer}"), more: &data, ..Module::default() }.component()
+}
+
+#[tokio::test]
+async fn code_is_compiled_once_for_components_that_differ_only_in_their_data() {
+    let folder = TempDir::new().unwrap();
+    let (one, another) = (saying("one", ""), saying("two", ""));
+    let first = load(&fresh(folder.path()), &one, &json!({})).await;
+    assert_eq!(trail(&first).await.0.as_deref(), Some("one"));
+    let code = by_size(folder.path()).pop().unwrap();
+    let written = code.metadata().unwrap().ino();
+    let second = load(&fresh(folder.path()), &another, &json!({})).await;
+    assert!(!second.cached());
+    assert_eq!(trail(&second).await, (Some("two".to_owned()), trail(&first).await.1));
+    assert_eq!(files(folder.path()).len(), 3, "the code, and an image of each");
+    assert_eq!(code.metadata().unwrap().ino(), written);
+    for (component, word) in [(&one, "one"), (&another, "two")] {
+        let again = load(&fresh(folder.path()), component, &json!({})).await;
+        assert!(again.cached());
+        assert_eq!(trail(&again).await.0.as_deref(), Some(word));
+        // Another configuration of it begins with its own data.
+        let other = load(&fresh(folder.path()), component, &json!({"a": word})).await;
+        assert_eq!(trail(&other).await.0.as_deref(), Some(word));
+    }
+    // One instruction more is other code.
+    let third = load(&fresh(folder.path()), &saying("two", "(nop)"), &json!({})).await;
+    assert!(!third.cached());
+    assert_eq!(files(folder.path()).len(), 7, "the code and the image of another");
+}
+
+#[tokio::test]
+async fn what_is_not_taken_apart_shares_no_code_whatever_the_data() {
+    let folder = TempDir::new().unwrap();
+    let whole = |word: &str| {
+        let answer = answer_with(&[(REASON[0], 1), (REASON[1], 5000), (REASON[2], 3)]);
+        let more = format!("(func $begin) (start $begin) (data (i32.const 5000) \"{word}\")");
+        Module { score: &answer, more: &more, ..Module::default() }.component()
+    };
+    let sandbox = fresh(folder.path());
+    for word in ["one", "two", "one", "two"] {
+        for sandbox in [&sandbox, &fresh(folder.path())] {
+            let scorer = load(sandbox, &whole(word), &json!({})).await;
+            assert_eq!(scorer.own_code(), Some("has a start function"));
+            assert_eq!(trail(&scorer).await.0.as_deref(), Some(word));
+        }
+    }
+}
+
+#[tokio::test]
+async fn of_an_edited_script_only_its_memory_is_compiled() {
+    let folder = TempDir::new().unwrap();
+    let sizes = folder.path().join("sizes");
+    let line = format!("scorebox | tee -a '{}'", sizes.display());
+    let sandbox = compiling_by_shell(&line, &CompileLimits::default());
+    let script = folder.path().join("grade.js");
+    let mut compiled = Vec::new();
+    for score in ["0.5", "0.25", "0.125"] {
+        fs::write(&script, format!("export default () => {score};")).unwrap();
+        let reference = Reference::File(script.clone());
+        let component = Registry::with_builtins().resolve(&reference).unwrap().bytes;
+        let scorer = load(&sandbox, &component, &json!({})).await;
+        assert_eq!(result(scorer.score(output("1")).await).score, score.parse().ok());
+        compiled.push(fs::metadata(&sizes).unwrap().len());
+    }
+    let [first, second, third] = compiled[..] else { panic!("{compiled:?}") };
+    assert_eq!(third - second, second - first, "{compiled:?}");
+    assert!((second - first) * 2 < first, "{compiled:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

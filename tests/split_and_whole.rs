@@ -6,7 +6,7 @@ use std::sync::Arc;
 use scorebox::{
     case::Case,
     contract::{Example, Fields, ScorerInput},
-    registry::Registry,
+    registry::{Reference, Registry},
     sandbox::{
         Anatomy, ErrorKind, Grants, Limits, LoadedScorer, Outcome, Sandbox, ScoreError,
         ScorerConfig, Start,
@@ -180,6 +180,34 @@ async fn whatever_a_scorer_does_wrong_is_the_same_both_ways() {
     for first in ["panic", "fail", "take-memory", "recurse"] {
         let settings = json!({"first": first, "amount": 100_000_000});
         assert!(ways.try_load(&component, &config(&settings), &Limits::default()).await.is_err());
+    }
+}
+
+/// They share their code the one way, and nothing the other.
+#[tokio::test]
+async fn scripts_are_the_same_both_ways() {
+    let ways = Ways::new();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("grade.js");
+    for (script, kinds) in [
+        ("let n = 0; export default () => ({ score: ++n / 4, reason: `${n}` });", [None, None]),
+        (
+            "export default ({ output }) => { console.log(output); return output ? NaN : [].x.y; };",
+            [Some(ErrorKind::InvalidScore), Some(ErrorKind::Failed)],
+        ),
+        (
+            "export default ({ output }) => { if (output) for (;;); return new ArrayBuffer(2 ** 31 - 1); };",
+            [Some(ErrorKind::OutOfFuel), Some(ErrorKind::Trap)],
+        ),
+    ] {
+        std::fs::write(&path, script).unwrap();
+        let component = Registry::with_builtins().resolve(&Reference::File(path.clone())).unwrap();
+        let limits = Limits::default().with_fuel(20_000_000);
+        let both = ways.load(&component.bytes, &json!({}), &limits).await;
+        assert_eq!((both.apart.own_code(), both.whole.own_code()), (None, None));
+        for (json, expected) in ["1", "0"].into_iter().zip(kinds) {
+            assert_eq!(kind(&both.score(output(json)).await), expected, "{script}");
+        }
     }
 }
 

@@ -21,5 +21,9 @@ pub const CONTRACT_VERSION: &str = "0.1.0";
 /// The interface that makes a component a scorer.
 pub const SCORING_INTERFACE: &str = "scorebox:scorer/scoring@0.1.0";
 
+/// The custom section of a component that is a script with what runs it: the script's language. (No more, or
+/// code would differ from script to script.)
+pub const SCRIPT_SECTION: &str = "scorebox:script";
+
 /// The interface that a scorer also exports if it has an answer for the run as a whole.
 pub const SUMMARY_INTERFACE: &str = "scorebox:scorer/summary@0.1.0";

@@ -312,11 +312,10 @@ fn script_component(path: &Path) -> Result<Vec<u8>, RegistryError> {
     })?;
     let no_engine = || RegistryError::NoScriptEngine(path.to_owned());
     let engine = SCRIPT_ENGINES.first().ok_or_else(no_engine)?;
-    let engine =
-        engine.component().ok_or_else(|| RegistryError::Damaged(engine.name.to_owned()))?;
+    let bytes = engine.component().ok_or_else(|| RegistryError::Damaged(engine.name.to_owned()))?;
     // Texts and their names are JSON whatever they are.
     let script = serde_json::to_vec(&files).map_err(|_| no_engine())?;
-    component_of(&engine, &script, files.may_summarize()).map_err(|error| match error {
+    component_of(&bytes, engine.name, &script, files.may_summarize()).map_err(|error| match error {
         NotMade::TooLarge { most_bytes } => too_large(most_bytes as u64),
         NotMade::NoEngine => no_engine(),
     })

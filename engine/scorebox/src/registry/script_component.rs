@@ -1,6 +1,8 @@
 //! A script and the component that runs scripts, made one component: the script becomes a part of the memory that the
 //! component begins with. Reads no file, and does not look into the script.
 
+use crate::contract::SCRIPT_SECTION;
+
 /// Marks the place in the engine's data behind which stand the address of the room for a script and its size, of four
 /// bytes each (`script-engines/javascript/src/slot.rs`).
 const MARK: &[u8] = b"scorebox: room for a script (1)\n";
@@ -12,6 +14,7 @@ const PREAMBLE_BYTES: usize = 8;
 const SUMMARY: &[u8] = b"scorebox:scorer/summary@";
 
 /// Sections of a component (component model, binary format).
+const CUSTOM: u8 = 0;
 const CORE_MODULE: u8 = 1;
 const INSTANCES: u8 = 5;
 const EXPORTS: u8 = 11;
@@ -29,9 +32,10 @@ pub(super) enum NotMade {
 }
 
 /// The component that runs `script`: the engine with the script in its memory, and without the export `summary` unless
-/// the script `summarizes`.
+/// the script `summarizes`. It says that it is a script in `language`.
 pub(super) fn component_of(
     engine: &[u8],
+    language: &str,
     script: &[u8],
     summarizes: bool,
 ) -> Result<Vec<u8>, NotMade> {
@@ -54,6 +58,10 @@ pub(super) fn component_of(
             id => push_section(&mut component, id, content),
         }
     }
+    let mut said = encoded(SCRIPT_SECTION.len() as u64);
+    said.extend_from_slice(SCRIPT_SECTION.as_bytes());
+    said.extend_from_slice(language.as_bytes());
+    push_section(&mut component, CUSTOM, &said);
     if filled { Ok(component) } else { Err(NotMade::NoEngine) }
 }
 
@@ -188,16 +196,17 @@ mod tests {
 
     #[test]
     fn the_script_stands_in_the_memory_behind_its_length() {
-        let component = component_of(&engine(), b"12345678", true).unwrap();
+        let component = component_of(&engine(), "logo", b"12345678", true).unwrap();
         wasmparser::validate(&component).unwrap();
         let segment = b"\x41\xf0\xa2\x04\x0b\x0c\x08\0\0\x0012345678";
         assert!(holds(&component, segment));
         assert!(holds(&component, SUMMARY));
+        assert!(component.ends_with(b"\x0fscorebox:scriptlogo"));
     }
 
     #[test]
     fn a_script_without_a_summary_does_not_export_one() {
-        let component = component_of(&engine(), b"1", false).unwrap();
+        let component = component_of(&engine(), "logo", b"1", false).unwrap();
         wasmparser::validate(&component).unwrap();
         assert!(!holds(&component, SUMMARY));
         assert!(holds(&component, b"scorebox:scorer/scoring@"));
@@ -205,7 +214,7 @@ mod tests {
 
     #[test]
     fn a_script_that_is_larger_than_the_room_is_refused() {
-        let refused = component_of(&engine(), b"123456789", true);
+        let refused = component_of(&engine(), "logo", b"123456789", true);
         assert_eq!(refused, Err(NotMade::TooLarge { most_bytes: 8 }));
     }
 
@@ -213,7 +222,7 @@ mod tests {
     fn what_runs_no_scripts_is_refused_wherever_it_ends() {
         let engine = engine();
         for end in 0..engine.len() {
-            match component_of(&engine[..end], b"1", true) {
+            match component_of(&engine[..end], "logo", b"1", true) {
                 // What follows the module is missing: whether that is a component is for others to say.
                 Ok(made) => assert!(holds(&made, MARK)),
                 Err(error) => assert_eq!(error, NotMade::NoEngine),

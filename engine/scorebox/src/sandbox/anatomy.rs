@@ -5,7 +5,9 @@ use wasmparser::{Encoding, Parser, Payload};
 
 use crate::{
     advice::{Advice, Build, Material},
-    contract::{CONTRACT_VERSION, EXAMPLE_SECTION, MOST_EXAMPLE_BYTES, SCORING_INTERFACE},
+    contract::{
+        CONTRACT_VERSION, EXAMPLE_SECTION, MOST_EXAMPLE_BYTES, SCORING_INTERFACE, SCRIPT_SECTION,
+    },
 };
 
 use super::{ErrorKind, Grants, ScoreError};
@@ -13,7 +15,7 @@ use super::{ErrorKind, Grants, ScoreError};
 const SCORING_NAME: &str = "scorebox:scorer/scoring@";
 /// Imports, and exports, of one component: many times what all of WASI and the contract have.
 const MOST_NAMES: usize = 1000;
-/// Bytes of the name of an import or export.
+/// Bytes of the name of an import, an export or a language.
 const NAME_BYTES: usize = 512;
 
 /// The outside of a component.
@@ -26,6 +28,8 @@ pub struct Anatomy {
     pub exports: Vec<String>,
     /// The text of the example that it carries; not looked into.
     pub example: Option<String>,
+    /// The language of the script that it runs, if it is one with its interpreter.
+    pub script: Option<String>,
 }
 
 impl Anatomy {
@@ -58,6 +62,13 @@ impl Anatomy {
                 {
                     let text = section.data().get(..section.data().len().min(MOST_EXAMPLE_BYTES));
                     anatomy.example = text.map(|text| String::from_utf8_lossy(text).into_owned());
+                }
+                Payload::CustomSection(section)
+                    if depth == 0 && section.name() == SCRIPT_SECTION =>
+                {
+                    let language = section.data().get(..section.data().len().min(NAME_BYTES));
+                    let language = language.map(String::from_utf8_lossy);
+                    anatomy.script = language.map(|language| language.into_owned());
                 }
                 _ => {}
             }

@@ -1,7 +1,8 @@
 //! Compiled code on disk, private to the user, bounded in size. Whatever is wrong with the cache
 //! costs time, never a score.
 //!
-//! There are three kinds: the code of a component, which all of its configurations share; the image of a
+//! There are three kinds: the code of a component, which all of its configurations share, and other components that
+//! differ from it only in their data; the image of a
 //! component with a configuration, from which its scores start; and what a component says about itself. An
 //! entry is one file: magic, digest of the rest, key, length of the header, header (JSON), compiled code. The digest finds what a full disk or a crash of the machine left of one, the key an entry that
 //! stands under the name of another. Neither protects against this user, who can write any entry;
@@ -24,7 +25,7 @@ use super::{
 };
 
 /// The first bytes of an entry; a new format gets a new number.
-const MAGIC: &[u8; 8] = b"SBXCODE5";
+const MAGIC: &[u8; 8] = b"SBXCODE6";
 const DIGEST_BYTES: usize = 32;
 const PREAMBLE_BYTES: usize = MAGIC.len() + 2 * DIGEST_BYTES + 4;
 /// Bytes of a header that are parsed: a description and a schema at their limits, with every character
@@ -162,7 +163,7 @@ impl Cache {
         // SAFETY: the bytes are what `code::compile` gave (only `put_code` writes this kind), and as safe as
         // those of `component`.
         #[allow(unsafe_code)]
-        unsafe { code::read(engine, code) }.ok()
+        unsafe { code::read(engine, code, None) }.ok()
     }
 
     /// Keeps the code of a component, as `code::compile` gave it.

@@ -5,13 +5,22 @@ use serde::{Deserialize, Serialize};
 use wasmtime::{Engine, Module, component::Component};
 
 use super::split::{self, Shape, Split};
+use crate::digest::Digest;
 
 /// What the compiled code of a component consists of.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 enum Form {
     /// Code apart from state: the shell with the code, and the first data module.
-    Split(Shape),
+    Split {
+        /// The digest of the component.
+        of: Digest,
+        /// The digest of the shell, before it was compiled.
+        shell: Digest,
+        shape: Shape,
+    },
+    /// State that goes with the shell that is there already: the first data module.
+    State { of: Digest, shape: Shape },
     /// The component as it was given, and why it is not split; `None` if it was not asked to be.
     Whole(Option<String>),
 }
@@ -39,7 +48,11 @@ pub(super) enum Code {
 
 /// Compiled code that takes its state from a data module.
 pub(super) struct SplitCode {
+    /// The digest of the component that `first` and `shape` are of. Others can have the same shell.
+    pub(super) of: Digest,
     pub(super) shell: Component,
+    /// The digest of the bytes that `shell` was compiled from.
+    pub(super) shell_digest: Digest,
     /// The data module that the component itself begins with.
     pub(super) first: Module,
     pub(super) shape: Shape,
@@ -58,17 +71,22 @@ impl Code {
 /// Bytes of the length in front of each part.
 const LENGTH_BYTES: usize = 8;
 
-/// Compiles a component; the answer is for [`read`].
+/// Compiles a component, but for the shell with the digest `beside`, if it has that one; the answer is for [`read`].
 ///
 /// # Errors
 /// The compiler's words.
-pub(super) fn compile(engine: &Engine, component: &[u8], way: Way) -> Result<Vec<u8>, String> {
+pub(super) fn compile(
+    engine: &Engine,
+    component: &[u8],
+    way: Way,
+    beside: Option<Digest>,
+) -> Result<Vec<u8>, String> {
     let reason = match way {
         Way::Whole => None,
         Way::Apart => match split::split(component) {
             // If a part does not compile, the component itself does not, and its error says so better.
-            Ok(split) => match compile_parts(engine, &split) {
-                Ok(parts) => return written(&Form::Split(split.shape), &parts),
+            Ok(split) => match compile_parts(engine, component, split, beside) {
+                Ok((form, parts)) => return written(&form, &parts),
                 Err(_) => Some("has parts that do not compile alone".to_owned()),
             },
             Err(reason) => Some(reason.to_string()),
@@ -78,8 +96,20 @@ pub(super) fn compile(engine: &Engine, component: &[u8], way: Way) -> Result<Vec
     written(&Form::Whole(reason), &[compiled])
 }
 
-fn compile_parts(engine: &Engine, split: &Split) -> wasmtime::Result<[Vec<u8>; 2]> {
-    Ok([engine.precompile_component(&split.shell)?, engine.precompile_module(&split.first)?])
+fn compile_parts(
+    engine: &Engine,
+    component: &[u8],
+    split: Split,
+    beside: Option<Digest>,
+) -> wasmtime::Result<(Form, Vec<Vec<u8>>)> {
+    let (of, shell) = (Digest::of(component), Digest::of(&split.shell));
+    let first = engine.precompile_module(&split.first)?;
+    let shape = split.shape;
+    if beside == Some(shell) {
+        return Ok((Form::State { of, shape }, vec![first]));
+    }
+    let compiled = engine.precompile_component(&split.shell)?;
+    Ok((Form::Split { of, shell, shape }, vec![compiled, first]))
 }
 
 /// Form and parts, each behind its length.
@@ -101,26 +131,37 @@ pub(super) enum NotRead {
     Refused(String),
 }
 
-/// Turns `bytes` into code that can run.
+/// Turns `bytes` into code that can run; `beside` is the code whose digest the compiler was given.
 ///
 /// # Safety
 /// The bytes are what [`compile`] gave, in a process of this program and this version.
 #[allow(unsafe_code)]
-pub(super) unsafe fn read(engine: &Engine, bytes: &[u8]) -> Result<Code, NotRead> {
+pub(super) unsafe fn read(
+    engine: &Engine,
+    bytes: &[u8],
+    beside: Option<&SplitCode>,
+) -> Result<Code, NotRead> {
     let (form, bytes) = part(bytes).ok_or(NotRead::Broken)?;
     let form: Form = serde_json::from_slice(form).map_err(|_| NotRead::Broken)?;
     let refused = |error: wasmtime::Error| NotRead::Refused(format!("{error:#}"));
-    let (first_part, bytes) = part(bytes).ok_or(NotRead::Broken)?;
-    // SAFETY: the caller's promise, for this call and those below: each part is what the engine's
-    // `precompile_…` gave.
-    let component = unsafe { Component::deserialize(engine, first_part) }.map_err(refused)?;
+    let (one, bytes) = part(bytes).ok_or(NotRead::Broken)?;
+    // SAFETY: the caller's promise, for this call and the next: each part is what the engine's `precompile_…` gave, and the form
+    // says which of them.
+    let component = || unsafe { Component::deserialize(engine, one) }.map_err(refused);
+    // SAFETY: as above.
+    let module = |bytes| unsafe { Module::deserialize(engine, bytes) }.map_err(refused);
     match form {
-        Form::Whole(reason) => Ok(Code::Whole { component, reason }),
-        Form::Split(shape) => {
+        Form::Whole(reason) => Ok(Code::Whole { component: component()?, reason }),
+        Form::Split { of, shell: shell_digest, shape } => {
             let (first, _) = part(bytes).ok_or(NotRead::Broken)?;
-            // SAFETY: as above.
-            let first = unsafe { Module::deserialize(engine, first) }.map_err(refused)?;
-            Ok(Code::Split(Box::new(SplitCode { shell: component, first, shape })))
+            let (shell, first) = (component()?, module(first)?);
+            Ok(Code::Split(Box::new(SplitCode { of, shell, shell_digest, first, shape })))
+        }
+        Form::State { of, shape } => {
+            let SplitCode { shell, shell_digest, .. } = beside.ok_or(NotRead::Broken)?;
+            let (shell, shell_digest) = (shell.clone(), *shell_digest);
+            let first = module(one)?;
+            Ok(Code::Split(Box::new(SplitCode { of, shell, shell_digest, first, shape })))
         }
     }
 }
@@ -139,13 +180,13 @@ mod tests {
     fn is_broken(bytes: &[u8]) -> bool {
         // SAFETY: what is read here is cut off or complete, and was compiled below.
         #[allow(unsafe_code)]
-        let read = unsafe { read(&Engine::default(), bytes) };
+        let read = unsafe { read(&Engine::default(), bytes, None) };
         matches!(read, Err(NotRead::Broken))
     }
 
     #[test]
     fn code_that_is_cut_off_anywhere_is_not_run() {
-        let compiled = compile(&Engine::default(), b"\0asm\x0d\0\x01\0", Way::Whole).unwrap();
+        let compiled = compile(&Engine::default(), b"\0asm\x0d\0\x01\0", Way::Whole, None).unwrap();
         assert!(!is_broken(&compiled));
         for end in (0..compiled.len()).step_by(97).chain([7, 8, 9, compiled.len() - 1]) {
             assert!(is_broken(&compiled[..end]), "{end} bytes");
@@ -154,7 +195,7 @@ mod tests {
 
     #[test]
     fn a_component_that_is_not_split_says_why() {
-        let compiled = compile(&Engine::default(), b"\0asm\x0d\0\x01\0", Way::Apart).unwrap();
+        let compiled = compile(&Engine::default(), b"\0asm\x0d\0\x01\0", Way::Apart, None).unwrap();
         let (form, _) = part(&compiled).unwrap();
         assert_eq!(String::from_utf8_lossy(form), r#"{"whole":"has no memory"}"#);
     }

@@ -10,9 +10,11 @@ use std::{ffi::OsString, path::PathBuf, time::Instant};
 use tokio::{process::Command, time::timeout};
 use wasmtime::Engine;
 
+use crate::digest::Digest;
+
 use super::{
     ScoreError,
-    code::{self, Code, NotRead, Way},
+    code::{self, Code, NotRead, SplitCode, Way},
     compile_child,
     compile_limits::{CompileBudget, CompileError, CompileLimits, does_not_compile, out_of_time},
     compiler_process,
@@ -45,27 +47,28 @@ pub enum Compiler {
 }
 
 impl Compiler {
-    /// Compiles a component for `engine` with what is left of `budget`. Returns the code to run, and the
-    /// bytes that `code` reads.
+    /// Compiles a component for `engine` with what is left of `budget`; with `beside`, no more than what is not
+    /// there already. Returns the code to run, and the bytes that `code` reads.
     pub(super) async fn compile(
         &self,
         engine: &Engine,
         allocation: &Allocation,
-        (bytes, way): (&[u8], Way),
+        (bytes, way, beside): (&[u8], Way, Option<&SplitCode>),
         limits: &CompileLimits,
         budget: &CompileBudget,
     ) -> Result<(Code, Vec<u8>), CompileError> {
+        let order = (bytes, way, beside.map(|code| code.shell_digest));
         let compiled = match self.command().map_err(CompileError::OfTheMachine)? {
-            None => compile_on_a_thread(engine, bytes, way, limits, budget).await?,
+            None => compile_on_a_thread(engine, order, limits, budget).await?,
             Some(command) => {
-                compiler_process::compile(command, allocation, (bytes, way), limits, budget).await?
+                compiler_process::compile(command, allocation, order, limits, budget).await?
             }
         };
         // SAFETY: these are the bytes that `code::compile` gave: in this process, or in one that this one
         // started from the program that the host trusts, over a pipe that no other process has.
         // wasmtime checks version and settings once more.
         #[allow(unsafe_code)]
-        let code = unsafe { code::read(engine, &compiled) };
+        let code = unsafe { code::read(engine, &compiled, beside) };
         let code = code.map_err(|error| match error {
             NotRead::Broken => compiler_process::broken(std::io::ErrorKind::InvalidData.into()),
             // The compiler's process has no pool, so the pool's bounds are first met here.
@@ -98,14 +101,13 @@ impl Compiler {
 
 async fn compile_on_a_thread(
     engine: &Engine,
-    bytes: &[u8],
-    way: Way,
+    (bytes, way, beside): (&[u8], Way, Option<Digest>),
     limits: &CompileLimits,
     budget: &CompileBudget,
 ) -> Result<Vec<u8>, CompileError> {
     let started = Instant::now();
     let (engine, bytes) = (engine.clone(), bytes.to_vec());
-    let compiling = on_a_deep_stack(move || code::compile(&engine, &bytes, way));
+    let compiling = on_a_deep_stack(move || code::compile(&engine, &bytes, way, beside));
     let compiled = timeout(budget.left(), compiling).await;
     budget.spend(started.elapsed());
     match compiled {

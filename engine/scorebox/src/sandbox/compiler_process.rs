@@ -20,7 +20,7 @@ use tokio::{
 };
 use wasmtime::Engine;
 
-use crate::advice::Advice;
+use crate::{advice::Advice, digest::Digest};
 
 use super::{
     ErrorKind, ScoreError,
@@ -47,6 +47,9 @@ const LOOK: Duration = Duration::from_millis(20);
 const WALL_FACTOR: u32 = 20;
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// Stands before the digest of a shell that is compiled already.
+const BESIDE: &str = "beside:";
+
 /// The exit code of a compiler's process that used up its processor time.
 pub(super) const COMPILER_OUT_OF_TIME: i32 = 75;
 
@@ -54,7 +57,7 @@ pub(super) const COMPILER_OUT_OF_TIME: i32 = 75;
 pub(super) async fn compile(
     mut command: Command,
     allocation: &Allocation,
-    (bytes, way): (&[u8], Way),
+    (bytes, way, beside): (&[u8], Way, Option<Digest>),
     limits: &CompileLimits,
     budget: &CompileBudget,
 ) -> Result<Vec<u8>, CompileError> {
@@ -62,7 +65,7 @@ pub(super) async fn compile(
     if left.is_zero() {
         return Err(compile_limits::out_of_processor_time(limits));
     }
-    command.env(ASKED, arguments_for(allocation, way, limits, left).join(" "));
+    command.env(ASKED, arguments_for(allocation, (way, beside), limits, left).join(" "));
     let longest = left.saturating_mul(WALL_FACTOR).saturating_add(PATIENCE);
     let Ok(answered) = timeout(longest, answer(command, bytes)).await else {
         return Err(stuck(longest));
@@ -147,7 +150,7 @@ fn stuck(longest: Duration) -> CompileError {
 /// The four arguments that [`compile_for_parent`] takes.
 fn arguments_for(
     allocation: &Allocation,
-    way: Way,
+    (way, beside): (Way, Option<Digest>),
     limits: &CompileLimits,
     left: Duration,
 ) -> [String; 4] {
@@ -155,12 +158,13 @@ fn arguments_for(
         Allocation::Pooling => "pooling",
         Allocation::OnDemand { .. } => "on-demand",
     };
-    let way = match way {
-        Way::Apart => "apart",
-        Way::Whole => "whole",
+    let way = match (way, beside) {
+        (Way::Apart, Some(shell)) => format!("{BESIDE}{shell}"),
+        (Way::Apart, None) => "apart".to_owned(),
+        (Way::Whole, _) => "whole".to_owned(),
     };
     let (bytes, milliseconds) = (limits.memory_bytes.to_string(), left.as_millis().to_string());
-    [allocation.to_owned(), way.to_owned(), bytes, milliseconds]
+    [allocation.to_owned(), way, bytes, milliseconds]
 }
 
 /// Why a compiler's process has no code for its parent.
@@ -181,7 +185,7 @@ impl From<String> for NotCompiled {
 
 /// The child's side: bounds this process, reads a component from `input` and writes the processor time that it
 /// used and the compiled code to `output`. `arguments` are what the parent asks for: how memory is had, whether
-/// code is compiled apart from state, the most bytes of memory, and the most milliseconds of processor time.
+/// code is compiled apart from state and which is there already, the most bytes of memory, and the most milliseconds of processor time.
 ///
 /// # Errors
 /// Why not. If the time is used up, the process still compiles, and must end at once.
@@ -194,10 +198,14 @@ pub(super) fn compile_for_parent(
     let [allocation, way, memory_bytes, milliseconds] = arguments else {
         return Err("a compiler's process takes four arguments".to_owned().into());
     };
-    let way = match way.as_str() {
-        "apart" => Way::Apart,
-        "whole" => Way::Whole,
-        other => return Err(format!("there is no way `{other}` to compile").into()),
+    let (way, beside) = match way.as_str() {
+        "apart" => (Way::Apart, None),
+        "whole" => (Way::Whole, None),
+        other => {
+            let shell = other.strip_prefix(BESIDE).and_then(|shell| shell.parse().ok());
+            let unknown = || format!("there is no way `{other}` to compile");
+            (Way::Apart, Some(shell.ok_or_else(unknown)?))
+        }
     };
     let number = |text: &str| text.parse::<u64>().map_err(|error| format!("`{text}`: {error}"));
     let most = Duration::from_millis(number(milliseconds)?);
@@ -214,7 +222,7 @@ pub(super) fn compile_for_parent(
     let thread = std::thread::Builder::new().name(PARSERS_NAME.into());
     let compiling = thread.stack_size(CHILD_STACK_BYTES).spawn(move || {
         // The receiver is gone if the time was over.
-        let _ = sender.send(code::compile(&engine, &bytes, way));
+        let _ = sender.send(code::compile(&engine, &bytes, way, beside));
     });
     compiling.map_err(|error| error.to_string())?;
     // Nobody is left who would end this process: it has no time any more.

@@ -16,6 +16,8 @@ pub enum ErrorKind {
     MissingGrant,
     /// `configure` refused the configuration.
     InvalidConfig,
+    /// The scorer is a script that cannot be run: its syntax, what its top level throws, what it exports.
+    InvalidScript,
     /// The scorer cannot read the case.
     InvalidInput,
     /// The scorer says that it failed.
@@ -48,10 +50,11 @@ pub enum ErrorKind {
 
 impl ErrorKind {
     /// All kinds.
-    pub const ALL: [ErrorKind; 17] = [
+    pub const ALL: [ErrorKind; 18] = [
         ErrorKind::InvalidComponent,
         ErrorKind::MissingGrant,
         ErrorKind::InvalidConfig,
+        ErrorKind::InvalidScript,
         ErrorKind::InvalidInput,
         ErrorKind::Failed,
         ErrorKind::Trap,
@@ -74,6 +77,7 @@ impl ErrorKind {
             ErrorKind::InvalidComponent => "invalid-component",
             ErrorKind::MissingGrant => "missing-grant",
             ErrorKind::InvalidConfig => "invalid-config",
+            ErrorKind::InvalidScript => "invalid-script",
             ErrorKind::InvalidInput => "invalid-input",
             ErrorKind::Failed => "failed",
             ErrorKind::Trap => "trap",

@@ -1,26 +1,15 @@
 //! [`Sandbox`]: what all scorers share: wasmtime's engine, the linker, the admission, the clock's ticks
 //! and the cache. Loads and scores nothing itself.
 
-use std::{
-    fmt,
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, Ordering},
-    },
-    thread,
-    time::Duration,
-};
+use std::{fmt, sync::Arc, thread, time::Duration};
 
-use tokio::sync::{OnceCell, Semaphore};
+use tokio::sync::Semaphore;
 use wasmtime::{
     Engine, EngineWeak, Module,
     component::{Component, Linker},
 };
 
-use crate::{
-    advice::{Advice, Build},
-    digest::Digest,
-};
+use crate::advice::{Advice, Build};
 
 use super::{
     Capabilities, CompileLimits, Compiler, ErrorKind, ScoreError,
@@ -30,6 +19,7 @@ use super::{
     compile_limits::{CompileBudget, CompileError},
     image::Image,
     imports,
+    kept_code::KeptCodes,
     settings::{self, Allocation},
     split,
     state::State,
@@ -44,14 +34,8 @@ pub(super) const TICK: Duration = Duration::from_millis(5);
 /// Components that are compiled at once: each takes all cores by itself, and memory up to its limit.
 const COMPILATIONS: usize = 2;
 
-/// Codes that are kept at hand for the next configuration of the same scorer, some megabytes each: as many
-/// as a suite has scorers that differ in more than their configuration.
-const KEPT_CODES: usize = 16;
 /// Memories that are frozen at once, as long as they are small; one that is not is frozen alone.
 pub(super) const FREEZINGS: u32 = 4;
-
-/// Where code is kept once it is compiled, or why it does not compile.
-type Slot = Arc<OnceCell<Result<Arc<Code>, ScoreError>>>;
 
 /// How the sandbox is set up.
 #[derive(Clone, Debug)]
@@ -162,8 +146,7 @@ pub(super) struct Shared {
     compiler: Compiler,
     compile_limits: CompileLimits,
     compiling: Semaphore,
-    /// The latest code that configurations share.
-    kept: Mutex<Vec<(Digest, Slot)>>,
+    pub(super) kept: KeptCodes,
     /// Held while a memory is frozen, which takes many times its size.
     pub(super) freezing: Semaphore,
     /// How code is compiled that can be compiled apart from its state.
@@ -222,7 +205,7 @@ impl Sandbox {
             compiler: options.compiler.clone(),
             compile_limits: options.compile_limits.clone(),
             compiling: Semaphore::new(COMPILATIONS),
-            kept: Mutex::default(),
+            kept: KeptCodes::default(),
             freezing: Semaphore::new(FREEZINGS as usize),
             way: if options.code_apart { Way::Apart } else { Way::Whole },
             allocation,
@@ -249,76 +232,6 @@ impl Sandbox {
         &self.0
     }
 
-    /// The code of a component that is the same for all configurations: the one that is at hand, or from the
-    /// cache if it has one under `cached`, or compiled. Loads that want the same code meanwhile wait for
-    /// it. With it, whether it had to be compiled.
-    pub(super) async fn code(
-        &self,
-        key: Digest,
-        cached: Option<&Cache>,
-        (bytes, way): (&[u8], Way),
-        budget: &CompileBudget,
-    ) -> Result<(Arc<Code>, bool), CompileError> {
-        let compiled = AtomicBool::new(false);
-        let slot = self.slot(key);
-        let code = slot.get_or_try_init(|| async {
-            let engine = &self.shared().engine;
-            if let Some(code) = cached.and_then(|cache| cache.get_code(engine, key)) {
-                return Ok(Ok(Arc::new(code)));
-            }
-            compiled.store(true, Ordering::Relaxed);
-            match self.compile(bytes, way, budget).await {
-                Ok((code, bytes)) => {
-                    if let Some(cache) = cached {
-                        cache.put_code(key, &bytes);
-                    }
-                    Ok(Ok(Arc::new(code)))
-                }
-                // It would not compile for the next one either.
-                Err(CompileError::OfTheComponent(error)) => Ok(Err(error)),
-                Err(error) => Err(error),
-            }
-        });
-        match code.await? {
-            Ok(code) => Ok((Arc::clone(code), compiled.into_inner())),
-            Err(error) => Err(CompileError::OfTheComponent(error.clone())),
-        }
-    }
-
-    /// The code of a component that is not taken apart, and is the same for all configurations.
-    pub(super) async fn whole_code(
-        &self,
-        bytes: &[u8],
-        budget: &CompileBudget,
-    ) -> Result<Component, CompileError> {
-        let (code, _) = self.code(Digest::of(bytes), None, (bytes, Way::Whole), budget).await?;
-        Ok(code.component().clone())
-    }
-
-    /// The place of the code under `key`, which is filled once. If there are too many, those go that were
-    /// made longest ago and that no load waits for.
-    fn slot(&self, key: Digest) -> Slot {
-        let mut kept = self.kept();
-        if let Some((_, slot)) = kept.iter().find(|(kept, _)| *kept == key) {
-            return Arc::clone(slot);
-        }
-        let mut too_many = (kept.len() + 1).saturating_sub(KEPT_CODES);
-        // The oldest come first.
-        kept.retain(|(_, slot)| {
-            let goes = too_many > 0 && Arc::strong_count(slot) == 1;
-            too_many -= usize::from(goes);
-            !goes
-        });
-        let slot = Slot::default();
-        kept.push((key, Arc::clone(&slot)));
-        slot
-    }
-
-    /// No code panics while it holds the lock, and the content is consistent in any case.
-    fn kept(&self) -> MutexGuard<'_, Vec<(Digest, Slot)>> {
-        self.shared().kept.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Links a component that contains its state.
     pub(super) fn link(&self, component: &Component) -> Result<Image, ScoreError> {
         Image::new(&self.shared().linker, component).map_err(|error| does_not_fit(&error))
@@ -339,11 +252,13 @@ impl Sandbox {
         CompileBudget::new(&self.shared().compile_limits)
     }
 
-    /// Compiles a component, off the threads that score. Waiting for a turn does not count.
+    /// Compiles a component, off the threads that score; with `beside`, no more than what is not there already. Waiting
+    /// for a turn does not count.
     pub(super) async fn compile(
         &self,
         bytes: &[u8],
         way: Way,
+        beside: Option<&SplitCode>,
         budget: &CompileBudget,
     ) -> Result<(Code, Vec<u8>), CompileError> {
         let Shared { engine, checking, allocation, compiler, compile_limits, compiling, .. } =
@@ -354,10 +269,10 @@ impl Sandbox {
             // What a component may have does not depend on the machine. Only a pool looks at all of it, and only at code
             // that was compiled for it.
             let pooling = &Allocation::Pooling;
-            let whole = (bytes, Way::Whole);
+            let whole = (bytes, Way::Whole, None);
             compiler.compile(checking, pooling, whole, compile_limits, budget).await?;
         }
-        compiler.compile(engine, allocation, (bytes, way), compile_limits, budget).await
+        compiler.compile(engine, allocation, (bytes, way, beside), compile_limits, budget).await
     }
 }
 
@@ -381,24 +296,4 @@ fn start_ticking(engine: EngineWeak) -> std::io::Result<()> {
         }
     })?;
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn code_that_someone_waits_for_stays_at_hand_and_of_the_rest_the_latest() {
-        let options = SandboxOptions::default().with_compiler(Compiler::InProcess);
-        let sandbox = Sandbox::new(&options).unwrap();
-        let key = |number: usize| Digest::of(&number.to_le_bytes());
-        let waited_for = sandbox.slot(key(0));
-        for number in 1..100 {
-            sandbox.slot(key(number));
-        }
-        assert!(Arc::ptr_eq(&waited_for, &sandbox.slot(key(0))));
-        let latest: Vec<Digest> = (100 - (KEPT_CODES - 1)..100).map(key).collect();
-        let kept: Vec<Digest> = sandbox.kept().iter().map(|(key, _)| *key).collect();
-        assert_eq!(kept, [[key(0)].as_slice(), &latest].concat());
-    }
 }

@@ -29,6 +29,8 @@ use super::{
     parser_thread::on_a_deep_stack,
     result,
     scorer_config::ScorerConfig,
+    split,
+    wanted_code::Wanted,
 };
 
 /// Where every score of a scorer starts.
@@ -190,7 +192,7 @@ impl Sandbox {
     /// Makes a scorer of a component's bytes.
     ///
     /// # Errors
-    /// `invalid-component`, `missing-grant`, `invalid-config`, and whatever `describe` and
+    /// `invalid-component`, `missing-grant`, `invalid-config`, `invalid-script`, and whatever `describe` and
     /// `configure` run into: they have the limits of one score, and at least the
     /// default ones.
     pub async fn load(
@@ -246,7 +248,7 @@ impl Sandbox {
     /// What a component says about itself, without a configuration.
     ///
     /// # Errors
-    /// As [`Sandbox::load`], but for `invalid-config`.
+    /// As [`Sandbox::load`], but for `invalid-config` and `invalid-script`.
     pub async fn describe(
         &self,
         component: &[u8],
@@ -282,10 +284,29 @@ impl Sandbox {
         source: &Source<'_>,
         budget: &CompileBudget,
     ) -> Result<(Arc<Code>, bool), ScoreError> {
-        // This text is not a configuration.
-        let key = self.cache_key(source, "code", None);
         let cache = self.shared().cache.as_ref();
-        Ok(self.code(key, cache, (source.component, source.way), budget).await?)
+        Ok(self.code(&self.wanted(source), cache, budget).await?)
+    }
+
+    /// The code that an image runs with, which other components may have as well.
+    async fn code_of_image(
+        &self,
+        source: &Source<'_>,
+        budget: &CompileBudget,
+    ) -> Result<(Arc<Code>, bool), ScoreError> {
+        let cache = self.shared().cache.as_ref();
+        Ok(self.code_without_data(&self.wanted(source), cache, budget).await?)
+    }
+
+    fn wanted<'a>(&self, source: &Source<'a>) -> Wanted<'a> {
+        let Source { component, digest, way } = *source;
+        let shared = (way == Way::Apart).then(|| split::digest_but_data(component)).flatten();
+        // These texts are not configurations.
+        let key = self.cache_key(source, "code", None);
+        let shared_key = shared.map(|digest| {
+            self.cache_key(&Source { component, digest, way }, "code for any data", None)
+        });
+        Wanted { component, digest, way, key, shared_key }
     }
 
     /// The component in its initial state, without a configuration.
@@ -308,7 +329,8 @@ impl Sandbox {
         let info = self.call_describe(&self.unconfigured(code)?, limits).await?;
         // A scorer whose language has no schema at run time, such as a script, checks no keys itself.
         check_config(&info, config)?;
-        let image = self.configure(source, code, anatomy, config, limits, budget).await?;
+        let image = self.configure(source, code, anatomy, config, limits, budget).await;
+        let image = image.map_err(|error| about_the_script(error, anatomy))?;
         Ok(Entry { info, image })
     }
 
@@ -335,7 +357,7 @@ impl Sandbox {
             Code::Whole { reason, .. } => {
                 match self.freeze_apart(source.component, config, limits, budget).await? {
                     Frozen::Image(image) => {
-                        let (code, _) = self.compile(&image, Way::Whole, budget).await?;
+                        let (code, _) = self.compile(&image, Way::Whole, None, budget).await?;
                         let component = code.component().clone();
                         Frozen::Image(KeptImage::Component { component, reason: reason.clone() })
                     }
@@ -367,12 +389,16 @@ impl Sandbox {
         let Some(entry) = cache.as_ref().and_then(|cache| cache.get(engine, key)) else {
             return Ok(None);
         };
-        let (code, compiled) = match entry.needs_code() {
-            true => {
+        let (code, compiled) = match entry.image {
+            KeptImage::Component { .. } => (None, false),
+            KeptImage::Data(_) => {
+                let (code, compiled) = self.code_of_image(source, budget).await?;
+                (Some(code), compiled)
+            }
+            KeptImage::Unfrozen { .. } => {
                 let (code, compiled) = self.code_of(source, budget).await?;
                 (Some(code), compiled)
             }
-            false => (None, false),
         };
         Ok(self.begin(entry, code.as_deref()).ok().map(|begin| (begin, !compiled)))
     }
@@ -466,13 +492,6 @@ struct Begin {
     own_code: Option<String>,
 }
 
-impl Entry {
-    /// Whether it needs the code that all configurations share.
-    fn needs_code(&self) -> bool {
-        !matches!(self.image, KeptImage::Component { .. })
-    }
-}
-
 fn start_of(image: KeptImage) -> Start {
     match image {
         KeptImage::Data(_) | KeptImage::Component { .. } => Start::Frozen,
@@ -487,6 +506,17 @@ fn start_of(image: KeptImage) -> Start {
 /// is not granted.
 pub fn check_outside(component: &[u8], grants: Grants) -> Result<(), ScoreError> {
     admit(component, grants).map(|_| ())
+}
+
+/// A script is evaluated by `configure`, and has no other words for what is wrong with it; its configuration was
+/// checked before.
+fn about_the_script(error: ScoreError, anatomy: &Anatomy) -> ScoreError {
+    match error.kind {
+        ErrorKind::InvalidConfig if anatomy.script.is_some() => {
+            ScoreError { kind: ErrorKind::InvalidScript, ..error }
+        }
+        _ => error,
+    }
 }
 
 /// The outside of a component that may be compiled at all.

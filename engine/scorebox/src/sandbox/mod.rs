@@ -22,6 +22,7 @@
 //! - `load`: [`LoadedScorer`] from bytes: check, compile, describe, configure, freeze.
 //! - `split`: a component's code apart from its state, bytes to bytes.
 //! - `code`: compiled code, as bytes and as what wasmtime runs.
+//! - `kept_code`: the code that was wanted last; `wanted_code`: code from there, from the cache, or compiled.
 //! - `access`: an instance's state, read through functions that were added to its component.
 //! - `freeze`: the memory that `configure` left, made the image that every score starts from.
 //! - `cache`: compiled code on disk: entries, and the keys that they are bound to.
@@ -64,6 +65,7 @@ mod image;
 mod imports;
 mod json;
 mod jury;
+mod kept_code;
 mod limits;
 mod load;
 mod parser_thread;
@@ -75,6 +77,7 @@ mod settings;
 mod split;
 mod state;
 mod summarize;
+mod wanted_code;
 mod wasi;
 
 use crate::cut::cut;

@@ -20,6 +20,7 @@
 //! The bytes are untrusted. A component that is not understood in every detail, or has state in a place
 //! that is not kept, is not split: the caller then compiles it as it is.
 //!
+//! - `but_data`: the digest of all that code is made of.
 //! - `module`: a core module, and what it must not contain.
 //! - `outside`: a component's own sections, counted.
 //! - `shim`: wit-component's shim, recognized by its code.
@@ -28,6 +29,7 @@
 //! - `shell`: the component around both.
 //! - `encode`: what wasmparser reads as wasm-encoder writes it.
 
+mod but_data;
 mod code;
 mod data;
 mod encode;
@@ -36,6 +38,7 @@ mod outside;
 mod shell;
 mod shim;
 
+pub(super) use but_data::digest_but_data;
 pub(super) use code::{ACCESS, Accessor, BYTES, FIRST_WORD, PAGES};
 pub(super) use data::{Contents, Kind, Shape};
 

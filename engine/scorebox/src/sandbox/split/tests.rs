@@ -421,3 +421,56 @@ fn bytes_that_are_cut_off_or_changed_are_split_or_refused_and_what_is_split_is_v
     }
     assert!(tried > 300, "{tried}");
 }
+
+#[test]
+fn components_that_differ_only_in_data_share_a_digest_and_a_shell() {
+    let with = |items: &str| component(&format!("{items} (func (result i32) (i32.const 7))"));
+    let one = with(r#"(data (i32.const 8) "one")"#);
+    let same = [
+        with(r#"(data (i32.const 8) "two")"#),
+        with(r#"(data (i32.const 9000) "longer, and elsewhere") (data (i32.const 0) "twice")"#),
+    ];
+    for other in same {
+        assert_ne!(one, other);
+        assert_eq!(digest_but_data(&one).unwrap(), digest_but_data(&other).unwrap());
+        let (one, other) = (split(&one).unwrap(), split(&other).unwrap());
+        assert_eq!((one.shell, one.shape), (other.shell, other.shape));
+        assert_ne!(one.first, other.first);
+    }
+    let others = [
+        with("(global (mut i32) (i32.const 8))"),
+        with("(memory 1)"),
+        component("(func (result i32) (i32.const 8))"),
+        around(r#"(core module $main (memory (export "memory") 2) (func (export "f")))"#),
+        [one.as_slice(), b"\0\x05\x04name"].concat(),
+        // The data stands in a component within it.
+        assembled(r#"(component (component (core module (memory 1) (data (i32.const 0) "a"))))"#),
+        assembled(r#"(component (component (core module (memory 1) (data (i32.const 0) "b"))))"#),
+    ];
+    let digests = others.iter().chain([&one]).map(|it| digest_but_data(it).unwrap());
+    let digests: std::collections::HashSet<_> = digests.collect();
+    assert_eq!(digests.len(), others.len() + 1);
+}
+
+#[test]
+fn whatever_byte_is_changed_what_shares_a_digest_shares_a_shell() {
+    let (_, component) = built_ins().min_by_key(|(_, bytes)| bytes.len()).unwrap();
+    let (digest, whole) = (digest_but_data(&component).unwrap(), split(&component).unwrap());
+    let (mut shared, mut tried) = (0, 0);
+    for place in (0..component.len()).step_by(component.len() / 400) {
+        let mut changed = component.clone();
+        changed[place] ^= 1;
+        tried += 1;
+        if digest_but_data(&changed) != Some(digest) {
+            continue;
+        }
+        let Ok(split) = split(&changed) else { continue };
+        assert_eq!(
+            (split.shell, split.shape),
+            (whole.shell.clone(), whole.shape.clone()),
+            "{place}"
+        );
+        shared += 1;
+    }
+    assert!((10..tried - 100).contains(&shared), "{shared} of {tried}");
+}

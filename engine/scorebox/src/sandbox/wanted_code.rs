@@ -1,0 +1,141 @@
+//! Code that is wanted: at hand, from the cache, or compiled, and each once however many loads want it. What is kept on
+//! disk and how, `cache` decides; who compiles, `compile`.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
+use wasmtime::component::Component;
+
+use crate::digest::Digest;
+
+use super::{
+    Sandbox,
+    cache::Cache,
+    code::{Code, SplitCode, Way},
+    compile_limits::{CompileBudget, CompileError},
+    kept_code::Found,
+};
+
+/// A component whose code is wanted.
+pub(super) struct Wanted<'a> {
+    pub(super) component: &'a [u8],
+    pub(super) digest: Digest,
+    pub(super) way: Way,
+    /// The key of the component's own code.
+    pub(super) key: Digest,
+    /// The key of the code that all components share that differ only in their data, if they can be taken apart.
+    pub(super) shared_key: Option<Digest>,
+}
+
+impl Sandbox {
+    /// The code of a component that is the same for all configurations. With it, whether it had to be compiled.
+    pub(super) async fn code(
+        &self,
+        wanted: &Wanted<'_>,
+        cache: Option<&Cache>,
+        budget: &CompileBudget,
+    ) -> Result<(Arc<Code>, bool), CompileError> {
+        let (Found { of, code }, compiled) = self.any_code(wanted, cache, budget).await?;
+        if of == wanted.digest {
+            return Ok((code, compiled));
+        }
+        // It is of a component with other data. If that is not apart from it, this one has its own code.
+        let (beside, cache) = match &*code {
+            Code::Split(code) => (Some(&**code), None),
+            Code::Whole { .. } => (None, cache),
+        };
+        let (found, compiled) = self
+            .found(wanted.key, &Wanted { shared_key: None, ..*wanted }, beside, cache, budget)
+            .await?;
+        Ok((found.code, compiled))
+    }
+
+    /// The code that runs with the data of a component, which it may bring from another one.
+    pub(super) async fn code_without_data(
+        &self,
+        wanted: &Wanted<'_>,
+        cache: Option<&Cache>,
+        budget: &CompileBudget,
+    ) -> Result<(Arc<Code>, bool), CompileError> {
+        let (found, compiled) = self.any_code(wanted, cache, budget).await?;
+        match &*found.code {
+            Code::Whole { .. } if found.of != wanted.digest => {
+                self.code(wanted, cache, budget).await
+            }
+            _ => Ok((found.code, compiled)),
+        }
+    }
+
+    /// The code of a component, or of one that may share its own.
+    async fn any_code(
+        &self,
+        wanted: &Wanted<'_>,
+        cache: Option<&Cache>,
+        budget: &CompileBudget,
+    ) -> Result<(Found, bool), CompileError> {
+        let key = wanted.shared_key.unwrap_or(wanted.key);
+        self.found(key, wanted, None, cache, budget).await
+    }
+
+    /// The code that is at hand under `key`, or from the cache, or compiled `beside` some that is there. Loads
+    /// that want the same code meanwhile wait for it.
+    async fn found(
+        &self,
+        key: Digest,
+        wanted: &Wanted<'_>,
+        beside: Option<&SplitCode>,
+        cache: Option<&Cache>,
+        budget: &CompileBudget,
+    ) -> Result<(Found, bool), CompileError> {
+        let compiled = AtomicBool::new(false);
+        let slot = self.shared().kept.slot(key);
+        let found = slot.get_or_try_init(|| async {
+            if let Some(found) = cache.and_then(|cache| self.cached(wanted, cache)) {
+                return Ok(Ok(found));
+            }
+            compiled.store(true, Ordering::Relaxed);
+            let Wanted { component, way, digest: of, .. } = *wanted;
+            match self.compile(component, way, beside, budget).await {
+                Ok((code, bytes)) => {
+                    if let Some(cache) = cache {
+                        let shared = wanted.shared_key.filter(|_| matches!(code, Code::Split(_)));
+                        cache.put_code(shared.unwrap_or(wanted.key), &bytes);
+                    }
+                    Ok(Ok(Found { of, code: Arc::new(code) }))
+                }
+                // It would not compile for the next one either.
+                Err(CompileError::OfTheComponent(error)) => Ok(Err(error)),
+                Err(error) => Err(error),
+            }
+        });
+        match found.await? {
+            Ok(found) => Ok((found.clone(), compiled.into_inner())),
+            Err(error) => Err(CompileError::OfTheComponent(error.clone())),
+        }
+    }
+
+    /// What the cache has: code that is shared, or the component's own.
+    fn cached(&self, wanted: &Wanted<'_>, cache: &Cache) -> Option<Found> {
+        let code = |key| cache.get_code(&self.shared().engine, key);
+        if let Some(Code::Split(code)) = wanted.shared_key.and_then(code) {
+            return Some(Found { of: code.of, code: Arc::new(Code::Split(code)) });
+        }
+        let code = code(wanted.key)?;
+        Some(Found { of: wanted.digest, code: Arc::new(code) })
+    }
+
+    /// The code of a component that is not taken apart, and is the same for all configurations.
+    pub(super) async fn whole_code(
+        &self,
+        component: &[u8],
+        budget: &CompileBudget,
+    ) -> Result<Component, CompileError> {
+        let digest = Digest::of(component);
+        let way = Way::Whole;
+        let wanted = Wanted { component, digest, way, key: digest, shared_key: None };
+        let (code, _) = self.code(&wanted, None, budget).await?;
+        Ok(code.component().clone())
+    }
+}
