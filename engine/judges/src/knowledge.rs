@@ -19,10 +19,6 @@ use crate::form::Way;
 /// How many models are remembered. A judge has a few; a scorer could name any number.
 const MOST_MODELS: usize = 64;
 
-/// How long calls wait for the first one. A server refuses at once what it does not understand; what takes longer is an
-/// answer most of the time, and then waiting for it is waste.
-const PATIENCE: Duration = Duration::from_secs(2);
-
 /// What is known about a server's models.
 #[derive(Debug, Default)]
 pub(crate) struct Knowledge(Mutex<HashMap<String, Arc<Known>>>);
@@ -72,13 +68,13 @@ pub(crate) struct First {
 }
 
 impl First {
-    /// The first call's turn. The others wait here for its end, but no longer than [`PATIENCE`], and get none. If it is
+    /// The first call's turn. The others wait here for its end, but no longer than `patience`, and get none. If it is
     /// dropped before its end, the next call is the first.
-    pub(crate) async fn turn(&self) -> Option<Turn<'_>> {
+    pub(crate) async fn turn(&self, patience: Duration) -> Option<Turn<'_>> {
         if self.is_over.load(Relaxed) {
             return None;
         }
-        let guard = timeout(PATIENCE, self.turns.lock()).await.ok()?;
+        let guard = timeout(patience, self.turns.lock()).await.ok()?;
         match self.is_over.load(Relaxed) {
             true => None,
             false => Some(Turn { first: self, _guard: guard }),
@@ -117,11 +113,11 @@ mod tests {
 
     #[tokio::test]
     async fn calls_do_not_wait_without_end_for_a_first_one_that_is_slow() {
-        let first = First::default();
-        let turn = first.turn().await.unwrap();
-        assert!(first.turn().await.is_none());
+        let (first, patience) = (First::default(), Duration::from_millis(1));
+        let turn = first.turn(patience).await.unwrap();
+        assert!(first.turn(patience).await.is_none());
         drop(turn);
-        first.turn().await.unwrap().end();
-        assert!(first.turn().await.is_none());
+        first.turn(patience).await.unwrap().end();
+        assert!(first.turn(patience).await.is_none());
     }
 }

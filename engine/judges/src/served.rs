@@ -34,6 +34,7 @@ pub(crate) struct Served {
     structured_output: StructuredOutput,
     gate: Gate,
     knowledge: Knowledge,
+    patience: Duration,
 }
 
 impl Served {
@@ -44,6 +45,7 @@ impl Served {
             structured_output: settings.structured_output,
             gate: Gate::new(settings),
             knowledge: Knowledge::default(),
+            patience: settings.patience,
         }
     }
 
@@ -64,12 +66,12 @@ impl Served {
         // What is unknown is found out by the first call, for which the others wait. The order of the two is that of all calls.
         let has_limit = self.wire == Wire::OpenAi && generation.max_output_tokens.is_some();
         let of_limit = match has_limit {
-            true => known.with_limit.turn().await,
+            true => known.with_limit.turn(self.patience).await,
             false => None,
         };
         let has_form = form.is_some_and(|form| form.is_of_objects);
         let of_form = match has_form && self.structured_output == StructuredOutput::Detect {
-            true => known.with_form.turn().await,
+            true => known.with_form.turn(self.patience).await,
             false => None,
         };
         let mut call = arrived.enter(within).await;

@@ -24,6 +24,8 @@ pub(crate) const FORM: &str = r#"{"type":"object","properties":{"why":{"type":"s
 pub(crate) fn settings(base_url: String) -> JudgeSettings {
     let mut settings = JudgeSettings::new(ProviderSettings::OpenAi { base_url, key_env: None });
     settings.retries = 0;
+    // However busy the machine is, what the first question finds out is there in time.
+    settings.patience = LONG;
     settings
 }
 

@@ -28,6 +28,8 @@ pub struct JudgeSettings {
     pub retries: u32,
     /// How long one attempt may take.
     pub timeout: Duration,
+    /// How long questions wait for the first one, which finds out how a server's model is asked.
+    pub patience: Duration,
     /// What tokens cost; `None` if that is not known.
     pub price: Option<Price>,
     /// What all calls of a run may consume together.
@@ -41,6 +43,9 @@ impl JudgeSettings {
     pub const DEFAULT_RETRIES: u32 = 4;
     /// How long an attempt may take, unless a suite says otherwise.
     pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
+    /// How long questions wait for the first one. A server refuses at once what it does not understand; what takes longer
+    /// than this is an answer most of the time, for which no other question need wait.
+    pub const DEFAULT_PATIENCE: Duration = Duration::from_millis(100);
 
     /// A judge of this provider with all defaults.
     pub fn new(provider: ProviderSettings) -> JudgeSettings {
@@ -55,6 +60,7 @@ impl JudgeSettings {
             requests_per_minute: None,
             retries: JudgeSettings::DEFAULT_RETRIES,
             timeout: JudgeSettings::DEFAULT_TIMEOUT,
+            patience: JudgeSettings::DEFAULT_PATIENCE,
             price: None,
             budget: Budget::default(),
         }

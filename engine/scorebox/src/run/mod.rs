@@ -203,12 +203,12 @@ pub async fn run(request: RunRequest, control: Arc<Control>) -> Result<RunReport
     })
 }
 
-/// The scores that may ask judges at the same moment: some more than judges answer at once, for those whose answers are
-/// being recorded, or that compute.
+/// The scores that may ask judges at the same moment: twice as many as judges answer at once. While so many answers are
+/// recorded and computed with, which often come together, as many questions wait to take their places.
 fn most_asking(scorers: &RunScorers) -> usize {
     let judges = scorers.first().map(|ready| ready.scorer.judges());
     let asks = scorers.iter().any(|ready| ready.scorer.asks_judge());
-    judges.filter(|_| asks).map_or(0, |judges| judges.concurrency() * 3 / 2)
+    judges.filter(|_| asks).map_or(0, |judges| judges.concurrency().saturating_mul(2))
 }
 
 /// `work` on a thread that may block. It begins at once.
