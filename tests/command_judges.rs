@@ -288,6 +288,35 @@ fn each_judge_of_a_suite_is_asked_once_to_check_it() {
     assert!(!fs::exists(folder.path("scorebox.db")).unwrap());
 }
 
+/// The server takes forms and ignores them, so that the first question is asked with a schema and in words, and two greetings
+/// are asked for in between.
+#[test]
+fn what_finding_out_a_servers_forms_consumes_is_counted() {
+    let server = ModelServer::saying(|asked| match asked.body["messages"][0]["content"].as_str() {
+        Some(system) if system.contains("JSON Schema") => {
+            r#"{"answer": "yes", "reason": "", "score": 1}"#.into()
+        }
+        _ => "Well, hello!".into(),
+    });
+    let entries = "[scorers.relevancy]\ngrants = [\"judge\"]\n";
+    let folder = folder(&server.base_url(), &[], entries);
+    let cases = ["a", "b"].map(|output| json!({"id": output, "input": "a?", "output": output}));
+    folder.write("cases.jsonl", cases.map(|case| format!("{case}\n")).concat());
+    let run = sh(&folder, &format!("{RUN} -j 1 --format json"));
+    assert_eq!(run.code, Some(0), "{run}");
+    let asked = server.asked().len();
+    assert!(asked > 3);
+    // An answer costs 12 and 2 tokens.
+    let summary: Value = serde_json::from_str(&run.stdout).unwrap();
+    let figures = ["calls", "inputTokens", "outputTokens"].map(|it| &summary["judges"][0][it]);
+    assert_eq!(json!(figures), json!([2, 12 * asked, 2 * asked]));
+
+    let checked = sh(&folder, "scorebox judges check suite.toml --format json").json();
+    let figures = ["attempts", "structured", "inputTokens", "outputTokens", "costUsd"];
+    let figures = figures.map(|figure| &checked[0][figure]);
+    assert_eq!(json!(figures), json!([4, true, 48, 8, 0.000_064]));
+}
+
 #[test]
 fn what_a_scorer_asks_is_bounded_and_valid() {
     let server = ModelServer::saying(|_| "1".into());

@@ -66,7 +66,7 @@ impl Command {
                 break outcome;
             }
         };
-        let said = outcome.map_err(|failure| failure.into_error(call.attempts()))?;
+        let said = outcome.map_err(|failure| call.error(failure))?;
         Ok(Answer {
             reply: said.reply,
             model: named(said.model, question.model()),

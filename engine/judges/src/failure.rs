@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use scorebox::judge::{AskError, AskErrorKind};
+use scorebox::judge::AskErrorKind;
 
 /// Why an attempt has no answer.
 #[derive(Clone, Debug)]
@@ -54,10 +54,5 @@ impl Failure {
     /// There was no answer in time.
     pub(crate) fn timed_out(message: String, remedy: Remedy) -> Failure {
         Failure { kind: AskErrorKind::TimedOut, remedy, ..Failure::refused(message) }
-    }
-
-    /// As the caller sees it, after so many attempts.
-    pub(crate) fn into_error(self, attempts: u32) -> AskError {
-        AskError::new(self.kind, self.message, attempts)
     }
 }

@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use scorebox::judge::{JudgeSettings, Load};
+use scorebox::judge::{AskError, JudgeSettings, Load, TokenUsage};
 use tokio::{
     sync::{Semaphore, SemaphorePermit},
     time::{Instant, sleep, sleep_until, timeout},
@@ -81,6 +81,8 @@ impl<'a> Arrived<'a> {
             attempts: 0,
             failures: 0,
             time_outs: 0,
+            usage: TokenUsage::default(),
+            cost_usd: None,
         }
     }
 }
@@ -98,6 +100,9 @@ pub(crate) struct Call<'a> {
     attempts: u32,
     failures: u32,
     time_outs: u32,
+    /// What all answers so far consumed.
+    usage: TokenUsage,
+    cost_usd: Option<f64>,
 }
 
 impl Call<'_> {
@@ -177,8 +182,30 @@ impl Call<'_> {
         None
     }
 
+    /// Counts what an answer consumed, and cost if the provider says so. A call may have several: some answer questions that
+    /// find something out about a server.
+    pub(crate) fn consume(&mut self, usage: TokenUsage, cost_usd: Option<f64>) {
+        self.usage = self.usage.plus(usage);
+        self.cost_usd =
+            cost_usd.map(|cost| cost + self.cost_usd.unwrap_or_default()).or(self.cost_usd);
+    }
+
+    /// As the caller sees the failure that ends this.
+    pub(crate) fn error(&self, failure: Failure) -> AskError {
+        let error = AskError::new(failure.kind, failure.message, self.attempts);
+        error.with_consumed(self.usage, self.cost_usd)
+    }
+
     pub(crate) fn attempts(&self) -> u32 {
         self.attempts
+    }
+
+    pub(crate) fn usage(&self) -> TokenUsage {
+        self.usage
+    }
+
+    pub(crate) fn cost_usd(&self) -> Option<f64> {
+        self.cost_usd
     }
 
     /// Since the first attempt began.

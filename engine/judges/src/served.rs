@@ -221,6 +221,9 @@ impl Served {
             let outcome = call.in_time(self.server.post(path, document, most_bytes)).await;
             let outcome = outcome
                 .and_then(|answer| read(&answer).map_err(|unsaid| self.failure(unsaid, &answer)));
+            if let Ok(said) = &outcome {
+                call.consume(said.usage, said.cost_usd);
+            }
             if let Some(outcome) = call.settle(outcome).await {
                 return outcome;
             }
@@ -248,7 +251,7 @@ impl Served {
         call: &Call<'_>,
         model: &str,
     ) -> Result<Answer, AskError> {
-        let said = outcome.map_err(|failure| failure.into_error(call.attempts()))?;
+        let said = outcome.map_err(|failure| call.error(failure))?;
         let reply = match said.reply {
             Reply::Text { text, truncated } => {
                 Reply::Text { text: self.server.conceal(text), truncated }
@@ -258,8 +261,8 @@ impl Served {
         Ok(Answer {
             reply,
             model: named(said.model.map(|name| self.server.conceal(name)), model),
-            usage: said.usage,
-            cost_usd: said.cost_usd,
+            usage: call.usage(),
+            cost_usd: call.cost_usd(),
             latency: call.latency(),
             attempts: call.attempts(),
         })

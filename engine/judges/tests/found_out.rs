@@ -1,8 +1,8 @@
 //! What is found out about servers: how they are asked for an answer of a form, and what they call the limit of tokens.
 
-use scorebox::judge::{AskErrorKind, Generation, Question, StructuredOutput};
+use scorebox::judge::{AskErrorKind, Generation, Question, StructuredOutput, TokenUsage};
 use serde_json::{Value, json};
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 use tokio::sync::Semaphore;
 
 use crate::{
@@ -211,6 +211,68 @@ async fn if_the_call_that_finds_out_is_dropped_the_next_one_does() {
     assert_eq!((judge.load().waiting, judge.load().running), (1, 1));
     drop(first);
     assert_eq!(second.await.unwrap().attempts, 5);
+}
+
+/// An answer that consumed 10 tokens of the question and 2 of its own, and cost a quarter of a dollar.
+fn says_for_a_price(text: &str) -> Answer {
+    Answer::json(&json!({
+        "choices": [{"message": {"content": text}, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 10, "completion_tokens": 2, "cost": 0.25},
+    }))
+}
+
+fn tokens(input: u64, output: u64) -> TokenUsage {
+    TokenUsage { input_tokens: Some(input), output_tokens: Some(output) }
+}
+
+#[tokio::test]
+async fn what_finding_out_consumes_counts_for_the_question_that_it_is_done_for() {
+    let ignoring = |asked: &Asked| {
+        Some(says_for_a_price(if way(&asked.body) == "prompt" { OBJECT } else { "Well, hello!" }))
+    };
+    let server = Server::start(ignoring).await;
+    let judge = judge(&server);
+    let question = question_of_form("Is it?", FORM);
+    let first = judge.ask(&question, LONG).await.unwrap();
+    assert_eq!((first.attempts, first.usage, first.cost_usd), (4, tokens(40, 8), Some(1.0)));
+    let second = judge.ask(&question, LONG).await.unwrap();
+    assert_eq!((second.attempts, second.usage, second.cost_usd), (1, tokens(10, 2), Some(0.25)));
+}
+
+#[tokio::test]
+async fn what_finding_out_consumes_counts_even_if_the_question_is_refused() {
+    let server = Server::start(|asked| {
+        Some(match asked.number {
+            0 => refuses(400, "Invalid schema for response_format 'answer'"),
+            _ => says_for_a_price(OBJECT),
+        })
+    })
+    .await;
+    let question = question_of_form("Is it?", FORM);
+    let error = judge(&server).ask(&question, LONG).await.unwrap_err();
+    assert_eq!((error.kind, error.attempts), (AskErrorKind::Refused, 3));
+    assert_eq!((error.usage, error.cost_usd), (tokens(20, 4), Some(0.5)));
+}
+
+#[tokio::test]
+async fn questions_do_not_wait_for_a_first_one_that_is_slow() {
+    let gate = Arc::new(Semaphore::new(0));
+    let held = Arc::clone(&gate);
+    let server = Server::start(move |asked| match asked.number {
+        0 => Some(says(OBJECT).after(&held)),
+        _ => Some(says(OBJECT)),
+    })
+    .await;
+    let judge = judge_with(&server, |settings| settings.patience = Duration::from_millis(1));
+    let question = question_of_form("Is it?", FORM);
+    let mut first = judge.ask(&question, LONG);
+    assert!(!ends_at_once(&mut first).await);
+    tokio::select! {
+        _ = &mut first => panic!("the server waits"),
+        second = judge.ask(&question, LONG) => assert_eq!(second.unwrap().attempts, 1),
+    }
+    gate.add_permits(1);
+    assert_eq!(first.await.unwrap().attempts, 1);
 }
 
 /// A server whose model wants the newer name of the limit of tokens.

@@ -62,6 +62,9 @@ struct Checked {
     /// Whether the answer has the form that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     structured: Option<bool>,
+    /// How often it was asked: more than once if it failed, or does not take forms as most servers do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    attempts: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     input_tokens: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -115,6 +118,7 @@ async fn check(name: &str, settings: &JudgeSettings) -> Checked {
         recorded: None,
         latency_ms: None,
         structured: None,
+        attempts: None,
         input_tokens: None,
         output_tokens: None,
         cost_usd: None,
@@ -153,6 +157,7 @@ fn answered(checked: Checked, answer: &Answer, settings: &JudgeSettings) -> Chec
         model: answer.model.clone(),
         latency_ms: Some(answer.latency.as_secs_f64() * 1000.0),
         structured: Some(has_form),
+        attempts: Some(answer.attempts),
         input_tokens: answer.usage.input_tokens,
         output_tokens: answer.usage.output_tokens,
         cost_usd: answer.cost_usd.or(settings.price.and_then(|price| price.of(answer.usage))),
@@ -167,6 +172,7 @@ fn table(checked: &[Checked]) -> Table {
         ("model", Align::Left),
         ("latency", Align::Right),
         ("structured", Align::Left),
+        ("attempts", Align::Right),
         ("tokens", Align::Right),
         ("cost", Align::Right),
         ("error", Align::Left),
@@ -183,6 +189,7 @@ fn table(checked: &[Checked]) -> Table {
                 None => or_dash(it.latency_ms.map(|ms| format!("{ms:.0} ms"))),
             },
             or_dash(it.structured.map(|yes| if yes { "yes" } else { "no" }.to_owned())),
+            or_dash(it.attempts.map(|attempts| report::count(u64::from(attempts)))),
             or_dash(tokens.map(report::count)),
             or_dash(it.cost_usd.map(dollars)),
             output::last_cell(it.error.as_deref().unwrap_or("")),

@@ -11,9 +11,10 @@ pub struct Answer {
     pub reply: Reply,
     /// The model that answered, as its provider names it.
     pub model: String,
-    /// The tokens that it consumed, as far as the provider says.
+    /// The tokens that it consumed, as far as the provider says. A provider that asks more to find out how to ask counts
+    /// that too.
     pub usage: TokenUsage,
-    /// What it cost in US dollars, if the provider says so itself; otherwise the judge's price tells.
+    /// What all of that cost in US dollars, if the provider says so itself; otherwise the judge's price tells.
     pub cost_usd: Option<f64>,
     /// From the first attempt to the answer, waiting between attempts included, waiting for a place not.
     pub latency: Duration,
@@ -63,4 +64,34 @@ pub struct TokenUsage {
     /// Tokens of the answer; `None` if the provider does not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_tokens: Option<u64>,
+}
+
+impl TokenUsage {
+    /// The tokens of both; a count that only one of them has is that one's.
+    #[must_use]
+    pub fn plus(self, other: TokenUsage) -> TokenUsage {
+        let sum = |one: Option<u64>, other: Option<u64>| match (one, other) {
+            (Some(one), Some(other)) => Some(one.saturating_add(other)),
+            (one, other) => one.or(other),
+        };
+        TokenUsage {
+            input_tokens: sum(self.input_tokens, other.input_tokens),
+            output_tokens: sum(self.output_tokens, other.output_tokens),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_that_only_one_side_counts_are_not_lost() {
+        let usage = |input_tokens, output_tokens| TokenUsage { input_tokens, output_tokens };
+        let sum = usage(Some(1), None).plus(usage(Some(2), Some(3)));
+        assert_eq!(sum, usage(Some(3), Some(3)));
+        assert_eq!(TokenUsage::default().plus(TokenUsage::default()), TokenUsage::default());
+        let most = usage(Some(u64::MAX), None);
+        assert_eq!(most.plus(most), most);
+    }
 }

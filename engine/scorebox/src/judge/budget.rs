@@ -5,7 +5,7 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use super::Budget;
+use super::{Budget, TokenUsage};
 
 /// What calls have consumed of a budget. Calls that were answered from a recording consume nothing.
 pub struct Meter {
@@ -23,6 +23,16 @@ struct Used {
 }
 
 impl Used {
+    /// A call ends.
+    fn end(&mut self, cost_usd: Option<f64>, usage: TokenUsage) {
+        self.under_way = self.under_way.saturating_sub(1);
+        let consumed = &mut self.consumed;
+        let sum = |one: u64, other: Option<u64>| one.saturating_add(other.unwrap_or(0));
+        consumed.cost_usd += cost_usd.unwrap_or(0.0);
+        consumed.input_tokens = sum(consumed.input_tokens, usage.input_tokens);
+        consumed.output_tokens = sum(consumed.output_tokens, usage.output_tokens);
+    }
+
     /// What was spent, and what the calls under way will cost if they cost as much as those before.
     fn expected_usd(&self) -> f64 {
         // Counts of calls are far below 2^53.
@@ -103,26 +113,16 @@ impl Meter {
         used.under_way = used.under_way.saturating_sub(1);
     }
 
-    /// Counts a call that was sent and has no answer.
-    pub fn failed(&self) {
-        let mut used = self.lock();
-        used.under_way = used.under_way.saturating_sub(1);
+    /// Counts a call that was sent and has no answer, and what it consumed nevertheless.
+    pub fn failed(&self, cost_usd: Option<f64>, usage: TokenUsage) {
+        self.lock().end(cost_usd, usage);
     }
 
     /// Counts what an answer consumed.
-    pub fn consume(
-        &self,
-        cost_usd: Option<f64>,
-        input_tokens: Option<u64>,
-        output_tokens: Option<u64>,
-    ) {
+    pub fn consume(&self, cost_usd: Option<f64>, usage: TokenUsage) {
         let mut used = self.lock();
-        used.under_way = used.under_way.saturating_sub(1);
+        used.end(cost_usd, usage);
         used.answered += 1;
-        let consumed = &mut used.consumed;
-        consumed.cost_usd += cost_usd.unwrap_or(0.0);
-        consumed.input_tokens = consumed.input_tokens.saturating_add(input_tokens.unwrap_or(0));
-        consumed.output_tokens = consumed.output_tokens.saturating_add(output_tokens.unwrap_or(0));
     }
 
     fn lock(&self) -> MutexGuard<'_, Used> {
@@ -144,6 +144,10 @@ impl fmt::Debug for Meter {
 mod tests {
     use super::*;
 
+    fn tokens(input: u64, output: u64) -> TokenUsage {
+        TokenUsage { input_tokens: Some(input), output_tokens: Some(output) }
+    }
+
     #[test]
     fn a_budget_of_calls_lets_exactly_so_many_begin() {
         let meter = Meter::new(Budget::default().with_calls(2));
@@ -160,7 +164,7 @@ mod tests {
         let meter = Meter::new(Budget::default().with_cost_usd(0.5));
         for _ in 0..2 {
             meter.begin().unwrap();
-            meter.consume(Some(0.25), Some(10), Some(2));
+            meter.consume(Some(0.25), tokens(10, 2));
         }
         assert_eq!(meter.begin(), Err(Spent::Cost { used: 0.5, budget: 0.5 }));
         let consumed = meter.consumed();
@@ -171,19 +175,28 @@ mod tests {
     fn calls_under_way_count_as_much_as_those_before_them() {
         let meter = Meter::new(Budget::default().with_cost_usd(1.0));
         meter.begin().unwrap();
-        meter.consume(Some(0.25), None, None);
+        meter.consume(Some(0.25), TokenUsage::default());
         (0..3).for_each(|_| meter.begin().unwrap());
         assert_eq!(meter.begin(), Err(Spent::Cost { used: 0.25, budget: 1.0 }));
-        meter.failed();
+        meter.failed(None, TokenUsage::default());
         meter.begin().unwrap();
+    }
+
+    #[test]
+    fn what_a_call_without_an_answer_consumed_counts() {
+        let meter = Meter::new(Budget::default().with_cost_usd(0.5));
+        meter.begin().unwrap();
+        meter.failed(Some(0.5), tokens(10, 2));
+        assert_eq!(meter.begin(), Err(Spent::Cost { used: 0.5, budget: 0.5 }));
+        assert_eq!(meter.consumed().input_tokens, 10);
     }
 
     #[test]
     fn without_a_budget_there_is_always_more() {
         let meter = Meter::new(Budget::default());
         (0..1000).for_each(|_| meter.begin().unwrap());
-        meter.consume(None, None, Some(u64::MAX));
-        meter.consume(Some(1e9), None, Some(1));
+        meter.consume(None, tokens(0, u64::MAX));
+        meter.consume(Some(1e9), tokens(0, 1));
         assert_eq!(meter.consumed().output_tokens, u64::MAX);
         meter.begin().unwrap();
     }

@@ -330,15 +330,16 @@ impl Judges {
         }
         let answer = provider.ask(&call.question, within).await.map_err(|error| {
             let was_sent = error.attempts > 0;
+            let priced = judge.settings.price.and_then(|price| price.of(error.usage));
+            let cost_usd = error.cost_usd.or(priced);
             for (_, meter) in &meters {
-                if was_sent { meter.failed() } else { meter.not_sent() }
+                if was_sent { meter.failed(cost_usd, error.usage) } else { meter.not_sent() }
             }
             JudgeError::new(error.kind.into(), format!("judge `{name}`: {error}"))
         })?;
         let recording = Arc::new(recording_of(call, answer, &judge.settings));
-        let usage = recording.usage;
         for (_, meter) in &meters {
-            meter.consume(recording.cost_usd, usage.input_tokens, usage.output_tokens);
+            meter.consume(recording.cost_usd, recording.usage);
         }
         self.keep(&recording).await?;
         Ok(recording)

@@ -2,7 +2,7 @@
 
 use std::{fmt, future::Future, pin::Pin, time::Duration};
 
-use super::{Answer, Question};
+use super::{Answer, Question, TokenUsage};
 
 /// A future in a box, which other threads may poll.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -101,7 +101,7 @@ impl Load {
 }
 
 /// Why there is no answer.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{message}")]
 #[non_exhaustive]
 pub struct AskError {
@@ -111,12 +111,23 @@ pub struct AskError {
     pub message: String,
     /// How often the provider was asked; 0 if it was not.
     pub attempts: u32,
+    /// The tokens that it consumed nevertheless, as far as the provider says.
+    pub usage: TokenUsage,
+    /// What that cost in US dollars, if the provider says so itself.
+    pub cost_usd: Option<f64>,
 }
 
 impl AskError {
     /// An error of this kind after so many attempts.
     pub fn new(kind: AskErrorKind, message: impl Into<String>, attempts: u32) -> AskError {
-        AskError { kind, message: message.into(), attempts }
+        let usage = TokenUsage::default();
+        AskError { kind, message: message.into(), attempts, usage, cost_usd: None }
+    }
+
+    /// The same, after answers that consumed this much.
+    #[must_use]
+    pub fn with_consumed(self, usage: TokenUsage, cost_usd: Option<f64>) -> AskError {
+        AskError { usage, cost_usd, ..self }
     }
 }
 
