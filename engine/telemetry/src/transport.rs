@@ -5,7 +5,7 @@ use std::{error::Error as _, fs, pin::Pin, sync::Arc};
 use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};
 use opentelemetry_otlp::{
     ExporterBuildError, LogExporter, MetricExporter, Protocol, WithExportConfig,
-    WithHttpConfig as _, WithTonicConfig as _,
+    WithHttpConfig as _, WithTonicConfig,
     tonic_types::transport::{Certificate, ClientTlsConfig},
 };
 
@@ -15,19 +15,23 @@ use crate::{
     settings::{Route, Speaks},
 };
 
+/// The exporter that a builder of `opentelemetry_otlp` makes for a route. The builders of its kinds have the same methods and
+/// share no trait.
+macro_rules! exporter {
+    ($builder:expr, $route:expr, $delivery:expr) => {
+        match Transport::of($route, $delivery)? {
+            Transport::Http(client) => {
+                addressed($builder.with_http(), $route).with_http_client(client).build()
+            }
+            Transport::Grpc(tls) => with_tls(addressed($builder.with_tonic(), $route), tls).build(),
+        }
+        .map_err(|error| unusable($route, &error))
+    };
+}
+
 /// An exporter of scores. Needs a runtime to be entered.
 pub(crate) fn logs(route: &Route, delivery: &Arc<Delivery>) -> Result<LogExporter, TelemetryError> {
-    let builder = LogExporter::builder();
-    let exporter = match route.speaks {
-        Speaks::Http => addressed(builder.with_http(), route)
-            .with_http_client(http_client(route, delivery)?)
-            .build(),
-        Speaks::Grpc => match certificates(route)? {
-            Some(tls) => addressed(builder.with_tonic(), route).with_tls_config(tls).build(),
-            None => addressed(builder.with_tonic(), route).build(),
-        },
-    };
-    exporter.map_err(|error| unusable(route, &error))
+    exporter!(LogExporter::builder(), route, delivery)
 }
 
 /// An exporter of metrics. Needs a runtime to be entered.
@@ -35,17 +39,30 @@ pub(crate) fn metrics(
     route: &Route,
     delivery: &Arc<Delivery>,
 ) -> Result<MetricExporter, TelemetryError> {
-    let builder = MetricExporter::builder();
-    let exporter = match route.speaks {
-        Speaks::Http => addressed(builder.with_http(), route)
-            .with_http_client(http_client(route, delivery)?)
-            .build(),
-        Speaks::Grpc => match certificates(route)? {
-            Some(tls) => addressed(builder.with_tonic(), route).with_tls_config(tls).build(),
-            None => addressed(builder.with_tonic(), route).build(),
-        },
-    };
-    exporter.map_err(|error| unusable(route, &error))
+    exporter!(MetricExporter::builder(), route, delivery)
+}
+
+/// What an exporter sends with.
+enum Transport {
+    Http(Client),
+    /// How it is encrypted, if it is.
+    Grpc(Option<ClientTlsConfig>),
+}
+
+impl Transport {
+    fn of(route: &Route, delivery: &Arc<Delivery>) -> Result<Transport, TelemetryError> {
+        Ok(match route.speaks {
+            Speaks::Http => Transport::Http(http_client(route, delivery)?),
+            Speaks::Grpc => Transport::Grpc(certificates(route)?),
+        })
+    }
+}
+
+fn with_tls<B: WithTonicConfig>(builder: B, tls: Option<ClientTlsConfig>) -> B {
+    match tls {
+        Some(tls) => builder.with_tls_config(tls),
+        None => builder,
+    }
 }
 
 /// With the address that the program gave, if it gave one: over HTTP each signal has its path below it.
