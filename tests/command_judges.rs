@@ -1,13 +1,13 @@
 //! Scorers that ask judges, in `run`, `verify`, `calls` and `judges check`: what is asked, what is stored, and what trouble makes of a
 //! score. With a real server of OpenAI's protocol on the loopback interface.
 
-use std::{fs, io, net::TcpListener, thread};
+use std::{collections::HashMap, fs, io, net::TcpListener, thread};
 
 use serde_json::{Value, json};
 
 use crate::{
     judge_fixture::{KEY, ONE, RUN, entry, folder, rows, sh, suite},
-    model_server::ModelServer,
+    model_server::{Asked, ModelServer},
 };
 
 #[test]
@@ -375,23 +375,101 @@ fn what_is_missing_is_said_before_the_first_score() {
 #[test]
 fn a_run_that_is_killed_asks_again_at_most_what_was_under_way() {
     const CASES: usize = 400;
+    // Scores that ask at the same moment: twice as many as calls.
+    const UNDER_WAY: usize = 32;
     let server = ModelServer::saying(|_| "1".into());
     let outputs: Vec<String> = (0..CASES).map(|number| format!("case {number}")).collect();
     let outputs: Vec<&str> = outputs.iter().map(String::as_str).collect();
     let folder = folder(&server.base_url(), &outputs, ONE);
-    let mut command = folder.shell("exec scorebox run suite.toml cases.jsonl -q --run-id r");
-    let mut run = command.env("THE_KEY", KEY).spawn().unwrap();
-    while server.asked().len() < CASES / 2 {
-        std::thread::yield_now();
+    let times_asked = || {
+        let mut times: HashMap<String, usize> = HashMap::new();
+        server.asked().iter().for_each(|it| *times.entry(it.text().to_owned()).or_default() += 1);
+        times
+    };
+    let mut answered: HashMap<String, usize> = HashMap::new();
+    let kills = [CASES / 4, CASES / 2, CASES * 3 / 4];
+    for (kill, most_asked) in kills.into_iter().enumerate() {
+        let run = if kill == 0 { "--run-id r" } else { "--resume r" };
+        let line = format!("exec scorebox run suite.toml cases.jsonl -q {run}");
+        let mut run = folder.shell(&line).env("THE_KEY", KEY).spawn().unwrap();
+        while server.asked().len() < most_asked {
+            std::thread::yield_now();
+        }
+        run.kill().unwrap();
+        run.wait().unwrap();
+        let times = times_asked();
+        for question in folder.rows("SELECT call_json -> '$.question.messages[0].text' FROM calls")
+        {
+            let question: String = serde_json::from_str(&question).unwrap();
+            let times = times[&question];
+            answered.entry(question).or_insert(times);
+        }
     }
-    run.kill().unwrap();
-    run.wait().unwrap();
     let resumed = sh(&folder, "scorebox run suite.toml cases.jsonl -q --resume r");
     assert_eq!(resumed.code, Some(0), "{resumed}");
-    assert_eq!(folder.rows("SELECT count(*) FROM scores"), [CASES.to_string()]);
-    let recorded: usize = folder.rows("SELECT count(*) FROM calls")[0].parse().unwrap();
-    assert_eq!(recorded, CASES);
-    // Sixteen at once, and what was answered in the last milliseconds.
-    let again = server.asked().len() - CASES;
-    assert!(again < 100, "{again}");
+    let counted = "SELECT count(*), count(DISTINCT case_id) FROM scores WHERE score = 1";
+    assert_eq!(folder.rows(counted), [format!("{CASES} | {CASES}")]);
+    assert_eq!(folder.rows("SELECT count(*) FROM calls"), [CASES.to_string()]);
+    // What was answered when the run was killed was asked as often then as in the end.
+    let in_the_end = times_asked();
+    assert!(answered.len() >= kills[2] - kills.len() * UNDER_WAY, "{}", answered.len());
+    for (question, times) in &answered {
+        assert_eq!(in_the_end[question], *times, "{question}");
+    }
+    let again = in_the_end.values().sum::<usize>() - CASES;
+    assert!(again <= kills.len() * UNDER_WAY, "{again}");
+}
+
+/// The server repeats the key as its answer and in its errors.
+#[test]
+fn a_key_that_a_server_repeats_is_in_nothing_that_is_written_or_shown() {
+    let repeated = |asked: &Asked| asked.authorization.clone().unwrap_or_default();
+    let server = ModelServer::answering(move |asked| match asked.text() {
+        "refuse" => (401, format!("not with {}", repeated(asked))),
+        "fail" => (500, repeated(asked)),
+        _ => (200, repeated(asked)),
+    });
+    let readable = "[scorers.relevancy]\ngrants = [\"judge\"]\n";
+    let folder =
+        folder(&server.base_url(), &["refuse", "fail", "say"], &format!("{ONE}{readable}"));
+    let reports = ["jsonl", "csv", "junit", "markdown"];
+    let reports = reports.map(|format| format!(" --report {format}={format}.txt"));
+    let run = format!("{RUN} --run-id r --events events.jsonl{}", reports.concat());
+    let lines = [
+        &*run,
+        "scorebox run suite.toml cases.jsonl --run-id again",
+        "scorebox scores r --limit 0 --format jsonl",
+        "scorebox cases r --format json",
+        "scorebox show c2 --run r",
+        "scorebox calls r --limit 0 --format jsonl",
+        "scorebox calls --score r:one:0:0:c2",
+        "scorebox verify r",
+        "scorebox suite show suite.toml --format json",
+        "scorebox judges check suite.toml",
+        "scorebox score ./asker.wasm --grant judge --judges suite.toml --output-text say --format json",
+        "scorebox live suite.toml < cases.jsonl",
+    ];
+    let key = KEY.as_bytes();
+    let mut shown = 0;
+    for line in lines {
+        let output = sh(&folder, line);
+        shown += output.stdout.len();
+        let all = format!("{}{}", output.stdout, output.stderr);
+        assert!(!all.contains("unexpected argument"), "{line}: {output}");
+        assert!(!all.contains(KEY), "{line}: {output}");
+    }
+    assert!(shown > 1000);
+    let sent = server.asked();
+    assert!(
+        !sent.is_empty() && sent.iter().all(|it| it.authorization == Some(format!("Bearer {KEY}")))
+    );
+    let files: Vec<_> =
+        fs::read_dir(folder.path("")).unwrap().map(|it| it.unwrap().path()).collect();
+    assert!(files.iter().any(|file| file.ends_with("events.jsonl")), "{files:?}");
+    for file in files.iter().filter(|file| file.is_file()) {
+        let bytes = fs::read(file).unwrap();
+        assert!(!bytes.windows(key.len()).any(|part| part == key), "{}", file.display());
+    }
+    let concealed = "SELECT count(*) > 0 FROM calls WHERE reply_json LIKE '%[key]%'";
+    assert_eq!(folder.rows(concealed), ["1"]);
 }

@@ -127,6 +127,8 @@ mod judge_fixture;
 mod judged_example;
 /// Published grades of a judge, asked once and replayed.
 mod judged_grades;
+/// Outputs that try to be the judge, or to wear it out.
+mod judged_hostile;
 /// A server of OpenAI's protocol, as tests want it to answer.
 mod model_server;
 /// The same component, configuration and input give the same bytes.
