@@ -18,7 +18,7 @@ pub(crate) enum Format {
     Table,
     /// One JSON document.
     Json,
-    /// A JSON document a line.
+    /// One JSON document on each line.
     Jsonl,
 }
 

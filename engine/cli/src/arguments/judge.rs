@@ -21,8 +21,8 @@ pub(crate) struct JudgeArguments {
     #[arg(long, value_name = "MODEL")]
     judge_model: Option<String>,
 
-    /// What questions may cost together: `calls=1000`, `usd=2.50`, or both with a comma; then the run stops, and can be
-    /// resumed
+    /// The most that all questions together may cost: `calls=1000`, `usd=2.50`, or both with a comma; beyond it the run
+    /// stops, and can be resumed
     #[arg(long, value_name = "BUDGET", value_parser = parse_budget)]
     judge_budget: Option<Budget>,
 

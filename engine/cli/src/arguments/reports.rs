@@ -24,7 +24,7 @@ use crate::{
 /// Reports of a run.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ReportArguments {
-    /// Write a report, too: `junit`, `markdown`, `jsonl` or `csv`, and its file (`-`: standard output, in place of the
+    /// Also write a report: `junit`, `markdown`, `jsonl` or `csv`, and its file (`-`: standard output, in place of the
     /// summary); can be repeated
     #[arg(long = "report", value_name = "FORMAT=FILE", help_heading = "Output")]
     reports: Vec<ReportTarget>,

@@ -9,15 +9,15 @@ use crate::failure::{Exit, Failure};
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Requirements")]
 pub(crate) struct RequirementArguments {
-    /// Fail cases with a soft score beyond its threshold, too
+    /// Also fail cases with a soft score beyond its threshold
     #[arg(long)]
     pub strict: bool,
 
-    /// Require a mean of a scorer: at least X, or at most X if lower is better
+    /// Require a scorer's mean to be at least X, or at most X if lower is better
     #[arg(long, value_name = "NAME=X", add = super::completing::suite_entries())]
     fail_below: Vec<String>,
 
-    /// Require a rate of passing cases, 0 to 1, instead of every case
+    /// Require a pass rate of at least RATE, 0 to 1, instead of every case to pass
     #[arg(long, value_name = "RATE", value_parser = rate)]
     min_pass_rate: Option<f64>,
 

@@ -20,13 +20,13 @@ use crate::{
     words,
 };
 
-/// Make a component of a scorer's Rust crate, or of its script
+/// Make a component from a scorer's Rust crate or script
 ///
 /// A script (JavaScript or TypeScript) needs no compiler: it is checked and, with the files that it imports, put into
 /// a component with an interpreter. A crate is compiled.
 ///
 /// Finds a Rust compiler with a standard library for wasm32 (rustup's target, or a compiler with its
-/// sources and a linker, as Debian's packages have them), compiles, makes a component of the module
+/// sources and a linker, as Debian's packages have them), compiles, turns the module into a component
 /// and checks it. The same sources in the same folder, built by the same compiler, give the same bytes.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Build {

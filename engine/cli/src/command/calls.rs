@@ -28,7 +28,8 @@ const AT_ONCE: usize = 256;
 
 /// List what scorers asked judges, and the answers
 ///
-/// With --format jsonl each call is a recording, which a judge of provider `recorded`, or --import on another database, takes.
+/// With --format jsonl, each call is printed as a recording: a judge with the provider `recorded` answers from it, and --import
+/// adds it to another database.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Calls {
     /// The run [default: the newest]

@@ -20,8 +20,8 @@ const SDK: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../sdk/rust/core");
 
 /// Make a new scorer: a folder with one file to write in, a test on two cases, and a README
 ///
-/// The scorer works as it is: it scores 1 where the output has the expected answer in it. On a terminal, asks for what is
-/// not said. Overwrites nothing.
+/// The scorer works as it is: it scores 1 if the expected answer is in the output. On a terminal, asks for what is
+/// missing. Overwrites nothing.
 #[derive(Debug, clap::Args)]
 pub(crate) struct New {
     /// The folder to make; its name is the scorer's

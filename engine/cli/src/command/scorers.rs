@@ -59,7 +59,7 @@ enum ScorersFormat {
     Table,
     /// One JSON document.
     Json,
-    /// A JSON document a line.
+    /// One JSON document on each line.
     Jsonl,
     /// A page with all of them in full.
     Markdown,

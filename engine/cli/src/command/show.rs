@@ -31,7 +31,7 @@ pub(crate) struct Show {
     #[arg(long, value_name = "RUN", add = completing::runs(), help_heading = "Filters")]
     run: Option<String>,
 
-    /// Fail the case with a soft score beyond its threshold, too
+    /// Count a soft score beyond its threshold as a failure
     #[arg(long, help_heading = "Filters")]
     strict: bool,
 
