@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::{
     contract::{Assertion, Severity},
@@ -92,6 +92,38 @@ pub struct DecidedCase<'a> {
     pub verdict: CaseVerdict,
     /// The scorers that decided against it, in the suite's order, each with its score if there is one.
     pub against: Vec<Against<'a>>,
+}
+
+/// `caseId`, `nodeId`, `iteration`, `attempt`, `verdict`, `regressions`, `score`, `skip` and `against`; what a case does not
+/// have of `nodeId` and `skip` is left out.
+impl Serialize for DecidedCase<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Keys<'a> {
+            case_id: &'a str,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            node_id: Option<&'a str>,
+            iteration: u32,
+            attempt: u32,
+            #[serde(flatten)]
+            verdict: CaseVerdict,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            skip: Option<&'a str>,
+            against: &'a [Against<'a>],
+        }
+        let CaseToDecide { case_id, node_id, iteration, attempt, skip, .. } = self.case;
+        let keys = Keys {
+            case_id,
+            node_id: node_id.as_deref(),
+            iteration: *iteration,
+            attempt: *attempt,
+            verdict: self.verdict,
+            skip: skip.as_deref(),
+            against: &self.against,
+        };
+        keys.serialize(serializer)
+    }
 }
 
 /// A scorer that decided against a case.

@@ -5,10 +5,9 @@ use std::io;
 use serde::Serialize;
 
 use crate::{
-    aggregate::Against,
+    aggregate::DecidedCase,
     row::ScorerAnswer,
     store::{RunId, Store},
-    verdict::CaseVerdict,
 };
 
 use super::{
@@ -21,16 +20,8 @@ use super::{
 #[serde(rename_all = "camelCase")]
 struct Line<'a> {
     run_id: &'a RunId,
-    case_id: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    node_id: Option<&'a str>,
-    iteration: u32,
-    attempt: u32,
     #[serde(flatten)]
-    verdict: CaseVerdict,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    skip: Option<&'a str>,
-    against: &'a [Against<'a>],
+    case: &'a DecidedCase<'a>,
     scores: Vec<ScorerAnswer<'a>>,
 }
 
@@ -48,20 +39,9 @@ pub(super) fn write(
 }
 
 fn line<'a>(run_id: &'a RunId, reported: &'a ReportedCase<'_>) -> Line<'a> {
-    let case = reported.decided.case;
     let answer = |record: &'a crate::store::ScoreRecord| ScorerAnswer {
         scorer_id: &record.row.scorer_id,
         answer: &record.row.answer,
     };
-    Line {
-        run_id,
-        case_id: &case.case_id,
-        node_id: case.node_id.as_deref(),
-        iteration: case.iteration,
-        attempt: case.attempt,
-        verdict: reported.decided.verdict,
-        skip: case.skip.as_deref(),
-        against: &reported.decided.against,
-        scores: reported.rows.iter().map(answer).collect(),
-    }
+    Line { run_id, case: &reported.decided, scores: reported.rows.iter().map(answer).collect() }
 }
