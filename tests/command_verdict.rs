@@ -32,6 +32,27 @@ fn folder() -> Folder {
 }
 
 #[test]
+fn the_cases_that_a_scorer_decided_against_are_listed_by_its_name() {
+    let folder = folder();
+    folder.sh("scorebox run suite.toml cases.jsonl -q").exits_with(3);
+    assert_snapshot!(folder.sh("scorebox cases --scorer right"), @"
+    case    verdict   score  decided by
+    wrong   failed   0.2250  right 0.0000
+    broken  errored  0.9000  right errored
+    [exit code 0]
+    ");
+    assert_snapshot!(folder.sh("scorebox cases --scorer fast --failed"), @"
+    [stderr]
+    it decided against no such case
+    [exit code 0]
+    ");
+    let strict = folder.sh("scorebox cases --scorer fast --failed --strict --format json").json();
+    assert_eq!((strict[0]["caseId"].as_str(), strict[1].as_object()), (Some("slow"), None));
+    let unknown = folder.sh("scorebox cases --scorer rihgt").exits_with(2).stderr;
+    assert!(unknown.contains("its scorers: right, fast"), "{unknown}");
+}
+
+#[test]
 fn a_failed_gate_makes_the_exit_code_3_and_the_last_lines_say_which() {
     let folder = folder();
     let run = "scorebox run suite.toml cases.jsonl --run-id r";

@@ -86,6 +86,25 @@ fn a_status_that_was_turned_into_an_error_is_different() {
 }
 
 #[test]
+fn the_scores_of_one_task_are_verified_by_its_node() {
+    let folder = Folder::new();
+    let case = |id: &str, node: &str| {
+        format!("{{\"id\": \"{id}\", \"nodeId\": \"{node}\", \"output\": 1, \"latencyMs\": 5}}\n")
+    };
+    folder.write("cases.jsonl", case("a", "write") + &case("b", "write") + &case("c", "read"));
+    let run = "scorebox run cases.jsonl -s latency --config 'latency={\"targetMs\": 1, \"maxMs\": 9}' -q --run-id r";
+    folder.sh(run).exits_with(0);
+    assert_snapshot!(folder.sh("scorebox verify --trust-cache r --node write"), @"
+    [stderr]
+    2 verified, 0 different, 0 not verifiable
+    not compared: the run as a whole
+    [exit code 0]
+    ");
+    let unknown = folder.sh("scorebox verify --trust-cache r --node wrte").exits_with(2).stderr;
+    assert!(unknown.contains("did you mean `write`?"), "{unknown}");
+}
+
+#[test]
 fn a_swapped_component_is_reported() {
     let folder = tampered(
         "UPDATE components SET bytes = (SELECT bytes FROM components WHERE component = 2)

@@ -1,11 +1,10 @@
 //! `scorebox cases`: the cases of a run with their verdicts, and the scorers that decided against them.
 
 use scorebox::{
-    aggregate::{Against, DecidedCase, VerdictOptions, verdicts},
+    aggregate::{DecidedCase, VerdictOptions, verdicts},
     store::{ScoreFilter, Store},
-    verdict::{CaseVerdict, Verdict},
+    verdict::Verdict,
 };
-use serde::Serialize;
 
 use crate::{
     arguments::{Database, completing, must_be_there},
@@ -32,6 +31,10 @@ pub(crate) struct Cases {
     #[arg(long, help_heading = "Filters")]
     failed: bool,
 
+    /// Only cases that this scorer decided against
+    #[arg(long, value_name = "NAME", help_heading = "Filters", add = completing::stored_scorers())]
+    scorer: Option<String>,
+
     /// Only cases of this node (the task)
     #[arg(long, value_name = "NODE", help_heading = "Filters")]
     node: Option<String>,
@@ -56,27 +59,12 @@ pub(crate) struct Cases {
     database: Database,
 }
 
-/// A case as it is listed.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Listed<'a> {
-    case_id: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    node_id: Option<&'a str>,
-    iteration: u32,
-    attempt: u32,
-    #[serde(flatten)]
-    verdict: CaseVerdict,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    skip: Option<&'a str>,
-    against: &'a [Against<'a>],
-}
-
 impl Cases {
     pub(crate) fn run(&self) -> Result<Exit, Failure> {
         let store = self.database.read()?;
         let run = self.database.run(self.run.as_deref(), &store)?.spec.id.to_string();
-        let filter = ScoreFilter::of_run(&run).with_node(self.node.clone());
+        let filter =
+            ScoreFilter::of_run(&run).with_node(self.node.clone()).with_scorer(self.scorer.clone());
         must_be_there(&store, &filter)?;
         let mut listing = Listing { shown: 0, found: 0, table: empty_table(), in_table: 0 };
         let mut failure = None;
@@ -118,8 +106,7 @@ impl Cases {
         let most = if self.limit == 0 { u64::MAX } else { self.limit };
         let mut written = Ok(());
         verdicts(store, run, options, |case| {
-            let is_bad = matches!(case.verdict.verdict, Verdict::Failed | Verdict::Errored);
-            if self.failed && !is_bad {
+            if !self.is_asked_for(&case) {
                 return true;
             }
             listing.found += 1;
@@ -132,10 +119,20 @@ impl Cases {
         Ok(written)
     }
 
+    fn is_asked_for(&self, case: &DecidedCase<'_>) -> bool {
+        let is_bad = matches!(case.verdict.verdict, Verdict::Failed | Verdict::Errored);
+        let is_against = |id: &String| case.against.iter().any(|it| it.scorer_id == id);
+        (is_bad || !self.failed) && self.scorer.as_ref().is_none_or(is_against)
+    }
+
     fn say_what_is_left(&self, listing: &Listing) {
         let seen = self.skip.min(listing.found) + listing.shown;
         if listing.found == 0 {
-            words::say(if self.failed { "no case failed" } else { "no cases" });
+            words::say(match (&self.scorer, self.failed) {
+                (Some(_), _) => "it decided against no such case",
+                (None, true) => "no case failed",
+                (None, false) => "no cases",
+            });
         } else if seen < listing.found {
             words::say(&format!(
                 "{} of {} cases; next page: --skip {seen}; all: --limit 0",
@@ -165,28 +162,19 @@ impl Listing {
     ) -> std::io::Result<()> {
         let is_first = self.shown == 0;
         self.shown += 1;
-        let listed = Listed {
-            case_id: &decided.case.case_id,
-            node_id: decided.case.node_id.as_deref(),
-            iteration: decided.case.iteration,
-            attempt: decided.case.attempt,
-            verdict: decided.verdict,
-            skip: decided.case.skip.as_deref(),
-            against: &decided.against,
-        };
         match format {
-            Format::Jsonl => output::json_line(out, &listed),
+            Format::Jsonl => output::json_line(out, decided),
             Format::Json => {
                 out.write_all(if is_first { b"\n" } else { b",\n" })?;
-                let json = serde_json::to_string(&listed).map_err(std::io::Error::from)?;
+                let json = serde_json::to_string(decided).map_err(std::io::Error::from)?;
                 out.write_all(report::printable_json_line(&json).as_bytes())
             }
             Format::Table => {
                 self.table.row([
-                    output::cell(&name(&listed), 48),
+                    output::cell(&name(decided), 48),
                     verdict::verdict(&decided.verdict),
                     decided.verdict.score.map_or_else(|| "-".to_owned(), report::score),
-                    output::last_cell(&deciders(&listed)),
+                    output::last_cell(&deciders(decided)),
                 ]);
                 self.in_table += 1;
                 if self.in_table == TABLE_ROWS {
@@ -209,17 +197,18 @@ fn empty_table() -> Table {
 }
 
 /// The case's id, with iteration and attempt if they are not the first.
-fn name(case: &Listed<'_>) -> String {
-    report::case_name(case.case_id, case.iteration, case.attempt)
+fn name(decided: &DecidedCase<'_>) -> String {
+    let case = decided.case;
+    report::case_name(&case.case_id, case.iteration, case.attempt)
 }
 
 /// What decided against the case, and why it was skipped.
-fn deciders(case: &Listed<'_>) -> String {
-    let each = case.against.iter().map(|against| match against.score {
+fn deciders(decided: &DecidedCase<'_>) -> String {
+    let each = decided.against.iter().map(|against| match against.score {
         Some(score) => format!("{} {}", against.scorer_id, report::score(score)),
         None => format!("{} {}", against.scorer_id, against.standing.as_str()),
     });
     let mut all: Vec<String> = each.collect();
-    all.extend(case.skip.filter(|why| !why.is_empty()).map(str::to_owned));
+    all.extend(decided.case.skip.clone().filter(|why| !why.is_empty()));
     all.join(", ")
 }

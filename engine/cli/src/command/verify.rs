@@ -72,20 +72,24 @@ pub(crate) struct Verify {
     #[arg(long, value_name = "NAME", help_heading = "Filters", add = completing::stored_scorers())]
     scorer: Option<String>,
 
+    /// Only scores of this node (the task)
+    #[arg(long, value_name = "NODE", help_heading = "Filters")]
+    node: Option<String>,
+
     /// Only scores of the case with this id
     #[arg(long, value_name = "ID", help_heading = "Filters")]
     case_id: Option<String>,
 
     /// Compare the run with the root that `scorebox run` printed when it ended
-    #[arg(long, value_name = "DIGEST", conflicts_with_all = ["sample", "scorer", "case_id", "receipt", "check", "jobs", "trust_cache", "workspace", "memory_budget", "compile_timeout", "compile_memory"], help_heading = "Root")]
+    #[arg(long, value_name = "DIGEST", conflicts_with_all = ["sample", "scorer", "node", "case_id", "receipt", "check", "jobs", "trust_cache", "workspace", "memory_budget", "compile_timeout", "compile_memory"], help_heading = "Root")]
     root: Option<Digest>,
 
     /// Write the receipt of a score as JSON: RUN:SCORER:ITERATION:ATTEMPT:CASE
-    #[arg(long, value_name = "SCORE-ID", conflicts_with_all = ["run", "sample", "scorer", "case_id", "check", "format", "jobs", "trust_cache", "workspace", "memory_budget", "compile_timeout", "compile_memory"], help_heading = "Receipts")]
+    #[arg(long, value_name = "SCORE-ID", conflicts_with_all = ["run", "sample", "scorer", "node", "case_id", "check", "format", "jobs", "trust_cache", "workspace", "memory_budget", "compile_timeout", "compile_memory"], help_heading = "Receipts")]
     receipt: Option<ScoreId>,
 
     /// Check a receipt, with the case and the component
-    #[arg(long, value_name = "FILE", requires = "case", conflicts_with_all = ["sample", "scorer", "case_id", "jobs"], help_heading = "Receipts")]
+    #[arg(long, value_name = "FILE", requires = "case", conflicts_with_all = ["sample", "scorer", "node", "case_id", "jobs"], help_heading = "Receipts")]
     check: Option<PathBuf>,
 
     /// With --check: a file with the case as one JSON object
@@ -241,6 +245,7 @@ impl Verify {
         let run = self.database.run(self.run.as_deref(), store)?.spec.id.to_string();
         let filter = ScoreFilter::of_run(run)
             .with_scorer(self.scorer.clone())
+            .with_node(self.node.clone())
             .with_case(self.case_id.clone());
         must_be_there(store, &filter)?;
         let request = VerifyRequest::new(filter).seed(self.seed).jobs(jobs);
