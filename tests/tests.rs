@@ -17,6 +17,8 @@ mod command_compile;
 mod command_database;
 /// `scorebox run --events`: what happens in a run, as JSON Lines.
 mod command_events;
+/// Devices, pipes and files without end in place of suites, cases and scorers.
+mod command_input_files;
 /// Receipts and rows of scores that asked a judge.
 mod command_judged_receipts;
 /// Scorers that ask language models: recordings, budgets, trouble, `calls` and `judges`.
