@@ -244,10 +244,37 @@ fn no_room_calls_itself_over_others() {
     assert_eq!(circle(&arrows), Some(vec!["b", "c", "d", "b"]));
 }
 
-/// Which of a room's files import which; a name that the room's map gives on counts as one of the file that it is from.
-/// What the map itself has is every file's.
-fn files_of(room: &Path) -> Arrows {
-    let map = code(&room.join("mod.rs"));
+/// A folder with a map of its files (`mod.rs`, or `lib.rs` and `main.rs` of a crate), and how its files call one another.
+struct Folder {
+    map: PathBuf,
+    /// `crate::` in a crate's own folder; else `super::`, and from anywhere `crate::ROOM::`.
+    paths: Vec<String>,
+}
+
+/// All folders with a map below `path`, which is the source folder of a crate.
+fn folders(path: &Path) -> Vec<Folder> {
+    let mut found = Vec::new();
+    let mut open = vec![(path.to_owned(), "crate::".to_owned())];
+    while let Some((folder, path)) = open.pop() {
+        let map = ["mod.rs", "lib.rs", "main.rs"].map(|name| folder.join(name));
+        let inside = if path == "crate::" { path.clone() } else { "super::".to_owned() };
+        let map = map.into_iter().find(|map| map.exists());
+        found.extend(map.map(|map| Folder { map, paths: vec![inside, path.clone()] }));
+        for entry in fs::read_dir(&folder).unwrap() {
+            let below = entry.unwrap().path();
+            if below.is_dir() {
+                let name = below.file_name().unwrap().to_str().unwrap();
+                open.push((below.clone(), format!("{path}{name}::")));
+            }
+        }
+    }
+    found
+}
+
+/// Which of a folder's files import which, with what is below them; a name that the folder's map gives on counts as one of
+/// the file that it is from. What the map itself has is every file's.
+fn files_of(folder: &Folder) -> Arrows {
+    let map = code(&folder.map);
     let visible = ["pub(crate) ", "pub(super) ", "pub ", ""];
     let said = |line: &str, word: &str| {
         visible
@@ -270,9 +297,24 @@ fn files_of(room: &Path) -> Arrows {
             first_names(&format!("{list}}}")).into_iter().map(|name| (name, file.to_owned())),
         );
     }
-    let files = names.iter().filter(|name| room.join(format!("{name}.rs")).exists());
-    let imports = files.map(|name| {
-        let named = named_behind("super::", &code(&room.join(format!("{name}.rs"))));
+    let place = folder.map.parent().unwrap();
+    let imports = names.iter().map(|name| {
+        let file = place.join(format!("{name}.rs"));
+        let below = sources_below(&place.join(name));
+        let own = [file].into_iter().filter(|file| file.exists());
+        let mut named = BTreeSet::new();
+        for file in own.chain(below) {
+            // Each folder further down, the same file is one more `super` away; its map stands for the folder itself.
+            let steps = file.strip_prefix(place).unwrap().components().count() - 1;
+            let is_map = file.file_name().is_some_and(|name| name == "mod.rs");
+            for path in &folder.paths {
+                let path = match path.as_str() {
+                    "super::" => "super::".repeat(1 + steps - usize::from(is_map)),
+                    path => path.to_owned(),
+                };
+                named.extend(named_behind(&path, &code(&file)));
+            }
+        }
         let called = named.into_iter().filter_map(|it| match names.contains(&it) {
             true => Some(it),
             false => from.get(&it).cloned(),
@@ -282,13 +324,43 @@ fn files_of(room: &Path) -> Arrows {
     imports.collect()
 }
 
+/// The files of a folder and those below it; none if there is no such folder.
+fn sources_below(folder: &Path) -> Vec<PathBuf> {
+    if folder.is_dir() { sources(folder) } else { Vec::new() }
+}
+
+/// The source folders of the engine's crates.
+fn crates() -> [PathBuf; 4] {
+    ["scorebox", "cli", "judges", "telemetry"]
+        .map(|name| repository().join("engine").join(name).join("src"))
+}
+
 #[test]
-fn the_files_of_the_sandbox_import_one_another_in_one_direction() {
-    let files = files_of(&repository().join("engine/scorebox/src/sandbox"));
-    assert!(files["imports"].contains("state") && files["state"].contains("capabilities"));
+fn the_files_of_each_folder_import_one_another_in_one_direction() {
+    let folders: Vec<Folder> = crates().iter().flat_map(|path| folders(path)).collect();
+    let circles = folders.iter().filter_map(|folder| {
+        let files = files_of(folder);
+        let way = circle(&files)?.join(" -> ");
+        Some(format!("{}: {way}", folder.map.display()))
+    });
+    let circles: Vec<String> = circles.collect();
+    assert!(circles.is_empty(), "{}", circles.join("\n"));
+}
+
+#[test]
+fn imports_among_the_files_of_a_folder_are_found() {
+    let library = crates()[0].clone();
+    let of = |room: &str| {
+        let map = library.join(room).join("mod.rs");
+        files_of(&folders(&library).into_iter().find(|folder| folder.map == map).unwrap())
+    };
+    let sandbox = of("sandbox");
+    assert!(sandbox["imports"].contains("state") && sandbox["state"].contains("capabilities"));
     // `Limits` is one of those that the map gives on.
-    assert!(files["capabilities"].contains("limits"), "{files:?}");
-    assert_eq!(circle(&files), None);
+    assert!(sandbox["capabilities"].contains("limits"), "{sandbox:?}");
+    // A file in a folder of its own calls one beside that folder.
+    assert!(sandbox["split"].contains("settings"), "{sandbox:?}");
+    assert!(of("sandbox/split")["module"].contains("global"));
 }
 
 #[test]

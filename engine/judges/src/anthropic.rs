@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use crate::{
     form::{NAME, Way},
     pieces::{Content, Count},
-    wire::{Asking, Said, Unsaid, document},
+    spoken::{Asking, Said, Unsaid, document},
 };
 
 /// Where conversations are sent to.

@@ -16,8 +16,7 @@ use crate::{
     pieces::Amount,
     process::{self, Ended, Unended},
     quote::quote,
-    served::named,
-    wire::{MOST_TEXT_BYTES, Said, checked, most_bytes},
+    spoken::{MOST_TEXT_BYTES, Said, checked, most_bytes, named},
 };
 
 /// The exit code that asks to be tried again: a temporary failure, as `sysexits.h` has it.

@@ -8,31 +8,10 @@ use reqwest::{
 };
 use scorebox::judge::{JudgeSettings, Provider, ProviderSettings};
 
-use crate::{anthropic, command::Command, http::Server, key::Key, served::Served, wire::Wire};
-
-/// Why there is no provider. No message has an address with a secret, or a key.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ConnectError {
-    /// The address is not one of a server.
-    #[error("`base_url` {0}")]
-    Address(&'static str),
-    /// The key is empty, or has characters that no header can have.
-    #[error("the key {0}")]
-    Key(&'static str),
-    /// A command without a program.
-    #[error("`command` names no program")]
-    NoProgram,
-    /// A number that leaves nothing to do or no time for it.
-    #[error("`{0}` must be more than 0")]
-    Zero(&'static str),
-    /// A kind of provider that this crate does not know.
-    #[error("no provider of the kind `{0}` can be asked")]
-    Unknown(String),
-    /// The HTTP client does not start, for example because the machine has no certificates.
-    #[error("cannot prepare connections: {0}")]
-    Prepare(String),
-}
+use crate::{
+    anthropic, command::Command, error::ConnectError, http::Server, key::Key, served::Served,
+    wire::Wire,
+};
 
 /// The provider that these settings describe, which sends this key if its server is given one. Its answers need a runtime of
 /// tokio with time and input/output.

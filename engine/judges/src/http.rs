@@ -12,7 +12,7 @@ use scorebox::judge::JudgeSettings;
 use serde_json::Value;
 
 use crate::{
-    connect::ConnectError,
+    error::ConnectError,
     failure::{Failure, Refusal, Remedy},
     key::Key,
     quote::quote,

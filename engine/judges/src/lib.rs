@@ -5,12 +5,13 @@
 //! - `key`: the secret that a server wants.
 //! - `served`: a provider over HTTP: one question, asked as the server understands it.
 //! - `knowledge`: what was found out about a server and a model.
-//! - `wire`: what the protocols have in common; `openai` and `anthropic` are their requests and answers.
+//! - `wire`: the protocols, by name; `openai` and `anthropic` are their requests and answers.
+//! - `spoken`: what is asked and what was said, whatever the protocol.
 //! - `pieces`: parts of answers that are read without keeping the rest.
 //! - `form`: how an answer of a given form is asked for.
 //! - `http`: one exchange with a server, within bounds of time and size.
 //! - `gate`: how many calls at once, how many a minute, and who waits; `retry`: what is tried again, and when.
-//! - `failure`: why an attempt failed.
+//! - `failure`: why an attempt failed; `error`: why there is no provider.
 //! - `command`: a program as a provider; `process`: its processes, which end together.
 //! - `quote`: what others wrote, short and on one line.
 //!
@@ -45,6 +46,7 @@
 mod anthropic;
 mod command;
 mod connect;
+mod error;
 mod failure;
 mod form;
 mod gate;
@@ -57,7 +59,9 @@ mod process;
 mod quote;
 mod retry;
 mod served;
+mod spoken;
 mod wire;
 
-pub use connect::{ConnectError, connect};
+pub use connect::connect;
+pub use error::ConnectError;
 pub use key::Key;

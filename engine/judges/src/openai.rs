@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use crate::{
     form::{NAME, Way},
     pieces::{Amount, Arguments, Content, Count, First},
-    wire::{Asking, Said, Unsaid, checked, document},
+    spoken::{Asking, Said, Unsaid, checked, document},
 };
 
 /// Where conversations are sent to.

@@ -18,11 +18,9 @@ use crate::{
     http::Server,
     knowledge::{Knowledge, Known, Turn},
     openai,
-    wire::{Asking, MOST_TEXT_BYTES, Said, Unsaid, Wire, most_bytes},
+    spoken::{Asking, MOST_TEXT_BYTES, Said, Unsaid, most_bytes, named},
+    wire::Wire,
 };
-
-/// The most bytes of a model's name that a server gives.
-const MOST_MODEL_BYTES: usize = 256;
 
 /// What is asked to see whether a server enforces a form: without one, nobody answers in it.
 const GREETING: &str = r#"{"type":"object","properties":{"greeting":{"type":"string"}},"required":["greeting"],"additionalProperties":false}"#;
@@ -267,16 +265,6 @@ impl Served {
             attempts: call.attempts(),
         })
     }
-}
-
-/// The name that a provider gives its model, if it is one, or else the name that it was asked by.
-pub(crate) fn named(given: Option<String>, asked: &str) -> String {
-    let is_name = |name: &String| {
-        !name.is_empty()
-            && name.len() <= MOST_MODEL_BYTES
-            && !name.chars().any(scorebox::terminal::acts)
-    };
-    given.filter(is_name).unwrap_or_else(|| asked.to_owned())
 }
 
 impl Failure {

@@ -10,7 +10,7 @@ use std::{
 
 use scorebox::run::{Event, Refused, Sink};
 
-use super::Reports;
+use super::{Reports, same_file::is_same};
 use crate::{
     failure::{Exit, Failure},
     report::printable_json_line,
@@ -246,22 +246,6 @@ fn cannot_open(path: &Path, error: &io::Error) -> Failure {
             .hint("start the program that reads this pipe first");
     }
     Failure::new(format!("cannot write the events to `{}`: {error}", path.display()))
-}
-
-/// Whether both are the same file, however they are named.
-pub(super) fn is_same(one: &Path, other: &Path) -> bool {
-    // Of a file that is not there yet, the folder is.
-    let real = |path: &Path| {
-        path.canonicalize().or_else(|_| {
-            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-            let folder = folder.unwrap_or(Path::new(".")).canonicalize()?;
-            Ok::<_, io::Error>(path.file_name().map_or(folder.clone(), |name| folder.join(name)))
-        })
-    };
-    match (real(one), real(other)) {
-        (Ok(one), Ok(other)) => one == other,
-        _ => one == other,
-    }
 }
 
 #[cfg(test)]

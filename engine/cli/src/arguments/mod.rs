@@ -8,6 +8,7 @@
 //! - `judge`: the language models that scorers ask.
 //! - `reports`: reports of a run, and the files that they go to.
 //! - `requirements`: what is required of a run as a whole.
+//! - `same_file`: whether two paths name one file.
 //! - `scorer`: one scorer, its configuration, limits and grants.
 //! - `telemetry`: the export to an OpenTelemetry collector.
 //! - `workspace`: the folder with the files that tasks left.
@@ -21,6 +22,7 @@ mod judge;
 mod one_judge;
 mod reports;
 mod requirements;
+mod same_file;
 mod scorer;
 mod telemetry;
 mod workspace;

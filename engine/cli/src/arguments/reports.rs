@@ -14,7 +14,7 @@ use scorebox::{
 };
 use tempfile::NamedTempFile;
 
-use super::{Database, events::is_same};
+use super::{Database, same_file::is_same};
 use crate::{
     failure::Failure,
     output,

@@ -21,6 +21,7 @@ use super::{
     lean::lean,
     names,
     package::{Package, must_be_a_crate},
+    section::push_length,
     toolchain::TARGET,
 };
 
@@ -125,15 +126,6 @@ fn append_custom_section(component: &mut Vec<u8>, name: &str, content: &[u8]) {
     component.push(0);
     push_length(component, section.len());
     component.extend_from_slice(&section);
-}
-
-/// Unsigned LEB128.
-pub(super) fn push_length(bytes: &mut Vec<u8>, mut length: usize) {
-    while length >= 0x80 {
-        bytes.push((length & 0x7f) as u8 | 0x80);
-        length >>= 7;
-    }
-    bytes.push(length as u8);
 }
 
 /// Downloads what is missing, so that the folders to remap exist.

@@ -4,7 +4,7 @@
 //! - `toolchain`: finds a Rust compiler with a standard library for wasm32, or says what to install.
 //! - `cargo`: runs cargo; `package`: what cargo knows of a crate.
 //! - `guest`: compiles one crate and makes a component of it.
-//! - `lean`: what the linker makes, smaller; `names`: the names of functions in it, shortened.
+//! - `lean`: what the linker makes, smaller; `names`: the names of functions in it, shortened; `section`: sections as bytes.
 //! - `sources`: the digest of all that a guest is built from.
 //! - `gallery`: a folder of scorers, and what they build to, with a manifest; `dictionary`: what they have in common.
 
@@ -16,6 +16,7 @@ mod guest;
 mod lean;
 mod names;
 mod package;
+mod section;
 mod sources;
 mod toolchain;
 

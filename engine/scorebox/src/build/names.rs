@@ -6,7 +6,10 @@ use std::ops::Range;
 
 use wasmparser::{KnownCustom, Name, Parser, Payload};
 
-use super::{BuildError, guest::push_length};
+use super::{
+    BuildError,
+    section::{push_length, push_section},
+};
 
 /// The longest name that stays whole, in bytes: more than a line of a backtrace has.
 const LONGEST: usize = 120;
@@ -50,12 +53,6 @@ pub(super) fn shorten(module: &[u8]) -> Result<Vec<u8>, BuildError> {
 fn bytes_of<'m>(module: &'m [u8], range: &Range<usize>) -> Result<&'m [u8], BuildError> {
     let beyond = || BuildError::Component("the module has a section beyond its end".to_owned());
     module.get(range.clone()).ok_or_else(beyond)
-}
-
-fn push_section(module: &mut Vec<u8>, id: u8, content: &[u8]) {
-    module.push(id);
-    push_length(module, content.len());
-    module.extend_from_slice(content);
 }
 
 /// The content of a custom section `name` with names of functions only (subsection 1).

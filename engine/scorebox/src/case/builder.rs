@@ -20,6 +20,13 @@ pub struct CaseBuilder {
     ordinal: u64,
 }
 
+impl Case {
+    /// Puts a case together from its values.
+    pub fn builder() -> CaseBuilder {
+        CaseBuilder::default()
+    }
+}
+
 impl CaseBuilder {
     /// Sets `key` to one JSON document, byte for byte; it is checked in [`build`](Self::build).
     #[must_use]

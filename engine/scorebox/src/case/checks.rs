@@ -6,9 +6,14 @@ use super::{
     key::Key,
     line::Slots,
     members::{Stopped, each_member},
-    record::{MAX_ID_BYTES, MAX_REPEAT},
 };
 use crate::{contract::Usage, workspace::MAX_FOLDER_BYTES};
+
+/// The longest id of a case or a node, in bytes of UTF-8.
+pub const MAX_ID_BYTES: usize = 512;
+
+/// The greatest iteration or attempt.
+pub const MAX_REPEAT: u32 = 1 << 31;
 
 const EXPECTED_ID: &str = "a string or an integer of 1 to 512 bytes, without control characters";
 const EXPECTED_NODE_ID: &str = "a string of 1 to 512 bytes, without control characters";

@@ -48,6 +48,7 @@ mod trace_context;
 pub use builder::CaseBuilder;
 #[cfg(feature = "store")]
 pub(crate) use checks::usage_of;
+pub use checks::{MAX_ID_BYTES, MAX_REPEAT};
 pub use depth::MAX_DEPTH;
 pub use error::{BadCase, BadCaseReason, Location, ReadError};
 #[cfg(feature = "store")]
@@ -55,7 +56,7 @@ pub use follow::{Follow, FollowPosition};
 pub use key::Key;
 pub use mapping::{Mapping, MappingError};
 pub use reader::{CaseReader, DEFAULT_MAX_LINE_BYTES};
-pub use record::{Case, MAX_ID_BYTES, MAX_REPEAT};
+pub use record::Case;
 pub use source::Source;
 #[cfg(feature = "store")]
 pub(crate) use source::Tally;

@@ -1,25 +1,17 @@
 //! One case: a line and where its fields are in it. Does not read files and does not know suites.
 
 use super::{
-    builder::CaseBuilder,
     checks::{Parsed, check},
     error::{BadCase, Location},
     key::Key,
     line::{Sliced, Slots, slice},
     mapping::Mapping,
-    trace_context::TraceContext,
 };
 use crate::{
     contract::{Field, Fields, Parts, Repeat, ScorerInput, Usage},
     digest::Digest,
     workspace::TaskFolder,
 };
-
-/// The longest id of a case or a node, in bytes of UTF-8.
-pub const MAX_ID_BYTES: usize = 512;
-
-/// The greatest iteration or attempt.
-pub const MAX_REPEAT: u32 = 1 << 31;
 
 /// One record to judge: the line as it was read, and where its fields are in it.
 #[derive(Clone, Debug)]
@@ -109,11 +101,6 @@ impl Case {
         Case::parse(text, 0, &Mapping::NONE, Location::new("<case>", 1))
     }
 
-    /// Puts a case together from its values.
-    pub fn builder() -> CaseBuilder {
-        CaseBuilder::default()
-    }
-
     /// The case's id: 1 to 512 bytes without control characters. `case-N` if the line has none,
     /// with N the place among all cases, from 1.
     pub fn id(&self) -> &str {
@@ -135,12 +122,12 @@ impl Case {
         self.workspace().map(TaskFolder::new)
     }
 
-    /// Which iteration of the task this is: 0 to [`MAX_REPEAT`].
+    /// Which iteration of the task this is: 0 to [`MAX_REPEAT`](super::MAX_REPEAT).
     pub fn iteration(&self) -> u32 {
         self.iteration
     }
 
-    /// Which attempt of the iteration this is: 0 to [`MAX_REPEAT`].
+    /// Which attempt of the iteration this is: 0 to [`MAX_REPEAT`](super::MAX_REPEAT).
     pub fn attempt(&self) -> u32 {
         self.attempt
     }
@@ -230,12 +217,6 @@ impl Case {
     /// Values are as they were read.
     pub fn other_json(&self) -> Option<&str> {
         self.others.as_deref()
-    }
-
-    /// The trace that the case belongs to, if it names one: `traceId` and `spanId` (or `trace_id`, `span_id`), or
-    /// `traceparent`, as keys of its own or of its metadata, or the first id in its trace. No scorer is given this.
-    pub fn trace_context(&self) -> Option<TraceContext> {
-        TraceContext::of(self)
     }
 
     /// The digest of all that scorers can be given of this case, [`Fields::ALL`]: for each part that is

@@ -17,6 +17,19 @@ pub struct TraceContext {
     span_id: Option<[u8; 8]>,
 }
 
+impl Case {
+    /// The trace that the case belongs to, if it names one: `traceId` and `spanId` (or `trace_id`, `span_id`), or
+    /// `traceparent`, as its own keys or those of its metadata, or the first id in its trace, which has no span then. No
+    /// scorer is given this.
+    pub fn trace_context(&self) -> Option<TraceContext> {
+        [self.other_json(), self.raw(Key::Metadata)]
+            .into_iter()
+            .flatten()
+            .find_map(Named::in_object)
+            .or_else(|| self.raw(Key::Trace).and_then(first_in))
+    }
+}
+
 impl TraceContext {
     /// The trace's id: 16 bytes, not all zero.
     pub fn trace_id(&self) -> [u8; 16] {
@@ -36,16 +49,6 @@ impl TraceContext {
     /// The span's id as 16 lower-case hexadecimal digits.
     pub fn span_id_hex(&self) -> Option<String> {
         self.span_id.map(|id| Hex(&id).to_string())
-    }
-
-    /// Where a case says which trace it belongs to, the first of: keys of its own, keys of its `metadata`, the first
-    /// id in its `trace`, which has no span then.
-    pub(super) fn of(case: &Case) -> Option<TraceContext> {
-        [case.other_json(), case.raw(Key::Metadata)]
-            .into_iter()
-            .flatten()
-            .find_map(Named::in_object)
-            .or_else(|| case.raw(Key::Trace).and_then(first_in))
     }
 
     fn new(trace_id: &str, span_id: Option<&str>) -> Option<TraceContext> {

@@ -33,17 +33,20 @@ pub struct LiveBuilder {
     sinks: Vec<Box<dyn Sink>>,
 }
 
-impl LiveBuilder {
-    pub(super) fn new(suite: LoadedSuite) -> LiveBuilder {
+impl LoadedSuite {
+    /// Scores cases beside the program that has them: one that is being set up.
+    pub fn live(&self) -> LiveBuilder {
         LiveBuilder {
-            suite,
+            suite: self.clone(),
             limits: QueueLimits { cases: DEFAULT_CASES, bytes: DEFAULT_BYTES },
             when_full: WhenFull::default(),
             id: fresh_id(),
             sinks: Vec::new(),
         }
     }
+}
 
+impl LiveBuilder {
     /// How many cases may wait, at least 1.
     pub fn queue_cases(mut self, cases: usize) -> LiveBuilder {
         self.limits.cases = cases.max(1);

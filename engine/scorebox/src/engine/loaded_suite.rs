@@ -19,7 +19,7 @@ use crate::{
     suite::{ScorerId, Suite},
 };
 
-use super::{Engine, EngineError, live::LiveBuilder};
+use super::{Engine, EngineError};
 
 /// A suite whose scorers are loaded. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -82,11 +82,6 @@ impl LoadedSuite {
             root: report.root,
             cases: std::mem::take(&mut gathered.cases),
         })
-    }
-
-    /// Scores cases beside the program that has them: one that is being set up.
-    pub fn live(&self) -> LiveBuilder {
-        LiveBuilder::new(self.clone())
     }
 
     /// A run over a queue.

@@ -1,4 +1,4 @@
-//! Stopping a run, and how far it is: the only thing that the three parts of a run share with the
+//! Stopping a run, what stops it, and how far it is: the only thing that the three parts of a run share with the
 //! program that started it. Decides nothing.
 
 use std::{
@@ -16,7 +16,16 @@ use crate::{
     case::{BadCase, CaseReader, Tally},
 };
 
-use super::OnBadCase;
+/// What to do with a line that is not a valid case.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum OnBadCase {
+    /// Score nothing more, and keep what there is.
+    #[default]
+    Stop,
+    /// Count it, and continue.
+    Skip,
+}
 
 /// Why a run ended before its last case.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -79,7 +79,7 @@ use crate::{
 };
 
 pub use crate::scoring::DEFAULT_WAITING;
-pub use control::{Control, Progress, Stop};
+pub use control::{Control, OnBadCase, Progress, Stop};
 pub use error::RunError;
 pub use event::{
     CaseAccepted, CaseFinished, CaseRefused, Ended, Event, Refused, ScorerEnded, ScorerStarted,
@@ -89,7 +89,7 @@ pub use following::FollowKeeper;
 pub use fresh_id::fresh_id;
 pub(crate) use queue::{CaseQueue, QueueLimits};
 pub use queue::{QueueCounts, WhenFull};
-pub use request::{OnBadCase, RunRequest, WhichRun};
+pub use request::{RunRequest, WhichRun};
 pub use scorers::{ReadyCondition, ReadyScorer, load_scorer, load_scorers, load_scorers_watched};
 pub use stream::{EventStream, event_stream};
 pub(crate) use unbroken::Unbroken;

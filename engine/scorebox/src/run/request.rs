@@ -2,28 +2,16 @@
 
 use std::{path::PathBuf, sync::Arc, thread};
 
-use crate::case::CaseReader;
-
 use crate::{
+    case::CaseReader,
     store::{RunId, RunSource},
     suite::Suite,
 };
 
 use super::{
-    DEFAULT_WAITING, ReadyScorer, Sink, case_source::CaseSource, event::Sinks, fresh_id::fresh_id,
-    queue::CaseQueue,
+    DEFAULT_WAITING, OnBadCase, ReadyScorer, Sink, case_source::CaseSource, event::Sinks,
+    fresh_id::fresh_id, queue::CaseQueue,
 };
-
-/// What to do with a line that is not a valid case.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum OnBadCase {
-    /// Score nothing more, and keep what there is.
-    #[default]
-    Stop,
-    /// Count it, and continue.
-    Skip,
-}
 
 /// Which run is written.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,10 +10,6 @@ use rusqlite::{Connection, ffi};
 
 use super::{Store, StoreError};
 
-/// What is wrong with a file whose reading goes beyond the bound.
-pub(super) const TOO_MUCH: &str =
-    "reading it takes more steps than a database of its size can need";
-
 /// What is wrong with a file whose rows come twice, or in another order than was asked for.
 const OUT_OF_ORDER: &str = "its rows are not in the order of their keys";
 
@@ -128,7 +124,7 @@ mod tests {
     use tempfile::TempDir;
 
     use super::{
-        super::{RunKey, ScoreFilter, sample::*},
+        super::{RunKey, ScoreFilter, error::TOO_MUCH, sample::*},
         *,
     };
     use crate::digest::Digest;

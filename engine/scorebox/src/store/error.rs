@@ -5,8 +5,11 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{ErrorCode, ffi};
 
-use super::effort;
 use crate::advice::{Advice, Advised, Database, Form, Thing};
+
+/// What is wrong with a file whose reading goes beyond the bound.
+pub(super) const TOO_MUCH: &str =
+    "reading it takes more steps than a database of its size can need";
 
 /// Why the store could not do what it was asked. The message is one line.
 #[derive(Debug, thiserror::Error)]
@@ -259,9 +262,7 @@ impl StoreError {
             ErrorCode::DatabaseCorrupt => Self::Corrupt { path, what: what() },
             ErrorCode::ConstraintViolation => Self::Rejected { path, what: what() },
             // Nothing here interrupts but the bound on a statement's steps.
-            ErrorCode::OperationInterrupted => {
-                Self::Corrupt { path, what: effort::TOO_MUCH.into() }
-            }
+            ErrorCode::OperationInterrupted => Self::Corrupt { path, what: TOO_MUCH.into() },
             ErrorCode::PermissionDenied => Self::Permission { path },
             ErrorCode::CannotOpen => Self::from_cannot_open(path, error),
             _ => Self::Sqlite { path, source: error },

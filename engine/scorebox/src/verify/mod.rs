@@ -12,14 +12,15 @@
 //! - `recorded_calls`: what is said of answers that are missing, or were not asked for.
 //! - `receipt_answer`: the answer in it, which is a stored format.
 //! - `sample`: which rows are looked at if not all are.
-//! - `whole_run`: that no score is missing, that the scorers are those of the plan, and what scorers said about
-//!   the run.
+//! - `plan`: that the scorers of a run are those of its plan.
+//! - `whole_run`: that no score is missing, what the plan shows, and what scorers said about the run.
 //! - `whole_root`: that a run is, to the last column, what its root says.
 //! - here: all scores of a run.
 
 mod answer;
 mod comparing;
 mod finding;
+mod plan;
 mod receipt;
 mod receipt_answer;
 mod receipt_calls;

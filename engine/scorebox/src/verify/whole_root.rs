@@ -6,7 +6,7 @@ use crate::{
     store::{CaseKey, RunRecord, ScorerRecord, Store, StoreError},
 };
 
-use super::{Difference, Finding, Verdict, rescore::rebuilt, whole_run};
+use super::{Difference, Finding, Verdict, plan, rescore::rebuilt};
 
 /// Differences that are listed beside that of the root.
 const LISTED: usize = 10;
@@ -31,7 +31,7 @@ pub fn verify_root(
             let root = Difference::new("root", expected.to_string(), computed.to_string());
             differences.insert(0, root);
             differences.extend(changed);
-            differences.extend(whole_run::plan(store, &record)?);
+            differences.extend(plan::differences(store, &record)?);
         }
         Ok(Finding::new(run, Verdict::of(differences)))
     })

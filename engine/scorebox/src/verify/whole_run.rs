@@ -2,22 +2,19 @@
 //! what scorers said at its end, asked for again with the stored rows. Scores no case: whether the rows are
 //! right is another finding.
 
-use serde_json::Value;
-
 use crate::{
-    digest::Digest,
     row::Answer,
     sandbox::{LoadedScorer, Sandbox, WASMTIME_VERSION},
     store::{
-        RunRecord, RunState, ScoreFilter, ScorerCounts, ScorerRecord, ScorerSpec, Store,
-        StoreError, SummaryRecord,
+        RunRecord, RunState, ScoreFilter, ScorerCounts, ScorerRecord, Store, StoreError,
+        SummaryRecord,
     },
-    verdict::{Policy, PolicyOverrides},
 };
 
 use super::{
     Difference, Finding, Verdict,
     answer::{self, JsonAs},
+    plan,
     rescore::unproved_of,
     scorers::Scorers,
     whole_root,
@@ -36,7 +33,7 @@ pub(super) async fn findings(
     let mut findings = Vec::new();
     if only.is_none() {
         findings.extend(whole_root::not_the_stored_one(store, &run)?);
-        let differences = plan(store, &run)?;
+        let differences = plan::differences(store, &run)?;
         if !differences.is_empty() {
             findings.push(Finding::new(run_id, Verdict::Different { differences }));
         }
@@ -137,168 +134,4 @@ async fn summary(
         }
     }
     Ok(Verdict::of(differences))
-}
-
-/// What the plan of a run and its scorers do not agree on.
-pub(super) fn plan(store: &Store, run: &RunRecord) -> Result<Vec<Difference>, StoreError> {
-    let digest = Digest::of(run.spec.suite_json.as_bytes());
-    if digest != run.spec.suite_digest {
-        let stored = run.spec.suite_digest.to_string();
-        return Ok(vec![Difference::new("plan", stored, digest.to_string())]);
-    }
-    let scorers = store.scorers(run.key)?;
-    let stored: Vec<Planned> = scorers.iter().map(|scorer| Planned::stored(&scorer.spec)).collect();
-    let planned = planned(&run.spec.suite_json, &scorers);
-    let seed = planned_seed(&run.spec.suite_json);
-    if run.spec.seed.is_some() && run.spec.seed != seed {
-        return Ok(vec![Difference::of("seed", run.spec.seed.clone(), seed)]);
-    }
-    let differences = (0..planned.len().max(stored.len())).filter_map(|place| {
-        let (stored, planned) = (stored.get(place), planned.get(place));
-        if let (Some(stored), Some(planned)) = (stored, planned)
-            && stored.agrees_with(planned)
-        {
-            return stored.other_judge_than(planned);
-        }
-        let text = |planned: Option<&Planned>| planned.map(Planned::to_string);
-        Some(Difference::of("scorer of the plan", text(stored), text(planned)))
-    });
-    Ok(differences.collect())
-}
-
-/// What a plan decides of a scorer.
-struct Planned {
-    id: String,
-    /// None: the component's own.
-    name: Option<String>,
-    /// What the component calls itself, if known.
-    own_name: Option<String>,
-    config: Value,
-    limits: Value,
-    grants: Value,
-    sampling: Value,
-    nodes: Value,
-    when: Value,
-    /// Whose results it scores.
-    of: Value,
-    /// What decides the answers of the judge that it asks; null if it asks none, or a program gave the judge.
-    judge: Value,
-    /// How its scores count: as they are stored; `None` if the plan says what it may not.
-    policy: Option<Policy>,
-}
-
-impl std::fmt::Display for Planned {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Planned { id, name, config, limits, grants, .. } = self;
-        let name = name.as_deref().unwrap_or(id);
-        write!(f, "{id} ({name}), config {config}, limits {limits}, grants {grants}")?;
-        let Planned { sampling, nodes, when, of, policy, .. } = self;
-        for (what, said) in [("sampling", sampling), ("nodes", nodes), ("when", when), ("of", of)] {
-            if !said.is_null() {
-                write!(f, ", {what} {said}")?;
-            }
-        }
-        let Some(policy) = policy else { return Ok(()) };
-        write!(f, ", {}", policy.severity().as_str())?;
-        policy.threshold().map_or(Ok(()), |threshold| write!(f, " from {threshold}"))?;
-        write!(f, ", weight {}", policy.weight())?;
-        if policy.is_required() { f.write_str(", required") } else { Ok(()) }
-    }
-}
-
-impl Planned {
-    fn stored(spec: &ScorerSpec) -> Planned {
-        let json = |text: &str| serde_json::from_str(text).unwrap_or(Value::Null);
-        Planned {
-            id: spec.scorer_id.clone(),
-            name: Some(spec.name.clone()),
-            own_name: json(&spec.info_json)["name"].as_str().map(str::to_owned),
-            config: json(&spec.config_json),
-            limits: json(&spec.limits_json),
-            grants: json(&spec.grants_json),
-            sampling: spec.sampling_json.as_deref().map_or(Value::Null, json),
-            nodes: spec.nodes_json.as_deref().map_or(Value::Null, json),
-            when: spec.condition.as_ref().map_or(Value::Null, |condition| {
-                // The whole configuration, if it is another than a `when` makes.
-                match json(&condition.config_json) {
-                    Value::Object(mut config) if config.len() == 1 => {
-                        config.remove("expression").unwrap_or_default()
-                    }
-                    other => other,
-                }
-            }),
-            of: spec.subject.clone().map_or(Value::Null, Value::from),
-            judge: spec.judge_json.as_deref().map_or(Value::Null, json),
-            policy: Some(spec.policy()),
-        }
-    }
-
-    fn agrees_with(&self, planned: &Planned) -> bool {
-        let of = |it: &Planned| (it.config.clone(), it.limits.clone(), it.grants.clone());
-        let same_name = planned.name.as_ref().or(self.own_name.as_ref()) == self.name.as_ref();
-        let cases =
-            |it: &Planned| (it.sampling.clone(), it.nodes.clone(), it.when.clone(), it.of.clone());
-        let same_cases = cases(self) == cases(planned);
-        let same_policy = match (&self.policy, &planned.policy) {
-            (Some(stored), Some(planned)) => stored.counts_as(planned),
-            _ => false,
-        };
-        self.id == planned.id && same_name && of(self) == of(planned) && same_cases && same_policy
-    }
-}
-
-impl Planned {
-    /// The judge that a scorer asked, if the plan names another. A judge that a program gave is not in the plan, and a scorer
-    /// that may ask one need not.
-    fn other_judge_than(&self, planned: &Planned) -> Option<Difference> {
-        let is_other = ![&self.judge, &planned.judge].iter().any(|judge| judge.is_null())
-            && self.judge != planned.judge;
-        let what = format!("judge of {}", self.id);
-        is_other.then(|| Difference::new(what, self.judge.to_string(), planned.judge.to_string()))
-    }
-}
-
-/// What the plan draws samples with.
-fn planned_seed(plan: &str) -> Option<String> {
-    let plan: Value = serde_json::from_str(plan).unwrap_or_default();
-    plan["seed"].as_str().or(plan["name"].as_str()).map(str::to_owned)
-}
-
-/// The scorers of a plan, as [`Suite::to_json`](crate::suite::Suite::to_json) writes it. What it does not say of how
-/// scores count is what the component declares.
-fn planned(plan: &str, stored: &[ScorerRecord]) -> Vec<Planned> {
-    let plan: Value = serde_json::from_str(plan).unwrap_or_default();
-    let scorers = plan["scorers"].as_array().map_or(&[][..], Vec::as_slice);
-    let of = |(place, scorer): (usize, &Value)| Planned {
-        id: scorer["id"].as_str().unwrap_or_default().to_owned(),
-        name: scorer["name"].as_str().map(str::to_owned),
-        own_name: None,
-        config: scorer["config"].clone(),
-        limits: scorer["limits"].clone(),
-        grants: scorer["grants"].clone(),
-        sampling: scorer["sampling"].clone(),
-        nodes: scorer["nodes"].clone(),
-        when: scorer["when"].clone(),
-        of: scorer["of"].clone(),
-        judge: scorer["judge"].clone(),
-        policy: stored.get(place).and_then(|stored| planned_policy(scorer, &stored.spec)),
-    };
-    scorers.iter().enumerate().map(of).collect()
-}
-
-/// How the scores of a stored scorer count by the plan; `None` if it says what it may not.
-fn planned_policy(planned: &Value, stored: &ScorerSpec) -> Option<Policy> {
-    let declared = Policy::declared(
-        stored.declared_severity,
-        stored.declared_threshold,
-        stored.direction,
-        stored.scale,
-    );
-    let says = PolicyOverrides {
-        severity: serde_json::from_value(planned["severity"].clone()).ok().flatten(),
-        threshold: planned["threshold"].as_f64(),
-        weight: planned["weight"].as_f64(),
-        required: planned["required"].as_bool(),
-    };
-    declared.overridden(&says).ok()
 }

@@ -4,7 +4,7 @@ use std::{io, sync::Arc, time::Duration};
 
 use crate::advice::{Advice, Advised, Form, LeaveOut};
 
-use super::folder::{
+use super::bounds::{
     MAX_WORKSPACE_BYTES, MAX_WORKSPACE_DEPTH, MAX_WORKSPACE_ENTRIES, MAX_WORKSPACE_FILES,
 };
 

@@ -10,18 +10,15 @@ use cap_std::{
 use globset::{GlobBuilder, GlobSet};
 use tokio::{sync::Semaphore, time::timeout};
 
-use super::{Workspace, WorkspaceError, listed::open_listed, until::Until};
+use super::{
+    Workspace, WorkspaceError,
+    bounds::{
+        MAX_WORKSPACE_BYTES, MAX_WORKSPACE_DEPTH, MAX_WORKSPACE_ENTRIES, MAX_WORKSPACE_FILES,
+    },
+    listed::open_listed,
+    until::Until,
+};
 
-/// Files of one workspace.
-pub const MAX_WORKSPACE_FILES: usize = 10_000;
-/// Files, folders and all else that is met on the way.
-pub(super) const MAX_WORKSPACE_ENTRIES: usize = 100_000;
-/// Bytes of all files of one workspace with their paths: 64 MiB.
-pub const MAX_WORKSPACE_BYTES: u64 = 64 << 20;
-/// Folders in folders.
-pub const MAX_WORKSPACE_DEPTH: usize = 64;
-/// Bytes of the name of a case's folder.
-pub const MAX_FOLDER_BYTES: usize = 4096;
 /// Workspaces that are read at once. A thread reads each, and a file system that does not answer keeps its
 /// thread: the others that the process needs are not taken by it.
 const MOST_READERS: usize = 128;

@@ -6,11 +6,13 @@
 //! - `until`: the time that the reading may take.
 //! - `files`: [`Workspace`], the files of one case as they were when it was scored.
 //! - `task`: [`TaskFolder`], the folder that a case names, read when the first scorer looks.
+//! - `bounds`: what is read at most.
 //! - `error`: why there are none.
 //!
 //! The files are read as a whole before the score begins, within bounds, so that what a scorer can see is
 //! one thing with one digest, however long it looks.
 
+mod bounds;
 mod error;
 mod files;
 mod folder;
@@ -18,10 +20,8 @@ mod listed;
 mod task;
 mod until;
 
+pub use bounds::{MAX_FOLDER_BYTES, MAX_WORKSPACE_BYTES, MAX_WORKSPACE_DEPTH, MAX_WORKSPACE_FILES};
 pub use error::WorkspaceError;
 pub use files::Workspace;
-pub use folder::{
-    LEFT_OUT, MAX_FOLDER_BYTES, MAX_WORKSPACE_BYTES, MAX_WORKSPACE_DEPTH, MAX_WORKSPACE_FILES,
-    WorkspaceFolder,
-};
+pub use folder::{LEFT_OUT, WorkspaceFolder};
 pub use task::TaskFolder;

@@ -9,8 +9,9 @@ use wasm_encoder::{
 
 use super::{
     NotSplit, STATE,
-    data::{Kind, global_name, memory_name_and_type},
+    data::{global_name, memory_name_and_type},
     encode::extended,
+    global::Kind,
     module::{CoreModule, section},
 };
 

@@ -3,13 +3,14 @@
 
 use serde::{Deserialize, Serialize};
 use wasm_encoder::{
-    ConstExpr, DataSection, ExportKind, ExportSection, GlobalSection, GlobalType, Ieee32, Ieee64,
-    MemorySection, MemoryType, Module, RawSection, ValType,
+    ConstExpr, DataSection, ExportKind, ExportSection, GlobalSection, MemorySection, MemoryType,
+    Module, RawSection,
 };
 
 use super::{
     NotSplit,
-    encode::{extended, global_type, memory_type},
+    encode::{extended, memory_type},
+    global::{Global, Kind},
     module::{CoreModule, section},
     shim::Shim,
 };
@@ -19,78 +20,6 @@ const MEMORY: &str = "memory";
 /// Bytes that are searched for zeros at once. Stretches of a memory that are zero are left out; wasmtime
 /// makes an image of whole pages.
 const STRETCH_BYTES: usize = 4 << 10;
-
-/// Types of numbers that a global can hold.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(in super::super) enum Kind {
-    I32,
-    I64,
-    F32,
-    F64,
-    V128,
-}
-
-impl Kind {
-    /// The kind of a value type; `None` if it is not a number's.
-    pub(super) fn of(ty: wasmparser::ValType) -> Option<Kind> {
-        match ty {
-            wasmparser::ValType::I32 => Some(Kind::I32),
-            wasmparser::ValType::I64 => Some(Kind::I64),
-            wasmparser::ValType::F32 => Some(Kind::F32),
-            wasmparser::ValType::F64 => Some(Kind::F64),
-            wasmparser::ValType::V128 => Some(Kind::V128),
-            wasmparser::ValType::Ref(_) => None,
-        }
-    }
-
-    pub(super) fn val_type(self) -> ValType {
-        match self {
-            Kind::I32 => ValType::I32,
-            Kind::I64 => ValType::I64,
-            Kind::F32 => ValType::F32,
-            Kind::F64 => ValType::F64,
-            Kind::V128 => ValType::V128,
-        }
-    }
-}
-
-/// A global of the main module.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(in super::super) struct Global {
-    pub(in super::super) kind: Kind,
-    pub(in super::super) mutable: bool,
-    /// The bits of its initial value: the low half and the high one.
-    pub(super) bits: [u64; 2],
-}
-
-impl Global {
-    pub(super) fn new(kind: Kind, mutable: bool, bits: u128) -> Global {
-        Global { kind, mutable, bits: halves(bits) }
-    }
-
-    pub(super) fn ty(&self) -> GlobalType {
-        global_type(self.kind.val_type(), self.mutable)
-    }
-
-    /// Its initial value, with these bits.
-    pub(super) fn expression(&self, [low, high]: [u64; 2]) -> ConstExpr {
-        // The narrower kinds have only the low bits.
-        let narrow = low as u32;
-        match self.kind {
-            Kind::I32 => ConstExpr::i32_const(narrow.cast_signed()),
-            Kind::I64 => ConstExpr::i64_const(low.cast_signed()),
-            Kind::F32 => ConstExpr::f32_const(Ieee32::new(narrow)),
-            Kind::F64 => ConstExpr::f64_const(Ieee64::new(low)),
-            Kind::V128 => {
-                ConstExpr::v128_const((u128::from(high) << 64 | u128::from(low)).cast_signed())
-            }
-        }
-    }
-}
-
-pub(super) fn halves(bits: u128) -> [u64; 2] {
-    [bits as u64, (bits >> 64) as u64]
-}
 
 /// What a component's data modules have in common.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

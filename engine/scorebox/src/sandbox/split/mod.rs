@@ -25,6 +25,7 @@
 //! - `outside`: a component's own sections, counted.
 //! - `shim`: wit-component's shim, recognized by its code.
 //! - `code`: the main module without its state, and with functions that read it.
+//! - `global`: a global of the main module, and its bits.
 //! - `data`: [`Shape`] and the data modules that are made of it.
 //! - `shell`: the component around both.
 //! - `encode`: what wasmparser reads as wasm-encoder writes it.
@@ -33,6 +34,7 @@ mod but_data;
 mod code;
 mod data;
 mod encode;
+mod global;
 mod module;
 mod outside;
 mod shell;
@@ -40,7 +42,8 @@ mod shim;
 
 pub(super) use but_data::digest_but_data;
 pub(super) use code::{ACCESS, Accessor, BYTES, FIRST_WORD, PAGES};
-pub(super) use data::{Contents, Kind, Shape};
+pub(super) use data::{Contents, Shape};
+pub(super) use global::Kind;
 
 use module::CoreModule;
 use outside::Outside;

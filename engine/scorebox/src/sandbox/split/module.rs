@@ -8,7 +8,7 @@ use wasmparser::{
 
 use super::{
     NotSplit, OUR_NAMES,
-    data::{Global, Kind},
+    global::{Global, Kind},
 };
 
 /// Globals of a main module: each is an import of the code and a symbol of every instance.

@@ -5,7 +5,7 @@
 
 use wasmparser::{Operator, Parser, Payload, Validator};
 
-use super::{data::halves, *};
+use super::{global::halves, *};
 use crate::registry::Registry;
 
 /// A component around a main module of `items`, as wit-component makes one if nothing is imported.
