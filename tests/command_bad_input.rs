@@ -182,6 +182,19 @@ fn an_unknown_scorer_of_a_suite_file_is_refused_with_the_name_meant() {
 }
 
 #[test]
+fn a_scorer_of_a_suite_file_that_is_missing_is_looked_for_beside_that_file() {
+    let folder = Folder::new();
+    fs::create_dir(folder.path("suites")).unwrap();
+    folder.write("suites/suite.toml", "[scorers.own]\nuse = \"./own.wasm\"\n");
+    assert_snapshot!(folder.sh("scorebox run suites/suite.toml answers.jsonl"), @"
+    [stderr]
+    error: suites/suite.toml:1:10: cannot read the scorer `suites/./own.wasm`: no such file
+    hint: a relative path in a suite file starts at the folder of that file
+    [exit code 2]
+    ");
+}
+
+#[test]
 fn a_configuration_of_a_suite_file_that_the_scorer_refuses_names_the_scorer() {
     let output = suite("[scorers.fast]\nuse = \"latency\"\nconfig = { targetMS = 1 }\n");
     let words = "scorer `fast` (built-in): invalid-config: unknown key `targetMS`\nhint: did you mean `targetMs`?";

@@ -298,6 +298,7 @@ fn write(form: Form) -> Option<&'static str> {
             "a case names its folder in `workspace`, below the one that --workspace names"
         }
         Form::Path => "a relative path starts at the folder where the command was started",
+        Form::PathInSuite => "a relative path in a suite file starts at the folder of that file",
         Form::ExcludePattern => {
             "name a path from a case's folder or a glob, such as `target` or `**/*.log`"
         }

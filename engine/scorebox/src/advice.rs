@@ -294,6 +294,8 @@ listed! {
         WorkspaceFolder,
         /// A path: a relative one starts at the working directory.
         Path,
+        /// A path in a suite file: a relative one starts at the folder of that file.
+        PathInSuite,
         /// A pattern of what to leave out of a workspace.
         ExcludePattern,
     }

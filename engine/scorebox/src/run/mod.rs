@@ -13,6 +13,7 @@
 //! - `case_source`: where cases come from: lines, or a queue that a program fills.
 //! - `queue`: cases that a program hands over while the run runs.
 //! - `opening`: the beginning of a run: the first case, the database, what earlier sessions and runs have.
+//! - `same_plan`: whether a run that is resumed has the scorers that it began with.
 //! - `reading`: cases one at a time, without those that an earlier session finished.
 //! - `message`: what is to be delivered, from the reader and from the scoring.
 //! - `selecting`: which scorers are spared a case.
@@ -53,6 +54,7 @@ mod queue;
 mod reading;
 mod request;
 mod reuse;
+mod same_plan;
 mod scorers;
 mod seen;
 mod selecting;

@@ -16,13 +16,13 @@ use crate::{
 use super::{
     Control, ENGINE_VERSION, Event, OnBadCase, ReadyScorer, RunError, Started, WhichRun,
     case_source::CaseSource,
-    error::must_be_the_same,
     event::Sinks,
     json,
     keeping::{Keeper, Unstored},
     message::RunScorers,
     reading::Cases,
     reuse::Reuse,
+    same_plan::must_be_the_same,
     selecting::Selecting,
 };
 

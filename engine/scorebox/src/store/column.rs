@@ -3,7 +3,7 @@
 
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, Value, ValueRef};
 use serde::{
-    Deserialize,
+    Deserialize, Serialize,
     de::value::{Error as NotAWord, StrDeserializer},
 };
 
@@ -87,4 +87,14 @@ where
 /// A number as SQLite keeps it. Its integers end at 2^63 - 1; no fuel, memory or line comes near.
 pub(super) fn integer(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+/// A list as JSON; NULL if it is empty.
+pub(super) fn json_array<T: Serialize>(items: &[T]) -> rusqlite::Result<Option<String>> {
+    if items.is_empty() {
+        return Ok(None);
+    }
+    serde_json::to_string(items)
+        .map(Some)
+        .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))
 }

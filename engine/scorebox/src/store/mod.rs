@@ -18,6 +18,8 @@
 //! | `scorer.rs`     | the scorers of a run                                                 |
 //! | `session.rs`    | one process's work on a run                                          |
 //! | `component.rs`  | the components of runs, each once                                    |
+//! | `run_words.rs`  | words that are stored of a run: its state, how its cases come         |
+//! | `new_case.rs`   | a case that is handed over to be stored                              |
 //! | `case.rs`       | what is stored of a case, and whether a case is the one stored       |
 //! | `case_columns.rs` | the columns of a case, in one table, and the SQL that is made of it |
 //! | `writer.rs`     | the hot path: cases and scores in batches, each score once           |
@@ -56,12 +58,14 @@ mod error;
 mod filter;
 mod id;
 mod names;
+mod new_case;
 mod open;
 mod query;
 mod remove;
 mod reuse;
 mod root;
 mod run;
+mod run_words;
 mod schema;
 mod scorer;
 mod session;
@@ -84,7 +88,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 pub use call_counts::CallCounts;
 pub use calls::{CallRecord, CallStore};
-pub use case::{CaseAdded, CaseContent, NewCase, StoredCase};
+pub use case::{CaseAdded, CaseContent, StoredCase};
 pub use counts::ScorerCounts;
 pub use deciding::{CaseToDecide, RowToDecide};
 pub use entries::CaseEntry;
@@ -92,10 +96,12 @@ pub use error::StoreError;
 pub use filter::{ScoreCursor, ScoreFilter};
 pub use id::{CaseKey, RunId, RunKey, ScoreId, ScorerKey, SessionKey};
 pub use names::Names;
+pub use new_case::NewCase;
 pub use query::ScoreRecord;
 pub use remove::{Removed, StoreSize};
 pub use reuse::{Reusable, ReuseIndex};
-pub use run::{RunHandle, RunRecord, RunSource, RunSpec, RunState};
+pub use run::{RunHandle, RunRecord, RunSpec};
+pub use run_words::{RunSource, RunState};
 pub use scorer::{ConditionSpec, ScorerRecord, ScorerSpec};
 pub use session::SessionSpec;
 pub use summary::{NewSummary, SummaryRecord};

@@ -1,67 +1,20 @@
 //! Runs: create, resume, list. Knows nothing of their cases and scores.
 
 #![expect(
-    clippy::exhaustive_enums,
     clippy::exhaustive_structs,
-    reason = "who stores a new column must be shown by the compiler where it is to be filled in, and so must who reads a new word"
+    reason = "who stores a new column must be shown by the compiler where it is to be filled in"
 )]
 
 use rusqlite::{OptionalExtension, Row, Transaction, TransactionBehavior, named_params};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::{
-    CaseKey, RunId, RunKey, ScorerKey, ScorerSpec, SessionKey, SessionSpec, Store, StoreError,
-    root,
+    CaseKey, RunId, RunKey, RunSource, RunState, ScorerKey, ScorerSpec, SessionKey, SessionSpec,
+    Store, StoreError, root,
     scorer::{from_columns, insert_scorer},
     session,
 };
 use crate::digest::Digest;
-
-/// How the cases of a run come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum RunSource {
-    /// From files that were there before.
-    Batch,
-    /// From a running program, as they happen.
-    Live,
-}
-
-impl RunSource {
-    /// The word that is stored and shown.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            RunSource::Batch => "batch",
-            RunSource::Live => "live",
-        }
-    }
-}
-
-/// How far a run has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum RunState {
-    /// It runs; or it was killed before it could say otherwise.
-    Running,
-    /// Every case was seen.
-    Finished,
-    /// The user stopped it.
-    Interrupted,
-    /// Something else stopped it: a bad case, a full disk.
-    Stopped,
-}
-
-impl RunState {
-    /// The word that is stored and shown.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            RunState::Running => "running",
-            RunState::Finished => "finished",
-            RunState::Interrupted => "interrupted",
-            RunState::Stopped => "stopped",
-        }
-    }
-}
 
 /// What is known of a run when it starts.
 #[derive(Clone, Debug, PartialEq, Serialize)]

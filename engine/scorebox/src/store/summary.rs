@@ -9,7 +9,10 @@
 use rusqlite::{Row, named_params, params};
 use serde::Serialize;
 
-use super::{CaseKey, RunKey, ScorerKey, Store, StoreError, column::integer, writer::json_array};
+use super::{
+    CaseKey, RunKey, ScorerKey, Store, StoreError,
+    column::{integer, json_array},
+};
 use crate::contract::{LogLine, ScoredRow};
 
 /// A summary to store.

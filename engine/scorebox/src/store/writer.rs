@@ -11,12 +11,11 @@ use rusqlite::{
     ToSql, params_from_iter,
     types::{ToSqlOutput, Value, ValueRef},
 };
-use serde::Serialize;
 
 use super::{
     CaseAdded, CaseKey, NewCase, NewSummary, Reusable, RunHandle, RunState, ScorerKey, SessionKey,
     Store, StoreError, calls,
-    column::{integer, optional},
+    column::{integer, json_array, optional},
     reuse,
     root::{self, ROW_VALUES, bound},
     run::Begun,
@@ -454,15 +453,6 @@ impl<'a> Columns<'a> {
             },
         })
     }
-}
-
-pub(super) fn json_array<T: Serialize>(items: &[T]) -> rusqlite::Result<Option<String>> {
-    if items.is_empty() {
-        return Ok(None);
-    }
-    serde_json::to_string(items)
-        .map(Some)
-        .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))
 }
 
 #[cfg(test)]
