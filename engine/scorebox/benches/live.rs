@@ -51,10 +51,7 @@ async fn measure() -> Result<(), Box<dyn Error>> {
     });
     let (live, mut times) = handing_over.await?;
     times.sort_unstable();
-    let percentile = |part: f64| -> Duration {
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-        times[((times.len() - 1) as f64 * part) as usize]
-    };
+    let percentile = |part: f64| -> Duration { times[((times.len() - 1) as f64 * part) as usize] };
     let counts = live.counts();
     let done = live.progress().cases_done;
     println!("{counts:?}, {done} cases were scored meanwhile");

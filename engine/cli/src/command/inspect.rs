@@ -212,7 +212,6 @@ impl<'a> Portrait<'a> {
         line("loaded", &format!("in {} ({how})", report::duration(scorer.load_time())))?;
         let Some(cost) = seen.cost else { return Ok(()) };
         let limits = scorer.limits();
-        #[allow(clippy::cast_precision_loss)]
         let fuel = |fuel: u64| report::fuel(fuel as f64);
         let used = cost.fuel.map_or_else(|| "unknown".to_owned(), fuel);
         line("fuel", &format!("{used} of {}", fuel(limits.fuel)))?;

@@ -366,7 +366,6 @@ fn figure(figure: Option<f64>) -> String {
 }
 
 /// A number of tokens; of means, the closest one.
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 fn tokens(tokens: Option<f64>) -> String {
     const MOST: f64 = 1e15;
     match tokens {
@@ -376,7 +375,6 @@ fn tokens(tokens: Option<f64>) -> String {
 }
 
 /// A time that a case states, which may be any number.
-#[allow(clippy::cast_possible_truncation)]
 fn time(ms: Option<f64>) -> String {
     let time = ms.and_then(|ms| jiff::Timestamp::from_millisecond(ms as i64).ok());
     time.map_or_else(|| "-".to_owned(), |time| time.strftime("%Y-%m-%d %H:%M:%S").to_string())

@@ -31,7 +31,6 @@ pub(crate) fn counted(value: u64, one: &str, many: &str) -> String {
 
 /// How many of `number` things there are in a second, if all of them took `time`.
 pub(crate) fn rate(number: u64, time: Duration) -> String {
-    #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     count((number as f64 / time.as_secs_f64().max(0.001)) as u64)
 }
 
@@ -42,7 +41,6 @@ pub(crate) fn fuel(value: f64) -> String {
 
 /// A number of bytes: `64.0 KiB`.
 pub(crate) fn bytes(value: u64) -> String {
-    #[allow(clippy::cast_precision_loss)]
     scaled(value as f64, 1024.0, &[" B", " KiB", " MiB", " GiB", " TiB"])
 }
 

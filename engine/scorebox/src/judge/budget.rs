@@ -36,7 +36,6 @@ impl Used {
     /// What was spent, and what the calls under way will cost if they cost as much as those before.
     fn expected_usd(&self) -> f64 {
         // Counts of calls are far below 2^53.
-        #[allow(clippy::cast_precision_loss)]
         let (answered, under_way) = (self.answered.max(1) as f64, self.under_way as f64);
         self.consumed.cost_usd * (1.0 + under_way / answered)
     }

@@ -108,7 +108,6 @@ impl Combine {
 fn mean(scores: &[f64]) -> Option<f64> {
     let (least, most) = (*scores.first()?, *scores.last()?);
     // No jury has 2^53 members. Each is divided first, so that large ones do not add up to infinity.
-    #[allow(clippy::cast_precision_loss)]
     let of = scores.len() as f64;
     let sum: f64 = scores.iter().sum();
     let mean = if sum.is_finite() { sum / of } else { scores.iter().map(|it| it / of).sum() };
@@ -127,9 +126,7 @@ pub fn agreement(scores: &[f64]) -> f64 {
     let as_often = |score: &f64| scores.iter().filter(|other| *other == score).count();
     let most = scores.iter().map(as_often).max().unwrap_or_default();
     // No jury has 2^53 members.
-    #[allow(clippy::cast_precision_loss)]
-    let share = most as f64 / scores.len().max(1) as f64;
-    share
+    most as f64 / scores.len().max(1) as f64
 }
 
 #[cfg(test)]

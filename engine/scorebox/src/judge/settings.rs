@@ -166,7 +166,6 @@ impl Price {
     /// What so many tokens cost, in US dollars; `None` if the provider did not count them.
     pub fn of(self, usage: TokenUsage) -> Option<f64> {
         // No answer has 2^53 tokens.
-        #[allow(clippy::cast_precision_loss)]
         let cost = |tokens: u64, price: f64| tokens as f64 * price / 1e6;
         Some(cost(usage.input_tokens?, self.input) + cost(usage.output_tokens?, self.output))
     }

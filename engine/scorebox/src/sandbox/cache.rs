@@ -162,7 +162,7 @@ impl Cache {
         (header.kind == Kind::Code).then_some(())?;
         // SAFETY: the bytes are what `code::compile` gave (only `put_code` writes this kind), and as safe as
         // those of `component`.
-        #[allow(unsafe_code)]
+        #[expect(unsafe_code, reason = "wasmtime reads machine code only so")]
         unsafe { code::read(engine, code, None) }.ok()
     }
 
@@ -245,14 +245,14 @@ fn component(engine: &Engine, code: &[u8]) -> Option<Component> {
     // have written the file (`CacheFolder::read`). They are complete and of the key that was asked for
     // (`parse`), and were made by an engine of these settings (part of the key; wasmtime checks its
     // version and flags once more).
-    #[allow(unsafe_code)]
+    #[expect(unsafe_code, reason = "wasmtime reads machine code only so")]
     unsafe { Component::deserialize(engine, code) }.ok()
 }
 
 /// The same, as the module that it is.
 fn module(engine: &Engine, code: &[u8]) -> Option<Module> {
     // SAFETY: as of `component`, with `Module::serialize`: the kind in the header says which it was.
-    #[allow(unsafe_code)]
+    #[expect(unsafe_code, reason = "wasmtime reads machine code only so")]
     unsafe { Module::deserialize(engine, code) }.ok()
 }
 

@@ -135,7 +135,7 @@ pub(super) enum NotRead {
 ///
 /// # Safety
 /// The bytes are what [`compile`] gave, in a process of this program and this version.
-#[allow(unsafe_code)]
+#[expect(unsafe_code, reason = "wasmtime reads machine code only so")]
 pub(super) unsafe fn read(
     engine: &Engine,
     bytes: &[u8],
@@ -179,7 +179,7 @@ mod tests {
 
     fn is_broken(bytes: &[u8]) -> bool {
         // SAFETY: what is read here is cut off or complete, and was compiled below.
-        #[allow(unsafe_code)]
+        #[expect(unsafe_code, reason = "wasmtime reads machine code only so")]
         let read = unsafe { read(&Engine::default(), bytes, None) };
         matches!(read, Err(NotRead::Broken))
     }

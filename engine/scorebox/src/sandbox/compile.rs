@@ -67,7 +67,7 @@ impl Compiler {
         // SAFETY: these are the bytes that `code::compile` gave: in this process, or in one that this one
         // started from the program that the host trusts, over a pipe that no other process has.
         // wasmtime checks version and settings once more.
-        #[allow(unsafe_code)]
+        #[expect(unsafe_code, reason = "wasmtime reads machine code only so")]
         let code = unsafe { code::read(engine, &compiled, beside) };
         let code = code.map_err(|error| match error {
             NotRead::Broken => compiler_process::broken(std::io::ErrorKind::InvalidData.into()),

@@ -111,6 +111,5 @@ impl Store {
 /// A count, which SQLite adds up as a number that does not overflow.
 fn count(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
     // Counts of rows and tokens are far below 2^53.
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     row.get::<_, f64>(column).map(|number| number as u64)
 }

@@ -38,7 +38,6 @@ pub fn parse_bytes(written: &str) -> Result<u64, NotAQuantity> {
     if !(1.0..9e15).contains(&bytes) {
         return Err(error());
     }
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     Ok(bytes as u64)
 }
 

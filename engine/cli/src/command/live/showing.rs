@@ -248,7 +248,6 @@ impl Heard {
         ]);
         for scorer in &self.scorers {
             let figure = |value: Option<f64>| value.map_or_else(|| "-".into(), report::score);
-            #[allow(clippy::cast_precision_loss)]
             let mean = (scorer.scored > 0).then(|| scorer.sum / scorer.scored as f64);
             table.row(vec![
                 scorer.id.clone(),
