@@ -61,9 +61,13 @@ fn draw(bar: &ProgressBar, control: &Control, judges: &Judges, started: Instant)
     let progress = control.progress();
     let style = match progress.bytes_total {
         Some(total) => {
+            let done = bytes_done(&progress).min(total);
             bar.set_length(total);
-            bar.set_position(progress.bytes_read.min(total));
-            "{bar:30} {percent:>3}% {msg}, {eta} left"
+            bar.set_position(done);
+            match done {
+                0 => "{bar:30} {percent:>3}% {msg}",
+                _ => "{bar:30} {percent:>3}% {msg}, {eta} left",
+            }
         }
         None => "{spinner} {msg}",
     };
@@ -75,6 +79,16 @@ fn draw(bar: &ProgressBar, control: &Control, judges: &Judges, started: Instant)
     let asking = asking.map(|words| format!("; {words}")).unwrap_or_default();
     bar.set_message(format!("{}{asking}", how_far(&progress, elapsed)));
     bar.tick();
+}
+
+/// The bytes of the cases that are done: of those read, as many as of the cases read. All of a small file is read long before its
+/// scores are there.
+fn bytes_done(progress: &Progress) -> u64 {
+    let Progress { cases_read, cases_done, cases_finished_before, cases_bad, .. } = progress;
+    let done = u128::from(cases_done + cases_finished_before + cases_bad);
+    let read = u128::from(cases_read + cases_bad).max(1);
+    let bytes = u128::from(progress.bytes_read) * done.min(read) / read;
+    u64::try_from(bytes).unwrap_or(u64::MAX)
 }
 
 /// A scorer that is for no case at all is seldom meant so.
@@ -437,6 +451,22 @@ fn say_errors(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_progress_bar_shows_what_is_done_and_not_what_is_read() {
+        let mut progress = Progress::default();
+        assert_eq!(bytes_done(&progress), 0);
+        (progress.bytes_read, progress.cases_read) = (8000, 300);
+        assert_eq!(bytes_done(&progress), 0);
+        progress.cases_done = 75;
+        assert_eq!(bytes_done(&progress), 2000);
+        progress.cases_finished_before = 75;
+        assert_eq!(bytes_done(&progress), 4000);
+        (progress.cases_read, progress.cases_bad) = (200, 50);
+        assert_eq!(bytes_done(&progress), 6400);
+        (progress.bytes_read, progress.cases_done) = (u64::MAX, 300);
+        assert_eq!(bytes_done(&progress), u64::MAX);
+    }
 
     #[test]
     fn the_progress_bar_counts_bad_lines_where_there_are_any() {
