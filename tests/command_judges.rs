@@ -235,6 +235,23 @@ fn what_is_asked_again_leaves_the_scores_that_stand_on_the_first_answer_verifiab
 }
 
 #[test]
+fn what_is_reused_is_replayed_from_recordings_and_another_model_is_asked() {
+    let server = ModelServer::saying(|asked| format!("0.{}", asked.text().len()));
+    let folder = folder(&server.base_url(), &["a", "abc"], ONE);
+    sh(&folder, &format!("{RUN} --run-id first")).exits_with(0);
+    let first = rows(&folder);
+    let reused = sh(&folder, &format!("{RUN} --run-id second --reuse"));
+    assert_eq!(reused.code, Some(0), "{reused}");
+    assert_eq!((rows(&folder), server.asked().len()), (first.clone(), 2));
+    let same = "SELECT count(*) FROM score_calls a JOIN score_calls b USING (digest, reply_digest)
+        WHERE a.case_key < b.case_key AND b.is_recorded";
+    assert_eq!(folder.rows(same), ["2"]);
+    sh(&folder, "scorebox verify second").exits_with(0);
+    sh(&folder, &format!("{RUN} --run-id third --reuse --judge-model other")).exits_with(0);
+    assert_eq!((rows(&folder), server.asked().len()), (first, 4));
+}
+
+#[test]
 fn recordings_go_from_one_database_to_another_and_stand_for_a_judge() {
     let server = ModelServer::saying(|asked| format!("0.{}", asked.text().len()));
     let folder = folder(&server.base_url(), &["a", "abc"], ONE);

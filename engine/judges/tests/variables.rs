@@ -2,13 +2,19 @@
 
 use std::{env, process::Stdio};
 
+use scorebox::judge::AskErrorKind;
+use scorebox_judges::Key;
+
 use crate::{
-    asking::{asked, question, says, settings},
+    asking::{KEY, LONG, asked, question, says, settings},
     server::Server,
 };
 
 /// The variable with the address to ask; in the child only.
 const ADDRESS: &str = "SCOREBOX_JUDGES_TEST_ADDRESS";
+
+/// The variable with the address whose certificate is wrong; in the child only.
+const WRONG_ADDRESS: &str = "SCOREBOX_JUDGES_TEST_WRONG_ADDRESS";
 
 /// What a machine may have set, and a test does not want.
 const USUAL: [&str; 11] = [
@@ -33,14 +39,31 @@ async fn asks_in_a_child() {
     assert_eq!(asked(&*judge, &question("Is it?")).await.unwrap(), "Yes.");
 }
 
+/// Does nothing unless the tests below start it.
+#[tokio::test]
+async fn trusts_nobody_in_a_child() {
+    let Ok(address) = env::var(WRONG_ADDRESS) else { return };
+    let mut settings = settings(address);
+    settings.retries = 4;
+    let judge = scorebox_judges::connect(&settings, Some(Key::new(KEY))).unwrap();
+    let error = judge.ask(&question("Is it?"), LONG).await.unwrap_err();
+    assert_eq!((error.kind, error.attempts), (AskErrorKind::Unavailable, 1));
+    assert!(error.message.contains("is not trusted"), "{}", error.message);
+}
+
 /// Asks this address in a process with a variable.
 async fn ask_in_a_child(address: &str, name: &str, value: &str) {
+    assert!(in_a_child("asks", (ADDRESS, address), (name, value)).await);
+}
+
+/// Whether the test of this name holds in a process with these variables.
+async fn in_a_child(test: &str, address: (&str, &str), variable: (&str, &str)) -> bool {
     let mut child = tokio::process::Command::new(env::current_exe().unwrap());
-    child.args(["--exact", "variables::asks_in_a_child"]).stdout(Stdio::null());
+    child.args(["--exact", &format!("variables::{test}_in_a_child")]).stdout(Stdio::null());
     for usual in USUAL {
         child.env_remove(usual);
     }
-    assert!(child.env(name, value).env(ADDRESS, address).status().await.unwrap().success());
+    child.envs([address, variable]).status().await.unwrap().success()
 }
 
 #[tokio::test]
@@ -63,4 +86,18 @@ async fn a_server_whose_authority_is_named_is_asked_over_tls() {
     let authority = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/certificates/authority.pem");
     ask_in_a_child(&address, "SSL_CERT_FILE", authority).await;
     assert_eq!(server.count(), 1);
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_certificate_of_another_name_or_another_authority_ends_it_before_the_key_is_sent() {
+    let server = Server::start_encrypted(|_| Some(says("Yes."))).await;
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/certificates");
+    for (host, authority) in [("127.0.0.1", "authority.pem"), ("localhost", "other-authority.pem")]
+    {
+        let address = format!("https://{host}:{}/v1", server.address.port());
+        let variable = ("SSL_CERT_FILE", &*format!("{folder}/{authority}"));
+        assert!(in_a_child("trusts_nobody", (WRONG_ADDRESS, &address), variable).await);
+    }
+    assert_eq!(server.count(), 0);
 }
