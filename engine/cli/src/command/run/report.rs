@@ -66,7 +66,7 @@ fn draw(bar: &ProgressBar, control: &Control, judges: &Judges, started: Instant)
             bar.set_position(done);
             match done {
                 0 => "{bar:30} {percent:>3}% {msg}",
-                _ => "{bar:30} {percent:>3}% {msg}, {eta} left",
+                _ => "{bar:30} {percent:>3}%, {eta} left; {msg}",
             }
         }
         None => "{spinner} {msg}",
