@@ -70,7 +70,7 @@ fn without_recordings_a_check_says_how_to_give_them() {
     let folder = with_a_receipt();
     fs::remove_file(folder.path("scorebox.db")).unwrap();
     let checked = check(&folder, "").exits_with(1);
-    let why = "it stands on 2 recorded answers of a judge, and no recordings are at hand";
+    let why = "it is based on 2 recorded answers of a judge, and no recordings are at hand";
     assert!(checked.stdout.contains(why), "{checked}");
     assert!(checked.stderr.contains("`--db FILE`"), "{checked}");
     assert!(checked.stderr.contains("`--recordings FILE`"), "{checked}");
@@ -191,7 +191,7 @@ fn the_row_of_a_judged_score_has_its_calls_and_other_rows_have_none() {
 fn verifying_a_run_names_its_judges_and_compares_them_with_the_suite() {
     let folder = with_a_receipt();
     let verified = folder.sh("scorebox verify r --trust-cache").exits_with(0);
-    let judge = "chain stands on answers of judge `default`: `tiny` (openai at http://127.0.0.1:";
+    let judge = "chain is based on answers of judge `default`: `tiny` (openai at http://127.0.0.1:";
     assert!(verified.stderr.contains(judge), "{verified}");
     let json = folder.sh("scorebox verify r --trust-cache --format json").exits_with(0).json();
     assert_eq!(json["judges"]["chain"]["model"], "tiny");

@@ -222,7 +222,7 @@ fn what_is_asked_again_leaves_the_scores_that_stand_on_the_first_answer_verifiab
         let verified = folder.sh(&format!("scorebox verify {run}"));
         assert_eq!(verified.code, Some(0), "{verified}");
     }
-    // An answer that is changed in the file is not the one that the score stands on.
+    // An answer that is changed in the file is not the one that the score is based on.
     folder
         .database("scorebox.db")
         .execute("UPDATE calls SET reply_json = replace(reply_json, '0.1', '0.9')", [])

@@ -116,7 +116,7 @@ fn a_jury_with_its_quorum_has_a_score_that_replays_to_the_byte() {
     assert_eq!(first["meta"]["jury"]["votes"][1], down);
     drop(server);
     let verified = folder.sh("scorebox verify").exits_with(0);
-    let jury = "most stands on answers of a jury: judge `default`: `of-1` (openai at http://";
+    let jury = "most is based on answers of a jury: judge `default`: `of-1` (openai at http://";
     assert!(verified.stderr.contains(jury), "{verified}");
     assert_eq!(folder.sh(&format!("{RUN} --judge-cache only")).code, Some(0));
     let replayed = row(&folder, "most");

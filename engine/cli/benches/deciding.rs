@@ -21,7 +21,7 @@ const ROUNDS: usize = 3;
 /// Ticks of the processor time that Linux reports, in a second.
 const TICKS: f64 = 100.0;
 
-/// The scorers, each with what is said of it in both suites, and in that which decides.
+/// The scorers, each with what is said about it in both suites, and in that which decides.
 const SCORERS: [(&str, &str, &str); 5] = [
     ("exact-match", "", "threshold = 0.5\nweight = 0.5"),
     ("contains", "", "severity = 'gate'\nthreshold = 1"),

@@ -3,7 +3,7 @@
 //!
 //!     cargo bench --bench calls -- [CALLS [CONCURRENCY]]
 
-// A bench tells its figures on standard output.
+// A bench prints its figures on standard output.
 #![allow(clippy::print_stdout)]
 
 use std::{
@@ -86,7 +86,7 @@ fn question(number: usize) -> Question {
     })
 }
 
-/// A server on a thread of its own.
+/// A server on its own thread.
 fn serve() -> std::net::SocketAddr {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     listener.set_nonblocking(true).unwrap();

@@ -56,7 +56,7 @@ struct State {
     waiting: u64,
     /// The latest export failed, or took longer than patience lasts.
     is_out_of_reach: bool,
-    /// What the transport knows of a failure that the exporter does not say.
+    /// What the transport knows about a failure that the exporter does not say.
     cause: Option<&'static str>,
     reason: Option<String>,
 }

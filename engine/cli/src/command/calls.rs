@@ -60,7 +60,7 @@ pub(crate) struct Calls {
     database: Database,
 }
 
-/// A call as it is listed: the score that stands on it, and the recording.
+/// A call as it is listed: the score that is based on it, and the recording.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Listed<'a> {

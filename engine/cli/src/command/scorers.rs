@@ -65,7 +65,7 @@ enum ScorersFormat {
     Markdown,
 }
 
-/// What there is to say of a scorer.
+/// What there is to say about a scorer.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Entry {

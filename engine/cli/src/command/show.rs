@@ -1,4 +1,4 @@
-//! `scorebox show`: one case in full: what it is, its verdict, and all that its scorers say of it.
+//! `scorebox show`: one case in full: what it is, its verdict, and all that its scorers say about it.
 
 use scorebox::{
     aggregate::{VerdictOptions, verdicts},
@@ -60,7 +60,7 @@ struct Shown {
     scores: Vec<ScoreRecord>,
 }
 
-/// What is known of a case before its content is read.
+/// What is known about a case before its content is read.
 struct Decided {
     key: CaseKey,
     node_id: Option<String>,

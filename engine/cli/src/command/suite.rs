@@ -131,7 +131,7 @@ fn in_keys_of_rows(mut plan: Value) -> Value {
     plan
 }
 
-/// What is said of each scorer, before any is loaded.
+/// What is said about each scorer, before any is loaded.
 fn plan_table(suite: &Resolved) -> Table {
     let columns =
         ["scorer", "use", "config", "severity", "threshold", "sampling", "nodes", "when", "grants"];

@@ -316,7 +316,7 @@ impl Verify {
             words::warn("there are no scores to verify");
         }
         for (scorer, judge) in &findings.judges {
-            words::say(&format!("{scorer} stands on answers of {}", report::judge::named(judge)));
+            words::say(&format!("{scorer} is based on answers of {}", report::judge::named(judge)));
         }
         if let Some(text) = findings.not_compared() {
             words::say(&format!("not compared: {text}"));
@@ -379,7 +379,7 @@ struct Findings {
     advice: Vec<Advice>,
     #[serde(skip)]
     of_a_run: Option<Scope>,
-    /// The judges whose recorded answers the scores stand on, by scorer.
+    /// The judges whose recorded answers the scores are based on, by scorer.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     judges: BTreeMap<String, JudgeIdentity>,
 }

@@ -2,7 +2,7 @@
 //! but lets its caller ask one what it is.
 //!
 //! - `toolchain`: finds a Rust compiler with a standard library for wasm32, or says what to install.
-//! - `cargo`: runs cargo; `package`: what cargo knows of a crate.
+//! - `cargo`: runs cargo; `package`: what cargo knows about a crate.
 //! - `guest`: compiles one crate and makes a component of it.
 //! - `lean`: what the linker makes, smaller; `names`: the names of functions in it, shortened; `section`: sections as bytes.
 //! - `sources`: the digest of all that a guest is built from.

@@ -1,4 +1,4 @@
-//! What cargo knows of a crate: its library, its workspace, and what it depends on. Compiles nothing.
+//! What cargo knows about a crate: its library, its workspace, and what it depends on. Compiles nothing.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -16,7 +16,7 @@ use super::{
 /// The crate whose `export!` understands `scorebox build`.
 const SDK: &str = "scorebox-sdk";
 
-/// What cargo knows of a crate.
+/// What cargo knows about a crate.
 pub(super) struct Package {
     /// Its name.
     pub(super) name: String,

@@ -204,7 +204,7 @@ impl CaseReader {
         None
     }
 
-    /// Goes on to the next line that is not blank, over the ends of sources.
+    /// Moves on to the next line that is not blank, over the ends of sources.
     fn advance(&mut self) -> Option<Result<Case, ReadError>> {
         loop {
             let mut current = match self.current.take() {

@@ -14,7 +14,7 @@ pub struct Answer {
     /// The tokens that it consumed, as far as the provider says. A provider that asks more to find out how to ask counts
     /// that too.
     pub usage: TokenUsage,
-    /// What all of that cost in US dollars, if the provider says so itself; otherwise the judge's price tells.
+    /// What all of that cost in US dollars, if the provider says so itself; otherwise the judge's price says.
     pub cost_usd: Option<f64>,
     /// From the first attempt to the answer, waiting between attempts included, waiting for a place not.
     pub latency: Duration,

@@ -62,7 +62,7 @@ pub struct Recording {
     /// The tokens that it consumed.
     #[serde(default)]
     pub usage: TokenUsage,
-    /// What it cost, in US dollars; `None` if neither the provider nor the judge's price tells.
+    /// What it cost, in US dollars; `None` if neither the provider nor the judge's price says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<f64>,
     /// Milliseconds from the first attempt to the answer.
@@ -151,7 +151,7 @@ impl Recording {
     }
 }
 
-/// One call that a score stands on.
+/// One call that a score is based on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]

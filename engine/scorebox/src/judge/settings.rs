@@ -99,7 +99,7 @@ pub enum ProviderSettings {
     Own {
         /// What kind it is, in the program's own word. Part of a call's digest.
         kind: String,
-        /// Where it is, or else what tells it from others of its kind. Part of a call's digest; must not hold a secret.
+        /// Where it is, or else what distinguishes it from others of its kind. Part of a call's digest; must not hold a secret.
         place: String,
     },
 }

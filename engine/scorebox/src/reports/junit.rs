@@ -26,7 +26,7 @@ use super::{
     suite_name,
 };
 
-/// What `type` says of a test case that did not pass.
+/// What `type` says about a test case that did not pass.
 const KIND: &str = "scorebox";
 
 pub(super) fn write(

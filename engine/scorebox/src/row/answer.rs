@@ -79,7 +79,7 @@ pub struct Answer {
     /// What the scorer logged: an array of [`LogLine`]s, if there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub log: Option<Json>,
-    /// The calls of judges that it stands on, in the order in which they were asked.
+    /// The calls of judges that it is based on, in the order in which they were asked.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<ScoreCall>,
 }

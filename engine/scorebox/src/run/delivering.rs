@@ -266,7 +266,7 @@ impl Delivering {
                     scorer_name: ready.name.clone(),
                     is_reused: false,
                     trace,
-                    row: told(ready, row),
+                    row: reported(ready, row),
                 })
             });
         }
@@ -317,7 +317,7 @@ impl Delivering {
         });
     }
 
-    /// Tells of the scorers that began and whose rows are not there yet: they take their time.
+    /// Reports the scorers that began and whose rows are not there yet: they take their time.
     fn tell_beginnings(&mut self) {
         if self.sinks.is_empty() {
             return;
@@ -428,7 +428,7 @@ impl CaseFinished {
 }
 
 /// A row that was computed.
-fn told(ready: &ReadyScorer, row: ComputedRow) -> Row {
+fn reported(ready: &ReadyScorer, row: ComputedRow) -> Row {
     let case = row.unit.read.in_flight.case();
     Row {
         case_id: case.id().to_owned(),

@@ -29,7 +29,7 @@
 //! - `delivering`: cases and rows in batches to the keeper, and what it took to the sinks.
 //! - `reuse`: scores that an earlier run has.
 //! - `completeness`: whether every score exists at the end.
-//! - `ending`: what scorers say of the run as a whole, and how its end is stored.
+//! - `ending`: what scorers say about the run as a whole, and how its end is stored.
 //! - `error`: why a run did not start, or did not end well.
 //!
 //! Invariant: the channels are bounded, so that memory does not grow with the number of cases.

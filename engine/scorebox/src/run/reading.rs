@@ -49,7 +49,7 @@ struct Task {
 }
 
 impl Task {
-    /// What the writer is to know of it, and the units that are to be computed.
+    /// What the writer is to know about it, and the units that are to be computed.
     fn split(self, scorers: &RunScorers) -> (NewCase, Vec<RunUnit>) {
         let Task { read, wanted, reused, skipped, known_results, .. } = self;
         let of_case = wanted.into_iter().map(|place| {

@@ -7,7 +7,7 @@ pub use crate::grant::Grant;
 
 use super::{ErrorKind, ScoreError};
 
-/// All that is known of a grant.
+/// All that is known about a grant.
 struct Row {
     grant: Grant,
     /// For suites, the command line and the database.

@@ -46,7 +46,7 @@ pub struct Outcome {
     /// The digest of the files that it was shown; `None` if it was shown none. With it,
     /// [`ScorerInput::digest`] names all that the scorer was given.
     pub files: Option<Digest>,
-    /// The calls of judges that it stands on, in the order in which they were asked.
+    /// The calls of judges that it is based on, in the order in which they were asked.
     pub calls: Vec<ScoreCall>,
 }
 
@@ -166,7 +166,7 @@ fn cost_of_all(outcomes: Vec<Outcome>, limits: &Limits) -> Outcome {
             all.files = outcome.files;
         }
         for call in outcome.calls {
-            // Jurors who want vectors of the same texts stand on the same call.
+            // Jurors who want vectors of the same texts share one call.
             if !all.calls.iter().any(|known| known.digest == call.digest) {
                 all.calls.push(call);
             }

@@ -12,7 +12,7 @@ use super::{CaseKey, RunKey, ScorerKey, Store, StoreError};
 pub struct CallCounts {
     /// The scorer.
     pub scorer_id: String,
-    /// Answers that its scores stand on.
+    /// Answers that its scores are based on.
     pub calls: u64,
     /// Those that were recorded before.
     pub recorded: u64,
@@ -82,7 +82,7 @@ impl Store {
         })
     }
 
-    /// What became of one scorer's rows.
+    /// The outcomes of one scorer's rows.
     fn add_outcomes(
         &self,
         run: RunKey,

@@ -1,4 +1,4 @@
-//! What scorers ask judges: each call once with its answer, and which calls a score stands on. Asks nobody.
+//! What scorers ask judges: each call once with its answer, and which calls a score is based on. Asks nobody.
 
 use std::{
     path::{Path, PathBuf},
@@ -26,7 +26,7 @@ const MOST_SHOWN: i64 = 65_536;
 const COLUMNS: &str = "digest, call_json, reply_json, model, input_tokens, output_tokens, cost_usd,
     latency_ms, attempts, answered_at_ms";
 
-/// The recordings of a database file. Answers are written by a thread of its own as soon as they are there, many in one
+/// The recordings of a database file. Answers are written by a separate thread as soon as they are there, many in one
 /// transaction.
 #[derive(Debug)]
 pub struct CallStore {
@@ -94,7 +94,7 @@ impl Recordings for CallStore {
             };
             let ended = || RecordingsError("what writes them ended".into());
             let (written, is_written) = oneshot::channel();
-            // Waits if thousands are in the queue, which holds up whoever asks so fast.
+            // Waits if thousands are in the queue, which holds up the caller that asks so fast.
             writes.send(Answered { recording, written }).map_err(|_| ended())?;
             is_written.await.map_err(|_| ended())?
         })
@@ -132,7 +132,7 @@ fn write(store: &Store, answers: &mpsc::Receiver<Answered>) {
     }
 }
 
-/// A call of a run, with the score that stands on it.
+/// A call of a run, with the score that is based on it.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct CallRecord {
@@ -213,7 +213,7 @@ impl Store {
         self.explained(keep())
     }
 
-    /// Calls `take` with each call that the scores of a run stand on, in the order of cases and scorers; only those of
+    /// Calls `take` with each call that the scores of a run are based on, in the order of cases and scorers; only those of
     /// one score if `score` names one.
     ///
     /// # Errors
@@ -258,8 +258,8 @@ impl Store {
         })
     }
 
-    /// The recordings that a score stands on, in the order in which they were asked; or else the digests of the calls whose
-    /// recording is missing or is not the one that the score stands on.
+    /// The recordings that a score is based on, in the order in which they were asked; or else the digests of the calls whose
+    /// recording is missing or is not the one that the score is based on.
     ///
     /// # Errors
     /// Troubles of reading.
@@ -289,7 +289,7 @@ impl Store {
         })
     }
 
-    /// Whether a score of the case stands on a call.
+    /// Whether a score of the case is based on a call.
     pub(super) fn has_calls(&self, case: CaseKey) -> rusqlite::Result<bool> {
         let sql = "SELECT EXISTS (SELECT 1 FROM score_calls WHERE case_key = ?1)";
         self.conn.prepare_cached(sql)?.query_row([case], |row| row.get(0))
@@ -300,7 +300,7 @@ impl Store {
         self.some_score_calls(score.case, score.scorer, MOST_SHOWN)
     }
 
-    /// The calls that one score stands on.
+    /// The calls that one score is based on.
     pub(super) fn score_calls(
         &self,
         case: CaseKey,
@@ -326,7 +326,7 @@ impl Store {
     }
 }
 
-/// Stores the calls that a score stands on.
+/// Stores the calls that a score is based on.
 pub(super) fn keep(
     conn: &Connection,
     case: CaseKey,

@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// Enums whose `as_str` and whose serde words are the same.
-macro_rules! lie_as_words {
+macro_rules! stored_as_words {
     ($($name:ty),*) => {$(
         impl FromSql for $name {
             fn column_result(value: ValueRef<'_>) -> FromSqlResult<$name> {
@@ -32,9 +32,9 @@ macro_rules! lie_as_words {
     )*};
 }
 
-lie_as_words!(Direction, RunSource, RunState, Scale, Severity, Status);
+stored_as_words!(Direction, RunSource, RunState, Scale, Severity, Status);
 
-macro_rules! lie_as_integers {
+macro_rules! stored_as_integers {
     ($($name:ident),*) => {$(
         impl FromSql for $name {
             fn column_result(value: ValueRef<'_>) -> FromSqlResult<$name> {
@@ -50,7 +50,7 @@ macro_rules! lie_as_integers {
     )*};
 }
 
-lie_as_integers!(CaseKey, RunKey, ScorerKey, SessionKey);
+stored_as_integers!(CaseKey, RunKey, ScorerKey, SessionKey);
 
 impl FromSql for Digest {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Digest> {

@@ -8,7 +8,7 @@ use rusqlite::{Row, Rows, params};
 use super::{CaseKey, RunKey, ScorerKey, Store, StoreError, effort::Ascending};
 use crate::row::{Json, Status};
 
-/// A case, and what its scorers say of it.
+/// A case, and what its scorers say about it.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct CaseToDecide {

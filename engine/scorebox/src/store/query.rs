@@ -18,7 +18,7 @@ use crate::{
     row::{Answer, AnswerError, Json, Row},
 };
 
-/// One stored row, with what the database knows of its run and scorer; the columns of the view `scores`.
+/// One stored row, with what the database knows about its run and scorer; the columns of the view `scores`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]

@@ -165,7 +165,7 @@ pub(super) fn case_digest<'a>(
 }
 
 /// The digest of a score row: its values in the order of the table, the digest of the session that computed
-/// it, the keys of the row that it is a copy of, and the calls that it stands on.
+/// it, the keys of the row that it is a copy of, and the calls that it is based on.
 pub(super) fn row_digest<'a>(
     values: impl IntoIterator<Item = ValueRef<'a>>,
     session: Option<Digest>,

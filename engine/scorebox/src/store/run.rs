@@ -16,7 +16,7 @@ use super::{
 };
 use crate::digest::Digest;
 
-/// What is known of a run when it starts.
+/// What is known about a run when it starts.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RunSpec {
     /// Unique in its database.

@@ -17,7 +17,7 @@ use crate::{
     verdict::{Policy, PolicyOverrides},
 };
 
-/// What is known of a run's scorer when the run starts.
+/// What is known about a run's scorer when the run starts.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ScorerSpec {
     /// The suite's key for it: unique in the run, not empty, without `:`.

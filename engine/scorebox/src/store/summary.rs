@@ -1,4 +1,4 @@
-//! What scorers say of a run as a whole: the rows that they are handed, and their answers. Calls no
+//! What scorers say about a run as a whole: the rows that they are handed, and their answers. Calls no
 //! scorer.
 
 #![expect(

@@ -87,7 +87,7 @@ pub struct NewScore<'a> {
     pub log: &'a [LogLine],
     /// The digest of what the scorer was given; `None` if nothing ran.
     pub input_digest: Option<Digest>,
-    /// The calls of judges that it stands on.
+    /// The calls of judges that it is based on.
     pub calls: &'a [ScoreCall],
 }
 

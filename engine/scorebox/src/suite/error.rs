@@ -72,7 +72,7 @@ pub enum SuiteError {
     /// Two scorers with one name.
     #[error("two scorers are called `{0}`")]
     SameId(String),
-    /// Something is said of a scorer that the suite does not have.
+    /// Something is said about a scorer that the suite does not have.
     #[error("there is no scorer `{name}` in this run")]
     NoSuchScorer {
         /// The name.

@@ -1,7 +1,7 @@
 //! The suite: which scorers run, each with its configuration, limits and grants. Loads no component.
 //!
 //! - `file`: a suite file and those that it includes, and the suite that they resolve to.
-//! - `entry`: what a file says of one scorer.
+//! - `entry`: what a file says about one scorer.
 //! - `judges`: the judges that a file describes.
 //! - `judge_choice`: the judge, or the jury, that an entry asks.
 //! - `reading`: values as what a suite is made of, and every mistake with its place.

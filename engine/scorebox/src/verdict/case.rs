@@ -1,4 +1,4 @@
-//! The verdict of one case, from what all scorers say of it. Knows one case at a time.
+//! The verdict of one case, from what all scorers say about it. Knows one case at a time.
 
 use serde::Serialize;
 

@@ -36,7 +36,7 @@ struct StoredUnit {
     condition: Option<Arc<LoadedScorer>>,
     record: ScoreRecord,
     stored: Answer,
-    /// The answers of a judge that the stored score stands on.
+    /// The answers of a judge that the stored score is based on.
     answers: Vec<Arc<Recording>>,
 }
 

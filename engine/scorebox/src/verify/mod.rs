@@ -9,7 +9,7 @@
 //! - `comparing`: the scores computed again, and a finding for each in the order of the rows.
 //! - `receipt`: what is needed to compute one score again elsewhere.
 //! - `receipt_calls`: the calls of a judge in it, and the recorded answers to them.
-//! - `recorded_calls`: what is said of answers that are missing, or were not asked for.
+//! - `recorded_calls`: what is said about answers that are missing, or were not asked for.
 //! - `receipt_answer`: the answer in it, which is a stored format.
 //! - `sample`: which rows are looked at if not all are.
 //! - `plan`: that the scorers of a run are those of its plan.
@@ -63,7 +63,7 @@ pub struct VerifyRequest {
 
 /// Computes the scores of a run again and hands over a finding for each, in the order of the rows, until
 /// `take` answers false. If all scores of a run or of one of its scorers are asked for, what is to
-/// be said of the run as a whole follows.
+/// be said about the run as a whole follows.
 ///
 /// # Errors
 /// If the run is not there, or the database cannot be read. Whatever is wrong with a score is a

@@ -133,7 +133,7 @@ fn planned_seed(plan: &str) -> Option<String> {
     plan["seed"].as_str().or(plan["name"].as_str()).map(str::to_owned)
 }
 
-/// The scorers of a plan, as [`Suite::to_json`](crate::suite::Suite::to_json) writes it. What it does not say of how
+/// The scorers of a plan, as [`Suite::to_json`](crate::suite::Suite::to_json) writes it. What it does not say about how
 /// scores count is what the component declares.
 fn planned(plan: &str, stored: &[ScorerRecord]) -> Vec<Planned> {
     let plan: Value = serde_json::from_str(plan).unwrap_or_default();

@@ -48,7 +48,7 @@ pub struct Receipt {
     /// What decides the answers of the judge that it may ask; `None` if it asks none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judge: Option<JudgeIdentity>,
-    /// The calls of the judge that the score stands on, in the order in which they were asked.
+    /// The calls of the judge that the score is based on, in the order in which they were asked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<ReceiptCall>,
     /// The digest of what it was given of the case.

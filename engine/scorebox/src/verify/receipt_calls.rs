@@ -15,7 +15,7 @@ use super::{Difference, Verdict, recorded_calls};
 /// Bytes of the recordings behind one receipt; a score holds at most half of that.
 const MOST_BYTES: usize = 64 << 20;
 
-/// A call of a judge that a score stands on, by digests: a receipt holds neither the question nor the answer.
+/// A call of a judge that a score is based on, by digests: a receipt holds neither the question nor the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[non_exhaustive]
@@ -46,7 +46,7 @@ pub(super) fn answers(
     let Some(recordings) = recordings else {
         let answers = if calls.len() == 1 { "answer" } else { "answers" };
         return Err(without(format!(
-            "it stands on {} recorded {answers} of a judge, and no recordings are at hand",
+            "it is based on {} recorded {answers} of a judge, and no recordings are at hand",
             calls.len()
         )));
     };
@@ -69,7 +69,8 @@ pub(super) fn answers(
         }
         bytes += found.bytes();
         if bytes > MOST_BYTES {
-            let reason = format!("the answers that it stands on have more than {MOST_BYTES} bytes");
+            let reason =
+                format!("the answers that it is based on have more than {MOST_BYTES} bytes");
             return Err(Verdict::not_verifiable(reason));
         }
         answers.push(found);

@@ -1,4 +1,4 @@
-//! What is to be said of the recorded answers of a judge that a score stands on. Reads none.
+//! What is to be said about the recorded answers of a judge that a score is based on. Reads none.
 
 use crate::{
     digest::Digest,
@@ -23,7 +23,7 @@ pub(super) fn missing(missing: &[Digest]) -> String {
     }
 }
 
-/// The verdict on a score that stands on so many answers and was computed again from more or fewer of them.
+/// The verdict on a score that is based on so many answers and was computed again from more or fewer of them.
 pub(super) fn asked_otherwise(stored: usize, computed: &Outcome) -> Option<Verdict> {
     // The error itself says more.
     let ended_early = computed.result.as_ref().is_err_and(|error| {

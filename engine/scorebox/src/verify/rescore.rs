@@ -160,7 +160,7 @@ impl Rescorer {
         self.subject
     }
 
-    /// What is to be said of a row without computing its score: that the scorer skips the case as it should be, or
+    /// What is to be said about a row without computing its score: that the scorer skips the case as it should be, or
     /// that it should be and is not. `None` if the score is to be computed. `skip` is why the case is not to be judged.
     pub(super) fn of_skipped(&self, row: &Row, skip: Option<&str>) -> Option<Verdict> {
         let draw = Draw {
@@ -271,7 +271,7 @@ pub(super) struct StoredScore<'a> {
 }
 
 impl StoredScore<'_> {
-    /// Compares with what came of a scorer that was given nothing.
+    /// Compares with the outcome of a scorer that was given nothing.
     pub(super) fn compared_without_input(&self, computed: &Answer) -> Verdict {
         if answer::is_a_time_out(computed) {
             return Verdict::not_verifiable("computing it again timed out");

@@ -12,7 +12,7 @@ use wasmtime_wasi::p2::{
 use super::*;
 use crate::sandbox::settings;
 
-/// What wasmtime says of a call of the component's function `f` with `parameters`; its own cause, without the
+/// What wasmtime says about a call of the component's function `f` with `parameters`; its own cause, without the
 /// backtrace.
 fn said_of_a_call<P, R>(component: &str, parameters: P, prepare: fn(&mut Store<()>)) -> String
 where
