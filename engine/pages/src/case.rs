@@ -1,0 +1,292 @@
+//! One case in full: its parts, its output against what was expected, what each scorer says about it, what judges were asked,
+//! and what its agent did. Reads no database.
+
+use maud::{Markup, html};
+use scorebox::{
+    contract::{Direction, Field},
+    judge::{Question, Recording, Reply, Role},
+    row::Answer,
+    store::{CallRecord, CaseContent, ScoreRecord, ScorerRecord},
+    verdict::{CaseVerdict, Standing},
+};
+
+use crate::{
+    diff::diff,
+    figure,
+    said::{Said, readable},
+    timeline, word,
+};
+
+/// Assertions, log lines and calls of one score that are shown.
+const MOST_ITEMS: usize = 200;
+
+/// A case with everything that is stored of it.
+#[derive(Debug)]
+pub(crate) struct CaseInFull {
+    pub(crate) content: CaseContent,
+    pub(crate) verdict: CaseVerdict,
+    /// The scorers that decided against it.
+    pub(crate) against: Vec<(String, Standing)>,
+    pub(crate) scores: Vec<ScoreRecord>,
+    pub(crate) calls: Vec<CallRecord>,
+}
+
+/// How a case is shown.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Showing<'a> {
+    /// Bytes of each text.
+    pub(crate) most: usize,
+    /// The scorers of the run, for their directions.
+    pub(crate) scorers: &'a [ScorerRecord],
+}
+
+/// `id`, with iteration and attempt if they are not the first.
+pub(crate) fn name(case_id: &str, iteration: u32, attempt: u32) -> String {
+    match (iteration, attempt) {
+        (0, 0) => case_id.to_owned(),
+        _ => format!("{case_id} (iteration {iteration}, attempt {attempt})"),
+    }
+}
+
+/// The case without its heading, and `more` at its end.
+pub(crate) fn case(case: &CaseInFull, showing: Showing<'_>, more: &Markup) -> Markup {
+    let content = &case.content;
+    let part = |field: Field| content.parts.get(field).map(String::as_str);
+    html! {
+        div.case {
+            @if let Some(why) = &content.skip {
+                p.note { "Not to be judged" @if !why.is_empty() { ": " (Said::line(why, 400)) } }
+            }
+            @if let Some(input) = part(Field::Input) { (text_part("Input", input, showing.most)) }
+            (output(case, showing))
+            @if let Some(trace) = part(Field::Trace) {
+                div.part { h3 { "What the agent did" } (timeline::timeline(trace, showing.most)) }
+            }
+            (scores(case, showing))
+            (others(content, showing))
+            p.small { (more) }
+        }
+    }
+}
+
+fn text_part(title: &str, json: &str, most: usize) -> Markup {
+    let (text, is_json) = readable(json);
+    html! {
+        div.part {
+            h3 { (title) }
+            pre.prose[!is_json] tabindex="0" aria-label=(title) { (Said::most(&text, most)) }
+        }
+    }
+}
+
+/// The output beside what was expected, and how they differ.
+fn output(case: &CaseInFull, showing: Showing<'_>) -> Markup {
+    let output = &case.content.output;
+    let expected = case.content.parts.get(Field::GroundTruth);
+    let timeline = match case.content.parts.get(Field::Trace) {
+        Some(_) => None,
+        None => timeline::of_output(output, showing.most),
+    };
+    html! {
+        div.parts {
+            @match timeline {
+                Some(timeline) => div.part { h3 { "Output: what the agent did" } (timeline) },
+                None => (text_part("Output", output, showing.most)),
+            }
+            @if let Some(expected) = expected { (text_part("Expected", expected, showing.most)) }
+        }
+        @if let Some(expected) = expected {
+            @let (said, wanted) = (readable(output).0, readable(expected).0);
+            @if said.len().max(wanted.len()) <= showing.most {
+                @if let Some(diff) = diff(&wanted, &said) {
+                    div.part { h3 { "Difference" } (diff) }
+                }
+            }
+        }
+    }
+}
+
+/// The parts that are folded away: those that most readers do not need.
+fn others(content: &CaseContent, showing: Showing<'_>) -> Markup {
+    let shown = [Field::Input, Field::GroundTruth, Field::Trace];
+    let parts = content.parts.iter().filter(|(field, _)| !shown.contains(field));
+    html! {
+        @for (field, json) in parts {
+            details.part {
+                summary { (field.key()) }
+                pre tabindex="0" { (Said::most(&readable(json).0, showing.most)) }
+            }
+        }
+        @if let Some(latency) = content.latency_ms { p.small.aside { "The task took " (figure::duration(latency)) "." } }
+        @if let Some(folder) = &content.workspace { p.small.aside { "Its files are in " code { (Said::line(folder, 400)) } "." } }
+    }
+}
+
+fn scores(case: &CaseInFull, showing: Showing<'_>) -> Markup {
+    html! {
+        div.part {
+            h3 { (figure::counted(case.scores.len() as u64, "score", "scores")) }
+            div.scores {
+                @for record in &case.scores { (score(case, record, showing)) }
+            }
+        }
+    }
+}
+
+fn score(case: &CaseInFull, record: &ScoreRecord, showing: Showing<'_>) -> Markup {
+    let (row, answer) = (&record.row, &record.row.answer);
+    let scorer = showing.scorers.iter().find(|it| it.spec.scorer_id == row.scorer_id);
+    let direction = scorer.map_or(Direction::HigherIsBetter, |it| it.spec.direction);
+    let decides = scorer.is_some_and(|it| it.spec.policy().decides());
+    let against = case.against.iter().find(|(id, _)| *id == row.scorer_id).map(|(_, it)| *it);
+    let standing = against.or(decides.then_some(Standing::Holds));
+    let calls: Vec<&CallRecord> =
+        case.calls.iter().filter(|call| call.scorer_id == row.scorer_id).collect();
+    html! {
+        article.score {
+            header {
+                h4 { (Said::line(&row.scorer_id, 200)) }
+                (word::counted(answer.status, standing))
+                span.small.aside {
+                    (record.severity.as_str())
+                    @if let Some(threshold) = word::threshold(record.threshold, direction) { ", " (threshold) }
+                }
+                @if let Some(label) = &answer.label { span.small { "label " b { (Said::line(label, 200)) } } }
+                @if let Some(score) = answer.score { span.value { (figure::score(score)) } }
+            }
+            @if let Some(error) = &answer.error {
+                p.reason { b { (Said::line(&error.kind, 100)) } ": " (Said::most(&error.message, showing.most)) }
+            }
+            @if let Some(reason) = &answer.reason { p.reason { (Said::most(reason, showing.most)) } }
+            (assertions(answer))
+            @if let Some(meta) = &answer.meta {
+                details {
+                    summary { "Details of the scorer" }
+                    pre.block tabindex="0" { (Said::most(&readable(meta.get()).0, showing.most)) }
+                }
+            }
+            (log(answer, showing.most))
+            (judged(&calls, showing.most))
+            @if let Some(origin) = &record.reused_from {
+                p.small.aside { "Copied from " code { (Said::line(origin, 400)) } "." }
+            }
+        }
+    }
+}
+
+fn assertions(answer: &Answer) -> Markup {
+    if answer.assertions.is_none() {
+        return html! {};
+    }
+    let Ok(checks) = answer.assertions() else {
+        return html! { p.note { "What is stored as assertions is not a list of them." } };
+    };
+    html! {
+        div.scrolls tabindex="0" role="region" aria-label="Assertions" {
+            table {
+                thead { tr { th scope="col" { "check" } th.number scope="col" { "score" } th scope="col" { "required" } th scope="col" { "reason" } } }
+                tbody {
+                    @for check in checks.iter().take(MOST_ITEMS) {
+                        tr {
+                            th.name scope="row" { (Said::line(&check.name, 400)) }
+                            td.number { (figure::score(check.score)) }
+                            td {
+                                @let threshold = word::threshold(check.threshold, Direction::HigherIsBetter);
+                                @match (check.severity, threshold) {
+                                    (Some(severity), Some(threshold)) => { (severity.as_str()) ", " (threshold) },
+                                    (Some(severity), None) => (severity.as_str()),
+                                    (None, Some(threshold)) => (threshold),
+                                    (None, None) => span.none { "–" },
+                                }
+                            }
+                            td.words { @if let Some(reason) = &check.reason { (Said::most(reason, 2000)) } }
+                        }
+                    }
+                }
+            }
+        }
+        @if checks.len() > MOST_ITEMS {
+            p.small.aside { "These are the first " (MOST_ITEMS) " of " (figure::count(checks.len() as u64)) "." }
+        }
+    }
+}
+
+fn log(answer: &Answer, most: usize) -> Markup {
+    if answer.log.is_none() {
+        return html! {};
+    }
+    let Ok(lines) = answer.log() else {
+        return html! { p.note { "What is stored as a log is not a list of messages." } };
+    };
+    html! {
+        details {
+            summary { "Log, " (figure::counted(lines.len() as u64, "message", "messages")) }
+            pre.block tabindex="0" {
+                @for line in lines.iter().take(MOST_ITEMS) {
+                    (line.level.as_str()) ": " (Said::most(&line.message, most)) "\n"
+                }
+                @if lines.len() > MOST_ITEMS { span.more { "… " (figure::count((lines.len() - MOST_ITEMS) as u64)) " more" } }
+            }
+        }
+    }
+}
+
+/// What judges were asked for a score, and what they said.
+fn judged(calls: &[&CallRecord], most: usize) -> Markup {
+    html! {
+        @if !calls.is_empty() {
+            details {
+                summary { "Judge, " (figure::counted(calls.len() as u64, "conversation", "conversations")) }
+                @for call in calls.iter().take(MOST_ITEMS) {
+                    @match &call.recording {
+                        Some(recording) => (conversation(recording, call.is_recorded, most)),
+                        None => p.note { "The call " code { (call.digest.short()) } " is not recorded." },
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn conversation(recording: &Recording, is_recorded: bool, most: usize) -> Markup {
+    let turn = |who: &str, class: &str, text: &str| {
+        html! { li class=(class) { p.who { b { (who) } } p.said { (Said::most(text, most)) } } }
+    };
+    html! {
+        p.small.aside {
+            (Said::line(&recording.model, 200)) " of " (Said::line(&recording.call.provider, 100))
+            @if is_recorded { ", answered from the recording" }
+            @if recording.latency_ms > 0.0 { ", took " (figure::duration(recording.latency_ms)) }
+            @if let Some(cost) = recording.cost_usd { ", $" (format!("{cost:.5}")) }
+        }
+        ol.timeline {
+            @match &recording.call.question {
+                Question::Generate(generation) => {
+                    @if let Some(system) = &generation.system { (turn("system", "", system)) }
+                    @for message in &generation.messages {
+                        @match message.role {
+                            Role::User => (turn("scorer", "user", &message.text)),
+                            Role::Assistant => (turn("judge", "assistant", &message.text)),
+                        }
+                    }
+                }
+                Question::Embed(embedding) => {
+                    @for text in embedding.texts.iter().take(20) { (turn("text to embed", "user", text)) }
+                    @if embedding.texts.len() > 20 { li { p.small.aside { "… " (embedding.texts.len() - 20) " more texts" } } }
+                }
+                _ => li { p.who { "a question of an unknown kind" } },
+            }
+            @match &recording.reply {
+                Reply::Text { text, truncated } => {
+                    (turn("judge", "assistant", text))
+                    @if *truncated { li.bad { p.who { b { "cut off at the most tokens" } } } }
+                }
+                Reply::Vectors(vectors) => li.assistant {
+                    p.who { b { (figure::counted(vectors.len() as u64, "vector", "vectors")) }
+                        " of " (vectors.first().map_or(0, Vec::len)) " numbers" }
+                },
+                _ => li { p.who { "an answer of an unknown kind" } },
+            }
+        }
+    }
+}

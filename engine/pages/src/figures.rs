@@ -1,0 +1,158 @@
+//! The figures of a run that pages show: those of `aggregate`, with finer distributions, in one value that can be kept.
+
+use std::num::NonZeroUsize;
+
+use scorebox::{
+    aggregate::{Aggregate, DecidedRun, aggregate},
+    contract::{Direction, Severity},
+    stats::{Histogram, Rate},
+    store::{RunRecord, ScoreFilter, ScorerRecord, Store, StoreError},
+};
+
+use crate::plot::Bars;
+
+/// Parts of a distribution: an even number, so that one half ends a part.
+const PARTS: NonZeroUsize = NonZeroUsize::new(20).unwrap();
+
+/// What the scores of a run say together.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Figures {
+    /// Whether any scorer decides whether a case passes.
+    pub(crate) decides: bool,
+    pub(crate) passed: u64,
+    pub(crate) regressed: u64,
+    pub(crate) failed: u64,
+    pub(crate) errored: u64,
+    pub(crate) skipped: u64,
+    pub(crate) mean_score: Option<f64>,
+    pub(crate) mean_latency_ms: Option<f64>,
+    pub(crate) mean_cost_usd: Option<f64>,
+    /// In the suite's order.
+    pub(crate) scorers: Vec<ScorerFigures>,
+}
+
+/// What the scores of one scorer say together.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct ScorerFigures {
+    pub(crate) id: String,
+    pub(crate) severity: Severity,
+    pub(crate) threshold: Option<f64>,
+    pub(crate) direction: Direction,
+    /// Scores; the figures below are over these.
+    pub(crate) count: u64,
+    pub(crate) mean: Option<f64>,
+    pub(crate) min: Option<f64>,
+    pub(crate) max: Option<f64>,
+    pub(crate) p50: Option<f64>,
+    pub(crate) stddev: Option<f64>,
+    pub(crate) not_applicable: u64,
+    pub(crate) skipped: u64,
+    pub(crate) errors: u64,
+    pub(crate) mean_fuel: Option<f64>,
+    pub(crate) mean_duration_ms: Option<f64>,
+    /// Cases of which a gate of it does not hold.
+    pub(crate) failed: u64,
+    /// Cases of which a soft requirement of it does not hold.
+    pub(crate) regressed: u64,
+    /// How many scores fall into each part of 0 to `high`.
+    pub(crate) distribution: Vec<u64>,
+    pub(crate) high: f64,
+}
+
+impl Figures {
+    /// Cases of the run.
+    pub(crate) fn cases(&self) -> u64 {
+        self.judged() + self.skipped
+    }
+
+    /// Cases that count in the rate.
+    pub(crate) fn judged(&self) -> u64 {
+        self.passed + self.failed + self.errored
+    }
+
+    /// Passed among those that count.
+    pub(crate) fn pass_rate(&self) -> Option<Rate> {
+        Rate::of(self.passed, self.judged())
+    }
+
+    /// The figures of a run, whose cases were decided as `decided` says. Takes a pass over its scores.
+    ///
+    /// # Errors
+    /// [`StoreError::NoSuchRun`]; troubles of reading.
+    pub(crate) fn of(
+        store: &Store,
+        run: &RunRecord,
+        scorers: &[ScorerRecord],
+        decided: &DecidedRun,
+    ) -> Result<Figures, StoreError> {
+        let filter = ScoreFilter::of_run(run.spec.id.as_str());
+        let aggregates = aggregate(store, &filter)?;
+        let figures = aggregates
+            .iter()
+            .map(|aggregate| of_scorer(store, &filter, aggregate, scorers, decided))
+            .collect::<Result<Vec<_>, StoreError>>()?;
+        let verdict = &decided.verdict;
+        Ok(Figures {
+            decides: decided.decides(),
+            passed: verdict.passed,
+            regressed: verdict.regressed,
+            failed: verdict.failed,
+            errored: verdict.errored,
+            skipped: verdict.skipped,
+            mean_score: verdict.mean_score,
+            mean_latency_ms: verdict.mean_latency_ms,
+            mean_cost_usd: verdict.mean_cost_usd,
+            scorers: figures,
+        })
+    }
+}
+
+impl ScorerFigures {
+    /// Its distribution, to be drawn.
+    pub(crate) fn bars(&self) -> Bars<'_> {
+        Bars {
+            counts: &self.distribution,
+            high: self.high,
+            threshold: self.threshold,
+            direction: self.direction,
+        }
+    }
+}
+
+fn of_scorer(
+    store: &Store,
+    filter: &ScoreFilter,
+    aggregate: &Aggregate,
+    scorers: &[ScorerRecord],
+    decided: &DecidedRun,
+) -> Result<ScorerFigures, StoreError> {
+    let high = aggregate.max.unwrap_or(0.0).max(1.0);
+    let mut distribution = Histogram::new(0.0..=high, PARTS);
+    if aggregate.count > 0 {
+        store
+            .for_each_score_sorted(filter, &aggregate.scorer_id, |score| distribution.add(score))?;
+    }
+    let stored = scorers.iter().find(|it| it.spec.scorer_id == aggregate.scorer_id);
+    let policy = decided.scorers.iter().find(|it| it.scorer_id == aggregate.scorer_id);
+    Ok(ScorerFigures {
+        id: aggregate.scorer_id.clone(),
+        severity: stored.map_or(Severity::Soft, |it| it.spec.severity),
+        threshold: stored.and_then(|it| it.spec.threshold),
+        direction: stored.map_or(Direction::HigherIsBetter, |it| it.spec.direction),
+        count: aggregate.count,
+        mean: aggregate.mean,
+        min: aggregate.min,
+        max: aggregate.max,
+        p50: aggregate.p50,
+        stddev: aggregate.stddev,
+        not_applicable: aggregate.not_applicable,
+        skipped: aggregate.skipped,
+        errors: aggregate.errors,
+        mean_fuel: aggregate.mean_fuel,
+        mean_duration_ms: aggregate.mean_duration_ms,
+        failed: policy.map_or(0, |it| it.failed),
+        regressed: policy.map_or(0, |it| it.regressed),
+        distribution: distribution.counts().to_vec(),
+        high,
+    })
+}

@@ -1,0 +1,19 @@
+//! What stands around every page: its sheet, its scripts, and the policies that let nothing else in.
+
+use base64::{Engine as _, prelude::BASE64_STANDARD};
+use sha2::{Digest as _, Sha256};
+
+/// The sheet of pages and reports.
+pub(crate) const STYLE: &str = include_str!("assets/style.css");
+/// What a report does by itself.
+pub(crate) const REPORT_SCRIPT: &str = include_str!("assets/report.js");
+
+/// The policy of a report: its own sheet and script, by their digests, and nothing else.
+pub(crate) fn report_policy() -> String {
+    let digest = |text: &str| format!("'sha256-{}'", BASE64_STANDARD.encode(Sha256::digest(text)));
+    format!(
+        "default-src 'none'; style-src {}; script-src {}; base-uri 'none'; form-action 'none'",
+        digest(STYLE),
+        digest(REPORT_SCRIPT)
+    )
+}

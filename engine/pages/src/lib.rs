@@ -1,0 +1,32 @@
+//! Stored runs as HTML: a report in one file. Reads through the library's rooms, writes no SQL, computes no statistics, and
+//! prints nothing.
+//!
+//! - `report`: the report, and which cases are in it.
+//! - `summary`: what a run was and how it went.
+//! - `case`: one case in full.
+//! - `timeline`: what an agent did.
+//! - `diff`: an output against what was expected.
+//! - `figures`: the figures of a run that are shown.
+//! - `plot`: plots as SVG.
+//! - `word`: words for verdicts, statuses and states.
+//! - `figure`: numbers and times as people read them.
+//! - `said`: text from elsewhere, made safe.
+//! - `frame`: sheet, scripts and policies.
+//!
+//! Invariant: every text from a case, a scorer or a model goes through `said`, and so stays text.
+
+#![warn(missing_debug_implementations, clippy::exhaustive_enums, clippy::exhaustive_structs)]
+
+mod case;
+mod diff;
+mod figure;
+mod figures;
+mod frame;
+mod plot;
+mod report;
+mod said;
+mod summary;
+mod timeline;
+mod word;
+
+pub use report::{HtmlReport, ReportError};

@@ -1,0 +1,174 @@
+//! Plots as SVG, drawn by hand of a few rectangles and lines. Every plot says in words what it shows, and takes its colours
+//! from the sheet; it computes no statistics.
+
+use maud::{Markup, PreEscaped, html};
+use scorebox::contract::Direction;
+
+use crate::figure;
+
+/// How many scores fall into each of equal parts of a range.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Bars<'a> {
+    pub(crate) counts: &'a [u64],
+    /// The upper end of the range, which begins at 0.
+    pub(crate) high: f64,
+    /// The worst score that passes.
+    pub(crate) threshold: Option<f64>,
+    pub(crate) direction: Direction,
+}
+
+impl Bars<'_> {
+    /// Whether all of a part is on the wrong side of the threshold.
+    fn is_wrong(&self, part: usize) -> bool {
+        let parts = self.counts.len().max(1) as f64;
+        let edge = |place: usize| place as f64 / parts * self.high;
+        // The last part holds its upper end too, and that may be the threshold.
+        let is_last = part + 1 == self.counts.len();
+        match (self.threshold, self.direction) {
+            (None, _) => false,
+            (Some(threshold), Direction::HigherIsBetter) if is_last => self.high < threshold,
+            (Some(threshold), Direction::HigherIsBetter) => edge(part + 1) <= threshold,
+            // So does the first its lower end.
+            (Some(threshold), Direction::LowerIsBetter) => edge(part) >= threshold && part > 0,
+        }
+    }
+
+    fn said(&self) -> String {
+        let parts = self.counts.len().max(1) as f64;
+        let most = self.counts.iter().copied().max().unwrap_or(0);
+        let all: u64 = self.counts.iter().sum();
+        let place = self.counts.iter().position(|count| *count == most).unwrap_or(0);
+        let [low, high] =
+            [place, place + 1].map(|edge| figure::tick(edge as f64 / parts * self.high));
+        let threshold = self.threshold.map_or_else(String::new, |threshold| {
+            format!("; the threshold is {}", figure::tick(threshold))
+        });
+        format!(
+            "Distribution of {}: most, {}, are from {low} to {high}{threshold}",
+            figure::counted(all, "score", "scores"),
+            figure::count(most)
+        )
+    }
+}
+
+/// A length in a drawing, without more digits than can be seen.
+fn length(value: f64) -> String {
+    let text = format!("{value:.2}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// A distribution with its axis.
+pub(crate) fn distribution(bars: &Bars<'_>) -> Markup {
+    const WIDTH: f64 = 300.0;
+    const HEIGHT: f64 = 92.0;
+    const TOP: f64 = 14.0;
+    let most = bars.counts.iter().copied().max().unwrap_or(0).max(1) as f64;
+    let step = WIDTH / bars.counts.len().max(1) as f64;
+    let marked = bars.threshold.filter(|it| bars.high > 0.0 && (0.0..=bars.high).contains(it));
+    html! {
+        svg viewBox="0 0 300 124" role="img" aria-label=(bars.said()) {
+            line.grid x1="0" x2="300" y1=(length(TOP)) y2=(length(TOP)) {}
+            text x="300" y="10" text-anchor="end" { (figure::count(most as u64)) }
+            @for (part, count) in bars.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
+                // What there is can be seen, however little of all it is.
+                @let tall = (*count as f64 / most * HEIGHT).max(1.5);
+                rect class=(if bars.is_wrong(part) { "wrong" } else { "bar" })
+                    x=(length(part as f64 * step + 0.75)) width=(length(step - 1.5))
+                    y=(length(TOP + HEIGHT - tall)) height=(length(tall)) rx="1" {}
+            }
+            line.axis x1="0" x2="300" y1="106.5" y2="106.5" {}
+            text x="0" y="120" { "0" }
+            text x="300" y="120" text-anchor="end" { (figure::tick(bars.high)) }
+            @if let Some(threshold) = marked {
+                @let x = threshold / bars.high * WIDTH;
+                line.mark x1=(length(x)) x2=(length(x)) y1=(length(TOP)) y2="110" {}
+                @if (30.0..=270.0).contains(&x) {
+                    text x=(length(x)) y="120" text-anchor="middle" { (figure::tick(threshold)) }
+                }
+            }
+        }
+    }
+}
+
+/// A distribution as small as a word.
+pub(crate) fn spark(bars: &Bars<'_>) -> Markup {
+    let most = bars.counts.iter().copied().max().unwrap_or(0).max(1) as f64;
+    let step = 136.0 / bars.counts.len().max(1) as f64;
+    html! {
+        svg.spark viewBox="0 0 136 28" role="img" aria-label=(bars.said()) {
+            @for (part, count) in bars.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
+                @let tall = (*count as f64 / most * 26.0).max(1.5);
+                rect class=(if bars.is_wrong(part) { "wrong" } else { "bar" })
+                    x=(length(part as f64 * step + 0.5)) width=(length(step - 1.0))
+                    y=(length(27.0 - tall)) height=(length(tall)) {}
+            }
+            line.axis x1="0" x2="136" y1="27.5" y2="27.5" {}
+        }
+    }
+}
+
+/// What shares add up to the whole: each with the class that has its colour.
+pub(crate) fn shares(parts: &[(&str, u64)], said: &str) -> Markup {
+    const WIDTH: f64 = 1000.0;
+    let all = parts.iter().map(|(_, count)| count).sum::<u64>().max(1) as f64;
+    let mut x = 0.0;
+    let mut drawn = String::new();
+    for (class, count) in parts.iter().filter(|(_, count)| *count > 0) {
+        let wide = *count as f64 / all * WIDTH;
+        // A share that is there can be seen.
+        let shown = (wide - 2.0).max(1.5);
+        drawn.push_str(
+            &html! { rect class={ "is-" (class) } x=(length(x)) y="0" width=(length(shown)) height="20" {} }
+                .into_string(),
+        );
+        x += wide;
+    }
+    html! {
+        svg viewBox="0 0 1000 20" preserveAspectRatio="none" role="img" aria-label=(said) {
+            (PreEscaped(drawn))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bars(counts: &[u64], threshold: Option<f64>, direction: Direction) -> Bars<'_> {
+        Bars { counts, high: 1.0, threshold, direction }
+    }
+
+    fn classes(bars: &Bars<'_>) -> Vec<String> {
+        let svg = distribution(bars).into_string();
+        svg.split("<rect class=\"").skip(1).map(|it| it.split('"').next().unwrap().into()).collect()
+    }
+
+    #[test]
+    fn what_is_on_the_wrong_side_of_the_threshold_has_another_colour() {
+        let counts = [1, 1, 1, 1];
+        let higher = bars(&counts, Some(0.5), Direction::HigherIsBetter);
+        assert_eq!(classes(&higher), ["wrong", "wrong", "bar", "bar"]);
+        let lower = bars(&counts, Some(0.5), Direction::LowerIsBetter);
+        assert_eq!(classes(&lower), ["bar", "bar", "wrong", "wrong"]);
+        assert_eq!(classes(&bars(&counts, None, Direction::HigherIsBetter)), ["bar"; 4]);
+    }
+
+    #[test]
+    fn a_plot_says_in_words_what_it_shows() {
+        let said = bars(&[0, 3, 1, 0], Some(0.25), Direction::HigherIsBetter).said();
+        assert_eq!(
+            said,
+            "Distribution of 4 scores: most, 3, are from 0.25 to 0.5; the threshold is 0.25"
+        );
+    }
+
+    #[test]
+    fn nothing_is_drawn_of_nothing() {
+        for counts in [&[][..], &[0, 0]] {
+            let none = bars(counts, None, Direction::HigherIsBetter);
+            assert!(!distribution(&none).into_string().contains("<rect"));
+            assert!(!spark(&none).into_string().contains("NaN"));
+        }
+        assert!(!shares(&[("passed", 0)], "none").into_string().contains("<rect"));
+    }
+}

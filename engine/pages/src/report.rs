@@ -1,0 +1,394 @@
+//! The report: one file that needs nothing from elsewhere. Counts are of all cases; cases in full are chosen by a rule that
+//! the report states, so that its size has a bound.
+
+use std::io;
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use scorebox::{
+    aggregate::{VerdictOptions, verdicts},
+    digest::Digest,
+    store::{CaseKey, RunRecord, ScoreCursor, ScorerRecord, Store, StoreError},
+    verdict::{CaseVerdict, Standing, Verdict},
+};
+
+use crate::{
+    case::{self, CaseInFull, Showing},
+    figure,
+    figures::Figures,
+    frame::{self, REPORT_SCRIPT, STYLE},
+    said::{Said, plain},
+    summary, word,
+};
+
+/// Cases that did not pass and are shown in full.
+const MOST_BAD: usize = 200;
+/// Cases that passed, and are shown in full: those with the lowest scores.
+const MOST_GOOD: usize = 10;
+/// Bytes of each text of a case.
+const MOST_TEXT: usize = 4 << 10;
+/// Bytes of all cases of a report; what stands around them is some ten kilobytes a run.
+const MOST_CASES_BYTES: usize = 4 << 20;
+/// Runs of one report.
+const MOST_RUNS: usize = 8;
+
+/// Why a report was not written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReportError {
+    /// The database cannot be read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// What is written to does not take it.
+    #[error(transparent)]
+    Write(#[from] io::Error),
+    /// More runs than a report shows.
+    #[error("a report shows at most {MOST_RUNS} runs, these are {0}")]
+    TooManyRuns(usize),
+}
+
+/// What is reported.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct HtmlReport<'a> {
+    /// The runs, in the order in which they are shown.
+    pub runs: &'a [String],
+    /// Whether a soft regression fails a case too.
+    pub strict: bool,
+}
+
+impl<'a> HtmlReport<'a> {
+    /// A report of these runs, 1 to 8.
+    pub fn new(runs: &'a [String]) -> HtmlReport<'a> {
+        HtmlReport { runs, strict: false }
+    }
+
+    /// The same with this [`strict`](HtmlReport::strict).
+    #[must_use]
+    pub fn with_strict(mut self, strict: bool) -> HtmlReport<'a> {
+        self.strict = strict;
+        self
+    }
+
+    /// Writes the report, all of it from one state of the database. Its size has a bound, whatever is stored: at most 200
+    /// cases that did not pass and 10 that did are in it, and no more than some 4 MiB of them.
+    ///
+    /// # Errors
+    /// [`StoreError::NoSuchRun`]; more than 8 runs; troubles of reading and writing. What was written by then is not a
+    /// whole report.
+    pub fn write(&self, store: &Store, out: &mut dyn io::Write) -> Result<(), ReportError> {
+        if self.runs.len() > MOST_RUNS {
+            return Err(ReportError::TooManyRuns(self.runs.len()));
+        }
+        store.snapshot(|store| {
+            let share = MOST_CASES_BYTES / self.runs.len().max(1);
+            let mut runs = Vec::new();
+            for run in self.runs {
+                runs.push(Reported::read(store, run, self.strict, share)?);
+            }
+            out.write_all(self.page(&runs).into_string().as_bytes())?;
+            Ok(())
+        })
+    }
+
+    fn page(&self, runs: &[Reported]) -> Markup {
+        let names: Vec<String> =
+            runs.iter().map(|run| plain(summary::suite(&run.run), 80)).collect();
+        let title = names.first().map_or_else(String::new, Clone::clone);
+        let policy = frame::report_policy();
+        html! {
+            (DOCTYPE)
+            html lang="en" {
+                head {
+                    meta charset="utf-8";
+                    meta http-equiv="Content-Security-Policy" content=(policy);
+                    meta name="viewport" content="width=device-width, initial-scale=1";
+                    meta name="referrer" content="no-referrer";
+                    meta name="generator" content={ "scorebox " (env!("CARGO_PKG_VERSION")) };
+                    title { (title) " – scorebox report" }
+                    style { (PreEscaped(STYLE)) }
+                }
+                body {
+                    a.skip href="#content" { "To the content" }
+                    main id="content" {
+                        @if runs.len() > 1 { (index(runs)) }
+                        @for (place, run) in runs.iter().enumerate() { (self.run(run, place, runs.len() > 1)) }
+                    }
+                    footer.end {
+                        "Written by scorebox " (env!("CARGO_PKG_VERSION")) ". This file asks for nothing from elsewhere."
+                    }
+                    script { (PreEscaped(REPORT_SCRIPT)) }
+                }
+            }
+        }
+    }
+
+    fn run(&self, reported: &Reported, place: usize, is_one_of_many: bool) -> Markup {
+        let Reported { run, scorers, figures, .. } = reported;
+        let heading = html! { (Said::line(summary::suite(run), 200)) };
+        html! {
+            article id={ "run-" (place + 1) } {
+                div.title {
+                    @if is_one_of_many { h1 { (heading) span.aside { " " (run.spec.id.as_str()) } } } @else { h1 { (heading) } }
+                    (word::state(run.state))
+                }
+                (summary::facts(run))
+                (summary::went(figures))
+                @if self.strict { p.small.aside { "Soft regressions count as failures." } }
+                section {
+                    h2 { "Scorers" }
+                    (summary::scorers(&figures.scorers, |_| None))
+                }
+                section {
+                    h2 { "Distributions" }
+                    (summary::distributions(&figures.scorers))
+                }
+                (cases(reported, place))
+                section {
+                    h2 { "What ran" }
+                    (summary::what_ran(run, scorers, &figures.scorers))
+                }
+            }
+        }
+    }
+}
+
+/// The runs of a report that has several.
+fn index(runs: &[Reported]) -> Markup {
+    html! {
+        nav aria-label="Runs" {
+            ul.tabs {
+                @for (place, run) in runs.iter().enumerate() {
+                    li { a href={ "#run-" (place + 1) } { (Said::line(summary::suite(&run.run), 80)) " " (run.run.spec.id.as_str()) } }
+                }
+            }
+        }
+    }
+}
+
+/// A run, read for a report.
+#[derive(Debug)]
+struct Reported {
+    run: RunRecord,
+    scorers: Vec<ScorerRecord>,
+    figures: Figures,
+    /// Cases that did not pass, in their order, and how many there are.
+    bad: Vec<Markup>,
+    all_bad: u64,
+    /// The cases with the lowest scores of those that passed.
+    good: Vec<Markup>,
+    /// Whether cases were left out because they are large.
+    is_cut: bool,
+}
+
+/// A case that was chosen.
+#[derive(Clone, Debug)]
+struct Chosen {
+    key: CaseKey,
+    iteration: u32,
+    attempt: u32,
+    verdict: CaseVerdict,
+    against: Vec<(String, Standing)>,
+    /// Whether any scorer decides whether it passes.
+    is_decided: bool,
+}
+
+impl Reported {
+    fn read(
+        store: &Store,
+        run: &str,
+        strict: bool,
+        most_bytes: usize,
+    ) -> Result<Reported, StoreError> {
+        let run = store.run(run)?;
+        let scorers = store.scorers(run.key)?;
+        let options = VerdictOptions::default().with_strict(strict);
+        let is_decided = scorers.iter().any(|scorer| scorer.spec.policy().decides());
+        let (mut bad, mut all_bad, mut good) = (Vec::new(), 0, Lowest::default());
+        let decided = verdicts(store, run.spec.id.as_str(), options, |it| {
+            let chosen = || Chosen {
+                key: it.case.key,
+                iteration: it.case.iteration,
+                attempt: it.case.attempt,
+                verdict: it.verdict,
+                against: it
+                    .against
+                    .iter()
+                    .map(|it| (it.scorer_id.to_owned(), it.standing))
+                    .collect(),
+                is_decided,
+            };
+            match it.verdict.verdict {
+                Verdict::Failed | Verdict::Errored => {
+                    all_bad += 1;
+                    if bad.len() < MOST_BAD {
+                        bad.push(chosen());
+                    }
+                }
+                Verdict::Passed => good.take(it.verdict, chosen),
+                Verdict::Skipped => {}
+            }
+            true
+        })?;
+        let figures = Figures::of(store, &run, &scorers, &decided)?;
+        let mut bytes = 0;
+        let mut is_cut = false;
+        let mut shown = |all: &[Chosen]| -> Result<Vec<Markup>, StoreError> {
+            let mut shown = Vec::new();
+            for chosen in all {
+                let html = chosen.html(store, &run, &scorers)?;
+                if bytes + html.0.len() > most_bytes {
+                    is_cut = true;
+                    break;
+                }
+                bytes += html.0.len();
+                shown.push(html);
+            }
+            Ok(shown)
+        };
+        let (bad, good) = (shown(&bad)?, shown(&good.0)?);
+        Ok(Reported { run, scorers, figures, bad, all_bad, good, is_cut })
+    }
+}
+
+/// The cases with the lowest scores so far, in ascending order; the first of equals.
+#[derive(Default)]
+struct Lowest(Vec<Chosen>);
+
+impl Lowest {
+    fn take(&mut self, verdict: CaseVerdict, chosen: impl FnOnce() -> Chosen) {
+        let Some(score) = verdict.score else { return };
+        let place = self.0.partition_point(|it| it.verdict.score.is_some_and(|it| it <= score));
+        if place < MOST_GOOD {
+            self.0.insert(place, chosen());
+            self.0.truncate(MOST_GOOD);
+        }
+    }
+}
+
+impl Chosen {
+    /// The case as an element that opens.
+    fn html(
+        &self,
+        store: &Store,
+        run: &RunRecord,
+        scorers: &[ScorerRecord],
+    ) -> Result<Markup, StoreError> {
+        let case = in_full(store, run, scorers, self.key, self.verdict, self.against.clone())?;
+        let id = &case.content.case_id;
+        let anchor = anchor(run, id, self.iteration, self.attempt);
+        let name = case::name(id, self.iteration, self.attempt);
+        let showing = Showing { most: MOST_TEXT, scorers };
+        Ok(html! {
+            details id=(anchor) {
+                summary {
+                    @if self.is_decided { (word::verdict(&case.verdict)) } @else { span {} }
+                    span.id { (Said::line(&name, 200)) }
+                    span.why { (why(&case)) }
+                    span.number { @if let Some(score) = case.verdict.score { (figure::score(score)) } @else { "–" } }
+                }
+                (case::case(&case, showing, &html! { a href={ "#" (anchor) } { "Link to this case" } }))
+            }
+        })
+    }
+}
+
+/// What decided against a case, in a line.
+pub(crate) fn why(case: &CaseInFull) -> Markup {
+    const MOST_REASON: usize = 240;
+    html! {
+        @if case.against.is_empty() { (its_scores(case)) }
+        @for (place, (scorer, _)) in case.against.iter().enumerate() {
+            @if place > 0 { "; " }
+            b { (Said::line(scorer, 80)) }
+            @if let Some(record) = case.scores.iter().find(|it| it.row.scorer_id == *scorer) {
+                @let answer = &record.row.answer;
+                @if let Some(score) = answer.score { " " (figure::score(score)) }
+                @match (&answer.error, &answer.reason) {
+                    (Some(error), _) => { ": " (Said::line(&error.message, MOST_REASON)) },
+                    (None, Some(reason)) => { ": " (Said::line(reason, MOST_REASON)) },
+                    _ => {},
+                }
+            }
+        }
+    }
+}
+
+/// The scores of a case that nothing decided against, in a line.
+fn its_scores(case: &CaseInFull) -> Markup {
+    const MOST_SCORES: usize = 6;
+    let scores = case.scores.iter().filter_map(|it| Some((it, it.row.answer.score?)));
+    html! {
+        @for (place, (record, score)) in scores.take(MOST_SCORES).enumerate() {
+            @if place > 0 { ", " }
+            (Said::line(&record.row.scorer_id, 80)) " " (figure::score(score))
+        }
+    }
+}
+
+/// Everything that is stored of a case.
+///
+/// # Errors
+/// Troubles of reading.
+pub(crate) fn in_full(
+    store: &Store,
+    run: &RunRecord,
+    scorers: &[ScorerRecord],
+    key: CaseKey,
+    verdict: CaseVerdict,
+    against: Vec<(String, Standing)>,
+) -> Result<CaseInFull, StoreError> {
+    let content = store.case_content(key)?;
+    let (mut scores, mut calls) = (Vec::new(), Vec::new());
+    for scorer in scorers {
+        let cursor = ScoreCursor::new(key, scorer.key);
+        let Some(record) = store.score_at(cursor)? else { continue };
+        if !record.row.answer.calls.is_empty() {
+            store.for_each_call(run.key, Some(cursor), |call| calls.push(call))?;
+        }
+        scores.push(record);
+    }
+    Ok(CaseInFull { content, verdict, against, scores, calls })
+}
+
+/// A name for a case that a URL takes, the same in every report.
+fn anchor(run: &RunRecord, case_id: &str, iteration: u32, attempt: u32) -> String {
+    let parts: [&[u8]; 4] = [
+        run.spec.id.as_str().as_bytes(),
+        case_id.as_bytes(),
+        &iteration.to_le_bytes(),
+        &attempt.to_le_bytes(),
+    ];
+    format!("case-{}", Digest::of_parts(parts).short())
+}
+
+fn cases(reported: &Reported, place: usize) -> Markup {
+    let Reported { bad, all_bad, good, is_cut, .. } = reported;
+    html! {
+        @if *all_bad > 0 {
+            section id={ "run-" (place + 1) "-failed" } {
+                h2 { "Cases that did not pass" }
+                p.aside {
+                    @if (bad.len() as u64) < *all_bad {
+                        "The first " (figure::count(bad.len() as u64)) " of " (figure::count(*all_bad)) ", in the order of the cases"
+                        @if *is_cut { ", as many as this report has room for" } ". All of them count above."
+                    } @else {
+                        "All " (figure::count(*all_bad)) ", in the order of the cases."
+                    }
+                }
+                div.cases { @for case in bad { (case) } }
+            }
+        }
+        @if !good.is_empty() {
+            section {
+                @if reported.figures.decides {
+                    h2 { "Closest to not passing" }
+                    p.aside { "The cases that passed with the lowest scores, at most " (MOST_GOOD) "." }
+                } @else {
+                    h2 { "Lowest scores" }
+                    p.aside { "The cases with the lowest scores, at most " (MOST_GOOD) "." }
+                }
+                div.cases { @for case in good { (case) } }
+            }
+        }
+    }
+}

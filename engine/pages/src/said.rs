@@ -1,0 +1,143 @@
+//! Text from elsewhere (a case, a scorer, a model) in a page: escaped, cut to a bound, and with every character made
+//! visible that a reader could not see or that turns the direction of writing.
+
+use maud::{Escaper, Render};
+use scorebox::terminal::acts;
+use std::fmt::Write as _;
+
+/// A text that is shown as the text that it is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Said<'a> {
+    text: &'a str,
+    most: usize,
+    is_line: bool,
+}
+
+impl<'a> Said<'a> {
+    /// All of the text, with its line breaks.
+    pub(crate) fn all(text: &'a str) -> Said<'a> {
+        Said { text, most: usize::MAX, is_line: false }
+    }
+
+    /// What of the text fits in so many bytes, and how much more there is.
+    pub(crate) fn most(text: &'a str, most: usize) -> Said<'a> {
+        Said { text, most, is_line: false }
+    }
+
+    /// The same in one line: a run of white space is one space.
+    pub(crate) fn line(text: &'a str, most: usize) -> Said<'a> {
+        Said { text, most, is_line: true }
+    }
+}
+
+impl Render for Said<'_> {
+    fn render_to(&self, out: &mut String) {
+        let end = self.text.floor_char_boundary(self.most);
+        let (shown, rest) = self.text.split_at(end);
+        let mut was_space = false;
+        let mut characters = shown.chars().peekable();
+        while let Some(character) = characters.next() {
+            if self.is_line && character.is_whitespace() {
+                if !was_space {
+                    out.push(' ');
+                }
+                was_space = true;
+                continue;
+            }
+            was_space = false;
+            match character {
+                '\n' | '\t' => out.push(character),
+                '\r' if characters.peek() == Some(&'\n') => {}
+                _ if acts(character) => {
+                    // Writing to a string cannot fail.
+                    let _ =
+                        write!(out, "<span class=\"act\">{}</span>", character.escape_unicode());
+                }
+                _ => {
+                    let _ = Escaper::new(out).write_char(character);
+                }
+            }
+        }
+        if !rest.is_empty() {
+            let _ = match self.is_line {
+                true => write!(out, "…"),
+                false => write!(
+                    out,
+                    "<span class=\"more\">… {} more bytes</span>",
+                    crate::figure::count(rest.len() as u64)
+                ),
+            };
+        }
+    }
+}
+
+/// The text for an attribute or a title, which takes no markup: in one line of at most so many characters.
+pub(crate) fn plain(text: &str, most: usize) -> String {
+    let mut plain = String::new();
+    for (place, character) in text.chars().enumerate() {
+        if place == most {
+            plain.push('…');
+            break;
+        }
+        match character {
+            _ if character.is_whitespace() => plain.push(' '),
+            _ if acts(character) => plain.extend(character.escape_unicode()),
+            _ => plain.push(character),
+        }
+    }
+    plain
+}
+
+/// A part of a case as people read it, and whether it is JSON: a string is its text, other JSON is set over several lines.
+pub(crate) fn readable(json: &str) -> (String, bool) {
+    // Setting JSON over lines makes it larger; a document of this size is shown as it is.
+    const MOST_SET: usize = 4 << 20;
+    if json.starts_with('"')
+        && let Ok(text) = serde_json::from_str::<String>(json)
+    {
+        return (text, false);
+    }
+    let set = (json.len() <= MOST_SET).then(|| serde_json::from_str::<serde_json::Value>(json));
+    let set = set.and_then(Result::ok).and_then(|value| serde_json::to_string_pretty(&value).ok());
+    (set.unwrap_or_else(|| json.to_owned()), true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn html(said: Said<'_>) -> String {
+        said.render().into_string()
+    }
+
+    #[test]
+    fn markup_stays_text() {
+        assert_eq!(
+            html(Said::all("<script>alert('1')</script> & \"")),
+            "&lt;script&gt;alert('1')&lt;/script&gt; &amp; &quot;"
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_seen_is_shown() {
+        assert_eq!(
+            html(Said::all("a\u{202e}b\u{0}\r\nc\td")),
+            "a<span class=\"act\">\\u{202e}</span>b<span class=\"act\">\\u{0}</span>\nc\td"
+        );
+        assert_eq!(plain("a\u{202e}\nb", 9), "a\\u{202e} b");
+    }
+
+    #[test]
+    fn a_long_text_is_cut_between_characters_and_says_how_much_more_there_is() {
+        assert_eq!(html(Said::most("aéééé", 2)), "a<span class=\"more\">… 8 more bytes</span>");
+        assert_eq!(html(Said::line("a \n b c", 5)), "a b…");
+        assert_eq!(plain("abc", 2), "ab…");
+    }
+
+    #[test]
+    fn a_string_is_read_as_its_text_and_other_json_over_lines() {
+        assert_eq!(readable(r#""a\nb""#), ("a\nb".into(), false));
+        assert_eq!(readable(r#"{"a":[1]}"#), ("{\n  \"a\": [\n    1\n  ]\n}".into(), true));
+        assert_eq!(readable("{broken"), ("{broken".into(), true));
+    }
+}

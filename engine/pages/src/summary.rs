@@ -1,0 +1,233 @@
+//! What a run was and how it went: its heading, its verdict, its scorers as a table and as plots, and what exactly ran. For
+//! the report and for the server's page. Reads no database.
+
+use maud::{Markup, html};
+use scorebox::store::{RunRecord, ScorerRecord};
+
+use crate::{
+    figure,
+    figures::{Figures, ScorerFigures},
+    plot,
+    said::{Said, readable},
+    word,
+};
+
+/// Bytes of a document (a suite, a configuration) that are shown.
+const MOST_DOCUMENT: usize = 32 << 10;
+
+/// The suite's name, or the run's id where an older scorebox stored none.
+pub(crate) fn suite(run: &RunRecord) -> &str {
+    run.spec.suite_name.as_deref().unwrap_or(run.spec.id.as_str())
+}
+
+/// When it ran, with what, and how it ended.
+pub(crate) fn facts(run: &RunRecord) -> Markup {
+    let spec = &run.spec;
+    let took = run.finished_at_ms.map(|end| (end.saturating_sub(spec.created_at_ms)).max(0) as f64);
+    html! {
+        ul.facts {
+            li { "run " b { (spec.id.as_str()) } }
+            li { (word::moment(spec.created_at_ms)) }
+            @if let Some(took) = took { li { "took " b { (figure::duration(took)) } } }
+            li { "scorebox " b { (Said::line(&spec.engine_version, 40)) } }
+            @if let Some(root) = &run.root { li { "root " code title=(root) { (root.short()) } } }
+        }
+        @if let Some(why) = &run.state_reason { p.note.strong { (Said::line(why, 600)) } }
+    }
+}
+
+/// The verdict of a run, as words, a bar and a key.
+pub(crate) fn went(figures: &Figures) -> Markup {
+    let judged = figures.judged();
+    let parts = [
+        ("passed", figures.passed - figures.regressed.min(figures.passed), "passed"),
+        ("regressed", figures.regressed, "passed with regressions"),
+        ("failed", figures.failed, "failed"),
+        ("errored", figures.errored, "errored"),
+        ("skipped", figures.skipped, "skipped"),
+    ];
+    let said: Vec<String> = parts
+        .iter()
+        .filter(|(_, count, _)| *count > 0)
+        .map(|(_, count, what)| format!("{} {what}", figure::count(*count)))
+        .collect();
+    // A regression is drawn as a pass: it is one.
+    let drawn: Vec<(&str, u64)> = [
+        ("passed", figures.passed),
+        ("failed", figures.failed),
+        ("errored", figures.errored),
+        ("skipped", figures.skipped),
+    ]
+    .to_vec();
+    html! {
+        div.went {
+            @if figures.decides {
+                p.says {
+                    span.big { (figure::count(figures.passed)) " of " (figure::count(judged)) } " "
+                    span { "passed" } " "
+                    @if let Some(rate) = figures.pass_rate() {
+                        span.aside.figure {
+                            (figure::percent(rate.rate)) "; 95 % interval " (format!("{:.1}", rate.low * 100.0)) " to " (figure::percent(rate.high))
+                        }
+                    }
+                }
+                (plot::shares(&drawn, &said.join(", ")))
+                ul.key {
+                    @for (class, count, what) in parts.iter().filter(|(_, count, _)| *count > 0) {
+                        li { span class={ "word " (class) } { (what) } " " b { (figure::count(*count)) } }
+                    }
+                }
+            } @else {
+                p.says {
+                    span.big { (figure::count(figures.cases())) } " "
+                    span { @if figures.cases() == 1 { "case" } @else { "cases" } } " "
+                    span.aside { "No scorer decides whether they pass." }
+                }
+            }
+            @let means = [
+                ("mean score", figures.mean_score.map(figure::score)),
+                ("mean latency", figures.mean_latency_ms.map(figure::duration)),
+                ("mean cost", figures.mean_cost_usd.map(|cost| format!("${cost:.5}"))),
+            ];
+            @if means.iter().any(|(_, mean)| mean.is_some()) {
+                ul.facts {
+                    @for (what, mean) in means { @if let Some(mean) = mean { li { (what) " " b { (mean) } } } }
+                }
+            }
+        }
+    }
+}
+
+/// The scorers of a run, a line each. `link` says where a scorer's name leads.
+pub(crate) fn scorers(figures: &[ScorerFigures], link: impl Fn(&str) -> Option<String>) -> Markup {
+    let number = |value: Option<f64>| match value {
+        Some(value) => html! { td.number { (figure::score(value)) } },
+        None => html! { td.number { span.none { "–" } } },
+    };
+    let count = |value: u64| match value {
+        0 => html! { td.number { span.none { "0" } } },
+        value => html! { td.number { (figure::count(value)) } },
+    };
+    // What never happened needs no column.
+    type Count = fn(&ScorerFigures) -> u64;
+    let counts: [(&str, Count); 6] = [
+        ("scored", |it| it.count),
+        ("n/a", |it| it.not_applicable),
+        ("skipped", |it| it.skipped),
+        ("errors", |it| it.errors),
+        ("failed", |it| it.failed),
+        ("regressed", |it| it.regressed),
+    ];
+    let happened = |(place, (_, of)): &(usize, (&str, Count))| {
+        *place == 0 || figures.iter().any(|scorer| of(scorer) > 0)
+    };
+    let counts: Vec<(&str, Count)> =
+        counts.into_iter().enumerate().filter(happened).map(|(_, it)| it).collect();
+    html! {
+        div.scrolls tabindex="0" role="region" aria-label="Scorers" {
+            table {
+                thead { tr {
+                    th scope="col" { "scorer" } th scope="col" { "counts as" } th scope="col" { "distribution" }
+                    @for title in ["mean", "p50", "min", "max", "stddev"] { th.number scope="col" { (title) } }
+                    @for (title, _) in &counts { th.number scope="col" { (title) } }
+                } }
+                tbody {
+                    @for scorer in figures {
+                        tr {
+                            th.name scope="row" {
+                                @match link(&scorer.id) {
+                                    Some(to) => a href=(to) { (Said::line(&scorer.id, 200)) },
+                                    None => (Said::line(&scorer.id, 200)),
+                                }
+                            }
+                            td {
+                                (scorer.severity.as_str())
+                                @if let Some(threshold) = word::threshold(scorer.threshold, scorer.direction) {
+                                    br; span.small.aside.keep { (threshold) }
+                                }
+                            }
+                            td { @if scorer.count > 0 { (plot::spark(&scorer.bars())) } @else { span.none { "–" } } }
+                            (number(scorer.mean)) (number(scorer.p50)) (number(scorer.min)) (number(scorer.max)) (number(scorer.stddev))
+                            @for (_, of) in &counts { (count(of(scorer))) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The distributions of the scorers that have scores.
+pub(crate) fn distributions(figures: &[ScorerFigures]) -> Markup {
+    html! {
+        div.plots {
+            @for scorer in figures.iter().filter(|scorer| scorer.count > 0) {
+                figure.plot {
+                    figcaption {
+                        b { (Said::line(&scorer.id, 120)) }
+                        span.small.aside.figure {
+                            @if let Some(mean) = scorer.mean { "mean " (figure::score(mean)) }
+                            @if let Some(stddev) = scorer.stddev { ", stddev " (figure::score(stddev)) }
+                        }
+                    }
+                    (plot::distribution(&scorer.bars()))
+                }
+            }
+        }
+    }
+}
+
+/// What exactly ran: versions, digests, configurations, and the resolved suite.
+pub(crate) fn what_ran(
+    run: &RunRecord,
+    scorers: &[ScorerRecord],
+    figures: &[ScorerFigures],
+) -> Markup {
+    let spec = &run.spec;
+    html! {
+        dl.list {
+            dt { "run" } dd { (spec.id.as_str()) " " (word::state(run.state)) }
+            @if let Some(root) = &run.root { dt { "root" } dd { code { (root) } } }
+            dt { "suite" } dd { (Said::line(suite(run), 200)) ", " code { (spec.suite_digest) } }
+            dt { "scorebox" } dd { (Said::line(&spec.engine_version, 40)) ", wasmtime " (Said::line(&spec.wasmtime_version, 40)) ", contract " (Said::line(&spec.contract_version, 40)) }
+            @if let Some(seed) = &spec.seed { dt { "seed" } dd { (Said::line(seed, 200)) } }
+        }
+        div {
+            @for scorer in scorers {
+                @let spec = &scorer.spec;
+                @let figures = figures.iter().find(|it| it.id == spec.scorer_id);
+                details.fold {
+                    summary {
+                        b { (Said::line(&spec.scorer_id, 200)) } " "
+                        span.small.aside { (Said::line(&spec.component_id, 100)) " " (Said::line(&spec.component_version, 40)) ", " code { (spec.component_digest.short()) } }
+                    }
+                    div {
+                        @if let Some(about) = description(&spec.info_json) { p { (Said::most(&about, 4000)) } }
+                        dl.list {
+                            dt { "component" } dd { code { (spec.component_digest) } " from " (Said::line(&spec.component_origin, 400)) }
+                            dt { "configuration" } dd { code { (spec.config_digest) } }
+                            dt { "scale" } dd { (spec.scale.as_str()) ", " (spec.direction.as_str()) }
+                            dt { "weight" } dd { (figure::tick(spec.weight)) @if spec.required { ", required" } }
+                            @if let Some(nodes) = &spec.nodes_json { dt { "nodes" } dd { code { (Said::line(nodes, 400)) } } }
+                            @if let Some(sampling) = &spec.sampling_json { dt { "sampling" } dd { code { (Said::line(sampling, 400)) } } }
+                            @if let Some(judge) = &spec.judge_json { dt { "judge" } dd { code { (Said::line(judge, 1000)) } } }
+                            @if let Some(fuel) = figures.and_then(|it| it.mean_fuel) { dt { "fuel" } dd { (figure::fuel(fuel)) " a score" } }
+                            @if let Some(took) = figures.and_then(|it| it.mean_duration_ms) { dt { "time" } dd { (figure::duration(took)) " a score" } }
+                        }
+                        pre.block tabindex="0" aria-label="configuration" { (Said::most(&readable(&spec.config_json).0, MOST_DOCUMENT)) }
+                    }
+                }
+            }
+            details.fold {
+                summary { "The suite as it was resolved" }
+                div { pre.block tabindex="0" { (Said::most(&readable(&spec.suite_json).0, MOST_DOCUMENT)) } }
+            }
+        }
+    }
+}
+
+/// What a scorer says that it does.
+fn description(info_json: &str) -> Option<String> {
+    let info: serde_json::Value = serde_json::from_str(info_json).ok()?;
+    info.get("description")?.as_str().filter(|it| !it.is_empty()).map(str::to_owned)
+}
