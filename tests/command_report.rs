@@ -251,7 +251,7 @@ fn a_report_that_cannot_be_written_is_an_error_before_the_first_score() {
     for (report, why) in [
         ("junit=missing/out.xml", "cannot write the report `missing/out.xml`: No such file"),
         ("junit=.", "cannot write the report `.`: is a directory"),
-        ("html=out.html", "`html` is not a format of a report; there are junit, markdown"),
+        ("pdf=out.pdf", "`pdf` is not a format of a report; there are html, junit, markdown"),
         ("junit=out --report csv=out", "two reports go to `out`"),
         ("junit=- --report csv=-", "two reports go to standard output"),
         ("junit", "name a format and a file: `junit=report.xml`"),

@@ -5,6 +5,8 @@
 mod all_builtins;
 /// ARCHITECTURE.md's table of rooms, and what they import.
 mod architecture;
+/// A real browser, for the tests of pages.
+mod browser;
 mod built_components;
 /// OpenTelemetry collectors on the loopback interface, for the tests of the export.
 mod collector;
@@ -39,6 +41,8 @@ mod command_remove;
 mod command_repeats;
 /// Reports of a run for other programs.
 mod command_report;
+/// The report that is a page, in a real browser.
+mod command_report_html;
 /// Scorers of the results of others: `meta`, and targets.
 mod command_results;
 /// `scorebox run` that is interrupted, killed and resumed.

@@ -34,7 +34,8 @@ pub(crate) use jobs::JobArguments;
 pub(crate) use judge::{JudgeArguments, RecordingUseArgument, connected};
 pub(crate) use one_judge::{OneJudgeArguments, how_to_give};
 pub(crate) use reports::{
-    ReportArguments, ReportTarget, Reports, open as open_reports, reports_again,
+    Format as ReportFormat, ReportArguments, ReportTarget, Reported, Reports, open as open_reports,
+    reports_again,
 };
 pub(crate) use requirements::RequirementArguments;
 pub(crate) use scorer::{LimitArguments, ScorerArguments, parse_config, read_if_file, split_named};

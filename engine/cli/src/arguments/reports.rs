@@ -12,6 +12,7 @@ use scorebox::{
     reports::{ReportError, ReportFormat, ReportOptions, write_report},
     store::Store,
 };
+use scorebox_pages::HtmlReport;
 use tempfile::NamedTempFile;
 
 use super::{Database, same_file::is_same};
@@ -21,11 +22,115 @@ use crate::{
     report::{one_line, shell_word},
 };
 
+/// What a report is written as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Format {
+    /// A page in one file.
+    Html,
+    /// One that the library writes.
+    Other(ReportFormat),
+}
+
+impl Format {
+    /// The format that a file's name ends with.
+    pub(crate) fn of_file(path: &Path) -> Option<Format> {
+        let ending = path.extension()?.to_str()?.to_ascii_lowercase();
+        match ending.as_str() {
+            "html" | "htm" => Some(Format::Html),
+            "md" => Some(Format::Other(ReportFormat::Markdown)),
+            "xml" => Some(Format::Other(ReportFormat::Junit)),
+            ending => ending.parse().ok(),
+        }
+    }
+
+    /// Whether one document has several runs.
+    fn takes_several(self) -> bool {
+        matches!(self, Format::Html | Format::Other(ReportFormat::Markdown))
+    }
+}
+
+impl FromStr for Format {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Format, String> {
+        match word {
+            "html" => Ok(Format::Html),
+            "md" => Ok(Format::Other(ReportFormat::Markdown)),
+            word => word.parse().map(Format::Other).map_err(|_| {
+                format!(
+                    "`{}` is not a format of a report; there are html, junit, markdown (md), jsonl and csv",
+                    one_line(word, 40)
+                )
+            }),
+        }
+    }
+}
+
+impl std::fmt::Display for Format {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Format::Html => f.write_str("html"),
+            Format::Other(format) => write!(f, "{format}"),
+        }
+    }
+}
+
+/// What reports are of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reported<'a> {
+    /// The runs, at least one.
+    pub(crate) runs: &'a [String],
+    /// Whether a soft regression fails a case too.
+    pub(crate) strict: bool,
+}
+
+/// Why a document was not written.
+enum Trouble {
+    /// What is written to does not take it.
+    Write(io::Error),
+    Other(String),
+}
+
+impl From<ReportError> for Trouble {
+    fn from(error: ReportError) -> Trouble {
+        match error {
+            ReportError::Write(error) => Trouble::Write(error),
+            error => Trouble::Other(error.to_string()),
+        }
+    }
+}
+
+impl From<scorebox_pages::ReportError> for Trouble {
+    fn from(error: scorebox_pages::ReportError) -> Trouble {
+        match error {
+            scorebox_pages::ReportError::Write(error) => Trouble::Write(error),
+            error => Trouble::Other(error.to_string()),
+        }
+    }
+}
+
+impl Reported<'_> {
+    fn write(self, store: &Store, format: Format, out: &mut dyn io::Write) -> Result<(), Trouble> {
+        let Format::Other(format) = format else {
+            let report = HtmlReport::new(self.runs).with_strict(self.strict);
+            return Ok(report.write(store, out)?);
+        };
+        for (place, run) in self.runs.iter().enumerate() {
+            if place > 0 {
+                out.write_all(b"\n").map_err(Trouble::Write)?;
+            }
+            let options = ReportOptions::new(run).with_strict(self.strict);
+            write_report(store, options, format, out)?;
+        }
+        Ok(())
+    }
+}
+
 /// Reports of a run.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ReportArguments {
-    /// Also write a report: `junit`, `markdown`, `jsonl` or `csv`, and its file (`-`: standard output, in place of the
-    /// summary); can be repeated
+    /// Also write a report: `html`, `junit`, `markdown`, `jsonl` or `csv`, and its file (`-`: standard output, in place
+    /// of the summary); can be repeated
     #[arg(long = "report", value_name = "FORMAT=FILE", help_heading = "Output")]
     reports: Vec<ReportTarget>,
 }
@@ -33,8 +138,26 @@ pub(crate) struct ReportArguments {
 /// A report, and where it goes.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ReportTarget {
-    format: ReportFormat,
+    format: Format,
     place: Place,
+}
+
+impl ReportTarget {
+    /// This format, to standard output (`-`) or into a file.
+    pub(crate) fn new(format: Format, file: PathBuf) -> ReportTarget {
+        let place = if file.as_os_str() == "-" { Place::Stdout } else { Place::File(file) };
+        ReportTarget { format, place }
+    }
+
+    /// Whether one document has several runs.
+    pub(crate) fn takes_several(&self) -> bool {
+        self.format.takes_several()
+    }
+
+    /// What it is written as.
+    pub(crate) fn format(&self) -> Format {
+        self.format
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -51,9 +174,7 @@ impl FromStr for ReportTarget {
             .split_once('=')
             .filter(|(_, file)| !file.is_empty())
             .ok_or("name a format and a file: `junit=report.xml`")?;
-        let format = format.parse::<ReportFormat>().map_err(|error| error.to_string())?;
-        let place = if file == "-" { Place::Stdout } else { Place::File(file.into()) };
-        Ok(ReportTarget { format, place })
+        Ok(ReportTarget::new(format.parse()?, file.into()))
     }
 }
 
@@ -160,18 +281,18 @@ impl Reports {
         self.0.iter().any(|(target, _)| target.place == Place::Stdout)
     }
 
-    /// Writes all reports of a run; `again` is the command that writes them once more. What fails is the last word, so
-    /// that the others are written.
+    /// Writes all reports; `again` is the command that writes them once more. What fails is the last word, so that the
+    /// others are written.
     pub(crate) fn write(
         self,
         store: &Store,
-        options: ReportOptions<'_>,
+        reported: Reported<'_>,
         again: &str,
     ) -> Result<(), Failure> {
         let mut failure = None;
         let mut missing = Vec::new();
         for (target, opened) in self.0 {
-            if let Err(error) = write_one(store, options, &target, opened) {
+            if let Err(error) = write_one(store, reported, &target, opened) {
                 failure.get_or_insert(error);
                 missing.push(shell_word(&target.to_string()));
             }
@@ -193,7 +314,7 @@ impl std::fmt::Display for ReportTarget {
 
 fn write_one(
     store: &Store,
-    options: ReportOptions<'_>,
+    reported: Reported<'_>,
     target: &ReportTarget,
     opened: Opened,
 ) -> Result<(), Failure> {
@@ -203,7 +324,10 @@ fn write_one(
     };
     let write = |out: &mut dyn io::Write| {
         let mut out = io::BufWriter::new(out);
-        write_report(store, options, target.format, &mut out).map_err(|error| failed(&error))?;
+        reported.write(store, target.format, &mut out).map_err(|trouble| match trouble {
+            Trouble::Write(error) => failed(&error),
+            Trouble::Other(words) => failed(&words),
+        })?;
         out.flush().map_err(|error| failed(&error))
     };
     match opened {
@@ -215,15 +339,15 @@ fn write_one(
         Opened::Itself(mut file) => write(&mut file),
         Opened::Stdout => {
             let mut unreadable = None;
-            output::plain_stdout(|out| match write_report(store, options, target.format, out) {
-                Err(ReportError::Write(error)) => Err(error),
-                Err(error) => {
-                    unreadable = Some(error);
+            output::plain_stdout(|out| match reported.write(store, target.format, out) {
+                Err(Trouble::Write(error)) => Err(error),
+                Err(Trouble::Other(words)) => {
+                    unreadable = Some(words);
                     Ok(())
                 }
                 Ok(()) => Ok(()),
             })?;
-            unreadable.map_or(Ok(()), |error| Err(failed(&error)))
+            unreadable.map_or(Ok(()), |words| Err(failed(&words)))
         }
     }
 }
@@ -238,7 +362,8 @@ mod tests {
         assert_eq!(target.place, Place::File("out/a=b.xml".into()));
         assert_eq!(target.to_string(), "junit=out/a=b.xml");
         assert_eq!("markdown=-".parse::<ReportTarget>().unwrap().place, Place::Stdout);
-        for wrong in ["junit", "junit=", "=x", "html=x", ""] {
+        assert_eq!("html=x".parse::<ReportTarget>().unwrap().format, Format::Html);
+        for wrong in ["junit", "junit=", "=x", "pdf=x", ""] {
             assert!(wrong.parse::<ReportTarget>().is_err(), "{wrong}");
         }
     }

@@ -13,7 +13,6 @@ use scorebox::{
     advice::Advised as _,
     case::{CaseReader, Follow, Mapping, Source},
     registry::Registry,
-    reports::ReportOptions,
     run::{
         Control, FollowKeeper, OnBadCase, RunError, RunReport, RunRequest, Stop, WhichRun, fresh_id,
     },
@@ -27,7 +26,8 @@ use self::showing::Showing;
 use crate::{
     arguments::{
         Database, EventArguments, JobArguments, JudgeArguments, LimitArguments, ReportArguments,
-        Reports, RequirementArguments, TelemetryArguments, WorkspaceArguments, reports_again,
+        Reported, Reports, RequirementArguments, TelemetryArguments, WorkspaceArguments,
+        reports_again,
     },
     decision::Decision,
     failure::{Exit, Failure},
@@ -286,8 +286,8 @@ impl Live {
             decision.say_broken(run, &self.database);
         }
         let again = reports_again(run.as_str(), strict, &self.database);
-        let options = ReportOptions::new(run.as_str()).with_strict(strict);
-        let written = reports.write(&store, options, &again);
+        let runs = [run.to_string()];
+        let written = reports.write(&store, Reported { runs: &runs, strict }, &again);
         let exit = self.requirements.exit(is_broken, decision.errors(), self.allow_errors);
         match &report.stopped {
             None => written.map(|()| exit),

@@ -1,21 +1,43 @@
-//! `scorebox report`: reports of a stored run, for build servers, pull requests and spreadsheets.
+//! `scorebox report`: reports of stored runs, for people, build servers, pull requests and spreadsheets.
 
-use scorebox::reports::ReportOptions;
-
-use crate::{
-    arguments::{Database, ReportTarget, completing, open_reports, reports_again},
-    failure::{Exit, Failure},
+use std::{
+    path::{Path, PathBuf},
+    str::FromStr,
 };
 
-/// Write reports of a stored run
+use scorebox::store::Store;
+
+use crate::{
+    arguments::{Database, ReportFormat, ReportTarget, Reported, completing, open_reports},
+    failure::{Exit, Failure},
+    waiting::Waiting,
+};
+
+/// Write reports of stored runs
 ///
-/// `junit` is JUnit XML with a test case for each case, `markdown` a summary with the cases that did not pass, `jsonl` a
-/// JSON object for each case, and `csv` a line for each score.
+/// `html` is a page in one file that asks for nothing from elsewhere: how the run went, its scorers with their
+/// distributions, the cases that did not pass in full, and what exactly ran. `markdown` (or `md`) is a summary for a pull
+/// request, `junit` is JUnit XML with a test case for each case, `jsonl` a JSON object for each case, and `csv` a line for
+/// each score.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Report {
-    /// `junit`, `markdown`, `jsonl` or `csv`, and the file that is written (`-`: standard output)
-    #[arg(required = true, value_name = "FORMAT=FILE")]
-    reports: Vec<ReportTarget>,
+    /// The runs of the report [default: the newest], or further reports: a format, and the file that is written (`-`:
+    /// standard output)
+    #[arg(value_name = "RUN|FORMAT=FILE", add = completing::runs())]
+    named: Vec<Named>,
+
+    /// The file that is written (`-`: standard output); its ending says the format: .html, .md, .xml, .jsonl, .csv
+    #[arg(long, short, value_name = "FILE", help_heading = "Output")]
+    output: Option<PathBuf>,
+
+    /// What the file is written as: `html`, `markdown` (`md`), `junit`, `jsonl` or `csv`; without a file, to standard
+    /// output
+    #[arg(long, value_name = "FORMAT", help_heading = "Output")]
+    format: Option<ReportFormat>,
+
+    /// Replace the file if it exists
+    #[arg(long, requires = "output", help_heading = "Output")]
+    force: bool,
 
     /// The run [default: the newest]
     #[arg(long, value_name = "RUN", add = completing::runs(), help_heading = "Filters")]
@@ -29,13 +51,98 @@ pub(crate) struct Report {
     database: Database,
 }
 
+/// What stands without an option.
+#[derive(Clone, Debug)]
+enum Named {
+    Run(String),
+    Report(ReportTarget),
+}
+
+impl FromStr for Named {
+    type Err = String;
+
+    /// No run's id has a `=`.
+    fn from_str(written: &str) -> Result<Named, String> {
+        match written.contains('=') {
+            true => written.parse().map(Named::Report),
+            false => Ok(Named::Run(written.to_owned())),
+        }
+    }
+}
+
 impl Report {
     pub(crate) fn run(&self) -> Result<Exit, Failure> {
+        let targets = self.targets()?;
         let store = self.database.read()?;
-        let run = self.database.run(self.run.as_deref(), &store)?.spec.id.to_string();
-        let reports = open_reports(&self.reports, &[self.database.path.as_path()])?;
-        let options = ReportOptions::new(&run).with_strict(self.strict);
-        reports.write(&store, options, &reports_again(&run, self.strict, &self.database))?;
+        let runs = self.runs(&store)?;
+        if let [_, _, ..] = &runs[..]
+            && let Some(target) = targets.iter().find(|target| !target.takes_several())
+        {
+            let format = target.format();
+            return Err(Failure::new(format!("a report in {format} is of one run"))
+                .hint("write one for each run; html and markdown take several runs"));
+        }
+        let reports = open_reports(&targets, &[self.database.path.as_path()])?;
+        let name = if self.strict { "report --strict" } else { "report" };
+        let again = self.database.command(name, &runs.join(" "));
+        let waiting = Waiting::counting("reading scores", store.rows_read());
+        reports.write(&store, Reported { runs: &runs, strict: self.strict }, &again)?;
+        drop(waiting);
         Ok(Exit::Done)
+    }
+
+    /// The reports that are asked for, by whichever option.
+    fn targets(&self) -> Result<Vec<ReportTarget>, Failure> {
+        let named = self.named.iter().filter_map(|named| match named {
+            Named::Report(target) => Some(target.clone()),
+            Named::Run(_) => None,
+        });
+        let mut targets: Vec<ReportTarget> = named.collect();
+        let output = self.output.as_ref().map(|path| self.output(path)).transpose()?;
+        targets.extend(output);
+        if let (None, Some(format)) = (&self.output, self.format) {
+            targets.push(ReportTarget::new(format, "-".into()));
+        }
+        match targets.is_empty() {
+            true => Err(Failure::new("nothing says which report is written").hint(
+                "`-o report.html` writes a page, `--format md` a summary to standard output",
+            )),
+            false => Ok(targets),
+        }
+    }
+
+    /// The file that is named without a format in front.
+    fn output(&self, path: &Path) -> Result<ReportTarget, Failure> {
+        let format = self.format.or_else(|| ReportFormat::of_file(path)).ok_or_else(|| {
+            let message =
+                format!("the name `{}` does not say the format of the report", path.display());
+            Failure::new(message).hint(
+                "name it with --format, or end the name with .html, .md, .xml, .jsonl or .csv",
+            )
+        })?;
+        // A device or a pipe holds nothing that could be lost.
+        if !self.force && path.is_file() {
+            return Err(Failure::new(format!("`{}` exists", path.display()))
+                .hint("name another file, or replace it with --force"));
+        }
+        Ok(ReportTarget::new(format, path.to_owned()))
+    }
+
+    /// The runs that are named, each once, or the newest.
+    fn runs(&self, store: &Store) -> Result<Vec<String>, Failure> {
+        let mut named: Vec<&str> = Vec::new();
+        let positional = self.named.iter().filter_map(|named| match named {
+            Named::Run(run) => Some(run.as_str()),
+            Named::Report(_) => None,
+        });
+        for run in positional.chain(self.run.as_deref()) {
+            if !named.contains(&run) {
+                named.push(run);
+            }
+        }
+        if named.is_empty() {
+            return Ok(vec![self.database.run(None, store)?.spec.id.to_string()]);
+        }
+        named.into_iter().map(|run| Ok(store.run(run)?.spec.id.to_string())).collect()
     }
 }

@@ -13,7 +13,6 @@ use scorebox::{
     case::{CaseReader, Mapping, Source},
     judge::Judges,
     registry::{Reference, Registry},
-    reports::ReportOptions,
     run::{Control, OnBadCase, RunError, RunReport, RunRequest, Stop, WhichRun, fresh_id},
     sandbox::{Grant, Sandbox},
     store::RunId,
@@ -25,8 +24,8 @@ use self::report::Told;
 use crate::{
     arguments::{
         Database, EventArguments, JobArguments, JudgeArguments, LimitArguments, ReportArguments,
-        Reports, RequirementArguments, TelemetryArguments, WorkspaceArguments, completing,
-        parse_config, reports_again, split_named,
+        Reported, Reports, RequirementArguments, TelemetryArguments, WorkspaceArguments,
+        completing, parse_config, reports_again, split_named,
     },
     failure::{Exit, Failure},
     input::typed_input,
@@ -251,8 +250,8 @@ impl Run {
         };
         let reported = report::print(&store, report, &asked)?;
         let again = reports_again(report.run.as_str(), asked.strict, &self.database);
-        let options = ReportOptions::new(report.run.as_str()).with_strict(asked.strict);
-        let written = reports.write(&store, options, &again);
+        let runs = [report.run.to_string()];
+        let written = reports.write(&store, Reported { runs: &runs, strict: asked.strict }, &again);
         match &report.stopped {
             Some(Stop::Interrupted) => {
                 words::say(&format!(

@@ -1,0 +1,185 @@
+//! A real Chromium that tests drive through its driver (W3C WebDriver, JSON over HTTP on the loopback interface), and
+//! axe-core, which finds what keeps people out. Knows nothing of scorebox. Where no browser is installed, tests say that
+//! they were left out.
+//!
+//! The client is written here: those that there are turn on features of shared crates, with which the sandbox would be
+//! compiled a second time for the tests.
+
+use std::{
+    io::{BufRead as _, BufReader, Read as _, Write as _},
+    net::TcpStream,
+    process::{Child, Command, Stdio},
+};
+
+use serde_json::{Value, json};
+
+/// axe-core 4.14.1 (Deque Systems), under the Mozilla Public License 2.0: see `browser/LICENSE-axe`.
+const AXE: &str = include_str!("browser/axe.min.js");
+
+/// A browser with an empty profile, until it is dropped.
+pub(crate) struct Browser {
+    driver: Child,
+    port: u16,
+    session: String,
+    _profile: tempfile::TempDir,
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        // The driver ends its browser; both may have ended by themselves.
+        let _ = request(self.port, "DELETE", &format!("/session/{}", self.session), &json!({}));
+        let _ = self.driver.kill();
+        let _ = self.driver.wait();
+    }
+}
+
+impl Browser {
+    /// A browser that reaches nothing but this machine. `None`, and says so, if none is installed.
+    pub(crate) fn start() -> Option<Browser> {
+        let profile = tempfile::tempdir().unwrap();
+        let started = Command::new("chromedriver")
+            .arg("--port=0")
+            .env("TMPDIR", profile.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn();
+        let Ok(mut driver) = started else {
+            // Past the test harness, which keeps what a test that passes prints.
+            let name = std::thread::current().name().unwrap_or("a test").to_owned();
+            let words = "no chromium with its chromedriver is installed";
+            let _ = writeln!(std::io::stderr(), "{name} LEFT OUT: {words}");
+            return None;
+        };
+        // `ChromeDriver was started successfully on port 40211.`
+        let lines = BufReader::new(driver.stdout.take().unwrap()).lines();
+        let port = lines.map_while(Result::ok).find_map(|line| {
+            let (_, port) = line.split_once("successfully on port ")?;
+            port.trim_end_matches('.').parse::<u16>().ok()
+        });
+        let port = port.expect("chromedriver says its port");
+        let arguments = [
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-quic",
+            "--disable-dev-shm-usage",
+            "--no-first-run",
+            "--disable-background-networking",
+            "--disable-component-update",
+            "--disable-sync",
+            "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1 , EXCLUDE localhost",
+            "--window-size=1280,900",
+            &format!("--user-data-dir={}", profile.path().join("profile").display()),
+        ];
+        let wanted = json!({"capabilities": {"alwaysMatch": {
+            "goog:chromeOptions": {"args": arguments},
+            "timeouts": {"script": 120_000, "pageLoad": 120_000},
+        }}});
+        let session = request(port, "POST", "/session", &wanted);
+        let session = session["sessionId"].as_str().unwrap_or_else(|| panic!("{session}"));
+        Some(Browser { driver, port, session: session.to_owned(), _profile: profile })
+    }
+
+    /// What the driver answers to a command of the session.
+    pub(crate) fn command(&self, name: &str, body: &Value) -> Value {
+        let answer = request(self.port, "POST", &format!("/session/{}/{name}", self.session), body);
+        assert!(answer.get("error").is_none(), "{name}: {answer}");
+        answer
+    }
+
+    pub(crate) fn goto(&self, url: &str) {
+        self.command("url", &json!({ "url": url }));
+    }
+
+    /// What a script returns.
+    pub(crate) fn script(&self, script: &str) -> Value {
+        self.command("execute/sync", &json!({"script": script, "args": []}))
+    }
+
+    /// What a script hands to the function that is its last argument.
+    pub(crate) fn script_that_waits(&self, script: &str) -> Value {
+        self.command("execute/async", &json!({"script": script, "args": []}))
+    }
+
+    pub(crate) fn title(&self) -> String {
+        self.script("return document.title").as_str().unwrap().to_owned()
+    }
+
+    /// The texts of all elements that a selector finds, shown or not, with each run of white space as one space.
+    pub(crate) fn texts(&self, selector: &str) -> Vec<String> {
+        let script = format!(
+            "return [...document.querySelectorAll({})].map((it) => it.textContent.replace(/\\s+/g, ' ').trim())",
+            json!(selector)
+        );
+        serde_json::from_value(self.script(&script)).unwrap()
+    }
+
+    /// What keeps people out of the page that is shown: the rules that it breaks, with the elements; those that axe-core
+    /// calls serious or critical.
+    pub(crate) fn barriers(&self) -> Vec<String> {
+        self.script(AXE);
+        let found = self.script_that_waits(
+            "const done = arguments[arguments.length - 1];
+             axe.run(document, {resultTypes: ['violations']}).then((it) => done(it.violations
+                 .filter((it) => ['serious', 'critical'].includes(it.impact))
+                 .map((it) => `${it.id}: ${it.nodes.map((it) => it.html).slice(0, 3).join(' ')}`)))
+                 .catch((it) => done([`axe failed: ${it}`]))",
+        );
+        serde_json::from_value(found).unwrap()
+    }
+
+    /// Makes the window so wide, in pixels; narrower than a window of the desktop can be.
+    pub(crate) fn set_width(&self, width: u32) {
+        let metrics =
+            json!({"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false});
+        let command = json!({"cmd": "Emulation.setDeviceMetricsOverride", "params": metrics});
+        self.command("goog/cdp/execute", &command);
+    }
+
+    /// Shows the page as to someone who likes it dark.
+    pub(crate) fn prefer_dark(&self) {
+        let features = json!([{"name": "prefers-color-scheme", "value": "dark"}]);
+        let command =
+            json!({"cmd": "Emulation.setEmulatedMedia", "params": {"features": features}});
+        self.command("goog/cdp/execute", &command);
+    }
+
+    /// Whether the page is wider than its window.
+    pub(crate) fn is_too_wide(&self) -> bool {
+        let wider =
+            "return document.documentElement.scrollWidth > document.documentElement.clientWidth";
+        self.script(wider) == json!(true)
+    }
+}
+
+/// The `value` of the driver's answer.
+fn request(port: u16, method: &str, path: &str, body: &Value) -> Value {
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+    let body = body.to_string();
+    let head = format!(
+        "{method} {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Type: application/json\r\n\
+         Content-Length: {}\r\nConnection: close\r\n\r\n",
+        body.len()
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    stream.write_all(body.as_bytes()).unwrap();
+    let mut reader = BufReader::new(stream);
+    let mut length = 0;
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).unwrap();
+        if line.trim().is_empty() {
+            break;
+        }
+        if let Some((name, value)) = line.split_once(':')
+            && name.eq_ignore_ascii_case("content-length")
+        {
+            length = value.trim().parse().unwrap();
+        }
+    }
+    let mut answer = vec![0; length];
+    reader.read_exact(&mut answer).unwrap();
+    let answer: Value = serde_json::from_slice(&answer).unwrap();
+    answer["value"].clone()
+}

@@ -1,0 +1,190 @@
+//! The report that is a page: what a real browser shows of it, that it asks for nothing, and that texts of strangers do nothing.
+
+use std::fs;
+
+use serde_json::json;
+
+use crate::{browser::Browser, fixture::Folder};
+
+/// A case that passes, three that fail a gate (one of them an agent's, one an attacker's), one that regresses, one without
+/// a score, and one that is not to be judged.
+const CASES: &str = r#"{"id": "good", "input": "What is 2 + 2?", "output": "4", "groundTruth": "4", "latencyMs": 100}
+{"id": "wrong", "input": "Capital?", "output": "It is Lyon,\nin the south.", "groundTruth": "It is Paris,\nin the south.", "latencyMs": 100}
+{"id": "slow", "output": "4", "groundTruth": "4", "latencyMs": 900, "attempt": 2}
+{"id": "broken", "output": "4", "latencyMs": 100}
+{"id": "left", "output": "4", "groundTruth": "4", "latencyMs": 100, "skip": "flaky"}
+{"id": "</title><script>document.title='owned'</script>\u202etxt", "input": "</pre><img src=x onerror=\"document.title='owned'\">", "output": "<a href=\"javascript:document.title='owned'\">\u202e evil \u0000 <svg onload=\"document.title='owned'\"><style>body{display:none}</style>", "groundTruth": "x", "latencyMs": 100}
+{"id": "agent", "input": "Cancel it.", "output": "Too late.", "groundTruth": "Done.", "latencyMs": 100, "trace": [{"role": "user", "content": "Cancel it."}, {"role": "assistant", "content": null, "tool_calls": [{"id": "1", "type": "function", "function": {"name": "cancel", "arguments": "{\"order\": 7}"}}]}, {"role": "tool", "tool_call_id": "1", "content": "Error: too late"}, {"role": "assistant", "content": "Too late."}]}
+"#;
+
+const SUITE: &str = r#"name = "sums <i>and</i> more"
+[scorers.right]
+use = "exact-match"
+severity = "gate"
+weight = 3
+[scorers.fast]
+use = "latency"
+config = { targetMs = 0, maxMs = 1000 }
+threshold = 0.5
+"#;
+
+fn folder() -> Folder {
+    let folder = Folder::new();
+    folder.write("cases.jsonl", CASES);
+    folder.write("suite.toml", SUITE);
+    folder.sh("scorebox run suite.toml cases.jsonl -q --run-id r").exits_with(3);
+    folder
+}
+
+fn url(folder: &Folder, name: &str) -> String {
+    format!("file://{}", folder.path(name).display())
+}
+
+#[test]
+fn a_report_shows_how_a_run_went_and_what_did_not_pass() {
+    let folder = folder();
+    folder.sh("scorebox report -o report.html").exits_with(0);
+    let Some(browser) = Browser::start() else { return };
+    browser.goto(&url(&folder, "report.html"));
+    assert_eq!(browser.title(), "sums <i>and</i> more – scorebox report");
+    assert_eq!(browser.texts("h1"), ["sums <i>and</i> more"]);
+    assert_eq!(browser.texts(".went .says"), ["2 of 6 passed 33.3 %; 95 % interval 9.7 to 70.0 %"]);
+    assert_eq!(
+        browser.texts(".key li"),
+        ["passed 1", "passed with regressions 1", "failed 3", "errored 1", "skipped 1"]
+    );
+    assert_eq!(browser.texts("tbody th"), ["right", "fast"]);
+    let bad = browser.texts("#run-1-failed summary .id");
+    assert_eq!(bad[..2], ["wrong", "broken"], "in the order of the cases");
+    assert_eq!(bad[3], "agent");
+    let why = browser.texts("#run-1-failed summary .why");
+    assert_eq!(why[1], "right: the case has no `groundTruth`, which this scorer needs");
+    assert_eq!(browser.barriers(), [""; 0]);
+}
+
+#[test]
+fn a_link_to_a_case_opens_it_with_its_difference_and_what_the_agent_did() {
+    let folder = folder();
+    folder.sh("scorebox report -o report.html").exits_with(0);
+    let Some(browser) = Browser::start() else { return };
+    browser.goto(&url(&folder, "report.html"));
+    let anchors =
+        "return [...document.querySelectorAll('#run-1-failed details')].map((it) => it.id)";
+    let anchors: Vec<String> = serde_json::from_value(browser.script(anchors)).unwrap();
+    browser.goto(&format!("{}#{}", url(&folder, "report.html"), anchors[0]));
+    let open = "return [...document.querySelectorAll('.cases > details[open]')].map((it) => it.id)";
+    assert_eq!(browser.script(open), json!([anchors[0]]));
+    assert_eq!(browser.texts("details[open] .diff del"), ["expected: It is Paris,"]);
+    assert_eq!(browser.texts("details[open] .diff ins b"), ["Lyon"]);
+    assert_eq!(browser.barriers(), [""; 0]);
+    browser.goto(&format!("{}#{}", url(&folder, "report.html"), anchors[3]));
+    let steps = browser.texts(&format!("#{} .timeline .who b", anchors[3]));
+    assert_eq!(steps, ["user", "cancel", "assistant"]);
+}
+
+#[test]
+fn a_report_asks_for_nothing_and_texts_of_strangers_do_nothing() {
+    let folder = folder();
+    folder.sh("scorebox report -o report.html").exits_with(0);
+    let html = fs::read_to_string(folder.path("report.html")).unwrap();
+    for asks in
+        ["http://", "https://", "<link", "<iframe", "<img", "<script src", "url(", "@import"]
+    {
+        assert!(!html.contains(asks), "{asks}");
+    }
+    let Some(browser) = Browser::start() else { return };
+    browser.goto(&url(&folder, "report.html"));
+    browser.script("document.querySelectorAll('details').forEach((it) => { it.open = true })");
+    let asked = "return performance.getEntriesByType('resource').map((it) => it.name)";
+    assert_eq!(browser.script(asked), json!([]));
+    assert_eq!(browser.title(), "sums <i>and</i> more – scorebox report");
+    let strangers = "return document.querySelectorAll('main script, main img, main style, main i, a[href^=\"javascript\"]').length";
+    assert_eq!(browser.script(strangers), json!(0));
+    let marks = browser.texts("#run-1-failed summary .id .act");
+    assert_eq!(marks, ["\\u{202e}"], "a mark that turns the direction of writing is shown");
+    // Its policy keeps out what a fault in the escaping would let in.
+    let injected = "const it = document.createElement('script'); it.textContent = \"document.title = 'owned'\";
+                        document.body.append(it); return document.title";
+    assert_eq!(browser.script(injected), json!("sums <i>and</i> more – scorebox report"));
+}
+
+#[test]
+fn a_report_fits_a_telephone_and_a_dark_room() {
+    let folder = folder();
+    folder.sh("scorebox report -o report.html").exits_with(0);
+    let Some(browser) = Browser::start() else { return };
+    browser.goto(&url(&folder, "report.html"));
+    browser.script("document.querySelectorAll('details').forEach((it) => { it.open = true })");
+    for width in [400, 800, 1280] {
+        browser.set_width(width);
+        assert!(!browser.is_too_wide(), "at {width} pixels");
+    }
+    assert_eq!(browser.barriers(), [""; 0]);
+    browser.prefer_dark();
+    assert_eq!(browser.barriers(), [""; 0]);
+}
+
+#[test]
+fn a_report_of_100_000_cases_counts_all_and_stays_small() {
+    let folder = folder();
+    // Cases that fail, the first of them with texts of 6 kB.
+    folder
+        .database("scorebox.db")
+        .execute_batch(
+            "WITH RECURSIVE n (i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < 99992 + 100)
+             INSERT INTO cases (case_key, run, ordinal, case_id, iteration, attempt, source_name, source_line, digest, output, ground_truth)
+             SELECT (run << 40) + i, run, i, 'more-' || i, 0, 0, source_name, i + 1, digest, '\"' || printf('%.*c', CASE WHEN i < 1000 THEN 6000 ELSE 60 END, 'x') || i || '\"', '\"no\"'
+             FROM n JOIN cases ON case_id = 'wrong' WHERE i > 100;
+             INSERT INTO score_rows (case_key, scorer, status, score, duration_ms, scored_at_ms, reason)
+             SELECT case_key, (SELECT scorer FROM scorers WHERE scorer_id = 'right'), 'scored', 0.0, 0.1, 1700000000000, 'they differ: ' || substr(output, 1, 2000)
+             FROM cases WHERE case_id LIKE 'more-%';",
+        )
+        .unwrap();
+    folder.sh("scorebox report -o report.html").exits_with(0);
+    let html = fs::read_to_string(folder.path("report.html")).unwrap();
+    assert!(html.len() < 5_000_000, "{} bytes", html.len());
+    assert!(html.contains("2 of 99,998"), "all cases count");
+    assert!(
+        html.contains("The first 200 of 99,996, in the order of the cases"),
+        "the rule is stated"
+    );
+}
+
+#[test]
+fn several_runs_are_one_report() {
+    let folder = folder();
+    folder.sh("scorebox run suite.toml cases.jsonl -q --run-id s").exits_with(3);
+    folder.sh("scorebox report r s -o both.html").exits_with(0);
+    let summary = folder.sh("scorebox report r s --format md").exits_with(0);
+    assert_eq!(summary.stdout.matches("## sums").count(), 2, "{summary}");
+    let refused = folder.sh("scorebox report r s -o both.csv").exits_with(2);
+    assert!(refused.stderr.contains("a report in csv is of one run"), "{refused}");
+    let Some(browser) = Browser::start() else { return };
+    browser.goto(&url(&folder, "both.html"));
+    assert_eq!(
+        browser.texts("nav[aria-label=Runs] a"),
+        ["sums <i>and</i> more r", "sums <i>and</i> more s"]
+    );
+    assert_eq!(browser.barriers(), [""; 0]);
+}
+
+#[test]
+fn the_name_of_the_file_says_the_format_and_a_file_that_exists_is_kept() {
+    let folder = folder();
+    folder.sh("scorebox report -o out.xml && grep -q '<testsuites' out.xml").exits_with(0);
+    folder.sh("scorebox report -o out.txt --format md && grep -q '^## sums' out.txt").exits_with(0);
+    folder.sh("scorebox run suite.toml cases.jsonl -q --report html=ran.html; grep -q '<!DOCTYPE html>' ran.html").exits_with(0);
+    for (command, said, hint) in [
+        ("scorebox report -o out.xml", "`out.xml` exists", "--force"),
+        ("scorebox report -o out.pdf", "does not say the format", "--format"),
+        ("scorebox report", "nothing says which report is written", "-o report.html"),
+        ("scorebox report -o a.html nightly", "no run `nightly`", "r"),
+        ("scorebox report -o missing/a.html", "cannot write the report `missing/a.html`", ""),
+        ("scorebox report -o a.html --db none.db", "there is no database", ""),
+    ] {
+        let refused = folder.sh(command).exits_with(2);
+        assert!(refused.stderr.contains(said) && refused.stderr.contains(hint), "{refused}");
+        assert_eq!(refused.stdout, "");
+    }
+    folder.sh("scorebox report -o out.xml --force").exits_with(0);
+}
