@@ -330,8 +330,8 @@ fn sources_below(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// The source folders of the engine's crates.
-fn crates() -> [PathBuf; 4] {
-    ["scorebox", "cli", "judges", "telemetry"]
+fn crates() -> [PathBuf; 5] {
+    ["scorebox", "cli", "judges", "pages", "telemetry"]
         .map(|name| repository().join("engine").join(name).join("src"))
 }
 

@@ -115,6 +115,14 @@ impl Browser {
         serde_json::from_value(self.script(&script)).unwrap()
     }
 
+    /// Presses a key where the focus is.
+    pub(crate) fn press(&self, key: &str) {
+        let press = json!({"actions": [{"type": "key", "id": "keyboard", "actions": [
+            {"type": "keyDown", "value": key}, {"type": "keyUp", "value": key},
+        ]}]});
+        self.command("actions", &press);
+    }
+
     /// What keeps people out of the page that is shown: the rules that it breaks, with the elements; those that axe-core
     /// calls serious or critical.
     pub(crate) fn barriers(&self) -> Vec<String> {

@@ -59,6 +59,8 @@ mod command_score;
 mod command_score_judges;
 /// Scripts as scorers: scored, run, built, imported, verified.
 mod command_script;
+/// `scorebox serve`: pages in a real browser, and who may see them.
+mod command_serve;
 /// `scorebox suite`, and what suite files resolve to.
 mod command_suite;
 /// `scorebox run --otlp`, and the sink of a program: what a collector is sent, and collectors that misbehave.

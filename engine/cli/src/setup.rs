@@ -90,11 +90,15 @@ impl SandboxArguments {
         if self.no_cache {
             return None;
         }
-        let default =
-            || etcetera::choose_base_strategy().ok().map(|base| base.cache_dir().join("scorebox"));
-        let folder = self.cache_dir.clone().or_else(default)?;
-        Some(CacheOptions::new(folder))
+        cache_folder(self.cache_dir.clone()).map(CacheOptions::new)
     }
+}
+
+/// The folder that is named, or scorebox's in the user's cache folder; `None` if the user has none.
+pub(crate) fn cache_folder(named: Option<PathBuf>) -> Option<PathBuf> {
+    let default =
+        || etcetera::choose_base_strategy().ok().map(|base| base.cache_dir().join("scorebox"));
+    named.or_else(default)
 }
 
 /// Reads a suite file; the variables that it names are those of the environment.

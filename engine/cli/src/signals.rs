@@ -39,14 +39,14 @@ impl Signalled {
 
 /// Ctrl-C, and what `kill`, systemd, Kubernetes and CI send.
 #[cfg(unix)]
-struct Signals {
+pub(crate) struct Signals {
     interrupts: tokio::signal::unix::Signal,
     terminations: tokio::signal::unix::Signal,
 }
 
 #[cfg(unix)]
 impl Signals {
-    fn listen() -> io::Result<Signals> {
+    pub(crate) fn listen() -> io::Result<Signals> {
         use tokio::signal::unix::{SignalKind, signal};
         Ok(Signals {
             interrupts: signal(SignalKind::interrupt())?,
@@ -54,7 +54,7 @@ impl Signals {
         })
     }
 
-    async fn next(&mut self) -> Option<Exit> {
+    pub(crate) async fn next(&mut self) -> Option<Exit> {
         tokio::select! {
             Some(()) = self.interrupts.recv() => Some(Exit::Interrupted),
             Some(()) = self.terminations.recv() => Some(Exit::Terminated),
@@ -65,15 +65,15 @@ impl Signals {
 
 /// Ctrl-C.
 #[cfg(not(unix))]
-struct Signals;
+pub(crate) struct Signals;
 
 #[cfg(not(unix))]
 impl Signals {
-    fn listen() -> io::Result<Signals> {
+    pub(crate) fn listen() -> io::Result<Signals> {
         Ok(Signals)
     }
 
-    async fn next(&mut self) -> Option<Exit> {
+    pub(crate) async fn next(&mut self) -> Option<Exit> {
         tokio::signal::ctrl_c().await.ok().map(|()| Exit::Interrupted)
     }
 }

@@ -8,6 +8,7 @@ use scorebox::{
     stats::{Histogram, Rate},
     store::{RunRecord, ScoreFilter, ScorerRecord, Store, StoreError},
 };
+use serde::{Deserialize, Serialize};
 
 use crate::plot::Bars;
 
@@ -15,7 +16,7 @@ use crate::plot::Bars;
 const PARTS: NonZeroUsize = NonZeroUsize::new(20).unwrap();
 
 /// What the scores of a run say together.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Figures {
     /// Whether any scorer decides whether a case passes.
     pub(crate) decides: bool,
@@ -32,7 +33,7 @@ pub(crate) struct Figures {
 }
 
 /// What the scores of one scorer say together.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct ScorerFigures {
     pub(crate) id: String,
     pub(crate) severity: Severity,

@@ -1,7 +1,8 @@
-//! Stored runs as HTML: a report in one file. Reads through the library's rooms, writes no SQL, computes no statistics, and
+//! Stored runs as HTML: a report in one file, and pages that a server shows. Reads through the library's rooms, writes no SQL, computes no statistics, and
 //! prints nothing.
 //!
 //! - `report`: the report, and which cases are in it.
+//! - `server`: the pages, and who may see them.
 //! - `summary`: what a run was and how it went.
 //! - `case`: one case in full.
 //! - `timeline`: what an agent did.
@@ -25,8 +26,10 @@ mod frame;
 mod plot;
 mod report;
 mod said;
+mod server;
 mod summary;
 mod timeline;
 mod word;
 
 pub use report::{HtmlReport, ReportError};
+pub use server::{Pages, ServeError};

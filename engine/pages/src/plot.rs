@@ -130,6 +130,69 @@ pub(crate) fn shares(parts: &[(&str, u64)], said: &str) -> Markup {
     }
 }
 
+/// A value at one place of a trend.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Point {
+    /// The run.
+    pub(crate) name: String,
+    pub(crate) value: f64,
+}
+
+/// Values in the order of time, with the threshold.
+pub(crate) fn trend(points: &[Point], threshold: Option<f64>) -> Markup {
+    const WIDTH: f64 = 700.0;
+    const HEIGHT: f64 = 160.0;
+    const LEFT: f64 = 36.0;
+    const TOP: f64 = 10.0;
+    let values = points.iter().map(|point| point.value).chain(threshold);
+    let high = values.fold(1.0, f64::max);
+    let x = |place: usize| match points.len() {
+        0 | 1 => LEFT + (WIDTH - LEFT) / 2.0,
+        all => LEFT + 6.0 + place as f64 / (all - 1) as f64 * (WIDTH - LEFT - 12.0),
+    };
+    let y = |value: f64| TOP + HEIGHT - value / high * HEIGHT;
+    let path: Vec<String> = points
+        .iter()
+        .enumerate()
+        .map(|(place, point)| format!("{},{}", length(x(place)), length(y(point.value))))
+        .collect();
+    let said = match points {
+        [] => String::new(),
+        [only] => format!("{} in {}", figure::score(only.value), only.name),
+        [first, .., last] => format!(
+            "Means of {} runs, from {} in {} to {} in {}",
+            points.len(),
+            figure::score(first.value),
+            first.name,
+            figure::score(last.value),
+            last.name
+        ),
+    };
+    html! {
+        svg viewBox="0 0 700 194" role="img" aria-label=(said) {
+            @for part in [0.0, 0.25, 0.5, 0.75, 1.0] {
+                @let height = y(part * high);
+                line class=(if part == 0.0 { "axis" } else { "grid" }) x1=(length(LEFT)) x2="700" y1=(length(height)) y2=(length(height)) {}
+                text x="30" y=(length(height + 4.0)) text-anchor="end" { (figure::tick(part * high)) }
+            }
+            @if let Some(threshold) = threshold {
+                @let height = y(threshold);
+                line.mark x1=(length(LEFT)) x2="700" y1=(length(height)) y2=(length(height)) {}
+            }
+            polyline.trend points=(path.join(" ")) {}
+            @for (place, point) in points.iter().enumerate() {
+                circle.dot cx=(length(x(place))) cy=(length(y(point.value))) r="4.5" {
+                    title { (point.name) ": " (figure::score(point.value)) }
+                }
+            }
+            @if let [first, .., last] = points {
+                text x=(length(LEFT)) y="188" { (first.name) }
+                text x="700" y="188" text-anchor="end" { (last.name) }
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

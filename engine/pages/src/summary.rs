@@ -36,29 +36,38 @@ pub(crate) fn facts(run: &RunRecord) -> Markup {
     }
 }
 
-/// The verdict of a run, as words, a bar and a key.
-pub(crate) fn went(figures: &Figures) -> Markup {
-    let judged = figures.judged();
-    let parts = [
-        ("passed", figures.passed - figures.regressed.min(figures.passed), "passed"),
-        ("regressed", figures.regressed, "passed with regressions"),
-        ("failed", figures.failed, "failed"),
-        ("errored", figures.errored, "errored"),
-        ("skipped", figures.skipped, "skipped"),
-    ];
-    let said: Vec<String> = parts
-        .iter()
-        .filter(|(_, count, _)| *count > 0)
-        .map(|(_, count, what)| format!("{} {what}", figure::count(*count)))
-        .collect();
-    // A regression is drawn as a pass: it is one.
-    let drawn: Vec<(&str, u64)> = [
+/// The parts of a run's cases, each with the class that has its colour; a pass with regressions is drawn as a pass.
+pub(crate) fn drawn(figures: &Figures) -> [(&'static str, u64); 4] {
+    [
         ("passed", figures.passed),
         ("failed", figures.failed),
         ("errored", figures.errored),
         ("skipped", figures.skipped),
     ]
-    .to_vec();
+}
+
+/// The same with the regressions apart, and in words.
+fn parts(figures: &Figures) -> Vec<(&'static str, u64, &'static str)> {
+    let parts = [
+        ("passed", figures.passed.saturating_sub(figures.regressed), "passed"),
+        ("regressed", figures.regressed, "passed with regressions"),
+        ("failed", figures.failed, "failed"),
+        ("errored", figures.errored, "errored"),
+        ("skipped", figures.skipped, "skipped"),
+    ];
+    parts.into_iter().filter(|(_, count, _)| *count > 0).collect()
+}
+
+/// `2 passed, 3 failed`.
+pub(crate) fn said(figures: &Figures) -> String {
+    let parts = parts(figures);
+    let said = parts.iter().map(|(_, count, what)| format!("{} {what}", figure::count(*count)));
+    said.collect::<Vec<_>>().join(", ")
+}
+
+/// The verdict of a run, as words, a bar and a key.
+pub(crate) fn went(figures: &Figures) -> Markup {
+    let judged = figures.judged();
     html! {
         div.went {
             @if figures.decides {
@@ -71,10 +80,10 @@ pub(crate) fn went(figures: &Figures) -> Markup {
                         }
                     }
                 }
-                (plot::shares(&drawn, &said.join(", ")))
+                (plot::shares(&drawn(figures), &said(figures)))
                 ul.key {
-                    @for (class, count, what) in parts.iter().filter(|(_, count, _)| *count > 0) {
-                        li { span class={ "word " (class) } { (what) } " " b { (figure::count(*count)) } }
+                    @for (class, count, what) in parts(figures) {
+                        li { span class={ "word " (class) } { (what) } " " b { (figure::count(count)) } }
                     }
                 }
             } @else {

@@ -18,6 +18,7 @@ mod runs;
 mod score;
 mod scorers;
 mod scores;
+mod serve;
 mod show;
 mod stats;
 mod suite;
@@ -101,6 +102,7 @@ pub(crate) enum Command {
     Repeats(repeats::Repeats),
     Leaderboard(leaderboard::Leaderboard),
     Report(report::Report),
+    Serve(serve::Serve),
     Suite(suite::Suite),
     Calls(calls::Calls),
     Judges(judges::Judges),
@@ -129,6 +131,7 @@ impl Command {
             Command::Repeats(command) => command.run(),
             Command::Leaderboard(command) => command.run(),
             Command::Report(command) => command.run(),
+            Command::Serve(command) => command.run(),
             Command::Suite(command) => command.run(),
             Command::Calls(command) => command.run(),
             Command::Judges(command) => command.run(),

@@ -30,7 +30,9 @@ pub use repeats::{
     OfScorers, RepeatOptions, RepeatedCase, RepeatedScorer, Repeats, RepeatsError,
     repeated_verdicts, repeats,
 };
-pub use verdicts::{Against, DecidedCase, DecidedRun, DecidedScorer, VerdictOptions, verdicts};
+pub use verdicts::{
+    Against, DecidedCase, DecidedRun, DecidedScorer, VerdictOptions, verdicts, verdicts_from,
+};
 
 /// Buckets of a distribution.
 const BUCKETS: NonZeroUsize = NonZeroUsize::new(8).unwrap();

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use crate::{
     contract::{Assertion, Severity},
     row::{Json, Status},
-    store::{CaseToDecide, RowToDecide, RunKey, ScorerKey, Store, StoreError},
+    store::{CaseKey, CaseToDecide, RowToDecide, RunKey, ScorerKey, Store, StoreError},
     verdict::{CaseTally, CaseVerdict, Counted, Effort, Policy, RunTally, RunVerdict, Standing},
 };
 
@@ -148,13 +148,36 @@ pub fn verdicts(
     store: &Store,
     run: &str,
     options: VerdictOptions<'_>,
+    take: impl FnMut(DecidedCase<'_>) -> bool,
+) -> Result<DecidedRun, StoreError> {
+    decide(store, run, None, options, take)
+}
+
+/// As [`verdicts`], beginning with the case `from`: what the run decided is of the cases from there on.
+///
+/// # Errors
+/// As [`verdicts`].
+pub fn verdicts_from(
+    store: &Store,
+    run: &str,
+    from: CaseKey,
+    take: impl FnMut(DecidedCase<'_>) -> bool,
+) -> Result<DecidedRun, StoreError> {
+    decide(store, run, Some(from), VerdictOptions::default(), take)
+}
+
+fn decide(
+    store: &Store,
+    run: &str,
+    from: Option<CaseKey>,
+    options: VerdictOptions<'_>,
     mut take: impl FnMut(DecidedCase<'_>) -> bool,
 ) -> Result<DecidedRun, StoreError> {
     store.snapshot(|store| {
         let run = store.run(run)?.key;
         let mut decider = Decider::new(store, run)?;
         let (mut tally, mut damaged) = (RunTally::default(), None);
-        store.for_each_case(run, options.node, |case| match decider.case(case) {
+        store.for_each_case_from(run, from, options.node, |case| match decider.case(case) {
             Err(what) => {
                 damaged = Some(what);
                 false

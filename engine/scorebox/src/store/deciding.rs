@@ -66,9 +66,24 @@ impl Store {
         &self,
         run: RunKey,
         node: Option<&str>,
+        take: impl FnMut(&CaseToDecide) -> bool,
+    ) -> Result<(), StoreError> {
+        self.for_each_case_from(run, None, node, take)
+    }
+
+    /// As [`Store::for_each_case`], beginning with the case `from`.
+    ///
+    /// # Errors
+    /// Troubles of reading.
+    pub fn for_each_case_from(
+        &self,
+        run: RunKey,
+        from: Option<CaseKey>,
+        node: Option<&str>,
         mut take: impl FnMut(&CaseToDecide) -> bool,
     ) -> Result<(), StoreError> {
         let (first, last) = CaseKey::bounds(run);
+        let first = from.map_or(first, |from| from.0.max(first));
         self.snapshot(|store| {
             store.bounded(|| {
                 let mut cases = store.conn.prepare_cached(CASES)?;

@@ -25,7 +25,7 @@ pub struct SessionKey(pub(super) i64);
 pub struct CaseKey(pub(super) i64);
 
 /// Low bits of a case key: the ordinal. See `cases.case_key` in `migrations/0001.sql`.
-const ORDINAL_BITS: u32 = 40;
+pub(super) const ORDINAL_BITS: u32 = 40;
 
 impl CaseKey {
     /// The key of the case at `ordinal`, or none if the ordinal has more than 40 bits.

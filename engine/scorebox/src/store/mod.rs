@@ -34,20 +34,24 @@
 //! | `deciding.rs`   | cases with what their scorers say, for verdicts                      |
 //! | `attempts.rs`   | the attempts at each case, one after the other                       |
 //! | `entries.rs`    | what a case says about itself: metadata and unknown keys             |
+//! | `browsing.rs`   | the words of a case, and the cases around it                         |
+//! | `case_index/`   | cases by verdict, status, score and words, in a file of its own      |
 //! | `counts.rs`     | how many rows of each status, and the means that stand beside them   |
 //!
 //! Invariant: text from a case, a scorer or a user is bound as a parameter, never put into SQL.
 //!
 //! Invariant: a score row is written once. The primary key says so, and no statement here updates
-//! one; `remove.rs` alone deletes rows, those of a whole run.
+//! one; `remove.rs` alone deletes rows, those of a whole run. (An index of `case_index/` is another file.)
 //!
 //! Invariant: nothing here holds more than one case or one page of rows in memory.
 
 mod attempts;
+mod browsing;
 mod call_counts;
 mod calls;
 mod case;
 mod case_columns;
+mod case_index;
 mod column;
 mod component;
 mod counts;
@@ -86,9 +90,13 @@ use std::{
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
+pub use browsing::{CaseName, Saying};
 pub use call_counts::CallCounts;
 pub use calls::{CallRecord, CallStore};
 pub use case::{CaseAdded, CaseContent, StoredCase};
+pub use case_index::{
+    CaseIndex, CaseOrder, CaseQuery, FoundCase, Indexed, IndexedCase, Place, WordsError,
+};
 pub use counts::ScorerCounts;
 pub use deciding::{CaseToDecide, RowToDecide};
 pub use entries::CaseEntry;

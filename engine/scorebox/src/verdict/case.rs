@@ -61,6 +61,11 @@ pub struct CaseVerdict {
 }
 
 impl CaseVerdict {
+    /// This verdict, with so many regressions and this score.
+    pub const fn of(verdict: Verdict, regressions: u32, score: Option<f64>) -> CaseVerdict {
+        CaseVerdict { verdict, regressions, score }
+    }
+
     /// The verdict if a soft regression fails a case too.
     #[must_use]
     pub fn strict(self) -> CaseVerdict {

@@ -1,0 +1,191 @@
+//! `scorebox serve`: runs as pages in a browser, of this machine or, with a token, of others.
+
+use std::{
+    fs,
+    net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener},
+    path::{Path, PathBuf},
+};
+
+use scorebox::digest::Digest;
+use scorebox_pages::{Pages, ServeError};
+
+use crate::{
+    arguments::Database,
+    failure::{Exit, Failure},
+    output,
+    setup::cache_folder,
+    signals::Signals,
+    words,
+};
+
+/// The port, if none is named.
+const PORT: u16 = 7717;
+/// Characters of a token below which it can be guessed.
+const LEAST_TOKEN: usize = 16;
+
+/// Show runs as pages in a browser
+///
+/// A run with its figures, plots and cases; cases found by verdict, scorer, status, score and words; a case in full with
+/// the difference to what was expected and the timeline of its agent; two runs side by side; a scorer over time. A run
+/// in progress updates by itself. The database is only read. An index of its cases is kept in the cache folder.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Serve {
+    /// Open the first page in the browser
+    #[arg(long)]
+    open: bool,
+
+    /// Where to listen: a port of this machine alone, or ADDRESS:PORT; beyond this machine a token is required (port 0:
+    /// any that is free)
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "7717", value_parser = listen, help_heading = "Access")]
+    listen: SocketAddr,
+
+    /// What every request must bring, as a bearer token or as the password that the browser asks for: at least 16
+    /// characters; better set as SCOREBOX_SERVE_TOKEN, which no list of processes shows
+    #[arg(
+        long,
+        value_name = "TOKEN",
+        env = "SCOREBOX_SERVE_TOKEN",
+        hide_env = true,
+        help_heading = "Access"
+    )]
+    token: Option<String>,
+
+    /// A name under which browsers reach the server, such as that of a proxy in front of it; can be repeated
+    #[arg(long = "name", value_name = "NAME", help_heading = "Access")]
+    names: Vec<String>,
+
+    /// The folder for the index [default: scorebox in the user's cache folder]
+    #[arg(
+        long,
+        env = "SCOREBOX_CACHE_DIR",
+        value_name = "FOLDER",
+        hide_env = true,
+        help_heading = "Index"
+    )]
+    cache_dir: Option<PathBuf>,
+
+    #[command(flatten)]
+    database: Database,
+}
+
+/// `PORT` of this machine, or `ADDRESS:PORT`.
+fn listen(written: &str) -> Result<SocketAddr, String> {
+    let port = || written.parse().map(|port| SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
+    let with_default = || written.parse().map(|address: IpAddr| SocketAddr::from((address, PORT)));
+    written.parse().or_else(|_| port()).or_else(|_| with_default()).map_err(|_| {
+        "name a port, or an address and a port: `7717`, `0.0.0.0:7717`, `[::1]:7717`".to_owned()
+    })
+}
+
+impl Serve {
+    pub(crate) fn run(&self) -> Result<Exit, Failure> {
+        self.check_token()?;
+        // What is wrong with the database is said before anything is made for it.
+        drop(self.database.read()?);
+        let index = self.index()?;
+        let listener = TcpListener::bind(self.listen).map_err(|error| {
+            Failure::new(format!("cannot listen on {}: {error}", self.listen))
+                .hint("choose another port with --listen; --listen 0 takes one that is free")
+        })?;
+        let address = listener
+            .local_addr()
+            .map_err(|error| Failure::new(format!("cannot listen on {}: {error}", self.listen)))?;
+        let url = format!("http://{address}/");
+        let pages = Pages::new(&self.database.path, index)
+            .with_names(self.names.clone())
+            .with_token(self.token.clone());
+        let runtime = tokio::runtime::Runtime::new()
+            .map_err(|error| Failure::new(format!("cannot start the server: {error}")))?;
+        runtime.block_on(async {
+            let mut signals = Signals::listen()
+                .map_err(|error| Failure::new(format!("cannot wait for signals: {error}")))?;
+            let end = async move {
+                signals.next().await;
+            };
+            let serving = tokio::spawn(pages.serve(listener, end));
+            output::stdout(|out| {
+                writeln!(out, "{url}")?;
+                out.flush()
+            })?;
+            words::say("Ctrl-C ends it.");
+            if !self.listen.ip().is_loopback() {
+                words::warn("what is sent is not encrypted: put a proxy with TLS in front, or use a network that you trust");
+            }
+            if self.open && let Err(error) = open::that_detached(&url) {
+                words::warn(&format!("no browser could be opened: {error}"));
+            }
+            match serving.await {
+                Ok(served) => served.map_err(failure),
+                Err(error) => Err(Failure::new(format!("the server ended: {error}"))),
+            }
+        })?;
+        Ok(Exit::Done)
+    }
+
+    /// Whoever is not on this machine must bring something that cannot be guessed.
+    fn check_token(&self) -> Result<(), Failure> {
+        match &self.token {
+            Some(token) if token.chars().count() < LEAST_TOKEN => {
+                Err(Failure::new(format!("the token has fewer than {LEAST_TOKEN} characters"))
+                    .hint("make one with: openssl rand -hex 16"))
+            }
+            None if !self.listen.ip().is_loopback() => Err(Failure::new(format!(
+                "{} can be reached from other machines, and no token is set",
+                self.listen
+            ))
+            .hint("set SCOREBOX_SERVE_TOKEN, or listen on this machine alone")),
+            _ => Ok(()),
+        }
+    }
+
+    /// The file of the index: for each database its own, in a folder that only this user can read.
+    fn index(&self) -> Result<PathBuf, Failure> {
+        let folder = cache_folder(self.cache_dir.clone()).ok_or_else(|| {
+            Failure::new("there is no folder for the index: the user has no cache folder")
+                .hint("name one with --cache-dir")
+        })?;
+        let folder = folder.join("pages");
+        make_private(&folder).map_err(|error| {
+            Failure::new(format!("cannot write the index in `{}`: {error}", folder.display()))
+                .hint("name another folder with --cache-dir")
+        })?;
+        let path = self.database.path.canonicalize().unwrap_or_else(|_| self.database.path.clone());
+        let name = Digest::of(path.as_os_str().as_encoded_bytes());
+        Ok(folder.join(format!("{name}.index")))
+    }
+}
+
+/// Makes a folder for this user alone.
+fn make_private(folder: &Path) -> std::io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+fn failure(error: ServeError) -> Failure {
+    match error {
+        ServeError::Database(error) => Failure::from(error),
+        error @ ServeError::Index(_) => {
+            Failure::new(error.to_string()).hint("name another folder with --cache-dir")
+        }
+        error => Failure::new(error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_is_one_of_this_machine() {
+        assert_eq!(listen("80").unwrap().to_string(), "127.0.0.1:80");
+        assert_eq!(listen("0.0.0.0:1").unwrap().to_string(), "0.0.0.0:1");
+        assert_eq!(listen("[::1]:1").unwrap().to_string(), "[::1]:1");
+        assert_eq!(listen("::1").unwrap().to_string(), "[::1]:7717");
+        for wrong in ["", "localhost", "70000", "1.2.3.4:x", "1.2.3"] {
+            assert!(listen(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! The URLs of pages, and what stands in them. Every page can be shared by its URL.
+
+use form_urlencoded::Serializer;
+use scorebox::{
+    row::Status,
+    store::{CaseName, CaseOrder, Place, RunRecord},
+    verdict::Verdict,
+};
+use serde::Deserialize;
+
+/// A path with a query of these pairs; those without a value are left out.
+fn with_query(path: String, pairs: &[(&str, Option<String>)]) -> String {
+    let mut query = Serializer::new(String::new());
+    for (name, value) in pairs {
+        if let Some(value) = value {
+            query.append_pair(name, value);
+        }
+    }
+    let query = query.finish();
+    if query.is_empty() { path } else { format!("{path}?{query}") }
+}
+
+/// A run's page. Its id has no character that a URL would take for something else.
+pub(super) fn run(run: &RunRecord) -> String {
+    format!("/runs/{}", run.spec.id)
+}
+
+/// A case's page.
+pub(super) fn case(run: &RunRecord, case: &CaseName) -> String {
+    case_of(run.spec.id.as_str(), &case.case_id, case.iteration, case.attempt)
+}
+
+/// The page of a case with this name.
+pub(super) fn case_of(run: &str, case_id: &str, iteration: u32, attempt: u32) -> String {
+    let number = |number: u32| (number > 0).then(|| number.to_string());
+    with_query(
+        format!("/runs/{run}/case"),
+        &[
+            ("id", Some(case_id.to_owned())),
+            ("iteration", number(iteration)),
+            ("attempt", number(attempt)),
+        ],
+    )
+}
+
+/// A part of a case as it is stored.
+pub(super) fn part(run: &RunRecord, case: &CaseName, part: &str) -> String {
+    let number = |number: u32| (number > 0).then(|| number.to_string());
+    with_query(
+        format!("/runs/{}/case/part", run.spec.id),
+        &[
+            ("id", Some(case.case_id.clone())),
+            ("iteration", number(case.iteration)),
+            ("attempt", number(case.attempt)),
+            ("part", Some(part.to_owned())),
+        ],
+    )
+}
+
+/// A scorer's page.
+pub(super) fn scorer(id: &str) -> String {
+    with_query("/scorer".to_owned(), &[("id", Some(id.to_owned()))])
+}
+
+/// Two runs side by side.
+pub(super) fn compare(one: &str, other: &str) -> String {
+    with_query("/compare".to_owned(), &[("a", Some(one.to_owned())), ("b", Some(other.to_owned()))])
+}
+
+/// Which cases a run's page lists. What is empty or no word that is known is not set.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub(super) struct Asked {
+    pub(super) q: String,
+    pub(super) scorer: String,
+    pub(super) status: String,
+    pub(super) verdict: String,
+    pub(super) least: String,
+    pub(super) most: String,
+    pub(super) order: String,
+    /// Where the page before ended.
+    pub(super) after: String,
+}
+
+impl Asked {
+    /// The verdict that is asked for, and whether with regressions.
+    pub(super) fn verdict(&self) -> (Option<Verdict>, Option<bool>) {
+        match self.verdict.as_str() {
+            "passed" => (Some(Verdict::Passed), None),
+            "regressed" => (Some(Verdict::Passed), Some(true)),
+            "failed" => (Some(Verdict::Failed), None),
+            "errored" => (Some(Verdict::Errored), None),
+            "skipped" => (Some(Verdict::Skipped), None),
+            _ => (None, None),
+        }
+    }
+
+    pub(super) fn status(&self) -> Option<Status> {
+        [Status::Scored, Status::NotApplicable, Status::Skipped, Status::Error]
+            .into_iter()
+            .find(|status| status.as_str() == self.status)
+    }
+
+    pub(super) fn order(&self) -> CaseOrder {
+        match self.order.as_str() {
+            "lowest" => CaseOrder::LowestFirst,
+            "highest" => CaseOrder::HighestFirst,
+            _ => CaseOrder::AsRead,
+        }
+    }
+
+    /// A bound of scores; a text that is no number is none.
+    pub(super) fn bound(text: &str) -> Option<f64> {
+        text.trim().parse().ok().filter(|bound: &f64| bound.is_finite())
+    }
+
+    /// Whether anything is asked for but a page.
+    pub(super) fn is_filtered(&self) -> bool {
+        let Asked { q, scorer, status, verdict, least, most, order: _, after: _ } = self;
+        [q, scorer, status, verdict, least, most].iter().any(|text| !text.trim().is_empty())
+    }
+
+    /// The run's page with these cases.
+    pub(super) fn url(&self, run: &RunRecord) -> String {
+        let set = |text: &String| (!text.trim().is_empty()).then(|| text.clone());
+        let url = with_query(
+            format!("/runs/{}", run.spec.id),
+            &[
+                ("q", set(&self.q)),
+                ("scorer", set(&self.scorer)),
+                ("status", set(&self.status)),
+                ("verdict", set(&self.verdict)),
+                ("least", set(&self.least)),
+                ("most", set(&self.most)),
+                ("order", set(&self.order)),
+                ("after", set(&self.after)),
+            ],
+        );
+        format!("{url}#cases")
+    }
+
+    /// The same behind this place, which stands in the URL as the number of the case in its run and its score.
+    pub(super) fn behind(&self, place: Place, ordinal: u64) -> Asked {
+        let score = place.score.map_or_else(String::new, |score| format!(":{score}"));
+        Asked { after: format!("{ordinal}{score}"), ..self.clone() }
+    }
+
+    /// The number of the case and the score where the page before ended.
+    pub(super) fn after(&self) -> Option<(u64, Option<f64>)> {
+        let (ordinal, score) = match self.after.split_once(':') {
+            Some((ordinal, score)) => (ordinal, Some(Asked::bound(score)?)),
+            None => (self.after.as_str(), None),
+        };
+        Some((ordinal.parse().ok()?, score))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_stands_in_a_url_as_text() {
+        assert_eq!(
+            case_of("r", "a/b?c&d=\"<é>", 0, 2),
+            "/runs/r/case?id=a%2Fb%3Fc%26d%3D%22%3C%C3%A9%3E&attempt=2"
+        );
+        assert_eq!(scorer("../x"), "/scorer?id=..%2Fx");
+    }
+
+    #[test]
+    fn words_that_are_not_known_ask_for_nothing() {
+        let asked = Asked {
+            verdict: "good".into(),
+            status: "x".into(),
+            least: "abc".into(),
+            ..Asked::default()
+        };
+        assert_eq!((asked.verdict(), asked.status()), ((None, None), None));
+        assert_eq!(Asked::bound(&asked.least), None);
+        assert_eq!(Asked::bound("inf"), None);
+    }
+
+    #[test]
+    fn a_place_reads_back() {
+        for (after, place) in [
+            ("7", Some((7, None))),
+            ("7:0.25", Some((7, Some(0.25)))),
+            ("x", None),
+            ("7:x", None),
+            ("", None),
+        ] {
+            let asked = Asked { after: after.into(), ..Asked::default() };
+            assert_eq!(asked.after(), place, "{after}");
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! Who may ask: the names under which the server is reached (against DNS rebinding), where a request comes from, and the
+//! token. And what every answer says about itself. Knows no page.
+
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+use axum::{
+    body::Body,
+    extract::{Request, State},
+    http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header},
+    middleware::Next,
+    response::Response,
+};
+use base64::{Engine as _, prelude::BASE64_STANDARD};
+use scorebox::digest::Digest;
+
+/// What pages may load: this server's own sheet and scripts, from files. No script or style stands in a page.
+const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; \
+                      base-uri 'none'; frame-ancestors 'none'";
+
+/// The headers of every answer.
+fn headers() -> [(HeaderName, &'static str); 7] {
+    [
+        (header::CONTENT_SECURITY_POLICY, POLICY),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::X_FRAME_OPTIONS, "DENY"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+        (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+        (HeaderName::from_static("permissions-policy"), "camera=(), geolocation=(), microphone=()"),
+    ]
+}
+
+/// Who may ask.
+#[derive(Clone, Debug)]
+pub(super) struct Guard {
+    names: Vec<String>,
+    /// The digest of the token, so that comparing it takes the same time whatever is guessed.
+    token: Option<Digest>,
+}
+
+impl Guard {
+    pub(super) fn new(names: Vec<String>, token: Option<&str>) -> Guard {
+        let names = names.iter().map(|name| name.to_ascii_lowercase()).collect();
+        Guard { names, token: token.map(|token| Digest::of(token.as_bytes())) }
+    }
+
+    /// Why a request is refused, if it is.
+    fn refusal(&self, method: &Method, headers: &HeaderMap) -> Option<(StatusCode, &'static str)> {
+        if ![Method::GET, Method::HEAD].contains(method) {
+            return Some((StatusCode::METHOD_NOT_ALLOWED, "Pages are only read."));
+        }
+        let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
+        let host = text(header::HOST).unwrap_or_default();
+        if headers.get_all(header::HOST).iter().count() != 1 || !self.is_known(host) {
+            let words = "This server does not go by that name. Reach it by its address, or start it with --name NAME.";
+            return Some((StatusCode::MISDIRECTED_REQUEST, words));
+        }
+        // A browser names where a request comes from if that is another site.
+        let is_own = |origin: &str| {
+            origin.split_once("://").is_some_and(|(scheme, place)| {
+                ["http", "https"].contains(&scheme) && place.eq_ignore_ascii_case(host)
+            })
+        };
+        if headers.contains_key(header::ORIGIN) && !text(header::ORIGIN).is_some_and(is_own) {
+            return Some((StatusCode::FORBIDDEN, "Another site may not read these pages."));
+        }
+        if let Some(token) = self.token
+            && !text(header::AUTHORIZATION).is_some_and(|value| brings(value, token))
+        {
+            let words =
+                "This server wants its token: any user name, and the token as the password.";
+            return Some((StatusCode::UNAUTHORIZED, words));
+        }
+        None
+    }
+
+    /// Whether a `Host` is one that no other site can claim: an address, `localhost`, or a name that the user gave.
+    fn is_known(&self, host: &str) -> bool {
+        let name = match host.rsplit_once(':') {
+            Some((name, port))
+                if port.bytes().all(|it| it.is_ascii_digit()) && !port.is_empty() =>
+            {
+                name
+            }
+            _ => host,
+        };
+        let name = name.to_ascii_lowercase();
+        let is_address = name.parse::<Ipv4Addr>().is_ok()
+            || name
+                .strip_prefix('[')
+                .and_then(|it| it.strip_suffix(']'))
+                .is_some_and(|it| it.parse::<Ipv6Addr>().is_ok());
+        is_address || name == "localhost" || self.names.contains(&name)
+    }
+}
+
+/// Whether `Authorization` has the token: as a bearer's, or as the password that a browser asks for.
+fn brings(authorization: &str, token: Digest) -> bool {
+    let Some((scheme, rest)) = authorization.split_once(' ') else { return false };
+    let rest = rest.trim();
+    match scheme.to_ascii_lowercase().as_str() {
+        "bearer" => Digest::of(rest.as_bytes()) == token,
+        "basic" => BASE64_STANDARD.decode(rest).is_ok_and(|pair| {
+            let password = pair.iter().position(|byte| *byte == b':').map(|at| &pair[at + 1..]);
+            password.is_some_and(|password| Digest::of(password) == token)
+        }),
+        _ => false,
+    }
+}
+
+/// Lets through what may ask, and gives every answer its headers.
+pub(super) async fn guarded(
+    State(guard): State<Guard>,
+    request: Request<Body>,
+    next: Next,
+) -> Response<Body> {
+    let mut answer = match guard.refusal(request.method(), request.headers()) {
+        None => next.run(request).await,
+        Some((status, words)) => {
+            let mut answer = Response::new(Body::from(format!("{words}\n")));
+            *answer.status_mut() = status;
+            let plain = HeaderValue::from_static("text/plain; charset=utf-8");
+            answer.headers_mut().insert(header::CONTENT_TYPE, plain);
+            if status == StatusCode::UNAUTHORIZED {
+                let asks = HeaderValue::from_static("Basic realm=\"scorebox\", charset=\"UTF-8\"");
+                answer.headers_mut().insert(header::WWW_AUTHENTICATE, asks);
+            }
+            answer
+        }
+    };
+    let own = answer.headers_mut();
+    for (name, value) in headers() {
+        own.entry(name).or_insert(HeaderValue::from_static(value));
+    }
+    own.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    answer
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(guard: &Guard, headers: &[(HeaderName, &str)]) -> Option<u16> {
+        let mut map = HeaderMap::new();
+        for (name, value) in headers {
+            map.append(name, HeaderValue::from_str(value).unwrap());
+        }
+        guard.refusal(&Method::GET, &map).map(|(status, _)| status.as_u16())
+    }
+
+    #[test]
+    fn only_names_that_no_other_site_can_claim_are_answered() {
+        let guard = Guard::new(vec!["Scores.example".into()], None);
+        for host in [
+            "127.0.0.1:7717",
+            "localhost",
+            "LOCALHOST:80",
+            "[::1]:7717",
+            "192.168.0.4",
+            "scores.example:443",
+        ] {
+            assert_eq!(refusal(&guard, &[(header::HOST, host)]), None, "{host}");
+        }
+        for host in [
+            "evil.example",
+            "127.0.0.1.evil.example",
+            "localhost.evil.example",
+            "",
+            "[::1",
+            "127.0.0.1:x",
+        ] {
+            assert_eq!(refusal(&guard, &[(header::HOST, host)]), Some(421), "{host}");
+        }
+        assert_eq!(refusal(&guard, &[]), Some(421));
+        let twice = [(header::HOST, "localhost"), (header::HOST, "evil.example")];
+        assert_eq!(refusal(&guard, &twice), Some(421));
+    }
+
+    #[test]
+    fn another_site_is_refused() {
+        let guard = Guard::new(Vec::new(), None);
+        let from =
+            |origin| refusal(&guard, &[(header::HOST, "localhost:7717"), (header::ORIGIN, origin)]);
+        assert_eq!(from("http://localhost:7717"), None);
+        for origin in
+            ["http://evil.example", "null", "http://localhost:7718", "file://localhost:7717"]
+        {
+            assert_eq!(from(origin), Some(403), "{origin}");
+        }
+    }
+
+    #[test]
+    fn a_token_is_wanted_where_there_is_one() {
+        let guard = Guard::new(Vec::new(), Some("s3cret"));
+        let with = |value: &str| {
+            refusal(&guard, &[(header::HOST, "localhost"), (header::AUTHORIZATION, value)])
+        };
+        assert_eq!(refusal(&guard, &[(header::HOST, "localhost")]), Some(401));
+        assert_eq!(with("Bearer s3cret"), None);
+        assert_eq!(with(&format!("Basic {}", BASE64_STANDARD.encode("anyone:s3cret"))), None);
+        for wrong in ["Bearer s3cre", "Bearer", "Basic ???", "Basic c2VjcmV0", "Digest s3cret"] {
+            assert_eq!(with(wrong), Some(401), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_written_through_it() {
+        let guard = Guard::new(Vec::new(), None);
+        let mut headers = HeaderMap::new();
+        headers.insert(header::HOST, HeaderValue::from_static("localhost"));
+        let refused = guard.refusal(&Method::POST, &headers).map(|(status, _)| status.as_u16());
+        assert_eq!(refused, Some(405));
+    }
+}

@@ -1,0 +1,297 @@
+//! The thread that keeps the index and the figures of all runs up to date: the newest run first, a run that goes on again and
+//! again from the first case that lacks a score. Shows nothing; says how far it is, and when something changed.
+
+use std::{
+    collections::{HashMap, HashSet},
+    path::PathBuf,
+    sync::{Arc, Condvar, Mutex, PoisonError},
+    thread,
+    time::{Duration, Instant},
+};
+
+use scorebox::{
+    aggregate::{VerdictOptions, verdicts, verdicts_from},
+    store::{CaseIndex, CaseKey, IndexedCase, RunKey, RunRecord, RunState, Store, StoreError},
+};
+use tokio::sync::watch;
+
+use super::ServeError;
+use crate::figures::Figures;
+
+/// Between two looks at the database.
+const PAUSE: Duration = Duration::from_millis(500);
+/// Cases of one transaction, and the bytes of their texts after which it ends.
+const BATCH_CASES: usize = 2000;
+const BATCH_BYTES: usize = 8 << 20;
+/// Cases of one reading. A longer one would keep what a run writes meanwhile in its log.
+const READING_CASES: usize = 20_000;
+/// A share of the time at most goes to the figures of a run that goes on.
+const FIGURES_SHARE: u32 = 10;
+/// Runs that are indexed: the newest.
+const MOST_RUNS: usize = 10_000;
+
+/// How far the index is.
+#[derive(Debug, Default)]
+pub(super) struct State {
+    /// Runs that are being indexed: cases done, and all.
+    progress: Mutex<HashMap<RunKey, (u64, u64)>>,
+    /// Why nothing is indexed at the moment.
+    trouble: Mutex<Option<String>>,
+}
+
+impl State {
+    /// How far a run is: cases done, and all; `None` if it is not being indexed.
+    pub(super) fn progress(&self, run: RunKey) -> Option<(u64, u64)> {
+        lock(&self.progress).get(&run).copied()
+    }
+
+    /// Why nothing is indexed, if that is so.
+    pub(super) fn trouble(&self) -> Option<String> {
+        lock(&self.trouble).clone()
+    }
+}
+
+/// The thread, until this is dropped.
+#[derive(Debug)]
+pub(super) struct Indexing {
+    state: Arc<State>,
+    end: Arc<End>,
+    changes: watch::Receiver<u64>,
+    working: Option<thread::JoinHandle<()>>,
+}
+
+/// Whether the thread is to end.
+#[derive(Debug, Default)]
+struct End {
+    is_here: Mutex<bool>,
+    waiting: Condvar,
+}
+
+impl End {
+    /// Waits for the end, at most so long; answers whether it is here.
+    fn within(&self, time: Duration) -> bool {
+        let is_here = self.is_here.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = self.waiting.wait_timeout_while(is_here, time, |is_here| !*is_here);
+        *waited.unwrap_or_else(PoisonError::into_inner).0
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Indexing {
+    pub(super) fn start(database: PathBuf, index: PathBuf) -> Result<Indexing, ServeError> {
+        let (state, end) = (Arc::<State>::default(), Arc::<End>::default());
+        let (changed, changes) = watch::channel(0);
+        let thread = Worker {
+            database,
+            index,
+            state: Arc::clone(&state),
+            end: Arc::clone(&end),
+            changed,
+            due: HashMap::new(),
+            stale: HashSet::new(),
+        };
+        let working =
+            thread::Builder::new().name("scorebox-index".into()).spawn(move || thread.work())?;
+        Ok(Indexing { state, end, changes, working: Some(working) })
+    }
+
+    pub(super) fn state(&self) -> Arc<State> {
+        Arc::clone(&self.state)
+    }
+
+    /// A number that grows when something changed.
+    pub(super) fn changes(&self) -> watch::Receiver<u64> {
+        self.changes.clone()
+    }
+}
+
+impl Drop for Indexing {
+    fn drop(&mut self) {
+        *lock(&self.end.is_here) = true;
+        self.end.waiting.notify_all();
+        if let Some(working) = self.working.take() {
+            // Its panic would only cost the index, which is made again.
+            let _ = working.join();
+        }
+    }
+}
+
+struct Worker {
+    database: PathBuf,
+    index: PathBuf,
+    state: Arc<State>,
+    end: Arc<End>,
+    changed: watch::Sender<u64>,
+    /// Runs that go on: before when their figures are not computed again.
+    due: HashMap<RunKey, Instant>,
+    /// Runs whose figures are older than their scores.
+    stale: HashSet<RunKey>,
+}
+
+impl Worker {
+    fn work(mut self) {
+        let mut open = None;
+        let mut seen = None;
+        loop {
+            let worked = self.pass(&mut open, &mut seen);
+            if let Err(error) = &worked {
+                // Both files are opened again: one may have been replaced.
+                (open, seen) = (None, None);
+                *lock(&self.state.trouble) = Some(error.to_string());
+            } else {
+                *lock(&self.state.trouble) = None;
+            }
+            if self.end.within(PAUSE) {
+                return;
+            }
+        }
+    }
+
+    /// Looks at all runs, if anything was written since the last time or a run goes on.
+    fn pass(
+        &mut self,
+        open: &mut Option<(Store, CaseIndex)>,
+        seen: &mut Option<i64>,
+    ) -> Result<(), StoreError> {
+        if open.is_none() {
+            *open = Some((Store::open_read_only(&self.database)?, CaseIndex::open(&self.index)?));
+        }
+        let Some((store, index)) = open else { return Ok(()) };
+        let version = store.data_version()?;
+        let is_new = *seen != Some(version);
+        if !is_new && self.stale.is_empty() {
+            return Ok(());
+        }
+        let runs = store.runs(MOST_RUNS)?;
+        for known in index.runs()? {
+            if !runs.iter().any(|run| run.key == known) {
+                index.forget(known)?;
+                self.stale.remove(&known);
+                self.say();
+            }
+        }
+        for run in runs {
+            if self.end.within(Duration::ZERO) {
+                return Ok(());
+            }
+            let indexed = index.indexed(&run)?;
+            if indexed.is_complete && indexed.figures.is_some() {
+                self.stale.remove(&run.key);
+                continue;
+            }
+            if is_new {
+                let done = self.cases(store, index, &run, indexed.next_case);
+                lock(&self.state.progress).remove(&run.key);
+                if !done? {
+                    return Ok(());
+                }
+                self.stale.insert(run.key);
+            }
+            if self.stale.contains(&run.key) {
+                self.figures_of(store, index, &run)?;
+            }
+        }
+        *seen = Some(version);
+        Ok(())
+    }
+
+    /// Indexes the cases of a run that are not yet, or not with all their scores; answers whether it came to the end.
+    fn cases(
+        &self,
+        store: &Store,
+        index: &mut CaseIndex,
+        run: &RunRecord,
+        next: Option<CaseKey>,
+    ) -> Result<bool, StoreError> {
+        let scorers = store.scorers(run.key)?.len();
+        let all = store.case_count(run.key)?;
+        let mut next = next.unwrap_or(CaseKey::first_of(run.key));
+        let mut from = next;
+        // Whether every case so far has all its scores, and need not be read again.
+        let mut is_whole = true;
+        let mut done = 0;
+        loop {
+            let (mut batch, mut bytes, mut read) = (Vec::new(), 0, 0);
+            let mut failed = None;
+            let id = run.spec.id.as_str();
+            verdicts_from(store, id, from, |decided| {
+                let case = decided.case;
+                is_whole &= case.rows.len() >= scorers;
+                from = case.key.following();
+                if is_whole {
+                    next = from;
+                }
+                read += 1;
+                let rows =
+                    case.rows.iter().map(|row| (row.scorer, row.status, row.score)).collect();
+                let taken = store.case_text(case.key).and_then(|text| {
+                    bytes += text.len();
+                    batch.push(IndexedCase::new(case.key, decided.verdict, rows, text));
+                    if batch.len() < BATCH_CASES && bytes < BATCH_BYTES {
+                        return Ok(());
+                    }
+                    bytes = 0;
+                    index.add(run, &std::mem::take(&mut batch), next)
+                });
+                failed = taken.err();
+                failed.is_none() && read < READING_CASES
+            })?;
+            if let Some(error) = failed {
+                return Err(error);
+            }
+            if !batch.is_empty() {
+                index.add(run, &batch, next)?;
+            }
+            done += read as u64;
+            if read > 0 {
+                lock(&self.state.progress).insert(run.key, (done.min(all), all));
+                self.say();
+            }
+            if read < READING_CASES {
+                return Ok(true);
+            }
+            if self.end.within(Duration::ZERO) {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// Computes the figures of a run and keeps them; those of one that goes on, now and then.
+    fn figures_of(
+        &mut self,
+        store: &Store,
+        index: &mut CaseIndex,
+        run: &RunRecord,
+    ) -> Result<(), StoreError> {
+        let goes_on = run.state == RunState::Running;
+        if goes_on && self.due.get(&run.key).is_some_and(|due| Instant::now() < *due) {
+            return Ok(());
+        }
+        let began = Instant::now();
+        let figures = store.snapshot(|store| {
+            let scorers = store.scorers(run.key)?;
+            let id = run.spec.id.as_str();
+            let decided = verdicts(store, id, VerdictOptions::default(), |_| true)?;
+            Figures::of(store, run, &scorers, &decided)
+        })?;
+        // Numbers and names: writing them as JSON cannot fail.
+        index.keep_figures(run, &serde_json::to_string(&figures).unwrap_or_default())?;
+        self.stale.remove(&run.key);
+        if goes_on {
+            let due = began.elapsed() * FIGURES_SHARE;
+            self.due.insert(run.key, Instant::now() + due.max(PAUSE));
+        } else {
+            index.complete(run)?;
+            self.due.remove(&run.key);
+        }
+        self.say();
+        Ok(())
+    }
+
+    fn say(&self) {
+        self.changed.send_modify(|number| *number = number.wrapping_add(1));
+    }
+}

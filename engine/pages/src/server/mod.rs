@@ -1,0 +1,105 @@
+//! Pages of the runs of a database, for browsers on this machine or, with a token, on others. Reads the database and never
+//! writes to it; keeps an index of its cases in a file of its own.
+//!
+//! - `guard`: who may ask, and the policies of answers.
+//! - `indexing`: the thread that keeps the index and the figures up to date.
+//! - `reading`: open databases, for as many requests as there are at once.
+//! - `routes`: from a URL to a page.
+//! - `address`: URLs of pages.
+//! - `live`: a stream that says that something changed.
+//! - `trouble`: why there is no page.
+//! - `views`: the pages.
+
+mod address;
+mod guard;
+mod indexing;
+mod live;
+mod reading;
+mod routes;
+mod trouble;
+mod views;
+
+use std::{io, net::TcpListener, path::PathBuf, sync::Arc};
+
+use scorebox::store::StoreError;
+
+use self::{guard::Guard, indexing::Indexing, reading::Readers};
+
+/// What is served, and to whom.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Pages {
+    /// The database.
+    pub database: PathBuf,
+    /// The file of the index: it is made if it is missing, and can be removed at any time.
+    pub index: PathBuf,
+    /// Names under which the server may be reached, in addition to `localhost` and addresses.
+    pub names: Vec<String>,
+    /// What every request must bring; `None`: nothing, for a server that only this machine reaches.
+    pub token: Option<String>,
+}
+
+/// Why pages cannot be served.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServeError {
+    /// The database cannot be read.
+    #[error(transparent)]
+    Database(StoreError),
+    /// The index cannot be written.
+    #[error("the index of the cases cannot be written: {0}")]
+    Index(StoreError),
+    /// The socket.
+    #[error("cannot serve: {0}")]
+    Socket(#[from] io::Error),
+}
+
+impl Pages {
+    /// The pages of a database, whose index is in this file.
+    pub fn new(database: impl Into<PathBuf>, index: impl Into<PathBuf>) -> Pages {
+        Pages { database: database.into(), index: index.into(), names: Vec::new(), token: None }
+    }
+
+    /// The same with these [`names`](Pages::names).
+    #[must_use]
+    pub fn with_names(mut self, names: Vec<String>) -> Pages {
+        self.names = names;
+        self
+    }
+
+    /// The same with this [`token`](Pages::token).
+    #[must_use]
+    pub fn with_token(mut self, token: impl Into<Option<String>>) -> Pages {
+        self.token = token.into();
+        self
+    }
+
+    /// Serves the pages to whoever connects, until `end` is ready. Requests that are being answered then are answered.
+    ///
+    /// # Errors
+    /// The database or the index cannot be opened; troubles of the socket.
+    pub async fn serve(
+        self,
+        listener: TcpListener,
+        end: impl Future<Output = ()> + Send + 'static,
+    ) -> Result<(), ServeError> {
+        listener.set_nonblocking(true)?;
+        let listener = tokio::net::TcpListener::from_std(listener)?;
+        let readers = Arc::new(Readers::new(self.database.clone(), self.index.clone()));
+        // What is wrong with either file is said before anyone asks.
+        readers.check()?;
+        let indexing = Indexing::start(self.database, self.index)?;
+        let guard = Guard::new(self.names, self.token.as_deref());
+        let changes = indexing.changes();
+        let (ended, is_ended) = tokio::sync::watch::channel(false);
+        let app = routes::app(readers, indexing.state(), changes, is_ended, guard);
+        let shutdown = async move {
+            end.await;
+            // Streams of changes have no end of their own.
+            ended.send_replace(true);
+        };
+        axum::serve(listener, app).with_graceful_shutdown(shutdown).await?;
+        drop(indexing);
+        Ok(())
+    }
+}

@@ -1,0 +1,214 @@
+//! From a URL to a page: what it asks for is read, and the page is made of it. Texts of a URL are a stranger's.
+
+use std::sync::Arc;
+
+use axum::{
+    Router,
+    extract::{Path, Query, State},
+    http::{StatusCode, header},
+    middleware,
+    response::{IntoResponse, Response},
+    routing::get,
+};
+use maud::Markup;
+use scorebox::{contract::Field, store::StoredCase};
+use serde::Deserialize;
+use tokio::sync::watch;
+
+use super::{
+    address::Asked,
+    guard::{Guard, guarded},
+    indexing, live,
+    reading::{Reader, Readers},
+    trouble::Trouble,
+    views,
+};
+use crate::frame::STYLE;
+
+/// What every page is made with.
+#[derive(Clone)]
+struct App {
+    readers: Arc<Readers>,
+    state: Arc<indexing::State>,
+    changed: watch::Receiver<u64>,
+    is_ended: watch::Receiver<bool>,
+    database: Arc<str>,
+}
+
+pub(super) fn app(
+    readers: Arc<Readers>,
+    state: Arc<indexing::State>,
+    changed: watch::Receiver<u64>,
+    is_ended: watch::Receiver<bool>,
+    guard: Guard,
+) -> Router {
+    let name = readers.database.file_name().unwrap_or(readers.database.as_os_str());
+    let database = Arc::from(name.to_string_lossy().as_ref());
+    let file = |kind: &'static str, text: &'static str| {
+        get(async move || {
+            ([(header::CONTENT_TYPE, kind), (header::CACHE_CONTROL, "no-cache")], text)
+        })
+    };
+    Router::new()
+        .route("/", get(runs))
+        .route("/runs/{run}", get(run))
+        .route("/runs/{run}/case", get(case))
+        .route("/runs/{run}/case/part", get(part))
+        .route("/scorer", get(scorer))
+        .route("/compare", get(compare))
+        .route("/changes", get(changes))
+        .route("/page.css", file("text/css; charset=utf-8", STYLE))
+        .route(
+            "/page.js",
+            file("text/javascript; charset=utf-8", include_str!("../assets/page.js")),
+        )
+        .route("/icon.svg", file("image/svg+xml", include_str!("../assets/icon.svg")))
+        .fallback(async |State(app): State<App>| {
+            explained(Trouble::Missing("There is no such page.".to_owned()), &app)
+        })
+        .with_state(App { readers, state, changed, is_ended, database })
+        .layer(middleware::from_fn_with_state(guard, guarded))
+}
+
+/// The page that says why there is none.
+fn explained(trouble: Trouble, app: &App) -> Response {
+    let (status, words) = match trouble {
+        Trouble::Missing(words) => (StatusCode::NOT_FOUND, words),
+        Trouble::Refused(words) => (StatusCode::BAD_REQUEST, words),
+        Trouble::Store(error) => (StatusCode::INTERNAL_SERVER_ERROR, format!("{error}.")),
+    };
+    (status, html(views::trouble(&app.database, &words))).into_response()
+}
+
+fn html(page: Markup) -> Response {
+    ([(header::CONTENT_TYPE, "text/html; charset=utf-8")], page.into_string()).into_response()
+}
+
+impl App {
+    async fn page(
+        &self,
+        make: impl FnOnce(&Reader, &App) -> Result<Markup, Trouble> + Send + 'static,
+    ) -> Response {
+        let app = self.clone();
+        let page = Arc::clone(&self.readers)
+            .read(move |reader| reader.store.snapshot(|_| make(reader, &app)))
+            .await;
+        page.map_or_else(|trouble| explained(trouble, self), html)
+    }
+}
+
+/// Which of the older runs are shown.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Older {
+    skip: usize,
+}
+
+async fn runs(State(app): State<App>, Query(older): Query<Older>) -> Response {
+    app.page(move |reader, app| views::runs::page(reader, &app.state, &app.database, older.skip))
+        .await
+}
+
+async fn run(
+    State(app): State<App>,
+    Path(run): Path<String>,
+    Query(asked): Query<Asked>,
+) -> Response {
+    app.page(move |reader, app| views::run::page(reader, &app.state, &app.database, &run, &asked))
+        .await
+}
+
+/// The name of a case.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Named {
+    id: String,
+    iteration: u32,
+    attempt: u32,
+    part: String,
+}
+
+impl Named {
+    fn find(&self, reader: &Reader, run: &str) -> Result<StoredCase, Trouble> {
+        let key = reader.store.run(run)?.key;
+        let case = reader.store.stored_case(key, &self.id, self.iteration, self.attempt)?;
+        case.ok_or_else(|| Trouble::Missing("There is no such case in this run.".to_owned()))
+    }
+}
+
+async fn case(
+    State(app): State<App>,
+    Path(run): Path<String>,
+    Query(named): Query<Named>,
+) -> Response {
+    app.page(move |reader, app| {
+        let case = named.find(reader, &run)?;
+        views::case::page(reader, &app.database, &run, &case)
+    })
+    .await
+}
+
+/// A part of a case as it is stored, as text that no browser takes for anything else.
+async fn part(
+    State(app): State<App>,
+    Path(run): Path<String>,
+    Query(named): Query<Named>,
+) -> Response {
+    let text = Arc::clone(&app.readers)
+        .read(move |reader| {
+            let case = named.find(reader, &run)?;
+            let content = reader.store.case_content(case.key)?;
+            let field = Field::ALL.into_iter().find(|field| field.key() == named.part);
+            let text = match field {
+                None if named.part == "output" => Some(content.output),
+                None => None,
+                Some(field) => content.parts.get(field).cloned(),
+            };
+            text.ok_or_else(|| Trouble::Missing("The case has no such part.".to_owned()))
+        })
+        .await;
+    match text {
+        Ok(text) => {
+            let headers = [
+                (header::CONTENT_TYPE, "text/plain; charset=utf-8"),
+                (
+                    header::CONTENT_SECURITY_POLICY,
+                    "default-src 'none'; sandbox; frame-ancestors 'none'",
+                ),
+            ];
+            (headers, text).into_response()
+        }
+        Err(trouble) => explained(trouble, &app),
+    }
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct ScorerNamed {
+    id: String,
+}
+
+async fn scorer(State(app): State<App>, Query(named): Query<ScorerNamed>) -> Response {
+    app.page(move |reader, app| views::scorer::page(reader, &app.database, &named.id)).await
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Two {
+    a: String,
+    b: String,
+    after: String,
+    all: String,
+}
+
+async fn compare(State(app): State<App>, Query(two): Query<Two>) -> Response {
+    app.page(move |reader, app| {
+        let is_all = two.all == "yes";
+        views::compare::page(reader, &app.database, [&two.a, &two.b], &two.after, is_all)
+    })
+    .await
+}
+
+async fn changes(State(app): State<App>) -> impl IntoResponse {
+    live::changes(app.changed.clone(), app.is_ended.clone())
+}

@@ -1,0 +1,111 @@
+//! The pages that the server shows, and what stands around each.
+//!
+//! - `runs`: all runs, and the scorers that they have.
+//! - `run`: a run with its figures, and its cases with filters.
+//! - `case`: a case in full.
+//! - `scorer`: a scorer over runs in time.
+//! - `compare`: two runs side by side.
+//! - here: the frame of a page, and the page that says what is wrong.
+
+pub(super) mod case;
+pub(super) mod compare;
+pub(super) mod run;
+pub(super) mod runs;
+pub(super) mod scorer;
+
+use maud::{DOCTYPE, Markup, html};
+use scorebox::store::RunRecord;
+
+use super::reading::Reader;
+use crate::{
+    figures::Figures,
+    said::{Said, plain},
+};
+
+/// A page, from its title to its end.
+struct Frame<'a> {
+    /// The database's file.
+    database: &'a str,
+    /// The title, for the tab.
+    title: &'a str,
+    /// The pages above this one, the closest last: what they are called, and where they are.
+    above: &'a [(&'a str, String)],
+}
+
+impl Frame<'_> {
+    fn around(&self, content: &Markup) -> Markup {
+        let last = self.above.len().checked_sub(1);
+        html! {
+            (DOCTYPE)
+            html lang="en" {
+                head {
+                    meta charset="utf-8";
+                    meta name="viewport" content="width=device-width, initial-scale=1";
+                    meta name="color-scheme" content="light dark";
+                    title { (plain(self.title, 120)) " – scorebox" }
+                    link rel="stylesheet" href="/page.css";
+                    link rel="icon" type="image/svg+xml" href="/icon.svg";
+                    script src="/page.js" defer {}
+                }
+                body {
+                    a.skip href="#content" { "To the content" }
+                    header.top {
+                        div {
+                            a.brand href="/" rel=[self.above.is_empty().then_some("up")] { "scorebox" }
+                            @if !self.above.is_empty() {
+                                nav aria-label="Above this page" {
+                                    ol.trail {
+                                        @for (place, (name, to)) in self.above.iter().enumerate() {
+                                            li { a href=(to) rel=[(Some(place) == last).then_some("up")] { (Said::line(name, 60)) } }
+                                        }
+                                    }
+                                }
+                            }
+                            span.far.small { (Said::line(self.database, 60)) " " button id="show-keys" type="button" { "Keys" } }
+                        }
+                    }
+                    main id="content" { (content) }
+                    (keys())
+                }
+            }
+        }
+    }
+}
+
+/// The keys that a page listens to.
+fn keys() -> Markup {
+    let all = [
+        ("j", "the next line"),
+        ("k", "the line before"),
+        ("n", "the next case or page"),
+        ("p", "the case or page before"),
+        ("u", "up"),
+        ("/", "search"),
+        ("?", "these keys"),
+    ];
+    html! {
+        dialog id="keys" aria-labelledby="keys-title" {
+            h2 id="keys-title" { "Keys" }
+            dl.list { @for (key, what) in all { dt { kbd { (key) } } dd { (what) } } }
+            form method="dialog" { button { "Close" } }
+        }
+    }
+}
+
+/// What is wrong, in place of a page.
+pub(super) fn trouble(database: &str, words: &str) -> Markup {
+    Frame { database, title: "Not shown", above: &[("All runs", "/".to_owned())] }.around(&html! {
+        h1 { "This cannot be shown" }
+        p { (Said::line(words, 600)) }
+    })
+}
+
+/// The figures of a run, if they are computed.
+fn figures(
+    reader: &Reader,
+    run: &RunRecord,
+) -> Result<Option<Figures>, scorebox::store::StoreError> {
+    let kept = reader.index.indexed(run)?.figures;
+    // What another version kept is computed again.
+    Ok(kept.and_then(|json| serde_json::from_str(&json).ok()))
+}

@@ -1,0 +1,287 @@
+//! A run: how it went, its scorers, and its cases with filters, a page at a time.
+
+use maud::{Markup, html};
+use scorebox::{
+    contract::Assertion,
+    row::Status,
+    store::{CaseKey, CaseQuery, FoundCase, Place, RunRecord, RunState, Saying, ScorerRecord},
+    verdict::{CaseVerdict, Standing},
+};
+
+use super::{Frame, figures, runs::being_read};
+use crate::{
+    case, figure,
+    said::Said,
+    server::{
+        address::{self, Asked},
+        indexing::State,
+        reading::Reader,
+        trouble::Trouble,
+    },
+    summary, word,
+};
+
+/// Cases of one page.
+const PAGE: usize = 50;
+/// Cases that are counted; of more it is said that there are more.
+const MOST_COUNTED: u64 = 10_000;
+/// Characters of a reason in a line.
+const MOST_REASON: u32 = 240;
+/// Runs that can be chosen to compare with.
+const MOST_CHOICES: usize = 100;
+
+pub(in crate::server) fn page(
+    reader: &Reader,
+    state: &State,
+    database: &str,
+    run: &str,
+    asked: &Asked,
+) -> Result<Markup, Trouble> {
+    let run = reader.store.run(run)?;
+    let scorers = reader.store.scorers(run.key)?;
+    let figures = figures(reader, &run)?;
+    let others = reader.store.runs(MOST_CHOICES)?;
+    let title = format!("{}, {}", summary::suite(&run), run.spec.id);
+    let cases = cases(reader, &run, &scorers, asked)?;
+    let progress = state.progress(run.key);
+    let content = html! {
+        div.title data-live="title" { h1 { (Said::line(summary::suite(&run), 200)) } (word::state(run.state)) }
+        div data-live="facts" { (summary::facts(&run)) }
+        div data-live="went" {
+            @match &figures {
+                Some(figures) => {
+                    (summary::went(figures))
+                    @if run.state == RunState::Running { p.small.aside { "The run is in progress; this page follows it." } }
+                }
+                None => div.went { p.says { span.aside { (being_read(progress)) } } },
+            }
+        }
+        @if others.len() > 1 { (comparing(&run, &others)) }
+        section {
+            h2 { "Scorers" }
+            div data-live="scorers" {
+                @match &figures {
+                    Some(figures) => (summary::scorers(&figures.scorers, |id| Some(address::scorer(id)))),
+                    None => p.aside { "The figures come when the cases are read." },
+                }
+            }
+        }
+        section id="cases" {
+            h2 { "Cases" }
+            (filters(&run, &scorers, asked))
+            div data-live="cases" {
+                @if let Some((done, all)) = progress {
+                    p.note { "Found are cases that are read: " (figure::count(done)) " of " (figure::count(all)) "." }
+                }
+                (cases)
+            }
+        }
+        @if let Some(figures) = &figures {
+            section { h2 { "Distributions" } div data-live="plots" { (summary::distributions(&figures.scorers)) } }
+        }
+        section {
+            h2 { "What ran" }
+            (summary::what_ran(&run, &scorers, figures.as_ref().map_or(&[][..], |it| &it.scorers[..])))
+        }
+    };
+    let above = [("All runs", "/".to_owned())];
+    Ok(Frame { database, title: &title, above: &above }.around(&content))
+}
+
+/// A choice of another run to stand beside this one.
+fn comparing(run: &RunRecord, others: &[RunRecord]) -> Markup {
+    html! {
+        form.filters.later action="/compare" method="get" {
+            input type="hidden" name="a" value=(run.spec.id);
+            label { "Compare with"
+                select name="b" {
+                    option value="" { "another run" }
+                    @for other in others.iter().filter(|other| other.key != run.key) {
+                        option value=(other.spec.id) { (other.spec.id.as_str()) }
+                    }
+                }
+            }
+            button { "Compare" }
+        }
+    }
+}
+
+fn filters(run: &RunRecord, scorers: &[ScorerRecord], asked: &Asked) -> Markup {
+    let choice = |value: &str, words: &str, chosen: &str| {
+        html! { option value=(value) selected[value == chosen] { (words) } }
+    };
+    html! {
+        form.filters action={ "/runs/" (run.spec.id) "#cases" } method="get" role="search" aria-label="Cases" {
+            label.wide { "Words in output and reasons"
+                input type="search" name="q" value=(asked.q) maxlength="1000" autocomplete="off";
+            }
+            label { "Verdict"
+                select name="verdict" {
+                    (choice("", "any", &asked.verdict))
+                    @for word in ["failed", "errored", "regressed", "passed", "skipped"] { (choice(word, word, &asked.verdict)) }
+                }
+            }
+            label { "Scorer"
+                select name="scorer" {
+                    (choice("", "any", &asked.scorer))
+                    @for scorer in scorers {
+                        @let id = &scorer.spec.scorer_id;
+                        option value=(id) selected[*id == asked.scorer] { (Said::line(id, 60)) }
+                    }
+                }
+            }
+            label { "Status"
+                select name="status" {
+                    (choice("", "any", &asked.status))
+                    @for status in [Status::Scored, Status::NotApplicable, Status::Skipped, Status::Error] { (choice(status.as_str(), status.as_str(), &asked.status)) }
+                }
+            }
+            label { "Score from" input type="number" name="least" value=(asked.least) step="any" min="0"; }
+            label { "to" input type="number" name="most" value=(asked.most) step="any" min="0"; }
+            label { "Order"
+                select name="order" {
+                    (choice("", "as read", &asked.order))
+                    (choice("lowest", "lowest score", &asked.order))
+                    (choice("highest", "highest score", &asked.order))
+                }
+            }
+            button.main { "Show" }
+            @if asked.is_filtered() || !asked.order.is_empty() { a href={ (address::run(run)) "#cases" } { "Reset" } }
+        }
+    }
+}
+
+/// What is asked for, as the index is asked; or what is wrong with it.
+fn query(run: &RunRecord, scorers: &[ScorerRecord], asked: &Asked) -> Result<CaseQuery, String> {
+    let mut query = CaseQuery::of_run(run.key);
+    (query.verdict, query.regressed) = asked.verdict();
+    query.status = asked.status();
+    query.order = asked.order();
+    query.least = Asked::bound(&asked.least);
+    query.most = Asked::bound(&asked.most);
+    if !asked.scorer.is_empty() {
+        let scorer = scorers.iter().find(|it| it.spec.scorer_id == asked.scorer);
+        query.scorer = Some(scorer.ok_or("This run has no such scorer.")?.key);
+    }
+    match asked.q.trim() {
+        "" => Ok(query),
+        search => query.with_search(search).map_err(|error| format!("{error}.")),
+    }
+}
+
+fn cases(
+    reader: &Reader,
+    run: &RunRecord,
+    scorers: &[ScorerRecord],
+    asked: &Asked,
+) -> Result<Markup, Trouble> {
+    let query = match query(run, scorers, asked) {
+        Ok(query) => query,
+        Err(words) => return Ok(html! { p.note.strong { (Said::line(&words, 400)) } }),
+    };
+    let after = asked
+        .after()
+        .and_then(|(ordinal, score)| Some(Place::new(CaseKey::at(run.key, ordinal)?, score)));
+    let mut found = reader.index.cases(&query, after, PAGE + 1)?;
+    let is_more = found.len() > PAGE;
+    found.truncate(PAGE);
+    let all = reader.index.count(&query, MOST_COUNTED + 1)?;
+    let mut lines = Vec::new();
+    for found in &found {
+        lines.push(line(reader, run, scorers, &query, found)?);
+    }
+    let next = found
+        .last()
+        .filter(|_| is_more)
+        .map(|last| asked.behind(last.place(), last.key.ordinal()).url(run));
+    Ok(html! {
+        @if lines.is_empty() {
+            p.aside { @if asked.is_filtered() { "No case is like that." } @else { "No case is read yet." } }
+        } @else {
+            div.scrolls tabindex="0" role="region" aria-label="Cases" {
+                table {
+                    thead { tr {
+                        th scope="col" { "verdict" } th scope="col" { "case" } th scope="col" { "why" }
+                        th.number scope="col" { @if query.scorer.is_some() { (Said::line(&asked.scorer, 40)) } @else { "score" } }
+                    } }
+                    tbody { @for line in &lines { (line) } }
+                }
+            }
+            nav.pages aria-label="Pages of cases" {
+                span {
+                    @if all > MOST_COUNTED { "more than " (figure::count(MOST_COUNTED)) " cases" } @else { (figure::counted(all, "case", "cases")) }
+                }
+                @if !asked.after.is_empty() {
+                    a rel="prev" href=(Asked { after: String::new(), ..asked.clone() }.url(run)) { "First page" }
+                }
+                @if let Some(next) = next { a rel="next" href=(next) { "Next page" } }
+            }
+        }
+    })
+}
+
+fn line(
+    reader: &Reader,
+    run: &RunRecord,
+    scorers: &[ScorerRecord],
+    query: &CaseQuery,
+    found: &FoundCase,
+) -> Result<Markup, Trouble> {
+    let Some(name) = reader.store.case_name(found.key)? else {
+        return Ok(html! { tr { td colspan="4" { span.aside { "a case that was removed" } } } });
+    };
+    let says = reader.store.case_says(found.key, MOST_REASON)?;
+    Ok(html! {
+        tr.link data-row {
+            td { (verdict(found)) }
+            th.name scope="row" {
+                a href=(address::case(run, &name)) { (Said::line(&case::name(&name.case_id, name.iteration, name.attempt), 200)) }
+                @if let Some(node) = name.node_id.as_ref().filter(|node| **node != name.case_id) { br; span.small.aside { (Said::line(node, 80)) } }
+            }
+            td.words.small { (why(scorers, query, &says)) }
+            td.number { @match found.score { Some(score) => (figure::score(score)), None => span.none { "–" } } }
+        }
+    })
+}
+
+/// The verdict of a case that was found.
+pub(super) fn verdict(found: &FoundCase) -> Markup {
+    let regressions = u32::from(found.is_regressed);
+    let verdict = CaseVerdict::of(found.verdict, regressions, found.score);
+    word::verdict(&verdict)
+}
+
+/// What the scorer that is asked for says, or those that decided against the case, or all of them.
+fn why(scorers: &[ScorerRecord], query: &CaseQuery, says: &[Saying]) -> Markup {
+    const NONE: &[Assertion] = &[];
+    let scorer = |saying: &Saying| scorers.iter().find(|it| it.key == saying.scorer);
+    let is_against = |saying: &&Saying| {
+        let Some(scorer) = scorer(saying) else { return false };
+        let policy = scorer.spec.policy();
+        match (saying.status, saying.score) {
+            (Status::Error, _) => true,
+            (_, Some(score)) => policy.standing(score, NONE) != Standing::Holds,
+            _ => false,
+        }
+    };
+    let asked: Vec<&Saying> = says.iter().filter(|it| Some(it.scorer) == query.scorer).collect();
+    let against: Vec<&Saying> = says.iter().filter(is_against).collect();
+    let shown = if !asked.is_empty() { asked } else { against };
+    html! {
+        @if shown.is_empty() {
+            span.aside {
+                @for (place, saying) in says.iter().filter(|it| it.score.is_some()).take(6).enumerate() {
+                    @if place > 0 { ", " }
+                    (Said::line(scorer(saying).map_or("", |it| &it.spec.scorer_id), 60)) " "
+                    @if let Some(score) = saying.score { (figure::score(score)) }
+                }
+            }
+        }
+        @for (place, saying) in shown.iter().take(4).enumerate() {
+            @if place > 0 { br; }
+            b { (Said::line(scorer(saying).map_or("", |it| &it.spec.scorer_id), 60)) } " "
+            @match saying.score { Some(score) => (figure::score(score)), None => (saying.status.as_str()) }
+            @if let Some(said) = &saying.said { span.aside { ": " (Said::line(said, 240)) } }
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! What someone who looks through a run asks for: the words of a case, the cases around it, one that is named, and whether
+//! anything was written meanwhile. Finds nothing by its content.
+
+use rusqlite::{OptionalExtension as _, Row, params};
+
+use super::{CaseKey, RunKey, ScorerKey, Store, StoreError, id::ORDINAL_BITS};
+use crate::row::Status;
+
+/// Bytes of the output and of each reason whose words are found. What is behind them is not.
+const MOST_TEXT_BYTES: i64 = 64 << 10;
+
+/// The name of a case within its run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CaseName {
+    /// What names it inside this database.
+    pub key: CaseKey,
+    /// Its own id.
+    pub case_id: String,
+    /// The task that it belongs to.
+    pub node_id: Option<String>,
+    /// The task's iteration.
+    pub iteration: u32,
+    /// The task's attempt.
+    pub attempt: u32,
+}
+
+/// What one scorer says about a case, in short.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Saying {
+    /// The scorer.
+    pub scorer: ScorerKey,
+    /// The outcome.
+    pub status: Status,
+    /// Its score.
+    pub score: Option<f64>,
+    /// Its reason, or what went wrong.
+    pub said: Option<String>,
+}
+
+impl CaseKey {
+    /// The key behind this one, whether or not a case has it.
+    pub fn following(self) -> CaseKey {
+        CaseKey(self.0.saturating_add(1))
+    }
+
+    /// The key of the case at this place of a run, from 0; `None` if no run can have so many.
+    pub fn at(run: RunKey, ordinal: u64) -> Option<CaseKey> {
+        CaseKey::new(run, ordinal)
+    }
+
+    /// The case's place in its run, from 0.
+    pub fn ordinal(self) -> u64 {
+        let (first, _) = CaseKey::bounds(RunKey(self.0 >> ORDINAL_BITS));
+        (self.0 - first).unsigned_abs()
+    }
+
+    /// The first key that a case of this run can have.
+    pub fn first_of(run: RunKey) -> CaseKey {
+        CaseKey(CaseKey::bounds(run).0)
+    }
+}
+
+impl Store {
+    /// The text of a case in which words are looked for: its output, and what its scorers say about it; of each the first
+    /// 64 KiB.
+    ///
+    /// # Errors
+    /// Troubles of reading.
+    pub fn case_text(&self, key: CaseKey) -> Result<String, StoreError> {
+        self.brief(|| {
+            let mut output = self
+                .conn
+                .prepare_cached("SELECT substr(output, 1, ?2) FROM cases WHERE case_key = ?1")?;
+            let output: Option<String> =
+                output.query_row(params![key, MOST_TEXT_BYTES], |row| row.get(0)).optional()?;
+            // A string that was cut is no JSON, and its words are found all the same.
+            let output = output.unwrap_or_default();
+            let mut text = match serde_json::from_str::<String>(&output) {
+                Ok(said) => said,
+                Err(_) => output,
+            };
+            let mut reasons = self.conn.prepare_cached(
+                "SELECT substr(coalesce(reason, error_message), 1, ?2), label FROM score_rows
+                 WHERE case_key = ?1 ORDER BY scorer",
+            )?;
+            let mut rows = reasons.query(params![key, MOST_TEXT_BYTES])?;
+            while let Some(row) = rows.next()? {
+                for column in 0..2 {
+                    if let Some(said) = row.get_ref(column)?.as_str_or_null()? {
+                        text.push('\n');
+                        text.push_str(said);
+                    }
+                }
+            }
+            Ok(text)
+        })
+    }
+
+    /// What the scorers say about a case, in short: of reasons and messages the first `most` characters.
+    ///
+    /// # Errors
+    /// Troubles of reading.
+    pub fn case_says(&self, key: CaseKey, most: u32) -> Result<Vec<Saying>, StoreError> {
+        self.brief(|| {
+            let mut query = self.conn.prepare_cached(
+                "SELECT scorer, status, score, substr(coalesce(reason, error_message), 1, ?2)
+                 FROM score_rows WHERE case_key = ?1 ORDER BY scorer",
+            )?;
+            let rows = query.query_map(params![key, most], |row| {
+                Ok(Saying {
+                    scorer: row.get(0)?,
+                    status: row.get(1)?,
+                    score: row.get(2)?,
+                    said: row.get(3)?,
+                })
+            })?;
+            rows.collect()
+        })
+    }
+
+    /// The name of the case with this key.
+    ///
+    /// # Errors
+    /// Troubles of reading.
+    pub fn case_name(&self, key: CaseKey) -> Result<Option<CaseName>, StoreError> {
+        let sql =
+            "SELECT case_key, case_id, node_id, iteration, attempt FROM cases WHERE case_key = ?1";
+        self.brief(|| self.conn.prepare_cached(sql)?.query_row([key], case_name).optional())
+    }
+
+    /// The key of the case with this name; `None` if the run has none.
+    ///
+    /// # Errors
+    /// Troubles of reading.
+    pub fn case_key(
+        &self,
+        run: RunKey,
+        case_id: &str,
+        iteration: u32,
+        attempt: u32,
+    ) -> Result<Option<CaseKey>, StoreError> {
+        let sql = "SELECT case_key FROM cases
+                   WHERE run = ?1 AND case_id = ?2 AND iteration = ?3 AND attempt = ?4";
+        let name = params![run, case_id, iteration, attempt];
+        self.brief(|| self.conn.prepare_cached(sql)?.query_row(name, |row| row.get(0)).optional())
+    }
+
+    /// The cases before and after the one with this key, in the order in which they were read.
+    ///
+    /// # Errors
+    /// Troubles of reading.
+    pub fn cases_around(
+        &self,
+        run: RunKey,
+        key: CaseKey,
+    ) -> Result<[Option<CaseName>; 2], StoreError> {
+        let (first, last) = CaseKey::bounds(run);
+        let one = |sql: &str, bounds: [i64; 2]| {
+            self.conn.prepare_cached(sql)?.query_row(bounds, case_name).optional()
+        };
+        self.brief(|| {
+            let before = one(
+                "SELECT case_key, case_id, node_id, iteration, attempt FROM cases
+                 WHERE case_key >= ?1 AND case_key < ?2 ORDER BY case_key DESC LIMIT 1",
+                [first, key.0],
+            )?;
+            let after = one(
+                "SELECT case_key, case_id, node_id, iteration, attempt FROM cases
+                 WHERE case_key > ?1 AND case_key <= ?2 ORDER BY case_key LIMIT 1",
+                [key.0, last],
+            )?;
+            Ok([before, after])
+        })
+    }
+
+    /// A number that another one follows once another connection has written to the file.
+    ///
+    /// # Errors
+    /// Troubles of reading.
+    pub fn data_version(&self) -> Result<i64, StoreError> {
+        self.brief(|| self.conn.pragma_query_value(None, "data_version", |row| row.get(0)))
+    }
+}
+
+fn case_name(row: &Row<'_>) -> rusqlite::Result<CaseName> {
+    Ok(CaseName {
+        key: row.get(0)?,
+        case_id: row.get(1)?,
+        node_id: row.get(2)?,
+        iteration: row.get(3)?,
+        attempt: row.get(4)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{NewCase, Outcome, sample::*};
+
+    #[test]
+    fn the_words_of_a_case_are_its_output_and_what_scorers_say() {
+        let (_folder, store) = database();
+        let mut writer = writer(store, "r", &["a", "b"]);
+        let scorers = writer.run().scorers.clone();
+        let key = added(&mut writer, &NewCase { output: r#""a \"river\"""#, ..case(0, "x") });
+        let said = Outcome::Scored {
+            score: 1.0,
+            label: Some("wet"),
+            reason: Some("it flows"),
+            meta: None,
+            assertions: &[],
+        };
+        writer.add_score(key, scorers[0], &row(said)).unwrap();
+        writer.add_score(key, scorers[1], &error()).unwrap();
+        let text = writer.store().case_text(key).unwrap();
+        assert_eq!(text, "a \"river\"\nit flows\nwet\nunreachable");
+    }
+
+    #[test]
+    fn a_case_has_neighbours_in_its_run_only() {
+        let (_folder, store) = database();
+        let mut writer = writer(store, "r", &["a"]);
+        let keys = ["x", "y", "z"].map(|id| {
+            let ordinal = u64::from(id.as_bytes()[0] - b'x');
+            added(&mut writer, &case(ordinal, id))
+        });
+        let run = writer.run().key;
+        let names =
+            |key| writer.store().cases_around(run, key).unwrap().map(|it| it.map(|it| it.case_id));
+        assert_eq!(names(keys[1]), [Some("x".into()), Some("z".into())]);
+        assert_eq!(names(keys[0]), [None, Some("y".into())]);
+        assert_eq!(names(keys[2]), [Some("y".into()), None]);
+    }
+}

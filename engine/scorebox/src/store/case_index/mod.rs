@@ -1,0 +1,201 @@
+//! An index of the cases of a database, in a file of its own: by verdict, scorer, status, score, and by the words of outputs
+//! and reasons. Whatever is in it can be computed again; the database itself is not touched. Decides no verdict.
+//!
+//! - `filling`: cases go into it, in batches.
+//! - `finding`: cases are found, page by page.
+//! - here: opening the file, and how far each run is in it.
+//!
+//! A page of cases costs as much as its lines, however many cases there are: for every combination of a scorer, a verdict and
+//! a status, cases stand in their order and in that of their scores, and a page is merged from the beginnings of those that
+//! are wanted. Words are found by SQLite's FTS5, whose documents have the same combinations as words of their own.
+
+mod filling;
+mod finding;
+#[cfg(test)]
+mod tests;
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use super::{CaseKey, RunKey, RunRecord, RunState, StoreError};
+use crate::digest::Digest;
+
+pub use filling::IndexedCase;
+pub use finding::{CaseOrder, CaseQuery, FoundCase, Place, WordsError};
+
+/// The version of the tables below; a file of another one is made anew.
+const VERSION: i64 = 1;
+
+/// How long a statement waits for another process that fills the same index.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+const TABLES: &str = "
+    -- How far each run is indexed.
+    CREATE TABLE runs (
+        run           INTEGER PRIMARY KEY,   -- its number in the database
+        id            TEXT NOT NULL,
+        created_at_ms INTEGER NOT NULL,      -- with the id, what says that it is the same run
+        next_case     INTEGER NOT NULL,      -- the key from which on cases are to be indexed, again or at all
+        ended         TEXT,                  -- the state and root it had when all of it was indexed; NULL: not yet
+        figures_json  TEXT                   -- what its scores say together, in the words of whoever computed it
+    ) STRICT;
+
+    -- A case once for each of its scorers, and once for itself (scorer -run, status 0, the case's own score).
+    CREATE TABLE entries (
+        scorer   INTEGER NOT NULL,
+        verdict  INTEGER NOT NULL,
+        status   INTEGER NOT NULL,
+        case_key INTEGER NOT NULL,
+        score    REAL,
+        PRIMARY KEY (scorer, verdict, status, case_key)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX entries_by_score ON entries (scorer, verdict, status, score, case_key) WHERE score IS NOT NULL;
+
+    -- The words of a case; `marks` has the combinations that it stands under above.
+    CREATE VIRTUAL TABLE words USING fts5 (
+        said, marks, content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 2'
+    );";
+
+/// An open index. It belongs to one thread at a time.
+#[derive(Debug)]
+pub struct CaseIndex {
+    conn: Connection,
+    path: PathBuf,
+}
+
+/// How far a run is indexed.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Indexed {
+    /// The case from which on cases are to be indexed, again or at all; `None` if none is indexed yet.
+    pub next_case: Option<CaseKey>,
+    /// Whether the run was indexed to its end, and has not changed since.
+    pub is_complete: bool,
+    /// What was kept with [`CaseIndex::keep_figures`].
+    pub figures: Option<String>,
+}
+
+impl CaseIndex {
+    /// Opens the index at `path`. One that is missing, damaged or of another version is made anew.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn open(path: impl AsRef<Path>) -> Result<CaseIndex, StoreError> {
+        let path = std::path::absolute(path.as_ref())
+            .map_err(|_| StoreError::NotAFile { path: path.as_ref().to_owned() })?;
+        match CaseIndex::opened(&path) {
+            Ok(Some(index)) => return Ok(index),
+            Err(error @ (StoreError::Locked { .. } | StoreError::Permission { .. })) => {
+                return Err(error);
+            }
+            Ok(None) | Err(_) => {}
+        }
+        // What cannot be removed cannot be opened either, which is reported.
+        for ending in ["", "-wal", "-shm"] {
+            let mut file = path.clone().into_os_string();
+            file.push(ending);
+            let _ = fs::remove_file(file);
+        }
+        CaseIndex::opened(&path)?.ok_or_else(|| StoreError::Corrupt {
+            path,
+            what: "a new index has another version".into(),
+        })
+    }
+
+    /// The index, unless it is of another version.
+    fn opened(path: &Path) -> Result<Option<CaseIndex>, StoreError> {
+        let open = || {
+            let conn = Connection::open(path)?;
+            conn.busy_timeout(PATIENCE)?;
+            conn.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
+            // It can be computed again: the operating system may write when it likes.
+            conn.pragma_update(None, "synchronous", "OFF")?;
+            conn.pragma_update(None, "trusted_schema", false)?;
+            conn.set_prepared_statement_cache_capacity(64);
+            let version: i64 = conn.pragma_query_value(None, "user_version", |row| row.get(0))?;
+            if version == 0 {
+                let change = rusqlite::Transaction::new_unchecked(
+                    &conn,
+                    rusqlite::TransactionBehavior::Immediate,
+                )?;
+                // Another process may have made them meanwhile.
+                let version: i64 =
+                    change.pragma_query_value(None, "user_version", |row| row.get(0))?;
+                if version == 0 {
+                    change.execute_batch(TABLES)?;
+                    change.pragma_update(None, "user_version", VERSION)?;
+                }
+                change.commit()?;
+            }
+            conn.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0))
+                .map(|version| (conn, version))
+        };
+        let (conn, version) = open().map_err(|error| StoreError::from_sqlite(path, error))?;
+        Ok((version == VERSION).then(|| CaseIndex { conn, path: path.to_owned() }))
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The numbers of the runs that the index knows.
+    ///
+    /// # Errors
+    /// Troubles of reading.
+    pub fn runs(&self) -> Result<Vec<RunKey>, StoreError> {
+        let read = || {
+            let mut query = self.conn.prepare_cached("SELECT run FROM runs")?;
+            query.query_map([], |row| row.get(0))?.collect()
+        };
+        self.explained(read())
+    }
+
+    /// How far a run is indexed; nothing is known of another run that had its number.
+    ///
+    /// # Errors
+    /// Troubles of reading.
+    pub fn indexed(&self, run: &RunRecord) -> Result<Indexed, StoreError> {
+        let read = || {
+            let mut query = self.conn.prepare_cached(
+                "SELECT next_case, ended, figures_json FROM runs
+                 WHERE run = ?1 AND id = ?2 AND created_at_ms = ?3",
+            )?;
+            let of = params![run.key, run.spec.id, run.spec.created_at_ms];
+            query
+                .query_row(of, |row| {
+                    let ended: Option<String> = row.get(1)?;
+                    Ok(Indexed {
+                        next_case: Some(row.get(0)?),
+                        is_complete: ended.is_some() && ended == ending(run),
+                        figures: row.get(2)?,
+                    })
+                })
+                .optional()
+        };
+        Ok(self.explained(read())?.unwrap_or_default())
+    }
+
+    fn explained<T>(&self, result: rusqlite::Result<T>) -> Result<T, StoreError> {
+        result.map_err(|error| StoreError::from_sqlite(&self.path, error))
+    }
+}
+
+/// What says that a run ended as it did; `None` while it runs.
+fn ending(run: &RunRecord) -> Option<String> {
+    (run.state != RunState::Running).then(|| {
+        let root = run.root.as_ref().map(Digest::to_string).unwrap_or_default();
+        let at = run.finished_at_ms.unwrap_or_default();
+        format!("{} {at} {root}", run.state.as_str())
+    })
+}
+
+/// The number under which a case itself stands among the scorers.
+fn itself(run: RunKey) -> i64 {
+    -run.0
+}

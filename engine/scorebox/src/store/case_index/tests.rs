@@ -1,0 +1,211 @@
+//! An index against the cases that it was filled with: what is found, in which order, and what replaces what.
+
+use super::{super::sample, *};
+use crate::{
+    row::Status,
+    store::{ScorerKey, Store},
+    verdict::{CaseVerdict, Verdict},
+};
+
+const A: ScorerKey = ScorerKey(1);
+const B: ScorerKey = ScorerKey(2);
+
+/// An index, and a run of a database beside it.
+fn index() -> (tempfile::TempDir, CaseIndex, RunRecord) {
+    let (folder, store) = sample::database();
+    let writer = sample::writer(store, "r", &["a", "b"]);
+    let run = writer.store().run("r").unwrap();
+    let index = CaseIndex::open(folder.path().join("cases.index")).unwrap();
+    (folder, index, run)
+}
+
+fn case(run: &RunRecord, ordinal: u64, verdict: Verdict, score: f64, text: &str) -> IndexedCase {
+    let key = CaseKey::at(run.key, ordinal).unwrap();
+    let rows = match verdict {
+        Verdict::Errored => vec![(A, Status::Error, None), (B, Status::Scored, Some(score))],
+        _ => vec![(A, Status::Scored, Some(score)), (B, Status::Skipped, None)],
+    };
+    IndexedCase::new(key, CaseVerdict::of(verdict, 0, Some(score)), rows, text.to_owned())
+}
+
+/// Ten cases: every third failed, the last errored; scores descend.
+fn filled() -> (tempfile::TempDir, CaseIndex, RunRecord) {
+    let (folder, mut index, run) = index();
+    let cases: Vec<IndexedCase> = (0..10)
+        .map(|ordinal| {
+            let verdict = match ordinal {
+                9 => Verdict::Errored,
+                _ if ordinal % 3 == 0 => Verdict::Failed,
+                _ => Verdict::Passed,
+            };
+            let text = format!(
+                "case {ordinal} says {}",
+                if ordinal % 2 == 0 { "Été river" } else { "desert" }
+            );
+            case(&run, ordinal, verdict, 1.0 - ordinal as f64 / 10.0, &text)
+        })
+        .collect();
+    index.add(&run, &cases, CaseKey::at(run.key, 10).unwrap()).unwrap();
+    (folder, index, run)
+}
+
+/// The places of the cases that a query finds, in pages of `limit`.
+fn found(index: &CaseIndex, query: &CaseQuery, limit: usize) -> Vec<u64> {
+    let mut all = Vec::new();
+    let mut after = None;
+    loop {
+        let page = index.cases(query, after, limit).unwrap();
+        let Some(last) = page.last() else { return all };
+        after = Some(last.place());
+        all.extend(page.iter().map(|case| case.key.ordinal()));
+    }
+}
+
+/// The same however large the pages are, with their count.
+#[track_caller]
+fn finds(index: &CaseIndex, query: &CaseQuery, expected: &[u64]) {
+    for limit in [1, 3, 100] {
+        assert_eq!(found(index, query, limit), expected, "{query:?}");
+    }
+    assert_eq!(index.count(query, 1000).unwrap(), expected.len() as u64, "{query:?}");
+}
+
+fn asked(run: &RunRecord, change: impl FnOnce(&mut CaseQuery)) -> CaseQuery {
+    let mut query = CaseQuery::of_run(run.key);
+    change(&mut query);
+    query
+}
+
+#[test]
+fn cases_are_found_by_verdict_scorer_status_and_score() {
+    let (_folder, index, run) = filled();
+    let all: Vec<u64> = (0..10).collect();
+    finds(&index, &asked(&run, |_| ()), &all);
+    finds(&index, &asked(&run, |it| it.verdict = Some(Verdict::Failed)), &[0, 3, 6]);
+    finds(&index, &asked(&run, |it| it.status = Some(Status::Error)), &[9]);
+    finds(&index, &asked(&run, |it| it.status = Some(Status::Scored)), &all);
+    finds(
+        &index,
+        &asked(&run, |it| (it.scorer, it.status) = (Some(B), Some(Status::Scored))),
+        &[9],
+    );
+    finds(&index, &asked(&run, |it| (it.scorer, it.least) = (Some(A), Some(0.75))), &[0, 1, 2]);
+    finds(&index, &asked(&run, |it| (it.least, it.most) = (Some(0.15), Some(0.35))), &[7, 8]);
+    let several = |it: &mut CaseQuery| {
+        (it.scorer, it.verdict, it.most) = (Some(A), Some(Verdict::Failed), Some(0.8));
+    };
+    finds(&index, &asked(&run, several), &[3, 6]);
+    finds(&index, &asked(&run, |it| it.regressed = Some(true)), &[]);
+}
+
+#[test]
+fn the_order_of_scores_has_pages_too() {
+    let (_folder, index, run) = filled();
+    let lowest = |it: &mut CaseQuery| it.order = CaseOrder::LowestFirst;
+    finds(&index, &asked(&run, lowest), &[9, 8, 7, 6, 5, 4, 3, 2, 1, 0]);
+    let of_scorer = |it: &mut CaseQuery| (it.scorer, it.order) = (Some(A), CaseOrder::HighestFirst);
+    finds(&index, &asked(&run, of_scorer), &[0, 1, 2, 3, 4, 5, 6, 7, 8]);
+}
+
+#[test]
+fn words_are_found_with_everything_else() {
+    let (_folder, index, run) = filled();
+    let search = |words: &str| asked(&run, |_| ()).with_search(words).unwrap();
+    finds(&index, &search("river"), &[0, 2, 4, 6, 8]);
+    finds(&index, &search("RIV"), &[0, 2, 4, 6, 8]);
+    finds(&index, &search("ete"), &[0, 2, 4, 6, 8]);
+    finds(&index, &search("\"says desert\" 7"), &[7]);
+    finds(&index, &search("\"desert says\""), &[]);
+    let failed = CaseQuery { verdict: Some(Verdict::Failed), ..search("river") };
+    finds(&index, &failed, &[0, 6]);
+    let status = CaseQuery { status: Some(Status::Error), ..search("desert") };
+    finds(&index, &status, &[9]);
+    let scored = CaseQuery { scorer: Some(A), most: Some(0.5), ..search("river") };
+    finds(&index, &scored, &[6, 8]);
+    let ordered = CaseQuery { order: CaseOrder::LowestFirst, ..search("river") };
+    finds(&index, &ordered, &[8, 6, 4, 2, 0]);
+}
+
+#[test]
+fn no_text_is_an_operator_of_the_search() {
+    let (_folder, index, run) = filled();
+    for text in [
+        "river OR desert",
+        "NOT river",
+        "said:river",
+        "river*",
+        "(river",
+        "river)",
+        "^river",
+        "river + x",
+        "{a b}:c",
+        "\"river",
+        "a\"\"b",
+        "r\0iver",
+        "NEAR(a b)",
+        "- river",
+        "marks : r1",
+    ] {
+        let query = asked(&run, |_| ()).with_search(text).unwrap();
+        index.cases(&query, None, 10).unwrap_or_else(|error| panic!("{text}: {error}"));
+    }
+    finds(&index, &asked(&run, |_| ()).with_search("r1").unwrap(), &[]);
+    for text in ["", " ", "\"\"", "***", "- + ("] {
+        assert_eq!(asked(&run, |_| ()).with_search(text), Err(WordsError::NoWord), "{text}");
+    }
+    assert_eq!(asked(&run, |_| ()).with_search(&"x ".repeat(17)), Err(WordsError::TooLong));
+    assert_eq!(asked(&run, |_| ()).with_search(&"x".repeat(1001)), Err(WordsError::TooLong));
+}
+
+#[test]
+fn a_case_that_comes_again_replaces_the_one_before() {
+    let (_folder, mut index, run) = filled();
+    let again = case(&run, 3, Verdict::Passed, 0.95, "oasis");
+    index.add(&run, &[again], CaseKey::at(run.key, 10).unwrap()).unwrap();
+    finds(&index, &asked(&run, |it| it.verdict = Some(Verdict::Failed)), &[0, 6]);
+    finds(&index, &asked(&run, |_| ()).with_search("oasis").unwrap(), &[3]);
+    finds(&index, &asked(&run, |_| ()).with_search("desert").unwrap(), &[1, 5, 7, 9]);
+    let here = index.case(run.key, CaseKey::at(run.key, 3).unwrap()).unwrap().unwrap();
+    assert_eq!((here.verdict, here.score), (Verdict::Passed, Some(0.95)));
+}
+
+#[test]
+fn a_run_is_complete_until_it_changes_and_another_of_its_number_is_another() {
+    let (_folder, mut index, mut run) = filled();
+    assert!(!index.indexed(&run).unwrap().is_complete);
+    run.state = RunState::Finished;
+    run.finished_at_ms = Some(9);
+    index.complete(&run).unwrap();
+    index.keep_figures(&run, "{}").unwrap();
+    let indexed = index.indexed(&run).unwrap();
+    assert!(indexed.is_complete);
+    assert_eq!(indexed.figures.as_deref(), Some("{}"));
+    assert_eq!(indexed.next_case, CaseKey::at(run.key, 10));
+    run.finished_at_ms = Some(10);
+    assert!(!index.indexed(&run).unwrap().is_complete, "it was resumed, and ended again");
+
+    let other = RunRecord { spec: sample::run("other"), ..run.clone() };
+    assert_eq!(index.indexed(&other).unwrap(), Indexed::default());
+    index
+        .add(&other, &[case(&other, 0, Verdict::Passed, 1.0, "new")], CaseKey::first_of(run.key))
+        .unwrap();
+    finds(&index, &asked(&other, |_| ()), &[0]);
+    index.forget(other.key).unwrap();
+    assert_eq!(index.runs().unwrap(), []);
+    finds(&index, &asked(&other, |_| ()), &[]);
+}
+
+#[test]
+fn a_file_that_is_no_index_is_made_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("cases.index");
+    for content in
+        ["not a database at all, but long enough to be looked at as one".repeat(9), String::new()]
+    {
+        std::fs::write(&path, content).unwrap();
+        assert_eq!(CaseIndex::open(&path).unwrap().runs().unwrap(), []);
+    }
+    Connection::open(&path).unwrap().pragma_update(None, "user_version", 99).unwrap();
+    assert_eq!(CaseIndex::open(&path).unwrap().runs().unwrap(), []);
+    assert!(Store::open_read_only(&path).is_err(), "nor is it a database of runs");
+}

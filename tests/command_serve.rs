@@ -1,0 +1,438 @@
+//! `scorebox serve`: what a real browser shows of a database, that it follows a run, who may ask, and that texts of strangers
+//! do nothing.
+
+use std::{
+    io::{BufRead as _, BufReader, Read as _, Write as _},
+    net::TcpStream,
+    process::{Child, Stdio},
+    time::{Duration, Instant},
+};
+
+use serde_json::json;
+
+use crate::{browser::Browser, fixture::Folder};
+
+const CASES: &str = r#"{"id": "good", "input": "What is 2 + 2?", "output": "4", "groundTruth": "4", "latencyMs": 100}
+{"id": "wrong", "nodeId": "geography", "input": "Capital?", "output": "It is Lyon,\nin the south.", "groundTruth": "It is Paris,\nin the south.", "latencyMs": 100}
+{"id": "slow", "output": "4", "groundTruth": "4", "latencyMs": 900, "attempt": 2}
+{"id": "broken", "output": "4", "latencyMs": 100}
+{"id": "left", "output": "4", "groundTruth": "4", "latencyMs": 100, "skip": "flaky"}
+{"id": "</title><script>document.title='owned'</script>\u202etxt", "nodeId": "<img src=x onerror=\"document.title='owned'\">", "input": "</pre><img src=x onerror=\"document.title='owned'\">", "output": "<a href=\"javascript:document.title='owned'\">\u202e evil \u0000 <svg onload=\"document.title='owned'\"><style>body{display:none}</style>", "groundTruth": "x", "latencyMs": 100}
+{"id": "agent", "input": "Cancel it.", "output": "Too late.", "groundTruth": "Done.", "latencyMs": 100, "trace": [{"role": "user", "content": "Cancel it."}, {"role": "assistant", "content": null, "tool_calls": [{"id": "1", "type": "function", "function": {"name": "cancel", "arguments": "{\"order\": 7}"}}]}, {"role": "tool", "tool_call_id": "1", "content": "Error: too late"}, {"role": "assistant", "content": "Too late."}]}
+"#;
+
+const SUITE: &str = r#"name = "sums <i>and</i> more"
+[scorers.right]
+use = "exact-match"
+severity = "gate"
+weight = 3
+[scorers.fast]
+use = "latency"
+config = { targetMs = 0, maxMs = 1000 }
+threshold = 0.5
+"#;
+
+/// A folder with a run `r` of seven cases.
+fn folder() -> Folder {
+    let folder = Folder::new();
+    folder.write("cases.jsonl", CASES);
+    folder.write("suite.toml", SUITE);
+    folder.sh("scorebox run suite.toml cases.jsonl -q --run-id r").exits_with(3);
+    folder
+}
+
+/// A server, until it is dropped.
+struct Server {
+    process: Child,
+    address: String,
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+impl Server {
+    /// A server of the folder's database with an index of its own, once it listens.
+    fn start(folder: &Folder, options: &str) -> Server {
+        let line = format!("exec scorebox serve --listen 0 --cache-dir index {options}");
+        let mut shell = folder.shell(&line);
+        let mut process = shell.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut url = String::new();
+        BufReader::new(process.stdout.take().unwrap()).read_line(&mut url).unwrap();
+        let address = url.trim().strip_prefix("http://").and_then(|it| it.strip_suffix('/'));
+        Server { address: address.unwrap_or_else(|| panic!("no URL: {url}")).to_owned(), process }
+    }
+
+    /// The same once it has read all runs.
+    fn ready(folder: &Folder, options: &str) -> Server {
+        let server = Server::start(folder, options);
+        server.until("/", |page| !page.contains("not read yet") && !page.contains("reading cases"));
+        server
+    }
+
+    /// Asks for a page again until it is as it should be.
+    fn until(&self, path: &str, is_so: impl Fn(&str) -> bool) -> String {
+        let began = Instant::now();
+        loop {
+            let page = self.get(path, &[]).text;
+            if is_so(&page) {
+                return page;
+            }
+            assert!(began.elapsed() < Duration::from_secs(60), "{page}");
+            std::thread::yield_now();
+        }
+    }
+
+    /// An answer to `GET`, with these headers in place of or beside the usual ones.
+    fn get(&self, path: &str, headers: &[(&str, &str)]) -> Answer {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        let host = headers.iter().find(|(name, _)| *name == "Host");
+        let host = host.map_or(self.address.as_str(), |(_, host)| host);
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n").unwrap();
+        for (name, value) in headers.iter().filter(|(name, _)| *name != "Host") {
+            write!(stream, "{name}: {value}\r\n").unwrap();
+        }
+        write!(stream, "\r\n").unwrap();
+        let mut text = String::new();
+        stream.read_to_string(&mut text).unwrap();
+        let (head, text) = text.split_once("\r\n\r\n").unwrap();
+        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+        Answer { status, head: head.to_ascii_lowercase(), text: text.to_owned() }
+    }
+
+    fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+}
+
+struct Answer {
+    status: u16,
+    head: String,
+    text: String,
+}
+
+/// The cases that the page lists.
+fn listed(browser: &Browser) -> Vec<String> {
+    browser.texts("#cases tbody th a")
+}
+
+#[test]
+fn a_run_is_shown_with_its_figures_and_its_cases_are_filtered() {
+    let folder = folder();
+    let server = Server::ready(&folder, "");
+    let Some(browser) = Browser::start() else { return };
+    browser.goto(&server.url("/"));
+    assert_eq!(browser.title(), "Runs – scorebox");
+    assert_eq!(browser.texts("tbody th a"), ["r"]);
+    assert_eq!(browser.barriers(), [""; 0]);
+
+    browser.script("document.querySelector('tbody th a').click()");
+    assert_eq!(browser.texts("h1"), ["sums <i>and</i> more"]);
+    assert_eq!(browser.texts(".went .says"), ["2 of 6 passed 33.3 %; 95 % interval 9.7 to 70.0 %"]);
+    assert_eq!(listed(&browser).len(), 7);
+    assert_eq!(browser.barriers(), [""; 0]);
+
+    for (query, expected) in [
+        (
+            "verdict=failed&scorer=right&most=0",
+            vec!["wrong", "</title><script>document.title='owned'</script>\\u{202e}txt", "agent"],
+        ),
+        ("verdict=errored", vec!["broken"]),
+        ("verdict=regressed", vec!["slow (iteration 0, attempt 2)"]),
+        ("verdict=skipped", vec!["left"]),
+        ("status=error", vec!["broken"]),
+        ("scorer=fast&most=0.5", vec!["slow (iteration 0, attempt 2)"]),
+        ("q=lyon", vec!["wrong"]),
+        ("q=%22too+late%22", vec!["agent"]),
+        ("q=groundTruth", vec!["broken"]),
+        ("q=nowhere", vec![]),
+        ("scorer=fast&order=lowest&verdict=passed", vec!["slow (iteration 0, attempt 2)", "good"]),
+    ] {
+        browser.goto(&server.url(&format!("/runs/r?{query}")));
+        assert_eq!(listed(&browser), expected, "{query}");
+    }
+    // By the form, as a user does; the URL says it and can be shared.
+    browser.goto(&server.url("/runs/r"));
+    browser.script("document.querySelector('input[name=q]').value = 'south'; document.querySelector('form[role=search] button').click()");
+    assert_eq!(listed(&browser), ["wrong"]);
+    assert_eq!(
+        browser.script("return new URL(location.href).searchParams.get('q')"),
+        json!("south")
+    );
+}
+
+#[test]
+fn a_case_is_shown_in_full_with_its_neighbours() {
+    let folder = folder();
+    folder.sh("scorebox run suite.toml cases.jsonl -q --run-id s").exits_with(3);
+    let server = Server::ready(&folder, "");
+    let Some(browser) = Browser::start() else { return };
+    browser.goto(&server.url("/runs/r/case?id=wrong"));
+    assert_eq!(browser.texts("h1"), ["wrong"]);
+    assert_eq!(browser.texts(".diff del b"), ["Paris"]);
+    assert_eq!(browser.texts(".diff ins b"), ["Lyon"]);
+    assert_eq!(browser.texts(".score h4"), ["right", "fast"]);
+    assert_eq!(browser.texts(".pages .far a"), ["s"], "the same case in the other run");
+    assert_eq!(browser.barriers(), [""; 0]);
+    browser.press("n");
+    assert_eq!(browser.texts("h1"), ["slow (iteration 0, attempt 2)"]);
+    browser.press("p");
+    browser.press("u");
+    assert_eq!(browser.texts("h1"), ["sums <i>and</i> more"]);
+    browser.goto(&server.url("/runs/r/case?id=agent"));
+    assert_eq!(browser.texts(".timeline .who b"), ["user", "cancel", "assistant"]);
+    assert_eq!(browser.barriers(), [""; 0]);
+}
+
+#[test]
+fn two_runs_stand_side_by_side_and_a_scorer_over_time() {
+    let folder = folder();
+    folder.write("better.jsonl", CASES.replace("It is Lyon", "It is Paris"));
+    folder.sh("scorebox run suite.toml better.jsonl -q --run-id s").exits_with(3);
+    let server = Server::ready(&folder, "");
+    let Some(browser) = Browser::start() else { return };
+    browser.goto(&server.url("/compare?a=r&b=s"));
+    assert_eq!(browser.texts("#cases tbody th"), ["wrong"]);
+    assert_eq!(browser.texts("#cases tbody td .word"), ["failed", "passed"]);
+    assert_eq!(browser.barriers(), [""; 0]);
+    browser.goto(&server.url("/compare?a=r&b=s&all=yes"));
+    assert_eq!(browser.texts("#cases tbody th").len(), 7);
+    browser.goto(&server.url("/scorer?id=right"));
+    assert_eq!(browser.texts("tbody th a"), ["s", "r"]);
+    assert_eq!(browser.script("return document.querySelectorAll('circle.dot').length"), json!(2));
+    assert_eq!(browser.barriers(), [""; 0]);
+}
+
+#[test]
+fn a_run_that_goes_on_updates_by_itself() {
+    let folder = folder();
+    folder.sh("mkfifo arriving").exits_with(0);
+    let server = Server::ready(&folder, "");
+    let Some(browser) = Browser::start() else { return };
+    let mut live = folder
+        .shell("exec scorebox live suite.toml -q --run-id going < arriving")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut lines = std::fs::OpenOptions::new().write(true).open(folder.path("arriving")).unwrap();
+    browser.goto(&server.url("/"));
+    let shows = |what: &str| {
+        let script = format!(
+            "const done = arguments[arguments.length - 1];
+             const look = () => {{ if ({what}) {{ done(true); }} else {{ setTimeout(look, 50); }} }}; look();"
+        );
+        browser.script_that_waits(&script);
+    };
+    lines
+        .write_all(br#"{"id": "first", "output": "4", "groundTruth": "4", "latencyMs": 1}"#)
+        .unwrap();
+    lines.write_all(b"\n").unwrap();
+    shows(
+        "document.querySelector('.word.running') && [...document.querySelectorAll('tbody th a')].some((it) => it.textContent === 'going')",
+    );
+    browser.goto(&server.url("/runs/going"));
+    shows("document.querySelectorAll('#cases tbody th').length === 1");
+    lines
+        .write_all(br#"{"id": "second", "output": "5", "groundTruth": "4", "latencyMs": 1}"#)
+        .unwrap();
+    lines.write_all(b"\n").unwrap();
+    shows("document.querySelectorAll('#cases tbody th').length === 2");
+    shows("document.querySelector('.went .says').textContent.includes('1 of 2')");
+    drop(lines);
+    live.wait().unwrap();
+    shows("document.querySelector('.title .word.finished')");
+}
+
+#[test]
+fn texts_of_strangers_do_nothing() {
+    let folder = folder();
+    let server = Server::ready(&folder, "");
+    let Some(browser) = Browser::start() else { return };
+    let case = "/runs/r/case?id=%3C%2Ftitle%3E%3Cscript%3Edocument.title%3D%27owned%27%3C%2Fscript%3E%E2%80%AEtxt";
+    let injected = "/runs/r?q=%22%3E%3Cscript%3Edocument.title%3D'owned'%3C/script%3E&scorer=%3Cimg%20src=x%20onerror=document.title='owned'%3E";
+    for path in [
+        case,
+        injected,
+        "/runs/r",
+        "/",
+        "/scorer?id=%3Cscript%3Edocument.title='owned'%3C/script%3E",
+        "/runs/%3Cscript%3E",
+    ] {
+        browser.goto(&server.url(path));
+        let strangers = "return document.querySelectorAll('main script, main img, main style, main i, a[href^=\"javascript\"]').length";
+        assert_eq!(browser.script(strangers), json!(0), "{path}");
+        assert_ne!(browser.title(), "owned", "{path}");
+    }
+    browser.goto(&server.url(case));
+    assert_eq!(browser.texts("h1 .act"), ["\\u{202e}"]);
+    let asked = "return performance.getEntriesByType('resource').map((it) => new URL(it.name).pathname).sort()";
+    assert_eq!(browser.script(asked), json!(["/icon.svg", "/page.css", "/page.js"]));
+    // The policy keeps out what a fault in the escaping would let in.
+    let script = "const it = document.createElement('script'); it.textContent = \"document.title = 'owned'\";
+                  document.body.append(it); return document.title";
+    assert_ne!(browser.script(script), json!("owned"));
+    assert_eq!(browser.script("document.body.setAttribute('onclick', \"document.title = 'owned'\"); document.body.click(); return document.title === 'owned'"), json!(false));
+}
+
+#[test]
+fn pages_fit_a_telephone_and_a_dark_room() {
+    let folder = folder();
+    let server = Server::ready(&folder, "");
+    let Some(browser) = Browser::start() else { return };
+    for path in [
+        "/",
+        "/runs/r",
+        "/runs/r/case?id=agent",
+        "/compare?a=r&b=r",
+        "/scorer?id=right",
+        "/nowhere",
+    ] {
+        browser.goto(&server.url(path));
+        for width in [400, 800, 1280] {
+            browser.set_width(width);
+            assert!(!browser.is_too_wide(), "{path} at {width} pixels");
+        }
+        browser.prefer_dark();
+        assert_eq!(browser.barriers(), [""; 0], "{path}");
+    }
+}
+
+#[test]
+fn every_answer_has_a_strict_policy_and_no_cookie() {
+    let folder = folder();
+    let server = Server::ready(&folder, "");
+    for (path, status) in [
+        ("/", 200),
+        ("/runs/r", 200),
+        ("/runs/r/case?id=good", 200),
+        ("/runs/none", 404),
+        ("/nowhere", 404),
+        ("/runs/r/case?id=none", 404),
+        ("/compare", 400),
+        ("/runs/r/case?id=x&iteration=y", 400),
+        ("/page.js", 200),
+    ] {
+        let answer = server.get(path, &[]);
+        assert_eq!(answer.status, status, "{path}");
+        assert!(
+            answer.head.contains(
+                "content-security-policy: default-src 'none'; style-src 'self'; script-src 'self';"
+            ),
+            "{}",
+            answer.head
+        );
+        assert!(
+            answer.head.contains("x-content-type-options: nosniff")
+                && !answer.head.contains("set-cookie"),
+            "{}",
+            answer.head
+        );
+        for inline in ["<style", "style=\"", "onclick", "<script>"] {
+            assert!(!answer.text.contains(inline), "{path}: {inline}");
+        }
+    }
+    let part = server.get("/runs/r/case/part?id=wrong&part=output", &[]);
+    assert!(
+        part.head.contains("content-type: text/plain; charset=utf-8")
+            && part.head.contains("sandbox"),
+        "{}",
+        part.head
+    );
+    assert_eq!(part.text, r#""It is Lyon,\nin the south.""#);
+}
+
+#[test]
+fn another_site_reads_nothing() {
+    let folder = folder();
+    let server = Server::ready(&folder, "--name scores.example");
+    for (headers, status) in [
+        (vec![("Host", "evil.example")], 421),
+        (vec![("Host", "localhost")], 200),
+        (vec![("Host", "scores.example")], 200),
+        (vec![("Origin", "http://evil.example")], 403),
+        (vec![("Origin", "null")], 403),
+    ] {
+        let answer = server.get("/runs/r", &headers);
+        assert_eq!(answer.status, status, "{headers:?}");
+        assert_eq!(answer.text.contains("sums"), status == 200, "{headers:?}");
+    }
+}
+
+#[test]
+fn beyond_this_machine_a_token_is_wanted() {
+    let folder = folder();
+    let refused = folder.sh("scorebox serve --listen 0.0.0.0:0").exits_with(2);
+    assert!(refused.stderr.contains("no token is set"), "{refused}");
+    let refused = folder.sh("scorebox serve --listen 0 --token short").exits_with(2);
+    assert!(refused.stderr.contains("fewer than 16 characters"), "{refused}");
+    let server = Server::start(&folder, "--token 0123456789abcdef");
+    assert_eq!(server.get("/", &[]).status, 401);
+    assert!(server.get("/", &[]).head.contains("www-authenticate: basic"));
+    assert_eq!(server.get("/", &[("Authorization", "Bearer 0123456789abcdeX")]).status, 401);
+    assert_eq!(server.get("/", &[("Authorization", "Bearer 0123456789abcdef")]).status, 200);
+    let (_, port) = server.address.split_once(':').unwrap();
+    let Some(browser) = Browser::start() else { return };
+    browser.goto(&format!("http://any:0123456789abcdef@127.0.0.1:{port}/"));
+    assert_eq!(browser.texts("h1"), ["Runs"]);
+}
+
+#[test]
+fn what_is_wrong_is_said_before_anything_is_served() {
+    let folder = folder();
+    folder.write("notes.db", "not a database ".repeat(40));
+    folder.write("file", "");
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port();
+    for (options, said, hint) in [
+        ("--db none.db".to_owned(), "there is no database", ""),
+        ("--db notes.db".to_owned(), "is not an SQLite database", ""),
+        (format!("--listen {port}"), "cannot listen on 127.0.0.1", "--listen 0"),
+        ("--listen here".to_owned(), "name a port, or an address and a port", ""),
+        ("--listen 0 --cache-dir file".to_owned(), "cannot write the index", "--cache-dir"),
+    ] {
+        let refused = folder.sh(&format!("scorebox serve {options}")).exits_with(2);
+        assert!(refused.stderr.contains(said) && refused.stderr.contains(hint), "{refused}");
+        assert_eq!(refused.stdout, "");
+    }
+}
+
+#[test]
+fn the_database_is_not_changed_and_runs_that_come_and_go_are_followed() {
+    let folder = folder();
+    let before = std::fs::read(folder.path("scorebox.db")).unwrap();
+    let server = Server::ready(&folder, "");
+    server.get("/runs/r?q=lyon", &[]);
+    assert_eq!(std::fs::read(folder.path("scorebox.db")).unwrap(), before);
+    folder.sh("scorebox run suite.toml cases.jsonl -q --run-id s").exits_with(3);
+    server.until("/runs/s?q=lyon", |page| page.contains("1 case<"));
+    folder.sh("scorebox rm s --yes").exits_with(0);
+    server.until("/", |page| !page.contains("/runs/s\""));
+    folder.sh("scorebox run suite.toml cases.jsonl -q --run-id t").exits_with(3);
+    server.until("/runs/t?verdict=failed", |page| page.contains("3 cases"));
+}
+
+#[test]
+fn large_texts_are_cut_and_whole_behind_a_link() {
+    let folder = folder();
+    let large = "lorem ".repeat(1 << 20);
+    folder.write(
+        "large.jsonl",
+        format!("{}\n", json!({"id": "large", "output": large, "groundTruth": large})),
+    );
+    folder.sh("scorebox run suite.toml large.jsonl -q --run-id big --allow-errors").exits_with(0);
+    let server = Server::ready(&folder, "");
+    let page = server.get("/runs/big/case?id=large", &[]).text;
+    assert!(page.len() < 400_000, "{} bytes", page.len());
+    assert!(
+        page.contains("more bytes") && page.contains("part=output"),
+        "{}",
+        &page[page.len() - 2000..]
+    );
+    let whole = server.get("/runs/big/case/part?id=large&part=output", &[]).text;
+    assert_eq!(whole.len(), large.len() + 2);
+}
