@@ -1,4 +1,4 @@
-// What pages do by themselves: they follow a run that goes on, and listen to a few keys. All of it works without this.
+// What pages do by themselves: they follow a run in progress, and listen to a few keys. All of it works without this.
 "use strict";
 
 // A page with something that changes asks again when the server says so, and takes over what is different.

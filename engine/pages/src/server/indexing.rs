@@ -1,4 +1,4 @@
-//! The thread that keeps the index and the figures of all runs up to date: the newest run first, a run that goes on again and
+//! The thread that keeps the index and the figures of all runs up to date: the newest run first, a run in progress again and
 //! again from the first case that lacks a score. Shows nothing; says how far it is, and when something changed.
 
 use std::{
@@ -25,7 +25,7 @@ const BATCH_CASES: usize = 2000;
 const BATCH_BYTES: usize = 8 << 20;
 /// Cases of one reading. A longer one would keep what a run writes meanwhile in its log.
 const READING_CASES: usize = 20_000;
-/// A share of the time at most goes to the figures of a run that goes on.
+/// A share of the time at most goes to the figures of a run in progress.
 const FIGURES_SHARE: u32 = 10;
 /// Runs that are indexed: the newest.
 const MOST_RUNS: usize = 10_000;
@@ -125,7 +125,7 @@ struct Worker {
     state: Arc<State>,
     end: Arc<End>,
     changed: watch::Sender<u64>,
-    /// Runs that go on: before when their figures are not computed again.
+    /// Runs in progress: before when their figures are not computed again.
     due: HashMap<RunKey, Instant>,
     /// Runs whose figures are older than their scores.
     stale: HashSet<RunKey>,
@@ -150,7 +150,7 @@ impl Worker {
         }
     }
 
-    /// Looks at all runs, if anything was written since the last time or a run goes on.
+    /// Looks at all runs, if anything was written since the last time, or figures are older than their scores.
     fn pass(
         &mut self,
         open: &mut Option<(Store, CaseIndex)>,
@@ -259,7 +259,7 @@ impl Worker {
         }
     }
 
-    /// Computes the figures of a run and keeps them; those of one that goes on, now and then.
+    /// Computes the figures of a run and keeps them; those of one in progress, now and then.
     fn figures_of(
         &mut self,
         store: &Store,

@@ -186,15 +186,10 @@ fn remove(
     if words.execute([case])? == 0 {
         return Ok(());
     }
-    let mut delete = conn.prepare_cached(
-        "DELETE FROM entries WHERE scorer = ?1 AND verdict = ?2 AND status = ?3 AND case_key = ?4",
-    )?;
+    let mut delete =
+        conn.prepare_cached("DELETE FROM entries WHERE scorer = ?1 AND case_key = ?2")?;
     for (scorer, _, _) in entries {
-        for verdict in 0..VERDICTS {
-            for status in 0..STATUSES {
-                delete.execute(params![scorer, verdict, status, case])?;
-            }
-        }
+        delete.execute(params![scorer, case])?;
     }
     Ok(())
 }

@@ -17,6 +17,9 @@ use crate::{
 
 /// Words of a search that are looked for.
 const MOST_WORDS: usize = 16;
+/// Letters from which on a word is also found where it begins another. So many stand in the index of beginnings; shorter
+/// beginnings are those of almost all words.
+const LEAST_BEGINNING: usize = 3;
 /// Bytes of a search.
 const MOST_SEARCH_BYTES: usize = 1000;
 
@@ -124,7 +127,8 @@ impl CaseQuery {
         }
     }
 
-    /// The same with the words of a search: a word matches what begins with it, a text in quotation marks as it is.
+    /// The same with the words of a search: a word of three letters or more matches what begins
+    /// with it, a text in quotation marks as it is.
     ///
     /// # Errors
     /// The search is too long, or has no word.
@@ -221,7 +225,12 @@ fn words(search: &str) -> Vec<String> {
             _ => words.extend(
                 part.split(|it: char| it.is_whitespace() || it == '\0')
                     .filter(|word| has_word(word))
-                    .map(|word| format!("{}*", word.trim_end_matches('*'))),
+                    .map(|word| {
+                        let word = word.trim_end_matches('*');
+                        let letters = word.chars().filter(|it| it.is_alphanumeric()).count();
+                        let mark = if letters >= LEAST_BEGINNING { "*" } else { "" };
+                        format!("{word}{mark}")
+                    }),
             ),
         }
     }
@@ -252,16 +261,20 @@ impl CaseIndex {
     pub fn count(&self, query: &CaseQuery, most: u64) -> Result<u64, StoreError> {
         let limit = i64::try_from(most).unwrap_or(i64::MAX);
         if query.needs_words() {
-            if query.has_scores() {
-                let found =
-                    self.with_words(query, None, usize::try_from(most).unwrap_or(usize::MAX))?;
-                return Ok(found.len() as u64);
-            }
             let count = || {
-                let mut counted = self.conn.prepare_cached(
-                    "SELECT count(*) FROM (SELECT rowid FROM words WHERE words MATCH ?1 LIMIT ?2)",
-                )?;
-                counted.query_row(params![query.expression(), limit], |row| row.get::<_, i64>(0))
+                let (sql, mut values) = match query.has_scores() {
+                    true => matching(query),
+                    // The marks alone say it.
+                    false => {
+                        let words = Value::Text(query.expression());
+                        ("FROM words WHERE words MATCH ?".to_owned(), vec![words])
+                    }
+                };
+                values.push(Value::Integer(limit));
+                let mut counted = self
+                    .conn
+                    .prepare_cached(&format!("SELECT count(*) FROM (SELECT 1 {sql} LIMIT ?)"))?;
+                counted.query_row(params_from_iter(values), |row| row.get::<_, i64>(0))
             };
             return self.explained(count()).map(i64::unsigned_abs);
         }
@@ -288,12 +301,14 @@ impl CaseIndex {
     /// # Errors
     /// Troubles of reading.
     pub fn case(&self, run: RunKey, key: CaseKey) -> Result<Option<FoundCase>, StoreError> {
-        for verdict in 0..VERDICTS {
-            if let Some((_, score)) = self.entry(itself(run), verdict, 0, key)? {
-                return Ok(Some(found(key, verdict, score)));
-            }
-        }
-        Ok(None)
+        let read = || {
+            let mut query = self.conn.prepare_cached(
+                "SELECT verdict, score FROM entries WHERE scorer = ?1 AND case_key = ?2",
+            )?;
+            let of = params![itself(run), key];
+            query.query_row(of, |row| Ok(found(key, row.get(0)?, row.get(1)?))).optional()
+        };
+        self.explained(read())
     }
 
     /// A page, merged from the beginnings of all combinations.
@@ -328,83 +343,48 @@ impl CaseIndex {
         Ok(all)
     }
 
-    /// A page of the cases that have the words. In the order of scores, and within scores, all of them are looked at.
+    /// A page of the cases that have the words and the marks. In the order of scores, all of them are looked at.
     fn with_words(
         &self,
         query: &CaseQuery,
         after: Option<Place>,
         limit: usize,
     ) -> Result<Vec<FoundCase>, StoreError> {
-        let is_as_read = query.order == CaseOrder::AsRead;
-        let from = after.filter(|_| is_as_read).map_or(i64::MIN, |after| after.case.0);
-        let verdicts = query.verdicts();
-        let scorer = query.scorer.map_or(itself(query.run), |scorer| scorer.0);
-        let statuses = match query.scorer {
-            Some(_) => query.statuses(),
-            None => vec![status_number(Status::Scored)],
-        };
-        let mut all: Vec<FoundCase> = Vec::new();
-        let mut read = || {
-            let mut matching = self.conn.prepare_cached(
-                "SELECT rowid FROM words WHERE words MATCH ?1 AND rowid > ?2 ORDER BY rowid",
-            )?;
-            let mut rows = matching.query(params![query.expression(), from])?;
-            while let Some(row) = rows.next()? {
-                let key: CaseKey = row.get(0)?;
-                let entry = verdicts.iter().find_map(|verdict| {
-                    statuses.iter().find_map(|status| {
-                        let entry = self.entry(scorer, *verdict, *status, key);
-                        entry.transpose().map(|entry| (*verdict, entry))
-                    })
-                });
-                let Some((verdict, entry)) = entry else { continue };
-                let Ok((_, score)) = entry else { continue };
-                let case = found(key, verdict, score);
-                let least = query.least.is_none_or(|least| score.is_some_and(|it| it >= least));
-                let most = query.most.is_none_or(|most| score.is_some_and(|it| it <= most));
-                if !least || !most || (!is_as_read && score.is_none()) {
-                    continue;
-                }
-                let is_after = after.is_none_or(|after| {
-                    let before = FoundCase { key: after.case, score: after.score, ..case };
-                    compared(query.order, &case, &before) == Ordering::Greater
-                });
-                if is_after {
-                    all.push(case);
-                }
-                match is_as_read {
-                    true if all.len() == limit => break,
-                    // The best so far are enough.
-                    false if all.len() >= limit.saturating_mul(2).max(1000) => {
-                        all.sort_by(|one, other| compared(query.order, one, other));
-                        all.truncate(limit);
-                    }
-                    _ => {}
-                }
+        let (mut sql, mut values) = matching(query);
+        let order = match (query.order, after) {
+            (CaseOrder::AsRead, None) => "words.rowid",
+            (CaseOrder::AsRead, Some(after)) => {
+                sql.push_str(" AND words.rowid > ?");
+                values.push(Value::Integer(after.case.0));
+                "words.rowid"
             }
-            Ok(())
+            (CaseOrder::LowestFirst, after) => {
+                if let Some(after) = after {
+                    sql.push_str(" AND (entries.score, words.rowid) > (?, ?)");
+                    let score = Value::Real(after.score.unwrap_or(0.0));
+                    values.extend([score, Value::Integer(after.case.0)]);
+                }
+                "entries.score, words.rowid"
+            }
+            (CaseOrder::HighestFirst, after) => {
+                if let Some(after) = after {
+                    sql.push_str(" AND (entries.score, words.rowid) < (?, ?)");
+                    let score = Value::Real(after.score.unwrap_or(0.0));
+                    values.extend([score, Value::Integer(after.case.0)]);
+                }
+                "entries.score DESC, words.rowid DESC"
+            }
         };
-        self.explained(read())?;
-        all.sort_by(|one, other| compared(query.order, one, other));
-        all.truncate(limit);
-        Ok(all)
-    }
-
-    fn entry(
-        &self,
-        scorer: i64,
-        verdict: i64,
-        status: i64,
-        case: CaseKey,
-    ) -> Result<Option<(CaseKey, Option<f64>)>, StoreError> {
+        values.push(Value::Integer(i64::try_from(limit).unwrap_or(i64::MAX)));
         let read = || {
-            let mut query = self.conn.prepare_cached(
-                "SELECT score FROM entries
-                 WHERE scorer = ?1 AND verdict = ?2 AND status = ?3 AND case_key = ?4",
-            )?;
-            query
-                .query_row(params![scorer, verdict, status, case], |row| Ok((case, row.get(0)?)))
-                .optional()
+            let sql = format!(
+                "SELECT words.rowid, entries.verdict, entries.score {sql} ORDER BY {order} LIMIT ?"
+            );
+            let mut cases = self.conn.prepare_cached(&sql)?;
+            let cases = cases.query_map(params_from_iter(values), |row| {
+                Ok(found(row.get(0)?, row.get(1)?, row.get(2)?))
+            })?;
+            cases.collect()
         };
         self.explained(read())
     }
@@ -432,6 +412,29 @@ fn compared(order: CaseOrder, one: &FoundCase, other: &FoundCase) -> Ordering {
         CaseOrder::LowestFirst => scores(),
         CaseOrder::HighestFirst => scores().reverse(),
     }
+}
+
+/// `FROM words CROSS JOIN entries … WHERE …` of the words and marks of a query, each case once, with the verdict and the score
+/// of the scorer that is asked for, or else its own.
+fn matching(query: &CaseQuery) -> (String, Vec<Value>) {
+    let scorer = query.scorer.map_or(itself(query.run), |scorer| scorer.0);
+    let mut sql = String::from(
+        "FROM words CROSS JOIN entries ON entries.scorer = ? AND entries.case_key = words.rowid
+         WHERE words MATCH ?",
+    );
+    let mut values = vec![Value::Integer(scorer), Value::Text(query.expression())];
+    if query.has_scores() {
+        sql.push_str(" AND entries.score IS NOT NULL");
+    }
+    if let Some(least) = query.least {
+        sql.push_str(" AND entries.score >= ?");
+        values.push(Value::Real(least));
+    }
+    if let Some(most) = query.most {
+        sql.push_str(" AND entries.score <= ?");
+        values.push(Value::Real(most));
+    }
+    (sql, values)
 }
 
 /// `FROM entries WHERE …` of one combination, within the scores of a query and behind a place.

@@ -55,10 +55,12 @@ const TABLES: &str = "
         PRIMARY KEY (scorer, verdict, status, case_key)
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX entries_by_score ON entries (scorer, verdict, status, score, case_key) WHERE score IS NOT NULL;
+    -- What is found by its words is looked up here.
+    CREATE INDEX entries_by_case ON entries (scorer, case_key, verdict, status, score);
 
     -- The words of a case; `marks` has the combinations that it stands under above.
     CREATE VIRTUAL TABLE words USING fts5 (
-        said, marks, content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 2'
+        said, marks, content = '', contentless_delete = 1, prefix = '3', tokenize = 'unicode61 remove_diacritics 2'
     );";
 
 /// An open index. It belongs to one thread at a time.

@@ -114,6 +114,8 @@ fn words_are_found_with_everything_else() {
     finds(&index, &search("river"), &[0, 2, 4, 6, 8]);
     finds(&index, &search("RIV"), &[0, 2, 4, 6, 8]);
     finds(&index, &search("ete"), &[0, 2, 4, 6, 8]);
+    finds(&index, &search("ri"), &[]);
+    finds(&index, &search("7"), &[7]);
     finds(&index, &search("\"says desert\" 7"), &[7]);
     finds(&index, &search("\"desert says\""), &[]);
     let failed = CaseQuery { verdict: Some(Verdict::Failed), ..search("river") };
