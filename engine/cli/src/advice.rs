@@ -31,6 +31,9 @@ pub(crate) fn words(advice: &Advice) -> Option<String> {
         Advice::Choose { what: Thing::PartOfCase, names } => {
             format!("the keys are {}", quoted(names, ", "))
         }
+        Advice::Choose { what: Thing::Format, names } => {
+            format!("name its format with --from: {}", quoted(names, ", "))
+        }
         Advice::Choose { what, names } => {
             format!("choose a {} from {}", noun(*what)?, quoted(names, ", "))
         }
@@ -220,6 +223,7 @@ fn noun(thing: Thing) -> Option<&'static str> {
         Thing::Receipt => "receipt",
         Thing::Judge => "judge",
         Thing::Recordings => "file of recordings",
+        Thing::Format => "format",
         _ => return None,
     })
 }

@@ -254,6 +254,8 @@ listed! {
         Judge,
         /// Recorded answers of judges.
         Recordings,
+        /// The format of a file.
+        Format,
     }
 }
 

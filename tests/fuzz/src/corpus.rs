@@ -75,6 +75,11 @@ fn the_first_components_are_what_their_names_say() {
 }
 
 #[test]
+fn a_file_of_another_tool_gives_the_same_cases_twice_or_is_refused() {
+    replay("readers", crate::readers);
+}
+
+#[test]
 fn a_trace_hangs_together_or_is_refused() {
     replay("trace", crate::trace);
 }

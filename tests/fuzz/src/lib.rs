@@ -9,6 +9,7 @@ mod guest;
 mod guest_result;
 #[cfg(feature = "libfuzzer")]
 mod mutation;
+mod readers;
 mod suite_file;
 mod trace;
 mod work;
@@ -24,6 +25,9 @@ pub use database::database;
 pub use guest_result::guest_result;
 #[cfg(feature = "libfuzzer")]
 pub use mutation::change_component;
+#[cfg(feature = "libfuzzer")]
+pub use readers::let_parsers_panic;
+pub use readers::readers;
 pub use suite_file::suite_file;
 pub use trace::trace;
 pub use work::work;

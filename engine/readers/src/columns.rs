@@ -1,0 +1,155 @@
+//! Parquet and Arrow as cases: a row for each case, as the JSON that Arrow's own writer makes of it. Rows are lines in `table`.
+
+use std::{fs::File, io::Read};
+
+use arrow_array::RecordBatch;
+use arrow_ipc::reader::StreamDecoder;
+use arrow_json::{LineDelimitedWriter, WriterBuilder, writer::LineDelimited};
+use arrow_schema::ArrowError;
+use parquet::{arrow::arrow_reader::ParquetRecordBatchReaderBuilder, errors::ParquetError};
+
+use crate::{
+    emit::Emit,
+    format::Format,
+    place::Place,
+    problem::Problem,
+    table::{Columns, RowPlace, line_of_object},
+};
+
+/// Rows that are taken from a Parquet file at once: few, because each may be large.
+const ROWS_AT_ONCE: usize = 64;
+/// Bytes that are taken from an Arrow file at once.
+const BYTES_AT_ONCE: usize = 256 << 10;
+/// The most bytes of a batch of an Arrow file, which must be whole in memory: 1 GiB.
+const MOST_BATCH_BYTES: u64 = 1 << 30;
+
+/// What the rows of a file say of where they came from, and how many there were.
+#[derive(Debug)]
+pub(crate) struct Rows<'a> {
+    pub format: Format,
+    pub file: &'a str,
+    pub name: &'a str,
+    pub split: Option<&'a str>,
+    pub columns: Columns,
+    pub count: u64,
+}
+
+impl<'a> Rows<'a> {
+    fn of(place: &'a Place, format: Format) -> Rows<'a> {
+        let columns = Columns::of(&place.mapping);
+        Rows { format, file: &place.file, name: place.stem(), split: None, columns, count: 0 }
+    }
+
+    /// Hands over the rows of a batch.
+    fn put(&mut self, batch: &RecordBatch, emit: &mut Emit) -> Result<(), Problem> {
+        for start in (0..batch.num_rows()).step_by(ROWS_AT_ONCE) {
+            let rows = batch.slice(start, ROWS_AT_ONCE.min(batch.num_rows() - start));
+            let mut writer: LineDelimitedWriter<Vec<u8>> = WriterBuilder::new()
+                .with_explicit_nulls(true)
+                .build::<_, LineDelimited>(Vec::new());
+            writer
+                .write(&rows)
+                .and_then(|()| writer.finish())
+                .map_err(|error| arrow_problem(&error))?;
+            for object in writer.into_inner().split(|byte| *byte == b'\n') {
+                if object.is_empty() {
+                    continue;
+                }
+                self.count += 1;
+                let at = RowPlace {
+                    format: self.format,
+                    file: self.file,
+                    name: self.name,
+                    split: self.split,
+                    row: self.count,
+                };
+                emit.line(&line_of_object(object, &self.columns, at)?)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Hands over the rows of a Parquet file.
+    pub(crate) fn put_parquet(&mut self, file: File, emit: &mut Emit) -> Result<(), Problem> {
+        let builder = ParquetRecordBatchReaderBuilder::try_new(file)
+            .map_err(|error| parquet_problem(&error))?;
+        let reader = builder
+            .with_batch_size(ROWS_AT_ONCE)
+            .build()
+            .map_err(|error| parquet_problem(&error))?;
+        for batch in reader {
+            self.put(&batch.map_err(|error| arrow_problem(&error))?, emit)?;
+        }
+        Ok(())
+    }
+
+    /// Hands over the rows of an Arrow file or stream.
+    pub(crate) fn put_arrow(&mut self, mut file: File, emit: &mut Emit) -> Result<(), Problem> {
+        let start = skip_magic(&mut file)?;
+        let mut decoder = StreamDecoder::new();
+        // Bytes since the last batch.
+        let mut waiting = 0;
+        let mut bytes = start;
+        loop {
+            let mut piece = arrow_buffer::Buffer::from(std::mem::take(&mut bytes));
+            waiting += piece.len() as u64;
+            while !piece.is_empty() {
+                match decoder.decode(&mut piece) {
+                    Ok(Some(batch)) => {
+                        waiting = 0;
+                        self.put(&batch, emit)?;
+                    }
+                    Ok(None) => break,
+                    // A file has its table of contents behind the end of its stream.
+                    Err(ArrowError::IpcError(message)) if message == "Unexpected EOS" => {
+                        return Ok(());
+                    }
+                    Err(error) => return Err(arrow_problem(&error)),
+                }
+            }
+            if waiting > MOST_BATCH_BYTES {
+                return Err(Problem::content(
+                    "a batch has more than 1 GiB, the most that is read: write it in smaller batches",
+                ));
+            }
+            (&mut file).take(BYTES_AT_ONCE as u64).read_to_end(&mut bytes)?;
+            if bytes.is_empty() {
+                return decoder.finish().map_err(|error| arrow_problem(&error));
+            }
+        }
+    }
+}
+
+/// The first bytes of the stream, without the mark of an Arrow file before it.
+fn skip_magic(file: &mut File) -> Result<Vec<u8>, Problem> {
+    let mut start = Vec::new();
+    file.take(8).read_to_end(&mut start)?;
+    if start.starts_with(b"ARROW1") {
+        start.clear();
+    }
+    Ok(start)
+}
+
+/// Whether the file has what its readers need.
+pub(crate) fn check_parquet(place: &Place) -> Result<(), Problem> {
+    let file = File::open(&place.path)?;
+    ParquetRecordBatchReaderBuilder::try_new(file)
+        .map(drop)
+        .map_err(|error| parquet_problem(&error))
+}
+
+pub(crate) fn read_parquet(place: &Place, emit: &mut Emit) -> Result<(), Problem> {
+    Rows::of(place, Format::Parquet).put_parquet(File::open(&place.path)?, emit)
+}
+
+pub(crate) fn read_arrow(place: &Place, emit: &mut Emit) -> Result<(), Problem> {
+    Rows::of(place, Format::Arrow).put_arrow(File::open(&place.path)?, emit)
+}
+
+fn parquet_problem(error: &ParquetError) -> Problem {
+    Problem::content(format!("the Parquet file cannot be read: {error}"))
+}
+
+fn arrow_problem(error: &ArrowError) -> Problem {
+    Problem::content(format!("the table cannot be read: {error}"))
+}

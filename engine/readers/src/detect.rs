@@ -1,0 +1,257 @@
+//! Which format a file has, by its content. Reads no more than its beginning, or the table of contents of a zip archive.
+
+use std::{
+    collections::BTreeSet,
+    fmt, fs,
+    io::{self, BufRead, Read},
+    path::Path,
+};
+
+use scorebox::case::{Key, Mapping};
+use serde::de::{
+    DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor,
+};
+
+use crate::{
+    dataset,
+    format::Format,
+    inspect_archive,
+    json_numbers::JsonNumbers,
+    problem::{Problem, ReaderError},
+    separated, text,
+};
+
+/// How much of a text is looked at, in bytes.
+const MOST_LOOKED_AT: u64 = 1 << 20;
+
+/// The format of the file or folder at `path`. A text that is nothing else is [`Format::Cases`], so that
+/// the reader of cases says what is wrong with it; so is JSON of any kind if `mapping` says where the output is, because
+/// such rules are of the text's own lines.
+///
+/// # Errors
+/// It could be several formats, or is an archive of something else, or reading it failed.
+pub fn detect(path: &Path, mapping: &Mapping) -> Result<Format, ReaderError> {
+    let name = || path.display().to_string();
+    let unreadable = |error: io::Error| Problem::Io(error).of(&name());
+    // What is not there, a device, or a folder of something else is for the reader of cases to refuse, and a pipe can be
+    // read only once.
+    let Ok(metadata) = fs::metadata(path) else { return Ok(Format::Cases) };
+    if metadata.is_dir() && dataset::is_one(path).map_err(unreadable)? {
+        return Ok(Format::HuggingFace);
+    }
+    if !metadata.is_file() {
+        return Ok(Format::Cases);
+    }
+    let mut start = Vec::new();
+    let Ok(file) = fs::File::open(path) else { return Ok(Format::Cases) };
+    file.take(8).read_to_end(&mut start).map_err(unreadable)?;
+    match start.as_slice() {
+        [b'P', b'K', 3 | 5, 4 | 6, ..] => {
+            return match inspect_archive::is_one(path) {
+                true => Ok(Format::InspectEval),
+                false => Err(ReaderError::Unknown {
+                    name: name(),
+                    found: "this is a zip archive that is damaged or not an Inspect log",
+                }),
+            };
+        }
+        [b'P', b'A', b'R', b'1', ..] => return Ok(Format::Parquet),
+        [b'A', b'R', b'R', b'O', b'W', b'1', ..] | [0xff, 0xff, 0xff, 0xff, ..] => {
+            return Ok(Format::Arrow);
+        }
+        _ => {}
+    }
+    // What cannot be decompressed is for the reader of cases to report.
+    let Ok(text) = text::text(path) else { return Ok(Format::Cases) };
+    of_text(text, path, mapping).map_err(|formats| ReaderError::Ambiguous { name: name(), formats })
+}
+
+/// The format of a text, or those that it may have.
+fn of_text(text: impl BufRead, path: &Path, mapping: &Mapping) -> Result<Format, Vec<Format>> {
+    let mut beginning = Vec::new();
+    let mut text = text.take(MOST_LOOKED_AT);
+    // What cannot be read is for the reader of cases to report.
+    let _ = text.read_to_end(&mut beginning);
+    match beginning.trim_ascii_start().first() {
+        Some(b'{' | b'[') if mapping.pointer(Key::Output).is_some() => Ok(Format::Cases),
+        Some(b'{' | b'[') => match of_keys(&keys(&beginning)).as_slice() {
+            [] => Ok(Format::Cases),
+            [format] => Ok(*format),
+            several => Err(several.to_vec()),
+        },
+        Some(_) if separated::seems_one(&beginning, path, mapping) => Ok(Format::Csv),
+        _ => Ok(Format::Cases),
+    }
+}
+
+/// The formats whose marks are among the keys of a text's first JSON value.
+fn of_keys(keys: &BTreeSet<String>) -> Vec<Format> {
+    let has = |all: &[&str]| all.iter().all(|key| keys.contains(*key));
+    let any = |some: &[&str]| some.iter().any(|key| keys.contains(*key));
+    let marks = [
+        (Format::Cases, has(&["output"])),
+        (Format::InspectJson, has(&["status", "eval"]) && any(&["eval.task", "eval.run_id"])),
+        (
+            Format::Promptfoo,
+            has(&["promptIdx", "testIdx", "success"])
+                || has(&["evalId", "results"])
+                || (any(&["results.results"]) && any(&["results.prompts", "results.stats"])),
+        ),
+        (Format::LmEval, has(&["doc_id", "doc"]) && any(&["resps", "filtered_resps"])),
+        (
+            Format::OpenAiEvals,
+            has(&["spec"]) && any(&["spec.eval_name", "spec.run_id", "spec.completion_fns"])
+                || has(&["run_id", "event_id", "sample_id", "type"]),
+        ),
+        (
+            Format::OpenTelemetry,
+            has(&["resourceSpans"])
+                || (has(&["traceId", "spanId"]) && any(&["startTimeUnixNano", "start_time"]))
+                || (has(&["context.trace_id", "context.span_id", "attributes"])),
+        ),
+    ];
+    marks.into_iter().filter_map(|(format, is_marked)| is_marked.then_some(format)).collect()
+}
+
+/// The keys of the first JSON object in the text at `path`, as far as it is looked at.
+pub(crate) fn first_keys(path: &Path) -> io::Result<BTreeSet<String>> {
+    let mut beginning = Vec::new();
+    text::text(path)?.take(MOST_LOOKED_AT).read_to_end(&mut beginning)?;
+    Ok(keys(&beginning))
+}
+
+/// The keys of the first object in `beginning`, also in a list, and with `key.inner` those of its objects. What is cut off
+/// ends the search.
+fn keys(beginning: &[u8]) -> BTreeSet<String> {
+    let mut found = Keys::default();
+    let mut values = serde_json::Deserializer::from_reader(JsonNumbers::new(beginning));
+    // Where it ends in an error, what was found before is known.
+    let _ = Search { found: &mut found, prefix: None }.deserialize(&mut values);
+    found.0
+}
+
+#[derive(Debug, Default)]
+struct Keys(BTreeSet<String>);
+
+/// More keys than any of these formats has at its beginning.
+const MOST_KEYS: usize = 10_000;
+
+struct Search<'a> {
+    found: &'a mut Keys,
+    prefix: Option<String>,
+}
+
+impl<'de> DeserializeSeed<'de> for Search<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Search<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, mut members: M) -> Result<(), M::Error> {
+        while let Some(key) = members.next_key::<String>()? {
+            if self.found.0.len() > MOST_KEYS {
+                return Err(M::Error::custom("enough"));
+            }
+            let name = match &self.prefix {
+                None => key,
+                Some(outer) => format!("{outer}.{key}"),
+            };
+            self.found.0.insert(name.clone());
+            match &self.prefix {
+                None => members
+                    .next_value_seed(Search { found: &mut *self.found, prefix: Some(name) })?,
+                Some(_) => members.next_value::<IgnoredAny>().map(drop)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn visit_seq<S: SeqAccess<'de>>(self, mut elements: S) -> Result<(), S::Error> {
+        if self.prefix.is_none() {
+            elements.next_element_seed(Search { found: &mut *self.found, prefix: None })?;
+            return Err(S::Error::custom("enough"));
+        }
+        while elements.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(())
+    }
+
+    fn visit_str<E: serde::de::Error>(self, _: &str) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_bool<E: serde::de::Error>(self, _: bool) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_i64<E: serde::de::Error>(self, _: i64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_u64<E: serde::de::Error>(self, _: u64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_f64<E: serde::de::Error>(self, _: f64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_unit<E: serde::de::Error>(self) -> Result<(), E> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(text: &str) -> Result<Format, Vec<Format>> {
+        of_text(text.as_bytes(), Path::new("file"), &Mapping::NONE)
+    }
+
+    #[test]
+    fn a_text_is_what_its_keys_say() {
+        for (text, format) in [
+            (r#"{"input": 1, "output": "x", "traceId": "a", "spanId": "b"}"#, Format::Cases),
+            (r#"{"anything": 1}"#, Format::Cases),
+            ("", Format::Cases),
+            (r#"[{"output": 1}]"#, Format::Cases),
+            (
+                r#"{"version": 2, "status": "success", "eval": {"task": "t", "x": NaN}, "samples": [{"#,
+                Format::InspectJson,
+            ),
+            (r#"{"evalId": "e", "results": {"version": 3, "results": ["#, Format::Promptfoo),
+            (r#"{"cost":0,"promptIdx":1,"success":false,"testIdx":0}"#, Format::Promptfoo),
+            (
+                r#"{"doc_id": 0, "doc": {}, "target": "x", "resps": [], "filtered_resps": []}"#,
+                Format::LmEval,
+            ),
+            (r#"{"spec": {"completion_fns": ["m"], "eval_name": "e"}}"#, Format::OpenAiEvals),
+            (r#"{"resourceSpans": []}"#, Format::OpenTelemetry),
+            (
+                r#"[{"name": "chat", "context": {"trace_id": "0x1", "span_id": "0x2"}, "attributes": {}}]"#,
+                Format::OpenTelemetry,
+            ),
+            ("input,output\n1,2\n", Format::Csv),
+            ("just, a text\n", Format::Cases),
+        ] {
+            assert_eq!(of(text), Ok(format), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_text_with_the_marks_of_two_formats_is_neither() {
+        let both = r#"{"output": "x", "doc_id": 1, "doc": {}, "resps": []}"#;
+        assert_eq!(of(both), Err(vec![Format::Cases, Format::LmEval]));
+        let mapping = Mapping::parse(["output=/resps/0"]).unwrap();
+        assert_eq!(of_text(both.as_bytes(), Path::new("x"), &mapping), Ok(Format::Cases));
+    }
+}

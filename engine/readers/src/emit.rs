@@ -1,0 +1,78 @@
+//! What a reader hands over: lines of cases, and a note of what it leaves out. Knows no format.
+
+use std::sync::mpsc::SyncSender;
+
+use serde::Serialize;
+
+use crate::{left_out::LeftOut, problem::Problem, record::MOST_RECORD_BYTES};
+
+/// Bytes of lines that are handed over at once: enough that the threads seldom wait for each other.
+const CHUNK_BYTES: usize = 64 << 10;
+
+/// Where a reader's lines go.
+#[derive(Debug)]
+pub(crate) struct Emit {
+    to: SyncSender<Result<Vec<u8>, Problem>>,
+    chunk: Vec<u8>,
+    left_out: LeftOut,
+}
+
+impl Emit {
+    pub(crate) fn new(to: SyncSender<Result<Vec<u8>, Problem>>, left_out: LeftOut) -> Emit {
+        Emit { to, chunk: Vec::new(), left_out }
+    }
+
+    /// One case.
+    pub(crate) fn case(&mut self, case: &impl Serialize) -> Result<(), Problem> {
+        let before = self.chunk.len();
+        serde_json::to_writer(&mut self.chunk, case)
+            .map_err(|error| Problem::content(error.to_string()))?;
+        self.end_line(before)
+    }
+
+    /// One case that is a line already.
+    pub(crate) fn line(&mut self, line: &[u8]) -> Result<(), Problem> {
+        let before = self.chunk.len();
+        self.chunk.extend_from_slice(line);
+        self.end_line(before)
+    }
+
+    /// Something is no case.
+    pub(crate) fn leave_out(&self, why: &'static str) {
+        self.left_out.note(why);
+    }
+
+    fn end_line(&mut self, before: usize) -> Result<(), Problem> {
+        if self.chunk.len() - before > MOST_RECORD_BYTES {
+            // The lines before it are whole, and are read first.
+            self.chunk.truncate(before);
+            self.flush()?;
+            return Err(Problem::content(format!(
+                "the next case would have more than {} MiB",
+                MOST_RECORD_BYTES >> 20
+            )));
+        }
+        self.chunk.push(b'\n');
+        match self.chunk.len() >= CHUNK_BYTES {
+            true => self.flush(),
+            false => Ok(()),
+        }
+    }
+
+    fn flush(&mut self) -> Result<(), Problem> {
+        if self.chunk.is_empty() {
+            return Ok(());
+        }
+        let chunk = std::mem::take(&mut self.chunk);
+        self.to.send(Ok(chunk)).map_err(|_| Problem::Stopped)
+    }
+
+    /// What is left is handed over, and how the reading ended.
+    pub(crate) fn finish(mut self, ended: Result<(), Problem>) {
+        let flushed = self.flush();
+        if let Err(problem) = ended.and(flushed) {
+            // Where no one reads on, no one hears of it.
+            let _ = self.to.send(Err(problem));
+        }
+    }
+}

@@ -1,0 +1,292 @@
+//! Samples of Inspect's logs as cases, and logs that are one JSON document. Archives are `inspect_archive`'s.
+//!
+//! The shapes are those of `EvalLog` and `EvalSample` in `inspect_ai/log/_log.py` (0.3.285; older logs lack members).
+
+use std::{collections::BTreeMap, mem};
+
+use serde::{Deserialize, de::Deserializer};
+use serde_json::{Map, Value, value::RawValue};
+
+use crate::{
+    emit::Emit,
+    format::Format,
+    json_numbers::JsonNumbers,
+    place::Place,
+    problem::Problem,
+    record::{MOST_RECORD_BYTES, Origin, Part, Record, because, single, usage},
+    text::{Allowance, text},
+    walk::{EACH, Path, Take, refuse, walk},
+};
+
+/// The most bytes of a sample in its log, with its events, which are not kept: 256 MiB.
+pub(crate) const MOST_SAMPLE_BYTES: usize = 256 << 20;
+
+/// What a log says about all of its samples.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Header {
+    run_id: Option<String>,
+    created: Option<String>,
+    task: Option<String>,
+    model: Option<String>,
+}
+
+/// A sample. What is passed on is kept as text: events may be large, and are not read.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Sample {
+    id: Value,
+    #[serde(default = "first_epoch")]
+    epoch: u64,
+    input: Box<RawValue>,
+    #[serde(default)]
+    choices: Option<Value>,
+    #[serde(default)]
+    target: Value,
+    #[serde(default)]
+    messages: Option<Box<RawValue>>,
+    #[serde(default)]
+    output: Option<Box<RawValue>>,
+    /// Of old logs: the one score.
+    #[serde(default)]
+    score: Option<Score>,
+    #[serde(default)]
+    scores: Option<BTreeMap<String, Score>>,
+    #[serde(default)]
+    metadata: Option<Map<String, Value>>,
+    #[serde(default)]
+    model_usage: Option<BTreeMap<String, Usage>>,
+    #[serde(default)]
+    total_time: Option<f64>,
+    #[serde(default)]
+    working_time: Option<f64>,
+    #[serde(default)]
+    error: Option<SampleError>,
+    #[serde(default)]
+    limit: Option<Value>,
+    #[serde(default)]
+    attachments: Option<BTreeMap<String, String>>,
+}
+
+fn first_epoch() -> u64 {
+    1
+}
+
+#[derive(Debug, Deserialize)]
+struct Score {
+    #[serde(default)]
+    value: Value,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Usage {
+    input_tokens: Option<u64>,
+    output_tokens: Option<u64>,
+    total_tokens: Option<u64>,
+    total_cost: Option<f64>,
+}
+
+#[derive(Debug, Deserialize)]
+struct SampleError {
+    #[serde(default)]
+    message: String,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Output {
+    completion: Option<String>,
+    choices: Vec<Choice>,
+    usage: Option<Usage>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Choice {
+    message: Message,
+}
+
+#[derive(Debug, Deserialize)]
+struct Message {
+    #[serde(default)]
+    content: Value,
+}
+
+/// Reads a log that is one JSON document.
+pub(crate) fn read(place: &Place, emit: &mut Emit) -> Result<(), Problem> {
+    const PATHS: &[Path] = &[&["eval"], &["samples", EACH]];
+
+    struct Log<'a> {
+        header: Header,
+        record: u64,
+        place: &'a Place,
+        allowance: Allowance,
+        emit: &'a mut Emit,
+        problem: Option<Problem>,
+    }
+
+    impl Take for Log<'_> {
+        fn take<'de, D: Deserializer<'de>>(
+            &mut self,
+            path: usize,
+            element: D,
+        ) -> Result<(), D::Error> {
+            match path {
+                0 => self.header = Header::deserialize(element)?,
+                _ => {
+                    let sample = Sample::deserialize(element)?;
+                    self.record += 1;
+                    let case =
+                        sample.case(&self.header, self.record, Format::InspectJson, self.place);
+                    let taken = case.and_then(|case| self.emit.case(&case));
+                    refuse(&mut self.problem, taken)?;
+                }
+            }
+            self.allowance.renew();
+            Ok(())
+        }
+
+        fn problem(&mut self) -> Option<Problem> {
+            self.problem.take()
+        }
+    }
+
+    let allowance = Allowance::of(MOST_SAMPLE_BYTES);
+    let text = allowance.on(JsonNumbers::new(text(&place.path)?));
+    let mut log =
+        Log { header: Header::default(), record: 0, place, allowance, emit, problem: None };
+    walk(text, PATHS, &mut log, "the log").map(drop)
+}
+
+impl Sample {
+    /// The sample as a case: the record at this place of the file, from 1.
+    pub(crate) fn case(
+        mut self,
+        header: &Header,
+        record: u64,
+        format: Format,
+        place: &Place,
+    ) -> Result<Record, Problem> {
+        let id = match &self.id {
+            Value::String(id) => id.clone(),
+            other => other.to_string(),
+        };
+        let in_sample = |problem: &str| Problem::content(format!("sample `{id}`: {problem}"));
+        let texts = [Some(&self.input), self.messages.as_ref(), self.output.as_ref()];
+        let kept: usize = texts.into_iter().flatten().map(|raw| raw.get().len()).sum();
+        let attached = self.attachments.iter().flat_map(BTreeMap::values).map(String::len);
+        if kept + attached.sum::<usize>() > MOST_RECORD_BYTES {
+            return Err(in_sample("it has more than 64 MiB without its events"));
+        }
+        let attachments = self.attachments.take().unwrap_or_default();
+        let attached = |raw: Box<RawValue>| attach(raw, &attachments);
+        let output: Output = match &self.output {
+            None => Output::default(),
+            Some(raw) => serde_json::from_str(attached(raw.clone())?.get())
+                .map_err(|error| in_sample(&format!("its output is not understood: {error}")))?,
+        };
+        let mut origin = Origin::new(format, &place.file, record)
+            .with("task", header.task.clone())
+            .with("model", header.model.clone())
+            .with("runId", header.run_id.clone())
+            .with("created", header.created.clone())
+            .with("epoch", self.epoch);
+        origin = origin
+            .with("choices", self.choices.take().unwrap_or_default())
+            .with("limit", self.limit.take().unwrap_or_default())
+            .with("scores", self.own_scores());
+        let mut case = Record::new(id.clone(), origin);
+        case.attempt = self.epoch.saturating_sub(1);
+        case.usage = self.usage(header, output.usage.as_ref());
+        let seconds = self.working_time.or(self.total_time);
+        case.latency_ms = seconds.map(|seconds| seconds * 1000.0);
+        case.skip = self
+            .error
+            .as_ref()
+            .map(|error| because("the sample ended with an error", &error.message));
+        case.output = output.text().map(Part::from);
+        case.ground_truth = match single(mem::take(&mut self.target)) {
+            Value::String(text) if text.is_empty() => None,
+            Value::Null => None,
+            target => Some(target.into()),
+        };
+        let messages = self.messages.take().filter(|raw| raw.get() != "[]");
+        case.trace = messages.map(&attached).transpose()?.map(Part::from);
+        case.input = Some(attached(self.input)?.into());
+        Ok(case.with_metadata(self.metadata.unwrap_or_default()))
+    }
+
+    /// What Inspect's own scorers said.
+    fn own_scores(&mut self) -> Value {
+        let old = self.score.take().map(|score| ("score".to_owned(), score));
+        let all = self.scores.take().unwrap_or_default().into_iter().chain(old);
+        Value::Object(all.map(|(name, score)| (name, score.value)).collect())
+    }
+
+    /// What the model that was evaluated consumed; of a sample with graders, only its own.
+    fn usage(&self, header: &Header, of_output: Option<&Usage>) -> Option<Value> {
+        let by_model = self.model_usage.as_ref();
+        let own = header.model.as_ref().and_then(|model| by_model?.get(model));
+        let only = by_model.filter(|it| it.len() == 1).and_then(|it| it.values().next());
+        let found = own.or(only).or(of_output)?;
+        usage(found.input_tokens, found.output_tokens, found.total_tokens, found.total_cost)
+    }
+}
+
+impl Output {
+    /// The text of the answer; none if the model gave none.
+    fn text(self) -> Option<String> {
+        let Some(first) = self.choices.into_iter().next() else {
+            return self.completion.filter(|text| !text.is_empty());
+        };
+        if let Some(text) = self.completion.filter(|text| !text.is_empty()) {
+            return Some(text);
+        }
+        Some(match first.message.content {
+            Value::String(text) => text,
+            Value::Array(parts) => {
+                let texts = parts.iter().filter_map(|part| part.get("text")?.as_str());
+                texts.collect::<Vec<_>>().join("\n")
+            }
+            _ => String::new(),
+        })
+    }
+}
+
+/// The value with what its log keeps apart, long texts above all, in its place: `attachment://HASH`.
+fn attach(
+    raw: Box<RawValue>,
+    attachments: &BTreeMap<String, String>,
+) -> Result<Box<RawValue>, Problem> {
+    const MARK: &str = "attachment://";
+    /// Bytes that are put in, so that a small log with one long text in many places stays bounded.
+    struct Room(usize);
+
+    fn put_in(value: &mut Value, attachments: &BTreeMap<String, String>, room: &mut Room) -> bool {
+        match value {
+            Value::String(text) => {
+                let Some(found) = text.strip_prefix(MARK).and_then(|hash| attachments.get(hash))
+                else {
+                    return true;
+                };
+                let Some(left) = room.0.checked_sub(found.len()) else { return false };
+                room.0 = left;
+                text.clone_from(found);
+                true
+            }
+            Value::Array(items) => items.iter_mut().all(|it| put_in(it, attachments, room)),
+            Value::Object(members) => members.values_mut().all(|it| put_in(it, attachments, room)),
+            _ => true,
+        }
+    }
+
+    if attachments.is_empty() || !raw.get().contains(MARK) {
+        return Ok(raw);
+    }
+    let mut value: Value =
+        serde_json::from_str(raw.get()).map_err(|error| Problem::json("a sample", &error))?;
+    match put_in(&mut value, attachments, &mut Room(MOST_RECORD_BYTES)) {
+        true => serde_json::value::to_raw_value(&value)
+            .map_err(|error| Problem::json("a sample", &error)),
+        false => Err(Problem::content("a sample has more than 64 MiB with its attachments")),
+    }
+}

@@ -1,0 +1,55 @@
+//! Readers of what other evaluation tools write: each file becomes lines of cases, which `scorebox::case` reads like any
+//! others, so that every check of a case stays there. Scores nothing, prints nothing, and opens nothing but files.
+//!
+//! ```text
+//! file ──> detect ──> a reader on a thread ──lines of cases──> scorebox::case::Source
+//! ```
+//!
+//! - `format`: the formats and their names; `detect`: which of them a file has, by its content.
+//! - `open`: a file to a [`Source`](scorebox::case::Source).
+//! - `place`: where a reader reads.
+//! - `stream`: a reader's lines as bytes, within bounds; `emit`: what a reader hands over.
+//! - `problem`: why a file cannot be read; `left_out`: what of it is no case, counted.
+//! - `text`: the text of a file, decompressed, with a bound on each record; `json_numbers`: NaN, which JSON lacks.
+//! - `walk`: the elements of large JSON documents, one at a time.
+//! - `record`: a case as a line; `window`: parts of a case that are not side by side, put together.
+//! - `inspect`, `inspect_archive`, `promptfoo`, `lm_eval`, `openai_evals`, `spans`: what the tools write. `span` is one span.
+//! - `table`: a row as a line; `separated` (CSV), `columns` (Parquet and Arrow) and `dataset` (folders) have rows.
+//!
+//! - **Invariant:** the same file gives the same lines, with the same ids, on every reading.
+//! - **Invariant:** memory is bounded by the largest record (64 MiB) or batch of rows, not by the file.
+//! - **Invariant:** what is left out is counted, with the reason.
+
+#![warn(missing_debug_implementations)]
+
+mod columns;
+mod dataset;
+mod detect;
+mod emit;
+mod format;
+mod inspect;
+mod inspect_archive;
+mod json_numbers;
+mod left_out;
+mod lm_eval;
+mod open;
+mod openai_evals;
+mod place;
+mod problem;
+mod promptfoo;
+mod record;
+mod separated;
+mod span;
+mod spans;
+mod stream;
+mod table;
+mod text;
+mod walk;
+mod window;
+
+pub use detect::detect;
+pub use format::{Format, UnknownFormat};
+pub use left_out::LeftOut;
+pub use open::{Opened, Settings, open};
+pub use problem::ReaderError;
+pub use stream::READERS_NAME;

@@ -1,0 +1,134 @@
+//! A file to a source of cases: its format, named or found, and the reader of that format.
+
+use std::{fs, path::Path};
+
+use scorebox::{
+    case::{Mapping, Source},
+    input_file::InputFileError,
+};
+
+use crate::{
+    columns, dataset,
+    detect::detect,
+    emit::Emit,
+    format::Format,
+    inspect, inspect_archive,
+    left_out::LeftOut,
+    lm_eval, openai_evals,
+    place::Place,
+    problem::{Problem, ReaderError},
+    promptfoo, separated, spans,
+    stream::{Lines, Produce},
+};
+
+/// How files are read.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Settings {
+    /// The format, if it is not to be found out.
+    pub format: Option<Format>,
+    /// Where the keys of a case are in a line, and so in a table which columns they are.
+    pub mapping: Mapping,
+}
+
+impl Settings {
+    /// Formats are found out, and keys are where their names are.
+    pub fn new() -> Settings {
+        Settings::default()
+    }
+
+    /// The same with this format, for files of which it cannot be found out; `None` finds it out.
+    #[must_use]
+    pub fn with_format(mut self, format: Option<Format>) -> Settings {
+        self.format = format;
+        self
+    }
+
+    /// The same for cases that are read with this mapping.
+    #[must_use]
+    pub fn with_mapping(mut self, mapping: Mapping) -> Settings {
+        self.mapping = mapping;
+        self
+    }
+}
+
+/// A file that is ready to be read.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Opened {
+    /// Its lines of cases. Of [`Format::Cases`], the file itself.
+    pub source: Source,
+    /// Its format.
+    pub format: Format,
+    /// What is left out of it; complete once the source was read to its end.
+    pub left_out: LeftOut,
+}
+
+/// Gets ready to read the file at `path`; what makes reading impossible from the start is found here.
+///
+/// # Errors
+/// It cannot be opened, its format is not known or not clear, or it is damaged at its beginning.
+pub fn open(path: &Path, settings: &Settings) -> Result<Opened, ReaderError> {
+    let name = path.display().to_string();
+    let format = match settings.format {
+        Some(format) => format,
+        None => detect(path, &settings.mapping)?,
+    };
+    let left_out = LeftOut::default();
+    if format == Format::Cases {
+        return Ok(Opened { source: Source::path(path), format, left_out });
+    }
+    must_be_a_file(path, &name, format)?;
+    let place = Place::of(path, settings.mapping.clone());
+    let produce = reader(format, place).map_err(|problem| problem.of(&name))?;
+    let lines = Lines::new(produce, left_out.clone());
+    Ok(Opened { source: Source::reader(name, Box::new(lines)), format, left_out })
+}
+
+fn reader(format: Format, place: Place) -> Result<Produce, Problem> {
+    type Read = fn(&Place, &mut Emit) -> Result<(), Problem>;
+    let read: Read = match format {
+        Format::Cases => unreachable!("has no reader"),
+        Format::InspectEval => {
+            inspect_archive::check(&place)?;
+            inspect_archive::read
+        }
+        Format::InspectJson => inspect::read,
+        Format::Promptfoo => promptfoo::read,
+        Format::LmEval => lm_eval::read,
+        Format::OpenAiEvals => openai_evals::read,
+        Format::OpenTelemetry => spans::read,
+        Format::Csv => {
+            separated::check(&place)?;
+            separated::read
+        }
+        Format::Parquet => {
+            columns::check_parquet(&place)?;
+            columns::read_parquet
+        }
+        Format::Arrow => columns::read_arrow,
+        Format::HuggingFace => {
+            dataset::check(&place)?;
+            dataset::read
+        }
+    };
+    Ok(Box::new(move |emit| read(&place, emit)))
+}
+
+fn must_be_a_file(path: &Path, name: &str, format: Format) -> Result<(), ReaderError> {
+    let name = || name.to_owned();
+    let metadata = fs::metadata(path)
+        .map_err(|error| ReaderError::Unreadable { name: name(), error: error.into() })?;
+    let wants_folder = format == Format::HuggingFace;
+    match metadata.file_type() {
+        kind if kind.is_dir() && !wants_folder => {
+            Err(ReaderError::Unreadable { name: name(), error: InputFileError::Folder })
+        }
+        kind if kind.is_dir() || (kind.is_file() && !wants_folder) => Ok(()),
+        kind if kind.is_file() => Err(ReaderError::Unknown {
+            name: name(),
+            found: "this is a file, and a Hugging Face dataset is a folder",
+        }),
+        _ => Err(ReaderError::Pipe { name: name(), format }),
+    }
+}

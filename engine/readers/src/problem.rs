@@ -1,0 +1,118 @@
+//! Why a file cannot be read as cases, as data. What is wrong with a single case is for `scorebox::case` to say.
+
+use std::io;
+
+use scorebox::{
+    advice::{Advice, Advised, Thing},
+    input_file::InputFileError,
+};
+
+use crate::format::Format;
+
+/// Why a file cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReaderError {
+    /// It cannot be opened.
+    #[error("{name}: {error}")]
+    Unreadable {
+        /// The name as it was given.
+        name: String,
+        /// What is in the way.
+        #[source]
+        error: InputFileError,
+    },
+    /// Its first bytes are those of several formats.
+    #[error(
+        "{name}: this could be {}",
+        formats.iter().map(|format| format.meaning()).collect::<Vec<_>>().join(", or ")
+    )]
+    Ambiguous {
+        /// The name as it was given.
+        name: String,
+        /// What it may be.
+        formats: Vec<Format>,
+    },
+    /// It is something else.
+    #[error("{name}: {found}")]
+    Unknown {
+        /// The name as it was given.
+        name: String,
+        /// What it is.
+        found: &'static str,
+    },
+    /// The format that was named is read from a file only.
+    #[error("{name}: {} is read from a file, not from a pipe", format.meaning())]
+    Pipe {
+        /// The name as it was given.
+        name: String,
+        /// The format.
+        format: Format,
+    },
+    /// It is not what it seems to be, or damaged.
+    #[error("{name}: {problem}")]
+    Damaged {
+        /// The name as it was given.
+        name: String,
+        /// What is wrong, and where.
+        problem: String,
+    },
+}
+
+impl Advised for ReaderError {
+    fn advice(&self) -> Option<Advice> {
+        match self {
+            ReaderError::Unreadable { error, .. } => error.advice(),
+            ReaderError::Ambiguous { formats, .. } => Some(Advice::Choose {
+                what: Thing::Format,
+                names: formats.iter().map(ToString::to_string).collect(),
+            }),
+            ReaderError::Unknown { .. } => Some(Advice::Choose {
+                what: Thing::Format,
+                names: Format::ALL.iter().map(ToString::to_string).collect(),
+            }),
+            ReaderError::Pipe { .. } => Some(Advice::Name(Thing::File)),
+            ReaderError::Damaged { .. } => None,
+        }
+    }
+}
+
+/// Why a reader ends before the end of its file. The name of the file is added by who knows it.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Problem {
+    /// No one reads on.
+    #[error("the reading was stopped")]
+    Stopped,
+    /// The system failed to read, or the compressed data is damaged.
+    #[error("{0}")]
+    Io(#[from] io::Error),
+    /// The content is not what the format has.
+    #[error("{0}")]
+    Content(String),
+}
+
+impl Problem {
+    /// The content is wrong.
+    pub(crate) fn content(what: impl Into<String>) -> Problem {
+        Problem::Content(what.into())
+    }
+
+    /// JSON that cannot be read, in `what`.
+    pub(crate) fn json(what: &str, error: &serde_json::Error) -> Problem {
+        match error.io_error_kind() {
+            Some(kind) => Problem::Io(io::Error::new(kind, error.to_string())),
+            None => Problem::Content(format!("{what} is not what is expected: {error}")),
+        }
+    }
+
+    /// The same with the name of the file.
+    pub(crate) fn of(self, name: &str) -> ReaderError {
+        let name = name.to_owned();
+        match self {
+            Problem::Io(error) if error.kind() != io::ErrorKind::InvalidData => {
+                ReaderError::Unreadable { name, error: InputFileError::Failed(error) }
+            }
+            other => ReaderError::Damaged { name, problem: other.to_string() },
+        }
+    }
+}

@@ -1,0 +1,317 @@
+//! One OpenTelemetry span: ids, times, and what it says about a model's input, output and tokens, by the conventions for
+//! generative AI (their attributes, and the older ones and events), OpenLLMetry's and OpenInference's. Which span speaks
+//! for a trace is for `spans` to decide.
+
+use jiff::Timestamp;
+use serde_json::{Map, Value};
+
+/// A span.
+#[derive(Debug)]
+pub(crate) struct Span {
+    pub trace: String,
+    pub id: String,
+    pub parent: Option<String>,
+    /// Nanoseconds since 1970.
+    pub start: Option<i128>,
+    pub end: Option<i128>,
+    attributes: Map<String, Value>,
+    events: Vec<(String, Map<String, Value>)>,
+    /// The span as it was written.
+    pub written: Value,
+}
+
+/// Operations that are one call of a model.
+const CALLS: [&str; 4] = ["chat", "text_completion", "generate_content", "completion"];
+
+/// Prefixes of the attributes of generative AI.
+const MARKS: [&str; 4] = ["gen_ai.", "llm.", "openinference.", "traceloop."];
+
+impl Span {
+    /// A span as OTLP has it, or as one JSON object; none if it has no ids.
+    pub(crate) fn read(written: Value) -> Option<Span> {
+        let members = written.as_object()?;
+        let context = members.get("context").and_then(Value::as_object).unwrap_or(members);
+        let text = |of: &Map<String, Value>, keys: &[&str]| {
+            let found = keys.iter().find_map(|key| of.get(*key)?.as_str());
+            found
+                .map(|id| id.trim_start_matches("0x").to_ascii_lowercase())
+                .filter(|id| !id.is_empty())
+        };
+        let time = |keys: &[&str]| keys.iter().find_map(|key| nanoseconds(members.get(*key)?));
+        let events = members.get("events").and_then(Value::as_array).into_iter().flatten();
+        let events = events.filter_map(|event| {
+            let name = event.get("name")?.as_str()?.to_owned();
+            Some((name, attributes(event.get("attributes"))))
+        });
+        Some(Span {
+            trace: text(context, &["traceId", "trace_id"])?,
+            id: text(context, &["spanId", "span_id"])?,
+            parent: text(members, &["parentSpanId", "parent_span_id", "parentId", "parent_id"]),
+            start: time(&["startTimeUnixNano", "start_time_unix_nano", "start_time", "startTime"]),
+            end: time(&["endTimeUnixNano", "end_time_unix_nano", "end_time", "endTime"]),
+            attributes: attributes(members.get("attributes")),
+            events: events.collect(),
+            written,
+        })
+    }
+
+    /// Whether it says something about a model or an agent.
+    pub(crate) fn is_of_a_model(&self) -> bool {
+        let is_mark = |key: &String| MARKS.iter().any(|mark| key.starts_with(mark));
+        self.attributes.keys().any(is_mark)
+    }
+
+    /// Whether it is one call of a model, and not an agent's whole work or a tool.
+    pub(crate) fn is_call(&self) -> bool {
+        match self.text(&["gen_ai.operation.name", "llm.request.type"]) {
+            Some(operation) => CALLS.contains(&operation),
+            None => match self.text(&["openinference.span.kind"]) {
+                Some(kind) => kind == "LLM",
+                None => self.model().is_some() && self.tokens(INPUT_TOKENS).is_some(),
+            },
+        }
+    }
+
+    pub(crate) fn model(&self) -> Option<&str> {
+        self.text(&["gen_ai.response.model", "gen_ai.request.model", "llm.model_name"])
+    }
+
+    /// What went into the model or the agent.
+    pub(crate) fn input(&self) -> Option<Value> {
+        let messages = self.json(&["gen_ai.input.messages"]).map(|it| only_text(&it).unwrap_or(it));
+        messages
+            .or_else(|| self.json(&["gen_ai.prompt"]))
+            .or_else(|| self.numbered("gen_ai.prompt"))
+            .or_else(|| self.event(&["gen_ai.content.prompt"], "gen_ai.prompt"))
+            .or_else(|| {
+                self.event(&["gen_ai.client.inference.operation.details"], "gen_ai.input.messages")
+            })
+            .or_else(|| self.user_events())
+            .or_else(|| self.json(&["input.value", "traceloop.entity.input"]))
+    }
+
+    /// What came out of it; the text, if it is a message with nothing else.
+    pub(crate) fn output(&self) -> Option<Value> {
+        let messages = self.json(&["gen_ai.output.messages"]);
+        let found = messages
+            .or_else(|| self.json(&["gen_ai.completion"]))
+            .or_else(|| self.numbered("gen_ai.completion"))
+            .or_else(|| self.event(&["gen_ai.content.completion"], "gen_ai.completion"))
+            .or_else(|| {
+                self.event(&["gen_ai.client.inference.operation.details"], "gen_ai.output.messages")
+            })
+            .or_else(|| self.event(&["gen_ai.choice"], "message"))
+            .or_else(|| self.event(&["gen_ai.choice"], "content"))
+            .or_else(|| self.json(&["output.value", "traceloop.entity.output"]))?;
+        Some(only_text(&found).unwrap_or(found))
+    }
+
+    /// Tokens that went in and came out, and their sum if it is stated.
+    pub(crate) fn usage(&self) -> [Option<u64>; 3] {
+        [self.tokens(INPUT_TOKENS), self.tokens(OUTPUT_TOKENS), self.tokens(ALL_TOKENS)]
+    }
+
+    fn tokens(&self, keys: &[&str]) -> Option<u64> {
+        keys.iter().find_map(|key| self.attributes.get(*key)?.as_u64())
+    }
+
+    fn text(&self, keys: &[&str]) -> Option<&str> {
+        keys.iter().find_map(|key| self.attributes.get(*key)?.as_str())
+    }
+
+    /// The attribute, read if it is JSON inside a text.
+    fn json(&self, keys: &[&str]) -> Option<Value> {
+        keys.iter().find_map(|key| self.attributes.get(*key).map(unwrapped))
+    }
+
+    /// The attribute of the last event with one of these names.
+    fn event(&self, names: &[&str], attribute: &str) -> Option<Value> {
+        let of = self.events.iter().rev().filter(|(name, _)| names.contains(&name.as_str()));
+        of.filter_map(|(_, attributes)| attributes.get(attribute).map(unwrapped)).next()
+    }
+
+    /// The messages that are events of their own: `gen_ai.user.message` and the like.
+    fn user_events(&self) -> Option<Value> {
+        let messages = self.events.iter().filter_map(|(name, attributes)| {
+            let role = name.strip_prefix("gen_ai.")?.strip_suffix(".message")?;
+            let content = attributes.get("content").map(unwrapped)?;
+            Some(serde_json::json!({"role": role, "content": content}))
+        });
+        let messages: Vec<Value> = messages.collect();
+        let found = (!messages.is_empty()).then_some(Value::Array(messages))?;
+        Some(only_text(&found).unwrap_or(found))
+    }
+
+    /// `PREFIX.0.role`, `PREFIX.0.content`, `PREFIX.1.role` … as messages.
+    fn numbered(&self, prefix: &str) -> Option<Value> {
+        let message = |place: usize| {
+            let part = |key: &str| self.attributes.get(&format!("{prefix}.{place}.{key}")).cloned();
+            let content = part("content")?;
+            let role = part("role").unwrap_or_default();
+            Some(serde_json::json!({"role": role, "content": content}))
+        };
+        let messages: Vec<Value> = (0..).map_while(message).collect();
+        let found = (!messages.is_empty()).then_some(Value::Array(messages))?;
+        Some(only_text(&found).unwrap_or(found))
+    }
+}
+
+const INPUT_TOKENS: &[&str] = &[
+    "gen_ai.usage.input_tokens",
+    "gen_ai.usage.prompt_tokens",
+    "llm.token_count.prompt",
+    "llm.usage.prompt_tokens",
+];
+const OUTPUT_TOKENS: &[&str] = &[
+    "gen_ai.usage.output_tokens",
+    "gen_ai.usage.completion_tokens",
+    "llm.token_count.completion",
+    "llm.usage.completion_tokens",
+];
+const ALL_TOKENS: &[&str] =
+    &["gen_ai.usage.total_tokens", "llm.usage.total_tokens", "llm.token_count.total"];
+
+/// The text of messages if there is one, and it is text only: `[{"role": …, "parts": [{"type": "text", "content": …}]}]`.
+fn only_text(messages: &Value) -> Option<Value> {
+    let message = match messages {
+        Value::Array(items) if items.len() == 1 => &items[0],
+        Value::Object(_) => messages,
+        _ => return None,
+    };
+    let parts = message.get("parts").or_else(|| message.get("content"))?;
+    match parts {
+        Value::String(text) => Some(text.clone().into()),
+        Value::Array(parts) if !parts.is_empty() => {
+            let text = |part: &Value| {
+                let is_text = part.get("type").is_none_or(|kind| kind == "text");
+                let text = part.get("content").or_else(|| part.get("text"))?.as_str()?;
+                is_text.then(|| text.to_owned())
+            };
+            let texts: Option<Vec<String>> = parts.iter().map(text).collect();
+            Some(texts?.join("\n").into())
+        }
+        _ => None,
+    }
+}
+
+/// What is in a text that is a JSON object or list; every other value as it is.
+fn unwrapped(value: &Value) -> Value {
+    let inner = value.as_str().filter(|text| text.starts_with(['{', '[']));
+    inner.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_else(|| value.clone())
+}
+
+/// Attributes as an object: OTLP has them as a list of keys and typed values.
+fn attributes(written: Option<&Value>) -> Map<String, Value> {
+    match written {
+        Some(Value::Object(members)) => members.clone(),
+        Some(Value::Array(items)) => {
+            let pair = |item: &Value| {
+                Some((item.get("key")?.as_str()?.to_owned(), any_value(item.get("value")?)))
+            };
+            items.iter().filter_map(pair).collect()
+        }
+        _ => Map::new(),
+    }
+}
+
+/// OTLP's `AnyValue`. Its nesting is that of the JSON, which is bounded by its parser.
+fn any_value(value: &Value) -> Value {
+    let Some((kind, inner)) = value.as_object().and_then(|members| members.iter().next()) else {
+        return Value::Null;
+    };
+    let list = || inner.get("values").and_then(Value::as_array).into_iter().flatten();
+    match kind.as_str() {
+        // 64-bit integers are text in JSON.
+        "intValue" => match inner.as_str().map(str::parse::<i64>) {
+            Some(Ok(number)) => number.into(),
+            _ => inner.clone(),
+        },
+        "arrayValue" => list().map(any_value).collect(),
+        "kvlistValue" => Value::Object(attributes(inner.get("values"))),
+        _ => inner.clone(),
+    }
+}
+
+/// Nanoseconds since 1970, or a date and time.
+fn nanoseconds(time: &Value) -> Option<i128> {
+    match time {
+        Value::Number(number) => number.as_u64().map(i128::from),
+        Value::String(text) => match text.parse::<u64>() {
+            Ok(number) => Some(number.into()),
+            Err(_) => text.parse::<Timestamp>().ok().map(Timestamp::as_nanosecond),
+        },
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn span(attributes: Value, events: Value) -> Span {
+        Span::read(json!({
+            "traceId": "AB", "spanId": "1", "name": "chat m", "attributes": attributes, "events": events,
+            "startTimeUnixNano": "1000000", "endTimeUnixNano": 3000000
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn input_and_output_are_found_in_every_convention() {
+        let messages =
+            json!([{"role": "assistant", "parts": [{"type": "text", "content": "Paris"}]}]);
+        for (attributes, events) in [
+            (
+                json!({"gen_ai.output.messages": messages.to_string(), "gen_ai.input.messages": [{"role": "user", "parts": [{"type": "text", "content": "Q"}]}]}),
+                json!([]),
+            ),
+            (json!({"gen_ai.completion": "Paris", "gen_ai.prompt": "Q"}), json!([])),
+            (
+                json!({"gen_ai.completion.0.content": "Paris", "gen_ai.completion.0.role": "assistant", "gen_ai.prompt.0.content": "Q", "gen_ai.prompt.0.role": "user"}),
+                json!([]),
+            ),
+            (json!({"output.value": "Paris", "input.value": "Q"}), json!([])),
+            (
+                json!({}),
+                json!([{"name": "gen_ai.user.message", "attributes": {"content": "Q"}}, {"name": "gen_ai.choice", "attributes": {"message": "{\"content\":\"Paris\"}"}}]),
+            ),
+        ] {
+            let span = span(attributes, events);
+            assert_eq!(
+                (span.input(), span.output()),
+                (Some("Q".into()), Some("Paris".into())),
+                "{span:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_message_with_a_tool_call_stays_whole() {
+        let messages =
+            json!([{"role": "assistant", "parts": [{"type": "tool_call", "name": "f"}]}]);
+        assert_eq!(
+            span(json!({"gen_ai.output.messages": messages}), json!([])).output(),
+            Some(messages)
+        );
+    }
+
+    #[test]
+    fn typed_values_and_times_are_read() {
+        let span = span(
+            json!([
+                {"key": "gen_ai.usage.input_tokens", "value": {"intValue": "12"}},
+                {"key": "gen_ai.response.finish_reasons", "value": {"arrayValue": {"values": [{"stringValue": "stop"}]}}},
+            ]),
+            json!([]),
+        );
+        assert_eq!(span.usage(), [Some(12), None, None]);
+        assert_eq!(span.attributes["gen_ai.response.finish_reasons"], json!(["stop"]));
+        assert_eq!(
+            (span.start, span.end, span.trace.as_str()),
+            (Some(1_000_000), Some(3_000_000), "ab")
+        );
+        assert_eq!(nanoseconds(&"1970-01-01T00:00:00.5Z".into()), Some(500_000_000));
+    }
+}

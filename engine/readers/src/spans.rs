@@ -1,0 +1,158 @@
+//! OpenTelemetry spans as cases, one for each trace in which a model was asked: documents of OTLP JSON, or one object for each span.
+//! What a span says is `span`'s to know.
+
+use std::collections::HashSet;
+
+use serde::{Deserialize, de::Deserializer};
+use serde_json::Value;
+
+use crate::{
+    emit::Emit,
+    format::Format,
+    json_numbers::JsonNumbers,
+    place::Place,
+    problem::Problem,
+    record::{Origin, Part, Record, usage},
+    span::Span,
+    text::{Allowance, text},
+    walk::{EACH, Path, Take, refuse, walk},
+    window::Window,
+};
+
+/// Spans in OTLP's documents, older ones with `instrumentationLibrarySpans` included.
+const IN_DOCUMENTS: &[Path] = &[
+    &["resourceSpans", EACH, "scopeSpans", EACH, "spans", EACH],
+    &["resourceSpans", EACH, "instrumentationLibrarySpans", EACH, "spans", EACH],
+];
+/// Spans as objects, and lists of them.
+const AS_OBJECTS: &[Path] = &[&[]];
+const IN_LISTS: &[Path] = &[&[EACH]];
+
+/// Which of these a text has; documents of one kind follow one another.
+fn paths(place: &Place) -> Result<&'static [Path], Problem> {
+    let mut start = Vec::new();
+    std::io::Read::read_to_end(&mut std::io::Read::take(text(&place.path)?, 1 << 16), &mut start)?;
+    let start = String::from_utf8_lossy(&start);
+    Ok(match start.trim_start().starts_with('[') {
+        true => IN_LISTS,
+        false if start.contains("\"resourceSpans\"") => IN_DOCUMENTS,
+        false => AS_OBJECTS,
+    })
+}
+
+pub(crate) fn read(place: &Place, emit: &mut Emit) -> Result<(), Problem> {
+    let allowance = Allowance::new();
+    let text = allowance.on(JsonNumbers::new(text(&place.path)?));
+    let mut traces =
+        Traces { open: Window::new(), record: 0, place, allowance, emit, problem: None };
+    walk(text, paths(place)?, &mut traces, "the file of spans")?;
+    while let Some((trace, spans)) = traces.open.oldest() {
+        traces.put(trace, spans)?;
+    }
+    Ok(())
+}
+
+struct Traces<'a> {
+    open: Window<Vec<Span>>,
+    record: u64,
+    place: &'a Place,
+    allowance: Allowance,
+    emit: &'a mut Emit,
+    problem: Option<Problem>,
+}
+
+impl Take for Traces<'_> {
+    fn take<'de, D: Deserializer<'de>>(&mut self, _: usize, element: D) -> Result<(), D::Error> {
+        let written = Value::deserialize(element)?;
+        self.allowance.renew();
+        let taken = self.note(written);
+        refuse(&mut self.problem, taken)
+    }
+
+    fn problem(&mut self) -> Option<Problem> {
+        self.problem.take()
+    }
+}
+
+impl Traces<'_> {
+    fn note(&mut self, written: Value) -> Result<(), Problem> {
+        let Some(span) = Span::read(written) else {
+            self.emit.leave_out("objects that are no spans");
+            return Ok(());
+        };
+        let trace = span.trace.clone();
+        match self.open.case(&trace, size(&span.written)) {
+            Some(spans) => spans.push(span),
+            None => self.emit.leave_out("spans that came long after the others of their trace"),
+        }
+        while let Some((trace, spans)) = self.open.overflow() {
+            self.put(trace, spans)?;
+        }
+        Ok(())
+    }
+
+    fn put(&mut self, trace: String, mut spans: Vec<Span>) -> Result<(), Problem> {
+        // Exporters write a span when it ends; equal times stay as they were written.
+        spans.sort_by_key(|span| span.start);
+        if !spans.iter().any(Span::is_of_a_model) {
+            self.emit.leave_out("traces in which no model was asked");
+            return Ok(());
+        }
+        self.record += 1;
+        let of_models: Vec<&Span> = spans.iter().filter(|span| span.is_of_a_model()).collect();
+        let calls: Vec<&Span> = of_models.iter().copied().filter(|span| span.is_call()).collect();
+        let ids: HashSet<&str> = of_models.iter().map(|span| span.id.as_str()).collect();
+        let is_outer = |span: &&Span| !span.parent.as_deref().is_some_and(|it| ids.contains(it));
+        let outer: Vec<&Span> = of_models.iter().copied().filter(is_outer).collect();
+        let asked = outer.iter().chain(&of_models).find_map(|span| span.input());
+        // The answer to a task is the last one.
+        let answered = outer.iter().rev().find_map(|span| span.output());
+        let last = |spans: &[&Span]| {
+            let mut by_end: Vec<&Span> = spans.to_vec();
+            by_end.sort_by_key(|span| span.end);
+            by_end.iter().rev().find_map(|span| span.output())
+        };
+        let answered = answered.or_else(|| last(&calls)).or_else(|| last(&of_models));
+        let model = calls.iter().chain(&of_models).find_map(|span| span.model());
+        let origin = Origin::new(Format::OpenTelemetry, &self.place.file, self.record)
+            .with("model", model)
+            .with("spans", spans.len());
+        let mut case = Record::new(trace, origin);
+        case.input = asked.map(Part::from);
+        case.output = answered.map(Part::from);
+        case.usage = consumed(if calls.is_empty() { &of_models } else { &calls });
+        case.latency_ms = milliseconds(&outer);
+        let written = spans.iter().map(|span| span.written.clone()).collect();
+        case.trace = Some(Value::Array(written).into());
+        self.emit.case(&case)
+    }
+}
+
+/// The tokens of all spans.
+fn consumed(spans: &[&Span]) -> Option<Value> {
+    let sum = |place: usize| {
+        let counts = spans.iter().filter_map(|span| span.usage()[place]);
+        counts.fold(None, |sum: Option<u64>, count| Some(sum.unwrap_or(0).saturating_add(count)))
+    };
+    usage(sum(0), sum(1), sum(2), None)
+}
+
+/// From the first beginning to the last end.
+fn milliseconds(spans: &[&Span]) -> Option<f64> {
+    let start = spans.iter().filter_map(|span| span.start).min()?;
+    let end = spans.iter().filter_map(|span| span.end).max()?;
+    let nanoseconds = u64::try_from(end - start).ok()?;
+    Some(nanoseconds as f64 / 1e6)
+}
+
+/// About as many bytes as a value takes as text.
+fn size(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.len() + 2,
+        Value::Array(items) => items.iter().map(|it| size(it) + 1).sum::<usize>() + 2,
+        Value::Object(members) => {
+            members.iter().map(|(key, it)| key.len() + size(it) + 4).sum::<usize>() + 2
+        }
+        _ => 8,
+    }
+}
