@@ -14,11 +14,13 @@ use super::{ReportError, ReportOptions};
 const PAGE_ROWS: usize = 1000;
 
 /// A case of a report.
-pub(super) struct ReportedCase<'a> {
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ReportedCase<'a> {
     /// The case and its verdict.
-    pub(super) decided: DecidedCase<'a>,
+    pub decided: DecidedCase<'a>,
     /// Its rows, in the order of the scorers.
-    pub(super) rows: Vec<ScoreRecord>,
+    pub rows: Vec<ScoreRecord>,
 }
 
 impl ReportedCase<'_> {
@@ -31,8 +33,12 @@ impl ReportedCase<'_> {
     }
 }
 
-/// Hands over all cases of the run, in their order, until `take` fails; answers with what they say together.
-pub(super) fn for_each_case(
+/// Hands over all cases of the run, in their order, until `take` fails; answers with what they say together. Memory is bounded by
+/// a page of rows (16 MiB). Call it within [`Store::snapshot`], so that all of it is one state of the database.
+///
+/// # Errors
+/// [`StoreError::NoSuchRun`]; troubles of reading; what `take` returns.
+pub fn for_each_case(
     store: &Store,
     options: ReportOptions<'_>,
     mut take: impl FnMut(&ReportedCase<'_>) -> Result<(), ReportError>,

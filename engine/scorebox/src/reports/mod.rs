@@ -15,6 +15,8 @@ mod table;
 
 use std::{fmt, io, str::FromStr};
 
+pub use cases::{ReportedCase, for_each_case};
+
 use crate::store::{RunRecord, Store, StoreError};
 
 /// What a report is written as.

@@ -1,0 +1,116 @@
+//! Stored scores as one table for other programs: a row for each score, with its case. Decides nothing, opens no file,
+//! prints nothing.
+//!
+//! - `columns`: the columns, in one table, and what of a score each has.
+//! - `separated`: CSV, in which no text is a formula.
+//! - `lines`: JSON Lines.
+//! - `parquet_file`: Parquet.
+
+#![warn(missing_debug_implementations)]
+
+mod columns;
+mod lines;
+mod parquet_file;
+mod separated;
+
+use std::{fmt, io, str::FromStr};
+
+use scorebox::{
+    reports::{ReportError, ReportOptions, for_each_case},
+    store::Store,
+};
+
+use columns::Scored;
+
+pub use columns::COLUMN_NAMES;
+
+/// What a table is written as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ExportFormat {
+    /// Comma-separated values with a header, for spreadsheets.
+    Csv,
+    /// A JSON object for each score.
+    Jsonl,
+    /// Parquet with zstd, for data engines.
+    Parquet,
+}
+
+impl ExportFormat {
+    /// All of them.
+    pub const ALL: [ExportFormat; 3] =
+        [ExportFormat::Csv, ExportFormat::Jsonl, ExportFormat::Parquet];
+
+    /// The word for it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            ExportFormat::Csv => "csv",
+            ExportFormat::Jsonl => "jsonl",
+            ExportFormat::Parquet => "parquet",
+        }
+    }
+}
+
+impl fmt::Display for ExportFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// A word that names no format of a table.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not a format of a table; there are csv, jsonl and parquet")]
+pub struct NotAFormat(String);
+
+impl FromStr for ExportFormat {
+    type Err = NotAFormat;
+
+    fn from_str(word: &str) -> Result<ExportFormat, NotAFormat> {
+        let format = ExportFormat::ALL.into_iter().find(|format| format.as_str() == word);
+        format.ok_or_else(|| NotAFormat(word.to_owned()))
+    }
+}
+
+/// A place that rows are written to.
+trait Rows {
+    fn put(&mut self, scored: &Scored<'_>) -> io::Result<()>;
+
+    /// Writes what is left.
+    fn finish(self: Box<Self>) -> io::Result<()>;
+}
+
+/// Writes all rows of a stored run, in the order of its cases and of the suite's scorers, all of them from one state of the
+/// database; answers with how many there are. `progress` hears how many were written so far.
+///
+/// Memory is bounded by a case, and for Parquet by a group of rows (some 32 MiB).
+///
+/// # Errors
+/// [`StoreError::NoSuchRun`](scorebox::store::StoreError::NoSuchRun); troubles of reading and writing. What was written by then
+/// is not a whole table.
+pub fn export(
+    store: &Store,
+    options: ReportOptions<'_>,
+    format: ExportFormat,
+    out: &mut (dyn io::Write + Send),
+    mut progress: impl FnMut(u64),
+) -> Result<u64, ReportError> {
+    store.snapshot(|store| {
+        let mut rows: Box<dyn Rows + '_> = match format {
+            ExportFormat::Csv => Box::new(separated::Table::begin(out)?),
+            ExportFormat::Jsonl => Box::new(lines::Lines::new(out)),
+            ExportFormat::Parquet => Box::new(parquet_file::File::begin(out)?),
+        };
+        let mut count = 0;
+        for_each_case(store, options, |case| {
+            let content = store.case_content(case.decided.case.key)?;
+            for record in &case.rows {
+                rows.put(&Scored { case, content: &content, record })?;
+                count += 1;
+            }
+            progress(count);
+            Ok(())
+        })?;
+        rows.finish()?;
+        Ok(count)
+    })
+}

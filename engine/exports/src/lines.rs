@@ -1,0 +1,72 @@
+//! JSON Lines: an object for each score, with the names of the columns as keys, and JSON nested as it is stored. Which columns
+//! there are is `columns`' to say.
+
+use std::io::{self, Write};
+
+use serde_json::value::RawValue;
+
+use crate::{
+    Rows,
+    columns::{COLUMNS, Cell, Scored},
+};
+
+/// Lines in the making.
+pub(crate) struct Lines<W>(W);
+
+impl<W: Write> Lines<W> {
+    pub(crate) fn new(out: W) -> Lines<W> {
+        Lines(out)
+    }
+}
+
+impl<W: Write> Rows for Lines<W> {
+    fn put(&mut self, scored: &Scored<'_>) -> io::Result<()> {
+        let mut separator = "{";
+        for column in COLUMNS {
+            let cell: Cell<'_> = (column.of)(scored);
+            write!(self.0, "{separator}\"{}\":", column.name)?;
+            separator = ",";
+            match cell {
+                Cell::Missing => self.0.write_all(b"null")?,
+                Cell::Text(text) => serde_json::to_writer(&mut self.0, &text)?,
+                Cell::Json(json) => write_json(&mut self.0, json)?,
+                Cell::Integer(number) => write!(self.0, "{number}")?,
+                Cell::Number(number) => serde_json::to_writer(&mut self.0, &number)?,
+            }
+        }
+        self.0.write_all(b"}\n")
+    }
+
+    fn finish(mut self: Box<Self>) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+/// Writes JSON that was stored, on one line. A line end in it stands between its parts.
+fn write_json(mut out: impl Write, json: &str) -> io::Result<()> {
+    // Who can write to the database can put anything there.
+    if serde_json::from_str::<&RawValue>(json).is_err() {
+        return Ok(serde_json::to_writer(out, json)?);
+    }
+    match json.contains(['\n', '\r']) {
+        false => out.write_all(json.as_bytes()),
+        true => out.write_all(json.replace(['\n', '\r'], " ").as_bytes()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_is_nested_on_one_line_and_what_is_none_is_text() {
+        let written = |json: &str| {
+            let mut out = Vec::new();
+            write_json(&mut out, json).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        assert_eq!(written("{\"a\": 1.50}"), "{\"a\": 1.50}");
+        assert_eq!(written("[1,\n2]"), "[1, 2]");
+        assert_eq!(written("}{"), "\"}{\"");
+    }
+}
