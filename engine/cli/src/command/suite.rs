@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use scorebox::{
+    judge::Judges,
     registry::{Reference, Registry},
     run::ReadyScorer,
     sandbox::Capabilities,
@@ -75,7 +76,12 @@ impl Suite {
 impl Check {
     fn run(&self) -> Result<Exit, Failure> {
         let suite = setup::suite_to_load(&self.suite, &self.sandbox, Ok)?;
-        let sandbox = self.sandbox.open(1, Capabilities::none())?;
+        // Judges of which it is known which there are; none is asked.
+        let judges = suite.judges.iter().fold(Judges::builder(), |builder, (name, judge)| {
+            builder.judge(name, judge.settings.clone(), None)
+        });
+        let capabilities = Capabilities::none().with_judges(judges.build());
+        let sandbox = self.sandbox.open(1, capabilities)?;
         let registry = Registry::with_builtins();
         let loaded = setup::loaded(&suite, &registry, &sandbox);
         let loaded = setup::finish(setup::small_runtime()?, loaded)?;
