@@ -38,7 +38,8 @@ fn table(page: &str) -> Arrows {
 
 /// Whether a room is one of a front end, which calls the library's from outside.
 fn is_of_a_front_end(room: &str) -> bool {
-    room.starts_with("cli/") || ["judges", "pages", "telemetry"].contains(&room)
+    room.starts_with("cli/")
+        || ["exports", "judges", "pages", "readers", "telemetry"].contains(&room)
 }
 
 /// The files that stand beside the rooms, whom anybody may call.
@@ -330,8 +331,8 @@ fn sources_below(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// The source folders of the engine's crates.
-fn crates() -> [PathBuf; 5] {
-    ["scorebox", "cli", "judges", "pages", "telemetry"]
+fn crates() -> [PathBuf; 7] {
+    ["scorebox", "cli", "exports", "judges", "pages", "readers", "telemetry"]
         .map(|name| repository().join("engine").join(name).join("src"))
 }
 

@@ -15,10 +15,14 @@ mod command_bad_input;
 mod command_build;
 /// `scorebox compile`: a suite's scorers ahead of its runs.
 mod command_compile;
+/// Files of other tools as cases: `convert`, and `run` over them.
+mod command_convert;
 /// Databases and cache folders that are locked, foreign, newer or missing.
 mod command_database;
 /// `scorebox run --events`: what happens in a run, as JSON Lines.
 mod command_events;
+/// `export`: the scores of a run as a table.
+mod command_export;
 /// Devices, pipes and files without end in place of suites, cases and scorers.
 mod command_input_files;
 /// Receipts and rows of scores that asked a judge.
@@ -30,6 +34,8 @@ mod command_juries;
 mod command_leaderboard;
 /// `scorebox live`: standard input and files that grow.
 mod command_live;
+/// `migrate`: a configuration of promptfoo as a suite.
+mod command_migrate;
 /// `scorebox new`: what it makes works.
 mod command_new;
 mod command_options;

@@ -12,6 +12,8 @@
 //! - `scaffold`: the files of a new scorer.
 //! - `waiting`: what a user at a terminal sees while they wait.
 //! - `words`: words to standard error: errors, hints, warnings.
+//! - `migration`: a configuration of promptfoo to a suite.
+//! - `new_file`: a file that is written whole or not at all.
 //! - `failure`: why a command ends, and its exit code.
 //! - `advice`: what to do about an error, in the words of the command line.
 //! - `answered`: what a scorer says about one case, as data and in words.
@@ -23,6 +25,8 @@ mod command;
 mod decision;
 mod failure;
 mod input;
+mod migration;
+mod new_file;
 mod output;
 mod report;
 mod scaffold;
@@ -36,6 +40,7 @@ use std::{panic, process::ExitCode, thread};
 use clap::{CommandFactory as _, Parser as _};
 use clap_complete::CompleteEnv;
 use scorebox::sandbox::{PARSERS_NAME, compile_if_asked};
+use scorebox_readers::READERS_NAME;
 
 use arguments::completing;
 use command::Arguments;
@@ -63,7 +68,8 @@ fn main() -> ExitCode {
 fn keep_parsers_quiet() {
     let usual = panic::take_hook();
     panic::set_hook(Box::new(move |panicked| {
-        if thread::current().name() != Some(PARSERS_NAME) {
+        let of_parsers = [Some(PARSERS_NAME), Some(READERS_NAME)];
+        if !of_parsers.contains(&thread::current().name()) {
             usual(panicked);
         }
     }));

@@ -1,6 +1,7 @@
 //! What several commands let a user say. Each part checks what it reads, and runs nothing.
 //!
 //! - `case`: one case, by its parts or as a whole.
+//! - `case_files`: files with cases, whatever wrote them.
 //! - `completing`: what a shell offers beyond the words that clap knows.
 //! - `database`: the database, a run in it, and names in that run.
 //! - `events`: the events of a run, and the file that they go to.
@@ -14,6 +15,7 @@
 //! - `workspace`: the folder with the files that tasks left.
 
 mod case;
+mod case_files;
 pub(crate) mod completing;
 mod database;
 mod events;
@@ -28,6 +30,7 @@ mod telemetry;
 mod workspace;
 
 pub(crate) use case::CaseArguments;
+pub(crate) use case_files::{CaseFileArguments, CaseFiles};
 pub(crate) use database::{Database, must_be_there, no_runs};
 pub(crate) use events::EventArguments;
 pub(crate) use jobs::JobArguments;

@@ -5,10 +5,13 @@ mod calls;
 mod cases;
 mod compile;
 mod completions;
+mod convert;
+mod export;
 mod inspect;
 mod judges;
 mod leaderboard;
 mod live;
+mod migrate;
 mod new;
 mod repeats;
 mod report;
@@ -93,6 +96,7 @@ pub(crate) enum Command {
     Score(score::Score),
     Run(run::Run),
     Live(live::Live),
+    Convert(convert::Convert),
     Runs(runs::Runs),
     Rm(rm::Rm),
     Scores(scores::Scores),
@@ -103,6 +107,8 @@ pub(crate) enum Command {
     Leaderboard(leaderboard::Leaderboard),
     Report(report::Report),
     Serve(serve::Serve),
+    Export(export::Export),
+    Migrate(migrate::Migrate),
     Suite(suite::Suite),
     Calls(calls::Calls),
     Judges(judges::Judges),
@@ -122,6 +128,7 @@ impl Command {
             Command::Score(command) => command.run(),
             Command::Run(command) => command.run(),
             Command::Live(command) => command.run(),
+            Command::Convert(command) => command.run(),
             Command::Rm(command) => command.run(),
             Command::Runs(command) => command.run(),
             Command::Scores(command) => command.run(),
@@ -132,6 +139,8 @@ impl Command {
             Command::Leaderboard(command) => command.run(),
             Command::Report(command) => command.run(),
             Command::Serve(command) => command.run(),
+            Command::Export(command) => command.run(),
+            Command::Migrate(command) => command.run(),
             Command::Suite(command) => command.run(),
             Command::Calls(command) => command.run(),
             Command::Judges(command) => command.run(),

@@ -10,7 +10,7 @@ use std::{
 
 use scorebox::{
     advice::Advised as _,
-    case::{CaseReader, Mapping, Source},
+    case::CaseReader,
     judge::Judges,
     registry::{Reference, Registry},
     run::{Control, OnBadCase, RunError, RunReport, RunRequest, Stop, WhichRun, fresh_id},
@@ -23,12 +23,12 @@ use scorebox::{
 use self::report::Told;
 use crate::{
     arguments::{
-        Database, EventArguments, JobArguments, JudgeArguments, LimitArguments, ReportArguments,
-        Reported, Reports, RequirementArguments, TelemetryArguments, WorkspaceArguments,
-        completing, parse_config, reports_again, split_named,
+        CaseFileArguments, CaseFiles, Database, EventArguments, JobArguments, JudgeArguments,
+        LimitArguments, ReportArguments, Reported, Reports, RequirementArguments,
+        TelemetryArguments, WorkspaceArguments, completing, parse_config, reports_again,
+        split_named,
     },
     failure::{Exit, Failure},
-    input::typed_input,
     output::Format,
     report::shell_word,
     setup::{self, SandboxArguments},
@@ -40,10 +40,10 @@ use crate::{
 /// Run a suite of scorers over cases and store the scores
 ///
 /// The suite is a TOML file, or is made of the scorers named with -s. Cases are JSON Lines, also
-/// compressed with gzip or zstd; `-` reads standard input.
+/// compressed with gzip or zstd; `-` reads standard input. What other tools write is read as well: see --from.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Run {
-    /// Files with cases, and at most one suite file (.toml; see --suite for JSON)
+    /// Files with cases, in any format of --from, and at most one suite file (.toml; see --suite for JSON)
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
 
@@ -69,9 +69,8 @@ pub(crate) struct Run {
     #[arg(long, value_name = "NAME=WHAT", add = completing::suite_grants(), help_heading = "Scorers")]
     grant: Vec<String>,
 
-    /// Where to find a part in each line, as a JSON Pointer: `output=/response/text`
-    #[arg(long, value_name = "KEY=POINTER", help_heading = "Cases")]
-    map: Vec<String>,
+    #[command(flatten)]
+    case_files: CaseFileArguments,
 
     /// What to do with an invalid line: stop, or skip it (it is counted)
     #[arg(long, value_name = "WHAT", default_value = "stop", help_heading = "Cases")]
@@ -151,12 +150,10 @@ impl Run {
         let used: Vec<&Path> = used.chain([self.database.path.as_path()]).collect();
         let reports = self.reports.open(&used)?;
         let events = self.events.open_with(&used, &reports)?;
-        let mapping = Mapping::parse(&self.map)?;
         if suite.target.is_some() {
-            self.must_have_outputs(&case_files, &mapping)?;
+            self.must_have_outputs(&case_files)?;
         }
-        let cases =
-            CaseReader::open(case_files.iter().map(|path| source(path)).collect(), mapping)?;
+        let CaseFiles { reader: cases, left_out, .. } = self.case_files.open(&case_files)?;
         let jobs = self.jobs.count();
         let judges = self.judges.judges(&mut suite, Some(&self.database.path))?;
         let capabilities = self.workspace.capabilities()?.with_judges(judges.clone());
@@ -180,6 +177,7 @@ impl Run {
             run_watched(request, &control, (shows_progress, watched), &signalled).await
         };
         let report = runtime.block_on(run);
+        left_out.say();
         let ended =
             report.and_then(|report| self.finish(report, &requirements, outputs, &signalled));
         let ended = events.all_told(ended);
@@ -316,16 +314,12 @@ impl Run {
 
     /// Refuses files that have a line which is not a valid item, such as one without an `output`, before a target is run
     /// over any of them. What is not a file can be read only once.
-    fn must_have_outputs(&self, files: &[&Path], mapping: &Mapping) -> Result<(), Failure> {
-        let files = files.iter().filter(|path| path.is_file());
-        if matches!(self.on_bad_case, OnBadCaseArgument::Skip) {
+    fn must_have_outputs(&self, files: &[&Path]) -> Result<(), Failure> {
+        let files: Vec<&Path> = files.iter().copied().filter(|path| path.is_file()).collect();
+        if files.is_empty() || matches!(self.on_bad_case, OnBadCaseArgument::Skip) {
             return Ok(());
         }
-        let sources: Vec<Source> = files.map(|path| Source::path(*path)).collect();
-        if sources.is_empty() {
-            return Ok(());
-        }
-        let mut items = CaseReader::open(sources, mapping.clone())?;
+        let mut items = self.case_files.open(&files)?.reader;
         let _waiting = Waiting::on("checking the items");
         while let Some(item) = items.next_case() {
             item?;
@@ -413,16 +407,6 @@ fn scorer(written: &str) -> Result<SuiteScorer, Failure> {
     let uses = Reference::parse(uses, Path::new(""));
     let id = ScorerId::new(name.unwrap_or(&uses.default_name()))?;
     Ok(SuiteScorer::new(id, uses))
-}
-
-fn source(path: &Path) -> Source {
-    match path == Path::new("-") {
-        true => {
-            typed_input();
-            Source::stdin()
-        }
-        false => Source::path(path),
-    }
 }
 
 /// The command that was typed, made to resume this run.

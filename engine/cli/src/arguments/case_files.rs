@@ -1,0 +1,93 @@
+//! Files with cases that a user names, whatever wrote them: their format, and where the keys are. What a file of a format looks
+//! like is `scorebox-readers`' to know.
+
+use std::path::Path;
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser as _};
+use scorebox::case::{CaseReader, Mapping, Source};
+use scorebox_readers::{Format, LeftOut, Settings};
+
+use crate::{failure::Failure, input::typed_input, report::printable, words};
+
+/// How files with cases are read.
+#[derive(Debug, clap::Args)]
+pub(crate) struct CaseFileArguments {
+    /// The format of the files, if it is not to be found out
+    #[arg(long, value_name = "FORMAT", value_parser = format_parser(), help_heading = "Cases")]
+    from: Option<Format>,
+
+    /// Where to find a part in each line, as a JSON Pointer: `output=/response/text`; of a table, its column:
+    /// `output=/answer`
+    #[arg(long, value_name = "KEY=POINTER", help_heading = "Cases")]
+    map: Vec<String>,
+}
+
+/// Files that are ready to be read.
+#[derive(Debug)]
+pub(crate) struct CaseFiles {
+    pub reader: CaseReader,
+    /// The format of each, in their order.
+    pub formats: Vec<Format>,
+    pub left_out: LeftOutOfFiles,
+}
+
+/// What is left out of files, each with its name.
+#[derive(Debug)]
+pub(crate) struct LeftOutOfFiles(Vec<(String, LeftOut)>);
+
+impl CaseFileArguments {
+    /// Whether the user says where keys are.
+    pub(crate) fn maps(&self) -> bool {
+        !self.map.is_empty()
+    }
+
+    /// Opens files; `-` is standard input, which has lines of cases.
+    pub(crate) fn open(&self, paths: &[&Path]) -> Result<CaseFiles, Failure> {
+        let mapping = Mapping::parse(&self.map)?;
+        let settings = Settings::new().with_format(self.from).with_mapping(mapping.clone());
+        let (mut sources, mut formats, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
+        for path in paths {
+            if *path == Path::new("-") {
+                sources.push(self.stdin()?);
+                formats.push(Format::Cases);
+                continue;
+            }
+            let opened = scorebox_readers::open(path, &settings)?;
+            sources.push(opened.source);
+            formats.push(opened.format);
+            left_out.push((path.display().to_string(), opened.left_out));
+        }
+        let reader = CaseReader::open(sources, mapping)?;
+        Ok(CaseFiles { reader, formats, left_out: LeftOutOfFiles(left_out) })
+    }
+
+    fn stdin(&self) -> Result<Source, Failure> {
+        match self.from {
+            None | Some(Format::Cases) => {
+                typed_input();
+                Ok(Source::stdin())
+            }
+            Some(format) => Err(Failure::new(format!(
+                "standard input has lines of cases, and --from says `{format}`"
+            ))
+            .hint("save it to a file, and name that")),
+        }
+    }
+}
+
+impl LeftOutOfFiles {
+    /// Says what was left out and why, if anything was.
+    pub(crate) fn say(&self) {
+        for (name, left_out) in &self.0 {
+            for (why, count) in left_out.counts() {
+                words::say(&format!("{}: left out: {why} ({count})", printable(name)));
+            }
+        }
+    }
+}
+
+/// The names of the formats, each with what it is.
+fn format_parser() -> impl clap::builder::TypedValueParser<Value = Format> {
+    let names = Format::ALL.iter().map(|it| PossibleValue::new(it.name()).help(it.meaning()));
+    PossibleValuesParser::new(names).try_map(|name| name.parse::<Format>())
+}

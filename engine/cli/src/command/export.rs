@@ -1,0 +1,64 @@
+//! `scorebox export`: the scores of a run with their cases as one table, for spreadsheets, data engines and data frames.
+
+use scorebox::reports::{ReportError, ReportOptions};
+use scorebox_exports::{ExportFormat, export};
+
+use crate::{
+    arguments::{Database, completing},
+    failure::{Exit, Failure},
+    new_file::{NewFileArguments, WriteError},
+    report::{counted, printable},
+    waiting::Waiting,
+    words,
+};
+
+/// Write the scores of a run with their cases as one table
+///
+/// There is a row for each score, in the order of the cases. In CSV, a text that a spreadsheet would take for a formula begins
+/// with an apostrophe.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Export {
+    /// The run [default: the newest]
+    #[arg(add = completing::runs())]
+    run: Option<String>,
+
+    /// What to write: `csv`, `jsonl` (a JSON object for each score) or `parquet`
+    #[arg(long, value_name = "FORMAT", help_heading = "Output")]
+    format: ExportFormat,
+
+    /// Count a case with a soft score beyond its threshold as failed
+    #[arg(long, help_heading = "Filters")]
+    strict: bool,
+
+    #[command(flatten)]
+    output: NewFileArguments,
+
+    #[command(flatten)]
+    database: Database,
+}
+
+impl Export {
+    pub(crate) fn run(&self) -> Result<Exit, Failure> {
+        let store = self.database.read()?;
+        let run = self.database.run(self.run.as_deref(), &store)?.spec.id.to_string();
+        let options = ReportOptions::new(&run).with_strict(self.strict);
+        let waiting = Waiting::counting("writing scores", std::sync::Arc::default());
+        let written = self.output.write(|out| {
+            let exported = export(&store, options, self.format, out, |count| waiting.at(count));
+            exported.map_err(|error| match error {
+                ReportError::Write(error) => WriteError::Io(error),
+                ReportError::Store(error) => Failure::from(error).into(),
+                error => Failure::new(error.to_string()).into(),
+            })
+        });
+        drop(waiting);
+        if let (Some(rows), Some(path)) = (written?, self.output.path()) {
+            words::say(&format!(
+                "{}: {} of run {run}",
+                printable(&path.display().to_string()),
+                counted(rows, "score", "scores")
+            ));
+        }
+        Ok(Exit::Done)
+    }
+}

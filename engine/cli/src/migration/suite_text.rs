@@ -1,0 +1,134 @@
+//! Scorers as the text of a suite file, with what has no equal as comments. What the scorers are is decided before.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+use super::{Migration, Scorer};
+
+/// The text of a suite; `file` is the name of the configuration that it is made of.
+pub(crate) fn suite_text(migration: &Migration, file: &str) -> String {
+    let mut text = format!("# Made of {} by `scorebox migrate`.\n", one_line(file));
+    if let Some(name) = &migration.ground_truth {
+        let _ = writeln!(text, "# Run it with --map groundTruth=/metadata/vars/{}", one_line(name));
+    }
+    if !migration.left_out.is_empty() {
+        text.push_str("#\n# Not in here:\n");
+    }
+    for left_out in &migration.left_out {
+        let what =
+            if left_out.what.is_empty() { String::new() } else { format!(" ({})", left_out.what) };
+        let line = format!("{}{what}: {}", left_out.place, left_out.why);
+        let _ = writeln!(text, "# - {}", one_line(&line));
+    }
+    text.push_str("\nversion = 1\n");
+    if let Some(description) = &migration.description {
+        let _ = writeln!(text, "name = {}", toml_text(description));
+    }
+    if migration.scorers.iter().any(|scorer| scorer.judged) {
+        text.push('\n');
+        text.push_str(&judge(migration.judge.as_deref()));
+    }
+    // Each assertion of a test must hold.
+    text.push_str("\n[defaults]\nseverity = \"gate\"\n");
+    for scorer in &migration.scorers {
+        text.push('\n');
+        put(&mut text, scorer);
+    }
+    text
+}
+
+fn put(text: &mut String, scorer: &Scorer) {
+    let Scorer { name, uses, config, threshold, weight, judged, nodes } = scorer;
+    let _ = writeln!(text, "[scorers.{}]\nuse = {}", toml_text(name), toml_text(uses));
+    if !config.is_empty() {
+        let _ = writeln!(text, "config = {}", toml(&Value::Object(config.clone())));
+    }
+    if *judged {
+        text.push_str("grants = [\"judge\"]\n");
+    }
+    if let Some(threshold) = threshold {
+        let _ = writeln!(text, "threshold = {threshold:?}");
+    }
+    if let Some(weight) = weight {
+        let _ = writeln!(text, "weight = {weight:?}");
+    }
+    if !nodes.is_empty() {
+        let nodes = nodes.iter().map(|node| Value::from(node.as_str())).collect();
+        let _ = writeln!(text, "nodes = {}", toml(&nodes));
+    }
+}
+
+/// The judge that the configuration names, as far as the suite knows its provider.
+fn judge(named: Option<&str>) -> String {
+    let mut parts = named.unwrap_or_default().split(':');
+    let provider = match parts.next() {
+        Some("anthropic") => "anthropic",
+        _ => "openai",
+    };
+    let model = parts.rfind(|part| !part.is_empty()).unwrap_or("gpt-4o-mini");
+    let said = match named {
+        Some(named) => format!("# The configuration says {}.\n", one_line(named)),
+        None => "# The configuration names none: choose the model.\n".to_owned(),
+    };
+    format!(
+        "{said}[judges.default]\nprovider = {}\nmodel = {}\n",
+        toml_text(provider),
+        toml_text(model)
+    )
+}
+
+/// A value in one line of TOML. It has no `null`.
+fn toml(value: &Value) -> String {
+    match value {
+        Value::Null => "\"\"".to_owned(),
+        Value::Bool(flag) => flag.to_string(),
+        Value::Number(number) => number.to_string(),
+        Value::String(text) => toml_text(text),
+        Value::Array(items) => {
+            format!("[{}]", items.iter().map(toml).collect::<Vec<_>>().join(", "))
+        }
+        Value::Object(members) => {
+            let member =
+                |(key, value): (&String, &Value)| format!("{} = {}", toml_key(key), toml(value));
+            let members: Vec<String> = members.iter().map(member).collect();
+            match members.is_empty() {
+                true => "{}".to_owned(),
+                false => format!("{{ {} }}", members.join(", ")),
+            }
+        }
+    }
+}
+
+fn toml_key(key: &str) -> String {
+    let is_bare = |it: char| it.is_ascii_alphanumeric() || matches!(it, '-' | '_');
+    match !key.is_empty() && key.chars().all(is_bare) {
+        true => key.to_owned(),
+        false => toml_text(key),
+    }
+}
+
+/// A text as a basic string of TOML. Its escapes are JSON's, but for the delete character, which TOML wants escaped.
+fn toml_text(text: &str) -> String {
+    Value::from(text).to_string().replace('\u{7f}', "\\u007f")
+}
+
+/// A text that stays in its comment.
+fn one_line(text: &str) -> String {
+    text.chars().map(|it| if it.is_control() { ' ' } else { it }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        let value =
+            json!({"a b": ["x\ny\u{1}\u{7f}\"\\", 1, 1.5, true, {}], "c": {"d.e": []}, "": "é"});
+        let read: Value = toml::from_str(&format!("value = {}", toml(&value))).unwrap();
+        assert_eq!(read["value"], value);
+    }
+}

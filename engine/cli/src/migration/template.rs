@@ -1,0 +1,101 @@
+//! Variables in the values of assertions: `{{name}}`. Anything else between braces is a program of a template language, and has no equal.
+
+use serde_json::{Map, Value};
+
+/// The variable that is all of a text: `name` of `{{ name }}`.
+pub(crate) fn variable_alone(value: Option<&Value>) -> Option<&str> {
+    let inner = value?.as_str()?.trim().strip_prefix("{{")?.strip_suffix("}}")?.trim();
+    is_name(inner).then_some(inner)
+}
+
+/// Whether any text in it has a template.
+pub(crate) fn has_variables(config: &Map<String, Value>) -> bool {
+    fn has(value: &Value) -> bool {
+        match value {
+            Value::String(text) => text.contains("{{") || text.contains("{%"),
+            Value::Array(items) => items.iter().any(has),
+            Value::Object(members) => members.values().any(has),
+            _ => false,
+        }
+    }
+    config.values().any(has)
+}
+
+/// The same with each variable's value in its place.
+pub(crate) fn rendered(
+    config: &Map<String, Value>,
+    variables: &Map<String, Value>,
+) -> Result<Map<String, Value>, String> {
+    fn value(of: &Value, variables: &Map<String, Value>) -> Result<Value, String> {
+        Ok(match of {
+            Value::String(text) => Value::String(render(text, variables)?),
+            Value::Array(items) => {
+                items.iter().map(|it| value(it, variables)).collect::<Result<_, _>>()?
+            }
+            Value::Object(members) => Value::Object(rendered(members, variables)?),
+            other => other.clone(),
+        })
+    }
+    config.iter().map(|(key, of)| Ok((key.clone(), value(of, variables)?))).collect()
+}
+
+fn render(text: &str, variables: &Map<String, Value>) -> Result<String, String> {
+    if text.contains("{%") {
+        return Err("its value is a template with statements".to_owned());
+    }
+    let mut pieces = text.split("{{");
+    let mut rendered = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let Some((name, rest)) = piece.split_once("}}") else {
+            return Err("its value is a template that does not end".to_owned());
+        };
+        let name = name.trim();
+        if !is_name(name) {
+            return Err(format!(
+                "its value is a template with `{name}`, which is more than a variable"
+            ));
+        }
+        match variables.get(name) {
+            Some(Value::String(value)) if value.contains("{{") || value.starts_with("file://") => {
+                return Err(format!("the variable `{name}` is a template or a file itself"));
+            }
+            Some(Value::String(value)) => rendered.push_str(value),
+            Some(value @ (Value::Number(_) | Value::Bool(_))) => {
+                rendered.push_str(&value.to_string())
+            }
+            Some(_) => {
+                return Err(format!("the variable `{name}` is no text, or one of several lists"));
+            }
+            None => return Err(format!("a test has no variable `{name}`")),
+        }
+        rendered.push_str(rest);
+    }
+    Ok(rendered)
+}
+
+fn is_name(text: &str) -> bool {
+    let mut characters = text.chars();
+    characters.next().is_some_and(|it| it.is_alphabetic() || it == '_')
+        && characters.all(|it| it.is_alphanumeric() || it == '_')
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn variables_are_put_in_and_programs_are_refused() {
+        let Value::Object(variables) = json!({"city": "Lima", "n": 2, "list": []}) else {
+            panic!()
+        };
+        let render = |text: &str| render(text, &variables);
+        assert_eq!(render("in {{city}}, {{ n }}x").unwrap(), "in Lima, 2x");
+        for text in ["{{city | upper}}", "{% if x %}", "{{city", "{{list}}", "{{missing}}"] {
+            assert!(render(text).is_err(), "{text}");
+        }
+        assert_eq!(variable_alone(Some(&json!(" {{ city }} "))), Some("city"));
+        assert_eq!(variable_alone(Some(&json!("{{a}} {{b}}"))), None);
+    }
+}

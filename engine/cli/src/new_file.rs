@@ -1,0 +1,192 @@
+//! A file that a command writes whole: it has its name when it is complete, and takes no other file's place unless the user
+//! says so. Knows no format.
+
+use std::{
+    io::{self, BufWriter, Write},
+    path::{Path, PathBuf},
+};
+
+use tempfile::NamedTempFile;
+
+use crate::failure::Failure;
+
+/// Where a command's data goes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct NewFileArguments {
+    /// The file to write; `-` is standard output
+    #[arg(long, short, value_name = "FILE", default_value = "-", help_heading = "Output")]
+    output: PathBuf,
+
+    /// Replace the file if it exists
+    #[arg(long, help_heading = "Output")]
+    force: bool,
+}
+
+impl NewFileArguments {
+    /// The name of the file; none if data goes to standard output.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        (self.output != Path::new("-")).then_some(&self.output)
+    }
+
+    /// Lets `write` write all of it. If it fails, there is no file. None if standard output was closed by who read it.
+    pub(crate) fn write<T>(
+        &self,
+        write: impl FnOnce(&mut (dyn Write + Send)) -> Result<T, WriteError>,
+    ) -> Result<Option<T>, Failure> {
+        match self.path() {
+            None => to_stdout(write),
+            Some(path) => NewFile::create(path, self.force)?.write(write).map(Some),
+        }
+    }
+}
+
+/// Why not all was written.
+#[derive(Debug)]
+pub(crate) enum WriteError {
+    /// The place that it goes to failed.
+    Io(io::Error),
+    /// There is nothing to write.
+    Failure(Failure),
+}
+
+impl From<io::Error> for WriteError {
+    fn from(error: io::Error) -> WriteError {
+        WriteError::Io(error)
+    }
+}
+
+impl From<Failure> for WriteError {
+    fn from(failure: Failure) -> WriteError {
+        WriteError::Failure(failure)
+    }
+}
+
+fn to_stdout<T>(
+    write: impl FnOnce(&mut (dyn Write + Send)) -> Result<T, WriteError>,
+) -> Result<Option<T>, Failure> {
+    // Without its lock, which is this thread's: what writes may use others.
+    let mut out = BufWriter::new(io::stdout());
+    match write(&mut out).and_then(|value| Ok(out.flush().map(|()| value)?)) {
+        Ok(value) => Ok(Some(value)),
+        Err(WriteError::Failure(failure)) => Err(failure),
+        Err(WriteError::Io(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(None),
+        Err(WriteError::Io(error)) => {
+            Err(Failure::new(format!("cannot write to standard output: {error}")))
+        }
+    }
+}
+
+/// A file in the making.
+#[derive(Debug)]
+pub(crate) struct NewFile {
+    beside: NamedTempFile,
+    path: PathBuf,
+    replaces: bool,
+}
+
+impl NewFile {
+    /// Begins a file; its data stands beside it until it is complete.
+    pub(crate) fn create(path: &Path, replaces: bool) -> Result<NewFile, Failure> {
+        let failed = |error: &io::Error| cannot_write(path, error);
+        match path.symlink_metadata() {
+            Ok(there) if there.is_dir() => {
+                return Err(Failure::new(format!("`{}` is a folder", path.display()))
+                    .hint("name a file in it"));
+            }
+            Ok(_) if !replaces => return Err(exists(path)),
+            _ => {}
+        }
+        // What a link leads to is replaced, and not the link.
+        let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new("."));
+        folder.metadata().map_err(|error| failed(&error))?;
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".scorebox-");
+        // As a file that is created by its name: what others may do with it is for the user's mask to say.
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        let beside = builder.tempfile_in(folder).map_err(|error| failed(&error))?;
+        Ok(NewFile { beside, path, replaces })
+    }
+
+    /// Lets `write` write all of it, and gives the file its name.
+    pub(crate) fn write<T>(
+        mut self,
+        write: impl FnOnce(&mut (dyn Write + Send)) -> Result<T, WriteError>,
+    ) -> Result<T, Failure> {
+        let failed = |error: &io::Error| cannot_write(&self.path, error);
+        let mut out = BufWriter::new(&mut self.beside);
+        let written = match write(&mut out).and_then(|value| Ok(out.flush().map(|()| value)?)) {
+            Ok(value) => value,
+            Err(WriteError::Io(error)) => return Err(failed(&error)),
+            Err(WriteError::Failure(failure)) => return Err(failure),
+        };
+        drop(out);
+        self.beside.as_file().sync_all().map_err(|error| failed(&error))?;
+        let named = match self.replaces {
+            true => self.beside.persist(&self.path),
+            false => self.beside.persist_noclobber(&self.path),
+        };
+        match named {
+            Ok(_) => Ok(written),
+            Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
+                Err(exists(&self.path))
+            }
+            Err(error) => Err(cannot_write(&self.path, &error.error)),
+        }
+    }
+}
+
+fn exists(path: &Path) -> Failure {
+    Failure::new(format!("`{}` exists", path.display()))
+        .hint("name another file, or replace it with --force")
+}
+
+fn cannot_write(path: &Path, error: &io::Error) -> Failure {
+    Failure::new(format!("cannot write `{}`: {error}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_file_is_there_when_it_is_complete_and_not_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        let file = NewFile::create(&path, false).unwrap();
+        let written = file.write(|out| {
+            out.write_all(b"whole")?;
+            assert!(!path.exists());
+            Ok(5)
+        });
+        assert_eq!(written.unwrap(), 5);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "whole");
+
+        let broken = NewFile::create(&path, true).unwrap();
+        let failed = broken.write::<()>(|out| {
+            out.write_all(b"half")?;
+            Err(WriteError::Failure(Failure::new("no more")))
+        });
+        assert_eq!(failed.unwrap_err().message, "no more");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "whole");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left beside it");
+    }
+
+    #[test]
+    fn no_other_file_is_replaced_unless_the_user_says_so() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        let ours = NewFile::create(&path, false).unwrap();
+        fs::write(&path, "theirs").unwrap();
+        let said = |failure: Failure| failure.message;
+        assert!(said(NewFile::create(&path, false).unwrap_err()).ends_with("exists"));
+        assert!(said(ours.write(|_| Ok(())).unwrap_err()).ends_with("exists"), "it came meanwhile");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "theirs");
+        NewFile::create(&path, true).unwrap().write(|_| Ok(())).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "");
+    }
+}

@@ -1,0 +1,467 @@
+//! `convert`, and `run` over what other tools wrote: the files in `tests/readers`, which the tools themselves made.
+
+use std::{fs, io::Write as _, path::Path};
+
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+
+use crate::fixture::{Folder, Output};
+
+/// A folder with the files of other tools.
+fn with_files() -> Folder {
+    let folder = Folder::new();
+    copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/readers"), &folder.path(""));
+    folder
+}
+
+fn copy(from: &Path, to: &Path) {
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let to = to.join(entry.file_name());
+        match entry.file_type().unwrap().is_dir() {
+            true => {
+                fs::create_dir(&to).unwrap();
+                copy(&entry.path(), &to);
+            }
+            false => {
+                fs::copy(entry.path(), to).unwrap();
+            }
+        }
+    }
+}
+
+fn cases(output: &Output) -> Vec<Value> {
+    output.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// The cases of a file, which is read without a word about its format.
+fn converted(folder: &Folder, arguments: &str) -> Vec<Value> {
+    cases(&folder.sh(&format!("scorebox convert {arguments}")).exits_with(0))
+}
+
+/// The values at these pointers, of each case.
+fn values(cases: &[Value], pointers: &[&str]) -> Vec<Value> {
+    let of = |case: &Value| pointers.iter().map(|it| case.pointer(it).cloned()).collect::<Vec<_>>();
+    cases.iter().map(|case| json!(of(case))).collect()
+}
+
+#[test]
+fn inspect_logs_are_read_in_both_forms() {
+    let folder = with_files();
+    let shown = [
+        "/id",
+        "/attempt",
+        "/output",
+        "/groundTruth",
+        "/usage/totalTokens",
+        "/metadata/origin/scores/match",
+    ];
+    let archive = converted(&folder, "inspect.eval");
+    assert_eq!(
+        json!(values(&archive, &shown)),
+        json!([
+            ["france", null, "Paris", "Paris", 23, "C"],
+            ["2", null, "Lima", ["Lima", "lima"], 23, "C"],
+            ["breaks", null, null, "none", null, null],
+            ["france", 1, "Paris", "Paris", 23, "C"],
+            ["2", 1, "Cusco", ["Lima", "lima"], 23, "I"],
+            ["breaks", 1, null, "none", null, null],
+        ])
+    );
+    assert_eq!(
+        archive[2]["skip"],
+        "the sample ended with an error: RuntimeError('the tool server is gone\\nat port 1')"
+    );
+    let roles = |case: &Value| {
+        case["trace"].as_array().unwrap().iter().map(|it| it["role"].clone()).collect::<Value>()
+    };
+    assert_eq!(roles(&archive[0]), json!(["system", "user", "assistant"]));
+    assert_eq!(archive[0]["metadata"]["topic"], "europe");
+    let origin = &archive[4]["metadata"]["origin"];
+    let said =
+        ["format", "file", "record", "task", "model", "epoch"].map(|key| origin[key].clone());
+    assert_eq!(
+        json!(said),
+        json!(["inspect-eval", "inspect.eval", 5, "capitals", "mockllm/model", 2])
+    );
+
+    let document = converted(&folder, "inspect.json");
+    let sorted = |cases: &[Value]| {
+        let mut values = values(cases, &shown);
+        values.sort_by_key(Value::to_string);
+        values
+    };
+    assert_eq!(sorted(&document), sorted(&archive[..3]), "one epoch of the same task");
+    assert_eq!(roles(&document[0]), json!(["system", "user", "assistant"]));
+}
+
+#[test]
+fn promptfoo_results_are_read_as_a_document_and_as_lines() {
+    let folder = with_files();
+    let shown = [
+        "/id",
+        "/nodeId",
+        "/input",
+        "/groundTruth",
+        "/metadata/vars/city",
+        "/metadata/origin/score",
+    ];
+    let document = converted(&folder, "promptfoo.json");
+    assert_eq!(
+        json!(values(&document, &shown)),
+        json!([
+            [
+                "test-0-prompt-1",
+                "test-0",
+                "{\"capital\":\"Paris\"}",
+                "The capital of France is Paris",
+                "Paris",
+                0.5
+            ],
+            [
+                "test-0-prompt-0",
+                "test-0",
+                "The capital of France is Paris",
+                "The capital of France is Paris",
+                "Paris",
+                1.0
+            ],
+            ["test-1-prompt-0", "test-1", "The capital of Peru is Paris", null, "Lima", 0.0],
+            ["test-1-prompt-1", "test-1", "{\"capital\":\"Lima\"}", null, "Lima", 1.0],
+        ])
+    );
+    let lines = converted(&folder, "promptfoo.jsonl");
+    assert_eq!(values(&document, &shown), values(&lines, &shown));
+    assert_eq!(document[0]["metadata"]["origin"]["evalId"], "eval-6rv-2026-11-24T23:04:15");
+}
+
+#[test]
+fn samples_of_lm_eval_have_the_text_that_was_chosen() {
+    let folder = with_files();
+    let shown = ["/id", "/input", "/output", "/groundTruth", "/metadata/origin/scores"];
+    assert_eq!(
+        json!(values(
+            &converted(&folder, "samples_capitals_2026* samples_capitals_choice_*"),
+            &shown
+        )),
+        json!([
+            ["capitals:0", "What is the capital of France?", "lol", "Paris", {"exact_match": 0.0}],
+            ["capitals:1", "What is the capital of Peru?", "lol", "Lima", {"exact_match": 0.0}],
+            ["capitals_choice:0", "What is the capital of France?", "London", "Paris", {"acc": 0.0}],
+            ["capitals_choice:1", "What is the capital of Peru?", "Cusco", "Lima", {"acc": 0.0}],
+        ])
+    );
+}
+
+#[test]
+fn the_events_of_openai_evals_are_put_together() {
+    let folder = with_files();
+    let read = folder.sh("scorebox convert openai-evals.jsonl").exits_with(0);
+    assert_eq!(
+        json!(values(
+            &cases(&read),
+            &["/id", "/output", "/groundTruth", "/skip", "/metadata/origin/scores/correct"]
+        )),
+        json!([
+            ["capitals.dev.0", "Paris", "Paris", null, true],
+            ["capitals.dev.1", "Cusco", ["Lima", "lima"], null, false],
+            [
+                "capitals.dev.2",
+                null,
+                null,
+                "the sample ended with an error: no answer within 40 s",
+                null
+            ],
+        ])
+    );
+    assert_snapshot!(read.stderr, @"
+    openai-evals.jsonl: a log of OpenAI evals (--from openai-evals)
+    3 cases; 1 to be skipped
+    openai-evals.jsonl: left out: lines of no sample, such as the final report (1)
+    ");
+}
+
+#[test]
+fn spans_become_a_case_for_each_trace_that_asked_a_model() {
+    let folder = with_files();
+    let shown = ["/input", "/output", "/usage", "/metadata/origin/model", "/metadata/origin/spans"];
+    let expected = json!([
+        [
+            "What is the capital of Peru, and how warm is it?", "Lima, and it is 19 degrees.",
+            {"inputTokens": 100, "outputTokens": 21}, "gpt-test", 4
+        ],
+        ["What is the capital of France?", "Paris", {"inputTokens": 14, "outputTokens": 2}, "gpt-test", 1],
+    ]);
+    let objects = folder.sh("scorebox convert spans.jsonl").exits_with(0);
+    assert_eq!(json!(values(&cases(&objects), &shown)), expected);
+    assert!(
+        objects.stderr.contains("spans.jsonl: left out: traces in which no model was asked (1)"),
+        "{objects}"
+    );
+    let documents = converted(&folder, "otlp.json");
+    assert_eq!(json!(values(&documents, &shown)), expected);
+    assert_eq!(values(&documents, &["/id"]), values(&cases(&objects), &["/id"]));
+}
+
+#[test]
+fn a_scorer_of_traces_reads_the_spans_of_a_case() {
+    let folder = with_files();
+    for file in ["spans.jsonl", "otlp.json", "inspect.eval"] {
+        let db = format!("--db {file}.db");
+        folder
+            .sh(&format!(
+                "scorebox run {file} -s tool-count --config 'tool-count={{\"max\": 9}}' -q {db}"
+            ))
+            .exits_with(0);
+        let scores = folder.sh(&format!("scorebox scores --format jsonl {db}")).exits_with(0);
+        let statuses: Vec<String> =
+            cases(&scores).iter().map(|row| row["status"].as_str().unwrap().to_owned()).collect();
+        assert!(
+            statuses.iter().any(|it| it == "scored") && !statuses.iter().any(|it| it == "error"),
+            "{scores}"
+        );
+    }
+}
+
+#[test]
+fn tables_of_every_kind_have_the_same_cases() {
+    let folder = with_files();
+    let keys = [
+        "/question",
+        "/output",
+        "/expected",
+        "/latencyMs",
+        "/metadata/topic",
+        "/metadata/origin/record",
+    ];
+    let expected = |output: Value| {
+        json!([
+            ["2+2?", "4", "4", 12.5, "sums", 1],
+            ["3+3?", "the answer is 7", "6", null, "sums", 2],
+            ["What is in \"the box\"?\nSay it.", output, "nothing", 3.0, null, 3],
+        ])
+    };
+    assert_eq!(json!(values(&converted(&folder, "answers.csv"), &keys)), expected(json!("")));
+    for (file, id) in [
+        ("answers.parquet", "answers"),
+        ("answers.arrow", "answers"),
+        ("answers.arrows", "answers"),
+    ] {
+        let read = converted(&folder, file);
+        assert_eq!(json!(values(&read, &keys)), expected(Value::Null), "{file}");
+        assert_eq!(read[0]["documents"], json!(["sums.txt"]), "{file}");
+        assert_eq!(read[2]["id"], format!("{id}:3"), "{file}");
+    }
+    let dataset = converted(&folder, "dataset");
+    let ids = ["/id", "/output", "/metadata/origin/split", "/metadata/origin/record"];
+    assert_eq!(
+        json!(values(&dataset, &ids)),
+        json!([
+            ["train:1", "4", "train", 1],
+            ["train:2", "the answer is 7", "train", 2],
+            ["test:1", null, "test", 1],
+        ])
+    );
+}
+
+#[test]
+fn columns_are_mapped_as_keys_are() {
+    let folder = with_files();
+    folder.write("other.tsv", "q\tanswer\tcorrect\tms\n2+2?\tA: 4\t4\t7.5\n3+3?\tA: 7\t6\t\n");
+    let map = "--map input=/q --map output=/answer --map groundTruth=/correct --map latencyMs=/ms";
+    let read = converted(&folder, &format!("other.tsv {map}"));
+    assert_eq!(
+        json!(values(
+            &read,
+            &["/id", "/input", "/output", "/groundTruth", "/latencyMs", "/correct"]
+        )),
+        json!([
+            ["other:1", "2+2?", "A: 4", "4", 7.5, null],
+            ["other:2", "3+3?", "A: 7", "6", null, null],
+        ])
+    );
+    folder.sh(&format!("scorebox run other.tsv -s numeric-answer -q {map}")).exits_with(0);
+    assert_eq!(
+        folder.rows("SELECT case_id, score FROM scores ORDER BY case_id"),
+        ["other:1 | 1", "other:2 | 0"]
+    );
+}
+
+#[test]
+fn a_run_scores_what_other_tools_wrote_and_resumes_it() {
+    let folder = with_files();
+    let run = "scorebox run inspect.eval promptfoo.json answers.parquet -s contains --config contains='{\"value\": \"a\"}' -q";
+    folder.sh(&format!("{run} --run-id r")).exits_with(0);
+    assert_eq!(
+        folder.rows("SELECT status, count(*) FROM scores GROUP BY status ORDER BY status"),
+        ["scored | 11", "skipped | 2"]
+    );
+    folder.sh(&format!("{run} --resume r")).exits_with(0);
+    assert_eq!(folder.rows("SELECT count(*) FROM scores"), ["13"]);
+}
+
+#[test]
+fn a_compressed_file_is_read_like_the_file() {
+    let folder = with_files();
+    fs::create_dir(folder.path("packed")).unwrap();
+    for name in ["promptfoo.json", "inspect.json", "answers.csv", "otlp.json", "openai-evals.jsonl"]
+    {
+        let plain = fs::read(folder.path(name)).unwrap();
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        gzip.write_all(&plain).unwrap();
+        fs::write(folder.path("packed").join(format!("{name}.gz")), gzip.finish().unwrap())
+            .unwrap();
+        let without_origin = |mut cases: Vec<Value>| {
+            for case in &mut cases {
+                case["metadata"]["origin"]["file"].take();
+                case["id"] = json!(case["id"].as_str().unwrap().replace(".csv", ""));
+            }
+            cases
+        };
+        assert_eq!(
+            without_origin(converted(&folder, &format!("packed/{name}.gz"))),
+            without_origin(converted(&folder, name)),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn a_file_that_could_be_two_things_is_refused_with_a_choice() {
+    let folder = Folder::new();
+    folder.write("both.jsonl", r#"{"output": "x", "doc_id": 1, "doc": {}, "resps": [["y"]]}"#);
+    let refused = folder.sh("scorebox run both.jsonl -s is-refusal").exits_with(2);
+    assert_snapshot!(refused.stderr, @"
+    error: both.jsonl: this could be JSON Lines of cases, or samples of lm-evaluation-harness
+    hint: name its format with --from: `cases`, `lm-eval`
+    ");
+    assert_eq!(
+        values(&converted(&folder, "both.jsonl --from cases"), &["/output"]),
+        [json!(["x"])]
+    );
+    assert_eq!(
+        values(&converted(&folder, "both.jsonl --from lm-eval"), &["/output"]),
+        [json!(["y"])]
+    );
+}
+
+#[test]
+fn damaged_files_and_wrong_formats_are_refused_with_the_place() {
+    let folder = with_files();
+    for name in
+        ["inspect.eval", "inspect.json", "promptfoo.json", "answers.parquet", "answers.arrow"]
+    {
+        let whole = fs::read(folder.path(name)).unwrap();
+        folder.write(&format!("cut-{name}"), &whole[..whole.len() * 2 / 3]);
+    }
+    folder.write("bad.csv", "input,output\n1,2\n3\n");
+    folder.write("twice.csv", "output,a,output\n1,2,3\n");
+    folder.write("bad-evals.jsonl", "{\"spec\": {\"run_id\": \"r\"}}\n{\"run_id\": \"r\", \n");
+    folder.write(
+        "log.zip",
+        fs::read(folder.path("inspect.eval"))
+            .unwrap()
+            .replace_all(b"header.json", b"headex.json")
+            .replace_all(b"start.json", b"starx.json"),
+    );
+    let files = "cut-inspect.eval cut-inspect.json cut-promptfoo.json cut-answers.parquet cut-answers.arrow bad.csv twice.csv bad-evals.jsonl log.zip";
+    let mut said = String::new();
+    for file in files.split(' ') {
+        let refused = folder.sh(&format!("scorebox convert {file} -o out.jsonl")).exits_with(2);
+        assert!(!folder.path("out.jsonl").exists(), "{file}");
+        said.push_str(&refused.stderr);
+    }
+    assert_snapshot!(said, @r#"
+    error: cut-inspect.eval: this is a zip archive that is damaged or not an Inspect log
+    hint: name its format with --from: `cases`, `inspect-eval`, `inspect-json`, `promptfoo`, `lm-eval`, `openai-evals`, `opentelemetry`, `csv`, `parquet`, `arrow`, `huggingface`
+    error: cut-inspect.json: reading failed after line 1: the log is not what is expected: EOF while parsing a string at line 775 column 4847
+    error: cut-promptfoo.json: reading failed after line 2: the file of results is not what is expected: EOF while parsing an object at line 433 column 4
+    error: cut-answers.parquet: the Parquet file cannot be read: Parquet error: Invalid Parquet file. Corrupt footer
+    error: cut-answers.arrow: reading failed after line 2: the table cannot be read: Ipc error: Unexpected End of Stream
+    error: bad.csv: reading failed after line 1: line 3: the header has 2 cells, and this row 1
+    error: twice.csv: the header has the column `output` twice
+    error: bad-evals.jsonl: reading failed after line 0: line 2 is not what is expected: EOF while parsing a value at line 2 column 0
+    error: log.zip: this is a zip archive that is damaged or not an Inspect log
+    hint: name its format with --from: `cases`, `inspect-eval`, `inspect-json`, `promptfoo`, `lm-eval`, `openai-evals`, `opentelemetry`, `csv`, `parquet`, `arrow`, `huggingface`
+    "#);
+    let refused = folder.sh("scorebox convert answers.csv --from parquet; scorebox convert answers.csv --from huggingface; scorebox convert - --from csv < answers.csv");
+    assert_snapshot!(refused.stderr, @r#"
+    error: answers.csv: the Parquet file cannot be read: Parquet error: Invalid Parquet file. Corrupt footer
+    error: answers.csv: this is a file, and a Hugging Face dataset is a folder
+    hint: name its format with --from: `cases`, `inspect-eval`, `inspect-json`, `promptfoo`, `lm-eval`, `openai-evals`, `opentelemetry`, `csv`, `parquet`, `arrow`, `huggingface`
+    error: standard input has lines of cases, and --from says `csv`
+    hint: save it to a file, and name that
+    "#);
+}
+
+trait ReplaceAll {
+    fn replace_all(self, from: &[u8], to: &[u8]) -> Vec<u8>;
+}
+
+impl ReplaceAll for Vec<u8> {
+    /// With `to`, of the same length, in each place where there is `from`.
+    fn replace_all(mut self, from: &[u8], to: &[u8]) -> Vec<u8> {
+        assert_eq!(from.len(), to.len());
+        let places = self.windows(from.len()).enumerate().filter(|(_, it)| *it == from);
+        let places: Vec<usize> = places.map(|(place, _)| place).collect();
+        for place in places {
+            self[place..place + to.len()].copy_from_slice(to);
+        }
+        self
+    }
+}
+
+#[test]
+fn bad_records_are_counted_and_shown() {
+    let folder = Folder::new();
+    folder.write("some.csv", "id,output,latencyMs\na,x,1\nb,y,soon\n");
+    let read = folder.sh("scorebox convert some.csv").exits_with(2);
+    assert_snapshot!(read, @r#"
+    {"id":"a","output":"x","latencyMs":[time],"metadata":{"origin":{"file":"some.csv","format":"csv","record":1}}}
+    [stderr]
+    some.csv: CSV (--from csv)
+    1 case
+    warning: 1 case is not valid and left out:
+      some.csv:2:36: `latencyMs` must be a finite number of 0 or more; found the string "soon"
+    [exit code 2]
+    "#);
+}
+
+#[test]
+fn a_file_is_written_whole_and_no_other_is_replaced() {
+    let folder = with_files();
+    let written = folder.sh("scorebox convert answers.csv -o cases.jsonl").exits_with(0);
+    assert_snapshot!(written.stderr, @"
+    answers.csv: CSV (--from csv)
+    3 cases
+    ");
+    let direct = folder.sh("scorebox convert answers.csv").exits_with(0);
+    assert_eq!(fs::read_to_string(folder.path("cases.jsonl")).unwrap(), direct.stdout);
+    let refused = folder.sh("scorebox convert promptfoo.json -o cases.jsonl").exits_with(2);
+    assert_snapshot!(refused.stderr, @"
+    error: `cases.jsonl` exists
+    hint: name another file, or replace it with --force
+    ");
+    folder.sh("scorebox convert promptfoo.json -o cases.jsonl --force").exits_with(0);
+    assert_eq!(fs::read_to_string(folder.path("cases.jsonl")).unwrap().lines().count(), 4);
+    folder.sh("scorebox run cases.jsonl -s is-refusal -q").exits_with(0);
+}
+
+#[test]
+fn a_large_document_is_read_one_record_at_a_time() {
+    let folder = Folder::new();
+    let filling = "x".repeat(200_000);
+    let mut document = String::from(r#"{"evalId": "e", "results": {"version": 3, "results": ["#);
+    for test in 0..250 {
+        let comma = if test == 0 { "" } else { "," };
+        document.push_str(&format!(
+            r#"{comma}{{"promptIdx": 0, "testIdx": {test}, "success": true, "score": NaN, "response": {{"output": "{test}"}}, "other": "{filling}"}}"#
+        ));
+    }
+    document.push_str("]}}");
+    folder.write("large.json", document);
+    // 50 MB in 400 MB of address space, most of which the binary has.
+    let read =
+        folder.sh("ulimit -v 400000; scorebox convert large.json --from promptfoo").exits_with(0);
+    assert_eq!(read.stdout.lines().count(), 250);
+}
