@@ -122,12 +122,12 @@ pub(crate) fn with_reason(settings: &Settings, key: &str, verdict: Value) -> Val
     })
 }
 
-/// The reasons that an answer gives, as JSON or before the line with the verdict.
+/// The reasons that an answer gives, as JSON or beside the line with the verdict.
 pub(crate) fn reason(answer: &str) -> Option<String> {
     let keys = ["reason", "reasons", "reasoning", "explanation", "rationale"];
     let read = |value: &Value| reading::text(value, &keys).ok_or_else(String::new);
     reading::json(answer, read).ok().or_else(|| {
-        let (before, _) = answer.trim().rsplit_once('\n')?;
-        Some(before.trim().to_owned()).filter(|text| !text.is_empty() && !text.contains('{'))
+        let beside = reading::beside_verdict(answer)?.trim().to_owned();
+        Some(beside).filter(|text| !text.is_empty() && !text.contains('{'))
     })
 }

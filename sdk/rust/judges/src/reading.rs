@@ -4,6 +4,8 @@
 //! A judge may quote what it judges, and an output may hold a false verdict. So an answer in which several verdicts
 //! stand that are not the same is unreadable: it is asked again, and no verdict is picked.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 /// The most bytes of an answer that are read.
@@ -12,6 +14,11 @@ pub const MOST_ANSWER_BYTES: usize = 256 << 10;
 const MOST_STARTS: usize = 64;
 /// How much of a choice that is not one is shown, in characters.
 const SHOWN: usize = 120;
+/// Words before a verdict that stands alone in its line, such as `Score: 7`.
+const LABELS: [&str; 8] =
+    ["answer", "choice", "final answer", "grade", "rating", "result", "score", "verdict"];
+/// What is before the verdict of judges that were trained to say it so, such as Prometheus: `[RESULT] 4`.
+const RESULT: &str = "[result]";
 /// What is wrong with an answer that quotes another verdict.
 const SEVERAL: &str = "it has several verdicts in it that differ";
 
@@ -38,15 +45,16 @@ pub fn json<T: PartialEq>(
     verdict.ok_or_else(|| wrong.unwrap_or_else(|| "it has no JSON in it".to_owned()))
 }
 
-/// The place of the chosen name: in the key `choice` of JSON, as the whole answer, or in its last line, such as
-/// `Answer: B`, `(B)` or `B) it fits`.
+/// The place of the chosen name: in the key `choice` of JSON, as the whole answer, in its last line, such as
+/// `Answer: B`, `[RESULT] B`, `(B)` or `B) it fits`, or alone in its first line.
 ///
 /// # Errors
 /// What is wrong with the answer: no choice, or several that differ.
 pub fn choice(answer: &str, names: &[&str]) -> Result<usize, String> {
     let read = |value: &Value| {
         let written = member(value, &["choice", "answer", "verdict", "label"]);
-        let written = written.and_then(Value::as_str).ok_or("`choice` is missing")?;
+        let written = written.and_then(word).ok_or("`choice` is missing")?;
+        let written = &*written;
         named(written, names).ok_or_else(|| {
             let written = scorebox_sdk::excerpt(written, SHOWN);
             format!("`choice` is \"{written}\", which is not one of the choices")
@@ -54,21 +62,20 @@ pub fn choice(answer: &str, names: &[&str]) -> Result<usize, String> {
     };
     let last = last_line(answer);
     let in_line = named(last, names).or_else(|| named(after_mark(last), names));
+    let alone = alone_in_first_line(answer, |line| exactly(line, names));
     match json(answer, read) {
-        Ok(place) => same(place, in_line),
+        Ok(place) => same(same(place, in_line)?, alone),
         Err(why) if why == SEVERAL || answer.len() > MOST_ANSWER_BYTES => Err(why),
         Err(wrong) => {
-            let place = in_line.or_else(|| in_parentheses(last, names));
-            match (named(answer, names), place) {
-                (Some(place), in_line) => same(place, in_line),
-                (None, place) => place.ok_or(wrong),
-            }
+            let in_line = in_line.or_else(|| in_parentheses(last, names));
+            let place = named(answer, names).or(in_line).or(alone).ok_or(wrong)?;
+            same(same(place, in_line)?, alone)
         }
     }
 }
 
-/// A number of the scale: in the key `score` of JSON, as the whole answer, or in its last line, such as `Score: 7`,
-/// `7/10` or, on a scale from 0 to 1, `70%`.
+/// A number of the scale: in the key `score` of JSON, as the whole answer, in its last line, such as `Score: 7`,
+/// `[RESULT] 7`, `7/10` or, on a scale from 0 to 1, `70%`, or alone in its first line.
 ///
 /// # Errors
 /// What is wrong with the answer: no number, one outside the scale, or several that differ.
@@ -84,15 +91,60 @@ pub fn number(answer: &str, least: f64, most: f64) -> Result<f64, String> {
     };
     let last = last_line(answer);
     let in_line = written(last, least, most).or_else(|| written(after_mark(last), least, most));
-    match (json(answer, read), in_line) {
-        (Ok(number), in_line) => same(number, in_line),
+    let alone = alone_in_first_line(answer, |line| written(line, least, most));
+    match (json(answer, read), in_line.or(alone)) {
+        (Ok(number), _) => same(same(number, in_line)?, alone),
         (Err(why), _) if why == SEVERAL || answer.len() > MOST_ANSWER_BYTES => Err(why),
-        (Err(_), Some(number)) => within(number),
+        (Err(_), Some(number)) => same(within(number)?, alone),
         (Err(wrong), None) => Err(wrong),
     }
 }
 
-/// The verdict in JSON, unless the last line has another one.
+/// What an answer says beside its verdict in words: what comes after a first line that is a verdict alone, or else what comes
+/// before the last line.
+pub(crate) fn beside_verdict(answer: &str) -> Option<&str> {
+    let answer = answer.trim();
+    let (first, after) = answer.split_once('\n')?;
+    let (before, _) = answer.rsplit_once('\n')?;
+    // A verdict is a word or two; where it is not, this is the beginning of the reasons.
+    let is_verdict = |line: &str| unlabelled(line).split_whitespace().count() == 1;
+    Some(if is_verdict(first) && !is_verdict(last_line(answer)) { after } else { before })
+}
+
+/// What `read` makes of the first of several lines, if that is a verdict and nothing else, with or without a label.
+fn alone_in_first_line<T>(answer: &str, read: impl Fn(&str) -> Option<T>) -> Option<T> {
+    let (first, rest) = answer.trim().split_once('\n')?;
+    if rest.trim().is_empty() {
+        return None;
+    }
+    read(unlabelled(first))
+}
+
+/// A line without the label before its verdict.
+fn unlabelled(line: &str) -> &str {
+    let is_around = |letter: char| letter.is_whitespace() || "*_`#".contains(letter);
+    let line = line.trim_matches(is_around);
+    if let Some((_, verdict)) = after_result(line).filter(|(before, _)| before.is_empty()) {
+        return verdict;
+    }
+    match line.split_once(':') {
+        Some((label, verdict)) => {
+            let label = label.trim_matches(is_around);
+            let is_label = LABELS.iter().any(|known| known.eq_ignore_ascii_case(label));
+            if is_label { verdict.trim_matches(is_around) } else { line }
+        }
+        None => line,
+    }
+}
+
+/// What is before the last `[RESULT]` of a line, and what is after it.
+fn after_result(line: &str) -> Option<(&str, &str)> {
+    // Lower case of ASCII has the same bytes in the same places.
+    let at = line.to_ascii_lowercase().rfind(RESULT)?;
+    Some((&line[..at], &line[at + RESULT.len()..]))
+}
+
+/// The verdict, unless a line has another one.
 fn same<T: PartialEq>(verdict: T, in_line: Option<T>) -> Result<T, String> {
     match in_line {
         Some(other) if other != verdict => Err(SEVERAL.to_owned()),
@@ -111,6 +163,19 @@ pub fn text(value: &Value, keys: &[&str]) -> Option<String> {
             Some(lines.join("\n")).filter(|text| !text.is_empty())
         }
         other => Some(other.to_string()),
+    }
+}
+
+/// A choice as a model writes it in JSON: a text, or a number where the choices are numbered.
+fn word(value: &Value) -> Option<Cow<'_, str>> {
+    match value {
+        Value::String(text) => Some(Cow::Borrowed(text)),
+        Value::Number(number) => match number.as_f64() {
+            // `2.0` is the choice 2.
+            Some(whole) if whole.fract() == 0.0 => Some(Cow::Owned(format!("{whole:.0}"))),
+            _ => Some(Cow::Owned(number.to_string())),
+        },
+        _ => None,
     }
 }
 
@@ -220,17 +285,19 @@ fn parsed(text: &str) -> Option<Value> {
 
 /// The name that a text is, without what surrounds it, or that it begins with, before `)`, `.` or `:`.
 fn named(text: &str, names: &[&str]) -> Option<usize> {
-    let place = |text: &str| {
-        let text = text.trim_matches(|letter: char| {
-            letter.is_whitespace() || "*_`\"'“”.,:;!()[]".contains(letter)
-        });
-        names.iter().position(|name| name.eq_ignore_ascii_case(text))
-    };
-    place(text).or_else(|| {
+    exactly(text, names).or_else(|| {
         let (first, rest) = text.split_once([')', '.', ':'])?;
         let other = in_parentheses(rest, names);
-        place(first).filter(|place| other.is_none_or(|other| other == *place))
+        exactly(first, names).filter(|place| other.is_none_or(|other| other == *place))
     })
+}
+
+/// The name that a text is, without what surrounds it.
+fn exactly(text: &str, names: &[&str]) -> Option<usize> {
+    let text = text.trim_matches(|letter: char| {
+        letter.is_whitespace() || "*_`\"'“”.,:;!()[]".contains(letter)
+    });
+    names.iter().position(|name| name.eq_ignore_ascii_case(text))
 }
 
 /// The only name that stands in parentheses or brackets.
@@ -251,11 +318,12 @@ fn last_line(text: &str) -> &str {
     text.lines().rev().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default()
 }
 
-/// What follows the last `:`, `=` or ` is `.
+/// What follows the last `:`, `=`, ` is ` or `[RESULT]`.
 fn after_mark(line: &str) -> &str {
     let marks = [line.rfind(':').map(|at| at + 1), line.rfind('=').map(|at| at + 1)];
     let word = line.rfind(" is ").map(|at| at + 4);
-    let at = marks.into_iter().chain([word]).flatten().max().unwrap_or(line.len());
+    let result = after_result(line).map(|(_, after)| line.len() - after.len());
+    let at = marks.into_iter().chain([word, result]).flatten().max().unwrap_or(line.len());
     &line[at..]
 }
 

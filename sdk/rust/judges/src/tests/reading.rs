@@ -59,11 +59,31 @@ fn a_choice_is_a_key_a_letter_a_word_or_the_last_line() {
         "A would be wrong.\n\nAnswer: B",
         "Step by step.\nThe answer is **B**.",
         "I choose (B) because it fits",
+        "The first one is better: it is short. [RESULT] B",
+        "Reasons.\n[result]: B",
+        "B\n\nThe second response names the city, the first does not.",
+        "**Answer: B**\nThe second response fits.",
+        "B\n\nBoth are good, and this one is better.\n\nAnswer: B",
     ] {
         assert_eq!(choice(answer, &names), Ok(1), "{answer}");
     }
     assert_eq!(choice("unsure.", &names), Ok(2));
-    for answer in ["", "Both", "(A) or (B)", "{\"choice\": \"C\"}", "{\"choice\": 2}"] {
+    let numbered = ["1", "2", "Tie"];
+    for answer in ["{\"choice\": 2}", "{\"choice\": 2.0}", "2\n\n### Reason: it is longer."] {
+        assert_eq!(choice(answer, &numbered), Ok(1), "{answer}");
+    }
+    for answer in [
+        "",
+        "Both",
+        "(A) or (B)",
+        "{\"choice\": \"C\"}",
+        // Nothing says whether it is counted from 0 or from 1.
+        "{\"choice\": 2}",
+        "A\nB",
+        "A\nOn second thought: B",
+        "A\n{\"choice\": \"B\"}",
+        "A good one\nis hard to find.",
+    ] {
         assert!(choice(answer, &names).is_err(), "{answer}");
     }
 }
@@ -80,7 +100,20 @@ fn a_number_is_a_key_or_the_last_line_and_on_the_scale() {
     ] {
         assert_eq!(number(answer, 0.0, 1.0), Ok(expected), "{answer}");
     }
-    assert_eq!(number("Score: 7/10", 1.0, 10.0), Ok(7.0));
+    for answer in [
+        "Score: 7/10",
+        "Feedback: The response is good, but it lacks an example. [RESULT] 7",
+        "Feedback: it is good.\n[RESULT] 7",
+        "[Result]: (7)",
+        "7\n\nThe response answers 2 of 3 questions.",
+        "Score: 7\nReason: it lacks an example.",
+        "**Rating:** 7/10\nIt lacks an example.",
+    ] {
+        assert_eq!(number(answer, 1.0, 10.0), Ok(7.0), "{answer}");
+    }
+    for answer in ["7\nScore: 3", "7\n{\"score\": 3}", "70\nIt is good.", "3 of 7\nare good."] {
+        assert!(number(answer, 1.0, 10.0).is_err(), "{answer}");
+    }
     for answer in ["{\"score\": 7}", "-0.1", "NaN", "{\"score\": null}", "7/10", "", "good"] {
         assert!(number(answer, 0.0, 1.0).is_err(), "{answer}");
     }
