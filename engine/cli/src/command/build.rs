@@ -38,7 +38,8 @@ pub(crate) struct Build {
     #[arg(long, short, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
 
-    /// Build every crate in the folder into the folder `dist`, with a manifest of digests
+    /// Build every crate in the folder into the folder `dist`, with a manifest of digests; what is there is kept where
+    /// sources and compiler are the same
     #[arg(long, conflicts_with = "output", help_heading = "Gallery")]
     all: bool,
 
@@ -133,9 +134,12 @@ impl Build {
     fn build_all(&self, toolchain: &Toolchain) -> Result<Exit, Failure> {
         let gallery = self.folder.as_path();
         let asked = Asked::new(&self.sandbox)?;
+        let before = gallery::Manifest::read(gallery).ok();
         let built = gallery::build(
             gallery,
             toolchain,
+            // Comparing is building again.
+            before.as_ref().filter(|_| !self.check),
             CargoOutput::Inherited,
             &mut |component| asked.describe(component).map_err(|error| error.to_string()),
             |component| words::say(&described(component)),
@@ -143,8 +147,7 @@ impl Build {
         if self.check {
             return check(gallery, toolchain, &built);
         }
-        let before = gallery::Manifest::read(gallery);
-        let compressed = self.compress || before.is_ok_and(|manifest| manifest.compressed);
+        let compressed = self.compress || before.is_some_and(|manifest| manifest.compressed);
         let described = built.into_iter().map(|built| asked.with_info(built));
         gallery::install(gallery, toolchain, compressed, described.collect::<Result<_, _>>()?)?;
         Ok(Exit::Done)

@@ -167,27 +167,49 @@ pub fn names(gallery: &Path) -> Result<Vec<String>, BuildError> {
     Ok(names)
 }
 
-/// Builds all scorers of a gallery, as [`build_guest`] does; `done` is called for each.
+/// Builds all scorers of a gallery, as [`build_guest`] does; `done` is called for each. Components of the `last` build are
+/// kept where neither sources nor compiler have changed: the same ones give the same bytes.
 ///
 /// # Errors
 /// If one of them does not build, or its sources change while it is built.
 pub fn build(
     gallery: &Path,
     toolchain: &Toolchain,
+    last: Option<&Manifest>,
     output: CargoOutput,
     describe: Describe<'_>,
     mut done: impl FnMut(&BuiltComponent),
 ) -> Result<Vec<BuiltComponent>, BuildError> {
+    let compiler = toolchain.fingerprint();
+    let last = last.filter(|last| last.version == MANIFEST_VERSION && last.compiler == compiler);
     names(gallery)?
         .iter()
         .map(|name| {
-            let built = of_unchanged_sources(gallery, name, || {
-                build_guest(&gallery.join(name), toolchain, output, describe)
-            })?;
+            let built = match last.map(|last| kept(gallery, last, name)).transpose()?.flatten() {
+                Some(kept) => kept,
+                None => of_unchanged_sources(gallery, name, || {
+                    build_guest(&gallery.join(name), toolchain, output, describe)
+                })?,
+            };
             done(&built);
             Ok(built)
         })
         .collect()
+}
+
+/// The component of the last build, if its sources are still the same and it is what the manifest lists.
+fn kept(gallery: &Path, last: &Manifest, name: &str) -> Result<Option<BuiltComponent>, BuildError> {
+    let sources = sources_digest(gallery, name)?;
+    let listed = last.scorers.iter().find(|scorer| scorer.name == name);
+    let Some(scorer) = listed.filter(|scorer| scorer.sources == sources) else { return Ok(None) };
+    let Ok(bytes) = last.component(gallery, name) else { return Ok(None) };
+    Ok(Some(BuiltComponent {
+        name: name.to_owned(),
+        bytes,
+        example: scorer.example.as_ref().map(|example| example.get().to_owned()),
+        info: Some(scorer.info.clone()),
+        sources: Some(sources),
+    }))
 }
 
 /// What `build` makes of a scorer's sources, with their digest. A component of other sources than the
@@ -381,6 +403,27 @@ mod tests {
         assert_eq!(built.sources, Some(sources_digest(folder.path(), "mine").unwrap()));
         let manifest = install(folder.path(), &toolchain(), false, vec![(built, info())]).unwrap();
         assert_eq!(manifest.scorers[0].sources, sources_digest(folder.path(), "mine").unwrap());
+    }
+
+    #[test]
+    fn a_component_is_kept_while_its_sources_and_its_file_are_those_of_the_manifest() {
+        let folder = gallery();
+        let built = of_unchanged_sources(folder.path(), "mine", || Ok(component())).unwrap();
+        let last = install(folder.path(), &toolchain(), true, vec![(built, info())]).unwrap();
+        let is_kept = || kept(folder.path(), &last, "mine").unwrap().map(|kept| kept.bytes);
+        assert_eq!(is_kept(), Some(b"code".to_vec()));
+        assert!(
+            kept(folder.path(), &Manifest { scorers: Vec::new(), ..last.clone() }, "mine")
+                .unwrap()
+                .is_none()
+        );
+        let path = last.component_path(folder.path(), "mine");
+        let stored = fs::read(&path).unwrap();
+        fs::write(&path, b"other").unwrap();
+        assert_eq!(is_kept(), None);
+        fs::write(&path, stored).unwrap();
+        fs::write(folder.path().join("mine/src/lib.rs"), "// 2").unwrap();
+        assert_eq!(is_kept(), None);
     }
 
     #[test]
