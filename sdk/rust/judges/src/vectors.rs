@@ -4,13 +4,14 @@ use scorebox_sdk::ScoreError;
 
 use crate::embed;
 
-/// The cosine of the angle between two vectors, -1 to 1; 0 if one of them has no length.
+/// The cosine of the angle between two vectors, -1 to 1; 0 if one of them has no length, and exactly 1 if they are the same.
 #[must_use]
 pub fn cosine(left: &[f32], right: &[f32]) -> f64 {
     let dot = |left: &[f32], right: &[f32]| -> f64 {
         left.iter().zip(right).map(|(left, right)| f64::from(*left) * f64::from(*right)).sum()
     };
-    let lengths = dot(left, left).sqrt() * dot(right, right).sqrt();
+    // The root of a square is exact, the square of a root is not. Squares of 32-bit numbers are far from the bounds of 64 bits.
+    let lengths = (dot(left, left) * dot(right, right)).sqrt();
     if lengths > 0.0 { (dot(left, right) / lengths).clamp(-1.0, 1.0) } else { 0.0 }
 }
 

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::{
     Choice, Classifier, Grade, List, Model, Prompt, Question, Reasoning, Role, Settings,
-    Unreadable, ask_all_for, reading, similarity, testing,
+    Unreadable, ask_all_for, cosine, reading, similarity, testing,
 };
 
 const GRADE: Grade = Grade { criteria: "You grade.", scale: (1.0, 5.0), meaning: "5 is best." };
@@ -122,4 +122,15 @@ fn similarity_is_the_cosine_and_an_empty_text_has_none() {
     assert_eq!((alike[0], alike[2]), (1.0, 0.0));
     assert!((alike[1] - std::f64::consts::FRAC_1_SQRT_2).abs() < 1e-9);
     assert!(similarity(" ", &texts, None).is_err());
+}
+
+#[test]
+fn a_vector_is_exactly_as_alike_to_itself_as_can_be() {
+    for length in 1..200 {
+        let vector: Vec<f32> = (0..length).map(|at| (at as f32 * 0.7).sin() / 3.0 + 1e-3).collect();
+        assert_eq!(cosine(&vector, &vector), 1.0, "{length}");
+    }
+    for extreme in [f32::MAX, f32::MIN_POSITIVE] {
+        assert_eq!(cosine(&[extreme; 4096], &[extreme; 4096]), 1.0);
+    }
 }
