@@ -5,7 +5,6 @@ use serde_json::{Value, json};
 
 use crate::builder::Builder;
 use crate::fields::{self, Object, id, take, text, word};
-use crate::item::read_item;
 use crate::step::{Outcome, ToolCall};
 
 /// Whether an object is a line of either.
@@ -21,11 +20,12 @@ pub(super) fn is_line(kind: &str, line: &Object) -> bool {
     }
 }
 
-/// Reads one line. The error says what it is instead.
-pub(super) fn read_line(builder: &mut Builder, kind: &str, mut line: Object) -> Result<(), String> {
+/// Reads one line; the item of the Responses API that it has inside, if it has one, is left to the caller, while the builder
+/// has the line's time.
+pub(super) fn read_line(builder: &mut Builder, kind: &str, mut line: Object) -> Option<Value> {
     builder.start_ms = fields::time_ms(line.get("timestamp"));
     match kind {
-        "response_item" => read_item(builder, take(&mut line, &["payload"]).unwrap_or_default())?,
+        "response_item" => return Some(take(&mut line, &["payload"]).unwrap_or_default()),
         "compacted" => builder.event("compaction"),
         "item.completed" => {
             if let Some(Value::Object(item)) = take(&mut line, &["item"]) {
@@ -52,7 +52,7 @@ pub(super) fn read_line(builder: &mut Builder, kind: &str, mut line: Object) -> 
         _ => builder.event(kind.to_owned()),
     }
     builder.start_ms = None;
-    Ok(())
+    None
 }
 
 /// What was said or done.

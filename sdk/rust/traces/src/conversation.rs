@@ -10,6 +10,7 @@ use crate::builder::Builder;
 use crate::fields::{Object, word};
 use crate::messages::read_message;
 use crate::parts;
+use crate::reported::Reading;
 use crate::step::Role;
 
 /// What was said so far, and how often.
@@ -49,48 +50,6 @@ impl Conversation {
             }
         }
         builder.repeated.end();
-    }
-}
-
-/// The ids of the calls that messages reported. A repeated message may be written in another way, but
-/// it keeps the ids.
-#[derive(Debug, Default)]
-pub(super) struct Calls {
-    /// The list of messages that had a call first.
-    first: BTreeMap<String, usize>,
-    lists: usize,
-    reading: Reading,
-}
-
-/// What is being read.
-#[derive(Debug, Default, PartialEq)]
-enum Reading {
-    /// No messages of a conversation.
-    #[default]
-    Other,
-    /// Messages that nothing had before.
-    New,
-    /// Messages that an earlier list may have had.
-    Repeated,
-}
-
-impl Calls {
-    fn begin(&mut self, reading: Reading) {
-        self.lists += 1;
-        self.reading = reading;
-    }
-
-    fn end(&mut self) {
-        self.reading = Reading::Other;
-    }
-
-    /// Whether this is a call that an earlier list had. Within one list, an id may be reused.
-    pub(super) fn has(&mut self, id: &str) -> bool {
-        if self.reading == Reading::Other {
-            return false;
-        }
-        let first = *self.first.entry(id.to_owned()).or_insert(self.lists);
-        self.reading == Reading::Repeated && first < self.lists
     }
 }
 

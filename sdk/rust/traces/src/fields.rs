@@ -8,6 +8,28 @@ use scorebox_sdk::{Usage, excerpt};
 
 pub(super) type Object = Map<String, Value>;
 
+/// Where wrappers have their steps.
+pub(super) const LISTS: [&str; 18] = [
+    "messages",
+    "events",
+    "trajectory",
+    "traj",
+    "steps",
+    "trace",
+    "spans",
+    "items",
+    "contents",
+    "turns",
+    "history",
+    "conversation",
+    "actions",
+    "tool_calls",
+    "toolCalls",
+    "intermediate_steps",
+    "transcript",
+    "output",
+];
+
 /// The first of these keys that is there and not null.
 #[inline(never)]
 pub(super) fn take(object: &mut Object, keys: &[&str]) -> Option<Value> {
@@ -300,4 +322,21 @@ fn iso_ms(text: &str) -> Option<f64> {
         365.0 * year + leap_days + ((153.0 * month + 2.0) / 5.0).floor() + day - 1.0 - 719_468.0;
     let minutes = (days * 24.0 + hour) * 60.0 + minute - offset;
     Some(minutes * 60_000.0 + second.parse::<f64>().ok()? * 1000.0)
+}
+
+/// Whether an object has a list under one of the keys of wrappers.
+pub(super) fn holds_list(object: &Object) -> bool {
+    LISTS.iter().any(|key| object.get(*key).is_some_and(Value::is_array))
+}
+
+/// What a value is, in a message.
+pub(super) fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    }
 }

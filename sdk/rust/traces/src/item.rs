@@ -5,9 +5,8 @@ use serde_json::Value;
 
 use crate::builder::Builder;
 use crate::calls::{self, read_call};
-use crate::fields::{self, Object, keys, take, word};
+use crate::fields::{self, Object, holds_list, keys, kind, take, word};
 use crate::messages::{langchain_fields, langchain_role, read_message};
-use crate::read::holds_list;
 use crate::step::Role;
 use crate::{atif, codex, items, openhands, parts, plain, pydantic, stream};
 
@@ -55,7 +54,11 @@ pub(super) fn read_item(builder: &mut Builder, item: Value) -> Result<(), String
     } else if openhands::is_event(&object) {
         openhands::read_event(builder, object);
     } else if codex::is_line(&kind, &object) {
-        codex::read_line(builder, &kind, object)?;
+        // A line of a session's file has an item of the Responses API inside.
+        if let Some(inside) = codex::read_line(builder, &kind, object) {
+            read_item(builder, inside)?;
+            builder.start_ms = None;
+        }
     } else if stream::is_event(&kind) {
         stream::read_event(builder, &kind, object);
     } else if stream::is_transcript_line(&kind, &object) {
@@ -169,15 +172,4 @@ fn read_pair(builder: &mut Builder, pair: Vec<Value>) -> Result<(), String> {
 
 fn text_of(object: &Object, keys: &[&str]) -> Option<String> {
     keys.iter().find_map(|key| word(object, key)).map(str::to_owned)
-}
-
-pub(super) fn kind(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "a boolean",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a string",
-        Value::Array(_) => "an array",
-        Value::Object(_) => "an object",
-    }
 }

@@ -47,7 +47,8 @@
 //!
 //! `read` opens wrappers and `item` recognizes items; `builder` gives results to calls; `step` is
 //! what comes out. `calls` reads one call and `fields` takes out fields, in all spellings; `names`
-//! knows tools and what their results give away; `conversation` drops what model calls repeat;
+//! knows tools and what their results give away; `conversation` drops what model calls repeat, with
+//! `reported`, which knows the calls;
 //! `tally` adds up tokens and cost. For scorers: `pattern` matches arguments and texts, `expected` reads
 //! the calls that should have been made, `assignment` pairs calls, `count` says how often.
 
@@ -76,6 +77,7 @@ mod pattern;
 mod plain;
 mod pydantic;
 mod read;
+mod reported;
 mod span_messages;
 mod spans;
 mod step;

@@ -7,8 +7,7 @@ use serde_json::Value;
 
 use crate::builder::{Builder, CallResult};
 use crate::calls::{add_call, has_arguments, is_call, read_call};
-use crate::fields::{self, Object, id, list, take, text, word};
-use crate::item::kind;
+use crate::fields::{self, Object, id, kind, list, take, text, word};
 use crate::parts::{is_part, is_spoken, read_part, read_parts, unknown};
 use crate::step::{Role, Status, Step, StepKind, ToolCall};
 use scorebox_sdk::Usage;

@@ -5,36 +5,14 @@ use serde_json::Value;
 
 use crate::builder::{Builder, STEP_LIMIT};
 use crate::calls;
-use crate::fields::{self, Object, list, take, word};
-use crate::item::{is_item, kind, read_item};
+use crate::fields::{self, LISTS, Object, kind, list, take, word};
+use crate::item::{is_item, read_item};
 use crate::step::{Outcome, Status};
 use crate::{TraceError, atif, genai, inspect, logs, spans};
 use scorebox_sdk::{Usage, excerpt};
 
 /// How many wrappers around the steps are opened.
 const WRAPPERS: usize = 4;
-
-/// Where wrappers have their steps.
-const LISTS: [&str; 18] = [
-    "messages",
-    "events",
-    "trajectory",
-    "traj",
-    "steps",
-    "trace",
-    "spans",
-    "items",
-    "contents",
-    "turns",
-    "history",
-    "conversation",
-    "actions",
-    "tool_calls",
-    "toolCalls",
-    "intermediate_steps",
-    "transcript",
-    "output",
-];
 
 /// Reads a whole trace.
 pub(super) fn read(builder: &mut Builder, value: Value) -> Result<(), TraceError> {
@@ -345,11 +323,6 @@ fn read_outcome(builder: &mut Builder, object: &Object) {
         (Some((_, Status::Succeeded)), None) => Some(Outcome::Completed),
         _ => None,
     };
-}
-
-/// Whether an object has a list under one of the keys of wrappers.
-pub(super) fn holds_list(object: &Object) -> bool {
-    LISTS.iter().any(|key| object.get(*key).is_some_and(Value::is_array))
 }
 
 /// Where a document has its list of step dictionaries: itself, or under one of the keys that wrap
