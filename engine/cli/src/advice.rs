@@ -224,6 +224,7 @@ fn noun(thing: Thing) -> Option<&'static str> {
         Thing::Judge => "judge",
         Thing::Recordings => "file of recordings",
         Thing::Format => "format",
+        Thing::PositiveLabels => "label",
         _ => return None,
     })
 }
@@ -263,6 +264,9 @@ fn name(what: Thing) -> Option<String> {
                               `scorebox calls --score SCORE-ID --format jsonl` prints"
             .into(),
         Thing::Receipt => "`scorebox verify --receipt SCORE-ID` writes one".into(),
+        Thing::PositiveLabels => {
+            "name the labels of cases that should pass: `--positive LABEL`, or `--positive-from NUMBER`".into()
+        }
         other => format!("name a {}", noun(other)?),
     })
 }
@@ -289,6 +293,7 @@ fn write(form: Form) -> Option<&'static str> {
         Form::DoubleQuotes => "JSON uses double quotes",
         Form::QuotedText => "text is JSON in double quotes: \"Paris\"",
         Form::PointerFromLine => "a pointer starts at the line's own object",
+        Form::Pointer => "a JSON Pointer begins with `/`: `/label`, `/votes/0`",
         Form::Mapping => "for example `output=/response/text`",
         Form::CaseId => "an id (with iteration and attempt) names one case of a run",
         Form::ScorerId => "a name has 1 to 64 letters, digits, `-`, `_` and `.`",

@@ -256,6 +256,8 @@ listed! {
         Recordings,
         /// The format of a file.
         Format,
+        /// Which labels of cases count as positive.
+        PositiveLabels,
     }
 }
 
@@ -278,6 +280,8 @@ listed! {
         QuotedText,
         /// A pointer starts at the line's own object.
         PointerFromLine,
+        /// A JSON Pointer begins with `/`.
+        Pointer,
         /// `KEY=POINTER`.
         Mapping,
         /// An id (with iteration and attempt) names one case of a run.

@@ -5,11 +5,27 @@
 //! - `leaderboard`: who did best at a challenge.
 //! - `entry`: what a case says about an attempt at a challenge.
 //! - `repeats`: the attempts at each case taken together.
+//! - `side_by_side`: the cases that two runs have.
+//! - `comparison`, `comparing`: whether one run is better than another: what is asked and said, and how it is computed.
+//! - `agreement`, `agreeing`: how well scores agree with labels, likewise.
+//! - `labels`: what a label is, and which ones are positive.
+//! - `bias`: whether the error of scores depends on something else.
+//! - `intervals`: the intervals of the means.
+//! - `trend`: means over the runs of a database.
 //! - here: the figures of each scorer.
 
+mod agreeing;
+mod agreement;
+mod bias;
+mod comparing;
+mod comparison;
 mod entry;
+mod intervals;
+mod labels;
 mod leaderboard;
 mod repeats;
+mod side_by_side;
+mod trend;
 mod verdicts;
 
 use std::num::NonZeroUsize;
@@ -17,11 +33,23 @@ use std::num::NonZeroUsize;
 use serde::Serialize;
 
 use crate::{
-    stats::{Ascending, Histogram, Summary},
+    stats::{Ascending, Histogram, Interval, Summary},
     store::{ScoreFilter, ScorerCounts, Store, StoreError},
 };
 
+pub use agreeing::agreement;
+pub use agreement::{
+    Agreement, AgreementError, AgreementOptions, BinaryAgreement, CategoryAgreement,
+};
+pub use bias::{Bias, BiasGroup, BiasUnit, By};
+pub use comparing::comparison;
+pub use comparison::{
+    ACCEPTED_ERROR, Change, ComparedRun, ComparedScorer, ComparedScores, Comparison,
+    ComparisonError, ComparisonOptions, Finding, RunIn,
+};
 pub use entry::Entered;
+pub use intervals::{add_intervals, aggregate_with_intervals};
+pub use labels::{Positive, With};
 pub use leaderboard::{
     Entrant, Leaderboard, LeaderboardError, LeaderboardOptions, OfAttempts, Strategy, entered,
     leaderboard,
@@ -30,6 +58,7 @@ pub use repeats::{
     OfScorers, RepeatOptions, RepeatedCase, RepeatedScorer, Repeats, RepeatsError,
     repeated_verdicts, repeats,
 };
+pub use trend::{Trend, TrendOptions, TrendPoint, trend};
 pub use verdicts::{
     Against, DecidedCase, DecidedRun, DecidedScorer, VerdictOptions, verdicts, verdicts_from,
 };
@@ -50,6 +79,9 @@ pub struct Aggregate {
     pub count: u64,
     /// `None` if there are no scores.
     pub mean: Option<f64>,
+    /// The interval of the mean, if it was asked for: see [`add_intervals`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval: Option<Interval>,
     /// The lowest score.
     pub min: Option<f64>,
     /// The highest score.
@@ -111,6 +143,7 @@ fn aggregate_scorer(
         scorer_name: counts.scorer_name,
         count: counts.scored,
         mean: summary.map(|summary| summary.mean),
+        interval: None,
         min: summary.map(|summary| summary.min),
         max: summary.map(|summary| summary.max),
         p50: summary.map(|summary| summary.p50),

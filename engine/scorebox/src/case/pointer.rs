@@ -2,20 +2,21 @@
 //! pointer belongs to is `mapping`'s.
 
 use super::{
+    error::BadCaseReason,
     fault::Fault,
     members::{Stopped, each_member, element},
 };
 
 /// A parsed JSON Pointer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Pointer {
+pub(crate) struct Pointer {
     text: String,
     tokens: Vec<String>,
 }
 
 impl Pointer {
     /// Parses `text`; the error says what is wrong with it.
-    pub(super) fn parse(text: &str) -> Result<Pointer, &'static str> {
+    pub(crate) fn parse(text: &str) -> Result<Pointer, &'static str> {
         let tokens = match text.strip_prefix('/') {
             Some(rest) => rest.split('/').map(unescape).collect::<Result<_, _>>()?,
             None if text.is_empty() => Vec::new(),
@@ -37,8 +38,20 @@ impl Pointer {
     /// Follows all but the first token from `value`, the value of the member [`first`](Self::first).
     /// Offsets of a fault count from the start of `value`.
     pub(super) fn find_below_first<'t>(&self, value: &'t str) -> Result<Option<&'t str>, Fault> {
+        Pointer::follow(value, self.tokens.iter().skip(1))
+    }
+
+    /// The value at the pointer in `value`; `None` if there is none.
+    pub(crate) fn find<'t>(&self, value: &'t str) -> Result<Option<&'t str>, BadCaseReason> {
+        Pointer::follow(value.trim(), self.tokens.iter()).map_err(|fault| fault.reason)
+    }
+
+    fn follow<'t, 'p>(
+        value: &'t str,
+        tokens: impl Iterator<Item = &'p String>,
+    ) -> Result<Option<&'t str>, Fault> {
         let mut found = value;
-        for token in self.tokens.iter().skip(1) {
+        for token in tokens {
             match step(found, token).map_err(|fault| fault.within(value, found))? {
                 Some(next) => found = next,
                 None => return Ok(None),

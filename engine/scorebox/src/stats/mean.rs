@@ -1,4 +1,4 @@
-//! The mean of finite numbers that come one by one. Holds none of them.
+//! The mean of finite numbers that come one by one, and how far they are from it. Holds none of them.
 
 use super::summary::{DOWN, Moments};
 
@@ -23,6 +23,23 @@ impl Mean {
         let count = self.count as f64;
         let mean = (self.count > 0).then(|| self.plain.sum() / count)?;
         Some(if mean.is_finite() { mean } else { self.scaled.sum() / count / DOWN })
+    }
+
+    /// How many numbers there were.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// The standard deviation of the population that the numbers are a sample of: divided by n - 1. `None` with fewer than
+    /// two numbers.
+    pub fn sample_stddev(&self) -> Option<f64> {
+        let freedom = self.count.checked_sub(1).filter(|freedom| *freedom > 0)? as f64;
+        let stddev = (self.plain.squares() / freedom).sqrt();
+        let stddev = match stddev.is_finite() {
+            true => stddev,
+            false => (self.scaled.squares() / freedom).sqrt() / DOWN,
+        };
+        stddev.is_finite().then_some(stddev)
     }
 }
 

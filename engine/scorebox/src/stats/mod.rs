@@ -8,19 +8,36 @@
 //! | `histogram.rs` | how many scores fall into each of n equal parts of a range            |
 //! | `ranking.rs`   | who comes before whom, and who shares a place                         |
 //! | `rate.rs`      | an observed rate and its interval                                     |
+//! | `interval.rs`  | the interval of a mean, with a case as the unit                       |
+//! | `bootstrap.rs` | the interval of the mean of a few                                     |
 //! | `repeats.rs`   | what attempts at one case say together: reducers, pass@k, pass^k      |
+//! | `paired/`      | two measurements of the same cases: tests, and how many cases they take |
+//! | `agreement/`   | how well scores agree with labels                                     |
+//! | `distributions.rs` | quantiles and probabilities, of the crate `statrs`                |
+//! | `random.rs`    | random numbers of a seed                                              |
+//! | `reference/`   | figures of other programs, and the script that asked them              |
 //!
 //! Invariant: the same scores give the same bits, in whatever order workers produced them. What is
 //! here takes scores in ascending order, in the order of their cases and attempts, or only counts them.
 
+pub mod agreement;
+mod bootstrap;
+mod distributions;
 mod histogram;
+mod interval;
 mod mean;
+pub mod paired;
+mod random;
 mod ranking;
 mod rate;
+#[cfg(test)]
+mod reference;
 mod repeats;
 mod summary;
 
+pub use distributions::CONFIDENCE;
 pub use histogram::Histogram;
+pub use interval::{ClusteredMean, ENOUGH_CASES, Interval, IntervalMethod};
 pub use mean::Mean;
 pub use ranking::{Best, Merit, Rank, ranks};
 pub use rate::Rate;

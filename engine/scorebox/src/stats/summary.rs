@@ -148,6 +148,11 @@ impl Moments {
     pub(super) fn sum(&self) -> f64 {
         self.total + self.lost
     }
+
+    /// The sum of the squared distances from the mean.
+    pub(super) fn squares(&self) -> f64 {
+        self.squares
+    }
 }
 
 #[cfg(test)]

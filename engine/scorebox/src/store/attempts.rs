@@ -1,5 +1,6 @@
 //! The cases of a run in the order of their names, so that the attempts at one case come one after the other. Holds one
-//! attempt at a time, checks that the index that has this order agrees with the table, and judges nothing.
+//! attempt at a time, or a page of them for a caller who reads two runs side by side; checks that the index that has this order
+//! agrees with the table, and judges nothing.
 
 use std::sync::atomic::Ordering;
 
@@ -16,7 +17,7 @@ use crate::row::Json;
 const NAMES: &str = "
     SELECT case_key, case_id, iteration, attempt
     FROM cases INDEXED BY sqlite_autoindex_cases_1
-    WHERE run = ?1 AND +case_key BETWEEN ?2 AND ?3
+    WHERE run = ?1 AND +case_key BETWEEN ?2 AND ?3 AND (case_id, iteration, attempt) > (?4, ?5, ?6)
     ORDER BY case_id, iteration, attempt";
 
 const CASE: &str = "
@@ -38,6 +39,79 @@ const MOST: &str = "
         WHERE run = ?1 AND +case_key BETWEEN ?2 AND ?3 AND (?4 IS NULL OR +node_id = ?4)
         GROUP BY case_id)";
 
+/// What orders the attempts.
+#[derive(Clone, Debug, PartialEq, PartialOrd)]
+struct Name {
+    case_id: String,
+    iteration: i64,
+    attempt: i64,
+}
+
+impl Name {
+    fn of(case: &CaseToDecide) -> Name {
+        let (iteration, attempt) = (case.iteration.into(), case.attempt.into());
+        Name { case_id: case.case_id.clone(), iteration, attempt }
+    }
+}
+
+/// Cases in a page.
+const PAGE_CASES: usize = 256;
+
+/// Bytes of texts after which a page ends.
+const PAGE_BYTES: usize = 4 << 20;
+
+/// The attempts of a run, page by page: what lets two runs be read side by side. For one state of the database, read them within a
+/// [`Store::snapshot`].
+#[derive(Debug)]
+pub struct Attempts<'s> {
+    store: &'s Store,
+    run: RunKey,
+    node: Option<&'s str>,
+    last: Option<Name>,
+    count: i64,
+    is_whole: bool,
+}
+
+impl Attempts<'_> {
+    /// The next cases, ordered by id, iteration and attempt: at most 256, fewer if they are large. Empty only after the last.
+    ///
+    /// # Errors
+    /// Troubles of reading.
+    pub fn next_page(&mut self) -> Result<Vec<CaseToDecide>, StoreError> {
+        let mut page = Vec::new();
+        while page.is_empty() && !self.is_whole {
+            self.read(&mut page)?;
+        }
+        Ok(page)
+    }
+
+    fn read(&mut self, page: &mut Vec<CaseToDecide>) -> Result<(), StoreError> {
+        let (store, mut bytes, mut seen) = (self.store, 0, 0);
+        let after = self.last.clone();
+        store.bounded(|| {
+            self.is_whole = store.attempts_after(self.run, self.node, after.as_ref(), |case| {
+                seen += 1;
+                let Some(case) = case else { return Ok(true) };
+                self.last = Some(Name::of(case));
+                self.count += seen;
+                seen = 0;
+                bytes += texts(case);
+                page.push(case.clone());
+                Ok(page.len() < PAGE_CASES && bytes < PAGE_BYTES)
+            })?;
+            self.count += seen;
+            if self.is_whole { store.same_count(self.run, self.count) } else { Ok(()) }
+        })
+    }
+}
+
+/// Bytes of what is large in a case.
+fn texts(case: &CaseToDecide) -> usize {
+    let json = |json: &Option<Json>| json.as_ref().map_or(0, |json| json.get().len());
+    let rows: usize = case.rows.iter().map(|row| json(&row.assertions)).sum();
+    case.case_id.len() + json(&case.usage) + rows
+}
+
 impl Store {
     /// Hands over the cases of a run, or those of one of its tasks, ordered by id, iteration and attempt, until `take`
     /// answers false.
@@ -50,39 +124,69 @@ impl Store {
         node: Option<&str>,
         mut take: impl FnMut(&CaseToDecide) -> bool,
     ) -> Result<(), StoreError> {
-        let (first, last) = CaseKey::bounds(run);
         self.snapshot(|store| {
             store.bounded(|| {
-                let mut named = store.conn.prepare_cached(NAMES)?;
-                let mut named = named.query(params![run, first, last])?;
-                let mut cases = store.conn.prepare_cached(CASE)?;
-                let mut rows = store.conn.prepare_cached(ROWS)?;
-                let (mut names, mut count) = (Ascending::after(None), 0_i64);
-                while let Some(name) = named.next()? {
-                    let name: (CaseKey, String, u32, u32) =
-                        (name.get(0)?, name.get(1)?, name.get(2)?, name.get(3)?);
-                    let mut case = cases.query_row([name.0], case_to_decide).optional()?;
-                    let case = case.as_mut().filter(|case| {
-                        (case.key, case.case_id.as_str(), case.iteration, case.attempt)
-                            == (name.0, name.1.as_str(), name.2, name.3)
-                    });
-                    let Some(case) = case else { return Err(damaged()) };
-                    names.note((name.1, name.2, name.3))?;
+                let mut count = 0;
+                let whole = store.attempts_after(run, node, None, |case| {
                     count += 1;
-                    store.rows_read.fetch_add(1, Ordering::Relaxed);
-                    if node.is_some() && case.node_id.as_deref() != node {
-                        continue;
-                    }
-                    case.rows = rows_of(&mut rows, case.key)?;
-                    if !take(case) {
-                        return Ok(());
-                    }
-                }
-                let mut stored = store.conn.prepare_cached(COUNT)?;
-                let stored: i64 = stored.query_row([first, last], |row| row.get(0))?;
-                if count == stored { Ok(()) } else { Err(damaged()) }
+                    Ok(case.is_none_or(&mut take))
+                })?;
+                if whole { store.same_count(run, count) } else { Ok(()) }
             })
         })
+    }
+
+    /// The cases of a run, or those of one of its tasks, in the same order, page by page.
+    pub fn attempts<'s>(&'s self, run: RunKey, node: Option<&'s str>) -> Attempts<'s> {
+        Attempts { store: self, run, node, last: None, count: 0, is_whole: false }
+    }
+
+    /// Hands over the cases after this name, or `None` for one of another task, until `take` answers false. Answers whether it
+    /// came to the end.
+    fn attempts_after(
+        &self,
+        run: RunKey,
+        node: Option<&str>,
+        after: Option<&Name>,
+        mut take: impl FnMut(Option<&CaseToDecide>) -> rusqlite::Result<bool>,
+    ) -> rusqlite::Result<bool> {
+        let (first, last) = CaseKey::bounds(run);
+        let before_all = Name { case_id: String::new(), iteration: -1, attempt: -1 };
+        let Name { case_id, iteration, attempt } = after.unwrap_or(&before_all);
+        let mut named = self.conn.prepare_cached(NAMES)?;
+        let mut named = named.query(params![run, first, last, case_id, iteration, attempt])?;
+        let mut cases = self.conn.prepare_cached(CASE)?;
+        let mut rows = self.conn.prepare_cached(ROWS)?;
+        let mut names = Ascending::after(after.cloned());
+        while let Some(name) = named.next()? {
+            let key: CaseKey = name.get(0)?;
+            let name = Name {
+                case_id: name.get(1)?,
+                iteration: name.get::<_, u32>(2)?.into(),
+                attempt: name.get::<_, u32>(3)?.into(),
+            };
+            let mut case = cases.query_row([key], case_to_decide).optional()?;
+            let case = case.as_mut().filter(|case| case.key == key && Name::of(case) == name);
+            let Some(case) = case else { return Err(damaged()) };
+            names.note(name)?;
+            self.rows_read.fetch_add(1, Ordering::Relaxed);
+            let is_wanted = node.is_none() || case.node_id.as_deref() == node;
+            if is_wanted {
+                case.rows = rows_of(&mut rows, case.key)?;
+            }
+            if !take(is_wanted.then_some(&*case))? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Refuses a table that has another number of cases than its index.
+    fn same_count(&self, run: RunKey, count: i64) -> rusqlite::Result<()> {
+        let (first, last) = CaseKey::bounds(run);
+        let mut stored = self.conn.prepare_cached(COUNT)?;
+        let stored: i64 = stored.query_row([first, last], |row| row.get(0))?;
+        if count == stored { Ok(()) } else { Err(damaged()) }
     }
 
     /// How many attempts the case of a run has that was tried most often, or the case of one of its tasks; 0 if there are
@@ -159,6 +263,35 @@ mod tests {
     }
 
     #[test]
+    fn pages_have_the_attempts_in_the_same_order() {
+        let (_folder, store) = database();
+        let mut writer = writer(store, "r", &["a"]);
+        let ids: Vec<String> =
+            (0..600_u64).map(|ordinal| format!("{:03}", ordinal * 7 % 600)).collect();
+        for (ordinal, id) in (0..).zip(&ids) {
+            let node_id = (ordinal % 300 == 0).then_some("n");
+            added(&mut writer, &NewCase { node_id, ..case(ordinal, id) });
+        }
+        let (store, run) = (writer.store(), writer.run().key);
+        let read = |node| {
+            let (mut attempts, mut read) = (store.attempts(run, node), Vec::new());
+            loop {
+                let page = attempts.next_page().unwrap();
+                if page.is_empty() {
+                    break read;
+                }
+                assert!(page.len() <= PAGE_CASES);
+                read.extend(page.into_iter().map(|case| case.case_id));
+            }
+        };
+        let mut sorted = ids.clone();
+        sorted.sort();
+        assert_eq!(read(None), sorted);
+        assert_eq!(read(Some("n")), ["000", "300"]);
+        assert_eq!(read(Some("none")), [""; 0]);
+    }
+
+    #[test]
     fn the_most_attempts_are_those_of_one_case() {
         let (_folder, writer) = tried();
         let (store, run) = (writer.store(), writer.run().key);
@@ -199,6 +332,8 @@ mod tests {
             change_without_index(&path, change);
             let store = Store::open_read_only(&path).unwrap();
             let error = store.for_each_attempt(run, None, |_| true).unwrap_err();
+            assert!(error.to_string().ends_with(OTHER_NAMES), "{change}: {error}");
+            let error = store.attempts(run, None).next_page().unwrap_err();
             assert!(error.to_string().ends_with(OTHER_NAMES), "{change}: {error}");
         }
     }

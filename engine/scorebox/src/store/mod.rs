@@ -36,6 +36,7 @@
 //! | `entries.rs`    | what a case says about itself: metadata and unknown keys             |
 //! | `browsing.rs`   | the words of a case, and the cases around it                         |
 //! | `case_index/`   | cases by verdict, status, score and words, in a file of its own      |
+//! | `labelled.rs`   | cases with what one or two scorers say, beside their labels          |
 //! | `counts.rs`     | how many rows of each status, and the means that stand beside them   |
 //!
 //! Invariant: text from a case, a scorer or a user is bound as a parameter, never put into SQL.
@@ -61,6 +62,7 @@ mod entries;
 mod error;
 mod filter;
 mod id;
+mod labelled;
 mod names;
 mod new_case;
 mod open;
@@ -90,6 +92,7 @@ use std::{
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
+pub use attempts::Attempts;
 pub use browsing::{CaseName, Saying};
 pub use call_counts::CallCounts;
 pub use calls::{CallRecord, CallStore};
@@ -103,6 +106,7 @@ pub use entries::CaseEntry;
 pub use error::StoreError;
 pub use filter::{ScoreCursor, ScoreFilter};
 pub use id::{CaseKey, RunId, RunKey, ScoreId, ScorerKey, SessionKey};
+pub use labelled::{LabelledCase, LabelledRow};
 pub use names::Names;
 pub use new_case::NewCase;
 pub use query::ScoreRecord;

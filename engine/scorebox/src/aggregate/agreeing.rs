@@ -1,0 +1,481 @@
+//! How well the scores of a run agree with labels: those of people, or another scorer's. Holds some forty bytes of each case that has
+//! both, of at most a million cases.
+
+use super::{
+    agreement::{
+        Agreement, AgreementError, AgreementOptions, BinaryAgreement, CategoryAgreement, MOST_PAIRS,
+    },
+    bias::{BiasUnit, By, Erring, bias},
+    labels::{Found, Positive, Value, With, Words, at, keys_of, score},
+};
+use crate::{
+    case::Pointer,
+    contract::{Direction, Scale},
+    digest::Digest,
+    stats::{
+        Mean, Rate,
+        agreement::{
+            BestThreshold, Calibration, Categories, Confusion, Correlations, Weights,
+            best_threshold, correlations, roc_auc,
+        },
+    },
+    store::{RunState, ScorerRecord, Store},
+    verdict::Policy,
+};
+
+/// Categories of which a table is made.
+const MOST_CATEGORIES: usize = 20;
+
+/// Parts of the cases of which each is held out once.
+const FOLDS: usize = 5;
+
+/// What passes on the scale from 0 to 1, if nothing else says so.
+const HALF: f64 = 0.5;
+
+/// A case with a score and a label.
+struct Pair {
+    score: f64,
+    label: Value,
+    /// The category that the scorer names, if labels are words.
+    category: Option<usize>,
+    fold: usize,
+    by: Option<Value>,
+}
+
+/// Computes how well the scores of a run's scorer agree with labels.
+///
+/// # Errors
+/// [`StoreError::NoSuchRun`](crate::store::StoreError::NoSuchRun) and troubles of reading; a scorer that the run does not have; a pointer that is not one; no labels, or no
+/// scores; labels that are words of which none is known to be positive; more than a million cases with both.
+pub fn agreement(
+    store: &Store,
+    run: &str,
+    scorer_id: &str,
+    options: AgreementOptions<'_>,
+) -> Result<Agreement, AgreementError> {
+    let pointer = |text: &str| {
+        let wrong = |reason| AgreementError::Pointer { pointer: text.to_owned(), reason };
+        Pointer::parse(text).map_err(wrong)
+    };
+    let label = match options.with {
+        With::Label(text) => Some(pointer(text)?),
+        With::Scorer(_) => None,
+    };
+    let by = match options.by {
+        Some(By::Key(text)) => Some(pointer(text)?),
+        _ => None,
+    };
+    store.snapshot(|store| {
+        let record = store.run(run)?;
+        let scorers = store.scorers(record.key)?;
+        let scorer = named(&scorers, scorer_id)?;
+        let policy = scorer.spec.policy();
+        if let Some(threshold) = options.threshold
+            && !policy.scale().contains(threshold)
+        {
+            return Err(AgreementError::Threshold { threshold, scorer_id: scorer_id.to_owned() });
+        }
+        let other = match options.with {
+            With::Scorer(id) => Some(named(&scorers, id)?),
+            With::Label(_) => None,
+        };
+        let mut reading = Reading::default();
+        let other_key = other.map(|other| other.key);
+        store.for_each_labelled(record.key, options.node, scorer.key, other_key, |case| {
+            reading.cases += 1;
+            if reading.keys.is_none() {
+                reading.keys = Some(keys_of(case));
+            }
+            let Some(of_scorer) = score(case.row.as_ref()) else {
+                reading.without_score += 1;
+                return true;
+            };
+            let found = match &label {
+                Some(pointer) => at(pointer, case, &mut reading.words),
+                None => match score(case.other.as_ref()) {
+                    Some(score) => Found::Value(Value::Number(score)),
+                    None => Found::Nothing,
+                },
+            };
+            let label = match found {
+                Found::Nothing => {
+                    reading.without_label += 1;
+                    return true;
+                }
+                Found::Unreadable => {
+                    reading.unreadable += 1;
+                    return true;
+                }
+                Found::Value(label) => label,
+            };
+            let category = case.row.as_ref().and_then(|row| row.label.as_deref());
+            let value = match (options.by, &by) {
+                (Some(By::OutputLength), _) => Some(Value::Number(case.output_characters as f64)),
+                (_, Some(pointer)) => match at(pointer, case, &mut reading.words) {
+                    Found::Value(value) => Some(value),
+                    Found::Nothing | Found::Unreadable => None,
+                },
+                _ => None,
+            };
+            reading.pairs.push(Pair {
+                score: of_scorer + 0.0,
+                label,
+                category: category.and_then(|word| reading.words.place(word)),
+                fold: fold(&case.case_id),
+                by: value,
+            });
+            reading.pairs.len() <= MOST_PAIRS
+        })?;
+        let other_policy = other.map(|other| other.spec.policy());
+        let mut agreement = reading.agreement(scorer_id, policy, other_policy, options)?;
+        agreement.run_id = record.spec.id.to_string();
+        agreement.state = record.state;
+        Ok(agreement)
+    })
+}
+
+fn named<'s>(scorers: &'s [ScorerRecord], id: &str) -> Result<&'s ScorerRecord, AgreementError> {
+    scorers.iter().find(|scorer| scorer.spec.scorer_id == id).ok_or_else(|| {
+        let scorer_ids = scorers.iter().map(|scorer| scorer.spec.scorer_id.clone()).collect();
+        AgreementError::NoSuchScorer { scorer_id: id.to_owned(), scorer_ids }
+    })
+}
+
+/// The part of the cases that a case is of: by its id, so that attempts at it stay together, wherever it is.
+fn fold(case_id: &str) -> usize {
+    usize::from(Digest::of(case_id.as_bytes()).as_bytes()[0]) % FOLDS
+}
+
+/// What was read.
+#[derive(Default)]
+struct Reading {
+    cases: u64,
+    without_score: u64,
+    without_label: u64,
+    unreadable: u64,
+    keys: Option<Vec<String>>,
+    words: Words,
+    pairs: Vec<Pair>,
+}
+
+impl Reading {
+    fn agreement(
+        self,
+        scorer_id: &str,
+        policy: Policy,
+        other: Option<Policy>,
+        options: AgreementOptions<'_>,
+    ) -> Result<Agreement, AgreementError> {
+        let with = match options.with {
+            With::Label(text) | With::Scorer(text) => text.to_owned(),
+        };
+        if self.pairs.len() > MOST_PAIRS {
+            return Err(AgreementError::TooManyPairs);
+        }
+        let scorer_id = scorer_id.to_owned();
+        if self.pairs.is_empty() {
+            return Err(match self.cases == self.without_score {
+                true => AgreementError::NoScores { scorer_id },
+                false => {
+                    let keys = self.keys.unwrap_or_default();
+                    AgreementError::NoLabels { scorer_id, with, keys }
+                }
+            });
+        }
+        let numbers: Option<Vec<(f64, f64)>> = self
+            .pairs
+            .iter()
+            .map(|pair| match pair.label {
+                Value::Number(label) => Some((pair.score, label)),
+                Value::Word(_) => None,
+            })
+            .collect();
+        let positives = self.positives(other, options.positive, numbers.as_deref());
+        let is_named = !matches!(options.positive, Positive::Higher);
+        if is_named && !positives.contains(&Some(true)) {
+            return Err(AgreementError::NonePositive { with, labels: self.some_labels() });
+        }
+        let categories = match &numbers {
+            Some(numbers) => categories_of_numbers(numbers),
+            None => self.categories_of_words(),
+        };
+        let yes_or_no: Option<Vec<bool>> = positives.into_iter().collect();
+        if numbers.is_none() && categories.is_none() && yes_or_no.is_none() {
+            return Err(AgreementError::WhichArePositive { with, words: self.some_labels() });
+        }
+        let same_scale = numbers.as_ref().filter(|numbers| {
+            let is_unit = |label: &f64| (0.0..=1.0).contains(label);
+            policy.scale() == Scale::Points || numbers.iter().all(|(_, label)| is_unit(label))
+        });
+        let binary = yes_or_no.as_ref().map(|yes| self.binary(policy, options.threshold, yes));
+        let correlations = numbers.as_ref().map(|numbers| {
+            let found = correlations(numbers);
+            Correlations { alpha: found.alpha.filter(|_| same_scale.is_some()), ..found }
+        });
+        let by = options.by.map(|by| {
+            let (unit, erring) =
+                self.errors(policy, binary.as_ref(), yes_or_no.as_deref(), same_scale.is_some());
+            let name = match by {
+                By::Key(text) => text.to_owned(),
+                By::OutputLength => "output length".to_owned(),
+            };
+            bias(name, unit, &erring, &self.words)
+        });
+        let mean = |numbers: &mut dyn Iterator<Item = f64>| {
+            let mut mean = Mean::default();
+            numbers.for_each(|number| mean.add(number));
+            mean.get()
+        };
+        let first = &self.pairs[0];
+        Ok(Agreement {
+            run_id: String::new(),
+            state: RunState::Finished,
+            scorer_id,
+            with,
+            cases: self.cases,
+            pairs: self.pairs.len() as u64,
+            without_score: self.without_score,
+            without_label: self.without_label,
+            unreadable_labels: self.unreadable,
+            lower_is_better: policy.direction() == Direction::LowerIsBetter,
+            same_scale: same_scale.is_some(),
+            constant_scores: self.pairs.iter().all(|pair| pair.score == first.score),
+            constant_labels: self.pairs.iter().all(|pair| pair.label == first.label),
+            mean_score: mean(&mut self.pairs.iter().map(|pair| pair.score)),
+            mean_label: numbers
+                .as_ref()
+                .and_then(|numbers| mean(&mut numbers.iter().map(|(_, label)| *label))),
+            correlations,
+            binary,
+            categories,
+            bias: by,
+        })
+    }
+
+    /// Whether each label is positive, if that is known.
+    fn positives(
+        &self,
+        other: Option<Policy>,
+        positive: Positive<'_>,
+        numbers: Option<&[(f64, f64)]>,
+    ) -> Vec<Option<bool>> {
+        let by_other =
+            other.filter(|policy| positive == Positive::Higher && policy.threshold().is_some());
+        let higher = numbers.and_then(higher_of_two);
+        let is = |pair: &Pair| match (by_other, pair.label) {
+            (Some(policy), Value::Number(score)) => policy.passes(score),
+            _ => positive.is(pair.label, higher, &self.words),
+        };
+        self.pairs.iter().map(is).collect()
+    }
+
+    fn some_labels(&self) -> Vec<String> {
+        const SHOWN: usize = 10;
+        let mut shown: Vec<String> = Vec::new();
+        for pair in &self.pairs {
+            let label = match pair.label {
+                Value::Number(number) => number.to_string(),
+                Value::Word(place) => self.words.word(place).to_owned(),
+            };
+            if !shown.contains(&label) {
+                shown.push(label);
+            }
+            if shown.len() == SHOWN {
+                break;
+            }
+        }
+        shown
+    }
+
+    fn binary(&self, policy: Policy, asked: Option<f64>, yes: &[bool]) -> BinaryAgreement {
+        let half = (policy.scale() == Scale::Unit).then_some(HALF);
+        let threshold = asked.or(policy.threshold()).or(half);
+        let lower_is_better = policy.direction() == Direction::LowerIsBetter;
+        let passes = |score: f64| {
+            threshold.map(|threshold| match lower_is_better {
+                true => score <= threshold,
+                false => score >= threshold,
+            })
+        };
+        let mut confusion = Confusion::default();
+        let mut categories = Categories::new(2);
+        for (pair, yes) in self.pairs.iter().zip(yes) {
+            if let Some(passes) = passes(pair.score) {
+                confusion.add(passes, *yes);
+                categories.add(usize::from(passes), usize::from(*yes));
+            }
+        }
+        let confusion = threshold.map(|_| confusion);
+        // Higher means yes from here on.
+        let sign = if lower_is_better { -1.0 } else { 1.0 };
+        let signed: Vec<(f64, bool)> =
+            self.pairs.iter().zip(yes).map(|(pair, yes)| (sign * pair.score, *yes)).collect();
+        let folds: Vec<usize> = self.pairs.iter().map(|pair| pair.fold).collect();
+        let best = best_threshold(&signed, &folds, FOLDS).map(|best| BestThreshold {
+            threshold: sign * best.threshold + 0.0,
+            of_folds: best.of_folds.iter().map(|it| sign * it + 0.0).collect(),
+            ..best
+        });
+        let chances: Vec<(f64, bool)> = signed
+            .iter()
+            .map(|(score, yes)| (if lower_is_better { 1.0 + score } else { *score }, *yes))
+            .collect();
+        let is_unit = policy.scale() == Scale::Unit;
+        BinaryAgreement {
+            positives: yes.iter().filter(|yes| **yes).count() as u64,
+            threshold,
+            confusion,
+            accuracy: confusion.and_then(|it| it.accuracy()),
+            precision: confusion.and_then(|it| it.precision()),
+            recall: confusion.and_then(|it| it.recall()),
+            specificity: confusion.and_then(|it| it.specificity()),
+            f1: confusion.and_then(|it| it.f1()),
+            balanced_accuracy: confusion.and_then(|it| it.balanced_accuracy()),
+            kappa: categories.kappa(Weights::None),
+            alpha: categories.alpha_nominal(),
+            roc_auc: roc_auc(&signed),
+            best_threshold: best,
+            calibration: is_unit.then(|| Calibration::of(&chances)).flatten(),
+        }
+    }
+
+    /// The categories that the scorer names, against the labels. `None` if it does not name one of each case.
+    fn categories_of_words(&self) -> Option<CategoryAgreement> {
+        let pairs: Option<Vec<(usize, usize)>> = self
+            .pairs
+            .iter()
+            .map(|pair| match pair.label {
+                Value::Word(label) => Some((label, pair.category?)),
+                Value::Number(_) => None,
+            })
+            .collect();
+        let pairs = pairs?;
+        let mut used: Vec<usize> = pairs.iter().flat_map(|(a, b)| [*a, *b]).collect();
+        used.sort_unstable_by_key(|place| self.words.word(*place));
+        used.dedup();
+        if used.len() > MOST_CATEGORIES {
+            return None;
+        }
+        let place = |word: usize| used.iter().position(|it| *it == word);
+        let mut categories = Categories::new(used.len());
+        for (label, category) in pairs {
+            categories.add(place(label)?, place(category)?);
+        }
+        let names = used.iter().map(|place| self.words.word(*place).to_owned()).collect();
+        Some(CategoryAgreement {
+            has_order: false,
+            kappa_linear: None,
+            kappa_quadratic: None,
+            alpha_ordinal: None,
+            ..CategoryAgreement::of(names, &categories)
+        })
+    }
+
+    /// How far the scorer is off, case by case.
+    fn errors(
+        &self,
+        policy: Policy,
+        binary: Option<&BinaryAgreement>,
+        yes: Option<&[bool]>,
+        same_scale: bool,
+    ) -> (BiasUnit, Vec<Erring>) {
+        if let (Some(threshold), Some(yes)) = (binary.and_then(|it| it.threshold), yes) {
+            let passes = |score: f64| match policy.direction() {
+                Direction::HigherIsBetter => score >= threshold,
+                Direction::LowerIsBetter => score <= threshold,
+            };
+            let number = |yes: bool| f64::from(u8::from(yes));
+            let erring = self.pairs.iter().zip(yes).map(|(pair, yes)| {
+                let (score, label) = (number(passes(pair.score)), number(*yes));
+                Erring { value: pair.by, score, label, error: score - label }
+            });
+            return (BiasUnit::Rate, erring.collect());
+        }
+        let pairs = self.pairs.iter().filter_map(|pair| match pair.label {
+            Value::Number(label) => Some((pair, label)),
+            Value::Word(_) => None,
+        });
+        let (mut scores, mut labels) = (Mean::default(), Mean::default());
+        for (pair, label) in pairs.clone() {
+            scores.add(pair.score);
+            labels.add(label);
+        }
+        let standing = |number: f64, of: &Mean| {
+            let stddev = of.sample_stddev().filter(|stddev| *stddev > 0.0);
+            stddev.zip(of.get()).map_or(0.0, |(stddev, mean)| (number - mean) / stddev)
+        };
+        let erring = pairs.map(|(pair, label)| {
+            let error = match same_scale {
+                true => pair.score - label,
+                false => standing(pair.score, &scores) - standing(label, &labels),
+            };
+            // Of lower scores, which are better, a lower one is in favour.
+            let error = match policy.direction() {
+                Direction::HigherIsBetter => error,
+                Direction::LowerIsBetter => -error,
+            };
+            Erring { value: pair.by, score: pair.score, label, error }
+        });
+        let unit = if same_scale { BiasUnit::Score } else { BiasUnit::StandardDeviations };
+        (unit, erring.collect())
+    }
+}
+
+impl CategoryAgreement {
+    fn of(names: Vec<String>, categories: &Categories) -> CategoryAgreement {
+        let table: Vec<Vec<u64>> = categories.rows().map(<[u64]>::to_vec).collect();
+        let same = table.iter().enumerate().filter_map(|(place, row)| row.get(place)).sum();
+        CategoryAgreement {
+            names,
+            has_order: true,
+            accuracy: Rate::of(same, categories.cases()),
+            table,
+            kappa: categories.kappa(Weights::None),
+            kappa_linear: categories.kappa(Weights::Linear),
+            kappa_quadratic: categories.kappa(Weights::Quadratic),
+            alpha_ordinal: categories.alpha_ordinal(),
+            alpha: categories.alpha_nominal(),
+        }
+    }
+}
+
+/// The higher one of the labels, if there are two; 1 if all are 0 or all are 1.
+fn higher_of_two(numbers: &[(f64, f64)]) -> Option<f64> {
+    let first = numbers.first()?.1;
+    let Some(other) = numbers.iter().map(|(_, label)| *label).find(|label| *label != first) else {
+        return (first == 0.0 || first == 1.0).then_some(1.0);
+    };
+    let are_two = numbers.iter().all(|(_, label)| *label == first || *label == other);
+    are_two.then(|| first.max(other))
+}
+
+/// The categories of numbers: 3 to 20 different ones, on both sides together, of which most are on both.
+fn categories_of_numbers(numbers: &[(f64, f64)]) -> Option<CategoryAgreement> {
+    let different = |of: &dyn Fn(&(f64, f64)) -> f64| {
+        let mut seen: Vec<f64> = Vec::new();
+        for number in numbers.iter().map(of) {
+            if let Err(place) = seen.binary_search_by(|it| it.total_cmp(&(number + 0.0))) {
+                seen.insert(place, number + 0.0);
+                if seen.len() > MOST_CATEGORIES {
+                    return None;
+                }
+            }
+        }
+        Some(seen)
+    };
+    let (scores, labels) = (different(&|pair| pair.0)?, different(&|pair| pair.1)?);
+    let shared = scores.iter().filter(|score| labels.contains(score)).count();
+    let mut all = [scores, labels].concat();
+    all.sort_unstable_by(f64::total_cmp);
+    all.dedup();
+    if !(3..=MOST_CATEGORIES).contains(&all.len()) || shared * 2 < all.len() {
+        return None;
+    }
+    let place = |number: f64| all.iter().position(|it| *it == number);
+    let mut categories = Categories::new(all.len());
+    for (score, label) in numbers {
+        categories.add(place(*label)?, place(*score)?);
+    }
+    let names = all.iter().map(f64::to_string).collect();
+    Some(CategoryAgreement::of(names, &categories))
+}

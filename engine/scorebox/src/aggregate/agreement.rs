@@ -1,0 +1,286 @@
+//! What is asked of scores and labels, and what they say together: options, figures, errors. Computes nothing.
+
+use serde::Serialize;
+
+use super::{
+    bias::{Bias, By},
+    labels::{Positive, With},
+};
+use crate::{
+    advice::{Advice, Advised, Form, Thing},
+    stats::{
+        Rate,
+        agreement::{BestThreshold, Calibration, Confusion, Correlations},
+    },
+    store::{RunState, StoreError},
+    suggest::closest,
+};
+
+/// Cases with a score and a label that are held together.
+pub(super) const MOST_PAIRS: usize = 1_000_000;
+
+/// Which scores are compared with which labels, and how.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct AgreementOptions<'a> {
+    /// Where the labels are.
+    pub with: With<'a>,
+    /// Only the cases of this task.
+    pub node: Option<&'a str>,
+    /// The worst score that passes; without it the scorer's own threshold, or 0.5 on the scale from 0 to 1.
+    pub threshold: Option<f64>,
+    /// Which labels are positive.
+    pub positive: Positive<'a>,
+    /// What the error may depend on.
+    pub by: Option<By<'a>>,
+}
+
+impl<'a> AgreementOptions<'a> {
+    /// The agreement with these labels.
+    pub fn new(with: With<'a>) -> AgreementOptions<'a> {
+        AgreementOptions {
+            with,
+            node: None,
+            threshold: None,
+            positive: Positive::default(),
+            by: None,
+        }
+    }
+
+    /// The same with this [`node`](AgreementOptions::node).
+    #[must_use]
+    pub fn with_node(mut self, node: impl Into<Option<&'a str>>) -> AgreementOptions<'a> {
+        self.node = node.into();
+        self
+    }
+
+    /// The same with this [`threshold`](AgreementOptions::threshold).
+    #[must_use]
+    pub fn with_threshold(mut self, threshold: impl Into<Option<f64>>) -> AgreementOptions<'a> {
+        self.threshold = threshold.into();
+        self
+    }
+
+    /// The same with these [`positive`](AgreementOptions::positive) labels.
+    #[must_use]
+    pub fn with_positive(mut self, positive: Positive<'a>) -> AgreementOptions<'a> {
+        self.positive = positive;
+        self
+    }
+
+    /// The same with this [`by`](AgreementOptions::by).
+    #[must_use]
+    pub fn with_by(mut self, by: impl Into<Option<By<'a>>>) -> AgreementOptions<'a> {
+        self.by = by.into();
+        self
+    }
+}
+
+/// How well scores agree with labels.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Agreement {
+    /// The run.
+    pub run_id: String,
+    /// How far it has come. A run that is running is compared as far as it is stored.
+    pub state: RunState,
+    /// The scorer.
+    pub scorer_id: String,
+    /// Where the labels are: a JSON Pointer, or the id of another scorer.
+    pub with: String,
+    /// All cases; attempts count each.
+    pub cases: u64,
+    /// Cases with a score and a label; all figures below are over these.
+    pub pairs: u64,
+    /// Cases without a score of the scorer: an error, not applicable, skipped.
+    pub without_score: u64,
+    /// Cases with a score and without a label.
+    pub without_label: u64,
+    /// Cases with a score whose label cannot be read: a list, an object, a long text.
+    pub unreadable_labels: u64,
+    /// Whether lower scores are better.
+    pub lower_is_better: bool,
+    /// Whether scores and labels are numbers on one scale, as far as can be seen: what compares them directly is defined.
+    pub same_scale: bool,
+    /// Whether all scores are one number: what needs them to vary is not defined.
+    pub constant_scores: bool,
+    /// Whether all labels are one.
+    pub constant_labels: bool,
+    /// The mean score.
+    pub mean_score: Option<f64>,
+    /// The mean label, if labels are numbers.
+    pub mean_label: Option<f64>,
+    /// How scores and labels go together, if labels are numbers. `alpha` is there only if both are on one scale.
+    pub correlations: Option<Correlations>,
+    /// Yes and no, if it is known which labels are positive.
+    pub binary: Option<BinaryAgreement>,
+    /// Categories, if scorer and labels have 3 to 20 of them in common.
+    pub categories: Option<CategoryAgreement>,
+    /// How errors depend on what was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bias: Option<Bias>,
+}
+
+/// Agreement of yes and no. A figure is `None` if it is not defined: nothing passes, or all labels are one.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct BinaryAgreement {
+    /// Cases whose label is positive.
+    pub positives: u64,
+    /// The worst score that passes; `None` for points without a threshold, which have no figures down to `alpha`.
+    pub threshold: Option<f64>,
+    /// What passes, against what is positive.
+    pub confusion: Option<Confusion>,
+    /// The part of the cases that is right.
+    pub accuracy: Option<Rate>,
+    /// The part of what passes that is positive.
+    pub precision: Option<Rate>,
+    /// The part of the positive that passes.
+    pub recall: Option<Rate>,
+    /// The part of the negative that does not pass.
+    pub specificity: Option<Rate>,
+    /// The harmonic mean of precision and recall.
+    pub f1: Option<f64>,
+    /// The mean of recall and specificity.
+    pub balanced_accuracy: Option<f64>,
+    /// Cohen's kappa.
+    pub kappa: Option<f64>,
+    /// Krippendorff's alpha for categories.
+    pub alpha: Option<f64>,
+    /// The chance that a positive case has a better score than a negative one.
+    pub roc_auc: Option<f64>,
+    /// The threshold that separates best, by cross-validation in five parts.
+    pub best_threshold: Option<BestThreshold>,
+    /// The scores as probabilities, on the scale from 0 to 1; if lower is better, 1 less the score.
+    pub calibration: Option<Calibration>,
+}
+
+/// Agreement of categories.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct CategoryAgreement {
+    /// The categories: numbers in ascending order, or words by name.
+    pub names: Vec<String>,
+    /// A row for each category of the labels, with how often the scorer chose each.
+    pub table: Vec<Vec<u64>>,
+    /// Whether the categories have an order: numbers do.
+    pub has_order: bool,
+    /// The part of the cases with the same category.
+    pub accuracy: Option<Rate>,
+    /// Cohen's kappa.
+    pub kappa: Option<f64>,
+    /// Kappa with linear weights; of words, whose order says nothing, `None`, as the next two.
+    pub kappa_linear: Option<f64>,
+    /// Kappa with quadratic weights.
+    pub kappa_quadratic: Option<f64>,
+    /// Krippendorff's alpha for ordered categories.
+    pub alpha_ordinal: Option<f64>,
+    /// Krippendorff's alpha for categories.
+    pub alpha: Option<f64>,
+}
+
+/// Why there is no agreement to compute.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AgreementError {
+    /// The database cannot be read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The run does not have a scorer.
+    #[error("the run has no scorer `{scorer_id}`")]
+    NoSuchScorer {
+        /// What was asked for.
+        scorer_id: String,
+        /// The scorers of the run.
+        scorer_ids: Vec<String>,
+    },
+    /// Not a JSON Pointer.
+    #[error("`{pointer}` is not a valid JSON Pointer: {reason}")]
+    Pointer {
+        /// What was given.
+        pointer: String,
+        /// What is wrong.
+        reason: &'static str,
+    },
+    /// The threshold is off the scorer's scale.
+    #[error("{threshold} is not on the scale of scorer `{scorer_id}`, which is 0 to 1")]
+    Threshold {
+        /// The threshold.
+        threshold: f64,
+        /// The scorer.
+        scorer_id: String,
+    },
+    /// No case has a label.
+    #[error("no case with a score of `{scorer_id}` has a label at `{with}`{}", keys_there(.keys))]
+    NoLabels {
+        /// The scorer.
+        scorer_id: String,
+        /// Where labels were looked for.
+        with: String,
+        /// The keys of the first case's metadata, and its unknown keys.
+        keys: Vec<String>,
+    },
+    /// There are labels, and no scores.
+    #[error("no case of the run has a score of `{scorer_id}`")]
+    NoScores {
+        /// The scorer.
+        scorer_id: String,
+    },
+    /// Labels are words, and nothing says which are positive.
+    #[error("the labels at `{with}` are words, and the scorer names no categories: {}", listed(.words))]
+    WhichArePositive {
+        /// Where the labels are.
+        with: String,
+        /// Some of the labels.
+        words: Vec<String>,
+    },
+    /// No label is one of those that are to be positive.
+    #[error("no label at `{with}` is one of those that are to be positive; labels are {}", listed(.labels))]
+    NonePositive {
+        /// Where the labels are.
+        with: String,
+        /// Some of the labels.
+        labels: Vec<String>,
+    },
+    /// So many pairs are not held in memory.
+    #[error("more than {MOST_PAIRS} cases have a score and a label")]
+    TooManyPairs,
+}
+
+fn listed(words: &[String]) -> String {
+    let quoted: Vec<String> =
+        words.iter().map(|word| format!("`{}`", crate::cut::cut(word, 48))).collect();
+    quoted.join(", ")
+}
+
+fn keys_there(keys: &[String]) -> String {
+    match keys.is_empty() {
+        true => String::new(),
+        false => format!("; the first case has {}", listed(keys)),
+    }
+}
+
+impl Advised for AgreementError {
+    fn advice(&self) -> Option<Advice> {
+        match self {
+            AgreementError::Store(error) => error.advice(),
+            AgreementError::NoSuchScorer { scorer_id, scorer_ids } => {
+                let closest = closest(scorer_id, scorer_ids.iter().map(String::as_str));
+                let names = scorer_ids.clone();
+                let choose = || Advice::Choose { what: Thing::ScorerOfSuite, names };
+                Some(Advice::did_you_mean(&closest).unwrap_or_else(choose))
+            }
+            AgreementError::Pointer { .. } => Some(Advice::Write(Form::Pointer)),
+            AgreementError::WhichArePositive { .. } | AgreementError::NonePositive { .. } => {
+                Some(Advice::Name(Thing::PositiveLabels))
+            }
+            AgreementError::NoScores { .. }
+            | AgreementError::NoLabels { .. }
+            | AgreementError::Threshold { .. }
+            | AgreementError::TooManyPairs => None,
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! Whether the error of scores depends on something else: how long an output is, which model wrote it, which answer came first. What the
+//! errors are is said here, how they are compared is the room `stats`.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::labels::{Value, Words};
+use crate::stats::{
+    Mean,
+    agreement::{GroupDifference, group_difference, rank_trend},
+    paired::holm,
+};
+
+/// What the error may depend on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum By<'a> {
+    /// The value at this JSON Pointer in the metadata of a case, or else among the keys that scorebox does not know.
+    Key(&'a str),
+    /// The number of characters of the output, as JSON.
+    OutputLength,
+}
+
+/// Numbers that are more than this many different ones are no groups: four groups of about equal size are made of them.
+const MOST_VALUES: usize = 10;
+
+/// Groups that are shown; the cases of smaller ones are the last group together.
+const MOST_GROUPS: usize = 20;
+
+/// What an error is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum BiasUnit {
+    /// 1 for a case that passes and should not, -1 for one that should and does not: rates are compared.
+    Rate,
+    /// The score less the label.
+    Score,
+    /// The score less the label, each in standard deviations from its mean: they are on different scales.
+    StandardDeviations,
+}
+
+/// How errors depend on something. Errors above 0 are in favour of the case.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Bias {
+    /// What it is: a JSON Pointer, or `output length`.
+    pub by: String,
+    /// What an error is.
+    pub unit: BiasUnit,
+    /// Cases that do not say what it is of them.
+    pub without: u64,
+    /// Spearman's rho of errors with the number, if it is one; `None` if errors do not vary.
+    pub rho: Option<f64>,
+    /// Its p value.
+    pub p: Option<f64>,
+    /// The groups: the largest first, or in ascending order if they are ranges of numbers.
+    pub groups: Vec<BiasGroup>,
+}
+
+/// The cases of which something is the same.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct BiasGroup {
+    /// The value, or the range: `12 to 40`.
+    pub name: String,
+    /// Cases.
+    pub cases: u64,
+    /// The mean of what the scorer says: the rate of what passes, or the mean score.
+    pub mean_score: f64,
+    /// The mean of the labels: the rate of positives, or the mean label.
+    pub mean_label: f64,
+    /// The mean error.
+    pub mean_error: f64,
+    /// How much more the scorer favours it than all others; `None` if there are too few cases, and if errors do not vary.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub against_others: Option<GroupDifference>,
+    /// The p value of that, corrected for the number of groups (Holm).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub p_corrected: Option<f64>,
+}
+
+/// A case whose error is known.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Erring {
+    pub(super) value: Option<Value>,
+    pub(super) score: f64,
+    pub(super) label: f64,
+    pub(super) error: f64,
+}
+
+/// A group in the making.
+#[derive(Clone, Debug, Default)]
+struct Group {
+    name: String,
+    places: Vec<usize>,
+}
+
+/// How the errors of these cases depend on their values.
+pub(super) fn bias(by: String, unit: BiasUnit, cases: &[Erring], words: &Words) -> Bias {
+    let with: Vec<Erring> = cases.iter().copied().filter(|case| case.value.is_some()).collect();
+    let numbers: Option<Vec<f64>> = with
+        .iter()
+        .map(|case| match case.value {
+            Some(Value::Number(number)) => Some(number),
+            _ => None,
+        })
+        .collect();
+    let trend = numbers.as_ref().and_then(|numbers| {
+        let errors: Vec<f64> = with.iter().map(|case| case.error).collect();
+        rank_trend(numbers, &errors)
+    });
+    let groups = match &numbers {
+        Some(numbers) if different(numbers) > MOST_VALUES => quarters(numbers),
+        _ => by_value(&with, words),
+    };
+    let means = |places: &[usize], of: fn(&Erring) -> f64| {
+        let mut mean = Mean::default();
+        places.iter().filter_map(|place| with.get(*place)).for_each(|case| mean.add(of(case)));
+        mean
+    };
+    let all: Vec<usize> = (0..with.len()).collect();
+    let mut groups: Vec<BiasGroup> = groups
+        .into_iter()
+        .map(|Group { name, places }| {
+            let others: Vec<usize> =
+                all.iter().copied().filter(|place| places.binary_search(place).is_err()).collect();
+            let errors = means(&places, |case| case.error);
+            BiasGroup {
+                name,
+                cases: places.len() as u64,
+                mean_score: means(&places, |case| case.score).get().unwrap_or_default(),
+                mean_label: means(&places, |case| case.label).get().unwrap_or_default(),
+                mean_error: errors.get().unwrap_or_default(),
+                against_others: group_difference(&errors, &means(&others, |case| case.error)),
+                p_corrected: None,
+            }
+        })
+        .collect();
+    let p_values: Vec<Option<f64>> =
+        groups.iter().map(|group| group.against_others.map(|it| it.p)).collect();
+    for (group, p) in groups.iter_mut().zip(holm(&p_values)) {
+        group.p_corrected = p;
+    }
+    Bias {
+        by,
+        unit,
+        without: (cases.len() - with.len()) as u64,
+        rho: trend.map(|(rho, _)| rho),
+        p: trend.map(|(_, p)| p),
+        groups,
+    }
+}
+
+fn different(numbers: &[f64]) -> usize {
+    let mut sorted = numbers.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    sorted.dedup();
+    sorted.len()
+}
+
+/// Four groups of about the same size; equal numbers stay together.
+fn quarters(numbers: &[f64]) -> Vec<Group> {
+    let mut order: Vec<usize> = (0..numbers.len()).collect();
+    order.sort_by(|a, b| numbers[*a].total_cmp(&numbers[*b]));
+    let mut groups: Vec<Vec<usize>> = vec![Vec::new(); 4];
+    let mut before = 0;
+    for equals in order.chunk_by(|a, b| numbers[*a] == numbers[*b]) {
+        groups[before * 4 / order.len()].extend(equals);
+        before += equals.len();
+    }
+    let groups = groups.into_iter().filter(|places| !places.is_empty());
+    groups
+        .map(|mut places| {
+            let (low, high) = (numbers[places[0]], numbers[places[places.len() - 1]]);
+            places.sort_unstable();
+            Group { name: format!("{low} to {high}"), places }
+        })
+        .collect()
+}
+
+/// A group for each value, the largest first, of equally large ones by name.
+fn by_value(cases: &[Erring], words: &Words) -> Vec<Group> {
+    let mut named: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    for (place, case) in cases.iter().enumerate() {
+        let name = match case.value {
+            Some(Value::Number(number)) => number.to_string(),
+            Some(Value::Word(word)) => words.word(word).to_owned(),
+            None => continue,
+        };
+        named.entry(name).or_default().push(place);
+    }
+    let mut groups: Vec<Group> =
+        named.into_iter().map(|(name, places)| Group { name, places }).collect();
+    groups.sort_by_key(|group| std::cmp::Reverse(group.places.len()));
+    if groups.len() > MOST_GROUPS {
+        let small = groups.split_off(MOST_GROUPS);
+        let name = format!("{} others", small.len());
+        let mut places: Vec<usize> = small.into_iter().flat_map(|group| group.places).collect();
+        places.sort_unstable();
+        groups.push(Group { name, places });
+    }
+    groups
+}

@@ -1,0 +1,361 @@
+//! What is asked of two runs, and what they say about the same cases: options, figures, errors. Computes nothing.
+
+use serde::Serialize;
+
+use super::side_by_side::ReadError;
+use crate::{
+    advice::{Advice, Advised, Thing},
+    contract::Direction,
+    stats::{
+        Interval, Reducer,
+        paired::{PairedTest, Passes, WinsAndLosses},
+    },
+    store::{RunState, Store, StoreError},
+    suggest::closest,
+};
+
+/// The chance of a false alarm that is accepted, over all tests of a comparison.
+pub const ACCEPTED_ERROR: f64 = 0.05;
+
+/// A run in a database.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct RunIn<'s> {
+    /// The database.
+    pub store: &'s Store,
+    /// The id of the run.
+    pub run: &'s str,
+}
+
+impl<'s> RunIn<'s> {
+    /// This run of this database.
+    pub fn new(store: &'s Store, run: &'s str) -> RunIn<'s> {
+        RunIn { store, run }
+    }
+}
+
+/// Which scores are compared, and how.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct ComparisonOptions<'a> {
+    /// Only this scorer; without it all that both runs have, and verdicts.
+    pub scorer: Option<&'a str>,
+    /// Only the cases of this task.
+    pub node: Option<&'a str>,
+    /// Whether a soft regression fails a case too.
+    pub strict: bool,
+    /// How the scores of several attempts at a case become one.
+    pub reducer: Reducer,
+    /// How many of the cases that changed most are named, for each scorer.
+    pub changes: usize,
+    /// The difference that [`ComparedScores::cases_needed`] is for; without it the observed one.
+    pub difference: Option<f64>,
+}
+
+impl Default for ComparisonOptions<'_> {
+    fn default() -> Self {
+        ComparisonOptions {
+            scorer: None,
+            node: None,
+            strict: false,
+            reducer: Reducer::Mean,
+            changes: 10,
+            difference: None,
+        }
+    }
+}
+
+impl<'a> ComparisonOptions<'a> {
+    /// The same with this [`scorer`](ComparisonOptions::scorer).
+    #[must_use]
+    pub fn with_scorer(mut self, scorer: impl Into<Option<&'a str>>) -> ComparisonOptions<'a> {
+        self.scorer = scorer.into();
+        self
+    }
+
+    /// The same with this [`node`](ComparisonOptions::node).
+    #[must_use]
+    pub fn with_node(mut self, node: impl Into<Option<&'a str>>) -> ComparisonOptions<'a> {
+        self.node = node.into();
+        self
+    }
+
+    /// The same with this [`strict`](ComparisonOptions::strict).
+    #[must_use]
+    pub fn with_strict(mut self, strict: bool) -> ComparisonOptions<'a> {
+        self.strict = strict;
+        self
+    }
+
+    /// The same with this [`reducer`](ComparisonOptions::reducer).
+    #[must_use]
+    pub fn with_reducer(mut self, reducer: Reducer) -> ComparisonOptions<'a> {
+        self.reducer = reducer;
+        self
+    }
+
+    /// The same with this number of [`changes`](ComparisonOptions::changes).
+    #[must_use]
+    pub fn with_changes(mut self, changes: usize) -> ComparisonOptions<'a> {
+        self.changes = changes;
+        self
+    }
+
+    /// The same with this [`difference`](ComparisonOptions::difference).
+    #[must_use]
+    pub fn with_difference(mut self, difference: impl Into<Option<f64>>) -> ComparisonOptions<'a> {
+        self.difference = difference.into();
+        self
+    }
+}
+
+/// What two runs say about the same cases. `a` is what there was, `b` is what is judged: a difference is that of b less a.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Comparison {
+    /// The run that is compared with.
+    pub a: ComparedRun,
+    /// The run that is better or worse.
+    pub b: ComparedRun,
+    /// Cases that both have.
+    pub cases: u64,
+    /// Whether cases pass, if the scorers of one of the runs decide. Of a case with several attempts, the part of them.
+    pub verdict: Option<ComparedScores>,
+    /// The scorers that both have, in the order of the first run.
+    pub scorers: Vec<ComparedScorer>,
+    /// Scorers that both have, whose scores cannot be compared: the scale or the direction is another one.
+    pub incomparable: Vec<String>,
+    /// How many tests the p values are corrected for.
+    pub tests: u64,
+}
+
+impl Comparison {
+    /// The verdicts, if they are compared, and all scorers.
+    pub fn figures(&self) -> impl Iterator<Item = &ComparedScores> {
+        self.verdict.iter().chain(self.scorers.iter().map(|scorer| &scorer.scores))
+    }
+
+    /// Whether verdicts or a scorer are worse.
+    pub fn is_worse(&self) -> bool {
+        self.figures().any(|scores| scores.finding == Finding::Worse)
+    }
+}
+
+/// One side of a comparison.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ComparedRun {
+    /// The run.
+    pub run_id: String,
+    /// How far it has come. A run that is running is compared as far as it is stored.
+    pub state: RunState,
+    /// Its cases; attempts at the same one count once.
+    pub cases: u64,
+    /// Cases that the other run does not have.
+    pub only_here: u64,
+    /// The ids of the first of them, at most 10.
+    pub examples: Vec<String>,
+    /// Scorers that the other run does not have.
+    pub scorers_only_here: Vec<String>,
+}
+
+/// One scorer in both runs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ComparedScorer {
+    /// The suite's key for it.
+    pub scorer_id: String,
+    /// Which end of the scale is good.
+    pub direction: Direction,
+    /// Whether it is the same component with the same configuration in both runs. If not, the scorer may be what differs.
+    pub same_scorer: bool,
+    /// Its scores.
+    #[serde(flatten)]
+    pub scores: ComparedScores,
+}
+
+/// The scores of both runs, case by case.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ComparedScores {
+    /// What the cases show.
+    pub finding: Finding,
+    /// Cases of which both runs have a score; all figures below are over these.
+    pub pairs: u64,
+    /// Cases of both runs of which only a has a score.
+    pub only_a: u64,
+    /// Cases of both runs of which only b has a score.
+    pub only_b: u64,
+    /// The mean of a; `None` here and below if there are no pairs.
+    pub mean_a: Option<f64>,
+    /// The mean of b.
+    pub mean_b: Option<f64>,
+    /// The mean difference, b less a.
+    pub difference: Option<f64>,
+    /// Its 95 % interval; `None` if all differences are equal.
+    pub interval: Option<Interval>,
+    /// The permutation test of the difference.
+    pub test: Option<PairedTest>,
+    /// Its p value, corrected for the number of tests (Holm).
+    pub p_corrected: Option<f64>,
+    /// The p value of the sign test.
+    pub sign_test: Option<f64>,
+    /// The mean difference in standard deviations of the differences (Cohen's d_z); `None` if all are equal.
+    pub effect: Option<f64>,
+    /// Cases of which b is better, worse, or the same.
+    #[serde(flatten)]
+    pub wins: WinsAndLosses,
+    /// Which cases pass, first a and second b: by the threshold, or because all scores are 0 or 1. `None` if there is no threshold,
+    /// and if cases have several attempts.
+    pub passes: Option<Passes>,
+    /// The p value of McNemar's test of these.
+    pub mcnemar: Option<f64>,
+    /// The smallest difference that so many cases show 80 times of 100, if differences vary as these do.
+    pub smallest_difference: Option<f64>,
+    /// The cases that it takes to show the difference that was asked for, or else the observed one, 80 times of 100.
+    pub cases_needed: Option<u64>,
+    /// The cases that changed most, the largest change first.
+    pub changes: Vec<Change>,
+}
+
+/// What the cases show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Finding {
+    /// b is better: the corrected p value is below 5 %.
+    Better,
+    /// b is worse.
+    Worse,
+    /// These cases show no difference. There may be one.
+    NotShown,
+    /// Every case has the same score in both runs.
+    Same,
+    /// No case has a score in both runs.
+    NoPairs,
+}
+
+/// A case whose score changed.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Change {
+    /// The case's id.
+    pub case_id: String,
+    /// Its score in a.
+    pub a: f64,
+    /// Its score in b.
+    pub b: f64,
+    /// b less a.
+    pub difference: f64,
+}
+
+/// Why runs cannot be compared.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ComparisonError {
+    /// A database cannot be read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// It is one run.
+    #[error("run `{run_id}` is compared with itself")]
+    SameRun {
+        /// The run.
+        run_id: String,
+    },
+    /// There is nothing to pair.
+    #[error("the runs share no id of a case: {a} has {}; {b} has {}", named(.cases_a), named(.cases_b))]
+    NoSharedCase {
+        /// The first run.
+        a: String,
+        /// The second run.
+        b: String,
+        /// The ids of the first cases of the first run.
+        cases_a: Vec<String>,
+        /// The ids of the first cases of the second run.
+        cases_b: Vec<String>,
+    },
+    /// There are no scores to pair.
+    #[error("the runs share no scorer: {a} has {}; {b} has {}", named(.scorers_a), named(.scorers_b))]
+    NoSharedScorer {
+        /// The first run.
+        a: String,
+        /// The second run.
+        b: String,
+        /// The scorers of the first run.
+        scorers_a: Vec<String>,
+        /// The scorers of the second run.
+        scorers_b: Vec<String>,
+    },
+    /// A run does not have the scorer.
+    #[error("the run `{run_id}` has no scorer `{scorer_id}`")]
+    NoSuchScorer {
+        /// The run.
+        run_id: String,
+        /// What was asked for.
+        scorer_id: String,
+        /// The scorers of the run.
+        scorer_ids: Vec<String>,
+    },
+    /// The scorer has another scale or direction in the other run.
+    #[error("scorer `{scorer_id}` has another scale or direction in the other run")]
+    Incomparable {
+        /// The scorer.
+        scorer_id: String,
+    },
+    /// The scores of so many attempts are not held in memory.
+    #[error("case `{case_id}` has more than 100,000 attempts, too many to reduce their scores")]
+    TooManyAttempts {
+        /// The case.
+        case_id: String,
+    },
+}
+
+/// Some names, for a message: those of cases and scorers are a stranger's and may be long.
+fn named(names: &[String]) -> String {
+    const SHOWN: usize = 3;
+    const BYTES: usize = 48;
+    if names.is_empty() {
+        return "none".to_owned();
+    }
+    let shown: Vec<_> = names
+        .iter()
+        .take(SHOWN)
+        .map(|name| format!("`{}`", crate::cut::cut(name, BYTES)))
+        .collect();
+    let more = if names.len() > SHOWN { ", …" } else { "" };
+    format!("{}{more}", shown.join(", "))
+}
+
+impl From<ReadError> for ComparisonError {
+    fn from(error: ReadError) -> ComparisonError {
+        match error {
+            ReadError::Store(error) => ComparisonError::Store(error),
+            ReadError::TooManyAttempts { case_id } => ComparisonError::TooManyAttempts { case_id },
+        }
+    }
+}
+
+impl Advised for ComparisonError {
+    fn advice(&self) -> Option<Advice> {
+        match self {
+            ComparisonError::Store(error) => error.advice(),
+            ComparisonError::NoSuchScorer { scorer_id, scorer_ids, .. } => {
+                let closest = closest(scorer_id, scorer_ids.iter().map(String::as_str));
+                let names = scorer_ids.clone();
+                let choose = || Advice::Choose { what: Thing::ScorerOfSuite, names };
+                Some(Advice::did_you_mean(&closest).unwrap_or_else(choose))
+            }
+            ComparisonError::SameRun { .. } | ComparisonError::NoSharedCase { .. } => {
+                Some(Advice::List(Thing::Run))
+            }
+            ComparisonError::NoSharedScorer { .. }
+            | ComparisonError::Incomparable { .. }
+            | ComparisonError::TooManyAttempts { .. } => None,
+        }
+    }
+}

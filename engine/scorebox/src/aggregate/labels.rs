@@ -1,0 +1,155 @@
+//! What a label is: a number or a word at a place in what a case says about itself, or the score of another scorer; and which
+//! labels are positive. Compares none with a score.
+
+use std::collections::HashMap;
+
+use serde::Serialize;
+
+use crate::{
+    case::Pointer,
+    row::{Json, Status},
+    store::{LabelledCase, LabelledRow},
+};
+
+/// Where labels are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum With<'a> {
+    /// At this JSON Pointer in the metadata of a case, or else among the keys of the case that scorebox does not know.
+    Label(&'a str),
+    /// The scores of another scorer of the run.
+    Scorer(&'a str),
+}
+
+/// Which labels are positive: of a case that should pass.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Positive<'a> {
+    /// The higher one, if all labels are one of two numbers; for another scorer's scores, if it has a threshold, those that pass.
+    #[default]
+    Higher,
+    /// These: words, or numbers as text.
+    These(&'a [String]),
+    /// Numbers from this one on.
+    From(f64),
+}
+
+/// A number or a word.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Value {
+    Number(f64),
+    /// The place of the word among all words.
+    Word(usize),
+}
+
+/// Words, each once, with a number for each.
+#[derive(Debug, Default)]
+pub(super) struct Words {
+    places: HashMap<String, usize>,
+    words: Vec<String>,
+}
+
+/// Words that are told apart; a label or a group that is one of more is free text.
+const MOST_WORDS: usize = 10_000;
+/// Bytes of a word.
+const MOST_BYTES: usize = 256;
+
+impl Words {
+    /// The place of a word; `None` if it is too long, or one too many.
+    pub(super) fn place(&mut self, word: &str) -> Option<usize> {
+        if let Some(place) = self.places.get(word) {
+            return Some(*place);
+        }
+        if word.len() > MOST_BYTES || self.words.len() >= MOST_WORDS {
+            return None;
+        }
+        self.places.insert(word.to_owned(), self.words.len());
+        self.words.push(word.to_owned());
+        Some(self.words.len() - 1)
+    }
+
+    pub(super) fn word(&self, place: usize) -> &str {
+        self.words.get(place).map_or("", String::as_str)
+    }
+}
+
+/// What was found where a value should be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Found {
+    /// A number, `true` and `false` being 1 and 0, or a word.
+    Value(Value),
+    /// Nothing, or `null`.
+    Nothing,
+    /// A list, an object, a long text, or too many different words.
+    Unreadable,
+}
+
+/// The value at `pointer` in the metadata of a case, or else among its unknown keys.
+pub(super) fn at(pointer: &Pointer, case: &LabelledCase, words: &mut Words) -> Found {
+    let raw = within(pointer, case.metadata.as_ref())
+        .or_else(|| within(pointer, case.other_keys.as_ref()));
+    match raw.map(str::trim) {
+        None | Some("null") => Found::Nothing,
+        Some("true") => Found::Value(Value::Number(1.0)),
+        Some("false") => Found::Value(Value::Number(0.0)),
+        // Escapes make a word at most six times as long as it is.
+        Some(raw) if raw.starts_with('"') && raw.len() <= 6 * MOST_BYTES + 2 => {
+            let word = serde_json::from_str::<String>(raw).ok();
+            word.and_then(|word| words.place(&word))
+                .map_or(Found::Unreadable, |place| Found::Value(Value::Word(place)))
+        }
+        Some(raw) => match serde_json::from_str::<f64>(raw) {
+            Ok(number) if number.is_finite() => Found::Value(Value::Number(number)),
+            _ => Found::Unreadable,
+        },
+    }
+}
+
+fn within<'j>(pointer: &Pointer, json: Option<&'j Json>) -> Option<&'j str> {
+    pointer.find(json?.get()).ok().flatten()
+}
+
+/// The score of a row that is scored.
+pub(super) fn score(row: Option<&LabelledRow>) -> Option<f64> {
+    let row = row.filter(|row| row.status == Status::Scored)?;
+    row.score.filter(|score| score.is_finite())
+}
+
+/// The names of the members of a case's metadata, for a caller who asked for one that is not there.
+pub(super) fn keys_of(case: &LabelledCase) -> Vec<String> {
+    const MOST: usize = 20;
+    let keys = |json: &Option<Json>| {
+        let json = json.as_ref().filter(|json| json.get().len() < 1 << 20)?;
+        let object: serde_json::Map<String, serde_json::Value> =
+            serde_json::from_str(json.get()).ok()?;
+        Some(object.into_iter().map(|(key, _)| key).take(MOST).collect::<Vec<_>>())
+    };
+    let mut found = keys(&case.metadata).unwrap_or_default();
+    found.extend(keys(&case.other_keys).unwrap_or_default());
+    found.truncate(MOST);
+    found
+}
+
+impl Positive<'_> {
+    /// Whether a label is positive. `higher` is the higher one of two numbers, if there are two. `None` if that is not known.
+    pub(super) fn is(self, label: Value, higher: Option<f64>, words: &Words) -> Option<bool> {
+        match (self, label) {
+            (Positive::Higher, Value::Number(number)) => higher.map(|higher| number >= higher),
+            (Positive::From(least), Value::Number(number)) => Some(number >= least),
+            (Positive::These(these), Value::Word(place)) => {
+                Some(these.iter().any(|it| it == words.word(place)))
+            }
+            (Positive::These(these), Value::Number(number)) => {
+                let same = |it: &String| match it.as_str() {
+                    "true" => number == 1.0,
+                    "false" => number == 0.0,
+                    text => text.parse() == Ok(number),
+                };
+                Some(these.iter().any(same))
+            }
+            (Positive::Higher | Positive::From(_), Value::Word(_)) => None,
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! Two runs read side by side: which cases both have, and what the scorers of each say about them. Holds a page of each run. Compares
+//! nothing.
+
+use std::{cmp::Ordering, collections::VecDeque};
+
+use super::verdicts::Decider;
+use crate::{
+    row::Status,
+    stats::Reducer,
+    store::{Attempts, CaseToDecide, RunRecord, Store, StoreError},
+    verdict::Verdict,
+};
+
+/// Attempts at one case. Their scores are in memory together, so there is a bound.
+const MOST_ATTEMPTS: u64 = 100_000;
+
+/// Why a run cannot be read beside another.
+#[derive(Debug)]
+pub(super) enum ReadError {
+    Store(StoreError),
+    TooManyAttempts { case_id: String },
+}
+
+impl From<StoreError> for ReadError {
+    fn from(error: StoreError) -> ReadError {
+        ReadError::Store(error)
+    }
+}
+
+/// How the attempts at a case become one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct AsOne {
+    pub(super) reducer: Reducer,
+    pub(super) strict: bool,
+}
+
+/// A case, with all its attempts as one.
+#[derive(Debug)]
+pub(super) struct OneCase {
+    pub(super) case_id: String,
+    pub(super) attempts: u64,
+    /// For each scorer, its reduced score.
+    pub(super) scores: Vec<Option<f64>>,
+    /// The part of the attempts that passed; `None` if none counts.
+    pub(super) passed: Option<f64>,
+}
+
+/// A case that one of the runs has, or both.
+#[derive(Debug)]
+pub(super) enum Beside {
+    OnlyFirst(OneCase),
+    OnlySecond(OneCase),
+    Both(OneCase, OneCase),
+}
+
+/// A run, read case by case in the order of their ids.
+pub(super) struct Side<'s> {
+    store: &'s Store,
+    pub(super) record: RunRecord,
+    pub(super) decider: Decider,
+    attempts: Attempts<'s>,
+    page: VecDeque<CaseToDecide>,
+    as_one: AsOne,
+    next: Option<OneCase>,
+}
+
+impl<'s> Side<'s> {
+    pub(super) fn new(
+        store: &'s Store,
+        run: &str,
+        node: Option<&'s str>,
+        as_one: AsOne,
+    ) -> Result<Side<'s>, StoreError> {
+        let record = store.run(run)?;
+        Ok(Side {
+            store,
+            decider: Decider::new(store, record.key)?,
+            attempts: store.attempts(record.key, node),
+            record,
+            page: VecDeque::new(),
+            as_one,
+            next: None,
+        })
+    }
+
+    /// The first of the attempts that were not taken yet.
+    fn peek(&mut self) -> Result<Option<&CaseToDecide>, StoreError> {
+        if self.page.is_empty() {
+            self.page.extend(self.attempts.next_page()?);
+        }
+        Ok(self.page.front())
+    }
+
+    /// Takes all attempts at the next case.
+    fn read(&mut self) -> Result<Option<OneCase>, ReadError> {
+        let Some(first) = self.peek()? else { return Ok(None) };
+        let case_id = first.case_id.clone();
+        let mut scores = vec![Vec::new(); self.decider.scorers.len()];
+        let (mut attempts, mut counted, mut passed) = (0, 0_u64, 0_u64);
+        while self.peek()?.is_some_and(|attempt| attempt.case_id == case_id) {
+            let Some(attempt) = self.page.pop_front() else { break };
+            attempts += 1;
+            if attempts > MOST_ATTEMPTS {
+                return Err(ReadError::TooManyAttempts { case_id });
+            }
+            let damaged = |what| StoreError::Corrupt { path: self.store.path().to_owned(), what };
+            let (verdict, _) = self.decider.case(&attempt).map_err(damaged)?;
+            let verdict = if self.as_one.strict { verdict.strict() } else { verdict };
+            counted += u64::from(verdict.verdict != Verdict::Skipped);
+            passed += u64::from(verdict.verdict == Verdict::Passed);
+            for row in &attempt.rows {
+                let place = self.decider.place(row.scorer);
+                let of_scorer = place.and_then(|place| scores.get_mut(place));
+                let score = row.score.filter(|it| row.status == Status::Scored && it.is_finite());
+                if let (Some(of_scorer), Some(score)) = (of_scorer, score) {
+                    of_scorer.push(score);
+                }
+            }
+        }
+        let reduce = |scores: &Vec<f64>| self.as_one.reducer.reduce(scores);
+        Ok(Some(OneCase {
+            case_id,
+            attempts,
+            scores: scores.iter().map(reduce).collect(),
+            passed: (counted > 0).then(|| passed as f64 / counted as f64),
+        }))
+    }
+
+    fn fill(&mut self) -> Result<(), ReadError> {
+        if self.next.is_none() {
+            self.next = self.read()?;
+        }
+        Ok(())
+    }
+}
+
+/// The next case of two runs, in the order of their ids.
+pub(super) fn next(
+    first: &mut Side<'_>,
+    second: &mut Side<'_>,
+) -> Result<Option<Beside>, ReadError> {
+    first.fill()?;
+    second.fill()?;
+    let order = match (&first.next, &second.next) {
+        (None, None) => return Ok(None),
+        (Some(_), None) => Ordering::Less,
+        (None, Some(_)) => Ordering::Greater,
+        (Some(one), Some(other)) => one.case_id.cmp(&other.case_id),
+    };
+    Ok(match order {
+        Ordering::Less => first.next.take().map(Beside::OnlyFirst),
+        Ordering::Greater => second.next.take().map(Beside::OnlySecond),
+        Ordering::Equal => {
+            first.next.take().zip(second.next.take()).map(|(one, other)| Beside::Both(one, other))
+        }
+    })
+}

@@ -1,0 +1,79 @@
+//! Scores as probabilities: whether of the cases with a score of about 0.8 about 80 % are positive. Scores are from 0 to 1.
+
+#![expect(clippy::exhaustive_structs, reason = "a formula has these numbers and no others")]
+
+use serde::Serialize;
+
+use crate::stats::{Mean, Rate};
+
+/// Bins over the range from 0 to 1.
+const BINS: usize = 10;
+
+/// How far scores are from being probabilities.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Calibration {
+    /// The mean squared distance of the score from 1 of a positive case and 0 of a negative one: 0 is best, and always saying 0.5
+    /// gives 0.25.
+    pub brier: f64,
+    /// The mean distance of a bin's mean score from its rate of positives, by the number of its cases.
+    pub expected_error: f64,
+    /// The tenths of the range, from the lowest.
+    pub bins: Vec<Bin>,
+}
+
+/// The cases whose scores are within a tenth of the range.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Bin {
+    /// The lower edge, which belongs to it.
+    pub low: f64,
+    /// The upper edge, which belongs to the next bin; to this one, if it is the last.
+    pub high: f64,
+    /// Cases.
+    pub cases: u64,
+    /// Their mean score; `None` without cases.
+    pub mean_score: Option<f64>,
+    /// The rate of positives, with its interval; `None` without cases.
+    pub positives: Option<Rate>,
+}
+
+impl Calibration {
+    /// The calibration of these scores; `None` without cases, and if a score is beyond 0 to 1.
+    ///
+    /// Brier, "Verification of forecasts expressed in terms of probability", Monthly Weather Review 78 (1950); bins and expected error
+    /// as in Naeini, Cooper and Hauskrecht, "Obtaining well calibrated probabilities using Bayesian binning" (AAAI 2015).
+    pub fn of(cases: &[(f64, bool)]) -> Option<Calibration> {
+        if cases.is_empty() || cases.iter().any(|(score, _)| !(0.0..=1.0).contains(score)) {
+            return None;
+        }
+        let mut brier = Mean::default();
+        let mut bins = vec![(Mean::default(), 0_u64); BINS];
+        for (score, yes) in cases {
+            brier.add((score - f64::from(u8::from(*yes))).powi(2));
+            // Ten times a score just below an edge may be rounded to it.
+            let guess = ((score * BINS as f64) as usize).min(BINS - 1);
+            let bin = if *score < edge(guess) { guess - 1 } else { guess };
+            bins[bin].0.add(*score);
+            bins[bin].1 += u64::from(*yes);
+        }
+        let bin = |(place, (mean, positives)): (usize, &(Mean, u64))| Bin {
+            low: edge(place),
+            high: edge(place + 1),
+            cases: mean.count(),
+            mean_score: mean.get(),
+            positives: Rate::of(*positives, mean.count()),
+        };
+        let bins: Vec<Bin> = bins.iter().enumerate().map(bin).collect();
+        let distance = |bin: &Bin| {
+            let apart = (bin.mean_score? - bin.positives?.rate).abs();
+            Some(apart * (bin.cases as f64 / cases.len() as f64))
+        };
+        let expected_error = bins.iter().filter_map(distance).sum();
+        Some(Calibration { brier: brier.get()?, expected_error, bins })
+    }
+}
+
+fn edge(place: usize) -> f64 {
+    place as f64 / BINS as f64
+}

@@ -1,0 +1,29 @@
+//! How well scores agree with labels. Knows no case and no scorer.
+//!
+//! | file             | what is in it                                                              |
+//! |------------------|----------------------------------------------------------------------------|
+//! | `confusion.rs`   | yes and no against yes and no: accuracy, precision, recall, F1               |
+//! | `categories.rs`  | several categories: Cohen's kappa, Krippendorff's alpha                      |
+//! | `correlation.rs` | Pearson, Spearman, Kendall, and alpha of numbers                             |
+//! | `separation.rs`  | how well scores keep yes and no apart: ROC AUC, the best threshold           |
+//! | `calibration.rs` | scores as probabilities: Brier, bins                                         |
+//! | `bias.rs`        | whether the error of scores depends on something else                        |
+//!
+//! Invariant: what is not defined, because scores or labels do not vary, is `None`, never a number.
+
+mod bias;
+mod calibration;
+mod categories;
+mod confusion;
+mod correlation;
+mod separation;
+
+pub use bias::{GroupDifference, group_difference, rank_trend};
+pub use calibration::{Bin, Calibration};
+pub use categories::{Categories, Weights};
+pub use confusion::Confusion;
+pub use correlation::{Correlations, correlations};
+pub use separation::{BestThreshold, best_threshold, roc_auc};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,67 @@
+//! Agreement where scores or labels do not vary, or there is next to nothing. Reference values are in `stats/reference`.
+
+use super::*;
+use crate::stats::Mean;
+
+#[test]
+fn what_is_one_sided_is_not_defined() {
+    let constant = correlations(&[(0.5, 0.0), (0.5, 1.0), (0.5, 1.0)]);
+    assert_eq!((constant.pearson, constant.spearman, constant.kendall), (None, None, None));
+    assert_eq!(correlations(&[(0.5, 0.5), (0.5, 0.5)]), Correlations::default());
+    assert_eq!(correlations(&[]), Correlations::default());
+    assert_eq!(roc_auc(&[(0.1, true), (0.9, true)]), None);
+    assert_eq!(best_threshold(&[(0.1, true), (0.9, true)], &[0, 1], 2), None);
+    assert_eq!(Calibration::of(&[]), None);
+    assert_eq!(Calibration::of(&[(1.5, true)]), None);
+    assert_eq!(rank_trend(&[1.0, 2.0], &[0.0, 1.0]), None);
+    assert_eq!(group_difference(&Mean::default(), &Mean::default()), None);
+}
+
+#[test]
+fn kappa_and_alpha_of_one_category_are_not_defined() {
+    let mut same = Categories::new(2);
+    (0..5).for_each(|_| same.add(1, 1));
+    for weights in [Weights::None, Weights::Linear, Weights::Quadratic] {
+        assert_eq!(same.kappa(weights), None);
+    }
+    assert_eq!((same.alpha_nominal(), same.alpha_ordinal()), (None, None));
+    assert_eq!(Categories::new(0).kappa(Weights::None), None);
+}
+
+#[test]
+fn figures_of_what_never_passes_are_not_defined_and_never_nan() {
+    let mut confusion = Confusion::default();
+    confusion.add(false, true);
+    assert_eq!((confusion.precision(), confusion.specificity()), (None, None));
+    assert_eq!((confusion.f1(), confusion.balanced_accuracy()), (Some(0.0), None));
+    assert_eq!(Confusion::default().f1(), None);
+}
+
+#[test]
+fn pairs_in_full_agreement_have_1_and_in_full_disagreement_minus_1() {
+    let up: Vec<(f64, f64)> = (0..10).map(|n| (f64::from(n), f64::from(n))).collect();
+    let found = correlations(&up);
+    let all = [found.pearson, found.spearman, found.kendall, found.alpha];
+    assert!(all.into_iter().all(|it| (it.unwrap() - 1.0).abs() < 1e-15), "{found:?}");
+    let down: Vec<(f64, f64)> = up.iter().map(|(a, b)| (*a, -*b)).collect();
+    assert!((correlations(&down).kendall.unwrap() + 1.0).abs() < 1e-15);
+    let (rho, p) = rank_trend(&[1.0, 2.0, 3.0, 4.0], &[1.0, 2.0, 3.0, 4.0]).unwrap();
+    assert!(rho > 0.999_999 && p < 1e-3);
+}
+
+#[test]
+fn the_greatest_and_the_least_numbers_do_not_overflow() {
+    let great = [(0.0, 1.0), (f64::MAX, 2.0), (f64::MAX / 2.0, 3.0), (1e-300, 4.0)];
+    let found = correlations(&great);
+    assert!(found.pearson.unwrap().abs() <= 1.0 && found.spearman.is_some());
+    let tiny = [(1e-310, 1.0), (2e-310, 2.0), (3e-310, 3.0)];
+    assert!(correlations(&tiny).pearson.is_some_and(|r| r > 0.99));
+}
+
+#[test]
+fn a_score_on_an_edge_is_in_the_bin_above_and_1_in_the_last() {
+    let edges: Vec<(f64, bool)> = (0..=10).map(|n| (f64::from(n) / 10.0, true)).collect();
+    let counts: Vec<u64> =
+        Calibration::of(&edges).unwrap().bins.iter().map(|bin| bin.cases).collect();
+    assert_eq!(counts, [1, 1, 1, 1, 1, 1, 1, 1, 1, 2]);
+}

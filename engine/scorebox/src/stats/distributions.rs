@@ -1,0 +1,65 @@
+//! Quantiles and probabilities of the distributions that intervals and tests rest on. The crate `statrs` computes them; here
+//! is only what is asked of it.
+
+use statrs::distribution::{
+    Binomial, Continuous as _, ContinuousCDF as _, DiscreteCDF as _, Normal, StudentsT,
+};
+
+/// How often intervals are right: 95 times of 100.
+pub const CONFIDENCE: f64 = 0.95;
+
+/// Degrees of freedom from which on a series around the normal distribution is more exact.
+const MANY: f64 = 1e4;
+
+/// Newton's steps that make a quantile as exact as its distribution: each doubles the digits that are right.
+const STEPS: usize = 4;
+
+/// The value that a standard normal number is below with this probability, which is between 0 and 1.
+pub(super) fn normal_quantile(probability: f64) -> f64 {
+    Normal::standard().inverse_cdf(probability)
+}
+
+/// The probability that a standard normal number is below `value`.
+pub(super) fn normal_below(value: f64) -> f64 {
+    Normal::standard().cdf(value)
+}
+
+/// The value that a number of Student's distribution with so many degrees of freedom (1 or more) is below with this
+/// probability, which is between 0 and 1. Of many degrees, by the first terms of the series of Abramowitz and Stegun, "Handbook of
+/// mathematical functions" (1964), 26.7.5.
+pub(super) fn student_quantile(probability: f64, freedom: f64) -> f64 {
+    if freedom >= MANY {
+        let z = normal_quantile(probability);
+        let first = (z.powi(3) + z) / 4.0;
+        let second = (5.0 * z.powi(5) + 16.0 * z.powi(3) + 3.0 * z) / 96.0;
+        return z + first / freedom + second / (freedom * freedom);
+    }
+    let Ok(student) = StudentsT::new(0.0, 1.0, freedom) else { return f64::NAN };
+    let mut value = student.inverse_cdf(probability);
+    for _ in 0..STEPS {
+        let better = value - (student.cdf(value) - probability) / student.pdf(value);
+        if !better.is_finite() {
+            break;
+        }
+        value = better;
+    }
+    value
+}
+
+/// The probability that a number of Student's distribution is as far from 0 as `value`, or farther.
+pub(super) fn student_beyond(value: f64, freedom: f64) -> f64 {
+    match StudentsT::new(0.0, 1.0, freedom) {
+        Ok(student) => (2.0 * student.cdf(-value.abs())).min(1.0),
+        Err(_) => f64::NAN,
+    }
+}
+
+/// The probability that of `trials` throws of a fair coin at most `heads` are heads, or at most as many are not: the
+/// two-sided test of the binomial distribution with one half.
+pub(super) fn coin_beyond(heads: u64, trials: u64) -> f64 {
+    let fewer = heads.min(trials - heads.min(trials));
+    match Binomial::new(0.5, trials) {
+        Ok(throws) if trials > 0 => (2.0 * throws.cdf(fewer)).min(1.0),
+        _ => 1.0,
+    }
+}

@@ -1,0 +1,254 @@
+//! The interval that a mean is in: of scores that come case by case, with several scores of a case as one unit. Holds
+//! no more than a few cases.
+
+#![expect(
+    clippy::exhaustive_enums,
+    clippy::exhaustive_structs,
+    reason = "a formula has these numbers and no others"
+)]
+
+use serde::Serialize;
+
+use super::{
+    Rate,
+    bootstrap::{Unit, bootstrap},
+    distributions::{CONFIDENCE, student_quantile},
+    summary::{DOWN, Moments},
+};
+
+/// Cases from which on Student's t is taken: the mean of so many is about normal for the skewed scores that are usual.
+pub const ENOUGH_CASES: u64 = 30;
+
+/// How an interval was computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum IntervalMethod {
+    /// Wilson's score interval: scores that are 0 or 1.
+    Wilson,
+    /// Student's t: 30 cases or more.
+    StudentT,
+    /// Student's t with the cases as clusters: 30 cases or more, some with several scores.
+    ClusteredT,
+    /// Drawing cases again, with a fixed seed: fewer cases.
+    Bootstrap,
+}
+
+impl IntervalMethod {
+    /// The word for it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            IntervalMethod::Wilson => "wilson",
+            IntervalMethod::StudentT => "student-t",
+            IntervalMethod::ClusteredT => "clustered-t",
+            IntervalMethod::Bootstrap => "bootstrap",
+        }
+    }
+}
+
+/// The interval that a mean is in, right 95 times of 100.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Interval {
+    /// The lower end.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+    /// How it was computed.
+    pub method: IntervalMethod,
+    /// Cases; several scores of one count once.
+    pub cases: u64,
+}
+
+/// The interval of a mean in the making. Scores come case by case.
+///
+/// Scores of one case are alike, so the case is the unit: with m cases, N scores and the sums e of a case's distances from the
+/// mean, the variance of the mean is m/(m-1) Σe²/N², and Student's t has m - 1 degrees of freedom (Liang and Zeger,
+/// "Longitudinal data analysis using generalized linear models", Biometrika 73, 1986; for evaluations of language models:
+/// Miller, "Adding error bars to evals", arXiv:2411.00640). With one score a case this is the usual s²/n (Student, "The
+/// probable error of a mean", Biometrika 6, 1908).
+#[derive(Clone, Debug)]
+pub struct ClusteredMean {
+    mean: f64,
+    scores: u64,
+    ones: u64,
+    is_rate: bool,
+    cases: u64,
+    /// Of the case that scores come of.
+    case: Case,
+    /// Whether a case has several scores.
+    is_clustered: bool,
+    squares: Moments,
+    scaled: Moments,
+    few: Vec<Unit>,
+    least: f64,
+    most: f64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Case {
+    sum: f64,
+    distance: f64,
+    scores: u64,
+}
+
+impl ClusteredMean {
+    /// The interval of scores whose mean is known: finite numbers.
+    pub fn around(mean: f64) -> ClusteredMean {
+        ClusteredMean {
+            mean,
+            scores: 0,
+            ones: 0,
+            is_rate: true,
+            cases: 0,
+            case: Case::default(),
+            is_clustered: false,
+            squares: Moments::default(),
+            scaled: Moments::default(),
+            few: Vec::new(),
+            least: f64::INFINITY,
+            most: f64::NEG_INFINITY,
+        }
+    }
+
+    /// The interval of numbers of which each is a case.
+    pub fn of(numbers: &[f64], mean: f64) -> ClusteredMean {
+        let mut interval = ClusteredMean::around(mean);
+        for number in numbers {
+            interval.add(*number);
+            interval.end_case();
+        }
+        interval
+    }
+
+    /// Takes the next score of the case.
+    pub fn add(&mut self, score: f64) {
+        self.case.scores += 1;
+        self.case.sum += score;
+        self.case.distance += score - self.mean;
+        self.scores += 1;
+        self.is_rate &= score == 0.0 || score == 1.0;
+        self.ones += u64::from(score == 1.0);
+        self.least = self.least.min(score);
+        self.most = self.most.max(score);
+    }
+
+    /// The case has no more scores. A case without any is no case.
+    pub fn end_case(&mut self) {
+        let case = std::mem::take(&mut self.case);
+        if case.scores == 0 {
+            return;
+        }
+        self.cases += 1;
+        self.is_clustered |= case.scores > 1;
+        self.squares.add(case.distance * case.distance, self.cases);
+        self.scaled.add((case.distance * DOWN) * (case.distance * DOWN), self.cases);
+        if self.cases < ENOUGH_CASES {
+            self.few.push((case.sum, case.scores));
+        } else {
+            self.few = Vec::new();
+        }
+    }
+
+    /// The standard error of the mean; `None` with fewer than two cases.
+    pub fn standard_error(&self) -> Option<f64> {
+        if self.cases < 2 {
+            return None;
+        }
+        let (cases, scores) = (self.cases as f64, self.scores as f64);
+        let factor = (cases / (cases - 1.0)).sqrt() / scores;
+        let error = self.squares.sum().sqrt() * factor;
+        let error =
+            if error.is_finite() { error } else { self.scaled.sum().sqrt() * factor / DOWN };
+        error.is_finite().then_some(error)
+    }
+
+    /// The interval, whose ends are not beyond those of the scale; `None` with fewer than two cases, unless the scores are a
+    /// rate, and if all scores are one number that is neither 0 nor 1: they say nothing of how far others may be from it.
+    pub fn interval(&self, scale: std::ops::RangeInclusive<f64>) -> Option<Interval> {
+        let cases = self.cases;
+        let interval = |low: f64, high: f64, method| {
+            let (low, high) = (low.max(*scale.start()), high.min(*scale.end()));
+            (low.is_finite() && high.is_finite()).then_some(Interval { low, high, method, cases })
+        };
+        // Equal scores of a case are as one.
+        let one_of_each = !self.is_clustered || self.least == self.most;
+        if self.is_rate && one_of_each {
+            let ones = if self.is_clustered && self.ones > 0 { cases } else { self.ones };
+            let rate = Rate::of(ones, cases)?;
+            return interval(rate.low, rate.high, IntervalMethod::Wilson);
+        }
+        if self.least == self.most {
+            return None;
+        }
+        if cases < ENOUGH_CASES {
+            let (low, high) = bootstrap(&self.few)?;
+            return interval(low, high, IntervalMethod::Bootstrap);
+        }
+        let half = self.standard_error()?
+            * student_quantile(f64::midpoint(1.0, CONFIDENCE), cases as f64 - 1.0);
+        let method = match self.is_clustered {
+            true => IntervalMethod::ClusteredT,
+            false => IntervalMethod::StudentT,
+        };
+        interval(self.mean - half, self.mean + half, method)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The interval of these cases.
+    fn of(cases: &[&[f64]]) -> Option<Interval> {
+        let count = cases.iter().map(|case| case.len()).sum::<usize>();
+        let sum: f64 = cases.iter().flat_map(|case| case.iter()).sum();
+        let mut mean = ClusteredMean::around(sum / count.max(1) as f64);
+        for case in cases {
+            case.iter().for_each(|score| mean.add(*score));
+            mean.end_case();
+        }
+        mean.interval(0.0..=1.0)
+    }
+
+    #[test]
+    fn without_spread_or_cases_there_is_no_interval() {
+        assert_eq!(of(&[]), None);
+        assert_eq!(of(&[&[]]), None);
+        assert_eq!(of(&[&[0.5]]), None);
+        let half: &[f64] = &[0.5];
+        assert_eq!(of(&[half; 100]), None);
+    }
+
+    #[test]
+    fn attempts_that_agree_are_one_trial_of_a_rate() {
+        let case: &[f64] = &[1.0, 1.0, 1.0];
+        let rate = of(&[case; 10]).unwrap();
+        assert_eq!((rate.method, rate.cases), (IntervalMethod::Wilson, 10));
+        assert_eq!(Some((rate.low, rate.high)), Rate::of(10, 10).map(|it| (it.low, it.high)));
+    }
+
+    #[test]
+    fn attempts_at_few_cases_are_drawn_case_by_case() {
+        let case: &[f64] = &[1.0, 0.0, 1.0, 1.0];
+        let few = of(&[case, &[0.0; 4], &[1.0; 4], case, &[0.0; 4]]).unwrap();
+        assert_eq!((few.method, few.cases), (IntervalMethod::Bootstrap, 5));
+        // Twenty attempts as if each were a case would be surer than five cases can be.
+        let as_cases = Rate::of(10, 20).unwrap();
+        assert!(few.high - few.low > as_cases.high - as_cases.low);
+    }
+
+    #[test]
+    fn an_interval_ends_where_the_scale_does() {
+        let mut cases: Vec<&[f64]> = vec![&[1.0]; 60];
+        cases[0] = &[0.5];
+        let near_the_end = of(&cases).unwrap();
+        assert_eq!((near_the_end.method, near_the_end.high), (IntervalMethod::StudentT, 1.0));
+    }
+
+    #[test]
+    fn the_greatest_scores_do_not_overflow() {
+        let numbers: Vec<f64> = (0..60).map(|n| if n % 2 == 0 { f64::MAX } else { 0.0 }).collect();
+        let mean = ClusteredMean::of(&numbers, f64::MAX / 2.0);
+        assert!(mean.standard_error().unwrap().is_finite());
+        assert!(mean.interval(0.0..=f64::MAX).is_some());
+    }
+}

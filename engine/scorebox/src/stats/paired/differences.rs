@@ -1,0 +1,139 @@
+//! Pairs of numbers that come one by one, and what they say together: means, the difference with its interval, its test and its
+//! size. Holds at most [`MOST_PERMUTED`] differences.
+
+use std::ops::RangeInclusive;
+
+use super::{
+    PairedTest, Passes, TestMethod,
+    permutation::{MOST_PERMUTED, permutation_test, student_test},
+};
+use crate::stats::{
+    ENOUGH_CASES, Interval, IntervalMethod, Mean,
+    bootstrap::bootstrap,
+    distributions::{CONFIDENCE, coin_beyond, student_quantile},
+};
+
+/// Differences of pairs, second less first, in the making. Pairs come in an order that does not depend on who computed them.
+#[derive(Clone, Debug, Default)]
+pub struct Differences {
+    first: Mean,
+    second: Mean,
+    mean: Mean,
+    up: u64,
+    down: u64,
+    /// The distance from 0 that all differences have, other than 0.
+    distance: Option<f64>,
+    are_distances_mixed: bool,
+    held: Vec<f64>,
+    ones: Passes,
+    are_other_than_ones: bool,
+}
+
+impl Differences {
+    /// Takes the next pair of finite numbers.
+    pub fn add(&mut self, first: f64, second: f64) {
+        // Only of opposite numbers at the ends of what can be had.
+        let difference = (second - first).clamp(f64::MIN, f64::MAX);
+        self.first.add(first);
+        self.second.add(second);
+        self.mean.add(difference);
+        self.up += u64::from(difference > 0.0);
+        self.down += u64::from(difference < 0.0);
+        if difference != 0.0 {
+            let distance = *self.distance.get_or_insert(difference.abs());
+            self.are_distances_mixed |= distance != difference.abs();
+        }
+        match self.mean.count() <= MOST_PERMUTED as u64 {
+            true => self.held.push(difference),
+            false => self.held = Vec::new(),
+        }
+        let is_one = |number: f64| (number == 0.0 || number == 1.0).then_some(number == 1.0);
+        match is_one(first).zip(is_one(second)) {
+            Some((first, second)) => self.ones.add(first, second),
+            None => self.are_other_than_ones = true,
+        }
+    }
+
+    /// How many pairs there were.
+    pub fn pairs(&self) -> u64 {
+        self.mean.count()
+    }
+
+    /// The mean of the first numbers; `None` here and below without pairs.
+    pub fn mean_of_first(&self) -> Option<f64> {
+        self.first.get()
+    }
+
+    /// The mean of the second numbers.
+    pub fn mean_of_second(&self) -> Option<f64> {
+        self.second.get()
+    }
+
+    /// The mean difference.
+    pub fn mean(&self) -> Option<f64> {
+        self.mean.get()
+    }
+
+    /// The standard deviation of the differences (n - 1); `None` with fewer than two pairs.
+    pub fn stddev(&self) -> Option<f64> {
+        self.mean.sample_stddev()
+    }
+
+    /// Pairs of which the second number is higher.
+    pub fn up(&self) -> u64 {
+        self.up
+    }
+
+    /// Pairs of which the second number is lower.
+    pub fn down(&self) -> u64 {
+        self.down
+    }
+
+    /// Which numbers are 1, if all are 0 or 1.
+    pub fn ones(&self) -> Option<Passes> {
+        (self.pairs() > 0 && !self.are_other_than_ones).then_some(self.ones)
+    }
+
+    /// The 95 % interval of the mean difference, which is within `scale`: Student's t from 30 pairs on, else drawn. `None` with fewer
+    /// than two pairs, and if all differences are equal.
+    pub fn interval(&self, scale: RangeInclusive<f64>) -> Option<Interval> {
+        let (mean, stddev, cases) = (self.mean()?, self.stddev()?, self.pairs());
+        if stddev <= 0.0 {
+            return None;
+        }
+        let (low, high, method) = if cases < ENOUGH_CASES {
+            let units: Vec<(f64, u64)> = self.held.iter().map(|it| (*it, 1)).collect();
+            let (low, high) = bootstrap(&units)?;
+            (low, high, IntervalMethod::Bootstrap)
+        } else {
+            let quantile = student_quantile(f64::midpoint(1.0, CONFIDENCE), cases as f64 - 1.0);
+            let half = quantile * stddev / (cases as f64).sqrt();
+            (mean - half, mean + half, IntervalMethod::StudentT)
+        };
+        let (low, high) = (low.max(*scale.start()), high.min(*scale.end()));
+        (low.is_finite() && high.is_finite()).then_some(Interval { low, high, method, cases })
+    }
+
+    /// Tests whether the mean difference is 0: the permutation test, exact where it can be; Student's t if there are more than
+    /// 20 000 pairs whose distances differ.
+    pub fn test(&self) -> Option<PairedTest> {
+        if self.pairs() == 0 {
+            return None;
+        }
+        if !self.are_distances_mixed {
+            let p = coin_beyond(self.up, self.up + self.down);
+            return Some(PairedTest { p, method: TestMethod::Exact });
+        }
+        if self.pairs() <= MOST_PERMUTED as u64 {
+            return permutation_test(&self.held);
+        }
+        student_test(&self.mean).map(|p| PairedTest { p, method: TestMethod::StudentT })
+    }
+
+    /// The size of the effect: the mean difference in standard deviations of the differences, Cohen's d for paired numbers (Cohen,
+    /// "Statistical power analysis for the behavioral sciences", 2nd edition, 1988, page 48: d_z). `None` if they do not vary.
+    pub fn effect(&self) -> Option<f64> {
+        let effect = self.mean()? / self.stddev().filter(|stddev| *stddev > 0.0)?;
+        effect.is_finite().then_some(effect)
+    }
+}

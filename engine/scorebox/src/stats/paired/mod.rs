@@ -1,0 +1,27 @@
+//! Two measurements of the same cases: whether their difference is more than chance, how large it is, and how many cases it
+//! takes to see one. Knows no run and no scorer.
+//!
+//! | file             | what is in it                                                      |
+//! |------------------|--------------------------------------------------------------------|
+//! | `differences.rs` | pairs that come one by one, and all that follows from them          |
+//! | `permutation.rs` | the chance of such a mean difference, if signs were thrown          |
+//! | `coin.rs`        | the sign test, and McNemar's for what passes and what does not      |
+//! | `holm.rs`        | chances of several tests, corrected for their number                |
+//! | `size.rs`        | how many cases a difference takes, and which one so many cases show |
+
+mod coin;
+mod differences;
+mod holm;
+mod permutation;
+mod size;
+
+pub use coin::{Passes, WinsAndLosses};
+pub use differences::Differences;
+pub use holm::holm;
+#[cfg(test)]
+pub(super) use permutation::student_test;
+pub use permutation::{MOST_PERMUTED, PairedTest, TestMethod, permutation_test};
+pub use size::{POWER, cases_needed, smallest_difference};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,72 @@
+//! Paired numbers at the ends of what can be had, and what rests on which order. Reference values are in `stats/reference`.
+
+use super::*;
+use crate::stats::IntervalMethod;
+
+fn differences(pairs: impl IntoIterator<Item = (f64, f64)>) -> Differences {
+    let mut differences = Differences::default();
+    pairs.into_iter().for_each(|(first, second)| differences.add(first, second));
+    differences
+}
+
+#[test]
+fn without_pairs_nothing_is_known() {
+    let none = differences([]);
+    assert_eq!((none.pairs(), none.mean(), none.test(), none.effect()), (0, None, None, None));
+    assert_eq!((none.interval(-1.0..=1.0), none.ones()), (None, None));
+    assert_eq!(permutation_test(&[]), None);
+}
+
+#[test]
+fn equal_pairs_show_no_difference_and_no_interval() {
+    let same = differences([(0.3, 0.3); 50]);
+    assert_eq!(same.mean(), Some(0.0));
+    assert_eq!(same.test().unwrap().p, 1.0);
+    assert_eq!((same.interval(-1.0..=1.0), same.effect()), (None, None));
+    assert_eq!(cases_needed(0.0, 0.1), None);
+    assert_eq!(smallest_difference(0.4, 1), None);
+}
+
+#[test]
+fn scores_of_0_and_1_are_tested_exactly_however_many_they_are() {
+    let pairs = (0..50_000).map(|n| if n < 30 { (0.0, 1.0) } else { (1.0, 1.0) });
+    let test = differences(pairs).test().unwrap();
+    assert_eq!(test.method, TestMethod::Exact);
+    // Thirty coins that all fall on one side.
+    assert!((test.p - 2.0_f64.powi(-29)).abs() < 1e-20);
+}
+
+#[test]
+fn few_differences_have_a_drawn_interval_and_many_students_within_the_scale() {
+    let pair = |n: u32| (f64::from(n % 7) / 7.0, 1.0);
+    let few = differences((0..29).map(pair)).interval(-1.0..=1.0).unwrap();
+    assert_eq!((few.method, few.cases), (IntervalMethod::Bootstrap, 29));
+    let many = differences((0..30).map(pair)).interval(-1.0..=0.6).unwrap();
+    assert_eq!((many.method, many.high), (IntervalMethod::StudentT, 0.6));
+}
+
+#[test]
+fn more_differences_than_are_held_are_tested_by_their_mean_and_deviation() {
+    let pair = |n: u32| (0.5, f64::from(n % 100) / 99.0);
+    let many = differences((0..MOST_PERMUTED as u32 + 1).map(pair));
+    assert_eq!(many.test().unwrap().method, TestMethod::StudentT);
+    let held = differences((0..2000).map(pair)).test().unwrap();
+    assert_eq!(held.method, TestMethod::Seeded);
+    assert!((many.test().unwrap().p - 1.0).abs() < 0.1 && held.p > 0.9);
+}
+
+#[test]
+fn the_greatest_numbers_do_not_overflow() {
+    let pairs = (0..40).map(|n| if n % 2 == 0 { (0.0, f64::MAX) } else { (f64::MAX / 2.0, 0.0) });
+    let great = differences(pairs);
+    assert!(great.mean().unwrap().is_finite() && great.stddev().unwrap().is_finite());
+    assert!((0.0..=1.0).contains(&great.test().unwrap().p));
+    assert!(great.interval(f64::MIN..=f64::MAX).is_some());
+}
+
+#[test]
+fn the_same_differences_have_the_same_figures_to_the_bit() {
+    let pair = |n: u32| (f64::from(n * 7919 % 100) / 99.0, f64::from(n * 104_729 % 100) / 99.0);
+    let [one, other] = [(); 2].map(|()| differences((0..300).map(pair)));
+    assert_eq!((one.test(), one.interval(-1.0..=1.0)), (other.test(), other.interval(-1.0..=1.0)));
+}
