@@ -10,9 +10,13 @@ mod browser;
 mod built_components;
 /// OpenTelemetry collectors on the loopback interface, for the tests of the export.
 mod collector;
+/// `scorebox agree`: scores against labels and other scorers.
+mod command_agree;
 /// `scorebox run` and `score` with invalid scorers, suites and cases.
 mod command_bad_input;
 mod command_build;
+/// `scorebox compare`, `trend` and `stats --ci`: two runs, many runs, and how sure a mean is.
+mod command_compare;
 /// `scorebox compile`: a suite's scorers ahead of its runs.
 mod command_compile;
 /// Files of other tools as cases: `convert`, and `run` over them.

@@ -7,6 +7,7 @@
 //! - `events`: the events of a run, and the file that they go to.
 //! - `jobs`: how much runs at once.
 //! - `judge`: the language models that scorers ask.
+//! - `reducer`: how attempts at a case become one.
 //! - `reports`: reports of a run, and the files that they go to.
 //! - `requirements`: what is required of a run as a whole.
 //! - `same_file`: whether two paths name one file.
@@ -22,6 +23,7 @@ mod events;
 mod jobs;
 mod judge;
 mod one_judge;
+mod reducer;
 mod reports;
 mod requirements;
 mod same_file;
@@ -36,6 +38,7 @@ pub(crate) use events::EventArguments;
 pub(crate) use jobs::JobArguments;
 pub(crate) use judge::{JudgeArguments, RecordingUseArgument, connected};
 pub(crate) use one_judge::{OneJudgeArguments, how_to_give};
+pub(crate) use reducer::reducers;
 pub(crate) use reports::{
     Format as ReportFormat, ReportArguments, ReportTarget, Reported, Reports, open as open_reports,
     reports_again,

@@ -1,8 +1,10 @@
 //! The commands, a file each: its arguments, and what it does with them.
 
+mod agree;
 mod build;
 mod calls;
 mod cases;
+mod compare;
 mod compile;
 mod completions;
 mod convert;
@@ -25,6 +27,7 @@ mod serve;
 mod show;
 mod stats;
 mod suite;
+mod trend;
 mod verify;
 
 use clap::ArgAction;
@@ -103,6 +106,9 @@ pub(crate) enum Command {
     Cases(cases::Cases),
     Show(show::Show),
     Stats(stats::Stats),
+    Compare(compare::Compare),
+    Agree(agree::Agree),
+    Trend(trend::Trend),
     Repeats(repeats::Repeats),
     Leaderboard(leaderboard::Leaderboard),
     Report(report::Report),
@@ -135,6 +141,9 @@ impl Command {
             Command::Cases(command) => command.run(),
             Command::Show(command) => command.run(),
             Command::Stats(command) => command.run(),
+            Command::Compare(command) => command.run(),
+            Command::Agree(command) => command.run(),
+            Command::Trend(command) => command.run(),
             Command::Repeats(command) => command.run(),
             Command::Leaderboard(command) => command.run(),
             Command::Report(command) => command.run(),

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use scorebox::{
     aggregate::{OfScorers, RepeatOptions, RepeatedCase, RepeatedScorer, repeats},
     stats::{Reduced, Reducer, Tries, usual_draws},
@@ -11,7 +10,7 @@ use scorebox::{
 use serde::Serialize;
 
 use crate::{
-    arguments::{Database, completing, must_be_there},
+    arguments::{Database, completing, must_be_there, reducers},
     failure::{Exit, Failure},
     output::{self, Format, Out},
     report::{self, Align, Table, repeats::figure},
@@ -86,13 +85,6 @@ pub(crate) struct Repeats {
 
     #[command(flatten)]
     database: Database,
-}
-
-fn reducers() -> impl clap::builder::TypedValueParser<Value = Reducer> {
-    PossibleValuesParser::new(Reducer::ALL.map(Reducer::as_str)).map(|word| {
-        let named = Reducer::ALL.into_iter().find(|reducer| reducer.as_str() == word);
-        named.unwrap_or(Reducer::Mean)
-    })
 }
 
 /// A run's figures as JSON.

@@ -92,6 +92,10 @@ pub(crate) struct Run {
     #[arg(long, help_heading = "Run")]
     reuse: bool,
 
+    /// Show the 95 % interval of each mean; attempts at a case count as one
+    #[arg(long, help_heading = "Output")]
+    ci: bool,
+
     /// How to print the summary
     #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output")]
     format: Format,
@@ -243,6 +247,7 @@ impl Run {
             requirements,
             strict: self.requirements.strict,
             summary: summary && !reports.go_to_stdout(),
+            intervals: self.ci,
             format: self.format,
             database: &self.database,
         };

@@ -124,19 +124,11 @@ fn table(listed: &[Listed]) -> Table {
             report::count(run.cases),
             report::count(run.rows),
             run.size_bytes.map_or_else(|| "-".to_owned(), report::bytes),
-            started(run.created_at_ms),
+            report::started(run.created_at_ms),
             run.finished_at_ms.map_or_else(|| "-".into(), |end| took(run.created_at_ms, end)),
         ]);
     }
     table
-}
-
-/// A time of a database, which may be any number.
-fn started(ms: i64) -> String {
-    match jiff::Timestamp::from_millisecond(ms) {
-        Ok(time) => time.strftime("%Y-%m-%d %H:%M:%S").to_string(),
-        Err(_) => "-".to_owned(),
-    }
 }
 
 fn took(start_ms: i64, end_ms: i64) -> String {

@@ -1,7 +1,7 @@
 //! `scorebox stats`: count, mean, min, max, p50 and standard deviation by scorer.
 
 use scorebox::{
-    aggregate::{Aggregate, VerdictOptions, aggregate, repeated_verdicts, verdicts},
+    aggregate::{Aggregate, VerdictOptions, add_intervals, aggregate, repeated_verdicts, verdicts},
     store::ScoreFilter,
 };
 
@@ -9,7 +9,7 @@ use crate::{
     arguments::{Database, completing, must_be_there},
     failure::{Exit, Failure},
     output::{self, Format},
-    report::{self, Align, Table, verdict},
+    report::{self, Align, Table, interval, verdict},
     waiting::Waiting,
     words,
 };
@@ -39,6 +39,10 @@ pub(crate) struct Stats {
     #[arg(long, help_heading = "Output")]
     strict: bool,
 
+    /// Show the 95 % interval of each mean; attempts at a case count as one
+    #[arg(long, conflicts_with = "all_runs", help_heading = "Output")]
+    ci: bool,
+
     /// How to print it
     #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output")]
     format: Format,
@@ -59,7 +63,10 @@ impl Stats {
         filter.run = run;
         let waiting = Waiting::counting("reading scores", store.rows_read());
         must_be_there(&store, &filter)?;
-        let aggregates = aggregate(&store, &filter)?;
+        let mut aggregates = aggregate(&store, &filter)?;
+        if let (true, Some(run)) = (self.ci, &filter.run) {
+            add_intervals(&store, run, filter.node.as_deref(), &mut aggregates)?;
+        }
         // Verdicts are of all scorers of one run.
         let decided = match (&filter.run, &filter.scorer) {
             (Some(run), None) => {
@@ -73,9 +80,13 @@ impl Stats {
         };
         drop(waiting);
         output::stdout(|out| match self.format {
-            Format::Table => write!(out, "{}", table(&aggregates)),
+            Format::Table => write!(out, "{}", table(&aggregates, self.ci)),
             format => output::list(out, format == Format::Jsonl, &aggregates),
         })?;
+        if self.format == Format::Table {
+            let methods = interval::methods(aggregates.iter().map(|it| it.interval));
+            methods.iter().for_each(|line| words::say(line));
+        }
         if let (Format::Table, Some((decided, repeats))) = (self.format, &decided) {
             if decided.decides() {
                 verdict::of_run(decided).iter().for_each(|line| words::say(line));
@@ -95,11 +106,12 @@ impl Stats {
     }
 }
 
-fn table(aggregates: &[Aggregate]) -> Table {
-    let mut table = Table::new(&[
+fn table(aggregates: &[Aggregate], with_intervals: bool) -> Table {
+    let mut columns = vec![
         ("scorer", Align::Left),
         ("count", Align::Right),
         ("mean", Align::Right),
+        ("95 % interval", Align::Right),
         ("min", Align::Right),
         ("max", Align::Right),
         ("p50", Align::Right),
@@ -107,13 +119,18 @@ fn table(aggregates: &[Aggregate]) -> Table {
         ("n/a", Align::Right),
         ("skipped", Align::Right),
         ("errors", Align::Right),
-    ]);
+    ];
+    columns.retain(|(title, _)| with_intervals || *title != "95 % interval");
+    let mut table = Table::new(&columns);
     for aggregate in aggregates {
         let figure = |value: Option<f64>| value.map_or_else(|| "-".into(), report::score);
-        table.row([
+        let mut cells = vec![
             aggregate.scorer_id.clone(),
             report::count(aggregate.count),
             figure(aggregate.mean),
+        ];
+        cells.extend(with_intervals.then(|| interval::interval(aggregate.interval)));
+        cells.extend([
             figure(aggregate.min),
             figure(aggregate.max),
             figure(aggregate.p50),
@@ -122,6 +139,7 @@ fn table(aggregates: &[Aggregate]) -> Table {
             report::count(aggregate.skipped),
             report::count(aggregate.errors),
         ]);
+        table.row(cells);
     }
     table
 }

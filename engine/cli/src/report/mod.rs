@@ -2,11 +2,13 @@
 //!
 //! - `case`: a case's name.
 //! - `config_keys`: a configuration's JSON Schema as keys for people.
+//! - `interval`: intervals, differences and chances.
 //! - `judge`: what judges did.
 //! - `repeats`: what attempts at the same cases say together.
 //! - `scorer`: what a scorer says about itself.
 //! - `table`: tables for people.
 //! - `number`: numbers, sizes and times as people read them.
+//! - `started`: when a run began.
 //! - `sparkline`: a distribution in eight characters.
 //! - `shell`: an argument as a shell reads it back.
 //! - `verdict`: verdicts and requirements in words.
@@ -14,12 +16,14 @@
 
 mod case;
 mod config_keys;
+pub(crate) mod interval;
 pub(crate) mod judge;
 mod number;
 pub(crate) mod repeats;
 mod scorer;
 mod shell;
 mod sparkline;
+mod started;
 mod table;
 mod text;
 pub(crate) mod verdict;
@@ -30,5 +34,6 @@ pub(crate) use number::{bytes, count, counted, duration, fuel, rate, score};
 pub(crate) use scorer::reads;
 pub(crate) use shell::shell_word;
 pub(crate) use sparkline::sparkline;
+pub(crate) use started::started;
 pub(crate) use table::{Align, Table};
 pub(crate) use text::{one_line, pretty, printable, printable_json, printable_json_line, within};

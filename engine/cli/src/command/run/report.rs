@@ -9,7 +9,7 @@ use std::{
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use scorebox::{
-    aggregate::{Aggregate, DecidedRun, Repeats, VerdictOptions, repeated_verdicts},
+    aggregate::{Aggregate, DecidedRun, Repeats, VerdictOptions, add_intervals, repeated_verdicts},
     digest::Digest,
     judge::Judges,
     row::{AnswerError, milliseconds},
@@ -170,6 +170,8 @@ pub(super) struct Asked<'a> {
     pub strict: bool,
     /// Whether the summary is printed to standard output.
     pub summary: bool,
+    /// Whether each mean has its interval.
+    pub intervals: bool,
     pub format: Format,
     pub database: &'a Database,
 }
@@ -188,7 +190,10 @@ pub(super) struct Told {
 pub(super) fn print(store: &Store, run: &RunReport, asked: &Asked<'_>) -> Result<Told, Failure> {
     let (format, database) = (asked.format, asked.database);
     let filter = ScoreFilter::of_run(run.run.as_str());
-    let decision = Decision::of_run(store, &run.run, asked.requirements, asked.strict)?;
+    let mut decision = Decision::of_run(store, &run.run, asked.requirements, asked.strict)?;
+    if asked.intervals {
+        add_intervals(store, run.run.as_str(), None, &mut decision.aggregates)?;
+    }
     let Decision { aggregates, decided, broken } = &decision;
     let errors = decision.errors();
     let options = VerdictOptions::default().with_strict(asked.strict);
@@ -203,7 +208,7 @@ pub(super) fn print(store: &Store, run: &RunReport, asked: &Asked<'_>) -> Result
     summary.judges = &judges;
     let print_summary = |out: &mut Out<'_>| match format {
         Format::Table => {
-            write!(out, "{}", table(aggregates))?;
+            write!(out, "{}", table(aggregates, asked.intervals))?;
             if !judges.is_empty() {
                 write!(out, "\n{}", report::judge::table(&judges))?;
             }
@@ -216,6 +221,8 @@ pub(super) fn print(store: &Store, run: &RunReport, asked: &Asked<'_>) -> Result
         output::stdout(print_summary)?;
     }
     if format == Format::Table {
+        let methods = report::interval::methods(aggregates.iter().map(|it| it.interval));
+        methods.iter().for_each(|line| words::say(line));
         say_totals(run, database);
         words::limit_hints(kinds(said.iter().map(|said| &said.error_kind)));
     }
@@ -299,7 +306,7 @@ fn said_of_the_run(record: &SummaryRecord) -> String {
     format!("{} of the run: {said}\n", report::one_line(&record.scorer_id, 64))
 }
 
-fn table(aggregates: &[Aggregate]) -> Table {
+fn table(aggregates: &[Aggregate], with_intervals: bool) -> Table {
     let of_points = aggregates.iter().any(|aggregate| highest(aggregate) > 1.0);
     let has_skipped = aggregates.iter().any(|aggregate| aggregate.skipped > 0);
     let mut columns = vec![
@@ -309,6 +316,7 @@ fn table(aggregates: &[Aggregate]) -> Table {
         ("skipped", Align::Right),
         ("errors", Align::Right),
         ("mean", Align::Right),
+        ("95 % interval", Align::Right),
         (if of_points { "spread" } else { "0 … 1" }, Align::Left),
         ("p50", Align::Right),
         ("min", Align::Right),
@@ -316,9 +324,11 @@ fn table(aggregates: &[Aggregate]) -> Table {
         ("fuel", Align::Right),
         ("time", Align::Right),
     ];
-    if !has_skipped {
-        columns.retain(|(title, _)| *title != "skipped");
-    }
+    columns.retain(|(title, _)| match *title {
+        "skipped" => has_skipped,
+        "95 % interval" => with_intervals,
+        _ => true,
+    });
     let mut table = Table::new(&columns);
     for aggregate in aggregates {
         let figure = |value: Option<f64>| value.map_or_else(|| "-".into(), report::score);
@@ -332,9 +342,9 @@ fn table(aggregates: &[Aggregate]) -> Table {
             report::count(aggregate.not_applicable),
         ];
         cells.extend(has_skipped.then(|| report::count(aggregate.skipped)));
+        cells.extend([report::count(aggregate.errors), figure(aggregate.mean)]);
+        cells.extend(with_intervals.then(|| report::interval::interval(aggregate.interval)));
         cells.extend([
-            report::count(aggregate.errors),
-            figure(aggregate.mean),
             match of_points {
                 true => spread(aggregate),
                 false => report::sparkline(&aggregate.distribution),

@@ -1,0 +1,124 @@
+//! `scorebox agree`: how well a scorer agrees with labels of people, or with another scorer.
+
+mod showing;
+
+use scorebox::{
+    aggregate::{Agreement, AgreementOptions, By, Positive, With, agreement},
+    store::ScoreFilter,
+};
+
+use crate::{
+    arguments::{Database, completing, must_be_there},
+    failure::{Exit, Failure},
+    output::{self, Format},
+    waiting::Waiting,
+    words,
+};
+
+/// The word of `--by` for the length of the output.
+const OUTPUT_LENGTH: &str = "output-length";
+
+/// Show how well a scorer agrees with labels, or with another scorer
+///
+/// Labels are numbers, `true` and `false`, or words. A label is found at a JSON Pointer in the metadata of a case, or else among the keys
+/// of the case that scorebox does not know: `--with /label`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Agree {
+    /// The scorer, as the suite names it
+    #[arg(add = completing::stored_scorers())]
+    scorer: String,
+
+    /// Where the labels are: a JSON Pointer, or the name of another scorer
+    #[arg(long, value_name = "POINTER|SCORER")]
+    with: String,
+
+    /// The run [default: the newest]
+    #[arg(long, value_name = "RUN", add = completing::runs(), help_heading = "Filters")]
+    run: Option<String>,
+
+    /// Only cases of this node (the task)
+    #[arg(long, value_name = "NODE", help_heading = "Filters")]
+    node: Option<String>,
+
+    /// A label of cases that should pass; may be repeated [default: the higher one of two numbers]
+    #[arg(long, value_name = "LABEL", help_heading = "Labels")]
+    positive: Vec<String>,
+
+    /// Cases whose label is this number or more should pass
+    #[arg(long, value_name = "NUMBER", conflicts_with = "positive", help_heading = "Labels")]
+    positive_from: Option<f64>,
+
+    /// The worst score that passes [default: the scorer's threshold, or else 0.5]
+    #[arg(long, value_name = "X", help_heading = "Labels")]
+    threshold: Option<f64>,
+
+    /// Show whether errors depend on this: a JSON Pointer as for labels, or `output-length`
+    #[arg(long, value_name = "POINTER|output-length", help_heading = "Output")]
+    by: Option<String>,
+
+    /// How to print it
+    #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output")]
+    format: Format,
+
+    #[command(flatten)]
+    database: Database,
+}
+
+impl Agree {
+    pub(crate) fn run(&self) -> Result<Exit, Failure> {
+        let store = self.database.read()?;
+        let run = self.database.run(self.run.as_deref(), &store)?.spec.id;
+        if let Some(node) = &self.node {
+            must_be_there(&store, &ScoreFilter::of_run(run.as_str()).with_node(node.clone()))?;
+        }
+        let with = match self.with.starts_with('/') {
+            true => With::Label(&self.with),
+            false => With::Scorer(&self.with),
+        };
+        let positive = match (self.positive_from, self.positive.is_empty()) {
+            (Some(least), _) => Positive::From(least),
+            (None, false) => Positive::These(&self.positive),
+            (None, true) => Positive::Higher,
+        };
+        let by = self.by.as_deref().map(|by| match by {
+            OUTPUT_LENGTH => By::OutputLength,
+            pointer => By::Key(pointer),
+        });
+        let options = AgreementOptions::new(with)
+            .with_node(self.node.as_deref())
+            .with_positive(positive)
+            .with_threshold(self.threshold)
+            .with_by(by);
+        let waiting = Waiting::counting("reading cases", store.rows_read());
+        let agreement = agreement(&store, run.as_str(), &self.scorer, options)?;
+        drop(waiting);
+        self.print(&agreement)?;
+        Ok(Exit::Done)
+    }
+
+    fn print(&self, agreement: &Agreement) -> Result<(), Failure> {
+        let binary = agreement.binary.as_ref();
+        output::stdout(|out| match self.format {
+            Format::Json => output::json(out, agreement),
+            Format::Jsonl => output::json_line(out, agreement),
+            Format::Table => {
+                write!(out, "{}", showing::figures(agreement))?;
+                let more = [
+                    binary.and_then(showing::confusion),
+                    agreement.categories.as_ref().map(showing::categories),
+                    binary.and_then(showing::calibration),
+                    agreement.bias.as_ref().map(showing::bias),
+                ];
+                more.iter().flatten().try_for_each(|table| write!(out, "\n{table}"))
+            }
+        })?;
+        if self.format == Format::Table {
+            showing::about(agreement).iter().for_each(|line| words::say(line));
+            if let Some(bias) = &agreement.bias {
+                showing::bias_words(bias).iter().for_each(|line| words::say(line));
+            }
+        }
+        showing::doubts(agreement).iter().for_each(|line| words::warn(line));
+        Ok(())
+    }
+}

@@ -1,0 +1,253 @@
+//! How well scores agree with labels, as tables and in words.
+
+use scorebox::{
+    aggregate::{Agreement, Bias, BiasUnit, BinaryAgreement, CategoryAgreement},
+    stats::{Rate, agreement::Confusion},
+    store::RunState,
+};
+
+use crate::{
+    output::cell,
+    report::{
+        Align, Table, count, counted,
+        interval::{between, chance, difference, of_rate},
+        one_line, score,
+    },
+};
+
+/// A figure that may not be defined.
+fn figure(value: Option<f64>) -> String {
+    value.map_or_else(|| "undefined".to_owned(), score)
+}
+
+/// A row for each figure.
+pub(crate) fn figures(agreement: &Agreement) -> Table {
+    let mut table = Table::new(&[
+        ("figure", Align::Left),
+        ("value", Align::Right),
+        ("95 % interval", Align::Right),
+    ]);
+    let mut row = |name: &str, value: Option<f64>, interval: Option<String>| {
+        table.row([name.to_owned(), figure(value), interval.unwrap_or_default()]);
+    };
+    if let Some(binary) = &agreement.binary {
+        let rates = [
+            ("accuracy", binary.accuracy),
+            ("precision", binary.precision),
+            ("recall", binary.recall),
+            ("specificity", binary.specificity),
+        ];
+        if binary.threshold.is_some() {
+            for (name, rate) in rates {
+                row(name, rate.map(|it| it.rate), rate.map(of_rate));
+            }
+            row("F1", binary.f1, None);
+            row("balanced accuracy", binary.balanced_accuracy, None);
+            row("Cohen's kappa", binary.kappa, None);
+            row("Krippendorff's alpha", binary.alpha, None);
+        }
+        row("ROC AUC", binary.roc_auc, None);
+        if let Some(calibration) = &binary.calibration {
+            row("Brier", Some(calibration.brier), None);
+            row("calibration error", Some(calibration.expected_error), None);
+        }
+    }
+    if let Some(categories) = &agreement.categories {
+        let CategoryAgreement { accuracy, .. } = categories;
+        row("same category", accuracy.map(|it: Rate| it.rate), accuracy.map(of_rate));
+        row("kappa of categories", categories.kappa, None);
+        // Words have no order.
+        if categories.has_order {
+            row("kappa, linear weights", categories.kappa_linear, None);
+            row("kappa, quadratic weights", categories.kappa_quadratic, None);
+            row("alpha, ordinal", categories.alpha_ordinal, None);
+        }
+        row("alpha, nominal", categories.alpha, None);
+    }
+    if let Some(correlations) = &agreement.correlations {
+        let interval = correlations.pearson_interval.map(|(low, high)| between(low, high));
+        row("Pearson", correlations.pearson, interval);
+        row("Spearman", correlations.spearman, None);
+        row("Kendall tau-b", correlations.kendall, None);
+        if agreement.same_scale {
+            row("alpha, interval", correlations.alpha, None);
+        }
+    }
+    table
+}
+
+/// What passes, against what is positive.
+pub(crate) fn confusion(binary: &BinaryAgreement) -> Option<Table> {
+    let Confusion { true_positives, false_positives, false_negatives, true_negatives } =
+        binary.confusion?;
+    let mut table =
+        Table::new(&[("", Align::Left), ("positive", Align::Right), ("negative", Align::Right)]);
+    table.row(["passes".to_owned(), count(true_positives), count(false_positives)]);
+    table.row(["fails".to_owned(), count(false_negatives), count(true_negatives)]);
+    Some(table)
+}
+
+/// The labels, against the categories that the scorer chose.
+pub(crate) fn categories(categories: &CategoryAgreement) -> Table {
+    let names: Vec<String> = categories.names.iter().map(|name| cell(name, 24)).collect();
+    let mut columns = vec![("label \\ scorer", Align::Left)];
+    columns.extend(names.iter().map(|name| (name.as_str(), Align::Right)));
+    let mut table = Table::new(&columns);
+    for (name, row) in names.iter().zip(&categories.table) {
+        let counts = row.iter().map(|cases| count(*cases));
+        table.row(std::iter::once(name.clone()).chain(counts));
+    }
+    table
+}
+
+/// Scores as probabilities, a row for each tenth with cases.
+pub(crate) fn calibration(binary: &BinaryAgreement) -> Option<Table> {
+    let calibration = binary.calibration.as_ref()?;
+    let mut table = Table::new(&[
+        ("scores", Align::Left),
+        ("cases", Align::Right),
+        ("mean", Align::Right),
+        ("positive", Align::Right),
+        ("95 % interval", Align::Right),
+    ]);
+    for bin in &calibration.bins {
+        let (Some(mean), Some(positives)) = (bin.mean_score, bin.positives) else { continue };
+        table.row([
+            format!("{:.1} to {:.1}", bin.low, bin.high),
+            count(bin.cases),
+            score(mean),
+            score(positives.rate),
+            of_rate(positives),
+        ]);
+    }
+    Some(table)
+}
+
+/// The groups of cases, and how much the scorer favours each.
+pub(crate) fn bias(bias: &Bias) -> Table {
+    let (scores, labels) = match bias.unit {
+        BiasUnit::Rate => ("passes", "positive"),
+        _ => ("score", "label"),
+    };
+    let mut table = Table::new(&[
+        ("group", Align::Left),
+        ("cases", Align::Right),
+        (scores, Align::Right),
+        (labels, Align::Right),
+        ("error", Align::Right),
+        ("against others", Align::Right),
+        ("95 % interval", Align::Right),
+        ("p (Holm)", Align::Right),
+    ]);
+    for group in &bias.groups {
+        let against = group.against_others;
+        let or_none = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+        table.row([
+            cell(&group.name, 48),
+            count(group.cases),
+            score(group.mean_score),
+            score(group.mean_label),
+            difference(group.mean_error),
+            or_none(against.map(|it| difference(it.difference))),
+            or_none(against.map(|it| between(it.low, it.high))),
+            or_none(group.p_corrected.map(chance)),
+        ]);
+    }
+    table
+}
+
+/// What the groups show, in a sentence or two.
+pub(crate) fn bias_words(bias: &Bias) -> Vec<String> {
+    let by = one_line(&bias.by, 64);
+    let mut lines = Vec::new();
+    if let (Some(rho), Some(p)) = (bias.rho, bias.p) {
+        lines.push(format!("errors and {by}: Spearman's rho {}, p {}", difference(rho), chance(p)));
+    }
+    let shown = bias.groups.iter().filter(|group| group.p_corrected.is_some_and(|p| p < 0.05));
+    for group in shown {
+        let Some(against) = group.against_others else { continue };
+        let (does, is) = match against.difference > 0.0 {
+            true => ("favours", "higher"),
+            false => ("is harder on", "lower"),
+        };
+        lines.push(format!(
+            "it {does} `{}`: errors are {} {is} than for others",
+            one_line(&group.name, 48),
+            score(against.difference.abs())
+        ));
+    }
+    if lines.is_empty() || (lines.len() == 1 && bias.rho.is_some() && bias.p >= Some(0.05)) {
+        lines.push(format!("no difference by {by} that these cases can show"));
+    }
+    if bias.without > 0 {
+        lines.push(format!("{} nothing at {by}", counted(bias.without, "case has", "cases have")));
+    }
+    if bias.unit == BiasUnit::StandardDeviations {
+        lines.push("labels are on another scale: errors are in standard deviations".to_owned());
+    }
+    lines
+}
+
+/// What the figures are of.
+pub(crate) fn about(agreement: &Agreement) -> Vec<String> {
+    let Agreement { run_id, cases, pairs, without_score, without_label, unreadable_labels, .. } =
+        agreement;
+    let mut first = format!(
+        "run {run_id}: {} of {} a score and a label",
+        count(*pairs),
+        counted(*cases, "case has", "cases have")
+    );
+    let left_out = [
+        (*without_score, "without a score"),
+        (*without_label, "without a label"),
+        (*unreadable_labels, "with a label that is neither a number nor a short text"),
+    ];
+    for (number, what) in left_out {
+        if number > 0 {
+            first.push_str(&format!(", {} {what}", count(number)));
+        }
+    }
+    let mut lines = vec![first];
+    if let Some(binary) = &agreement.binary {
+        let positives = counted(binary.positives, "label is", "labels are");
+        let mut line = format!("{positives} positive");
+        if let Some(threshold) = binary.threshold {
+            let side = if agreement.lower_is_better { "at most" } else { "at least" };
+            line.push_str(&format!("; a score passes if it is {side} {}", score(threshold)));
+        }
+        lines.push(line);
+        if let Some(best) = &binary.best_threshold {
+            let held_out = best.held_out.balanced_accuracy();
+            lines.push(format!(
+                "best threshold {}: balanced accuracy {} on cases that it was not chosen by (five parts)",
+                score(best.threshold),
+                figure(held_out)
+            ));
+        }
+    }
+    lines
+}
+
+/// What makes figures undefined, or doubtful.
+pub(crate) fn doubts(agreement: &Agreement) -> Vec<String> {
+    let mut lines = Vec::new();
+    let ended = match agreement.state {
+        RunState::Finished => None,
+        RunState::Running => Some("is still running"),
+        RunState::Interrupted => Some("was interrupted"),
+        RunState::Stopped => Some("was stopped"),
+    };
+    lines.extend(ended.map(|ended| format!("the run {ended}: what is stored of it counts")));
+    let constants = [(agreement.constant_scores, "scores"), (agreement.constant_labels, "labels")];
+    for (_, what) in constants.into_iter().filter(|(is_constant, _)| *is_constant) {
+        lines
+            .push(format!("all {what} are the same: figures that need them to vary are undefined"));
+    }
+    if agreement.binary.is_none() && agreement.correlations.is_some() {
+        lines.push(
+            "labels are more than two numbers: accuracy and the like need `--positive-from NUMBER`"
+                .to_owned(),
+        );
+    }
+    lines
+}

@@ -1,0 +1,238 @@
+//! What two runs say about the same cases, as tables and in words.
+
+use scorebox::{
+    aggregate::{ComparedRun, ComparedScores, Comparison, Finding},
+    stats::paired::TestMethod,
+    store::RunState,
+};
+
+use crate::{
+    output::cell,
+    report::{
+        Align, Table, count, counted,
+        interval::{chance, difference, interval},
+        one_line, score,
+    },
+};
+
+/// Characters of a name in a sentence.
+const NAME: usize = 64;
+
+/// The scores of verdicts and of each scorer, by name.
+fn named(comparison: &Comparison) -> impl Iterator<Item = (&str, &ComparedScores)> {
+    let verdict = comparison.verdict.iter().map(|scores| ("verdict", scores));
+    let scorers = comparison.scorers.iter().map(|it| (it.scorer_id.as_str(), &it.scores));
+    verdict.chain(scorers)
+}
+
+fn figure(value: Option<f64>, show: impl Fn(f64) -> String) -> String {
+    value.map_or_else(|| "-".to_owned(), show)
+}
+
+/// A row for verdicts and each scorer.
+pub(crate) fn figures(comparison: &Comparison) -> Table {
+    let mut table = Table::new(&[
+        ("scorer", Align::Left),
+        ("cases", Align::Right),
+        ("A", Align::Right),
+        ("B", Align::Right),
+        ("difference", Align::Right),
+        ("95 % interval", Align::Right),
+        (if comparison.tests > 1 { "p (Holm)" } else { "p" }, Align::Right),
+        ("effect", Align::Right),
+        ("wins", Align::Right),
+        ("losses", Align::Right),
+        ("ties", Align::Right),
+        ("B is", Align::Left),
+    ]);
+    for (name, scores) in named(comparison) {
+        table.row([
+            cell(name, 48),
+            count(scores.pairs),
+            figure(scores.mean_a, score),
+            figure(scores.mean_b, score),
+            figure(scores.difference, difference),
+            interval(scores.interval),
+            figure(scores.p_corrected, chance),
+            figure(scores.effect, |it| format!("{it:+.2}")),
+            count(scores.wins.wins),
+            count(scores.wins.losses),
+            count(scores.wins.ties),
+            in_a_word(scores.finding).to_owned(),
+        ]);
+    }
+    table
+}
+
+fn in_a_word(finding: Finding) -> &'static str {
+    match finding {
+        Finding::Better => "better",
+        Finding::Worse => "worse",
+        Finding::NotShown => "not shown to differ",
+        Finding::Same => "the same",
+        _ => "-",
+    }
+}
+
+/// Which cases pass in which run; `None` if no scorer passes any.
+pub(crate) fn passes(comparison: &Comparison) -> Option<Table> {
+    let mut table = Table::new(&[
+        ("passed", Align::Left),
+        ("both", Align::Right),
+        ("only A", Align::Right),
+        ("only B", Align::Right),
+        ("neither", Align::Right),
+        ("McNemar p", Align::Right),
+    ]);
+    let mut has_rows = false;
+    for (name, scores) in named(comparison) {
+        let (Some(passes), Some(p)) = (scores.passes, scores.mcnemar) else { continue };
+        has_rows = true;
+        table.row([
+            cell(name, 48),
+            count(passes.both),
+            count(passes.only_first),
+            count(passes.only_second),
+            count(passes.neither),
+            chance(p),
+        ]);
+    }
+    has_rows.then_some(table)
+}
+
+/// The cases that changed most, scorer by scorer; `None` if none changed.
+pub(crate) fn changes(comparison: &Comparison) -> Option<Table> {
+    let mut table = Table::new(&[
+        ("changed most", Align::Left),
+        ("A", Align::Right),
+        ("B", Align::Right),
+        ("difference", Align::Right),
+        ("case", Align::Left),
+    ]);
+    let mut has_rows = false;
+    for (name, scores) in named(comparison) {
+        for (place, change) in scores.changes.iter().enumerate() {
+            has_rows = true;
+            table.row([
+                if place == 0 { cell(name, 48) } else { String::new() },
+                score(change.a),
+                score(change.b),
+                difference(change.difference),
+                cell(&change.case_id, 80),
+            ]);
+        }
+    }
+    has_rows.then_some(table)
+}
+
+/// What is found, in sentences: one for verdicts and each scorer. `asked` is the difference that the number of cases is for.
+pub(crate) fn findings(comparison: &Comparison, asked: Option<f64>) -> Vec<String> {
+    let sentence = |(name, scores): (&str, &ComparedScores)| {
+        format!("{}: {}", one_line(name, NAME), finding(scores, asked))
+    };
+    named(comparison).map(sentence).collect()
+}
+
+fn finding(scores: &ComparedScores, asked: Option<f64>) -> String {
+    let cases = counted(scores.pairs, "case", "cases");
+    let found = match scores.finding {
+        Finding::Better => format!("B is better, on {cases}"),
+        Finding::Worse => format!("B is worse, on {cases}"),
+        Finding::NotShown => match scores.pairs {
+            1 => "no difference that 1 case can show".to_owned(),
+            _ => format!("no difference that these {cases} can show"),
+        },
+        Finding::Same => match scores.pairs {
+            1 => "the same on the only case".to_owned(),
+            _ => format!("the same on all {cases}"),
+        },
+        _ => "no case has a score in both runs".to_owned(),
+    };
+    let needed = scores.cases_needed.zip(asked.or(scores.difference));
+    let takes = |(cases, of): (u64, f64)| {
+        format!("a difference of {} takes {}", score(of.abs()), counted(cases, "case", "cases"))
+    };
+    let mut more = Vec::new();
+    if scores.finding == Finding::NotShown {
+        let shows = |smallest: f64| format!("they show one of {} or more", score(smallest));
+        more.extend(scores.smallest_difference.map(shows));
+        more.extend(needed.map(takes));
+    } else if asked.is_some() {
+        more.extend(needed.map(takes));
+    }
+    match more.is_empty() {
+        true => found,
+        false => format!("{found}; 80 times of 100, {}", more.join(", and ")),
+    }
+}
+
+/// What the figures are of, and how they were computed.
+pub(crate) fn about(comparison: &Comparison) -> Vec<String> {
+    let Comparison { a, b, cases, tests, .. } = comparison;
+    let mut lines = vec![format!(
+        "A {}, B {}: {} in both",
+        a.run_id,
+        b.run_id,
+        counted(*cases, "case", "cases")
+    )];
+    for (name, run) in [("A", a), ("B", b)] {
+        lines.extend(only_here(name, run));
+    }
+    let p_values = match tests {
+        0 => return lines,
+        1 => "p is that of a permutation test".to_owned(),
+        tests => format!("p values are of permutation tests, corrected for {tests} tests (Holm)"),
+    };
+    let drawn = comparison
+        .figures()
+        .any(|scores| scores.test.is_some_and(|test| test.method == TestMethod::Seeded));
+    lines.push(match drawn {
+        true => format!("{p_values}; where ways are too many to count, 9,999 are drawn"),
+        false => p_values,
+    });
+    lines
+}
+
+fn only_here(name: &str, run: &ComparedRun) -> Vec<String> {
+    let mut lines = Vec::new();
+    if run.only_here > 0 {
+        let cases = counted(run.only_here, "case", "cases");
+        let examples: Vec<String> = run.examples.iter().map(|id| one_line(id, 40)).collect();
+        let more = if run.only_here > run.examples.len() as u64 { ", …" } else { "" };
+        lines.push(format!("only {name} has {cases}: {}{more}", examples.join(", ")));
+    }
+    if !run.scorers_only_here.is_empty() {
+        let scorers: Vec<String> =
+            run.scorers_only_here.iter().map(|id| one_line(id, NAME)).collect();
+        lines.push(format!("only {name} has scorers {}", scorers.join(", ")));
+    }
+    lines
+}
+
+/// What makes a comparison doubtful.
+pub(crate) fn doubts(comparison: &Comparison) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (name, run) in [("A", &comparison.a), ("B", &comparison.b)] {
+        let ended = match run.state {
+            RunState::Finished => continue,
+            RunState::Running => "is still running",
+            RunState::Interrupted => "was interrupted",
+            RunState::Stopped => "was stopped",
+        };
+        lines.push(format!("{name} {ended}: what is stored of it is compared"));
+    }
+    let others = comparison.scorers.iter().filter(|scorer| !scorer.same_scorer);
+    let others: Vec<String> =
+        others.map(|scorer| format!("`{}`", one_line(&scorer.scorer_id, NAME))).collect();
+    if !others.is_empty() {
+        lines.push(format!(
+            "{} is not the same component or configuration in both runs: a difference may be the scorer's",
+            others.join(", ")
+        ));
+    }
+    for scorer_id in &comparison.incomparable {
+        let scorer = one_line(scorer_id, NAME);
+        lines.push(format!("`{scorer}` has another scale or direction in B, and is not compared"));
+    }
+    lines
+}

@@ -1,0 +1,69 @@
+//! Intervals, differences and chances as cells and words.
+
+use scorebox::stats::{Interval, IntervalMethod, Rate};
+
+use super::score;
+
+/// `0.3725 to 0.4688`; `-` if there is none.
+pub(crate) fn interval(interval: Option<Interval>) -> String {
+    interval.map_or_else(|| "-".to_owned(), |it| between(it.low, it.high))
+}
+
+/// `0.3725 to 0.4688`, of a rate.
+pub(crate) fn of_rate(rate: Rate) -> String {
+    between(rate.low, rate.high)
+}
+
+/// Two numbers as a range.
+pub(crate) fn between(low: f64, high: f64) -> String {
+    format!("{} to {}", score(low), score(high))
+}
+
+/// A difference with its sign: `+0.0400`.
+pub(crate) fn difference(value: f64) -> String {
+    // What is rounded to 0 has no sign.
+    match score(value.abs()) {
+        size if size.chars().all(|it| it == '0' || it == '.') => size,
+        size if value < 0.0 => format!("-{size}"),
+        size => format!("+{size}"),
+    }
+}
+
+/// A p value: `0.0125`, `<0.0001`.
+pub(crate) fn chance(p: f64) -> String {
+    match p < 1e-4 {
+        true => "<0.0001".to_owned(),
+        false => format!("{p:.4}"),
+    }
+}
+
+/// How the intervals of a table were computed, in a line; `None` if there are none.
+pub(crate) fn methods(intervals: impl IntoIterator<Item = Option<Interval>>) -> Option<String> {
+    let mut used: Vec<IntervalMethod> = Vec::new();
+    for interval in intervals.into_iter().flatten() {
+        if !used.contains(&interval.method) {
+            used.push(interval.method);
+        }
+    }
+    let words = |method: &IntervalMethod| match method {
+        IntervalMethod::Wilson => "Wilson's for rates",
+        IntervalMethod::StudentT => "Student's t",
+        IntervalMethod::ClusteredT => "Student's t with each case as a cluster of its attempts",
+        IntervalMethod::Bootstrap => "drawn again from fewer than 30 cases",
+    };
+    let used: Vec<&str> = used.iter().map(words).collect();
+    (!used.is_empty()).then(|| format!("intervals are right 95 times of 100: {}", used.join("; ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_difference_has_a_sign_and_a_small_chance_is_a_bound() {
+        assert_eq!([difference(0.04), difference(-0.5)], ["+0.0400", "-0.5000"]);
+        assert_eq!([difference(0.0), difference(-0.0), difference(-1e-9)], ["0.0000"; 3]);
+        assert_eq!(difference(-1234.5), "-1234.5");
+        assert_eq!([chance(0.0125), chance(1e-9), chance(1.0)], ["0.0125", "<0.0001", "1.0000"]);
+    }
+}

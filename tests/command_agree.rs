@@ -1,0 +1,404 @@
+//! Scores against labels of people, and against other scorers: `scorebox agree`.
+
+use std::{fmt::Write as _, fs, path::Path};
+
+use insta::assert_snapshot;
+use serde_json::Value;
+
+use crate::fixture::Folder;
+
+/// Replies of four systems that people looked at: do they say only what their source says?
+fn begin() -> Folder {
+    let folder = Folder::new();
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/begin");
+    for name in ["cases.jsonl", "suite.toml"] {
+        fs::copy(example.join(name), folder.path(name)).unwrap();
+    }
+    folder.sh("scorebox run suite.toml cases.jsonl -q --run-id begin").exits_with(0);
+    folder
+}
+
+/// A run in which the scorer `s`, which only measures, gives each case this score; with what the cases say about themselves.
+fn scored(cases: &[(f64, &str)]) -> Folder {
+    let folder = Folder::new();
+    let mut lines = String::new();
+    for (n, (score, metadata)) in cases.iter().enumerate() {
+        let output = "x".repeat((score * 100.0).round() as usize);
+        writeln!(lines, r#"{{"id":"{n}","output":"{output}","metadata":{metadata}}}"#).unwrap();
+    }
+    folder.write("cases.jsonl", lines);
+    folder.write("s.js", "export default (input) => input.output.length / 100;");
+    folder.write("suite.toml", "version = 1\n[scorers.s]\nuse = \"./s.js\"\nseverity = \"soft\"\n");
+    folder.sh("scorebox run suite.toml cases.jsonl -q --run-id r").exits_with(0);
+    folder
+}
+
+fn close(found: &Value, expected: f64) {
+    assert!((found.as_f64().unwrap() - expected).abs() < 1e-9, "{found} is not {expected}");
+}
+
+#[test]
+fn a_scorer_against_the_labels_of_people() {
+    let folder = begin();
+    assert_snapshot!(folder.sh("scorebox agree copied --with /label"), @"
+    figure                 value     95 % interval
+    accuracy              0.7850  0.7357 to 0.8273
+    precision             0.6919  0.6220 to 0.7540
+    recall                0.9343  0.8799 to 0.9651
+    specificity           0.6647  0.5908 to 0.7313
+    F1                    0.7950
+    balanced accuracy     0.7995
+    Cohen's kappa         0.5793
+    Krippendorff's alpha  0.5697
+    ROC AUC               0.9319
+    Brier                 0.1335
+    calibration error     0.1420
+    Pearson               0.7391  0.6837 to 0.7860
+    Spearman              0.7453
+    Kendall tau-b         0.6176
+    alpha, interval       0.6249
+
+            positive  negative
+    passes       128        57
+    fails          9       113
+
+    scores      cases    mean  positive     95 % interval
+    0.0 to 0.1     23  0.0456    0.0000  0.0000 to 0.1431
+    0.1 to 0.2     22  0.1426    0.0000  0.0000 to 0.1487
+    0.2 to 0.3     31  0.2423    0.0323  0.0057 to 0.1619
+    0.3 to 0.4     18  0.3456    0.0556  0.0099 to 0.2576
+    0.4 to 0.5     28  0.4310    0.2500  0.1268 to 0.4336
+    0.5 to 0.6     24  0.5359    0.1667  0.0668 to 0.3585
+    0.6 to 0.7     30  0.6403    0.5000  0.3315 to 0.6685
+    0.7 to 0.8     32  0.7400    0.5000  0.3363 to 0.6637
+    0.8 to 0.9     26  0.8458    0.8077  0.6212 to 0.9149
+    0.9 to 1.0     73  0.9746    0.9863  0.9264 to 0.9976
+    [stderr]
+    run begin: 307 of 309 cases have a score and a label, 2 without a label
+    137 labels are positive; a score passes if it is at least 0.5000
+    best threshold 0.7500: balanced accuracy 0.8192 on cases that it was not chosen by (five parts)
+    [exit code 0]
+    ");
+    assert_snapshot!(folder.sh("scorebox agree short --with /label --by output-length"), @"
+    figure                  value     95 % interval
+    accuracy               0.4495  0.3948 to 0.5054
+    precision              0.4477  0.3930 to 0.5037
+    recall                 1.0000  0.9727 to 1.0000
+    specificity            0.0059  0.0010 to 0.0326
+    F1                     0.6185
+    balanced accuracy      0.5029
+    Cohen's kappa          0.0053
+    Krippendorff's alpha  -0.3676
+    ROC AUC                0.5971
+    Brier                  0.4711
+    calibration error      0.4831
+    Pearson                0.2025  0.0926 to 0.3074
+    Spearman               0.2036
+    Kendall tau-b          0.1894
+    alpha, interval       -0.2365
+
+            positive  negative
+    passes       137       169
+    fails          0         1
+
+    scores      cases    mean  positive     95 % interval
+    0.3 to 0.4      1  0.3448    0.0000  0.0000 to 0.7935
+    0.5 to 0.6     12  0.5478    0.0833  0.0149 to 0.3539
+    0.6 to 0.7     12  0.6465    0.2500  0.0889 to 0.5323
+    0.7 to 0.8     20  0.7427    0.3500  0.1812 to 0.5671
+    0.8 to 0.9     29  0.8378    0.4138  0.2551 to 0.5926
+    0.9 to 1.0    233  0.9935    0.4893  0.4258 to 0.5531
+
+    group       cases  passes  positive    error  against others       95 % interval  p (Holm)
+    16 to 61       78  1.0000    0.5897  +0.4103         -0.1880  -0.3161 to -0.0599    0.0174
+    63 to 87       76  1.0000    0.3947  +0.6053         +0.0728   -0.0565 to 0.2020    0.5344
+    88 to 124      78  1.0000    0.3718  +0.6282         +0.1042   -0.0229 to 0.2312    0.3215
+    125 to 315     75  0.9867    0.4267  +0.5600         +0.0126   -0.1187 to 0.1439    0.8499
+    [stderr]
+    run begin: 307 of 309 cases have a score and a label, 2 without a label
+    137 labels are positive; a score passes if it is at least 0.5000
+    best threshold 1.0000: balanced accuracy 0.5912 on cases that it was not chosen by (five parts)
+    errors and output length: Spearman's rho +0.1111, p 0.0519
+    it is harder on `16 to 61`: errors are 0.1880 lower than for others
+    [exit code 0]
+    ");
+}
+
+/// What `figures.py` of the example printed, with scikit-learn 1.9.1, SciPy 1.17.1 and krippendorff 0.9.0.
+#[test]
+fn the_figures_of_real_labels_are_those_of_other_programs() {
+    let folder = begin();
+    let json = folder.sh("scorebox agree copied --with /label --format json").exits_with(0).json();
+    assert_eq!((&json["pairs"], &json["withoutLabel"]), (&307.into(), &2.into()));
+    let binary = &json["binary"];
+    for (key, expected) in REFERENCE {
+        let found = match *key {
+            "accuracy" | "precision" | "recall" => &binary[*key]["rate"],
+            "brier" => &binary["calibration"]["brier"],
+            "pearson" | "spearman" | "kendall" => &json["correlations"][*key],
+            "alphaInterval" => &json["correlations"]["alpha"],
+            key => &binary[key],
+        };
+        close(found, *expected);
+    }
+}
+
+const REFERENCE: &[(&str, f64)] = &[
+    ("accuracy", 0.7850162866449512),
+    ("precision", 0.6918918918918919),
+    ("recall", 0.9343065693430657),
+    ("f1", 0.7950310559006211),
+    ("balancedAccuracy", 0.7995062258480035),
+    ("kappa", 0.5793123494726351),
+    ("alpha", 0.5697056070790436),
+    ("rocAuc", 0.9319235723486475),
+    ("brier", 0.1335200108430452),
+    ("pearson", 0.7390802350971968),
+    ("spearman", 0.7452523567667315),
+    ("kendall", 0.617584557332686),
+    ("alphaInterval", 0.6249403526456945),
+];
+
+#[test]
+fn labels_that_are_missing_or_unreadable_are_counted() {
+    let folder = scored(&[
+        (0.9, r#"{"label":1}"#),
+        (0.2, r#"{"label":0}"#),
+        (0.3, r#"{"label":null}"#),
+        (0.4, "{}"),
+        (0.5, r#"{"label":[1]}"#),
+        (0.6, r#"{"label":true}"#),
+    ]);
+    let json = folder.sh("scorebox agree s --with /label --format json").exits_with(0).json();
+    let counts = ["cases", "pairs", "withoutScore", "withoutLabel", "unreadableLabels"];
+    assert_eq!(counts.map(|key| json[key].as_u64().unwrap()), [6, 3, 0, 2, 1]);
+    assert_eq!(json["binary"]["positives"], 2);
+}
+
+#[test]
+fn constant_scores_and_labels_make_figures_undefined_and_never_nan() {
+    let folder =
+        scored(&[(0.5, r#"{"label":1}"#), (0.5, r#"{"label":0}"#), (0.5, r#"{"label":1}"#)]);
+    assert_snapshot!(folder.sh("scorebox agree s --with /label"), @"
+    figure                    value     95 % interval
+    accuracy                 0.6667  0.2077 to 0.9385
+    precision                0.6667  0.2077 to 0.9385
+    recall                   1.0000  0.3424 to 1.0000
+    specificity              0.0000  0.0000 to 0.7935
+    F1                       0.8000
+    balanced accuracy        0.5000
+    Cohen's kappa            0.0000
+    Krippendorff's alpha     0.0000
+    ROC AUC                  0.5000
+    Brier                    0.2500
+    calibration error        0.1667
+    Pearson               undefined
+    Spearman              undefined
+    Kendall tau-b         undefined
+    alpha, interval          0.1176
+
+            positive  negative
+    passes         2         1
+    fails          0         0
+
+    scores      cases    mean  positive     95 % interval
+    0.5 to 0.6      3  0.5000    0.6667  0.2077 to 0.9385
+    [stderr]
+    run r: 3 of 3 cases have a score and a label
+    2 labels are positive; a score passes if it is at least 0.5000
+    warning: all scores are the same: figures that need them to vary are undefined
+    [exit code 0]
+    ");
+    let folder = scored(&[(0.1, r#"{"label":1}"#), (0.7, r#"{"label":1}"#)]);
+    let json = folder.sh("scorebox agree s --with /label --format json").exits_with(0).json();
+    assert_eq!((&json["constantLabels"], &json["binary"]["rocAuc"]), (&true.into(), &Value::Null));
+    close(&json["binary"]["recall"]["rate"], 0.5);
+}
+
+#[test]
+fn which_labels_are_positive_can_be_said() {
+    let folder = scored(&[
+        (0.9, r#"{"label":"good","stars":5}"#),
+        (0.8, r#"{"label":"fine","stars":4}"#),
+        (0.1, r#"{"label":"bad","stars":1}"#),
+        (0.7, r#"{"label":"bad","stars":2}"#),
+    ]);
+    let accuracy = |options: &str| {
+        let line = format!("scorebox agree s --format json {options}");
+        folder.sh(&line).exits_with(0).json()["binary"]["accuracy"]["rate"].as_f64().unwrap()
+    };
+    assert_eq!(accuracy("--with /label --positive good --positive fine"), 0.75);
+    assert_eq!(accuracy("--with /stars --positive-from 4"), 0.75);
+    assert_eq!(accuracy("--with /stars --positive-from 4 --threshold 0.75"), 1.0);
+    assert_eq!(accuracy("--with /stars --positive 5"), 0.5);
+    assert_snapshot!(folder.sh("scorebox agree s --with /label"), @"
+    [stderr]
+    error: the labels at `/label` are words, and the scorer names no categories: `good`, `fine`, `bad`
+    hint: name the labels of cases that should pass: `--positive LABEL`, or `--positive-from NUMBER`
+    [exit code 2]
+    ");
+    assert_snapshot!(folder.sh("scorebox agree s --with /label --positive god"), @"
+    [stderr]
+    error: no label at `/label` is one of those that are to be positive; labels are `good`, `fine`, `bad`
+    hint: name the labels of cases that should pass: `--positive LABEL`, or `--positive-from NUMBER`
+    [exit code 2]
+    ");
+    // Ratings from 1 to 5 are no yes or no, and on another scale than scores from 0 to 1.
+    let ratings = folder.sh("scorebox agree s --with /stars --format json").exits_with(0).json();
+    assert_eq!(
+        (&ratings["binary"], &ratings["correlations"]["alpha"]),
+        (&Value::Null, &Value::Null)
+    );
+    close(&ratings["correlations"]["spearman"], 1.0);
+}
+
+#[test]
+fn what_is_not_there_is_refused_with_what_is() {
+    let folder = begin();
+    assert_snapshot!(folder.sh("scorebox agree copied --with /lable"), @"
+    [stderr]
+    error: no case with a score of `copied` has a label at `/lable`; the first case has `label`, `system`
+    [exit code 2]
+    ");
+    assert_snapshot!(folder.sh("scorebox agree copied --with lable"), @"
+    [stderr]
+    error: the run has no scorer `lable`
+    hint: choose a scorer from `copied`, `short`
+    [exit code 2]
+    ");
+    assert_snapshot!(folder.sh("scorebox agree copeid --with /label"), @"
+    [stderr]
+    error: the run has no scorer `copeid`
+    hint: did you mean `copied`?
+    [exit code 2]
+    ");
+    assert_snapshot!(folder.sh("scorebox agree copied --with /a~x"), @"
+    [stderr]
+    error: `/a~x` is not a valid JSON Pointer: a `~` is written `~0`, and a `/` inside a key `~1`
+    hint: a JSON Pointer begins with `/`: `/label`, `/votes/0`
+    [exit code 2]
+    ");
+    assert_snapshot!(folder.sh("scorebox agree copied --with /label --threshold 7"), @"
+    [stderr]
+    error: 7 is not on the scale of scorer `copied`, which is 0 to 1
+    [exit code 2]
+    ");
+    assert_snapshot!(folder.sh("scorebox agree copied --with /label --by length"), @"
+    [stderr]
+    error: `length` is not a valid JSON Pointer: it does not start with `/`
+    hint: a JSON Pointer begins with `/`: `/label`, `/votes/0`
+    [exit code 2]
+    ");
+}
+
+#[test]
+fn a_scorer_is_compared_with_another_by_the_threshold_of_that() {
+    let folder = Folder::new();
+    folder.sh("scorebox run suite.toml answers.jsonl -q --run-id r").exits_with(0);
+    let line = "scorebox agree mentions-answer --with numeric-answer --format json";
+    let json = folder.sh(line).exits_with(0).json();
+    assert_eq!((&json["with"], &json["pairs"]), (&"numeric-answer".into(), &400.into()));
+    // Of 168 right answers all but one mention the number as it is written, and so do 47 others.
+    let confusion = &json["binary"]["confusion"];
+    assert_eq!(
+        (&confusion["truePositives"], &confusion["falsePositives"]),
+        (&167.into(), &47.into())
+    );
+    assert_eq!(
+        (&confusion["falseNegatives"], &confusion["trueNegatives"]),
+        (&1.into(), &185.into())
+    );
+    // The labels of the data set itself are beside the metadata, not in it.
+    let labels =
+        folder.sh("scorebox agree numeric-answer --with /label --format json").exits_with(0).json();
+    close(&labels["binary"]["kappa"], 1.0);
+}
+
+#[test]
+fn categories_have_a_table_and_weighted_kappa() {
+    let ratings =
+        [(0.0, 0.0), (0.5, 0.5), (1.0, 1.0), (0.5, 1.0), (0.0, 0.5), (1.0, 1.0), (0.0, 0.0)];
+    let cases: Vec<(f64, String)> =
+        ratings.iter().map(|(score, label)| (*score, format!(r#"{{"label":{label}}}"#))).collect();
+    let cases: Vec<(f64, &str)> =
+        cases.iter().map(|(score, label)| (*score, label.as_str())).collect();
+    let folder = scored(&cases);
+    let json = folder.sh("scorebox agree s --with /label --format json").exits_with(0).json();
+    let categories = &json["categories"];
+    assert_eq!(categories["names"], serde_json::json!(["0", "0.5", "1"]));
+    assert_eq!(categories["table"], serde_json::json!([[2, 0, 0], [1, 1, 0], [0, 1, 2]]));
+    // scikit-learn: cohen_kappa_score([0, 1, 2, 1, 0, 2, 0], [0, 1, 2, 2, 1, 2, 0], weights=…)
+    close(&categories["kappaLinear"], 0.695_652_173_913_043_5);
+    close(&categories["kappaQuadratic"], 0.805_555_555_555_555_6);
+}
+
+#[test]
+fn words_of_a_scorer_are_compared_with_words_of_people() {
+    let folder = Folder::new();
+    let mut lines = String::new();
+    for (n, (said, label)) in
+        [("a", "a"), ("b", "b"), ("c", "c"), ("a", "b"), ("c", "c"), ("b", "b")].iter().enumerate()
+    {
+        writeln!(lines, r#"{{"id":"{n}","output":"{said}","metadata":{{"label":"{label}"}}}}"#)
+            .unwrap();
+    }
+    folder.write("cases.jsonl", lines);
+    folder.write("s.js", "export default (input) => ({ score: 1, label: input.output });");
+    folder.sh("scorebox run cases.jsonl -s s=s.js -q --run-id r").exits_with(0);
+    let json = folder.sh("scorebox agree s --with /label --format json").exits_with(0).json();
+    let categories = &json["categories"];
+    assert_eq!(categories["names"], serde_json::json!(["a", "b", "c"]));
+    assert_eq!(categories["table"], serde_json::json!([[1, 0, 0], [1, 2, 0], [0, 0, 2]]));
+    // 5 of 6 agree; by chance (1 * 2 + 3 * 2 + 2 * 2) / 36.
+    close(&categories["kappa"], (5.0 / 6.0 - 12.0 / 36.0) / (1.0 - 12.0 / 36.0));
+    assert_eq!(
+        (&categories["hasOrder"], &categories["kappaLinear"]),
+        (&false.into(), &Value::Null)
+    );
+    assert_eq!(json["binary"], Value::Null);
+}
+
+/// A scorer that passes whatever is long, with labels that do not care: it favours long outputs, and the system that writes them.
+#[test]
+fn a_scorer_that_favours_a_group_is_found_out() {
+    let cases: Vec<(f64, String)> = (0..120)
+        .map(|n| {
+            let is_long = n % 2 == 0;
+            let (system, label) = (if is_long { "wordy" } else { "terse" }, (n / 2) % 2);
+            let score = if is_long { 0.8 } else { 0.2 } + f64::from(n % 20) / 100.0;
+            (score, format!(r#"{{"label":{label},"system":"{system}"}}"#))
+        })
+        .collect();
+    let cases: Vec<(f64, &str)> =
+        cases.iter().map(|(score, label)| (*score, label.as_str())).collect();
+    let folder = scored(&cases);
+    let by_system = folder.sh("scorebox agree s --with /label --by /system").exits_with(0);
+    assert!(
+        by_system.stderr.contains("it favours `wordy`: errors are 1.0000 higher than for others")
+    );
+    assert!(
+        by_system
+            .stderr
+            .contains("it is harder on `terse`: errors are 1.0000 lower than for others")
+    );
+    let line = "scorebox agree s --with /label --by output-length --format json";
+    let bias = folder.sh(line).exits_with(0).json()["bias"].clone();
+    assert!(bias["rho"].as_f64().unwrap() > 0.5 && bias["p"].as_f64().unwrap() < 1e-6, "{bias}");
+    assert_eq!(bias["groups"].as_array().unwrap().len(), 4);
+}
+
+#[test]
+fn hostile_labels_are_words_like_others() {
+    let long = "x".repeat(1 << 20);
+    let folder = scored(&[
+        (0.9, r#"{"label":"\u001b[31mred"}"#),
+        (0.1, r#"{"label":"NaN"}"#),
+        (0.5, &format!(r#"{{"label":"{long}"}}"#)),
+        (0.6, r#"{"label":1e999}"#),
+    ]);
+    let output = folder.sh("scorebox agree s --with /label").exits_with(2);
+    assert!(!output.stderr.contains('\u{1b}') && output.stderr.len() < 2000, "{}", output.stderr);
+    let line = "scorebox agree s --with /label --positive NaN --format json";
+    let json = folder.sh(line).exits_with(0).json();
+    assert_eq!((&json["pairs"], &json["unreadableLabels"]), (&2.into(), &2.into()));
+}
