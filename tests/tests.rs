@@ -43,6 +43,7 @@ mod command_migrate;
 /// `scorebox new`: what it makes works.
 mod command_new;
 mod command_options;
+mod command_python;
 /// `scorebox scores`, `stats`, `scorers`, `inspect`, `completions`, and pipes.
 mod command_reading;
 /// `scorebox rm`: runs that go and runs that stay.
@@ -123,6 +124,7 @@ mod hostile_memory;
 mod hostile_modules;
 /// A folder with an attacker in another language and a good scorer.
 mod hostile_other_languages;
+mod hostile_python;
 /// Scripts that return nonsense, never end, break the language, or are no scripts.
 mod hostile_scripts;
 /// Lies in `describe`.

@@ -61,6 +61,7 @@ pub(crate) fn words(advice: &Advice) -> Option<String> {
             .into(),
         Advice::Record => "ask it once: run without `--judge-cache only`".into(),
         Advice::AllowModel => "if the scorer may ask it, add it to the `models` of its `judge` in the suite".into(),
+        Advice::AddScriptEngine => "make it, once: scorebox toolchain add python".into(),
         Advice::InstallToolchain => "install one of:\n  \
              rustup target add wasm32-unknown-unknown\n  \
              apt-get install --no-install-recommends rustc-web rust-web-src lld-22   (Debian)\n  \

@@ -28,6 +28,7 @@ mod input;
 mod migration;
 mod new_file;
 mod output;
+mod python_engine;
 mod report;
 mod scaffold;
 mod setup;

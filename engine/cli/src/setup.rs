@@ -9,7 +9,7 @@ use std::{
 use etcetera::BaseStrategy as _;
 use scorebox::{
     advice::{Advice, Advised as _},
-    registry::Registry,
+    registry::{Registry, ScriptLanguage},
     run::{DEFAULT_WAITING, ReadyScorer, RunError, load_scorers_watched},
     sandbox::{
         CacheOptions, Capabilities, CompileLimits, Compiler, Grant, Grants, Sandbox, SandboxOptions,
@@ -17,7 +17,7 @@ use scorebox::{
     suite::{Mistake, Place, ScorerId, Suite, SuiteError, parse_bytes, parse_duration},
 };
 
-use crate::{advice, failure::Failure, waiting::Waiting, words};
+use crate::{advice, failure::Failure, python_engine, waiting::Waiting, words};
 
 /// Options of the commands that load scorers.
 #[derive(Debug, clap::Args)]
@@ -101,6 +101,28 @@ pub(crate) fn cache_folder(named: Option<PathBuf>) -> Option<PathBuf> {
     named.or_else(default)
 }
 
+/// The scorers that can be named, with what runs scripts of further languages if the user has added it.
+pub(crate) fn registry() -> Registry {
+    let registry = Registry::with_builtins();
+    match python_engine().filter(|file| file.is_file()) {
+        Some(file) => registry.with_script_engine(ScriptLanguage::Python, file),
+        None => registry,
+    }
+}
+
+/// Where what runs Python scripts is, once it is made; `None` if there is no folder for it.
+pub(crate) fn python_engine() -> Option<PathBuf> {
+    Some(data_folder()?.join(python_engine::file_name()))
+}
+
+/// The folder for what the user adds to scorebox.
+fn data_folder() -> Option<PathBuf> {
+    match std::env::var_os("SCOREBOX_DATA_DIR").filter(|folder| !folder.is_empty()) {
+        Some(folder) => Some(folder.into()),
+        None => etcetera::choose_base_strategy().ok().map(|base| base.data_dir().join("scorebox")),
+    }
+}
+
 /// Reads a suite file; the variables that it names are those of the environment.
 pub(crate) fn suite(path: &Path) -> Result<Suite, SuiteError> {
     Suite::read_with(path, &|name| std::env::var(name).ok())
@@ -132,7 +154,7 @@ fn load_errors(suite: &Suite, sandbox: &SandboxArguments) -> Vec<RunError> {
     else {
         return Vec::new();
     };
-    match finish(runtime, loaded(suite, &Registry::with_builtins(), &sandbox)) {
+    match finish(runtime, loaded(suite, &registry(), &sandbox)) {
         Ok(_) => Vec::new(),
         Err(RunError::Unusable(errors)) => errors,
         Err(error) => vec![error],

@@ -83,6 +83,8 @@ pub enum Advice {
     PrepareCompiler,
     /// Install a compiler for wasm32.
     InstallToolchain,
+    /// Add what runs scripts in Python.
+    AddScriptEngine,
     /// Get the file again: it is damaged or cut off.
     FetchAgain {
         /// Its name, if known.
@@ -128,6 +130,7 @@ impl Advice {
             Advice::NameFilesIn(name()),
             Advice::PrepareCompiler,
             Advice::InstallToolchain,
+            Advice::AddScriptEngine,
             Advice::FetchAgain { name: Some(name()), compression: Some("gzip") },
             Advice::FetchAgain { name: Some(name()), compression: None },
             Advice::FetchAgain { name: None, compression: None },

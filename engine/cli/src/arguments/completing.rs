@@ -10,15 +10,10 @@ use clap_complete::{
     ArgValueCompleter, CompletionCandidate,
     engine::{PathCompleter, ValueCompleter as _},
 };
-use scorebox::{
-    registry::{Reference, Registry},
-    sandbox::Grant,
-    store::Store,
-    suite::Suite,
-};
+use scorebox::{registry::Reference, sandbox::Grant, store::Store, suite::Suite};
 
 use super::database::DEFAULT_DATABASE;
-use crate::report;
+use crate::{report, setup};
 
 /// The variable in which a shell names itself when it asks for completions.
 pub(crate) const VARIABLE: &str = "SCOREBOX_COMPLETE";
@@ -120,7 +115,7 @@ fn beginning_with(
 }
 
 fn built_in() -> Vec<(String, String)> {
-    let registry = Registry::with_builtins();
+    let registry = setup::registry();
     let described = |name: &str| {
         let description = registry
             .listing(name)

@@ -5,7 +5,7 @@ use std::{path::Path, time::Duration};
 use scorebox::{
     contract::ScorerInfo,
     input_file::MOST_CONFIGURATION_BYTES,
-    registry::{Reference, Registry},
+    registry::Reference,
     sandbox::{Grant, Grants, Limits, LoadedScorer, Sandbox, ScorerConfig, check_config},
     suite::{LimitOverrides, ScorerId, SuiteScorer, parse_duration, parse_memory},
 };
@@ -13,7 +13,7 @@ use scorebox::{
 use super::completing;
 use crate::{
     failure::Failure,
-    input,
+    input, setup,
     waiting::{COMPILING, Waiting},
 };
 
@@ -55,7 +55,7 @@ impl LimitArguments {
 /// One scorer, named on the command line.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ScorerArguments {
-    /// A built-in scorer's name, or the path of a .wasm file or a script (.js, .mjs, .ts, .mts)
+    /// A built-in scorer's name, or the path of a .wasm file or a script (.js, .mjs, .ts, .mts, .py)
     #[arg(add = completing::scorers())]
     pub scorer: String,
 
@@ -76,7 +76,7 @@ impl ScorerArguments {
     /// The component's bytes, and where they are from.
     pub(crate) fn source(&self) -> Result<scorebox::registry::ScorerSource, Failure> {
         let reference = Reference::parse(&self.scorer, Path::new(""));
-        Ok(Registry::with_builtins().resolve(&reference)?)
+        Ok(setup::registry().resolve(&reference)?)
     }
 
     /// Whether the user grants it this.
@@ -114,7 +114,7 @@ impl ScorerArguments {
         let grants: Grants = self.grant.iter().copied().collect();
         let limits = self.limits.apply(Limits::default())?;
         let reference = Reference::parse(&self.scorer, Path::new(""));
-        let known = Registry::with_builtins().info_of(&reference);
+        let known = setup::registry().info_of(&reference);
         let checked = known.map_or(Ok(()), |info| check_config(&info, &config));
         let loaded = match checked {
             Ok(()) => {

@@ -9,7 +9,7 @@ use scorebox::{
     build::{BuiltComponent, CargoOutput, Toolchain, build_guest, gallery, must_be_a_crate},
     contract::ScorerInfo,
     digest::Digest,
-    registry::{Reference, Registry},
+    registry::Reference,
     sandbox::{Capabilities, Grant, Grants, Limits, Sandbox, ScoreError, ScorerConfig},
 };
 
@@ -22,7 +22,7 @@ use crate::{
 
 /// Make a component from a scorer's Rust crate or script
 ///
-/// A script (JavaScript or TypeScript) needs no compiler: it is checked and, with the files that it imports, put into
+/// A script (JavaScript, TypeScript or Python) needs no compiler: it is checked and, with the files that it imports, put into
 /// a component with an interpreter. A crate is compiled.
 ///
 /// Finds a Rust compiler with a standard library for wasm32 (rustup's target, or a compiler with its
@@ -109,7 +109,7 @@ impl Build {
     /// Makes the component of a script, and has it take its configuration, so that what is wrong with the script is
     /// said here.
     fn build_script(&self, script: &Reference) -> Result<Exit, Failure> {
-        let component = Registry::with_builtins().resolve(script)?.bytes;
+        let component = setup::registry().resolve(script)?.bytes;
         let asked = Asked::new(&self.sandbox)?;
         asked.load(&component).map_err(|error| {
             let failure = Failure::from(error);

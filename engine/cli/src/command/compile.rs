@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use scorebox::{registry::Registry, run::load_scorers_watched, sandbox::Capabilities};
+use scorebox::{run::load_scorers_watched, sandbox::Capabilities};
 
 use crate::{
     failure::{Exit, Failure},
@@ -40,7 +40,7 @@ impl Compile {
         let mut waiting = pending.words().map(Waiting::on);
         let mut written = Ok(());
         let loaded = setup::finish(setup::small_runtime()?, async {
-            load_scorers_watched(&suite, &Registry::with_builtins(), &sandbox, |ready| {
+            load_scorers_watched(&suite, &setup::registry(), &sandbox, |ready| {
                 // A new line, not behind what a terminal shows now.
                 drop(waiting.take());
                 let number = pending.ready(&ready.id);

@@ -12,7 +12,6 @@ use std::{
 use scorebox::{
     advice::Advised as _,
     case::{CaseReader, Follow, Mapping, Source},
-    registry::Registry,
     run::{
         Control, FollowKeeper, OnBadCase, RunError, RunReport, RunRequest, Stop, WhichRun, fresh_id,
     },
@@ -232,7 +231,7 @@ impl Live {
         sandbox: &Sandbox,
         showing: &Showing,
     ) -> Result<RunRequest, Failure> {
-        let scorers = setup::loaded(&suite, &Registry::with_builtins(), sandbox).await?;
+        let scorers = setup::loaded(&suite, &setup::registry(), sandbox).await?;
         setup::must_have_files(&scorers)?;
         RequirementArguments::must_be_on_scale(requirements, &scorers)?;
         showing.loaded(&scorers);

@@ -27,6 +27,7 @@ mod serve;
 mod show;
 mod stats;
 mod suite;
+mod toolchain;
 mod trend;
 mod verify;
 
@@ -124,6 +125,7 @@ pub(crate) enum Command {
     Compile(compile::Compile),
     New(new::New),
     Build(build::Build),
+    Toolchain(toolchain::Toolchain),
     Completions(completions::Completions),
 }
 
@@ -158,6 +160,7 @@ impl Command {
             Command::Inspect(command) => command.run(),
             Command::New(command) => command.run(),
             Command::Build(command) => command.run(),
+            Command::Toolchain(command) => command.run(),
             Command::Completions(command) => command.run(),
             Command::Compile(command) => command.run(),
         }

@@ -12,7 +12,7 @@ use scorebox::{
     advice::Advised as _,
     case::CaseReader,
     judge::Judges,
-    registry::{Reference, Registry},
+    registry::Reference,
     run::{Control, OnBadCase, RunError, RunReport, RunRequest, Stop, WhichRun, fresh_id},
     sandbox::{Grant, Sandbox},
     store::RunId,
@@ -51,7 +51,7 @@ pub(crate) struct Run {
     #[arg(long = "suite", value_name = "FILE", help_heading = "Scorers")]
     suite_file: Option<PathBuf>,
 
-    /// A scorer: the name of a built-in one, or the path of a .wasm file or a script (.js, .mjs, .ts, .mts); `NAME=…` gives it another name
+    /// A scorer: the name of a built-in one, or the path of a .wasm file or a script (.js, .mjs, .ts, .mts, .py); `NAME=…` gives it another name
     #[arg(long = "scorer", short = 's', value_name = "[NAME=]SCORER", add = completing::named_scorers(), help_heading = "Scorers")]
     scorers: Vec<String>,
 
@@ -199,7 +199,7 @@ impl Run {
         jobs: usize,
         sandbox: &Sandbox,
     ) -> Result<RunRequest, Failure> {
-        let registry = Registry::with_builtins();
+        let registry = setup::registry();
         let scorers = setup::loaded(&suite, &registry, sandbox).await?;
         setup::must_have_files(&scorers)?;
         RequirementArguments::must_be_on_scale(requirements, &scorers)?;

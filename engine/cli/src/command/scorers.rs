@@ -83,7 +83,7 @@ struct Entry {
 
 impl Scorers {
     pub(crate) fn run(&self) -> Result<Exit, Failure> {
-        let registry = Registry::with_builtins();
+        let registry = setup::registry();
         let runtime = setup::small_runtime()?;
         let sandbox = || self.sandbox.open(1, Capabilities::none());
         if self.example {

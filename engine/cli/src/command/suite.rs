@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use scorebox::{
     judge::Judges,
-    registry::{Reference, Registry},
+    registry::Reference,
     run::ReadyScorer,
     sandbox::Capabilities,
     suite::{SCHEMA, Suite as Resolved},
@@ -82,7 +82,7 @@ impl Check {
         });
         let capabilities = Capabilities::none().with_judges(judges.build());
         let sandbox = self.sandbox.open(1, capabilities)?;
-        let registry = Registry::with_builtins();
+        let registry = setup::registry();
         let loaded = setup::loaded(&suite, &registry, &sandbox);
         let loaded = setup::finish(setup::small_runtime()?, loaded)?;
         let table = loaded_table(loaded.iter());

@@ -261,7 +261,7 @@ impl Verify {
         let location = Location::new(case_file.display().to_string(), 1);
         let text = read_file_or_stdin(case_file, MOST_CASE_BYTES)?;
         let case = Case::parse(text.trim_end(), 0, &Mapping::parse(&self.map)?, location)?;
-        let registry = Registry::with_builtins();
+        let registry = setup::registry();
         let component = match &self.component {
             Some(path) => registry.resolve(&Reference::File(path.clone()))?.bytes.into_owned(),
             None => built_in(&registry, receipt.component.digest).ok_or_else(|| {

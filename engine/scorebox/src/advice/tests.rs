@@ -35,6 +35,7 @@ fn there_is_one_of_each() {
         | Advice::Build(_)
         | Advice::PrepareCompiler
         | Advice::InstallToolchain
+        | Advice::AddScriptEngine
         | Advice::FetchAgain { .. }
         | Advice::LeaveOut(_)
         | Advice::Database(_)
@@ -45,7 +46,7 @@ fn there_is_one_of_each() {
         | Advice::TryLater
         | Advice::Update
         | Advice::UseItsWriter
-        | Advice::Report => 32,
+        | Advice::Report => 33,
     };
     let all = Advice::one_of_each();
     let kinds: HashSet<_> = all.iter().map(discriminant).collect();

@@ -1,12 +1,15 @@
 //! From a scorer's name to a component's bytes. Loads and runs nothing.
 //!
 //! - `builtin`: the components that are embedded in the binary, compressed.
-//! - `script_files`: a script and the files that it imports; `script_component`: the component that runs it.
+//! - `script_language`: which files are scripts; `script_files`: a script and the files that it imports, and
+//!   `python_imports`, those of Python; `script_component`: the component that runs it.
 //! - here: the names, files, and what to say where there is neither.
 
 mod builtin;
+mod python_imports;
 mod script_component;
 mod script_files;
+mod script_language;
 
 use std::{
     borrow::Cow,
@@ -24,9 +27,10 @@ use crate::{
 };
 use builtin::{BuiltIn, COMPONENTS, SCRIPT_ENGINES};
 use script_component::{NotMade, component_of};
-use script_files::{NotRead, ScriptFiles, is_script};
+use script_files::{NotRead, ScriptFiles};
 
 pub use builtin::Listing;
+pub use script_language::ScriptLanguage;
 
 /// Bytes of a file that are read: one more than the sandbox takes, so that it can say that the file is
 /// too large.
@@ -68,7 +72,7 @@ impl Reference {
     /// What is written as a path (with a separator, or ending as a component's or a script's file does) is one;
     /// relative paths start at `folder`.
     pub fn parse(written: &str, folder: &Path) -> Reference {
-        let is_file = written.ends_with(".wasm") || is_script(written);
+        let is_file = written.ends_with(".wasm") || ScriptLanguage::of(written).is_some();
         let is_path = written.contains(['/', '\\']) || is_file;
         match is_path {
             true => Reference::File(folder.join(written)),
@@ -76,9 +80,17 @@ impl Reference {
         }
     }
 
-    /// Whether it is the path of a script (`.js`, `.mjs`, `.ts`, `.mts`), of which a component is made.
+    /// Whether it is the path of a script (`.js`, `.mjs`, `.ts`, `.mts`, `.py`), of which a component is made.
     pub fn is_script(&self) -> bool {
-        matches!(self, Reference::File(path) if is_script(&path.to_string_lossy()))
+        self.script_language().is_some()
+    }
+
+    /// The language of the script whose path it is.
+    fn script_language(&self) -> Option<ScriptLanguage> {
+        match self {
+            Reference::File(path) => ScriptLanguage::of(&path.to_string_lossy()),
+            Reference::Name(_) => None,
+        }
     }
 
     /// A name to call the scorer by, if the user gave none: the name, or the file's stem.
@@ -147,9 +159,23 @@ pub enum RegistryError {
         /// The most that a script imports.
         most_files: usize,
     },
-    /// This build of the library has nothing that runs scripts.
-    #[error("the script `{}` cannot be run: this build has no interpreter", .0.display())]
-    NoScriptEngine(PathBuf),
+    /// There is nothing that runs scripts in this language: this build of the library embeds none, or the program brought
+    /// none.
+    #[error("the script `{}` cannot be run: there is no interpreter for {language}", path.display())]
+    NoScriptEngine {
+        /// The script.
+        path: PathBuf,
+        /// Its language.
+        language: ScriptLanguage,
+    },
+    /// What should run scripts does not: it is damaged, or another component.
+    #[error("the interpreter for {language} in `{}` does not run scripts", path.display())]
+    NotAScriptEngine {
+        /// The interpreter's file.
+        path: PathBuf,
+        /// The language.
+        language: ScriptLanguage,
+    },
     /// What is embedded under the name is not the component that was listed.
     #[error("the built-in scorer `{0}` is damaged")]
     Damaged(String),
@@ -167,8 +193,10 @@ impl Advised for RegistryError {
             RegistryError::Folder(_) => Some(Advice::Name(Thing::Component)),
             RegistryError::Unreadable { source, .. } => source.advice(),
             RegistryError::ScriptTooLarge { .. } => Some(Advice::Check(Thing::File)),
+            RegistryError::NoScriptEngine { language: ScriptLanguage::Python, .. }
+            | RegistryError::NotAScriptEngine { .. } => Some(Advice::AddScriptEngine),
             RegistryError::Damaged(_)
-            | RegistryError::NoScriptEngine(_)
+            | RegistryError::NoScriptEngine { .. }
             | RegistryError::ScriptHasTooManyFiles { .. } => None,
         }
     }
@@ -178,6 +206,8 @@ impl Advised for RegistryError {
 #[derive(Clone, Debug)]
 pub struct Registry {
     scorers: BTreeMap<String, Stored>,
+    /// What runs scripts and is not embedded.
+    script_engines: BTreeMap<ScriptLanguage, PathBuf>,
 }
 
 #[derive(Clone, Debug)]
@@ -197,7 +227,15 @@ impl Registry {
     pub fn with_builtins() -> Registry {
         let scorers =
             COMPONENTS.iter().map(|built| (built.name.to_owned(), Stored::BuiltIn(built)));
-        Registry { scorers: scorers.collect() }
+        Registry { scorers: scorers.collect(), script_engines: BTreeMap::new() }
+    }
+
+    /// The same, with the file of the component that runs scripts in `language`: what `script-engines/` of scorebox's
+    /// sources builds to. It is read for each script.
+    #[must_use]
+    pub fn with_script_engine(mut self, language: ScriptLanguage, file: PathBuf) -> Registry {
+        self.script_engines.insert(language, file);
+        self
     }
 
     /// Adds a component under a name.
@@ -275,18 +313,56 @@ impl Registry {
     pub fn resolve(&self, reference: &Reference) -> Result<ScorerSource, RegistryError> {
         match reference {
             Reference::Name(name) => self.get(name),
-            Reference::File(path) if reference.is_script() => {
-                let bytes = script_component(path)?;
-                Ok(ScorerSource { bytes: bytes.into(), origin: Origin::File(path.clone()) })
-            }
-            Reference::File(path) => match read_bounded(path) {
-                Ok(bytes) => {
+            Reference::File(path) => match reference.script_language() {
+                Some(language) => {
+                    let bytes = self.script_component(path, language)?;
                     Ok(ScorerSource { bytes: bytes.into(), origin: Origin::File(path.clone()) })
                 }
-                Err(InputFileError::Folder) => Err(RegistryError::Folder(path.clone())),
-                Err(source) => Err(RegistryError::Unreadable { path: path.clone(), source }),
+                None => component_file(path),
             },
         }
+    }
+
+    /// The component that runs the script at `path`.
+    fn script_component(
+        &self,
+        path: &Path,
+        language: ScriptLanguage,
+    ) -> Result<Vec<u8>, RegistryError> {
+        let too_large =
+            |most_bytes| RegistryError::ScriptTooLarge { path: path.to_owned(), most_bytes };
+        let files = ScriptFiles::read(path, language).map_err(|error| match error {
+            NotRead::File(path, InputFileError::Folder) => RegistryError::Folder(path),
+            NotRead::File(path, source) => RegistryError::Unreadable { path, source },
+            NotRead::TooLarge => too_large(script_files::MOST_BYTES),
+            NotRead::TooMany => RegistryError::ScriptHasTooManyFiles {
+                path: path.to_owned(),
+                most_files: script_files::MOST_FILES,
+            },
+        })?;
+        let no_engine = || RegistryError::NoScriptEngine { path: path.to_owned(), language };
+        let engine = self.script_engine(language)?.ok_or_else(no_engine)?;
+        // Texts and their names are JSON whatever they are.
+        let script = serde_json::to_vec(&files).map_err(|_| no_engine())?;
+        let made = component_of(&engine, language.as_str(), &script, files.may_summarize());
+        made.map_err(|error| match (error, self.script_engines.get(&language).cloned()) {
+            (NotMade::TooLarge { most_bytes }, _) => too_large(most_bytes as u64),
+            (NotMade::NoEngine, Some(path)) => RegistryError::NotAScriptEngine { path, language },
+            (NotMade::NoEngine, None) => no_engine(),
+        })
+    }
+
+    /// What runs scripts in `language`; `None` if there is nothing.
+    fn script_engine(&self, language: ScriptLanguage) -> Result<Option<Vec<u8>>, RegistryError> {
+        if let Some(path) = self.script_engines.get(&language) {
+            let bytes = read_bounded(path)
+                .map_err(|source| RegistryError::Unreadable { path: path.clone(), source })?;
+            return Ok(Some(bytes));
+        }
+        let embedded = SCRIPT_ENGINES.iter().find(|engine| engine.name == language.as_str());
+        let Some(embedded) = embedded else { return Ok(None) };
+        let damaged = || RegistryError::Damaged(embedded.name.to_owned());
+        embedded.component().map(Some).ok_or_else(damaged)
     }
 
     fn stored(&self, name: &str) -> Result<&Stored, RegistryError> {
@@ -297,28 +373,15 @@ impl Registry {
     }
 }
 
-/// The component that runs the script at `path`.
-fn script_component(path: &Path) -> Result<Vec<u8>, RegistryError> {
-    let too_large =
-        |most_bytes| RegistryError::ScriptTooLarge { path: path.to_owned(), most_bytes };
-    let files = ScriptFiles::read(path).map_err(|error| match error {
-        NotRead::File(path, InputFileError::Folder) => RegistryError::Folder(path),
-        NotRead::File(path, source) => RegistryError::Unreadable { path, source },
-        NotRead::TooLarge => too_large(script_files::MOST_BYTES),
-        NotRead::TooMany => RegistryError::ScriptHasTooManyFiles {
-            path: path.to_owned(),
-            most_files: script_files::MOST_FILES,
-        },
-    })?;
-    let no_engine = || RegistryError::NoScriptEngine(path.to_owned());
-    let engine = SCRIPT_ENGINES.first().ok_or_else(no_engine)?;
-    let bytes = engine.component().ok_or_else(|| RegistryError::Damaged(engine.name.to_owned()))?;
-    // Texts and their names are JSON whatever they are.
-    let script = serde_json::to_vec(&files).map_err(|_| no_engine())?;
-    component_of(&bytes, engine.name, &script, files.may_summarize()).map_err(|error| match error {
-        NotMade::TooLarge { most_bytes } => too_large(most_bytes as u64),
-        NotMade::NoEngine => no_engine(),
-    })
+/// The component in a file.
+fn component_file(path: &Path) -> Result<ScorerSource, RegistryError> {
+    match read_bounded(path) {
+        Ok(bytes) => {
+            Ok(ScorerSource { bytes: bytes.into(), origin: Origin::File(path.to_owned()) })
+        }
+        Err(InputFileError::Folder) => Err(RegistryError::Folder(path.to_owned())),
+        Err(source) => Err(RegistryError::Unreadable { path: path.to_owned(), source }),
+    }
 }
 
 /// The file, or as much of it as shows that it is too large to be a component.
@@ -335,7 +398,7 @@ mod tests {
 
     #[test]
     fn names_are_sorted_and_unknown_ones_answered_with_the_closest() {
-        let mut registry = Registry { scorers: BTreeMap::new() };
+        let mut registry = Registry { scorers: BTreeMap::new(), script_engines: BTreeMap::new() };
         for name in ["latency", "contains"] {
             registry.register(name, vec![1]).unwrap();
         }
@@ -370,11 +433,28 @@ mod tests {
         assert_eq!(Reference::parse("x.wasm", folder), file("/suite/x.wasm"));
         assert_eq!(Reference::parse("./x", folder), file("/suite/./x"));
         assert_eq!(Reference::parse("/y/x.wasm", folder).default_name(), "x");
-        for script in ["grade.js", "grade.mjs", "grade.ts", "./grade.mts"] {
+        for script in ["grade.js", "grade.mjs", "grade.ts", "./grade.mts", "grade.py"] {
             let reference = Reference::parse(script, folder);
             assert!(reference.is_script(), "{script}");
             assert_eq!(reference.default_name(), "grade");
         }
         assert!(!Reference::parse("js", folder).is_script());
+    }
+
+    #[test]
+    fn a_python_script_needs_an_engine_that_the_program_brings() {
+        let folder = tempfile::tempdir().unwrap();
+        let script = folder.path().join("grade.py");
+        std::fs::write(&script, "def score(case, config): return 1\n").unwrap();
+        let reference = Reference::File(script);
+        let error = Registry::with_builtins().resolve(&reference).unwrap_err();
+        assert!(matches!(error, RegistryError::NoScriptEngine { .. }), "{error}");
+        assert_eq!(error.advice(), Some(Advice::AddScriptEngine));
+        let engine = folder.path().join("engine.wasm");
+        std::fs::write(&engine, "no component").unwrap();
+        let registry = Registry::with_builtins();
+        let registry = registry.with_script_engine(ScriptLanguage::Python, engine);
+        let error = registry.resolve(&reference).unwrap_err();
+        assert!(matches!(error, RegistryError::NotAScriptEngine { .. }), "{error}");
     }
 }

@@ -1,5 +1,5 @@
 //! A script and the files of its folder that it imports, read within bounds. Which file an import means, the engine
-//! decides (`script-engines/javascript/src/files.rs`); here are all that it can mean.
+//! decides (`script-engines/javascript/src/files.rs`, `script-engines/python/engine.py`); here are all that it can mean.
 
 use std::{
     collections::BTreeMap,
@@ -10,23 +10,17 @@ use std::{
 use cap_std::{ambient_authority, fs::Dir};
 use serde::Serialize;
 
+use super::{ScriptLanguage, python_imports};
 use crate::input_file::{self, InputFileError};
 
 /// Bytes of a script and all that it imports.
 pub(super) const MOST_BYTES: u64 = 1 << 20;
 /// Files that a script imports, itself or through others.
 pub(super) const MOST_FILES: usize = 500;
-/// The endings of a script's name.
-const SCRIPTS: [&str; 4] = [".js", ".mjs", ".ts", ".mts"];
 /// Endings that an import may leave out.
 const LEFT_OUT: [&str; 3] = [".js", ".mjs", ".ts"];
 /// Bytes of an import's path.
 const PATH_BYTES: usize = 1000;
-
-/// Whether a path names a script.
-pub(super) fn is_script(path: &str) -> bool {
-    SCRIPTS.iter().any(|ending| path.ends_with(ending))
-}
 
 /// A script with what it imports, as the engine reads it.
 #[derive(Debug, Serialize)]
@@ -50,7 +44,11 @@ pub(super) enum NotRead {
 
 impl ScriptFiles {
     /// Reads the script at `path` and what it imports.
-    pub(super) fn read(path: &Path) -> Result<ScriptFiles, NotRead> {
+    pub(super) fn read(path: &Path, language: ScriptLanguage) -> Result<ScriptFiles, NotRead> {
+        let imports_of = match language {
+            ScriptLanguage::JavaScript => imports_of,
+            ScriptLanguage::Python => python_imports::imports_of,
+        };
         let unreadable = |error| NotRead::File(path.to_owned(), error);
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
         let main = name.ok_or_else(|| unreadable(InputFileError::Folder))?;
@@ -190,7 +188,8 @@ mod tests {
             ("lib/c.ts", ""),
             ("unused.js", ""),
         ]);
-        let files = ScriptFiles::read(&folder.path().join("grade.js")).unwrap();
+        let files =
+            ScriptFiles::read(&folder.path().join("grade.js"), ScriptLanguage::JavaScript).unwrap();
         assert_eq!(names(&files), ["a.js", "d.json", "grade.js", "lib/b.ts", "lib/c.ts"]);
     }
 
@@ -204,7 +203,12 @@ mod tests {
         ]);
         let scripts = outer.path().join("scripts");
         std::os::unix::fs::symlink("../secret.js", scripts.join("link.js")).unwrap();
-        assert_eq!(names(&ScriptFiles::read(&scripts.join("grade.js")).unwrap()), ["grade.js"]);
+        assert_eq!(
+            names(
+                &ScriptFiles::read(&scripts.join("grade.js"), ScriptLanguage::JavaScript).unwrap()
+            ),
+            ["grade.js"]
+        );
     }
 
     #[test]
@@ -216,7 +220,7 @@ mod tests {
             ("large.js", &half.repeat(3)),
         ]);
         for name in ["one.js", "large.js"] {
-            let read = ScriptFiles::read(&folder.path().join(name));
+            let read = ScriptFiles::read(&folder.path().join(name), ScriptLanguage::JavaScript);
             assert!(matches!(read, Err(NotRead::TooLarge)), "{name}");
         }
     }
@@ -225,9 +229,13 @@ mod tests {
     fn a_byte_order_mark_is_no_part_of_a_script_and_other_encodings_are_refused_with_the_line() {
         let folder = folder(&[("grade.js", "\u{feff}1")]);
         let path = folder.path().join("grade.js");
-        assert_eq!(ScriptFiles::read(&path).unwrap().files["grade.js"], "1");
+        assert_eq!(
+            ScriptFiles::read(&path, ScriptLanguage::JavaScript).unwrap().files["grade.js"],
+            "1"
+        );
         fs::write(&path, b"1\n\xff").unwrap();
-        let Err(NotRead::File(_, InputFileError::NotUtf8 { line: 2 })) = ScriptFiles::read(&path)
+        let Err(NotRead::File(_, InputFileError::NotUtf8 { line: 2 })) =
+            ScriptFiles::read(&path, ScriptLanguage::JavaScript)
         else {
             panic!("not UTF-8");
         };

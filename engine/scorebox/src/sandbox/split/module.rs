@@ -11,8 +11,9 @@ use super::{
     global::{Global, Kind},
 };
 
-/// Globals of a main module: each is an import of the code and a symbol of every instance.
-const MOST_GLOBALS: usize = 256;
+/// Globals of a main module: each is an import of the code and a symbol of every instance. A language that links its
+/// libraries when a component is built (Python) has one for each symbol that they share.
+const MOST_GLOBALS: usize = 1024;
 /// Bytes of a page of memory.
 const PAGE_BYTES: u64 = 64 << 10;
 
@@ -45,6 +46,8 @@ pub(super) struct CoreModule<'a> {
     pub(super) memories: Vec<wasmparser::MemoryType>,
     /// The globals; `None` if one is of another type than a number, or begins with what is not constant.
     pub(super) globals: Vec<Option<Global>>,
+    /// How many of them change.
+    changing: usize,
     pub(super) exports: Vec<Export<'a>>,
     /// The data segments that are put into memory 0 at a constant place, with it.
     pub(super) segments: Vec<(u32, &'a [u8])>,
@@ -110,6 +113,7 @@ impl<'a> CoreModule<'a> {
                 for global in globals {
                     let global = global?;
                     must_not_change_references(&global.ty)?;
+                    self.changing += usize::from(global.ty.mutable);
                     self.globals.push(constant(&global)?);
                 }
             }
@@ -217,11 +221,11 @@ impl<'a> CoreModule<'a> {
     }
 
     /// Whether every instance of a module without a memory is always the same: nothing in it changes, and
-    /// nothing is changed when it is made but tables.
+    /// nothing is changed when it is made but tables. A global that does not change may begin with one that is imported,
+    /// which does not change either.
     pub(super) fn must_have_no_state(&self) -> Result<(), NotSplit> {
         let refuse = |why: &str| Err(NotSplit::because(why));
-        let changes = |global: &Option<Global>| global.as_ref().is_none_or(|global| global.mutable);
-        if self.globals.iter().any(changes) {
+        if self.changing > 0 {
             return refuse("has globals that change");
         }
         if self.starts {

@@ -323,6 +323,26 @@ fn a_shim_with_the_names_of_a_data_module_does_not_become_one() {
     assert!(Validator::new().validate_all(&split.first).is_err(), "compiled whole then");
 }
 
+/// As a component is that links its libraries when it is built: the module with the memory says where each library is.
+#[test]
+fn a_module_beside_the_code_may_begin_with_what_never_changes() {
+    let with = |global: &str| {
+        assembled(&format!(
+            r#"(component
+            (core module $main (memory (export "memory") 1) (global (export "base") i32 (i32.const 8))
+              (global (export "changing") (mut i32) (i32.const 1)) (func (export "f")))
+            (core instance $m (instantiate $main))
+            (core module $library (import "m" "base" (global $base i32))
+              (import "m" "changing" (global (mut i32))) (import "m" "memory" (memory 1)) {global}
+              (func (export "g") (result i32) (global.get 2)))
+            (core instance (instantiate $library (with "m" (instance $m)))))"#
+        ))
+    };
+    must_be_valid(&split(&with("(global i32 (global.get $base))")).unwrap());
+    let why = "has a module (1) beside its code that has globals that change";
+    assert_eq!(why_not(&with("(global (mut i32) (global.get $base))")), why);
+}
+
 #[test]
 fn numbers_of_any_type_keep_their_bits() {
     let component = component(

@@ -1,0 +1,153 @@
+//! `scorebox toolchain`: what runs scripts of languages that are not embedded, made and looked at. How it is made stands in
+//! `python_engine`.
+
+use std::{fs, path::Path};
+
+use clap::ValueEnum;
+use scorebox::{
+    contract::ScorerInput,
+    digest::Digest,
+    registry::{Reference, Registry, ScriptLanguage},
+    sandbox::{Capabilities, Grants, Limits, ScorerConfig},
+};
+
+use crate::{
+    failure::{Exit, Failure},
+    output::{self, Out},
+    python_engine, report,
+    setup::{self, SandboxArguments},
+    waiting::{COMPILING, Waiting},
+    words,
+};
+
+/// Add what runs scripts in Python, and list what there is
+///
+/// Scripts in JavaScript and TypeScript need nothing.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Toolchain {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum What {
+    Add(Add),
+    List(List),
+}
+
+/// Make what runs scripts in Python, in the user's data folder
+///
+/// Needs Python 3.10 or later with pip, and a network: pip downloads componentize-py from the package registry that it is
+/// configured for, in the one version that is known here, and checks its digest. It is installed into a folder that is
+/// removed afterwards. CPython, as a component, takes some 20 MB.
+#[derive(Debug, clap::Args)]
+struct Add {
+    /// The language
+    #[arg(value_name = "LANGUAGE")]
+    language: Addable,
+
+    /// The Python to install with
+    #[arg(long, value_name = "PROGRAM", default_value = python_engine::PYTHON)]
+    python: String,
+
+    /// Make it again if it is there
+    #[arg(long)]
+    force: bool,
+
+    #[command(flatten)]
+    sandbox: SandboxArguments,
+}
+
+/// A language whose scripts something can be added for.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Addable {
+    Python,
+}
+
+/// List what runs scripts, and where it is
+#[derive(Debug, clap::Args)]
+struct List {}
+
+impl Toolchain {
+    pub(crate) fn run(&self) -> Result<Exit, Failure> {
+        match &self.what {
+            What::Add(add) => add.run(),
+            What::List(list) => list.run(),
+        }
+    }
+}
+
+impl Add {
+    fn run(&self) -> Result<Exit, Failure> {
+        let Addable::Python = self.language;
+        let file = setup::python_engine().ok_or_else(|| {
+            Failure::new("there is no folder for it: the environment names no home folder")
+                .hint("name one: SCOREBOX_DATA_DIR=FOLDER scorebox toolchain add python")
+        })?;
+        if file.is_file() && !self.force {
+            words::say(&format!("{} is there already", file.display()));
+            return Ok(Exit::Done);
+        }
+        let folder = file.parent().unwrap_or(Path::new("."));
+        let cannot = |what: &str, error: std::io::Error| {
+            Failure::new(format!("cannot {what} `{}`: {error}", folder.display()))
+        };
+        fs::create_dir_all(folder).map_err(|error| cannot("make the folder", error))?;
+        // On the same file system, so that it appears in its place as a whole.
+        let scratch = tempfile::Builder::new().prefix("python.").tempdir_in(folder);
+        let scratch = scratch.map_err(|error| cannot("write to the folder", error))?;
+        let made = python_engine::make(&self.python, scratch.path())?;
+        self.must_score(&made, scratch.path())?;
+        fs::rename(&made, &file).map_err(|error| cannot("write to the folder", error))?;
+        words::say(&described(&file)?);
+        Ok(Exit::Done)
+    }
+
+    /// Has it run a script, which also compiles it for those that follow.
+    fn must_score(&self, engine: &Path, folder: &Path) -> Result<(), Failure> {
+        let script = folder.join("one.py");
+        fs::write(&script, "def score(case, config):\n    return case[\"output\"] == 1\n")
+            .map_err(|error| {
+                Failure::new(format!("cannot write `{}`: {error}", script.display()))
+            })?;
+        let registry = Registry::with_builtins();
+        let registry = registry.with_script_engine(ScriptLanguage::Python, engine.to_owned());
+        let component = registry.resolve(&Reference::File(script))?.bytes;
+        let sandbox = self.sandbox.open(1, Capabilities::none())?;
+        let (config, limits) = (ScorerConfig::default(), Limits::default());
+        let _waiting = Waiting::on(COMPILING);
+        let score = setup::finish(setup::small_runtime()?, async {
+            let scorer = sandbox.load(&component, &config, &limits, Grants::NONE).await?;
+            scorer.score(ScorerInput::of("1")).await.result
+        })?;
+        match score.score {
+            Some(1.0) => Ok(()),
+            other => Err(Failure::new(format!(
+                "what was made gives {other:?} instead of 1 for a first script"
+            ))),
+        }
+    }
+}
+
+impl List {
+    fn run(&self) -> Result<Exit, Failure> {
+        let python = match setup::python_engine().filter(|file| file.is_file()) {
+            Some(file) => described(&file)?,
+            None => "not there; make it: scorebox toolchain add python".to_owned(),
+        };
+        output::stdout(|out: &mut Out<'_>| {
+            writeln!(out, "javascript  embedded")?;
+            writeln!(out, "typescript  embedded")?;
+            writeln!(out, "python      {}", report::printable(&python))
+        })?;
+        Ok(Exit::Done)
+    }
+}
+
+/// A file, its size and its digest.
+fn described(file: &Path) -> Result<String, Failure> {
+    let bytes = fs::read(file)
+        .map_err(|error| Failure::new(format!("cannot read `{}`: {error}", file.display())))?;
+    let size = report::bytes(bytes.len() as u64);
+    Ok(format!("{}  {size}  sha-256 {}", file.display(), Digest::of(&bytes)))
+}
