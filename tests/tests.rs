@@ -86,6 +86,8 @@ mod command_when;
 mod command_workspace;
 /// The built-in scorers against what other programs answered, row by row.
 mod conformance;
+/// The scorer that docs/sdk.md shows.
+mod documented_scorer;
 /// The library as a program embeds it: an engine, its scorers, a run and its events.
 mod embedding;
 /// The library's `score_batch` and `score_live`: answers in hand, and scores in the background.
