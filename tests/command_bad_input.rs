@@ -18,7 +18,7 @@ fn a_scorer_is_a_component_and_no_other_file() {
     assert_snapshot!(scored_with(b"hello\n"), @r#"
     [stderr]
     error: scorer `./scorer.wasm`: invalid-component: not a WebAssembly file: it starts with `hello\n`
-    hint: a scorer is a WebAssembly component; `scorebox build` makes one from a Rust crate
+    hint: a scorer is a WebAssembly component; `scorebox build` makes one from sources in many languages
     [exit code 2]
     "#);
     assert_snapshot!(scored_with(b""), @"
@@ -29,7 +29,7 @@ fn a_scorer_is_a_component_and_no_other_file() {
     assert_snapshot!(scored_with(&wat::parse_str("(module)").unwrap()), @"
     [stderr]
     error: scorer `./scorer.wasm`: invalid-component: a core WebAssembly module, not a component
-    hint: `scorebox build` makes a component from a Rust crate; `wasm-tools component new` wraps a module that was built with wit-bindgen
+    hint: this is a core module; `scorebox build FILE -o COMPONENT.wasm` makes a component of it
     [exit code 2]
     ");
 }

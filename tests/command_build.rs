@@ -11,14 +11,14 @@ fn a_folder_that_is_not_a_crate_is_not_built() {
     let folder = Folder::new();
     assert_snapshot!(folder.sh("scorebox build"), @"
     [stderr]
-    error: `.` has no Cargo.toml, so it is not a Rust crate
-    hint: name the folder of a crate; `cargo new --lib NAME` makes one
+    error: `.` is not a scorer in a language that is known here
+    hint: name a folder with Cargo.toml, go.mod, build.zig, asconfig.json, or sources in C, C++ or Zig, or a file: .js, .ts, .c, .cpp, .zig, or .wasm of a core module; `scorebox new` makes a scorer
     [exit code 2]
     ");
     assert_snapshot!(folder.sh("scorebox build nowhere"), @"
     [stderr]
     error: `nowhere` does not exist
-    hint: name the folder of a crate; `cargo new --lib NAME` makes one
+    hint: name a folder with Cargo.toml, go.mod, build.zig, asconfig.json, or sources in C, C++ or Zig, or a file: .js, .ts, .c, .cpp, .zig, or .wasm of a core module; `scorebox new` makes a scorer
     [exit code 2]
     ");
     // Before a compiler is looked for.

@@ -17,6 +17,8 @@ mod command_bad_input;
 mod command_build;
 /// `scorebox compare`, `trend` and `stats --ci`: two runs, many runs, and how sure a mean is.
 mod command_compare;
+/// `scorebox build` of other languages than Rust: compilers that are missing, old or fail, and modules that are no scorers.
+mod command_build_languages;
 /// `scorebox compile`: a suite's scorers ahead of its runs.
 mod command_compile;
 /// Files of other tools as cases: `convert`, and `run` over them.
@@ -151,6 +153,8 @@ mod judged_example;
 mod judged_grades;
 /// Outputs that try to be the judge, or to wear it out.
 mod judged_hostile;
+/// The same scorer in every language.
+mod languages;
 /// A server of OpenAI's protocol, as tests want it to answer.
 mod model_server;
 /// The same component, configuration and input give the same bytes.

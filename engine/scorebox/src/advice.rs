@@ -85,6 +85,8 @@ pub enum Advice {
     InstallToolchain,
     /// Add what runs scripts in Python.
     AddScriptEngine,
+    /// Install this compiler, or a newer one.
+    InstallCompiler(Compiler),
     /// Get the file again: it is damaged or cut off.
     FetchAgain {
         /// Its name, if known.
@@ -161,6 +163,7 @@ impl Advice {
         all.extend(Conversion::one_of_each().map(Advice::Convert));
         all.extend(Material::ALL.iter().copied().map(Advice::MakeComponent));
         all.extend(Build::ALL.iter().copied().map(Advice::Build));
+        all.extend(Compiler::ALL.iter().copied().map(Advice::InstallCompiler));
         all.extend(LeaveOut::ALL.iter().copied().map(Advice::LeaveOut));
         all.extend(Database::ALL.iter().copied().map(Advice::Database));
         all
@@ -237,6 +240,8 @@ listed! {
         Component,
         /// The folder of a scorer's crate.
         Crate,
+        /// What a scorer is built from: a folder or a file.
+        Source,
         /// A file.
         File,
         /// A file or a pipe, and not a device.
@@ -335,6 +340,28 @@ listed! {
         AsLibrary,
         /// With the SDK's macro that exports a scorer.
         WithExport,
+        /// With the contract's functions exported, as the SDKs of other languages do.
+        WithExports,
+        /// Without functions of a system or of a page: a scorer has neither.
+        WithoutSystem,
+        /// Not at all: it is a component.
+        NotAgain,
+    }
+}
+
+listed! {
+    /// What compiles a language.
+    Compiler {
+        /// For C and C++.
+        C,
+        /// For C and C++, where its folder is named.
+        WasiSdk,
+        /// For Zig.
+        Zig,
+        /// For Go.
+        Go,
+        /// For AssemblyScript.
+        AssemblyScript,
     }
 }
 

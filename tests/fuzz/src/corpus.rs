@@ -80,6 +80,35 @@ fn a_file_of_another_tool_gives_the_same_cases_twice_or_is_refused() {
 }
 
 #[test]
+fn a_core_module_is_made_a_component_or_refused() {
+    replay("core_module", crate::core_module);
+}
+
+#[test]
+fn the_first_core_modules_are_what_their_names_say() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus/core_module");
+    for (name, expected) in [
+        ("scores", "a component"),
+        ("prints", "a component"),
+        ("begins", "a component"),
+        ("summarizes", "a component"),
+        ("starts", "a component"),
+        ("judges", "a component"),
+        ("asks-for-more", "it imports `env.now`, which a scorer does not have"),
+        ("other-version", "it is built against the contract 0.9.0; this scorebox has 0.1.0"),
+        ("lacks-all", "it does not export `scorebox:scorer/scoring@0.1.0#configure`"),
+    ] {
+        let text = fs::read(folder.join(name).with_extension("wat")).unwrap();
+        let module = wat::parse_bytes(&text).unwrap();
+        let said = match scorebox::build::component_of_module(&module) {
+            Ok(_) => "a component".to_owned(),
+            Err(error) => error.to_string(),
+        };
+        assert!(said.contains(expected), "{name}: {said}");
+    }
+}
+
+#[test]
 fn a_trace_hangs_together_or_is_refused() {
     replay("trace", crate::trace);
 }

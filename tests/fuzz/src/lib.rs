@@ -4,6 +4,7 @@
 
 mod case_reader;
 mod component;
+mod core_module;
 mod database;
 mod guest;
 mod guest_result;
@@ -21,10 +22,11 @@ pub use case_reader::case_reader;
 #[cfg(feature = "libfuzzer")]
 pub use component::let_wizer_assert;
 pub use component::{component_load, component_outside};
+pub use core_module::core_module;
 pub use database::database;
 pub use guest_result::guest_result;
 #[cfg(feature = "libfuzzer")]
-pub use mutation::change_component;
+pub use mutation::{change_component, change_module};
 #[cfg(feature = "libfuzzer")]
 pub use readers::let_parsers_panic;
 pub use readers::readers;

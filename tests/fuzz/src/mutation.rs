@@ -5,7 +5,7 @@ use std::{borrow::Cow, ops::Range};
 
 use wasmparser::Parser;
 
-use crate::guest::assembled;
+use crate::{core_module::module_of, guest::assembled};
 
 /// Bytes that mean something in many places: small numbers, ends of LEB128, instructions, types.
 const TELLING: [u8; 24] = [
@@ -16,6 +16,21 @@ const TELLING: [u8; 24] = [
 /// Changes the input of `size` bytes in `data`, which is to have at most `most`, and gives its new size.
 /// Text is assembled first.
 pub fn change_component(data: &mut [u8], size: usize, most: usize, seed: u32) -> usize {
+    change(data, size, most, seed, assembled)
+}
+
+/// The same of a core module.
+pub fn change_module(data: &mut [u8], size: usize, most: usize, seed: u32) -> usize {
+    change(data, size, most, seed, module_of)
+}
+
+fn change(
+    data: &mut [u8],
+    size: usize,
+    most: usize,
+    seed: u32,
+    assembled: impl Fn(&[u8]) -> Option<Cow<'_, [u8]>>,
+) -> usize {
     let size = match assembled(&data[..size]) {
         Some(Cow::Owned(bytes)) if bytes.len() <= most => {
             data[..bytes.len()].copy_from_slice(&bytes);

@@ -1,4 +1,5 @@
-//! `scorebox build`: from a Rust crate or a script to a component, or from a folder of crates to its `dist/`.
+//! `scorebox build`: from sources in any language, a core module or a script to a component, or from a folder of
+//! crates to its `dist/`.
 
 use std::{
     fs,
@@ -6,11 +7,14 @@ use std::{
 };
 
 use scorebox::{
-    build::{BuiltComponent, CargoOutput, Toolchain, build_guest, gallery, must_be_a_crate},
+    build::{
+        BuildError, BuiltComponent, Language, Source, ToolOutput, Toolchain, build_guest,
+        build_source, gallery, must_be_a_crate,
+    },
     contract::ScorerInfo,
     digest::Digest,
     registry::Reference,
-    sandbox::{Capabilities, Grant, Grants, Limits, Sandbox, ScoreError, ScorerConfig},
+    sandbox::{Anatomy, Capabilities, Grant, Grants, Limits, Sandbox, ScoreError, ScorerConfig},
 };
 
 use crate::{
@@ -20,18 +24,23 @@ use crate::{
     words,
 };
 
-/// Make a component from a scorer's Rust crate or script
+/// The longest list of imports that is shown, in columns.
+const MOST_SHOWN_IMPORTS: usize = 200;
+
+/// Make a component from a scorer, whatever language it is written in
 ///
-/// A script (JavaScript, TypeScript or Python) needs no compiler: it is checked and, with the files that it imports, put into
-/// a component with an interpreter. A crate is compiled.
+/// A folder or a file says by its name what it is: Cargo.toml (Rust), go.mod (Go), build.zig or *.zig (Zig), *.c, *.cpp,
+/// asconfig.json (AssemblyScript), a core WebAssembly module (*.wasm), or a script (*.js, *.ts, *.py), which needs no compiler.
+/// Runs the language's own compiler, and installs nothing: a compiler that is missing is named with the line that installs
+/// it. The rest needs no tool: the contract is put in, and functions of WASI that a language's runtime imports are replaced
+/// inside the module, so that the scorer needs no grant.
 ///
-/// Finds a Rust compiler with a standard library for wasm32 (rustup's target, or a compiler with its
-/// sources and a linker, as Debian's packages have them), compiles, turns the module into a component
-/// and checks it. The same sources in the same folder, built by the same compiler, give the same bytes.
+/// The same sources and compiler give the same bytes in any folder; of a crate, in the same folder. docs/languages.md shows a
+/// first scorer in each language.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Build {
-    /// The folder of the crate, or the file of the script; with --all, a folder of crates' folders
-    #[arg(value_name = "FOLDER|SCRIPT", default_value = ".")]
+    /// The scorer's folder or file; with --all, a folder of crates' folders
+    #[arg(value_name = "PATH", default_value = ".")]
     folder: PathBuf,
 
     /// The file to write [default: NAME.wasm in the current folder]
@@ -56,20 +65,6 @@ pub(crate) struct Build {
 }
 
 /// Said before a compiler is looked for, which a user would install in vain.
-fn must_be_there(folder: &Path) -> Result<(), Failure> {
-    if folder.join("Cargo.toml").is_file() {
-        return Ok(must_be_a_crate(folder)?);
-    }
-    let what = if folder.exists() {
-        "has no Cargo.toml, so it is not a Rust crate"
-    } else {
-        "does not exist"
-    };
-    Err(Failure::new(format!("`{}` {what}", folder.display()))
-        .hint("name the folder of a crate; `cargo new --lib NAME` makes one"))
-}
-
-/// As [`must_be_there`], for all crates of a folder.
 fn must_have_crates(folder: &Path) -> Result<(), Failure> {
     let names = gallery::names(folder)?;
     if names.is_empty() {
@@ -85,25 +80,70 @@ impl Build {
         if written.is_script() && !self.all && !self.folder.is_dir() {
             return self.build_script(&written);
         }
-        match self.all {
-            true => must_have_crates(&self.folder)?,
-            false => must_be_there(&self.folder)?,
+        if self.all {
+            must_have_crates(&self.folder)?;
+            return self.build_all(&toolchain()?);
         }
-        let toolchain = Toolchain::find()?;
-        words::say(&format!("compiler: {}", toolchain.fingerprint()));
-        match self.all {
-            true => self.build_all(&toolchain),
-            false => self.build_one(&toolchain),
+        let source = Source::find(&self.folder)?;
+        match source.language {
+            Language::Rust => self.build_crate(&source.folder),
+            _ => self.build_source(&source),
         }
     }
 
-    fn build_one(&self, toolchain: &Toolchain) -> Result<Exit, Failure> {
+    fn build_crate(&self, folder: &Path) -> Result<Exit, Failure> {
+        must_be_a_crate(folder)?;
+        let toolchain = toolchain()?;
         let asked = Asked::new(&self.sandbox)?;
-        let built =
-            build_guest(&self.folder, toolchain, CargoOutput::Inherited, &mut |component| {
-                asked.describe(component).map_err(|error| error.to_string())
-            })?;
-        self.write(&built.name, &built.bytes, &described(&built))
+        let built = build_guest(folder, &toolchain, ToolOutput::Inherited, &mut |component| {
+            asked.describe(component).map_err(|error| error.to_string())
+        })?;
+        self.write(&built.name, &built.bytes)
+    }
+
+    /// Makes the component of another language's scorer, and has it describe itself, so that what is wrong with it is
+    /// said here.
+    fn build_source(&self, source: &Source) -> Result<Exit, Failure> {
+        let files = source.files.iter().map(|file| source.folder.join(file));
+        self.must_not_overwrite(files)?;
+        let built = build_source(source, ToolOutput::Inherited, &mut |compiler| {
+            words::say(&format!("compiler: {compiler}"));
+        });
+        let built = built.map_err(|error| match error {
+            BuildError::Module(_) if source.language == Language::Module => {
+                let failure = Failure::from(error);
+                let path = self.folder.display();
+                Failure { message: format!("`{path}`: {}", failure.message), ..failure }
+            }
+            error => error.into(),
+        })?;
+        Asked::new(&self.sandbox)?.describe(&built.bytes).map_err(|error| {
+            let failure = Failure::from(error);
+            let message = format!("`{}` cannot say what it is: {}", built.name, failure.message);
+            Failure { message, ..failure }
+        })?;
+        self.write(&built.name, &built.bytes)
+    }
+
+    fn output(&self, name: &str) -> PathBuf {
+        match &self.output {
+            Some(path) => path.clone(),
+            None => PathBuf::from(format!("{name}.wasm")),
+        }
+    }
+
+    /// A component is not written over what it is built from.
+    fn must_not_overwrite(&self, sources: impl Iterator<Item = PathBuf>) -> Result<(), Failure> {
+        for source in sources {
+            let name = source.file_stem().unwrap_or_default().to_string_lossy();
+            let (from, to) = (fs::canonicalize(&source), fs::canonicalize(self.output(&name)));
+            if from.is_ok_and(|from| to.is_ok_and(|to| from == to)) {
+                let source = source.display();
+                return Err(Failure::new(format!("the component would replace `{source}`"))
+                    .hint("name another file to write: --output FILE"));
+            }
+        }
+        Ok(())
     }
 
     /// Makes the component of a script, and has it take its configuration, so that what is wrong with the script is
@@ -117,17 +157,15 @@ impl Build {
             Failure { message, ..failure }
         })?;
         let name = script.default_name();
-        self.write(&name, &component, &size_and_digest(&name, &component))
+        self.write(&name, &component)
     }
 
-    fn write(&self, name: &str, component: &[u8], described: &str) -> Result<Exit, Failure> {
-        let path = match &self.output {
-            Some(path) => path.clone(),
-            None => PathBuf::from(format!("{name}.wasm")),
-        };
+    fn write(&self, name: &str, component: &[u8]) -> Result<Exit, Failure> {
+        let path = self.output(name);
         fs::write(&path, component)
             .map_err(|error| Failure::new(format!("cannot write `{}`: {error}", path.display())))?;
-        words::say(&format!("{described} -> {}", path.display()));
+        let described = size_and_digest(name, component);
+        words::say(&format!("{described}  {} -> {}", imports(component)?, path.display()));
         Ok(Exit::Done)
     }
 
@@ -140,7 +178,7 @@ impl Build {
             toolchain,
             // Comparing is building again.
             before.as_ref().filter(|_| !self.check),
-            CargoOutput::Inherited,
+            ToolOutput::Inherited,
             &mut |component| asked.describe(component).map_err(|error| error.to_string()),
             |component| words::say(&described(component)),
         )?;
@@ -152,6 +190,12 @@ impl Build {
         gallery::install(gallery, toolchain, compressed, described.collect::<Result<_, _>>()?)?;
         Ok(Exit::Done)
     }
+}
+
+fn toolchain() -> Result<Toolchain, Failure> {
+    let toolchain = Toolchain::find()?;
+    words::say(&format!("compiler: {}", toolchain.fingerprint()));
+    Ok(toolchain)
 }
 
 /// Asks components what they are. Whatever they import is granted: there is nothing to be seen yet.
@@ -219,4 +263,13 @@ fn described(built: &BuiltComponent) -> String {
 fn size_and_digest(name: &str, component: &[u8]) -> String {
     let size = report::bytes(component.len() as u64);
     format!("{name}  {size}  sha-256 {}", Digest::of(component))
+}
+
+/// What a component imports, in a few words.
+fn imports(component: &[u8]) -> Result<String, Failure> {
+    let imports = Anatomy::read(component)?.imports;
+    Ok(match imports.is_empty() {
+        true => "imports nothing".to_owned(),
+        false => format!("imports {}", report::one_line(&imports.join(", "), MOST_SHOWN_IMPORTS)),
+    })
 }

@@ -36,6 +36,7 @@ fn there_is_one_of_each() {
         | Advice::PrepareCompiler
         | Advice::InstallToolchain
         | Advice::AddScriptEngine
+        | Advice::InstallCompiler(_)
         | Advice::FetchAgain { .. }
         | Advice::LeaveOut(_)
         | Advice::Database(_)

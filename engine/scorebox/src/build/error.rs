@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use crate::advice::{Advice, Advised, Build, Thing};
+use crate::advice::{Advice, Advised, Build, Compiler, Thing};
+
+use super::module_error::ModuleError;
 
 /// Why a guest could not be built.
 #[derive(Debug, thiserror::Error)]
@@ -37,6 +39,46 @@ pub enum BuildError {
     /// cargo's answer is not what it should be.
     #[error("cannot make sense of cargo's answer: {0}")]
     Metadata(String),
+    /// There is no folder and no file of this path.
+    #[error("`{}` does not exist", .0.display())]
+    NoSource(PathBuf),
+    /// It is a folder or a file of which no component is built.
+    #[error("`{}` is not a scorer in a language that is known here", .0.display())]
+    UnknownSource(PathBuf),
+    /// The folder has sources, and nothing says which comes first.
+    #[error("`{}` has several files that may be the scorer's first", .0.display())]
+    SeveralRoots(PathBuf),
+    /// A compiler is not there.
+    #[error("no `{name}` was found")]
+    NoTool {
+        /// What it is called.
+        name: &'static str,
+        /// For what it is installed.
+        compiler: Compiler,
+    },
+    /// A compiler is too old.
+    #[error("`{name}` is too old: it is {found}, and {least} is needed")]
+    OldTool {
+        /// What it is called.
+        name: &'static str,
+        /// For what it is installed.
+        compiler: Compiler,
+        /// What it says that it is.
+        found: String,
+        /// The oldest version that will do.
+        least: String,
+    },
+    /// The sources do not compile.
+    #[error("{name} failed{}", detail.as_ref().map(|text| format!(":\n{text}")).unwrap_or_default())]
+    Compiler {
+        /// What it is called.
+        name: &'static str,
+        /// Its output, if the user has not seen it.
+        detail: Option<String>,
+    },
+    /// The core module is not a scorer.
+    #[error("the module cannot be made a component: {0}")]
+    Module(#[from] ModuleError),
     /// The module that came out is not a scorer.
     #[error("the module cannot be made a component: {0}")]
     Component(String),
@@ -77,6 +119,14 @@ impl Advised for BuildError {
                 Some(Advice::Name(Thing::Crate))
             }
             BuildError::NotACdylib(_) => Some(Advice::Build(Build::AsLibrary)),
+            BuildError::NoSource(_) | BuildError::UnknownSource(_) => {
+                Some(Advice::List(Thing::Source))
+            }
+            BuildError::SeveralRoots(_) => Some(Advice::Name(Thing::Source)),
+            BuildError::NoTool { compiler, .. } | BuildError::OldTool { compiler, .. } => {
+                Some(Advice::InstallCompiler(*compiler))
+            }
+            BuildError::Module(error) => error.advice(),
             BuildError::Component(_) => Some(Advice::Build(Build::WithExport)),
             _ => None,
         }

@@ -17,7 +17,7 @@ use crate::{
 };
 
 use super::{
-    BuildError, BuiltComponent, CargoOutput, Describe, Toolchain, build_guest, dictionary,
+    BuildError, BuiltComponent, Describe, ToolOutput, Toolchain, build_guest, dictionary,
     sources_digest,
 };
 
@@ -176,7 +176,7 @@ pub fn build(
     gallery: &Path,
     toolchain: &Toolchain,
     last: Option<&Manifest>,
-    output: CargoOutput,
+    output: ToolOutput,
     describe: Describe<'_>,
     mut done: impl FnMut(&BuiltComponent),
 ) -> Result<Vec<BuiltComponent>, BuildError> {

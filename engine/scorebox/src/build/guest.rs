@@ -16,7 +16,7 @@ use crate::{
 };
 
 use super::{
-    BuildError, CargoOutput, StandardLibrary, Toolchain,
+    BuildError, StandardLibrary, ToolOutput, Toolchain,
     cargo::{cargo, run},
     lean::lean,
     names,
@@ -52,6 +52,10 @@ pub struct BuiltComponent {
 }
 
 impl BuiltComponent {
+    pub(super) fn new(name: String, bytes: Vec<u8>) -> BuiltComponent {
+        BuiltComponent { name, bytes, example: None, info: None, sources: None }
+    }
+
     /// The digest that names the component.
     pub fn digest(&self) -> Digest {
         Digest::of(&self.bytes)
@@ -73,7 +77,7 @@ pub type Describe<'d> = &'d mut dyn FnMut(&[u8]) -> Result<ScorerInfo, String>;
 pub fn build_guest(
     folder: &Path,
     toolchain: &Toolchain,
-    output: CargoOutput,
+    output: ToolOutput,
     describe: Describe<'_>,
 ) -> Result<BuiltComponent, BuildError> {
     let manifest = folder.join("Cargo.toml");
@@ -129,7 +133,7 @@ fn append_custom_section(component: &mut Vec<u8>, name: &str, content: &[u8]) {
 }
 
 /// Downloads what is missing, so that the folders to remap exist.
-fn fetch(manifest: &Path, output: CargoOutput) -> Result<(), BuildError> {
+fn fetch(manifest: &Path, output: ToolOutput) -> Result<(), BuildError> {
     let mut cargo = cargo();
     cargo.args(["fetch", "--quiet", "--manifest-path"]).arg(manifest);
     run(cargo, output).map(drop)
@@ -140,7 +144,7 @@ struct Step<'s> {
     profile: &'s str,
     schema: Option<&'s str>,
     toolchain: &'s Toolchain,
-    output: CargoOutput,
+    output: ToolOutput,
 }
 
 impl Step<'_> {

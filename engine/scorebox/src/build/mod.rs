@@ -1,5 +1,12 @@
-//! From a Rust crate to a component: what `scorebox build` does. Runs cargo; runs no component itself,
-//! but lets its caller ask one what it is.
+//! From sources to a component: what `scorebox build` does. Runs compilers; runs no component itself, but lets its
+//! caller ask one what it is.
+//!
+//! - `language`: which language a folder or a file is of.
+//! - `compile`: that language's compiler, run, and a component of what it makes; `tool`: finds and runs one; `sdk`: what it is
+//!   given.
+//! - `module`: from a core module, whatever made it, to a component; `module_error`: why not.
+//!
+//! Rust has a way of its own:
 //!
 //! - `toolchain`: finds a Rust compiler with a standard library for wasm32, or says what to install.
 //! - `cargo`: runs cargo; `package`: what cargo knows about a crate.
@@ -9,20 +16,31 @@
 //! - `gallery`: a folder of scorers, and what they build to, with a manifest; `dictionary`: what they have in common.
 
 mod cargo;
+mod compile;
 mod dictionary;
 mod error;
 pub mod gallery;
 mod guest;
+mod language;
 mod lean;
+mod module;
+mod module_error;
 mod names;
 mod package;
+mod sdk;
 mod section;
 mod sources;
+mod tool;
 mod toolchain;
 
-pub use cargo::CargoOutput;
+pub use compile::build_source;
 pub use error::BuildError;
 pub use guest::{BuiltComponent, Describe, build_guest};
+pub use language::{Language, Source};
+pub use module::component_of_module;
+pub use module_error::ModuleError;
 pub use package::must_be_a_crate;
+pub use sdk::SdkFile;
 pub use sources::sources_digest;
+pub use tool::ToolOutput;
 pub use toolchain::{StandardLibrary, Toolchain};

@@ -9,8 +9,8 @@ use std::{
 use serde::Deserialize;
 
 use super::{
-    BuildError,
-    cargo::{CargoOutput, cargo, run},
+    BuildError, ToolOutput,
+    cargo::{cargo, run},
 };
 
 /// The crate whose `export!` understands `scorebox build`.
@@ -120,7 +120,7 @@ impl Package {
     pub(super) fn read(manifest: &Path) -> Result<Package, BuildError> {
         let mut cargo = cargo();
         cargo.args(["metadata", "--format-version=1", "--manifest-path"]).arg(manifest);
-        let answer = run(cargo, CargoOutput::Captured)?;
+        let answer = run(cargo, ToolOutput::Captured)?;
         let metadata: Metadata = serde_json::from_slice(&answer)
             .map_err(|error| BuildError::Metadata(error.to_string()))?;
         let manifest = fs::canonicalize(manifest).map_err(BuildError::file(manifest))?;

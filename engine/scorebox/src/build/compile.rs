@@ -1,0 +1,71 @@
+//! Compiles a scorer with its language's own compiler and makes a component of it; what each compiler is told is in the files
+//! of `compile/`. Crates of Rust are built by `guest`, which knows cargo.
+//!
+//! Sources are compiled from inside their folder, with names relative to it, so that the bytes do not depend on where it is.
+
+mod assemblyscript;
+mod c;
+mod go;
+mod zig;
+
+use std::{fs, path::Path};
+
+use super::{
+    BuildError, BuiltComponent, Language, Source, component_of_module, sdk,
+    tool::{Tool, ToolOutput},
+};
+
+/// Bytes of a guest's stack, as in Rust's: deep enough for recursion over nested JSON.
+const STACK_BYTES: u32 = 256 << 10;
+
+/// What a compiler is told.
+struct Job<'j> {
+    source: &'j Source,
+    /// A folder that is gone afterwards, for what the compiler makes.
+    scratch: &'j Path,
+    /// A folder with the language's SDK.
+    sdk: &'j Path,
+    /// Where the module is to be.
+    module: &'j Path,
+    output: ToolOutput,
+}
+
+/// Compiles `source` and makes a component of the module. `announce` is given the compiler's own version before it runs.
+///
+/// # Errors
+/// [`BuildError::NoTool`] or [`BuildError::OldTool`] if the compiler is not there or is too old,
+/// [`BuildError::Compiler`] if it fails, and [`BuildError::Module`] if what it made is not a scorer.
+pub fn build_source(
+    source: &Source,
+    output: ToolOutput,
+    announce: &mut dyn FnMut(&str),
+) -> Result<BuiltComponent, BuildError> {
+    let scratch = tempfile::tempdir().map_err(BuildError::file(std::env::temp_dir()))?;
+    let sdk_folder = scratch.path().join("sdk");
+    let module = scratch.path().join("module.wasm");
+    sdk::write(source.language, &sdk_folder)?;
+    let job = Job { source, scratch: scratch.path(), sdk: &sdk_folder, module: &module, output };
+    let mut with = |tool: Tool, compile: fn(&Job<'_>, &Tool) -> Result<(), BuildError>| {
+        announce(&tool.version);
+        compile(&job, &tool)?;
+        fs::read(&module).map_err(BuildError::file(&module))
+    };
+    let bytes = match source.language {
+        Language::C | Language::Cpp => with(c::tool()?, c::compile)?,
+        Language::Zig => with(zig::tool()?, zig::compile)?,
+        Language::Go => with(go::tool()?, go::compile)?,
+        Language::AssemblyScript => with(assemblyscript::tool(source)?, assemblyscript::compile)?,
+        Language::Module => read_module(source)?,
+        Language::Rust => return Err(BuildError::NotACrate(source.folder.clone())),
+    };
+    Ok(BuiltComponent::new(source.name.clone(), component_of_module(&bytes)?))
+}
+
+fn read_module(source: &Source) -> Result<Vec<u8>, BuildError> {
+    let mut bytes = Vec::new();
+    for file in &source.files {
+        let path = source.folder.join(file);
+        bytes = fs::read(&path).map_err(BuildError::file(&path))?;
+    }
+    Ok(bytes)
+}

@@ -1,0 +1,275 @@
+//! What a module imports and exports, and whether a scorer may and must. Changes nothing.
+
+use std::collections::BTreeMap;
+
+use wasmparser::{
+    CompositeInnerType, ExternalKind, FuncType, Parser, Payload, TypeRef, ValType, Validator,
+    WasmFeatures,
+};
+
+use crate::contract::CONTRACT_VERSION;
+
+use super::{
+    BuildError, MOST_BYTES, ModuleError,
+    contract::{Contract, Signature},
+    preview1::Preview1,
+};
+
+/// The module that WASI preview 1's functions are imported from.
+const PREVIEW_1: &str = "wasi_snapshot_preview1";
+/// The first part of the names of all that the contract has.
+const CONTRACT: &str = "scorebox:scorer/";
+/// What the component model needs of every module.
+pub(super) const MEMORY: &str = "memory";
+pub(super) const REALLOC: &str = "cabi_realloc";
+/// What a language's runtime calls its beginning.
+const INITIALIZE: &str = "_initialize";
+
+/// The outside of a module.
+pub(super) struct Outside {
+    /// Of each imported function.
+    imports: Vec<Import>,
+    exports: BTreeMap<String, (ExternalKind, u32)>,
+    /// By index; `None` for types that are not of functions.
+    types: Vec<Option<FuncType>>,
+    /// The type of each of its own functions.
+    own: Vec<u32>,
+    pub(super) globals: u32,
+}
+
+/// An imported function.
+struct Import {
+    module: String,
+    name: String,
+    kind: u32,
+}
+
+/// What is done with a module.
+pub(super) struct Plan {
+    /// For each imported function.
+    pub(super) imports: Vec<Imported>,
+    /// What is exported under which name: functions of the contract, and what frees their results.
+    pub(super) exports: Vec<(String, u32)>,
+    /// The function that prepares the module, called before any other.
+    pub(super) initialize: Option<u32>,
+    pub(super) memory: u32,
+}
+
+/// What is done with an imported function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Imported {
+    /// It stays.
+    Kept,
+    /// The function of preview 1 of this name takes its place.
+    Replaced(String),
+}
+
+impl Outside {
+    /// Reads the outside of a module.
+    pub(super) fn read(module: &[u8]) -> Result<Outside, BuildError> {
+        if module.len() > MOST_BYTES {
+            return Err(ModuleError::TooLarge { bytes: module.len(), most: MOST_BYTES }.into());
+        }
+        if Parser::is_component(module) {
+            return Err(ModuleError::Component.into());
+        }
+        // What two threads share is not repeatable; a scorer's addresses have 32 bits.
+        let features = WasmFeatures::WASM3
+            - WasmFeatures::MEMORY64
+            - WasmFeatures::THREADS
+            - WasmFeatures::GC
+            - WasmFeatures::FUNCTION_REFERENCES;
+        let invalid =
+            |error: wasmparser::BinaryReaderError| ModuleError::Invalid(error.to_string());
+        Validator::new_with_features(features).validate_all(module).map_err(invalid)?;
+        let mut outside = Outside {
+            imports: Vec::new(),
+            exports: BTreeMap::new(),
+            types: Vec::new(),
+            own: Vec::new(),
+            globals: 0,
+        };
+        let mut others = Vec::new();
+        for payload in Parser::new(0).parse_all(module) {
+            match payload.map_err(invalid)? {
+                Payload::TypeSection(types) => {
+                    for group in types {
+                        outside.types.extend(group.map_err(invalid)?.into_types().map(|kind| {
+                            match kind.composite_type.inner {
+                                CompositeInnerType::Func(function) => Some(function),
+                                _ => None,
+                            }
+                        }));
+                    }
+                }
+                Payload::ImportSection(imports) => {
+                    for import in imports.into_imports() {
+                        let import = import.map_err(invalid)?;
+                        let (module, name) = (import.module.to_owned(), import.name.to_owned());
+                        match import.ty {
+                            TypeRef::Func(kind) => {
+                                outside.imports.push(Import { module, name, kind });
+                            }
+                            _ => others.push(format!("{module}.{name}")),
+                        }
+                    }
+                }
+                Payload::FunctionSection(kinds) => {
+                    for kind in kinds {
+                        outside.own.push(kind.map_err(invalid)?);
+                    }
+                }
+                Payload::GlobalSection(globals) => outside.globals = globals.count(),
+                Payload::ExportSection(exports) => {
+                    for export in exports {
+                        let export = export.map_err(invalid)?;
+                        let what = (export.kind, export.index);
+                        outside.exports.insert(export.name.to_owned(), what);
+                    }
+                }
+                _ => {}
+            }
+        }
+        match others.is_empty() {
+            true => Ok(outside),
+            false => Err(ModuleError::Imports(others).into()),
+        }
+    }
+
+    /// How many functions it has.
+    pub(super) fn functions(&self) -> usize {
+        self.imports.len() + self.own.len()
+    }
+
+    /// How many types it has.
+    pub(super) fn types(&self) -> u32 {
+        self.types.len() as u32
+    }
+
+    /// The index of the type of a function, and the type.
+    pub(super) fn function(&self, index: u32) -> Option<(u32, &FuncType)> {
+        let index = index as usize;
+        let kind = match self.imports.get(index) {
+            Some(import) => import.kind,
+            None => *self.own.get(index.checked_sub(self.imports.len())?)?,
+        };
+        Some((kind, self.types.get(kind as usize)?.as_ref()?))
+    }
+
+    /// Module and name of each imported function, with its place.
+    pub(super) fn imported(&self) -> impl Iterator<Item = (&str, &str, u32)> {
+        let places = self.imports.iter().zip(0..);
+        places.map(|(import, place)| (import.module.as_str(), import.name.as_str(), place))
+    }
+
+    fn is(&self, index: u32, (parameters, results): &Signature) -> bool {
+        self.function(index).is_some_and(|(_, kind)| {
+            kind.params() == parameters.as_slice() && kind.results() == results.as_slice()
+        })
+    }
+
+    /// The version of the contract that a name is of, if that is another one.
+    fn other_contract<'n>(&self, names: impl Iterator<Item = &'n str>) -> Option<String> {
+        let mut versions = names.filter_map(|name| {
+            let (_, version) = name.split('#').next()?.strip_prefix(CONTRACT)?.split_once('@')?;
+            Some(version.to_owned())
+        });
+        versions.find(|version| version != CONTRACT_VERSION)
+    }
+
+    /// What is to be done with the module.
+    pub(super) fn plan(&self, contract: &Contract) -> Result<Plan, BuildError> {
+        let names = self.imported().map(|(module, _, _)| module);
+        let names = names.chain(self.exports.keys().map(String::as_str));
+        if let Some(found) = self.other_contract(names) {
+            return Err(ModuleError::OtherContract { found, expected: CONTRACT_VERSION }.into());
+        }
+        let imports = self.plan_imports(contract)?;
+        let (exports, memory) = self.plan_exports(contract)?;
+        let nothing = (Vec::new(), Vec::new());
+        let initialize = match self.exports.get(INITIALIZE) {
+            Some((ExternalKind::Func, index)) if self.is(*index, &nothing) => Some(*index),
+            _ => None,
+        };
+        Ok(Plan { imports, exports, initialize, memory })
+    }
+
+    fn plan_imports(&self, contract: &Contract) -> Result<Vec<Imported>, ModuleError> {
+        let preview_1 = Preview1::functions();
+        let (mut unknown, mut wrong) = (Vec::new(), Vec::new());
+        let mut planned = Vec::new();
+        for (module, name, index) in self.imported() {
+            let (expected, what) = match module {
+                PREVIEW_1 => (preview_1.get(name), Imported::Replaced(name.to_owned())),
+                _ => {
+                    let key = (module.to_owned(), name.to_owned());
+                    (contract.imports.get(&key), Imported::Kept)
+                }
+            };
+            match expected {
+                Some(expected) if self.is(index, expected) => {}
+                Some(_) => wrong.push(format!("{module}.{name}")),
+                None => unknown.push(format!("{module}.{name}")),
+            }
+            planned.push(what);
+        }
+        match (unknown.is_empty(), wrong.is_empty()) {
+            (true, true) => Ok(planned),
+            (false, _) => Err(ModuleError::Imports(unknown)),
+            (true, false) => Err(ModuleError::ImportTypes(wrong)),
+        }
+    }
+
+    fn plan_exports(&self, contract: &Contract) -> Result<(Vec<(String, u32)>, u32), ModuleError> {
+        let (mut missing, mut wrong) = (Vec::new(), Vec::new());
+        let mut planned = Vec::new();
+        let realloc = (vec![ValType::I32; 4], vec![ValType::I32]);
+        let mut add = |name: &str, found: Option<u32>, expected: &Signature| match found {
+            Some(index) if self.is(index, expected) => planned.push((name.to_owned(), index)),
+            Some(_) => wrong.push(name.to_owned()),
+            None => missing.push(name.to_owned()),
+        };
+        for (name, expected) in contract.exports.iter().chain(&contract.summary) {
+            add(name, self.exported(name), expected);
+        }
+        add(REALLOC, self.exported(REALLOC), &realloc);
+        let memory = match self.exports.get(MEMORY) {
+            Some((ExternalKind::Memory, index)) => *index,
+            _ => {
+                missing.push(MEMORY.to_owned());
+                0
+            }
+        };
+        if !missing.is_empty() {
+            return Err(ModuleError::Missing(missing));
+        }
+        if !wrong.is_empty() {
+            return Err(ModuleError::ExportTypes(wrong));
+        }
+        // What frees a result takes the place of it.
+        let frees = (vec![ValType::I32], Vec::new());
+        for name in contract.exports.keys().chain(contract.summary.keys()) {
+            let name = format!("cabi_post_{name}");
+            if let Some((ExternalKind::Func, index)) = self.exports.get(&name)
+                && self.is(*index, &frees)
+            {
+                planned.push((name, *index));
+            }
+        }
+        Ok((planned, memory))
+    }
+
+    /// Whether the module exports a function of the summary.
+    pub(super) fn has_summary(&self, contract: &Contract) -> bool {
+        contract.summary.keys().any(|name| self.exported(name).is_some())
+    }
+
+    /// The function that is exported under a name of the contract, or under its last part.
+    fn exported(&self, name: &str) -> Option<u32> {
+        let last = name.rsplit('#').next().unwrap_or(name);
+        [name, last].into_iter().find_map(|name| match self.exports.get(name) {
+            Some((ExternalKind::Func, index)) => Some(*index),
+            _ => None,
+        })
+    }
+}

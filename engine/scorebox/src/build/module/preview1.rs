@@ -1,0 +1,89 @@
+//! The functions that take the place of WASI preview 1: a module of their own, written in `preview1.wat`. Puts them nowhere.
+
+use std::collections::BTreeMap;
+
+use wasmparser::{BinaryReaderError, CompositeInnerType, FuncType, Parser, Payload, TypeRef};
+
+use super::contract::Signature;
+
+/// `preview1.wat`, assembled.
+pub(super) const PREVIEW_1: &[u8] = include_bytes!("preview1.wasm");
+/// What it exports so that nothing is printed.
+const QUIET: &str = "quiet";
+
+/// The functions that take the place of imports.
+pub(super) struct Preview1 {
+    /// Types, by index.
+    types: Vec<FuncType>,
+    /// Of each imported function, its name in the log of the contract, and its type.
+    pub(super) imports: Vec<(String, u32)>,
+    /// The type of each of its own functions.
+    pub(super) own: Vec<u32>,
+    /// By name, the index.
+    pub(super) exports: BTreeMap<String, u32>,
+    /// The index of the global that says whether nothing is printed.
+    pub(super) quiet: u32,
+    pub(super) globals: u32,
+}
+
+impl Preview1 {
+    pub(super) fn read() -> Result<Preview1, BinaryReaderError> {
+        let mut read = Preview1 {
+            types: Vec::new(),
+            imports: Vec::new(),
+            own: Vec::new(),
+            exports: BTreeMap::new(),
+            quiet: 0,
+            globals: 0,
+        };
+        for payload in Parser::new(0).parse_all(PREVIEW_1) {
+            match payload? {
+                Payload::TypeSection(types) => {
+                    for group in types {
+                        for kind in group?.into_types() {
+                            if let CompositeInnerType::Func(kind) = kind.composite_type.inner {
+                                read.types.push(kind);
+                            }
+                        }
+                    }
+                }
+                Payload::ImportSection(imports) => {
+                    for import in imports.into_imports() {
+                        let import = import?;
+                        if let TypeRef::Func(kind) = import.ty {
+                            read.imports.push((import.name.to_owned(), kind));
+                        }
+                    }
+                }
+                Payload::FunctionSection(kinds) => {
+                    read.own = kinds.into_iter().collect::<Result<_, _>>()?;
+                }
+                Payload::GlobalSection(globals) => read.globals = globals.count(),
+                Payload::ExportSection(exports) => {
+                    for export in exports {
+                        let export = export?;
+                        match export.name {
+                            QUIET => read.quiet = export.index,
+                            name => drop(read.exports.insert(name.to_owned(), export.index)),
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(read)
+    }
+
+    /// The functions, by name.
+    pub(super) fn functions() -> BTreeMap<String, Signature> {
+        // A test reads it.
+        let Ok(read) = Preview1::read() else { return BTreeMap::new() };
+        let kind = |index: u32| {
+            let own = (index as usize).checked_sub(read.imports.len())?;
+            let kind = read.types.get(*read.own.get(own)? as usize)?;
+            Some((kind.params().to_vec(), kind.results().to_vec()))
+        };
+        let named = read.exports.iter();
+        named.filter_map(|(name, index)| Some((name.clone(), kind(*index)?))).collect()
+    }
+}

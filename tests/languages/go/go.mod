@@ -1,0 +1,3 @@
+module word-f1
+
+go 1.24
