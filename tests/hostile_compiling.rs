@@ -203,7 +203,7 @@ async fn a_compiler_that_is_killed_is_not_the_fault_of_the_scorer() {
 fn a_compiler_ends_when_its_answer_is_no_longer_read() {
     let bomb = with_module(&scorer(), &a_million_instructions());
     let mut compiler = Command::new(env!("CARGO_BIN_EXE_scorebox"));
-    compiler.env("SCOREBOX_COMPILE_FOR_PARENT", "pooling apart 4000000000 3600000");
+    compiler.env("SCOREBOX_COMPILE_FOR_PARENT", "pooling signals apart 4000000000 3600000");
     compiler.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = compiler.spawn().unwrap();
     drop(child.stdout.take());

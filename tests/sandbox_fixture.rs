@@ -28,6 +28,11 @@ pub(crate) fn sandbox_of_wholes(slots: u32) -> Sandbox {
     Sandbox::new(&options(slots).with_code_apart(false)).unwrap()
 }
 
+/// The same, in which traps are noticed by checks, and not by signals.
+pub(crate) fn sandbox_without_signals(slots: u32) -> Sandbox {
+    Sandbox::new(&options(slots).with_signals_based_traps(false)).unwrap()
+}
+
 fn options(slots: u32) -> SandboxOptions {
     patient().with_slots(slots).with_cache(CacheOptions::new(shared_cache()))
 }

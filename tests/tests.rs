@@ -175,3 +175,5 @@ mod sandbox_limits;
 mod sandbox_loading;
 /// Code compiled once and code frozen with its memory: the same scores, to the last unit of fuel.
 mod split_and_whole;
+/// Traps that are noticed by checks and not by signals.
+mod traps_by_checks;

@@ -62,6 +62,9 @@ pub(crate) fn words(advice: &Advice) -> Option<String> {
         Advice::PrepareCompiler => "this is a bug in scorebox: its `main` must begin with \
                                     `compile_if_asked`; please report it"
             .into(),
+        Advice::MakeSandboxAfterFork => "start the process that scores anew instead of forking it, or load its scorers \
+                                         there"
+            .into(),
         Advice::Record => "ask it once: run without `--judge-cache only`".into(),
         Advice::AllowModel => "if the scorer may ask it, add it to the `models` of its `judge` in the suite".into(),
         Advice::AddScriptEngine => "make it, once: scorebox toolchain add python".into(),

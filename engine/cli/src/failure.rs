@@ -1,7 +1,5 @@
 //! Why a command ends, and its exit code. Prints nothing.
 
-use std::process::ExitCode;
-
 use scorebox::advice::{Advice, Advised};
 
 use crate::advice;
@@ -23,12 +21,6 @@ pub(crate) enum Exit {
     Interrupted = 130,
     /// The program that started it ended it: a service manager, a scheduler.
     Terminated = 143,
-}
-
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> ExitCode {
-        ExitCode::from(exit as u8)
-    }
 }
 
 /// Why a command could not do what it was asked.

@@ -3,6 +3,7 @@
 
 use std::{
     path::{Path, PathBuf},
+    sync::OnceLock,
     time::Duration,
 };
 
@@ -18,6 +19,14 @@ use scorebox::{
 };
 
 use crate::{advice, failure::Failure, python_engine, waiting::Waiting, words};
+
+/// What compiles components: a process of this program, unless a program that is not ours calls the command line.
+static COMPILER: OnceLock<Compiler> = OnceLock::new();
+
+/// From now on components are compiled by `compiler`. Only the first call counts.
+pub(crate) fn compile_by(compiler: Compiler) {
+    COMPILER.get_or_init(|| compiler);
+}
 
 /// Options of the commands that load scorers.
 #[derive(Debug, clap::Args)]
@@ -73,7 +82,7 @@ impl SandboxArguments {
                 .with_slots(slots)
                 .with_memory_budget_bytes(self.memory_budget)
                 .with_cache(cache)
-                .with_compiler(Compiler::Child)
+                .with_compiler(COMPILER.get().cloned().unwrap_or_default())
                 .with_compile_limits(compile_limits)
                 .with_capabilities(capabilities),
         )?;

@@ -1,7 +1,7 @@
 //! Words to standard error: errors, hints, warnings. Never data. Failures to write there are
 //! ignored: no one would see them.
 
-use std::{collections::BTreeSet, io::Write as _, process::ExitCode};
+use std::{collections::BTreeSet, io::Write as _};
 
 use anstyle::{AnsiColor, Style};
 use scorebox::{advice::Advice, sandbox::ErrorKind};
@@ -62,11 +62,11 @@ pub(crate) fn failure(failure: &Failure) -> Exit {
 }
 
 /// clap's own words: help, version, or what is wrong with the arguments.
-pub(crate) fn usage(error: &clap::Error) -> ExitCode {
+pub(crate) fn usage(error: &clap::Error) -> Exit {
     // Help goes to standard output, which may be closed.
     let _ = error.print();
     match error.use_stderr() {
-        true => Exit::BadInput.into(),
-        false => Exit::Done.into(),
+        true => Exit::BadInput,
+        false => Exit::Done,
     }
 }

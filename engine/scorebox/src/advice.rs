@@ -81,6 +81,8 @@ pub enum Advice {
     Build(Build),
     /// Have `main` begin with [`compile_if_asked`](crate::sandbox::compile_if_asked), or say where else to compile.
     PrepareCompiler,
+    /// Make the sandbox after the fork, in the process that scores, or start that process without one.
+    MakeSandboxAfterFork,
     /// Install a compiler for wasm32.
     InstallToolchain,
     /// Add what runs scripts in Python.
@@ -131,6 +133,7 @@ impl Advice {
             Advice::Map { part: name(), member: None },
             Advice::NameFilesIn(name()),
             Advice::PrepareCompiler,
+            Advice::MakeSandboxAfterFork,
             Advice::InstallToolchain,
             Advice::AddScriptEngine,
             Advice::FetchAgain { name: Some(name()), compression: Some("gzip") },

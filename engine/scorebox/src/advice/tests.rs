@@ -34,6 +34,7 @@ fn there_is_one_of_each() {
         | Advice::MakeComponent(_)
         | Advice::Build(_)
         | Advice::PrepareCompiler
+        | Advice::MakeSandboxAfterFork
         | Advice::InstallToolchain
         | Advice::AddScriptEngine
         | Advice::InstallCompiler(_)

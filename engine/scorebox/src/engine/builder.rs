@@ -30,6 +30,7 @@ pub struct EngineBuilder {
     memory_budget_bytes: Option<u64>,
     compiler: Option<Compiler>,
     compile_limits: Option<CompileLimits>,
+    signals_based_traps: Option<bool>,
 }
 
 impl EngineBuilder {
@@ -79,6 +80,12 @@ impl EngineBuilder {
         EngineBuilder { compile_limits: Some(limits), ..self }
     }
 
+    /// Whether traps are noticed by signals, as they are by default; see
+    /// [`SandboxOptions::signals_based_traps`].
+    pub fn signals_based_traps(self, signals_based_traps: bool) -> EngineBuilder {
+        EngineBuilder { signals_based_traps: Some(signals_based_traps), ..self }
+    }
+
     /// The engine.
     ///
     /// # Errors
@@ -103,6 +110,9 @@ impl EngineBuilder {
         }
         if let Some(limits) = self.compile_limits {
             options = options.with_compile_limits(limits);
+        }
+        if let Some(by_signals) = self.signals_based_traps {
+            options = options.with_signals_based_traps(by_signals);
         }
         let sandbox =
             Sandbox::new(&options).map_err(|error| EngineError::Sandbox(Box::new(error)))?;

@@ -125,6 +125,11 @@ impl Answer {
         }
     }
 
+    /// An answer that is missing because of this.
+    pub fn of_error(error: AnswerError) -> Answer {
+        Answer { error: Some(error), ..Answer::new(Status::Error) }
+    }
+
     /// What the scorer says, as the output of a case for a scorer of results: `score` and `reason`, each of them also
     /// `null`, and `label`, `meta` and `assertions` where there are any. `None` if there is no result.
     pub fn as_output(&self) -> Option<Json> {

@@ -153,7 +153,7 @@ impl Delivering {
             if self.keeper.copy(kept, *place, *from)? {
                 self.rows += 1;
                 self.control.note_row(false, true);
-                self.tell_copied(kept, *place, trace, &mut deciding)?;
+                self.tell_copied(case, kept, *place, trace, &mut deciding)?;
             } else {
                 deciding.lose();
             }
@@ -264,6 +264,7 @@ impl Delivering {
                 Event::of_scorer(ScorerEnded {
                     run_id: run.clone(),
                     scorer_name: ready.name.clone(),
+                    ordinal: row.unit.read.in_flight.case().ordinal(),
                     is_reused: false,
                     trace,
                     row: reported(ready, row),
@@ -280,7 +281,8 @@ impl Delivering {
 
     fn tell_copied(
         &mut self,
-        case: KeptCase,
+        case: &Case,
+        kept: KeptCase,
         place: usize,
         trace: Option<TraceContext>,
         deciding: &mut Deciding,
@@ -288,12 +290,18 @@ impl Delivering {
         if self.sinks.is_empty() {
             return Ok(());
         }
-        if let Some(row) = self.keeper.copied(case, place)? {
+        if let Some(row) = self.keeper.copied(kept, place)? {
             deciding.copied(&self.scorers[place].policy, &row.answer);
             let scorer_name = self.scorers[place].name.clone();
             self.tell(|run| {
-                let run_id = run.clone();
-                Event::of_scorer(ScorerEnded { run_id, scorer_name, is_reused: true, trace, row })
+                Event::of_scorer(ScorerEnded {
+                    run_id: run.clone(),
+                    scorer_name,
+                    ordinal: case.ordinal(),
+                    is_reused: true,
+                    trace,
+                    row,
+                })
             });
         }
         Ok(())

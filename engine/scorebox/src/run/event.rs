@@ -238,6 +238,8 @@ pub struct ScorerEnded {
     pub run_id: RunId,
     /// The scorer's name for people.
     pub scorer_name: String,
+    /// The place of the case among all lines that are not blank, from 0. Not in JSON: the event of the case has it.
+    pub ordinal: u64,
     /// Whether the score is a copy of what an earlier run computed.
     pub is_reused: bool,
     /// The trace that the case belongs to, if it names one. Not in JSON: the event of the case has it.

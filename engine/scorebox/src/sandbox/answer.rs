@@ -15,7 +15,7 @@ impl From<ScoreError> for AnswerError {
 impl From<Outcome> for Answer {
     fn from(outcome: Outcome) -> Answer {
         let mut answer = match outcome.result {
-            Err(error) => Answer { error: Some(error.into()), ..Answer::new(Status::Error) },
+            Err(error) => Answer::of_error(error.into()),
             Ok(result) => Answer {
                 score: result.score,
                 label: result.label,

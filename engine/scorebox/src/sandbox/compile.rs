@@ -20,7 +20,7 @@ use super::{
     compiler_process,
     parser_thread::on_a_deep_stack,
     phrases,
-    settings::Allocation,
+    settings::{Allocation, Traps},
 };
 
 /// Where components are compiled.
@@ -52,7 +52,7 @@ impl Compiler {
     pub(super) async fn compile(
         &self,
         engine: &Engine,
-        allocation: &Allocation,
+        settings: (&Allocation, Traps),
         (bytes, way, beside): (&[u8], Way, Option<&SplitCode>),
         limits: &CompileLimits,
         budget: &CompileBudget,
@@ -61,7 +61,7 @@ impl Compiler {
         let compiled = match self.command().map_err(CompileError::OfTheMachine)? {
             None => compile_on_a_thread(engine, order, limits, budget).await?,
             Some(command) => {
-                compiler_process::compile(command, allocation, order, limits, budget).await?
+                compiler_process::compile(command, settings, order, limits, budget).await?
             }
         };
         // SAFETY: these are the bytes that `code::compile` gave: in this process, or in one that this one

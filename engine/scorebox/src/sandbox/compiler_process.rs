@@ -28,7 +28,7 @@ use super::{
     compile_limits::{self, COMPLAINT_BYTES, CompileBudget, CompileError, CompileLimits},
     parser_thread::PARSERS_NAME,
     phrases,
-    settings::{self, Allocation},
+    settings::{self, Allocation, Traps},
 };
 
 /// The environment variable by which a parent asks its child, with what it asks for.
@@ -56,7 +56,7 @@ pub(super) const COMPILER_OUT_OF_TIME: i32 = 75;
 /// Has `command` compile; its answer is for `code` to read. Dropping the future kills the process.
 pub(super) async fn compile(
     mut command: Command,
-    allocation: &Allocation,
+    settings: (&Allocation, Traps),
     (bytes, way, beside): (&[u8], Way, Option<Digest>),
     limits: &CompileLimits,
     budget: &CompileBudget,
@@ -65,7 +65,7 @@ pub(super) async fn compile(
     if left.is_zero() {
         return Err(compile_limits::out_of_processor_time(limits));
     }
-    command.env(ASKED, arguments_for(allocation, (way, beside), limits, left).join(" "));
+    command.env(ASKED, arguments_for(settings, (way, beside), limits, left).join(" "));
     let longest = left.saturating_mul(WALL_FACTOR).saturating_add(PATIENCE);
     let Ok(answered) = timeout(longest, answer(command, bytes)).await else {
         return Err(stuck(longest));
@@ -84,7 +84,7 @@ pub(super) async fn compile(
         None if complaint.contains(phrases::OUT_OF_MEMORY) => {
             Err(compile_limits::too_large(limits))
         }
-        None if complaint.contains(phrases::OUT_OF_STACK) => {
+        None if complaint.contains(phrases::OUT_OF_STACK) || ended_by_the_stack(status) => {
             Err(compile_limits::does_not_compile("it is nested too deep"))
         }
         // What ends processes here does not end them elsewhere.
@@ -147,16 +147,20 @@ fn stuck(longest: Duration) -> CompileError {
     CompileError::OfTheMachine(error.with(Advice::TryLater))
 }
 
-/// The four arguments that [`compile_for_parent`] takes.
+/// The five arguments that [`compile_for_parent`] takes.
 fn arguments_for(
-    allocation: &Allocation,
+    (allocation, traps): (&Allocation, Traps),
     (way, beside): (Way, Option<Digest>),
     limits: &CompileLimits,
     left: Duration,
-) -> [String; 4] {
+) -> [String; 5] {
     let allocation = match allocation {
         Allocation::Pooling => "pooling",
         Allocation::OnDemand { .. } => "on-demand",
+    };
+    let traps = match traps {
+        Traps::Signals => "signals",
+        Traps::Checks => "checks",
     };
     let way = match (way, beside) {
         (Way::Apart, Some(shell)) => format!("{BESIDE}{shell}"),
@@ -164,7 +168,7 @@ fn arguments_for(
         (Way::Whole, _) => "whole".to_owned(),
     };
     let (bytes, milliseconds) = (limits.memory_bytes.to_string(), left.as_millis().to_string());
-    [allocation.to_owned(), way, bytes, milliseconds]
+    [allocation.to_owned(), traps.to_owned(), way, bytes, milliseconds]
 }
 
 /// Why a compiler's process has no code for its parent.
@@ -184,7 +188,7 @@ impl From<String> for NotCompiled {
 }
 
 /// The child's side: bounds this process, reads a component from `input` and writes the processor time that it
-/// used and the compiled code to `output`. `arguments` are what the parent asks for: how memory is had, whether
+/// used and the compiled code to `output`. `arguments` are what the parent asks for: how memory is had, how traps are noticed, whether
 /// code is compiled apart from state and which is there already, the most bytes of memory, and the most milliseconds of processor time.
 ///
 /// # Errors
@@ -195,8 +199,13 @@ pub(super) fn compile_for_parent(
     output: &mut dyn Write,
 ) -> Result<(), NotCompiled> {
     let started = Instant::now();
-    let [allocation, way, memory_bytes, milliseconds] = arguments else {
-        return Err("a compiler's process takes four arguments".to_owned().into());
+    let [allocation, traps, way, memory_bytes, milliseconds] = arguments else {
+        return Err("a compiler's process takes five arguments".to_owned().into());
+    };
+    let traps = match traps.as_str() {
+        "signals" => Traps::Signals,
+        "checks" => Traps::Checks,
+        other => return Err(format!("there is no way `{other}` to notice traps").into()),
     };
     let (way, beside) = match way.as_str() {
         "apart" => (Way::Apart, None),
@@ -211,8 +220,8 @@ pub(super) fn compile_for_parent(
     let most = Duration::from_millis(number(milliseconds)?);
     bound_this_process(number(memory_bytes)?, most)?;
     let config = match allocation.as_str() {
-        "pooling" => settings::common(),
-        "on-demand" => settings::on_demand(),
+        "pooling" => settings::common(traps),
+        "on-demand" => settings::on_demand(traps),
         other => return Err(format!("there is no allocation `{other}`").into()),
     };
     let engine = Engine::new(&config).map_err(|error| format!("{error:#}"))?;
@@ -308,6 +317,19 @@ fn bound_this_process(_memory_bytes: u64, _most: Duration) -> Result<(), String>
 fn ended_by_the_clock(status: ExitStatus) -> bool {
     use std::os::unix::process::ExitStatusExt as _;
     status.signal() == Some(rustix::process::Signal::XCPU.as_raw())
+}
+
+/// Whether a thread reached below its stack, where no handler is that says so: an interpreter's process has not begun as
+/// Rust's do. The compiler's own code reaches nowhere else.
+#[cfg(unix)]
+fn ended_by_the_stack(status: ExitStatus) -> bool {
+    use std::os::unix::process::ExitStatusExt as _;
+    status.signal() == Some(rustix::process::Signal::SEGV.as_raw())
+}
+
+#[cfg(not(unix))]
+fn ended_by_the_stack(_status: ExitStatus) -> bool {
+    false
 }
 
 #[cfg(not(unix))]

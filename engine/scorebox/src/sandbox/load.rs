@@ -192,7 +192,8 @@ impl Sandbox {
     /// Makes a scorer of a component's bytes.
     ///
     /// # Errors
-    /// `invalid-component`, `missing-grant`, `invalid-config`, `invalid-script`, and whatever `describe` and
+    /// `failed` in a process that was forked from the one that made the sandbox, `invalid-component`,
+    /// `missing-grant`, `invalid-config`, `invalid-script`, and whatever `describe` and
     /// `configure` run into: they have the limits of one score, and at least the
     /// default ones.
     pub async fn load(
@@ -202,6 +203,7 @@ impl Sandbox {
         limits: &Limits,
         grants: Grants,
     ) -> Result<LoadedScorer, ScoreError> {
+        self.must_be_of_this_process()?;
         let started = Instant::now();
         let anatomy = admit(component, grants)?;
         self.shared().admission.must_fit(limits)?;
@@ -255,6 +257,7 @@ impl Sandbox {
         limits: &Limits,
         grants: Grants,
     ) -> Result<ScorerInfo, ScoreError> {
+        self.must_be_of_this_process()?;
         let anatomy = admit(component, grants)?;
         let digest = Digest::of(component);
         let source = Source { component, digest, way: self.way_of(&anatomy) };

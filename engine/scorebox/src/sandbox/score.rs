@@ -68,7 +68,8 @@ impl Outcome {
 impl LoadedScorer {
     /// Scores one case in its own sandbox, with the parts of it that the scorer says it reads, and
     /// the files where it imports them. Reads these and waits for a place first. Nothing runs where the files
-    /// cannot be read: that is an `invalid-input`, or a `timed-out` if it takes longer than the score may.
+    /// cannot be read: that is an `invalid-input`, or a `timed-out` if it takes longer than the score may. Nothing runs
+    /// either in a process that was forked from the one that made the sandbox: that is `failed`.
     pub async fn score(&self, input: ScorerInput<'_>) -> Outcome {
         self.score_knowing(input, Vec::new()).await
     }
@@ -79,6 +80,9 @@ impl LoadedScorer {
         input: ScorerInput<'_>,
         answers: Vec<Arc<Recording>>,
     ) -> Outcome {
+        if let Err(error) = self.sandbox.must_be_of_this_process() {
+            return Outcome::of_nothing(Err(error));
+        }
         let input = input.only(self.info.reads);
         match self.asker.as_ref().and_then(Asker::jury) {
             Some(choice) => self.score_by_jury(input, choice, &answers).await,

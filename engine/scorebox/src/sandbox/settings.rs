@@ -59,8 +59,18 @@ fn bounded_pool() -> PoolingAllocationConfig {
     pool
 }
 
+/// How machine code notices what a guest must not do, such as an access outside its memory. The outcome and the fuel are
+/// the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Traps {
+    /// By signals of the processor: handlers of this process take them.
+    Signals,
+    /// By checks in the code: no handler is installed.
+    Checks,
+}
+
 /// Settings for a pool of `slots` sandboxes.
-pub(super) fn pooling(slots: u32) -> Config {
+pub(super) fn pooling(slots: u32, traps: Traps) -> Config {
     let mut pool = bounded_pool();
     pool.total_component_instances(slots)
         .total_core_instances(slots.saturating_mul(CORE_INSTANCES))
@@ -74,14 +84,14 @@ pub(super) fn pooling(slots: u32) -> Config {
             .linear_memory_keep_resident(KEEP_RESIDENT_BYTES)
             .table_keep_resident(TABLE_KEEP_RESIDENT_BYTES);
     }
-    let mut config = common();
+    let mut config = common(traps);
     config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool));
     config
 }
 
 /// Settings of an engine that runs nothing and takes no address space to speak of, but refuses what a pool
 /// refuses, in its words.
-pub(super) fn checking() -> Config {
+pub(super) fn checking(traps: Traps) -> Config {
     let mut pool = bounded_pool();
     // A component may have no more tables than there are in all.
     pool.total_component_instances(0)
@@ -89,14 +99,14 @@ pub(super) fn checking() -> Config {
         .total_memories(0)
         .total_tables(TABLES)
         .total_stacks(0);
-    let mut config = common();
+    let mut config = common(traps);
     config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool));
     config
 }
 
 /// Settings without a pool, for a machine that has no address space for it.
-pub(super) fn on_demand() -> Config {
-    let mut config = common();
+pub(super) fn on_demand(traps: Traps) -> Config {
+    let mut config = common(traps);
     config
         .allocation_strategy(InstanceAllocationStrategy::OnDemand)
         // No address space beyond what a memory needs: it is what was lacking.
@@ -107,9 +117,10 @@ pub(super) fn on_demand() -> Config {
 }
 
 /// What both have in common, and all that compiled code for the pool depends on.
-pub(super) fn common() -> Config {
+pub(super) fn common(traps: Traps) -> Config {
     let mut config = Config::new();
     config
+        .signals_based_traps(traps == Traps::Signals)
         // Bounded: instructions, and the clock.
         .consume_fuel(true)
         .epoch_interruption(true)

@@ -82,14 +82,18 @@ impl LoadedScorer {
     pub async fn summarize(&self, rows: &SummaryRows) -> Option<Summary> {
         let function = self.summarize.as_ref()?;
         let limits = self.limits.of_loading();
+        let of_nothing = |error| Summary {
+            result: Err(error),
+            fuel: None,
+            memory_bytes: 0,
+            duration: Duration::ZERO,
+            log: Vec::new(),
+        };
+        if let Err(error) = self.sandbox.must_be_of_this_process() {
+            return Some(of_nothing(error));
+        }
         if rows.too_many {
-            return Some(Summary {
-                result: Err(too_many(rows.most_bytes)),
-                fuel: None,
-                memory_bytes: 0,
-                duration: Duration::ZERO,
-                log: Vec::new(),
-            });
+            return Some(of_nothing(too_many(rows.most_bytes)));
         }
         let mut guest = Guest::admit(self.sandbox.shared(), &limits).await;
         let call = Summarize { scorer: self, function, rows: &rows.rows };

@@ -19,7 +19,7 @@ where
     P: ComponentNamedList + Lower,
     R: Lift + ComponentType + 'static,
 {
-    let engine = Engine::new(&settings::common()).unwrap();
+    let engine = Engine::new(&settings::common(settings::Traps::Signals)).unwrap();
     let component = Component::from_binary(&engine, &wat::parse_str(component).unwrap()).unwrap();
     let mut linker = Linker::new(&engine);
     linker.root().func_wrap("name", |_, (): ()| Ok(("name".to_owned(),))).unwrap();
@@ -208,7 +208,7 @@ fn asking_for_more_randomness_than_one_call_gives_is_said_in_these_words() {
 
 /// Why an engine with the pool's bounds does not take a component.
 fn refusal(component: &str) -> String {
-    let engine = Engine::new(&settings::checking()).unwrap();
+    let engine = Engine::new(&settings::checking(settings::Traps::Signals)).unwrap();
     format!(
         "{:#}",
         Component::from_binary(&engine, &wat::parse_str(component).unwrap()).err().unwrap()

@@ -1,0 +1,97 @@
+//! The command line of scorebox: turns arguments into calls of the library, and what comes back into
+//! words, colours and exit codes. Knows no wasmtime and no SQL. A library, because the program `scorebox` calls it, and so does the
+//! Python package.
+//!
+//! - `command`: one file per command.
+//! - `arguments`: what several commands let a user say.
+//! - `input`: text that a user names, a file or standard input.
+//! - `setup`: the sandbox and its cache folder, from options and the environment.
+//! - `signals`: what ends a run early.
+//! - `report`: from data to text, safe for a terminal; pure functions.
+//! - `output`: data to standard output, in the format that was asked for.
+//! - `decision`: the verdict of a stored run and the requirements that it breaks.
+//! - `scaffold`: the files of a new scorer.
+//! - `waiting`: what a user at a terminal sees while they wait.
+//! - `words`: words to standard error: errors, hints, warnings.
+//! - `migration`: a configuration of promptfoo to a suite.
+//! - `new_file`: a file that is written whole or not at all.
+//! - `failure`: why a command ends, and its exit code.
+//! - `advice`: what to do about an error, in the words of the command line.
+//! - `answered`: what a scorer says about one case, as data and in words.
+//! - `python_engine`: what makes and finds the component that runs scripts in Python.
+
+mod advice;
+mod answered;
+mod arguments;
+mod command;
+mod decision;
+mod failure;
+mod input;
+mod migration;
+mod new_file;
+mod output;
+mod python_engine;
+mod report;
+mod scaffold;
+mod setup;
+mod signals;
+mod waiting;
+mod words;
+
+use std::{env, ffi::OsString, panic, thread};
+
+use clap::{CommandFactory as _, Parser as _};
+use clap_complete::CompleteEnv;
+use scorebox::{
+    advice::Advice,
+    sandbox::{Compiler, PARSERS_NAME},
+};
+use scorebox_readers::READERS_NAME;
+
+use arguments::completing;
+use command::Arguments;
+use failure::Exit;
+
+/// Does what `arguments` say, the first of which is the program's name. Components are compiled by `compiler`. Answers with the
+/// exit code, one of those that docs/commands.md lists. Ends the process itself if a user interrupts it twice.
+pub fn run(arguments: impl IntoIterator<Item = OsString>, compiler: Compiler) -> u8 {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    keep_parsers_quiet();
+    setup::compile_by(compiler);
+    exit_of(arguments) as u8
+}
+
+/// What to do about an error, in words: for a front end that has none of its own. They name options and commands of the
+/// command line. `None` for advice of a newer library.
+pub fn words_of(advice: &Advice) -> Option<String> {
+    advice::words(advice)
+}
+
+fn exit_of(arguments: Vec<OsString>) -> Exit {
+    let completing = CompleteEnv::with_factory(Arguments::command).var(completing::VARIABLE);
+    match completing.try_complete(arguments.iter().cloned(), env::current_dir().ok().as_deref()) {
+        Ok(true) => return Exit::Done,
+        Ok(false) => {}
+        Err(error) => return words::usage(&error),
+    }
+    let arguments = match Arguments::try_parse_from(arguments) {
+        Ok(arguments) => arguments,
+        Err(error) => return words::usage(&error),
+    };
+    arguments.color.write_global();
+    match arguments.command.run() {
+        Ok(exit) => exit,
+        Err(failure) => words::failure(&failure),
+    }
+}
+
+/// Silences panics on parser threads: their callers report those failures themselves.
+fn keep_parsers_quiet() {
+    let usual = panic::take_hook();
+    panic::set_hook(Box::new(move |panicked| {
+        let of_parsers = [Some(PARSERS_NAME), Some(READERS_NAME)];
+        if !of_parsers.contains(&thread::current().name()) {
+            usual(panicked);
+        }
+    }));
+}

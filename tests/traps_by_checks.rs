@@ -1,0 +1,77 @@
+//! A scorer whose traps are noticed by checks in its code, for hosts with handlers of their own, against the same scorer
+//! with traps by signals: they must be the same in all that a row holds.
+
+use scorebox::{
+    case::Case,
+    contract::{Example, Fields},
+    registry::Registry,
+    sandbox::{Anatomy, Limits, Outcome, Sandbox},
+};
+use serde_json::json;
+
+use crate::hostile_fixture::attacker;
+use crate::sandbox_fixture::{error, guest, sandbox, sandbox_without_signals, try_load};
+
+struct Ways {
+    signals: Sandbox,
+    checks: Sandbox,
+}
+
+impl Ways {
+    fn new() -> Ways {
+        Ways { signals: sandbox(1), checks: sandbox_without_signals(1) }
+    }
+
+    /// The outcome, which must be the same both ways.
+    async fn score(&self, component: &[u8], settings: &serde_json::Value, case: &Case) -> Outcome {
+        let limits = Limits::default().with_fuel(200_000_000);
+        let mut outcomes = Vec::new();
+        for sandbox in [&self.signals, &self.checks] {
+            let scorer = try_load(sandbox, component, settings, &limits).await.unwrap();
+            outcomes.push(scorer.score(case.scorer_input(Fields::ALL)).await);
+        }
+        let (checks, signals) = (outcomes.pop().unwrap(), outcomes.pop().unwrap());
+        assert_eq!(signals.result, checks.result);
+        assert_eq!(signals.fuel, checks.fuel);
+        assert_eq!(signals.memory_bytes, checks.memory_bytes);
+        assert_eq!(signals.log, checks.log);
+        checks
+    }
+}
+
+#[tokio::test]
+async fn scorers_have_the_same_scores_and_fuel() {
+    let ways = Ways::new();
+    for name in ["exact-match", "numeric-answer", "rouge", "regex", "json-valid"] {
+        let component = Registry::with_builtins().get(name).unwrap().bytes;
+        let example = Anatomy::read(&component).unwrap().example.unwrap();
+        let example = Example::parse(&example).unwrap();
+        let settings = serde_json::Value::Object(example.config.clone());
+        let case = Case::from_json(example.case.get()).unwrap();
+        let outcome = ways.score(&component, &settings, &case).await;
+        assert!(outcome.result.is_ok(), "{name}");
+    }
+}
+
+#[tokio::test]
+async fn scorers_that_trap_have_the_same_errors() {
+    let (ways, misbehave) = (Ways::new(), guest("misbehave"));
+    let case = Case::from_json(r#"{"output": 1}"#).unwrap();
+    for deed in ["panic", "recurse", "spin"] {
+        let outcome = ways.score(&misbehave, &json!({ "then": deed }), &case).await;
+        assert!(outcome.result.is_err(), "{deed}");
+    }
+    let taken = json!({"then": "take-memory", "amount": 100 << 20});
+    assert!(ways.score(&misbehave, &taken, &case).await.result.is_err());
+}
+
+#[tokio::test]
+async fn an_access_outside_its_memory_and_a_division_by_zero_are_traps() {
+    let (ways, component) = (Ways::new(), attacker("attacker"));
+    let case = Case::from_json(r#"{"output": 1}"#).unwrap();
+    for attack in ["read-out-of-bounds", "divide-by-zero"] {
+        let order = json!({ "score": attack });
+        let error = error(ways.score(&component, &order, &case).await);
+        assert!(error.message.starts_with("wasm trap: "), "{error}");
+    }
+}
