@@ -1,0 +1,163 @@
+"""A suite over files of cases, stored in a database."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from . import _scorebox
+from ._errors import ScoreboxError
+from ._suite import Suite
+
+#: How often the progress is shown, in seconds.
+_SHOW = 0.2
+
+
+class Run(NamedTuple):
+    """How a run went.
+
+    Attributes:
+        id: The run's id, by which the command ``scorebox`` finds it in the database.
+        db: The database.
+        cases: Cases whose scores are stored, those of earlier sessions included.
+        scores: Rows that this session stored, errors included, and skips not.
+        errors: Those among them that are errors.
+        bad_cases: Lines that are not valid cases, which were passed over.
+        seconds: How long it took.
+        root: One digest of all that is stored of it; ``None`` if it did not end.
+        stopped: Why it ended before its last case (``{"kind": …, "message": …}``), or ``None``.
+        scorers: For each scorer, by its name in the suite: ``count``, ``mean``, ``min``, ``max``, ``p50``, ``stddev``,
+            ``notApplicable``, ``skipped``, ``errors``, ``meanFuel``, ``meanDurationMs``, ``distribution`` and more.
+        verdict: How many cases passed and failed, as ``scorebox run --format json`` has it; ``None`` if the scorers of the
+            suite only measure.
+    """
+
+    id: str
+    db: str
+    cases: int
+    scores: int
+    errors: int
+    bad_cases: int
+    seconds: float
+    root: str | None
+    stopped: Mapping[str, str] | None
+    scorers: Mapping[str, Mapping[str, Any]]
+    verdict: Mapping[str, Any] | None
+
+    def __str__(self) -> str:
+        lines = [f"run {self.id}: {self.cases} cases, {self.scores} scores, {self.errors} errors, {self.seconds:.1f} s"]
+        width = max((len(name) for name in self.scorers), default=0)
+        for name, figures in self.scorers.items():
+            mean = figures["mean"]
+            shown = "-" if mean is None else f"{mean:.4f}"
+            lines.append(f"  {name:{width}}  mean {shown}  n {figures['count']}  errors {figures['errors']}")
+        return "\n".join(lines)
+
+
+def run(
+    suite: Suite | str | os.PathLike[str],
+    cases: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    *,
+    db: str | os.PathLike[str] = "scorebox.db",
+    run_id: str | None = None,
+    resume: str | None = None,
+    reuse: bool = False,
+    mapping: Mapping[str, str] | None = None,
+    on_bad_case: str = "stop",
+    progress: bool | Callable[[Mapping[str, Any]], None] | None = None,
+) -> Run:
+    """Runs a suite over files of cases and stores the scores, as the command ``scorebox run`` does.
+
+    Args:
+        suite: A suite, or the path of its file.
+        cases: A file of cases (JSON Lines, also compressed with gzip or zstd), or several.
+        db: The database file, which is created if it is missing.
+        run_id: The run's id; made from the time unless something else is said.
+        resume: The id of a run that was interrupted: only what is missing is scored.
+        reuse: Whether scores that an earlier run in the database has are copied.
+        mapping: Where to find a part in each line, as JSON Pointers: ``{"output": "/response/text"}``.
+        on_bad_case: What happens at a line that is not a valid case: ``"stop"`` or ``"skip"``.
+        progress: Whether progress is shown on standard error: on a terminal and in a notebook unless something else is
+            said; or what is called with it (``casesDone``, ``scoresWritten``, ``errors``, ``bytesRead``, ``bytesTotal``, …)
+            five times a second.
+
+    Raises:
+        ScoreboxError: The run did not start or did not end: what is stored stays, and the message says how to resume.
+        KeyboardInterrupt: Ctrl-C: what is in flight is finished and stored before; the run can be resumed.
+    """
+    if on_bad_case not in ("stop", "skip"):
+        raise ValueError(f"on_bad_case is 'stop' or 'skip', not {on_bad_case!r}")
+    if not isinstance(suite, Suite):
+        suite = Suite(suite)
+    files = [cases] if isinstance(cases, (str, os.PathLike)) else list(cases)
+    pointers = [f"{part}={pointer}" for part, pointer in (mapping or {}).items()]
+    running = _scorebox.Running(
+        suite._native, files, db, pointers, run_id, resume, reuse, on_bad_case == "skip"
+    )
+    show = progress if callable(progress) else _Shown() if _is_wanted(progress) else None
+    try:
+        while not running.wait(_SHOW):
+            if show is not None:
+                show(running.progress())
+    except BaseException:
+        # Also if `show` fails: what is in flight is finished and stored.
+        running.stop()
+        while not running.wait(_SHOW):
+            pass
+        raise
+    finally:
+        if isinstance(show, _Shown):
+            show.end()
+    report = running.report()
+    assert report is not None, "a run that has ended has a report"
+    scorers = {figures["scorerId"]: figures for figures in report["scorers"]}
+    so_far = report["progress"]
+    ended = Run(
+        id=report["runId"],
+        db=os.fspath(db),
+        cases=so_far["casesDone"] + so_far["casesFinishedBefore"],
+        scores=so_far["scoresWritten"],
+        errors=so_far["errors"],
+        bad_cases=so_far["casesBad"],
+        seconds=report["seconds"],
+        root=report["root"],
+        stopped=report["stopped"],
+        scorers=scorers,
+        verdict=report["verdict"] if report["decides"] else None,
+    )
+    if ended.stopped is not None:
+        advice = f"scores so far are kept; continue with `resume={ended.id!r}`"
+        raise ScoreboxError(ended.stopped["kind"], ended.stopped["message"], advice)
+    return ended
+
+
+def _is_wanted(progress: bool | None) -> bool:
+    return progress if progress is not None else sys.stderr.isatty() or "ipykernel" in sys.modules
+
+
+class _Shown:
+    """One line that is written over, on a terminal and below a notebook's cell."""
+
+    def __init__(self) -> None:
+        self._began = time.monotonic()
+        self._width = 0
+
+    def __call__(self, progress: Mapping[str, Any]) -> None:
+        total, read = progress.get("bytesTotal"), progress["bytesRead"]
+        share = f"{min(read / total, 1):4.0%} " if total else ""
+        rate = progress["scoresWritten"] / max(time.monotonic() - self._began, 1e-9)
+        words = f"{share}{progress['casesDone']:,} cases, {progress['scoresWritten']:,} scores, {rate:,.0f} a second"
+        if progress["errors"]:
+            words += f", {progress['errors']:,} errors"
+        self._write(words)
+
+    def end(self) -> None:
+        self._write("")
+
+    def _write(self, words: str) -> None:
+        sys.stderr.write(f"\r{words:{self._width}}" + ("" if words else "\r"))
+        sys.stderr.flush()
+        self._width = max(self._width, len(words))

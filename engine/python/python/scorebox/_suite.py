@@ -1,0 +1,118 @@
+"""A suite, over a stream of cases."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from . import _scorebox
+from ._scorebox import Score
+from ._scorer import Scorer
+
+
+class Suite:
+    """A suite of scorers, read from a file.
+
+    Like a :class:`Scorer` it pickles as what it was made from, and works in a process that was forked.
+
+    Args:
+        path: The suite file (TOML or JSON). ``${NAME}`` in it is a variable of the environment.
+        text: In place of a file, the text of one.
+        workspace: The folder below which cases name theirs, for scorers that read files.
+
+    Raises:
+        ScoreboxError: The file cannot be read, or is not a valid suite: all mistakes, with line and column.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        text: str | None = None,
+        workspace: str | os.PathLike[str] | None = None,
+    ) -> None:
+        if (path is None) == (text is None):
+            raise TypeError("a suite has either a path or a text")
+        self._recipe = (path, text, workspace)
+        self._native = _scorebox.Suite(path, text, workspace)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuilt, self._recipe
+
+    def __repr__(self) -> str:
+        return f"Suite({self.name!r}: {', '.join(self.scorer_ids)})"
+
+    @property
+    def name(self) -> str:
+        """What the suite is called."""
+        return self._native.name
+
+    @property
+    def scorer_ids(self) -> list[str]:
+        """The names of its scorers, in its order."""
+        return self._native.scorer_ids
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of what the suite resolves to, as runs are stored with it."""
+        return self._native.digest
+
+    def scorer(self, name: str) -> Scorer:
+        """One of its scorers alone, with its configuration, limits and grants; without its judge, and for all cases."""
+        return Scorer._of_entry(self, name)
+
+    def iter(
+        self,
+        cases: Iterable[Mapping[str, Any] | str],
+        *,
+        db: str | os.PathLike[str] | None = None,
+        run_id: str | None = None,
+        in_flight: int = 1024,
+        on_bad_case: str = "stop",
+    ) -> Rows:
+        """Scores a stream of cases, and yields rows as they are computed.
+
+        Args:
+            cases: Dictionaries with the keys of a case line (``output``, ``expected``, ``input``, ``id``, …), or such
+                lines as text. They are taken one by one, as many as may be in flight, so a stream of millions takes no
+                more memory than these.
+            db: A database that the rows are stored in, too; each call is a run.
+            run_id: The id of that run; made from the time unless something else is said.
+            in_flight: How many cases may be taken that have not been handed out, at least 1.
+            on_bad_case: What happens at an item that is not a valid case: ``"stop"`` raises, ``"skip"`` passes over it.
+
+        Yields:
+            A row for each case and scorer: cases in their order, scorers in the suite's. ``row.case_id`` and
+            ``row.scorer_id`` say whose it is; errors are rows with the status ``"error"`` and an ``error``. A scorer that
+            skips a case has no row. A case without an id is called ``case-1``, ``case-2``, ….
+
+        Raises:
+            ScoreboxError: A scorer cannot be loaded, an item is not a case, or the database cannot store the rows.
+        """
+        if on_bad_case not in ("stop", "skip"):
+            raise ValueError(f"on_bad_case is 'stop' or 'skip', not {on_bad_case!r}")
+        items = (dict(case) if isinstance(case, Mapping) and not isinstance(case, dict) else case for case in cases)
+        return Rows(self._native.iter(items, db, run_id, in_flight, on_bad_case == "skip"))
+
+
+class Rows(Iterator[Score]):
+    """The rows of a stream of cases; see :meth:`Suite.iter`."""
+
+    def __init__(self, native: _scorebox.Rows) -> None:
+        self._native = native
+
+    def __iter__(self) -> Rows:
+        return self
+
+    def __next__(self) -> Score:
+        return next(self._native)
+
+    @property
+    def run_id(self) -> str:
+        """The id of the run."""
+        return self._native.run_id
+
+
+def _rebuilt(path: Any, text: Any, workspace: Any) -> Suite:
+    return Suite(path, text=text, workspace=workspace)

@@ -1,0 +1,103 @@
+//! Arrow tables in and out, without copies, by the PyCapsule interface: whatever has `__arrow_c_stream__` (tables of pyarrow,
+//! polars and pandas) or `__arrow_c_array__` (a batch). Looks into no column.
+
+use std::ffi::CStr;
+
+use arrow_array::{
+    RecordBatch, RecordBatchReader, StructArray,
+    ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi},
+    ffi_stream::{ArrowArrayStreamReader, FFI_ArrowArrayStream},
+};
+use arrow_schema::{DataType, SchemaRef};
+use pyo3::{
+    prelude::*,
+    types::{PyCapsule, PyTuple},
+};
+
+use crate::error::{self, Kind};
+
+const STREAM: &CStr = c"arrow_array_stream";
+const SCHEMA: &CStr = c"arrow_schema";
+const ARRAY: &CStr = c"arrow_array";
+
+/// The batches of a table, as they come.
+pub(crate) enum Batches {
+    Stream(ArrowArrayStreamReader),
+    One(SchemaRef, Option<RecordBatch>),
+}
+
+impl Batches {
+    /// Those of a Python object.
+    ///
+    /// # Errors
+    /// If it is no table, or what it gives is not one.
+    pub(crate) fn of(table: &Bound<'_, PyAny>) -> PyResult<Batches> {
+        let py = table.py();
+        let broken = |error: arrow_schema::ArrowError| {
+            error::new(py, Kind::InvalidArgument, format!("the table cannot be read: {error}"))
+        };
+        if let Ok(give) = table.getattr("__arrow_c_stream__") {
+            let capsule = give.call0()?;
+            let stream = capsule.cast::<PyCapsule>()?.pointer_checked(Some(STREAM))?;
+            #[expect(unsafe_code, reason = "a pointer from another library is read")]
+            // SAFETY: a capsule of this name holds such a stream, says the interface; it is moved out, and what stays in
+            // the capsule says that it is released.
+            let stream = unsafe { FFI_ArrowArrayStream::from_raw(stream.as_ptr().cast()) };
+            return ArrowArrayStreamReader::try_new(stream).map(Batches::Stream).map_err(broken);
+        }
+        if let Ok(give) = table.getattr("__arrow_c_array__") {
+            let capsules = give.call0()?;
+            let capsules = capsules.cast::<PyTuple>()?;
+            let (schema, array) = (capsules.get_item(0)?, capsules.get_item(1)?);
+            let schema = schema.cast::<PyCapsule>()?.pointer_checked(Some(SCHEMA))?;
+            let array = array.cast::<PyCapsule>()?.pointer_checked(Some(ARRAY))?;
+            #[expect(unsafe_code, reason = "pointers from another library are read")]
+            // SAFETY: capsules of these names hold a schema and an array of it, says the interface; both are moved out.
+            let data = unsafe {
+                let schema = FFI_ArrowSchema::from_raw(schema.as_ptr().cast());
+                from_ffi(FFI_ArrowArray::from_raw(array.as_ptr().cast()), &schema)
+            };
+            let data = data.map_err(broken)?;
+            if !matches!(data.data_type(), DataType::Struct(_)) || data.null_count() > 0 {
+                let message = "a batch of rows is wanted, and the array is not one";
+                return Err(error::new(py, Kind::InvalidArgument, message.to_owned()));
+            }
+            let batch = RecordBatch::from(StructArray::from(data));
+            return Ok(Batches::One(batch.schema(), Some(batch)));
+        }
+        let kind = table.get_type().fully_qualified_name()?;
+        let advice =
+            "pass a table of pyarrow, polars or pandas, or anything with `__arrow_c_stream__`";
+        let message = format!("`{kind}` is not a table");
+        Err(error::advised(py, Kind::InvalidArgument, message, Some(advice.to_owned())))
+    }
+
+    pub(crate) fn schema(&self) -> SchemaRef {
+        match self {
+            Batches::Stream(stream) => stream.schema(),
+            Batches::One(schema, _) => schema.clone(),
+        }
+    }
+
+    /// The next batch.
+    ///
+    /// # Errors
+    /// What the library that has the table says.
+    pub(crate) fn next(&mut self, py: Python<'_>) -> PyResult<Option<RecordBatch>> {
+        match self {
+            // What gives batches may be Python code, which takes the interpreter by itself.
+            Batches::Stream(stream) => py.detach(|| stream.next()).transpose().map_err(|error| {
+                error::new(py, Kind::Unreadable, format!("the table cannot be read: {error}"))
+            }),
+            Batches::One(_, batch) => Ok(batch.take()),
+        }
+    }
+}
+
+/// A capsule with these batches.
+pub(crate) fn stream_of<'py>(
+    py: Python<'py>,
+    reader: Box<dyn RecordBatchReader + Send>,
+) -> PyResult<Bound<'py, PyCapsule>> {
+    PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(reader), STREAM)
+}

@@ -1,0 +1,151 @@
+//! Errors of the library as Python's exception `scorebox.ScoreboxError`: a kind for programs, a message for people, and
+//! advice. Words for advice stand in `advice`.
+
+use pyo3::{PyErr, Python, prelude::*, sync::PyOnceLock, types::PyType};
+use scorebox::{
+    advice::{Advice, Advised},
+    case::BadCase,
+    engine::EngineError,
+    row::AnswerError,
+    run::RunError,
+    sandbox::ScoreError,
+    suite::SuiteError,
+};
+
+use crate::advice::words;
+
+/// Kinds beside those of `scorebox::sandbox::ErrorKind`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Kind {
+    /// What a caller passed is not what a function takes.
+    InvalidArgument,
+    /// A case is not valid.
+    InvalidCase,
+    /// A suite is not valid.
+    InvalidSuite,
+    /// There is no such scorer.
+    UnknownScorer,
+    /// A file cannot be read.
+    Unreadable,
+    /// The database cannot store or has not what it should.
+    Database,
+    /// Anything else.
+    Failed,
+}
+
+impl Kind {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Kind::InvalidArgument => "invalid-argument",
+            Kind::InvalidCase => "invalid-case",
+            Kind::InvalidSuite => "invalid-suite",
+            Kind::UnknownScorer => "unknown-scorer",
+            Kind::Unreadable => "unreadable",
+            Kind::Database => "database",
+            Kind::Failed => "failed",
+        }
+    }
+}
+
+/// The exception's class, which is written in Python so that it can be pickled.
+fn class(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
+    static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    CLASS.import(py, "scorebox._errors", "ScoreboxError")
+}
+
+fn exception(py: Python<'_>, kind: &str, message: &str, advice: Option<&str>) -> PyErr {
+    match class(py).and_then(|class| class.call1((kind, message, advice))) {
+        Ok(exception) => PyErr::from_value(exception),
+        Err(error) => error,
+    }
+}
+
+/// An error of this kind.
+pub(crate) fn new(py: Python<'_>, kind: Kind, message: String) -> PyErr {
+    exception(py, kind.as_str(), &message, None)
+}
+
+/// The same with advice, in words.
+pub(crate) fn advised(
+    py: Python<'_>,
+    kind: Kind,
+    message: String,
+    advice: Option<String>,
+) -> PyErr {
+    exception(py, kind.as_str(), &message, advice.as_deref())
+}
+
+/// An error of the library, as one of this kind. Several that were found at once are one exception, a line each.
+pub(crate) fn of(py: Python<'_>, kind: Kind, error: &dyn Advised) -> PyErr {
+    of_word(py, kind.as_str(), error)
+}
+
+fn of_word(py: Python<'_>, kind: &str, error: &dyn Advised) -> PyErr {
+    let (mut messages, mut advice) = (Vec::new(), Vec::<String>::new());
+    for (message, to_do) in error.each() {
+        messages.push(message);
+        advice.extend(to_do.as_ref().and_then(words).filter(|words| !advice.contains(words)));
+    }
+    let advice = (!advice.is_empty()).then(|| advice.join("\n"));
+    exception(py, kind, &messages.join("\n"), advice.as_deref())
+}
+
+/// Why there is no score.
+pub(crate) fn of_score(py: Python<'_>, error: &ScoreError) -> PyErr {
+    let advice = error.advice.as_ref().and_then(words);
+    exception(py, error.kind.as_str(), &error.message, advice.as_deref())
+}
+
+/// Why a row has no score.
+pub(crate) fn of_answer(py: Python<'_>, error: &AnswerError) -> PyErr {
+    let advice = error.advice.as_ref().and_then(words);
+    exception(py, &error.kind, &error.message, advice.as_deref())
+}
+
+/// Why a case is not valid.
+pub(crate) fn of_case(py: Python<'_>, error: &BadCase) -> PyErr {
+    of(py, Kind::InvalidCase, error)
+}
+
+/// Why there is no suite.
+pub(crate) fn of_suite(py: Python<'_>, error: &SuiteError) -> PyErr {
+    let kind = match error {
+        SuiteError::Unreadable { .. } => Kind::Unreadable,
+        SuiteError::NoSuchScorer { .. } => Kind::UnknownScorer,
+        _ => Kind::InvalidSuite,
+    };
+    of(py, kind, error)
+}
+
+/// Why a run did not start, or did not end well.
+pub(crate) fn of_run(py: Python<'_>, error: &RunError) -> PyErr {
+    let kind = match error {
+        RunError::NotFound { .. } => Kind::UnknownScorer,
+        RunError::Scorer { error: inner, .. } | RunError::Condition { error: inner, .. } => {
+            return of_word(py, inner.kind.as_str(), error);
+        }
+        RunError::Policy { .. } => Kind::InvalidSuite,
+        RunError::Cases(_) => Kind::Unreadable,
+        RunError::NoCases { .. } => Kind::InvalidCase,
+        RunError::Store(_) | RunError::BrokeOff { .. } => Kind::Database,
+        RunError::NotTheSame { .. } | RunError::NothingToResume { .. } => Kind::InvalidArgument,
+        _ => Kind::Failed,
+    };
+    of(py, kind, error)
+}
+
+/// Why an engine, a scorer or a run cannot be begun.
+pub(crate) fn of_engine(py: Python<'_>, error: &EngineError) -> PyErr {
+    match error {
+        EngineError::Sandbox(error) => of_score(py, error),
+        EngineError::Suite(error) => of_suite(py, error),
+        EngineError::Scorer(error) => of_run(py, error),
+        EngineError::Workspace(error) => of(py, Kind::Unreadable, error),
+        other => of(py, Kind::InvalidArgument, other),
+    }
+}
+
+/// What to do, in words.
+pub(crate) fn in_words(advice: Option<&Advice>) -> Option<String> {
+    advice.and_then(words)
+}

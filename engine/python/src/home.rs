@@ -1,0 +1,212 @@
+//! What one process has: a runtime, an engine, and which process that is. A process that was forked gets its own, because
+//! threads are not forked. Scores nothing.
+
+use std::{
+    env,
+    ffi::OsString,
+    mem,
+    path::PathBuf,
+    process,
+    sync::{Arc, Mutex, PoisonError},
+    thread,
+};
+
+use etcetera::BaseStrategy as _;
+use pyo3::prelude::*;
+use scorebox::{
+    engine::{Engine, EngineBuilder},
+    judge::Judges,
+    sandbox::Compiler,
+    suite::parse_bytes,
+};
+use tokio::runtime::Runtime;
+
+use crate::error::{self, Kind};
+
+/// What the user set before the first scorer.
+#[derive(Clone, Debug, Default)]
+struct Settings {
+    jobs: Option<usize>,
+    cache: Option<PathBuf>,
+    memory_budget_bytes: Option<u64>,
+    workspace: Option<PathBuf>,
+}
+
+/// A runtime and an engine of this process. It lives as long as the process does: a runtime that is dropped waits for its
+/// threads, which a forked process does not have.
+#[derive(Debug)]
+pub(crate) struct Home {
+    process: u32,
+    pub(crate) runtime: Runtime,
+    pub(crate) engine: Engine,
+    pub(crate) jobs: usize,
+    settings: Settings,
+}
+
+/// What was set, and the home that was made of it. Locked only by threads that are attached to the interpreter, and only
+/// while they run nothing of Python and do not detach. So no thread holds it while another one forks, or waits for it: both
+/// need the interpreter.
+static HOME: Mutex<(Option<Settings>, Option<&'static Home>)> = Mutex::new((None, None));
+
+impl Home {
+    /// That of this process; made if there is none yet.
+    pub(crate) fn of_this_process(py: Python<'_>) -> PyResult<&'static Home> {
+        let there = || {
+            let home = HOME.lock().unwrap_or_else(PoisonError::into_inner);
+            (home.1.filter(|home| home.process == process::id()), home.0.clone())
+        };
+        let settings = match there() {
+            (Some(home), _) => return Ok(home),
+            (None, settings) => settings.unwrap_or_default(),
+        };
+        let made = Box::new(Home::new(py, settings)?);
+        let mut home = HOME.lock().unwrap_or_else(PoisonError::into_inner);
+        match home.1 {
+            // Another thread was faster.
+            Some(home) if home.process == process::id() => Ok(home),
+            _ => Ok(*home.1.insert(Box::leak(made))),
+        }
+    }
+
+    fn new(py: Python<'_>, settings: Settings) -> PyResult<Home> {
+        let cores = thread::available_parallelism().map_or(1, Into::into);
+        let jobs = settings.jobs.unwrap_or(cores);
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(jobs.min(cores))
+            .thread_name("scorebox")
+            .enable_all()
+            .build()
+            .map_err(|error| error::new(py, Kind::Failed, format!("cannot start: {error}")))?;
+        let engine = builder(py, &settings, jobs)?;
+        let engine = engine.build().map_err(|error| error::of_engine(py, &error))?;
+        warn_of(py, &engine)?;
+        Ok(Home { process: process::id(), runtime, engine, jobs, settings })
+    }
+
+    /// Another engine, for scorers that may ask these judges or read files below this folder.
+    pub(crate) fn engine_with(
+        &self,
+        py: Python<'_>,
+        judges: Judges,
+        workspace: Option<PathBuf>,
+    ) -> PyResult<Engine> {
+        if judges.is_empty() && workspace.is_none() {
+            return Ok(self.engine.clone());
+        }
+        let mut engine = builder(py, &self.settings, self.jobs)?.judges(judges);
+        if let Some(folder) = workspace {
+            engine = engine.workspace(folder);
+        }
+        let engine = engine.build().map_err(|error| error::of_engine(py, &error))?;
+        warn_of(py, &engine)?;
+        Ok(engine)
+    }
+}
+
+/// An engine for a process in which others handle signals, and which cannot be started again to compile.
+fn builder(py: Python<'_>, settings: &Settings, jobs: usize) -> PyResult<EngineBuilder> {
+    let mut engine =
+        Engine::builder().jobs(jobs).compiler(compiler(py)?).signals_based_traps(false);
+    if let Some(folder) = cache(settings) {
+        engine = engine.cache(folder);
+    }
+    if let Some(bytes) = settings.memory_budget_bytes {
+        engine = engine.memory_budget_bytes(bytes);
+    }
+    if let Some(folder) = &settings.workspace {
+        engine = engine.workspace(folder);
+    }
+    Ok(engine)
+}
+
+/// The folder that the command line has, too.
+fn cache(settings: &Settings) -> Option<PathBuf> {
+    let named = || env::var_os("SCOREBOX_CACHE_DIR").filter(|folder| !folder.is_empty());
+    let default =
+        || etcetera::choose_base_strategy().ok().map(|base| base.cache_dir().join("scorebox"));
+    settings.cache.clone().or_else(|| named().map(PathBuf::from)).or_else(default)
+}
+
+/// What compiles components: an interpreter that loads this extension module from its file and nothing else.
+pub(crate) fn compiler(py: Python<'_>) -> PyResult<Compiler> {
+    let arguments = py.import("scorebox._compile")?.call_method0("command")?;
+    let mut arguments: Vec<OsString> = arguments.extract()?;
+    let program = arguments.remove(0).into();
+    Ok(Compiler::Process { program, arguments })
+}
+
+fn warn_of(py: Python<'_>, engine: &Engine) -> PyResult<()> {
+    for warning in engine.warnings() {
+        py.import("warnings")?.call_method1("warn", (format!("scorebox: {warning}"),))?;
+    }
+    Ok(())
+}
+
+/// Says how this process, and those that are forked from it, score: before the first scorer is made.
+#[pyfunction]
+#[pyo3(signature = (*, jobs=None, cache_dir=None, memory_budget=None, workspace=None))]
+pub(crate) fn configure(
+    py: Python<'_>,
+    jobs: Option<usize>,
+    cache_dir: Option<PathBuf>,
+    memory_budget: Option<Bound<'_, PyAny>>,
+    workspace: Option<PathBuf>,
+) -> PyResult<()> {
+    if jobs == Some(0) {
+        return Err(error::new(py, Kind::InvalidArgument, "`jobs` must be at least 1".into()));
+    }
+    let memory_budget_bytes = memory_budget.map(|size| bytes_of(&size, "memory_budget"));
+    let memory_budget_bytes = memory_budget_bytes.transpose()?;
+    let mut home = HOME.lock().unwrap_or_else(PoisonError::into_inner);
+    if home.1.is_some_and(|home| home.process == process::id()) {
+        let message = "`configure` comes too late: this process has scorers already";
+        let advice = "call `scorebox.configure` before the first `Scorer`, `Suite` or `run`";
+        return Err(error::advised(py, Kind::InvalidArgument, message.into(), Some(advice.into())));
+    }
+    home.0 = Some(Settings { jobs, cache: cache_dir, memory_budget_bytes, workspace });
+    Ok(())
+}
+
+/// A number of bytes: an integer, or text such as `64MiB`.
+pub(crate) fn bytes_of(size: &Bound<'_, PyAny>, name: &str) -> PyResult<u64> {
+    let py = size.py();
+    if let Ok(bytes) = size.extract::<u64>() {
+        return Ok(bytes);
+    }
+    let refused = |why: String| {
+        error::new(py, Kind::InvalidArgument, format!("`{name}` is not a number of bytes: {why}"))
+    };
+    let text: String = size.extract().map_err(|_| refused(value_for_people(size)))?;
+    parse_bytes(&text).map_err(|error| refused(error.to_string()))
+}
+
+fn value_for_people(value: &Bound<'_, PyAny>) -> String {
+    value.repr().map_or_else(|_| "?".to_owned(), |repr| repr.to_string())
+}
+
+/// A value of the process that made it: in a process that was forked, it is neither used nor dropped, because what
+/// dropping waits for may not be there.
+#[derive(Debug)]
+pub(crate) struct OfProcess<T> {
+    process: u32,
+    value: Option<Arc<T>>,
+}
+
+impl<T> OfProcess<T> {
+    pub(crate) fn new(value: T) -> OfProcess<T> {
+        OfProcess { process: process::id(), value: Some(Arc::new(value)) }
+    }
+
+    /// The value, if this process made it.
+    pub(crate) fn get(&self) -> Option<Arc<T>> {
+        self.value.clone().filter(|_| self.process == process::id())
+    }
+}
+
+impl<T> Drop for OfProcess<T> {
+    fn drop(&mut self) {
+        if self.process != process::id() {
+            mem::forget(self.value.take());
+        }
+    }
+}

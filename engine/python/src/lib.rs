@@ -1,0 +1,53 @@
+//! The extension module of the Python package `scorebox`: the engine as Python sees it, in the plain values that the
+//! package's own Python code wraps. Scores nothing itself; every word of documentation that users read is in `python/`.
+//!
+//! - `home`: what one process has: a runtime, an engine, and which process that is.
+//! - `waiting`: waiting for Rust while Python's signals are seen and its other threads run.
+//! - `value`: Python values to JSON, with the path of what is not JSON.
+//! - `error`: errors of the library as Python's exception.
+//! - `advice`: what to do about an error, in the words of the package.
+//! - `case`: cases of what a caller hands over.
+//! - `scorer`: one scorer.
+//! - `score`: what a scorer says about a case.
+//! - `column`: a column of an Arrow table to JSON.
+//! - `capsule`: Arrow tables in and out, without copies.
+//! - `table`: a table scored by one scorer.
+//! - `suite`: a suite over a stream of cases.
+//! - `running`: a run over files.
+//! - `judges`: the judges of a suite, connected.
+//! - `command`: the command line.
+
+mod advice;
+mod capsule;
+mod case;
+mod column;
+mod command;
+mod error;
+mod home;
+mod judges;
+mod running;
+mod score;
+mod scorer;
+mod suite;
+mod table;
+mod value;
+mod waiting;
+
+use pyo3::prelude::*;
+
+/// The module.
+#[pymodule(gil_used = true)]
+fn _scorebox(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<scorer::Scorer>()?;
+    module.add_class::<score::Score>()?;
+    module.add_class::<suite::Suite>()?;
+    module.add_class::<suite::Rows>()?;
+    module.add_class::<table::Table>()?;
+    module.add_class::<running::Running>()?;
+    module.add_function(wrap_pyfunction!(scorer::scorers, module)?)?;
+    module.add_function(wrap_pyfunction!(home::configure, module)?)?;
+    module.add_function(wrap_pyfunction!(command::command, module)?)?;
+    module.add_function(wrap_pyfunction!(command::compile, module)?)?;
+    Ok(())
+}

@@ -1,0 +1,170 @@
+//! A run over files of cases, as the command line does it. What a user sees meanwhile is Python's.
+
+use std::{
+    path::{Path, PathBuf},
+    process,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use pyo3::prelude::*;
+use scorebox::{
+    aggregate::{VerdictOptions, aggregate, verdicts},
+    case::{CaseReader, Mapping, Source},
+    registry::Registry,
+    run::{
+        Control, OnBadCase, RunError, RunReport, RunRequest, Stop, WhichRun, fresh_id,
+        load_scorers, run,
+    },
+    store::{ScoreFilter, Store, StoreError},
+};
+use serde_json::{Value, json};
+use tokio::task::JoinHandle;
+
+use crate::{
+    error::{self, Kind},
+    home::Home,
+    judges::connected,
+    suite::{Suite, run_id_of},
+    value,
+    waiting::wait_for,
+};
+
+/// A run that is under way.
+#[pyclass(frozen, module = "scorebox._scorebox")]
+#[derive(Debug)]
+pub(crate) struct Running {
+    #[pyo3(get)]
+    run_id: String,
+    process: u32,
+    database: PathBuf,
+    control: Arc<Control>,
+    /// `None` once its end was read. Locked by threads that are attached to the interpreter, for a moment; see `home`.
+    ending: Mutex<Option<JoinHandle<Result<RunReport, RunError>>>>,
+    report: Mutex<Option<RunReport>>,
+}
+
+#[pymethods]
+impl Running {
+    /// Begins a run.
+    #[new]
+    #[pyo3(signature = (suite, cases, database, mapping, run_id=None, resume=None, reuse=false, skip_bad_cases=false))]
+    #[expect(clippy::too_many_arguments, reason = "they are named where they are passed")]
+    fn new(
+        py: Python<'_>,
+        suite: &Suite,
+        cases: Vec<PathBuf>,
+        database: PathBuf,
+        mapping: Vec<String>,
+        run_id: Option<&str>,
+        resume: Option<&str>,
+        reuse: bool,
+        skip_bad_cases: bool,
+    ) -> PyResult<Running> {
+        let which = match (resume, run_id) {
+            (Some(id), None) => WhichRun::Resume(run_id_of(py, id)?),
+            (None, Some(id)) => WhichRun::New(run_id_of(py, id)?),
+            (None, None) => WhichRun::New(fresh_id()),
+            (Some(_), Some(_)) => {
+                let message = "a run is resumed under its own id: name `run_id` or `resume`";
+                return Err(error::new(py, Kind::InvalidArgument, message.to_owned()));
+            }
+        };
+        let mapping = Mapping::parse(&mapping);
+        let mapping = mapping.map_err(|error| error::of(py, Kind::InvalidArgument, &error))?;
+        let sources = cases.iter().map(Source::path).collect();
+        let cases = CaseReader::open(sources, mapping);
+        let cases = cases.map_err(|error| error::of(py, Kind::Unreadable, &error))?;
+        let home = Home::of_this_process(py)?;
+        let plan = suite.plan().clone();
+        let judges = connected(py, &plan, Some(&database))?;
+        let engine = home.engine_with(py, judges, suite.workspace().map(Path::to_owned))?;
+        let registry = Registry::with_builtins();
+        let scorers = wait_for(py, home, load_scorers(&plan, &registry, engine.sandbox()))?;
+        let scorers = scorers.map_err(|error| error::of_run(py, &error))?;
+        let run_id = which.id().to_string();
+        let request = RunRequest::new(plan, scorers, cases)
+            .which(which)
+            .store(&database)
+            .reuse(reuse)
+            .jobs(home.jobs)
+            .on_bad_case(if skip_bad_cases { OnBadCase::Skip } else { OnBadCase::Stop });
+        let control = Arc::new(Control::default());
+        let running = home.runtime.spawn(run(request, Arc::clone(&control)));
+        Ok(Running {
+            run_id,
+            process: process::id(),
+            database,
+            control,
+            ending: Mutex::new(Some(running)),
+            report: Mutex::default(),
+        })
+    }
+
+    /// Waits so many seconds for the end of the run; answers whether it has come.
+    fn wait(&self, py: Python<'_>, seconds: f64) -> PyResult<bool> {
+        if self.process != process::id() {
+            let message = "this process was forked from the one that has the run";
+            return Err(error::new(py, Kind::Failed, message.to_owned()));
+        }
+        let taken = self.ending.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(mut running) = taken else { return Ok(true) };
+        let most = Duration::try_from_secs_f64(seconds).unwrap_or_default();
+        let home = Home::of_this_process(py)?;
+        let waited = wait_for(py, home, async { tokio::time::timeout(most, &mut running).await });
+        let ended = match waited {
+            Ok(Ok(ended)) => ended,
+            Ok(Err(_elapsed)) => {
+                *self.ending.lock().unwrap_or_else(PoisonError::into_inner) = Some(running);
+                return Ok(false);
+            }
+            Err(signal) => {
+                *self.ending.lock().unwrap_or_else(PoisonError::into_inner) = Some(running);
+                return Err(signal);
+            }
+        };
+        let report = ended.unwrap_or_else(|error| Err(RunError::Broken(error.to_string())));
+        let report = report.map_err(|error| error::of_run(py, &error))?;
+        *self.report.lock().unwrap_or_else(PoisonError::into_inner) = Some(report);
+        Ok(true)
+    }
+
+    /// Ends the run in good order: what is in flight is finished and stored.
+    fn stop(&self) {
+        self.control.stop(Stop::Interrupted);
+    }
+
+    /// How far the run is: cases read and done, scores, errors, bytes.
+    fn progress<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let progress = self.control.progress();
+        value::read(py, &serde_json::to_string(&progress).unwrap_or_default())
+    }
+
+    /// How the run went, as JSON's values; `None` before its end.
+    fn report<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let report = self.report.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let Some(report) = report else { return Ok(None) };
+        let read = py.detach(|| figures(&self.database, &report));
+        let figures = read.map_err(|error| error::of(py, Kind::Database, &error))?;
+        Ok(Some(value::read(py, &figures.to_string())?))
+    }
+}
+
+/// What is stored of the run, in figures.
+fn figures(database: &Path, report: &RunReport) -> Result<Value, StoreError> {
+    let store = Store::open_read_only(database)?;
+    let run = report.run.as_str();
+    let scorers = aggregate(&store, &ScoreFilter::of_run(run))?;
+    let decided = verdicts(&store, run, VerdictOptions::default(), |_| true)?;
+    Ok(json!({
+        "runId": run,
+        "stopped": report.stopped,
+        "root": report.root,
+        "progress": report.progress,
+        "badCases": report.bad_cases,
+        "seconds": report.duration.as_secs_f64(),
+        "scorers": scorers,
+        "verdict": decided,
+        "decides": decided.decides(),
+    }))
+}

@@ -1,0 +1,392 @@
+//! A table scored by one scorer: a case for each row, a row of scores for each case, in the same order. One batch of
+//! cases is in memory at a time, and all scores.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
+
+use arrow_array::{
+    Array as _, ArrayRef, RecordBatch, RecordBatchIterator,
+    builder::{Float64Builder, StringBuilder, UInt64Builder},
+};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use pyo3::{prelude::*, types::PyCapsule};
+use scorebox::{
+    advice::Advised as _,
+    case::{Case, Key, Location, Mapping},
+    contract::Fields,
+    row::{Answer, AnswerError, Json, Status},
+    sandbox::LoadedScorer,
+};
+use tokio::task::JoinSet;
+
+use crate::{
+    capsule::{Batches, stream_of},
+    column::{self, refusal},
+    error::{self, Kind, in_words},
+    home::Home,
+    scorer::answer_of,
+    value::push_text,
+    waiting::wait_for,
+};
+
+/// Rows that become cases at a time: enough to keep all jobs busy, few enough that they are small.
+const ROWS_AT_ONCE: usize = 4096;
+/// Cases that a job takes at a time.
+const CASES_OF_A_JOB: usize = 16;
+/// Scores that may wait at the same time, of a scorer that can wait.
+const WAITING: usize = 32;
+
+/// The scores of a table, as a table: an Arrow stream for any library that takes one.
+#[pyclass(frozen, module = "scorebox")]
+#[derive(Debug)]
+pub(crate) struct Table {
+    schema: SchemaRef,
+    batches: Vec<RecordBatch>,
+}
+
+#[pymethods]
+impl Table {
+    /// How many rows it has.
+    fn __len__(&self) -> usize {
+        self.batches.iter().map(RecordBatch::num_rows).sum()
+    }
+
+    /// The names of its columns.
+    #[getter]
+    fn column_names(&self) -> Vec<String> {
+        self.schema.fields().iter().map(|field| field.name().clone()).collect()
+    }
+
+    /// The table by Arrow's PyCapsule interface. A schema that is asked for is not looked at, as the interface allows.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        let _ = requested_schema;
+        let batches = self.batches.clone().into_iter().map(Ok);
+        let reader = RecordBatchIterator::new(batches, Arc::clone(&self.schema));
+        stream_of(py, Box::new(reader))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Table({} rows: {})", self.__len__(), self.column_names().join(", "))
+    }
+}
+
+/// Scores a table. `columns` are pairs of a key of a case and the column that has it; other keys are found by their
+/// spellings.
+pub(crate) fn score(
+    py: Python<'_>,
+    home: &Home,
+    scorer: &Arc<LoadedScorer>,
+    table: &Bound<'_, PyAny>,
+    columns: &[(String, String)],
+    jobs: usize,
+) -> PyResult<Table> {
+    let mut batches = Batches::of(table)?;
+    let parts = parts(py, &batches.schema(), columns, scorer.info().reads)?;
+    let schema = Arc::new(Schema::new(Column::ALL.map(Column::field).to_vec()));
+    let (mut scored, mut before) = (Vec::new(), 0);
+    while let Some(batch) = batches.next(py)? {
+        for start in (0..batch.num_rows()).step_by(ROWS_AT_ONCE) {
+            let rows = batch.slice(start, ROWS_AT_ONCE.min(batch.num_rows() - start));
+            let cases = py.detach(|| cases(&rows, &parts, before));
+            before += rows.num_rows() as u64;
+            let answered = wait_for(py, home, answers(scorer, cases, jobs))?;
+            let written = py.detach(|| written(&schema, &answered));
+            scored.push(written.map_err(|error| {
+                error::new(py, Kind::Failed, format!("the scores make no table: {error}"))
+            })?);
+        }
+    }
+    Ok(Table { schema, batches: scored })
+}
+
+/// A part of a case, and where it is.
+#[derive(Debug)]
+struct Part {
+    key: Key,
+    place: usize,
+    name: String,
+    /// Whether its texts are JSON already: of parts that no text alone can be.
+    is_document: bool,
+}
+
+/// Where the parts are that the scorer reads.
+fn parts(
+    py: Python<'_>,
+    schema: &Schema,
+    columns: &[(String, String)],
+    reads: Fields,
+) -> PyResult<Vec<Part>> {
+    let refused = |message: String, advice: Option<String>| {
+        error::advised(py, Kind::InvalidArgument, message, advice)
+    };
+    let names = || {
+        let names: Vec<String> =
+            schema.fields().iter().map(|field| format!("`{}`", field.name())).collect();
+        names.join(", ")
+    };
+    let mut mapped = Vec::new();
+    for (key, column) in columns {
+        let known = Key::ALL.into_iter().find(|known| known.spellings().contains(&key.as_str()));
+        let Some(known) = known else {
+            let keys: Vec<String> = Key::ALL.iter().map(|key| format!("`{key}`")).collect();
+            let advice = format!("the keys are {}", keys.join(", "));
+            return Err(refused(
+                format!("`columns` names `{key}`, which is no key of a case"),
+                Some(advice),
+            ));
+        };
+        if schema.index_of(column).is_err() {
+            let message =
+                format!("the table has no column `{column}`, which `columns` names for `{key}`");
+            return Err(refused(message, Some(format!("its columns are {}", names()))));
+        }
+        mapped.push((known, column.as_str()));
+    }
+    let wanted = |key: Key| {
+        matches!(key, Key::Id | Key::Output | Key::Workspace)
+            || reads.iter().any(|field| Key::from(field) == key)
+    };
+    let mut parts = Vec::new();
+    for key in Key::ALL.into_iter().filter(|key| wanted(*key)) {
+        let named = mapped.iter().find(|(mapped, _)| *mapped == key).map(|(_, column)| *column);
+        let spelled = || key.spellings().iter().copied().find(|name| schema.index_of(name).is_ok());
+        let Some(name) = named.or_else(spelled) else { continue };
+        let Ok(place) = schema.index_of(name) else { continue };
+        if let Some(why) = refusal(schema.field(place).data_type()) {
+            let message = format!("the column `{name}` is not JSON: it has {why}");
+            let advice = "cast it to text or numbers first".to_owned();
+            return Err(refused(message, Some(advice)));
+        }
+        let is_document =
+            matches!(key, Key::Trace | Key::Metadata | Key::Usage | Key::OutputSchema);
+        parts.push(Part { key, place, name: name.to_owned(), is_document });
+    }
+    if !parts.iter().any(|part| part.key == Key::Output) {
+        let advice =
+            format!("say which it is: columns={{\"output\": …}}; its columns are {}", names());
+        return Err(refused("the table has no column `output`".to_owned(), Some(advice)));
+    }
+    Ok(parts)
+}
+
+/// A case, or what is wrong with its row; and its id.
+type Row = (String, Result<Case, AnswerError>);
+
+/// The cases of these rows; `before` is how many rows came before them.
+fn cases(rows: &RecordBatch, parts: &[Part], before: u64) -> Vec<Row> {
+    let columns: Vec<(&Part, &ArrayRef)> =
+        parts.iter().map(|part| (part, rows.column(part.place))).collect();
+    let mut line = String::new();
+    (0..rows.num_rows())
+        .map(|row| {
+            let ordinal = before + row as u64;
+            line.clear();
+            let case = write_line(&mut line, &columns, row).and_then(|()| {
+                let location = Location::new("<table>", ordinal + 1);
+                let case = Case::parse(line.as_str(), ordinal, &Mapping::NONE, location);
+                case.map_err(|bad| {
+                    let mut error = AnswerError::new("invalid-case", bad.to_string());
+                    error.advice = bad.advice();
+                    error
+                })
+            });
+            let id = case.as_ref().map(|case| case.id().to_owned());
+            (id.unwrap_or_else(|_| format!("case-{}", ordinal + 1)), case)
+        })
+        .collect()
+}
+
+fn write_line(
+    line: &mut String,
+    columns: &[(&Part, &ArrayRef)],
+    row: usize,
+) -> Result<(), AnswerError> {
+    line.push('{');
+    for (part, column) in columns {
+        // Only an output may be null.
+        if column.is_null(row) && part.key != Key::Output {
+            continue;
+        }
+        if line.len() > 1 {
+            line.push(',');
+        }
+        push_text(line, part.key.name());
+        line.push(':');
+        let document = part.is_document.then(|| column::text(column, row)).map(str::trim_start);
+        match document.filter(|text| text.starts_with(['{', '['])) {
+            Some(text) => line.push_str(text),
+            None => column::write(line, column, row).map_err(|refused| {
+                AnswerError::new("invalid-case", refused.in_words(&part.name))
+            })?,
+        }
+    }
+    line.push('}');
+    Ok(())
+}
+
+/// What the scorer says about these cases, in their order.
+async fn answers(
+    scorer: &Arc<LoadedScorer>,
+    cases: Vec<Row>,
+    jobs: usize,
+) -> Vec<(String, Answer)> {
+    // What waits does not compute meanwhile, and takes one case at a time.
+    let (workers, at_once) = match scorer.can_wait() {
+        true => (jobs + WAITING, 1),
+        false => (jobs, CASES_OF_A_JOB),
+    };
+    let cases = Arc::new(cases);
+    let next = Arc::new(AtomicUsize::new(0));
+    let mut working = JoinSet::new();
+    for _ in 0..workers.min(cases.len().div_ceil(at_once)) {
+        let (scorer, cases, next) = (Arc::clone(scorer), Arc::clone(&cases), Arc::clone(&next));
+        working.spawn(async move {
+            let mut done = Vec::new();
+            loop {
+                let start = next.fetch_add(at_once, Ordering::Relaxed);
+                let Some(mine) = cases.get(start..).filter(|rest| !rest.is_empty()) else {
+                    return done;
+                };
+                for (place, (id, case)) in mine.iter().take(at_once).enumerate() {
+                    let answer = match case {
+                        Ok(case) => answer_of(&scorer, case).await,
+                        Err(error) => Answer::of_error(error.clone()),
+                    };
+                    done.push((start + place, id.clone(), answer));
+                }
+                // Another task, such as one that ends this one, gets its turn.
+                tokio::task::yield_now().await;
+            }
+        });
+    }
+    let mut all: Vec<Option<(String, Answer)>> = vec![None; cases.len()];
+    while let Some(done) = working.join_next().await {
+        for (place, id, answer) in done.into_iter().flatten() {
+            all[place] = Some((id, answer));
+        }
+    }
+    let lost = |place: usize| {
+        let error =
+            AnswerError::new("failed", "a part of the scoring ended by a panic, which is a bug");
+        (cases[place].0.clone(), Answer::of_error(error))
+    };
+    all.into_iter().enumerate().map(|(place, row)| row.unwrap_or_else(|| lost(place))).collect()
+}
+
+/// A column of scores.
+#[derive(Clone, Copy, Debug)]
+enum Column {
+    Id,
+    Status,
+    Score,
+    Label,
+    Reason,
+    Meta,
+    Assertions,
+    ErrorKind,
+    ErrorMessage,
+    ErrorAdvice,
+    Fuel,
+    Memory,
+    DurationMs,
+    Log,
+}
+
+impl Column {
+    const ALL: [Column; 14] = [
+        Column::Id,
+        Column::Status,
+        Column::Score,
+        Column::Label,
+        Column::Reason,
+        Column::Meta,
+        Column::Assertions,
+        Column::ErrorKind,
+        Column::ErrorMessage,
+        Column::ErrorAdvice,
+        Column::Fuel,
+        Column::Memory,
+        Column::DurationMs,
+        Column::Log,
+    ];
+
+    fn field(self) -> Field {
+        let (name, kind) = match self {
+            Column::Id => ("id", DataType::Utf8),
+            Column::Status => ("status", DataType::Utf8),
+            Column::Score => ("score", DataType::Float64),
+            Column::Label => ("label", DataType::Utf8),
+            Column::Reason => ("reason", DataType::Utf8),
+            Column::Meta => ("meta", DataType::Utf8),
+            Column::Assertions => ("assertions", DataType::Utf8),
+            Column::ErrorKind => ("error_kind", DataType::Utf8),
+            Column::ErrorMessage => ("error_message", DataType::Utf8),
+            Column::ErrorAdvice => ("error_advice", DataType::Utf8),
+            Column::Fuel => ("fuel", DataType::UInt64),
+            Column::Memory => ("memory_bytes", DataType::UInt64),
+            Column::DurationMs => ("duration_ms", DataType::Float64),
+            Column::Log => ("log", DataType::Utf8),
+        };
+        Field::new(name, kind, !matches!(self, Column::Id | Column::Status))
+    }
+
+    fn array(self, rows: &[(String, Answer)]) -> ArrayRef {
+        fn texts<'a>(values: impl Iterator<Item = Option<std::borrow::Cow<'a, str>>>) -> ArrayRef {
+            let mut column = StringBuilder::new();
+            values.for_each(|value| column.append_option(value));
+            Arc::new(column.finish())
+        }
+        fn floats(values: impl Iterator<Item = Option<f64>>) -> ArrayRef {
+            let mut column = Float64Builder::new();
+            values.for_each(|value| column.append_option(value));
+            Arc::new(column.finish())
+        }
+        fn counts(values: impl Iterator<Item = Option<u64>>) -> ArrayRef {
+            let mut column = UInt64Builder::new();
+            values.for_each(|value| column.append_option(value));
+            Arc::new(column.finish())
+        }
+        let answers = rows.iter().map(|(_, answer)| answer);
+        let json = |json: &'_ Option<Json>| json.as_ref().map(|json| json.get().to_owned().into());
+        match self {
+            Column::Id => texts(rows.iter().map(|(id, _)| Some(id.as_str().into()))),
+            Column::Status => texts(answers.map(|answer| Some(answer.status.as_str().into()))),
+            Column::Score => floats(
+                answers.map(|answer| answer.score.filter(|_| answer.status == Status::Scored)),
+            ),
+            Column::Label => texts(answers.map(|answer| Some(answer.label.as_deref()?.into()))),
+            Column::Reason => texts(answers.map(|answer| Some(answer.reason.as_deref()?.into()))),
+            Column::Meta => texts(answers.map(|answer| json(&answer.meta))),
+            Column::Assertions => texts(answers.map(|answer| json(&answer.assertions))),
+            Column::ErrorKind => {
+                texts(answers.map(|answer| Some(answer.error.as_ref()?.kind.as_str().into())))
+            }
+            Column::ErrorMessage => {
+                texts(answers.map(|answer| Some(answer.error.as_ref()?.message.as_str().into())))
+            }
+            Column::ErrorAdvice => texts(
+                answers
+                    .map(|answer| Some(in_words(answer.error.as_ref()?.advice.as_ref())?.into())),
+            ),
+            Column::Fuel => counts(answers.map(|answer| answer.fuel)),
+            Column::Memory => counts(answers.map(|answer| answer.memory_bytes)),
+            Column::DurationMs => floats(answers.map(|answer| answer.duration_ms)),
+            Column::Log => texts(answers.map(|answer| json(&answer.log))),
+        }
+    }
+}
+
+fn written(
+    schema: &SchemaRef,
+    rows: &[(String, Answer)],
+) -> Result<RecordBatch, arrow_schema::ArrowError> {
+    let columns = Column::ALL.map(|column| column.array(rows)).to_vec();
+    RecordBatch::try_new(Arc::clone(schema), columns)
+}

@@ -1,0 +1,223 @@
+//! Python values to JSON text, and back. What is not JSON is refused with the path to it. Builds no tree in between.
+
+use pyo3::{
+    prelude::*,
+    types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple},
+};
+use scorebox::case::MAX_DEPTH;
+
+use crate::error::{self, Kind};
+
+/// Why a value is not JSON, and where: the path is made on the way back.
+struct NotJson {
+    path: Vec<String>,
+    what: String,
+    advice: Option<&'static str>,
+}
+
+impl NotJson {
+    fn new(what: impl Into<String>) -> NotJson {
+        NotJson { path: Vec::new(), what: what.into(), advice: None }
+    }
+
+    fn advised(mut self, advice: &'static str) -> NotJson {
+        self.advice = Some(advice);
+        self
+    }
+
+    fn within(mut self, step: impl ToString) -> NotJson {
+        self.path.push(step.to_string());
+        self
+    }
+}
+
+/// Appends a value, which is called `name` in messages, to `out`.
+///
+/// # Errors
+/// With the path (`/trace/3/args`), if it is not a string, a finite number, a bool, `None`, or a list, tuple or
+/// dictionary of these with string keys, no deeper than a case may be.
+pub(crate) fn write(out: &mut String, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    write_value(out, value, 0).map_err(|refused| {
+        let NotJson { mut path, what, advice } = refused;
+        path.push(name.to_owned());
+        path.reverse();
+        // As in a JSON Pointer.
+        let steps = path.iter().filter(|step| !step.is_empty());
+        let path: String =
+            steps.map(|step| format!("/{}", step.replace('~', "~0").replace('/', "~1"))).collect();
+        let place = if path.is_empty() { "the value".to_owned() } else { format!("`{path}`") };
+        let message = format!("{place} is not JSON: {what}");
+        error::advised(value.py(), Kind::InvalidCase, message, advice.map(str::to_owned))
+    })
+}
+
+fn write_value(out: &mut String, value: &Bound<'_, PyAny>, depth: usize) -> Result<(), NotJson> {
+    if let Ok(text) = value.cast::<PyString>() {
+        return write_text(out, text);
+    }
+    if value.is_none() {
+        out.push_str("null");
+        return Ok(());
+    }
+    if let Ok(yes) = value.cast::<PyBool>() {
+        out.push_str(if yes.is_true() { "true" } else { "false" });
+        return Ok(());
+    }
+    if let Ok(number) = value.cast::<PyFloat>() {
+        return write_float(out, number.value());
+    }
+    if value.cast::<PyInt>().is_ok() {
+        return write_integer(out, value);
+    }
+    if depth >= MAX_DEPTH {
+        return Err(NotJson::new(format!("it is nested deeper than {MAX_DEPTH}"))
+            .advised("scorers parse no deeper; put what is deeper into a string"));
+    }
+    if let Ok(members) = value.cast::<PyDict>() {
+        return write_members(out, members, depth);
+    }
+    if let Ok(items) = value.cast::<PyList>() {
+        return write_items(out, items.iter(), depth);
+    }
+    if let Ok(items) = value.cast::<PyTuple>() {
+        return write_items(out, items.iter(), depth);
+    }
+    // Integers of other kinds, such as NumPy's.
+    if let Ok(number) = value.call_method0("__index__") {
+        return write_integer(out, &number);
+    }
+    let kind = value.get_type().fully_qualified_name();
+    let kind =
+        kind.map_or_else(|_| "an object".to_owned(), |kind| format!("a value of type `{kind}`"));
+    Err(NotJson::new(kind)
+        .advised("pass strings, numbers, bools, None, and lists, tuples and dictionaries of these"))
+}
+
+fn write_text(out: &mut String, text: &Bound<'_, PyString>) -> Result<(), NotJson> {
+    match text.to_str() {
+        Ok(text) => {
+            push_text(out, text);
+            Ok(())
+        }
+        Err(_) => Err(NotJson::new("a text with a lone surrogate, which is not Unicode")
+            .advised("`text.encode(\"utf-8\", \"replace\").decode()` replaces it")),
+    }
+}
+
+/// Appends text as a JSON string.
+pub(crate) fn push_text(out: &mut String, text: &str) {
+    out.push('"');
+    let mut clean = 0;
+    for (place, byte) in text.bytes().enumerate() {
+        let escape = match byte {
+            b'"' => "\\\"",
+            b'\\' => "\\\\",
+            b'\n' => "\\n",
+            b'\r' => "\\r",
+            b'\t' => "\\t",
+            0..0x20 => "",
+            _ => continue,
+        };
+        out.push_str(&text[clean..place]);
+        clean = place + 1;
+        match escape {
+            "" => out.push_str(&format!("\\u{byte:04x}")),
+            escape => out.push_str(escape),
+        }
+    }
+    out.push_str(&text[clean..]);
+    out.push('"');
+}
+
+/// Appends a number; JSON has only finite ones.
+fn write_float(out: &mut String, number: f64) -> Result<(), NotJson> {
+    match push_float(out, number) {
+        true => Ok(()),
+        false => {
+            Err(NotJson::new(format!("{number}"))
+                .advised("JSON has no NaN and no Infinity; pass None"))
+        }
+    }
+}
+
+/// Appends a number as JSON writes it; nothing, and false, if it is not finite.
+pub(crate) fn push_float(out: &mut String, number: f64) -> bool {
+    if !number.is_finite() {
+        return false;
+    }
+    // Numbers are written so that they are read as the same.
+    out.push_str(&serde_json::Value::from(number).to_string());
+    true
+}
+
+fn write_integer(out: &mut String, number: &Bound<'_, PyAny>) -> Result<(), NotJson> {
+    if let Ok(small) = number.extract::<i64>() {
+        out.push_str(&small.to_string());
+        return Ok(());
+    }
+    // Not `str`, which a subclass such as an enum overrides.
+    let digits = number.py().get_type::<PyInt>().call_method1("__repr__", (number,));
+    match digits.and_then(|digits| digits.extract::<String>()) {
+        Ok(digits) => {
+            out.push_str(&digits);
+            Ok(())
+        }
+        Err(_) => Err(NotJson::new("an integer with too many digits")),
+    }
+}
+
+fn write_members(
+    out: &mut String,
+    members: &Bound<'_, PyDict>,
+    depth: usize,
+) -> Result<(), NotJson> {
+    out.push('{');
+    for (place, (key, value)) in members.iter().enumerate() {
+        if place > 0 {
+            out.push(',');
+        }
+        let Ok(key) = key.cast::<PyString>() else {
+            let key = key.repr().map_or_else(|_| "?".to_owned(), |key| key.to_string());
+            return Err(NotJson::new(format!("the key {key} is not a string")));
+        };
+        write_text(out, key)?;
+        out.push(':');
+        write_value(out, &value, depth + 1)
+            .map_err(|refused| refused.within(key.to_string_lossy()))?;
+    }
+    out.push('}');
+    Ok(())
+}
+
+fn write_items<'py>(
+    out: &mut String,
+    items: impl Iterator<Item = Bound<'py, PyAny>>,
+    depth: usize,
+) -> Result<(), NotJson> {
+    out.push('[');
+    for (place, item) in items.enumerate() {
+        if place > 0 {
+            out.push(',');
+        }
+        write_value(out, &item, depth + 1).map_err(|refused| refused.within(place))?;
+    }
+    out.push(']');
+    Ok(())
+}
+
+/// JSON text as Python's values.
+pub(crate) fn read<'py>(py: Python<'py>, json: &str) -> PyResult<Bound<'py, PyAny>> {
+    py.import("json")?.call_method1("loads", (json,))
+}
+
+/// The object that a configuration is.
+pub(crate) fn object(
+    value: &Bound<'_, PyAny>,
+) -> PyResult<serde_json::Map<String, serde_json::Value>> {
+    let mut json = String::new();
+    write(&mut json, "config", value)?;
+    serde_json::from_str(&json).map_err(|_| {
+        let message = "the configuration is not a dictionary, or has a number that is too large";
+        error::new(value.py(), Kind::InvalidArgument, message.to_owned())
+    })
+}

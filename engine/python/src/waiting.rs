@@ -1,0 +1,63 @@
+//! Waiting for Rust from Python: without the interpreter, so that its other threads run, and with a look at its signals, so
+//! that Ctrl-C ends the waiting. Knows nothing of what is waited for.
+
+use std::{
+    pin::pin,
+    sync::Arc,
+    task::{Context, Poll, Wake, Waker},
+    thread::{self, Thread},
+    time::{Duration, Instant},
+};
+
+use pyo3::prelude::*;
+
+use crate::home::Home;
+
+/// How often signals are looked at: a user waits no longer than a tenth of a second.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// What `work` gives. It is polled on this thread, which is the fastest way to one score; what it spawns runs on the threads
+/// of the runtime.
+///
+/// # Errors
+/// What a handler of a signal raised, such as `KeyboardInterrupt`; `work` is dropped then.
+pub(crate) fn wait_for<T: Send>(
+    py: Python<'_>,
+    home: &Home,
+    work: impl Future<Output = T> + Send,
+) -> PyResult<T> {
+    py.detach(|| {
+        let _inside = home.runtime.enter();
+        let waker = Waker::from(Arc::new(Unparking(thread::current())));
+        let mut context = Context::from_waker(&waker);
+        let mut work = pin!(work);
+        let mut looked = None;
+        loop {
+            if let Poll::Ready(done) = work.as_mut().poll(&mut context) {
+                return Ok(done);
+            }
+            // Most scores are over before their first wait, and read no clock.
+            let since = *looked.get_or_insert_with(Instant::now);
+            let left = LOOK.saturating_sub(since.elapsed());
+            if left.is_zero() {
+                Python::attach(|py| py.check_signals())?;
+                looked = Some(Instant::now());
+            } else {
+                thread::park_timeout(left);
+            }
+        }
+    })
+}
+
+/// Wakes the thread that waits.
+struct Unparking(Thread);
+
+impl Wake for Unparking {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.0.unpark();
+    }
+}
