@@ -1,0 +1,61 @@
+"""An evaluator for LangSmith: ``evaluate(target, data=…, evaluators=[scorebox_evaluator("rouge")])``.
+
+LangSmith calls an evaluator by the names of its arguments. The output is the key ``output`` of the outputs, or their only
+value; the expected output likewise of the reference outputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from langsmith.evaluation import EvaluationResult
+
+from . import Source, scorer_of
+
+
+def scorebox_evaluator(
+    source: Source,
+    *,
+    key: str | None = None,
+    output: str | None = None,
+    expected: str | None = None,
+    input: str | None = None,
+    **options: Any,
+) -> Callable[..., EvaluationResult]:
+    """An evaluator.
+
+    Args:
+        source: A :class:`scorebox.Scorer`, or a name, path or bytes, with the options of one.
+        key: What its scores are called; the scorer's own id unless something else is said.
+        output: The key of the outputs that has the output.
+        expected: The key of the reference outputs that has the expected output.
+        input: The key of the inputs that has the input.
+    """
+    native = scorer_of(source, options)
+    called = key or native.info.id
+
+    def evaluate(
+        inputs: Mapping[str, Any], outputs: Mapping[str, Any], reference_outputs: Mapping[str, Any] | None = None
+    ) -> EvaluationResult:
+        result = native.score(
+            part(outputs, output, "output"),
+            part(reference_outputs, expected, "output", "expected", "answer"),
+            input=part(inputs, input, "input"),
+        )
+        return EvaluationResult(key=called, score=result.score, comment=result.reason, value=result.label)
+
+    evaluate.__name__ = called
+    return evaluate
+
+
+def part(values: Mapping[str, Any] | None, named: str | None, *usual: str) -> Any:
+    """The value under the key that is named, or a usual one; else the only one, else all of them."""
+    if not values:
+        return None
+    if named is not None:
+        return values[named]
+    for key in usual:
+        if key in values:
+            return values[key]
+    return next(iter(values.values())) if len(values) == 1 else dict(values)

@@ -1,0 +1,185 @@
+"""Suites over streams of cases, and over files."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import subprocess
+import sys
+
+import pytest
+from conftest import MISBEHAVE
+from test_scorer import refused
+
+import scorebox
+
+TWO = "[scorers.exact-match]\n[scorers.rouge]\n"
+
+
+def cases(number: int):
+    return ({"output": str(count), "expected": "3"} for count in range(number))
+
+
+def test_rows_come_in_the_order_of_cases_and_of_the_suite():
+    suite = scorebox.Suite(text=TWO)
+    rows = list(suite.iter(cases(500), in_flight=50))
+    names = [(f"case-{number}", scorer) for number in range(1, 501) for scorer in ("exact-match", "rouge")]
+    assert [(row.case_id, row.scorer_id) for row in rows] == names
+    assert [row.case_id for row in rows if row.score == 1.0] == ["case-4", "case-4"]
+
+
+def test_rows_come_before_the_stream_ends():
+    taken = []
+
+    def endless():
+        while True:
+            taken.append(1)
+            yield {"output": "a", "expected": "a"}
+
+    rows = scorebox.Suite(text=TWO).iter(endless(), in_flight=8)
+    assert [next(rows).score for _ in range(100)] == [1.0] * 100
+    # 50 cases were handed out, and no more than 8 others were taken.
+    assert 50 <= len(taken) <= 58
+
+
+def test_memory_does_not_grow_with_the_number_of_cases():
+    program = """
+import resource, sys
+import scorebox
+suite = scorebox.Suite(text="[scorers.exact-match]")
+def cases(number):
+    for count in range(number):
+        yield {"output": "x" * 1000, "expected": str(count)}
+def most():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+assert sum(1 for _ in suite.iter(cases(3000))) == 3000
+before = most()
+assert sum(1 for _ in suite.iter(cases(30000))) == 30000
+print(most() - before)
+"""
+    grown = int(subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout)
+    # 30 000 cases are 30 MB.
+    assert grown < 15, f"{grown} MiB"
+
+
+def test_errors_are_rows():
+    suite = scorebox.Suite(text=f'[scorers.exact-match]\n[scorers.bad]\nuse = "{MISBEHAVE}"\nconfig = {{ then = "panic" }}')
+    rows = list(suite.iter([{"output": 1, "expected": 1}, {"output": 1}]))
+    assert [row.status for row in rows] == ["scored", "error", "error", "error"]
+    assert [row.error.kind for row in rows[1:]] == ["trap", "invalid-input", "trap"]
+    assert rows[0].error is None and "error" in repr(rows[1])
+
+
+def test_a_case_that_is_not_one_ends_the_stream_or_is_passed_over():
+    suite = scorebox.Suite(text=TWO)
+    items = [{"output": 1, "expected": 1}, {"output": float("nan")}, {"answer": 1}, 5, {"output": 2, "expected": 2}]
+    for place, message in [
+        (1, "`/output` is not JSON: NaN"),
+        (2, "<cases>:3: the key `output` is missing"),
+        (3, "a case is a dictionary or a line of JSON, not `int`"),
+    ]:
+        error = refused(list, suite.iter([items[0]] * place + [items[place]]))
+        assert error.kind == "invalid-case"
+        assert message.partition(":")[0] in error.message or message in error.message
+    rows = list(suite.iter(items, on_bad_case="skip"))
+    assert [row.score for row in rows] == [1.0] * 4
+
+
+def test_a_line_of_json_is_a_case():
+    rows = list(scorebox.Suite(text=TWO).iter(['{"id": "a", "output": 1, "groundTruth": 1}']))
+    assert [(row.case_id, row.score) for row in rows] == [("a", 1.0), ("a", 1.0)]
+
+
+def test_a_stream_is_stored_where_a_database_is_named(tmp_path):
+    db = tmp_path / "scorebox.db"
+    rows = scorebox.Suite(text=TWO).iter(cases(20), db=db, run_id="mine")
+    assert rows.run_id == "mine" and len(list(rows)) == 40
+    twice = scorebox.Suite(text=TWO).iter([{"id": "a", "output": 1, "expected": 1}] * 2, db=db)
+    assert "duplicate id `a`" in refused(list, twice).message
+    assert refused(scorebox.Suite(text=TWO).iter, cases(1), db=db, run_id="mine").kind == "database"
+
+
+def test_a_suite_is_a_file_or_a_text_and_all_mistakes_are_named(tmp_path):
+    file = tmp_path / "suite.toml"
+    file.write_text("[scorers.exact-match]\nconfg = 1\n[scorers.rouge]\nlimits = { fuel = 'x' }\n")
+    error = refused(scorebox.Suite, file)
+    assert error.kind == "invalid-suite"
+    assert "suite.toml:2:1" in error.message and "suite.toml:4" in error.message
+    assert "did you mean `config`?" in error.advice
+    assert refused(scorebox.Suite, tmp_path / "none.toml").kind == "unreadable"
+    with pytest.raises(TypeError):
+        scorebox.Suite()
+
+
+def test_a_suite_has_a_name_scorers_and_a_digest():
+    suite = scorebox.Suite(text='name = "mine"\n' + TWO)
+    assert (suite.name, suite.scorer_ids, len(suite.digest)) == ("mine", ["exact-match", "rouge"], 64)
+    assert repr(suite) == "Suite('mine': exact-match, rouge)"
+    again = pickle.loads(pickle.dumps(suite))
+    assert again.digest == suite.digest and len(list(again.iter(cases(2)))) == 4
+
+
+def test_an_entry_of_a_suite_is_a_scorer():
+    suite = scorebox.Suite(text="[scorers.same]\nuse = 'exact-match'\nconfig = { ignoreCase = true }\n")
+    scorer = suite.scorer("same")
+    assert scorer.score("A", "a").score == 1.0
+    assert pickle.loads(pickle.dumps(scorer)).score("A", "a").score == 1.0
+    error = refused(suite.scorer, "sme")
+    assert (error.kind, error.advice) == ("unknown-scorer", "did you mean `same`?")
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "suite.toml").write_text(TWO)
+    lines = [json.dumps({"id": str(count), "output": str(count), "expected": "3"}) for count in range(100)]
+    (tmp_path / "cases.jsonl").write_text("\n".join(lines) + "\n")
+    return tmp_path
+
+
+def test_a_run_is_stored_and_says_how_it_went(files):
+    seen = []
+    ended = scorebox.run("suite.toml", "cases.jsonl", db="scorebox.db", run_id="r", progress=seen.append)
+    assert (ended.id, ended.cases, ended.scores, ended.errors, ended.bad_cases) == ("r", 100, 200, 0, 0)
+    assert ended.scorers["exact-match"]["mean"] == 0.01 and ended.scorers["exact-match"]["count"] == 100
+    assert len(ended.root) == 64 and ended.stopped is None and ended.db == "scorebox.db"
+    assert "mean 0.0100" in str(ended)
+    listed = subprocess.run(
+        [sys.executable, "-m", "scorebox", "runs", "--format", "json"], check=True, capture_output=True, text=True
+    )
+    assert json.loads(listed.stdout)[0]["runId"] == "r"
+
+
+def test_a_run_that_stops_at_a_bad_line_says_where_and_how_to_go_on(files):
+    with open("cases.jsonl", "a") as file:
+        file.write('{"output": NaN}\n')
+    error = refused(scorebox.run, "suite.toml", "cases.jsonl", run_id="r")
+    assert error.kind == "bad-case" and "cases.jsonl:101" in error.message
+    assert error.advice == "scores so far are kept; continue with `resume='r'`"
+    ended = scorebox.run("suite.toml", "cases.jsonl", resume="r", on_bad_case="skip")
+    assert (ended.cases, ended.scores, ended.bad_cases) == (100, 0, 1)
+
+
+def test_a_run_that_cannot_begin_is_refused(files):
+    assert refused(scorebox.run, "suite.toml", "none.jsonl").kind == "unreadable"
+    (files / "empty.jsonl").write_text("")
+    assert refused(scorebox.run, "suite.toml", "empty.jsonl").kind == "invalid-case"
+    assert refused(scorebox.run, "suite.toml", "cases.jsonl", run_id="a b").kind == "invalid-argument"
+    assert refused(scorebox.run, "suite.toml", "cases.jsonl", resume="x").kind == "database"
+    scorebox.run("suite.toml", "cases.jsonl", run_id="r")
+    assert refused(scorebox.run, "suite.toml", "cases.jsonl", run_id="r").kind == "database"
+
+
+def test_parts_are_found_by_pointers(files):
+    (files / "nested.jsonl").write_text('{"response": {"text": "a"}, "gold": "a"}\n')
+    mapping = {"output": "/response/text", "groundTruth": "/gold"}
+    ended = scorebox.run("suite.toml", ["nested.jsonl"], mapping=mapping)
+    assert ended.scorers["exact-match"]["mean"] == 1.0
+
+
+def test_progress_is_one_line_on_standard_error(files, capsys):
+    scorebox.run("suite.toml", "cases.jsonl", progress=True)
+    shown = capsys.readouterr().err
+    assert "\n" not in shown
+    scorebox.run("suite.toml", "cases.jsonl", progress=False)
+    assert capsys.readouterr().err == ""

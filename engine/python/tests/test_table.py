@@ -1,0 +1,143 @@
+"""Tables in, tables out."""
+
+from __future__ import annotations
+
+import pytest
+from conftest import misbehaving
+from test_scorer import refused
+
+pyarrow = pytest.importorskip("pyarrow")
+ROWS = {"id": ["a", "b", "c"], "answer": ["Paris", "Rome", None], "expected": ["Paris", "Oslo", "x"]}
+
+
+def scores(table):
+    return pyarrow.table(table)["score"].to_pylist()
+
+
+def test_a_table_is_scored_in_its_order(same):
+    scored = same.score_table(pyarrow.table(ROWS), columns={"output": "answer"})
+    assert isinstance(scored, pyarrow.Table)
+    assert scored.column_names == [
+        "id", "status", "score", "label", "reason", "meta", "assertions", "error_kind", "error_message",
+        "error_advice", "fuel", "memory_bytes", "duration_ms", "log",
+    ]  # fmt: skip
+    assert scored["id"].to_pylist() == ["a", "b", "c"]
+    assert scores(scored) == [1.0, 0.0, 0.0]
+    assert scored.schema.field("score").type == pyarrow.float64()
+
+
+def test_a_row_is_what_the_scorer_says_of_that_case_alone(same):
+    many = pyarrow.table({"output": [number % 7 for number in range(10_000)], "expected": [3] * 10_000})
+    scored = same.score_table(many)
+    assert scores(scored) == [float(number % 7 == 3) for number in range(10_000)]
+    alone = same.score(3, 3)
+    assert scored.slice(3, 1)["fuel"].to_pylist() == [alone.fuel]
+    assert scored["id"].to_pylist()[-1] == "case-10000"
+
+
+def test_pandas_gets_a_frame_with_the_same_index(same):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(ROWS, index=[7, 5, 3])
+    scored = same.score_table(frame, columns={"output": "answer"})
+    assert isinstance(scored, pandas.DataFrame) and list(scored.index) == [7, 5, 3]
+    assert list(frame.join(scored[["score"]])["score"]) == [1.0, 0.0, 0.0]
+
+
+def test_polars_gets_a_frame(same):
+    polars = pytest.importorskip("polars")
+    scored = same.score_table(polars.DataFrame(ROWS), columns={"output": "answer"})
+    assert isinstance(scored, polars.DataFrame) and scored["score"].to_list() == [1.0, 0.0, 0.0]
+
+
+def test_batches_and_streams_are_tables_too(same):
+    batch = pyarrow.record_batch(ROWS)
+    reader = pyarrow.RecordBatchReader.from_batches(batch.schema, iter([batch, batch]))
+    assert scores(same.score_table(batch, columns={"output": "answer"})) == [1.0, 0.0, 0.0]
+    assert scores(same.score_table(reader, columns={"output": "answer"})) == [1.0, 0.0, 0.0] * 2
+
+
+class Stream:
+    """A table of a library that nobody knows."""
+
+    def __init__(self, table):
+        self.table = table
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self.table.__arrow_c_stream__(requested_schema)
+
+
+def test_any_library_that_speaks_arrow_is_understood(same):
+    scored = same.score_table(Stream(pyarrow.table(ROWS)), columns={"output": "answer"})
+    assert len(scored) == 3 and scores(scored) == [1.0, 0.0, 0.0]
+    # A table can be read more than once.
+    assert scores(scored) == [1.0, 0.0, 0.0]
+
+
+def test_columns_of_all_types_that_json_has_are_cases(same):
+    string = pyarrow.string()
+    columns = [
+        pyarrow.array(["a"], pyarrow.large_string()),
+        pyarrow.array(["a"], pyarrow.string_view()),
+        pyarrow.array(["a"]).dictionary_encode(),
+        pyarrow.array([1], pyarrow.int8()),
+        pyarrow.array([2**64 - 1], pyarrow.uint64()),
+        pyarrow.array([0.1], pyarrow.float32()),
+        pyarrow.array([0.5], pyarrow.float16()),
+        pyarrow.array([True]),
+        pyarrow.array([[1, None]]),
+        pyarrow.array([[1, 2]], pyarrow.list_(pyarrow.int64(), 2)),
+        pyarrow.array([{"a": {"b": [1.5]}}]),
+        pyarrow.array([[("a", 1)]], pyarrow.map_(string, pyarrow.int64())),
+    ]
+    outputs = ["a", "a", "a", 1, 2**64 - 1, 0.1, 0.5, True, [1, None], [1, 2], {"a": {"b": [1.5]}}, {"a": 1}]
+    for column, output in zip(columns, outputs):
+        scored = same.score_table(pyarrow.table([column, column], ["output", "expected"]))
+        assert scored["reason"].to_pylist() == [same.score(output, output).reason]
+
+
+def test_texts_of_parts_that_are_documents_are_json():
+    tell = misbehaving("tell")
+    table = pyarrow.table({"output": [1, 1], "metadata": ['{"a": 1}', None], "input": ['{"a": 1}', "x"]})
+    assert tell.score_table(table)["reason"].to_pylist() == [
+        r'Some("\"{\\\"a\\\": 1}\"") Some("{\"a\": 1}")',
+        r'Some("\"x\"") None',
+    ]
+
+
+def test_a_row_that_is_no_case_is_an_error_and_no_other(same):
+    table = pyarrow.table({"output": [1.0, float("nan"), 3.0], "expected": [1, 2, 3], "id": ["a", "b", None]})
+    scored = same.score_table(table)
+    assert scored["status"].to_pylist() == ["scored", "error", "scored"]
+    assert scored["error_kind"].to_pylist() == [None, "invalid-case", None]
+    assert scored["error_message"].to_pylist()[1] == "`/output` is not JSON: NaN"
+    assert scores(scored) == [1.0, None, 1.0]
+
+
+def test_a_scorer_that_fails_is_an_error_of_its_row():
+    scored = misbehaving("panic").score_table(pyarrow.table({"output": [1, 2]}))
+    assert scored["status"].to_pylist() == ["error", "error"]
+    assert scored["error_kind"].to_pylist() == ["trap", "trap"]
+    slow = misbehaving("spin", fuel=1_000_000).score_table(pyarrow.table({"output": [1]}))
+    assert "fuel=…" in slow["error_advice"].to_pylist()[0]
+    none = misbehaving("not-applicable").score_table(pyarrow.table({"output": [1]}))
+    assert (none["status"].to_pylist(), scores(none)) == (["not-applicable"], [None])
+
+
+def test_columns_that_are_missing_or_not_json_are_refused_before_anything_is_scored(same):
+    error = refused(same.score_table, pyarrow.table({"answer": [1]}))
+    assert error.message == "the table has no column `output`"
+    assert error.advice == 'say which it is: columns={"output": …}; its columns are `answer`'
+    table = pyarrow.table({"output": [1]})
+    error = refused(same.score_table, table, columns={"expected": "gold"})
+    assert error.message == "the table has no column `gold`, which `columns` names for `expected`"
+    error = refused(same.score_table, table, columns={"truth": "output"})
+    assert error.message == "`columns` names `truth`, which is no key of a case"
+    error = refused(same.score_table, pyarrow.table({"output": [b"x"]}))
+    assert error.message == "the column `output` is not JSON: it has the type Binary"
+    error = refused(same.score_table, 5)
+    assert error.message == "`int` is not a table"
+
+
+def test_a_table_without_rows_has_scores_without_rows(same):
+    empty = pyarrow.table({"output": pyarrow.array([], pyarrow.string())})
+    assert same.score_table(empty).num_rows == 0

@@ -1,0 +1,27 @@
+"""What a type checker sees of the package: each line must be accepted. Checked by mypy, and not run."""
+
+from __future__ import annotations
+
+import scorebox
+from scorebox import Rows, Run, Score, Scorer, ScorerInfo, Suite
+
+
+async def awaited(scorer: Scorer) -> Score:
+    return await scorer.ascore("a", expected="b", latency_ms=1.5)
+
+
+def typed() -> None:
+    scorer = Scorer("rouge", config={"variant": "L"}, timeout=5.0, fuel=10, memory="1MiB", grants=["wasi"])
+    info: ScorerInfo = scorer.info
+    threshold: float | None = info.threshold
+    result: Score = scorer.score(output="a", expected="b", input={"c": 1}, usage={"totalTokens": 3})
+    score: float | None = result.score
+    named: list[str] = [assertion["name"] for assertion in result.assertions]
+    rows: Rows = Suite("suite.toml").iter([{"output": 1}], db="scorebox.db", in_flight=10)
+    cases: list[str | None] = [row.case_id for row in rows]
+    ended: Run = scorebox.run("suite.toml", ["cases.jsonl"], db="scorebox.db", progress=lambda so_far: None)
+    try:
+        print(threshold, score, named, cases, ended.scorers["rouge"]["mean"], scorebox.scorers()["rouge"])
+    except scorebox.ScoreboxError as error:
+        print(error.kind, error.message, error.advice)
+    scorebox.configure(jobs=2, memory_budget="1GiB")
