@@ -331,8 +331,8 @@ fn sources_below(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// The source folders of the engine's crates.
-fn crates() -> [PathBuf; 7] {
-    ["scorebox", "cli", "exports", "judges", "pages", "readers", "telemetry"]
+fn crates() -> [PathBuf; 8] {
+    ["scorebox", "cli", "exports", "judges", "pages", "python", "readers", "telemetry"]
         .map(|name| repository().join("engine").join(name).join("src"))
 }
 

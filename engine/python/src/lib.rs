@@ -7,6 +7,7 @@
 //! - `error`: errors of the library as Python's exception.
 //! - `advice`: what to do about an error, in the words of the package.
 //! - `case`: cases of what a caller hands over.
+//! - `answer`: what one scorer says about one case.
 //! - `scorer`: one scorer.
 //! - `score`: what a scorer says about a case.
 //! - `column`: a column of an Arrow table to JSON.
@@ -18,6 +19,7 @@
 //! - `command`: the command line.
 
 mod advice;
+mod answer;
 mod capsule;
 mod case;
 mod column;

@@ -12,10 +12,7 @@ use pyo3::{
     types::{PyBytes, PyDict, PyTuple},
 };
 use scorebox::{
-    case::Case,
-    contract::ScorerInput,
     registry::{Reference, Registry},
-    row::Answer,
     run::load_scorer,
     sandbox::{Grant, Grants, Limits, LoadedScorer, ScorerConfig},
     suite::{ScorerId, SuiteScorer},
@@ -23,10 +20,12 @@ use scorebox::{
 use tokio::task::AbortHandle;
 
 use crate::{
+    answer::answer_of,
     case::{self, PARTS},
     error::{self, Kind},
     home::{Home, OfProcess, bytes_of},
     score::Score,
+    table::{self, Table},
     value,
     waiting::wait_for,
 };
@@ -131,10 +130,10 @@ impl Scorer {
         table: &Bound<'_, PyAny>,
         columns: Vec<(String, String)>,
         jobs: Option<usize>,
-    ) -> PyResult<crate::table::Table> {
+    ) -> PyResult<Table> {
         let home = Home::of_this_process(py)?;
         let jobs = jobs.unwrap_or(home.jobs).max(1);
-        crate::table::score(py, home, &self.loaded(py)?, table, &columns, jobs)
+        table::score(py, home, &self.loaded(py)?, table, &columns, jobs)
     }
 }
 
@@ -178,13 +177,6 @@ impl Pending {
     fn cancel(&self) {
         self.0.abort();
     }
-}
-
-/// The answer of a scorer on a case, with the files of the case if it reads them.
-pub(crate) async fn answer_of(scorer: &LoadedScorer, case: &Case) -> Answer {
-    let folder = case.task_folder();
-    let input = case.scorer_input(scorer.info().reads);
-    scorer.score(ScorerInput { workspace: folder.as_ref(), ..input }).await.into()
 }
 
 fn case_of(parts: &Bound<'_, PyTuple>) -> PyResult<Case> {

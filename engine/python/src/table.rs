@@ -22,11 +22,11 @@ use scorebox::{
 use tokio::task::JoinSet;
 
 use crate::{
+    answer::answer_of,
     capsule::{Batches, stream_of},
     column::{self, refusal},
     error::{self, Kind, in_words},
     home::Home,
-    scorer::answer_of,
     value::push_text,
     waiting::wait_for,
 };
