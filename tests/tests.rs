@@ -15,10 +15,10 @@ mod command_agree;
 /// `scorebox run` and `score` with invalid scorers, suites and cases.
 mod command_bad_input;
 mod command_build;
-/// `scorebox compare`, `trend` and `stats --ci`: two runs, many runs, and how sure a mean is.
-mod command_compare;
 /// `scorebox build` of other languages than Rust: compilers that are missing, old or fail, and modules that are no scorers.
 mod command_build_languages;
+/// `scorebox compare`, `trend` and `stats --ci`: two runs, many runs, and how sure a mean is.
+mod command_compare;
 /// `scorebox compile`: a suite's scorers ahead of its runs.
 mod command_compile;
 /// Files of other tools as cases: `convert`, and `run` over them.

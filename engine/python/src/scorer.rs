@@ -12,6 +12,7 @@ use pyo3::{
     types::{PyBytes, PyDict, PyTuple},
 };
 use scorebox::{
+    case::Case,
     registry::{Reference, Registry},
     run::load_scorer,
     sandbox::{Grant, Grants, Limits, LoadedScorer, ScorerConfig},
