@@ -197,8 +197,8 @@ fn what_a_script_builds_to_is_the_component_that_it_is_anyway() {
     let built = built.exits_with(0);
     assert_snapshot!(built, @r#"
     [stderr]
-    overlap  1.4 MiB  sha-256 [digest] -> built.wasm
-    overlap  1.4 MiB  sha-256 [digest] -> overlap.wasm
+    overlap  1.4 MiB  sha-256 [digest]  imports scorebox:scorer/log@0.1.0, scorebox:scorer/types@0.1.0 -> built.wasm
+    overlap  1.4 MiB  sha-256 [digest]  imports scorebox:scorer/log@0.1.0, scorebox:scorer/types@0.1.0 -> overlap.wasm
     [exit code 0]
     "#);
     folder.write("two.jsonl", "{\"output\": \"a b\", \"groundTruth\": \"a\"}\n");
