@@ -55,6 +55,7 @@ pub use error::{BadCase, BadCaseReason, Location, ReadError};
 pub use follow::{Follow, FollowPosition};
 pub use key::Key;
 pub use mapping::{Mapping, MappingError};
+#[cfg(feature = "store")]
 pub(crate) use pointer::Pointer;
 pub use reader::{CaseReader, DEFAULT_MAX_LINE_BYTES};
 pub use record::Case;

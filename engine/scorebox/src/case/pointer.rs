@@ -1,8 +1,9 @@
 //! JSON Pointers (RFC 6901), followed through raw JSON text without building a tree. Which key a
 //! pointer belongs to is `mapping`'s.
 
+#[cfg(feature = "store")]
+use super::error::BadCaseReason;
 use super::{
-    error::BadCaseReason,
     fault::Fault,
     members::{Stopped, each_member, element},
 };
@@ -42,6 +43,7 @@ impl Pointer {
     }
 
     /// The value at the pointer in `value`; `None` if there is none.
+    #[cfg(feature = "store")]
     pub(crate) fn find<'t>(&self, value: &'t str) -> Result<Option<&'t str>, BadCaseReason> {
         Pointer::follow(value.trim(), self.tokens.iter()).map_err(|fault| fault.reason)
     }
