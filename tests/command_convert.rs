@@ -224,6 +224,14 @@ fn a_scorer_of_traces_reads_the_spans_of_a_case() {
 }
 
 #[test]
+fn arrow_with_compressed_buffers_is_refused_with_what_to_do() {
+    let refused = with_files().sh("scorebox convert compressed.arrow").exits_with(2);
+    let words =
+        "its buffers are compressed, which is not read: write it uncompressed, or as Parquet";
+    assert!(refused.stderr.contains(words), "{refused}");
+}
+
+#[test]
 fn tables_of_every_kind_have_the_same_cases() {
     let folder = with_files();
     let keys = [
@@ -377,7 +385,7 @@ fn damaged_files_and_wrong_formats_are_refused_with_the_place() {
     error: cut-inspect.json: reading failed after line 1: the log is not what is expected: EOF while parsing a string at line 775 column 4847
     error: cut-promptfoo.json: reading failed after line 2: the file of results is not what is expected: EOF while parsing an object at line 433 column 4
     error: cut-answers.parquet: the Parquet file cannot be read: Parquet error: Invalid Parquet file. Corrupt footer
-    error: cut-answers.arrow: reading failed after line 2: the table cannot be read: Ipc error: Unexpected End of Stream
+    error: cut-answers.arrow: reading failed after line 3: the table cannot be read: Ipc error: Unexpected End of Stream
     error: bad.csv: reading failed after line 1: line 3: the header has 2 cells, and this row 1
     error: twice.csv: the header has the column `output` twice
     error: bad-evals.jsonl: reading failed after line 0: line 2 is not what is expected: EOF while parsing a value at line 2 column 0

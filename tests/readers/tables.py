@@ -17,8 +17,9 @@ rows["documents"] = [["sums.txt"], [], None]
 rows.to_parquet("answers.parquet", index=False)
 table = pyarrow.Table.from_pandas(rows, preserve_index=False)
 for name, make, compression in [
-    ("answers.arrow", pyarrow.ipc.new_file, "lz4"),
-    ("answers.arrows", pyarrow.ipc.new_stream, "zstd"),
+    ("answers.arrow", pyarrow.ipc.new_file, None),
+    ("answers.arrows", pyarrow.ipc.new_stream, None),
+    ("compressed.arrow", pyarrow.ipc.new_file, "lz4"),
 ]:
     options = pyarrow.ipc.IpcWriteOptions(compression=compression)
     with pyarrow.OSFile(name, "wb") as out, make(out, table.schema, options=options) as writer:

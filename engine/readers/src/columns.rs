@@ -151,5 +151,11 @@ fn parquet_problem(error: &ParquetError) -> Problem {
 }
 
 fn arrow_problem(error: &ArrowError) -> Problem {
+    // What decompresses a buffer allocates whatever length the buffer claims, so that is left out.
+    if error.to_string().contains("IPC decompression requires") {
+        return Problem::content(
+            "its buffers are compressed, which is not read: write it uncompressed, or as Parquet",
+        );
+    }
     Problem::content(format!("the table cannot be read: {error}"))
 }
