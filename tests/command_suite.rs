@@ -84,6 +84,18 @@ confg = {}
 }
 
 #[test]
+fn a_judge_that_the_suite_describes_is_no_mistake_beside_others() {
+    let folder = Folder::new();
+    let judged = "[judges.default]\nprovider = \"openai\"\nbase_url = \"http://127.0.0.1:9/v1\"\nmodel = \"m\"\n[scorers.relevancy]\ngrants = [\"judge\"]\n";
+    folder.write("judged.toml", judged);
+    folder.sh("scorebox compile judged.toml").exits_with(0);
+    folder.write("suite.toml", &format!("{judged}[scorers.exact-match]\nweight = true\n"));
+    let refused = folder.sh("scorebox suite check suite.toml").exits_with(2);
+    assert!(refused.stderr.starts_with("error: suite.toml:8:10: `weight`"), "{refused}");
+    assert_eq!(refused.stderr.matches("error:").count(), 1, "{refused}");
+}
+
+#[test]
 fn an_option_for_a_scorer_that_is_not_clear_hides_no_mistake_of_the_file() {
     let folder = Folder::new();
     folder.write("suite.toml", "[scorers.a]\nuse = \"length\"\nconfg = { max = 3 }\n");

@@ -10,6 +10,7 @@ use std::{
 use etcetera::BaseStrategy as _;
 use scorebox::{
     advice::{Advice, Advised as _},
+    judge::Judges,
     registry::{Registry, ScriptLanguage},
     run::{DEFAULT_WAITING, ReadyScorer, RunError, load_scorers_watched},
     sandbox::{
@@ -154,12 +155,20 @@ pub(crate) fn suite_to_load(
     Err(all_mistakes(&mistakes, &errors))
 }
 
+/// The judges of a suite for scorers that are only loaded: it is known which there are, and none is asked.
+pub(crate) fn unasked_judges(suite: &Suite) -> Capabilities {
+    let judges = suite.judges.iter().fold(Judges::builder(), |builder, (name, judge)| {
+        builder.judge(name, judge.settings.clone(), None)
+    });
+    Capabilities::none().with_judges(judges.build())
+}
+
 /// Why scorers of a suite cannot be loaded.
 fn load_errors(suite: &Suite, sandbox: &SandboxArguments) -> Vec<RunError> {
     if suite.scorers.is_empty() {
         return Vec::new();
     }
-    let (Ok(sandbox), Ok(runtime)) = (sandbox.open(1, Capabilities::none()), small_runtime())
+    let (Ok(sandbox), Ok(runtime)) = (sandbox.open(1, unasked_judges(suite)), small_runtime())
     else {
         return Vec::new();
     };

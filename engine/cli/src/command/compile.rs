@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use scorebox::{run::load_scorers_watched, sandbox::Capabilities};
+use scorebox::run::load_scorers_watched;
 
 use crate::{
     failure::{Exit, Failure},
@@ -34,7 +34,7 @@ impl Compile {
             .hint("leave out --no-cache; --cache-dir names another folder"));
         }
         let suite = setup::suite_to_load(&self.suite, &self.sandbox, Ok)?;
-        let sandbox = self.sandbox.open(1, Capabilities::none())?;
+        let sandbox = self.sandbox.open(1, setup::unasked_judges(&suite))?;
         let of = suite.scorers.len();
         let mut pending = Pending::all_of(&suite);
         let mut waiting = pending.words().map(Waiting::on);

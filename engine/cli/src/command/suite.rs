@@ -4,10 +4,8 @@
 use std::path::{Path, PathBuf};
 
 use scorebox::{
-    judge::Judges,
     registry::Reference,
     run::ReadyScorer,
-    sandbox::Capabilities,
     suite::{SCHEMA, Suite as Resolved},
 };
 
@@ -76,12 +74,7 @@ impl Suite {
 impl Check {
     fn run(&self) -> Result<Exit, Failure> {
         let suite = setup::suite_to_load(&self.suite, &self.sandbox, Ok)?;
-        // Judges of which it is known which there are; none is asked.
-        let judges = suite.judges.iter().fold(Judges::builder(), |builder, (name, judge)| {
-            builder.judge(name, judge.settings.clone(), None)
-        });
-        let capabilities = Capabilities::none().with_judges(judges.build());
-        let sandbox = self.sandbox.open(1, capabilities)?;
+        let sandbox = self.sandbox.open(1, setup::unasked_judges(&suite))?;
         let registry = setup::registry();
         let loaded = setup::loaded(&suite, &registry, &sandbox);
         let loaded = setup::finish(setup::small_runtime()?, loaded)?;
