@@ -89,7 +89,7 @@ fn a_judge_that_the_suite_describes_is_no_mistake_beside_others() {
     let judged = "[judges.default]\nprovider = \"openai\"\nbase_url = \"http://127.0.0.1:9/v1\"\nmodel = \"m\"\n[scorers.relevancy]\ngrants = [\"judge\"]\n";
     folder.write("judged.toml", judged);
     folder.sh("scorebox compile judged.toml").exits_with(0);
-    folder.write("suite.toml", &format!("{judged}[scorers.exact-match]\nweight = true\n"));
+    folder.write("suite.toml", format!("{judged}[scorers.exact-match]\nweight = true\n"));
     let refused = folder.sh("scorebox suite check suite.toml").exits_with(2);
     assert!(refused.stderr.starts_with("error: suite.toml:8:10: `weight`"), "{refused}");
     assert_eq!(refused.stderr.matches("error:").count(), 1, "{refused}");
