@@ -268,6 +268,21 @@ fn a_report_that_cannot_be_written_is_an_error_before_the_first_score() {
     }
 }
 
+/// A file that standard output goes to has what was written before, then the report, then what follows.
+#[test]
+fn standard_output_by_its_path_is_standard_output() {
+    let folder = folder();
+    folder.sh(RUN).exits_with(3);
+    folder.sh("scorebox report csv=expected.csv").exits_with(0);
+    let expected = format!("before\n{}after\n", read(&folder, "expected.csv"));
+    for name in ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"] {
+        folder.sh(&format!("(echo before; scorebox report csv={name}; echo after) > all"));
+        assert_eq!(read(&folder, "all"), expected, "{name}");
+    }
+    let two = folder.sh("scorebox report csv=/dev/stdout junit=-").exits_with(2);
+    assert!(two.stderr.contains("two reports go to standard output"), "{two}");
+}
+
 /// A folder that goes away during the run.
 #[test]
 fn a_report_that_fails_in_the_end_loses_no_scores_and_leaves_what_was_there() {

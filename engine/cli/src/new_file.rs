@@ -8,7 +8,7 @@ use std::{
 
 use tempfile::NamedTempFile;
 
-use crate::failure::Failure;
+use crate::{failure::Failure, output::is_stdout};
 
 /// Where a command's data goes.
 #[derive(Debug, clap::Args)]
@@ -25,7 +25,7 @@ pub(crate) struct NewFileArguments {
 impl NewFileArguments {
     /// The name of the file; none if data goes to standard output.
     pub(crate) fn path(&self) -> Option<&Path> {
-        (self.output != Path::new("-")).then_some(&self.output)
+        (!is_stdout(&self.output)).then_some(&self.output)
     }
 
     /// Lets `write` write all of it. If it fails, there is no file. None if standard output was closed by who read it.

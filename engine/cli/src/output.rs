@@ -1,7 +1,10 @@
 //! Data to standard output, in the format that was asked for. A reader that goes away (`| head`) ends
 //! the output, not the command.
 
-use std::io::{self, BufWriter, IsTerminal as _, Write};
+use std::{
+    io::{self, BufWriter, IsTerminal as _, Write},
+    path::Path,
+};
 
 use serde::Serialize;
 
@@ -24,6 +27,12 @@ pub(crate) enum Format {
 
 /// Where data goes.
 pub(crate) type Out<'a> = dyn Write + 'a;
+
+/// Whether this names standard output: `-`, or what Unix calls it. Opened by such a name, a file that standard output is
+/// redirected to would be written from its beginning, or replaced.
+pub(crate) fn is_stdout(path: &Path) -> bool {
+    ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].iter().any(|name| path == Path::new(name))
+}
 
 /// A text in one line of a table: on a terminal of at most `most` characters, else whole.
 pub(crate) fn cell(text: &str, most: usize) -> String {

@@ -13,6 +13,7 @@ use scorebox::run::{Event, Refused, Sink};
 use super::{Reports, same_file::is_same};
 use crate::{
     failure::{Exit, Failure},
+    output::is_stdout,
     report::printable_json_line,
     words,
 };
@@ -33,7 +34,7 @@ impl EventArguments {
     /// Opens the file. It must not be one of `others`, which the command reads or writes itself.
     fn open(&self, others: &[&Path]) -> Result<Events, Failure> {
         let Some(path) = &self.events else { return Ok(Events::default()) };
-        if path == Path::new("-") {
+        if is_stdout(path) {
             let out: Box<dyn Write + Send> = Box::new(io::stdout());
             let is_terminal = io::stdout().is_terminal();
             return Ok(Events {
@@ -140,7 +141,7 @@ impl EventsGoing {
 impl EventsGoing {
     /// The end of the command, which is a failure too if events could not be written. If there is a worse one, both are
     /// said.
-    pub(crate) fn all_told(&self, ended: Result<Exit, Failure>) -> Result<Exit, Failure> {
+    pub(crate) fn with_failure(&self, ended: Result<Exit, Failure>) -> Result<Exit, Failure> {
         match (ended, self.ended()) {
             (Ok(exit @ (Exit::Interrupted | Exit::Terminated)), Err(failure)) => {
                 words::failure(&failure);
@@ -150,7 +151,7 @@ impl EventsGoing {
                 words::failure(&failure);
                 Err(worse)
             }
-            (ended, told) => told.and(ended),
+            (ended, written) => written.and(ended),
         }
     }
 }

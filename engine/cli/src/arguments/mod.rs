@@ -12,6 +12,7 @@
 //! - `requirements`: what is required of a run as a whole.
 //! - `same_file`: whether two paths name one file.
 //! - `scorer`: one scorer, its configuration, limits and grants.
+//! - `scoring`: what the commands have in common that score many cases.
 //! - `telemetry`: the export to an OpenTelemetry collector.
 //! - `workspace`: the folder with the files that tasks left.
 
@@ -28,6 +29,7 @@ mod reports;
 mod requirements;
 mod same_file;
 mod scorer;
+mod scoring;
 mod telemetry;
 mod workspace;
 
@@ -45,5 +47,6 @@ pub(crate) use reports::{
 };
 pub(crate) use requirements::RequirementArguments;
 pub(crate) use scorer::{LimitArguments, ScorerArguments, parse_config, read_if_file, split_named};
+pub(crate) use scoring::ScoringArguments;
 pub(crate) use telemetry::TelemetryArguments;
 pub(crate) use workspace::WorkspaceArguments;

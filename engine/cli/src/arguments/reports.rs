@@ -18,7 +18,7 @@ use tempfile::NamedTempFile;
 use super::{Database, same_file::is_same};
 use crate::{
     failure::Failure,
-    output,
+    output::{self, is_stdout},
     report::{one_line, shell_word},
 };
 
@@ -145,7 +145,7 @@ pub(crate) struct ReportTarget {
 impl ReportTarget {
     /// This format, to standard output (`-`) or into a file.
     pub(crate) fn new(format: Format, file: PathBuf) -> ReportTarget {
-        let place = if file.as_os_str() == "-" { Place::Stdout } else { Place::File(file) };
+        let place = if is_stdout(&file) { Place::Stdout } else { Place::File(file) };
         ReportTarget { format, place }
     }
 

@@ -23,15 +23,11 @@ use scorebox::{
 
 use self::showing::Showing;
 use crate::{
-    arguments::{
-        Database, EventArguments, JobArguments, JudgeArguments, LimitArguments, ReportArguments,
-        Reported, Reports, RequirementArguments, TelemetryArguments, WorkspaceArguments,
-        reports_again,
-    },
+    arguments::{Reported, Reports, RequirementArguments, ScoringArguments, reports_again},
     decision::Decision,
     failure::{Exit, Failure},
     input::typed_input,
-    setup::{self, SandboxArguments},
+    setup,
     signals::Signalled,
     words,
 };
@@ -71,65 +67,38 @@ pub(crate) struct Live {
     quiet: bool,
 
     #[command(flatten)]
-    reports: ReportArguments,
-
-    #[command(flatten)]
-    events: EventArguments,
-
-    #[command(flatten)]
-    telemetry: TelemetryArguments,
-
-    #[command(flatten)]
-    requirements: RequirementArguments,
-
-    #[command(flatten)]
-    database: Database,
-
-    #[command(flatten)]
-    workspace: WorkspaceArguments,
-
-    #[command(flatten)]
-    judges: JudgeArguments,
-
-    #[command(flatten)]
-    limits: LimitArguments,
-
-    #[command(flatten)]
-    jobs: JobArguments,
-
-    #[command(flatten)]
-    sandbox: SandboxArguments,
+    scoring: ScoringArguments,
 }
 
 impl Live {
     pub(crate) fn run(&self) -> Result<Exit, Failure> {
-        let mut suite = setup::suite_to_load(&self.suite, &self.sandbox, |mut suite| {
+        let mut suite = setup::suite_to_load(&self.suite, &self.scoring.sandbox, |mut suite| {
             suite.seed = self.seed.clone().or(suite.seed);
             for scorer in &mut suite.scorers {
-                scorer.limits = self.limits.apply(scorer.limits.clone())?;
+                scorer.limits = self.scoring.limits.apply(scorer.limits.clone())?;
             }
             Ok(suite)
         })?;
-        let requirements = self.requirements.of(&mut suite)?;
+        let requirements = self.scoring.requirements.of(&mut suite)?;
         let used = [Some(self.suite.as_path()), self.follow.as_deref()];
         let used = used.into_iter().flatten().chain(suite.files());
-        let used = used.chain([self.database.path.as_path()]);
+        let used = used.chain([self.scoring.database.path.as_path()]);
         let used: Vec<&Path> = used.collect();
-        let reports = self.reports.open(&used)?;
-        let events = self.events.open_with(&used, &reports)?;
+        let reports = self.scoring.reports.open(&used)?;
+        let events = self.scoring.events.open_with(&used, &reports)?;
         let mut input = self.input()?;
         let _only_follower = input.lock.take();
-        let jobs = self.jobs.count();
+        let jobs = self.scoring.jobs.count();
         let slots = setup::slots(jobs, &suite);
-        let judges = self.judges.judges(&mut suite, Some(&self.database.path))?;
-        let capabilities = self.workspace.capabilities()?.with_judges(judges);
-        let sandbox = self.sandbox.open(slots, capabilities)?;
-        let runtime = self.jobs.runtime()?;
+        let judges = self.scoring.judges.judges(&mut suite, Some(&self.scoring.database.path))?;
+        let capabilities = self.scoring.workspace.capabilities()?.with_judges(judges);
+        let sandbox = self.scoring.sandbox.open(slots, capabilities)?;
+        let runtime = self.scoring.jobs.runtime()?;
         let signalled = Signalled::default();
         let is_summary_wanted = !events.go_to_stdout() && !reports.go_to_stdout();
         let showing = Showing::new(self.quiet || events.go_to_a_terminal());
         let (sink, events) = events.sink();
-        let exporting = self.telemetry.start(false)?;
+        let exporting = self.scoring.telemetry.start(false)?;
         let run = async {
             let mut request =
                 self.request(suite, &requirements, input, jobs, &sandbox, &showing).await?;
@@ -153,7 +122,7 @@ impl Live {
         let summary = is_summary_wanted.then_some(&showing);
         let ended = report
             .and_then(|report| self.finish(report, &requirements, reports, &signalled, summary));
-        let ended = events.all_told(ended);
+        let ended = events.with_failure(ended);
         exporting.end();
         // A thread that a file system keeps waiting does not keep the process alive.
         runtime.shutdown_background();
@@ -170,8 +139,8 @@ impl Live {
             return Ok(Input { cases, which, keeper: None, lock: None });
         };
         let id = self.run_id.clone().map_or_else(|| id_of(path), Ok)?;
-        let place = beside(&self.database.path, &id, "json");
-        let lock = only_follower(&beside(&self.database.path, &id, "lock"), &id)?;
+        let place = beside(&self.scoring.database.path, &id, "json");
+        let lock = only_follower(&beside(&self.scoring.database.path, &id, "lock"), &id)?;
         let position = FollowKeeper::stored(&place).map_err(|error| {
             let place = place.display();
             Failure::new(format!("cannot read the position in `{place}`: {error}"))
@@ -209,10 +178,10 @@ impl Live {
 
     /// The ordinal after all that is stored of a run, if it is stored.
     fn next_ordinal(&self, id: &RunId) -> Result<Option<u64>, Failure> {
-        if !self.database.path.exists() {
+        if !self.scoring.database.path.exists() {
             return Ok(None);
         }
-        let store = Store::open(&self.database.path)?;
+        let store = Store::open(&self.scoring.database.path)?;
         match store.run(id.as_str()) {
             Ok(run) if run.spec.source == RunSource::Live => Ok(Some(store.next_ordinal(run.key)?)),
             Ok(_) => Err(Failure::new(format!("the run `{id}` is not live"))
@@ -238,7 +207,7 @@ impl Live {
         let request = RunRequest::new(suite, scorers, input.cases)
             .which(input.which)
             .source(RunSource::Live)
-            .store(&self.database.path)
+            .store(&self.scoring.database.path)
             .jobs(jobs)
             .on_bad_case(OnBadCase::Skip);
         Ok(match input.keeper {
@@ -270,9 +239,9 @@ impl Live {
             showing.summarize()?;
         }
         let run = &report.run;
-        showing::totals(&report, &self.database.command("scores", run.as_str()));
-        let store = self.database.read()?;
-        let strict = self.requirements.strict;
+        showing::totals(&report, &self.scoring.database.command("scores", run.as_str()));
+        let store = self.scoring.database.read()?;
+        let strict = self.scoring.requirements.strict;
         let decision = Decision::of_run(&store, run, requirements, strict)?;
         decision.say_verdict();
         let has_ended = match &report.stopped {
@@ -282,12 +251,12 @@ impl Live {
         };
         let is_broken = has_ended && !decision.broken.is_empty();
         if is_broken {
-            decision.say_broken(run, &self.database);
+            decision.say_broken(run, &self.scoring.database);
         }
-        let again = reports_again(run.as_str(), strict, &self.database);
+        let again = reports_again(run.as_str(), strict, &self.scoring.database);
         let runs = [run.to_string()];
         let written = reports.write(&store, Reported { runs: &runs, strict }, &again);
-        let exit = self.requirements.exit(is_broken, decision.errors(), self.allow_errors);
+        let exit = self.scoring.requirements.exit(is_broken, decision.errors(), self.allow_errors);
         match &report.stopped {
             None => written.map(|()| exit),
             Some(Stop::Interrupted) => {

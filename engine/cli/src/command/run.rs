@@ -23,15 +23,13 @@ use scorebox::{
 use self::report::Told;
 use crate::{
     arguments::{
-        CaseFileArguments, CaseFiles, Database, EventArguments, JobArguments, JudgeArguments,
-        LimitArguments, ReportArguments, Reported, Reports, RequirementArguments,
-        TelemetryArguments, WorkspaceArguments, completing, parse_config, reports_again,
-        split_named,
+        CaseFileArguments, CaseFiles, Reported, Reports, RequirementArguments, ScoringArguments,
+        completing, parse_config, reports_again, split_named,
     },
     failure::{Exit, Failure},
     output::Format,
     report::shell_word,
-    setup::{self, SandboxArguments},
+    setup,
     signals::Signalled,
     waiting::Waiting,
     words,
@@ -109,34 +107,7 @@ pub(crate) struct Run {
     quiet: bool,
 
     #[command(flatten)]
-    reports: ReportArguments,
-
-    #[command(flatten)]
-    events: EventArguments,
-
-    #[command(flatten)]
-    telemetry: TelemetryArguments,
-
-    #[command(flatten)]
-    requirements: RequirementArguments,
-
-    #[command(flatten)]
-    database: Database,
-
-    #[command(flatten)]
-    workspace: WorkspaceArguments,
-
-    #[command(flatten)]
-    judges: JudgeArguments,
-
-    #[command(flatten)]
-    limits: LimitArguments,
-
-    #[command(flatten)]
-    jobs: JobArguments,
-
-    #[command(flatten)]
-    sandbox: SandboxArguments,
+    scoring: ScoringArguments,
 }
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
@@ -149,26 +120,26 @@ impl Run {
     pub(crate) fn run(&self) -> Result<Exit, Failure> {
         let (suite_file, case_files) = self.split_files()?;
         let mut suite = self.suite(suite_file)?;
-        let requirements = self.requirements.of(&mut suite)?;
+        let requirements = self.scoring.requirements.of(&mut suite)?;
         let used = suite_file.into_iter().chain(suite.files()).chain(case_files.iter().copied());
-        let used: Vec<&Path> = used.chain([self.database.path.as_path()]).collect();
-        let reports = self.reports.open(&used)?;
-        let events = self.events.open_with(&used, &reports)?;
+        let used: Vec<&Path> = used.chain([self.scoring.database.path.as_path()]).collect();
+        let reports = self.scoring.reports.open(&used)?;
+        let events = self.scoring.events.open_with(&used, &reports)?;
         if suite.target.is_some() {
             self.must_have_outputs(&case_files)?;
         }
         let CaseFiles { reader: cases, left_out, .. } = self.case_files.open(&case_files)?;
-        let jobs = self.jobs.count();
-        let judges = self.judges.judges(&mut suite, Some(&self.database.path))?;
-        let capabilities = self.workspace.capabilities()?.with_judges(judges.clone());
+        let jobs = self.scoring.jobs.count();
+        let judges = self.scoring.judges.judges(&mut suite, Some(&self.scoring.database.path))?;
+        let capabilities = self.scoring.workspace.capabilities()?.with_judges(judges.clone());
         let watched = judges;
-        let sandbox = self.sandbox.open(setup::slots(jobs, &suite), capabilities)?;
-        let runtime = self.jobs.runtime()?;
+        let sandbox = self.scoring.sandbox.open(setup::slots(jobs, &suite), capabilities)?;
+        let runtime = self.scoring.jobs.runtime()?;
         let signalled = Signalled::default();
         let outputs = Outputs { reports, summary: !events.go_to_stdout() };
         let shows_progress = !self.quiet && !events.go_to_a_terminal();
         let (sink, events) = events.sink();
-        let exporting = self.telemetry.start(true)?;
+        let exporting = self.scoring.telemetry.start(true)?;
         let control = Arc::new(Control::default());
         let run = async {
             let mut request = self.request(suite, &requirements, cases, jobs, &sandbox).await?;
@@ -184,7 +155,7 @@ impl Run {
         left_out.say();
         let ended =
             report.and_then(|report| self.finish(report, &requirements, outputs, &signalled));
-        let ended = events.all_told(ended);
+        let ended = events.with_failure(ended);
         exporting.end();
         // A thread that a file system keeps waiting does not keep the process alive.
         runtime.shutdown_background();
@@ -209,7 +180,7 @@ impl Run {
         };
         Ok(RunRequest::new(suite, scorers, cases)
             .which(which)
-            .store(&self.database.path)
+            .store(&self.scoring.database.path)
             .jobs(jobs)
             .on_bad_case(match self.on_bad_case {
                 OnBadCaseArgument::Stop => OnBadCase::Stop,
@@ -242,17 +213,17 @@ impl Run {
             }
             report => &report?,
         };
-        let store = self.database.read()?;
+        let store = self.scoring.database.read()?;
         let asked = report::Asked {
             requirements,
-            strict: self.requirements.strict,
+            strict: self.scoring.requirements.strict,
             summary: summary && !reports.go_to_stdout(),
             intervals: self.ci,
             format: self.format,
-            database: &self.database,
+            database: &self.scoring.database,
         };
         let reported = report::print(&store, report, &asked)?;
-        let again = reports_again(report.run.as_str(), asked.strict, &self.database);
+        let again = reports_again(report.run.as_str(), asked.strict, &self.scoring.database);
         let runs = [report.run.to_string()];
         let written = reports.write(&store, Reported { runs: &runs, strict: asked.strict }, &again);
         match &report.stopped {
@@ -291,7 +262,7 @@ impl Run {
         }
         written?;
         let Told { errors, summary_errors, broken } = reported;
-        Ok(match self.requirements.exit(broken, errors, self.allow_errors) {
+        Ok(match self.scoring.requirements.exit(broken, errors, self.allow_errors) {
             Exit::Done if summary_errors > 0 && !self.allow_errors => Exit::SomeErrors,
             exit => exit,
         })
@@ -335,7 +306,7 @@ impl Run {
     /// The suite file's scorers, then those of the command line, with the command line's options.
     fn suite(&self, file: Option<&Path>) -> Result<Suite, Failure> {
         if let Some(path) = file {
-            return setup::suite_to_load(path, &self.sandbox, |suite| {
+            return setup::suite_to_load(path, &self.scoring.sandbox, |suite| {
                 self.changed(suite, &self.scorers)
             });
         }
@@ -363,7 +334,7 @@ impl Run {
         }
         suite.seed = self.seed.clone().or(suite.seed);
         for scorer in &mut suite.scorers {
-            scorer.limits = self.limits.apply(scorer.limits.clone())?;
+            scorer.limits = self.scoring.limits.apply(scorer.limits.clone())?;
         }
         for written in &self.config {
             let (name, config) = split_named("config", written)?;
