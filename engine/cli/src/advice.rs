@@ -62,7 +62,7 @@ pub(crate) fn words(advice: &Advice) -> Option<String> {
         Advice::PrepareCompiler => "this is a bug in scorebox: its `main` must begin with \
                                     `compile_if_asked`; please report it"
             .into(),
-        Advice::MakeSandboxAfterFork => "start the process that scores anew instead of forking it, or load its scorers \
+        Advice::MakeSandboxAfterFork => "start a new process to score in instead of forking this one, or load its scorers \
                                          there"
             .into(),
         Advice::Record => "ask it once: run without `--judge-cache only`".into(),

@@ -152,7 +152,7 @@ impl Call<'_> {
         Failure::timed_out(message, Remedy::Nothing)
     }
 
-    /// Takes the outcome of the attempt. `None` if another one shall follow, for which this has waited.
+    /// Takes the outcome of the attempt. `None` if another one follows, for which this has waited.
     pub(crate) async fn settle<T>(
         &mut self,
         outcome: Result<T, Failure>,

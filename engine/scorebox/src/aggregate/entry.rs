@@ -49,7 +49,7 @@ pub struct Entered {
 /// What of metadata is read. Other keys are passed over; if one of these comes twice, nothing is known.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Told<'a> {
+struct Stated<'a> {
     #[serde(borrow)]
     entrant: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -80,9 +80,9 @@ struct Told<'a> {
     created_at: Option<&'a RawValue>,
 }
 
-impl<'a> Told<'a> {
+impl<'a> Stated<'a> {
     /// What an object says; nothing if it is something else.
-    fn by(json: Option<&'a Json>) -> Told<'a> {
+    fn by(json: Option<&'a Json>) -> Stated<'a> {
         // A list would be read by position.
         let object = json.map(Json::get).filter(|text| text.trim_start().starts_with('{'));
         object.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
@@ -93,8 +93,8 @@ impl Entered {
     /// The attempt that a case is; `None` if it does not say whose it is. It is not scored yet, and `passed` is
     /// whether its verdict is that.
     pub(super) fn of(case: &CaseToDecide, entry: &CaseEntry, passed: bool) -> Option<Entered> {
-        let (own, told) = (Told::by(entry.other.as_ref()), Told::by(entry.metadata.as_ref()));
-        let entrants = [own.entrant, told.entrant, told.end_user_id, told.account_id];
+        let (own, stated) = (Stated::by(entry.other.as_ref()), Stated::by(entry.metadata.as_ref()));
+        let entrants = [own.entrant, stated.entrant, stated.end_user_id, stated.account_id];
         let entrant = name(entrants)?;
         let usage = || usage_of(case.usage.as_ref()?.get()).as_ref().and_then(total_tokens);
         let latency_ms = case.latency_ms.filter(|latency| latency.is_finite());
@@ -102,17 +102,17 @@ impl Entered {
             case_id: case.case_id.clone(),
             iteration: case.iteration,
             attempt: case.attempt,
-            app: name([told.app, told.app_id]),
-            challenge: name([told.challenge, told.challenge_id]),
-            tenant: name([told.tenant, told.tenant_id]),
+            app: name([stated.app, stated.app_id]),
+            challenge: name([stated.challenge, stated.challenge_id]),
+            tenant: name([stated.tenant, stated.tenant_id]),
             entrant,
-            succeeded: told.succeeded.and_then(flag).unwrap_or(passed),
+            succeeded: stated.succeeded.and_then(flag).unwrap_or(passed),
             status: None,
             score: None,
-            rating: told.rating.and_then(number),
-            tokens_total: told.tokens_total.and_then(number).or_else(usage),
-            elapsed_ms: told.elapsed_ms.and_then(number).or(latency_ms),
-            created_at: told.created_at.and_then(number),
+            rating: stated.rating.and_then(number),
+            tokens_total: stated.tokens_total.and_then(number).or_else(usage),
+            elapsed_ms: stated.elapsed_ms.and_then(number).or(latency_ms),
+            created_at: stated.created_at.and_then(number),
         })
     }
 }

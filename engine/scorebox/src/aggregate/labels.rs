@@ -51,7 +51,7 @@ pub(super) struct Words {
     words: Vec<String>,
 }
 
-/// Words that are told apart; a label or a group that is one of more is free text.
+/// How many different words there can be; a label or a group that is one of more is free text.
 const MOST_WORDS: usize = 10_000;
 /// Bytes of a word.
 const MOST_BYTES: usize = 256;

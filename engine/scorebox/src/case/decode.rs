@@ -1,4 +1,4 @@
-//! Tells from a stream's first bytes how it is compressed, and decompresses it. Trusts no file name, and
+//! Finds out from a stream's first bytes how it is compressed, and decompresses it. Trusts no file name, and
 //! knows nothing of lines.
 
 use std::io::{self, BufRead, BufReader, Cursor, Read};

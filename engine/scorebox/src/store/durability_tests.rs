@@ -12,7 +12,7 @@ use std::{
 
 use super::{sample::*, *};
 
-/// A line saying which database the other process shall work on.
+/// A line saying which database the other process works on.
 const TASK: &str = "SCOREBOX_STORE_TEST";
 
 /// This binary again, for one of the `other_process_…` tests below, on the database at `path`.
@@ -253,8 +253,8 @@ mod without_rights {
         if root {
             reading.uid(NOBODY);
         }
-        let told = reading.current_dir("/").status().unwrap();
+        let written = reading.current_dir("/").status().unwrap();
         chmod(&place, 0o755);
-        assert!(told.success());
+        assert!(written.success());
     }
 }

@@ -48,9 +48,10 @@ mod tests {
         let (_folder, store) = database();
         let mut writer = writer(store, "r", &["a"]);
         let parts = Parts::NONE.with(Field::Metadata, r#"{"entrant":"x"}"#);
-        let told = NewCase { parts, other: Some(r#"{"entrant":1}"#), ..case(0, "told") };
-        let (told, silent) = (added(&mut writer, &told), added(&mut writer, &case(1, "silent")));
-        let entry = writer.store().case_entry(told).unwrap();
+        let stated = NewCase { parts, other: Some(r#"{"entrant":1}"#), ..case(0, "stated") };
+        let (stated, silent) =
+            (added(&mut writer, &stated), added(&mut writer, &case(1, "silent")));
+        let entry = writer.store().case_entry(stated).unwrap();
         assert_eq!(entry.metadata.unwrap().get(), r#"{"entrant":"x"}"#);
         assert_eq!(entry.other.unwrap().get(), r#"{"entrant":1}"#);
         assert_eq!(writer.store().case_entry(silent).unwrap(), CaseEntry::default());

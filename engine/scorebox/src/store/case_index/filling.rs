@@ -1,4 +1,4 @@
-//! Cases go into an index, many in one transaction. A case that is there already is replaced: a run that goes on has later
+//! Cases go into an index, many in one transaction. A case that is there already is replaced: a run that continues has later
 //! scores for it.
 
 use std::fmt::Write as _;

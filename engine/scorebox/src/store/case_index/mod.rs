@@ -28,7 +28,7 @@ use crate::digest::Digest;
 pub use filling::IndexedCase;
 pub use finding::{CaseOrder, CaseQuery, FoundCase, Place, WordsError};
 
-/// The version of the tables below; a file of another one is made anew.
+/// The version of the tables below; a file of another one is made again.
 const VERSION: i64 = 1;
 
 /// How long a statement waits for another process that fills the same index.
@@ -42,7 +42,7 @@ const TABLES: &str = "
         created_at_ms INTEGER NOT NULL,      -- with the id, what says that it is the same run
         next_case     INTEGER NOT NULL,      -- the key from which on cases are to be indexed, again or at all
         ended         TEXT,                  -- the state and root it had when all of it was indexed; NULL: not yet
-        figures_json  TEXT                   -- what its scores say together, in the words of whoever computed it
+        figures_json  TEXT                   -- what its scores say together, as the program that computed it wrote them
     ) STRICT;
 
     -- A case once for each of its scorers, and once for itself (scorer -run, status 0, the case's own score).
@@ -83,7 +83,7 @@ pub struct Indexed {
 }
 
 impl CaseIndex {
-    /// Opens the index at `path`. One that is missing, damaged or of another version is made anew.
+    /// Opens the index at `path`. One that is missing, damaged or of another version is made again.
     ///
     /// # Errors
     /// The file cannot be written.

@@ -198,7 +198,7 @@ fn a_run_is_complete_until_it_changes_and_another_of_its_number_is_another() {
 }
 
 #[test]
-fn a_file_that_is_no_index_is_made_anew() {
+fn a_file_that_is_not_an_index_is_made_again() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("cases.index");
     for content in

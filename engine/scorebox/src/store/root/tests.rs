@@ -258,7 +258,7 @@ fn rows_that_are_added_taken_away_or_exchanged_change_the_root() {
     }
 }
 
-/// Whoever writes first, the root is the one of what is stored.
+/// The root is the one of what is stored, in whatever order it was written.
 #[test]
 fn two_sessions_of_one_run_end_with_the_root_of_all_rows_and_finished_is_not_taken_back() {
     let (folder, store) = database();
