@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::{
     contract::Severity,
-    judge::JudgeChoice,
+    judge::{JudgeChoice, Jury},
     registry::Reference,
     sandbox::{Grant, Grants, ScorerConfig},
     suggest::closest,
@@ -24,7 +24,7 @@ use super::{
 const MOST_LEVELS: usize = 120;
 
 /// The keys of an entry.
-const KEYS: [&str; 14] = [
+const KEYS: [&str; 15] = [
     "use",
     "name",
     "config",
@@ -38,15 +38,16 @@ const KEYS: [&str; 14] = [
     "nodes",
     "when",
     "judge",
+    "jury",
     "meta",
 ];
 
 /// The keys that `[defaults]` may have.
-const DEFAULT_KEYS: [&str; 8] =
-    ["limits", "severity", "threshold", "weight", "required", "sampling", "nodes", "judge"];
+const DEFAULT_KEYS: [&str; 9] =
+    ["limits", "severity", "threshold", "weight", "required", "sampling", "nodes", "judge", "jury"];
 
 /// The keys without which it is not known what the scorer is, so that it is not loaded for its further mistakes.
-const ESSENTIAL_KEYS: [&str; 4] = ["use", "config", "grants", "judge"];
+const ESSENTIAL_KEYS: [&str; 5] = ["use", "config", "grants", "judge", "jury"];
 
 /// What a file says about a scorer; `None` if it says nothing.
 #[derive(Clone, Debug, Default)]
@@ -66,6 +67,8 @@ pub(super) struct Entry {
     pub(super) condition: Option<Condition>,
     /// The judge that it asks, and where that is said.
     pub(super) judge: Option<(JudgeChoice, Place)>,
+    /// The jury that is asked in place of one judge, and where that is said.
+    jury: Option<(Jury, Place)>,
     /// The scorers of its results, each with its place.
     pub(super) meta: Option<Vec<(String, Place)>>,
 }
@@ -125,13 +128,31 @@ impl Entry {
                     let place = reading.place(&node.span);
                     entry.judge = judge_choice::choice(reading, node).map(|choice| (choice, place));
                 }
+                "jury" => {
+                    let place = reading.place(&node.span);
+                    entry.jury = judge_choice::jury(reading, node).map(|jury| (jury, place));
+                }
                 "meta" => entry.meta = Some(meta(reading, node)),
                 _ => {}
             }
             let is_wrong = reading.mistake_count() > mistakes_before;
             entry.is_unclear |= is_wrong && ESSENTIAL_KEYS.contains(&key);
         }
+        let judge = entry.judge.as_ref().map(|(choice, _)| choice);
+        if entry.jury.is_some() && judge.is_some_and(|judge| judge.jury.is_some()) {
+            reading.wrong(&node.span, "the jury is there twice: as `jury` and in `judge`");
+        }
         entry
+    }
+
+    /// This entry, with its jury as part of its judge.
+    pub(super) fn with_jury_seated(mut self) -> Entry {
+        if let Some((jury, place)) = self.jury.take() {
+            let (mut choice, place) = self.judge.unwrap_or((JudgeChoice::default(), place));
+            choice.jury = Some(jury);
+            self.judge = Some((choice, place));
+        }
+        self
     }
 
     /// This entry, with what it does not say taken from `base`. Limits are laid over each other one by one, all else as
@@ -151,6 +172,7 @@ impl Entry {
             nodes: self.nodes.or(base.nodes),
             condition: self.condition.or(base.condition),
             judge: self.judge.or(base.judge),
+            jury: self.jury.or(base.jury),
             meta: self.meta.or(base.meta),
         }
     }

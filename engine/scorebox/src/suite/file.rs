@@ -3,7 +3,7 @@
 
 use std::{
     collections::BTreeMap,
-    fs,
+    fs, mem,
     path::{Path, PathBuf},
     thread,
 };
@@ -74,6 +74,7 @@ fn parse(path: &Path, text: &str, environment: Environment<'_>) -> Result<Suite,
     };
     let mut written = files.within(path, |files| files.file(path, text));
     for scorer in written.scorers.iter_mut().chain(&mut written.target) {
+        scorer.entry = mem::take(&mut scorer.entry).with_jury_seated();
         let judge = scorer.entry.judge.as_ref();
         if let Some(mistake) = judge.and_then(|it| judge_choice::unknown(it, &written.judges)) {
             scorer.entry.is_unclear = true;

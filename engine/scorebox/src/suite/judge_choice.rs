@@ -47,8 +47,8 @@ fn names(reading: &mut Reading<'_>, node: &Node, key: &str) -> Vec<String> {
     items.filter_map(|item| name(reading, item, key)).collect()
 }
 
-/// Reads the `jury` of a `judge`.
-fn jury(reading: &mut Reading<'_>, node: &Node) -> Option<Jury> {
+/// Reads the `jury` of an entry or of its `judge`.
+pub(super) fn jury(reading: &mut Reading<'_>, node: &Node) -> Option<Jury> {
     const KEYS: [&str; 5] = ["judges", "models", "samples", "combine", "quorum"];
     const WORDS: [&str; 3] = ["mean", "median", "majority"];
     let mut jury = Jury::of_samples(1);

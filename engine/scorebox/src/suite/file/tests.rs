@@ -188,3 +188,22 @@ fn the_environment_is_read_where_a_variable_is_written_and_nowhere_else() {
         "[scorers.HOME]\nuse = \"contains\"\nconfig = { value = \"$HOME {HOME} $${HOME}\" }\n";
     assert!(parse_apart(Path::new("suite"), plain, &asked).is_ok());
 }
+
+#[test]
+fn a_jury_stands_in_its_entry_or_in_its_judge_and_not_in_both() {
+    let seated = |entry: &str| {
+        let text = format!("[judges.strict]\nprovider = \"recorded\"\nmodel = \"m\"\nfile = \"a\"\n{entry}");
+        suite(&[("suite.toml", text.as_str())]).map(|suite| suite.scorers[0].judge.clone())
+    };
+    let of_entry = "[scorers.a]\njudge = \"strict\"\njury = { samples = 3 }";
+    let of_judge = "[scorers.a]\njudge = { use = \"strict\", jury = { samples = 3 } }";
+    let choice = seated(of_entry).unwrap();
+    assert_eq!(choice.jury.as_ref().map(|jury| jury.jurors()), Some(3));
+    assert_eq!(choice, seated(of_judge).unwrap());
+    let of_defaults = "[defaults]\njury = { samples = 3 }\n[scorers.a]\njudge = \"strict\"";
+    assert_eq!(choice, seated(of_defaults).unwrap());
+    let twice = seated(&format!("{of_judge}\njury = {{ samples = 2 }}")).unwrap_err();
+    assert_eq!(twice, ["suite.toml:5:1: the jury is there twice: as `jury` and in `judge`"]);
+    let unknown = seated("[scorers.a]\njury = { judges = [\"strict\", \"kind\"] }").unwrap_err();
+    assert!(unknown[0].contains("kind"), "{unknown:?}");
+}
