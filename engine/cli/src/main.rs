@@ -2,7 +2,10 @@
 
 use std::{env, process::ExitCode};
 
-use scorebox::sandbox::{Compiler, compile_if_asked};
+use scorebox::{
+    build::become_rustc_if_asked,
+    sandbox::{Compiler, compile_if_asked},
+};
 
 /// Cases and results are made on one thread and dropped on another, which mimalloc is quick at.
 #[global_allocator]
@@ -10,5 +13,6 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     compile_if_asked();
+    become_rustc_if_asked();
     scorebox_cli::run(env::args_os(), Compiler::Child).into()
 }

@@ -10,6 +10,7 @@ use std::{
 use etcetera::BaseStrategy as _;
 use scorebox::{
     advice::{Advice, Advised as _},
+    build::SharedBuilds,
     judge::Judges,
     registry::{Registry, ScriptLanguage},
     run::{DEFAULT_WAITING, ReadyScorer, RunError, load_scorers_watched},
@@ -89,6 +90,16 @@ impl SandboxArguments {
         )?;
         sandbox.warnings().iter().for_each(|warning| words::warn(warning));
         Ok(sandbox)
+    }
+
+    /// Where crates of Rust are compiled, so that the second one does not compile again what it has in common with the first; `None`
+    /// if nothing is kept, or a program that is not ours calls the command line, which cargo cannot start.
+    pub(crate) fn shared_builds(&self) -> Option<SharedBuilds> {
+        if self.no_cache || !matches!(COMPILER.get(), Some(Compiler::Child)) {
+            return None;
+        }
+        let folder = std::path::absolute(cache_folder(self.cache_dir.clone())?).ok()?;
+        Some(SharedBuilds::new(folder.join("rust"), std::env::current_exe().ok()?))
     }
 
     /// Whether compiled code is kept.

@@ -1,6 +1,6 @@
 //! scorebox runs anyone's scorer on anyone's evaluation data, safely: a scorer is a WebAssembly
 //! component, and every single score gets a fresh, fuel-limited sandbox. This is the library; it never
-//! prints, never exits (but for [`sandbox::compile_if_asked`], in a process that was started to compile), and but
+//! prints, never exits (but for [`sandbox::compile_if_asked`] and `build::become_rustc_if_asked`, in a process that was started to compile), and but
 //! for that and for [`build`], which runs cargo, never reads the environment. The binary
 //! of the same name does.
 //!

@@ -188,7 +188,7 @@ pub fn build(
             let built = match last.map(|last| kept(gallery, last, name)).transpose()?.flatten() {
                 Some(kept) => kept,
                 None => of_unchanged_sources(gallery, name, || {
-                    build_guest(&gallery.join(name), toolchain, output, describe)
+                    build_guest(&gallery.join(name), toolchain, None, output, describe)
                 })?,
             };
             done(&built);

@@ -16,11 +16,12 @@ use crate::{
 };
 
 use super::{
-    BuildError, StandardLibrary, ToolOutput, Toolchain,
+    BuildError, SharedBuilds, StandardLibrary, ToolOutput, Toolchain,
     cargo::{cargo, run},
     lean::lean,
     names,
     package::{Package, must_be_a_crate},
+    rustc_wrapper::{FOLDER_CFG, Places},
     section::push_length,
     toolchain::TARGET,
 };
@@ -65,7 +66,8 @@ impl BuiltComponent {
 /// Asks a component what it is; the error is for the author.
 pub type Describe<'d> = &'d mut dyn FnMut(&[u8]) -> Result<ScorerInfo, String>;
 
-/// Builds the crate in `folder`.
+/// Builds the crate in `folder`: where others are built too, if there is such a place and the crate depends on no other one of
+/// its workspace; else where cargo builds it.
 ///
 /// A crate that uses the SDK is built twice. First as a component that can only describe itself, to
 /// which `describe` puts the question; then with the answer's schema as a constant, so that nothing
@@ -77,6 +79,7 @@ pub type Describe<'d> = &'d mut dyn FnMut(&[u8]) -> Result<ScorerInfo, String>;
 pub fn build_guest(
     folder: &Path,
     toolchain: &Toolchain,
+    shared: Option<&SharedBuilds>,
     output: ToolOutput,
     describe: Describe<'_>,
 ) -> Result<BuiltComponent, BuildError> {
@@ -84,7 +87,7 @@ pub fn build_guest(
     must_be_a_crate(folder)?;
     fetch(&manifest, output)?;
     let package = Package::read(&manifest)?;
-    let step = |profile, schema| Step { profile, schema, toolchain, output };
+    let step = |profile, schema| Step { profile, schema, toolchain, shared, output };
     let info = if package.uses_sdk {
         let module = step(DESCRIBING_PROFILE, Some("")).compile(&manifest, &package)?;
         let told = describe(&componentize(&module)?);
@@ -144,22 +147,31 @@ struct Step<'s> {
     profile: &'s str,
     schema: Option<&'s str>,
     toolchain: &'s Toolchain,
+    shared: Option<&'s SharedBuilds>,
     output: ToolOutput,
 }
 
 impl Step<'_> {
     /// The module.
     fn compile(&self, manifest: &Path, package: &Package) -> Result<Vec<u8>, BuildError> {
-        let Step { profile, schema, toolchain, output } = *self;
+        let Step { profile, schema, toolchain, shared, output } = *self;
         let is_kept = profile == PROFILE;
+        let shares = shared.filter(|_| package.is_alone);
+        let target_folder = shares.map_or(package.target_folder.as_path(), |it| it.target_folder());
+        let _turn = shares.map(|shared| shared.turn(&package.name)).transpose()?;
         let mut cargo = cargo();
         cargo
-            .args(["build", "--lib", "--target", TARGET, "--profile", profile, "--manifest-path"])
+            .args(["rustc", "--lib", "--target", TARGET, "--profile", profile, "--manifest-path"])
             .arg(manifest)
             .arg("--target-dir")
-            .arg(&package.target_folder)
+            .arg(target_folder)
             .env("RUSTC", &toolchain.rustc)
-            .env("CARGO_ENCODED_RUSTFLAGS", flags(package, toolchain, is_kept));
+            .env("CARGO_ENCODED_RUSTFLAGS", flags(package, toolchain, shared, is_kept));
+        if let Some(shared) = shared {
+            let places = Places::of(package, is_kept);
+            let wrapped = places.wrap(&mut cargo, &shared.program);
+            wrapped.map_err(|error| BuildError::Metadata(error.to_string()))?;
+        }
         match schema {
             Some(schema) => cargo.env(SCHEMA_VARIABLE, schema),
             None => cargo.env_remove(SCHEMA_VARIABLE),
@@ -186,9 +198,13 @@ impl Step<'_> {
                 .env("RUSTC_BOOTSTRAP", "1")
                 .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", linker);
         }
+        if shares.is_some() {
+            let folder = package.workspace.to_string_lossy();
+            let folder = Digest::of(folder.as_bytes()).short();
+            cargo.arg("--").arg(format!("{FOLDER_CFG}\"{folder}\""));
+        }
         run(cargo, output)?;
-        let module = package
-            .target_folder
+        let module = target_folder
             .join(TARGET)
             .join(profile)
             .join(format!("{}.wasm", package.library.replace('-', "_")));
@@ -200,7 +216,14 @@ impl Step<'_> {
 ///
 /// Paths are remapped only in the component that is kept: what is wrong with a crate is wrong in the
 /// one that describes itself too, and its author wants to open the files that the compiler names.
-fn flags(package: &Package, toolchain: &Toolchain, is_kept: bool) -> OsString {
+/// Where crates are built side by side, the flags are the same for all of them, or cargo would compile what they have in common
+/// again: the wrapper adds those of a crate's own folders.
+fn flags(
+    package: &Package,
+    toolchain: &Toolchain,
+    shared: Option<&SharedBuilds>,
+    is_kept: bool,
+) -> OsString {
     let mut flags: Vec<OsString> = vec![
         "--cfg=getrandom_backend=\"custom\"".into(),
         format!("-Clink-arg=-zstack-size={STACK_BYTES}").into(),
@@ -214,9 +237,11 @@ fn flags(package: &Package, toolchain: &Toolchain, is_kept: bool) -> OsString {
         flag.push(format!("={to}"));
         flags.push(flag);
     };
-    remap(&package.workspace, "/src");
-    for (name, folder) in &package.outside {
-        remap(folder, &format!("/{name}"));
+    if shared.is_none() {
+        remap(&package.workspace, "/src");
+        for (name, folder) in &package.outside {
+            remap(folder, &format!("/{name}"));
+        }
     }
     remap(&toolchain.sysroot, "/rust");
     for folder in registry_folders() {

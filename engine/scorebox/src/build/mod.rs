@@ -11,6 +11,8 @@
 //! - `toolchain`: finds a Rust compiler with a standard library for wasm32, or says what to install.
 //! - `cargo`: runs cargo; `package`: what cargo knows about a crate.
 //! - `guest`: compiles one crate and makes a component of it.
+//! - `shared`: the folder in which crates outside a gallery are compiled; `rustc_wrapper`: keeps their own folders out of
+//!   what is compiled.
 //! - `lean`: what the linker makes, smaller; `names`: the names of functions in it, shortened; `section`: sections as bytes.
 //! - `sources`: the digest of all that a guest is built from.
 //! - `gallery`: a folder of scorers, and what they build to, with a manifest; `dictionary`: what they have in common.
@@ -27,8 +29,10 @@ mod module;
 mod module_error;
 mod names;
 mod package;
+mod rustc_wrapper;
 mod sdk;
 mod section;
+mod shared;
 mod sources;
 mod tool;
 mod toolchain;
@@ -40,7 +44,9 @@ pub use language::{Language, Source};
 pub use module::component_of_module;
 pub use module_error::ModuleError;
 pub use package::must_be_a_crate;
+pub use rustc_wrapper::become_rustc_if_asked;
 pub use sdk::SdkFile;
+pub use shared::SharedBuilds;
 pub use sources::sources_digest;
 pub use tool::ToolOutput;
 pub use toolchain::{StandardLibrary, Toolchain};

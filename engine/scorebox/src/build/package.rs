@@ -30,6 +30,8 @@ pub(super) struct Package {
     pub(super) outside: Vec<(String, PathBuf)>,
     /// Whether it depends on the SDK, directly or through another crate.
     pub(super) uses_sdk: bool,
+    /// Whether it depends on no other crate of its workspace.
+    pub(super) is_alone: bool,
 }
 
 #[derive(Deserialize)]
@@ -67,17 +69,22 @@ struct Node {
 }
 
 impl Metadata {
+    /// Whether a package's folder is in that of the workspace.
+    fn is_in_workspace(&self, package: &MetadataPackage) -> bool {
+        package.manifest_path.starts_with(&self.workspace_root)
+    }
+
     fn folders_outside(&self) -> Vec<(String, PathBuf)> {
         let paths = self.packages.iter().filter(|package| package.source.is_none());
         paths
+            .filter(|package| !self.is_in_workspace(package))
             .filter_map(|package| Some((&package.name, package.manifest_path.parent()?)))
-            .filter(|(_, folder)| !folder.starts_with(&self.workspace_root))
             .map(|(name, folder)| (name.clone(), folder.to_owned()))
             .collect()
     }
 
-    /// The names of all dependencies of a package.
-    fn dependencies_of(&self, id: &str) -> BTreeSet<&str> {
+    /// All dependencies of a package.
+    fn dependencies_of(&self, id: &str) -> Vec<&MetadataPackage> {
         let nodes: BTreeMap<&str, &Node> =
             self.resolve.nodes.iter().map(|node| (node.id.as_str(), node)).collect();
         let (mut seen, mut waiting) = (BTreeSet::new(), vec![id]);
@@ -88,8 +95,7 @@ impl Metadata {
                 }
             }
         }
-        let packages = self.packages.iter().filter(|package| seen.contains(package.id.as_str()));
-        packages.map(|package| package.name.as_str()).collect()
+        self.packages.iter().filter(|package| seen.contains(package.id.as_str())).collect()
     }
 }
 
@@ -136,10 +142,14 @@ impl Package {
             .iter()
             .find(|target| target.crate_types.iter().any(|kind| kind == "cdylib"))
             .ok_or_else(|| BuildError::NotACdylib(package.name.clone()))?;
+        let dependencies = metadata.dependencies_of(&package.id);
+        let in_workspace =
+            |it: &MetadataPackage| it.source.is_none() && metadata.is_in_workspace(it);
         Ok(Package {
             name: package.name.clone(),
             library: library.name.clone(),
-            uses_sdk: metadata.dependencies_of(&package.id).contains(SDK),
+            uses_sdk: dependencies.iter().any(|it| it.name == SDK),
+            is_alone: !dependencies.iter().any(|it| in_workspace(it)),
             outside: metadata.folders_outside(),
             workspace: metadata.workspace_root.clone(),
             target_folder: metadata.target_directory.clone(),
