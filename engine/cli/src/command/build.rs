@@ -1,6 +1,10 @@
 //! `scorebox build`: from sources in any language, a core module or a script to a component, or from a folder of
 //! crates to its `dist/`.
 
+mod samples;
+mod saved;
+mod watch;
+
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -17,6 +21,7 @@ use scorebox::{
     sandbox::{Anatomy, Capabilities, Grant, Grants, Limits, Sandbox, ScoreError, ScorerConfig},
 };
 
+use self::{samples::Samples, saved::Saved};
 use crate::{
     failure::{Exit, Failure},
     report,
@@ -35,8 +40,7 @@ const MOST_SHOWN_IMPORTS: usize = 200;
 /// it. The rest needs no tool: the contract is put in, and functions of WASI that a language's runtime imports are replaced
 /// inside the module, so that the scorer needs no grant.
 ///
-/// The same sources and compiler give the same bytes in any folder; of a crate, in the same folder. docs/languages.md shows a
-/// first scorer in each language.
+/// The same sources and compiler give the same bytes in any folder. docs/languages.md shows a first scorer in each language.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Build {
     /// The scorer's folder or file; with --all, a folder of crates' folders
@@ -46,6 +50,15 @@ pub(crate) struct Build {
     /// The file to write [default: NAME.wasm in the current folder]
     #[arg(long, short, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
+
+    /// Build again whenever a file of the scorer is saved, until Ctrl-C, and score the cases of its `test.jsonl`, by the suite
+    /// `test.toml` if that is there. The component is written beside the sources
+    #[arg(long, conflicts_with = "all", help_heading = "While you write")]
+    watch: bool,
+
+    /// With --watch: the sample cases, in place of those of the scorer's `test.jsonl`
+    #[arg(long, value_name = "FILE", requires = "watch", help_heading = "While you write")]
+    cases: Option<PathBuf>,
 
     /// Build every crate in the folder into the folder `dist`, with a manifest of digests; what is there is kept where
     /// sources and compiler are the same
@@ -76,13 +89,42 @@ fn must_have_crates(folder: &Path) -> Result<(), Failure> {
 
 impl Build {
     pub(crate) fn run(&self) -> Result<Exit, Failure> {
-        let written = Reference::parse(&self.folder.to_string_lossy(), Path::new(""));
-        if written.is_script() && !self.all && !self.folder.is_dir() {
-            return self.build_script(&written);
-        }
         if self.all {
             must_have_crates(&self.folder)?;
             return self.build_all(&toolchain()?);
+        }
+        if self.watch {
+            return self.watch();
+        }
+        self.build().map(|_| Exit::Done)
+    }
+
+    /// Builds again and again; only what is not there at all ends it.
+    fn watch(&self) -> Result<Exit, Failure> {
+        if !self.folder.exists() {
+            return Err(BuildError::NoSource(self.folder.clone()).into());
+        }
+        let saved = Saved::of(&self.folder);
+        let folder = saved.folder().to_owned();
+        watch::watch(saved, || {
+            let component = self.build()?;
+            match Samples::find(self.cases.as_deref(), &folder) {
+                Some(samples) => samples.score(&component, &self.sandbox),
+                None => {
+                    words::say(
+                        "there is no test.jsonl with sample cases; --cases FILE names others",
+                    );
+                    Ok(())
+                }
+            }
+        })
+    }
+
+    /// Builds once; the file of the component.
+    fn build(&self) -> Result<PathBuf, Failure> {
+        let written = Reference::parse(&self.folder.to_string_lossy(), Path::new(""));
+        if written.is_script() && !self.folder.is_dir() {
+            return self.build_script(&written);
         }
         let source = Source::find(&self.folder)?;
         match source.language {
@@ -91,11 +133,13 @@ impl Build {
         }
     }
 
-    fn build_crate(&self, folder: &Path) -> Result<Exit, Failure> {
+    fn build_crate(&self, folder: &Path) -> Result<PathBuf, Failure> {
         must_be_a_crate(folder)?;
         let toolchain = toolchain()?;
         let asked = Asked::new(&self.sandbox)?;
-        let built = build_guest(folder, &toolchain, ToolOutput::Inherited, &mut |component| {
+        let shared = self.sandbox.shared_builds();
+        let (shared, output) = (shared.as_ref(), ToolOutput::Inherited);
+        let built = build_guest(folder, &toolchain, shared, output, &mut |component| {
             asked.describe(component).map_err(|error| error.to_string())
         })?;
         self.write(&built.name, &built.bytes)
@@ -103,7 +147,7 @@ impl Build {
 
     /// Makes the component of another language's scorer, and has it describe itself, so that what is wrong with it is
     /// said here.
-    fn build_source(&self, source: &Source) -> Result<Exit, Failure> {
+    fn build_source(&self, source: &Source) -> Result<PathBuf, Failure> {
         let files = source.files.iter().map(|file| source.folder.join(file));
         self.must_not_overwrite(files)?;
         let built = build_source(source, ToolOutput::Inherited, &mut |compiler| {
@@ -128,6 +172,8 @@ impl Build {
     fn output(&self, name: &str) -> PathBuf {
         match &self.output {
             Some(path) => path.clone(),
+            // Where the test of the scorer looks for it.
+            None if self.watch => Saved::of(&self.folder).folder().join(format!("{name}.wasm")),
             None => PathBuf::from(format!("{name}.wasm")),
         }
     }
@@ -148,7 +194,7 @@ impl Build {
 
     /// Makes the component of a script, and has it take its configuration, so that what is wrong with the script is
     /// said here.
-    fn build_script(&self, script: &Reference) -> Result<Exit, Failure> {
+    fn build_script(&self, script: &Reference) -> Result<PathBuf, Failure> {
         let component = setup::registry().resolve(script)?.bytes;
         let asked = Asked::new(&self.sandbox)?;
         asked.load(&component).map_err(|error| {
@@ -160,13 +206,13 @@ impl Build {
         self.write(&name, &component)
     }
 
-    fn write(&self, name: &str, component: &[u8]) -> Result<Exit, Failure> {
+    fn write(&self, name: &str, component: &[u8]) -> Result<PathBuf, Failure> {
         let path = self.output(name);
         fs::write(&path, component)
             .map_err(|error| Failure::new(format!("cannot write `{}`: {error}", path.display())))?;
         let described = size_and_digest(name, component);
         words::say(&format!("{described}  {} -> {}", imports(component)?, path.display()));
-        Ok(Exit::Done)
+        Ok(path)
     }
 
     fn build_all(&self, toolchain: &Toolchain) -> Result<Exit, Failure> {
