@@ -5,7 +5,7 @@ use std::fs;
 
 use insta::assert_snapshot;
 
-use crate::fixture::Folder;
+use crate::{command_python::with_python, fixture::Folder};
 
 /// The commands that a README shows.
 fn commands(readme: &str) -> Vec<String> {
@@ -33,6 +33,33 @@ fn a_new_script_does_all_that_its_readme_says() {
         folder.sh(&format!("cd ends-well && scorebox build {file}")).exits_with(0);
         assert!(folder.path("ends-well/ends-well.wasm").exists());
     }
+}
+
+#[test]
+fn a_new_script_in_python_does_all_that_its_readme_says() {
+    let Some(folder) = with_python() else { return };
+    folder.sh("scorebox new ends-well --lang python").exits_with(0);
+    fs::copy(folder.path("ends-well/test.jsonl"), folder.path("ends-well/cases.jsonl")).unwrap();
+    let readme = fs::read_to_string(folder.path("ends-well/README.md")).unwrap();
+    let commands = commands(&readme);
+    assert_eq!((commands.len(), commands[0].as_str()), (4, "scorebox toolchain add python"));
+    for command in &commands[1..] {
+        let code = if command.contains("cases.jsonl") { 3 } else { 0 };
+        let shown = folder.sh(&format!("cd ends-well && {command}")).exits_with(code);
+        assert!(!shown.stdout.is_empty(), "{command}: {shown}");
+    }
+}
+
+#[test]
+fn a_new_script_in_python_says_what_it_needs_where_that_is_missing() {
+    let folder = Folder::new();
+    assert_snapshot!(folder.sh("SCOREBOX_DATA_DIR=none scorebox new ends-well --lang py"), @"
+    [stderr]
+    ends-well: ends-well.py, README.md, test.toml, test.jsonl
+    test it: cd ends-well && scorebox run test.toml test.jsonl; its README.md has the rest
+    hint: before it can run, once for all scripts: scorebox toolchain add python
+    [exit code 0]
+    ");
 }
 
 #[test]
@@ -159,7 +186,7 @@ fn without_a_terminal_all_must_be_said() {
     assert_snapshot!(folder.sh("scorebox new brief"), @"
     [stderr]
     error: the language is missing
-    hint: say it: --lang LANGUAGE, one of javascript, typescript, rust, c, cpp, zig, go, assemblyscript
+    hint: say it: --lang LANGUAGE, one of javascript, typescript, python, rust, c, cpp, zig, go, assemblyscript
     [exit code 2]
     ");
     assert!(!folder.path("brief").exists());
@@ -174,8 +201,7 @@ fn on_a_terminal_it_asks() {
     };
     let named = asked(r"brief\ntypescript\n").exits_with(0);
     assert!(named.stdout.contains("Name of the scorer: "), "{named}");
-    let question =
-        "Language (javascript, typescript, rust, c, cpp, zig, go, assemblyscript) [javascript]: ";
+    let question = "Language (javascript, typescript, python, rust, c, cpp, zig, go, assemblyscript) [javascript]: ";
     assert!(named.stdout.contains(question), "{named}");
     assert!(folder.path("brief/brief.ts").exists());
     asked(r"short\n\n").exits_with(0);

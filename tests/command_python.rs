@@ -107,7 +107,7 @@ fn a_script_scores_a_case_and_says_what_it_is() {
       "status": "scored",
       "score": 0.5,
       "reason": "1 of 1 words",
-      "meta": {"shared": 1, "config": {"ignoreCase": true}, "given": ["output", "groundTruth"]},
+      "meta": {"shared":1,"config":{"ignoreCase":true},"given":["output","groundTruth"]},
       "fuel": [fuel],
       "durationMs": [time]
     }

@@ -195,7 +195,7 @@ fn nothing_that_a_score_changes_is_there_in_the_next() {
     folder.sh("scorebox run cases.jsonl -s pollutes.py -q -j 2").exits_with(0);
     assert_eq!(
         folder.rows("SELECT count(*), meta_json FROM scores GROUP BY meta_json"),
-        ["20 | [0, 0, null, false, 2.0, false]"]
+        ["20 | [0,0,null,false,2.0,false]"]
     );
 }
 

@@ -5,7 +5,7 @@ use std::{fs, path::PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::fixture::Folder;
+use crate::{command_python::with_python, fixture::Folder};
 
 /// Every language, and what its scorer is run from.
 const SCORERS: [(&str, &str); 8] = [
@@ -23,13 +23,24 @@ fn tests() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests")
 }
 
+/// The script in Python, which is compared where what runs it was added.
+const PYTHON: (&str, &str) = ("python", "word-f1.py");
+
+/// All that can be run here.
+fn scorers(folder: &Folder) -> Vec<(&'static str, &'static str)> {
+    let with_python = folder.path(PYTHON.1).exists();
+    SCORERS.into_iter().chain(with_python.then_some(PYTHON)).collect()
+}
+
 /// A folder with all of them.
 fn folder() -> Folder {
-    let folder = Folder::new();
-    for (language, file) in SCORERS {
+    let with_python = with_python();
+    let python = with_python.is_some().then_some(PYTHON);
+    let folder = with_python.unwrap_or_else(Folder::new);
+    for (language, file) in SCORERS.into_iter().chain(python) {
         let bytes = match language {
             "rust" => fs::read(tests().join("guests/dist/word-f1.wasm")).unwrap(),
-            "javascript" | "typescript" => {
+            "javascript" | "typescript" | "python" => {
                 fs::read(tests().join("languages").join(language).join(file)).unwrap()
             }
             _ => {
@@ -85,10 +96,10 @@ fn cases(folder: &Folder) -> usize {
 
 /// A suite of all of them, with one configuration.
 fn suite(folder: &Folder, config: &str) {
-    let entries = SCORERS.map(|(language, file)| {
+    let entries = scorers(folder).into_iter().map(|(language, file)| {
         format!("[scorers.{language}]\nuse = \"./{file}\"\nconfig = {config}\nlimits = {{ fuel = 100000000000, memory = \"256MiB\", timeout = \"600s\" }}\n")
     });
-    folder.write("all.toml", format!("version = 1\n{}", entries.concat()));
+    folder.write("all.toml", format!("version = 1\n{}", entries.collect::<String>()));
 }
 
 #[test]
@@ -111,7 +122,7 @@ fn all_languages_give_the_same_scores_reasons_and_errors_from_frozen_memory() {
         assert_eq!(expected.len(), count);
         let invalid = expected.iter().filter(|row| row.contains("| invalid-input |")).count();
         assert_eq!(invalid, 2);
-        for (language, _) in SCORERS {
+        for (language, _) in scorers(&folder) {
             for (row, expected) in rows(language).iter().zip(&expected) {
                 assert_eq!(row, expected, "{language}");
             }
@@ -125,7 +136,7 @@ fn all_languages_give_the_same_scores_reasons_and_errors_from_frozen_memory() {
 #[test]
 fn every_language_starts_from_frozen_memory_and_needs_no_grant() {
     let folder = folder();
-    for (language, file) in SCORERS {
+    for (language, file) in scorers(&folder) {
         let shown = folder.sh(&format!("scorebox inspect ./{file} --format json")).exits_with(0);
         let shown: Value = serde_json::from_str(&shown.stdout).unwrap();
         assert_eq!(shown["frozen"], true, "{language}: {shown}");
@@ -137,7 +148,7 @@ fn every_language_starts_from_frozen_memory_and_needs_no_grant() {
 #[test]
 fn every_language_refuses_a_configuration_that_is_not_valid() {
     let folder = folder();
-    for (language, file) in SCORERS {
+    for (language, file) in scorers(&folder) {
         let refused = |config: &str| {
             let command = format!(
                 "scorebox score ./{file} --output-text a --ground-truth '\"a\"' -c '{config}'"
@@ -149,7 +160,7 @@ fn every_language_refuses_a_configuration_that_is_not_valid() {
         let kind = refused(r#"{"ignoreCase": [1]}"#);
         assert!(kind.contains("ignoreCase") && kind.contains("invalid type"), "{language}: {kind}");
         // Checked by those whose authors check it.
-        if !matches!(language, "javascript" | "typescript") {
+        if !matches!(language, "javascript" | "typescript" | "python") {
             let beyond = refused(r#"{"minimum": 2}"#);
             assert!(beyond.contains("minimum") && beyond.contains("must be 0 to 1"), "{beyond}");
         }

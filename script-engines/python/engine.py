@@ -56,7 +56,7 @@ PARTS = {
 }
 SEVERITIES = {"gate": Severity.GATE, "soft": Severity.SOFT}
 # What this component itself needs of the language, whatever a script does to it.
-dumps, loads = json.JSONEncoder(allow_nan=False).encode, json.JSONDecoder().decode
+dumps, loads = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode, json.JSONDecoder().decode
 
 
 class InvalidInput(Exception):

@@ -13,6 +13,9 @@ pub(crate) enum Language {
     /// A script with types, which needs no tool
     #[value(alias = "ts")]
     Typescript,
+    /// A script, which needs what `scorebox toolchain add python` makes
+    #[value(alias = "py")]
+    Python,
     /// A crate, which needs a Rust compiler
     #[value(alias = "rs")]
     Rust,
@@ -42,6 +45,10 @@ const TYPES: Template = ("scorebox.d.ts", include_str!("../templates/scorebox.d.
 const README_OF_A_SCRIPT: Template = ("README.md", include_str!("../templates/script.README.md"));
 const JAVASCRIPT: Template = ("{{component}}", include_str!("../templates/javascript/scorer.js"));
 const TYPESCRIPT: Template = ("{{component}}", include_str!("../templates/typescript/scorer.ts"));
+const PYTHON: [Template; 2] = [
+    ("{{component}}", include_str!("../templates/python/scorer.py")),
+    ("README.md", include_str!("../templates/python.README.md")),
+];
 const RUST: [Template; 4] = [
     ("src/lib.rs", include_str!("../templates/rust/lib.rs.template")),
     ("Cargo.toml", include_str!("../templates/rust/Cargo.toml.template")),
@@ -84,6 +91,7 @@ impl Language {
         match self {
             Language::Javascript => "javascript",
             Language::Typescript => "typescript",
+            Language::Python => "python",
             Language::Rust => "rust",
             Language::C => "c",
             Language::Cpp => "cpp",
@@ -101,7 +109,9 @@ impl Language {
             Language::Zig => build::Language::Zig,
             Language::Go => build::Language::Go,
             Language::AssemblyScript => build::Language::AssemblyScript,
-            Language::Javascript | Language::Typescript | Language::Rust => return None,
+            Language::Javascript | Language::Typescript | Language::Python | Language::Rust => {
+                return None;
+            }
         })
     }
 
@@ -141,7 +151,9 @@ impl Language {
                 "| `asconfig.json`, `package.json` | what is compiled, and the compiler |\n\
                  | `scorebox.ts` | the SDK |\n",
             ),
-            Language::Javascript | Language::Typescript | Language::Rust => return None,
+            Language::Javascript | Language::Typescript | Language::Python | Language::Rust => {
+                return None;
+            }
         })
     }
 
@@ -150,6 +162,7 @@ impl Language {
         let ending = match self {
             Language::Javascript => "js",
             Language::Typescript => "ts",
+            Language::Python => "py",
             _ => "wasm",
         };
         format!("{name}.{ending}")
@@ -159,6 +172,7 @@ impl Language {
         let own = match self {
             Language::Javascript => vec![JAVASCRIPT, TYPES, README_OF_A_SCRIPT],
             Language::Typescript => vec![TYPESCRIPT, TYPES, README_OF_A_SCRIPT],
+            Language::Python => PYTHON.to_vec(),
             Language::Rust => RUST.to_vec(),
             Language::C => C.to_vec(),
             Language::Cpp => CPP.to_vec(),
@@ -175,7 +189,9 @@ impl Language {
     /// How the new scorer is tested, in its folder.
     pub(crate) const fn test_command(self) -> &'static str {
         match self {
-            Language::Javascript | Language::Typescript => "scorebox run test.toml test.jsonl",
+            Language::Javascript | Language::Typescript | Language::Python => {
+                "scorebox run test.toml test.jsonl"
+            }
             Language::Rust => "cargo test",
             Language::AssemblyScript => {
                 "npm install && scorebox build . && scorebox run test.toml test.jsonl"

@@ -12,7 +12,7 @@ use crate::{
     failure::{Exit, Failure},
     report::shell_word,
     scaffold::{self, Language},
-    words,
+    setup, words,
 };
 
 /// Where the SDK is if this program was built in a clone of scorebox.
@@ -66,6 +66,10 @@ impl New {
             shell_word(&folder.to_string_lossy()),
             language.test_command()
         ));
+        let has_python = || setup::python_engine().is_some_and(|file| file.is_file());
+        if language == Language::Python && !has_python() {
+            words::hint("before it can run, once for all scripts: scorebox toolchain add python");
+        }
         Ok(Exit::Done)
     }
 
