@@ -81,7 +81,10 @@ fn each_save_builds_again_and_scores_the_sample_cases_until_it_is_interrupted() 
     assert!(case.contains("error: brief/test.jsonl:1:11: not valid JSON"), "{case}");
     fs::remove_file(folder.path("brief/brief.js")).unwrap();
     let gone = watching.said();
-    assert!(gone.starts_with("error: cannot read `brief/brief.js`"), "{gone}");
+    assert!(
+        gone.starts_with("error: cannot read the scorer `brief/brief.js`: no such file\n"),
+        "{gone}"
+    );
     assert_eq!(watching.interrupt(), Some(130));
     assert!(!folder.path("scorebox.db").exists());
 }
