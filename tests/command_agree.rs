@@ -46,17 +46,17 @@ fn a_scorer_against_the_labels_of_people() {
     precision             0.6919  0.6220 to 0.7540
     recall                0.9343  0.8799 to 0.9651
     specificity           0.6647  0.5908 to 0.7313
-    F1                    0.7950
-    balanced accuracy     0.7995
-    Cohen's kappa         0.5793
-    Krippendorff's alpha  0.5697
-    ROC AUC               0.9319
-    Brier                 0.1335
+    F1                    0.7950  0.7438 to 0.8395
+    balanced accuracy     0.7995  0.7562 to 0.8388
+    Cohen's kappa         0.5793  0.4911 to 0.6608
+    Krippendorff's alpha  0.5697  0.4731 to 0.6551
+    ROC AUC               0.9319  0.9036 to 0.9559
+    Brier                 0.1335  0.1146 to 0.1544
     calibration error     0.1420
     Pearson               0.7391  0.6837 to 0.7860
-    Spearman              0.7453
-    Kendall tau-b         0.6176
-    alpha, interval       0.6249
+    Spearman              0.7453  0.6939 to 0.7859
+    Kendall tau-b         0.6176  0.5746 to 0.6530
+    alpha, interval       0.6249  0.5580 to 0.6817
 
             positive  negative
     passes       128        57
@@ -80,22 +80,22 @@ fn a_scorer_against_the_labels_of_people() {
     [exit code 0]
     ");
     assert_snapshot!(folder.sh("scorebox agree short --with /label --by output-length"), @"
-    figure                  value     95 % interval
-    accuracy               0.4495  0.3948 to 0.5054
-    precision              0.4477  0.3930 to 0.5037
-    recall                 1.0000  0.9727 to 1.0000
-    specificity            0.0059  0.0010 to 0.0326
-    F1                     0.6185
-    balanced accuracy      0.5029
-    Cohen's kappa          0.0053
-    Krippendorff's alpha  -0.3676
-    ROC AUC                0.5971
-    Brier                  0.4711
+    figure                  value       95 % interval
+    accuracy               0.4495    0.3948 to 0.5054
+    precision              0.4477    0.3930 to 0.5037
+    recall                 1.0000    0.9727 to 1.0000
+    specificity            0.0059    0.0010 to 0.0326
+    F1                     0.6185    0.5634 to 0.6681
+    balanced accuracy      0.5029    0.5000 to 0.5094
+    Cohen's kappa          0.0053    0.0000 to 0.0178
+    Krippendorff's alpha  -0.3676  -0.4256 to -0.3109
+    ROC AUC                0.5971    0.5454 to 0.6475
+    Brier                  0.4711    0.4194 to 0.5216
     calibration error      0.4831
-    Pearson                0.2025  0.0926 to 0.3074
-    Spearman               0.2036
-    Kendall tau-b          0.1894
-    alpha, interval       -0.2365
+    Pearson                0.2025    0.0926 to 0.3074
+    Spearman               0.2036    0.0988 to 0.3072
+    Kendall tau-b          0.1894    0.0927 to 0.2846
+    alpha, interval       -0.2365  -0.3079 to -0.1658
 
             positive  negative
     passes       137       169
@@ -312,6 +312,42 @@ fn a_scorer_is_compared_with_another_by_the_threshold_of_that() {
     let labels =
         folder.sh("scorebox agree numeric-answer --with /label --format json").exits_with(0).json();
     close(&labels["binary"]["kappa"], 1.0);
+}
+
+/// Ten attempts at each of twenty cases, which are all right or all wrong, are twenty cases and not two hundred.
+#[test]
+fn attempts_at_a_case_make_no_interval_narrower() {
+    let run = |attempts: u32| {
+        let folder = Folder::new();
+        let mut lines = String::new();
+        for case in 0..20 {
+            // Of the twenty, fourteen are as people say.
+            let output = "x".repeat(if case % 10 < 7 { 90 } else { 10 });
+            for attempt in 0..attempts {
+                writeln!(lines, r#"{{"id":"{case}","attempt":{attempt},"output":"{output}","metadata":{{"label":{}}}}}"#, case % 2)
+                    .unwrap();
+            }
+        }
+        folder.write("cases.jsonl", lines);
+        folder.write("s.js", "export default (input) => input.output.length / 100;");
+        folder.write("suite.toml", "[scorers.s]\nuse = \"./s.js\"\nseverity = \"soft\"\n");
+        folder.sh("scorebox run suite.toml cases.jsonl -q --run-id r").exits_with(0);
+        folder.sh("scorebox agree s --with /label --format json").exits_with(0).json()
+    };
+    let (once, often) = (run(1), run(10));
+    assert_eq!((&once["hasAttempts"], &often["hasAttempts"]), (&false.into(), &true.into()));
+    assert_eq!((&once["pairs"], &often["pairs"]), (&20.into(), &200.into()));
+    let width = |json: &Value, figure: &str| {
+        let interval = &json["intervals"][figure];
+        interval[1].as_f64().unwrap() - interval[0].as_f64().unwrap()
+    };
+    for figure in ["accuracy", "recall", "kappa", "rocAuc", "spearman", "pearson"] {
+        assert!(width(&often, figure) > 0.8 * width(&once, figure), "{figure}");
+    }
+    // Wilson's, as if each attempt were a case.
+    let rate = &often["binary"]["accuracy"];
+    let too_narrow = rate["high"].as_f64().unwrap() - rate["low"].as_f64().unwrap();
+    assert!(width(&often, "accuracy") > 2.0 * too_narrow);
 }
 
 #[test]

@@ -76,6 +76,7 @@ fn two_runs_of_real_answers_side_by_side() {
     levenshtein: no difference that these 100 cases can show; 80 times of 100, they show one of 0.0013 or more, and a difference of 0.0002 takes 6,148 cases
     A small, B large: 100 cases in both
     p values are of permutation tests, corrected for 4 tests (Holm); where ways are too many to count, 9,999 are drawn
+    each interval is that of one scorer alone and not corrected: it may leave out 0 where p shows no difference
     [exit code 0]
     ");
 }

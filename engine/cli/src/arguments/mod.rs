@@ -7,6 +7,7 @@
 //! - `events`: the events of a run, and the file that they go to.
 //! - `jobs`: how much runs at once.
 //! - `judge`: the language models that scorers ask.
+//! - `labels`: labels that scores are compared with.
 //! - `reducer`: how attempts at a case become one.
 //! - `reports`: reports of a run, and the files that they go to.
 //! - `requirements`: what is required of a run as a whole.
@@ -23,6 +24,7 @@ mod database;
 mod events;
 mod jobs;
 mod judge;
+mod labels;
 mod one_judge;
 mod reducer;
 mod reports;
@@ -39,6 +41,7 @@ pub(crate) use database::{Database, must_be_there, no_runs};
 pub(crate) use events::EventArguments;
 pub(crate) use jobs::JobArguments;
 pub(crate) use judge::{JudgeArguments, RecordingUseArgument, connected};
+pub(crate) use labels::{PositiveArguments, labels_at};
 pub(crate) use one_judge::{OneJudgeArguments, how_to_give};
 pub(crate) use reducer::reducers;
 pub(crate) use reports::{

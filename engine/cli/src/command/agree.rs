@@ -3,12 +3,12 @@
 mod showing;
 
 use scorebox::{
-    aggregate::{Agreement, AgreementOptions, By, Positive, With, agreement},
+    aggregate::{Agreement, AgreementOptions, By, agreement},
     store::ScoreFilter,
 };
 
 use crate::{
-    arguments::{Database, completing, must_be_there},
+    arguments::{Database, PositiveArguments, completing, labels_at, must_be_there},
     failure::{Exit, Failure},
     output::{self, Format},
     waiting::Waiting,
@@ -40,13 +40,8 @@ pub(crate) struct Agree {
     #[arg(long, value_name = "NODE", help_heading = "Filters")]
     node: Option<String>,
 
-    /// A label of cases that should pass; may be repeated [default: the higher one of two numbers]
-    #[arg(long, value_name = "LABEL", help_heading = "Labels")]
-    positive: Vec<String>,
-
-    /// Cases whose label is this number or more should pass
-    #[arg(long, value_name = "NUMBER", conflicts_with = "positive", help_heading = "Labels")]
-    positive_from: Option<f64>,
+    #[command(flatten)]
+    positive: PositiveArguments,
 
     /// The worst score that passes [default: the scorer's threshold, or else 0.5]
     #[arg(long, value_name = "X", help_heading = "Labels")]
@@ -71,22 +66,13 @@ impl Agree {
         if let Some(node) = &self.node {
             must_be_there(&store, &ScoreFilter::of_run(run.as_str()).with_node(node.clone()))?;
         }
-        let with = match self.with.starts_with('/') {
-            true => With::Label(&self.with),
-            false => With::Scorer(&self.with),
-        };
-        let positive = match (self.positive_from, self.positive.is_empty()) {
-            (Some(least), _) => Positive::From(least),
-            (None, false) => Positive::These(&self.positive),
-            (None, true) => Positive::Higher,
-        };
         let by = self.by.as_deref().map(|by| match by {
             OUTPUT_LENGTH => By::OutputLength,
             pointer => By::Key(pointer),
         });
-        let options = AgreementOptions::new(with)
+        let options = AgreementOptions::new(labels_at(&self.with))
             .with_node(self.node.as_deref())
-            .with_positive(positive)
+            .with_positive(self.positive.positive())
             .with_threshold(self.threshold)
             .with_by(by);
         let waiting = Waiting::counting("reading cases", store.rows_read());

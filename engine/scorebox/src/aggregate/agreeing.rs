@@ -1,12 +1,14 @@
-//! How well the scores of a run agree with labels: those of people, or another scorer's. Holds some forty bytes of each case that has
-//! both, of at most a million cases.
+//! How well the scores of a run agree with labels: those of people, or another scorer's. Holds some two hundred bytes of each case
+//! that has both, of at most a million cases.
+
+use std::collections::BTreeMap;
 
 use super::{
-    agreement::{
-        Agreement, AgreementError, AgreementOptions, BinaryAgreement, CategoryAgreement, MOST_PAIRS,
-    },
+    agreement::{Agreement, AgreementError, AgreementOptions, CategoryAgreement, MOST_PAIRS},
     bias::{BiasUnit, By, Erring, bias},
+    drawing::{Compared, InCategories, intervals},
     labels::{Found, Positive, Value, With, Words, at, keys_of, score},
+    yes_or_no::YesOrNo,
 };
 use crate::{
     case::Pointer,
@@ -14,10 +16,7 @@ use crate::{
     digest::Digest,
     stats::{
         Mean, Rate,
-        agreement::{
-            BestThreshold, Calibration, Categories, Confusion, Correlations, Weights,
-            best_threshold, correlations, roc_auc,
-        },
+        agreement::{Categories, Correlations, Weights, correlations},
     },
     store::{RunState, ScorerRecord, Store},
     verdict::Policy,
@@ -29,16 +28,14 @@ const MOST_CATEGORIES: usize = 20;
 /// Parts of the cases of which each is held out once.
 const FOLDS: usize = 5;
 
-/// What passes on the scale from 0 to 1, if nothing else says so.
-const HALF: f64 = 0.5;
-
 /// A case with a score and a label.
 struct Pair {
     score: f64,
     label: Value,
     /// The category that the scorer names, if labels are words.
     category: Option<usize>,
-    fold: usize,
+    /// What its case's id is known by.
+    case: u64,
     by: Option<Value>,
 }
 
@@ -121,7 +118,7 @@ pub fn agreement(
                 score: of_scorer + 0.0,
                 label,
                 category: category.and_then(|word| reading.words.place(word)),
-                fold: fold(&case.case_id),
+                case: known_by(&case.case_id),
                 by: value,
             });
             reading.pairs.len() <= MOST_PAIRS
@@ -141,9 +138,15 @@ fn named<'s>(scorers: &'s [ScorerRecord], id: &str) -> Result<&'s ScorerRecord, 
     })
 }
 
+/// A number for a case's id: attempts at it have the same, other cases another one.
+fn known_by(case_id: &str) -> u64 {
+    let digest = Digest::of(case_id.as_bytes());
+    digest.as_bytes().iter().take(8).fold(0, |number, byte| number << 8 | u64::from(*byte))
+}
+
 /// The part of the cases that a case is of: by its id, so that attempts at it stay together, wherever it is.
-fn fold(case_id: &str) -> usize {
-    usize::from(Digest::of(case_id.as_bytes()).as_bytes()[0]) % FOLDS
+fn fold(case: u64) -> usize {
+    (case >> 56) as usize % FOLDS
 }
 
 /// What was read.
@@ -195,26 +198,30 @@ impl Reading {
         if is_named && !positives.contains(&Some(true)) {
             return Err(AgreementError::NonePositive { with, labels: self.some_labels() });
         }
-        let categories = match &numbers {
+        let categorized = match &numbers {
             Some(numbers) => categories_of_numbers(numbers),
             None => self.categories_of_words(),
         };
         let yes_or_no: Option<Vec<bool>> = positives.into_iter().collect();
-        if numbers.is_none() && categories.is_none() && yes_or_no.is_none() {
+        if numbers.is_none() && categorized.is_none() && yes_or_no.is_none() {
             return Err(AgreementError::WhichArePositive { with, words: self.some_labels() });
         }
         let same_scale = numbers.as_ref().filter(|numbers| {
             let is_unit = |label: &f64| (0.0..=1.0).contains(label);
             policy.scale() == Scale::Points || numbers.iter().all(|(_, label)| is_unit(label))
         });
-        let binary = yes_or_no.as_ref().map(|yes| self.binary(policy, options.threshold, yes));
+        let yes_or_no = yes_or_no.map(|yes| {
+            let cases = self.pairs.iter().zip(yes).map(|(pair, yes)| (pair.score, yes));
+            YesOrNo::new(cases.collect(), policy, options.threshold)
+        });
+        let folds: Vec<usize> = self.pairs.iter().map(|pair| fold(pair.case)).collect();
+        let binary = yes_or_no.as_ref().map(|it| it.agreement(&folds, FOLDS));
         let correlations = numbers.as_ref().map(|numbers| {
             let found = correlations(numbers);
             Correlations { alpha: found.alpha.filter(|_| same_scale.is_some()), ..found }
         });
         let by = options.by.map(|by| {
-            let (unit, erring) =
-                self.errors(policy, binary.as_ref(), yes_or_no.as_deref(), same_scale.is_some());
+            let (unit, erring) = self.errors(policy, yes_or_no.as_ref(), same_scale.is_some());
             let name = match by {
                 By::Key(text) => text.to_owned(),
                 By::OutputLength => "output length".to_owned(),
@@ -227,7 +234,8 @@ impl Reading {
             mean.get()
         };
         let first = &self.pairs[0];
-        Ok(Agreement {
+        let case_of: Vec<u64> = self.pairs.iter().map(|pair| pair.case).collect();
+        let mut agreement = Agreement {
             run_id: String::new(),
             state: RunState::Finished,
             scorer_id,
@@ -247,9 +255,22 @@ impl Reading {
                 .and_then(|numbers| mean(&mut numbers.iter().map(|(_, label)| *label))),
             correlations,
             binary,
-            categories,
+            categories: categorized.as_ref().map(Categorized::agreement),
+            has_attempts: has_twice(&case_of),
+            intervals: BTreeMap::new(),
             bias: by,
-        })
+        };
+        let compared = Compared {
+            yes_or_no: yes_or_no.as_ref(),
+            numbers: numbers.as_deref(),
+            categories: categorized.as_ref().map(|it| InCategories {
+                count: it.names.len(),
+                has_order: it.has_order,
+                pairs: &it.pairs,
+            }),
+        };
+        agreement.intervals = intervals(&agreement, &compared, &case_of);
+        Ok(agreement)
     }
 
     /// Whether each label is positive, if that is known.
@@ -287,60 +308,8 @@ impl Reading {
         shown
     }
 
-    fn binary(&self, policy: Policy, asked: Option<f64>, yes: &[bool]) -> BinaryAgreement {
-        let half = (policy.scale() == Scale::Unit).then_some(HALF);
-        let threshold = asked.or(policy.threshold()).or(half);
-        let lower_is_better = policy.direction() == Direction::LowerIsBetter;
-        let passes = |score: f64| {
-            threshold.map(|threshold| match lower_is_better {
-                true => score <= threshold,
-                false => score >= threshold,
-            })
-        };
-        let mut confusion = Confusion::default();
-        let mut categories = Categories::new(2);
-        for (pair, yes) in self.pairs.iter().zip(yes) {
-            if let Some(passes) = passes(pair.score) {
-                confusion.add(passes, *yes);
-                categories.add(usize::from(passes), usize::from(*yes));
-            }
-        }
-        let confusion = threshold.map(|_| confusion);
-        // Higher means yes from here on.
-        let sign = if lower_is_better { -1.0 } else { 1.0 };
-        let signed: Vec<(f64, bool)> =
-            self.pairs.iter().zip(yes).map(|(pair, yes)| (sign * pair.score, *yes)).collect();
-        let folds: Vec<usize> = self.pairs.iter().map(|pair| pair.fold).collect();
-        let best = best_threshold(&signed, &folds, FOLDS).map(|best| BestThreshold {
-            threshold: sign * best.threshold + 0.0,
-            of_folds: best.of_folds.iter().map(|it| sign * it + 0.0).collect(),
-            ..best
-        });
-        let chances: Vec<(f64, bool)> = signed
-            .iter()
-            .map(|(score, yes)| (if lower_is_better { 1.0 + score } else { *score }, *yes))
-            .collect();
-        let is_unit = policy.scale() == Scale::Unit;
-        BinaryAgreement {
-            positives: yes.iter().filter(|yes| **yes).count() as u64,
-            threshold,
-            confusion,
-            accuracy: confusion.and_then(|it| it.accuracy()),
-            precision: confusion.and_then(|it| it.precision()),
-            recall: confusion.and_then(|it| it.recall()),
-            specificity: confusion.and_then(|it| it.specificity()),
-            f1: confusion.and_then(|it| it.f1()),
-            balanced_accuracy: confusion.and_then(|it| it.balanced_accuracy()),
-            kappa: categories.kappa(Weights::None),
-            alpha: categories.alpha_nominal(),
-            roc_auc: roc_auc(&signed),
-            best_threshold: best,
-            calibration: is_unit.then(|| Calibration::of(&chances)).flatten(),
-        }
-    }
-
     /// The categories that the scorer names, against the labels. `None` if it does not name one of each case.
-    fn categories_of_words(&self) -> Option<CategoryAgreement> {
+    fn categories_of_words(&self) -> Option<Categorized> {
         let pairs: Option<Vec<(usize, usize)>> = self
             .pairs
             .iter()
@@ -357,17 +326,11 @@ impl Reading {
             return None;
         }
         let place = |word: usize| used.iter().position(|it| *it == word);
-        let mut categories = Categories::new(used.len());
-        for (label, category) in pairs {
-            categories.add(place(label)?, place(category)?);
-        }
-        let names = used.iter().map(|place| self.words.word(*place).to_owned()).collect();
-        Some(CategoryAgreement {
+        let pairs = pairs.iter().map(|(label, category)| Some((place(*label)?, place(*category)?)));
+        Some(Categorized {
+            names: used.iter().map(|place| self.words.word(*place).to_owned()).collect(),
             has_order: false,
-            kappa_linear: None,
-            kappa_quadratic: None,
-            alpha_ordinal: None,
-            ..CategoryAgreement::of(names, &categories)
+            pairs: pairs.collect::<Option<_>>()?,
         })
     }
 
@@ -375,21 +338,19 @@ impl Reading {
     fn errors(
         &self,
         policy: Policy,
-        binary: Option<&BinaryAgreement>,
-        yes: Option<&[bool]>,
+        yes_or_no: Option<&YesOrNo>,
         same_scale: bool,
     ) -> (BiasUnit, Vec<Erring>) {
-        if let (Some(threshold), Some(yes)) = (binary.and_then(|it| it.threshold), yes) {
-            let passes = |score: f64| match policy.direction() {
-                Direction::HigherIsBetter => score >= threshold,
-                Direction::LowerIsBetter => score <= threshold,
-            };
-            let number = |yes: bool| f64::from(u8::from(yes));
-            let erring = self.pairs.iter().zip(yes).map(|(pair, yes)| {
-                let (score, label) = (number(passes(pair.score)), number(*yes));
-                Erring { value: pair.by, score, label, error: score - label }
+        let number = |yes: bool| f64::from(u8::from(yes));
+        let decided = yes_or_no.and_then(|it| {
+            let erring = self.pairs.iter().zip(it.labels()).map(|(pair, yes)| {
+                let (score, label) = (number(it.passes(pair.score)?), number(yes));
+                Some(Erring { value: pair.by, score, label, error: score - label })
             });
-            return (BiasUnit::Rate, erring.collect());
+            erring.collect::<Option<Vec<Erring>>>()
+        });
+        if let Some(erring) = decided {
+            return (BiasUnit::Rate, erring);
         }
         let pairs = self.pairs.iter().filter_map(|pair| match pair.label {
             Value::Number(label) => Some((pair, label)),
@@ -421,22 +382,39 @@ impl Reading {
     }
 }
 
-impl CategoryAgreement {
-    fn of(names: Vec<String>, categories: &Categories) -> CategoryAgreement {
+/// Cases in categories: those of the label and of the scorer, by their places among the names.
+struct Categorized {
+    names: Vec<String>,
+    has_order: bool,
+    pairs: Vec<(usize, usize)>,
+}
+
+impl Categorized {
+    fn agreement(&self) -> CategoryAgreement {
+        let mut categories = Categories::new(self.names.len());
+        self.pairs.iter().for_each(|(label, chosen)| categories.add(*label, *chosen));
         let table: Vec<Vec<u64>> = categories.rows().map(<[u64]>::to_vec).collect();
         let same = table.iter().enumerate().filter_map(|(place, row)| row.get(place)).sum();
+        let of_order = |figure: Option<f64>| figure.filter(|_| self.has_order);
         CategoryAgreement {
-            names,
-            has_order: true,
+            names: self.names.clone(),
+            has_order: self.has_order,
             accuracy: Rate::of(same, categories.cases()),
             table,
             kappa: categories.kappa(Weights::None),
-            kappa_linear: categories.kappa(Weights::Linear),
-            kappa_quadratic: categories.kappa(Weights::Quadratic),
-            alpha_ordinal: categories.alpha_ordinal(),
+            kappa_linear: of_order(categories.kappa(Weights::Linear)),
+            kappa_quadratic: of_order(categories.kappa(Weights::Quadratic)),
+            alpha_ordinal: of_order(categories.alpha_ordinal()),
             alpha: categories.alpha_nominal(),
         }
     }
+}
+
+/// Whether a number comes twice.
+fn has_twice(numbers: &[u64]) -> bool {
+    let mut sorted = numbers.to_vec();
+    sorted.sort_unstable();
+    sorted.windows(2).any(|pair| pair[0] == pair[1])
 }
 
 /// The higher one of the labels, if there are two; 1 if all are 0 or all are 1.
@@ -450,7 +428,7 @@ fn higher_of_two(numbers: &[(f64, f64)]) -> Option<f64> {
 }
 
 /// The categories of numbers: 3 to 20 different ones, on both sides together, of which most are on both.
-fn categories_of_numbers(numbers: &[(f64, f64)]) -> Option<CategoryAgreement> {
+fn categories_of_numbers(numbers: &[(f64, f64)]) -> Option<Categorized> {
     let different = |of: &dyn Fn(&(f64, f64)) -> f64| {
         let mut seen: Vec<f64> = Vec::new();
         for number in numbers.iter().map(of) {
@@ -472,10 +450,10 @@ fn categories_of_numbers(numbers: &[(f64, f64)]) -> Option<CategoryAgreement> {
         return None;
     }
     let place = |number: f64| all.iter().position(|it| *it == number);
-    let mut categories = Categories::new(all.len());
-    for (score, label) in numbers {
-        categories.add(place(*label)?, place(*score)?);
-    }
-    let names = all.iter().map(f64::to_string).collect();
-    Some(CategoryAgreement::of(names, &categories))
+    let pairs = numbers.iter().map(|(score, label)| Some((place(*label)?, place(*score)?)));
+    Some(Categorized {
+        names: all.iter().map(f64::to_string).collect(),
+        has_order: true,
+        pairs: pairs.collect::<Option<_>>()?,
+    })
 }

@@ -1,5 +1,7 @@
 //! What is asked of scores and labels, and what they say together: options, figures, errors. Computes nothing.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use super::{
@@ -117,9 +119,68 @@ pub struct Agreement {
     pub binary: Option<BinaryAgreement>,
     /// Categories, if scorer and labels have 3 to 20 of them in common.
     pub categories: Option<CategoryAgreement>,
+    /// Whether cases have several attempts with a score and a label. All count, and intervals are of cases.
+    pub has_attempts: bool,
+    /// The 95 % intervals of the figures, where they have one. If cases have several attempts, these are drawn case by case, and the
+    /// ends that a rate has beside it are too close to each other.
+    pub intervals: BTreeMap<Figure, (f64, f64)>,
     /// How errors depend on what was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bias: Option<Bias>,
+}
+
+impl Agreement {
+    /// The 95 % interval of a figure.
+    pub fn interval(&self, figure: Figure) -> Option<(f64, f64)> {
+        self.intervals.get(&figure).copied()
+    }
+}
+
+/// A figure that may have an interval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub enum Figure {
+    /// The part of the cases that is right.
+    Accuracy,
+    /// The part of what passes that is positive.
+    Precision,
+    /// The part of the positive that passes.
+    Recall,
+    /// The part of the negative that does not pass.
+    Specificity,
+    /// The harmonic mean of precision and recall.
+    F1,
+    /// The mean of recall and specificity.
+    BalancedAccuracy,
+    /// Cohen's kappa of yes and no.
+    Kappa,
+    /// Krippendorff's alpha of yes and no.
+    Alpha,
+    /// The area under the ROC curve.
+    RocAuc,
+    /// Brier's score.
+    Brier,
+    /// The part of the cases with the same category.
+    SameCategory,
+    /// Cohen's kappa of categories.
+    CategoryKappa,
+    /// The same with linear weights.
+    CategoryKappaLinear,
+    /// The same with quadratic weights.
+    CategoryKappaQuadratic,
+    /// Krippendorff's alpha of categories.
+    CategoryAlpha,
+    /// Krippendorff's alpha of ordered categories.
+    CategoryAlphaOrdinal,
+    /// Pearson's r.
+    Pearson,
+    /// Spearman's rho.
+    Spearman,
+    /// Kendall's tau-b.
+    Kendall,
+    /// Krippendorff's alpha of numbers.
+    IntervalAlpha,
 }
 
 /// Agreement of yes and no. A figure is `None` if it is not defined: nothing passes, or all labels are one.

@@ -8,6 +8,8 @@
 //! - `side_by_side`: the cases that two runs have.
 //! - `comparison`, `comparing`: whether one run is better than another: what is asked and said, and how it is computed.
 //! - `agreement`, `agreeing`: how well scores agree with labels, likewise.
+//! - `yes_or_no`: what passes against what is positive.
+//! - `drawing`: the intervals of figures of agreement.
 //! - `labels`: what a label is, and which ones are positive.
 //! - `bias`: whether the error of scores depends on something else.
 //! - `intervals`: the intervals of the means.
@@ -19,6 +21,7 @@ mod agreement;
 mod bias;
 mod comparing;
 mod comparison;
+mod drawing;
 mod entry;
 mod intervals;
 mod labels;
@@ -27,6 +30,7 @@ mod repeats;
 mod side_by_side;
 mod trend;
 mod verdicts;
+mod yes_or_no;
 
 use std::num::NonZeroUsize;
 
@@ -39,7 +43,7 @@ use crate::{
 
 pub use agreeing::agreement;
 pub use agreement::{
-    Agreement, AgreementError, AgreementOptions, BinaryAgreement, CategoryAgreement,
+    Agreement, AgreementError, AgreementOptions, BinaryAgreement, CategoryAgreement, Figure,
 };
 pub use bias::{Bias, BiasGroup, BiasUnit, By};
 pub use comparing::comparison;

@@ -7,7 +7,7 @@
     reason = "a formula has these numbers and no others"
 )]
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{
     Rate,
@@ -20,7 +20,7 @@ use super::{
 pub const ENOUGH_CASES: u64 = 30;
 
 /// How an interval was computed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum IntervalMethod {
     /// Wilson's score interval: scores that are 0 or 1.
@@ -46,7 +46,7 @@ impl IntervalMethod {
 }
 
 /// The interval that a mean is in, right 95 times of 100.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
     /// The lower end.
     pub low: f64,

@@ -9,7 +9,7 @@
 //! | `ranking.rs`   | who comes before whom, and who shares a place                         |
 //! | `rate.rs`      | an observed rate and its interval                                     |
 //! | `interval.rs`  | the interval of a mean, with a case as the unit                       |
-//! | `bootstrap.rs` | the interval of the mean of a few                                     |
+//! | `bootstrap.rs` | intervals by drawing again: of the mean of a few, of any figure       |
 //! | `repeats.rs`   | what attempts at one case say together: reducers, pass@k, pass^k      |
 //! | `paired/`      | two measurements of the same cases: tests, and how many cases they take |
 //! | `agreement/`   | how well scores agree with labels                                     |
@@ -35,6 +35,7 @@ mod reference;
 mod repeats;
 mod summary;
 
+pub use bootstrap::drawn_intervals;
 pub use distributions::CONFIDENCE;
 pub use histogram::Histogram;
 pub use interval::{ClusteredMean, ENOUGH_CASES, Interval, IntervalMethod};

@@ -1,7 +1,7 @@
 //! How well scores agree with labels, as tables and in words.
 
 use scorebox::{
-    aggregate::{Agreement, Bias, BiasUnit, BinaryAgreement, CategoryAgreement},
+    aggregate::{Agreement, Bias, BiasUnit, BinaryAgreement, CategoryAgreement, Figure},
     stats::{Rate, agreement::Confusion},
     store::RunState,
 };
@@ -27,50 +27,47 @@ pub(crate) fn figures(agreement: &Agreement) -> Table {
         ("value", Align::Right),
         ("95 % interval", Align::Right),
     ]);
-    let mut row = |name: &str, value: Option<f64>, interval: Option<String>| {
-        table.row([name.to_owned(), figure(value), interval.unwrap_or_default()]);
+    let mut row = |name: &str, value: Option<f64>, interval: Option<Figure>| {
+        let interval = interval.and_then(|it| agreement.interval(it));
+        let interval = interval.map_or_else(String::new, |(low, high)| between(low, high));
+        table.row([name.to_owned(), figure(value), interval]);
     };
+    let of_rate = |rate: Option<Rate>| rate.map(|it| it.rate);
     if let Some(binary) = &agreement.binary {
-        let rates = [
-            ("accuracy", binary.accuracy),
-            ("precision", binary.precision),
-            ("recall", binary.recall),
-            ("specificity", binary.specificity),
-        ];
         if binary.threshold.is_some() {
-            for (name, rate) in rates {
-                row(name, rate.map(|it| it.rate), rate.map(of_rate));
-            }
-            row("F1", binary.f1, None);
-            row("balanced accuracy", binary.balanced_accuracy, None);
-            row("Cohen's kappa", binary.kappa, None);
-            row("Krippendorff's alpha", binary.alpha, None);
+            row("accuracy", of_rate(binary.accuracy), Some(Figure::Accuracy));
+            row("precision", of_rate(binary.precision), Some(Figure::Precision));
+            row("recall", of_rate(binary.recall), Some(Figure::Recall));
+            row("specificity", of_rate(binary.specificity), Some(Figure::Specificity));
+            row("F1", binary.f1, Some(Figure::F1));
+            row("balanced accuracy", binary.balanced_accuracy, Some(Figure::BalancedAccuracy));
+            row("Cohen's kappa", binary.kappa, Some(Figure::Kappa));
+            row("Krippendorff's alpha", binary.alpha, Some(Figure::Alpha));
         }
-        row("ROC AUC", binary.roc_auc, None);
+        row("ROC AUC", binary.roc_auc, Some(Figure::RocAuc));
         if let Some(calibration) = &binary.calibration {
-            row("Brier", Some(calibration.brier), None);
+            row("Brier", Some(calibration.brier), Some(Figure::Brier));
             row("calibration error", Some(calibration.expected_error), None);
         }
     }
     if let Some(categories) = &agreement.categories {
-        let CategoryAgreement { accuracy, .. } = categories;
-        row("same category", accuracy.map(|it: Rate| it.rate), accuracy.map(of_rate));
-        row("kappa of categories", categories.kappa, None);
+        let CategoryAgreement { accuracy, kappa, kappa_linear, kappa_quadratic, .. } = categories;
+        row("same category", of_rate(*accuracy), Some(Figure::SameCategory));
+        row("kappa of categories", *kappa, Some(Figure::CategoryKappa));
         // Words have no order.
         if categories.has_order {
-            row("kappa, linear weights", categories.kappa_linear, None);
-            row("kappa, quadratic weights", categories.kappa_quadratic, None);
-            row("alpha, ordinal", categories.alpha_ordinal, None);
+            row("kappa, linear weights", *kappa_linear, Some(Figure::CategoryKappaLinear));
+            row("kappa, quadratic weights", *kappa_quadratic, Some(Figure::CategoryKappaQuadratic));
+            row("alpha, ordinal", categories.alpha_ordinal, Some(Figure::CategoryAlphaOrdinal));
         }
-        row("alpha, nominal", categories.alpha, None);
+        row("alpha, nominal", categories.alpha, Some(Figure::CategoryAlpha));
     }
     if let Some(correlations) = &agreement.correlations {
-        let interval = correlations.pearson_interval.map(|(low, high)| between(low, high));
-        row("Pearson", correlations.pearson, interval);
-        row("Spearman", correlations.spearman, None);
-        row("Kendall tau-b", correlations.kendall, None);
+        row("Pearson", correlations.pearson, Some(Figure::Pearson));
+        row("Spearman", correlations.spearman, Some(Figure::Spearman));
+        row("Kendall tau-b", correlations.kendall, Some(Figure::Kendall));
         if agreement.same_scale {
-            row("alpha, interval", correlations.alpha, None);
+            row("alpha, interval", correlations.alpha, Some(Figure::IntervalAlpha));
         }
     }
     table
@@ -208,6 +205,9 @@ pub(crate) fn about(agreement: &Agreement) -> Vec<String> {
         }
     }
     let mut lines = vec![first];
+    if agreement.has_attempts {
+        lines.push("attempts count each; intervals are of cases".to_owned());
+    }
     if let Some(binary) = &agreement.binary {
         let positives = counted(binary.positives, "label is", "labels are");
         let mut line = format!("{positives} positive");

@@ -190,6 +190,12 @@ pub(crate) fn about(comparison: &Comparison) -> Vec<String> {
         true => format!("{p_values}; where ways are too many to count, 9,999 are drawn"),
         false => p_values,
     });
+    if *tests > 1 {
+        lines.push(
+            "each interval is that of one scorer alone and not corrected: it may leave out 0 where p shows no difference"
+                .to_owned(),
+        );
+    }
     lines
 }
 

@@ -29,8 +29,13 @@ impl Categories {
 
     /// Counts a case that the first rater puts into the category at place `first`, and the second into that at `second`.
     pub fn add(&mut self, first: usize, second: usize) {
+        self.add_many(first, second, 1);
+    }
+
+    /// Counts so many cases of which the same holds.
+    pub fn add_many(&mut self, first: usize, second: usize, cases: u64) {
         if first < self.side && second < self.side {
-            self.counts[first * self.side + second] += 1;
+            self.counts[first * self.side + second] += cases;
         }
     }
 

@@ -274,6 +274,36 @@ def biases():
     return made
 
 
+def drawn():
+    """Percentile intervals of SciPy, of pairs that are drawn together, with Hesterberg's percentiles as above."""
+    figures = {
+        "kappa": lambda scores, labels: metrics.cohen_kappa_score(labels, scores >= 0.5),
+        "auc": lambda scores, labels: metrics.roc_auc_score(labels, scores),
+        "spearman": lambda scores, labels: stats.spearmanr(scores, labels).statistic,
+        "kendall": lambda scores, labels: stats.kendalltau(scores, labels).statistic,
+    }
+    made = []
+    for cases, noise in ((40, 0.2), (250, 0.35)):
+        scores, labels = labelled(cases, noise)
+        tail = stats.norm.cdf(-math.sqrt(cases / (cases - 1)) * stats.t.ppf(0.975, cases - 1))
+        intervals = {}
+        for name, figure in figures.items():
+            answer = stats.bootstrap(
+                (np.array(scores), np.array(labels)),
+                figure,
+                paired=True,
+                vectorized=False,
+                confidence_level=1 - 2 * tail,
+                n_resamples=20_000,
+                method="percentile",
+                rng=np.random.default_rng(3),
+            )
+            interval = answer.confidence_interval
+            intervals[name] = [float(interval.low), float(interval.high), float(answer.standard_error)]
+        made.append({"scores": scores, "labels": labels, **intervals})
+    return made
+
+
 PACKAGES = ("numpy", "scipy", "statsmodels", "scikit-learn", "krippendorff")
 figures = {
     "madeWith": {name: version(name) for name in PACKAGES},
@@ -289,6 +319,7 @@ figures = {
     "ratings": ratings(),
     "correlations": correlations(),
     "biases": biases(),
+    "drawn": drawn(),
 }
 lines = ",\n".join(f"{json.dumps(key)}: {json.dumps(value)}" for key, value in figures.items())
 Path(__file__).with_name("figures.json").write_text("{\n" + lines + "\n}\n")

@@ -9,7 +9,7 @@ use super::{
         Calibration, Categories, Confusion, Weights, best_threshold, correlations,
         group_difference, rank_trend, roc_auc,
     },
-    bootstrap::bootstrap,
+    bootstrap::{bootstrap, drawn_intervals},
     distributions::{coin_beyond, normal_below, normal_quantile, student_beyond, student_quantile},
     paired::{
         Passes, TestMethod, WinsAndLosses, cases_needed, holm, permutation_test,
@@ -347,6 +347,42 @@ fn correlations_are_those_of_scipy_and_krippendorff() {
         let (rho, p) = rank_trend(&first, &second).unwrap();
         close(rho, expected.spearman);
         close(p, expected.spearman_p);
+    }
+}
+
+#[derive(Deserialize)]
+struct Drawn {
+    scores: Vec<f64>,
+    labels: Vec<u8>,
+    kappa: [f64; 3],
+    auc: [f64; 3],
+    spearman: [f64; 3],
+    kendall: [f64; 3],
+}
+
+/// SciPy drew twenty thousand times: what is left is the chance of our two thousand, a quarter of a standard error.
+#[test]
+fn drawn_intervals_of_agreement_are_those_of_scipy_but_for_chance() {
+    for Drawn { scores, labels, kappa, auc, spearman, kendall } in figures::<Vec<Drawn>>("drawn") {
+        let pairs: Vec<(f64, f64)> =
+            scores.into_iter().zip(labels.into_iter().map(f64::from)).collect();
+        let unit_of: Vec<u64> = (0..pairs.len() as u64).collect();
+        let found = drawn_intervals(&unit_of, |places| {
+            let drawn: Vec<(f64, f64)> = places.iter().map(|place| pairs[*place]).collect();
+            let mut categories = Categories::new(2);
+            drawn.iter().for_each(|(score, label)| {
+                categories.add(usize::from(*score >= 0.5), usize::from(*label > 0.5));
+            });
+            let yes: Vec<(f64, bool)> =
+                drawn.iter().map(|(score, label)| (*score, *label > 0.5)).collect();
+            let together = correlations(&drawn);
+            [categories.kappa(Weights::None), roc_auc(&yes), together.spearman, together.kendall]
+        });
+        for (found, [low, high, error]) in found.into_iter().zip([kappa, auc, spearman, kendall]) {
+            let (found_low, found_high) = found.unwrap();
+            within(found_low, low, 0.25 * error);
+            within(found_high, high, 0.25 * error);
+        }
     }
 }
 

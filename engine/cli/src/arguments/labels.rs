@@ -1,0 +1,40 @@
+//! Labels that scores are compared with: where they are, and which are positive. Reads none.
+
+use scorebox::aggregate::{Positive, With};
+
+/// Which labels are positive. Needs an argument `with`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct PositiveArguments {
+    /// A label of cases that should pass; may be repeated [default: the higher one of two numbers]
+    #[arg(long, value_name = "LABEL", requires = "with", help_heading = "Labels")]
+    positive: Vec<String>,
+
+    /// Cases whose label is this number or more should pass
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        conflicts_with = "positive",
+        requires = "with",
+        help_heading = "Labels"
+    )]
+    positive_from: Option<f64>,
+}
+
+impl PositiveArguments {
+    /// The labels that are positive.
+    pub(crate) fn positive(&self) -> Positive<'_> {
+        match (self.positive_from, self.positive.is_empty()) {
+            (Some(least), _) => Positive::From(least),
+            (None, false) => Positive::These(&self.positive),
+            (None, true) => Positive::Higher,
+        }
+    }
+}
+
+/// Where labels are: a JSON Pointer begins with `/`, anything else names a scorer.
+pub(crate) fn labels_at(with: &str) -> With<'_> {
+    match with.starts_with('/') {
+        true => With::Label(with),
+        false => With::Scorer(with),
+    }
+}

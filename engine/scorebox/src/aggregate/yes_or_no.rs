@@ -1,0 +1,127 @@
+//! Scores against labels that are yes or no: what passes, what is positive, and the figures of both. Reads no label.
+
+use super::agreement::BinaryAgreement;
+use crate::{
+    contract::{Direction, Scale},
+    stats::agreement::{
+        BestThreshold, Calibration, Categories, Confusion, Weights, best_threshold, roc_auc,
+    },
+    verdict::Policy,
+};
+
+/// What passes on the scale from 0 to 1, if nothing else says so.
+const HALF: f64 = 0.5;
+
+/// Scores and labels, case by case.
+pub(super) struct YesOrNo {
+    threshold: Option<f64>,
+    lower_is_better: bool,
+    is_unit: bool,
+    cases: Vec<(f64, bool)>,
+}
+
+impl YesOrNo {
+    /// These scores, each with whether its label is positive. What passes is at `threshold` or better, which is the scorer's own
+    /// unless another one is asked for.
+    pub(super) fn new(cases: Vec<(f64, bool)>, policy: Policy, asked: Option<f64>) -> YesOrNo {
+        let is_unit = policy.scale() == Scale::Unit;
+        YesOrNo {
+            threshold: asked.or(policy.threshold()).or(is_unit.then_some(HALF)),
+            lower_is_better: policy.direction() == Direction::LowerIsBetter,
+            is_unit,
+            cases,
+        }
+    }
+
+    /// Whether a score passes, if anything says so.
+    pub(super) fn passes(&self, score: f64) -> Option<bool> {
+        self.threshold.map(|threshold| match self.lower_is_better {
+            true => score <= threshold,
+            false => score >= threshold,
+        })
+    }
+
+    /// Whether each label is positive.
+    pub(super) fn labels(&self) -> impl Iterator<Item = bool> {
+        self.cases.iter().map(|(_, yes)| *yes)
+    }
+
+    /// 1 or -1: times this, higher scores are better.
+    fn sign(&self) -> f64 {
+        if self.lower_is_better { -1.0 } else { 1.0 }
+    }
+
+    /// What passes against what is positive, of the cases at these places.
+    pub(super) fn confusion(&self, places: &[usize]) -> Option<Confusion> {
+        self.threshold?;
+        let mut confusion = Confusion::default();
+        for (score, yes) in self.at(places) {
+            confusion.add(self.passes(score)?, yes);
+        }
+        Some(confusion)
+    }
+
+    /// The area under the ROC curve of the cases at these places.
+    pub(super) fn roc_auc(&self, places: &[usize]) -> Option<f64> {
+        let signed: Vec<(f64, bool)> =
+            self.at(places).map(|(score, yes)| (self.sign() * score, yes)).collect();
+        roc_auc(&signed)
+    }
+
+    /// The scores of the cases at these places as probabilities, on the scale from 0 to 1.
+    pub(super) fn calibration(&self, places: &[usize]) -> Option<Calibration> {
+        let chance = |score: f64| if self.lower_is_better { 1.0 - score } else { score };
+        let chances: Vec<(f64, bool)> =
+            self.at(places).map(|(score, yes)| (chance(score), yes)).collect();
+        self.is_unit.then(|| Calibration::of(&chances)).flatten()
+    }
+
+    fn best_threshold(&self, fold_of: &[usize], folds: usize) -> Option<BestThreshold> {
+        let sign = self.sign();
+        let signed: Vec<(f64, bool)> =
+            self.cases.iter().map(|(score, yes)| (sign * score, *yes)).collect();
+        best_threshold(&signed, fold_of, folds).map(|best| BestThreshold {
+            threshold: sign * best.threshold + 0.0,
+            of_folds: best.of_folds.iter().map(|it| sign * it + 0.0).collect(),
+            ..best
+        })
+    }
+
+    fn at(&self, places: &[usize]) -> impl Iterator<Item = (f64, bool)> {
+        places.iter().filter_map(|place| self.cases.get(*place).copied())
+    }
+
+    /// All figures, of all cases. Each case has a fold, below `folds`.
+    pub(super) fn agreement(&self, fold_of: &[usize], folds: usize) -> BinaryAgreement {
+        let all: Vec<usize> = (0..self.cases.len()).collect();
+        let confusion = self.confusion(&all);
+        let categories = confusion.map(categories);
+        BinaryAgreement {
+            positives: self.cases.iter().filter(|(_, yes)| *yes).count() as u64,
+            threshold: self.threshold,
+            confusion,
+            accuracy: confusion.and_then(|it| it.accuracy()),
+            precision: confusion.and_then(|it| it.precision()),
+            recall: confusion.and_then(|it| it.recall()),
+            specificity: confusion.and_then(|it| it.specificity()),
+            f1: confusion.and_then(|it| it.f1()),
+            balanced_accuracy: confusion.and_then(|it| it.balanced_accuracy()),
+            kappa: categories.as_ref().and_then(|it| it.kappa(Weights::None)),
+            alpha: categories.as_ref().and_then(Categories::alpha_nominal),
+            roc_auc: self.roc_auc(&all),
+            best_threshold: self.best_threshold(fold_of, folds),
+            calibration: self.calibration(&all),
+        }
+    }
+}
+
+/// Yes and no as two categories.
+pub(super) fn categories(confusion: Confusion) -> Categories {
+    let Confusion { true_positives, false_positives, false_negatives, true_negatives } = confusion;
+    let mut categories = Categories::new(2);
+    categories.add_many(1, 1, true_positives);
+    categories.add_many(1, 0, false_positives);
+    categories.add_many(0, 1, false_negatives);
+    categories.add_many(0, 0, true_negatives);
+    categories
+}
