@@ -33,7 +33,7 @@ threshold = 0.2
 ";
 
 /// Pages, each with what it shows.
-const PAGES: [(&str, &str); 14] = [
+const PAGES: [(&str, &str); 17] = [
     ("/", "the runs"),
     ("/runs/r", "the run"),
     ("/runs/r?verdict=failed", "cases that failed"),
@@ -46,6 +46,9 @@ const PAGES: [(&str, &str); 14] = [
     ),
     ("/runs/r?status=error", "cases with an error"),
     ("/runs/r?q=the", "a word that all cases have"),
+    ("/runs/r?q=the&scorer=token-f1&order=lowest", "the same, the lowest scores first"),
+    ("/runs/r?q=the&scorer=token-f1&least=0.1&most=0.2", "the same, between two scores"),
+    ("/runs/r?status=scored&order=lowest", "cases of a status, the lowest scores first"),
     ("/runs/r?q=zebra", "a word that few cases have"),
     (
         "/runs/r?q=%22dollars+a+day%22&verdict=failed",

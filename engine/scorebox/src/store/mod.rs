@@ -98,7 +98,7 @@ pub use call_counts::CallCounts;
 pub use calls::{CallRecord, CallStore};
 pub use case::{CaseAdded, CaseContent, StoredCase};
 pub use case_index::{
-    CaseIndex, CaseOrder, CaseQuery, FoundCase, Indexed, IndexedCase, Place, WordsError,
+    CaseIndex, CaseOrder, CaseQuery, Finding, FoundCase, Indexed, IndexedCase, Place, WordsError,
 };
 pub use counts::ScorerCounts;
 pub use deciding::{CaseToDecide, RowToDecide};

@@ -182,10 +182,11 @@ fn cases(
     let after = asked
         .after()
         .and_then(|(ordinal, score)| Some(Place::new(CaseKey::at(run.key, ordinal)?, score)));
-    let mut found = reader.index.cases(&query, after, PAGE + 1)?;
+    let finding = reader.index.finding(&query)?;
+    let mut found = finding.cases(after, PAGE + 1)?;
     let is_more = found.len() > PAGE;
     found.truncate(PAGE);
-    let all = reader.index.count(&query, MOST_COUNTED + 1)?;
+    let all = finding.count(MOST_COUNTED + 1)?;
     let mut lines = Vec::new();
     for found in &found {
         lines.push(line(reader, run, scorers, &query, found)?);

@@ -158,7 +158,7 @@ fn insert(
     if may_be_there {
         remove(conn, case.key, &entries)?;
     }
-    let mut marks = format!("r{} v{verdict}", run.0);
+    let mut marks = format!("v{verdict}");
     let mut insert = conn.prepare_cached(
         "INSERT INTO entries (scorer, verdict, status, case_key, score) VALUES (?1, ?2, ?3, ?4, ?5)",
     )?;

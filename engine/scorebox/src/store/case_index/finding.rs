@@ -2,64 +2,23 @@
 
 use std::cmp::Ordering;
 
-use rusqlite::{OptionalExtension as _, params, params_from_iter, types::Value};
+use rusqlite::{OptionalExtension as _, Row, params, params_from_iter, types::Value};
 
 use super::{
     CaseIndex,
-    filling::{STATUSES, VERDICTS, status_number, verdict_number},
+    filling::verdict_number,
     itself,
+    matches::Matches,
+    query::{CaseOrder, CaseQuery},
 };
 use crate::{
-    row::Status,
-    store::{CaseKey, RunKey, ScorerKey, StoreError},
+    store::{CaseKey, RunKey, StoreError},
     verdict::Verdict,
 };
 
-/// Words of a search that are looked for.
-const MOST_WORDS: usize = 16;
-/// Letters from which on a word is also found where it begins another. So many stand in the index of beginnings; shorter
-/// beginnings are those of almost all words.
-const LEAST_BEGINNING: usize = 3;
-/// Bytes of a search.
-const MOST_SEARCH_BYTES: usize = 1000;
-
-/// Which cases of a run are meant: those for which everything that is set here holds.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct CaseQuery {
-    /// The run.
-    pub run: RunKey,
-    /// Whose rows are meant by the status and the scores below; without one, the status may be that of any scorer, and
-    /// the scores are the cases' own.
-    pub scorer: Option<ScorerKey>,
-    /// Cases with a row of this status.
-    pub status: Option<Status>,
-    /// Cases of this verdict.
-    pub verdict: Option<Verdict>,
-    /// Cases that passed with regressions (`true`), or without (`false`).
-    pub regressed: Option<bool>,
-    /// Scores from this one up.
-    pub least: Option<f64>,
-    /// Scores up to this one.
-    pub most: Option<f64>,
-    /// Cases in whose output or reasons all of these words are.
-    pub words: Vec<String>,
-    /// In which order they come.
-    pub order: CaseOrder,
-}
-
-/// In which order cases come.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum CaseOrder {
-    /// As they were read.
-    #[default]
-    AsRead,
-    /// The lowest score first; cases without one are left out.
-    LowestFirst,
-    /// The highest score first; cases without one are left out.
-    HighestFirst,
-}
+/// Cases with the words of a search that are looked up one by one. Of more, a page in the order of scores is found faster by going
+/// through the scores until it is full.
+const FEW: u64 = 10_000;
 
 /// Where a page ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -99,145 +58,42 @@ impl FoundCase {
     }
 }
 
-/// Why a search is not one.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum WordsError {
-    /// Too long.
-    #[error("a search has at most {MOST_SEARCH_BYTES} bytes and {MOST_WORDS} words")]
-    TooLong,
-    /// Nothing that could be found.
-    #[error("there is no letter or digit in the search")]
-    NoWord,
-}
-
-impl CaseQuery {
-    /// All cases of a run.
-    pub fn of_run(run: RunKey) -> CaseQuery {
-        CaseQuery {
-            run,
-            scorer: None,
-            status: None,
-            verdict: None,
-            regressed: None,
-            least: None,
-            most: None,
-            words: Vec::new(),
-            order: CaseOrder::AsRead,
-        }
-    }
-
-    /// The same with the words of a search: a word of three letters or more matches what begins
-    /// with it, a text in quotation marks as it is.
-    ///
-    /// # Errors
-    /// The search is too long, or has no word.
-    pub fn with_search(mut self, search: &str) -> Result<CaseQuery, WordsError> {
-        if search.len() > MOST_SEARCH_BYTES {
-            return Err(WordsError::TooLong);
-        }
-        self.words = words(search);
-        match self.words.len() {
-            0 => Err(WordsError::NoWord),
-            1..=MOST_WORDS => Ok(self),
-            _ => Err(WordsError::TooLong),
-        }
-    }
-
-    fn verdicts(&self) -> Vec<i64> {
-        let wanted = |number: &i64| match (self.verdict, self.regressed) {
-            (None, None) => true,
-            (None, Some(is_regressed)) => *number == i64::from(is_regressed),
-            (Some(Verdict::Passed), None) => *number <= 1,
-            (Some(verdict), regressed) => {
-                *number == verdict_number(verdict, regressed.unwrap_or(false))
-            }
-        };
-        (0..VERDICTS).filter(wanted).collect()
-    }
-
-    fn statuses(&self) -> Vec<i64> {
-        match self.status {
-            Some(status) => vec![status_number(status)],
-            // A score is of a scored row.
-            None if self.has_scores() => vec![status_number(Status::Scored)],
-            None => (0..STATUSES).collect(),
-        }
-    }
-
-    /// Whether cases are found by their words and marks, and not by one combination: a status may be that of any scorer.
-    fn needs_words(&self) -> bool {
-        !self.words.is_empty() || (self.scorer.is_none() && self.status.is_some())
-    }
-
-    fn has_scores(&self) -> bool {
-        self.least.is_some() || self.most.is_some() || self.order != CaseOrder::AsRead
-    }
-
-    /// Each combination of a scorer, a verdict and a status that is wanted.
-    fn combinations(&self) -> Vec<(i64, i64, i64)> {
-        let (scorer, statuses) = match self.scorer {
-            Some(scorer) => (scorer.0, self.statuses()),
-            // A case itself stands under one status.
-            None => (itself(self.run), vec![status_number(Status::Scored)]),
-        };
-        let of_verdict = |verdict| statuses.iter().map(move |status| (scorer, verdict, *status));
-        self.verdicts().into_iter().flat_map(of_verdict).collect()
-    }
-
-    /// What FTS5 looks for: every word among what is said, and the combination among the marks. The words are quoted, so
-    /// none of them is an operator.
-    fn expression(&self) -> String {
-        let quoted = |word: &String| match word.strip_suffix('*') {
-            Some(begins) => format!("\"{begins}\" *"),
-            None => format!("\"{word}\""),
-        };
-        let said: Vec<String> = self.words.iter().map(quoted).collect();
-        let any = |marks: Vec<String>| format!("({})", marks.join(" OR "));
-        let mut marks = vec![format!("r{}", self.run.0)];
-        if self.verdict.is_some() || self.regressed.is_some() {
-            marks.push(any(self.verdicts().iter().map(|it| format!("v{it}")).collect()));
-        }
-        match (self.scorer, self.status) {
-            (Some(scorer), Some(status)) => {
-                marks.push(format!("s{}t{}", scorer.0, status_number(status)));
-            }
-            (Some(scorer), None) => marks.push(format!("s{}", scorer.0)),
-            (None, Some(status)) => marks.push(format!("t{}", status_number(status))),
-            (None, None) => {}
-        }
-        let marks = format!("marks : ({})", marks.join(" AND "));
-        match said.is_empty() {
-            true => marks,
-            false => format!("said : ({}) AND {marks}", said.join(" AND ")),
-        }
-    }
-}
-
-/// The words of a search, without what FTS5 would take for more than a word; one that may go on ends with `*`.
-fn words(search: &str) -> Vec<String> {
-    let mut words = Vec::new();
-    for (place, part) in search.split('"').enumerate() {
-        let has_word = |text: &str| text.chars().any(char::is_alphanumeric);
-        match place % 2 {
-            1 if has_word(part) => words.push(part.replace('\0', " ")),
-            1 => {}
-            _ => words.extend(
-                part.split(|it: char| it.is_whitespace() || it == '\0')
-                    .filter(|word| has_word(word))
-                    .map(|word| {
-                        let word = word.trim_end_matches('*');
-                        let letters = word.chars().filter(|it| it.is_alphanumeric()).count();
-                        let mark = if letters >= LEAST_BEGINNING { "*" } else { "" };
-                        format!("{word}{mark}")
-                    }),
-            ),
-        }
-    }
-    words
+/// The cases that a query names, to be counted and handed over in pages.
+#[derive(Debug)]
+pub struct Finding<'i> {
+    index: &'i CaseIndex,
+    query: CaseQuery,
+    /// Those that have the words, if they are many and scores matter: then entries are gone through.
+    matches: Option<Matches>,
 }
 
 impl CaseIndex {
+    /// The cases that a query names.
+    ///
+    /// # Errors
+    /// Troubles of reading.
+    pub fn finding(&self, query: &CaseQuery) -> Result<Finding<'_>, StoreError> {
+        let many = match query.needs_words() && query.has_scores() {
+            true => self.explained(self.matches(query))?,
+            false => None,
+        };
+        Ok(Finding { index: self, query: query.clone(), matches: many })
+    }
+
+    /// The cases with the words of a query, if they are not few.
+    fn matches(&self, query: &CaseQuery) -> rusqlite::Result<Option<Matches>> {
+        let (first, last) = CaseKey::bounds(query.run);
+        let mut matches = Matches::default();
+        let mut words = self.conn.prepare_cached(
+            "SELECT rowid FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ?",
+        )?;
+        let mut rows = words.query(params![query.expression(true), first, last])?;
+        while let Some(row) = rows.next()? {
+            matches.add(row.get(0)?);
+        }
+        Ok((matches.count() > FEW).then_some(matches))
+    }
+
     /// The cases that a query names, at most `limit`, beginning after `after`, where the page before ended.
     ///
     /// # Errors
@@ -248,52 +104,7 @@ impl CaseIndex {
         after: Option<Place>,
         limit: usize,
     ) -> Result<Vec<FoundCase>, StoreError> {
-        match query.needs_words() {
-            true => self.with_words(query, after, limit),
-            false => self.merged(query, after, limit),
-        }
-    }
-
-    /// How many cases a query names, counted up to `most`.
-    ///
-    /// # Errors
-    /// Troubles of reading.
-    pub fn count(&self, query: &CaseQuery, most: u64) -> Result<u64, StoreError> {
-        let limit = i64::try_from(most).unwrap_or(i64::MAX);
-        if query.needs_words() {
-            let count = || {
-                let (sql, mut values) = match query.has_scores() {
-                    true => matching(query),
-                    // The marks alone say it.
-                    false => {
-                        let words = Value::Text(query.expression());
-                        ("FROM words WHERE words MATCH ?".to_owned(), vec![words])
-                    }
-                };
-                values.push(Value::Integer(limit));
-                let mut counted = self
-                    .conn
-                    .prepare_cached(&format!("SELECT count(*) FROM (SELECT 1 {sql} LIMIT ?)"))?;
-                counted.query_row(params_from_iter(values), |row| row.get::<_, i64>(0))
-            };
-            return self.explained(count()).map(i64::unsigned_abs);
-        }
-        let mut all = 0;
-        for (scorer, verdict, status) in query.combinations() {
-            let count = || {
-                let (sql, mut values) = range(query, scorer, verdict, status, None);
-                values.push(Value::Integer(limit));
-                let mut counted = self
-                    .conn
-                    .prepare_cached(&format!("SELECT count(*) FROM (SELECT 1 {sql} LIMIT ?)"))?;
-                counted.query_row(params_from_iter(values), |row| row.get::<_, i64>(0))
-            };
-            all += self.explained(count())?.unsigned_abs();
-            if all >= most {
-                return Ok(most);
-            }
-        }
-        Ok(all)
+        self.finding(query)?.cases(after, limit)
     }
 
     /// The verdict and the score of a case; `None` if it is not indexed.
@@ -310,48 +121,128 @@ impl CaseIndex {
         };
         self.explained(read())
     }
+}
 
-    /// A page, merged from the beginnings of all combinations.
-    fn merged(
-        &self,
-        query: &CaseQuery,
-        after: Option<Place>,
-        limit: usize,
-    ) -> Result<Vec<FoundCase>, StoreError> {
-        let mut all: Vec<FoundCase> = Vec::new();
-        for (scorer, verdict, status) in query.combinations() {
-            let read = || {
-                let (sql, mut values) = range(query, scorer, verdict, status, after);
-                let order = match query.order {
-                    CaseOrder::AsRead => "case_key",
-                    CaseOrder::LowestFirst => "score, case_key",
-                    CaseOrder::HighestFirst => "score DESC, case_key DESC",
-                };
-                values.push(Value::Integer(i64::try_from(limit).unwrap_or(i64::MAX)));
-                let sql = format!("SELECT case_key, score {sql} ORDER BY {order} LIMIT ?");
-                let mut cases = self.conn.prepare_cached(&sql)?;
-                let cases = cases.query_map(params_from_iter(values), |row| {
-                    Ok(found(row.get(0)?, verdict, row.get(1)?))
-                })?;
-                cases.collect::<rusqlite::Result<Vec<_>>>()
+impl Finding<'_> {
+    /// A page, at most `limit` cases, beginning after `after`, where the page before ended.
+    ///
+    /// # Errors
+    /// Troubles of reading.
+    pub fn cases(&self, after: Option<Place>, limit: usize) -> Result<Vec<FoundCase>, StoreError> {
+        let found = match self.query.needs_words() && self.matches.is_none() {
+            true => self.with_words(after, limit),
+            false => self.merged(after, limit),
+        };
+        self.index.explained(found)
+    }
+
+    /// How many cases there are, counted up to `most`.
+    ///
+    /// # Errors
+    /// Troubles of reading.
+    pub fn count(&self, most: u64) -> Result<u64, StoreError> {
+        let count = match (&self.matches, self.query.needs_words()) {
+            (None, true) => self.counted_with_words(most),
+            _ => self.counted(most),
+        };
+        self.index.explained(count)
+    }
+
+    fn counted_with_words(&self, most: u64) -> rusqlite::Result<u64> {
+        let query = &self.query;
+        let (sql, values) = match query.has_scores() {
+            true => matching(query),
+            // The marks alone say it.
+            false => {
+                let (first, last) = CaseKey::bounds(query.run);
+                let sql = "FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ?".to_owned();
+                let words = Value::Text(query.expression(false));
+                (sql, vec![words, Value::Integer(first), Value::Integer(last)])
+            }
+        };
+        self.limited_count(&sql, values, most)
+    }
+
+    fn counted(&self, most: u64) -> rusqlite::Result<u64> {
+        let mut all = 0;
+        for (scorer, verdict, status) in self.query.combinations() {
+            let (sql, values) = range(&self.query, scorer, verdict, status, None);
+            all += match &self.matches {
+                None => self.limited_count(&sql, values, most - all)?,
+                Some(matches) => {
+                    let mut count = 0;
+                    self.each(&format!("SELECT case_key {sql}"), values, |row| {
+                        count += u64::from(matches.contains(row.get(0)?));
+                        Ok(all + count < most)
+                    })?;
+                    count
+                }
             };
-            all.extend(self.explained(read())?);
+            if all >= most {
+                return Ok(most);
+            }
         }
-        all.sort_by(|one, other| compared(query.order, one, other));
+        Ok(all)
+    }
+
+    fn limited_count(&self, sql: &str, mut values: Vec<Value>, most: u64) -> rusqlite::Result<u64> {
+        values.push(Value::Integer(i64::try_from(most).unwrap_or(i64::MAX)));
+        let sql = format!("SELECT count(*) FROM (SELECT 1 {sql} LIMIT ?)");
+        let mut counted = self.index.conn.prepare_cached(&sql)?;
+        counted.query_row(params_from_iter(values), |row| row.get(0)).map(i64::unsigned_abs)
+    }
+
+    /// Hands over rows until `take` answers false.
+    fn each(
+        &self,
+        sql: &str,
+        values: Vec<Value>,
+        mut take: impl FnMut(&Row<'_>) -> rusqlite::Result<bool>,
+    ) -> rusqlite::Result<()> {
+        let mut query = self.index.conn.prepare_cached(sql)?;
+        let mut rows = query.query(params_from_iter(values))?;
+        while let Some(row) = rows.next()? {
+            if !take(row)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// A page, merged from the beginnings of all combinations; of what has the words, if these were looked for.
+    fn merged(&self, after: Option<Place>, limit: usize) -> rusqlite::Result<Vec<FoundCase>> {
+        let mut all: Vec<FoundCase> = Vec::new();
+        let order = match self.query.order {
+            CaseOrder::AsRead => "case_key",
+            CaseOrder::LowestFirst => "score, case_key",
+            CaseOrder::HighestFirst => "score DESC, case_key DESC",
+        };
+        for (scorer, verdict, status) in self.query.combinations() {
+            let (sql, values) = range(&self.query, scorer, verdict, status, after);
+            let sql = format!("SELECT case_key, score {sql} ORDER BY {order}");
+            let mut room = limit;
+            if room == 0 {
+                break;
+            }
+            self.each(&sql, values, |row| {
+                let key: CaseKey = row.get(0)?;
+                if self.matches.as_ref().is_none_or(|matches| matches.contains(key.0)) {
+                    all.push(found(key, verdict, row.get(1)?));
+                    room -= 1;
+                }
+                Ok(room > 0)
+            })?;
+        }
+        all.sort_by(|one, other| compared(self.query.order, one, other));
         all.dedup_by_key(|case| case.key);
         all.truncate(limit);
         Ok(all)
     }
 
-    /// A page of the cases that have the words and the marks. In the order of scores, all of them are looked at.
-    fn with_words(
-        &self,
-        query: &CaseQuery,
-        after: Option<Place>,
-        limit: usize,
-    ) -> Result<Vec<FoundCase>, StoreError> {
-        let (mut sql, mut values) = matching(query);
-        let order = match (query.order, after) {
+    /// A page of the cases that have the words and the marks. In the order of scores, all of them are looked up.
+    fn with_words(&self, after: Option<Place>, limit: usize) -> rusqlite::Result<Vec<FoundCase>> {
+        let (mut sql, mut values) = matching(&self.query);
+        let order = match (self.query.order, after) {
             (CaseOrder::AsRead, None) => "words.rowid",
             (CaseOrder::AsRead, Some(after)) => {
                 sql.push_str(" AND words.rowid > ?");
@@ -376,17 +267,14 @@ impl CaseIndex {
             }
         };
         values.push(Value::Integer(i64::try_from(limit).unwrap_or(i64::MAX)));
-        let read = || {
-            let sql = format!(
-                "SELECT words.rowid, entries.verdict, entries.score {sql} ORDER BY {order} LIMIT ?"
-            );
-            let mut cases = self.conn.prepare_cached(&sql)?;
-            let cases = cases.query_map(params_from_iter(values), |row| {
-                Ok(found(row.get(0)?, row.get(1)?, row.get(2)?))
-            })?;
-            cases.collect()
-        };
-        self.explained(read())
+        let sql = format!(
+            "SELECT words.rowid, entries.verdict, entries.score {sql} ORDER BY {order} LIMIT ?"
+        );
+        let mut cases = self.index.conn.prepare_cached(&sql)?;
+        let cases = cases.query_map(params_from_iter(values), |row| {
+            Ok(found(row.get(0)?, row.get(1)?, row.get(2)?))
+        })?;
+        cases.collect()
     }
 }
 
@@ -420,9 +308,12 @@ fn matching(query: &CaseQuery) -> (String, Vec<Value>) {
     let scorer = query.scorer.map_or(itself(query.run), |scorer| scorer.0);
     let mut sql = String::from(
         "FROM words CROSS JOIN entries ON entries.scorer = ? AND entries.case_key = words.rowid
-         WHERE words MATCH ?",
+         WHERE words MATCH ? AND words.rowid BETWEEN ? AND ?",
     );
-    let mut values = vec![Value::Integer(scorer), Value::Text(query.expression())];
+    let (first, last) = CaseKey::bounds(query.run);
+    let words = Value::Text(query.expression(false));
+    let mut values =
+        vec![Value::Integer(scorer), words, Value::Integer(first), Value::Integer(last)];
     if query.has_scores() {
         sql.push_str(" AND entries.score IS NOT NULL");
     }

@@ -2,15 +2,20 @@
 //! and reasons. Whatever is in it can be computed again; the database itself is not touched. Decides no verdict.
 //!
 //! - `filling`: cases go into it, in batches.
+//! - `query`: which cases are meant.
 //! - `finding`: cases are found, page by page.
+//! - `matches`: which cases have the words of a search.
 //! - here: opening the file, and how far each run is in it.
 //!
 //! A page of cases costs as much as its lines, however many cases there are: for every combination of a scorer, a verdict and
 //! a status, cases stand in their order and in that of their scores, and a page is merged from the beginnings of those that
-//! are wanted. Words are found by SQLite's FTS5, whose documents have the same combinations as words of their own.
+//! are wanted. Words are found by SQLite's FTS5, whose documents have the same combinations as words of their own. If many cases have
+//! the words and scores matter, a page is full before long: then the scores are gone through, and the words say which count.
 
 mod filling;
 mod finding;
+mod matches;
+mod query;
 #[cfg(test)]
 mod tests;
 
@@ -26,10 +31,11 @@ use super::{CaseKey, RunKey, RunRecord, RunState, StoreError};
 use crate::digest::Digest;
 
 pub use filling::IndexedCase;
-pub use finding::{CaseOrder, CaseQuery, FoundCase, Place, WordsError};
+pub use finding::{Finding, FoundCase, Place};
+pub use query::{CaseOrder, CaseQuery, WordsError};
 
-/// The version of the tables below; a file of another one is made again.
-const VERSION: i64 = 1;
+/// The version of the tables below and of the figures that are kept; a file of another one is made again.
+const VERSION: i64 = 2;
 
 /// How long a statement waits for another process that fills the same index.
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -67,7 +67,8 @@ fn finds(index: &CaseIndex, query: &CaseQuery, expected: &[u64]) {
     for limit in [1, 3, 100] {
         assert_eq!(found(index, query, limit), expected, "{query:?}");
     }
-    assert_eq!(index.count(query, 1000).unwrap(), expected.len() as u64, "{query:?}");
+    let count = index.finding(query).unwrap().count(1000).unwrap();
+    assert_eq!(count, expected.len() as u64, "{query:?}");
 }
 
 fn asked(run: &RunRecord, change: impl FnOnce(&mut CaseQuery)) -> CaseQuery {
@@ -126,6 +127,49 @@ fn words_are_found_with_everything_else() {
     finds(&index, &scored, &[6, 8]);
     let ordered = CaseQuery { order: CaseOrder::LowestFirst, ..search("river") };
     finds(&index, &ordered, &[8, 6, 4, 2, 0]);
+}
+
+/// More cases than are looked up one by one have the word: their scores are gone through, with the same result.
+#[test]
+fn a_word_that_very_many_cases_have_is_found_with_everything_else() {
+    const ALL: u64 = 12_000;
+    let (_folder, mut index, run) = index();
+    let score = |ordinal: u64| (ordinal * 7919 % ALL) as f64 / ALL as f64;
+    let has_word = |ordinal: u64| !ordinal.is_multiple_of(10);
+    let has_failed = |ordinal: u64| ordinal.is_multiple_of(3);
+    let cases: Vec<IndexedCase> = (0..ALL)
+        .map(|ordinal| {
+            let verdict = if has_failed(ordinal) { Verdict::Failed } else { Verdict::Passed };
+            let text = if has_word(ordinal) { "common" } else { "other" };
+            case(&run, ordinal, verdict, score(ordinal), text)
+        })
+        .collect();
+    index.add(&run, &cases, CaseKey::at(run.key, ALL).unwrap()).unwrap();
+    let search =
+        |change: &dyn Fn(&mut CaseQuery)| asked(&run, change).with_search("common").unwrap();
+    let expected = |is_meant: &dyn Fn(u64) -> bool, is_by_score: bool| {
+        let mut all: Vec<u64> = (0..ALL).filter(|it| has_word(*it) && is_meant(*it)).collect();
+        if is_by_score {
+            all.sort_by(|one, other| score(*one).total_cmp(&score(*other)));
+        }
+        all
+    };
+    let lowest = search(&|it| it.order = CaseOrder::LowestFirst);
+    assert_eq!(found(&index, &lowest, 999), expected(&|_| true, true));
+    let highest =
+        search(&|it| (it.order, it.verdict) = (CaseOrder::HighestFirst, Some(Verdict::Failed)));
+    let mut failed = expected(&has_failed, true);
+    failed.reverse();
+    assert_eq!(found(&index, &highest, 999), failed);
+    let between = search(&|it| (it.scorer, it.least, it.most) = (Some(A), Some(0.25), Some(0.5)));
+    let is_between = |ordinal| (0.25..=0.5).contains(&score(ordinal));
+    assert_eq!(found(&index, &between, 999), expected(&is_between, false));
+    let finding = index.finding(&between).unwrap();
+    let counts = [1_000_000, 7].map(|most| finding.count(most).unwrap());
+    assert_eq!(counts, [expected(&is_between, false).len() as u64, 7]);
+    let errors =
+        search(&|it| (it.status, it.order) = (Some(Status::Error), CaseOrder::LowestFirst));
+    assert_eq!(found(&index, &errors, 999), [0; 0]);
 }
 
 #[test]

@@ -1,0 +1,200 @@
+//! Which cases are meant, and in which order they come: what is set, the words of a search, and what the index is asked for. Finds
+//! nothing.
+
+use super::{
+    filling::{STATUSES, VERDICTS, status_number, verdict_number},
+    itself,
+};
+use crate::{
+    row::Status,
+    store::{RunKey, ScorerKey},
+    verdict::Verdict,
+};
+
+/// Words of a search that are looked for.
+const MOST_WORDS: usize = 16;
+/// Letters from which on a word is also found where it begins another. So many stand in the index of beginnings; shorter
+/// beginnings are those of almost all words.
+const LEAST_BEGINNING: usize = 3;
+/// Bytes of a search.
+const MOST_SEARCH_BYTES: usize = 1000;
+
+/// Which cases of a run are meant: those for which everything that is set here holds.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct CaseQuery {
+    /// The run.
+    pub run: RunKey,
+    /// Whose rows are meant by the status and the scores below; without one, the status may be that of any scorer, and
+    /// the scores are the cases' own.
+    pub scorer: Option<ScorerKey>,
+    /// Cases with a row of this status.
+    pub status: Option<Status>,
+    /// Cases of this verdict.
+    pub verdict: Option<Verdict>,
+    /// Cases that passed with regressions (`true`), or without (`false`).
+    pub regressed: Option<bool>,
+    /// Scores from this one up.
+    pub least: Option<f64>,
+    /// Scores up to this one.
+    pub most: Option<f64>,
+    /// Cases in whose output or reasons all of these words are.
+    pub words: Vec<String>,
+    /// In which order they come.
+    pub order: CaseOrder,
+}
+
+/// In which order cases come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CaseOrder {
+    /// As they were read.
+    #[default]
+    AsRead,
+    /// The lowest score first; cases without one are left out.
+    LowestFirst,
+    /// The highest score first; cases without one are left out.
+    HighestFirst,
+}
+
+/// Why a search is not one.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum WordsError {
+    /// Too long.
+    #[error("a search has at most {MOST_SEARCH_BYTES} bytes and {MOST_WORDS} words")]
+    TooLong,
+    /// Nothing that could be found.
+    #[error("there is no letter or digit in the search")]
+    NoWord,
+}
+
+impl CaseQuery {
+    /// All cases of a run.
+    pub fn of_run(run: RunKey) -> CaseQuery {
+        CaseQuery {
+            run,
+            scorer: None,
+            status: None,
+            verdict: None,
+            regressed: None,
+            least: None,
+            most: None,
+            words: Vec::new(),
+            order: CaseOrder::AsRead,
+        }
+    }
+
+    /// The same with the words of a search: a word of three letters or more matches what begins
+    /// with it, a text in quotation marks as it is.
+    ///
+    /// # Errors
+    /// The search is too long, or has no word.
+    pub fn with_search(mut self, search: &str) -> Result<CaseQuery, WordsError> {
+        if search.len() > MOST_SEARCH_BYTES {
+            return Err(WordsError::TooLong);
+        }
+        self.words = words(search);
+        match self.words.len() {
+            0 => Err(WordsError::NoWord),
+            1..=MOST_WORDS => Ok(self),
+            _ => Err(WordsError::TooLong),
+        }
+    }
+
+    pub(super) fn verdicts(&self) -> Vec<i64> {
+        let wanted = |number: &i64| match (self.verdict, self.regressed) {
+            (None, None) => true,
+            (None, Some(is_regressed)) => *number == i64::from(is_regressed),
+            (Some(Verdict::Passed), None) => *number <= 1,
+            (Some(verdict), regressed) => {
+                *number == verdict_number(verdict, regressed.unwrap_or(false))
+            }
+        };
+        (0..VERDICTS).filter(wanted).collect()
+    }
+
+    pub(super) fn statuses(&self) -> Vec<i64> {
+        match self.status {
+            Some(status) => vec![status_number(status)],
+            // A score is of a scored row.
+            None if self.has_scores() => vec![status_number(Status::Scored)],
+            None => (0..STATUSES).collect(),
+        }
+    }
+
+    /// Whether cases are found by their words and marks, and not by one combination: a status may be that of any scorer.
+    pub(super) fn needs_words(&self) -> bool {
+        !self.words.is_empty() || (self.scorer.is_none() && self.status.is_some())
+    }
+
+    pub(super) fn has_scores(&self) -> bool {
+        self.least.is_some() || self.most.is_some() || self.order != CaseOrder::AsRead
+    }
+
+    /// Each combination of a scorer, a verdict and a status that is wanted.
+    pub(super) fn combinations(&self) -> Vec<(i64, i64, i64)> {
+        let (scorer, statuses) = match self.scorer {
+            Some(scorer) => (scorer.0, self.statuses()),
+            // A case itself stands under one status.
+            None => (itself(self.run), vec![status_number(Status::Scored)]),
+        };
+        let of_verdict = |verdict| statuses.iter().map(move |status| (scorer, verdict, *status));
+        self.verdicts().into_iter().flat_map(of_verdict).collect()
+    }
+
+    /// What FTS5 looks for: every word among what is said, and the combination among the marks. With `entries` the combination is
+    /// looked up there, and the marks have only what does not stand there. The words are quoted, so none of them is an operator.
+    pub(super) fn expression(&self, with_entries: bool) -> String {
+        let quoted = |word: &String| match word.strip_suffix('*') {
+            Some(begins) => format!("\"{begins}\" *"),
+            None => format!("\"{word}\""),
+        };
+        let said: Vec<String> = self.words.iter().map(quoted).collect();
+        let any = |marks: Vec<String>| format!("({})", marks.join(" OR "));
+        let mut marks = Vec::new();
+        if !with_entries && (self.verdict.is_some() || self.regressed.is_some()) {
+            marks.push(any(self.verdicts().iter().map(|it| format!("v{it}")).collect()));
+        }
+        match (self.scorer, self.status) {
+            (Some(_), _) if with_entries => {}
+            (Some(scorer), Some(status)) => {
+                marks.push(format!("s{}t{}", scorer.0, status_number(status)));
+            }
+            (Some(scorer), None) => marks.push(format!("s{}", scorer.0)),
+            (None, Some(status)) => marks.push(format!("t{}", status_number(status))),
+            (None, None) => {}
+        }
+        let mut all = Vec::new();
+        if !said.is_empty() {
+            all.push(format!("said : ({})", said.join(" AND ")));
+        }
+        if !marks.is_empty() {
+            all.push(format!("marks : ({})", marks.join(" AND ")));
+        }
+        all.join(" AND ")
+    }
+}
+
+/// The words of a search, without what FTS5 would take for more than a word; one that may be the beginning of another ends with `*`.
+fn words(search: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    for (place, part) in search.split('"').enumerate() {
+        let has_word = |text: &str| text.chars().any(char::is_alphanumeric);
+        match place % 2 {
+            1 if has_word(part) => words.push(part.replace('\0', " ")),
+            1 => {}
+            _ => words.extend(
+                part.split(|it: char| it.is_whitespace() || it == '\0')
+                    .filter(|word| has_word(word))
+                    .map(|word| {
+                        let word = word.trim_end_matches('*');
+                        let letters = word.chars().filter(|it| it.is_alphanumeric()).count();
+                        let mark = if letters >= LEAST_BEGINNING { "*" } else { "" };
+                        format!("{word}{mark}")
+                    }),
+            ),
+        }
+    }
+    words
+}
