@@ -6,32 +6,20 @@ use insta::assert_snapshot;
 use quick_junit::{NonSuccessKind, Report, TestCaseStatus};
 use serde_json::json;
 
-use crate::fixture::Folder;
+use crate::{
+    fixture::Folder,
+    sums_fixture::{OTHERS, suite},
+};
 
-/// A case that passes, one that fails a gate for a reason that looks like Markdown, one that regresses, one without a
-/// score, and one that is not to be judged.
+/// A case that passes, and one that fails a gate for a reason that looks like Markdown; the others follow.
 const CASES: &str = r#"{"id": "good", "nodeId": "sums", "output": "4", "groundTruth": "4", "latencyMs": 100}
 {"id": "wrong", "nodeId": "sums", "output": "<b>@all | *5*", "groundTruth": "4", "latencyMs": 100}
-{"id": "slow", "output": "4", "groundTruth": "4", "latencyMs": 900, "attempt": 2}
-{"id": "broken", "output": "4", "latencyMs": 100}
-{"id": "left", "output": "4", "groundTruth": "4", "latencyMs": 100, "skip": "flaky"}
-"#;
-
-const SUITE: &str = r#"name = "sums | and \"more\""
-[scorers.right]
-use = "exact-match"
-severity = "gate"
-weight = 3
-[scorers.fast]
-use = "latency"
-config = { targetMs = 0, maxMs = 1000 }
-threshold = 0.5
 "#;
 
 fn folder() -> Folder {
     let folder = Folder::new();
-    folder.write("cases.jsonl", CASES);
-    folder.write("suite.toml", SUITE);
+    folder.write("cases.jsonl", [CASES, OTHERS].concat());
+    folder.write("suite.toml", suite(r#"sums | and \"more\""#));
     folder
 }
 
@@ -61,6 +49,24 @@ fn a_summary_in_markdown_shows_what_did_not_pass_and_text_stays_text() {
 
     Run `r`, root `[digest]`
     "#);
+}
+
+#[test]
+fn a_summary_in_markdown_shows_how_sure_means_are_if_asked() {
+    let folder = folder();
+    folder.sh(&format!("{RUN} --ci --report markdown=summary.md")).exits_with(3);
+    let again = folder.sh("scorebox report --format md --ci").exits_with(0);
+    assert_eq!(read(&folder, "summary.md"), again.stdout);
+    let table: Vec<&str> = again.stdout.lines().skip(2).take(4).collect();
+    assert_eq!(
+        table,
+        [
+            "| scorer | counts as | scored | n/a | skipped | errors | mean | 95 % interval | min | max | failed | regressed |",
+            "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|",
+            "| right | gate, threshold 1 | 3 | 0 | 1 | 1 | 0.6667 | 0.2077 to 0.9385 | 0.0000 | 1.0000 | 1 | 0 |",
+            "| fast | soft, threshold 0.5 | 4 | 0 | 1 | 0 | 0.7000 | 0.1000 to 0.9000 | 0.1000 | 0.9000 | 0 | 1 |",
+        ]
+    );
 }
 
 #[test]

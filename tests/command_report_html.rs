@@ -4,37 +4,11 @@ use std::fs;
 
 use serde_json::json;
 
-use crate::{browser::Browser, fixture::Folder};
-
-/// A case that passes, three that fail a gate (one of them an agent's, one an attacker's), one that regresses, one without
-/// a score, and one that is not to be judged.
-const CASES: &str = r#"{"id": "good", "input": "What is 2 + 2?", "output": "4", "groundTruth": "4", "latencyMs": 100}
-{"id": "wrong", "input": "Capital?", "output": "It is Lyon,\nin the south.", "groundTruth": "It is Paris,\nin the south.", "latencyMs": 100}
-{"id": "slow", "output": "4", "groundTruth": "4", "latencyMs": 900, "attempt": 2}
-{"id": "broken", "output": "4", "latencyMs": 100}
-{"id": "left", "output": "4", "groundTruth": "4", "latencyMs": 100, "skip": "flaky"}
-{"id": "</title><script>document.title='owned'</script>\u202etxt", "input": "</pre><img src=x onerror=\"document.title='owned'\">", "output": "<a href=\"javascript:document.title='owned'\">\u202e evil \u0000 <svg onload=\"document.title='owned'\"><style>body{display:none}</style>", "groundTruth": "x", "latencyMs": 100}
-{"id": "agent", "input": "Cancel it.", "output": "Too late.", "groundTruth": "Done.", "latencyMs": 100, "trace": [{"role": "user", "content": "Cancel it."}, {"role": "assistant", "content": null, "tool_calls": [{"id": "1", "type": "function", "function": {"name": "cancel", "arguments": "{\"order\": 7}"}}]}, {"role": "tool", "tool_call_id": "1", "content": "Error: too late"}, {"role": "assistant", "content": "Too late."}]}
-"#;
-
-const SUITE: &str = r#"name = "sums <i>and</i> more"
-[scorers.right]
-use = "exact-match"
-severity = "gate"
-weight = 3
-[scorers.fast]
-use = "latency"
-config = { targetMs = 0, maxMs = 1000 }
-threshold = 0.5
-"#;
-
-fn folder() -> Folder {
-    let folder = Folder::new();
-    folder.write("cases.jsonl", CASES);
-    folder.write("suite.toml", SUITE);
-    folder.sh("scorebox run suite.toml cases.jsonl -q --run-id r").exits_with(3);
-    folder
-}
+use crate::{
+    browser::Browser,
+    fixture::Folder,
+    sums_fixture::{cases, folder},
+};
 
 fn url(folder: &Folder, name: &str) -> String {
     format!("file://{}", folder.path(name).display())
@@ -163,9 +137,107 @@ fn several_runs_are_one_report() {
     browser.goto(&url(&folder, "both.html"));
     assert_eq!(
         browser.texts("nav[aria-label=Runs] a"),
-        ["sums <i>and</i> more r", "sums <i>and</i> more s"]
+        ["Comparison", "sums <i>and</i> more r", "sums <i>and</i> more s"]
     );
     assert_eq!(browser.barriers(), [""; 0]);
+}
+
+#[test]
+fn a_report_of_two_runs_says_whether_the_second_is_better() {
+    let folder = folder();
+    // The same, but for the case whose output was wrong.
+    folder.write("better.jsonl", cases().replace("It is Lyon", "It is Paris"));
+    folder.sh("scorebox run suite.toml better.jsonl -q --run-id s").exits_with(3);
+    folder.write("elsewhere.jsonl", r#"{"id": "elsewhere", "output": "4", "groundTruth": "4"}"#);
+    folder.sh("scorebox run suite.toml elsewhere.jsonl -q --run-id t").exits_with(0);
+    folder.sh("scorebox report r s -o two.html").exits_with(0);
+    folder.sh("scorebox report r t -o apart.html").exits_with(0);
+    folder.sh("scorebox report r s t -o three.html").exits_with(0);
+    let Some(browser) = Browser::start() else { return };
+    browser.goto(&url(&folder, "two.html"));
+    let cells = |table: &str, row: u8| {
+        browser.texts(&format!("[aria-label='{table}'] tbody tr:nth-child({row}) > *"))
+    };
+    let right = cells("Differences", 2);
+    assert_eq!(
+        right[..5],
+        ["right", "not shown to differ", "0.4000", "0.6000", "+0.20000.0000 to +0.8000"]
+    );
+    assert_eq!(right[6..], ["1.0000", "+0.45", "1", "0", "4"]);
+    assert_eq!(cells("Differences", 3)[..2], ["fast", "the same"]);
+    let changed = cells("Changed most", 1);
+    assert_eq!(changed, ["verdict", "wrong", "0.0000", "1.0000", "+1.0000"]);
+    // The case is in full among those of the first run.
+    browser.script("document.querySelector(\"[aria-label='Changed most'] a\").click()");
+    let open = "return document.querySelector('.cases > details[open] .id').textContent";
+    assert_eq!(browser.script(open), json!("wrong"));
+    for width in [400, 800, 1280] {
+        browser.set_width(width);
+        assert!(!browser.is_too_wide(), "at {width} pixels");
+    }
+    assert_eq!(browser.barriers(), [""; 0]);
+    browser.goto(&url(&folder, "apart.html"));
+    let why = browser.texts("#comparison .note");
+    assert!(why[0].contains("the runs share no id of a case: r has `</title>"), "{why:?}");
+    browser.goto(&url(&folder, "three.html"));
+    assert_eq!(browser.texts("#comparison"), [""; 0]);
+}
+
+/// Replies that people looked at: the figures are those of `agree`, which are compared with other programs' elsewhere.
+#[test]
+fn a_report_shows_calibration_and_agreement_with_labels() {
+    let folder = Folder::new();
+    let example = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/begin");
+    for name in ["cases.jsonl", "suite.toml"] {
+        fs::copy(example.join(name), folder.path(name)).unwrap();
+    }
+    folder.sh("scorebox run suite.toml cases.jsonl -q --run-id begin").exits_with(0);
+    folder.sh("scorebox report -o report.html --with /label").exits_with(0);
+    let printed =
+        folder.sh("scorebox agree copied --with /label --format json").exits_with(0).json();
+    let Some(browser) = Browser::start() else { return };
+    browser.goto(&url(&folder, "report.html"));
+    assert_eq!(browser.texts(".agreement h3"), ["copied", "short"]);
+    let first = ".agreement:first-child";
+    assert_eq!(browser.texts(&format!("{first} svg circle title")).len(), 10);
+    let bins = browser.texts(&format!("{first} svg circle title"));
+    assert_eq!(
+        bins[9],
+        "73 cases, mean score 0.9746: 98.6 % positive, 95 % interval 0.9264 to 0.9976"
+    );
+    let figures =
+        browser.texts(&format!("{first} [aria-label='Figures of copied'] tr:nth-child(5) > *"));
+    let kappa = &printed["intervals"]["kappa"];
+    let ends = [0, 1].map(|place| format!("{:.4}", kappa[place].as_f64().unwrap()));
+    assert_eq!(figures[..2], ["Cohen's kappa", "0.5793"]);
+    assert_eq!(figures[2], ends.join(" to "));
+    assert_eq!(browser.barriers(), [""; 0]);
+    for width in [400, 800, 1280] {
+        browser.set_width(width);
+        assert!(!browser.is_too_wide(), "at {width} pixels");
+    }
+    browser.prefer_dark();
+    assert_eq!(browser.barriers(), [""; 0]);
+}
+
+#[test]
+fn labels_that_are_not_there_are_refused_and_nothing_is_written() {
+    let folder = folder();
+    for (options, said, hint) in [
+        ("--with /label", "has a label at `/label`", ""),
+        ("--with nobody", "the run has no scorer `nobody`", "choose a scorer from `right`, `fast`"),
+        ("--with /a~x", "`/a~x` is not a valid JSON Pointer", "begins with `/`"),
+        ("--positive yes", "--with <POINTER|SCORER>", ""),
+    ] {
+        let refused = folder.sh(&format!("scorebox report -o a.html {options}")).exits_with(2);
+        assert!(refused.stderr.contains(said) && refused.stderr.contains(hint), "{refused}");
+        assert!(!folder.path("a.html").exists());
+    }
+    let refused = folder.sh("scorebox report -o a.md --with right").exits_with(2);
+    assert!(refused.stderr.contains("a report in markdown shows no agreement"), "{refused}");
+    folder.sh("scorebox report -o a.html --with right").exits_with(0);
+    let html = fs::read_to_string(folder.path("a.html")).unwrap();
+    assert_eq!(html.matches("class=\"agreement\"").count(), 1, "it is not compared with itself");
 }
 
 #[test]

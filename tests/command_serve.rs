@@ -10,36 +10,11 @@ use std::{
 
 use serde_json::json;
 
-use crate::{browser::Browser, fixture::Folder};
-
-const CASES: &str = r#"{"id": "good", "input": "What is 2 + 2?", "output": "4", "groundTruth": "4", "latencyMs": 100}
-{"id": "wrong", "nodeId": "geography", "input": "Capital?", "output": "It is Lyon,\nin the south.", "groundTruth": "It is Paris,\nin the south.", "latencyMs": 100}
-{"id": "slow", "output": "4", "groundTruth": "4", "latencyMs": 900, "attempt": 2}
-{"id": "broken", "output": "4", "latencyMs": 100}
-{"id": "left", "output": "4", "groundTruth": "4", "latencyMs": 100, "skip": "flaky"}
-{"id": "</title><script>document.title='owned'</script>\u202etxt", "nodeId": "<img src=x onerror=\"document.title='owned'\">", "input": "</pre><img src=x onerror=\"document.title='owned'\">", "output": "<a href=\"javascript:document.title='owned'\">\u202e evil \u0000 <svg onload=\"document.title='owned'\"><style>body{display:none}</style>", "groundTruth": "x", "latencyMs": 100}
-{"id": "agent", "input": "Cancel it.", "output": "Too late.", "groundTruth": "Done.", "latencyMs": 100, "trace": [{"role": "user", "content": "Cancel it."}, {"role": "assistant", "content": null, "tool_calls": [{"id": "1", "type": "function", "function": {"name": "cancel", "arguments": "{\"order\": 7}"}}]}, {"role": "tool", "tool_call_id": "1", "content": "Error: too late"}, {"role": "assistant", "content": "Too late."}]}
-"#;
-
-const SUITE: &str = r#"name = "sums <i>and</i> more"
-[scorers.right]
-use = "exact-match"
-severity = "gate"
-weight = 3
-[scorers.fast]
-use = "latency"
-config = { targetMs = 0, maxMs = 1000 }
-threshold = 0.5
-"#;
-
-/// A folder with a run `r` of seven cases.
-fn folder() -> Folder {
-    let folder = Folder::new();
-    folder.write("cases.jsonl", CASES);
-    folder.write("suite.toml", SUITE);
-    folder.sh("scorebox run suite.toml cases.jsonl -q --run-id r").exits_with(3);
-    folder
-}
+use crate::{
+    browser::Browser,
+    fixture::Folder,
+    sums_fixture::{cases, folder},
+};
 
 /// A server, until it is dropped.
 struct Server {
@@ -191,13 +166,18 @@ fn a_case_is_shown_in_full_with_its_neighbours() {
 #[test]
 fn two_runs_stand_side_by_side_and_a_scorer_over_time() {
     let folder = folder();
-    folder.write("better.jsonl", CASES.replace("It is Lyon", "It is Paris"));
+    folder.write("better.jsonl", cases().replace("It is Lyon", "It is Paris"));
     folder.sh("scorebox run suite.toml better.jsonl -q --run-id s").exits_with(3);
     let server = Server::ready(&folder, "");
     let Some(browser) = Browser::start() else { return };
     browser.goto(&server.url("/compare?a=r&b=s"));
     assert_eq!(browser.texts("#cases tbody th"), ["wrong"]);
     assert_eq!(browser.texts("#cases tbody td .word"), ["failed", "passed"]);
+    let right = browser.texts("[aria-label=Differences] tbody tr:nth-child(2) > *");
+    assert_eq!(right[..4], ["right", "not shown to differ", "0.4000", "0.6000"]);
+    browser.script("document.querySelector(\"[aria-label='Changed most'] a\").click()");
+    assert_eq!(browser.texts("h1"), ["wrong"]);
+    browser.goto(&server.url("/compare?a=r&b=s"));
     assert_eq!(browser.barriers(), [""; 0]);
     browser.goto(&server.url("/compare?a=r&b=s&all=yes"));
     assert_eq!(browser.texts("#cases tbody th").len(), 7);
@@ -208,7 +188,24 @@ fn two_runs_stand_side_by_side_and_a_scorer_over_time() {
 }
 
 #[test]
-fn a_run_that_goes_on_updates_by_itself() {
+fn runs_that_cannot_be_compared_say_why_and_runs_that_are_over_are_compared_once() {
+    let folder = folder();
+    folder.write("elsewhere.jsonl", r#"{"id": "elsewhere", "output": "4", "groundTruth": "4"}"#);
+    folder.sh("scorebox run suite.toml elsewhere.jsonl -q --run-id t").exits_with(0);
+    let server = Server::ready(&folder, "");
+    let apart = server.until("/compare?a=r&b=t", |page| !page.contains("being compared"));
+    assert!(apart.contains("the runs share no id of a case"), "{apart}");
+    let itself = server.until("/compare?a=r&b=r", |page| !page.contains("being compared"));
+    assert!(itself.contains("run `r` is compared with itself"), "{itself}");
+    assert_eq!(server.get("/compare?a=r&b=none", &[]).status, 404);
+    // A run under the name of one that is gone is another run.
+    folder.sh("scorebox rm t --yes").exits_with(0);
+    folder.sh("scorebox run suite.toml cases.jsonl -q --run-id t").exits_with(3);
+    server.until("/compare?a=r&b=t", |page| page.contains("aria-label=\"Differences\""));
+}
+
+#[test]
+fn a_run_in_progress_updates_by_itself() {
     let folder = folder();
     folder.sh("mkfifo arriving").exits_with(0);
     let server = Server::ready(&folder, "");

@@ -176,5 +176,7 @@ mod sandbox_limits;
 mod sandbox_loading;
 /// Code compiled once and code frozen with its memory: the same scores, to the last unit of fuel.
 mod split_and_whole;
+/// A small run of every outcome, for the tests of reports and pages.
+mod sums_fixture;
 /// Traps that are noticed by checks and not by signals.
 mod traps_by_checks;

@@ -11,6 +11,33 @@ pub(crate) fn score(value: f64) -> String {
     }
 }
 
+/// A difference with its sign; what is rounded to 0 has none.
+pub(crate) fn difference(value: f64) -> String {
+    match score(value.abs()) {
+        size if size.chars().all(|it| it == '0' || it == '.') => size,
+        size if value < 0.0 => format!("−{size}"),
+        size => format!("+{size}"),
+    }
+}
+
+/// An effect in standard deviations: `+0.20`.
+pub(crate) fn effect(value: f64) -> String {
+    format!("{value:+.2}").replace('-', "−")
+}
+
+/// `0.3726 to 0.4689`.
+pub(crate) fn range(low: f64, high: f64) -> String {
+    format!("{} to {}", score(low), score(high))
+}
+
+/// A p value: `0.0125`, `<0.0001`.
+pub(crate) fn chance(p: f64) -> String {
+    match p < 1e-4 {
+        true => "<0.0001".to_owned(),
+        false => format!("{p:.4}"),
+    }
+}
+
 /// A number at a plot's axis, as short as it can be.
 pub(crate) fn tick(value: f64) -> String {
     match value.abs() {
@@ -91,6 +118,13 @@ mod tests {
         assert_eq!(counted(300_000, "case", "cases"), "300,000 cases");
         assert_eq!(counted(1, "case", "cases"), "1 case");
         assert_eq!(percent(0.4201), "42.0 %");
+        assert_eq!(
+            [difference(0.04), difference(-0.5), difference(-1e-9)],
+            ["+0.0400", "−0.5000", "0.0000"]
+        );
+        assert_eq!([effect(0.204), effect(-0.041)], ["+0.20", "−0.04"]);
+        assert_eq!([chance(0.0125), chance(1e-9)], ["0.0125", "<0.0001"]);
+        assert_eq!(range(0.25, 1.0), "0.2500 to 1.0000");
         assert_eq!(
             [duration(0.012), duration(12.0), duration(250_000.0)],
             ["12.0 µs", "12.0 ms", "4 min 10 s"]

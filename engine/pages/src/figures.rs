@@ -3,9 +3,9 @@
 use std::num::NonZeroUsize;
 
 use scorebox::{
-    aggregate::{Aggregate, DecidedRun, aggregate},
+    aggregate::{Aggregate, DecidedRun, aggregate_with_intervals},
     contract::{Direction, Severity},
-    stats::{Histogram, Rate},
+    stats::{Histogram, Interval, Rate},
     store::{RunRecord, ScoreFilter, ScorerRecord, Store, StoreError},
 };
 use serde::{Deserialize, Serialize};
@@ -42,6 +42,8 @@ pub(crate) struct ScorerFigures {
     /// Scores; the figures below are over these.
     pub(crate) count: u64,
     pub(crate) mean: Option<f64>,
+    /// The 95 % interval of the mean.
+    pub(crate) interval: Option<Interval>,
     pub(crate) min: Option<f64>,
     pub(crate) max: Option<f64>,
     pub(crate) p50: Option<f64>,
@@ -76,7 +78,7 @@ impl Figures {
         Rate::of(self.passed, self.judged())
     }
 
-    /// The figures of a run, whose cases were decided as `decided` says. Takes a pass over its scores.
+    /// The figures of a run, whose cases were decided as `decided` says. Takes two passes over its scores.
     ///
     /// # Errors
     /// [`StoreError::NoSuchRun`]; troubles of reading.
@@ -86,8 +88,9 @@ impl Figures {
         scorers: &[ScorerRecord],
         decided: &DecidedRun,
     ) -> Result<Figures, StoreError> {
-        let filter = ScoreFilter::of_run(run.spec.id.as_str());
-        let aggregates = aggregate(store, &filter)?;
+        let id = run.spec.id.as_str();
+        let filter = ScoreFilter::of_run(id);
+        let aggregates = aggregate_with_intervals(store, id, None, None)?;
         let figures = aggregates
             .iter()
             .map(|aggregate| of_scorer(store, &filter, aggregate, scorers, decided))
@@ -142,6 +145,7 @@ fn of_scorer(
         direction: stored.map_or(Direction::HigherIsBetter, |it| it.spec.direction),
         count: aggregate.count,
         mean: aggregate.mean,
+        interval: aggregate.interval,
         min: aggregate.min,
         max: aggregate.max,
         p50: aggregate.p50,

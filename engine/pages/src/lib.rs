@@ -4,6 +4,8 @@
 //! - `report`: the report, and which cases are in it.
 //! - `server`: the pages, and who may see them.
 //! - `summary`: what a run was and how it went.
+//! - `comparison`: whether one run is better than another.
+//! - `agreement`: how well scorers agree with labels.
 //! - `case`: one case in full.
 //! - `timeline`: what an agent did.
 //! - `diff`: an output against what was expected.
@@ -18,7 +20,9 @@
 
 #![warn(missing_debug_implementations, clippy::exhaustive_enums, clippy::exhaustive_structs)]
 
+mod agreement;
 mod case;
+mod comparison;
 mod diff;
 mod figure;
 mod figures;

@@ -2,7 +2,7 @@
 //! from the sheet; it computes no statistics.
 
 use maud::{Markup, PreEscaped, html};
-use scorebox::contract::Direction;
+use scorebox::{contract::Direction, stats::Rate};
 
 use crate::figure;
 
@@ -136,6 +136,8 @@ pub(crate) struct Point {
     /// The run.
     pub(crate) name: String,
     pub(crate) value: f64,
+    /// The interval that the value is in.
+    pub(crate) interval: Option<(f64, f64)>,
 }
 
 /// Values in the order of time, with the threshold.
@@ -144,7 +146,8 @@ pub(crate) fn trend(points: &[Point], threshold: Option<f64>) -> Markup {
     const HEIGHT: f64 = 160.0;
     const LEFT: f64 = 36.0;
     const TOP: f64 = 10.0;
-    let values = points.iter().map(|point| point.value).chain(threshold);
+    let ends = points.iter().map(|point| point.interval.map_or(point.value, |(_, high)| high));
+    let values = ends.chain(threshold);
     let high = values.fold(1.0, f64::max);
     let x = |place: usize| match points.len() {
         0 | 1 => LEFT + (WIDTH - LEFT) / 2.0,
@@ -181,14 +184,121 @@ pub(crate) fn trend(points: &[Point], threshold: Option<f64>) -> Markup {
             }
             polyline.trend points=(path.join(" ")) {}
             @for (place, point) in points.iter().enumerate() {
+                @if let Some((low, high)) = point.interval {
+                    line.whisker x1=(length(x(place))) x2=(length(x(place))) y1=(length(y(low))) y2=(length(y(high))) {}
+                }
                 circle.dot cx=(length(x(place))) cy=(length(y(point.value))) r="4.5" {
-                    title { (point.name) ": " (figure::score(point.value)) }
+                    title {
+                        (point.name) ": " (figure::score(point.value))
+                        @if let Some((low, high)) = point.interval { ", 95 % interval " (figure::range(low, high)) }
+                    }
                 }
             }
             @if let [first, .., last] = points {
                 text x=(length(LEFT)) y="188" { (first.name) }
                 text x="700" y="188" text-anchor="end" { (last.name) }
             }
+        }
+    }
+}
+
+/// A mean difference of two runs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Difference {
+    pub(crate) value: f64,
+    pub(crate) interval: Option<(f64, f64)>,
+    /// The difference at the ends of the drawing, above 0 unless all is 0.
+    pub(crate) end: f64,
+    pub(crate) lower_is_better: bool,
+}
+
+/// A difference beside none, as small as a word. What is better is to the right.
+pub(crate) fn difference(of: &Difference) -> Markup {
+    const MIDDLE: f64 = 68.0;
+    const HALF: f64 = 62.0;
+    let sign = if of.lower_is_better { -1.0 } else { 1.0 };
+    let x = |value: f64| match of.end > 0.0 {
+        true => MIDDLE + (sign * value / of.end).clamp(-1.0, 1.0) * HALF,
+        false => MIDDLE,
+    };
+    let said = match of.interval {
+        Some((low, high)) => format!(
+            "Difference {}, 95 % interval {} to {}",
+            figure::difference(of.value),
+            figure::difference(low),
+            figure::difference(high)
+        ),
+        None => format!("Difference {}", figure::difference(of.value)),
+    };
+    html! {
+        svg.spark viewBox="0 0 136 28" role="img" aria-label=(said) {
+            line.grid x1="6" x2="130" y1="14" y2="14" {}
+            line.axis x1=(length(MIDDLE)) x2=(length(MIDDLE)) y1="2" y2="26" {}
+            @if let Some((low, high)) = of.interval {
+                line.whisker x1=(length(x(low))) x2=(length(x(high))) y1="14" y2="14" {}
+                @for end in [low, high] { line.whisker x1=(length(x(end))) x2=(length(x(end))) y1="10" y2="18" {} }
+            }
+            circle.dot cx=(length(x(of.value))) cy="14" r="4" {}
+        }
+    }
+}
+
+/// The cases whose scores are within a part of the range from 0 to 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Bin {
+    pub(crate) cases: u64,
+    /// Their mean score.
+    pub(crate) score: f64,
+    /// How many of them are positive.
+    pub(crate) positives: Rate,
+}
+
+/// The rate of positive cases by score, with intervals, beside the diagonal on which scores are probabilities.
+pub(crate) fn calibration(bins: &[Bin]) -> Markup {
+    const SIDE: f64 = 240.0;
+    const LEFT: f64 = 36.0;
+    const TOP: f64 = 10.0;
+    let x = |score: f64| LEFT + score * SIDE;
+    let y = |rate: f64| TOP + SIDE - rate * SIDE;
+    let most = bins.iter().map(|bin| bin.cases).max().unwrap_or(1).max(1) as f64;
+    // The area of a point is the number of its cases, down to what can be seen.
+    let radius = |bin: &Bin| (8.0 * (bin.cases as f64 / most).sqrt()).max(2.5);
+    let points: Vec<String> = bins
+        .iter()
+        .map(|bin| {
+            let score = figure::tick(bin.score);
+            format!(
+                "{} of {score}: {}",
+                figure::count(bin.cases),
+                figure::percent(bin.positives.rate)
+            )
+        })
+        .collect();
+    let said = format!("Positive cases by mean score, cases of score: {}", points.join("; "));
+    let path: Vec<String> = bins
+        .iter()
+        .map(|bin| format!("{},{}", length(x(bin.score)), length(y(bin.positives.rate))))
+        .collect();
+    html! {
+        svg viewBox="0 0 290 286" role="img" aria-label=(said) {
+            @for part in [0.0, 0.25, 0.5, 0.75, 1.0] {
+                @let (across, up) = (x(part), y(part));
+                line class=(if part == 0.0 { "axis" } else { "grid" }) x1=(length(LEFT)) x2=(length(LEFT + SIDE)) y1=(length(up)) y2=(length(up)) {}
+                text x="30" y=(length(up + 4.0)) text-anchor="end" { (figure::tick(part)) }
+                text x=(length(across)) y=(length(TOP + SIDE + 16.0)) text-anchor="middle" { (figure::tick(part)) }
+            }
+            line.mark x1=(length(x(0.0))) y1=(length(y(0.0))) x2=(length(x(1.0))) y2=(length(y(1.0))) {}
+            polyline.trend points=(path.join(" ")) {}
+            @for bin in bins {
+                line.whisker x1=(length(x(bin.score))) x2=(length(x(bin.score))) y1=(length(y(bin.positives.low))) y2=(length(y(bin.positives.high))) {}
+                circle.dot cx=(length(x(bin.score))) cy=(length(y(bin.positives.rate))) r=(length(radius(bin))) {
+                    title {
+                        (figure::counted(bin.cases, "case", "cases")) ", mean score " (figure::score(bin.score)) ": "
+                        (figure::percent(bin.positives.rate)) " positive, 95 % interval " (figure::range(bin.positives.low, bin.positives.high))
+                    }
+                }
+            }
+            text x=(length(LEFT + SIDE / 2.0)) y="282" text-anchor="middle" { "score" }
         }
     }
 }
@@ -223,6 +333,30 @@ mod tests {
             said,
             "Distribution of 4 scores: most, 3, are from 0.25 to 0.5; the threshold is 0.25"
         );
+    }
+
+    #[test]
+    fn what_is_better_is_to_the_right_whichever_end_of_the_scale_is_good() {
+        let of = Difference { value: 0.5, interval: None, end: 1.0, lower_is_better: false };
+        assert!(difference(&of).into_string().contains("cx=\"99\""));
+        let lower = Difference { lower_is_better: true, ..of };
+        assert!(difference(&lower).into_string().contains("cx=\"37\""));
+        let none = Difference { value: 0.0, end: 0.0, ..of };
+        let none = difference(&none).into_string();
+        assert!(none.contains("cx=\"68\"") && none.contains("aria-label=\"Difference 0.0000\""));
+    }
+
+    #[test]
+    fn a_calibration_has_a_point_for_each_part_and_says_it_in_words() {
+        let bin = |cases, score, positives| Bin {
+            cases,
+            score,
+            positives: Rate::of(positives, cases).unwrap(),
+        };
+        let svg = calibration(&[bin(10, 0.25, 5), bin(40, 0.75, 40)]).into_string();
+        assert_eq!(svg.matches("<circle").count(), 2);
+        assert!(svg.contains("10 of 0.25: 50.0 %; 40 of 0.75: 100.0 %"), "{svg}");
+        assert!(!calibration(&[]).into_string().contains("NaN"));
     }
 
     #[test]

@@ -5,14 +5,19 @@ use std::io;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use scorebox::{
-    aggregate::{VerdictOptions, verdicts},
+    aggregate::{
+        AgreementError, AgreementOptions, Comparison, ComparisonError, ComparisonOptions, RunIn,
+        VerdictOptions, With, agreement, comparison, verdicts,
+    },
     digest::Digest,
     store::{CaseKey, RunRecord, ScoreCursor, ScorerRecord, Store, StoreError},
     verdict::{CaseVerdict, Standing, Verdict},
 };
 
 use crate::{
+    agreement::{Agreed, agreements},
     case::{self, CaseInFull, Showing},
+    comparison::{self as compared, MOST_CHANGES},
     figure,
     figures::Figures,
     frame::{self, REPORT_SCRIPT, STYLE},
@@ -44,6 +49,9 @@ pub enum ReportError {
     /// More runs than a report shows.
     #[error("a report shows at most {MOST_RUNS} runs, these are {0}")]
     TooManyRuns(usize),
+    /// No scorer of a run can be compared with the labels that were asked for.
+    #[error(transparent)]
+    Agreement(AgreementError),
 }
 
 /// What is reported.
@@ -54,12 +62,14 @@ pub struct HtmlReport<'a> {
     pub runs: &'a [String],
     /// Whether a soft regression fails a case too.
     pub strict: bool,
+    /// Labels that the scorers of each run are compared with.
+    pub labels: Option<AgreementOptions<'a>>,
 }
 
 impl<'a> HtmlReport<'a> {
-    /// A report of these runs, 1 to 8.
+    /// A report of these runs, 1 to 8. Two runs are compared case by case, the second with the first.
     pub fn new(runs: &'a [String]) -> HtmlReport<'a> {
-        HtmlReport { runs, strict: false }
+        HtmlReport { runs, strict: false, labels: None }
     }
 
     /// The same with this [`strict`](HtmlReport::strict).
@@ -69,12 +79,22 @@ impl<'a> HtmlReport<'a> {
         self
     }
 
+    /// The same with these [`labels`](HtmlReport::labels).
+    #[must_use]
+    pub fn with_labels(
+        mut self,
+        labels: impl Into<Option<AgreementOptions<'a>>>,
+    ) -> HtmlReport<'a> {
+        self.labels = labels.into();
+        self
+    }
+
     /// Writes the report, all of it from one state of the database. Its size has a bound, whatever is stored: at most 200
     /// cases that did not pass and 10 that did are in it, and no more than some 4 MiB of them.
     ///
     /// # Errors
-    /// [`StoreError::NoSuchRun`]; more than 8 runs; troubles of reading and writing. What was written by then is not a
-    /// whole report.
+    /// [`StoreError::NoSuchRun`]; more than 8 runs; labels of which no scorer of a run can be compared with any; troubles of
+    /// reading and writing. What was written by then is not a whole report.
     pub fn write(&self, store: &Store, out: &mut dyn io::Write) -> Result<(), ReportError> {
         if self.runs.len() > MOST_RUNS {
             return Err(ReportError::TooManyRuns(self.runs.len()));
@@ -83,14 +103,27 @@ impl<'a> HtmlReport<'a> {
             let share = MOST_CASES_BYTES / self.runs.len().max(1);
             let mut runs = Vec::new();
             for run in self.runs {
-                runs.push(Reported::read(store, run, self.strict, share)?);
+                runs.push(Reported::read(store, run, self, share)?);
             }
-            out.write_all(self.page(&runs).into_string().as_bytes())?;
+            let two = self.compared(store)?;
+            out.write_all(self.page(&runs, two.as_ref()).into_string().as_bytes())?;
             Ok(())
         })
     }
 
-    fn page(&self, runs: &[Reported]) -> Markup {
+    /// What two runs say about the same cases, or why that is not known.
+    fn compared(&self, store: &Store) -> Result<Option<Result<Comparison, String>>, StoreError> {
+        let [one, other] = self.runs else { return Ok(None) };
+        let options =
+            ComparisonOptions::default().with_strict(self.strict).with_changes(MOST_CHANGES);
+        match comparison(RunIn::new(store, one), RunIn::new(store, other), options) {
+            Ok(found) => Ok(Some(Ok(found))),
+            Err(ComparisonError::Store(error)) => Err(error),
+            Err(error) => Ok(Some(Err(error.to_string()))),
+        }
+    }
+
+    fn page(&self, runs: &[Reported], two: Option<&Result<Comparison, String>>) -> Markup {
         let names: Vec<String> =
             runs.iter().map(|run| plain(summary::suite(&run.run), 80)).collect();
         let title = names.first().map_or_else(String::new, Clone::clone);
@@ -110,7 +143,8 @@ impl<'a> HtmlReport<'a> {
                 body {
                     a.skip href="#content" { "To the content" }
                     main id="content" {
-                        @if runs.len() > 1 { (index(runs)) }
+                        @if runs.len() > 1 { (index(runs, two.is_some())) }
+                        @if let Some(two) = two { (comparing(runs, two)) }
                         @for (place, run) in runs.iter().enumerate() { (self.run(run, place, runs.len() > 1)) }
                     }
                     footer.end {
@@ -142,6 +176,7 @@ impl<'a> HtmlReport<'a> {
                     h2 { "Distributions" }
                     (summary::distributions(&figures.scorers))
                 }
+                @if let Some(labels) = &self.labels { (agreements(where_labels_are(labels.with), &reported.agreed)) }
                 (cases(reported, place))
                 section {
                     h2 { "What ran" }
@@ -152,11 +187,34 @@ impl<'a> HtmlReport<'a> {
     }
 }
 
+/// Where labels are, as the user writes it.
+fn where_labels_are(with: With<'_>) -> &str {
+    match with {
+        With::Label(text) | With::Scorer(text) => text,
+        _ => "",
+    }
+}
+
+/// Two runs, compared.
+fn comparing(runs: &[Reported], two: &Result<Comparison, String>) -> Markup {
+    let link = |case_id: &str| runs.iter().find_map(|run| run.link(case_id));
+    html! {
+        section id="comparison" {
+            h2 { "Is B better than A?" }
+            @match two {
+                Ok(found) => (compared::comparison(found, link)),
+                Err(why) => (compared::none(why)),
+            }
+        }
+    }
+}
+
 /// The runs of a report that has several.
-fn index(runs: &[Reported]) -> Markup {
+fn index(runs: &[Reported], are_compared: bool) -> Markup {
     html! {
         nav aria-label="Runs" {
             ul.tabs {
+                @if are_compared { li { a href="#comparison" { "Comparison" } } }
                 @for (place, run) in runs.iter().enumerate() {
                     li { a href={ "#run-" (place + 1) } { (Said::line(summary::suite(&run.run), 80)) " " (run.run.spec.id.as_str()) } }
                 }
@@ -178,6 +236,10 @@ struct Reported {
     good: Vec<Markup>,
     /// Whether cases were left out because they are large.
     is_cut: bool,
+    /// The ids of the cases in full, each with its anchor; the first attempt of each.
+    anchors: Vec<(String, String)>,
+    /// How well its scorers agree with labels, if that was asked for.
+    agreed: Vec<Agreed>,
 }
 
 /// A case that was chosen.
@@ -196,12 +258,16 @@ impl Reported {
     fn read(
         store: &Store,
         run: &str,
-        strict: bool,
+        report: &HtmlReport<'_>,
         most_bytes: usize,
-    ) -> Result<Reported, StoreError> {
+    ) -> Result<Reported, ReportError> {
         let run = store.run(run)?;
         let scorers = store.scorers(run.key)?;
-        let options = VerdictOptions::default().with_strict(strict);
+        let agreed = match report.labels {
+            Some(labels) => agreed(store, &run, &scorers, labels)?,
+            None => Vec::new(),
+        };
+        let options = VerdictOptions::default().with_strict(report.strict);
         let is_decided = scorers.iter().any(|scorer| scorer.spec.policy().decides());
         let (mut bad, mut all_bad, mut good) = (Vec::new(), 0, Lowest::default());
         let decided = verdicts(store, run.spec.id.as_str(), options, |it| {
@@ -232,21 +298,66 @@ impl Reported {
         let figures = Figures::of(store, &run, &scorers, &decided)?;
         let mut bytes = 0;
         let mut is_cut = false;
+        let mut anchors: Vec<(String, String)> = Vec::new();
         let mut shown = |all: &[Chosen]| -> Result<Vec<Markup>, StoreError> {
             let mut shown = Vec::new();
             for chosen in all {
-                let html = chosen.html(store, &run, &scorers)?;
+                let (id, anchor, html) = chosen.html(store, &run, &scorers)?;
                 if bytes + html.0.len() > most_bytes {
                     is_cut = true;
                     break;
                 }
                 bytes += html.0.len();
                 shown.push(html);
+                if !anchors.iter().any(|(other, _)| *other == id) {
+                    anchors.push((id, anchor));
+                }
             }
             Ok(shown)
         };
         let (bad, good) = (shown(&bad)?, shown(&good.0)?);
-        Ok(Reported { run, scorers, figures, bad, all_bad, good, is_cut })
+        Ok(Reported { run, scorers, figures, bad, all_bad, good, is_cut, anchors, agreed })
+    }
+
+    /// Where a case is shown in full.
+    fn link(&self, case_id: &str) -> Option<String> {
+        let found = self.anchors.iter().find(|(id, _)| id == case_id);
+        found.map(|(_, anchor)| format!("#{anchor}"))
+    }
+}
+
+/// How well each scorer of a run agrees with labels.
+///
+/// # Errors
+/// Troubles of reading; why the first scorer cannot be compared, if none can.
+fn agreed(
+    store: &Store,
+    run: &RunRecord,
+    scorers: &[ScorerRecord],
+    labels: AgreementOptions<'_>,
+) -> Result<Vec<Agreed>, ReportError> {
+    let mut all = Vec::new();
+    let mut trouble = None;
+    for scorer in scorers {
+        let id = &scorer.spec.scorer_id;
+        // Of course it agrees with itself.
+        if labels.with == With::Scorer(id) {
+            continue;
+        }
+        match agreement(store, run.spec.id.as_str(), id, labels) {
+            Ok(found) => all.push((id.clone(), Ok(found))),
+            Err(AgreementError::Store(error)) => return Err(error.into()),
+            Err(error) => {
+                all.push((id.clone(), Err(error.to_string())));
+                trouble.get_or_insert(error);
+            }
+        }
+    }
+    match trouble {
+        Some(error) if all.iter().all(|(_, found)| found.is_err()) => {
+            Err(ReportError::Agreement(error))
+        }
+        _ => Ok(all),
     }
 }
 
@@ -266,19 +377,19 @@ impl Lowest {
 }
 
 impl Chosen {
-    /// The case as an element that opens.
+    /// The case's id, its anchor, and the case as an element that opens.
     fn html(
         &self,
         store: &Store,
         run: &RunRecord,
         scorers: &[ScorerRecord],
-    ) -> Result<Markup, StoreError> {
+    ) -> Result<(String, String, Markup), StoreError> {
         let case = in_full(store, run, scorers, self.key, self.verdict, self.against.clone())?;
         let id = &case.content.case_id;
         let anchor = anchor(run, id, self.iteration, self.attempt);
         let name = case::name(id, self.iteration, self.attempt);
         let showing = Showing { most: MOST_TEXT, scorers };
-        Ok(html! {
+        let html = html! {
             details id=(anchor) {
                 summary {
                     @if self.is_decided { (word::verdict(&case.verdict)) } @else { span {} }
@@ -288,7 +399,8 @@ impl Chosen {
                 }
                 (case::case(&case, showing, &html! { a href={ "#" (anchor) } { "Link to this case" } }))
             }
-        })
+        };
+        Ok((id.clone(), anchor, html))
     }
 }
 

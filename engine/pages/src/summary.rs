@@ -2,7 +2,10 @@
 //! the report and for the server's page. Reads no database.
 
 use maud::{Markup, html};
-use scorebox::store::{RunRecord, ScorerRecord};
+use scorebox::{
+    stats::{Interval, IntervalMethod},
+    store::{RunRecord, ScorerRecord},
+};
 
 use crate::{
     figure,
@@ -107,6 +110,26 @@ pub(crate) fn went(figures: &Figures) -> Markup {
     }
 }
 
+/// The mean of a scorer with its interval below it.
+pub(crate) fn mean(of: &ScorerFigures) -> Markup {
+    html! {
+        @match of.mean { Some(mean) => (figure::score(mean)), None => span.none { "–" } }
+        @if let Some(it) = of.interval {
+            br; span.small.aside title=(format!("95 % interval: {}", method(it))) { (figure::range(it.low, it.high)) }
+        }
+    }
+}
+
+/// How an interval was computed.
+fn method(interval: Interval) -> &'static str {
+    match interval.method {
+        IntervalMethod::Wilson => "Wilson's, of a rate",
+        IntervalMethod::StudentT => "Student's t",
+        IntervalMethod::ClusteredT => "Student's t, with each case as a cluster of its attempts",
+        IntervalMethod::Bootstrap => "drawn again from fewer than 30 cases",
+    }
+}
+
 /// The scorers of a run, a line each. `link` says where a scorer's name leads.
 pub(crate) fn scorers(figures: &[ScorerFigures], link: impl Fn(&str) -> Option<String>) -> Markup {
     let number = |value: Option<f64>| match value {
@@ -137,7 +160,7 @@ pub(crate) fn scorers(figures: &[ScorerFigures], link: impl Fn(&str) -> Option<S
             table {
                 thead { tr {
                     th scope="col" { "scorer" } th scope="col" { "counts as" } th scope="col" { "distribution" }
-                    @for title in ["mean", "p50", "min", "max", "stddev"] { th.number scope="col" { (title) } }
+                    @for title in ["mean, 95 % interval", "p50", "min", "max", "stddev"] { th.number scope="col" { (title) } }
                     @for (title, _) in &counts { th.number scope="col" { (title) } }
                 } }
                 tbody {
@@ -156,7 +179,7 @@ pub(crate) fn scorers(figures: &[ScorerFigures], link: impl Fn(&str) -> Option<S
                                 }
                             }
                             td { @if scorer.count > 0 { (plot::spark(&scorer.bars())) } @else { span.none { "–" } } }
-                            (number(scorer.mean)) (number(scorer.p50)) (number(scorer.min)) (number(scorer.max)) (number(scorer.stddev))
+                            td.number { (mean(scorer)) } (number(scorer.p50)) (number(scorer.min)) (number(scorer.max)) (number(scorer.stddev))
                             @for (_, of) in &counts { (count(of(scorer))) }
                         }
                     }
@@ -176,6 +199,7 @@ pub(crate) fn distributions(figures: &[ScorerFigures]) -> Markup {
                         b { (Said::line(&scorer.id, 120)) }
                         span.small.aside.figure {
                             @if let Some(mean) = scorer.mean { "mean " (figure::score(mean)) }
+                            @if let Some(it) = scorer.interval { " (" (figure::range(it.low, it.high)) ")" }
                             @if let Some(stddev) = scorer.stddev { ", stddev " (figure::score(stddev)) }
                         }
                     }

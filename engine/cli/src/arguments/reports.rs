@@ -9,6 +9,7 @@ use std::{
 };
 
 use scorebox::{
+    aggregate::AgreementOptions,
     reports::{ReportError, ReportFormat, ReportOptions, write_report},
     store::Store,
 };
@@ -82,12 +83,25 @@ pub(crate) struct Reported<'a> {
     pub(crate) runs: &'a [String],
     /// Whether a soft regression fails a case too.
     pub(crate) strict: bool,
+    /// Whether means have their intervals in Markdown; on a page they do.
+    pub(crate) intervals: bool,
+    /// Labels that scorers are compared with, on a page.
+    pub(crate) labels: Option<AgreementOptions<'a>>,
+}
+
+impl<'a> Reported<'a> {
+    /// These runs.
+    pub(crate) fn new(runs: &'a [String], strict: bool) -> Reported<'a> {
+        Reported { runs, strict, intervals: false, labels: None }
+    }
 }
 
 /// Why a document was not written.
 enum Trouble {
     /// What is written to does not take it.
     Write(io::Error),
+    /// What was asked for is not there: writing it again does not help.
+    Asked(Failure),
     Other(String),
 }
 
@@ -104,6 +118,7 @@ impl From<scorebox_pages::ReportError> for Trouble {
     fn from(error: scorebox_pages::ReportError) -> Trouble {
         match error {
             scorebox_pages::ReportError::Write(error) => Trouble::Write(error),
+            scorebox_pages::ReportError::Agreement(error) => Trouble::Asked(error.into()),
             error => Trouble::Other(error.to_string()),
         }
     }
@@ -112,14 +127,16 @@ impl From<scorebox_pages::ReportError> for Trouble {
 impl Reported<'_> {
     fn write(self, store: &Store, format: Format, out: &mut dyn io::Write) -> Result<(), Trouble> {
         let Format::Other(format) = format else {
-            let report = HtmlReport::new(self.runs).with_strict(self.strict);
+            let report =
+                HtmlReport::new(self.runs).with_strict(self.strict).with_labels(self.labels);
             return Ok(report.write(store, out)?);
         };
         for (place, run) in self.runs.iter().enumerate() {
             if place > 0 {
                 out.write_all(b"\n").map_err(Trouble::Write)?;
             }
-            let options = ReportOptions::new(run).with_strict(self.strict);
+            let options =
+                ReportOptions::new(run).with_strict(self.strict).with_intervals(self.intervals);
             write_report(store, options, format, out)?;
         }
         Ok(())
@@ -152,6 +169,11 @@ impl ReportTarget {
     /// Whether one document has several runs.
     pub(crate) fn takes_several(&self) -> bool {
         self.format.takes_several()
+    }
+
+    /// Whether it shows how scorers agree with labels.
+    pub(crate) fn takes_labels(&self) -> bool {
+        self.format == Format::Html
     }
 
     /// What it is written as.
@@ -292,9 +314,13 @@ impl Reports {
         let mut failure = None;
         let mut missing = Vec::new();
         for (target, opened) in self.0 {
-            if let Err(error) = write_one(store, reported, &target, opened) {
-                failure.get_or_insert(error);
-                missing.push(shell_word(&target.to_string()));
+            match write_one(store, reported, &target, opened) {
+                Ok(()) => {}
+                Err(Missing::Asked(failure)) => return Err(failure),
+                Err(Missing::Again(error)) => {
+                    failure.get_or_insert(error);
+                    missing.push(shell_word(&target.to_string()));
+                }
             }
         }
         let Some(failure) = failure else { return Ok(()) };
@@ -312,21 +338,30 @@ impl std::fmt::Display for ReportTarget {
     }
 }
 
+/// Why a report is missing.
+enum Missing {
+    /// What was asked for is not there.
+    Asked(Failure),
+    /// Something else, so that it can be written again.
+    Again(Failure),
+}
+
 fn write_one(
     store: &Store,
     reported: Reported<'_>,
     target: &ReportTarget,
     opened: Opened,
-) -> Result<(), Failure> {
+) -> Result<(), Missing> {
     let failed = |error: &dyn std::fmt::Display| {
         let place = one_line(&target.to_string(), 200);
-        Failure::new(format!("cannot write the report {place}: {error}"))
+        Missing::Again(Failure::new(format!("cannot write the report {place}: {error}")))
     };
     let write = |out: &mut dyn io::Write| {
         let mut out = io::BufWriter::new(out);
         reported.write(store, target.format, &mut out).map_err(|trouble| match trouble {
             Trouble::Write(error) => failed(&error),
             Trouble::Other(words) => failed(&words),
+            Trouble::Asked(failure) => Missing::Asked(failure),
         })?;
         out.flush().map_err(|error| failed(&error))
     };
@@ -338,16 +373,21 @@ fn write_one(
         }
         Opened::Itself(mut file) => write(&mut file),
         Opened::Stdout => {
-            let mut unreadable = None;
+            let mut missing = None;
             output::plain_stdout(|out| match reported.write(store, target.format, out) {
                 Err(Trouble::Write(error)) => Err(error),
                 Err(Trouble::Other(words)) => {
-                    unreadable = Some(words);
+                    missing = Some(failed(&words));
+                    Ok(())
+                }
+                Err(Trouble::Asked(failure)) => {
+                    missing = Some(Missing::Asked(failure));
                     Ok(())
                 }
                 Ok(()) => Ok(()),
-            })?;
-            unreadable.map_or(Ok(()), |words| Err(failed(&words)))
+            })
+            .map_err(Missing::Again)?;
+            missing.map_or(Ok(()), Err)
         }
     }
 }

@@ -255,7 +255,7 @@ impl Live {
         }
         let again = reports_again(run.as_str(), strict, &self.scoring.database);
         let runs = [run.to_string()];
-        let written = reports.write(&store, Reported { runs: &runs, strict }, &again);
+        let written = reports.write(&store, Reported::new(&runs, strict), &again);
         let exit = self.scoring.requirements.exit(is_broken, decision.errors(), self.allow_errors);
         match &report.stopped {
             None => written.map(|()| exit),

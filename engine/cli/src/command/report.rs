@@ -5,10 +5,13 @@ use std::{
     str::FromStr,
 };
 
-use scorebox::store::Store;
+use scorebox::{aggregate::AgreementOptions, store::Store};
 
 use crate::{
-    arguments::{Database, ReportFormat, ReportTarget, Reported, completing, open_reports},
+    arguments::{
+        Database, PositiveArguments, ReportFormat, ReportTarget, Reported, completing, labels_at,
+        open_reports,
+    },
     failure::{Exit, Failure},
     waiting::Waiting,
 };
@@ -16,7 +19,8 @@ use crate::{
 /// Write reports of stored runs
 ///
 /// `html` is a page in one file that asks for nothing from elsewhere: how the run went, its scorers with their
-/// distributions, the cases that did not pass in full, and what exactly ran. `markdown` (or `md`) is a summary for a pull
+/// distributions, the cases that did not pass in full, and what exactly ran; of two runs, whether the second is better.
+/// `markdown` (or `md`) is a summary for a pull
 /// request, `junit` is JUnit XML with a test case for each case, `jsonl` a JSON object for each case, and `csv` a line for
 /// each score.
 #[derive(Debug, clap::Args)]
@@ -46,6 +50,18 @@ pub(crate) struct Report {
     /// Count a case with a soft score beyond its threshold as failed
     #[arg(long, help_heading = "Filters")]
     strict: bool,
+
+    /// Show in `markdown` the interval that each mean is in 95 times of 100; `html` shows it always
+    #[arg(long, help_heading = "Output")]
+    ci: bool,
+
+    /// Show in `html` how well the scorers agree with labels: a JSON Pointer into the metadata of each case, or the name
+    /// of a scorer, as in `agree`
+    #[arg(long, value_name = "POINTER|SCORER", help_heading = "Labels")]
+    with: Option<String>,
+
+    #[command(flatten)]
+    positive: PositiveArguments,
 
     #[command(flatten)]
     database: Database,
@@ -82,11 +98,24 @@ impl Report {
             return Err(Failure::new(format!("a report in {format} is of one run"))
                 .hint("write one for each run; html and markdown take several runs"));
         }
+        if self.with.is_some()
+            && let Some(target) = targets.iter().find(|target| !target.takes_labels())
+        {
+            let format = target.format();
+            return Err(Failure::new(format!(
+                "a report in {format} shows no agreement with labels"
+            ))
+            .hint("leave out --with, or write html; `scorebox agree` prints it"));
+        }
         let reports = open_reports(&targets, &[self.database.path.as_path()])?;
         let name = if self.strict { "report --strict" } else { "report" };
         let again = self.database.command(name, &runs.join(" "));
         let waiting = Waiting::counting("reading scores", store.rows_read());
-        reports.write(&store, Reported { runs: &runs, strict: self.strict }, &again)?;
+        let labels = self.with.as_deref().map(|with| {
+            AgreementOptions::new(labels_at(with)).with_positive(self.positive.positive())
+        });
+        let reported = Reported { labels, intervals: self.ci, ..Reported::new(&runs, self.strict) };
+        reports.write(&store, reported, &again)?;
         drop(waiting);
         Ok(Exit::Done)
     }

@@ -225,7 +225,8 @@ impl Run {
         let reported = report::print(&store, report, &asked)?;
         let again = reports_again(report.run.as_str(), asked.strict, &self.scoring.database);
         let runs = [report.run.to_string()];
-        let written = reports.write(&store, Reported { runs: &runs, strict: asked.strict }, &again);
+        let documents = Reported { intervals: self.ci, ..Reported::new(&runs, asked.strict) };
+        let written = reports.write(&store, documents, &again);
         match &report.stopped {
             Some(Stop::Interrupted) => {
                 words::say(&format!(

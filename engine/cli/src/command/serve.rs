@@ -122,7 +122,7 @@ impl Serve {
         Ok(Exit::Done)
     }
 
-    /// Whoever is not on this machine must bring something that cannot be guessed.
+    /// Anyone who is not on this machine must bring something that cannot be guessed.
     fn check_token(&self) -> Result<(), Failure> {
         match &self.token {
             Some(token) if token.chars().count() < LEAST_TOKEN => {

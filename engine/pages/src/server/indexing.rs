@@ -56,7 +56,7 @@ impl State {
 pub(super) struct Indexing {
     state: Arc<State>,
     end: Arc<End>,
-    changes: watch::Receiver<u64>,
+    changed: watch::Sender<u64>,
     working: Option<thread::JoinHandle<()>>,
 }
 
@@ -83,19 +83,19 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 impl Indexing {
     pub(super) fn start(database: PathBuf, index: PathBuf) -> Result<Indexing, ServeError> {
         let (state, end) = (Arc::<State>::default(), Arc::<End>::default());
-        let (changed, changes) = watch::channel(0);
+        let changed = watch::Sender::new(0);
         let thread = Worker {
             database,
             index,
             state: Arc::clone(&state),
             end: Arc::clone(&end),
-            changed,
+            changed: changed.clone(),
             due: HashMap::new(),
             stale: HashSet::new(),
         };
         let working =
             thread::Builder::new().name("scorebox-index".into()).spawn(move || thread.work())?;
-        Ok(Indexing { state, end, changes, working: Some(working) })
+        Ok(Indexing { state, end, changed, working: Some(working) })
     }
 
     pub(super) fn state(&self) -> Arc<State> {
@@ -103,8 +103,8 @@ impl Indexing {
     }
 
     /// A number that grows when something changed.
-    pub(super) fn changes(&self) -> watch::Receiver<u64> {
-        self.changes.clone()
+    pub(super) fn changed(&self) -> watch::Sender<u64> {
+        self.changed.clone()
     }
 }
 

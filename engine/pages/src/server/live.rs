@@ -34,6 +34,6 @@ pub(super) fn changes(
 
 /// Ready once the server ends.
 async fn end(ended: &mut watch::Receiver<bool>) {
-    // Whoever would say so is gone: that is an end, too.
+    // Nothing is left that could say so: that is an end, too.
     let _ = ended.wait_for(|ended| *ended).await;
 }

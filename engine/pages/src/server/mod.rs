@@ -3,6 +3,7 @@
 //!
 //! - `guard`: who may ask, and the policies of answers.
 //! - `indexing`: the thread that keeps the index and the figures up to date.
+//! - `comparing`: comparisons of two runs, each computed once.
 //! - `reading`: open databases, for as many requests as there are at once.
 //! - `routes`: from a URL to a page.
 //! - `address`: URLs of pages.
@@ -11,6 +12,7 @@
 //! - `views`: the pages.
 
 mod address;
+mod comparing;
 mod guard;
 mod indexing;
 mod live;
@@ -74,7 +76,7 @@ impl Pages {
         self
     }
 
-    /// Serves the pages to whoever connects, until `end` is ready. Requests that are being answered then are answered.
+    /// Serves the pages to all who connect, until `end` is ready. Requests that are being answered then are answered.
     ///
     /// # Errors
     /// The database or the index cannot be opened; troubles of the socket.
@@ -90,9 +92,8 @@ impl Pages {
         readers.check()?;
         let indexing = Indexing::start(self.database, self.index)?;
         let guard = Guard::new(self.names, self.token.as_deref());
-        let changes = indexing.changes();
         let (ended, is_ended) = tokio::sync::watch::channel(false);
-        let app = routes::app(readers, indexing.state(), changes, is_ended, guard);
+        let app = routes::app(readers, indexing.state(), indexing.changed(), is_ended, guard);
         let shutdown = async move {
             end.await;
             // Streams of changes have no end of their own.

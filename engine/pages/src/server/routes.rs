@@ -17,6 +17,7 @@ use tokio::sync::watch;
 
 use super::{
     address::Asked,
+    comparing::Comparisons,
     guard::{Guard, guarded},
     indexing, live,
     reading::{Reader, Readers},
@@ -30,6 +31,7 @@ use crate::frame::STYLE;
 struct App {
     readers: Arc<Readers>,
     state: Arc<indexing::State>,
+    comparisons: Arc<Comparisons>,
     changed: watch::Receiver<u64>,
     is_ended: watch::Receiver<bool>,
     database: Arc<str>,
@@ -38,12 +40,14 @@ struct App {
 pub(super) fn app(
     readers: Arc<Readers>,
     state: Arc<indexing::State>,
-    changed: watch::Receiver<u64>,
+    changed: watch::Sender<u64>,
     is_ended: watch::Receiver<bool>,
     guard: Guard,
 ) -> Router {
     let name = readers.database.file_name().unwrap_or(readers.database.as_os_str());
     let database = Arc::from(name.to_string_lossy().as_ref());
+    let follow = changed.subscribe();
+    let comparisons = Arc::new(Comparisons::new(Arc::clone(&readers), changed));
     let file = |kind: &'static str, text: &'static str| {
         get(async move || {
             ([(header::CONTENT_TYPE, kind), (header::CACHE_CONTROL, "no-cache")], text)
@@ -66,7 +70,7 @@ pub(super) fn app(
         .fallback(async |State(app): State<App>| {
             explained(Trouble::Missing("There is no such page.".to_owned()), &app)
         })
-        .with_state(App { readers, state, changed, is_ended, database })
+        .with_state(App { readers, state, comparisons, changed: follow, is_ended, database })
         .layer(middleware::from_fn_with_state(guard, guarded))
 }
 
@@ -202,9 +206,18 @@ struct Two {
 }
 
 async fn compare(State(app): State<App>, Query(two): Query<Two>) -> Response {
+    if two.a.is_empty() || two.b.is_empty() {
+        let words = "Two runs are compared: /compare?a=RUN&b=RUN".to_owned();
+        return explained(Trouble::Refused(words), &app);
+    }
+    let known = match app.comparisons.of([two.a.clone(), two.b.clone()]).await {
+        Ok(known) => known,
+        Err(trouble) => return explained(trouble, &app),
+    };
     app.page(move |reader, app| {
         let is_all = two.all == "yes";
-        views::compare::page(reader, &app.database, [&two.a, &two.b], &two.after, is_all)
+        let runs = [two.a.as_str(), two.b.as_str()];
+        views::compare::page(reader, &app.database, runs, &known, &two.after, is_all)
     })
     .await
 }

@@ -4,7 +4,9 @@
 use std::{fmt::Write as _, io};
 
 use crate::{
-    aggregate::{Aggregate, DecidedRun, Repeats, VerdictOptions, aggregate, repeated_verdicts},
+    aggregate::{
+        Aggregate, DecidedRun, Repeats, VerdictOptions, add_intervals, aggregate, repeated_verdicts,
+    },
     cut::cut,
     store::{ScoreFilter, Store},
     verdict::Verdict,
@@ -29,7 +31,10 @@ pub(super) fn write(
 ) -> Result<(), ReportError> {
     let run = store.run(options.run)?;
     let filter = ScoreFilter { run: Some(options.run.to_owned()), ..ScoreFilter::default() };
-    let aggregates = aggregate(store, &filter)?;
+    let mut aggregates = aggregate(store, &filter)?;
+    if options.intervals {
+        add_intervals(store, options.run, None, &mut aggregates)?;
+    }
     let (mut listed, mut bad) = (String::new(), 0);
     let decided = for_each_case(store, options, |case| {
         if matches!(case.decided.verdict.verdict, Verdict::Failed | Verdict::Errored) {
@@ -41,7 +46,7 @@ pub(super) fn write(
         Ok(())
     })?;
     writeln!(out, "## {}: {}\n", escaped(suite_name(&run), MOST_NAME_BYTES), verdict_of(&decided))?;
-    writeln!(out, "{}", scorers(&aggregates, &decided))?;
+    writeln!(out, "{}", scorers(&aggregates, &decided, options.intervals))?;
     let asked = VerdictOptions { node: None, strict: options.strict };
     // Without a scorer that decides, every attempt passes.
     if decided.scorers.iter().any(|scorer| scorer.policy.decides())
@@ -94,10 +99,11 @@ fn verdict_of(decided: &DecidedRun) -> String {
     text
 }
 
-fn scorers(aggregates: &[Aggregate], decided: &DecidedRun) -> String {
-    let mut table = String::from(
-        "| scorer | counts as | scored | n/a | skipped | errors | mean | min | max | failed | regressed |\n\
-         |---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n",
+fn scorers(aggregates: &[Aggregate], decided: &DecidedRun, has_intervals: bool) -> String {
+    let (title, line) = if has_intervals { (" 95 % interval |", "--:|") } else { ("", "") };
+    let mut table = format!(
+        "| scorer | counts as | scored | n/a | skipped | errors | mean |{title} min | max | failed | regressed |\n\
+         |---|---|--:|--:|--:|--:|--:|{line}--:|--:|--:|--:|\n",
     );
     for aggregate in aggregates {
         let decided = decided.scorers.iter().find(|it| it.scorer_id == aggregate.scorer_id);
@@ -107,9 +113,14 @@ fn scorers(aggregates: &[Aggregate], decided: &DecidedRun) -> String {
         });
         let figure =
             |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |it| format!("{it:.4}"));
+        let interval = match aggregate.interval {
+            _ if !has_intervals => String::new(),
+            Some(it) => format!(" {:.4} to {:.4} |", it.low, it.high),
+            None => " - |".to_owned(),
+        };
         let _ = writeln!(
             table,
-            "| {} | {counts_as} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
+            "| {} | {counts_as} | {} | {} | {} | {} | {} |{interval} {} | {} | {} | {} |",
             escaped(&aggregate.scorer_id, MOST_NAME_BYTES),
             aggregate.count,
             aggregate.not_applicable,

@@ -89,12 +89,21 @@ pub struct ReportOptions<'a> {
     pub run: &'a str,
     /// Whether a soft regression fails a case too.
     pub strict: bool,
+    /// Whether means have their intervals, in Markdown; the other formats show no means.
+    pub intervals: bool,
 }
 
 impl<'a> ReportOptions<'a> {
     /// A report of this run.
     pub fn new(run: &'a str) -> ReportOptions<'a> {
-        ReportOptions { run, strict: false }
+        ReportOptions { run, strict: false, intervals: false }
+    }
+
+    /// The same with these [`intervals`](ReportOptions::intervals).
+    #[must_use]
+    pub fn with_intervals(mut self, intervals: bool) -> ReportOptions<'a> {
+        self.intervals = intervals;
+        self
     }
 
     /// The same with this [`strict`](ReportOptions::strict).

@@ -1,15 +1,15 @@
-//! Two runs side by side: the figures of each scorer, and the cases that came out differently.
+//! Two runs side by side: whether the second is better, the figures of each scorer, and the cases that came out differently.
 
 use maud::{Markup, html};
 use scorebox::store::{CaseKey, CaseName, CaseQuery, FoundCase, Place, RunRecord};
 
 use super::{Frame, figures};
 use crate::{
-    case, figure,
+    case, comparison, figure,
     figures::{Figures, ScorerFigures},
     plot,
     said::Said,
-    server::{address, reading::Reader, trouble::Trouble},
+    server::{address, comparing::Known, reading::Reader, trouble::Trouble},
     summary, word,
 };
 
@@ -29,12 +29,10 @@ pub(in crate::server) fn page(
     reader: &Reader,
     database: &str,
     runs: [&str; 2],
+    known: &Known,
     after: &str,
     is_all: bool,
 ) -> Result<Markup, Trouble> {
-    if runs.iter().any(|run| run.is_empty()) {
-        return Err(Trouble::Refused("Two runs are compared: /compare?a=RUN&b=RUN".to_owned()));
-    }
     let [one, other] = [reader.store.run(runs[0])?, reader.store.run(runs[1])?];
     let of = [figures(reader, &one)?, figures(reader, &other)?];
     let (pairs, looked, next) = pairs(reader, [&one, &other], after, is_all)?;
@@ -50,13 +48,17 @@ pub(in crate::server) fn page(
     let content = html! {
         h1 { "Two runs" }
         div.two {
-            @for (run, figures) in [&one, &other].into_iter().zip(&of) {
-                div {
-                    h2 { a href=(address::run(run)) { (run.spec.id.as_str()) } " " (word::state(run.state)) }
+            @for ((name, run), figures) in [("A", &one), ("B", &other)].into_iter().zip(&of) {
+                div data-live=(name) {
+                    h2 { (name) ": " a href=(address::run(run)) { (run.spec.id.as_str()) } " " (word::state(run.state)) }
                     p.small.aside { (Said::line(summary::suite(run), 100)) ", " (word::moment(run.spec.created_at_ms)) }
                     @match figures { Some(figures) => (summary::went(figures)), None => p.aside { "Its cases are not read yet." } }
                 }
             }
+        }
+        section {
+            h2 { "Is B better than A?" }
+            div data-live="comparison" { (compared(known, &one, &here(is_all, None))) }
         }
         @if let [Some(one), Some(other)] = &of { section { h2 { "Scorers" } (scorers(one, other)) } }
         section id="cases" {
@@ -78,6 +80,18 @@ pub(in crate::server) fn page(
     };
     let above = [("All runs", "/".to_owned())];
     Ok(Frame { database, title: &title, above: &above }.around(&content))
+}
+
+/// What is known about the two runs, or that it is not known yet.
+fn compared(known: &Known, one: &RunRecord, here: &str) -> Markup {
+    let link = |case_id: &str| Some(address::case_of(one.spec.id.as_str(), case_id, 0, 0));
+    match known {
+        Known::Found(found) => comparison::comparison(found, link),
+        Known::None(why) => comparison::none(why),
+        Known::NotYet => html! {
+            p.note { "The cases are being compared. The page follows by itself, or " a href=(here) { "look again" } "." }
+        },
+    }
 }
 
 /// The cases that both runs have, from `after` on; how many were looked through, and where to look further.
@@ -155,7 +169,7 @@ fn scorers(one: &Figures, other: &Figures) -> Markup {
     let cells = |figures: Option<&ScorerFigures>| match figures {
         Some(figures) => html! {
             td { (plot::spark(&figures.bars())) }
-            td.number { @match figures.mean { Some(mean) => (figure::score(mean)), None => span.none { "–" } } }
+            td.number { (summary::mean(figures)) }
             td.number { (figure::count(figures.count)) }
         },
         None => html! { td colspan="3" { span.none { "not in this run" } } },
@@ -166,12 +180,11 @@ fn scorers(one: &Figures, other: &Figures) -> Markup {
                 thead {
                     tr {
                         th rowspan="2" scope="col" { "scorer" }
-                        th colspan="3" scope="colgroup" { "first run" }
-                        th colspan="3" scope="colgroup" { "second run" }
-                        th.number rowspan="2" scope="col" { "change of mean" }
+                        th colspan="3" scope="colgroup" { "A, all its cases" }
+                        th colspan="3" scope="colgroup" { "B, all its cases" }
                     }
                     tr {
-                        @for _ in 0..2 { th scope="col" { "distribution" } th.number scope="col" { "mean" } th.number scope="col" { "scored" } }
+                        @for _ in 0..2 { th scope="col" { "distribution" } th.number scope="col" { "mean, 95 % interval" } th.number scope="col" { "scored" } }
                     }
                 }
                 tbody {
@@ -180,7 +193,6 @@ fn scorers(one: &Figures, other: &Figures) -> Markup {
                         tr {
                             th.name scope="row" { a href=(address::scorer(id)) { (Said::line(id, 200)) } }
                             (cells(first.as_ref())) (cells(second.as_ref()))
-                            td.number { (change(first.and_then(|it| it.mean), second.and_then(|it| it.mean))) }
                         }
                     }
                 }

@@ -38,13 +38,17 @@ pub(in crate::server) fn page(
         .iter()
         .rev()
         .filter_map(|(run, figures)| {
-            Some(Point { name: run.spec.id.to_string(), value: figures.mean? })
+            Some(Point {
+                name: run.spec.id.to_string(),
+                value: figures.mean?,
+                interval: figures.interval.map(|it| (it.low, it.high)),
+            })
         })
         .collect();
     let newest = &of_runs[0].1;
     let content = html! {
         h1 { (Said::line(id, 200)) }
-        p.aside { "The mean in each run, the oldest first." }
+        p.aside { "The mean in each run with its 95 % interval, the oldest first." }
         section {
             @if points.is_empty() { p.aside { "No run has a score of it." } } @else {
                 figure.plot.wide { (plot::trend(&points, newest.threshold)) }
@@ -56,7 +60,7 @@ pub(in crate::server) fn page(
                 table {
                     thead { tr {
                         th scope="col" { "run" } th scope="col" { "started" } th scope="col" { "distribution" }
-                        @for title in ["mean", "p50", "stddev", "scored", "errors", "failed"] { th.number scope="col" { (title) } }
+                        @for title in ["mean, 95 % interval", "p50", "stddev", "scored", "errors", "failed"] { th.number scope="col" { (title) } }
                     } }
                     tbody {
                         @for (run, figures) in &of_runs {
@@ -64,7 +68,8 @@ pub(in crate::server) fn page(
                                 th.name scope="row" { a href=(address::run(run)) { (run.spec.id.as_str()) } br; span.small.aside { (Said::line(summary::suite(run), 80)) } }
                                 td.keep { (word::moment(run.spec.created_at_ms)) }
                                 td { (plot::spark(&figures.bars())) }
-                                @for value in [figures.mean, figures.p50, figures.stddev] {
+                                td.number { (summary::mean(figures)) }
+                                @for value in [figures.p50, figures.stddev] {
                                     td.number { @match value { Some(value) => (figure::score(value)), None => span.none { "–" } } }
                                 }
                                 @for count in [figures.count, figures.errors, figures.failed] { td.number { (figure::count(count)) } }

@@ -1,0 +1,293 @@
+//! What two runs say about the same cases: whether the second is better, or whether that is chance. For the report and for the
+//! server's page. Reads no database, computes no statistics.
+
+use maud::{Markup, html};
+use scorebox::{
+    aggregate::{ComparedRun, ComparedScores, Comparison, Finding},
+    contract::Direction,
+    stats::paired::TestMethod,
+    store::RunState,
+};
+
+use crate::{
+    figure,
+    plot::{self, Difference},
+    said::{Said, plain},
+};
+
+/// Cases that changed most, for each scorer.
+pub(crate) const MOST_CHANGES: usize = 5;
+
+/// Verdicts or a scorer, by name.
+struct Named<'a> {
+    /// `None`: the verdicts.
+    scorer: Option<&'a str>,
+    lower_is_better: bool,
+    scores: &'a ComparedScores,
+}
+
+impl Named<'_> {
+    fn name(&self) -> Markup {
+        match self.scorer {
+            Some(id) => html! { (Said::line(id, 200)) },
+            None => html! { "verdict" },
+        }
+    }
+}
+
+fn named(compared: &Comparison) -> Vec<Named<'_>> {
+    let verdict = compared.verdict.iter().map(|scores| Named {
+        scorer: None,
+        lower_is_better: false,
+        scores,
+    });
+    let scorers = compared.scorers.iter().map(|it| Named {
+        scorer: Some(it.scorer_id.as_str()),
+        lower_is_better: it.direction == Direction::LowerIsBetter,
+        scores: &it.scores,
+    });
+    verdict.chain(scorers).collect()
+}
+
+/// The comparison without its heading: A is the first run, B the second. `link` says where a case that changed is shown.
+pub(crate) fn comparison(compared: &Comparison, link: impl Fn(&str) -> Option<String>) -> Markup {
+    let named = named(compared);
+    html! {
+        @for doubt in doubts(compared) { p.note.strong { (doubt) } }
+        (differences(&named, compared.tests))
+        p.small.aside {
+            "A is " (Said::line(&compared.a.run_id, 100)) ", B is " (Said::line(&compared.b.run_id, 100)) "; "
+            (figure::counted(compared.cases, "case", "cases")) " in both. " (how(compared))
+        }
+        ul.findings { @for it in &named { li { b { (it.name()) } ": " (finding(it.scores)) } } }
+        @for (name, run) in [("A", &compared.a), ("B", &compared.b)] { (only_here(name, run)) }
+        (passes(&named))
+        (changes(&named, link))
+    }
+}
+
+/// Why there is no comparison.
+pub(crate) fn none(why: &str) -> Markup {
+    html! { p.note { "The two are not compared case by case: " (Said::line(why, 600)) "." } }
+}
+
+fn differences(named: &[Named<'_>], tests: u64) -> Markup {
+    let number = |value: Option<f64>, show: &dyn Fn(f64) -> String| match value {
+        Some(value) => html! { td.number { (show(value)) } },
+        None => html! { td.number { span.none { "–" } } },
+    };
+    // Differences on the scale from 0 to 1 share one; those of points have each their own.
+    let ends = |scores: &ComparedScores| {
+        let interval = scores.interval.map_or([0.0; 2], |it| [it.low, it.high]);
+        interval.into_iter().chain(scores.difference).fold(0.0, |most: f64, it| most.max(it.abs()))
+    };
+    let shared = named.iter().map(|it| ends(it.scores)).filter(|end| *end <= 1.0);
+    let shared = shared.fold(0.0, f64::max);
+    html! {
+        div.scrolls tabindex="0" role="region" aria-label="Differences" {
+            table {
+                thead { tr {
+                    th scope="col" { "scorer" } th scope="col" { "B is" }
+                    @for title in ["A", "B"] { th.number scope="col" { (title) } }
+                    th.number scope="col" { "difference, 95 % interval" } th scope="col" { "worse, better" }
+                    th.number scope="col" { @if tests > 1 { "p (Holm)" } @else { "p" } }
+                    @for title in ["effect", "wins", "losses", "ties"] { th.number scope="col" { (title) } }
+                } }
+                tbody {
+                    @for it in named {
+                        @let scores = it.scores;
+                        tr {
+                            th.name scope="row" {
+                                (it.name())
+                                @if it.lower_is_better { br; span.small.aside { "lower is better" } }
+                            }
+                            td { (in_a_word(scores.finding)) }
+                            (number(scores.mean_a, &figure::score)) (number(scores.mean_b, &figure::score))
+                            td.number {
+                                @match scores.difference { Some(it) => (figure::difference(it)), None => span.none { "–" } }
+                                @if let Some(it) = scores.interval { br; span.small.aside { (figure::difference(it.low)) " to " (figure::difference(it.high)) } }
+                            }
+                            td {
+                                @if let Some(difference) = scores.difference {
+                                    (plot::difference(&Difference {
+                                        value: difference,
+                                        interval: scores.interval.map(|it| (it.low, it.high)),
+                                        end: if ends(scores) <= 1.0 { shared } else { ends(scores) },
+                                        lower_is_better: it.lower_is_better,
+                                    }))
+                                }
+                            }
+                            (number(scores.p_corrected, &figure::chance)) (number(scores.effect, &figure::effect))
+                            @for count in [scores.wins.wins, scores.wins.losses, scores.wins.ties] { td.number { (figure::count(count)) } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn in_a_word(finding: Finding) -> Markup {
+    let (class, words) = match finding {
+        Finding::Better => ("passed", "better"),
+        Finding::Worse => ("failed", "worse"),
+        Finding::NotShown => ("skipped", "not shown to differ"),
+        Finding::Same => ("same", "the same"),
+        _ => return html! { span.none { "no case has both scores" } },
+    };
+    html! { span class={ "word " (class) } { (words) } }
+}
+
+/// What the cases show, and what they could.
+fn finding(scores: &ComparedScores) -> Markup {
+    let cases = figure::counted(scores.pairs, "case", "cases");
+    html! {
+        @match scores.finding {
+            Finding::Better => { "B is better, on " (cases) "." },
+            Finding::Worse => { "B is worse, on " (cases) "." },
+            Finding::Same => { "the same, on " (cases) "." },
+            Finding::NotShown => {
+                "no difference that " (cases) " can show."
+                @if let Some(smallest) = scores.smallest_difference { " 80 times of 100, they show one of " (figure::score(smallest)) " or more." }
+                @if let (Some(needed), Some(difference)) = (scores.cases_needed, scores.difference) {
+                    " A difference of " (figure::score(difference.abs())) " takes " (figure::counted(needed, "case", "cases")) "."
+                }
+            },
+            _ => "no case has a score in both runs.",
+        }
+    }
+}
+
+/// How p values and intervals were computed.
+fn how(compared: &Comparison) -> Markup {
+    let drawn = compared
+        .figures()
+        .any(|scores| scores.test.is_some_and(|test| test.method == TestMethod::Seeded));
+    html! {
+        @match compared.tests {
+            0 => {},
+            1 => "p is that of a paired permutation test.",
+            tests => {
+                "p values are of paired permutation tests, corrected for " (tests) " tests (Holm). Each interval is that of one scorer alone and not \
+                 corrected, so it may leave out 0 where p shows no difference."
+            },
+        }
+        @if drawn { " Where ways are too many to count, 9,999 are drawn." }
+    }
+}
+
+/// What makes the comparison doubtful.
+fn doubts(compared: &Comparison) -> Vec<String> {
+    let ended = |state: RunState| match state {
+        RunState::Finished => None,
+        RunState::Running => Some("is still running"),
+        RunState::Interrupted => Some("was interrupted"),
+        RunState::Stopped => Some("was stopped"),
+    };
+    let mut doubts = Vec::new();
+    for (name, run) in [("A", &compared.a), ("B", &compared.b)] {
+        let doubt = |ended| format!("{name} {ended}: what is stored of it is compared.");
+        doubts.extend(ended(run.state).map(doubt));
+    }
+    let others: Vec<String> = compared
+        .scorers
+        .iter()
+        .filter(|scorer| !scorer.same_scorer)
+        .map(|scorer| plain(&scorer.scorer_id, 64))
+        .collect();
+    if !others.is_empty() {
+        doubts.push(format!(
+            "Not the same component or configuration in both runs: {}. A difference may be the scorer's.",
+            others.join(", ")
+        ));
+    }
+    if !compared.incomparable.is_empty() {
+        let names: Vec<String> = compared.incomparable.iter().map(|id| plain(id, 64)).collect();
+        doubts.push(format!(
+            "On another scale or in another direction in B, and not compared: {}.",
+            names.join(", ")
+        ));
+    }
+    doubts
+}
+
+fn only_here(name: &str, run: &ComparedRun) -> Markup {
+    let more = run.only_here > run.examples.len() as u64;
+    html! {
+        @if run.only_here > 0 {
+            p.small.aside {
+                "Only " (name) " has " (figure::counted(run.only_here, "case", "cases")) ": "
+                @for (place, id) in run.examples.iter().enumerate() { @if place > 0 { ", " } (Said::line(id, 60)) }
+                @if more { ", …" }
+            }
+        }
+        @if !run.scorers_only_here.is_empty() {
+            p.small.aside {
+                "Only " (name) " has scorers "
+                @for (place, id) in run.scorers_only_here.iter().enumerate() { @if place > 0 { ", " } (Said::line(id, 60)) }
+            }
+        }
+    }
+}
+
+/// Which cases pass in which run.
+fn passes(named: &[Named<'_>]) -> Markup {
+    let rows: Vec<_> =
+        named.iter().filter_map(|it| Some((it, it.scores.passes?, it.scores.mcnemar?))).collect();
+    html! {
+        @if !rows.is_empty() {
+            h3.later { "Cases that pass" }
+            div.scrolls tabindex="0" role="region" aria-label="Cases that pass" {
+                table {
+                    thead { tr {
+                        th scope="col" { "scorer" }
+                        @for title in ["in both", "only in A", "only in B", "in neither", "McNemar p"] { th.number scope="col" { (title) } }
+                    } }
+                    tbody {
+                        @for (it, passes, p) in rows {
+                            tr {
+                                th.name scope="row" { (it.name()) }
+                                @for count in [passes.both, passes.only_first, passes.only_second, passes.neither] { td.number { (figure::count(count)) } }
+                                td.number { (figure::chance(p)) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The cases that changed most.
+fn changes(named: &[Named<'_>], link: impl Fn(&str) -> Option<String>) -> Markup {
+    html! {
+        @if named.iter().any(|it| !it.scores.changes.is_empty()) {
+            h3.later { "Changed most" }
+            div.scrolls tabindex="0" role="region" aria-label="Changed most" {
+                table {
+                    thead { tr {
+                        th scope="col" { "scorer" } th scope="col" { "case" }
+                        @for title in ["A", "B", "difference"] { th.number scope="col" { (title) } }
+                    } }
+                    tbody {
+                        @for it in named {
+                            @for change in &it.scores.changes {
+                                tr {
+                                    td.name { (it.name()) }
+                                    th.name scope="row" {
+                                        @match link(&change.case_id) {
+                                            Some(to) => a href=(to) { (Said::line(&change.case_id, 200)) },
+                                            None => (Said::line(&change.case_id, 200)),
+                                        }
+                                    }
+                                    td.number { (figure::score(change.a)) } td.number { (figure::score(change.b)) }
+                                    td.number { (figure::difference(change.difference)) }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

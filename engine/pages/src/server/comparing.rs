@@ -1,0 +1,178 @@
+//! Comparisons of two runs. Each is computed once, on a thread that may wait, and kept as long as it holds: a page of large runs
+//! does not wait for it, and is asked for again when it is there.
+
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+use scorebox::{
+    aggregate::{Comparison, ComparisonError, ComparisonOptions, RunIn, comparison},
+    store::{RunRecord, RunState, StoreError},
+};
+use tokio::sync::{Semaphore, watch};
+
+use super::{reading::Readers, trouble::Trouble};
+use crate::comparison::MOST_CHANGES;
+
+/// How long a page waits for a comparison: that of some hundred cases is in it at once.
+const PATIENCE: Duration = Duration::from_millis(30);
+/// Comparisons that are computed at once; others wait.
+const MOST_AT_ONCE: usize = 2;
+/// Comparisons that are kept.
+const MOST_KEPT: usize = 32;
+/// A share of the time at most goes to a run in progress, and never more often than every two seconds.
+const SHARE: u32 = 10;
+const PAUSE: Duration = Duration::from_secs(2);
+
+/// What is known about two runs.
+#[derive(Clone, Debug)]
+pub(super) enum Known {
+    Found(Arc<Comparison>),
+    /// Why there is none.
+    None(Arc<str>),
+    /// It is being computed.
+    NotYet,
+}
+
+/// The comparisons that were asked for.
+#[derive(Debug)]
+pub(super) struct Comparisons {
+    readers: Arc<Readers>,
+    kept: Mutex<Vec<Kept>>,
+    places: Semaphore,
+    changed: watch::Sender<u64>,
+}
+
+/// A comparison, and what it is of.
+#[derive(Debug)]
+struct Kept {
+    of: Of,
+    known: Known,
+    /// When it is to be computed again: `None` if nothing changes any more.
+    due: Option<Instant>,
+    /// While it is being computed: its sender goes when that is done.
+    computing: Option<watch::Receiver<()>>,
+}
+
+/// Two runs, as far as they have come.
+#[derive(Clone, Debug, PartialEq)]
+struct Of {
+    runs: [String; 2],
+    /// Another run may have taken a name.
+    began_at_ms: [i64; 2],
+    states: [(RunState, Option<i64>); 2],
+}
+
+impl Of {
+    fn new(runs: [&RunRecord; 2]) -> Of {
+        Of {
+            runs: runs.map(|run| run.spec.id.to_string()),
+            began_at_ms: runs.map(|run| run.spec.created_at_ms),
+            states: runs.map(|run| (run.state, run.finished_at_ms)),
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.states.iter().all(|(state, _)| *state != RunState::Running)
+    }
+}
+
+impl Comparisons {
+    /// `changed` gets a higher number when a comparison is there that a page did not wait for.
+    pub(super) fn new(readers: Arc<Readers>, changed: watch::Sender<u64>) -> Comparisons {
+        let places = Semaphore::new(MOST_AT_ONCE);
+        Comparisons { readers, kept: Mutex::default(), places, changed }
+    }
+
+    /// What is known about these two runs now, or within a moment.
+    ///
+    /// # Errors
+    /// A run that is not there; troubles of reading.
+    pub(super) async fn of(self: &Arc<Self>, runs: [String; 2]) -> Result<Known, Trouble> {
+        let read = Arc::clone(&self.readers).read(move |reader| {
+            let [one, other] = [reader.store.run(&runs[0])?, reader.store.run(&runs[1])?];
+            Ok::<_, Trouble>(Of::new([&one, &other]))
+        });
+        let of = read.await?;
+        let done = self.begin(&of);
+        if let Some(mut done) = done {
+            // What is not there by then comes later.
+            let _ = tokio::time::timeout(PATIENCE, done.changed()).await;
+        }
+        let kept = self.lock();
+        let known = kept.iter().find(|it| it.of.runs == of.runs);
+        Ok(known.map_or(Known::NotYet, |it| it.known.clone()))
+    }
+
+    /// Begins to compute what is missing or due. Answers with what says that it is done, if it is being computed.
+    fn begin(self: &Arc<Self>, of: &Of) -> Option<watch::Receiver<()>> {
+        let mut kept = self.lock();
+        let place = kept.iter().position(|it| it.of.runs == of.runs);
+        let mut it = match place {
+            Some(place) => kept.remove(place),
+            None => Kept {
+                of: of.clone(),
+                known: Known::NotYet,
+                due: Some(Instant::now()),
+                computing: None,
+            },
+        };
+        if it.of.began_at_ms != of.began_at_ms {
+            it.known = Known::NotYet;
+        }
+        let is_due = it.of != *of || it.due.is_some_and(|due| due <= Instant::now());
+        if is_due && it.computing.is_none() {
+            let (ends, done) = watch::channel(());
+            it.computing = Some(done);
+            it.of = of.clone();
+            let (all, of) = (Arc::clone(self), of.clone());
+            tokio::spawn(async move {
+                all.compute(of).await;
+                drop(ends);
+            });
+        }
+        let done = it.computing.clone();
+        // The one that was asked for last is the last to go.
+        kept.push(it);
+        if kept.len() > MOST_KEPT
+            && let Some(oldest) = kept.iter().position(|it| it.computing.is_none())
+        {
+            kept.remove(oldest);
+        }
+        done
+    }
+
+    async fn compute(self: Arc<Self>, of: Of) {
+        // The semaphore is never closed.
+        let _place = self.places.acquire().await;
+        let began = Instant::now();
+        let runs = of.runs.clone();
+        let found = Arc::clone(&self.readers).read(move |reader| {
+            let [one, other] = [&runs[0], &runs[1]].map(|run| RunIn::new(&reader.store, run));
+            let options = ComparisonOptions::default().with_changes(MOST_CHANGES);
+            match comparison(one, other, options) {
+                Ok(found) => Ok(Known::Found(Arc::new(found))),
+                Err(ComparisonError::Store(error)) => Err(error),
+                Err(error) => Ok(Known::None(error.to_string().into())),
+            }
+        });
+        let known =
+            found.await.unwrap_or_else(|error: StoreError| Known::None(error.to_string().into()));
+        let took = began.elapsed();
+        let mut kept = self.lock();
+        if let Some(it) = kept.iter_mut().find(|it| it.of.runs == of.runs) {
+            it.known = known;
+            it.computing = None;
+            it.due = (!of.is_over()).then(|| Instant::now() + PAUSE.max(took * SHARE));
+        }
+        drop(kept);
+        if took >= PATIENCE {
+            self.changed.send_modify(|number| *number = number.wrapping_add(1));
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Kept>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
