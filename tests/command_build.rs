@@ -12,13 +12,13 @@ fn a_folder_that_is_not_a_crate_is_not_built() {
     assert_snapshot!(folder.sh("scorebox build"), @"
     [stderr]
     error: `.` is not a scorer in a language that is known here
-    hint: name a folder with Cargo.toml, go.mod, build.zig, asconfig.json, or sources in C, C++ or Zig, or a file: .js, .ts, .c, .cpp, .zig, or .wasm of a core module; `scorebox new` makes a scorer
+    hint: name a folder with Cargo.toml, go.mod, build.zig, asconfig.json, or sources in C, C++ or Zig, or a file: .js, .ts, .py, .c, .cpp, .zig, or .wasm of a core module; `scorebox new` makes a scorer
     [exit code 2]
     ");
     assert_snapshot!(folder.sh("scorebox build nowhere"), @"
     [stderr]
     error: `nowhere` does not exist
-    hint: name a folder with Cargo.toml, go.mod, build.zig, asconfig.json, or sources in C, C++ or Zig, or a file: .js, .ts, .c, .cpp, .zig, or .wasm of a core module; `scorebox new` makes a scorer
+    hint: name a folder with Cargo.toml, go.mod, build.zig, asconfig.json, or sources in C, C++ or Zig, or a file: .js, .ts, .py, .c, .cpp, .zig, or .wasm of a core module; `scorebox new` makes a scorer
     [exit code 2]
     ");
     // Before a compiler is looked for.

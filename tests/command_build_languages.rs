@@ -262,14 +262,14 @@ fn a_folder_with_two_scorers_is_not_guessed_at() {
     assert_snapshot!(build(&folder, "tools"), @"
     [stderr]
     error: `tools` is not a scorer in a language that is known here
-    hint: name a folder with Cargo.toml, go.mod, build.zig, asconfig.json, or sources in C, C++ or Zig, or a file: .js, .ts, .c, .cpp, .zig, or .wasm of a core module; `scorebox new` makes a scorer
+    hint: name a folder with Cargo.toml, go.mod, build.zig, asconfig.json, or sources in C, C++ or Zig, or a file: .js, .ts, .py, .c, .cpp, .zig, or .wasm of a core module; `scorebox new` makes a scorer
     [exit code 2]
     ");
     folder.write("main.go", "");
     assert_snapshot!(build(&folder, "main.go"), @"
     [stderr]
     error: `main.go` is not a scorer in a language that is known here
-    hint: name a folder with Cargo.toml, go.mod, build.zig, asconfig.json, or sources in C, C++ or Zig, or a file: .js, .ts, .c, .cpp, .zig, or .wasm of a core module; `scorebox new` makes a scorer
+    hint: name a folder with Cargo.toml, go.mod, build.zig, asconfig.json, or sources in C, C++ or Zig, or a file: .js, .ts, .py, .c, .cpp, .zig, or .wasm of a core module; `scorebox new` makes a scorer
     [exit code 2]
     ");
 }

@@ -114,7 +114,7 @@ fn what_cannot_be_watched_is_refused() {
     assert_snapshot!(folder.sh("scorebox build nowhere.js --watch"), @"
     [stderr]
     error: `nowhere.js` does not exist
-    hint: name a folder with Cargo.toml, go.mod, build.zig, asconfig.json, or sources in C, C++ or Zig, or a file: .js, .ts, .c, .cpp, .zig, or .wasm of a core module; `scorebox new` makes a scorer
+    hint: name a folder with Cargo.toml, go.mod, build.zig, asconfig.json, or sources in C, C++ or Zig, or a file: .js, .ts, .py, .c, .cpp, .zig, or .wasm of a core module; `scorebox new` makes a scorer
     [exit code 2]
     ");
     let all = folder.sh("scorebox build --all . --watch").exits_with(2);

@@ -40,9 +40,9 @@ async fn misbehave(sandbox: &Sandbox, settings: Value) -> LoadedScorer {
     load(sandbox, &guest("misbehave"), &settings).await
 }
 
-/// Compiled once and not frozen, which takes a third of the time.
-async fn sleeper(folder: &Path) -> LoadedScorer {
-    load(&fresh(folder), &guest("sleeper"), &json!({})).await
+/// What `configure` leaves is too much to be frozen, with any amount from 40 MiB on.
+async fn unfrozen(folder: &Path, mebibytes: usize) -> LoadedScorer {
+    misbehave(&fresh(folder), json!({"first": "take-memory", "amount": mebibytes << 20})).await
 }
 
 /// Reason and fuel of a score.
@@ -98,8 +98,8 @@ async fn what_was_loaded_once_comes_from_the_cache_and_scores_the_same() {
 #[tokio::test]
 async fn a_scorer_that_is_not_frozen_is_cached_with_the_reason() {
     let folder = TempDir::new().unwrap();
-    let first = load(&fresh(folder.path()), &guest("sleeper"), &json!({})).await;
-    let second = load(&fresh(folder.path()), &guest("sleeper"), &json!({})).await;
+    let first = unfrozen(folder.path(), 40).await;
+    let second = unfrozen(folder.path(), 40).await;
     assert!(second.cached());
     assert!(matches!(second.start(), Start::ConfigureEachTime { .. }));
     assert_eq!(first.start(), second.start());
@@ -239,19 +239,19 @@ async fn configurations_that_are_loaded_at_once_wait_for_one_compiler() {
 #[tokio::test]
 async fn configurations_of_a_scorer_that_is_not_frozen_share_its_code() {
     let folder = TempDir::new().unwrap();
-    sleeper(folder.path()).await;
+    unfrozen(folder.path(), 40).await;
     let one = bytes_in(folder.path());
-    let other = load(&fresh(folder.path()), &guest("sleeper"), &json!({"ms": 1})).await;
+    let other = unfrozen(folder.path(), 41).await;
     assert!(!other.cached());
     assert_eq!(files(folder.path()).len(), 3, "the code, and a note for each configuration");
     assert!(bytes_in(folder.path()) - one < 10_000);
-    assert!(load(&fresh(folder.path()), &guest("sleeper"), &json!({"ms": 1})).await.cached());
+    assert!(unfrozen(folder.path(), 41).await.cached());
 }
 
 #[tokio::test]
 async fn an_entry_that_is_not_whole_is_made_again() {
     let folder = TempDir::new().unwrap();
-    let expected = trail(&sleeper(folder.path()).await).await;
+    let expected = trail(&unfrozen(folder.path(), 40).await).await;
     for entry in files(folder.path()) {
         let whole = fs::read(&entry).unwrap();
         let flipped = |place: usize| {
@@ -273,10 +273,10 @@ async fn an_entry_that_is_not_whole_is_made_again() {
         ];
         for (what, bytes) in damages {
             fs::write(&entry, bytes).unwrap();
-            let scorer = sleeper(folder.path()).await;
+            let scorer = unfrozen(folder.path(), 40).await;
             assert!(!scorer.cached(), "{what}");
             assert_eq!(trail(&scorer).await, expected, "{what}");
-            let repaired = sleeper(folder.path()).await;
+            let repaired = unfrozen(folder.path(), 40).await;
             assert!(repaired.cached(), "{what}: it was replaced");
         }
     }
@@ -399,14 +399,14 @@ async fn what_another_scorer_says_about_itself_is_not_taken() {
 #[tokio::test]
 async fn code_that_is_not_configured_is_not_taken_for_what_is() {
     let folder = TempDir::new().unwrap();
-    let expected = trail(&sleeper(folder.path()).await).await;
+    let expected = trail(&unfrozen(folder.path(), 40).await).await;
     let entries = files(folder.path());
     assert_eq!(entries.len(), 2, "the code, and a note for the configuration");
     let contents = [&entries[1], &entries[0]].map(|entry| fs::read(entry).unwrap());
     for (entry, content) in entries.iter().zip(contents) {
         fs::write(entry, content).unwrap();
     }
-    let scorer = sleeper(folder.path()).await;
+    let scorer = unfrozen(folder.path(), 40).await;
     assert!(!scorer.cached());
     assert_eq!(trail(&scorer).await, expected);
 }

@@ -161,7 +161,6 @@ fn whatever_bits_are_flipped_the_outside_of_a_component_is_read_or_refused() {
 
 #[tokio::test]
 async fn a_component_with_flipped_bits_breaks_nothing_but_itself() {
-    // It cannot be frozen, so that each try is compiled once only.
     let whole = guest("sleeper");
     let sandbox = uncached(1);
     let limits = Limits::default().with_fuel(20_000_000).with_timeout(Duration::from_millis(500));

@@ -269,7 +269,7 @@ fn list(what: Thing) -> Option<String> {
             .into(),
         Thing::Run => "`scorebox runs` lists them".into(),
         Thing::Source => "name a folder with Cargo.toml, go.mod, build.zig, asconfig.json, or sources in C, C++ or Zig, \
-                          or a file: .js, .ts, .c, .cpp, .zig, or .wasm of a core module; `scorebox new` makes a scorer"
+                          or a file: .js, .ts, .py, .c, .cpp, .zig, or .wasm of a core module; `scorebox new` makes a scorer"
             .into(),
         other => format!("check which {} there is", noun(other)?),
     })

@@ -207,6 +207,9 @@ impl<'a> Portrait<'a> {
         }
         let Some(scorer) = seen.scorer else { return Ok(()) };
         line("starts", &start(scorer))?;
+        if *scorer.start() != Start::Frozen {
+            line("", to_be_frozen(!self.wasi.is_empty()))?;
+        }
         let how =
             if scorer.cached() { "from the cache" } else { "compiled, described, configured" };
         line("loaded", &format!("in {} ({how})", report::duration(scorer.load_time())))?;
@@ -323,6 +326,21 @@ fn severity(info: &ScorerInfo) -> String {
     match info.threshold {
         Some(threshold) => format!("{}, threshold {threshold}", info.severity.as_str()),
         None => info.severity.as_str().to_owned(),
+    }
+}
+
+/// What its author can do so that a score need not run `configure`.
+const fn to_be_frozen(imports_wasi: bool) -> &'static str {
+    match imports_wasi {
+        true => {
+            "to have that frozen, read no clock and close what was opened in `configure`, or build the component without WASI: \
+             `--stub-wasi` of componentize-py, `--sync` and stubbed WASI of componentize-qjs, for Rust the target \
+             wasm32-unknown-unknown, of a core module `scorebox build FILE.wasm`"
+        }
+        false => {
+            "to have that frozen, leave less memory in `configure`, and build one core module, of which `scorebox build` makes a \
+             component without nested ones"
+        }
     }
 }
 

@@ -60,6 +60,9 @@ async fn configure<'a>(
     let mut guest = Guest::admit(shared, limits).await;
     let instance = guest.ask(Configure { image, config }, Ok).await?;
     let store = guest.store();
+    if let Some(why) = store.data().kept_of_wasi {
+        return Ok(Frozen::Impossible(why.to_owned()));
+    }
     let left = store.data().limiter.used_bytes();
     if left > MOST_BYTES {
         return Ok(Frozen::Impossible(too_much(left)));

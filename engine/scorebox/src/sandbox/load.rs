@@ -276,7 +276,8 @@ impl Sandbox {
         Ok(info)
     }
 
-    /// Components that import WASI cannot be frozen, and whole they score a little faster.
+    /// Components that import WASI are not taken apart: what `configure` leaves shows only afterwards whether they can be frozen, and
+    /// whole they score a little faster if not.
     fn way_of(&self, anatomy: &Anatomy) -> Way {
         if anatomy.imports_wasi() { Way::Whole } else { self.shared().way }
     }
@@ -332,7 +333,7 @@ impl Sandbox {
         let info = self.call_describe(&self.unconfigured(code)?, limits).await?;
         // A scorer whose language has no schema at run time, such as a script, checks no keys itself.
         check_config(&info, config)?;
-        let image = self.configure(source, code, anatomy, config, limits, budget).await;
+        let image = self.configure(source, code, config, limits, budget).await;
         let image = image.map_err(|error| about_the_script(error, anatomy))?;
         Ok(Entry { info, image })
     }
@@ -342,7 +343,6 @@ impl Sandbox {
         &self,
         source: &Source<'_>,
         code: &Code,
-        anatomy: &Anatomy,
         config: &ScorerConfig,
         limits: &Limits,
         budget: &CompileBudget,
@@ -354,9 +354,6 @@ impl Sandbox {
                     Frozen::Impossible(reason) => Frozen::Impossible(reason),
                 }
             }
-            Code::Whole { .. } if anatomy.imports_wasi() => Frozen::Impossible(
-                "it imports WASI, whose handles do not outlive an instance".into(),
-            ),
             Code::Whole { reason, .. } => {
                 match self.freeze_apart(source.component, config, limits, budget).await? {
                     Frozen::Image(image) => {

@@ -28,6 +28,8 @@ pub(super) struct State {
     pub(super) granted: Granted,
     /// Made when a component first uses WASI.
     wasi: Option<Box<WasiState>>,
+    /// Why what the last call left cannot be continued elsewhere, if WASI is why.
+    pub(super) kept_of_wasi: Option<&'static str>,
 }
 
 impl State {
@@ -39,6 +41,7 @@ impl State {
             seed,
             granted,
             wasi: None,
+            kept_of_wasi: None,
         }
     }
 
@@ -47,9 +50,10 @@ impl State {
         self.wasi.get_or_insert_with(|| Box::new(WasiState::new(self.seed)))
     }
 
-    /// Moves what the component printed into its log.
+    /// Moves what the component printed into its log. That ends its WASI.
     pub(super) fn collect_printed(&mut self) {
         let Some(wasi) = self.wasi.take() else { return };
+        self.kept_of_wasi = wasi.keeps();
         for (level, printed) in wasi.printed() {
             for line in String::from_utf8_lossy(&printed).lines() {
                 self.log.push(level, line.to_owned());

@@ -5,7 +5,7 @@
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::Duration,
 };
@@ -72,13 +72,16 @@ pub(super) struct WasiState {
     table: ResourceTable,
     stdout: MemoryOutputPipe,
     stderr: MemoryOutputPipe,
+    /// Whether a clock was read.
+    looked: Arc<AtomicBool>,
 }
 
 impl WasiState {
     pub(super) fn new(seed: Seed) -> WasiState {
         let (stdout, stderr) =
             (MemoryOutputPipe::new(PRINTED_BYTES), MemoryOutputPipe::new(PRINTED_BYTES));
-        let clock = LooksClock::default();
+        let looked = Arc::<AtomicBool>::default();
+        let clock = LooksClock { nanoseconds: Arc::default(), looked: Arc::clone(&looked) };
         let context = WasiCtx::builder()
             .stdout(stdout.clone())
             .stderr(stderr.clone())
@@ -86,7 +89,7 @@ impl WasiState {
             .insecure_random(seed.random_numbers("insecure random"))
             .insecure_random_seed(seed.number("insecure random seed"))
             .max_random_size(RANDOM_BYTES as u64)
-            .wall_clock(CasesClock(seed.wall_clock()))
+            .wall_clock(CasesClock { time: seed.wall_clock(), looked: Arc::clone(&looked) })
             .monotonic_clock(clock.clone())
             .allow_tcp(false)
             .allow_udp(false)
@@ -94,7 +97,7 @@ impl WasiState {
             .build();
         let mut table = ResourceTable::new();
         table.set_max_capacity(COMPONENT_HANDLES);
-        WasiState { context, clock, table, stdout, stderr }
+        WasiState { context, clock, table, stdout, stderr, looked }
     }
 
     pub(super) fn view(&mut self) -> WasiCtxView<'_> {
@@ -105,6 +108,19 @@ impl WasiState {
         MonotonicClock { clock: self.clock.clone(), table: &mut self.table }
     }
 
+    /// Why the component cannot continue in another instance from the memory that it has; `None` if it can: there it would have no
+    /// handles, and clocks that begin again.
+    pub(super) fn keeps(&self) -> Option<&'static str> {
+        if !self.table.is_empty() {
+            return Some(
+                "`configure` leaves a handle of WASI open (a stream, a file, a clock that it waits for), which does not outlive an instance",
+            );
+        }
+        self.looked.load(Ordering::Relaxed).then_some(
+            "`configure` reads a clock of WASI, which would be at another time in every score",
+        )
+    }
+
     /// What the component printed, with the level that it has in a log.
     pub(super) fn printed(&self) -> [(LogLevel, Vec<u8>); 2] {
         let printed = [(LogLevel::Info, &self.stdout), (LogLevel::Error, &self.stderr)];
@@ -113,7 +129,10 @@ impl WasiState {
 }
 
 /// A wall clock that stands still at a time of the case's own.
-struct CasesClock(Duration);
+struct CasesClock {
+    time: Duration,
+    looked: Arc<AtomicBool>,
+}
 
 impl HostWallClock for CasesClock {
     fn resolution(&self) -> Duration {
@@ -121,14 +140,18 @@ impl HostWallClock for CasesClock {
     }
 
     fn now(&self) -> Duration {
-        self.0
+        self.looked.store(true, Ordering::Relaxed);
+        self.time
     }
 }
 
 /// A monotonic clock, in nanoseconds, that advances only when it is read, so that waiting for it ends, and
 /// when something waited for a later time.
-#[derive(Clone, Default)]
-struct LooksClock(Arc<AtomicU64>);
+#[derive(Clone)]
+struct LooksClock {
+    nanoseconds: Arc<AtomicU64>,
+    looked: Arc<AtomicBool>,
+}
 
 impl HostMonotonicClock for LooksClock {
     fn resolution(&self) -> u64 {
@@ -136,7 +159,8 @@ impl HostMonotonicClock for LooksClock {
     }
 
     fn now(&self) -> u64 {
-        self.0.fetch_add(LOOK.as_nanos() as u64, Ordering::Relaxed)
+        self.looked.store(true, Ordering::Relaxed);
+        self.nanoseconds.fetch_add(LOOK.as_nanos() as u64, Ordering::Relaxed)
     }
 }
 
@@ -159,7 +183,7 @@ impl Pollable for Awaited {
             // Others have their turn, and a scorer that only asks hears "not yet" once.
             tokio::task::yield_now().await;
         }
-        self.clock.0.fetch_max(self.time, Ordering::Relaxed);
+        self.clock.nanoseconds.fetch_max(self.time, Ordering::Relaxed);
     }
 }
 
@@ -175,6 +199,8 @@ impl HasData for MonotonicClock<'static> {
 
 impl MonotonicClock<'_> {
     fn wait_for(&mut self, time: u64) -> wasmtime::Result<Resource<DynPollable>> {
+        // What is waited for moves the clock.
+        self.clock.looked.store(true, Ordering::Relaxed);
         let awaited = Awaited { clock: self.clock.clone(), time, seen: false };
         let awaited = self.table.push(awaited)?;
         subscribe(self.table, awaited)
@@ -195,7 +221,44 @@ impl monotonic_clock::Host for MonotonicClock<'_> {
     }
 
     fn subscribe_duration(&mut self, duration: u64) -> wasmtime::Result<Resource<DynPollable>> {
-        let now = self.clock.0.load(Ordering::Relaxed);
+        let now = self.clock.nanoseconds.load(Ordering::Relaxed);
         self.wait_for(now.saturating_add(duration))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use wasmtime_wasi::{
+        clocks::WasiClocksCtxView,
+        p2::bindings::{clocks::wall_clock, random::random},
+    };
+
+    use super::*;
+
+    #[test]
+    fn a_component_that_keeps_no_handle_and_saw_no_clock_can_continue_in_another_instance() {
+        let mut wasi = WasiState::new(Seed::OF_LOADING);
+        assert_eq!(wasi.keeps(), None);
+        random::Host::get_random_u64(wasi.context.random()).unwrap();
+        let handle = wasi.table.push(1_u8).unwrap();
+        assert!(wasi.keeps().is_some_and(|why| why.contains("handle")));
+        wasi.table.delete(handle).unwrap();
+        assert_eq!(wasi.keeps(), None);
+        let waits = wasi.monotonic().wait_for(7).unwrap();
+        assert!(wasi.keeps().is_some_and(|why| why.contains("handle")));
+        wasi.table.delete(waits).unwrap();
+        assert!(wasi.keeps().is_some_and(|why| why.contains("handle") || why.contains("clock")));
+    }
+
+    #[test]
+    fn what_a_clock_said_binds_a_component_to_its_instance() {
+        let mut wasi = WasiState::new(Seed::OF_LOADING);
+        monotonic_clock::Host::now(&mut wasi.monotonic()).unwrap();
+        assert!(wasi.keeps().is_some_and(|why| why.contains("clock")));
+        let mut wasi = WasiState::new(Seed::OF_LOADING);
+        let WasiState { context, table, .. } = &mut wasi;
+        let mut clocks = WasiClocksCtxView { ctx: context.clocks(), table };
+        wall_clock::Host::now(&mut clocks).unwrap();
+        assert!(wasi.keeps().is_some_and(|why| why.contains("clock")));
     }
 }

@@ -85,8 +85,7 @@ async fn a_configuration_that_the_schema_refuses_is_one_that_the_scorer_refuses_
         let (code, _) = sandbox.code_of(&source, &budget).await.unwrap();
         for config in misspelt(&example) {
             let config = ScorerConfig::new(&config);
-            let configured =
-                sandbox.configure(&source, &code, &anatomy, &config, &limits, &budget).await;
+            let configured = sandbox.configure(&source, &code, &config, &limits, &budget).await;
             match (check_config(&info, &config), configured.err()) {
                 (Err(schema), Some(scorer)) => {
                     assert_eq!(schema.kind, scorer.kind, "{name} {config:?}: {scorer}");
