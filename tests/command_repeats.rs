@@ -27,6 +27,23 @@ const REFERENCE: [(u64, f64, f64, f64); 4] = [
     (4, 0.72, 0.16, 4.0 / 25.0),
 ];
 
+/// Of a hundred attempts at 25 tasks. As if they were a hundred tasks, Wilson's interval would be 30.0 to 48.8 %.
+#[test]
+fn the_pass_rate_has_the_interval_of_cases_and_not_of_attempts() {
+    let folder = airline();
+    let stats = folder.sh("scorebox stats --ci").exits_with(0);
+    assert!(stats.stdout.contains("reward    100  0.3900  0.2500 to 0.5400"), "{stats}");
+    let verdict =
+        "verdict: 39 of 100 cases passed (39.0 %, 95 % interval 25.0 to 54.0 %), 61 failed";
+    assert!(stats.stderr.contains(verdict), "{stats}");
+    let summary = folder.sh("scorebox report --format md").exits_with(0);
+    assert!(summary.stdout.contains("95 % interval 25.0 to 54.0 %"), "{summary}");
+    // One task alone shows nothing of others.
+    folder.sh("grep '\"id\":\"t41\"' attempts.jsonl > one.jsonl && scorebox run suite.toml one.jsonl -q --run-id one").exits_with(3);
+    let one = folder.sh("scorebox stats --run one").exits_with(0);
+    assert!(one.stderr.contains("95 % interval 0.0 to 100.0 %"), "{one}");
+}
+
 #[test]
 fn figures_of_real_attempts_are_those_of_the_published_formulas() {
     let folder = airline();

@@ -279,13 +279,14 @@ fn texts_of_strangers_do_nothing() {
 #[test]
 fn pages_fit_a_telephone_and_a_dark_room() {
     let folder = folder();
+    folder.sh("scorebox run suite.toml cases.jsonl -q --run-id s").exits_with(3);
     let server = Server::ready(&folder, "");
     let Some(browser) = Browser::start() else { return };
     for path in [
         "/",
         "/runs/r",
         "/runs/r/case?id=agent",
-        "/compare?a=r&b=r",
+        "/compare?a=r&b=s&all=yes",
         "/scorer?id=right",
         "/nowhere",
     ] {

@@ -25,6 +25,8 @@ pub(crate) struct Figures {
     pub(crate) failed: u64,
     pub(crate) errored: u64,
     pub(crate) skipped: u64,
+    /// Passed among those that count.
+    pub(crate) pass_rate: Option<Rate>,
     pub(crate) mean_score: Option<f64>,
     pub(crate) mean_latency_ms: Option<f64>,
     pub(crate) mean_cost_usd: Option<f64>,
@@ -73,11 +75,6 @@ impl Figures {
         self.passed + self.failed + self.errored
     }
 
-    /// Passed among those that count.
-    pub(crate) fn pass_rate(&self) -> Option<Rate> {
-        Rate::of(self.passed, self.judged())
-    }
-
     /// The figures of a run, whose cases were decided as `decided` says. Takes two passes over its scores.
     ///
     /// # Errors
@@ -103,6 +100,7 @@ impl Figures {
             failed: verdict.failed,
             errored: verdict.errored,
             skipped: verdict.skipped,
+            pass_rate: verdict.pass_rate,
             mean_score: verdict.mean_score,
             mean_latency_ms: verdict.mean_latency_ms,
             mean_cost_usd: verdict.mean_cost_usd,

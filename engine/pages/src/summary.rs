@@ -77,7 +77,7 @@ pub(crate) fn went(figures: &Figures) -> Markup {
                 p.says {
                     span.big { (figure::count(figures.passed)) " of " (figure::count(judged)) } " "
                     span { "passed" } " "
-                    @if let Some(rate) = figures.pass_rate() {
+                    @if let Some(rate) = figures.pass_rate {
                         span.aside.figure {
                             (figure::percent(rate.rate)) "; 95 % interval " (format!("{:.1}", rate.low * 100.0)) " to " (figure::percent(rate.high))
                         }

@@ -7,8 +7,11 @@ use serde::{Deserialize, Serialize, Serializer};
 use crate::{
     contract::{Assertion, Severity},
     row::{Json, Status},
+    stats::{ClusteredMean, Rate},
     store::{CaseKey, CaseToDecide, RowToDecide, RunKey, ScorerKey, Store, StoreError},
-    verdict::{CaseTally, CaseVerdict, Counted, Effort, Policy, RunTally, RunVerdict, Standing},
+    verdict::{
+        CaseTally, CaseVerdict, Counted, Effort, Policy, RunTally, RunVerdict, Standing, Verdict,
+    },
 };
 
 /// How the verdicts of a run's cases are computed.
@@ -177,6 +180,7 @@ fn decide(
         let run = store.run(run)?.key;
         let mut decider = Decider::new(store, run)?;
         let (mut tally, mut damaged) = (RunTally::default(), None);
+        let (mut may_repeat, mut is_whole) = (false, from.is_none());
         store.for_each_case_from(run, from, options.node, |case| match decider.case(case) {
             Err(what) => {
                 damaged = Some(what);
@@ -185,14 +189,64 @@ fn decide(
             Ok((verdict, against)) => {
                 let verdict = if options.strict { verdict.strict() } else { verdict };
                 tally.add(verdict, effort(case));
-                take(DecidedCase { case, verdict, against: decider.named(&against) })
+                may_repeat |= case.iteration > 0 || case.attempt > 0;
+                let is_wanted =
+                    take(DecidedCase { case, verdict, against: decider.named(&against) });
+                is_whole &= is_wanted;
+                is_wanted
             }
         })?;
         match damaged {
             Some(what) => Err(StoreError::Corrupt { path: store.path().to_owned(), what }),
-            None => Ok(DecidedRun { verdict: tally.verdict(), scorers: decider.scorers }),
+            None => {
+                let mut verdict = tally.verdict();
+                if may_repeat && is_whole {
+                    verdict.pass_rate = verdict
+                        .pass_rate
+                        .map(|it| of_cases(store, run, options, it))
+                        .transpose()?;
+                }
+                Ok(DecidedRun { verdict, scorers: decider.scorers })
+            }
         }
     })
+}
+
+/// A rate of attempts, with the interval that its cases show: attempts at one are alike.
+fn of_cases(
+    store: &Store,
+    run: RunKey,
+    options: VerdictOptions<'_>,
+    rate: Rate,
+) -> Result<Rate, StoreError> {
+    let mut decider = Decider::new(store, run)?;
+    let mut mean = ClusteredMean::around(rate.rate);
+    let (mut case_id, mut damaged) = (String::new(), None);
+    store.for_each_attempt(run, options.node, |attempt| {
+        if attempt.case_id != case_id {
+            mean.end_case();
+            case_id.clone_from(&attempt.case_id);
+        }
+        match decider.case(attempt) {
+            Err(what) => damaged = Some(what),
+            Ok((verdict, _)) => {
+                let verdict = if options.strict { verdict.strict() } else { verdict };
+                match verdict.verdict {
+                    Verdict::Passed => mean.add(1.0),
+                    Verdict::Failed | Verdict::Errored => mean.add(0.0),
+                    Verdict::Skipped => {}
+                }
+            }
+        }
+        damaged.is_none()
+    })?;
+    mean.end_case();
+    if let Some(what) = damaged {
+        return Err(StoreError::Corrupt { path: store.path().to_owned(), what });
+    }
+    // The attempts at a single case show nothing of others.
+    let (low, high) = mean.interval(0.0..=1.0).map_or((0.0, 1.0), |it| (it.low, it.high));
+    Ok(Rate { rate: rate.rate, low, high })
 }
 
 /// Computes the verdict of one case after the other.

@@ -2,13 +2,13 @@
 
 #![expect(clippy::exhaustive_structs, reason = "a formula has these numbers and no others")]
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The standard normal distribution's quantile for an interval that is right 95 times of 100.
 const Z_95: f64 = 1.959_963_984_540_054;
 
 /// How many of a number of trials succeeded.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Rate {
     /// Successes divided by trials, 0 to 1.

@@ -47,7 +47,8 @@ pub struct RunVerdict {
     pub errored: u64,
     /// Cases that are not to be judged; they count in no rate.
     pub skipped: u64,
-    /// Passed among passed, failed and errored; `None` if there are no such cases.
+    /// Passed among passed, failed and errored; `None` if there are no such cases. Attempts count each; the verdict of a stored run has
+    /// the interval that its cases show.
     pub pass_rate: Option<Rate>,
     /// The mean of the cases' weighted scores, 0 to 1; `None` if no case has one.
     pub mean_score: Option<f64>,

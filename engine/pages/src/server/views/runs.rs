@@ -46,7 +46,7 @@ pub(in crate::server) fn page(
                         @if figures.decides {
                             td.number {
                                 (figure::count(figures.passed)) " of " (figure::count(figures.judged()))
-                                @if let Some(rate) = figures.pass_rate() { br; span.small.aside { (figure::percent(rate.rate)) } }
+                                @if let Some(rate) = figures.pass_rate { br; span.small.aside { (figure::percent(rate.rate)) } }
                             }
                             td.share { (plot::shares(&summary::drawn(&figures), &summary::said(&figures))) }
                         } @else {
