@@ -192,7 +192,9 @@ fn the_environment_is_read_where_a_variable_is_written_and_nowhere_else() {
 #[test]
 fn a_jury_stands_in_its_entry_or_in_its_judge_and_not_in_both() {
     let seated = |entry: &str| {
-        let text = format!("[judges.strict]\nprovider = \"recorded\"\nmodel = \"m\"\nfile = \"a\"\n{entry}");
+        let text = format!(
+            "[judges.strict]\nprovider = \"recorded\"\nmodel = \"m\"\nfile = \"a\"\n{entry}"
+        );
         suite(&[("suite.toml", text.as_str())]).map(|suite| suite.scorers[0].judge.clone())
     };
     let of_entry = "[scorers.a]\njudge = \"strict\"\njury = { samples = 3 }";
