@@ -49,6 +49,14 @@ impl Watching {
     }
 }
 
+/// A test that fails leaves no process.
+impl Drop for Watching {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
 #[test]
 fn each_save_builds_again_and_scores_the_sample_cases_until_it_is_interrupted() {
     let folder = Folder::new();
