@@ -161,7 +161,7 @@ impl Delivering {
         // Nothing ran, so there is nothing for sinks to hear.
         for (place, skip) in &new.skipped {
             deciding.skipped(&self.scorers[*place].policy);
-            if self.keeper.skip(kept, *place, &skip.reason(case.skip()))? {
+            if self.keeper.skip(kept, case, *place, &skip.reason(case.skip()))? {
                 self.rows += 1;
                 self.control.note_skipped();
             }
@@ -238,7 +238,8 @@ impl Delivering {
             Computed::NoCondition(outcome) => (outcome, None),
             Computed::Skipped(skip) => {
                 in_flight.deciding.skipped(policy);
-                if self.keeper.skip(case, row.unit.place, &skip.reason(None))? {
+                let read = row.unit.read.in_flight.case();
+                if self.keeper.skip(case, read, row.unit.place, &skip.reason(None))? {
                     self.rows += 1;
                     self.control.note_skipped();
                 }
@@ -358,7 +359,7 @@ impl Delivering {
             self.sinks.take(&event, &self.control);
         }
         self.sinks.flush(&self.control);
-        if self.rows > 0 {
+        if self.rows > 0 && !self.keeper.stores_nothing() {
             thread::sleep(LET_OTHERS_WRITE);
         }
         self.rows = 0;

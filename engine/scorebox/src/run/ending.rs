@@ -48,7 +48,7 @@ fn store_end(
     if !delivering.keeper.has_written() && nothing_new {
         return delivering.keeper.stored_root();
     }
-    if stopped.is_none() {
+    if stopped.is_none() && delivering.keeper.has_all_rows() {
         summarize(delivering, runtime)?;
     }
     // A sink may have refused a summary.

@@ -2,7 +2,7 @@
 //! no events.
 
 use crate::{
-    case::Location,
+    case::{Case, Location},
     contract::ScoredRow,
     digest::Digest,
     row::{Row, milliseconds},
@@ -16,6 +16,7 @@ use crate::{
 
 use super::{
     ReadyScorer,
+    gathering::Gathered,
     message::{ReadCase, RunScorers, RunUnit},
 };
 
@@ -25,6 +26,8 @@ pub(super) enum Keeper {
     Database(Box<RunWriter>),
     /// No database: only the rows that scorers summarize are kept, in memory.
     Memory(Unstored),
+    /// No database: a program gets all rows at the end.
+    Program(Gathered),
 }
 
 /// The outcome of keeping a case.
@@ -59,7 +62,9 @@ impl Keeper {
     pub(super) fn case(&mut self, read: &ReadCase) -> Result<Kept, StoreError> {
         let writer = match self {
             Keeper::Database(writer) => writer,
-            Keeper::Memory(_) => return Ok(Kept::Yes(KeptCase { key: None })),
+            Keeper::Memory(_) | Keeper::Program(_) => {
+                return Ok(Kept::Yes(KeptCase { key: None }));
+            }
         };
         let case = read.in_flight.case();
         let added = writer.add_case(&store::NewCase {
@@ -100,6 +105,15 @@ impl Keeper {
                 unstored.add(row);
                 Ok(true)
             }
+            (Keeper::Program(rows), _) => {
+                rows.add(
+                    row.unit.read.in_flight.case(),
+                    row.unit.place,
+                    row.outcome.clone(),
+                    (row.input_digest, row.scored_at_ms),
+                );
+                Ok(true)
+            }
         }
     }
 
@@ -122,11 +136,12 @@ impl Keeper {
     /// Stores that a scorer skips a case, for this reason; returns whether that is new.
     pub(super) fn skip(
         &mut self,
-        case: KeptCase,
+        kept: KeptCase,
+        case: &Case,
         place: usize,
         reason: &str,
     ) -> Result<bool, StoreError> {
-        match (self, case.key) {
+        match (self, kept.key) {
             (Keeper::Database(writer), Some(key)) => {
                 let scorer = writer.run().scorers[place];
                 writer.add_score(
@@ -146,6 +161,10 @@ impl Keeper {
             }
             (Keeper::Database(_), None) => Ok(false),
             (Keeper::Memory(_), _) => Ok(true),
+            (Keeper::Program(rows), _) => {
+                rows.skip(case, place, reason);
+                Ok(true)
+            }
         }
     }
 
@@ -158,14 +177,19 @@ impl Keeper {
 
     /// Whether there is nothing to commit.
     pub(super) fn stores_nothing(&self) -> bool {
-        matches!(self, Keeper::Memory(_))
+        !matches!(self, Keeper::Database(_))
+    }
+
+    /// Whether it has what scorers summarize. A program has the rows of some cases, and not of a run.
+    pub(super) fn has_all_rows(&self) -> bool {
+        !matches!(self, Keeper::Program(_))
     }
 
     /// Makes all that was taken survive the process.
     pub(super) fn commit(&mut self) -> Result<(), StoreError> {
         match self {
             Keeper::Database(writer) => writer.commit(),
-            Keeper::Memory(_) => Ok(()),
+            Keeper::Memory(_) | Keeper::Program(_) => Ok(()),
         }
     }
 
@@ -183,6 +207,7 @@ impl Keeper {
                 Ok(rows)
             }
             Keeper::Memory(unstored) => Ok(unstored.take(scorers, place)),
+            Keeper::Program(_) => Ok(scorers[place].scorer.summary_rows()),
         }
     }
 
@@ -213,7 +238,7 @@ impl Keeper {
     pub(super) fn has_written(&self) -> bool {
         match self {
             Keeper::Database(writer) => writer.has_written(),
-            Keeper::Memory(_) => true,
+            Keeper::Memory(_) | Keeper::Program(_) => true,
         }
     }
 
@@ -221,7 +246,7 @@ impl Keeper {
     pub(super) fn stored_root(&self) -> Result<Option<Digest>, StoreError> {
         match self {
             Keeper::Database(writer) => writer.stored_root(),
-            Keeper::Memory(_) => Ok(None),
+            Keeper::Memory(_) | Keeper::Program(_) => Ok(None),
         }
     }
 
@@ -233,7 +258,7 @@ impl Keeper {
     ) -> Result<Option<Digest>, StoreError> {
         match self {
             Keeper::Database(writer) => writer.finish(state, reason, now_ms()).map(Some),
-            Keeper::Memory(_) => Ok(None),
+            Keeper::Memory(_) | Keeper::Program(_) => Ok(None),
         }
     }
 }

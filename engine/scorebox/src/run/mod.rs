@@ -25,9 +25,11 @@
 //! - `stream`: a sink that passes events to a reader.
 //! - `following`: how far a followed file was scored, for a later process.
 //! - `unbroken`: how far a run is without a gap.
+//! - `gathering`: all rows of a run, for a program.
 //! - `keeping`: what keeps cases and rows, and so decides which are part of the run: a database, or nothing.
 //! - `delivering`: cases and rows in batches to the keeper, and what it took to the sinks.
 //! - `reuse`: scores that an earlier run has.
+//! - `rows`: all rows of a few cases, for programs that keep them themselves.
 //! - `completeness`: whether every score exists at the end.
 //! - `ending`: what scorers say about the run as a whole, and how its end is stored.
 //! - `error`: why a run did not start, or did not end well.
@@ -47,6 +49,7 @@ mod error;
 mod event;
 mod following;
 mod fresh_id;
+mod gathering;
 mod keeping;
 mod message;
 mod opening;
@@ -54,6 +57,7 @@ mod queue;
 mod reading;
 mod request;
 mod reuse;
+mod rows;
 mod same_plan;
 mod scorers;
 mod seen;
@@ -92,6 +96,7 @@ pub use fresh_id::fresh_id;
 pub(crate) use queue::{CaseQueue, QueueLimits};
 pub use queue::{QueueCounts, WhenFull};
 pub use request::{RunRequest, WhichRun};
+pub use rows::{score_rows, stored_plan};
 pub use scorers::{ReadyCondition, ReadyScorer, load_scorer, load_scorers, load_scorers_watched};
 pub use stream::{EventStream, event_stream};
 pub(crate) use unbroken::Unbroken;
@@ -148,6 +153,7 @@ pub async fn run(request: RunRequest, control: Arc<Control>) -> Result<RunReport
         reuse: request.reuse,
         on_bad_case,
         sinks: request.sinks,
+        gathered: request.gathered,
         scorers: Arc::clone(&scorers),
     };
     let opened =

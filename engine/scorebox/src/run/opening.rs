@@ -17,6 +17,7 @@ use super::{
     Control, ENGINE_VERSION, Event, OnBadCase, ReadyScorer, RunError, Started, WhichRun,
     case_source::CaseSource,
     event::Sinks,
+    gathering::Gathered,
     json,
     keeping::{Keeper, Unstored},
     message::RunScorers,
@@ -37,6 +38,8 @@ pub(super) struct Opening {
     pub(super) on_bad_case: OnBadCase,
     pub(super) sinks: Sinks,
     pub(super) scorers: RunScorers,
+    /// Where rows go, if no database is named and a program wants them all.
+    pub(super) gathered: Option<Gathered>,
 }
 
 /// A run that has begun.
@@ -71,7 +74,10 @@ impl Opening {
             None if is_resumed => {
                 return Err(RunError::NothingToResume { run: self.which.id().clone() });
             }
-            None => (Keeper::Memory(Unstored::new(&self.scorers)), None),
+            None => match self.gathered {
+                Some(rows) => (Keeper::Program(rows), None),
+                None => (Keeper::Memory(Unstored::new(&self.scorers)), None),
+            },
             Some(database) => {
                 let mut store = Store::open(database)?;
                 let spec = run_spec(self.which.id(), &self.suite, self.source);
@@ -135,7 +141,7 @@ fn open_run(
     }
 }
 
-fn run_spec(id: &RunId, suite: &Suite, source: RunSource) -> RunSpec {
+pub(super) fn run_spec(id: &RunId, suite: &Suite, source: RunSource) -> RunSpec {
     RunSpec {
         id: id.clone(),
         suite_name: Some(suite.name.clone()),
@@ -159,7 +165,7 @@ fn session_spec() -> SessionSpec {
     }
 }
 
-fn scorer_spec(ready: &ReadyScorer) -> ScorerSpec {
+pub(super) fn scorer_spec(ready: &ReadyScorer) -> ScorerSpec {
     let info = ready.scorer.info();
     ScorerSpec {
         scorer_id: ready.id.to_string(),

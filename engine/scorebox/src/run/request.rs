@@ -10,7 +10,7 @@ use crate::{
 
 use super::{
     DEFAULT_WAITING, OnBadCase, ReadyScorer, Sink, case_source::CaseSource, event::Sinks,
-    fresh_id::fresh_id, queue::CaseQueue,
+    fresh_id::fresh_id, gathering::Gathered, queue::CaseQueue,
 };
 
 /// Which run is written.
@@ -48,6 +48,7 @@ pub struct RunRequest {
     pub(super) waiting: usize,
     pub(super) on_bad_case: OnBadCase,
     pub(super) sinks: Sinks,
+    pub(super) gathered: Option<Gathered>,
 }
 
 impl RunRequest {
@@ -82,6 +83,7 @@ impl RunRequest {
             waiting: DEFAULT_WAITING,
             on_bad_case: OnBadCase::default(),
             sinks: Sinks::default(),
+            gathered: None,
         }
     }
 
@@ -101,6 +103,11 @@ impl RunRequest {
     /// with other cases, which are added to those that it has.
     pub fn source(self, source: RunSource) -> RunRequest {
         RunRequest { source, ..self }
+    }
+
+    /// Gathers all rows for a program, which has no database for them.
+    pub(super) fn gather(self, rows: Gathered) -> RunRequest {
+        RunRequest { gathered: Some(rows), ..self }
     }
 
     /// Whether scores that an earlier run in the database has are copied instead of computed.

@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 
 use rusqlite::{Row, Transaction, named_params};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{RunKey, ScorerKey, Store, StoreError, component, effort::Ascending};
 use crate::{
@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// What is known about a run's scorer when the run starts.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ScorerSpec {
     /// The suite's key for it: unique in the run, not empty, without `:`.
     pub scorer_id: String,
@@ -79,7 +79,7 @@ pub struct ScorerSpec {
 }
 
 /// The `when` of a scorer: a scorer that gives 1 for the cases that the other is for.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ConditionSpec {
     /// The digest of the component's bytes.
     pub component_digest: Digest,

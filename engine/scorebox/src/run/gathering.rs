@@ -1,0 +1,78 @@
+//! The rows of a run for a program that gets them all at its end. Stores nothing.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::{
+    case::Case,
+    digest::Digest,
+    row::{Answer, Row, Status},
+    sandbox::Outcome,
+    scoring::now_ms,
+};
+
+use super::message::RunScorers;
+
+/// The rows of a run, by the ordinals of the cases and the places of the scorers.
+pub(super) type Rows = Vec<Vec<Option<Row>>>;
+
+/// Where the rows of a run are gathered.
+#[derive(Debug)]
+pub(super) struct Gathered {
+    scorers: RunScorers,
+    rows: Arc<Mutex<Rows>>,
+}
+
+impl Gathered {
+    pub(super) fn new(cases: usize, scorers: &RunScorers) -> Gathered {
+        let rows = vec![vec![None; scorers.len()]; cases];
+        Gathered { scorers: Arc::clone(scorers), rows: Arc::new(Mutex::new(rows)) }
+    }
+
+    /// The rows, which are there when the run has ended.
+    pub(super) fn rows(&self) -> Arc<Mutex<Rows>> {
+        Arc::clone(&self.rows)
+    }
+
+    /// Takes a row that was computed, on an input of this digest.
+    pub(super) fn add(
+        &mut self,
+        case: &Case,
+        place: usize,
+        outcome: Outcome,
+        (input_digest, scored_at_ms): (Option<Digest>, i64),
+    ) {
+        let row = self.row(case, place, Answer::from(outcome));
+        self.put(case, place, Row { input_digest, scored_at_ms, ..row });
+    }
+
+    /// Takes that a scorer skips a case, for this reason.
+    pub(super) fn skip(&mut self, case: &Case, place: usize, reason: &str) {
+        let answer = Answer { reason: Some(reason.to_owned()), ..Answer::new(Status::Skipped) };
+        let row = self.row(case, place, answer);
+        self.put(case, place, row);
+    }
+
+    fn row(&self, case: &Case, place: usize, answer: Answer) -> Row {
+        let ready = &self.scorers[place];
+        Row {
+            case_id: case.id().to_owned(),
+            node_id: Some(case.node_id().to_owned()),
+            iteration: case.iteration(),
+            attempt: case.attempt(),
+            scorer_id: ready.id.to_string(),
+            answer,
+            scorer_digest: ready.scorer.digest(),
+            config_digest: ready.scorer.config().digest(),
+            input_digest: None,
+            scored_at_ms: now_ms(),
+        }
+    }
+
+    fn put(&self, case: &Case, place: usize, row: Row) {
+        let ordinal = usize::try_from(case.ordinal()).unwrap_or(usize::MAX);
+        let mut rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(of_case) = rows.get_mut(ordinal) {
+            of_case[place] = Some(row);
+        }
+    }
+}
