@@ -384,7 +384,7 @@ fn damaged_files_and_wrong_formats_are_refused_with_the_place() {
     hint: name its format with --from: `cases`, `inspect-eval`, `inspect-json`, `promptfoo`, `lm-eval`, `openai-evals`, `opentelemetry`, `csv`, `parquet`, `arrow`, `huggingface`
     error: cut-inspect.json: reading failed after line 1: the log is not what is expected: EOF while parsing a string at line 775 column 4847
     error: cut-promptfoo.json: reading failed after line 2: the file of results is not what is expected: EOF while parsing an object at line 433 column 4
-    error: cut-answers.parquet: the Parquet file cannot be read: Parquet error: Invalid Parquet file. Corrupt footer
+    error: cut-answers.parquet: the Parquet file cannot be read: it is cut off, or not Parquet: the mark at its end is missing
     error: cut-answers.arrow: reading failed after line 3: the table cannot be read: Ipc error: Unexpected End of Stream
     error: bad.csv: reading failed after line 1: line 3: the header has 2 cells, and this row 1
     error: twice.csv: the header has the column `output` twice
@@ -394,7 +394,7 @@ fn damaged_files_and_wrong_formats_are_refused_with_the_place() {
     "#);
     let refused = folder.sh("scorebox convert answers.csv --from parquet; scorebox convert answers.csv --from huggingface; scorebox convert - --from csv < answers.csv");
     assert_snapshot!(refused.stderr, @r#"
-    error: answers.csv: the Parquet file cannot be read: Parquet error: Invalid Parquet file. Corrupt footer
+    error: answers.csv: the Parquet file cannot be read: it is cut off, or not Parquet: the mark at its end is missing
     error: answers.csv: this is a file, and a Hugging Face dataset is a folder
     hint: name its format with --from: `cases`, `inspect-eval`, `inspect-json`, `promptfoo`, `lm-eval`, `openai-evals`, `opentelemetry`, `csv`, `parquet`, `arrow`, `huggingface`
     error: standard input has lines of cases, and --from says `csv`

@@ -10,6 +10,7 @@ use parquet::{arrow::arrow_reader::ParquetRecordBatchReaderBuilder, errors::Parq
 
 use crate::{
     emit::Emit,
+    footer::check_footer,
     format::Format,
     place::Place,
     problem::Problem,
@@ -71,9 +72,7 @@ impl<'a> Rows<'a> {
 
     /// Hands over the rows of a Parquet file.
     pub(crate) fn put_parquet(&mut self, file: File, emit: &mut Emit) -> Result<(), Problem> {
-        let builder = ParquetRecordBatchReaderBuilder::try_new(file)
-            .map_err(|error| parquet_problem(&error))?;
-        let reader = builder
+        let reader = open_parquet(file)?
             .with_batch_size(ROWS_AT_ONCE)
             .build()
             .map_err(|error| parquet_problem(&error))?;
@@ -132,10 +131,13 @@ fn skip_magic(file: &mut File) -> Result<Vec<u8>, Problem> {
 
 /// Whether the file has what its readers need.
 pub(crate) fn check_parquet(place: &Place) -> Result<(), Problem> {
-    let file = File::open(&place.path)?;
-    ParquetRecordBatchReaderBuilder::try_new(file)
-        .map(drop)
-        .map_err(|error| parquet_problem(&error))
+    open_parquet(File::open(&place.path)?).map(drop)
+}
+
+fn open_parquet(file: File) -> Result<ParquetRecordBatchReaderBuilder<File>, Problem> {
+    check_footer(&file)
+        .map_err(|why| Problem::content(format!("the Parquet file cannot be read: {why}")))?;
+    ParquetRecordBatchReaderBuilder::try_new(file).map_err(|error| parquet_problem(&error))
 }
 
 pub(crate) fn read_parquet(place: &Place, emit: &mut Emit) -> Result<(), Problem> {

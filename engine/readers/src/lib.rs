@@ -14,6 +14,7 @@
 //! - `walk`: the elements of large JSON documents, one at a time.
 //! - `record`: a case as a line; `window`: parts of a case that are not side by side, put together.
 //! - `inspect`, `inspect_archive`, `promptfoo`, `lm_eval`, `openai_evals`, `spans`: what the tools write. `span` is one span.
+//! - `footer`: whether a Parquet file claims no more than it has.
 //! - `table`: a row as a line; `separated` (CSV), `columns` (Parquet and Arrow) and `dataset` (folders) have rows.
 //!
 //! - **Invariant:** the same file gives the same lines, with the same ids, on every reading.
@@ -26,6 +27,7 @@ mod columns;
 mod dataset;
 mod detect;
 mod emit;
+mod footer;
 mod format;
 mod inspect;
 mod inspect_archive;
@@ -48,6 +50,7 @@ mod walk;
 mod window;
 
 pub use detect::detect;
+pub use footer::check_footer;
 pub use format::{Format, UnknownFormat};
 pub use left_out::LeftOut;
 pub use open::{Opened, Settings, open};

@@ -75,44 +75,40 @@ pub fn open(path: &Path, settings: &Settings) -> Result<Opened, ReaderError> {
         None => detect(path, &settings.mapping)?,
     };
     let left_out = LeftOut::default();
-    if format == Format::Cases {
+    let Some(begin) = reader(format) else {
         return Ok(Opened { source: Source::path(path), format, left_out });
-    }
+    };
     must_be_a_file(path, &name, format)?;
     let place = Place::of(path, settings.mapping.clone());
-    let produce = reader(format, place).map_err(|problem| problem.of(&name))?;
+    let produce = begin(place).map_err(|problem| problem.of(&name))?;
     let lines = Lines::new(produce, left_out.clone());
     Ok(Opened { source: Source::reader(name, Box::new(lines)), format, left_out })
 }
 
-fn reader(format: Format, place: Place) -> Result<Produce, Problem> {
-    type Read = fn(&Place, &mut Emit) -> Result<(), Problem>;
-    let read: Read = match format {
-        Format::Cases => unreachable!("has no reader"),
-        Format::InspectEval => {
-            inspect_archive::check(&place)?;
-            inspect_archive::read
-        }
-        Format::InspectJson => inspect::read,
-        Format::Promptfoo => promptfoo::read,
-        Format::LmEval => lm_eval::read,
-        Format::OpenAiEvals => openai_evals::read,
-        Format::OpenTelemetry => spans::read,
-        Format::Csv => {
-            separated::check(&place)?;
-            separated::read
-        }
-        Format::Parquet => {
-            columns::check_parquet(&place)?;
-            columns::read_parquet
-        }
-        Format::Arrow => columns::read_arrow,
-        Format::HuggingFace => {
-            dataset::check(&place)?;
-            dataset::read
-        }
+/// What makes the lines of a file.
+type Read = fn(&Place, &mut Emit) -> Result<(), Problem>;
+
+/// What begins to read files of this format; `None` if they are lines already.
+fn reader(format: Format) -> Option<impl FnOnce(Place) -> Result<Produce, Problem>> {
+    type Check = fn(&Place) -> Result<(), Problem>;
+    let unchecked: Check = |_| Ok(());
+    let (check, read): (Check, Read) = match format {
+        Format::Cases => return None,
+        Format::InspectEval => (inspect_archive::check, inspect_archive::read),
+        Format::InspectJson => (unchecked, inspect::read),
+        Format::Promptfoo => (unchecked, promptfoo::read),
+        Format::LmEval => (unchecked, lm_eval::read),
+        Format::OpenAiEvals => (unchecked, openai_evals::read),
+        Format::OpenTelemetry => (unchecked, spans::read),
+        Format::Csv => (separated::check, separated::read),
+        Format::Parquet => (columns::check_parquet, columns::read_parquet),
+        Format::Arrow => (unchecked, columns::read_arrow),
+        Format::HuggingFace => (dataset::check, dataset::read),
     };
-    Ok(Box::new(move |emit| read(&place, emit)))
+    Some(move |place: Place| {
+        check(&place)?;
+        Ok(Box::new(move |emit: &mut Emit| read(&place, emit)) as Produce)
+    })
 }
 
 fn must_be_a_file(path: &Path, name: &str, format: Format) -> Result<(), ReaderError> {
