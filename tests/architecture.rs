@@ -39,7 +39,8 @@ fn table(page: &str) -> Arrows {
 /// Whether a room is one of a front end, which calls the library's from outside.
 fn is_of_a_front_end(room: &str) -> bool {
     room.starts_with("cli/")
-        || ["exports", "judges", "pages", "python", "readers", "telemetry"].contains(&room)
+        || ["exports", "judges", "pages", "python", "readers", "shards", "telemetry"]
+            .contains(&room)
 }
 
 /// The files that stand beside the rooms, whom anybody may call.

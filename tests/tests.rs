@@ -75,6 +75,8 @@ mod command_score_judges;
 mod command_script;
 /// `scorebox serve`: pages in a real browser, and who may see them.
 mod command_serve;
+/// `scorebox shard` and `merge`: a run in parts.
+mod command_shard;
 /// `scorebox suite`, and what suite files resolve to.
 mod command_suite;
 /// `scorebox run --otlp`, and the sink of a program: what a collector is sent, and collectors that misbehave.
@@ -174,6 +176,8 @@ mod sandbox_isolation;
 mod sandbox_limits;
 /// Files that are not scorers, and what a scorer may not import.
 mod sandbox_loading;
+/// Parquet files for the tests of shards.
+mod shard_fixture;
 /// Code compiled once and code frozen with its memory: the same scores, to the last unit of fuel.
 mod split_and_whole;
 /// A small run of every outcome, for the tests of reports and pages.

@@ -34,6 +34,7 @@ mod python_engine;
 mod report;
 mod scaffold;
 mod setup;
+mod shards;
 mod signals;
 mod waiting;
 mod words;

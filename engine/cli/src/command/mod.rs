@@ -13,6 +13,7 @@ mod inspect;
 mod judges;
 mod leaderboard;
 mod live;
+mod merge;
 mod migrate;
 mod new;
 mod repeats;
@@ -24,6 +25,7 @@ mod score;
 mod scorers;
 mod scores;
 mod serve;
+mod shard;
 mod show;
 mod stats;
 mod suite;
@@ -100,6 +102,8 @@ pub(crate) enum Command {
     Score(score::Score),
     Run(run::Run),
     Live(live::Live),
+    Shard(shard::Shard),
+    Merge(merge::Merge),
     Convert(convert::Convert),
     Runs(runs::Runs),
     Rm(rm::Rm),
@@ -136,6 +140,8 @@ impl Command {
             Command::Score(command) => command.run(),
             Command::Run(command) => command.run(),
             Command::Live(command) => command.run(),
+            Command::Shard(command) => command.run(),
+            Command::Merge(command) => command.run(),
             Command::Convert(command) => command.run(),
             Command::Rm(command) => command.run(),
             Command::Runs(command) => command.run(),

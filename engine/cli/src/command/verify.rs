@@ -14,10 +14,12 @@ use scorebox::{
     judge::{JudgeIdentity, RecordedFile, Recordings},
     registry::{Reference, Registry},
     sandbox::Sandbox,
-    store::{CallStore, ScoreFilter, ScoreId, ScorerSpec, Store},
+    store::{CallStore, RunId, ScoreFilter, ScoreId, ScorerSpec, Store},
     verify::{Finding, Receipt, Unproved, Verdict, VerifyRequest, verify, verify_root},
 };
+use scorebox_shards::{Shards, sample_of_shards};
 use serde::Serialize;
+use tempfile::TempDir;
 
 use crate::{
     advice,
@@ -27,12 +29,16 @@ use crate::{
     output::{self, Format},
     report::{self, Align, Table},
     setup::{self, SandboxArguments},
+    shards,
     waiting::{COMPILING, Waiting},
     words,
 };
 
 /// Findings that are shown one by one; all of them are counted.
 const SHOWN: usize = 1000;
+
+/// The database with a sample of shards, in its folder.
+const SAMPLE: &str = "sample.db";
 
 /// Compute stored scores again and show what differs
 ///
@@ -79,6 +85,10 @@ pub(crate) struct Verify {
     /// Only scores of the case with this id
     #[arg(long, value_name = "ID", help_heading = "Filters")]
     case_id: Option<String>,
+
+    /// Verify a random sample of a run whose shards, or folders of shards, these are, without a database; may be repeated
+    #[arg(long, value_name = "SHARD", requires = "sample", conflicts_with_all = ["run", "root", "receipt", "check"], help_heading = "Filters")]
+    shard: Vec<PathBuf>,
 
     /// Compare the run with the root that `scorebox run` printed when it ended
     #[arg(long, value_name = "DIGEST", conflicts_with_all = ["sample", "scorer", "node", "case_id", "receipt", "check", "jobs", "trust_cache", "workspace", "memory_budget", "compile_timeout", "compile_memory"], help_heading = "Root")]
@@ -171,8 +181,18 @@ impl Verify {
                 self.take(&mut findings, finding)?;
             }
             None => {
-                let store = self.database.read()?;
-                let request = self.request(&store, jobs)?;
+                let sampled = self.sampled()?;
+                let (store, run) = match &sampled {
+                    None => {
+                        let store = self.database.read()?;
+                        let run = self.database.run(self.run.as_deref(), &store)?.spec.id;
+                        (store, run)
+                    }
+                    Some((folder, run)) => {
+                        (Store::open_read_only(folder.path().join(SAMPLE))?, run.clone())
+                    }
+                };
+                let request = self.request(&store, &run, jobs)?;
                 findings.of_a_run = Some(self.scope(&store, &request)?);
                 findings.judges = judges(&store, request.filter())?;
                 let total = store.score_count(request.filter())?;
@@ -241,9 +261,23 @@ impl Verify {
         }
     }
 
-    fn request(&self, store: &Store, jobs: usize) -> Result<VerifyRequest, Failure> {
-        let run = self.database.run(self.run.as_deref(), store)?.spec.id.to_string();
-        let filter = ScoreFilter::of_run(run)
+    /// A sample of the shards that are named, in a database of a folder that goes with it.
+    fn sampled(&self) -> Result<Option<(TempDir, RunId)>, Failure> {
+        if self.shard.is_empty() {
+            return Ok(None);
+        }
+        let shards = Shards::open(&shards::files(&self.shard)?, None).map_err(shards::failure)?;
+        let _waiting = Waiting::on("drawing a sample of the shards");
+        let folder = TempDir::new()
+            .map_err(|error| Failure::new(format!("cannot make a temporary folder: {error}")))?;
+        let cases = self.sample.unwrap_or(u64::MAX);
+        let database = folder.path().join(SAMPLE);
+        let run = sample_of_shards(&shards, cases, self.seed, &database, &setup::registry());
+        Ok(Some((folder, run.map_err(shards::failure)?)))
+    }
+
+    fn request(&self, store: &Store, run: &RunId, jobs: usize) -> Result<VerifyRequest, Failure> {
+        let filter = ScoreFilter::of_run(run.to_string())
             .with_scorer(self.scorer.clone())
             .with_node(self.node.clone())
             .with_case(self.case_id.clone());

@@ -1,0 +1,159 @@
+//! `scorebox merge`: the shards of a run, checked against each other and put together, each case once.
+
+use std::path::{Path, PathBuf};
+
+use scorebox::sandbox::Capabilities;
+use scorebox_shards::{
+    BatchScorer, Difference, Merge as Merged, Plan, Shards, merge_into_database, merge_into_file,
+};
+
+use crate::{
+    failure::{Exit, Failure},
+    new_file::{NewFile, WriteError},
+    output,
+    report::{Align, Table, counted, printable},
+    setup::{self, SandboxArguments},
+    shards::{failure, files},
+    waiting::Waiting,
+    words,
+};
+
+/// Put the shards of a run together, each case once
+///
+/// All shards must be of one run: one suite, the same components, one version of scorebox. A case that is in several shards
+/// must have the same results in each; a result that a time-out ended is taken from another shard. If results differ, they
+/// are shown and nothing is written. A merge into a database that was interrupted is continued by the same command.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Merge {
+    /// Shards, or folders of shards
+    #[arg(required = true, value_name = "SHARD")]
+    shards: Vec<PathBuf>,
+
+    /// Store the run in this database, as if one machine had scored it
+    #[arg(
+        long,
+        value_name = "FILE",
+        required_unless_present = "output",
+        conflicts_with = "output",
+        help_heading = "Output"
+    )]
+    db: Option<PathBuf>,
+
+    /// Write one Parquet file, which is a shard of the same run
+    #[arg(long, short, value_name = "FILE", help_heading = "Output")]
+    output: Option<PathBuf>,
+
+    /// Replace the file if it exists
+    #[arg(long, requires = "output", help_heading = "Output")]
+    force: bool,
+
+    /// The suite, for shards that a data engine wrote without the plan that they were scored with
+    #[arg(long, value_name = "FILE", help_heading = "Run")]
+    suite: Option<PathBuf>,
+
+    /// With --suite: the run that the shards are parts of [default: made of the suite]
+    #[arg(long, value_name = "ID", requires = "suite", help_heading = "Run")]
+    run_id: Option<scorebox::store::RunId>,
+
+    #[command(flatten)]
+    sandbox: SandboxArguments,
+}
+
+impl Merge {
+    pub(crate) fn run(&self) -> Result<Exit, Failure> {
+        let plan = self.suite.as_ref().map(|suite| self.plan(suite)).transpose()?;
+        let paths = files(&self.shards)?;
+        let shards = Shards::open(&paths, plan.as_ref()).map_err(failure)?;
+        let waiting = Waiting::of("comparing cases", shards.rows());
+        let merge = Merged::of(shards, |rows| waiting.at(rows)).map_err(failure)?;
+        drop(waiting);
+        show(&merge.duplicates().differences)?;
+        let cases = merge.duplicates().cases;
+        match (&self.db, &self.output) {
+            (Some(database), _) => self.store(&merge, database)?,
+            (None, Some(path)) => {
+                let file = NewFile::create(path, self.force)?;
+                let waiting = Waiting::of("writing cases", cases);
+                let written = file.write(|out| {
+                    let written = merge_into_file(&merge, out, |cases| waiting.at(cases));
+                    written.map_err(|error| WriteError::Failure(failure(error)))
+                });
+                drop(waiting);
+                written?;
+                words::say(&format!("{}: {}", said(path), of_shards(&merge)));
+            }
+            (None, None) => {}
+        }
+        let duplicates = merge.duplicates();
+        if duplicates.repeated > 0 {
+            let again = counted(duplicates.repeated, "row is", "rows are");
+            words::say(&format!("{again} of cases that another shard has, with the same results"));
+        }
+        if duplicates.timed_out > 0 {
+            let results = counted(duplicates.timed_out, "result", "results");
+            words::say(&format!("{results} that a time-out ended: taken from another shard"));
+        }
+        Ok(Exit::Done)
+    }
+
+    fn store(&self, merge: &Merged, database: &Path) -> Result<(), Failure> {
+        let sandbox = self.sandbox.open(1, Capabilities::none())?;
+        let waiting = Waiting::of("storing cases", merge.duplicates().cases);
+        let registry = setup::registry();
+        let progress = |cases| waiting.at(cases);
+        let merged = merge_into_database(merge, database, &registry, &sandbox, progress);
+        let run = setup::finish(setup::small_runtime()?, merged).map_err(failure)?;
+        drop(waiting);
+        words::say(&format!("{}: run {} with {}", said(database), run.id, of_shards(merge)));
+        if !run.summarized.is_empty() {
+            let names = run.summarized.join(", ");
+            words::say(&format!("asked about all cases of the run: {names}"));
+        }
+        words::say(&format!("root {}", run.root));
+        Ok(())
+    }
+
+    /// The plan of the suite on this machine.
+    fn plan(&self, path: &Path) -> Result<Plan, Failure> {
+        let suite = setup::suite_to_load(path, &self.sandbox, Ok)?;
+        let sandbox = self.sandbox.open(1, setup::unasked_judges(&suite))?;
+        let run = match &self.run_id {
+            Some(id) => id.clone(),
+            None => Plan::default_run_id(&suite).parse()?,
+        };
+        let registry = setup::registry();
+        let loaded = setup::loaded(&suite, &registry, &sandbox);
+        let scorers = setup::finish(setup::small_runtime()?, loaded)?;
+        let scorer = BatchScorer::new(suite, scorers, &run, 1).map_err(failure)?;
+        Ok(scorer.plan().clone())
+    }
+}
+
+fn said(path: &Path) -> String {
+    printable(&path.display().to_string())
+}
+
+fn of_shards(merge: &Merged) -> String {
+    let shards = counted(merge.shards().count() as u64, "shard", "shards");
+    format!("{} of {shards}", counted(merge.duplicates().cases, "case", "cases"))
+}
+
+/// Shows results that differ, as data.
+fn show(differences: &[Difference]) -> Result<(), Failure> {
+    if differences.is_empty() {
+        return Ok(());
+    }
+    let columns = ["case", "scorer", "in one shard", "in another", "shards"];
+    let mut table = Table::new(&columns.map(|name| (name, Align::Left)));
+    for difference in differences {
+        let [one, other] = &difference.results;
+        table.row([
+            output::cell(&difference.case_id, 48),
+            difference.scorer.as_deref().map_or_else(|| "(the case itself)".into(), str::to_owned),
+            output::cell(one, 48),
+            output::cell(other, 48),
+            output::cell(&difference.shards.join(" and "), 80),
+        ]);
+    }
+    output::stdout(|out| write!(out, "{table}"))
+}

@@ -1,0 +1,113 @@
+//! What the commands of shards have in common: files and folders that a user names, and what to do about an error. Reads no
+//! row.
+
+use std::path::{Path, PathBuf};
+
+use scorebox::advice::Advised as _;
+use scorebox_shards::{ShardError, TableError};
+
+use crate::{advice, failure::Failure, report::one_line};
+
+/// Columns that a hint lists.
+const LISTED: usize = 20;
+
+/// The files that are named, those of folders in the order of their names. What begins with `.` or `_` is not a shard: files
+/// that are not complete, and marks of data engines.
+pub(crate) fn files(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+    let mut files = Vec::new();
+    for path in named {
+        if !path.is_dir() {
+            files.push(path.clone());
+            continue;
+        }
+        let mut of_folder = parquet_files(path).map_err(|error| {
+            Failure::new(format!("cannot read the folder `{}`: {error}", path.display()))
+        })?;
+        if of_folder.is_empty() {
+            return Err(Failure::new(format!(
+                "the folder `{}` has no Parquet files",
+                path.display()
+            )));
+        }
+        of_folder.sort();
+        files.append(&mut of_folder);
+    }
+    Ok(files)
+}
+
+fn parquet_files(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for entry in folder.read_dir()? {
+        let path = entry?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let is_hidden = name.starts_with(['.', '_']);
+        if !is_hidden && path.extension().is_some_and(|it| it == "parquet") && path.is_file() {
+            files.push(path);
+        }
+    }
+    Ok(files)
+}
+
+/// The error with what to do about it.
+pub(crate) fn failure(error: ShardError) -> Failure {
+    let message = error.to_string();
+    let hint = match error {
+        ShardError::Table(error) => table_hint(&error),
+        ShardError::BadRow { error } => error.advice.as_ref().and_then(advice::words).or_else(|| {
+            let has_no_id = error.message.ends_with("has no id");
+            has_no_id.then(|| {
+                "each row needs an id that is its own on all machines: a name, or file and row".into()
+            })
+        }),
+        ShardError::AsksJudge { .. } => {
+            Some("use `scorebox run`, which records answers; or leave the scorer out of the suite".into())
+        }
+        ShardError::Run(error) => return error.into(),
+        ShardError::Store(error) => return error.into(),
+        ShardError::Summary { ref error, .. } => error.advice().as_ref().and_then(advice::words),
+        ShardError::NotParquet { .. } => {
+            Some("make the shard again; one that `scorebox shard` was writing when it ended has another name".into())
+        }
+        ShardError::NotAShard { .. } => Some(
+            "`scorebox shard` writes shards; of what a data engine wrote, --suite names the suite".into(),
+        ),
+        ShardError::Mixed { .. } => Some(
+            "shards of one run need one suite, the same components and one version of scorebox".into(),
+        ),
+        ShardError::Another { .. } => {
+            Some("name another file, or remove this one to have it made again".into())
+        }
+        ShardError::Different { .. } => Some(
+            "nothing was written; score one of the two shards again, or leave one out".into(),
+        ),
+        ShardError::NoComponent { .. } => {
+            Some("put the file where it was when the shards were made".into())
+        }
+        ShardError::OtherRun { .. } => {
+            Some("name the same shards in the same order; or remove the run: `scorebox rm`".into())
+        }
+        _ => None,
+    };
+    let failure = Failure::new(message);
+    match hint {
+        Some(hint) => failure.hint(hint),
+        None => failure,
+    }
+}
+
+fn table_hint(error: &TableError) -> Option<String> {
+    let names = |there: &[String]| {
+        let shown = there.iter().take(LISTED).map(|name| one_line(name, 48));
+        let more = if there.len() > LISTED { ", …" } else { "" };
+        format!("its columns are {}{more}", shown.collect::<Vec<_>>().join(", "))
+    };
+    Some(match error {
+        TableError::Missing { key, there } => {
+            format!("say which it is: --column {key}=COLUMN; {}", names(there))
+        }
+        TableError::NoColumn { there, .. } => names(there),
+        TableError::UnknownKey { .. } => "docs/cases.md lists the keys of a case".to_owned(),
+        TableError::NotJson { .. } => "cast it to text or numbers first".to_owned(),
+        _ => return None,
+    })
+}

@@ -1,0 +1,363 @@
+//! The rows of shards as a run in a database, with the components of the plan. Writes no SQL, and computes nothing but what
+//! scorers say about all rows of a run.
+
+use std::{
+    borrow::Cow,
+    collections::{BinaryHeap, HashSet},
+    path::Path,
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use scorebox::{
+    case::Case,
+    contract::{Assertion, LogLine},
+    digest::Digest,
+    registry::{Reference, Registry},
+    row::{Json, Status, milliseconds},
+    sandbox::{Grant, Limits, Sandbox, ScorerConfig},
+    store::{
+        CaseAdded, NewCase, NewScore, NewSummary, Outcome, RunId, RunState, RunWriter, ScorerSpec,
+        SessionSpec, Store, StoreError,
+    },
+};
+
+use crate::{
+    error::ShardError,
+    merging::Merge,
+    plan::Plan,
+    results::{ScorerResult, WideRow},
+    shards::{At, Shards},
+};
+
+/// Rows after which what was written is committed: others may be waiting to write.
+const BATCH_ROWS: u64 = 10_000;
+
+/// A run that shards were put together to.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct MergedRun {
+    /// Its id.
+    pub id: RunId,
+    /// How many cases it has.
+    pub cases: u64,
+    /// One digest of all that is stored of it.
+    pub root: Digest,
+    /// The scorers that were asked about all its rows.
+    pub summarized: Vec<String>,
+}
+
+/// Stores all cases, each once, as a run of the database, which is made if it is missing. A merge that was interrupted is
+/// continued. Scorers that say something about all rows of a run are asked at its end, in `sandbox`. `progress` hears
+/// how many cases were stored so far.
+///
+/// # Errors
+/// [`ShardError::Different`]; [`ShardError::NoComponent`]: the components are stored with the run, and one is not here;
+/// [`ShardError::OtherRun`]; troubles of reading and writing.
+pub async fn merge_into_database(
+    merge: &Merge,
+    database: &Path,
+    registry: &Registry,
+    sandbox: &Sandbox,
+    progress: impl FnMut(u64),
+) -> Result<MergedRun, ShardError> {
+    merge.must_agree()?;
+    let plan = merge.shards.plan();
+    let specs = with_components(plan, registry)?;
+    let id = run_id(plan)?;
+    let mut writer = open(database, &id, plan, &specs)?;
+    let cases = write(&mut writer, &id, progress, |take| merge.for_each(take))?;
+    let stored = writer.store().case_count(writer.run().key)?;
+    if stored != cases {
+        let why = format!("it has {stored} cases, and the shards have {cases}");
+        return Err(ShardError::OtherRun { run: id.to_string(), why });
+    }
+    writer.commit()?;
+    for name in &plan.summaries {
+        let place = specs.iter().position(|spec| spec.scorer_id == *name);
+        if let Some(place) = place {
+            summarize(&mut writer, place, &specs[place], sandbox).await?;
+        }
+    }
+    let root = writer.finish(RunState::Finished, None, now_ms())?;
+    Ok(MergedRun { id, cases, root, summarized: plan.summaries.clone() })
+}
+
+/// Stores a random sample of so many cases as a run of a new database, which is no whole run; answers with its id.
+///
+/// # Errors
+/// As [`merge_into_database`].
+pub fn sample_of_shards(
+    shards: &Shards,
+    cases: u64,
+    seed: u64,
+    database: &Path,
+    registry: &Registry,
+) -> Result<RunId, ShardError> {
+    let plan = shards.plan();
+    let specs = with_components(plan, registry)?;
+    let sample = sample(shards, cases, seed)?;
+    let id = run_id(plan)?;
+    let mut writer = open(database, &id, plan, &specs)?;
+    write(
+        &mut writer,
+        &id,
+        |_| {},
+        |take| {
+            shards.for_each(|at, checked| match sample.contains(&at) {
+                true => take(&checked.row, &checked.case),
+                false => Ok(()),
+            })
+        },
+    )?;
+    writer.finish(RunState::Interrupted, None, now_ms())?;
+    Ok(id)
+}
+
+/// The places of the cases whose names have the smallest digests with the seed; of one name, the first place.
+fn sample(shards: &Shards, cases: u64, seed: u64) -> Result<HashSet<At>, ShardError> {
+    let mut taken: BinaryHeap<([u8; 32], At)> = BinaryHeap::new();
+    let mut names = HashSet::new();
+    shards.for_each(|at, checked| {
+        let row = &checked.row;
+        let numbers = [seed.to_le_bytes(), u64::from(row.iteration).to_le_bytes()];
+        let attempt = row.attempt.to_le_bytes();
+        let parts = [&numbers[0][..], row.id.as_bytes(), &numbers[1], &attempt];
+        let drawn = *Digest::of_parts(parts).as_bytes();
+        if !names.contains(&drawn) {
+            names.insert(drawn);
+            taken.push((drawn, at));
+        }
+        if taken.len() as u64 > cases
+            && let Some((last, _)) = taken.pop()
+        {
+            names.remove(&last);
+        }
+        Ok(())
+    })?;
+    Ok(taken.into_iter().map(|(_, at)| at).collect())
+}
+
+fn run_id(plan: &Plan) -> Result<RunId, ShardError> {
+    Ok(plan.run_id.parse::<RunId>()?)
+}
+
+/// The scorers with their components, which are built in or where they were when the shards were made.
+fn with_components(plan: &Plan, registry: &Registry) -> Result<Vec<ScorerSpec>, ShardError> {
+    let found = |spec: &ScorerSpec, digest: Digest, origin: &str| {
+        component(registry, origin, digest).ok_or_else(|| ShardError::NoComponent {
+            scorer: spec.scorer_id.clone(),
+            origin: origin.to_owned(),
+            digest: digest.to_string(),
+        })
+    };
+    let with = |spec: &ScorerSpec| {
+        let mut spec = spec.clone();
+        spec.component = found(&spec, spec.component_digest, &spec.component_origin)?;
+        if let Some(digest) = spec.condition.as_ref().map(|it| it.component_digest) {
+            let bytes = found(&spec, digest, "built-in")?;
+            if let Some(condition) = &mut spec.condition {
+                condition.component = bytes;
+            }
+        }
+        Ok(spec)
+    };
+    plan.scorers.iter().map(with).collect()
+}
+
+fn component(registry: &Registry, origin: &str, digest: Digest) -> Option<Cow<'static, [u8]>> {
+    if let Some(built_in) = registry.built_in(digest) {
+        return Some(built_in.bytes);
+    }
+    let there = registry.resolve(&Reference::File(origin.into())).ok()?;
+    (Digest::of(&there.bytes) == digest).then_some(there.bytes)
+}
+
+/// A writer of the run: a new one, or the part that an interrupted merge left.
+fn open(
+    database: &Path,
+    id: &RunId,
+    plan: &Plan,
+    specs: &[ScorerSpec],
+) -> Result<RunWriter, ShardError> {
+    let mut store = Store::open(database)?;
+    let session = SessionSpec {
+        engine_version: plan.engine_version.clone(),
+        wasmtime_version: plan.wasmtime_version.clone(),
+        host: format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS),
+        started_at_ms: now_ms(),
+    };
+    let there = match store.run(id.as_str()) {
+        Ok(there) => there,
+        Err(StoreError::NoSuchRun { .. }) => {
+            let run = store.create_run(&plan.run_spec(id.clone(), now_ms()), specs, &session)?;
+            return Ok(RunWriter::new(store, run));
+        }
+        Err(error) => return Err(error.into()),
+    };
+    if there.state == RunState::Finished {
+        let (path, id) = (store.path().to_owned(), id.to_string());
+        return Err(StoreError::RunExists { path, id }.into());
+    }
+    let other = |why: String| ShardError::OtherRun { run: id.to_string(), why };
+    let mut stored = plan.clone();
+    stored.suite_digest = there.spec.suite_digest;
+    stored.engine_version = there.spec.engine_version;
+    stored.wasmtime_version = there.spec.wasmtime_version;
+    stored.contract_version = there.spec.contract_version;
+    stored.scorers = store.scorers(there.key)?.into_iter().map(|scorer| scorer.spec).collect();
+    if let Some(difference) = stored.difference(plan) {
+        return Err(other(difference));
+    }
+    let run = store.resume_run(id.as_str(), &session)?;
+    Ok(RunWriter::new(store, run))
+}
+
+/// What takes a row with its case.
+type Take<'a> = &'a mut dyn FnMut(&WideRow, &Case) -> Result<(), ShardError>;
+
+/// Stores the rows that `each` hands over; answers with how many there were.
+fn write(
+    writer: &mut RunWriter,
+    id: &RunId,
+    mut progress: impl FnMut(u64),
+    each: impl FnOnce(Take<'_>) -> Result<(), ShardError>,
+) -> Result<u64, ShardError> {
+    let (mut cases, mut rows) = (0, 0);
+    each(&mut |row, case| {
+        put(writer, id, cases, row, case)?;
+        cases += 1;
+        rows += 1 + row.results.len() as u64;
+        if rows >= BATCH_ROWS {
+            writer.commit()?;
+            rows = 0;
+        }
+        progress(cases);
+        Ok(())
+    })?;
+    Ok(cases)
+}
+
+fn put(
+    writer: &mut RunWriter,
+    id: &RunId,
+    ordinal: u64,
+    row: &WideRow,
+    case: &Case,
+) -> Result<(), ShardError> {
+    let added = writer.add_case(&NewCase {
+        ordinal,
+        case_id: case.id(),
+        node_id: Some(case.node_id()),
+        iteration: case.iteration(),
+        attempt: case.attempt(),
+        source_name: case.source(),
+        source_line: case.line(),
+        output: case.output(),
+        parts: case.parts(),
+        workspace: case.workspace(),
+        latency_ms: case.latency_ms(),
+        other: case.other_json(),
+        skip: case.skip(),
+        digest: row.case_digest,
+    })?;
+    let key = match added {
+        CaseAdded::New(key) | CaseAdded::Known(key) => key,
+        _ => {
+            let why = format!("the case `{}` is not in its place there", case.id());
+            return Err(ShardError::OtherRun { run: id.to_string(), why });
+        }
+    };
+    for (place, result) in row.results.iter().enumerate() {
+        let scorer = writer.run().scorers[place];
+        with_score(result, case, |score| writer.add_score(key, scorer, score))?;
+    }
+    Ok(())
+}
+
+/// Hands the result on as it is stored.
+fn with_score<T>(
+    result: &ScorerResult,
+    case: &Case,
+    store: impl FnOnce(&NewScore<'_>) -> Result<T, StoreError>,
+) -> Result<T, ShardError> {
+    let answer = &result.answer;
+    let damaged = |what: &str, error: serde_json::Error| ShardError::DamagedRow {
+        path: case.source().into(),
+        row: case.line(),
+        why: format!("{what} of `{}`: {error}", result.scorer),
+    };
+    let assertions: Vec<Assertion> =
+        answer.assertions().map_err(|error| damaged("the assertions", error))?;
+    let log: Vec<LogLine> = answer.log().map_err(|error| damaged("the log", error))?;
+    let (label, reason) = (answer.label.as_deref(), answer.reason.as_deref());
+    let meta = answer.meta.as_ref().map(Json::get);
+    let outcome = match (answer.status, answer.score, &answer.error) {
+        (Status::Scored, Some(score), _) => {
+            Outcome::Scored { score, label, reason, meta, assertions: &assertions }
+        }
+        (Status::Error, _, Some(error)) => {
+            Outcome::Error { kind: &error.kind, message: &error.message, reason }
+        }
+        (Status::Skipped, ..) => Outcome::Skipped { reason },
+        // Reading has refused the others.
+        _ => Outcome::NotApplicable { label, reason, meta },
+    };
+    Ok(store(&NewScore {
+        outcome,
+        fuel: answer.fuel,
+        memory_bytes: answer.memory_bytes,
+        duration_ms: answer.duration_ms.unwrap_or_default(),
+        scored_at_ms: result.scored_at_ms,
+        log: &log,
+        input_digest: result.input_digest,
+        calls: &[],
+    })?)
+}
+
+/// Asks a scorer about all rows, and stores what it says.
+async fn summarize(
+    writer: &mut RunWriter,
+    place: usize,
+    spec: &ScorerSpec,
+    sandbox: &Sandbox,
+) -> Result<(), ShardError> {
+    let damaged = |what: &str, error: serde_json::Error| ShardError::OtherRun {
+        run: spec.scorer_id.clone(),
+        why: format!("{what} cannot be read: {error}"),
+    };
+    let config = serde_json::from_str(&spec.config_json);
+    let config = ScorerConfig::new(&config.map_err(|error| damaged("its configuration", error))?);
+    let limits: Limits =
+        serde_json::from_str(&spec.limits_json).map_err(|error| damaged("its limits", error))?;
+    let grants: Vec<Grant> =
+        serde_json::from_str(&spec.grants_json).map_err(|error| damaged("its grants", error))?;
+    let loaded = sandbox.load(&spec.component, &config, &limits, grants.into_iter().collect());
+    let loaded = loaded.await.map_err(|error| ShardError::Summary {
+        scorer: spec.scorer_id.clone(),
+        error: Box::new(error),
+    })?;
+    let mut rows = loaded.summary_rows();
+    let (run, scorer) = (writer.run().key, writer.run().scorers[place]);
+    writer.store().for_each_scored_row(run, scorer, |row| rows.add(row))?;
+    let Some(summary) = loaded.summarize(&rows).await else { return Ok(()) };
+    writer.put_summary(
+        scorer,
+        &NewSummary {
+            result: match &summary.result {
+                Ok(json) => Ok(json),
+                Err(error) => Err((error.kind.as_str(), &error.message)),
+            },
+            fuel: summary.fuel,
+            duration_ms: milliseconds(summary.duration),
+            computed_at_ms: now_ms(),
+            log: &summary.log,
+        },
+    )?;
+    Ok(writer.commit()?)
+}
+
+/// Milliseconds since 1970 UTC.
+fn now_ms() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,249 @@
+//! Cases that several shards have: which of their rows is kept, and what differs. Equal rows are one; a result that a
+//! time-out ended yields to one that was computed, because time depends on the machine; two other results that differ are a finding.
+
+use std::collections::{HashMap, HashSet};
+
+use scorebox::{
+    digest::Digest,
+    row::{Json, Status},
+    sandbox::ErrorKind,
+};
+
+use crate::{
+    error::ShardError,
+    plan::Plan,
+    results::{ScorerResult, WideRow},
+    shards::{At, Shards},
+    sorting::{Entry, Sorting},
+};
+
+/// Cases with rows that are not equal that are looked at: they are in memory.
+const MOST_LOOKED_AT: usize = 10_000;
+/// Differences that are handed on; all are counted.
+const MOST_SHOWN: usize = 20;
+
+/// A result that is not the same in two shards.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Difference {
+    /// The case.
+    pub case_id: String,
+    /// The scorer; `None` if the case itself differs.
+    pub scorer: Option<String>,
+    /// What is in the first shard, and in the other one.
+    pub results: [String; 2],
+    /// The two shards.
+    pub shards: [String; 2],
+}
+
+/// What several shards have in common.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct Duplicates {
+    /// How many cases there are, each counted once.
+    pub cases: u64,
+    /// How many rows more there are than cases.
+    pub repeated: u64,
+    /// How many results that a time-out ended were taken from another shard.
+    pub timed_out: u64,
+    /// How many results differ.
+    pub different: u64,
+    /// The first of them.
+    pub differences: Vec<Difference>,
+    /// Rows that are left out, by shard, in ascending order.
+    left_out: HashMap<u32, Vec<u64>>,
+    /// Rows that are put together from several.
+    replaced: HashMap<At, WideRow>,
+}
+
+impl Duplicates {
+    /// Compares all rows. `progress` hears how many were read so far.
+    ///
+    /// # Errors
+    /// A shard cannot be read, or there is no room for files; [`ShardError::TooDifferent`].
+    pub fn find(shards: &Shards, mut progress: impl FnMut(u64)) -> Result<Duplicates, ShardError> {
+        let mut sorting = Sorting::new();
+        let mut read = 0;
+        shards.for_each(|at, checked| {
+            read += 1;
+            progress(read);
+            let row = &checked.row;
+            sorting.add(name_of(row), content_of(row), at).map_err(ShardError::Write)
+        })?;
+        let mut found = Duplicates::default();
+        let mut unequal: Vec<Vec<At>> = Vec::new();
+        for part in sorting.sorted() {
+            for group in part.map_err(ShardError::Write)?.chunk_by(|one, it| one.name == it.name) {
+                found.take(group, &mut unequal)?;
+            }
+        }
+        if !unequal.is_empty() {
+            found.look_at(shards, &unequal)?;
+        }
+        found.left_out.values_mut().for_each(|rows| rows.sort_unstable());
+        Ok(found)
+    }
+
+    fn take(&mut self, group: &[Entry], unequal: &mut Vec<Vec<At>>) -> Result<(), ShardError> {
+        self.cases += 1;
+        self.repeated += group.len() as u64 - 1;
+        for entry in &group[1..] {
+            self.left_out.entry(entry.at.0).or_default().push(entry.at.1);
+        }
+        if group.iter().any(|entry| entry.content != group[0].content) {
+            if unequal.len() == MOST_LOOKED_AT {
+                return Err(ShardError::TooDifferent { most: MOST_LOOKED_AT });
+            }
+            // Of equal ones, one is enough.
+            let mut seen = HashSet::new();
+            let different = group.iter().filter(|entry| seen.insert(entry.content));
+            unequal.push(different.map(|entry| entry.at).collect());
+        }
+        Ok(())
+    }
+
+    /// Reads the rows that are not equal, and puts them together.
+    fn look_at(&mut self, shards: &Shards, unequal: &[Vec<At>]) -> Result<(), ShardError> {
+        let groups: HashMap<At, usize> = (0..)
+            .zip(unequal)
+            .flat_map(|(group, places)| places.iter().map(move |at| (*at, group)))
+            .collect();
+        let mut rows: Vec<Vec<(At, WideRow)>> = vec![Vec::new(); unequal.len()];
+        shards.for_each(|at, checked| {
+            if let Some(group) = groups.get(&at) {
+                rows[*group].push((at, checked.row));
+            }
+            Ok(())
+        })?;
+        for group in rows {
+            self.put_together(shards, group);
+        }
+        Ok(())
+    }
+
+    fn put_together(&mut self, shards: &Shards, group: Vec<(At, WideRow)>) {
+        let mut group = group.into_iter();
+        let Some((first_at, mut kept)) = group.next() else { return };
+        // Where each result of the kept row is from.
+        let mut from = vec![first_at; kept.results.len()];
+        for (at, row) in group {
+            let shard = |at: At| shards.path(at.0).display().to_string();
+            if kept.case_digest != row.case_digest {
+                let results = [&*kept.case, &*row.case].map(str::to_owned);
+                self.differ(&kept, None, results, [shard(first_at), shard(at)]);
+                continue;
+            }
+            // Before any is taken: what scores a result depends on time as that does.
+            let voids = |row: &WideRow| -> Vec<bool> {
+                (0..row.results.len()).map(|it| depends_on_time(shards.plan(), row, it)).collect()
+            };
+            let voids = voids(&kept).into_iter().zip(voids(&row));
+            let results = row.results.iter().enumerate().zip(voids);
+            for ((place, other), (kept_is_void, other_is_void)) in results {
+                if other_is_void || content(&kept.results[place]) == content(other) {
+                    continue;
+                }
+                if kept_is_void {
+                    self.timed_out += u64::from(kept.results[place].answer.status == Status::Error);
+                    kept.results[place] = other.clone();
+                    from[place] = at;
+                    continue;
+                }
+                let results = [&kept.results[place], other].map(in_words);
+                let scorer = Some(other.scorer.clone());
+                self.differ(&kept, scorer, results, [shard(from[place]), shard(at)]);
+            }
+        }
+        self.replaced.insert(first_at, kept);
+    }
+
+    fn differ(
+        &mut self,
+        row: &WideRow,
+        scorer: Option<String>,
+        results: [String; 2],
+        shards: [String; 2],
+    ) {
+        self.different += 1;
+        if self.differences.len() < MOST_SHOWN {
+            let case_id = row.id.clone();
+            self.differences.push(Difference { case_id, scorer, results, shards });
+        }
+    }
+
+    /// The row that is kept of this one; `None` if another one is.
+    pub(crate) fn kept<'a>(&'a self, at: At, row: &'a WideRow) -> Option<&'a WideRow> {
+        let is_left_out =
+            self.left_out.get(&at.0).is_some_and(|rows| rows.binary_search(&at.1).is_ok());
+        (!is_left_out).then(|| self.replaced.get(&at).unwrap_or(row))
+    }
+}
+
+/// What names a case among those of a run.
+fn name_of(row: &WideRow) -> Digest {
+    let (iteration, attempt) = (row.iteration.to_le_bytes(), row.attempt.to_le_bytes());
+    Digest::of_parts([row.id.as_bytes(), &iteration, &attempt])
+}
+
+/// What must be the same in each shard that has the case.
+fn content_of(row: &WideRow) -> Digest {
+    let results: Vec<Digest> = row.results.iter().map(content).collect();
+    let results = results.iter().map(|digest| digest.as_bytes().as_slice());
+    Digest::of_parts([row.case_digest.as_bytes().as_slice()].into_iter().chain(results))
+}
+
+/// What does not depend on the machine: neither times, nor memory, nor the words of an error.
+fn content(result: &ScorerResult) -> Digest {
+    let answer = &result.answer;
+    let json =
+        |json: &Option<Json>| json.as_ref().map_or(&b""[..], |it| it.get().as_bytes()).to_vec();
+    let text = |text: &Option<String>| text.as_ref().map_or(&b""[..], |it| it.as_bytes()).to_vec();
+    let number = |bits: Option<u64>| bits.map_or_else(Vec::new, |bits| bits.to_le_bytes().to_vec());
+    let parts: [Vec<u8>; 10] = [
+        result.scorer.clone().into_bytes(),
+        answer.status.as_str().as_bytes().to_vec(),
+        number(answer.score.map(f64::to_bits)),
+        text(&answer.label),
+        text(&answer.reason),
+        json(&answer.meta),
+        json(&answer.assertions),
+        answer.error.as_ref().map_or_else(Vec::new, |error| error.kind.clone().into_bytes()),
+        number(answer.fuel),
+        result.input_digest.map_or_else(Vec::new, |digest| digest.as_bytes().to_vec()),
+    ];
+    Digest::of_parts(parts.iter().map(Vec::as_slice))
+}
+
+/// Whether a time-out decided the result, or that of the scorer whose results it scores.
+fn depends_on_time(plan: &Plan, row: &WideRow, place: usize) -> bool {
+    let mut place = place;
+    // A subject stands before its scorers, so this ends.
+    loop {
+        let error = row.results[place].answer.error.as_ref();
+        if error.is_some_and(|error| error.kind == ErrorKind::TimedOut.as_str()) {
+            return true;
+        }
+        let subject = plan.scorers[place].subject.as_deref();
+        let before = subject
+            .and_then(|id| plan.scorers[..place].iter().position(|scorer| scorer.scorer_id == id));
+        match before {
+            Some(before) => place = before,
+            None => return false,
+        }
+    }
+}
+
+/// A result for a person.
+fn in_words(result: &ScorerResult) -> String {
+    let answer = &result.answer;
+    let what = match (answer.score, &answer.error) {
+        (Some(score), _) => format!("{score}"),
+        (None, Some(error)) => error.kind.clone(),
+        (None, None) => answer.status.as_str().to_owned(),
+    };
+    match (&answer.label, &answer.reason) {
+        (Some(label), _) => format!("{what} ({label})"),
+        (None, Some(reason)) => format!("{what} ({reason})"),
+        (None, None) => what,
+    }
+}

@@ -1,0 +1,147 @@
+//! Why something cannot be read, scored or merged. What to do about it is for a front end to say, unless the library knows.
+
+use std::{io, path::PathBuf};
+
+use arrow_schema::ArrowError;
+use parquet::errors::ParquetError;
+use scorebox::{row::AnswerError, run::RunError, sandbox::ScoreError, store::StoreError};
+
+use crate::columns::TableError;
+
+/// Why something cannot be read, scored or merged.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ShardError {
+    /// A table does not hold cases.
+    #[error(transparent)]
+    Table(#[from] TableError),
+    /// A row is not a case.
+    #[error("{}", .error.message)]
+    BadRow {
+        /// What is wrong with it.
+        error: AnswerError,
+    },
+    /// A scorer asks a judge.
+    #[error(
+        "the scorer `{scorer}` asks a judge, whose answers are recorded in a database: shards have none"
+    )]
+    AsksJudge {
+        /// Its name in the suite.
+        scorer: String,
+    },
+    /// The scoring did not begin, or did not end.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// A batch of results cannot be made.
+    #[error("the results make no table: {0}")]
+    Results(#[from] ArrowError),
+    /// A file cannot be opened, read or written.
+    #[error("`{}`: {error}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        error: io::Error,
+    },
+    /// A file is not a Parquet file that can be read: it is cut off, damaged or of another kind.
+    #[error("`{}` cannot be read as Parquet: {why}", path.display())]
+    NotParquet {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        why: String,
+    },
+    /// A Parquet file is not a shard of a run.
+    #[error("`{}` is not a shard: {why}", path.display())]
+    NotAShard {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        why: String,
+    },
+    /// Two shards are not of one run.
+    #[error("`{}` and `{}` are not of one run: {difference}", one.display(), other.display())]
+    Mixed {
+        /// The first shard.
+        one: PathBuf,
+        /// Another one.
+        other: PathBuf,
+        /// What differs.
+        difference: String,
+    },
+    /// A shard is there already, and is another one than would be made.
+    #[error("`{}` is there, and is another shard: {difference}", path.display())]
+    Another {
+        /// The shard.
+        path: PathBuf,
+        /// What differs.
+        difference: String,
+    },
+    /// A row of a shard is not what a shard's row is.
+    #[error("`{}`, row {row}: {why}", path.display())]
+    DamagedRow {
+        /// The shard.
+        path: PathBuf,
+        /// The row, from 1.
+        row: u64,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// Shards have the same case with different results.
+    #[error("{} between shards of one run", results_differ(*.count))]
+    Different {
+        /// How many.
+        count: u64,
+    },
+    /// More cases differ than are looked at.
+    #[error("more than {most} cases are in several shards with different results")]
+    TooDifferent {
+        /// The most that are looked at.
+        most: usize,
+    },
+    /// A component that the plan names is not on this machine.
+    #[error("the component of `{scorer}` ({origin}, SHA-256 {digest}) is not there")]
+    NoComponent {
+        /// The scorer.
+        scorer: String,
+        /// Where it was from.
+        origin: String,
+        /// Its digest.
+        digest: String,
+    },
+    /// A scorer cannot be asked about all rows of the run.
+    #[error("the summary of `{scorer}`: {error}")]
+    Summary {
+        /// The scorer.
+        scorer: String,
+        /// Why not.
+        error: Box<ScoreError>,
+    },
+    /// The database cannot take the run.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The database has a part of this run, with other cases.
+    #[error("the database has a part of the run `{run}`, and {why}")]
+    OtherRun {
+        /// The run.
+        run: String,
+        /// What differs.
+        why: String,
+    },
+    /// The output takes no more.
+    #[error(transparent)]
+    Write(io::Error),
+}
+
+impl ShardError {
+    pub(crate) fn of_parquet(path: &std::path::Path, error: &ParquetError) -> ShardError {
+        ShardError::NotParquet { path: path.to_owned(), why: error.to_string() }
+    }
+}
+
+fn results_differ(count: u64) -> String {
+    match count {
+        1 => "1 result differs".to_owned(),
+        many => format!("{many} results differ"),
+    }
+}

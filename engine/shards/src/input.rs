@@ -1,0 +1,166 @@
+//! The Parquet file that a shard is made of: its schema, its rows in batches, and the digest of its bytes. Knows no case.
+
+use std::{
+    fs::File,
+    io::{self, Read as _},
+    path::{Path, PathBuf},
+};
+
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
+use parquet::{
+    arrow::{
+        ProjectionMask,
+        arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder},
+    },
+    file::metadata::RowGroupMetaData,
+};
+use scorebox::digest::Digest;
+use serde::{Deserialize, Serialize};
+
+use crate::error::ShardError;
+
+/// Rows that are taken from a file at once, and about how many bytes of them; at least some rows.
+const MOST_ROWS: u64 = 4096;
+const MOST_BYTES: u64 = 16 << 20;
+const LEAST_ROWS: u64 = 16;
+/// Bytes that are digested at once.
+const BLOCK_BYTES: u64 = 1 << 20;
+
+/// What names the content of a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct InputName {
+    /// The file's name, without its folder.
+    pub name: String,
+    pub bytes: u64,
+    /// The digest of the digests of its blocks.
+    pub digest: Digest,
+}
+
+/// A Parquet file with cases.
+#[derive(Debug)]
+pub struct Input {
+    path: PathBuf,
+    name: InputName,
+    schema: SchemaRef,
+    rows: u64,
+}
+
+impl Input {
+    /// Opens the file; reads it once, for its digest.
+    ///
+    /// # Errors
+    /// It cannot be read, or is not Parquet.
+    pub fn open(path: &Path) -> Result<Input, ShardError> {
+        let failed = |error: io::Error| ShardError::File { path: path.to_owned(), error };
+        let file = File::open(path).map_err(failed)?;
+        if !file.metadata().map_err(failed)?.is_file() {
+            let error = io::Error::other("it is not a file, and a shard is made of a Parquet file");
+            return Err(failed(error));
+        }
+        let (bytes, digest) = digest(&file).map_err(failed)?;
+        let builder = open_parquet(path)?;
+        let rows = u64::try_from(builder.metadata().file_metadata().num_rows()).unwrap_or_default();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Ok(Input {
+            path: path.to_owned(),
+            name: InputName { name, bytes, digest },
+            schema: builder.schema().clone(),
+            rows,
+        })
+    }
+
+    /// Its columns.
+    pub fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    /// How many rows it says that it has.
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// What messages call it: its name, without its folder.
+    pub fn name(&self) -> &str {
+        &self.name.name
+    }
+
+    pub(crate) fn named(&self) -> &InputName {
+        &self.name
+    }
+
+    /// Its rows, with the columns at these places only.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn batches(
+        &self,
+        places: &[usize],
+    ) -> Result<impl Iterator<Item = Result<RecordBatch, ShardError>> + Send + use<>, ShardError>
+    {
+        let builder = open_parquet(&self.path)?;
+        let rows_at_once = rows_at_once(&builder);
+        let mask = ProjectionMask::roots(builder.parquet_schema(), places.iter().copied());
+        let reader = builder.with_projection(mask).with_batch_size(rows_at_once).build();
+        let reader = reader.map_err(|error| ShardError::of_parquet(&self.path, &error))?;
+        Ok(Rows { reader, path: self.path.clone() })
+    }
+}
+
+/// The batches of a file.
+pub(crate) struct Rows {
+    pub reader: ParquetRecordBatchReader,
+    pub path: PathBuf,
+}
+
+impl Iterator for Rows {
+    type Item = Result<RecordBatch, ShardError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let batch = self.reader.next()?;
+        Some(batch.map_err(|error| ShardError::NotParquet {
+            path: self.path.clone(),
+            why: error.to_string(),
+        }))
+    }
+}
+
+/// A Parquet file, its footer read.
+pub(crate) fn open_parquet(
+    path: &Path,
+) -> Result<ParquetRecordBatchReaderBuilder<File>, ShardError> {
+    let file =
+        File::open(path).map_err(|error| ShardError::File { path: path.to_owned(), error })?;
+    scorebox_readers::check_footer(&file)
+        .map_err(|why| ShardError::NotParquet { path: path.to_owned(), why })?;
+    ParquetRecordBatchReaderBuilder::try_new(file)
+        .map_err(|error| ShardError::of_parquet(path, &error))
+}
+
+/// How many rows are taken at once: fewer if they are large.
+pub(crate) fn rows_at_once(builder: &ParquetRecordBatchReaderBuilder<File>) -> usize {
+    let groups = builder.metadata().row_groups();
+    let sum = |of: fn(&RowGroupMetaData) -> i64| {
+        groups.iter().map(|group| u64::try_from(of(group)).unwrap_or_default()).sum::<u64>()
+    };
+    let rows = sum(RowGroupMetaData::num_rows);
+    let bytes_a_row = sum(RowGroupMetaData::total_byte_size).checked_div(rows).unwrap_or_default();
+    let most = MOST_BYTES.checked_div(bytes_a_row).unwrap_or(MOST_ROWS);
+    usize::try_from(most.clamp(LEAST_ROWS, MOST_ROWS)).unwrap_or(1)
+}
+
+/// The length of a file, and the digest of the digests of its blocks.
+fn digest(file: &File) -> io::Result<(u64, Digest)> {
+    let (mut bytes, mut block, mut digests) = (0, Vec::new(), Vec::new());
+    loop {
+        block.clear();
+        let read = file.take(BLOCK_BYTES).read_to_end(&mut block)?;
+        if read == 0 {
+            let all = digests.iter().map(|digest: &Digest| digest.as_bytes().as_slice());
+            return Ok((bytes, Digest::of_parts(all)));
+        }
+        bytes += read as u64;
+        digests.push(Digest::of(&block));
+    }
+}

@@ -1,0 +1,53 @@
+//! Tables scored a batch at a time, by one machine or many, and runs put together from what the machines wrote. Scores
+//! nothing itself, prints nothing, and knows no data engine: all of them hand over Arrow's batches.
+//!
+//! ```text
+//! batch ──> columns ──cases──> scorebox::run ──rows──> results ──> batch of results ──> a shard file, or a data engine
+//! shards ──> duplicates ──> merging ──> one file, or a run in a database
+//! ```
+//!
+//! - `cell`: a cell of a column as JSON; `columns`: which column is which part of a case, and rows as cases.
+//! - `plan`: what a run is scored with, which every shard of it names.
+//! - `schema`: the columns of a batch of results; `results`: rows of scores as such a batch; `reading`: such a batch as rows.
+//! - `scorer`: a batch of cases to batches of results.
+//! - `input`: the Parquet file that a shard is made of.
+//! - `shard`: a shard as a file, written as a whole or not at all.
+//! - `shards`: the shards of one run, checked against each other, and their rows.
+//! - `sorting`: the names of cases in files, so that memory does not grow with them; `duplicates`: cases that several shards have.
+//! - `merging`: the rows of all shards, each case once, into one file; `database`: into a database.
+//! - `error`: why something cannot be read, scored or merged.
+//!
+//! - **Invariant:** a shard has its name when it is complete, and not before.
+//! - **Invariant:** a row of results names the plan that it was computed with, and rows of two plans are never put together.
+//! - **Invariant:** memory is bounded by a batch of cases and their results, and not by a file.
+
+#![warn(missing_debug_implementations)]
+
+mod cell;
+mod columns;
+mod database;
+mod duplicates;
+mod error;
+mod input;
+mod merging;
+mod plan;
+mod reading;
+mod results;
+mod schema;
+mod scorer;
+mod shard;
+mod shards;
+mod sorting;
+
+pub use cell::{push_float, push_text};
+pub use columns::{Columns, RowCase, TableError};
+pub use database::{MergedRun, merge_into_database, sample_of_shards};
+pub use duplicates::{Difference, Duplicates};
+pub use error::ShardError;
+pub use input::Input;
+pub use merging::{Merge, merge_into_file};
+pub use plan::Plan;
+pub use schema::{RESULT_FIELDS, ROW_FIELDS, SCHEMA_VERSION};
+pub use scorer::BatchScorer;
+pub use shard::{ShardFile, Written};
+pub use shards::Shards;

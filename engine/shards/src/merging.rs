@@ -1,0 +1,98 @@
+//! The rows of all shards, each case once, in the order of the shards; into one file, which is a shard of the same run.
+
+use std::io::Write;
+
+use scorebox::case::Case;
+
+use crate::{
+    duplicates::Duplicates,
+    error::ShardError,
+    results::{WideRow, batches},
+    shard::Results,
+    shards::Shards,
+};
+
+/// Rows that are written at a time.
+const ROWS_AT_ONCE: usize = 256;
+
+/// Shards whose cases were compared, ready to be put together.
+#[derive(Debug)]
+pub struct Merge {
+    pub(crate) shards: Shards,
+    pub(crate) duplicates: Duplicates,
+}
+
+impl Merge {
+    /// Compares the cases of the shards. `progress` hears how many rows were read so far.
+    ///
+    /// # Errors
+    /// As [`Duplicates::find`].
+    pub fn of(shards: Shards, progress: impl FnMut(u64)) -> Result<Merge, ShardError> {
+        let duplicates = Duplicates::find(&shards, progress)?;
+        Ok(Merge { shards, duplicates })
+    }
+
+    /// The shards.
+    pub fn shards(&self) -> &Shards {
+        &self.shards
+    }
+
+    /// What they have in common.
+    pub fn duplicates(&self) -> &Duplicates {
+        &self.duplicates
+    }
+
+    /// Refuses to choose between results that differ.
+    pub(crate) fn must_agree(&self) -> Result<(), ShardError> {
+        match self.duplicates.different {
+            0 => Ok(()),
+            count => Err(ShardError::Different { count }),
+        }
+    }
+
+    /// Hands over the rows that are kept.
+    pub(crate) fn for_each(
+        &self,
+        mut take: impl FnMut(&WideRow, &Case) -> Result<(), ShardError>,
+    ) -> Result<(), ShardError> {
+        self.shards.for_each(|at, checked| match self.duplicates.kept(at, &checked.row) {
+            Some(row) => take(row, &checked.case),
+            None => Ok(()),
+        })
+    }
+}
+
+/// Writes all cases, each once, as one shard; answers with how many there are. `progress` hears how many were written so
+/// far.
+///
+/// # Errors
+/// [`ShardError::Different`]; a shard cannot be read, or the output not written.
+pub fn merge_into_file(
+    merge: &Merge,
+    out: &mut (dyn Write + Send),
+    mut progress: impl FnMut(u64),
+) -> Result<u64, ShardError> {
+    merge.must_agree()?;
+    let (schema, plan) = (merge.shards.plan().schema(), merge.shards.plan_digest());
+    let mut results = Results::begin(out, &schema, None)?;
+    let (mut rows, mut count) = (Vec::with_capacity(ROWS_AT_ONCE), 0);
+    let mut put = |rows: &mut Vec<WideRow>| {
+        for batch in batches(&schema, plan, rows)? {
+            results.put(&batch).map_err(ShardError::Write)?;
+        }
+        rows.clear();
+        Ok(())
+    };
+    merge.for_each(|row, _| {
+        rows.push(row.clone());
+        count += 1;
+        progress(count);
+        match rows.len() {
+            ROWS_AT_ONCE => put(&mut rows),
+            _ => Ok(()),
+        }
+    })?;
+    put(&mut rows)?;
+    results.finish().map_err(ShardError::Write)?;
+    Ok(count)
+}

@@ -1,0 +1,156 @@
+//! What a run is scored with: suite, scorers, versions. Every shard of a run has it, and every row its digest. Loads no
+//! scorer.
+
+use arrow_schema::SchemaRef;
+use scorebox::{
+    digest::Digest,
+    run::{ReadyScorer, stored_plan},
+    sandbox::LoadedScorer,
+    store::{RunId, RunSource, RunSpec, ScorerSpec},
+    suite::Suite,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::schema::{self, SCHEMA_VERSION};
+
+/// What the rows of a run were computed with. Two machines with the same suite, the same components and the same
+/// scorebox have the same plan.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Plan {
+    /// The version of the schema of the rows: [`SCHEMA_VERSION`].
+    pub version: u32,
+    /// The run that the rows belong to.
+    pub run_id: String,
+    /// The version of scorebox.
+    pub engine_version: String,
+    /// The version of wasmtime in it.
+    pub wasmtime_version: String,
+    /// The version of the scorer contract.
+    pub contract_version: String,
+    /// What the suite calls itself.
+    pub suite_name: Option<String>,
+    /// The suite, as it is stored with a run.
+    pub suite_json: String,
+    /// The digest of the suite.
+    pub suite_digest: Digest,
+    /// What sampling is drawn with.
+    pub seed: Option<String>,
+    /// The scorers, in the suite's order; without the bytes of their components.
+    pub scorers: Vec<ScorerSpec>,
+    /// Those that say something about all rows of a run, which is left out of its shards.
+    pub summaries: Vec<String>,
+}
+
+impl Plan {
+    /// The plan of a run of this suite with these scorers.
+    pub fn new(run: &RunId, suite: &Suite, scorers: &[ReadyScorer]) -> Plan {
+        let (spec, mut specs) = stored_plan(run, suite, scorers);
+        specs.iter_mut().for_each(without_bytes);
+        let summarizes = |ready: &&ReadyScorer| LoadedScorer::summarizes(&ready.scorer);
+        Plan {
+            version: SCHEMA_VERSION,
+            run_id: run.to_string(),
+            engine_version: spec.engine_version,
+            wasmtime_version: spec.wasmtime_version,
+            contract_version: spec.contract_version,
+            suite_name: spec.suite_name,
+            suite_json: spec.suite_json,
+            suite_digest: spec.suite_digest,
+            seed: spec.seed,
+            scorers: specs,
+            summaries: scorers.iter().filter(summarizes).map(|it| it.id.to_string()).collect(),
+        }
+    }
+
+    /// The id of a run that is given none: the same on each machine that has the suite.
+    pub fn default_run_id(suite: &Suite) -> String {
+        let allowed = |it: char| it.is_ascii_alphanumeric() || ".-_".contains(it);
+        let name: String =
+            suite.name.chars().map(|it| if allowed(it) { it } else { '-' }).take(48).collect();
+        format!("{name}-{}", suite.digest().short())
+    }
+
+    /// The digest that rows carry. Where a component's file is and how fast it starts do not count.
+    pub fn digest(&self) -> Digest {
+        let mut plan = self.clone();
+        for scorer in &mut plan.scorers {
+            scorer.component_origin.clear();
+            scorer.frozen = false;
+        }
+        Digest::of(plan.to_json().as_bytes())
+    }
+
+    /// The schema of what is scored with it.
+    pub(crate) fn schema(&self) -> SchemaRef {
+        schema::schema(self.to_json())
+    }
+
+    fn to_json(&self) -> String {
+        // Made of texts, numbers and lists, which cannot fail.
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// What differs from another plan, in words; `None` if nothing does that counts.
+    pub fn difference(&self, other: &Plan) -> Option<String> {
+        if self.digest() == other.digest() {
+            return None;
+        }
+        let pairs = [
+            ("the version of scorebox", &self.engine_version, &other.engine_version),
+            ("the version of wasmtime", &self.wasmtime_version, &other.wasmtime_version),
+            ("the contract's version", &self.contract_version, &other.contract_version),
+            ("the id of the run", &self.run_id, &other.run_id),
+        ];
+        for (what, one, other) in pairs {
+            if one != other {
+                return Some(format!("{what} is `{one}` and `{other}`"));
+            }
+        }
+        let names = |plan: &Plan| {
+            plan.scorers.iter().map(|it| it.scorer_id.as_str()).collect::<Vec<_>>().join(", ")
+        };
+        if names(self) != names(other) {
+            return Some(format!("the scorers are {} and {}", names(self), names(other)));
+        }
+        for (one, other) in self.scorers.iter().zip(&other.scorers) {
+            if one.component_digest != other.component_digest {
+                let (was, is) = (one.component_digest.short(), other.component_digest.short());
+                let id = &one.scorer_id;
+                return Some(format!("the component of `{id}` is {was}… and {is}…"));
+            }
+            if one.config_digest != other.config_digest {
+                return Some(format!("the configuration of `{}` differs", one.scorer_id));
+            }
+        }
+        let (one, other) = (self.suite_digest.short(), other.suite_digest.short());
+        Some(match one == other {
+            true => "their plans differ".to_owned(),
+            false => format!("the suite is {one}… and {other}…"),
+        })
+    }
+
+    /// What is stored of the run in a database.
+    pub(crate) fn run_spec(&self, id: RunId, created_at_ms: i64) -> RunSpec {
+        RunSpec {
+            id,
+            suite_name: self.suite_name.clone(),
+            suite_json: self.suite_json.clone(),
+            suite_digest: self.suite_digest,
+            engine_version: self.engine_version.clone(),
+            wasmtime_version: self.wasmtime_version.clone(),
+            contract_version: self.contract_version.clone(),
+            source: RunSource::Batch,
+            seed: self.seed.clone(),
+            created_at_ms,
+        }
+    }
+}
+
+fn without_bytes(scorer: &mut ScorerSpec) {
+    scorer.component = Vec::new().into();
+    if let Some(condition) = &mut scorer.condition {
+        condition.component = Vec::new().into();
+    }
+}

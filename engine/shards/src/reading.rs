@@ -1,0 +1,203 @@
+//! Batches of results as rows, checked: whoever wrote the file, what is handed on is what the plan says that it is.
+
+use arrow_array::{
+    Array, ArrayRef, Int32Array, Int64Array, RecordBatch, StructArray, cast::AsArray as _,
+    types::Float64Type,
+};
+use arrow_schema::DataType;
+use scorebox::{
+    case::{Case, Location, Mapping},
+    digest::Digest,
+    row::{Answer, AnswerError, Json, Status},
+};
+
+use crate::{
+    cell,
+    plan::Plan,
+    results::{ScorerResult, WideRow},
+    schema::{RESULT_FIELDS, ROW_FIELDS},
+};
+
+/// A row that is what its plan says, with its case.
+#[derive(Clone, Debug)]
+pub(crate) struct Checked {
+    pub row: WideRow,
+    /// The case, sliced.
+    pub case: Case,
+}
+
+/// The columns of a batch of results.
+pub(crate) struct Batch<'a> {
+    rows: Vec<&'a ArrayRef>,
+    results: &'a ArrayRef,
+    plan: &'a Plan,
+    plan_digest: String,
+}
+
+impl<'a> Batch<'a> {
+    /// The columns; what is wrong with them if they are not those of results.
+    pub(crate) fn of(
+        batch: &'a RecordBatch,
+        plan: &'a Plan,
+        plan_digest: Digest,
+    ) -> Result<Batch<'a>, String> {
+        let named = |name: &str| {
+            batch.column_by_name(name).ok_or_else(|| format!("there is no column `{name}`"))
+        };
+        let rows = ROW_FIELDS.iter().map(|name| named(name)).collect::<Result<Vec<_>, _>>()?;
+        let results = named("results")?;
+        let is_list = matches!(results.data_type(), DataType::List(_) | DataType::LargeList(_));
+        if !is_list {
+            return Err(format!("`results` is not a list but {}", results.data_type()));
+        }
+        Ok(Batch { rows, results, plan, plan_digest: plan_digest.to_string() })
+    }
+
+    /// The row at this place of the batch; `location` is where it is, for messages.
+    pub(crate) fn row(&self, place: usize, location: Location) -> Result<Checked, String> {
+        let text = |column: usize| {
+            let name = ROW_FIELDS[column];
+            text(self.rows[column], place)
+                .ok_or_else(|| format!("`{name}` is not text, or has no value"))
+        };
+        let count = |column: usize| {
+            let number = integer(self.rows[column], place);
+            let count = number.and_then(|number| u32::try_from(number).ok());
+            count.ok_or_else(|| format!("`{}` is not a count", ROW_FIELDS[column]))
+        };
+        if text(6)? != self.plan_digest {
+            return Err(format!(
+                "it was scored with the plan {}…, and the shard's is {}…",
+                text(6)?.chars().take(12).collect::<String>(),
+                &self.plan_digest[..12]
+            ));
+        }
+        let line = text(4)?;
+        let case = Case::parse(line, 0, &Mapping::NONE, location).map_err(|bad| bad.to_string())?;
+        let row = WideRow {
+            id: text(0)?.to_owned(),
+            node_id: text(1)?.to_owned(),
+            iteration: count(2)?,
+            attempt: count(3)?,
+            case: line.into(),
+            case_digest: digest(text(5)?).ok_or("`case_digest` is not a digest")?,
+            results: self.results(place)?,
+        };
+        let is_of_its_case = row.id == case.id()
+            && row.node_id == case.node_id()
+            && row.iteration == case.iteration()
+            && row.attempt == case.attempt()
+            && row.case_digest == case.digest();
+        if !is_of_its_case {
+            return Err("its columns are not those of its `case`".to_owned());
+        }
+        Ok(Checked { row, case })
+    }
+
+    fn results(&self, place: usize) -> Result<Vec<ScorerResult>, String> {
+        if self.results.is_null(place) {
+            return Err("`results` has no value".to_owned());
+        }
+        let list = match self.results.data_type() {
+            DataType::List(_) => self.results.as_list::<i32>().value(place),
+            _ => self.results.as_list::<i64>().value(place),
+        };
+        let list = list.as_struct_opt().ok_or("`results` is not a list of structures")?;
+        let wanted = &self.plan.scorers;
+        if list.len() != wanted.len() {
+            return Err(format!("it has results of {} scorers, not {}", list.len(), wanted.len()));
+        }
+        let fields = fields(list)?;
+        let results = (0..list.len()).map(|at| result(&fields, at));
+        let results = results.collect::<Result<Vec<_>, _>>()?;
+        let differs = |(result, spec): &(&ScorerResult, &scorebox::store::ScorerSpec)| {
+            result.scorer != spec.scorer_id
+        };
+        match results.iter().zip(wanted).find(differs) {
+            Some((result, spec)) => Err(format!(
+                "a result of `{}` stands where one of `{}` should be",
+                result.scorer, spec.scorer_id
+            )),
+            None => Ok(results),
+        }
+    }
+}
+
+/// The fields of the structures, in the order of [`RESULT_FIELDS`].
+fn fields(list: &StructArray) -> Result<Vec<&ArrayRef>, String> {
+    let field = |name: &&str| {
+        list.column_by_name(name).ok_or_else(|| format!("`results` has no field `{name}`"))
+    };
+    RESULT_FIELDS.iter().map(field).collect()
+}
+
+fn result(fields: &[&ArrayRef], at: usize) -> Result<ScorerResult, String> {
+    let field = |name: &str| {
+        let place = RESULT_FIELDS.iter().position(|it| *it == name);
+        fields[place.unwrap_or_default()]
+    };
+    let said = |name: &str| text(field(name), at).map(str::to_owned);
+    let json = |name: &str| said(name).map(Json::from);
+    let count = |name: &str| integer(field(name), at).and_then(|it| u64::try_from(it).ok());
+    let number = |name: &str| number(field(name), at);
+    let word = said("status").ok_or("a result has no status")?;
+    let known = [Status::Scored, Status::NotApplicable, Status::Skipped, Status::Error];
+    let status = known.into_iter().find(|status| status.as_str() == word);
+    let status = status.ok_or_else(|| format!("`{word}` is not a status"))?;
+    let mut answer = Answer::new(status);
+    answer.score = number("score");
+    let is_score = answer.score.is_some_and(|score| score.is_finite() && score >= 0.0);
+    if is_score != (status == Status::Scored) {
+        return Err(format!("a result with the status `{word}` has the score {:?}", answer.score));
+    }
+    answer.label = said("label");
+    answer.reason = said("reason");
+    answer.meta = json("meta");
+    answer.assertions = json("assertions");
+    answer.error = said("error_kind")
+        .map(|kind| AnswerError::new(kind, said("error_message").unwrap_or_default()));
+    if answer.error.is_some() != (status == Status::Error) {
+        return Err(format!("a result with the status `{word}` has no error, or one too many"));
+    }
+    answer.fuel = count("fuel");
+    answer.memory_bytes = count("memory_bytes");
+    answer.duration_ms = number("duration_ms").filter(|it| it.is_finite() && *it >= 0.0);
+    answer.log = json("log");
+    let input_digest = match said("input_digest") {
+        Some(text) => Some(digest(&text).ok_or("`input_digest` is not a digest")?),
+        None => None,
+    };
+    Ok(ScorerResult {
+        scorer: said("scorer").ok_or("a result has no scorer")?,
+        answer,
+        scored_at_ms: integer(field("scored_at_ms"), at).ok_or("a result has no time")?,
+        input_digest,
+    })
+}
+
+fn digest(text: &str) -> Option<Digest> {
+    text.parse().ok()
+}
+
+/// The text of a cell, of the kinds that data engines write texts as.
+fn text(array: &ArrayRef, row: usize) -> Option<&str> {
+    let is_text =
+        matches!(array.data_type(), DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
+    (is_text && array.is_valid(row)).then(|| cell::text(array, row))
+}
+
+fn integer(array: &ArrayRef, row: usize) -> Option<i64> {
+    if array.is_null(row) {
+        return None;
+    }
+    let array: &dyn Array = array;
+    match array.as_any().downcast_ref::<Int64Array>() {
+        Some(numbers) => Some(numbers.value(row)),
+        None => Some(array.as_any().downcast_ref::<Int32Array>()?.value(row).into()),
+    }
+}
+
+fn number(array: &ArrayRef, row: usize) -> Option<f64> {
+    let numbers = array.as_primitive_opt::<Float64Type>()?;
+    numbers.is_valid(row).then(|| numbers.value(row))
+}

@@ -1,0 +1,141 @@
+//! A batch of cases to batches of results: the one function that a shard, a data engine and a program call. Decides
+//! nothing that a run does not.
+
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use arrow_schema::{Schema, SchemaRef};
+use scorebox::{
+    case::{Case, Location},
+    digest::Digest,
+    row::AnswerError,
+    run::{ReadyScorer, score_rows},
+    store::RunId,
+    suite::Suite,
+};
+
+use crate::{
+    columns::Columns,
+    error::ShardError,
+    plan::Plan,
+    results::{ScorerResult, WideRow, batches},
+};
+
+/// Rows, and bytes of cases, that are scored at a time: enough to keep all jobs busy, few enough that they are small.
+const MOST_ROWS: usize = 4096;
+const MOST_BYTES: usize = 16 << 20;
+
+/// A suite that scores batches. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct BatchScorer {
+    suite: Suite,
+    scorers: Arc<[ReadyScorer]>,
+    jobs: usize,
+    plan: Arc<Plan>,
+    plan_digest: Digest,
+    schema: SchemaRef,
+}
+
+impl BatchScorer {
+    /// The suite with its loaded scorers, for the run of this id, with so many jobs.
+    ///
+    /// # Errors
+    /// [`ShardError::AsksJudge`]: answers of judges are recorded in a database, which machines do not share.
+    pub fn new(
+        suite: Suite,
+        scorers: Vec<ReadyScorer>,
+        run: &RunId,
+        jobs: usize,
+    ) -> Result<BatchScorer, ShardError> {
+        if let Some(ready) = scorers.iter().find(|ready| ready.scorer.asks_judge()) {
+            return Err(ShardError::AsksJudge { scorer: ready.id.to_string() });
+        }
+        let plan = Plan::new(run, &suite, &scorers);
+        let (plan_digest, schema) = (plan.digest(), plan.schema());
+        let scorers = scorers.into();
+        Ok(BatchScorer { suite, scorers, jobs, plan: Arc::new(plan), plan_digest, schema })
+    }
+
+    /// What it scores with.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// The schema of its results.
+    pub fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    /// The columns of a table of cases that has this schema; `mapped` are pairs of a key of a case and a column.
+    ///
+    /// # Errors
+    /// [`ShardError::Table`]: there is no output or no id, or a column is not JSON.
+    pub fn columns(
+        &self,
+        table: &Schema,
+        mapped: &[(String, String)],
+    ) -> Result<Columns, ShardError> {
+        Ok(Columns::find(table, mapped, None)?.with_ids(table)?)
+    }
+
+    /// Scores the cases of a batch and hands their results on, in the order of the cases, as one or more batches with
+    /// [`schema`](BatchScorer::schema). `before` is how many rows of the table came before, and `table` what messages
+    /// call it.
+    ///
+    /// # Errors
+    /// [`ShardError::BadRow`]: a row is not a case; [`ShardError::Run`].
+    pub async fn score(
+        &self,
+        batch: &RecordBatch,
+        columns: &Columns,
+        before: u64,
+        table: &str,
+    ) -> Result<Vec<RecordBatch>, ShardError> {
+        let (mut scored, mut cases, mut bytes) = (Vec::new(), Vec::new(), 0);
+        for (place, row) in columns.cases(batch, before, table).enumerate() {
+            let at = Location::new(table, before + place as u64 + 1);
+            let case = row.case.map_err(|error| bad_row(&at, error))?;
+            bytes += case.json().len();
+            cases.push(case);
+            if cases.len() == MOST_ROWS || bytes >= MOST_BYTES {
+                scored.extend(self.results(std::mem::take(&mut cases)).await?);
+                bytes = 0;
+            }
+        }
+        if !cases.is_empty() {
+            scored.extend(self.results(cases).await?);
+        }
+        Ok(scored)
+    }
+
+    async fn results(&self, cases: Vec<Case>) -> Result<Vec<RecordBatch>, ShardError> {
+        let of_cases = score_rows(&self.suite, &self.scorers, self.jobs, cases.clone()).await?;
+        let wide = cases.iter().zip(of_cases).map(|(case, rows)| WideRow {
+            id: case.id().to_owned(),
+            node_id: case.node_id().to_owned(),
+            iteration: case.iteration(),
+            attempt: case.attempt(),
+            case: case.json().into(),
+            case_digest: case.digest(),
+            results: rows
+                .into_iter()
+                .map(|row| ScorerResult {
+                    scorer: row.scorer_id,
+                    answer: row.answer,
+                    scored_at_ms: row.scored_at_ms,
+                    input_digest: row.input_digest,
+                })
+                .collect(),
+        });
+        Ok(batches(&self.schema, self.plan_digest, &wide.collect::<Vec<_>>())?)
+    }
+}
+
+/// With its place, which the library's messages have and those about cells have not.
+fn bad_row(at: &Location, mut error: AnswerError) -> ShardError {
+    let at = format!("{at}: ");
+    if !error.message.starts_with(&at) {
+        error.message.insert_str(0, &at);
+    }
+    ShardError::BadRow { error }
+}

@@ -1,0 +1,184 @@
+//! A shard as a file: results of one input, in its order, with the plan. It gets its name when it is complete; one that is
+//! there already and is the same is left as it is. Scores nothing.
+
+use std::{
+    io::{self, BufWriter, Write},
+    path::{Path, PathBuf},
+};
+
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
+use parquet::{
+    arrow::ArrowWriter,
+    basic::{Compression, ZstdLevel},
+    errors::ParquetError,
+    file::{metadata::KeyValue, properties::WriterProperties},
+};
+use tempfile::NamedTempFile;
+
+use crate::{
+    error::ShardError,
+    input::{Input, InputName},
+    plan::Plan,
+    schema::INPUT_KEY,
+    shards::open_shard,
+};
+
+/// Bytes after which a group of rows ends: they are in memory until then.
+const GROUP_BYTES: usize = 32 << 20;
+
+/// How the writing of a shard ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Written {
+    /// It is there now.
+    New,
+    /// Another process was faster, and wrote the same.
+    Meanwhile,
+}
+
+/// A shard in the making.
+#[derive(Debug)]
+pub struct ShardFile {
+    path: PathBuf,
+    writer: Results<BufWriter<NamedTempFile>>,
+}
+
+impl ShardFile {
+    /// Whether the shard of this input is there already, scored with this plan.
+    ///
+    /// # Errors
+    /// [`ShardError::Another`]: there is a file of this name that is something else.
+    pub fn is_there(path: &Path, plan: &Plan, input: &Input) -> Result<bool, ShardError> {
+        match path.symlink_metadata() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+            Err(error) => return Err(ShardError::File { path: path.to_owned(), error }),
+            Ok(_) => {}
+        }
+        let another =
+            |difference: String| ShardError::Another { path: path.to_owned(), difference };
+        let (there, builder) = match open_shard(path) {
+            Ok(shard) => shard,
+            Err(error @ ShardError::File { .. }) => return Err(error),
+            Err(error) => return Err(another(error.to_string())),
+        };
+        if let Some(difference) = there.difference(plan) {
+            return Err(another(difference));
+        }
+        let metadata = builder.metadata().file_metadata().key_value_metadata();
+        let stored = metadata.into_iter().flatten().find(|pair| pair.key == INPUT_KEY);
+        let stored: Option<InputName> = stored
+            .and_then(|pair| serde_json::from_str(pair.value.as_deref().unwrap_or_default()).ok());
+        match stored {
+            Some(stored) if stored.digest == input.named().digest => Ok(true),
+            Some(stored) => {
+                Err(another(format!("it was made of `{}` with other content", stored.name)))
+            }
+            None => Err(another("it does not say what it was made of".to_owned())),
+        }
+    }
+
+    /// Begins a shard of this input. Until it is complete, it has another name in the same folder.
+    ///
+    /// # Errors
+    /// The folder cannot be written to.
+    pub fn create(path: &Path, schema: &SchemaRef, input: &Input) -> Result<ShardFile, ShardError> {
+        let failed = |error: io::Error| ShardError::File { path: path.to_owned(), error };
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".scorebox-").suffix(".part");
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        let file = builder.tempfile_in(folder.unwrap_or(Path::new("."))).map_err(failed)?;
+        let input = serde_json::to_string(input.named()).unwrap_or_default();
+        let writer = Results::begin(BufWriter::new(file), schema, Some(input))?;
+        Ok(ShardFile { path: path.to_owned(), writer })
+    }
+
+    /// Adds results.
+    ///
+    /// # Errors
+    /// They cannot be written.
+    pub fn put(&mut self, results: &RecordBatch) -> Result<(), ShardError> {
+        self.writer.put(results).map_err(|error| self.failed(error))
+    }
+
+    /// Writes what is left, and gives the shard its name, unless another process was faster with the same one.
+    ///
+    /// # Errors
+    /// It cannot be written; [`ShardError::Another`]: another process was faster with another one.
+    pub fn finish(self, plan: &Plan, input: &Input) -> Result<Written, ShardError> {
+        let path = self.path.clone();
+        let failed = |error: io::Error| ShardError::File { path: path.clone(), error };
+        let out = self.writer.finish().map_err(failed)?;
+        let file = out.into_inner().map_err(|error| failed(error.into_error()))?;
+        file.as_file().sync_all().map_err(failed)?;
+        match file.persist_noclobber(&path) {
+            Ok(_) => Ok(Written::New),
+            Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
+                match ShardFile::is_there(&path, plan, input)? {
+                    true => Ok(Written::Meanwhile),
+                    false => Err(failed(error.error)),
+                }
+            }
+            Err(error) => Err(failed(error.error)),
+        }
+    }
+
+    fn failed(&self, error: io::Error) -> ShardError {
+        ShardError::File { path: self.path.clone(), error }
+    }
+}
+
+/// Results on their way into a file.
+#[derive(Debug)]
+pub(crate) struct Results<W: Write + Send> {
+    writer: ArrowWriter<W>,
+}
+
+impl<W: Write + Send> Results<W> {
+    pub(crate) fn begin(
+        out: W,
+        schema: &SchemaRef,
+        input: Option<String>,
+    ) -> Result<Results<W>, ShardError> {
+        let input = input.map(|input| vec![KeyValue::new(INPUT_KEY.to_owned(), input)]);
+        // The plan is in the schema of Arrow, which not every program reads, and here.
+        let plan =
+            schema.metadata().iter().map(|(key, value)| KeyValue::new(key.clone(), value.clone()));
+        let mut metadata: Vec<KeyValue> = plan.chain(input.into_iter().flatten()).collect();
+        metadata.sort_by(|one, other| one.key.cmp(&other.key));
+        let properties = WriterProperties::builder()
+            .set_compression(Compression::ZSTD(ZstdLevel::default()))
+            .set_created_by("scorebox".to_owned())
+            .set_key_value_metadata(Some(metadata))
+            .build();
+        let writer = ArrowWriter::try_new(out, SchemaRef::clone(schema), Some(properties));
+        Ok(Results { writer: writer.map_err(|error| ShardError::Write(io_error(error)))? })
+    }
+
+    pub(crate) fn put(&mut self, results: &RecordBatch) -> io::Result<()> {
+        self.writer.write(results).map_err(io_error)?;
+        match self.writer.in_progress_size() > GROUP_BYTES {
+            true => self.writer.flush().map_err(io_error),
+            false => Ok(()),
+        }
+    }
+
+    pub(crate) fn finish(self) -> io::Result<W> {
+        let mut out = self.writer.into_inner().map_err(io_error)?;
+        out.flush()?;
+        Ok(out)
+    }
+}
+
+/// Results have the writer's schema, so what goes wrong is the writing.
+fn io_error(error: ParquetError) -> io::Error {
+    match error {
+        ParquetError::External(error) => match error.downcast::<io::Error>() {
+            Ok(error) => *error,
+            Err(error) => io::Error::other(error),
+        },
+        other => io::Error::other(other),
+    }
+}

@@ -1,0 +1,163 @@
+//! The shards of one run: their plans checked against each other, their rows one at a time. Decides nothing about a
+//! case that two of them have.
+
+use std::{
+    fs::File,
+    path::{Path, PathBuf},
+};
+
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use scorebox::{case::Location, digest::Digest};
+
+use crate::{
+    error::ShardError,
+    input::{Rows, open_parquet, rows_at_once},
+    plan::Plan,
+    reading::{Batch, Checked},
+    schema::{PLAN_KEY, SCHEMA_VERSION, VERSION_KEY},
+};
+
+/// Shards of one run.
+#[derive(Debug)]
+pub struct Shards {
+    paths: Vec<PathBuf>,
+    plan: Plan,
+    plan_digest: Digest,
+    rows: u64,
+}
+
+/// Where a row is: the number of the shard, and that of the row in it, from 0.
+pub(crate) type At = (u32, u64);
+
+impl Shards {
+    /// Opens shards, in this order. `plan` is that of files which a data engine wrote without it.
+    ///
+    /// # Errors
+    /// One cannot be read, is cut off or is not a shard; [`ShardError::Mixed`]: they are not of one run.
+    pub fn open(paths: &[PathBuf], plan: Option<&Plan>) -> Result<Shards, ShardError> {
+        let mut first: Option<(PathBuf, Plan)> = None;
+        let mut rows = 0;
+        for path in paths {
+            let builder = open_parquet(path)?;
+            rows +=
+                u64::try_from(builder.metadata().file_metadata().num_rows()).unwrap_or_default();
+            let own = match (plan_of(path, &builder)?, plan) {
+                (Some(own), _) => own,
+                (None, Some(given)) => given.clone(),
+                (None, None) => {
+                    let why = "it does not name the plan that it was scored with".to_owned();
+                    return Err(ShardError::NotAShard { path: path.clone(), why });
+                }
+            };
+            match &first {
+                None => first = Some((path.clone(), own)),
+                Some((one, known)) => {
+                    if let Some(difference) = known.difference(&own) {
+                        let (one, other) = (one.clone(), path.clone());
+                        return Err(ShardError::Mixed { one, other, difference });
+                    }
+                }
+            }
+        }
+        let Some((_, plan)) = first else {
+            let why = "no shard is named".to_owned();
+            return Err(ShardError::NotAShard { path: PathBuf::new(), why });
+        };
+        let plan_digest = plan.digest();
+        Ok(Shards { paths: paths.to_vec(), plan, plan_digest, rows })
+    }
+
+    /// What they were scored with.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// How many rows they say that they have together, cases that are in several counted each time.
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.paths.len()
+    }
+
+    /// The shard of this number.
+    pub(crate) fn path(&self, shard: u32) -> &Path {
+        &self.paths[shard as usize]
+    }
+
+    pub(crate) fn plan_digest(&self) -> Digest {
+        self.plan_digest
+    }
+
+    /// Hands over all rows, shard by shard, until `take` refuses one.
+    pub(crate) fn for_each(
+        &self,
+        mut take: impl FnMut(At, Checked) -> Result<(), ShardError>,
+    ) -> Result<(), ShardError> {
+        for (shard, path) in (0..).zip(&self.paths) {
+            let name = path.display().to_string();
+            let not_parquet = |why: String| ShardError::NotParquet { path: path.clone(), why };
+            let builder = open_parquet(path)?;
+            let rows_at_once = rows_at_once(&builder);
+            let reader = builder.with_batch_size(rows_at_once).build();
+            let reader = reader.map_err(|error| not_parquet(error.to_string()))?;
+            let mut before = 0;
+            for batch in (Rows { reader, path: path.clone() }) {
+                let batch = batch?;
+                let rows = Batch::of(&batch, &self.plan, self.plan_digest)
+                    .map_err(|why| ShardError::NotAShard { path: path.clone(), why })?;
+                for place in 0..batch.num_rows() {
+                    let row = before + place as u64;
+                    let checked = rows.row(place, Location::new(name.as_str(), row + 1));
+                    let checked = checked.map_err(|why| ShardError::DamagedRow {
+                        path: path.clone(),
+                        row: row + 1,
+                        why,
+                    })?;
+                    take((shard, row), checked)?;
+                }
+                before += batch.num_rows() as u64;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A shard, opened, with its plan.
+pub(crate) fn open_shard(
+    path: &Path,
+) -> Result<(Plan, ParquetRecordBatchReaderBuilder<File>), ShardError> {
+    let builder = open_parquet(path)?;
+    match plan_of(path, &builder)? {
+        Some(plan) => Ok((plan, builder)),
+        None => {
+            let why = "it does not name the plan that it was scored with".to_owned();
+            Err(ShardError::NotAShard { path: path.to_owned(), why })
+        }
+    }
+}
+
+/// The plan that a file names; `None` if it names none.
+fn plan_of(
+    path: &Path,
+    builder: &ParquetRecordBatchReaderBuilder<File>,
+) -> Result<Option<Plan>, ShardError> {
+    let refused = |why: String| ShardError::NotAShard { path: path.to_owned(), why };
+    let pairs = builder.metadata().file_metadata().key_value_metadata();
+    let value = |key: &str| {
+        let stored = pairs.into_iter().flatten().find(|pair| pair.key == key);
+        let stored = stored.and_then(|pair| pair.value.as_deref());
+        stored.or_else(|| builder.schema().metadata().get(key).map(String::as_str))
+    };
+    let Some(plan) = value(PLAN_KEY) else { return Ok(None) };
+    let version = value(VERSION_KEY).unwrap_or_default();
+    if version != SCHEMA_VERSION.to_string() {
+        return Err(refused(format!(
+            "its schema has the version `{version}`, and this scorebox reads {SCHEMA_VERSION}"
+        )));
+    }
+    let plan = serde_json::from_str(plan);
+    plan.map(Some).map_err(|error| refused(format!("its plan cannot be read: {error}")))
+}
