@@ -10,23 +10,24 @@
 //! - `answer`: what one scorer says about one case.
 //! - `scorer`: one scorer.
 //! - `score`: what a scorer says about a case.
-//! - `column`: a column of an Arrow table to JSON.
 //! - `capsule`: Arrow tables in and out, without copies.
 //! - `table`: a table scored by one scorer.
+//! - `batches`: a table scored by a suite.
 //! - `suite`: a suite over a stream of cases.
-//! - `running`: a run over files.
+//! - `run_id`: the id of a run; `running`: a run over files.
 //! - `judges`: the judges of a suite, connected.
 //! - `command`: the command line.
 
 mod advice;
 mod answer;
+mod batches;
 mod capsule;
 mod case;
-mod column;
 mod command;
 mod error;
 mod home;
 mod judges;
+mod run_id;
 mod running;
 mod score;
 mod scorer;

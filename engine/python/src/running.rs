@@ -10,7 +10,7 @@ use std::{
 use pyo3::prelude::*;
 use scorebox::{
     aggregate::{VerdictOptions, aggregate, verdicts},
-    case::{CaseReader, Mapping, Source},
+    case::{CaseReader, Mapping},
     registry::Registry,
     run::{
         Control, OnBadCase, RunError, RunReport, RunRequest, Stop, WhichRun, fresh_id,
@@ -18,6 +18,7 @@ use scorebox::{
     },
     store::{ScoreFilter, Store, StoreError},
 };
+use scorebox_readers::{Format, LeftOut, Settings};
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
@@ -25,7 +26,8 @@ use crate::{
     error::{self, Kind},
     home::Home,
     judges::connected,
-    suite::{Suite, run_id_of},
+    run_id::run_id_of,
+    suite::Suite,
     value,
     waiting::wait_for,
 };
@@ -40,6 +42,8 @@ pub(crate) struct Running {
     database: PathBuf,
     control: Arc<Control>,
     /// `None` once its end was read. Locked by threads that are attached to the interpreter, for a moment; see `home`.
+    /// Of each file what is no case, by reason.
+    left_out: Vec<(String, LeftOut)>,
     ending: Mutex<Option<JoinHandle<Result<RunReport, RunError>>>>,
     report: Mutex<Option<RunReport>>,
 }
@@ -48,7 +52,7 @@ pub(crate) struct Running {
 impl Running {
     /// Begins a run.
     #[new]
-    #[pyo3(signature = (suite, cases, database, mapping, run_id=None, resume=None, reuse=false, skip_bad_cases=false))]
+    #[pyo3(signature = (suite, cases, database, mapping, run_id=None, resume=None, reuse=false, skip_bad_cases=false, format=None))]
     #[expect(clippy::too_many_arguments, reason = "they are named where they are passed")]
     fn new(
         py: Python<'_>,
@@ -60,6 +64,7 @@ impl Running {
         resume: Option<&str>,
         reuse: bool,
         skip_bad_cases: bool,
+        format: Option<&str>,
     ) -> PyResult<Running> {
         let which = match (resume, run_id) {
             (Some(id), None) => WhichRun::Resume(run_id_of(py, id)?),
@@ -72,9 +77,7 @@ impl Running {
         };
         let mapping = Mapping::parse(&mapping);
         let mapping = mapping.map_err(|error| error::of(py, Kind::InvalidArgument, &error))?;
-        let sources = cases.iter().map(Source::path).collect();
-        let cases = CaseReader::open(sources, mapping);
-        let cases = cases.map_err(|error| error::of(py, Kind::Unreadable, &error))?;
+        let (cases, left_out) = opened(py, &cases, mapping, format)?;
         let home = Home::of_this_process(py)?;
         let plan = suite.plan().clone();
         let judges = connected(py, &plan, Some(&database))?;
@@ -96,6 +99,7 @@ impl Running {
             process: process::id(),
             database,
             control,
+            left_out,
             ending: Mutex::new(Some(running)),
             report: Mutex::default(),
         })
@@ -144,14 +148,42 @@ impl Running {
     fn report<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let report = self.report.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let Some(report) = report else { return Ok(None) };
-        let read = py.detach(|| figures(&self.database, &report));
+        let read = py.detach(|| figures(&self.database, &report, &self.left_out));
         let figures = read.map_err(|error| error::of(py, Kind::Database, &error))?;
         Ok(Some(value::read(py, &figures.to_string())?))
     }
 }
 
+/// The cases of files, whatever wrote them, and what of each is no case.
+fn opened(
+    py: Python<'_>,
+    files: &[PathBuf],
+    mapping: Mapping,
+    format: Option<&str>,
+) -> PyResult<(CaseReader, Vec<(String, LeftOut)>)> {
+    let format = format.map(str::parse::<Format>).transpose().map_err(|error| {
+        let known: Vec<String> = Format::ALL.iter().map(|it| format!("`{}`", it.name())).collect();
+        let advice = format!("the formats are {}", known.join(", "));
+        error::advised(py, Kind::InvalidArgument, error.to_string(), Some(advice))
+    })?;
+    let settings = Settings::new().with_format(format).with_mapping(mapping.clone());
+    let (mut sources, mut left_out) = (Vec::new(), Vec::new());
+    for path in files {
+        let opened = scorebox_readers::open(path, &settings)
+            .map_err(|error| error::of(py, Kind::Unreadable, &error))?;
+        sources.push(opened.source);
+        left_out.push((path.display().to_string(), opened.left_out));
+    }
+    let cases = CaseReader::open(sources, mapping);
+    Ok((cases.map_err(|error| error::of(py, Kind::Unreadable, &error))?, left_out))
+}
+
 /// What is stored of the run, in figures.
-fn figures(database: &Path, report: &RunReport) -> Result<Value, StoreError> {
+fn figures(
+    database: &Path,
+    report: &RunReport,
+    left_out: &[(String, LeftOut)],
+) -> Result<Value, StoreError> {
     let store = Store::open_read_only(database)?;
     let run = report.run.as_str();
     let scorers = aggregate(&store, &ScoreFilter::of_run(run))?;
@@ -162,6 +194,7 @@ fn figures(database: &Path, report: &RunReport) -> Result<Value, StoreError> {
         "root": report.root,
         "progress": report.progress,
         "badCases": report.bad_cases,
+        "leftOut": left_out.iter().map(|(file, left_out)| (file, left_out.counts())).collect::<Vec<_>>(),
         "seconds": report.duration.as_secs_f64(),
         "scorers": scorers,
         "verdict": decided,

@@ -14,18 +14,20 @@ use scorebox::{
     engine::{Live, LoadedSuite},
     row::Row,
     run::{Event, WhenFull},
-    store::RunId,
     suite::Suite as Plan,
 };
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use crate::{
+    batches::TableScorer,
     case,
     error::{self, Kind},
     home::{Home, OfProcess},
     judges::connected,
+    run_id::run_id_of,
     score::Score,
     scorer::Scorer,
+    table::Table,
     waiting::wait_for,
 };
 
@@ -37,6 +39,8 @@ pub(crate) struct Suite {
     workspace: Option<PathBuf>,
     /// Its scorers, without a database; see `home` on the lock.
     loaded: Mutex<Option<OfProcess<LoadedSuite>>>,
+    /// The same for tables.
+    of_tables: Mutex<Option<OfProcess<TableScorer>>>,
 }
 
 impl Suite {
@@ -96,7 +100,7 @@ impl Suite {
             (None, text) => Plan::parse(text.unwrap_or_default()),
         };
         let plan = plan.map_err(|error| error::of_suite(py, &error))?;
-        Ok(Suite { plan, workspace, loaded: Mutex::default() })
+        Ok(Suite { plan, workspace, loaded: Mutex::default(), of_tables: Mutex::default() })
     }
 
     #[getter]
@@ -121,6 +125,38 @@ impl Suite {
         let mut plan = self.plan.clone();
         let entry = plan.scorer_mut(name).map_err(|error| error::of_suite(py, &error))?;
         Scorer::of_entry(py, entry.clone())
+    }
+
+    /// A table scored by all scorers; see `batches`.
+    #[pyo3(signature = (table, columns, run_id=None, jobs=None))]
+    fn score_table(
+        &self,
+        py: Python<'_>,
+        table: &Bound<'_, PyAny>,
+        columns: Vec<(String, String)>,
+        run_id: Option<&str>,
+        jobs: Option<usize>,
+    ) -> PyResult<Table> {
+        let known = || {
+            let known = self.of_tables.lock().unwrap_or_else(PoisonError::into_inner);
+            known.as_ref().and_then(OfProcess::get)
+        };
+        let known = known().filter(|known| known.is_of(&self.plan, run_id, jobs));
+        let scorer = match known {
+            Some(known) => known,
+            None => {
+                let loaded = TableScorer::load(py, &self.plan, self.workspace(), run_id, jobs)?;
+                let loaded_here = OfProcess::new(loaded.clone());
+                *self.of_tables.lock().unwrap_or_else(PoisonError::into_inner) = Some(loaded_here);
+                Arc::new(loaded)
+            }
+        };
+        scorer.score(py, table, &columns)
+    }
+
+    /// The id of a run that is given none.
+    fn default_run_id(&self) -> String {
+        scorebox_shards::Plan::default_run_id(&self.plan)
     }
 
     /// The rows of cases, as they are computed.
@@ -164,15 +200,6 @@ impl Suite {
             ready: VecDeque::new(),
         })
     }
-}
-
-/// The id of a run.
-pub(crate) fn run_id_of(py: Python<'_>, id: &str) -> PyResult<RunId> {
-    id.parse().map_err(|_| {
-        let message = format!("`{id}` is not a valid id of a run");
-        let advice = "use 1 to 64 of A-Z, a-z, 0-9, `.`, `_` and `-`".to_owned();
-        error::advised(py, Kind::InvalidArgument, message, Some(advice))
-    })
 }
 
 /// What happened in the run behind a stream.

@@ -7,27 +7,25 @@ use std::sync::{
 };
 
 use arrow_array::{
-    Array as _, ArrayRef, RecordBatch, RecordBatchIterator,
+    ArrayRef, RecordBatch, RecordBatchIterator,
     builder::{Float64Builder, StringBuilder, UInt64Builder},
 };
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use pyo3::{prelude::*, types::PyCapsule};
 use scorebox::{
-    advice::Advised as _,
-    case::{Case, Key, Location, Mapping},
+    case::Key,
     contract::Fields,
     row::{Answer, AnswerError, Json, Status},
     sandbox::LoadedScorer,
 };
+use scorebox_shards::{Columns, RowCase, TableError};
 use tokio::task::JoinSet;
 
 use crate::{
     answer::answer_of,
     capsule::{Batches, stream_of},
-    column::{self, refusal},
     error::{self, Kind, in_words},
     home::Home,
-    value::push_text,
     waiting::wait_for,
 };
 
@@ -44,6 +42,12 @@ const WAITING: usize = 32;
 pub(crate) struct Table {
     schema: SchemaRef,
     batches: Vec<RecordBatch>,
+}
+
+impl Table {
+    pub(crate) fn new(schema: SchemaRef, batches: Vec<RecordBatch>) -> Table {
+        Table { schema, batches }
+    }
 }
 
 #[pymethods]
@@ -77,24 +81,25 @@ impl Table {
     }
 }
 
-/// Scores a table. `columns` are pairs of a key of a case and the column that has it; other keys are found by their
+/// Scores a table. `mapped` are pairs of a key of a case and the column that has it; other keys are found by their
 /// spellings.
 pub(crate) fn score(
     py: Python<'_>,
     home: &Home,
     scorer: &Arc<LoadedScorer>,
     table: &Bound<'_, PyAny>,
-    columns: &[(String, String)],
+    mapped: &[(String, String)],
     jobs: usize,
 ) -> PyResult<Table> {
     let mut batches = Batches::of(table)?;
-    let parts = parts(py, &batches.schema(), columns, scorer.info().reads)?;
+    let columns = self::columns(py, &batches.schema(), mapped, Some(scorer.info().reads))?;
     let schema = Arc::new(Schema::new(Column::ALL.map(Column::field).to_vec()));
     let (mut scored, mut before) = (Vec::new(), 0);
     while let Some(batch) = batches.next(py)? {
         for start in (0..batch.num_rows()).step_by(ROWS_AT_ONCE) {
             let rows = batch.slice(start, ROWS_AT_ONCE.min(batch.num_rows() - start));
-            let cases = py.detach(|| cases(&rows, &parts, before));
+            let cases: Vec<RowCase> =
+                py.detach(|| columns.cases(&rows, before, "<table>").collect());
             before += rows.num_rows() as u64;
             let answered = wait_for(py, home, answers(scorer, cases, jobs))?;
             let written = py.detach(|| written(&schema, &answered));
@@ -106,135 +111,50 @@ pub(crate) fn score(
     Ok(Table { schema, batches: scored })
 }
 
-/// A part of a case, and where it is.
-#[derive(Debug)]
-struct Part {
-    key: Key,
-    place: usize,
-    name: String,
-    /// Whether its texts are JSON already: of parts that no text alone can be.
-    is_document: bool,
-}
-
 /// Where the parts are that the scorer reads.
-fn parts(
+fn columns(
     py: Python<'_>,
     schema: &Schema,
-    columns: &[(String, String)],
-    reads: Fields,
-) -> PyResult<Vec<Part>> {
-    let refused = |message: String, advice: Option<String>| {
-        error::advised(py, Kind::InvalidArgument, message, advice)
+    mapped: &[(String, String)],
+    reads: Option<Fields>,
+) -> PyResult<Columns> {
+    Columns::find(schema, mapped, reads).map_err(|error| refused(py, &error))
+}
+
+/// Why a table is not one of cases.
+pub(crate) fn refused(py: Python<'_>, error: &TableError) -> PyErr {
+    let names = |names: &[String]| {
+        names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
     };
-    let names = || {
-        let names: Vec<String> =
-            schema.fields().iter().map(|field| format!("`{}`", field.name())).collect();
-        names.join(", ")
-    };
-    let mut mapped = Vec::new();
-    for (key, column) in columns {
-        let known = Key::ALL.into_iter().find(|known| known.spellings().contains(&key.as_str()));
-        let Some(known) = known else {
+    let advice = match error {
+        TableError::UnknownKey { .. } => {
             let keys: Vec<String> = Key::ALL.iter().map(|key| format!("`{key}`")).collect();
-            let advice = format!("the keys are {}", keys.join(", "));
-            return Err(refused(
-                format!("`columns` names `{key}`, which is no key of a case"),
-                Some(advice),
-            ));
-        };
-        if schema.index_of(column).is_err() {
-            let message =
-                format!("the table has no column `{column}`, which `columns` names for `{key}`");
-            return Err(refused(message, Some(format!("its columns are {}", names()))));
+            Some(format!("the keys are {}", keys.join(", ")))
         }
-        mapped.push((known, column.as_str()));
-    }
-    let wanted = |key: Key| {
-        matches!(key, Key::Id | Key::Output | Key::Workspace)
-            || reads.iter().any(|field| Key::from(field) == key)
+        TableError::NoColumn { there, .. } => Some(format!("its columns are {}", names(there))),
+        TableError::NotJson { .. } => Some("cast it to text or numbers first".to_owned()),
+        TableError::Missing { key, there } => Some(format!(
+            "say which it is: columns={{\"{key}\": …}}; its columns are {}",
+            names(there)
+        )),
+        _ => None,
     };
-    let mut parts = Vec::new();
-    for key in Key::ALL.into_iter().filter(|key| wanted(*key)) {
-        let named = mapped.iter().find(|(mapped, _)| *mapped == key).map(|(_, column)| *column);
-        let spelled = || key.spellings().iter().copied().find(|name| schema.index_of(name).is_ok());
-        let Some(name) = named.or_else(spelled) else { continue };
-        let Ok(place) = schema.index_of(name) else { continue };
-        if let Some(why) = refusal(schema.field(place).data_type()) {
-            let message = format!("the column `{name}` is not JSON: it has {why}");
-            let advice = "cast it to text or numbers first".to_owned();
-            return Err(refused(message, Some(advice)));
+    let message = match error {
+        TableError::UnknownKey { key } => {
+            format!("`columns` names `{key}`, which is no key of a case")
         }
-        let is_document =
-            matches!(key, Key::Trace | Key::Metadata | Key::Usage | Key::OutputSchema);
-        parts.push(Part { key, place, name: name.to_owned(), is_document });
-    }
-    if !parts.iter().any(|part| part.key == Key::Output) {
-        let advice =
-            format!("say which it is: columns={{\"output\": …}}; its columns are {}", names());
-        return Err(refused("the table has no column `output`".to_owned(), Some(advice)));
-    }
-    Ok(parts)
-}
-
-/// A case, or what is wrong with its row; and its id.
-type Row = (String, Result<Case, AnswerError>);
-
-/// The cases of these rows; `before` is how many rows came before them.
-fn cases(rows: &RecordBatch, parts: &[Part], before: u64) -> Vec<Row> {
-    let columns: Vec<(&Part, &ArrayRef)> =
-        parts.iter().map(|part| (part, rows.column(part.place))).collect();
-    let mut line = String::new();
-    (0..rows.num_rows())
-        .map(|row| {
-            let ordinal = before + row as u64;
-            line.clear();
-            let case = write_line(&mut line, &columns, row).and_then(|()| {
-                let location = Location::new("<table>", ordinal + 1);
-                let case = Case::parse(line.as_str(), ordinal, &Mapping::NONE, location);
-                case.map_err(|bad| {
-                    let mut error = AnswerError::new("invalid-case", bad.to_string());
-                    error.advice = bad.advice();
-                    error
-                })
-            });
-            let id = case.as_ref().map(|case| case.id().to_owned());
-            (id.unwrap_or_else(|_| format!("case-{}", ordinal + 1)), case)
-        })
-        .collect()
-}
-
-fn write_line(
-    line: &mut String,
-    columns: &[(&Part, &ArrayRef)],
-    row: usize,
-) -> Result<(), AnswerError> {
-    line.push('{');
-    for (part, column) in columns {
-        // Only an output may be null.
-        if column.is_null(row) && part.key != Key::Output {
-            continue;
+        TableError::NoColumn { key, column, .. } => {
+            format!("the table has no column `{column}`, which `columns` names for `{key}`")
         }
-        if line.len() > 1 {
-            line.push(',');
-        }
-        push_text(line, part.key.name());
-        line.push(':');
-        let document = part.is_document.then(|| column::text(column, row)).map(str::trim_start);
-        match document.filter(|text| text.starts_with(['{', '['])) {
-            Some(text) => line.push_str(text),
-            None => column::write(line, column, row).map_err(|refused| {
-                AnswerError::new("invalid-case", refused.in_words(&part.name))
-            })?,
-        }
-    }
-    line.push('}');
-    Ok(())
+        other => other.to_string(),
+    };
+    error::advised(py, Kind::InvalidArgument, message, advice)
 }
 
 /// What the scorer says about these cases, in their order.
 async fn answers(
     scorer: &Arc<LoadedScorer>,
-    cases: Vec<Row>,
+    cases: Vec<RowCase>,
     jobs: usize,
 ) -> Vec<(String, Answer)> {
     // What waits does not compute meanwhile, and takes one case at a time.
@@ -254,7 +174,7 @@ async fn answers(
                 let Some(mine) = cases.get(start..).filter(|rest| !rest.is_empty()) else {
                     return done;
                 };
-                for (place, (id, case)) in mine.iter().take(at_once).enumerate() {
+                for (place, RowCase { id, case, .. }) in mine.iter().take(at_once).enumerate() {
                     let answer = match case {
                         Ok(case) => answer_of(&scorer, case).await,
                         Err(error) => Answer::of_error(error.clone()),
@@ -275,7 +195,7 @@ async fn answers(
     let lost = |place: usize| {
         let error =
             AnswerError::new("failed", "a part of the scoring ended by a panic, which is a bug");
-        (cases[place].0.clone(), Answer::of_error(error))
+        (cases[place].id.clone(), Answer::of_error(error))
     };
     all.into_iter().enumerate().map(|(place, row)| row.unwrap_or_else(|| lost(place))).collect()
 }

@@ -5,6 +5,7 @@ use pyo3::{
     types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple},
 };
 use scorebox::case::MAX_DEPTH;
+use scorebox_shards::{push_float, push_text};
 
 use crate::error::{self, Kind};
 
@@ -104,31 +105,6 @@ fn write_text(out: &mut String, text: &Bound<'_, PyString>) -> Result<(), NotJso
     }
 }
 
-/// Appends text as a JSON string.
-pub(crate) fn push_text(out: &mut String, text: &str) {
-    out.push('"');
-    let mut clean = 0;
-    for (place, byte) in text.bytes().enumerate() {
-        let escape = match byte {
-            b'"' => "\\\"",
-            b'\\' => "\\\\",
-            b'\n' => "\\n",
-            b'\r' => "\\r",
-            b'\t' => "\\t",
-            0..0x20 => "",
-            _ => continue,
-        };
-        out.push_str(&text[clean..place]);
-        clean = place + 1;
-        match escape {
-            "" => out.push_str(&format!("\\u{byte:04x}")),
-            escape => out.push_str(escape),
-        }
-    }
-    out.push_str(&text[clean..]);
-    out.push('"');
-}
-
 /// Appends a number; JSON has only finite ones.
 fn write_float(out: &mut String, number: f64) -> Result<(), NotJson> {
     match push_float(out, number) {
@@ -138,16 +114,6 @@ fn write_float(out: &mut String, number: f64) -> Result<(), NotJson> {
                 .advised("JSON has no NaN and no Infinity; pass None"))
         }
     }
-}
-
-/// Appends a number as JSON writes it; nothing, and false, if it is not finite.
-pub(crate) fn push_float(out: &mut String, number: f64) -> bool {
-    if !number.is_finite() {
-        return false;
-    }
-    // Numbers are written so that they are read as the same.
-    out.push_str(&serde_json::Value::from(number).to_string());
-    true
 }
 
 fn write_integer(out: &mut String, number: &Bound<'_, PyAny>) -> Result<(), NotJson> {

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 import pytest
-from conftest import MISBEHAVE
+from conftest import MISBEHAVE, REPOSITORY
 from test_scorer import refused
 
 import scorebox
@@ -183,3 +183,17 @@ def test_progress_is_one_line_on_standard_error(files, capsys):
     assert "\n" not in shown
     scorebox.run("suite.toml", "cases.jsonl", progress=False)
     assert capsys.readouterr().err == ""
+
+
+def test_a_run_reads_what_other_tools_write(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    files = REPOSITORY / "tests/readers"
+    (tmp_path / "suite.toml").write_text("[scorers.exact-match]\n")
+    ended = scorebox.run("suite.toml", [files / "inspect.eval", files / "promptfoo.json"], run_id="r", progress=False)
+    assert ended.cases > 6 and ended.bad_cases == 0
+    (tmp_path / "answers.csv").write_text("id,answer,expected\na,Paris,Paris\n")
+    mapping = {"output": "/answer"}
+    of_csv = scorebox.run("suite.toml", "answers.csv", mapping=mapping, format="csv", run_id="c", progress=False)
+    assert of_csv.scorers["exact-match"]["mean"] == 1.0 and of_csv.left_out == {}
+    error = refused(scorebox.run, "suite.toml", "answers.csv", format="xml", progress=False)
+    assert error.kind == "invalid-argument" and "there is no format `xml`" in error.message and "`parquet`" in error.advice

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import scorebox
 from scorebox import Rows, Run, Score, Scorer, ScorerInfo, Suite
 
@@ -19,9 +21,10 @@ def typed() -> None:
     named: list[str] = [assertion["name"] for assertion in result.assertions]
     rows: Rows = Suite("suite.toml").iter([{"output": 1}], db="scorebox.db", in_flight=10)
     cases: list[str | None] = [row.case_id for row in rows]
-    ended: Run = scorebox.run("suite.toml", ["cases.jsonl"], db="scorebox.db", progress=lambda so_far: None)
+    ended: Run = scorebox.run("suite.toml", ["log.eval"], db="scorebox.db", format="inspect-eval", progress=lambda so_far: None)
+    scores: Any = Suite("suite.toml").score_table(rows, columns={"output": "answer"}, run_id="r", jobs=2)
     try:
-        print(threshold, score, named, cases, ended.scorers["rouge"]["mean"], scorebox.scorers()["rouge"])
+        print(threshold, score, named, cases, scores, ended.scorers["rouge"]["mean"], scorebox.scorers()["rouge"])
     except scorebox.ScoreboxError as error:
         print(error.kind, error.message, error.advice)
     scorebox.configure(jobs=2, memory_budget="1GiB")

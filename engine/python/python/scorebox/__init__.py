@@ -12,6 +12,7 @@
 - :class:`ScoreboxError`: what went wrong.
 - :func:`scorers`: the built-in scorers.
 - :func:`configure`: jobs, cache and memory of this process.
+- ``scorebox.ray``: the scores of a Ray Data dataset, on many machines.
 - ``scorebox.integrations``: scorers for Inspect, Braintrust, LangSmith, MLflow, DeepEval and others.
 """
 

@@ -26,6 +26,7 @@ class Run(NamedTuple):
         scores: Rows that this session stored, errors included, and skips not.
         errors: Those among them that are errors.
         bad_cases: Lines that are not valid cases, which were passed over.
+        left_out: By file, what of it is no case, and how often: ``{"log.eval": {"events of no sample": 3}}``.
         seconds: How long it took.
         root: One digest of all that is stored of it; ``None`` if it did not end.
         stopped: Why it ended before its last case (``{"kind": …, "message": …}``), or ``None``.
@@ -46,6 +47,7 @@ class Run(NamedTuple):
     stopped: Mapping[str, str] | None
     scorers: Mapping[str, Mapping[str, Any]]
     verdict: Mapping[str, Any] | None
+    left_out: Mapping[str, Mapping[str, int]] = {}
 
     def __str__(self) -> str:
         lines = [f"run {self.id}: {self.cases} cases, {self.scores} scores, {self.errors} errors, {self.seconds:.1f} s"]
@@ -66,6 +68,7 @@ def run(
     resume: str | None = None,
     reuse: bool = False,
     mapping: Mapping[str, str] | None = None,
+    format: str | None = None,
     on_bad_case: str = "stop",
     progress: bool | Callable[[Mapping[str, Any]], None] | None = None,
 ) -> Run:
@@ -73,12 +76,15 @@ def run(
 
     Args:
         suite: A suite, or the path of its file.
-        cases: A file of cases (JSON Lines, also compressed with gzip or zstd), or several.
+        cases: A file of cases, or several: JSON Lines, also compressed with gzip or zstd, or what other tools write (logs
+            of Inspect, results of promptfoo, Parquet, CSV, …), which is found out; docs/readers.md lists the formats.
         db: The database file, which is created if it is missing.
         run_id: The run's id; made from the time unless something else is said.
         resume: The id of a run that was interrupted: only what is missing is scored.
         reuse: Whether scores that an earlier run in the database has are copied.
-        mapping: Where to find a part in each line, as JSON Pointers: ``{"output": "/response/text"}``.
+        mapping: Where to find a part in each line, as JSON Pointers: ``{"output": "/response/text"}``; of a table, its
+            column: ``{"output": "/answer"}``.
+        format: The format of the files (``"parquet"``, ``"inspect-eval"``, …), if it is not to be found out.
         on_bad_case: What happens at a line that is not a valid case: ``"stop"`` or ``"skip"``.
         progress: Whether progress is shown on standard error: on a terminal and in a notebook unless something else is
             said; or what is called with it (``casesDone``, ``scoresWritten``, ``errors``, ``bytesRead``, ``bytesTotal``, …)
@@ -95,7 +101,7 @@ def run(
     files = [cases] if isinstance(cases, (str, os.PathLike)) else list(cases)
     pointers = [f"{part}={pointer}" for part, pointer in (mapping or {}).items()]
     running = _scorebox.Running(
-        suite._native, files, db, pointers, run_id, resume, reuse, on_bad_case == "skip"
+        suite._native, files, db, pointers, run_id, resume, reuse, on_bad_case == "skip", format
     )
     show = progress if callable(progress) else _Shown() if _is_wanted(progress) else None
     try:
@@ -127,6 +133,7 @@ def run(
         stopped=report["stopped"],
         scorers=scorers,
         verdict=report["verdict"] if report["decides"] else None,
+        left_out={file: dict(counts) for file, counts in report["leftOut"] if counts},
     )
     if ended.stopped is not None:
         advice = f"scores so far are kept; continue with `resume={ended.id!r}`"

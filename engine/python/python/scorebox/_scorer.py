@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import _scorebox
 from ._errors import ScoreboxError
-from ._scorebox import Score, Table
+from ._scorebox import Score
+from ._tables import like
 
 if TYPE_CHECKING:
     import asyncio
@@ -220,30 +220,7 @@ class Scorer:
             KeyboardInterrupt: Ctrl-C, within a tenth of a second.
         """
         mapped = list(columns.items()) if columns is not None else []
-        kind = type(table).__module__.partition(".")[0]
-        scored = self._native.score_table(table, mapped, jobs)
-        return _like(kind, table, scored)
-
-
-def _like(kind: str, table: Any, scored: Table) -> Any:
-    """The scores in the library that the table is of, which is imported, for the caller has such a table."""
-    if kind == "pandas":
-        pandas = sys.modules["pandas"]
-        # pandas 2 has no way of its own.
-        has_own = hasattr(pandas.DataFrame, "from_arrow")
-        frame = pandas.DataFrame.from_arrow(scored) if has_own else _of_pyarrow(scored)
-        return frame.set_axis(table.index, axis="index")
-    if kind == "polars":
-        return sys.modules["polars"].DataFrame(scored)
-    if kind == "pyarrow":
-        return sys.modules["pyarrow"].table(scored)
-    return scored
-
-
-def _of_pyarrow(scored: Table) -> Any:
-    import pyarrow  # type: ignore[import-untyped,unused-ignore]
-
-    return pyarrow.table(scored).to_pandas()
+        return like(table, self._native.score_table(table, mapped, jobs))
 
 
 def _rebuilt(*recipe: Any) -> Scorer:

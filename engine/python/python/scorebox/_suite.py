@@ -9,6 +9,7 @@ from typing import Any
 from . import _scorebox
 from ._scorebox import Score
 from ._scorer import Scorer
+from ._tables import like
 
 
 class Suite:
@@ -58,9 +59,49 @@ class Suite:
         """SHA-256 of what the suite resolves to, as runs are stored with it."""
         return self._native.digest
 
+    @property
+    def default_run_id(self) -> str:
+        """The id of a run that is given none, made of name and digest: the same on each machine that has the suite."""
+        return self._native.default_run_id()
+
     def scorer(self, name: str) -> Scorer:
         """One of its scorers alone, with its configuration, limits and grants; without its judge, and for all cases."""
         return Scorer._of_entry(self, name)
+
+    def score_table(
+        self,
+        table: Any,
+        *,
+        columns: Mapping[str, str] | None = None,
+        run_id: str | None = None,
+        jobs: int | None = None,
+    ) -> Any:
+        """Scores each row of a table with all scorers of the suite: a part of a run that many machines may share.
+
+        The rows are what ``scorebox shard`` writes: ``scorebox merge`` puts tables of many machines together, once they are
+        Parquet files.
+
+        Args:
+            table: A table of pyarrow, polars or pandas, or anything with Arrow's ``__arrow_c_stream__``. Each row needs an
+                ``id`` of its own.
+            columns: Which column is which part of a case, as in :meth:`Scorer.score_table`. All other columns that are keys of
+                a case are read, too, for they are stored with the results.
+            run_id: The run that the rows belong to; made of the suite's name and digest unless something else is said.
+            jobs: How many scores are computed at once; the number of cores unless something else is said.
+
+        Returns:
+            A table with one row for each row, in the same order: of pyarrow, polars or pandas (with the same index) as the
+            table that came in, else a :class:`scorebox.Table`. Columns: ``id``, ``node_id``, ``iteration``, ``attempt``,
+            ``case`` (the case as a line of JSON), ``case_digest``, ``plan`` and ``results``, a list of structures, one for each
+            scorer in the suite's order: ``scorer``, ``status``, ``score`` and more; docs/many-machines.md lists them.
+
+        Raises:
+            ScoreboxError: There is no column for the output or the id; a row is not a case (``"invalid-case"``); a scorer
+                asks a judge (``"invalid-argument"``).
+            KeyboardInterrupt: Ctrl-C, within a tenth of a second.
+        """
+        mapped = list(columns.items()) if columns is not None else []
+        return like(table, self._native.score_table(table, mapped, run_id, jobs))
 
     def iter(
         self,

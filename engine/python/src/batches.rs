@@ -1,0 +1,99 @@
+//! A table scored by all scorers of a suite: one wide row for each case, as the shards of a run have it. What the rows are is
+//! `scorebox-shards`' to say.
+
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use scorebox::{
+    judge::Judges, registry::Registry, run::load_scorers, store::RunId, suite::Suite as Plan,
+};
+use scorebox_shards::{BatchScorer, ShardError};
+
+use crate::{
+    capsule::Batches,
+    error::{self, Kind},
+    home::Home,
+    run_id::run_id_of,
+    table::{self, Table},
+    waiting::wait_for,
+};
+
+/// Rows that are handed over at a time, so that signals are seen and no table is copied as a whole.
+const ROWS_AT_ONCE: usize = 4096;
+
+/// A suite that scores tables, for one run.
+#[derive(Clone, Debug)]
+pub(crate) struct TableScorer {
+    run: RunId,
+    jobs: usize,
+    scorer: BatchScorer,
+}
+
+impl TableScorer {
+    /// Loads the scorers of a suite. Without an id, the run is named by the suite.
+    pub(crate) fn load(
+        py: Python<'_>,
+        plan: &Plan,
+        workspace: Option<&std::path::Path>,
+        run: Option<&str>,
+        jobs: Option<usize>,
+    ) -> PyResult<TableScorer> {
+        let run = run_id_of(py, run.unwrap_or(&scorebox_shards::Plan::default_run_id(plan)))?;
+        let home = Home::of_this_process(py)?;
+        let jobs = jobs.unwrap_or(home.jobs).max(1);
+        // None is asked: a suite that would is refused in a moment, for what it is.
+        let judges = plan.judges.iter().fold(Judges::builder(), |builder, (name, judge)| {
+            builder.judge(name, judge.settings.clone(), None)
+        });
+        let engine = home.engine_with(py, judges.build(), workspace.map(Into::into))?;
+        let registry = Registry::with_builtins();
+        let loaded = wait_for(py, home, load_scorers(plan, &registry, engine.sandbox()))?;
+        let loaded = loaded.map_err(|error| error::of_run(py, &error))?;
+        let scorer = BatchScorer::new(plan.clone(), loaded, &run, jobs);
+        Ok(TableScorer { scorer: scorer.map_err(|error| refused(py, error))?, run, jobs })
+    }
+
+    /// Whether it is of this run, and has these jobs, if that is said.
+    pub(crate) fn is_of(&self, plan: &Plan, run: Option<&str>, jobs: Option<usize>) -> bool {
+        let wanted = || scorebox_shards::Plan::default_run_id(plan);
+        let run = run.map_or_else(wanted, str::to_owned);
+        self.run.as_str() == run && jobs.is_none_or(|jobs| jobs.max(1) == self.jobs)
+    }
+
+    pub(crate) fn score(
+        &self,
+        py: Python<'_>,
+        table: &Bound<'_, PyAny>,
+        mapped: &[(String, String)],
+    ) -> PyResult<Table> {
+        let home = Home::of_this_process(py)?;
+        let mut batches = Batches::of(table)?;
+        let columns = self.scorer.columns(&batches.schema(), mapped);
+        let columns = columns.map_err(|error| refused(py, error))?;
+        let (mut scored, mut before) = (Vec::new(), 0);
+        while let Some(batch) = batches.next(py)? {
+            for start in (0..batch.num_rows()).step_by(ROWS_AT_ONCE) {
+                let rows = batch.slice(start, ROWS_AT_ONCE.min(batch.num_rows() - start));
+                let results = self.scorer.score(&rows, &columns, before, "<table>");
+                let results = wait_for(py, home, results)?;
+                scored.extend(results.map_err(|error| refused(py, error))?);
+                before += rows.num_rows() as u64;
+            }
+        }
+        Ok(Table::new(Arc::clone(self.scorer.schema()), scored))
+    }
+}
+
+/// Why a table is not scored.
+fn refused(py: Python<'_>, error: ShardError) -> PyErr {
+    match error {
+        ShardError::Table(error) => table::refused(py, &error),
+        ShardError::BadRow { error } => error::of_answer(py, &error),
+        ShardError::Run(error) => error::of_run(py, &error),
+        error @ ShardError::AsksJudge { .. } => {
+            let advice = "use `scorebox.run` or `Suite.iter`; or leave the scorer out".to_owned();
+            error::advised(py, Kind::InvalidArgument, error.to_string(), Some(advice))
+        }
+        other => error::new(py, Kind::Failed, other.to_string()),
+    }
+}
