@@ -29,7 +29,7 @@ fn sources_have_not_changed_since_they_were_built() {
     for gallery in galleries() {
         for scorer in gallery::Manifest::read(&gallery).unwrap().scorers {
             assert_eq!(
-                sources_digest(&gallery, &scorer.name).unwrap(),
+                sources_digest(&gallery, &scorer.name, &scorer.packages).unwrap(),
                 scorer.sources,
                 "the sources of `{}` have changed: scorebox build --all {}",
                 scorer.name,

@@ -40,7 +40,12 @@ fn component_table(manifest: &str, dist: &Path, table: &str, docs: &str) -> Stri
         let name = scorer["name"].as_str().expect("a scorer of the manifest has a name");
         let file = dist.join(format!("{name}.wasm{}", if compressed { ".zst" } else { "" }));
         println!("cargo::rerun-if-changed={}", file.display());
-        let (file, row) = (file.display().to_string(), scorer.to_string());
+        // What is asked of the embedded ones is not how they were built.
+        let mut row = scorer.clone();
+        if let Some(row) = row.as_object_mut() {
+            row.remove("packages");
+        }
+        let (file, row) = (file.display().to_string(), row.to_string());
         format!(
             "    BuiltIn {{ name: {name:?}, stored: include_bytes!({file:?}), \
              compressed: {compressed}, dictionary: &{table}_DICTIONARY, row: {row:?} }},\n"

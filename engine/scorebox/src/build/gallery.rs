@@ -17,16 +17,16 @@ use crate::{
 };
 
 use super::{
-    BuildError, BuiltComponent, Describe, ToolOutput, Toolchain, build_guest, dictionary,
-    sources_digest,
+    BuildError, BuiltComponent, Describe, Packages, ToolOutput, Toolchain, build_guest, dictionary,
+    package::compiled_packages, sources_digest,
 };
 
 /// What compressed components are compressed against, in the folder with them.
 const DICTIONARY_FILE: &str = "dictionary.zst";
 
 /// The version of the manifest's format.
-pub const MANIFEST_VERSION: u32 = 4;
-/// The oldest version that is read. It has no dictionary.
+pub const MANIFEST_VERSION: u32 = 5;
+/// The oldest version that is read. It has no dictionary, and neither it nor version 4 has packages.
 const OLDEST_VERSION: u32 = 3;
 
 /// What a gallery's `dist/manifest.json` says.
@@ -72,6 +72,9 @@ pub struct ManifestScorer {
     pub digest: Digest,
     /// Digest of what it was built from.
     pub sources: Digest,
+    /// The packages that count in that digest; none where all did that Cargo.lock names.
+    #[serde(default, skip_serializing_if = "Packages::is_empty")]
+    pub packages: Packages,
     /// What it says about itself.
     pub info: ScorerInfo,
     /// The example that it carries.
@@ -188,7 +191,10 @@ pub fn build(
             let built = match last.map(|last| kept(gallery, last, name)).transpose()?.flatten() {
                 Some(kept) => kept,
                 None => of_unchanged_sources(gallery, name, || {
-                    build_guest(&gallery.join(name), toolchain, None, output, describe)
+                    let folder = gallery.join(name);
+                    let built = build_guest(&folder, toolchain, None, output, describe)?;
+                    let packages = compiled_packages(&folder.join("Cargo.toml"))?;
+                    Ok(BuiltComponent { packages, ..built })
                 })?,
             };
             done(&built);
@@ -199,15 +205,19 @@ pub fn build(
 
 /// The component of the last build, if its sources are still the same and it is what the manifest lists.
 fn kept(gallery: &Path, last: &Manifest, name: &str) -> Result<Option<BuiltComponent>, BuildError> {
-    let sources = sources_digest(gallery, name)?;
     let listed = last.scorers.iter().find(|scorer| scorer.name == name);
-    let Some(scorer) = listed.filter(|scorer| scorer.sources == sources) else { return Ok(None) };
+    let Some(scorer) = listed else { return Ok(None) };
+    let sources = sources_digest(gallery, name, &scorer.packages)?;
+    if sources != scorer.sources {
+        return Ok(None);
+    }
     let Ok(bytes) = last.component(gallery, name) else { return Ok(None) };
     Ok(Some(BuiltComponent {
         name: name.to_owned(),
         bytes,
         example: scorer.example.as_ref().map(|example| example.get().to_owned()),
         info: Some(scorer.info.clone()),
+        packages: scorer.packages.clone(),
         sources: Some(sources),
     }))
 }
@@ -219,14 +229,22 @@ fn of_unchanged_sources(
     name: &str,
     build: impl FnOnce() -> Result<BuiltComponent, BuildError>,
 ) -> Result<BuiltComponent, BuildError> {
-    let sources = sources_digest(gallery, name)?;
-    let built = BuiltComponent { sources: Some(sources), ..build()? };
-    must_be_built_from(gallery, name, sources)?;
-    Ok(built)
+    // Which packages count is known only afterwards.
+    let all = Packages::default();
+    let before = sources_digest(gallery, name, &all)?;
+    let built = build()?;
+    let sources = sources_digest(gallery, name, &built.packages)?;
+    must_be_built_from(gallery, name, &all, before)?;
+    Ok(BuiltComponent { sources: Some(sources), ..built })
 }
 
-fn must_be_built_from(gallery: &Path, name: &str, sources: Digest) -> Result<(), BuildError> {
-    match sources_digest(gallery, name)? == sources {
+fn must_be_built_from(
+    gallery: &Path,
+    name: &str,
+    packages: &Packages,
+    sources: Digest,
+) -> Result<(), BuildError> {
+    match sources_digest(gallery, name, packages)? == sources {
         true => Ok(()),
         false => Err(BuildError::SourcesChanged(name.to_owned())),
     }
@@ -247,7 +265,7 @@ pub fn install(
 ) -> Result<Manifest, BuildError> {
     for (component, _) in &components {
         if let Some(sources) = component.sources {
-            must_be_built_from(gallery, &component.name, sources)?;
+            must_be_built_from(gallery, &component.name, &component.packages, sources)?;
         }
     }
     let folder = dist(gallery);
@@ -267,12 +285,13 @@ pub fn install(
         remove(&folder.join(component_file(&component.name, !compressed)))?;
         let sources = match component.sources {
             Some(sources) => sources,
-            None => sources_digest(gallery, &component.name)?,
+            None => sources_digest(gallery, &component.name, &component.packages)?,
         };
         scorers.push(ManifestScorer {
             bytes: component.bytes.len() as u64,
             digest: component.digest(),
             sources,
+            packages: component.packages,
             info,
             example: component.example.and_then(|text| RawValue::from_string(text).ok()),
             name: component.name,
@@ -374,9 +393,12 @@ mod tests {
         folder
     }
 
+    fn digest(gallery: &Path) -> Digest {
+        sources_digest(gallery, "mine", &Packages::default()).unwrap()
+    }
+
     fn component() -> BuiltComponent {
-        let name = "mine".to_owned();
-        BuiltComponent { name, bytes: b"code".to_vec(), example: None, info: None, sources: None }
+        BuiltComponent::new("mine".to_owned(), b"code".to_vec())
     }
 
     fn info() -> ScorerInfo {
@@ -400,9 +422,9 @@ mod tests {
     fn a_component_has_the_digest_of_what_it_was_built_from() {
         let folder = gallery();
         let built = of_unchanged_sources(folder.path(), "mine", || Ok(component())).unwrap();
-        assert_eq!(built.sources, Some(sources_digest(folder.path(), "mine").unwrap()));
+        assert_eq!(built.sources, Some(digest(folder.path())));
         let manifest = install(folder.path(), &toolchain(), false, vec![(built, info())]).unwrap();
-        assert_eq!(manifest.scorers[0].sources, sources_digest(folder.path(), "mine").unwrap());
+        assert_eq!(manifest.scorers[0].sources, digest(folder.path()));
     }
 
     #[test]

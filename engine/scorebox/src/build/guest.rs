@@ -16,7 +16,7 @@ use crate::{
 };
 
 use super::{
-    BuildError, SharedBuilds, StandardLibrary, ToolOutput, Toolchain,
+    BuildError, Packages, SharedBuilds, StandardLibrary, ToolOutput, Toolchain,
     cargo::{cargo, run},
     lean::lean,
     names,
@@ -48,13 +48,16 @@ pub struct BuiltComponent {
     pub example: Option<String>,
     /// What it says about itself, if it was asked to build it.
     pub info: Option<ScorerInfo>,
+    /// The packages that it was compiled from, if it is one of a gallery.
+    pub packages: Packages,
     /// Digest of what it was built from, if it is one of a gallery.
     pub sources: Option<Digest>,
 }
 
 impl BuiltComponent {
     pub(super) fn new(name: String, bytes: Vec<u8>) -> BuiltComponent {
-        BuiltComponent { name, bytes, example: None, info: None, sources: None }
+        let packages = Packages::default();
+        BuiltComponent { name, bytes, example: None, info: None, packages, sources: None }
     }
 
     /// The digest that names the component.
@@ -103,7 +106,7 @@ pub fn build_guest(
     if let Some(example) = &example {
         append_custom_section(&mut bytes, EXAMPLE_SECTION, example.as_bytes());
     }
-    Ok(BuiltComponent { name: package.name, bytes, example, info, sources: None })
+    Ok(BuiltComponent { example, info, ..BuiltComponent::new(package.name, bytes) })
 }
 
 /// The crate's `example.json` in one line, if it has one.

@@ -47,6 +47,6 @@ pub use package::must_be_a_crate;
 pub use rustc_wrapper::become_rustc_if_asked;
 pub use sdk::SdkFile;
 pub use shared::SharedBuilds;
-pub use sources::sources_digest;
+pub use sources::{Packages, sources_digest};
 pub use tool::ToolOutput;
 pub use toolchain::{StandardLibrary, Toolchain};

@@ -9,8 +9,9 @@ use std::{
 use serde::Deserialize;
 
 use super::{
-    BuildError, ToolOutput,
+    BuildError, Packages, ToolOutput,
     cargo::{cargo, run},
+    toolchain::TARGET,
 };
 
 /// The crate whose `export!` understands `scorebox build`.
@@ -154,5 +155,42 @@ impl Package {
             workspace: metadata.workspace_root.clone(),
             target_folder: metadata.target_directory.clone(),
         })
+    }
+}
+
+/// The packages that the crate of a Cargo.toml is compiled from, with the features that it turns on itself, and those that
+/// run while it is compiled.
+pub(super) fn compiled_packages(manifest: &Path) -> Result<Packages, BuildError> {
+    let mut cargo = cargo();
+    cargo
+        .args(["tree", "--target", TARGET, "--edges=normal,build", "--prefix=none"])
+        .args(["--format={p}", "--manifest-path"])
+        .arg(manifest);
+    Ok(packages_of_tree(&String::from_utf8_lossy(&run(cargo, ToolOutput::Captured)?)))
+}
+
+/// The packages in cargo's lines: `name vVERSION`, and behind that in brackets where it is from, unless from the usual registry.
+fn packages_of_tree(tree: &str) -> Packages {
+    let package = |line: &str| {
+        let mut words = line.split(' ');
+        let (name, version) = (words.next()?, words.next()?.strip_prefix('v')?);
+        Some(format!("{name} {version}"))
+    };
+    tree.lines().filter_map(package).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Packages, packages_of_tree};
+
+    #[test]
+    fn each_package_of_cargos_tree_is_listed_once() {
+        let tree = "mine v0.1.0 (/src/mine)\nserde v1.0.229\nserde_derive v1.0.229 (proc-macro)\n\
+                    syn v3.0.9\n\nserde v1.0.229 (*)\nsyn v2.0.119\n";
+        let packages = packages_of_tree(tree);
+        let text = "mine 0.1.0, serde 1.0.229, serde_derive 1.0.229, syn 2.0.119, syn 3.0.9";
+        assert_eq!(String::from(packages.clone()), text);
+        assert_eq!(Packages::from(text.to_owned()), packages);
+        assert!(Packages::from(String::new()).is_empty());
     }
 }

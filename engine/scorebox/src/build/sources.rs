@@ -1,5 +1,5 @@
 //! The digest of all that a guest is built from: its crate, the crates of its workspace that it depends
-//! on, the contract, and the locked versions of what they depend on. Tests, examples and benches do not
+//! on, the contract, and the locked versions of the packages that are compiled into it. Tests, examples and benches do not
 //! count. Does not build.
 
 use std::{
@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
 use crate::digest::Digest;
@@ -35,12 +35,55 @@ struct Locked {
     dependencies: Vec<String>,
 }
 
+/// The packages that a component is compiled from, each as `name version`.
+///
+/// Cargo.lock says more than that: what a package needs with the features that any crate of the workspace turns on, on any
+/// machine. Cargo alone knows what is compiled, so it is asked when a component is built, and the manifest of the gallery
+/// keeps the answer, as one text.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
+pub struct Packages(BTreeSet<String>);
+
+impl Packages {
+    /// Whether none is known: then all count that Cargo.lock names.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn has(&self, package: &Locked) -> bool {
+        self.is_empty() || self.0.contains(&format!("{} {}", package.name, package.version))
+    }
+}
+
+impl FromIterator<String> for Packages {
+    fn from_iter<I: IntoIterator<Item = String>>(packages: I) -> Packages {
+        Packages(packages.into_iter().collect())
+    }
+}
+
+impl From<String> for Packages {
+    fn from(text: String) -> Packages {
+        text.split(", ").filter(|package| !package.is_empty()).map(str::to_owned).collect()
+    }
+}
+
+impl From<Packages> for String {
+    fn from(packages: Packages) -> String {
+        Vec::from_iter(packages.0).join(", ")
+    }
+}
+
 /// The digest of everything that the crate `name` of a gallery is built from. Its workspace is the
-/// nearest folder above with a Cargo.lock; crates and the contract count if they are part of that.
+/// nearest folder above with a Cargo.lock; crates and the contract count if they are part of that. Of what Cargo.lock
+/// names, the packages in `compiled` count: with the same manifests, they change only if the version of one of them does.
 ///
 /// # Errors
 /// If a file cannot be read, or Cargo.lock does not list the crate.
-pub fn sources_digest(gallery: &Path, name: &str) -> Result<Digest, BuildError> {
+pub fn sources_digest(
+    gallery: &Path,
+    name: &str,
+    compiled: &Packages,
+) -> Result<Digest, BuildError> {
     let gallery = fs::canonicalize(gallery).map_err(BuildError::file(gallery))?;
     let workspace = gallery
         .ancestors()
@@ -60,7 +103,7 @@ pub fn sources_digest(gallery: &Path, name: &str) -> Result<Digest, BuildError> 
         }
     }
     parts.extend(sources.inherited.into_iter().map(String::into_bytes));
-    for locked in locked(&workspace.join("Cargo.lock"), &sources.outside)? {
+    for locked in locked(&workspace.join("Cargo.lock"), &sources.outside, compiled)? {
         parts.push(locked.into_bytes());
     }
     Ok(Digest::of_parts(parts.iter().map(Vec::as_slice)))
@@ -158,8 +201,12 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>, BuildError> {
     Ok(found)
 }
 
-/// `name version checksum` of these packages and of all that they depend on, sorted.
-fn locked(lock: &Path, names: &BTreeSet<String>) -> Result<BTreeSet<String>, BuildError> {
+/// `name version checksum` of these packages and of all that they depend on, sorted, if they are compiled.
+fn locked(
+    lock: &Path,
+    names: &BTreeSet<String>,
+    compiled: &Packages,
+) -> Result<BTreeSet<String>, BuildError> {
     let unexpected = |reason: String| BuildError::Unexpected { path: lock.to_owned(), reason };
     let text = fs::read_to_string(lock).map_err(BuildError::file(lock))?;
     let parsed: Lock = toml::from_str(&text).map_err(|error| unexpected(error.to_string()))?;
@@ -179,6 +226,7 @@ fn locked(lock: &Path, names: &BTreeSet<String>) -> Result<BTreeSet<String>, Bui
             .map_or((wanted.as_str(), None), |(name, rest)| (name, rest.split(' ').next()));
         for package in by_name.get(name).into_iter().flatten() {
             if version.is_none_or(|version| version == package.version)
+                && compiled.has(package)
                 && seen.insert(format!("{} {} {}", package.name, package.version, package.checksum))
             {
                 waiting.extend(package.dependencies.iter().cloned());

@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use super::sources_digest;
+use super::{Packages, sources_digest};
 use crate::digest::Digest;
 
 fn write(folder: &Path, path: &str, text: &str) {
@@ -48,7 +48,12 @@ fn workspace() -> tempfile::TempDir {
 }
 
 fn digest(folder: &Path) -> Digest {
-    sources_digest(&folder.join("scorers"), "mine").unwrap()
+    digest_of(folder, &[])
+}
+
+fn digest_of(folder: &Path, compiled: &[&str]) -> Digest {
+    let compiled: Packages = compiled.iter().map(|package| (*package).to_owned()).collect();
+    sources_digest(&folder.join("scorers"), "mine", &compiled).unwrap()
 }
 
 #[test]
@@ -108,6 +113,44 @@ fn a_dependency_that_is_not_locked_is_named() {
         "Cargo.lock",
         "version = 4\n[[package]]\nname = \"a\"\nversion = \"1.0.0\"\n",
     );
-    let error = sources_digest(&folder.path().join("scorers"), "mine").unwrap_err();
+    let error = sources_digest(&folder.path().join("scorers"), "mine", &Packages::default());
+    let error = error.unwrap_err();
     assert!(error.to_string().contains("does not know the package `serde`"), "{error}");
+}
+
+/// A Cargo.lock in which serde depends on what only some of the workspace's crates ask it for.
+fn lock(serde: &str, optional: &str) -> String {
+    format!(
+        "version = 4\n\
+         [[package]]\nname = \"serde\"\nversion = \"1.0.0\"\nchecksum = \"{serde}\"\n\
+         dependencies = [\"derive\"{optional}]\n\
+         [[package]]\nname = \"derive\"\nversion = \"1.0.0\"\nchecksum = \"dd\"\n\
+         [[package]]\nname = \"other\"\nversion = \"2.0.0\"\nchecksum = \"bb\"\n"
+    )
+}
+
+#[test]
+fn a_package_that_another_crates_features_bring_into_the_lock_does_not_count() {
+    let folder = workspace();
+    let compiled = ["serde 1.0.0", "derive 1.0.0"];
+    write(folder.path(), "Cargo.lock", &lock("aa", ""));
+    let (before, all) = (digest_of(folder.path(), &compiled), digest(folder.path()));
+    write(folder.path(), "Cargo.lock", &lock("aa", ", \"other\""));
+    assert_eq!(digest_of(folder.path(), &compiled), before);
+    assert_ne!(digest(folder.path()), all, "without the list, all count");
+}
+
+#[test]
+fn a_package_that_is_compiled_counts_with_its_version_and_its_checksum() {
+    let folder = workspace();
+    let compiled = ["serde 1.0.0", "derive 1.0.0"];
+    write(folder.path(), "Cargo.lock", &lock("aa", ""));
+    let before = digest_of(folder.path(), &compiled);
+    for changed in [
+        lock("cc", ""),
+        lock("aa", "").replace("1.0.0\"\nchecksum = \"dd", "1.0.1\"\nchecksum = \"dd"),
+    ] {
+        write(folder.path(), "Cargo.lock", &changed);
+        assert_ne!(digest_of(folder.path(), &compiled), before);
+    }
 }
