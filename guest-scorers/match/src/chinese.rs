@@ -1,6 +1,6 @@
 //! Reads Chinese numerals: `三十`, `二〇二五`, `一万二千`, `三点一四`. It knows no fractions.
 
-use crate::number::ascii_digit;
+use crate::numerals;
 
 const DIGITS: &[(char, u8)] = &[
     ('零', 0),
@@ -45,8 +45,13 @@ fn of<T: Copy>(table: &[(char, T)], c: char) -> Option<T> {
     table.iter().find(|(numeral, _)| *numeral == c).map(|(_, value)| *value)
 }
 
-pub(crate) fn digit(c: char) -> Option<u8> {
+fn digit(c: char) -> Option<u8> {
     of(DIGITS, c)
+}
+
+/// A digit of any script, Chinese or positional, as an ASCII one.
+pub(crate) fn ascii_digit(c: char) -> Option<char> {
+    numerals::digit(c).or_else(|| digit(c)).map(|digit| char::from(b'0' + digit))
 }
 
 /// Whether a number with this character in it is a Chinese one.

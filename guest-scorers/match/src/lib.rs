@@ -20,13 +20,13 @@ use serde_json::json;
 
 /// Scores 1 if the output has the expected text or number at a given place, else 0.
 ///
-/// Texts are compared without the white space and ASCII punctuation around them; every output
-/// contains an expected text of which nothing is left. With `numeric`, if the expected text is a
-/// number, a number of the output must equal it to five significant digits: the first one, the
-/// last one, any, or the whole output. A number is a word: `$`, `€`, `£`, `,`, `*` and `_` in it
-/// are ignored, and so are brackets, quotes and `!?:;` around it. Fractions (`2½`), exponents
-/// (`10³`), digits of other scripts and Chinese numerals are understood. `60%` is not a number,
-/// because it may mean 60 or 0.6: accept it as a separate text.
+/// Texts are compared without the white space and ASCII punctuation around them; an expected text
+/// that is empty after that is in every output. With `numeric`, if the expected text is a number, a
+/// number of the output must equal it to five significant digits: the first one, the last one, any,
+/// or the whole output. A number is a word: `$`, `€`, `£`, `,`, `*` and `_` in it are ignored, and
+/// so are brackets, quotes and `!?:;` around it. Fractions (`2½`), exponents (`10³`), digits of
+/// other scripts and Chinese numerals are understood. `60%` is not a number, because it may mean 60
+/// or 0.6: accept it as a separate text.
 ///
 /// The expected text is the case's ground truth or the configured `value`; if there are several,
 /// any one will do. Equals Inspect's `match`.

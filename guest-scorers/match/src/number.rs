@@ -2,8 +2,8 @@
 
 use scorebox_sdk_texts::python::decimal;
 
-use crate::chinese;
-use crate::numerals::{digit, numeric};
+use crate::chinese::{self, ascii_digit};
+use crate::numerals::numeric;
 
 /// What may stand around a number; `~`, `<`, `>` and `=` would make it another statement.
 const AROUND: &[char] = &['!', '?', ':', ';', '(', ')', '[', ']', '{', '}', '\'', '"', '`'];
@@ -179,9 +179,4 @@ fn grouped(text: &str) -> Option<f64> {
         }
     }
     number.bytes().any(|byte| byte.is_ascii_digit()).then(|| number.parse().ok()).flatten()
-}
-
-/// A digit of any script, as an ASCII one.
-pub(crate) fn ascii_digit(c: char) -> Option<char> {
-    digit(c).or_else(|| chinese::digit(c)).map(|digit| char::from(b'0' + digit))
 }

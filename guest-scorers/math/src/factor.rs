@@ -5,7 +5,7 @@ use num_bigint::BigInt;
 use num_rational::BigRational;
 
 use crate::expression::{Expression, Function};
-use crate::parse::Parser;
+use crate::parser::Parser;
 use crate::tokens::Token;
 
 /// The largest power of ten in a number, either way.

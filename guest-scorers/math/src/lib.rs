@@ -9,6 +9,7 @@ mod equal;
 mod expression;
 mod factor;
 mod parse;
+mod parser;
 mod read;
 mod tokens;
 mod value;

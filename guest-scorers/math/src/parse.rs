@@ -3,51 +3,24 @@
 
 use crate::expression::{Expression, Relation};
 use crate::factor::begins_factor;
+use crate::parser::Parser;
 use crate::tokens::{Token, tokens};
-
-/// How deep brackets and exponents may nest: reading and computing recurse.
-const DEPTH_LIMIT: usize = 32;
 
 /// Parses a text as an expression; `None` if it is not mathematics, or too large.
 pub(crate) fn parse(text: &str) -> Option<Expression> {
     let tokens = tokens(text)?;
     let is_either = tokens.iter().any(|token| matches!(token, Token::PlusMinus(_)));
-    let read = |plus| Parser { tokens: &tokens, next: 0, depth: 0, plus }.all();
+    let read = |plus| Parser::new(&tokens, plus).all();
     if is_either {
         return Some(Expression::Set(vec![read(true)?, read(false)?]));
     }
     read(true)
 }
 
-pub(crate) struct Parser<'t> {
-    tokens: &'t [Token],
-    pub(crate) next: usize,
-    depth: usize,
-    /// Whether `±` is a plus.
-    plus: bool,
-}
-
 impl Parser<'_> {
     fn all(mut self) -> Option<Expression> {
         let expression = self.list(None)?;
-        (self.next == self.tokens.len()).then_some(expression)
-    }
-
-    /// Reads something one level deeper.
-    pub(crate) fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
-        (self.depth < DEPTH_LIMIT).then_some(())?;
-        self.depth += 1;
-        let found = read(self);
-        self.depth -= 1;
-        found
-    }
-
-    pub(crate) fn peek(&self) -> Option<&Token> {
-        self.tokens.get(self.next)
-    }
-
-    pub(crate) fn take(&mut self, mark: char) -> Option<()> {
-        (self.peek() == Some(&Token::Mark(mark))).then(|| self.next += 1)
+        self.peek().is_none().then_some(expression)
     }
 
     /// One value, or several with commas or `or` between them, up to a closing bracket.
@@ -125,21 +98,6 @@ impl Parser<'_> {
             terms if terms.iter().any(|(_, term)| is_several(term)) => None,
             _ => Some(Expression::Sum(terms)),
         }
-    }
-
-    /// Whether the signs that come next make a minus.
-    pub(crate) fn signs(&mut self) -> bool {
-        let mut minus = false;
-        while let Some(token) = self.peek() {
-            match token {
-                Token::Mark('+') => {}
-                Token::Mark('-') => minus = !minus,
-                Token::PlusMinus(plus) => minus ^= *plus != self.plus,
-                _ => break,
-            }
-            self.next += 1;
-        }
-        minus
     }
 
     fn product(&mut self) -> Option<Expression> {

@@ -3,8 +3,7 @@
 
 use serde::Deserialize;
 
-use crate::report::not_json;
-use crate::reported::{Outcome, Reported};
+use crate::reported::{Outcome, Reported, not_json};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -62,7 +61,7 @@ pub(crate) fn read(text: &str) -> Result<Vec<Reported>, String> {
                     Outcome::Skipped
                 }
                 other => {
-                    return Err(format!("a test has the status `{other}`, which is not known"));
+                    return Err(format!("a test has the unknown status `{other}`"));
                 }
             };
             any_failed |= matches!(outcome, Outcome::Failed(_));

@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use crate::report::not_json;
-use crate::reported::{Outcome, Reported};
+use crate::reported::{Outcome, Reported, not_json};
 
 /// Whether a JSON object is a report of pytest-json-report.
 pub(crate) fn is_report(report: &Map<String, Value>) -> bool {
@@ -114,10 +113,7 @@ fn read_log(log: &str) -> Result<Vec<Reported>, String> {
                     "rerun" => continue,
                     _ if expected_to_fail => Outcome::Skipped,
                     other => {
-                        return Err(format!(
-                            "line {}: the outcome `{other}` is not known",
-                            index + 1
-                        ));
+                        return Err(format!("line {}: unknown outcome `{other}`", index + 1));
                     }
                 };
                 let is_setup = text(&line, "when") == "setup";

@@ -42,7 +42,7 @@ impl Format {
         let found = all.iter().find(|(known, _)| name.eq_ignore_ascii_case(known));
         found.map(|(_, format)| *format).ok_or_else(|| {
             let names: Vec<_> = all.iter().map(|(known, _)| format!("`{known}`")).collect();
-            format!("its format is `{}`; known are {}", excerpt(name, 40), names.join(", "))
+            format!("its format is `{}`; known formats: {}", excerpt(name, 40), names.join(", "))
         })
     }
 
@@ -68,7 +68,7 @@ impl Format {
             let keys: Vec<_> =
                 report.keys().take(8).map(|key| format!("`{}`", excerpt(key, 40))).collect();
             return Err(format!(
-                "it is JSON in no format that is known; it has {}",
+                "it is JSON in an unknown format, with the keys {}",
                 keys.join(", ")
             ));
         }
@@ -78,7 +78,7 @@ impl Format {
         Err(match text.trim_end() {
             "" => "it is empty".to_owned(),
             text => {
-                format!("it is in no format that is known; it begins with {:?}", excerpt(text, 60))
+                format!("it is in an unknown format; it begins with {:?}", excerpt(text, 60))
             }
         })
     }
@@ -163,9 +163,4 @@ fn reports_among_lines(text: &str) -> Result<Vec<(Format, &str)>, String> {
         }
     }
     Ok(found)
-}
-
-/// serde_json's words without the place in a text that the user never sees.
-pub(crate) fn not_json(error: &serde_json::Error) -> String {
-    format!("it is not JSON as it should be: {error}")
 }

@@ -1,4 +1,4 @@
-//! One test as a report has it, and how its name is composed.
+//! One test as a report has it, how its name is composed, and what is said of a report that cannot be read.
 
 use scorebox_sdk::excerpt;
 
@@ -74,4 +74,9 @@ fn without_colours(text: &str) -> String {
     }
     plain.push_str(rest);
     plain
+}
+
+/// What is said of a report that should be JSON and is not.
+pub(crate) fn not_json(error: &serde_json::Error) -> String {
+    format!("it is not valid JSON: {error}")
 }

@@ -1,0 +1,54 @@
+//! Tokens that are read one after the other, with a limit to how deep that recurses. It knows no grammar:
+//! `parse` and `factor` do.
+
+use crate::tokens::Token;
+
+/// How deep brackets and exponents may nest: reading and computing recurse.
+const DEPTH_LIMIT: usize = 32;
+
+/// Tokens, and how far they were read.
+pub(crate) struct Parser<'t> {
+    tokens: &'t [Token],
+    pub(crate) next: usize,
+    depth: usize,
+    /// Whether `±` is a plus.
+    plus: bool,
+}
+
+impl<'t> Parser<'t> {
+    pub(crate) fn new(tokens: &'t [Token], plus: bool) -> Self {
+        Self { tokens, next: 0, depth: 0, plus }
+    }
+
+    /// Reads something one level deeper.
+    pub(crate) fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
+        (self.depth < DEPTH_LIMIT).then_some(())?;
+        self.depth += 1;
+        let found = read(self);
+        self.depth -= 1;
+        found
+    }
+
+    pub(crate) fn peek(&self) -> Option<&Token> {
+        self.tokens.get(self.next)
+    }
+
+    pub(crate) fn take(&mut self, mark: char) -> Option<()> {
+        (self.peek() == Some(&Token::Mark(mark))).then(|| self.next += 1)
+    }
+
+    /// Whether the signs that come next make a minus.
+    pub(crate) fn signs(&mut self) -> bool {
+        let mut minus = false;
+        while let Some(token) = self.peek() {
+            match token {
+                Token::Mark('+') => {}
+                Token::Mark('-') => minus = !minus,
+                Token::PlusMinus(plus) => minus ^= *plus != self.plus,
+                _ => break,
+            }
+            self.next += 1;
+        }
+        minus
+    }
+}
