@@ -72,7 +72,7 @@ fn of_step(trace: &Trace, step: &Step, began: Option<f64>, most: usize) -> Marku
             word @ ("user" | "assistant") => word,
             _ => "",
         },
-        StepKind::ToolCall(call) if call.outcome() != Status::Failed => "tool",
+        StepKind::ToolCall(call) if call.status() != Status::Failed => "tool",
         StepKind::SubAgent(call) if call.status != Status::Failed => "tool",
         StepKind::ToolCall(_) | StepKind::SubAgent(_) | StepKind::Error { .. } => "bad",
         _ => "",
@@ -148,7 +148,7 @@ fn tool(call: &ToolCall, step: &Step, began: Option<f64>, most: usize) -> Markup
     html! {
         p.who {
             @if call.is_orphan { "result without a call" } @else { "tool " b { (Said::line(&call.name, 200)) } }
-            @if !call.is_orphan { (outcome(call.outcome())) }
+            @if !call.is_orphan { (outcome(call.status())) }
             (when(step, began))
         }
         @if !call.is_orphan && !is_empty(&call.arguments) {

@@ -152,7 +152,7 @@ impl Scorer for CalledTool {
 
 impl CalledTool {
     fn ended(&self, call: &ToolCall) -> bool {
-        self.status.is_none_or(|status| call.outcome() == status)
+        self.status.is_none_or(|status| call.status() == status)
     }
 
     /// One check: the tool of this name was called as often as it should be.

@@ -18,7 +18,7 @@ use serde_json::json;
 /// A call failed if the trace says so. If its format does not mark failures (OpenAI's chat
 /// messages, for example), the result decides: a text that begins with `error`, an object with an
 /// `error`, an exit code. `trustResults: false` relies on the trace alone. A call that a person
-/// refused is not a failure. Equals niceeval's `noFailedActions`.
+/// rejected is not a failure. Equals niceeval's `noFailedActions`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NoFailedActions {
@@ -51,7 +51,8 @@ impl Scorer for NoFailedActions {
         for step in trace.steps() {
             let (name, status, why) = match &step.kind {
                 StepKind::ToolCall(call) => {
-                    let status = if self.trust_results { call.outcome() } else { call.status };
+                    let status =
+                        if self.trust_results { call.status() } else { call.stated_status };
                     (format!("`{}`", excerpt(&call.name, 80)), status, call.result_text())
                 }
                 // A sub-agent that a tool call stands for fails with that call.

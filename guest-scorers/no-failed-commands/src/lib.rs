@@ -87,10 +87,10 @@ impl NoFailedCommands {
 }
 
 fn failed(call: &ToolCall) -> bool {
-    match (call.status, call.exit_code()) {
+    match (call.stated_status, call.exit_code()) {
         (Status::Rejected, _) => false,
         (_, Some(code)) => code != 0,
-        _ => call.outcome() == Status::Failed,
+        _ => call.status() == Status::Failed,
     }
 }
 

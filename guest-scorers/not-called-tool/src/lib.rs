@@ -74,7 +74,7 @@ impl Scorer for NotCalledTool {
         for name in &self.forbidden {
             let mut found = trace.tool_calls().filter(|call| {
                 call.is_named(name)
-                    && self.status.is_none_or(|status| call.outcome() == status)
+                    && self.status.is_none_or(|status| call.status() == status)
                     && (self.arguments.as_ref())
                         .is_none_or(|pattern| pattern.matches(&call.arguments))
             });

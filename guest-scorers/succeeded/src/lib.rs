@@ -1,4 +1,4 @@
-//! succeeded: 1 if the run came to its end, with no failed action and no open question to a
+//! succeeded: 1 if the run completed, with no failed action and no open question to a
 //! person. Whether what it did is right is not its question.
 //!
 //! The rule is niceeval's `succeeded`.
@@ -41,7 +41,7 @@ impl Scorer for Succeeded {
         let trace = Trace::of(case)?;
         let mut checks = Checks::default();
         let (whole, reason) = match broke_off(&trace) {
-            None => (true, "the run came to its end".to_owned()),
+            None => (true, "the run completed".to_owned()),
             Some(why) => (false, format!("the run broke off: {}", excerpt(&why, 120))),
         };
         checks.add("completed", whole, reason);
@@ -75,7 +75,7 @@ fn broke_off(trace: &Trace) -> Option<String> {
 
 fn failed_action(trace: &Trace) -> Option<String> {
     let mut calls = trace.tool_calls().chain(trace.orphan_results());
-    let tool = calls.find(|call| call.outcome() == Status::Failed);
+    let tool = calls.find(|call| call.status() == Status::Failed);
     let agent = trace.sub_agents().find(|call| call.status == Status::Failed);
     tool.map(|call| call.name.clone()).or_else(|| Some(agent?.name.clone()))
 }

@@ -40,7 +40,7 @@ fn check(trace: &Trace) {
     assert!(turns.iter().all(|turn| trace.calls_of(turn).count() == turn.calls.len()));
     assert!(turns.iter().map(|turn| turn.calls.len()).sum::<usize>() <= calls);
     for call in trace.tool_calls() {
-        let _ = (call.outcome(), call.exit_code(), call.result_text(), call.canonical_name());
+        let _ = (call.status(), call.exit_code(), call.result_text(), call.canonical_name());
     }
     let (agents, skills) = (trace.sub_agents().count(), trace.skills().count());
     let (messages, errors) = (trace.messages().count(), trace.errors().count());

@@ -60,7 +60,7 @@ fn written(step: &StepKind) -> Option<String> {
 }
 
 fn tool_call(call: &ToolCall) -> String {
-    let outcome = match call.outcome() {
+    let outcome = match call.status() {
         Status::Failed => ", which failed",
         Status::Rejected => ", which was rejected",
         Status::Succeeded | Status::Unknown => "",

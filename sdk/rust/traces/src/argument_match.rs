@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ArgumentMatch {
-    /// They have at least what is given in them; `{"regex": …}` is a pattern.
+    /// They contain at least the given ones; `{"regex": …}` is a pattern.
     #[default]
     Partial,
-    /// They are what is given and nothing else; nothing is a pattern.
+    /// They equal the given ones; there are no patterns.
     Exact,
 }
 

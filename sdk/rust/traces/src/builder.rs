@@ -140,7 +140,7 @@ impl Builder {
         let agent = agent.or_else(|| self.handoffs.get_mut(call.id.as_deref()?)?.pop_front());
         let asks = names::asks_a_person(&call.name).then(|| call.name.clone());
         let (id, name, answered) = (call.id.clone(), call.name.clone(), call.result.is_some());
-        let status = call.status;
+        let status = call.stated_status;
         let step = self.push(StepKind::ToolCall(call), "action.called")?;
         if let Some(turn) = self.turns.last_mut() {
             turn.calls.push(step);
@@ -208,7 +208,7 @@ impl Builder {
             call.result = Some(value);
             call.error = error.or(call.error.take());
             if status != Status::Unknown {
-                call.status = status;
+                call.stated_status = status;
             }
         }
         self.settle(step, status);
@@ -218,7 +218,7 @@ impl Builder {
     pub(super) fn set_status(&mut self, step: usize, status: Status) {
         if let Some(StepKind::ToolCall(call)) = self.steps.get_mut(step).map(|step| &mut step.kind)
         {
-            call.status = status;
+            call.stated_status = status;
         }
     }
 

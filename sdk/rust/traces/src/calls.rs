@@ -112,7 +112,7 @@ fn read_ending(call: &mut ToolCall, object: &mut Object) {
     call.result = fields::take(object, &RESULTS);
     // Without a result, a status such as `completed` is that of writing the call down.
     if call.result.is_some() || status != Status::Succeeded {
-        call.status = status;
+        call.stated_status = status;
     }
     if call.result.is_none() {
         call.result = error.clone().map(Value::String);

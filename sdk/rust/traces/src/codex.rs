@@ -85,5 +85,13 @@ fn completed(builder: &mut Builder, mut item: Object) {
     let result = result.or_else(|| error.clone().map(Value::String)).unwrap_or_default();
     let id = id(&mut item, &["id"]);
     let result = Some(result);
-    builder.call(ToolCall { id, name, arguments, result, status, error, ..ToolCall::default() });
+    builder.call(ToolCall {
+        id,
+        name,
+        arguments,
+        result,
+        stated_status: status,
+        error,
+        ..ToolCall::default()
+    });
 }

@@ -14,8 +14,7 @@ pub struct Count {
 impl Count {
     /// From a configuration's `count`, `min` and `max`. `least` is the default of `min`; `max` alone does not lower it.
     ///
-    /// # Errors
-    /// A [`ConfigError`] if `count` stands beside the others, or `max` is below `min`.
+    /// # Errors A [`ConfigError`] if `count` is combined with the others, or `max` is below `min`.
     pub fn from_config(
         count: Option<usize>,
         min: Option<usize>,

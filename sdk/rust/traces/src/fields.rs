@@ -277,7 +277,7 @@ pub(super) fn cost(object: &Object, keys: &[&str]) -> Option<f64> {
     keys.iter().find_map(amount)
 }
 
-/// A point in time, in milliseconds since 1970: an ISO 8601 text, or a number whose size tells its
+/// A point in time, in milliseconds since 1970: an ISO 8601 text, or a number whose size shows its
 /// unit (seconds, milliseconds, microseconds, nanoseconds).
 #[inline(never)]
 pub(super) fn time_ms(value: Option<&Value>) -> Option<f64> {

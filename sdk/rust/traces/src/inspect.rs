@@ -179,7 +179,7 @@ fn complete_call(step: &mut Step, mut event: Object) {
     step.duration_ms = seconds(&event);
     let (status, _) = fields::ending(&mut event);
     if let (StepKind::ToolCall(call), true) = (&mut step.kind, status != Status::Unknown) {
-        call.status = status;
+        call.stated_status = status;
     }
 }
 

@@ -143,7 +143,7 @@ fn hosted_call(builder: &mut Builder, kind: &str, tool: &str, mut item: Object) 
             (None, None, Status::Unknown) => None,
             (None, None, _) => Some(Value::Null),
         };
-        call.status = match status {
+        call.stated_status = match status {
             Status::Unknown if call.result.is_some() => Status::Succeeded,
             status => status,
         };

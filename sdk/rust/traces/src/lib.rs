@@ -12,7 +12,7 @@
 //! ]"#).unwrap();
 //! let call = trace.tool_calls().next().unwrap();
 //! assert_eq!((call.name.as_str(), &call.arguments["order"]), ("cancel", &7.into()));
-//! assert_eq!(call.outcome(), scorebox_sdk_traces::Status::Failed);
+//! assert_eq!(call.status(), scorebox_sdk_traces::Status::Failed);
 //! ```
 //!
 //! # What is understood
@@ -47,10 +47,10 @@
 //!
 //! `read` opens wrappers and `item` recognizes items; `builder` gives results to calls; `step` is
 //! what comes out. `calls` reads one call and `fields` takes out fields, in all spellings; `names`
-//! knows tools and what their results give away; `conversation` drops what model calls repeat, with
-//! `reported`, which knows the calls;
-//! `tally` adds up tokens and cost. For scorers: `pattern` matches arguments and texts, `expected` reads
-//! the calls that should have been made, `assignment` pairs calls, `count` says how often.
+//! knows tools, and what their results show; `conversation` drops what model calls repeat, with
+//! `reported`, which knows the calls; `tally` adds up tokens and cost. For scorers: `pattern`
+//! matches arguments and texts, `expected` reads the calls that should have been made, `assignment`
+//! pairs calls, `count` says how often.
 
 #![deny(missing_docs)]
 

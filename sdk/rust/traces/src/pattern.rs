@@ -11,8 +11,8 @@ use serde_json::Value;
 
 use scorebox_sdk::{ConfigError, equal};
 
-/// A text, or `{"regex": …}`: a regular expression that is searched for. In the syntax of
-/// regex-lite: `\d`, `\w`, `\s`, `\b` and `(?i)` know ASCII only.
+/// A text, or `{"regex": …}`: a regular expression that is searched for. The syntax is that of
+/// regex-lite: `\d`, `\w`, `\s`, `\b` and `(?i)` are ASCII only.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "should be a text, or {\"regex\": \"…\"}")]
 pub enum TextOrRegex {

@@ -114,7 +114,7 @@ impl Role {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
-    /// It did what it was asked.
+    /// It did what it was asked to do.
     #[serde(alias = "completed")]
     Succeeded,
     /// It failed.
@@ -155,8 +155,9 @@ pub struct ToolCall {
     pub arguments_error: Option<String>,
     /// What the tool answered; `None` if the trace has no result.
     pub result: Option<Value>,
-    /// How it ended, as the trace states it. See [`ToolCall::outcome`].
-    pub status: Status,
+    /// How it ended, only if the trace itself says so: most formats mark no failures. See
+    /// [`status`](Self::status).
+    pub stated_status: Status,
     /// What went wrong, if the trace states it beside the result.
     pub error: Option<String>,
     /// This is a result that belongs to no call: what was called, and with what, is not known.
@@ -167,13 +168,13 @@ pub struct ToolCall {
 }
 
 impl ToolCall {
-    /// How the call ended: what the trace states or, if it states nothing, what the result gives
-    /// away. A result reports a failure if it is text that begins with `error` or `traceback`,
+    /// How the call ended: what the trace states or, if it states nothing, what the result shows.
+    /// A result reports a failure if it is text that begins with `error` or `traceback`,
     /// an object with an `error`, `isError: true`, `success: false` or a `status` that says so, or
     /// an exit code other than 0.
     #[must_use]
-    pub fn outcome(&self) -> Status {
-        match (self.status, &self.result) {
+    pub fn status(&self) -> Status {
+        match (self.stated_status, &self.result) {
             (Status::Unknown, Some(result)) if names::reports_failure(result) => Status::Failed,
             (Status::Unknown, Some(_)) => Status::Succeeded,
             (status, _) => status,
@@ -234,7 +235,8 @@ pub struct SubAgentCall {
     pub input: Option<Value>,
     /// What it answered; `None` if the trace has no result.
     pub result: Option<Value>,
-    /// How it ended.
+    /// How it ended, as the trace states it. An agent that a tool call started ends as that call does,
+    /// and has its result there.
     pub status: Status,
     /// What went wrong, if the trace states it.
     pub error: Option<String>,

@@ -1,4 +1,4 @@
-//! Traces that nobody means well with.
+//! Traces made to do harm.
 
 use serde_json::json;
 
@@ -154,7 +154,7 @@ fn no_combination_of_what_the_reader_knows_makes_it_panic() {
             }
             trace.tool_calls().for_each(|call| {
                 let _ =
-                    (call.outcome(), call.exit_code(), call.result_text(), call.canonical_name());
+                    (call.status(), call.exit_code(), call.result_text(), call.canonical_name());
             });
             let _ = (trace.is_parked(), trace.usage());
         }

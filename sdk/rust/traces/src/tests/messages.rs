@@ -153,7 +153,7 @@ fn googles_contents() {
             "call weather {\"city\":\"Oslo\"} -> {\"error\":\"unknown\"} (unknown)",
         ]
     );
-    let outcomes: Vec<_> = trace.tool_calls().map(ToolCall::outcome).collect();
+    let outcomes: Vec<_> = trace.tool_calls().map(ToolCall::status).collect();
     assert_eq!(outcomes, [Status::Succeeded, Status::Failed]);
 }
 
@@ -309,5 +309,5 @@ fn googles_code_in_pythons_spelling() {
         {"code_execution_result": {"outcome": "OUTCOME_FAILED", "output": "no"}}]}]);
     let trace = Trace::read(trace).unwrap();
     let call = trace.tool_calls().next().unwrap();
-    assert_eq!((call.name.as_str(), call.status), ("code_execution", Status::Failed));
+    assert_eq!((call.name.as_str(), call.stated_status), ("code_execution", Status::Failed));
 }

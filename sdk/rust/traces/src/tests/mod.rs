@@ -31,7 +31,12 @@ fn line(step: &Step) -> String {
         StepKind::Reasoning { text } => format!("thinks: {text}"),
         StepKind::ToolCall(call) => {
             let result = call.result.as_ref().map_or("nothing".to_owned(), Value::to_string);
-            format!("call {} {} -> {result} ({})", call.name, call.arguments, call.status.name())
+            format!(
+                "call {} {} -> {result} ({})",
+                call.name,
+                call.arguments,
+                call.stated_status.name()
+            )
         }
         StepKind::SubAgent(call) => format!("agent {} ({})", call.name, call.status.name()),
         StepKind::SkillLoad { skill, .. } => format!("skill {skill}"),

@@ -77,7 +77,7 @@ fn steps_keep_the_results_of_their_actions() {
     let failed = |trace: Value| {
         let trace = Trace::read(trace).unwrap();
         assert_eq!(trace.orphan_results().count(), 0);
-        trace.tool_calls().map(|call| call.outcome() == Status::Failed).collect::<Vec<_>>()
+        trace.tool_calls().map(|call| call.status() == Status::Failed).collect::<Vec<_>>()
     };
     assert_eq!(failed(json!([{"action": action, "result": {"success": false}}])), [true]);
     assert_eq!(failed(json!([{"action": action, "error": "boom"}])), [true]);
@@ -134,19 +134,19 @@ fn of_several_commands_one_that_failed_is_a_failure() {
     };
     let exit = |code: i64| json!({"stdout": "", "outcome": {"type": "exit", "exit_code": code}});
     let second = call(json!([exit(0), exit(1)]));
-    assert_eq!((second.exit_code(), second.outcome()), (Some(1), Status::Failed));
+    assert_eq!((second.exit_code(), second.status()), (Some(1), Status::Failed));
     let none = call(json!([exit(0), exit(0)]));
-    assert_eq!((none.exit_code(), none.outcome()), (Some(0), Status::Succeeded));
+    assert_eq!((none.exit_code(), none.status()), (Some(0), Status::Succeeded));
     let late = call(json!([exit(0), {"stdout": "", "outcome": {"type": "timeout"}}]));
-    assert_eq!(late.outcome(), Status::Failed);
+    assert_eq!(late.status(), Status::Failed);
 }
 
 #[test]
 fn a_failure_is_one_in_capitals_too() {
     let call = |result: Value| ToolCall { result: Some(result), ..ToolCall::default() };
-    assert_eq!(call(json!({"status": "ERROR"})).outcome(), Status::Failed);
+    assert_eq!(call(json!({"status": "ERROR"})).status(), Status::Failed);
     // A cancelled order is what was asked for.
-    assert_eq!(call(json!({"status": "cancelled"})).outcome(), Status::Succeeded);
+    assert_eq!(call(json!({"status": "cancelled"})).status(), Status::Succeeded);
 }
 
 #[test]
@@ -157,7 +157,7 @@ fn anthropics_servers_run_commands_too() {
             {"type": "bash_code_execution_result", "stdout": "", "stderr": "no", "return_code": 1}}]}]);
     let trace = Trace::read(trace).unwrap();
     let call = trace.tool_calls().next().unwrap();
-    assert_eq!((call.status, call.exit_code()), (Status::Failed, Some(1)));
+    assert_eq!((call.stated_status, call.exit_code()), (Status::Failed, Some(1)));
     assert!(call.is("shell"));
 }
 

@@ -125,10 +125,10 @@ fn the_raw_steps_are_the_list_itself() {
 }
 
 #[test]
-fn a_result_gives_a_failure_away_where_the_trace_states_nothing() {
-    let outcome = |result: Value| {
+fn a_result_shows_a_failure_where_the_trace_states_nothing() {
+    let status = |result: Value| {
         let call = ToolCall { result: Some(result), ..ToolCall::default() };
-        call.outcome()
+        call.status()
     };
     let failures = [
         json!("Error: flight HAT030 not available on date 2024-05-13"),
@@ -142,7 +142,7 @@ fn a_result_gives_a_failure_away_where_the_trace_states_nothing() {
         json!([{"type": "text", "text": "Error: no"}]),
     ];
     for result in failures {
-        assert_eq!(outcome(result.clone()), Status::Failed, "{result}");
+        assert_eq!(status(result.clone()), Status::Failed, "{result}");
     }
     let successes = [
         json!("Errors: 0"),
@@ -153,9 +153,9 @@ fn a_result_gives_a_failure_away_where_the_trace_states_nothing() {
         json!(null),
     ];
     for result in successes {
-        assert_eq!(outcome(result.clone()), Status::Succeeded, "{result}");
+        assert_eq!(status(result.clone()), Status::Succeeded, "{result}");
     }
-    assert_eq!(ToolCall::default().outcome(), Status::Unknown);
-    let stated = ToolCall { status: Status::Succeeded, ..ToolCall::default() };
-    assert_eq!(stated.outcome(), Status::Succeeded);
+    assert_eq!(ToolCall::default().status(), Status::Unknown);
+    let stated = ToolCall { stated_status: Status::Succeeded, ..ToolCall::default() };
+    assert_eq!(stated.status(), Status::Succeeded);
 }

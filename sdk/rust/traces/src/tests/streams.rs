@@ -152,7 +152,7 @@ fn items_of_the_responses_api() {
     // Calls side by side are one turn of the model.
     assert_eq!(trace.turns()[1].calls.len(), 2);
     let shell = trace.tool_calls().last().unwrap();
-    assert_eq!((shell.outcome(), shell.exit_code()), (Status::Failed, Some(2)));
+    assert_eq!((shell.status(), shell.exit_code()), (Status::Failed, Some(2)));
     assert!(
         trace.events().iter().any(|event| event.is("function_call") && event.is("action.called"))
     );

@@ -1,5 +1,5 @@
 //! What stands around the steps: answers of models with their requests, lists of one, log records;
-//! and what looks like a trace and is none.
+//! and what looks like a trace and is not one.
 
 use serde_json::json;
 
@@ -17,7 +17,7 @@ fn an_id_or_a_number_makes_no_step() {
     assert!(refusal(json!([{"id": "1", "foo": 2}])).contains(&format!("{keys} `foo`, `id`")));
     assert!(refusal(json!([{"step": 1, "foo": 2}])).contains(&format!("{keys} `foo`, `step`")));
     assert!(refusal(json!({"id": "x", "result": {"messages": []}})).contains("`id`, `result`"));
-    // A name is one of a kind that is not known.
+    // A name is a step of an unknown kind.
     assert_eq!(told(json!([{"step": "plan"}, {"tool": "w"}]))[0], "other plan");
     assert!(refusal(json!([{"step": "plan"}])).contains("of the type `plan`"));
     // A step that only has nothing to say is a step.
