@@ -21,6 +21,9 @@ const SHOWN: usize = 100;
 /// How much of a text `meta` shows, in characters.
 const SHOWN_LENGTH: usize = 80;
 
+/// How much room a reason gets at first, in bytes: as much as most take.
+const USUAL_REASON: usize = 64;
+
 /// Scores 1 if the output contains the expected texts, else 0.
 ///
 /// The texts are the configured `value` or `values`, or else the case's ground truth: one text or a
@@ -125,8 +128,10 @@ impl Scorer for Contains {
         let accepted = Accepted::or_ground_truth(&self.accepted, case)?;
         let output = case.output();
         let output = self.fold(output.text()?);
-        let (mut found, mut missing) = (Vec::new(), Vec::new());
-        for part in accepted.at_least_one()? {
+        let parts = accepted.at_least_one()?;
+        let list = || Vec::with_capacity(parts.len());
+        let (mut found, mut missing) = (list(), list());
+        for part in parts {
             let text = part.text()?;
             let here = self.at.holds(&output, &self.fold(Cow::Borrowed(&text)));
             let list = if here { &mut found } else { &mut missing };
@@ -178,24 +183,26 @@ fn shown(texts: &[Cow<'_, str>]) -> Value {
 }
 
 fn reason(found: &[Cow<'_, str>], missing: &[Cow<'_, str>]) -> String {
-    let list = |texts: &[Cow<'_, str>]| {
-        let mut quoted = String::new();
-        for (index, text) in texts.iter().enumerate() {
-            quoted.push_str(if index == 0 { "\"" } else { ", \"" });
-            quoted.push_str(text);
-            quoted.push('"');
-        }
-        match excerpt(&quoted, 80) {
-            Cow::Owned(cut) => cut,
-            Cow::Borrowed(_) => quoted,
-        }
-    };
     // Put together without the machinery of formatting, which would take longer than the search.
-    match (found, missing) {
-        (found, []) => ["found ", &list(found)].concat(),
-        ([], missing) => ["missing ", &list(missing)].concat(),
-        (found, missing) => ["found ", &list(found), "; missing ", &list(missing)].concat(),
+    let mut reason = String::with_capacity(USUAL_REASON);
+    for (title, texts) in [("found ", found), ("missing ", missing)] {
+        if texts.is_empty() {
+            continue;
+        }
+        reason.push_str(if reason.is_empty() { "" } else { "; " });
+        reason.push_str(title);
+        let start = reason.len();
+        for (index, text) in texts.iter().enumerate() {
+            reason.push_str(if index == 0 { "\"" } else { ", \"" });
+            reason.push_str(text);
+            reason.push('"');
+        }
+        if let Cow::Owned(cut) = excerpt(&reason[start..], 80) {
+            reason.truncate(start);
+            reason.push_str(&cut);
+        }
     }
+    reason
 }
 
 scorebox_sdk::export!(Contains);

@@ -79,7 +79,7 @@ impl Scorer for Equals {
         let equals = expected.iter().any(|expected| self.same(&value, expected));
         let score = self.negate.pass(equals);
         if equals {
-            return Ok(score.reason(format!("{} equals the expected value", output.excerpt())));
+            return Ok(score.reason([&output.excerpt(), " equals the expected value"].concat()));
         }
         match (accepted.parts(), expected.as_slice()) {
             ([_], [expected, ..]) => {

@@ -21,10 +21,10 @@ use serde_json::Value;
 /// With `mode: strict`, equality is deep JSON equality: numbers by value (`1` equals `1.0`),
 /// strings code point by code point, objects regardless of the order of their keys. A string never
 /// equals the value that its content would parse to, unless `parseJson` is set. The other modes
-/// compare texts without what does not matter in an answer. The expected answer is the case's
-/// ground truth or the configured `value`; if there are several, any one will do, and a list output
-/// may also equal the whole ground-truth list. A ground truth of `null` counts as absent: if `null`
-/// is right, list it in `values`.
+/// compare texts after removing what does not matter in an answer. The expected answer is the
+/// case's ground truth or the configured `value`; if there are several, any one will do, and a list
+/// output may also equal the whole ground-truth list. A ground truth of `null` counts as absent: if
+/// `null` is right, list it in `values`.
 ///
 /// `normalized` equals SQuAD's exact match, `words` Inspect's `exact`. `strict` with `parseJson`
 /// equals autoevals' `ExactMatch`, except that the order of keys never matters, that a number
@@ -63,8 +63,8 @@ enum Mode {
     /// run of white space as one space.
     Normalized,
     /// The same word by word: a hyphen separates words, a number keeps its decimal point and is
-    /// compared by value (`1.0` is `1`), and an expected answer of which nothing is left equals
-    /// nothing.
+    /// compared by value (`1.0` is `1`), and an expected answer that is empty after that equals no
+    /// output.
     Words,
 }
 
@@ -179,15 +179,16 @@ fn is_structure(value: &Value) -> bool {
 fn reason(case: &Case, accepted: &Accepted<'_>, equals: bool) -> String {
     let output = case.output();
     let output = output.excerpt();
+    // Put together without the machinery of formatting, which would take longer than comparing.
     if equals {
-        return format!("{output} equals the expected answer");
+        return [&output, " equals the expected answer"].concat();
     }
     match accepted.parts() {
-        [one] => format!("{output} does not equal {}", one.excerpt()),
+        [one] => [&output, " does not equal ", &one.excerpt()].concat(),
         many => {
             let list: Vec<_> = many.iter().map(|part| part.json()).collect();
             let list = list.join(", ");
-            format!("{output} equals none of {}", excerpt(&list, 80))
+            [&output, " equals none of ", &excerpt(&list, 80)].concat()
         }
     }
 }

@@ -6,16 +6,18 @@
 //! The rule is the latency scorer's of Smithers.
 
 use scorebox_sdk::{
-    Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, schemars,
+    Case, ConfigError, Fields, Info, JsonSchema, Score, ScoreError, Scorer, push_number, schemars,
 };
 use serde::Deserialize;
 use serde_json::json;
 
-/// Scores how fast the task answered: 1 up to `targetMs`, 0 from `maxMs` on, and falling linearly
-/// between them.
+/// How much room a reason gets at first, in bytes: as much as most take.
+const USUAL_REASON: usize = 64;
+
+/// Scores how fast the task answered: 1 up to `targetMs`, 0 from `maxMs` on, and linear between
+/// them.
 ///
-/// A case without a latency scores 1, and `meta.skipped` says so. The rule is that of Smithers'
-/// latency scorer.
+/// A case without a latency scores 1, and `meta.skipped` says so. Follows Smithers' latency scorer.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Latency {
@@ -52,13 +54,20 @@ impl Scorer for Latency {
                 .meta(json!({ "skipped": true })));
         };
         let (target, max, rounded) = (self.target_ms, self.max_ms, round_half_up(latency));
-        let reason = if latency <= target {
-            format!("{rounded}ms is within target ({target}ms)")
+        let mut reason = String::with_capacity(USUAL_REASON);
+        push_number(&mut reason, rounded);
+        let limits: &[(&str, f64)] = if latency <= target {
+            &[("ms is within target (", target)]
         } else if latency >= max {
-            format!("{rounded}ms exceeds max ({max}ms)")
+            &[("ms exceeds max (", max)]
         } else {
-            format!("{rounded}ms (target: {target}ms, max: {max}ms)")
+            &[("ms (target: ", target), ("ms, max: ", max)]
         };
+        for (words, limit) in limits {
+            reason.push_str(words);
+            push_number(&mut reason, *limit);
+        }
+        reason.push_str("ms)");
         Ok(Score::new(fraction(latency, target, max)).reason(reason))
     }
 }

@@ -6,11 +6,15 @@
 //! With `outside: zero` the rule is that of promptfoo's `word-count` and `character-count`.
 
 use scorebox_sdk::{
-    Case, ConfigError, Info, JsonSchema, Negate, Score, ScoreError, Scorer, excerpt, schemars,
+    Case, ConfigError, Info, JsonSchema, Negate, Score, ScoreError, Scorer, excerpt, push_count,
+    schemars,
 };
 use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::{Value, json};
 use unicode_segmentation::UnicodeSegmentation;
+
+/// How much room a reason gets at first, in bytes: as much as most take.
+const USUAL_REASON: usize = 64;
 
 /// Scores whether the length of the output is within bounds: 1 from `min` to `max`, count / `min`
 /// below, `max` / count above.
@@ -54,11 +58,11 @@ enum Unit {
     Lines,
 }
 
-/// What a length outside scores.
+/// What a length out of bounds scores.
 #[derive(Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Outside {
-    /// Lower the farther out of bounds it is.
+    /// The less, the farther out of bounds it is.
     #[default]
     Proportional,
     /// 0.
@@ -101,17 +105,33 @@ impl Scorer for Length {
             Outside::Zero if fraction < 1.0 => 0.0,
             _ => fraction,
         };
-        let allowed = match (self.min, self.max) {
-            (Some(min), Some(max)) if min == max => format!("{min}"),
-            (Some(min), Some(max)) => format!("{min} to {max}"),
-            (Some(min), None) => format!("at least {min}"),
-            (None, max) => format!("at most {}", max.unwrap_or_default()),
+        let reason = self.reason(count);
+        Ok(self.negate.score(score).reason(reason).meta(json!({ "count": count })))
+    }
+}
+
+impl Length {
+    /// Written piece by piece, because the machinery of formatting would take longer than counting.
+    fn reason(&self, count: usize) -> String {
+        let mut reason = String::with_capacity(USUAL_REASON);
+        push_count(&mut reason, count as u64);
+        for words in [" ", self.unit.name(count), "; "] {
+            reason.push_str(words);
+        }
+        let (before, first, last) = match (self.min, self.max) {
+            (Some(min), Some(max)) if min == max => ("", min, None),
+            (Some(min), max @ Some(_)) => ("", min, max),
+            (Some(min), None) => ("at least ", min, None),
+            (None, max) => ("at most ", max.unwrap_or_default(), None),
         };
-        Ok(self
-            .negate
-            .score(score)
-            .reason(format!("{count} {}; {allowed} allowed", self.unit.name(count)))
-            .meta(json!({ "count": count })))
+        reason.push_str(before);
+        push_count(&mut reason, first as u64);
+        if let Some(last) = last {
+            reason.push_str(" to ");
+            push_count(&mut reason, last as u64);
+        }
+        reason.push_str(" allowed");
+        reason
     }
 }
 

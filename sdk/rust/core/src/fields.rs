@@ -2,6 +2,16 @@
 
 /// A set of the optional parts of a case. The engine passes a scorer the parts that it names and no
 /// others; `output` is always there.
+///
+/// Sets are combined by [`and`](Self::and). `|` does the same, but not in a constant, where an `Info`
+/// is made: operators of Rust are not `const`.
+///
+/// ```
+/// # use scorebox_sdk::{Fields, Info};
+/// const READS: Fields = Fields::INPUT.and(Fields::GROUND_TRUTH);
+/// const INFO: Info = Info::new("mine", "Mine", "1").reads(READS);
+/// assert_eq!(READS, Fields::INPUT | Fields::GROUND_TRUTH);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fields(u16);
 
@@ -27,7 +37,7 @@ impl Fields {
     /// Another output for the same input.
     pub const BASELINE: Self = Self(1 << 8);
 
-    /// Both sets together: `Fields::INPUT.and(Fields::GROUND_TRUTH)`.
+    /// Both sets together.
     #[must_use]
     pub const fn and(self, other: Self) -> Self {
         Self(self.0 | other.0)

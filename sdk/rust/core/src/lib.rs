@@ -70,6 +70,7 @@ mod error;
 mod excerpt;
 mod expected;
 mod fields;
+mod figures;
 // Each unsafe line says why it is sound.
 #[cfg(any(test, all(target_arch = "wasm32", feature = "allocator")))]
 #[allow(unsafe_code)]
@@ -123,6 +124,7 @@ pub use error::{ConfigError, ScoreError};
 pub use excerpt::excerpt;
 pub use expected::{Accepted, Configured, ExpectedValue, ExpectedValues};
 pub use fields::Fields;
+pub use figures::{push_count, push_number};
 pub use info::{Direction, Info, Scale};
 pub use named_tests::{NamedTest, TestResult, Tests};
 pub use negation::Negate;

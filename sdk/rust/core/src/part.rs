@@ -46,7 +46,12 @@ impl<'a> Part<'a> {
     /// # Errors
     /// [`ScoreError::InvalidInput`] if the string holds an escape that is not a character.
     pub fn text(&self) -> Result<Cow<'_, str>, ScoreError> {
-        if self.is_string() { self.string() } else { Ok(Cow::Borrowed(self.json())) }
+        let json = self.json();
+        match without_escapes(json) {
+            Some(content) => Ok(Cow::Borrowed(content)),
+            None if json.starts_with('"') => self.string(),
+            None => Ok(Cow::Borrowed(json)),
+        }
     }
 
     /// A string's content.
@@ -55,11 +60,11 @@ impl<'a> Part<'a> {
     /// [`ScoreError::InvalidInput`] if the value is not a string.
     pub fn string(&self) -> Result<Cow<'_, str>, ScoreError> {
         let json = self.json();
-        let Some(inner) = json.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) else {
+        if let Some(content) = without_escapes(json) {
+            return Ok(Cow::Borrowed(content));
+        }
+        if !json.starts_with('"') {
             return Err(self.should_be("a string"));
-        };
-        if !inner.as_bytes().contains(&b'\\') {
-            return Ok(Cow::Borrowed(inner));
         }
         // As a value, because its reader is in the component anyway.
         match serde_json::from_str(json) {
@@ -74,6 +79,9 @@ impl<'a> Part<'a> {
     /// # Errors
     /// [`ScoreError::InvalidInput`] if the text cannot be read (nested more than 127 deep).
     pub fn value(&self) -> Result<Value, ScoreError> {
+        if let Some(content) = without_escapes(self.json()) {
+            return Ok(Value::String(content.to_owned()));
+        }
         // Keeping track of paths costs more than reading; only an error needs one.
         serde_json::from_str(self.json()).or_else(|_| self.read())
     }
@@ -148,6 +156,14 @@ impl<'a> Part<'a> {
 pub(crate) fn json_text(value: &Value) -> String {
     // It fails only if a key is not a string, which a `Value` cannot have.
     serde_json::to_string(value).unwrap_or_default()
+}
+
+/// The content of a string's JSON, if that is written without escapes.
+fn without_escapes(json: &str) -> Option<&str> {
+    match json.as_bytes() {
+        [b'"', content @ .., b'"'] if !content.contains(&b'\\') => json.get(1..=content.len()),
+        _ => None,
+    }
 }
 
 /// serde_json's message, without the position in a text that the user never sees.

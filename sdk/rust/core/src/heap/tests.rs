@@ -97,6 +97,20 @@ fn the_last_block_grows_and_shrinks_where_it_is() {
 }
 
 #[test]
+fn any_other_block_shrinks_where_it_is_and_frees_its_end() {
+    let heap = heap(4096, false);
+    let place = heap.take(1000);
+    let behind = heap.take(16);
+    // SAFETY: the block was taken with this layout.
+    assert_eq!(unsafe { heap.realloc(place, layout(1000), 100) }, place);
+    let end = heap.take(896);
+    assert_eq!(end.addr() - place.addr(), 128 - 16);
+    assert!(end.addr() + 896 <= behind.addr());
+    heap.put(place, 100);
+    assert_eq!(heap.take(112), place);
+}
+
+#[test]
 fn without_more_memory_larger_blocks_are_split_until_none_is_left() {
     let heap = heap(MOST, false);
     let large = heap.take(MOST / 2);
