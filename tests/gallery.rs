@@ -172,8 +172,8 @@ fn choices_and_keys_inside_keys_are_shown_with_their_meanings() {
                        "proportional"                                     The budget divided by the cost.
     model            text                                                 The name of the model, in place of `metadata.model`.
     prices           object of {input: number, output: number}            Prices by model name; `*` applies to every other model.
-    prices.*.input   number                                     required  For a million tokens of the prompt.
-    prices.*.output  number                                     required  For a million tokens of the answer.
+    prices.*.input   number                                     required  Per million tokens of the prompt.
+    prices.*.output  number                                     required  Per million tokens of the answer.
 
     example
       case    {"metadata":{"model":"gpt-4o"},"output":"done","usage":{"inputTokens":200000,"outputTokens":50000}}

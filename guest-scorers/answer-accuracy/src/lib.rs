@@ -20,14 +20,14 @@ use serde_json::Value;
 /// input has no such answer, the ground truth is the correct answer; if it is not an object, the whole input
 /// is the question.
 ///
-/// Equals Orbiter's `answer_accuracy`, with a prompt of our own.
+/// Equals Orbiter's `answer_accuracy`, with its own prompt.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {
-    /// The input's key of the question.
+    /// The key of the question in the input.
     #[serde(default = "question")]
     question_key: String,
-    /// The input's key of the correct answer.
+    /// The key of the correct answer in the input.
     #[serde(default = "answer")]
     answer_key: String,
     #[serde(default)]

@@ -14,20 +14,20 @@ use scorebox_sdk_judges::{List, Model, Prompt, Reasoning, Settings, Unreadable, 
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// Asks a judge which statements the output shares with the expected answer, which it adds and which it
-/// lacks: their F1, weighted with how close in meaning the two texts are.
+/// Asks a judge which statements the output shares with the expected answer, which it adds and
+/// which it lacks: their F1, weighted with the similarity in meaning of the two texts.
 ///
 /// The expected answer is the ground truth. Needs a model for embeddings unless `similarityWeight` is 0.
 /// `meta` has the statements.
 ///
-/// Equals RAGAS' answer correctness, with one question in our own words.
+/// Equals RAGAS' answer correctness, with a single prompt of its own.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {
     /// The weight of the statements' F1; 0 or more.
     #[serde(default = "three_quarters")]
     factuality_weight: f64,
-    /// The weight of the likeness in meaning; 0 or more.
+    /// The weight of the similarity in meaning; 0 or more.
     #[serde(default = "one_quarter")]
     similarity_weight: f64,
     /// The model for embeddings, in place of the suite's.

@@ -22,11 +22,11 @@ use serde_json::{Value, json};
 ///
 /// Needs a judge and a model for embeddings. `meta.questions` has the questions with their cosines.
 ///
-/// Equals RAGAS' response relevancy, with a prompt of our own.
+/// Equals RAGAS' response relevancy, with its own prompt.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {
-    /// How many questions are written, 1 to 20.
+    /// How many questions the judge writes, 1 to 20.
     #[serde(default = "three")]
     strictness: u32,
     /// The model for embeddings, in place of the suite's.

@@ -1,4 +1,4 @@
-//! answer, as a specification. How answers are found is specified beside that.
+//! answer, as a specification. How answers are found is specified with their code.
 
 use serde_json::Value;
 

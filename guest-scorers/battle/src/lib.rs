@@ -15,10 +15,10 @@ use serde::Deserialize;
 /// Asks a judge whether the output is better than the expected response to the same instructions: yes scores
 /// 1, no 0.
 ///
-/// The instructions are the input, the expected response is the ground truth. The order is always the same,
-/// and judges favor places: `pairwise` asks in both orders.
+/// The instructions are the input, the expected response is the ground truth. The order is always
+/// the same, and judges tend to favor one position: `pairwise` asks in both orders.
 ///
-/// Equals autoevals' `Battle`, with a prompt of our own.
+/// Equals autoevals' `Battle`, with its own prompt.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {

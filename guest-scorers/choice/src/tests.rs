@@ -1,4 +1,4 @@
-//! choice, as a specification. How marks are read is specified beside that.
+//! choice, as a specification. How marks are read is specified with their code.
 
 use super::*;
 

@@ -15,11 +15,11 @@ use serde::Deserialize;
 ///
 /// The input, if there is one, is the task that the output answers.
 ///
-/// Equals autoevals' `ClosedQA` and niceeval's `judge.autoevals.closedQA`, with a prompt of our own.
+/// Equals autoevals' `ClosedQA` and niceeval's `judge.autoevals.closedQA`, with its own prompt.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {
-    /// What the output must meet, such as `Is the tone professional?`.
+    /// The criterion, such as `Is the tone professional?`.
     criteria: String,
     #[serde(default)]
     reasoning: Reasoning,

@@ -20,10 +20,10 @@ const SAID: usize = 200;
 /// Scores how recorded commands ended: the fraction of checks in which the exit code is `exitCode`.
 ///
 /// Without patterns, every recorded command is a check. With patterns, each pattern is a check: at
-/// least one command must match it, and the matching commands must end with that exit code
-/// (all of them, or as `which` says). A command that did not end by itself has no exit code and
-/// fails. If no command was recorded and none is named, the result is not-applicable. The workspace
-/// is data of the case; see docs/workspace.md. Equals niceeval's `commandSucceeded`.
+/// least one command must match it, and the matching commands must end with that exit code (all of
+/// them, or as `which` says). A command that was killed has no exit code and fails. If no command
+/// was recorded and none is named, the result is not-applicable. The workspace is part of the
+/// case's data; see docs/workspace.md. Equals niceeval's `commandSucceeded`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {
@@ -145,7 +145,7 @@ fn why(command: &Command) -> String {
     let line = line(command);
     let ended = match command.exit_code {
         Some(code) => format!("`{line}` ended with exit code {code}"),
-        None => format!("`{line}` has no exit code, so it did not end by itself"),
+        None => format!("`{line}` has no exit code, so it was killed"),
     };
     let texts = [&command.stderr, &command.stdout];
     let mut lines = texts.into_iter().flatten().filter_map(|text| text.trim_end().lines().last());

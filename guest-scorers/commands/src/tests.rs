@@ -62,7 +62,7 @@ fn without_an_exit_code_a_command_did_not_end_by_itself() {
     assert_eq!(score.score, Some(0.0));
     assert_eq!(
         score.reason.as_deref(),
-        Some("`npm start` has no exit code, so it did not end by itself: killed")
+        Some("`npm start` has no exit code, so it was killed: killed")
     );
 }
 
@@ -82,7 +82,7 @@ fn negated_each_assertion_wants_the_opposite() {
     assert_eq!(one.reason.as_deref(), Some("`npm run build` succeeds; wanted: the opposite"));
     let two = score(json!({"commands": ["npm run build", "npm start"], "negate": true}));
     assert_eq!(two.score, Some(0.5));
-    let start = "`npm start` has no exit code, so it did not end by itself: killed";
+    let start = "`npm start` has no exit code, so it was killed: killed";
     let expected = [
         Assertion::pass("not: `npm run build` succeeds", false)
             .reason("`npm run build` succeeds; wanted: the opposite"),

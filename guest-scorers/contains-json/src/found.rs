@@ -45,7 +45,7 @@ impl<'t> Found<'t> {
             };
             self.budget = self.budget.checked_sub(read).ok_or_else(|| {
                 ScoreError::invalid_input(
-                    "`output` opens too many braces and brackets that do not close to search it for JSON",
+                    "`output` has too many unclosed braces and brackets to search it for JSON",
                 )
             })?;
             self.next = self.start + json.map_or(1, str::len);
@@ -61,7 +61,7 @@ impl<'t> Found<'t> {
         self.start
     }
 
-    /// Goes on inside the JSON that was found last.
+    /// Continues inside the JSON that was found last.
     pub(crate) fn look_inside(&mut self) {
         self.next = self.start + 1;
     }

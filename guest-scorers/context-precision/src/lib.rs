@@ -17,14 +17,14 @@ use scorebox_sdk_judges::{
 use serde::Deserialize;
 use serde_json::json;
 
-/// Asks a judge of each document of the context whether it is useful for the answer, and scores how early
-/// the useful ones come: their average precision.
+/// Asks a judge which documents of the context are useful for the answer, and scores how early
+/// these come: their average precision.
 ///
-/// The answer is the ground truth or, if the case has none, the output. The context is a list of texts, or
-/// of objects with a `text`, `content` or `pageContent`, best first. The documents are asked about at the
-/// same time; `meta.useful` has the verdicts.
+/// The answer is the ground truth or, if the case has none, the output. The context is a list of
+/// texts, or of objects with a `text`, `content` or `pageContent`, best first. Each document is a
+/// separate question; all are asked at the same time. `meta.useful` has the verdicts.
 ///
-/// Equals RAGAS' context precision with and without reference, with a prompt of our own.
+/// Equals RAGAS' context precision with and without reference, with its own prompt.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {

@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 /// The context is a text, a list of texts, or a list of objects with a `text`, `content` or `pageContent`.
 /// `meta.statements` has the statements with their verdicts.
 ///
-/// Equals RAGAS' and autoevals' context recall, with a prompt of our own.
+/// Equals RAGAS' and autoevals' context recall, with its own prompt.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {

@@ -22,8 +22,9 @@ use serde_json::{Value, json};
 /// The context is a text, a list of texts, or a list of objects with a `text`, `content` or `pageContent`.
 /// `meta.sentences` has the sentences.
 ///
-/// Equals autoevals' `ContextRelevancy`, with a prompt of our own. Deliberate difference: a sentence that is
-/// not in the context (white space apart) does not count; it is listed in `meta.notInContext`.
+/// Equals autoevals' `ContextRelevancy`, with its own prompt. Deliberate difference: a sentence
+/// that is not in the context (white space apart) does not count; it is listed in
+/// `meta.notInContext`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {

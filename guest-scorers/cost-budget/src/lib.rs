@@ -41,7 +41,7 @@ pub struct CostBudget {
     model: Option<String>,
 }
 
-/// What the score is beyond the budget.
+/// The score beyond the budget.
 #[derive(Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Mode {
@@ -52,12 +52,12 @@ enum Mode {
     Proportional,
 }
 
-/// What tokens cost, in US dollars for a million of them.
+/// The price of a million tokens, in US dollars.
 #[derive(Clone, Copy, Deserialize, JsonSchema)]
 struct Price {
-    /// For a million tokens of the prompt.
+    /// Per million tokens of the prompt.
     input: f64,
-    /// For a million tokens of the answer.
+    /// Per million tokens of the answer.
     output: f64,
 }
 

@@ -27,7 +27,7 @@ pub struct Config {
     /// The cosine that scores 0, from 0 to less than 1; above it the score rises to 1.
     #[serde(default)]
     expected_min: f64,
-    /// A text that is put before both texts.
+    /// A prefix for both texts.
     #[serde(default)]
     prefix: String,
     /// The model for embeddings, in place of the suite's.

@@ -20,7 +20,7 @@ use serde::Deserialize;
 /// Style, grammar and punctuation do not count. The expected answer is the case's ground truth or the
 /// configured `value`; the input, if there is one, is the question.
 ///
-/// Equals autoevals' `Factuality` and niceeval's `judge.autoevals.factuality`, with a prompt of our own.
+/// Equals autoevals' `Factuality` and niceeval's `judge.autoevals.factuality`, with its own prompt.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {

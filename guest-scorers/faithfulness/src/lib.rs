@@ -17,11 +17,11 @@ use serde_json::json;
 /// Asks a judge how faithful the output is to the context, from 0 (entirely fabricated) to 1 (completely
 /// faithful): every claim of the output should be supported by the context.
 ///
-/// If the case has no context, the judge says how far the output agrees with itself, and `meta.basis` is
-/// `consistency` in place of `context`. The context is a text, a list of texts, or a list of objects with a
-/// `text`, `content` or `pageContent`.
+/// If the case has no context, the judge rates how consistent the output is in itself, and
+/// `meta.basis` is `consistency` in place of `context`. The context is a text, a list of texts, or
+/// a list of objects with a `text`, `content` or `pageContent`.
 ///
-/// Equals Smithers' `faithfulnessScorer`, with prompts of our own.
+/// Equals Smithers' `faithfulnessScorer`, with its own prompts.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {

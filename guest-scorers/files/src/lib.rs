@@ -15,7 +15,7 @@ use scorebox_sdk_workspace::{File, PathPatterns, Workspace};
 use serde::Deserialize;
 use serde_json::json;
 
-/// The most paths that `meta` lists of a kind.
+/// The most paths of each kind that `meta` lists.
 const SHOWN: usize = 100;
 
 /// Scores which files were changed, deleted and left alone: the fraction of checks that hold. Each
@@ -24,7 +24,7 @@ const SHOWN: usize = 100;
 /// A glob needs at least one matching file. `*` stops at `/`, `**` does not. A renamed file counts
 /// as changed under its new path and as deleted under its old one. Without any key, the ground
 /// truth says what is expected: an object with these keys, or the paths that must change. If it
-/// expects nothing, the result is not-applicable. The workspace is data of the case; see
+/// expects nothing, the result is not-applicable. The workspace is part of the case's data; see
 /// docs/workspace.md. Equals niceeval's `fileChanged` and `fileDeleted`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

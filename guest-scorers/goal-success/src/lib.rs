@@ -16,11 +16,11 @@ use serde::Deserialize;
 
 /// Asks a judge whether an agent reached its goal: yes scores 1, no 0.
 ///
-/// The goal is the ground truth. If the case has none, it is what the user wanted, by the input and the
-/// trace. The agent's steps are the case's trace, or the output if that is a trace; the formats are in
-/// docs/traces.md.
+/// The goal is the ground truth. If the case has none, the goal is what the user wanted according
+/// to the input and the trace. The agent's steps are the case's trace, or the output if that is a
+/// trace; the formats are in docs/traces.md.
 ///
-/// Equals RAGAS' agent goal accuracy with and without reference, with prompts of our own.
+/// Equals RAGAS' agent goal accuracy with and without reference, with its own prompts.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {

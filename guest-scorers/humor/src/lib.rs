@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 /// Asks a judge whether the output is funny: yes scores 1, unsure 0.5, no 0.
 ///
-/// Equals autoevals' `Humor`, with a prompt of our own.
+/// Equals autoevals' `Humor`, with its own prompt.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {

@@ -53,7 +53,7 @@ pub struct Config {
     values: ExpectedValues,
 }
 
-/// Where keywords are from.
+/// Where keywords come from.
 #[derive(Clone, Copy, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum Origin {
@@ -81,7 +81,7 @@ impl Scorer for KeywordCoverage {
         let Config { from, stop_words, negate, value, values } = config;
         let accepted = Accepted::configured(value, values)?;
         if accepted.is_some() && from.is_some() {
-            let message = "has no use beside `value` or `values`, which are the keywords";
+            let message = "has no effect with `value` or `values`, which are the keywords";
             return Err(ConfigError::new("from", message));
         }
         let not_keywords = match stop_words {

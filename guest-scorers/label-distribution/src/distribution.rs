@@ -61,7 +61,7 @@ pub(crate) fn text(label: &Value) -> String {
     label.as_str().map_or_else(|| label.to_string(), str::to_owned)
 }
 
-/// Labels of several kinds have no order, and `1` beside `"1"` is a mistake in the data.
+/// Labels of several kinds have no order, and having both `1` and `"1"` is a mistake in the data.
 fn refuse_several_kinds(groups: &[Group<'_>]) -> Result<(), ScoreError> {
     let Some(first) = groups.first() else { return Ok(()) };
     let other = groups.iter().find(|group| kind(&group.label) != kind(&first.label));

@@ -19,8 +19,8 @@ use serde_json::{Value, json};
 /// The longest label that a score can have, in bytes; a longer one is cut there, and whole in `meta`.
 const LABEL_BYTES: usize = 200;
 
-/// Reports how the labels of a run's cases are distributed: which there are, how frequent, and how
-/// unevenly.
+/// Reports how the labels of a run's cases are distributed: which labels there are, how frequent
+/// each is, and how skewed they are.
 ///
 /// A case's label is the string, number or boolean at `labelKey` in its input or, failing that, in
 /// its metadata. A case gets no score, only its label. The result is the summary at the end of the

@@ -134,7 +134,7 @@ impl ListContains {
         };
         let exact = pairs.iter().filter(|pair| pair.likeness == 1.0).count();
         let reason = format!(
-            "{exact} of {} expected items are there, among {} items; the best pairing is worth {sum:.2}",
+            "{exact} of {} expected items found in {} items; the best pairing adds up to {sum:.2}",
             expected.len(),
             output.len()
         );

@@ -38,7 +38,7 @@ fn an_empty_list_matches_only_an_empty_list() {
     let empty = score(json!({}), json!([]), json!(["a"]));
     assert_eq!(
         empty.reason.as_deref(),
-        Some("0 of 1 expected items are there, among 0 items; the best pairing is worth 0.00")
+        Some("0 of 1 expected items found in 0 items; the best pairing adds up to 0.00")
     );
 }
 
@@ -82,7 +82,7 @@ fn the_pairs_are_reported() {
     let score = score(json!({}), json!(["ab", "x"]), json!(["x", "ac"]));
     assert_eq!(
         score.reason.as_deref(),
-        Some("1 of 2 expected items are there, among 2 items; the best pairing is worth 1.50")
+        Some("1 of 2 expected items found in 2 items; the best pairing adds up to 1.50")
     );
     assert_eq!(
         score.meta,

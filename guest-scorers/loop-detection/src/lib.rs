@@ -1,4 +1,4 @@
-//! loop-detection: how free a run is of loops: equal tool calls, answers that say the same again,
+//! loop-detection: how free a run is of loops: equal tool calls, answers that repeat the one before,
 //! agents that call themselves. It cannot distinguish a loop from patience: polling a slow job looks the
 //! same.
 //!
@@ -39,13 +39,13 @@ const SAME: f64 = 0.95;
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LoopDetection {
-    /// The number of equal calls from which there is a loop; 1 or more.
+    /// The number of identical calls that counts as a loop; 1 or more.
     #[serde(default = "three")]
     repetition_threshold: usize,
     /// The similarity from which two successive answers count as stagnation; 0 to 1.
     #[serde(default = "most")]
     similarity_threshold: f64,
-    /// Looks for equal tool calls.
+    /// Looks for identical tool calls.
     #[serde(default = "yes")]
     check_tool_repetition: bool,
     /// Looks for answers that repeat the one before.
@@ -176,7 +176,7 @@ impl LoopDetection {
                     (0.5, format!("{place} are very similar (similarity {found:.2})"))
                 }
             }
-            _ => (1.0, "no answer says the same again".to_owned()),
+            _ => (1.0, "no answer repeats the one before".to_owned()),
         };
         Signal { name: "reasoningStagnation", weight: 0.35, score, reason }
     }

@@ -16,7 +16,7 @@ use serde_json::Value;
 ///
 /// The texts are the configured `value` or `values`, each a text or `{"regex": …}`, or else the
 /// ground truth: one text or a list. If the case has neither messages nor a trace, its output is
-/// the agent's message; it then has no message of the user, so `from: user` is an error. Equals
+/// the agent's message; there is no user's message then, so `from: user` is an error. Equals
 /// niceeval's `messageIncludes`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -58,7 +58,7 @@ enum From {
     Assistant,
     /// The user's.
     User,
-    /// Everybody's.
+    /// Everyone's.
     Anyone,
 }
 

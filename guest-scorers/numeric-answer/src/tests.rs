@@ -1,4 +1,5 @@
-//! numeric-answer, as a specification. How numbers and markers are read is specified beside them.
+//! numeric-answer, as a specification. How numbers and markers are read is specified with their
+//! code.
 
 use super::*;
 

@@ -27,7 +27,7 @@ use serde_json::json;
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {
-    /// What makes one better than the other, in place of how well it serves the request.
+    /// What makes one response better, in place of how well it serves the request.
     #[serde(default)]
     criteria: Option<String>,
     #[serde(default)]

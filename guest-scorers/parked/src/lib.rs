@@ -49,7 +49,7 @@ impl Scorer for Parked {
                 format!("the run waits for a person: {}", excerpt(asked, 120))
             }
             (true, _) => "the run waits for a person".to_owned(),
-            (false, Some(_)) => "the run asked a person, and went on".to_owned(),
+            (false, Some(_)) => "the run asked a person and continued".to_owned(),
             (false, None) => "the run never asked a person".to_owned(),
         };
         Ok(self.negate.pass(parked).reason(reason))
@@ -84,7 +84,7 @@ mod tests {
         assert_eq!(waits.reason.as_deref(), Some(reason));
         let went_on = score(json!([asks, says]));
         assert_eq!(went_on.score, Some(0.0));
-        assert_eq!(went_on.reason.as_deref(), Some("the run asked a person, and went on"));
+        assert_eq!(went_on.reason.as_deref(), Some("the run asked a person and continued"));
         assert_eq!(score(json!([says])).reason.as_deref(), Some("the run never asked a person"));
     }
 

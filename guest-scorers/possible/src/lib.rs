@@ -12,12 +12,12 @@ use scorebox_sdk::{
 use scorebox_sdk_judges::{Choice, Classifier, Model, Prompt, Reasoning, Settings, Unreadable};
 use serde::Deserialize;
 
-/// Asks a judge whether the output offers a solution of the task, which scores 1, or declares the task
-/// impossible, which scores 0.
+/// Asks a judge whether the output offers a solution to the task (1) or declares the task
+/// impossible (0).
 ///
 /// The task is the input. Whether the solution is right does not count.
 ///
-/// Equals autoevals' `Possible`, with a prompt of our own.
+/// Equals autoevals' `Possible`, with its own prompt.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {

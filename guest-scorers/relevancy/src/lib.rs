@@ -16,7 +16,7 @@ use serde::Deserialize;
 ///
 /// Direct answers and related context both count; whether the output is true does not.
 ///
-/// Equals Smithers' `relevancyScorer`, with a prompt of our own.
+/// Equals Smithers' `relevancyScorer`, with its own prompt.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {

@@ -31,7 +31,7 @@ use serde_json::{Value, json};
 /// 2004.
 ///
 /// Equals rouge-score's `rouge1`, `rouge2` and `rougeL`, and with a list its `score_multi`;
-/// `stemmer` `porter` is its `use_stemmer`. Its names are understood too.
+/// `stemmer` `porter` is its `use_stemmer`. The names of its variants are accepted too.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {
@@ -69,7 +69,7 @@ enum Variant {
     Sequence,
 }
 
-/// Which part of it is the score.
+/// Which figure is the score.
 #[derive(Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Measure {

@@ -16,20 +16,21 @@ use scorebox_sdk_judges::{
 };
 use serde::Deserialize;
 
-/// Asks a judge to grade the output by your instructions: a number on a scale, brought to 0 to 1, or one of
-/// your choices, each with its score.
+/// Asks a judge to grade the output by your instructions: a number on a scale, converted to 0 to 1,
+/// or one of your choices, each with its score.
 ///
 /// The prompt is `promptTemplate`, with the places `{{input}}`, `{{output}}`, `{{groundTruth}}`,
 /// `{{context}}`, `{{metadata}}` and `{{baseline}}`, each also with a JSON Pointer into it:
-/// `{{output/answer}}`. Without a template the judge sees the input, context and ground truth that the
-/// case has, and the output. What a case says is put behind a fence that it cannot close, and the judge is
-/// instructed to take it as data. The form of the answer is added to the prompt.
+/// `{{output/answer}}`. Without a template the judge sees the input, context and ground truth that
+/// the case has, and the output. The texts of a case are fenced off in a way that they cannot undo,
+/// and the judge is instructed to treat them as data. The form of the answer is added to the
+/// prompt.
 ///
 /// Equals Smithers' `llmJudge`, with a template in place of a function.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {
-    /// What the judge is to judge, and by what criteria: the system prompt.
+    /// What to judge, and by which criteria: the system prompt.
     instructions: String,
     /// The prompt, with places for the parts of a case; `{{output}}` must be one of them.
     #[serde(default)]
@@ -133,7 +134,7 @@ fn check(choices: &BTreeMap<String, f64>, scale: Option<Scale>) -> Result<(), Co
     }
 }
 
-/// All that is known of a case, if there is no template.
+/// All that a case has, if there is no template.
 fn whole(case: &Case) -> Result<Prompt<'static>, ScoreError> {
     let mut prompt = Prompt::new();
     let parts = [

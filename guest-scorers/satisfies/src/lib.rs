@@ -26,7 +26,7 @@ use serde_json::{Map, json};
 /// `.usage.outputTokens | values | . <= 10000` yields nothing then. All of jq is supported except
 /// files, modules, clock, environment, `input`, `halt`, dates and the formats `@base64`, `@html`,
 /// `@uri`; regular expressions have the syntax of regex-lite, and `fromjson` fails on a text nested
-/// more than 127 deep. Fuel limits an expression that does not end.
+/// more than 127 deep. An expression that never ends runs out of fuel.
 ///
 /// Replaces niceeval's `satisfies`, whose predicates are code and a gate there, and one-line
 /// `javascript` and `python` assertions of promptfoo.
@@ -74,9 +74,9 @@ impl Scorer for Satisfies {
         })?;
         let label = excerpt(&self.label, 120);
         match results.as_slice() {
-            [] => Ok(Score::not_applicable(format!("{label}: gives nothing"))),
+            [] => Ok(Score::not_applicable(format!("{label}: yields nothing"))),
             [one] => match (one.as_bool(), one.as_f64()) {
-                _ if one.is_null() => Ok(Score::not_applicable(format!("{label}: gives null"))),
+                _ if one.is_null() => Ok(Score::not_applicable(format!("{label}: yields null"))),
                 (Some(holds), _) => Ok(Score::pass(holds).reason(format!("{label}: {holds}"))),
                 (None, Some(number)) if (0.0..=1.0).contains(&number) => {
                     Ok(Score::new(number).reason(format!("{label}: {number}")))
@@ -84,7 +84,7 @@ impl Scorer for Satisfies {
                 _ => Err(wrong_result(&one.to_string())),
             },
             _ => Err(ScoreError::invalid_input(
-                "`expression` gives more than one result; make one of them, such as with `all(…)`, \
+                "`expression` yields more than one result; combine them, for example with `all(…)`, \
                  `any(…)` or `first(…)`",
             )),
         }
@@ -94,7 +94,7 @@ impl Scorer for Satisfies {
 fn wrong_result(result: &str) -> ScoreError {
     let result = excerpt(result, 80);
     ScoreError::invalid_input(format!(
-        "`expression` should give true, false, null or a number from 0 to 1; found {result}"
+        "`expression` should yield true, false, null or a number from 0 to 1; found {result}"
     ))
 }
 

@@ -38,7 +38,7 @@ fn true_is_1_false_is_0_and_a_number_is_itself() {
 fn null_and_nothing_mean_that_the_rule_does_not_apply() {
     let score = scorer(".output.total").score(&Case::new(json!({}))).unwrap();
     assert_eq!(score.score, None);
-    assert_eq!(score.reason.as_deref(), Some(".output.total: gives null"));
+    assert_eq!(score.reason.as_deref(), Some(".output.total: yields null"));
     assert_eq!(gives(".output | select(type == \"object\") | true", json!(1)), None);
 }
 
@@ -185,7 +185,7 @@ fn an_error_is_not_a_score() {
     assert!(failure("error(\"no\")", json!(1)).contains("no"));
     assert_eq!(
         failure(".output", json!("yes")),
-        "`expression` should give true, false, null or a number from 0 to 1; found \"yes\""
+        "`expression` should yield true, false, null or a number from 0 to 1; found \"yes\""
     );
     assert!(failure(".output", json!(7)).ends_with("found 7"));
     assert!(failure("nan", json!(7)).contains("found"));

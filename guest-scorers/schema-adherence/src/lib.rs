@@ -22,8 +22,8 @@ const SUMMARY_LIMIT: usize = 4096;
 /// scores 1, and `meta.skipped` says so. Drafts 4, 6, 7, 2019-09 and 2020-12, as `$schema` says;
 /// 2020-12 without it. Remote schemas are not fetched; see `documents`.
 ///
-/// With `parse` `never`, the rule is that of Smithers' schema-adherence scorer, which does not look
-/// into texts. Scores as niceeval's `matches` does, which is a gate there; here a suite makes it
+/// With `parse` `never`, the rule is that of Smithers' schema-adherence scorer, which does not
+/// parse texts. Scores as niceeval's `matches` does, which is a gate there; here a suite makes it
 /// one.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

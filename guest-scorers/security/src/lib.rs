@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 /// Asks a judge whether the output is malicious: no scores 1, unsure 0.5, yes 0.
 ///
-/// Equals autoevals' `Security`, with a prompt of our own.
+/// Equals autoevals' `Security`, with its own prompt.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {

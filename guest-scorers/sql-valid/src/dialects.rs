@@ -4,11 +4,11 @@ use scorebox_sdk::{JsonSchema, schemars};
 use serde::{Deserialize, Serialize};
 use sqlparser::dialect as grammar;
 
-/// Whose SQL it is.
+/// The dialect of SQL.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Dialect {
-    /// What most databases have, and much that only some have.
+    /// What most databases understand, and much that only some do.
     #[default]
     Generic,
     /// ANSI SQL:2011.

@@ -24,8 +24,8 @@ use sqlparser::tokenizer::Tokenizer;
 /// SQL that is nested more than 50 deep (a subquery counts as two), or that chains more than 2000
 /// operators (a join counts as 16, brackets as 9), is not parsed: the result is an error.
 ///
-/// Replaces promptfoo's `is-sql`, and with `at` `fenced` its `contains-sql`; their grammar is a
-/// different one.
+/// Replaces promptfoo's `is-sql`, and with `at` `fenced` its `contains-sql`; they use a different
+/// grammar.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SqlValid {
@@ -70,11 +70,13 @@ impl Scorer for SqlValid {
             if blocks.is_empty() { self.statements(&text) } else { self.first_sql(&blocks) };
         let score = self.negate.pass(found.is_ok());
         Ok(match found {
-            Ok(1) => score.reason("1 statement of SQL").meta(json!({ "statements": 1 })),
-            Ok(count) => score
-                .reason(format!("{count} statements of SQL"))
-                .meta(json!({ "statements": count })),
-            Err(Problem::Wrong(why)) => score.reason(format!("no SQL: {}", excerpt(&why, 200))),
+            Ok(1) => score.reason("1 SQL statement").meta(json!({ "statements": 1 })),
+            Ok(count) => {
+                score.reason(format!("{count} SQL statements")).meta(json!({ "statements": count }))
+            }
+            Err(Problem::Wrong(why)) => {
+                score.reason(format!("not valid SQL: {}", excerpt(&why, 200)))
+            }
             Err(Problem::NotParsed(why)) => return Err(ScoreError::invalid_input(why)),
         })
     }

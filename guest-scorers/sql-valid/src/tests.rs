@@ -26,7 +26,7 @@ fn a_statement_counts() {
         assert!(valid(json!({}), statement), "{statement}");
     }
     let two = score(json!({}), "SELECT 1; SELECT 2");
-    assert_eq!(two.reason.as_deref(), Some("2 statements of SQL"));
+    assert_eq!(two.reason.as_deref(), Some("2 SQL statements"));
     assert_eq!(two.meta, Some(json!({"statements": 2})));
 }
 
@@ -42,9 +42,12 @@ fn anything_else_does_not() {
     ] {
         assert!(!valid(json!({}), text), "{text}");
     }
-    assert_eq!(score(json!({}), " ").reason.as_deref(), Some("no SQL: there is no statement"));
+    assert_eq!(
+        score(json!({}), " ").reason.as_deref(),
+        Some("not valid SQL: there is no statement")
+    );
     let wrong = score(json!({}), "SELECT * FORM users").reason.unwrap();
-    assert!(wrong.starts_with("no SQL: "), "{wrong}");
+    assert!(wrong.starts_with("not valid SQL: "), "{wrong}");
 }
 
 #[test]

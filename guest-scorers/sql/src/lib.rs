@@ -18,7 +18,7 @@ use serde::Deserialize;
 /// White space, style and the names and order of the result's columns do not count. The expected query is
 /// the ground truth; the input, if there is one, is the question.
 ///
-/// Equals autoevals' `Sql`, with a prompt of our own.
+/// Equals autoevals' `Sql`, with its own prompt.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {

@@ -13,14 +13,14 @@ use scorebox_sdk::{
 use scorebox_sdk_judges::{Choice, Classifier, Model, Prompt, Reasoning, Settings, Unreadable};
 use serde::Deserialize;
 
-/// Asks a judge whether the output is a good summary of a text. If the case has a ground truth, that is an
-/// expert's summary, and the output scores 1 if it describes the text better, else 0. Without one it scores
-/// 1 if it gives the text's main points and nothing that the text does not say, else 0.
+/// Asks a judge whether the output is a good summary of a text. If the case has a ground truth,
+/// that is an expert's summary, and the output scores 1 if it describes the text better, else 0.
+/// Without one it scores 1 if it gives the text's main points and adds nothing, else 0.
 ///
 /// The text is the configured `source`, or else the input.
 ///
-/// Equals autoevals' `Summary` with a ground truth, and does what niceeval's `judge.autoevals.summarizes` is
-/// for without one, with prompts of our own.
+/// Equals autoevals' `Summary` with a ground truth, and, without one, serves the purpose of
+/// niceeval's `judge.autoevals.summarizes`, with its own prompts.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {

@@ -81,8 +81,9 @@ impl Suite {
     /// several failures of a test, and those of suites in the suite, so different numbers are not an error.
     fn contradiction(&self, tests: usize, failures: usize) -> Option<String> {
         let counted = self.counts.words().filter(|_| failures == self.failures_before)?;
-        let found = if tests == self.tests_before { "no tests" } else { "0 of its tests fail" };
-        Some(format!("it counts {counted}, and {found}"))
+        let found =
+            if tests == self.tests_before { "has no tests" } else { "none of its tests fails" };
+        Some(format!("it reports {counted}, but {found}"))
     }
 }
 
@@ -111,7 +112,7 @@ pub(crate) fn read(text: &str) -> Result<Vec<Reported>, String> {
             .iter()
             .filter(|byte| **byte == b'\n')
             .count();
-        format!("it is not XML as it should be: {what}, in line {line}")
+        format!("it is not valid XML: {what}, at line {line}")
     };
     loop {
         let event = reader.read_event().map_err(|error| wrong(reader.error_position(), &error))?;

@@ -28,22 +28,22 @@ use serde::Deserialize;
 ///
 /// Reports are JUnit XML, TAP 12 to 14, the JSON of Vitest and Jest, cargo's (libtest's) JSON
 /// lines, and the JSON of pytest-json-report and pytest-reportlog; the format is detected from the
-/// content. Skipped tests do not count, nor do those marked as to do or expected to fail; a skipped
-/// test whose set-up or tear-down fails does. A test file that cannot be loaded fails, and so does
-/// a run that breaks off; if no test fails, a suite that counts failures fails, and so does a run
-/// with an exit code other than 0. A report without tests is an error; if all tests were skipped,
-/// the result is not-applicable. Of more than 1000 tests, failing ones are kept first as
-/// assertions. The workspace is data of the case; see docs/workspace.md. Equals niceeval's
-/// `EVAL.ts`, in which every test is a gate.
+/// content. Skipped tests do not count, nor do those that are marked as to do or as expected to
+/// fail; a skipped test whose set-up or tear-down fails does count. A test file that cannot be
+/// loaded fails, and so does a run that breaks off; if no test fails, a suite that counts failures
+/// fails, and so does a run with an exit code other than 0. A report without tests is an error; if
+/// all tests were skipped, the result is not-applicable. Of more than 1000 tests, failing ones are
+/// kept first as assertions. The workspace is part of the case's data; see docs/workspace.md.
+/// Equals niceeval's `EVAL.ts`, in which every test is a gate.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {
     /// The format of the reports; detected from the content by default.
     #[serde(default)]
     format: Option<Format>,
-    /// Takes the reports from the standard output of the recorded commands that contain this text
-    /// or match the expression, not from `testReports`. A JSON report may be surrounded by other
-    /// lines. A command fails if it has no exit code or one other than 0, and no failing test.
+    /// Reads the reports from the standard output of the recorded commands that contain this text
+    /// or match the expression, in place of `testReports`. A JSON report may be surrounded by other
+    /// lines. A command fails if its exit code is missing or not 0 and none of its tests fails.
     #[serde(default)]
     from_command: Option<TextOrRegex>,
     /// The only tests that count: a text that their names contain, or a regular expression.
@@ -108,7 +108,7 @@ impl Scorer for TestReport {
                     tests.add(&test.name, Err(why.as_str()));
                 }
                 Outcome::Skipped if is_required(test) => {
-                    tests.add(&test.name, Err("it is required, and was skipped"));
+                    tests.add(&test.name, Err("it is required, but was skipped"));
                 }
                 Outcome::Skipped => tests.skip(),
             }
@@ -116,11 +116,11 @@ impl Scorer for TestReport {
         let known: std::collections::BTreeSet<&str> =
             all.iter().map(|test| test.name.as_str()).collect();
         for name in self.required.iter().filter(|name| !known.contains(name.as_str())) {
-            tests.add(name, Err("it is required, and not in the report"));
+            tests.add(name, Err("it is required, but is not in the report"));
         }
         if tests.is_empty() && !all.iter().any(|test| counts(&test)) {
             return Err(ScoreError::invalid_input(format!(
-                "of {} reported tests, `only` and `ignore` leave none",
+                "`only` and `ignore` leave none of the {} reported tests",
                 all.len()
             )));
         }
@@ -143,7 +143,7 @@ impl TestReport {
                 several => format!("the {} reports have no tests", several.len()),
             };
             return Err(ScoreError::invalid_input(format!(
-                "{what}; a run that tested nothing says nothing of the work"
+                "{what}; a run without tests says nothing about the work"
             )));
         }
         Ok(reports.into_iter().flat_map(|(_, tests)| tests).collect())
@@ -166,8 +166,9 @@ impl TestReport {
             reports.push((name, tests));
         }
         if reports.is_empty() {
-            let message =
-                format!("no command {pattern} was recorded, whose output should be a report");
+            let message = format!(
+                "no command {pattern} was recorded, so there is no output to read a report from"
+            );
             return Err(ScoreError::invalid_input(message));
         }
         Ok(reports)
@@ -206,7 +207,7 @@ fn check_exit(command: &Command, tests: &mut Vec<Reported>) {
     }
     let ended = match command.exit_code {
         Some(code) => format!("ended with exit code {code}"),
-        None => "has no exit code, so it did not end by itself".to_owned(),
+        None => "has no exit code, so it was killed".to_owned(),
     };
     let line = excerpt(&command.command, 80);
     let why = format!("`{line}` {ended}, and no test of its report fails");

@@ -256,7 +256,7 @@ impl State {
         }
         let mut tests: Vec<Reported> = self.levels.into_iter().flatten().collect();
         if tests.is_empty() && self.plan.is_none() && self.bailed_out.is_none() {
-            return Err("it has no line of TAP: no plan `1..N`, no `ok`, no `not ok`".to_owned());
+            return Err("it has no TAP line: no plan `1..N`, no `ok`, no `not ok`".to_owned());
         }
         if tests.is_empty() && self.all_skipped {
             tests.push(Reported::new("all tests", Outcome::Skipped));

@@ -237,7 +237,7 @@ fn a_report_may_be_what_a_command_wrote() {
     let error = of(json!({"fromCommand": "npm run build"}), commands.clone()).unwrap_err();
     assert_eq!(
         error.message(),
-        "the output of `npm run build` cannot be read: it is in no format that is known; it begins with \"done\""
+        "the output of `npm run build` cannot be read: it is in an unknown format; it begins with \"done\""
     );
     assert!(of(json!({"fromCommand": "pytest"}), commands).is_err());
 }
@@ -256,11 +256,11 @@ fn some_tests_may_be_chosen_left_out_or_required() {
     assert_eq!(
         required.reason.as_deref(),
         Some(
-            "2 of 4 tests fail: c (it is required, and was skipped), d (it is required, and not in the report)"
+            "2 of 4 tests fail: c (it is required, but was skipped), d (it is required, but is not in the report)"
         )
     );
     let error = of(json!({"only": ["x"]}), tap.clone()).unwrap_err();
-    assert_eq!(error.message(), "of 4 reported tests, `only` and `ignore` leave none");
+    assert_eq!(error.message(), "`only` and `ignore` leave none of the 4 reported tests");
 }
 
 #[test]
@@ -268,7 +268,7 @@ fn without_tests_there_is_no_score() {
     let empty = "<testsuites><testsuite name=\"a\" tests=\"0\"/></testsuites>";
     assert_eq!(
         report(empty).unwrap_err().message(),
-        "`testReports[0]` has no tests; a run that tested nothing says nothing of the work"
+        "`testReports[0]` has no tests; a run without tests says nothing about the work"
     );
     let skipped = report("1..1\nok 1 - a # SKIP").unwrap();
     assert_eq!(
@@ -300,18 +300,18 @@ fn what_is_not_a_report_is_an_error_that_says_so() {
     let message = |content: &str| report(content).unwrap_err().message().to_owned();
     for (content, expected) in [
         ("", "it is empty"),
-        ("all is well", "it is in no format that is known; it begins with \"all is well\""),
-        ("{\"stats\": {}}", "it is JSON in no format that is known; it has `stats`"),
+        ("all is well", "it is in an unknown format; it begins with \"all is well\""),
+        ("{\"stats\": {}}", "it is JSON in an unknown format, with the keys `stats`"),
         ("<html><body/></html>", "the element `html` is neither `testsuites` nor `testsuite`"),
         ("<testsuite><testcase name='a'/>", "it ends before its elements are closed"),
-        ("<testsuite><testcase name='a'></testsuite>", "it is not XML as it should be"),
+        ("<testsuite><testcase name='a'></testsuite>", "it is not valid XML"),
     ] {
         assert!(message(content).contains(expected), "{content}: {}", message(content));
     }
     let named = of(json!({}), json!({"testReports": [{"format": "mocha", "content": ""}]}));
     assert_eq!(
         named.unwrap_err().message(),
-        "`testReports[0]` cannot be read: its format is `mocha`; known are `junit`, `tap`, `vitest`, \
+        "`testReports[0]` cannot be read: its format is `mocha`; known formats: `junit`, `tap`, `vitest`, \
          `jest`, `cargo`, `pytest`"
     );
 }
@@ -377,7 +377,7 @@ fn a_junit_suite_that_counts_failures_fails_however_many_they_are() {
     let xml = format!("<testsuite name='s' failures='{}' errors='1'/>", u64::MAX);
     assert_eq!(
         outline(&xml),
-        format!("- s: it counts {} failures and 1 error, and no tests\n", u64::MAX)
+        format!("- s: it reports {} failures and 1 error, but has no tests\n", u64::MAX)
     );
 }
 
@@ -472,19 +472,22 @@ fn a_junit_suite_fails_that_counts_failures_and_has_none() {
     let test = "<testcase name='a'/>";
     assert_eq!(
         of("tests='3' failures='2'", test),
-        "+ x > a\n- x: it counts 2 failures, and 0 of its tests fail\n"
+        "+ x > a\n- x: it reports 2 failures, but none of its tests fails\n"
     );
-    assert_eq!(of("errors='1'", ""), "- x: it counts 1 error, and no tests\n");
-    assert_eq!(of("failures='1'", ""), "- x: it counts 1 failure, and no tests\n");
+    assert_eq!(of("errors='1'", ""), "- x: it reports 1 error, but has no tests\n");
+    assert_eq!(of("failures='1'", ""), "- x: it reports 1 failure, but has no tests\n");
     assert_eq!(
         of("failures='1' errors='2'", test),
-        "+ x > a\n- x: it counts 1 failure and 2 errors, and 0 of its tests fail\n"
+        "+ x > a\n- x: it reports 1 failure and 2 errors, but none of its tests fails\n"
     );
     assert_eq!(of("failures='0' errors='0'", test), "+ x > a\n");
     let all = format!(
         "<testsuites name='tool' failures='1'><testsuite name='x'>{test}</testsuite></testsuites>"
     );
-    assert_eq!(outline(&all), "+ x > a\n- the run: it counts 1 failure, and 0 of its tests fail\n");
+    assert_eq!(
+        outline(&all),
+        "+ x > a\n- the run: it reports 1 failure, but none of its tests fails\n"
+    );
 }
 
 #[test]
@@ -496,7 +499,7 @@ fn a_junit_suite_may_count_failures_otherwise_than_its_tests() {
     assert_eq!(of(&nested.replace("{}", "<failure message='no'/>")), "- x > y > a: no\n+ x > b\n");
     assert_eq!(
         of(&nested.replace("{}", "")),
-        "+ x > y > a\n- y: it counts 1 failure, and 0 of its tests fail\n+ x > b\n"
+        "+ x > y > a\n- y: it reports 1 failure, but none of its tests fails\n+ x > b\n"
     );
     // pytest counts a test once that fails twice; others count every failure.
     for failures in [1, 2, 3] {
@@ -539,8 +542,8 @@ fn a_command_fails_that_did_not_end_well_without_a_failing_test() {
     assert_eq!(
         reason(json!(null), "ok").as_deref(),
         Some(
-            "1 of 2 tests fails: the run (`npm test -- --json` has no exit code, so it did not end \
-             by itself, and no test of its report fails)"
+            "1 of 2 tests fails: the run (`npm test -- --json` has no exit code, so it was killed, \
+             and no test of its report fails)"
         )
     );
     assert_eq!(output(json!({}), json!(0), &tap("ok")).unwrap().score, Some(1.0));

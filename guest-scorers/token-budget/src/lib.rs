@@ -48,7 +48,7 @@ enum Count {
     Output,
 }
 
-/// What the score is beyond the budget.
+/// The score beyond the budget.
 #[derive(Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Mode {

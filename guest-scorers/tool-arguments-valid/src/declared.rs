@@ -26,7 +26,7 @@ pub(crate) fn declarations(tools: &Value) -> Result<Vec<Declared>, String> {
                 .map(|(name, schema)| Declared { name: name.clone(), schema: schema_of(schema) })
                 .collect()),
         },
-        _ => Err("should be a list of tools, or an object of schemas by names".to_owned()),
+        _ => Err("should be a list of tools, or an object of schemas by tool name".to_owned()),
     }
 }
 

@@ -38,7 +38,7 @@ pub struct Config {
     undeclared: Undeclared,
 }
 
-/// What a call of a tool counts that is not declared.
+/// How a call of an undeclared tool counts.
 #[derive(Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Undeclared {
@@ -122,7 +122,7 @@ impl Scorer for ToolArgumentsValid {
         }
         let reason = match first {
             None => format!("the arguments of all {checked} calls are valid"),
-            Some(first) => format!("{valid} of {checked} calls are valid; first other: {first}"),
+            Some(first) => format!("{valid} of {checked} calls are valid; first invalid: {first}"),
         };
         Ok(Score::new(valid as f64 / checked as f64)
             .reason(reason)
@@ -153,7 +153,7 @@ fn tools_of(case: &Case, of_trace: &[Value], used: &BTreeSet<&str>) -> Result<To
         Some(tools) => ("`metadata.tools`", tools.clone()),
         None if of_trace.is_empty() => {
             return Err(ScoreError::invalid_input(
-                "no tools are declared: set `tools`, or have `metadata.tools` in the case",
+                "no tools are declared: set `tools`, or give the case `metadata.tools`",
             ));
         }
         None => ("the trace's tools", Value::Array(of_trace.to_vec())),

@@ -43,7 +43,7 @@ fn the_fraction_of_valid_calls() {
     assert_eq!(
         half.reason.as_deref(),
         Some(
-            "1 of 2 calls are valid; first other: `book` (2): reservation_id: want string, but got number"
+            "1 of 2 calls are valid; first invalid: `book` (2): reservation_id: want string, but got number"
         )
     );
     assert_eq!(half.meta, Some(json!({"valid": 1, "calls": 2})));
@@ -99,7 +99,7 @@ fn the_case_may_declare_the_tools() {
     assert_eq!(scorer.score(&beside).unwrap().score, Some(1.0));
     assert_eq!(
         scorer.score(&case).unwrap_err().message(),
-        "no tools are declared: set `tools`, or have `metadata.tools` in the case"
+        "no tools are declared: set `tools`, or give the case `metadata.tools`"
     );
 }
 

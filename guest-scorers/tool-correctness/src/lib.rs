@@ -1,4 +1,4 @@
-//! tool-correctness: how many of the expected tool calls were made. Calls beside them cost nothing;
+//! tool-correctness: how many of the expected tool calls were made. Additional calls cost nothing;
 //! for those see tool-call-f1.
 //!
 //! score = sum over the expected calls of how well each was met / number of expected calls
@@ -16,15 +16,15 @@ use serde::Deserialize;
 
 /// Scores how many of the expected tool calls were made, 0 to 1.
 ///
-/// Each expected call, in order, takes the best of the remaining calls of its tool. By names alone
-/// it is met or not; with `compare: ["arguments"]` it is met by the fraction of arguments, of both
-/// calls together, that are equal (inner objects by their own fraction). `considerOrdering` takes
-/// the heaviest common subsequence instead; `exactMatch` requires the same calls in the same order.
-/// As in DeepEval, nothing expected and nothing called scores 1, nothing expected and something
-/// called 0.
+/// Each expected call, in order, is paired with the best of the remaining calls of its tool. By
+/// names alone it is met or not; with `compare: ["arguments"]` it is met by the fraction of
+/// arguments, of both calls together, that are equal (inner objects by their own fraction).
+/// `considerOrdering` takes the heaviest common subsequence instead; `exactMatch` requires the same
+/// calls in the same order. As in DeepEval, nothing expected and nothing called scores 1, nothing
+/// expected and something called 0.
 ///
-/// Equals DeepEval's `ToolCorrectnessMetric` without available tools. Deliberate differences: equal
-/// calls are several calls, of which DeepEval counts only the first, and `true` is not 1.
+/// Equals DeepEval's `ToolCorrectnessMetric` without available tools. Deliberate differences:
+/// identical calls count separately, where DeepEval counts only the first, and `true` is not 1.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {
@@ -141,7 +141,8 @@ impl ToolCorrectness {
             None if self.consider_ordering => "not all in the expected order".to_owned(),
             None => "not as expected".to_owned(),
         };
-        let turned = if self.negate.is_set() { "; wanted: not what is expected" } else { "" };
+        let turned =
+            if self.negate.is_set() { "; wanted: anything but the expected calls" } else { "" };
         format!("{what}; expected {wanted_names}; called {called}{turned}")
     }
 }

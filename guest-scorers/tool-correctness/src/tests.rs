@@ -138,7 +138,7 @@ fn of_several_lists_the_best_counts_and_the_score_may_be_turned() {
     let negated = score(json!({"negate": true}), json!(["a"]), json!(["a", "b"]));
     assert_eq!(
         negated.reason.as_deref(),
-        Some("`b` is missing; expected a, b; called a; wanted: not what is expected")
+        Some("`b` is missing; expected a, b; called a; wanted: anything but the expected calls")
     );
     let unmet = [("not: called `a` (1)", 0.0), ("not: called `b` (2)", 1.0)];
     assert_eq!(negated.assertions, unmet.map(|(name, unmet)| Assertion::new(name, unmet)));

@@ -40,7 +40,7 @@ pub struct Config {
     values: ExpectedValues,
 }
 
-/// What may stand between the expected calls.
+/// What may come between the expected calls.
 #[derive(Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Mode {

@@ -15,7 +15,7 @@ use serde::Deserialize;
 /// It looks for hate speech, harassment, threats, discriminatory language, explicit content and dangerous
 /// instructions. With `unreadable` `zero`, an answer that cannot be read counts as clean, as in Smithers.
 ///
-/// Equals Smithers' `toxicityScorer`, with a prompt of our own.
+/// Equals Smithers' `toxicityScorer`, with its own prompt.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {

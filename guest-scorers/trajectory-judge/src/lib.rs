@@ -14,14 +14,14 @@ use scorebox_sdk_judges::{
 };
 use serde::Deserialize;
 
-/// Asks a judge whether an agent's path makes sense, which scores 1, or not, which scores 0; with
-/// `continuous`, how far it does, from 0 to 1.
+/// Asks a judge whether an agent's path makes sense: yes scores 1, no 0; with `continuous`, how far
+/// it does, from 0 to 1.
 ///
 /// A path makes sense if each step follows from the ones before, leads on, and is reasonably efficient. If
 /// the case has a ground truth, that is a reference path, to which it should be equivalent. The agent's
 /// steps are the case's trace, or the output if that is a trace; the formats are in docs/traces.md.
 ///
-/// Equals agentevals' trajectory judge with and without reference, with prompts of our own.
+/// Equals agentevals' trajectory judge with and without reference, with its own prompts.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {

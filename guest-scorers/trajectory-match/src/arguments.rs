@@ -19,7 +19,7 @@ pub(crate) enum ArgumentMode {
     Superset,
 }
 
-/// Another way for one tool.
+/// The comparison for one tool.
 #[derive(Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(
     untagged,
@@ -28,8 +28,8 @@ pub(crate) enum ArgumentMode {
 pub(crate) enum PerTool {
     /// Another mode.
     Mode(ArgumentMode),
-    /// The arguments that must be equal; the others do not matter. Dots go into objects. An
-    /// argument that is missing equals one that is null.
+    /// The arguments that must be equal; the others do not matter. A dot leads into an object. A
+    /// missing argument equals `null`.
     Keys(Vec<String>),
 }
 

@@ -20,11 +20,11 @@ use serde_json::{Value, json};
 
 /// Scores 1 if the tool calls of a run match those of a reference, else 0.
 ///
-/// `strict`: the same messages by role, in order, with the same calls in each, in any order within
-/// one; if the reference is calls alone, the same calls in order. `unordered`: the same calls in
-/// any order. `superset`: at least the reference's calls. `subset`: no calls but the reference's.
-/// The reference is the ground truth: messages, or calls `{name, arguments}`; of a list of lists,
-/// any one will do. As in agentevals, a reference without calls is compared like any other: only
+/// `strict`: the same messages by role, in order, each with the same calls in any order; if the
+/// reference is only calls, the same calls in order. `unordered`: the same calls in any order.
+/// `superset`: at least the reference's calls. `subset`: no calls other than the reference's. The
+/// reference is the ground truth: messages, or calls `{name, arguments}`; of a list of lists, any
+/// one will do. As in agentevals, a reference without calls is compared like any other: only
 /// `superset` allows calls then.
 ///
 /// Equals agentevals' trajectory match evaluators. Deliberate differences: calls are paired as well
@@ -44,7 +44,7 @@ pub struct Config {
     /// equal (`city`, `place.city`).
     #[serde(default)]
     argument_modes: BTreeMap<String, PerTool>,
-    /// How calls are paired if one fits several.
+    /// How calls are paired if a call fits several.
     #[serde(default)]
     assignment: Pairing,
     #[serde(default)]
@@ -66,13 +66,13 @@ enum Mode {
     Strict,
     /// The same calls in any order.
     Unordered,
-    /// No calls but the reference's.
+    /// No calls other than the reference's.
     Subset,
     /// At least the reference's calls.
     Superset,
 }
 
-/// How calls are paired if one fits several.
+/// How calls are paired if a call fits several.
 #[derive(Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Pairing {

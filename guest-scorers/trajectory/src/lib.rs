@@ -16,8 +16,8 @@ use serde_json::{Map, Value, json};
 /// The most errors that are listed of one trajectory.
 const ERROR_LIMIT: usize = 100;
 
-/// Scores the fraction of a trajectory's steps that are valid: that have a `step` or an `id`, and
-/// all `requiredKeys`.
+/// Scores the fraction of a trajectory's steps that are valid: those that have a `step` or an `id`,
+/// and all `requiredKeys`.
 ///
 /// The trajectory is the output if that is a list or has a list under `trajectory`, or else the
 /// case's trace. Its steps are the objects in the list. If there are none the score is 0, and

@@ -18,8 +18,8 @@ use serde::Deserialize;
 /// Style and punctuation do not count; nouns, tenses and words that change the meaning do. The expert
 /// translation is the ground truth.
 ///
-/// Equals autoevals' `Translation` with `language`, with a prompt of our own; autoevals always translates to
-/// English.
+/// Equals autoevals' `Translation` with `language`, with its own prompt; autoevals always
+/// translates to English.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Config {

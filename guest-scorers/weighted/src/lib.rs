@@ -115,7 +115,7 @@ impl Scorer for Weighted {
         let elapsed = attempt.elapsed_ms.or_else(|| case.latency_ms());
         if (case.metadata().is_none(), tokens, elapsed) == (true, None, None) {
             return Err(ScoreError::invalid_input(
-                "nothing is known of the attempt: the case should have `metadata` with `succeeded`, \
+                "nothing is known about the attempt: the case should have `metadata` with `succeeded`, \
                  `rating`, `tokens_total` or `elapsed_ms`, or `usage` or `latencyMs`",
             ));
         }

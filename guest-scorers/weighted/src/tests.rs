@@ -87,7 +87,7 @@ fn what_is_not_known_counts_as_0() {
 fn an_attempt_that_cannot_be_read_has_no_score() {
     let scorer: Weighted = scorebox_sdk::configure(json!({})).unwrap();
     let failure = |case: &Case| scorer.score(case).unwrap_err().to_string();
-    assert!(failure(&Case::new(json!("x"))).starts_with("nothing is known of the attempt"));
+    assert!(failure(&Case::new(json!("x"))).starts_with("nothing is known about the attempt"));
     assert_eq!(
         failure(&attempt(json!({"rating": "good"}))),
         "`metadata.rating` cannot be read: invalid type: string \"good\", expected a number"

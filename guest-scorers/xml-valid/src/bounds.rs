@@ -21,7 +21,7 @@ pub(crate) fn check(text: &str) -> Result<(), ScoreError> {
         for (index, name) in attributes(tag).enumerate() {
             if index >= ATTRIBUTES {
                 return Err(ScoreError::invalid_input(format!(
-                    "`output` has an element with more than {ATTRIBUTES} attributes, and is not \
+                    "`output` has an element with more than {ATTRIBUTES} attributes, so it is not \
                      parsed"
                 )));
             }
@@ -29,7 +29,7 @@ pub(crate) fn check(text: &str) -> Result<(), ScoreError> {
         }
         if prefixes.len() > PREFIXES {
             return Err(ScoreError::invalid_input(format!(
-                "`output` declares more than {PREFIXES} namespace prefixes, and is not parsed"
+                "`output` declares more than {PREFIXES} namespace prefixes, so it is not parsed"
             )));
         }
     }

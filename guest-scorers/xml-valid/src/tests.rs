@@ -111,7 +111,7 @@ fn what_would_cost_the_square_of_its_length_is_not_looked_at() {
     let attributes = |count: usize| -> String { (0..count).map(|n| format!(" a{n}=''")).collect() };
     assert!(valid(json!({}), &format!("<a{}/>", attributes(256))));
     let many = attributes(60_000);
-    let message = "`output` has an element with more than 256 attributes, and is not parsed";
+    let message = "`output` has an element with more than 256 attributes, so it is not parsed";
     assert_eq!(refusal(json!({}), &format!("<a{many}/>")), message);
     assert_eq!(refusal(json!({"at": "anywhere"}), &format!("so: <a{many}/>")), message);
     // What seems to be a comment may be none.
@@ -127,7 +127,7 @@ fn what_would_cost_the_square_of_its_length_is_not_looked_at() {
     assert!(valid(json!({}), &nested(64)));
     assert_eq!(
         refusal(json!({}), &nested(20_000)),
-        "`output` declares more than 64 namespace prefixes, and is not parsed"
+        "`output` declares more than 64 namespace prefixes, so it is not parsed"
     );
     // The same prefix many times is one.
     assert!(valid(json!({}), &format!("<a>{}</a>", "<p:b xmlns:p='urn:p'/>".repeat(1000))));

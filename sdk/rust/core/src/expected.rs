@@ -166,8 +166,8 @@ impl<'a> Accepted<'a> {
     }
 }
 
-/// The items of a JSON list, as they are written. The engine has checked that it is JSON, so this only looks
-/// for the commas.
+/// The items of a JSON list, as they are written. The engine has checked that it is JSON, so this
+/// only looks for commas.
 fn items_of(list: &str) -> Vec<&str> {
     let inner = list.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or_default();
     let mut items = Vec::new();

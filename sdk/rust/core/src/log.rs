@@ -28,7 +28,7 @@ pub fn warn(message: impl Display) {
     send(Level::Warn, message);
 }
 
-/// What went wrong; the last one stands beside a trap in the error that the user reads.
+/// What went wrong; the last one is added to the error of a trap, which the user reads.
 pub fn error(message: impl Display) {
     send(Level::Error, message);
 }

@@ -62,7 +62,7 @@ impl NamedTest {
         self
     }
 
-    /// How much the test counts in the score, beside others of weight 1.
+    /// How much the test counts in the score, relative to others of weight 1.
     ///
     /// # Panics
     /// If the weight is negative or not finite: a mistake in the scorer.

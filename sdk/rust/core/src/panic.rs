@@ -1,4 +1,5 @@
-//! Tells the engine why a scorer panicked, before the panic becomes a bare trap. It recovers nothing.
+//! Reports to the engine why a scorer panicked, before the panic becomes a bare trap. It recovers
+//! nothing.
 
 use std::panic::PanicHookInfo;
 use std::sync::Once;

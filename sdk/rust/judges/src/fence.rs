@@ -16,7 +16,8 @@ pub(crate) fn nonce<'t>(texts: impl Iterator<Item = &'t str> + Clone) -> String 
     }
 }
 
-/// FNV-1a of all texts with their lengths. It need not resist anybody: that the nonce is in no text is looked up.
+/// FNV-1a of all texts with their lengths. It need not resist attacks: that no text contains the
+/// nonce is checked.
 fn digest<'t>(texts: impl Iterator<Item = &'t str>, round: u64) -> u64 {
     let start = 0xcbf2_9ce4_8422_2325;
     let add = |digest: u64, byte: u8| (digest ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);

@@ -24,9 +24,10 @@
 //! assert!(judge.questions()[0].messages[0].text.contains("Thank you!"));
 //! ```
 //!
-//! A question without an answer never returns: the host ends the score. A scorer is run again from its beginning
-//! with the answers so far, so it must ask the same when it is given the same. Nothing here draws lots or looks
-//! at a clock, not even for the fence around a case's texts.
+//! A question without an answer never returns: the host ends the score. A scorer is run again from
+//! its beginning with the answers so far, so it must ask the same when it is given the same.
+//! Nothing here draws random numbers or reads a clock, not even for the fence around a case's
+//! texts.
 //!
 //! # Map
 //!

@@ -62,7 +62,7 @@ impl<'p> Prompt<'p> {
         let bytes: usize = texts.clone().map(str::len).sum();
         if bytes > MOST_DATA_BYTES {
             return Err(ScoreError::invalid_input(format!(
-                "the texts for the judge have {bytes} bytes; the limit is {MOST_DATA_BYTES}"
+                "the texts for the judge are {bytes} bytes long; the limit is {MOST_DATA_BYTES}"
             )));
         }
         let nonce = fence::nonce(texts);

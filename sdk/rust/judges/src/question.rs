@@ -1,4 +1,4 @@
-//! One question to a model, and its answer. How it is asked is the host's affair.
+//! One question to a model, and its answer. How it is asked is up to the host.
 
 use scorebox_sdk::Usage;
 use serde_json::Value;

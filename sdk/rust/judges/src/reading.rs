@@ -100,8 +100,8 @@ pub fn number(answer: &str, least: f64, most: f64) -> Result<f64, String> {
     }
 }
 
-/// What an answer says beside its verdict in words: what comes after a first line that is a verdict alone, or else what comes
-/// before the last line.
+/// What an answer says in words in addition to its verdict: what comes after a first line that is a
+/// verdict alone, or else what comes before the last line.
 pub(crate) fn beside_verdict(answer: &str) -> Option<&str> {
     let answer = answer.trim();
     let (first, after) = answer.split_once('\n')?;

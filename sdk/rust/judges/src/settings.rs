@@ -30,7 +30,7 @@ impl Default for Reasoning {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(
-    description = "What an answer means that cannot be read, even when asked a second time."
+    description = "What to do if the judge's answer cannot be read, even after asking again."
 )]
 pub enum Unreadable {
     /// The error `judge-unreadable`.

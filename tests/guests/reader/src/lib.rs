@@ -1,5 +1,5 @@
-//! For tests: a scorer that reads the files of a case and tells what it finds, also where it has no business.
-//! It calls the import itself, without what the SDK makes of it.
+//! For tests: a scorer that reads the files of a case and reports what it finds, also where it must
+//! not look. It calls the import itself, without what the SDK makes of it.
 
 use scorebox_sdk::{Case, ConfigError, Info, JsonSchema, Score, ScoreError, Scorer, schemars};
 use serde::Deserialize;
@@ -20,7 +20,7 @@ mod contract {
 
 use contract::scorebox::scorer::workspace;
 
-/// Scores how many files the case has (of 10), and tells the content of one.
+/// Scores how many files the case has (of 10), and reports the content of one.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Config {

@@ -1,6 +1,6 @@
 //! For tests: a scorer that waits inside a host call, where neither fuel nor the epoch ends it. It
-//! imports WASI's clocks and random numbers and tells what it finds there; so it also shows what becomes
-//! of a component that cannot be frozen.
+//! imports WASI's clocks and random numbers and reports what it finds there; so it also shows what
+//! happens of a component that cannot be frozen.
 
 use scorebox_sdk::{Case, ConfigError, Info, JsonSchema, Score, ScoreError, Scorer, schemars};
 use serde::Deserialize;
@@ -39,7 +39,7 @@ mod wasi {
     });
 }
 
-/// Waits inside a host call, then scores 1 and tells what time it is and what is random.
+/// Waits inside a host call, then scores 1 and reports the time and what is random.
 #[derive(Deserialize, JsonSchema)]
 struct Sleeper {
     /// How long to wait, in milliseconds; for ever, where that is more nanoseconds than there are.

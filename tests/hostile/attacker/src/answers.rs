@@ -1,4 +1,4 @@
-//! Lies in the answers of each export; what is not ordered otherwise is an honest answer.
+//! False answers from each export; unless ordered otherwise, an answer is honest.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -13,7 +13,7 @@ use crate::{
 
 static CALLS: AtomicU64 = AtomicU64::new(0);
 
-/// What it says of itself.
+/// What it says about itself.
 pub fn info(order: &Order) -> ScorerInfo {
     let mut info = ScorerInfo {
         id: "attacker".into(),

@@ -4,7 +4,7 @@
 //! - `orders`: which attack, in which export.
 //! - `assault`: what can be done in any export: computing, recursing, memory, crashes, logs.
 //! - `letters`: texts that are too long, no JSON, or written for a terminal.
-//! - `answers`: lies in the answers of each export.
+//! - `answers`: false answers from each export.
 //! - `traces`: what a score could leave for the next, and whether it finds any.
 
 // Natively there is nothing to attack.

@@ -1,5 +1,5 @@
-//! What a score could leave for the next: in a static, on the heap, on the stack below what is in use,
-//! in memory that is nobody's yet. And whether anything of that is there.
+//! What a score could leave for the next: in a static, on the heap, on the stack below what is in
+//! use, in memory that is not in use yet. And whether anything of that is there.
 
 use std::{
     arch::wasm32,
@@ -37,7 +37,7 @@ pub fn found() -> String {
     let static_mark = STATIC.load(Ordering::Relaxed) == MARK;
     let heap_mark = HEAP.lock().is_ok_and(|heap| heap.contains(&MARK));
     let old = memory_bytes();
-    // What is new has to be empty, whoever had it before.
+    // New memory must be empty, whatever it held before.
     wasm32::memory_grow::<0>(1);
     let marked = |range: Range<usize>| range.step_by(8).any(|address| read(address) == MARK);
     format!(
@@ -64,7 +64,7 @@ fn read(address: usize) -> u64 {
     unsafe { std::ptr::read_volatile(std::ptr::without_provenance::<u64>(address)) }
 }
 
-/// SAFETY: nobody else knows of the page yet.
+/// SAFETY: nothing else uses the page yet.
 #[allow(unsafe_code)]
 fn write(address: usize) {
     unsafe { std::ptr::write_volatile(std::ptr::without_provenance_mut::<u64>(address), MARK) };

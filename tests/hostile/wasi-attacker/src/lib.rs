@@ -37,7 +37,7 @@ struct WasiAttacker {
 enum Deed {
     #[default]
     Nothing,
-    /// Tells what there is: environment, files, network, clocks, randomness, standard input.
+    /// Reports what there is: environment, files, network, clocks, randomness, standard input.
     LookAround,
     ExitWell,
     ExitBadly,
@@ -165,7 +165,7 @@ fn look_around() -> String {
     .join("\n")
 }
 
-/// Tries to open so many sockets of each kind; tells what became of the last ones.
+/// Tries to open so many sockets of each kind; reports what happened to the last ones.
 fn open_sockets(amount: u64) -> String {
     let mut open = Vec::new();
     let mut last = String::new();

@@ -65,7 +65,7 @@ fn a_long_output_is_whole_in_the_question_or_refused() {
     let mut prompt = Prompt::new();
     prompt.data("output", "x".repeat(MOST_DATA_BYTES + 1));
     let error = FAIR.question(&prompt, &Settings::default()).unwrap_err();
-    let message = "the texts for the judge have 2097153 bytes; the limit is 2097152";
+    let message = "the texts for the judge are 2097153 bytes long; the limit is 2097152";
     assert_eq!(error, ScoreError::invalid_input(message));
 }
 
