@@ -170,6 +170,7 @@ fn two_runs_stand_side_by_side_and_a_scorer_over_time() {
     folder.sh("scorebox run suite.toml better.jsonl -q --run-id s").exits_with(3);
     let server = Server::ready(&folder, "");
     let Some(browser) = Browser::start() else { return };
+    server.until("/compare?a=r&b=s", |page| !page.contains("being compared"));
     browser.goto(&server.url("/compare?a=r&b=s"));
     assert_eq!(browser.texts("#cases tbody th"), ["wrong"]);
     assert_eq!(browser.texts("#cases tbody td .word"), ["failed", "passed"]);

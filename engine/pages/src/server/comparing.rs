@@ -79,7 +79,7 @@ impl Of {
 }
 
 impl Comparisons {
-    /// `changed` gets a higher number when a comparison is there that a page did not wait for.
+    /// `changed` gets another number when a comparison is there, for pages that did not wait for it.
     pub(super) fn new(readers: Arc<Readers>, changed: watch::Sender<u64>) -> Comparisons {
         let places = Semaphore::new(MOST_AT_ONCE);
         Comparisons { readers, kept: Mutex::default(), places, changed }
@@ -157,19 +157,19 @@ impl Comparisons {
                 Err(error) => Ok(Known::None(error.to_string().into())),
             }
         });
-        let known =
-            found.await.unwrap_or_else(|error: StoreError| Known::None(error.to_string().into()));
+        let found: Result<Known, StoreError> = found.await;
+        // What cannot be read now may be read later.
+        let is_final = found.is_ok() && of.is_over();
+        let known = found.unwrap_or_else(|error| Known::None(error.to_string().into()));
         let took = began.elapsed();
         let mut kept = self.lock();
         if let Some(it) = kept.iter_mut().find(|it| it.of.runs == of.runs) {
             it.known = known;
             it.computing = None;
-            it.due = (!of.is_over()).then(|| Instant::now() + PAUSE.max(took * SHARE));
+            it.due = (!is_final).then(|| Instant::now() + PAUSE.max(took * SHARE));
         }
         drop(kept);
-        if took >= PATIENCE {
-            self.changed.send_modify(|number| *number = number.wrapping_add(1));
-        }
+        self.changed.send_modify(|number| *number = number.wrapping_add(1));
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Kept>> {
