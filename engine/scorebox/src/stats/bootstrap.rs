@@ -50,7 +50,7 @@ pub(super) fn bootstrap(units: &[Unit]) -> Option<(f64, f64)> {
 /// A figure has no interval if it is not defined, or not in 5 % of the samples; if it is the same in all, which says nothing of
 /// others; with fewer than ten units; and with so many pairs a unit that samples would be too large.
 ///
-/// It is the percentile interval with percentiles as in [`bootstrap`], of units (Field and Welsh, "Bootstrapping clustered data", Journal
+/// It is the percentile interval with percentiles as in `bootstrap`, of units (Field and Welsh, "Bootstrapping clustered data", Journal
 /// of the Royal Statistical Society B 69, 2007). Of more than some 2,500 pairs so many are drawn, and distances from the figure
 /// are made smaller by the root of the part that was drawn (Bickel, Götze and van Zwet, "Resampling fewer than n observations",
 /// Statistica Sinica 7, 1997).
