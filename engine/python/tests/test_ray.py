@@ -59,7 +59,7 @@ def merged(folder: Path) -> list[tuple[str, str]]:
     import sqlite3
 
     said = scorebox_command("merge", "scores", "--db", "m.db", folder=folder)
-    assert f"run r with {CASES} cases" in said
+    assert f"run r with {CASES:,} cases" in said
     with sqlite3.connect(folder / "m.db") as database:
         return database.execute("SELECT case_id, scorer_id FROM scores WHERE status = 'scored'").fetchall()
 
