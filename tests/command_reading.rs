@@ -493,12 +493,26 @@ fn completions_know_scorers_runs_and_the_entries_of_the_suite() {
 }
 
 #[test]
-fn every_help_ends_with_the_options_that_all_commands_have() {
+fn every_help_has_its_options_under_headings_and_those_of_all_commands_last() {
     let folder = Folder::new();
-    for command in ["", "score", "run", "runs", "rm", "scores", "stats", "verify", "build"] {
+    let all = folder.sh("scorebox -h").exits_with(0).stdout;
+    let named = |line: &str| Some(line.strip_prefix("  ")?.split_once("  ")?.0.to_owned());
+    let mut commands: Vec<String> = all
+        .lines()
+        .filter_map(named)
+        .filter(|it| it != "help" && it.chars().all(|letter| letter.is_ascii_lowercase()))
+        .filter(|it| !it.is_empty())
+        .collect();
+    assert!(commands.len() > 30, "{commands:?}");
+    commands.extend(
+        ["", "suite check", "suite show", "suite schema", "judges check", "toolchain add"]
+            .map(str::to_owned),
+    );
+    for command in commands {
         let help = folder.sh(&format!("scorebox {command} -h")).exits_with(0).stdout;
-        let (_, last) = help.rsplit_once("\n\n").unwrap();
+        let (others, last) = help.rsplit_once("\n\n").unwrap();
         assert!(last.starts_with("Global options:\n"), "{command}: {help}");
+        assert!(!others.contains("\nOptions:\n"), "{command}: {help}");
     }
     let without_scorers = folder.sh("scorebox scores --no-cache").exits_with(2).stderr;
     assert!(without_scorers.starts_with("error: unexpected argument '--no-cache'"));

@@ -29,7 +29,7 @@ pub(crate) struct Agree {
     scorer: String,
 
     /// Where the labels are: a JSON Pointer, or the name of another scorer
-    #[arg(long, value_name = "POINTER|SCORER")]
+    #[arg(long, value_name = "POINTER|SCORER", help_heading = "Labels")]
     with: String,
 
     /// The run [default: the newest]

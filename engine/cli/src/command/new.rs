@@ -29,12 +29,12 @@ pub(crate) struct New {
     folder: Option<PathBuf>,
 
     /// The language to write it in
-    #[arg(long = "lang", value_name = "LANGUAGE")]
+    #[arg(long = "lang", value_name = "LANGUAGE", help_heading = "Language")]
     language: Option<Language>,
 
     /// For Rust: the folder of the SDK, `sdk/rust/core` in a clone of scorebox [default: that of the clone in which this
     /// program was built]
-    #[arg(long, value_name = "FOLDER")]
+    #[arg(long, value_name = "FOLDER", help_heading = "Language")]
     sdk: Option<PathBuf>,
 }
 

@@ -31,7 +31,7 @@ const LEAST_TOKEN: usize = 16;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Serve {
     /// Open the first page in the browser
-    #[arg(long)]
+    #[arg(long, help_heading = "Access")]
     open: bool,
 
     /// Where to listen: a port of this machine alone, or ADDRESS:PORT; beyond this machine a token is required (port 0:

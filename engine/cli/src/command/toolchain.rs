@@ -47,11 +47,11 @@ struct Add {
     language: Addable,
 
     /// The Python to install with
-    #[arg(long, value_name = "PROGRAM", default_value = python_engine::PYTHON)]
+    #[arg(long, value_name = "PROGRAM", default_value = python_engine::PYTHON, help_heading = "Installing")]
     python: String,
 
     /// Make it again if it is there
-    #[arg(long)]
+    #[arg(long, help_heading = "Installing")]
     force: bool,
 
     #[command(flatten)]
