@@ -30,9 +30,12 @@ from wit_world.imports.types import (
 
 # Room for a script, and what says where it is: behind the mark, the address of the room and its size. scorebox looks for
 # the mark in this component's data, and writes the script behind a length of four bytes. A bytes object's content
-# begins behind its head of 16 bytes.
+# begins behind its head of 16 bytes. The mark is joined of parts here, so that it is in memory once: a constant would be
+# another one, with nothing behind it.
 ROOM = bytes(1 << 20)
-SLOT = b"scorebox: room for a script (1)\n" + (id(ROOM) + 16).to_bytes(4, "little") + len(ROOM).to_bytes(4, "little")
+SLOT = b"".join(
+    (b"scorebox: room ", b"for a script (1)\n", (id(ROOM) + 16).to_bytes(4, "little"), len(ROOM).to_bytes(4, "little"))
+)
 
 # Characters of a line of a script that are shown.
 LINE_CHARACTERS = 200
