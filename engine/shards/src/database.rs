@@ -14,9 +14,10 @@ use scorebox::{
     digest::Digest,
     registry::{Reference, Registry},
     row::{Json, Status, milliseconds},
+    run::case_to_store,
     sandbox::{Grant, Limits, Sandbox, ScorerConfig},
     store::{
-        CaseAdded, NewCase, NewScore, NewSummary, Outcome, RunId, RunState, RunWriter, ScorerSpec,
+        CaseAdded, NewScore, NewSummary, Outcome, RunId, RunState, RunWriter, ScorerSpec,
         SessionSpec, Store, StoreError,
     },
 };
@@ -244,22 +245,7 @@ fn put(
     row: &WideRow,
     case: &Case,
 ) -> Result<(), ShardError> {
-    let added = writer.add_case(&NewCase {
-        ordinal,
-        case_id: case.id(),
-        node_id: Some(case.node_id()),
-        iteration: case.iteration(),
-        attempt: case.attempt(),
-        source_name: case.source(),
-        source_line: case.line(),
-        output: case.output(),
-        parts: case.parts(),
-        workspace: case.workspace(),
-        latency_ms: case.latency_ms(),
-        other: case.other_json(),
-        skip: case.skip(),
-        digest: row.case_digest,
-    })?;
+    let added = writer.add_case(&case_to_store(case, ordinal, row.case_digest))?;
     let key = match added {
         CaseAdded::New(key) | CaseAdded::Known(key) => key,
         _ => {

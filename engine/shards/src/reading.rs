@@ -1,4 +1,4 @@
-//! Batches of results as rows, checked: whoever wrote the file, what is handed on is what the plan says that it is.
+//! Batches of results as rows, checked against the plan, because any program may have written the file.
 
 use arrow_array::{
     Array, ArrayRef, Int32Array, Int64Array, RecordBatch, StructArray, cast::AsArray as _,

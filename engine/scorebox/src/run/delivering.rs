@@ -439,16 +439,6 @@ impl CaseFinished {
 /// A row that was computed.
 fn reported(ready: &ReadyScorer, row: ComputedRow) -> Row {
     let case = row.unit.read.in_flight.case();
-    Row {
-        case_id: case.id().to_owned(),
-        node_id: Some(case.node_id().to_owned()),
-        iteration: case.iteration(),
-        attempt: case.attempt(),
-        scorer_id: ready.id.to_string(),
-        answer: Answer::from(row.outcome),
-        scorer_digest: ready.scorer.digest(),
-        config_digest: ready.scorer.config().digest(),
-        input_digest: row.input_digest,
-        scored_at_ms: row.scored_at_ms,
-    }
+    let computed = ready.row(case, Answer::from(row.outcome), row.scored_at_ms);
+    Row { input_digest: row.input_digest, ..computed }
 }

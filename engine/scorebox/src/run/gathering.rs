@@ -41,31 +41,15 @@ impl Gathered {
         outcome: Outcome,
         (input_digest, scored_at_ms): (Option<Digest>, i64),
     ) {
-        let row = self.row(case, place, Answer::from(outcome));
-        self.put(case, place, Row { input_digest, scored_at_ms, ..row });
+        let row = self.scorers[place].row(case, Answer::from(outcome), scored_at_ms);
+        self.put(case, place, Row { input_digest, ..row });
     }
 
     /// Takes that a scorer skips a case, for this reason.
     pub(super) fn skip(&mut self, case: &Case, place: usize, reason: &str) {
         let answer = Answer { reason: Some(reason.to_owned()), ..Answer::new(Status::Skipped) };
-        let row = self.row(case, place, answer);
+        let row = self.scorers[place].row(case, answer, now_ms());
         self.put(case, place, row);
-    }
-
-    fn row(&self, case: &Case, place: usize, answer: Answer) -> Row {
-        let ready = &self.scorers[place];
-        Row {
-            case_id: case.id().to_owned(),
-            node_id: Some(case.node_id().to_owned()),
-            iteration: case.iteration(),
-            attempt: case.attempt(),
-            scorer_id: ready.id.to_string(),
-            answer,
-            scorer_digest: ready.scorer.digest(),
-            config_digest: ready.scorer.config().digest(),
-            input_digest: None,
-            scored_at_ms: now_ms(),
-        }
     }
 
     fn put(&self, case: &Case, place: usize, row: Row) {

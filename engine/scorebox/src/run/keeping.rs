@@ -57,6 +57,26 @@ pub(super) struct ComputedRow {
     pub(super) scored_at_ms: i64,
 }
 
+/// A case as it is stored, in this place among the cases of its run; `digest` is that of what scorers can see of it.
+pub fn case_to_store(case: &Case, ordinal: u64, digest: Digest) -> store::NewCase<'_> {
+    store::NewCase {
+        ordinal,
+        case_id: case.id(),
+        node_id: Some(case.node_id()),
+        iteration: case.iteration(),
+        attempt: case.attempt(),
+        source_name: case.source(),
+        source_line: case.line(),
+        output: case.output(),
+        parts: case.parts(),
+        workspace: case.workspace(),
+        latency_ms: case.latency_ms(),
+        other: case.other_json(),
+        skip: case.skip(),
+        digest,
+    }
+}
+
 impl Keeper {
     /// Takes a case, or refuses it.
     pub(super) fn case(&mut self, read: &ReadCase) -> Result<Kept, StoreError> {
@@ -67,22 +87,7 @@ impl Keeper {
             }
         };
         let case = read.in_flight.case();
-        let added = writer.add_case(&store::NewCase {
-            ordinal: case.ordinal(),
-            case_id: case.id(),
-            node_id: Some(case.node_id()),
-            iteration: case.iteration(),
-            attempt: case.attempt(),
-            source_name: case.source(),
-            source_line: case.line(),
-            output: case.output(),
-            parts: case.parts(),
-            workspace: case.workspace(),
-            latency_ms: case.latency_ms(),
-            other: case.other_json(),
-            skip: case.skip(),
-            digest: read.digest,
-        })?;
+        let added = writer.add_case(&case_to_store(case, case.ordinal(), read.digest))?;
         Ok(match added {
             CaseAdded::New(key) | CaseAdded::Known(key) => Kept::Yes(KeptCase { key: Some(key) }),
             CaseAdded::Duplicate { first } => {

@@ -5,8 +5,10 @@ use std::borrow::Cow;
 use tokio::task::JoinSet;
 
 use crate::{
+    case::Case,
     contract::ScorerInfo,
     registry::{Origin, Reference, Registry, ScorerSource},
+    row::{Answer, Row},
     sandbox::{
         ErrorKind, Grants, Limits, LoadedScorer, Sandbox, ScoreError, ScorerConfig, check_outside,
         config_mistakes,
@@ -41,6 +43,24 @@ pub struct ReadyScorer {
     pub policy: Policy,
     /// The scorer.
     pub scorer: LoadedScorer,
+}
+
+impl ReadyScorer {
+    /// What it says about a case, as a row without the digest of its input.
+    pub(super) fn row(&self, case: &Case, answer: Answer, scored_at_ms: i64) -> Row {
+        Row {
+            case_id: case.id().to_owned(),
+            node_id: Some(case.node_id().to_owned()),
+            iteration: case.iteration(),
+            attempt: case.attempt(),
+            scorer_id: self.id.to_string(),
+            answer,
+            scorer_digest: self.scorer.digest(),
+            config_digest: self.scorer.config().digest(),
+            input_digest: None,
+            scored_at_ms,
+        }
+    }
 }
 
 /// The `when` of a scorer: a scorer that gives 1 for the cases that the other is for.
