@@ -164,7 +164,7 @@ mod tests {
     fn what_cargo_made_of_paths_is_the_same_in_any_folder() {
         let given =
             "--crate-name own src/lib.rs -C metadata=7f -C extra-filename=-7f --target wasm32";
-        let here = arguments(&places(&[("sdk", "/work/sdk")]), "/home/me/own", given);
+        let here = arguments(&places(&[("sdk", "/clone/sdk")]), "/home/me/own", given);
         assert!(!here.contains("metadata=7f") && here.contains("extra-filename=-7f"), "{here}");
         assert!(here.ends_with("--remap-path-prefix=/home/me/own=/src"), "{here}");
         let there = Places { workspace: "/tmp/x".into(), ..places(&[("sdk", "/tmp/sdk")]) };
@@ -176,7 +176,7 @@ mod tests {
     #[test]
     fn a_crate_of_a_registry_and_one_without_paths_outside_keep_their_numbers() {
         let given = "--crate-name serde src/lib.rs -C metadata=7f";
-        let of_a_registry = places(&[("sdk", "/work/sdk")]);
+        let of_a_registry = places(&[("sdk", "/clone/sdk")]);
         assert_eq!(arguments(&of_a_registry, "/home/me/.cargo/registry/serde", given), given);
         let alone = arguments(&places(&[]), "/home/me/own", given);
         assert_eq!(alone, format!("{given} --remap-path-prefix=/home/me/own=/src"));
