@@ -184,10 +184,11 @@ fn a_run_that_waits_for_its_next_case_ends_at_once_and_is_resumed() {
 /// The file system takes no more, as a full disk does: here, because no file may become larger.
 #[test]
 fn a_run_that_the_disk_has_no_more_room_for_says_how_to_resume_it() {
-    // More than there is room for.
+    // In blocks of 512 bytes: more than the largest commit, 25,000 rows, so that something is stored; less than all cases need.
+    let room = 30_000;
     let cases = 2 * MANY;
     let folder = with_cases(cases);
-    let limited = format!("trap '' XFSZ; ulimit -f 4000; exec {RUN} -q --run-id r");
+    let limited = format!("trap '' XFSZ; ulimit -f {room}; exec {RUN} -q --run-id r");
     let cut = folder.sh(&limited).exits_with(2);
     let resume = cut.stderr.lines().last().unwrap().trim();
     assert_eq!(resume, format!("{RUN} -q --resume r"));
