@@ -1,0 +1,45 @@
+//! The JSON of Vitest and Jest.
+
+use super::*;
+
+#[test]
+fn json_of_vitest_and_jest() {
+    let expected = "\
++ sum.test.js > sum > adds
+- sum.test.js > sum > of texts > refuses \"a\" & <b>: {first}
+. sum.test.js > sum > is skipped
+. sum.test.js > sum > is to be done
+- broken/syntax.test.js: {second}
+";
+    let first = "AssertionError: expected [Function] to throw an error";
+    let second = "Parse failure: Parse failed with 1 error:";
+    let vitest = expected.replace("{first}", first).replace("{second}", second);
+    assert_eq!(outline(include_str!("../../fixtures/vitest.json")), vitest);
+    let first = "Error: expect(received).toThrow()";
+    let second = "● Test suite failed to run";
+    let jest = expected.replace("{first}", first).replace("{second}", second);
+    assert_eq!(outline(include_str!("../../fixtures/jest.json")), jest);
+}
+
+#[test]
+fn an_interrupted_run_of_jest_fails() {
+    let run = |was_interrupted: Value| {
+        let test = json!({"title": "adds", "status": "passed"});
+        let file =
+            json!({"name": "/p/sum.test.js", "status": "passed", "assertionResults": [test]});
+        json!({"wasInterrupted": was_interrupted, "testResults": [file]}).to_string()
+    };
+    let passed = "+ sum.test.js > adds\n";
+    assert_eq!(outline(&run(json!(false))), passed);
+    assert_eq!(outline(&run(json!(null))), passed);
+    let interrupted = format!("{passed}- the run: it broke off: it was interrupted\n");
+    assert_eq!(outline(&run(json!(true))), interrupted);
+    assert_eq!(report(&run(json!(true))).unwrap().score, Some(0.5));
+}
+
+#[test]
+fn where_all_tests_fail_the_score_is_zero_and_not_less() {
+    let xml = r#"<testsuite name="s"><testcase name="a"><failure/></testcase></testsuite>"#;
+    let score = report(xml).unwrap().score.unwrap();
+    assert!(score == 0.0 && score.is_sign_positive());
+}
