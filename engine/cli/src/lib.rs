@@ -45,6 +45,7 @@ use clap::{CommandFactory as _, Parser as _};
 use clap_complete::CompleteEnv;
 use scorebox::{
     advice::Advice,
+    registry::Registry,
     sandbox::{Compiler, PARSERS_NAME},
 };
 use scorebox_readers::READERS_NAME;
@@ -66,6 +67,11 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, compiler: Compiler) ->
 /// command line. `None` for advice of a newer library.
 pub fn words_of(advice: &Advice) -> Option<String> {
     advice::words(advice)
+}
+
+/// The scorers that can be named, with what runs scripts of further languages if the user has added it.
+pub fn registry() -> Registry {
+    setup::registry()
 }
 
 fn exit_of(arguments: Vec<OsString>) -> Exit {

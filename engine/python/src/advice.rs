@@ -37,6 +37,9 @@ pub(crate) fn words(advice: &Advice) -> Option<String> {
             format!("if `{member}` is what to score, rename it to `{part}`")
         }
         Advice::Map { part, member: None } => format!("rename what to score to `{part}`"),
+        Advice::AddScriptEngine => {
+            "make it, once: python -m scorebox toolchain add python".to_owned()
+        }
         Advice::MakeSandboxAfterFork => {
             "use the start method `spawn` or `forkserver`, or load the scorers in the process that scores"
                 .to_owned()

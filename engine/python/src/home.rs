@@ -83,7 +83,8 @@ impl Home {
         Ok(Home { process: process::id(), runtime, engine, jobs, settings })
     }
 
-    /// Another engine, for scorers that may ask these judges or read files below this folder.
+    /// An engine for scorers that may ask these judges or read files below this folder; with what runs scripts as it is there
+    /// now.
     pub(crate) fn engine_with(
         &self,
         py: Python<'_>,
@@ -91,7 +92,7 @@ impl Home {
         workspace: Option<PathBuf>,
     ) -> PyResult<Engine> {
         if judges.is_empty() && workspace.is_none() {
-            return Ok(self.engine.clone());
+            return Ok(self.engine.clone().with_registry(scorebox_cli::registry()));
         }
         let mut engine = builder(py, &self.settings, self.jobs)?.judges(judges);
         if let Some(folder) = workspace {
@@ -99,7 +100,7 @@ impl Home {
         }
         let engine = engine.build().map_err(|error| error::of_engine(py, &error))?;
         warn_of(py, &engine)?;
-        Ok(engine)
+        Ok(engine.with_registry(scorebox_cli::registry()))
     }
 }
 

@@ -11,7 +11,6 @@ use pyo3::prelude::*;
 use scorebox::{
     aggregate::{VerdictOptions, aggregate, verdicts},
     case::{CaseReader, Mapping},
-    registry::Registry,
     run::{
         Control, OnBadCase, RunError, RunReport, RunRequest, Stop, WhichRun, fresh_id,
         load_scorers, run,
@@ -82,7 +81,7 @@ impl Running {
         let plan = suite.plan().clone();
         let judges = connected(py, &plan, Some(&database))?;
         let engine = home.engine_with(py, judges, suite.workspace().map(Path::to_owned))?;
-        let registry = Registry::with_builtins();
+        let registry = scorebox_cli::registry();
         let scorers = wait_for(py, home, load_scorers(&plan, &registry, engine.sandbox()))?;
         let scorers = scorers.map_err(|error| error::of_run(py, &error))?;
         let run_id = which.id().to_string();

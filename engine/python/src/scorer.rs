@@ -264,7 +264,7 @@ fn load(py: Python<'_>, recipe: &Recipe) -> PyResult<OfProcess<LoadedScorer>> {
                 .map_err(|error| error::of_score(py, &error))?
         }
         Recipe::Named(scorer) => {
-            let registry = Registry::with_builtins();
+            let registry = scorebox_cli::registry();
             wait_for(py, home, load_scorer(SuiteScorer::clone(scorer), &registry, sandbox))?
                 .map_err(|error| error::of_run(py, &error))?
                 .scorer

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import pickle
+import subprocess
+import sys
 import threading
 from enum import Enum
 
@@ -79,6 +81,46 @@ def test_a_script_is_a_scorer(tmp_path):
     script.write_text("export default (c, config) => c.output.length > config.than ? 1 : 0;\n")
     scorer = scorebox.Scorer(script, config={"than": 3})
     assert [scorer.score(text).score for text in ("four", "one")] == [1.0, 0.0]
+
+
+@pytest.mark.parametrize("ending", ["mjs", "ts", "mts"])
+def test_every_script_that_the_command_runs_is_a_scorer(tmp_path, ending):
+    script = tmp_path / f"longer.{ending}"
+    types = (": any", ": { than: number }") if "ts" in ending else ("", "")
+    script.write_text("export default (c{}, config{}) => c.output.length > config.than ? 1 : 0;\n".format(*types))
+    assert scorebox.Scorer(script, config={"than": 3}).score("four").score == 1.0
+
+
+GRADE = "def score(case, config):\n    return case['output'] == config['right']\n"
+
+
+def test_a_script_in_python_says_how_to_have_what_runs_it(tmp_path, monkeypatch):
+    monkeypatch.setenv("SCOREBOX_DATA_DIR", str(tmp_path / "none"))
+    (tmp_path / "grade.py").write_text(GRADE)
+    error = refused(scorebox.Scorer, tmp_path / "grade.py")
+    assert error.kind == "unknown-scorer" and "no interpreter for Python" in error.message
+    assert error.advice == "make it, once: python -m scorebox toolchain add python"
+    suite = scorebox.Suite(text=f'[scorers.grade]\nuse = "{tmp_path}/grade.py"\n')
+    assert refused(suite.iter, [{"output": 1}]).advice == error.advice
+
+
+def test_a_script_in_python_is_a_scorer(tmp_path):
+    command = [sys.executable, "-m", "scorebox", "toolchain", "list"]
+    listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    if "not there" in listed:
+        pytest.skip("it needs what `scorebox toolchain add python` makes")
+    (tmp_path / "grade.py").write_text(GRADE)
+    grade = scorebox.Scorer(tmp_path / "grade.py", config={"right": "a"})
+    assert [grade.score(output).score for output in "ab"] == [1.0, 0.0]
+    assert pickle.loads(pickle.dumps(grade)).score("a").score == 1.0
+    suite = tmp_path / "suite.toml"
+    suite.write_text('[scorers.grade]\nuse = "grade.py"\nconfig = { right = "b" }\n')
+    rows = scorebox.Suite(suite).iter({"id": output, "output": output} for output in "ab")
+    assert [(row.case_id, row.score) for row in rows] == [("a", 0.0), ("b", 1.0)]
+    cases = tmp_path / "cases.jsonl"
+    cases.write_text('{"id": "a", "output": "a"}\n{"id": "b", "output": "b"}\n')
+    ended = scorebox.run(suite, cases, db=tmp_path / "scorebox.db", progress=False)
+    assert ended.scorers["grade"]["mean"] == 0.5
 
 
 def test_a_scorer_says_what_it_is(same):

@@ -53,7 +53,8 @@ class Scorer:
 
     Args:
         source: The name of a built-in scorer (``"rouge"``, see :func:`scorebox.scorers`), the path of a component
-            (``.wasm``) or of a script (``.js``, ``.mjs``, ``.ts``, ``.mts``), or the bytes of a component.
+            (``.wasm``) or of a script (``.js``, ``.mjs``, ``.ts``, ``.mts``, and once ``scorebox toolchain add python`` was run
+            ``.py``), or the bytes of a component.
         config: Its configuration: what it takes is in ``info.config_schema``.
         timeout: Seconds that one score may compute; 5 unless something else is said.
         fuel: Wasm instructions, roughly, that one score may use; 10 000 000 000 unless something else is said.

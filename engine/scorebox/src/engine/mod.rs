@@ -109,6 +109,12 @@ impl Engine {
         LoadedSuite::load(self.clone(), suite).await
     }
 
+    /// The same engine with these scorers for names and paths, in place of those that are built in.
+    #[must_use]
+    pub fn with_registry(self, registry: Registry) -> Engine {
+        Engine { registry: Arc::new(registry), ..self }
+    }
+
     /// The sandbox behind it, for [`verify`](crate::verify) and all else that takes one.
     pub fn sandbox(&self) -> &Sandbox {
         &self.sandbox
