@@ -1,7 +1,4 @@
-//! What the commands of shards have in common: files and folders that a user names, and what to do about an error. Reads no
-//! row.
-
-use std::path::{Path, PathBuf};
+//! What to do about an error of shards, which several commands have. Reads no row.
 
 use scorebox::advice::Advised as _;
 use scorebox_shards::{ShardError, TableError};
@@ -10,43 +7,6 @@ use crate::{advice, failure::Failure, report::one_line};
 
 /// Columns that a hint lists.
 const LISTED: usize = 20;
-
-/// The files that are named, those of folders in the order of their names. What begins with `.` or `_` is not a shard: files
-/// that are not complete, and marks of data engines.
-pub(crate) fn files(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
-    let mut files = Vec::new();
-    for path in named {
-        if !path.is_dir() {
-            files.push(path.clone());
-            continue;
-        }
-        let mut of_folder = parquet_files(path).map_err(|error| {
-            Failure::new(format!("cannot read the folder `{}`: {error}", path.display()))
-        })?;
-        if of_folder.is_empty() {
-            return Err(Failure::new(format!(
-                "the folder `{}` has no Parquet files",
-                path.display()
-            )));
-        }
-        of_folder.sort();
-        files.append(&mut of_folder);
-    }
-    Ok(files)
-}
-
-fn parquet_files(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
-    for entry in folder.read_dir()? {
-        let path = entry?.path();
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let is_hidden = name.starts_with(['.', '_']);
-        if !is_hidden && path.extension().is_some_and(|it| it == "parquet") && path.is_file() {
-            files.push(path);
-        }
-    }
-    Ok(files)
-}
 
 /// The error with what to do about it.
 pub(crate) fn failure(error: ShardError) -> Failure {

@@ -1,12 +1,10 @@
 //! A table scored by all scorers of a suite: one wide row for each case, as the shards of a run have it. What the rows are is
 //! `scorebox-shards`' to say.
 
-use std::sync::Arc;
+use std::{io, sync::Arc};
 
 use pyo3::prelude::*;
-use scorebox::{
-    judge::Judges, registry::Registry, run::load_scorers, store::RunId, suite::Suite as Plan,
-};
+use scorebox::{judge::Judges, run::load_scorers, store::RunId, suite::Suite as Plan};
 use scorebox_shards::{BatchScorer, ShardError};
 
 use crate::{
@@ -46,7 +44,7 @@ impl TableScorer {
             builder.judge(name, judge.settings.clone(), None)
         });
         let engine = home.engine_with(py, judges.build(), workspace.map(Into::into))?;
-        let registry = Registry::with_builtins();
+        let registry = scorebox_cli::registry();
         let loaded = wait_for(py, home, load_scorers(plan, &registry, engine.sandbox()))?;
         let loaded = loaded.map_err(|error| error::of_run(py, &error))?;
         let scorer = BatchScorer::new(plan.clone(), loaded, &run, jobs);
@@ -58,6 +56,11 @@ impl TableScorer {
         let wanted = || scorebox_shards::Plan::default_run_id(plan);
         let run = run.map_or_else(wanted, str::to_owned);
         self.run.as_str() == run && jobs.is_none_or(|jobs| jobs.max(1) == self.jobs)
+    }
+
+    /// What its rows name.
+    pub(crate) fn plan(&self) -> &scorebox_shards::Plan {
+        self.scorer.plan()
     }
 
     pub(crate) fn score(
@@ -84,16 +87,47 @@ impl TableScorer {
     }
 }
 
-/// Why a table is not scored.
-fn refused(py: Python<'_>, error: ShardError) -> PyErr {
+/// Why a table is not scored, or shards are not put together.
+pub(crate) fn refused(py: Python<'_>, error: ShardError) -> PyErr {
+    let advised = |kind: Kind, advice: &str| {
+        error::advised(py, kind, error.to_string(), Some(advice.to_owned()))
+    };
     match error {
-        ShardError::Table(error) => table::refused(py, &error),
-        ShardError::BadRow { error } => error::of_answer(py, &error),
-        ShardError::Run(error) => error::of_run(py, &error),
-        error @ ShardError::AsksJudge { .. } => {
-            let advice = "use `scorebox.run` or `Suite.iter`; or leave the scorer out".to_owned();
-            error::advised(py, Kind::InvalidArgument, error.to_string(), Some(advice))
+        ShardError::File { ref error, .. } if error.kind() == io::ErrorKind::AlreadyExists => {
+            advised(Kind::InvalidArgument, "name another file, or replace it: `replace=True`")
         }
-        other => error::new(py, Kind::Failed, other.to_string()),
+        ShardError::File { .. } | ShardError::EmptyFolder { .. } => {
+            error::new(py, Kind::Unreadable, error.to_string())
+        }
+        ShardError::NotParquet { .. } | ShardError::DamagedRow { .. } => {
+            advised(Kind::InvalidShard, "make the shard again")
+        }
+        ShardError::NotAShard { .. } => advised(
+            Kind::InvalidShard,
+            "of what a data engine wrote without the plan, name the suite: `merge(…, suite=…)`",
+        ),
+        ShardError::Mixed { .. } => advised(
+            Kind::InvalidShard,
+            "shards of one run need one suite, the same components and one version of scorebox",
+        ),
+        ShardError::NoComponent { .. } => {
+            advised(Kind::UnknownScorer, "put the file where it was when the shards were made")
+        }
+        ShardError::OtherRun { .. } => {
+            advised(Kind::Database, "name the same shards in the same order, or another database")
+        }
+        ShardError::Store(ref error) => error::of(py, Kind::Database, error),
+        ShardError::Summary { ref error, .. } => error::of_score(py, error),
+        ShardError::Different { .. } | ShardError::TooDifferent { .. } => {
+            error::new(py, Kind::Different, error.to_string())
+        }
+        ShardError::Table(ref error) => table::refused(py, error),
+        ShardError::BadRow { ref error } => error::of_answer(py, error),
+        ShardError::Run(ref error) => error::of_run(py, error),
+        ShardError::AsksJudge { .. } => advised(
+            Kind::InvalidArgument,
+            "use `scorebox.run` or `Suite.iter`; or leave the scorer out",
+        ),
+        _ => error::new(py, Kind::Failed, error.to_string()),
     }
 }

@@ -25,6 +25,10 @@ pub(crate) enum Kind {
     InvalidSuite,
     /// There is no such scorer.
     UnknownScorer,
+    /// A file is not a shard, is damaged, or is of another run than the others.
+    InvalidShard,
+    /// Shards have different results of one case.
+    Different,
     /// A file cannot be read.
     Unreadable,
     /// The database cannot store or has not what it should.
@@ -40,6 +44,8 @@ impl Kind {
             Kind::InvalidCase => "invalid-case",
             Kind::InvalidSuite => "invalid-suite",
             Kind::UnknownScorer => "unknown-scorer",
+            Kind::InvalidShard => "invalid-shard",
+            Kind::Different => "different",
             Kind::Unreadable => "unreadable",
             Kind::Database => "database",
             Kind::Failed => "failed",

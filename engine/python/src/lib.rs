@@ -14,6 +14,7 @@
 //! - `table`: a table scored by one scorer.
 //! - `batches`: a table scored by a suite.
 //! - `suite`: a suite over a stream of cases.
+//! - `merging`: the shards of a run, put together.
 //! - `run_id`: the id of a run; `running`: a run over files.
 //! - `judges`: the judges of a suite, connected.
 //! - `command`: the command line.
@@ -27,6 +28,7 @@ mod command;
 mod error;
 mod home;
 mod judges;
+mod merging;
 mod run_id;
 mod running;
 mod score;
@@ -49,6 +51,7 @@ fn _scorebox(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<table::Table>()?;
     module.add_class::<running::Running>()?;
     module.add_function(wrap_pyfunction!(scorer::scorers, module)?)?;
+    module.add_function(wrap_pyfunction!(merging::merge, module)?)?;
     module.add_function(wrap_pyfunction!(home::configure, module)?)?;
     module.add_function(wrap_pyfunction!(command::command, module)?)?;
     module.add_function(wrap_pyfunction!(command::compile, module)?)?;

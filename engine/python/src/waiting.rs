@@ -2,6 +2,7 @@
 //! that Ctrl-C ends the waiting. Knows nothing of what is waited for.
 
 use std::{
+    ops::ControlFlow,
     pin::pin,
     sync::Arc,
     task::{Context, Poll, Wake, Waker},
@@ -47,6 +48,42 @@ pub(crate) fn wait_for<T: Send>(
             }
         }
     })
+}
+
+/// Looks at the signals of work that does not wait, and that is done without the interpreter.
+#[derive(Debug, Default)]
+pub(crate) struct Signals {
+    looked: Option<Instant>,
+    raised: Option<PyErr>,
+}
+
+impl Signals {
+    /// Whether the work is to be continued. Costs little, for most calls look at a clock only.
+    pub(crate) fn look(&mut self) -> ControlFlow<()> {
+        let since = *self.looked.get_or_insert_with(Instant::now);
+        if since.elapsed() < LOOK {
+            return ControlFlow::Continue(());
+        }
+        self.looked = Some(Instant::now());
+        match Python::attach(|py| py.check_signals()) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(raised) => {
+                self.raised = Some(raised);
+                ControlFlow::Break(())
+            }
+        }
+    }
+
+    /// What the work gave.
+    ///
+    /// # Errors
+    /// What a handler of a signal raised, which ended it.
+    pub(crate) fn or<T>(&mut self, done: T) -> PyResult<T> {
+        match self.raised.take() {
+            Some(raised) => Err(raised),
+            None => Ok(done),
+        }
+    }
 }
 
 /// Wakes the thread that waits.

@@ -92,6 +92,74 @@ def test_tables_that_are_written_as_parquet_make_a_run(tmp_path):
     assert "20 verified, 0 different, 0 not verifiable" in said
 
 
+def written(folder, *parts, run_id="r", text=SUITE):
+    """Shards of the parts, as files of one folder."""
+    folder.mkdir(exist_ok=True)
+    suite = scorebox.Suite(text=text)
+    for number, part in enumerate(parts):
+        scored = suite.score_table(part, columns={"output": "answer"}, run_id=run_id)
+        parquet.write_table(scored, folder / f"part-{number}.parquet")
+    return folder
+
+
+def test_shards_are_merged_as_the_command_does_it(tmp_path):
+    shards = written(tmp_path / "scores", table(60)[:40], table(60)[30:])
+    merged = scorebox.merge(shards, db=tmp_path / "m.db")
+    assert (merged.run_id, merged.cases, merged.shards, merged.repeated, merged.timed_out) == ("r", 60, 2, 10, 0)
+    said = scorebox_command("merge", "scores", "--db", "command.db", folder=tmp_path)
+    assert "run r with 60 cases of 2 shards" in said
+    assert len(merged.root) == 64 and list(merged.summarized) == []
+    again = refused(scorebox.merge, shards, db=tmp_path / "m.db")
+    assert again.kind == "database" and "`r`" in again.message
+
+    one = tmp_path / "run.parquet"
+    as_file = scorebox.merge(sorted(shards.iterdir()), output=one)
+    assert (as_file.cases, as_file.root) == (60, None) and parquet.read_table(one).num_rows == 60
+    there = refused(scorebox.merge, shards, output=one)
+    assert there.kind == "invalid-argument" and "replace=True" in there.advice
+    assert scorebox.merge(one, output=one, replace=True).cases == 60
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["command.db", "m.db", "run.parquet", "scores"]
+
+
+def test_shards_without_their_plan_are_merged_with_the_suite(tmp_path):
+    shards = written(tmp_path / "scores", table(20))
+    part = shards / "part-0.parquet"
+    parquet.write_table(parquet.read_table(part).replace_schema_metadata(None), part)
+    lacking = refused(scorebox.merge, shards, db=tmp_path / "m.db")
+    assert lacking.kind == "invalid-shard" and "suite=" in lacking.advice
+    merged = scorebox.merge(shards, db=tmp_path / "m.db", suite=scorebox.Suite(text=SUITE), run_id="r")
+    assert (merged.run_id, merged.cases) == ("r", 20)
+
+
+def test_shards_that_do_not_fit_together_are_refused(tmp_path):
+    shards = written(tmp_path / "scores", table(20))
+    other = written(tmp_path / "other", table(20), run_id="another")
+    mixed = refused(scorebox.merge, [shards, other], output=tmp_path / "run.parquet")
+    assert mixed.kind == "invalid-shard" and "are not of one run" in mixed.message
+    (other / "part-0.parquet").write_bytes((shards / "part-0.parquet").read_bytes()[:-100])
+    assert refused(scorebox.merge, [shards, other], output=tmp_path / "run.parquet").kind == "invalid-shard"
+    (tmp_path / "empty").mkdir()
+    assert refused(scorebox.merge, tmp_path / "empty", db=tmp_path / "m.db").kind == "unreadable"
+    assert refused(scorebox.merge, tmp_path / "nowhere", db=tmp_path / "m.db").kind == "unreadable"
+    with pytest.raises(TypeError, match="either a db or an output"):
+        scorebox.merge(shards)
+
+
+def test_results_that_differ_are_named_and_nothing_is_written(tmp_path):
+    shards = written(tmp_path / "scores", table(3), table(3))
+    part = shards / "part-1.parquet"
+    rows = parquet.read_table(part)
+    changed = rows.to_pylist()
+    changed[0]["results"][0]["score"] = 0.75
+    parquet.write_table(pyarrow.Table.from_pylist(changed, schema=rows.schema), part)
+    differs = refused(scorebox.merge, shards, db=tmp_path / "m.db")
+    assert differs.kind == "different" and "nothing was written" in differs.advice
+    summary, line = differs.message.splitlines()
+    assert summary == "1 result differs between shards of one run"
+    assert line.startswith("case `c0`, `same`: 1 (") and ", 0.75 (" in line
+    assert not (tmp_path / "m.db").exists()
+
+
 def test_rows_that_are_no_cases_are_refused():
     suite = scorebox.Suite(text="[scorers.exact-match]")
     error = refused(suite.score_table, pyarrow.table({"output": ["a"]}))

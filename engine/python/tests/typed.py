@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import scorebox
-from scorebox import Rows, Run, Score, Scorer, ScorerInfo, Suite
+from scorebox import Merged, Rows, Run, Score, Scorer, ScorerInfo, Suite
 
 
 async def awaited(scorer: Scorer) -> Score:
@@ -23,8 +23,10 @@ def typed() -> None:
     cases: list[str | None] = [row.case_id for row in rows]
     ended: Run = scorebox.run("suite.toml", ["log.eval"], db="scorebox.db", format="inspect-eval", progress=lambda so_far: None)
     scores: Any = Suite("suite.toml").score_table(rows, columns={"output": "answer"}, run_id="r", jobs=2)
+    merged: Merged = scorebox.merge(["scores"], db="scorebox.db", suite=Suite("suite.toml"), run_id="r")
+    root: str | None = merged.root
     try:
-        print(threshold, score, named, cases, scores, ended.scorers["rouge"]["mean"], scorebox.scorers()["rouge"])
+        print(threshold, score, named, cases, scores, root, ended.scorers["rouge"]["mean"], scorebox.scorers()["rouge"])
     except scorebox.ScoreboxError as error:
         print(error.kind, error.message, error.advice)
     scorebox.configure(jobs=2, memory_budget="1GiB")

@@ -4,6 +4,7 @@
 use std::{
     borrow::Cow,
     collections::{BinaryHeap, HashSet},
+    ops::ControlFlow,
     path::Path,
     time::{SystemTime, UNIX_EPOCH},
 };
@@ -23,7 +24,7 @@ use scorebox::{
 };
 
 use crate::{
-    error::ShardError,
+    error::{ShardError, unless_stopped},
     merging::Merge,
     plan::Plan,
     results::{ScorerResult, WideRow},
@@ -49,17 +50,17 @@ pub struct MergedRun {
 
 /// Stores all cases, each once, as a run of the database, which is made if it is missing. A merge that was interrupted is
 /// continued. Scorers that say something about all rows of a run are asked at its end, in `sandbox`. `progress` hears
-/// how many cases were stored so far.
+/// how many cases were stored so far, and may end it: what is stored then is continued by the next merge.
 ///
 /// # Errors
-/// [`ShardError::Different`]; [`ShardError::NoComponent`]: the components are stored with the run, and one is not here;
+/// [`ShardError::Different`]; [`ShardError::Stopped`]; [`ShardError::NoComponent`]: the components are stored with the run, and one is not here;
 /// [`ShardError::OtherRun`]; troubles of reading and writing.
 pub async fn merge_into_database(
     merge: &Merge,
     database: &Path,
     registry: &Registry,
     sandbox: &Sandbox,
-    progress: impl FnMut(u64),
+    progress: impl FnMut(u64) -> ControlFlow<()>,
 ) -> Result<MergedRun, ShardError> {
     merge.must_agree()?;
     let plan = merge.shards.plan();
@@ -102,7 +103,7 @@ pub fn sample_of_shards(
     write(
         &mut writer,
         &id,
-        |_| {},
+        |_| ControlFlow::Continue(()),
         |take| {
             shards.for_each(|at, checked| match sample.contains(&at) {
                 true => take(&checked.row, &checked.case),
@@ -220,7 +221,7 @@ type Take<'a> = &'a mut dyn FnMut(&WideRow, &Case) -> Result<(), ShardError>;
 fn write(
     writer: &mut RunWriter,
     id: &RunId,
-    mut progress: impl FnMut(u64),
+    mut progress: impl FnMut(u64) -> ControlFlow<()>,
     each: impl FnOnce(Take<'_>) -> Result<(), ShardError>,
 ) -> Result<u64, ShardError> {
     let (mut cases, mut rows) = (0, 0);
@@ -232,8 +233,7 @@ fn write(
             writer.commit()?;
             rows = 0;
         }
-        progress(cases);
-        Ok(())
+        unless_stopped(progress(cases))
     })?;
     Ok(cases)
 }

@@ -1,7 +1,10 @@
 //! Cases that several shards have: which of their rows is kept, and what differs. Equal rows are one; a result that a
 //! time-out ended yields to one that was computed, because time depends on the machine; two other results that differ are a finding.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    collections::{HashMap, HashSet},
+    ops::ControlFlow,
+};
 
 use scorebox::{
     digest::Digest,
@@ -10,7 +13,7 @@ use scorebox::{
 };
 
 use crate::{
-    error::ShardError,
+    error::{ShardError, unless_stopped},
     plan::Plan,
     results::{ScorerResult, WideRow},
     shards::{At, Shards},
@@ -57,16 +60,19 @@ pub struct Duplicates {
 }
 
 impl Duplicates {
-    /// Compares all rows. `progress` hears how many were read so far.
+    /// Compares all rows. `progress` hears how many were read so far, and may end it.
     ///
     /// # Errors
-    /// A shard cannot be read, or there is no room for files; [`ShardError::TooDifferent`].
-    pub fn find(shards: &Shards, mut progress: impl FnMut(u64)) -> Result<Duplicates, ShardError> {
+    /// A shard cannot be read, or there is no room for files; [`ShardError::TooDifferent`]; [`ShardError::Stopped`].
+    pub fn find(
+        shards: &Shards,
+        mut progress: impl FnMut(u64) -> ControlFlow<()>,
+    ) -> Result<Duplicates, ShardError> {
         let mut sorting = Sorting::new();
         let mut read = 0;
         shards.for_each(|at, checked| {
             read += 1;
-            progress(read);
+            unless_stopped(progress(read))?;
             let row = &checked.row;
             sorting.add(name_of(row), content_of(row), at).map_err(ShardError::Write)
         })?;
@@ -78,7 +84,7 @@ impl Duplicates {
             }
         }
         if !unequal.is_empty() {
-            found.look_at(shards, &unequal)?;
+            found.look_at(shards, &unequal, || progress(read))?;
         }
         found.left_out.values_mut().for_each(|rows| rows.sort_unstable());
         Ok(found)
@@ -103,13 +109,19 @@ impl Duplicates {
     }
 
     /// Reads the rows that are not equal, and puts them together.
-    fn look_at(&mut self, shards: &Shards, unequal: &[Vec<At>]) -> Result<(), ShardError> {
+    fn look_at(
+        &mut self,
+        shards: &Shards,
+        unequal: &[Vec<At>],
+        mut progress: impl FnMut() -> ControlFlow<()>,
+    ) -> Result<(), ShardError> {
         let groups: HashMap<At, usize> = (0..)
             .zip(unequal)
             .flat_map(|(group, places)| places.iter().map(move |at| (*at, group)))
             .collect();
         let mut rows: Vec<Vec<(At, WideRow)>> = vec![Vec::new(); unequal.len()];
         shards.for_each(|at, checked| {
+            unless_stopped(progress())?;
             if let Some(group) = groups.get(&at) {
                 rows[*group].push((at, checked.row));
             }

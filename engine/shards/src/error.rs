@@ -1,6 +1,6 @@
 //! Why something cannot be read, scored or merged. What to do about it is for a front end to say, unless the library knows.
 
-use std::{io, path::PathBuf};
+use std::{io, ops::ControlFlow, path::PathBuf};
 
 use arrow_schema::ArrowError;
 use parquet::errors::ParquetError;
@@ -42,6 +42,12 @@ pub enum ShardError {
         path: PathBuf,
         /// Why not.
         error: io::Error,
+    },
+    /// A folder has no files that may be shards.
+    #[error("the folder `{}` has no Parquet files", path.display())]
+    EmptyFolder {
+        /// The folder.
+        path: PathBuf,
     },
     /// A file is not a Parquet file that can be read: it is cut off, damaged or of another kind.
     #[error("`{}` cannot be read as Parquet: {why}", path.display())]
@@ -128,6 +134,9 @@ pub enum ShardError {
         /// What differs.
         why: String,
     },
+    /// Who heard of the progress wanted no more of it.
+    #[error("it was stopped before its end")]
+    Stopped,
     /// The output takes no more.
     #[error(transparent)]
     Write(io::Error),
@@ -136,6 +145,14 @@ pub enum ShardError {
 impl ShardError {
     pub(crate) fn of_parquet(path: &std::path::Path, error: &ParquetError) -> ShardError {
         ShardError::NotParquet { path: path.to_owned(), why: error.to_string() }
+    }
+}
+
+/// An error if who heard of the progress wants no more of it.
+pub(crate) fn unless_stopped(answer: ControlFlow<()>) -> Result<(), ShardError> {
+    match answer {
+        ControlFlow::Continue(()) => Ok(()),
+        ControlFlow::Break(()) => Err(ShardError::Stopped),
     }
 }
 

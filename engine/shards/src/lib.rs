@@ -12,6 +12,7 @@
 //! - `scorer`: a batch of cases to batches of results.
 //! - `input`: the Parquet file that a shard is made of.
 //! - `shard`: a shard as a file, written as a whole or not at all.
+//! - `files`: the files of shards, which folders may name.
 //! - `shards`: the shards of one run, checked against each other, and their rows.
 //! - `sorting`: the names of cases in files, so that memory does not grow with them; `duplicates`: cases that several shards have.
 //! - `merging`: the rows of all shards, each case once, into one file; `database`: into a database.
@@ -28,6 +29,7 @@ mod columns;
 mod database;
 mod duplicates;
 mod error;
+mod files;
 mod input;
 mod merging;
 mod plan;
@@ -44,8 +46,9 @@ pub use columns::{Columns, RowCase, TableError};
 pub use database::{MergedRun, merge_into_database, sample_of_shards};
 pub use duplicates::{Difference, Duplicates};
 pub use error::ShardError;
+pub use files::shard_files;
 pub use input::Input;
-pub use merging::{Merge, merge_into_file};
+pub use merging::{Merge, merge_into_file, merge_into_new_file};
 pub use plan::Plan;
 pub use schema::{RESULT_FIELDS, ROW_FIELDS, SCHEMA_VERSION};
 pub use scorer::BatchScorer;

@@ -1,14 +1,18 @@
 //! The rows of all shards, each case once, in the order of the shards; into one file, which is a shard of the same run.
 
-use std::io::Write;
+use std::{
+    io::{self, BufWriter, Write},
+    ops::ControlFlow,
+    path::Path,
+};
 
 use scorebox::case::Case;
 
 use crate::{
     duplicates::Duplicates,
-    error::ShardError,
+    error::{ShardError, unless_stopped},
     results::{WideRow, batches},
-    shard::Results,
+    shard::{Results, unnamed},
     shards::Shards,
 };
 
@@ -23,11 +27,14 @@ pub struct Merge {
 }
 
 impl Merge {
-    /// Compares the cases of the shards. `progress` hears how many rows were read so far.
+    /// Compares the cases of the shards. `progress` hears how many rows were read so far, and may end it.
     ///
     /// # Errors
     /// As [`Duplicates::find`].
-    pub fn of(shards: Shards, progress: impl FnMut(u64)) -> Result<Merge, ShardError> {
+    pub fn of(
+        shards: Shards,
+        progress: impl FnMut(u64) -> ControlFlow<()>,
+    ) -> Result<Merge, ShardError> {
         let duplicates = Duplicates::find(&shards, progress)?;
         Ok(Merge { shards, duplicates })
     }
@@ -63,14 +70,14 @@ impl Merge {
 }
 
 /// Writes all cases, each once, as one shard; answers with how many there are. `progress` hears how many were written so
-/// far.
+/// far, and may end it.
 ///
 /// # Errors
-/// [`ShardError::Different`]; a shard cannot be read, or the output not written.
+/// [`ShardError::Different`]; [`ShardError::Stopped`]; a shard cannot be read, or the output not written.
 pub fn merge_into_file(
     merge: &Merge,
     out: &mut (dyn Write + Send),
-    mut progress: impl FnMut(u64),
+    mut progress: impl FnMut(u64) -> ControlFlow<()>,
 ) -> Result<u64, ShardError> {
     merge.must_agree()?;
     let (schema, plan) = (merge.shards.plan().schema(), merge.shards.plan_digest());
@@ -86,7 +93,7 @@ pub fn merge_into_file(
     merge.for_each(|row, _| {
         rows.push(row.clone());
         count += 1;
-        progress(count);
+        unless_stopped(progress(count))?;
         match rows.len() {
             ROWS_AT_ONCE => put(&mut rows),
             _ => Ok(()),
@@ -94,5 +101,29 @@ pub fn merge_into_file(
     })?;
     put(&mut rows)?;
     results.finish().map_err(ShardError::Write)?;
+    Ok(count)
+}
+
+/// The same into the file of this name, which it has when it is complete. Unless it `replaces`, another file of that name is
+/// left as it is.
+///
+/// # Errors
+/// As [`merge_into_file`]; [`ShardError::File`]: the file exists, or cannot be written.
+pub fn merge_into_new_file(
+    merge: &Merge,
+    path: &Path,
+    replaces: bool,
+    progress: impl FnMut(u64) -> ControlFlow<()>,
+) -> Result<u64, ShardError> {
+    let failed = |error: io::Error| ShardError::File { path: path.to_owned(), error };
+    if !replaces && path.symlink_metadata().is_ok() {
+        return Err(failed(io::ErrorKind::AlreadyExists.into()));
+    }
+    let mut out = BufWriter::new(unnamed(path).map_err(failed)?);
+    let count = merge_into_file(merge, &mut out, progress)?;
+    let file = out.into_inner().map_err(|error| failed(error.into_error()))?;
+    file.as_file().sync_all().map_err(failed)?;
+    let named = if replaces { file.persist(path) } else { file.persist_noclobber(path) };
+    named.map_err(|error| failed(error.error))?;
     Ok(count)
 }

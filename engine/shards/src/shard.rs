@@ -84,12 +84,7 @@ impl ShardFile {
     /// The folder cannot be written to.
     pub fn create(path: &Path, schema: &SchemaRef, input: &Input) -> Result<ShardFile, ShardError> {
         let failed = |error: io::Error| ShardError::File { path: path.to_owned(), error };
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".scorebox-").suffix(".part");
-        #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        let file = builder.tempfile_in(folder.unwrap_or(Path::new("."))).map_err(failed)?;
+        let file = unnamed(path).map_err(failed)?;
         let input = serde_json::to_string(input.named()).unwrap_or_default();
         let writer = Results::begin(BufWriter::new(file), schema, Some(input))?;
         Ok(ShardFile { path: path.to_owned(), writer })
@@ -128,6 +123,16 @@ impl ShardFile {
     fn failed(&self, error: io::Error) -> ShardError {
         ShardError::File { path: self.path.clone(), error }
     }
+}
+
+/// A file beside this path, which will get its name.
+pub(crate) fn unnamed(path: &Path) -> io::Result<NamedTempFile> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".scorebox-").suffix(".part");
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder.tempfile_in(folder.unwrap_or(Path::new(".")))
 }
 
 /// Results on their way into a file.

@@ -1,10 +1,14 @@
 //! `scorebox merge`: the shards of a run, checked against each other and put together, each case once.
 
-use std::path::{Path, PathBuf};
+use std::{
+    ops::ControlFlow,
+    path::{Path, PathBuf},
+};
 
 use scorebox::sandbox::Capabilities;
 use scorebox_shards::{
     BatchScorer, Difference, Merge as Merged, Plan, Shards, merge_into_database, merge_into_file,
+    shard_files,
 };
 
 use crate::{
@@ -13,7 +17,7 @@ use crate::{
     output,
     report::{Align, Table, counted, printable},
     setup::{self, SandboxArguments},
-    shards::{failure, files},
+    shards::failure,
     waiting::Waiting,
     words,
 };
@@ -62,10 +66,10 @@ pub(crate) struct Merge {
 impl Merge {
     pub(crate) fn run(&self) -> Result<Exit, Failure> {
         let plan = self.suite.as_ref().map(|suite| self.plan(suite)).transpose()?;
-        let paths = files(&self.shards)?;
+        let paths = shard_files(&self.shards).map_err(failure)?;
         let shards = Shards::open(&paths, plan.as_ref()).map_err(failure)?;
         let waiting = Waiting::of("comparing cases", shards.rows());
-        let merge = Merged::of(shards, |rows| waiting.at(rows)).map_err(failure)?;
+        let merge = Merged::of(shards, |rows| shown(&waiting, rows)).map_err(failure)?;
         drop(waiting);
         show(&merge.duplicates().differences)?;
         let cases = merge.duplicates().cases;
@@ -75,7 +79,7 @@ impl Merge {
                 let file = NewFile::create(path, self.force)?;
                 let waiting = Waiting::of("writing cases", cases);
                 let written = file.write(|out| {
-                    let written = merge_into_file(&merge, out, |cases| waiting.at(cases));
+                    let written = merge_into_file(&merge, out, |cases| shown(&waiting, cases));
                     written.map_err(|error| WriteError::Failure(failure(error)))
                 });
                 drop(waiting);
@@ -100,7 +104,7 @@ impl Merge {
         let sandbox = self.sandbox.open(1, Capabilities::none())?;
         let waiting = Waiting::of("storing cases", merge.duplicates().cases);
         let registry = setup::registry();
-        let progress = |cases| waiting.at(cases);
+        let progress = |cases| shown(&waiting, cases);
         let merged = merge_into_database(merge, database, &registry, &sandbox, progress);
         let run = setup::finish(setup::small_runtime()?, merged).map_err(failure)?;
         drop(waiting);
@@ -127,6 +131,12 @@ impl Merge {
         let scorer = BatchScorer::new(suite, scorers, &run, 1).map_err(failure)?;
         Ok(scorer.plan().clone())
     }
+}
+
+/// Shows how far it is; Ctrl-C ends the process.
+fn shown(waiting: &Waiting, count: u64) -> ControlFlow<()> {
+    waiting.at(count);
+    ControlFlow::Continue(())
 }
 
 fn said(path: &Path) -> String {

@@ -17,7 +17,7 @@ use scorebox::{
     store::{CallStore, RunId, ScoreFilter, ScoreId, ScorerSpec, Store},
     verify::{Finding, Receipt, Unproved, Verdict, VerifyRequest, verify, verify_root},
 };
-use scorebox_shards::{Shards, sample_of_shards};
+use scorebox_shards::{Shards, sample_of_shards, shard_files};
 use serde::Serialize;
 use tempfile::TempDir;
 
@@ -266,7 +266,8 @@ impl Verify {
         if self.shard.is_empty() {
             return Ok(None);
         }
-        let shards = Shards::open(&shards::files(&self.shard)?, None).map_err(shards::failure)?;
+        let files = shard_files(&self.shard).map_err(shards::failure)?;
+        let shards = Shards::open(&files, None).map_err(shards::failure)?;
         let _waiting = Waiting::on("drawing a sample of the shards");
         let folder = TempDir::new()
             .map_err(|error| Failure::new(format!("cannot make a temporary folder: {error}")))?;

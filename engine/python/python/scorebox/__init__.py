@@ -8,6 +8,7 @@
 - :class:`Scorer`: one scorer, for cases one at a time and for tables.
 - :class:`Suite`: a suite file, over a stream of cases.
 - :func:`run`: a suite over files of cases, stored in a database, as the command ``scorebox run`` does it.
+- :func:`merge`: the shards of a run, which many machines scored, put together.
 - :class:`Score`: what a scorer says about a case.
 - :class:`ScoreboxError`: what went wrong.
 - :func:`scorers`: the built-in scorers.
@@ -19,12 +20,14 @@
 from __future__ import annotations
 
 from ._errors import ScoreboxError
+from ._merge import Merged, merge
 from ._run import Run, run
 from ._scorebox import Score, Table, __version__, configure, scorers
 from ._scorer import Scorer, ScorerInfo
 from ._suite import Rows, Suite
 
 __all__ = [
+    "Merged",
     "Rows",
     "Run",
     "Score",
@@ -35,6 +38,7 @@ __all__ = [
     "Table",
     "__version__",
     "configure",
+    "merge",
     "run",
     "scorers",
 ]

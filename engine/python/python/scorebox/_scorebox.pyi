@@ -174,5 +174,13 @@ def configure(
         ScoreboxError: A value is not valid, or this process has scorers already.
     """
 
+def merge(
+    shards: Sequence[str | os.PathLike[str]],
+    database: str | os.PathLike[str] | None = None,
+    output: str | os.PathLike[str] | None = None,
+    suite: Suite | None = None,
+    run_id: str | None = None,
+    replace: bool = False,
+) -> dict[str, Any]: ...
 def command(arguments: Sequence[str]) -> int: ...
 def compile() -> None: ...
