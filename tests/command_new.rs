@@ -76,7 +76,7 @@ fn the_folder_and_its_test_are_named() {
     let folder = Folder::new();
     assert_snapshot!(folder.sh("scorebox new scorers/ends-well --lang ts"), @"
     [stderr]
-    scorers/ends-well: ends-well.ts, scorebox.d.ts, README.md, test.toml, test.jsonl
+    scorers/ends-well: ends-well.ts, scorebox.d.ts, scorebox-judge.d.ts, README.md, test.toml, test.jsonl
     test it: cd scorers/ends-well && scorebox run test.toml test.jsonl; its README.md has the rest
     [exit code 0]
     ");

@@ -319,8 +319,49 @@ fn imports_that_are_not_there_or_lead_away_are_reported_where_they_stand() {
     "#);
     assert_snapshot!(import("js/name.js", "./lib/words.js"), @r#"
     [stderr]
-    error: scorer `js/name.js`: invalid-script: name.js: SyntaxError: Could not find export 'x' in module 'lib/words.js'
+    error: scorer `js/name.js`: invalid-script: name.js:2:10: SyntaxError: Could not find export 'x' in module 'lib/words.js'
+        import { x } from "./lib/words.js";
+                 ^
     [exit code 2]
+    "#);
+}
+
+#[test]
+fn a_name_that_another_file_does_not_export_is_reported_where_it_is_imported() {
+    let folder = with_scripts();
+    let script = |name: &str, text: &str| {
+        folder.write(name, text);
+        let output = folder.sh(&format!("scorebox score {name} --output 1")).exits_with(2);
+        output.stderr.lines().take(3).collect::<Vec<_>>().join("\n")
+    };
+    let renamed = "// xs\nimport {\n  words as xs, word as x,\n} from './lib/words.js';\nexport default () => x;\n";
+    assert_snapshot!(script("js/renamed.js", renamed), @r#"
+    error: scorer `js/renamed.js`: invalid-script: renamed.js:3:16: SyntaxError: Could not find export 'word' in module 'lib/words.js'
+          words as xs, word as x,
+                       ^
+    "#);
+    let default =
+        "import words, { words as all } from './lib/words';\nexport default () => words;\n";
+    assert_snapshot!(script("ts/default.ts", default), @r#"
+    error: scorer `ts/default.ts`: invalid-script: default.ts:1:8: SyntaxError: Could not find export 'default' in module 'lib/words.ts'
+        import words, { words as all } from './lib/words';
+               ^
+    "#);
+    folder.write(
+        "js/lib/again.js",
+        "export { words } from './words.js';\nexport { sentences } from './words.js';\n",
+    );
+    let again = "import { words } from './lib/again.js';\nexport default () => words;\n";
+    assert_snapshot!(script("js/again.js", again), @r#"
+    error: scorer `js/again.js`: invalid-script: lib/again.js:2:10: SyntaxError: Could not find export 'sentences' in module 'lib/words.js'
+        export { sentences } from './words.js';
+                 ^
+    "#);
+    let circle = "import { x } from './circle.js';\nexport { x } from './circle.js';\nexport default () => 1;\n";
+    assert_snapshot!(script("js/circle.js", circle), @r#"
+    error: scorer `js/circle.js`: invalid-script: circle.js:1:10: SyntaxError: circular reference when looking for export 'x' in module 'circle.js'
+        import { x } from './circle.js';
+                 ^
     "#);
 }
 

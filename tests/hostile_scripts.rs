@@ -130,17 +130,51 @@ fn whatever_is_thrown_is_an_error_of_the_score() {
     let endings = endings(&functions, "");
     let short: Vec<String> = endings.lines().map(|line| line.chars().take(120).collect()).collect();
     assert_snapshot!(short.join("\n"), @r#"
-    text: failed: the script threw the string "text"
-    number: failed: the script threw a number, not an Error
-    nothing: failed: the script threw undefined, not an Error
-    object: failed: the script threw an object, not an Error
-    throws: failed: the script threw an object, not an Error
+    text: failed: hostile.js:2:23: the script threw the string "text"
+    number: failed: hostile.js:3:25: the script threw a number, not an Error
+    nothing: failed: hostile.js:4:26: the script threw undefined, not an Error
+    object: failed: hostile.js:5:25: the script threw an object, not an Error
+    throws: failed: hostile.js:6:25: the script threw an object, not an Error
     frozen: failed: x
     nameless: failed: hostile.js:8:35: x
     terminal: failed: hostile.js:9:31: \x1b[2J
     long: failed: the script threw the string "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
     fake: invalid-input: x
     internal: trap: hostile.js:12:45: InternalError: out of memory
+    "#);
+}
+
+#[test]
+fn what_is_thrown_and_is_no_error_has_the_place_of_its_throw_or_none() {
+    let functions = [
+        ("inner", "() => { const f = () => { throw 'inner'; }; return f(); }"),
+        ("callback", "() => [1].map((value) => { throw value; })"),
+        ("rethrown", "() => { try { throw 'a'; } catch (error) { throw error; } }"),
+        ("waits", "async () => { await 0; throw 'waits'; }"),
+        ("awaited", "async () => { await (async () => { throw 'awaited'; })(); }"),
+        ("deferred", "async () => { await (async () => { await 0; throw 'deferred'; })(); }"),
+        ("rejected", "() => Promise.reject('rejected')"),
+        (
+            "made",
+            "() => { const error = new Error('made'); return Promise.reject(error.message); }",
+        ),
+        (
+            "handled",
+            "async () => { await (async () => { await 0; throw 'x'; })().catch(() => {}); throw 'handled'; }",
+        ),
+        ("evaluated", "() => eval('throw 1')"),
+    ];
+    assert_snapshot!(endings(&functions, ""), @r#"
+    inner: failed: hostile.js:2:42: the script threw the string "inner"
+    callback: failed: hostile.js:3:46: the script threw a number, not an Error
+    rethrown: failed: hostile.js:4:62: the script threw the string "a"
+    waits: failed: hostile.js:5:39: the script threw the string "waits"
+    awaited: failed: hostile.js:6:53: the script threw the string "awaited"
+    deferred: failed: hostile.js:7:63: the script threw the string "deferred"
+    rejected: failed: the script threw the string "rejected"
+    made: failed: the script threw the string "made"
+    handled: failed: the script threw the string "handled"
+    evaluated: failed: the script threw a number, not an Error
     "#);
 }
 
@@ -279,7 +313,9 @@ fn what_is_no_script_is_reported_before_the_run() {
     error: scorer `throws.js`: invalid-script: throws.js:3:1: TypeError: cannot read property 'rows' of null
         data.rows;
         ^
-    error: scorer `throwstext.js`: invalid-script: throwstext.js: the script threw the string "no"
+    error: scorer `throwstext.js`: invalid-script: throwstext.js:1:7: the script threw the string "no"
+        throw 'no';
+              ^
     error: scorer `waits.js`: invalid-script: waits.js: the script waits for a promise that nothing settles; there are no timers
     error: scorer `info.js`: invalid-script: info.js: `info` is an array, not an object
     error: scorer `infokey.js`: invalid-script: infokey.js: `info` has the unknown key `Name`; the keys are `id`, `name`, `description`, `version`, `configSchema`, `reads`, `scale`, `direction`, `severity`, `threshold`

@@ -73,6 +73,8 @@ mod command_score;
 mod command_score_judges;
 /// Scripts as scorers: scored, run, built, imported, verified.
 mod command_script;
+/// Scripts that ask a judge.
+mod command_script_judges;
 /// `scorebox serve`: pages in a real browser, and who may see them.
 mod command_serve;
 /// `scorebox shard` and `merge`: a run in parts.

@@ -3,6 +3,8 @@
 //     import type { Case, Result } from "./scorebox";            // TypeScript
 //     /** @type {import("./scorebox").Scorer} */                  // JavaScript, above `export default`
 
+/// <reference path="./scorebox-judge.d.ts" />
+
 /** Any JSON value. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 

@@ -42,6 +42,8 @@ const TEST: [Template; 2] = [
     ("test.jsonl", include_str!("../templates/test.jsonl")),
 ];
 const TYPES: Template = ("scorebox.d.ts", include_str!("../templates/scorebox.d.ts"));
+const TYPES_OF_JUDGES: Template =
+    ("scorebox-judge.d.ts", include_str!("../templates/scorebox-judge.d.ts"));
 const README_OF_A_SCRIPT: Template = ("README.md", include_str!("../templates/script.README.md"));
 const JAVASCRIPT: Template = ("{{component}}", include_str!("../templates/javascript/scorer.js"));
 const TYPESCRIPT: Template = ("{{component}}", include_str!("../templates/typescript/scorer.ts"));
@@ -170,8 +172,8 @@ impl Language {
 
     fn templates(self) -> Vec<Template> {
         let own = match self {
-            Language::Javascript => vec![JAVASCRIPT, TYPES, README_OF_A_SCRIPT],
-            Language::Typescript => vec![TYPESCRIPT, TYPES, README_OF_A_SCRIPT],
+            Language::Javascript => vec![JAVASCRIPT, TYPES, TYPES_OF_JUDGES, README_OF_A_SCRIPT],
+            Language::Typescript => vec![TYPESCRIPT, TYPES, TYPES_OF_JUDGES, README_OF_A_SCRIPT],
             Language::Python => PYTHON.to_vec(),
             Language::Rust => RUST.to_vec(),
             Language::C => C.to_vec(),

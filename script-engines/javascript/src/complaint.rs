@@ -5,6 +5,7 @@ use rquickjs::{CaughtError, Ctx, Error, Exception, Object, Value};
 use crate::{
     contract::log::{self, Level},
     files::{Files, Place},
+    thrown,
 };
 
 /// Characters of a line of a file that are shown.
@@ -37,12 +38,14 @@ impl Complaint {
                 }
                 complaint
             }
-            CaughtError::Value(thrown) => {
-                let text = match thrown.as_string().and_then(|text| text.to_string().ok()) {
-                    Some(text) => format!("the script threw the string {text:?}"),
-                    None => format!("the script threw {}, not an Error", a_type(&thrown)),
+            CaughtError::Value(value) => {
+                let throws = |files: &Files, stack: &str| {
+                    files.first_place(stack).and_then(|place| files.throws(place, &value))
                 };
-                Complaint::new(text, None)
+                let place = files.and_then(|files| {
+                    thrown::stacks(&value).iter().find_map(|stack| throws(files, stack))
+                });
+                Complaint::new(self::thrown(&value), place)
             }
             CaughtError::Error(Error::WouldBlock) => Complaint::new(
                 "the script waits for a promise that nothing settles; there are no timers"
@@ -69,7 +72,10 @@ impl Complaint {
             true => format!("{text}; a script is an ES module, with `import` and `export default`"),
             false => text,
         };
-        let place = place_of(exception).or_else(|| files?.first_place(&exception.stack()?));
+        let place = place_of(exception).or_else(|| {
+            let (files, stack) = (files?, exception.stack().unwrap_or_default());
+            files.first_place(&stack).or_else(|| files.place_of_missing_export(&text))
+        });
         Complaint { text, place, about_the_case }
     }
 
@@ -139,6 +145,32 @@ impl Files {
     }
 }
 
+impl Files {
+    /// The place as that of a `throw` of `value`: there stands what it throws, if not another text. The interpreter may
+    /// remember the stack of an error that was never thrown, or of a rejection that was handled.
+    fn throws(&self, place: Place, value: &Value<'_>) -> Option<Place> {
+        let line = self.line(&place)?;
+        let (at, _) = line.char_indices().nth(place.column.checked_sub(1)?)?;
+        let (before, behind) = line.split_at(at);
+        let thrown = behind.trim_start();
+        let blanks = behind.chars().count() - thrown.chars().count();
+        let literal = thrown.strip_prefix(['"', '\'']);
+        let written = literal.and_then(|literal| literal.split(['"', '\'', '\\']).next());
+        let text = value.as_string().and_then(|text| text.to_string().ok());
+        let is_another = written.is_some_and(|it| text.is_none_or(|text| !text.starts_with(it)));
+        let is_thrown = before.trim_end().ends_with("throw") && !is_another;
+        is_thrown.then(|| Place { column: place.column + blanks, ..place })
+    }
+
+    /// The place that imports what another file does not export, of which the interpreter says no place: `Could not find
+    /// export 'NAME' in module 'FILE'`.
+    fn place_of_missing_export(&self, text: &str) -> Option<Place> {
+        let mut quoted = text.strip_prefix("SyntaxError: ")?.split('\'').skip(1).step_by(2);
+        let (name, file) = (quoted.next()?, quoted.next()?);
+        self.place_of_imported(name, file)
+    }
+}
+
 /// Throws an error that says its place itself.
 pub(crate) fn throw_at(ctx: &Ctx<'_>, message: &str, place: Option<Place>) -> Error {
     let thrown = Exception::from_message(ctx.clone(), message).and_then(|exception| {
@@ -160,6 +192,14 @@ fn place_of(exception: &Exception<'_>) -> Option<Place> {
     let said = said?;
     let number = |key| said.get::<_, f64>(key).ok().map(|number| number as usize);
     Some(Place { file: said.get("file").ok()?, line: number("line")?, column: number("column")? })
+}
+
+/// What a script threw that is no error, in words.
+pub(crate) fn thrown(value: &Value<'_>) -> String {
+    match value.as_string().and_then(|text| text.to_string().ok()) {
+        Some(text) => format!("the script threw the string {text:?}"),
+        None => format!("the script threw {}, not an Error", a_type(value)),
+    }
 }
 
 /// Whether the interpreter had no memory for what the script asked of it.

@@ -10,6 +10,12 @@ use crate::{slot, typescript};
 /// Endings that an import may leave out, in the order in which they are tried.
 const ENDINGS: [&str; 3] = [".js", ".mjs", ".ts"];
 
+/// Bytes from which on the interpreter's messages cut a name.
+const CUT_NAME_BYTES: usize = 60;
+/// The module that asks a language model. It is there if scorebox finds its name in an import, because only then the
+/// script needs a grant.
+pub(crate) const JUDGE: &str = "scorebox:judge";
+
 /// The files of a script.
 #[derive(Deserialize)]
 pub(crate) struct Files {
@@ -80,6 +86,17 @@ impl Files {
 
     /// The file that `specifier` means in the file `base`.
     pub(crate) fn resolve(&self, base: &str, specifier: &str) -> Result<String, String> {
+        if specifier == JUDGE {
+            return match cfg!(feature = "judge") {
+                true => Ok(JUDGE.to_owned()),
+                false => Err(format!(
+                    "`{JUDGE}` is not there, because its name is computed; write `import {{ ask }} from \"{JUDGE}\"`"
+                )),
+            };
+        }
+        if specifier.starts_with("scorebox") {
+            return Err(format!("there is no module `{specifier}`; there is `{JUDGE}`"));
+        }
         if !specifier.starts_with("./") && !specifier.starts_with("../") {
             return Err(format!(
                 "`{specifier}` is not a file of the script; an import begins with `./` or `../`"
@@ -106,13 +123,64 @@ impl Files {
         let text = self.text(base)?;
         let quoted = |quote: char| text.find(&format!("{quote}{specifier}{quote}"));
         let at = quoted('"').into_iter().chain(quoted('\'')).min()?;
+        Place::at(base, text, at)
+    }
+
+    /// Where a file imports `name` of the file `from`, or exports it again.
+    pub(crate) fn place_of_imported(&self, name: &str, from: &str) -> Option<Place> {
+        // The script itself first: the others are seldom where its author looks.
+        let main = self.files.get_key_value(&self.main).into_iter();
+        let others = self.files.iter().filter(|(file, _)| **file != self.main);
+        main.chain(others).find_map(|(file, text)| {
+            let at = clauses(text).find_map(|(start, clause, specifier)| {
+                // The interpreter cuts a long name.
+                let found = self.resolve(file, specifier).ok()?;
+                let same =
+                    found == from || (from.len() >= CUT_NAME_BYTES && found.starts_with(from));
+                let at = if same { place_in_clause(clause, name) } else { None };
+                at.map(|at| start + at)
+            })?;
+            Place::at(file, text, at)
+        })
+    }
+}
+
+impl Place {
+    /// The place so many bytes into the text of a file.
+    fn at(file: &str, text: &str, at: usize) -> Option<Place> {
         let before = text.get(..at)?;
         Some(Place {
-            file: base.to_owned(),
+            file: file.to_owned(),
             line: before.matches('\n').count() + 1,
             column: before.rsplit('\n').next().map_or(0, |line| line.chars().count()) + 1,
         })
     }
+}
+
+/// What stands between `import` or `export` and the `from` in front of a quoted name: where it begins, itself, and the name.
+fn clauses(text: &str) -> impl Iterator<Item = (usize, &str, &str)> {
+    text.match_indices(['"', '\'']).filter_map(|(at, quote)| {
+        let before = text.get(..at)?.trim_end().strip_suffix("from")?;
+        let specifier = text.get(at + 1..)?.split(quote).next()?;
+        let word = |word: &str| before.rfind(word).map(|at| at + word.len());
+        let start = word("import").max(word("export"))?;
+        Some((start, before.get(start..)?, specifier))
+    })
+}
+
+/// Where a clause names an export of the other file: among the names in braces; a default one in front of them.
+fn place_in_clause(clause: &str, name: &str) -> Option<usize> {
+    let is_part = |letter: char| letter.is_alphanumeric() || letter == '_' || letter == '$';
+    let braces = clause.find('{');
+    let word = |at: usize| {
+        let around =
+            [clause.get(..at)?.chars().last(), clause.get(at + name.len()..)?.chars().next()];
+        (!around.into_iter().flatten().any(is_part)).then_some(at)
+    };
+    let mut named = clause.match_indices(name).filter_map(|(at, _)| word(at));
+    let in_braces = named.find(|at| braces.is_some_and(|braces| *at > braces));
+    let first = clause.find(is_part).filter(|at| braces.is_none_or(|braces| *at < braces));
+    in_braces.or_else(|| first.filter(|_| name == "default"))
 }
 
 /// The path `specifier` from `folder`; `None` if it leads out of the outermost folder.

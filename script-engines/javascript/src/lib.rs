@@ -6,9 +6,9 @@
 //! - `files`: the script and the files that it imports; which import means which file.
 //! - `typescript`: takes types away.
 //! - `script`: evaluates the script, and calls its functions.
-//! - `console`: what it logs.
+//! - `console`: what it logs; `judge`, in the component for scripts that ask a language model: the module with which they do.
 //! - `info`: what it says about itself; `case`: a case as its argument; `answer`: what it returns.
-//! - `complaint`: its errors, with file, line and column.
+//! - `complaint`: its errors, with file, line and column; `thrown`: where it threw what is no Error.
 
 mod answer;
 mod case;
@@ -16,8 +16,11 @@ mod complaint;
 mod console;
 mod files;
 mod info;
+#[cfg(feature = "judge")]
+mod judge;
 mod script;
 mod slot;
+mod thrown;
 mod typescript;
 
 mod contract {

@@ -17,7 +17,7 @@ use crate::{
         types::{ScoreResult, ScorerError, ScorerInfo, ScorerInput},
     },
     files::Files,
-    info,
+    info, thrown,
 };
 
 /// Bytes of stack that a script may use. Calls take more of the host's stack, which is not counted here, than of this
@@ -50,6 +50,7 @@ impl Script {
         runtime.set_gc_threshold(usize::MAX);
         let files = Rc::new(files);
         runtime.set_loader(Imports(files.clone()), Imports(files.clone()));
+        thrown::watch(&runtime);
         let context = Context::full(&runtime).map_err(|error| error.to_string())?;
         context.with(|ctx| {
             let wrong = |error| Complaint::of(error, Some(&files)).before_the_run(&files);
@@ -106,7 +107,10 @@ impl Script {
 
     /// Scores one case.
     pub(crate) fn score(&self, input: &ScorerInput) -> Result<ScoreResult, ScorerError> {
+        #[cfg(feature = "judge")]
+        crate::judge::allow();
         self.context.with(|ctx| {
+            thrown::forget(&ctx);
             let config = self.config.clone().map(|config| config.restore(&ctx)).transpose();
             let called = config.and_then(|config| {
                 let score = self.score.clone().restore(&ctx)?;
@@ -175,6 +179,10 @@ impl Loader for Imports {
         name: &str,
         _attributes: Option<ImportAttributes<'js>>,
     ) -> rquickjs::Result<Module<'js, Declared>> {
+        #[cfg(feature = "judge")]
+        if name == crate::files::JUDGE {
+            return Module::declare_def::<crate::judge::Judge, _>(ctx.clone(), name);
+        }
         let source = self.0.module(name).unwrap_or_default();
         Module::declare(ctx.clone(), name, source)
     }

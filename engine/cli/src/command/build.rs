@@ -259,14 +259,17 @@ impl Asked {
     }
 
     fn describe(&self, component: &[u8]) -> Result<ScorerInfo, ScoreError> {
-        let grants: Grants = Grant::ALL.into_iter().collect();
-        self.runtime.block_on(self.sandbox.describe(component, &Limits::default(), grants))
+        self.runtime.block_on(self.sandbox.describe(component, &Limits::default(), Self::grants()))
+    }
+
+    fn grants() -> Grants {
+        Grant::ALL.into_iter().collect()
     }
 
     /// Loads a component without a configuration.
     fn load(&self, component: &[u8]) -> Result<(), ScoreError> {
         let (limits, config) = (Limits::default(), ScorerConfig::default());
-        let loading = self.sandbox.load(component, &config, &limits, Grants::NONE);
+        let loading = self.sandbox.load(component, &config, &limits, Self::grants());
         self.runtime.block_on(loading).map(drop)
     }
 

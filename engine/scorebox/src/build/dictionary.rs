@@ -1,14 +1,15 @@
 //! What the components of a gallery have in common, chosen as the dictionary that all of them are compressed against.
-//! Compresses nothing.
+//! Stores nothing.
 //!
 //! Components of one gallery share most of their code: the standard library's, the SDK's, that of a crate that
 //! several use. A dictionary is made of whole components, so that what is chosen is itself stored once: the
 //! ones that cover most bytes of the others for their size, as long as they save more than they take to
-//! uncompress.
+//! uncompress. Two components are rather one that is built in two ways, with differences everywhere, which only
+//! the compression itself can weigh.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, io};
 
-use crate::digest::Digest;
+use crate::{digest::Digest, packing::pack};
 
 /// Bytes of a dictionary at most: it is uncompressed by every process that wants a component, in some milliseconds.
 const MOST_BYTES: usize = 4 << 20;
@@ -21,7 +22,24 @@ const BOUNDARY: u32 = 32;
 type Chunks = HashMap<u64, usize>;
 
 /// The dictionary of these components; empty where they have too little in common.
-pub(super) fn dictionary(components: &[&[u8]]) -> Vec<u8> {
+///
+/// # Errors
+/// zstd's.
+pub(super) fn dictionary(components: &[&[u8]]) -> io::Result<Vec<u8>> {
+    match components {
+        [one, other] => of_two(one, other),
+        several => Ok(of_several(several)),
+    }
+}
+
+/// The first of two components, if the other one takes less than half as much room with it as without.
+fn of_two(one: &[u8], other: &[u8]) -> io::Result<Vec<u8>> {
+    let fits = one.len() <= MOST_BYTES;
+    let saves = fits && 2 * pack(other, one)?.len() < pack(other, b"")?.len();
+    Ok(if saves { one.to_vec() } else { Vec::new() })
+}
+
+fn of_several(components: &[&[u8]]) -> Vec<u8> {
     let chunks: Vec<Chunks> = components.iter().map(|bytes| chunks(bytes)).collect();
     let mut uncovered: Vec<Chunks> = chunks.clone();
     let mut chosen = Vec::new();
@@ -107,20 +125,30 @@ mod tests {
         let parses_too = [noise(7, 3000), parser.clone(), library].concat();
         let parses_as_well = [parser, noise(8, 5000)].concat();
         let all = [&larger, &parses_too, &small, &parses, &parses_as_well].map(Vec::as_slice);
-        assert_eq!(dictionary(&all), [small, parses_as_well].concat());
+        assert_eq!(dictionary(&all).unwrap(), [small, parses_as_well].concat());
     }
 
     #[test]
     fn components_that_share_nothing_have_no_dictionary() {
         let (one, other) = (noise(1, 9000), noise(2, 9000));
-        assert_eq!(dictionary(&[&one, &other]), b"");
-        assert_eq!(dictionary(&[&one]), b"");
-        assert_eq!(dictionary(&[]), b"");
+        assert_eq!(dictionary(&[&one, &other]).unwrap(), b"");
+        assert_eq!(dictionary(&[&one]).unwrap(), b"");
+        assert_eq!(dictionary(&[]).unwrap(), b"");
+    }
+
+    #[test]
+    fn of_two_components_one_is_the_dictionary_if_the_other_is_much_like_it() {
+        let one = noise(1, 20_000);
+        let other: Vec<u8> = one.chunks(40).flat_map(|chunk| [chunk, b"!"].concat()).collect();
+        assert_eq!(dictionary(&[&one, &other]).unwrap(), one);
+        let half = [&one[..9000], &noise(2, 11_000)].concat();
+        assert_eq!(dictionary(&[&one, &half]).unwrap(), b"");
     }
 
     #[test]
     fn a_dictionary_has_a_bounded_size() {
         let large = noise(1, MOST_BYTES + 1);
-        assert_eq!(dictionary(&[&large, &large, &large]), b"");
+        assert_eq!(dictionary(&[&large, &large]).unwrap(), b"");
+        assert_eq!(dictionary(&[&large, &large, &large]).unwrap(), b"");
     }
 }

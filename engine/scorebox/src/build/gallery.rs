@@ -325,8 +325,8 @@ fn install_dictionary(
         }
     }
     let bytes: Vec<&[u8]> = components.iter().map(|(component, _)| &component.bytes[..]).collect();
-    let dictionary = dictionary::dictionary(&bytes);
     let path = dist(gallery).join(DICTIONARY_FILE);
+    let dictionary = dictionary::dictionary(&bytes).map_err(BuildError::file(&path))?;
     match dictionary.is_empty() {
         true => remove(&path)?,
         false => {

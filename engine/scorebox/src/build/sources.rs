@@ -134,7 +134,16 @@ impl Sources {
             if !sources.folders.insert(folder.clone()) {
                 continue;
             }
-            for (name, written) in dependencies(&manifest(&folder)?) {
+            let manifest = manifest(&folder)?;
+            // Sources that stand in another crate's folder.
+            let library = manifest.get("lib").and_then(|library| library.get("path")?.as_str());
+            if let Some(library) = library.and_then(|path| fs::canonicalize(folder.join(path)).ok())
+                && let Some(other) = library.ancestors().find(|it| it.join("Cargo.toml").is_file())
+                && other.starts_with(workspace)
+            {
+                waiting.push(other.to_owned());
+            }
+            for (name, written) in dependencies(&manifest) {
                 let inherits = written.get("workspace").and_then(Value::as_bool) == Some(true);
                 let shared = shared_dependencies.and_then(|shared| shared.get(&name));
                 let (written, base) = match shared {

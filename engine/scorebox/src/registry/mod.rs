@@ -341,7 +341,8 @@ impl Registry {
             },
         })?;
         let no_engine = || RegistryError::NoScriptEngine { path: path.to_owned(), language };
-        let engine = self.script_engine(language)?.ok_or_else(no_engine)?;
+        let asks_judge = files.asks_judge(language);
+        let engine = self.script_engine(language, asks_judge)?.ok_or_else(no_engine)?;
         // Texts and their names are JSON whatever they are.
         let script = serde_json::to_vec(&files).map_err(|_| no_engine())?;
         let made = component_of(&engine, language.as_str(), &script, files.may_summarize());
@@ -352,14 +353,23 @@ impl Registry {
         })
     }
 
-    /// What runs scripts in `language`; `None` if there is nothing.
-    fn script_engine(&self, language: ScriptLanguage) -> Result<Option<Vec<u8>>, RegistryError> {
+    /// What runs scripts in `language`, ones that ask a judge or not; `None` if there is nothing. What asks needs a grant,
+    /// so a script that does not ask has another engine.
+    fn script_engine(
+        &self,
+        language: ScriptLanguage,
+        asks_judge: bool,
+    ) -> Result<Option<Vec<u8>>, RegistryError> {
         if let Some(path) = self.script_engines.get(&language) {
             let bytes = read_bounded(path)
                 .map_err(|source| RegistryError::Unreadable { path: path.clone(), source })?;
             return Ok(Some(bytes));
         }
-        let embedded = SCRIPT_ENGINES.iter().find(|engine| engine.name == language.as_str());
+        let name = match asks_judge {
+            true => format!("{}-judging", language.as_str()),
+            false => language.as_str().to_owned(),
+        };
+        let embedded = SCRIPT_ENGINES.iter().find(|engine| engine.name == name);
         let Some(embedded) = embedded else { return Ok(None) };
         let damaged = || RegistryError::Damaged(embedded.name.to_owned());
         embedded.component().map(Some).ok_or_else(damaged)

@@ -19,6 +19,8 @@ pub(super) const MOST_BYTES: u64 = 1 << 20;
 pub(super) const MOST_FILES: usize = 500;
 /// Endings that an import may leave out.
 const LEFT_OUT: [&str; 3] = [".js", ".mjs", ".ts"];
+/// The module of JavaScript that asks a language model.
+const JUDGE: &str = "scorebox:judge";
 /// Bytes of an import's path.
 const PATH_BYTES: usize = 1000;
 
@@ -94,6 +96,15 @@ impl ScriptFiles {
         text_of(file, left, &whole).map(Some)
     }
 
+    /// Whether one of the files imports the module that asks a language model, in the way that its language has. An import in a
+    /// comment counts too: then a grant is wanted that nothing needs.
+    pub(super) fn asks_judge(&self, language: ScriptLanguage) -> bool {
+        match language {
+            ScriptLanguage::JavaScript => self.files.values().any(|text| imports_judge(text)),
+            ScriptLanguage::Python => false,
+        }
+    }
+
     /// Whether the script itself names a function `summarize`, which it may export.
     pub(super) fn may_summarize(&self) -> bool {
         self.files.get(&self.main).is_some_and(|text| text.contains("summarize"))
@@ -114,23 +125,38 @@ fn text_of(file: impl std::io::Read, left: &mut u64, path: &Path) -> Result<Stri
     Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
 }
 
-/// The paths that the imports of a file can mean, from the script's folder. More than it imports, if an import stands in
-/// a comment.
-fn imports_of(file: &str, text: &str) -> Vec<String> {
-    let folder = file.rsplit_once('/').map_or("", |(folder, _)| folder);
-    let mut found = Vec::new();
-    for (at, quote) in text.match_indices(['"', '\'']) {
+/// What the imports of a file name, each with what stands in front of it. More than it imports, if an import stands in a
+/// comment.
+fn specifiers(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    text.match_indices(['"', '\'']).filter_map(|(at, quote)| {
         let (before, behind) = (&text[..at], &text[at + 1..]);
         let before = before.trim_end();
         let imports = ["from", "import", "import("].iter().any(|word| before.ends_with(word));
-        let begins = behind.starts_with("./") || behind.starts_with("../");
-        if !imports || !begins {
+        let specifier = behind.split([quote.chars().next().unwrap_or('"'), '\n']).next()?;
+        (imports && specifier.len() <= PATH_BYTES).then_some((before, specifier))
+    })
+}
+
+/// Whether a file imports the module that asks a language model, and not only its types.
+fn imports_judge(text: &str) -> bool {
+    specifiers(text).filter(|(_, specifier)| *specifier == JUDGE).any(|(before, _)| {
+        let clause = before.strip_suffix("from").and_then(|it| it.rsplit("import").next());
+        let types = clause.and_then(|clause| clause.trim_start().strip_prefix("type"));
+        // `import type from` imports the default export.
+        !types.is_some_and(|names| {
+            names.starts_with([' ', '{', '\t', '\n']) && !names.trim().is_empty()
+        })
+    })
+}
+
+/// The paths that the imports of a file can mean, from the script's folder.
+fn imports_of(file: &str, text: &str) -> Vec<String> {
+    let folder = file.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let mut found = Vec::new();
+    for (_, specifier) in specifiers(text) {
+        if !specifier.starts_with("./") && !specifier.starts_with("../") {
             continue;
         }
-        let specifier = behind.split([quote.chars().next().unwrap_or('"'), '\n']).next();
-        let Some(specifier) = specifier.filter(|specifier| specifier.len() <= PATH_BYTES) else {
-            continue;
-        };
         let Some(path) = joined(folder, specifier) else { continue };
         let typescript = path
             .strip_suffix(".js")
@@ -191,6 +217,39 @@ mod tests {
         let files =
             ScriptFiles::read(&folder.path().join("grade.js"), ScriptLanguage::JavaScript).unwrap();
         assert_eq!(names(&files), ["a.js", "d.json", "grade.js", "lib/b.ts", "lib/c.ts"]);
+    }
+
+    #[test]
+    fn a_script_asks_a_judge_if_one_of_its_files_imports_the_module() {
+        for asks in [
+            "import { ask } from 'scorebox:judge';",
+            "import*as judge from\"scorebox:judge\"",
+            "const { ask } = await import('scorebox:judge');",
+            "export { ask } from 'scorebox:judge';",
+            "import { type Answer, ask } from 'scorebox:judge';",
+            "import type from 'scorebox:judge';",
+            "import { a } from './a.js'; import {\n  ask,\n} from 'scorebox:judge';",
+        ] {
+            assert!(imports_judge(asks), "{asks}");
+        }
+        for asks_not in [
+            "import type { Answer } from 'scorebox:judge';",
+            "import type * as judge from 'scorebox:judge';",
+            "const name = 'scorebox:judge';",
+            "import { ask } from 'scorebox:judges';",
+            "import { ask } from './scorebox:judge';",
+        ] {
+            assert!(!imports_judge(asks_not), "{asks_not}");
+        }
+        let folder = folder(&[
+            ("grade.js", "import { polite } from './polite.js'"),
+            ("polite.js", "import { ask } from 'scorebox:judge'"),
+        ]);
+        let language = ScriptLanguage::JavaScript;
+        for (name, asks) in [("grade.js", true), ("polite.js", true)] {
+            let files = ScriptFiles::read(&folder.path().join(name), language).unwrap();
+            assert_eq!(files.asks_judge(language), asks, "{name}");
+        }
     }
 
     #[cfg(unix)]

@@ -154,3 +154,15 @@ fn a_package_that_is_compiled_counts_with_its_version_and_its_checksum() {
         assert_ne!(digest_of(folder.path(), &compiled), before);
     }
 }
+
+#[test]
+fn a_library_in_another_crates_folder_is_built_from_that_folder() {
+    let folder = workspace();
+    let manifest = "[package]\nname = \"mine\"\n[lib]\npath = \"../shared/src/lib.rs\"\n";
+    write(folder.path(), "scorers/mine/Cargo.toml", manifest);
+    write(folder.path(), "scorers/shared/Cargo.toml", "[package]\nname = \"shared\"\n");
+    write(folder.path(), "scorers/shared/src/lib.rs", "// 1");
+    let before = digest(folder.path());
+    write(folder.path(), "scorers/shared/src/lib.rs", "// 2");
+    assert_ne!(digest(folder.path()), before);
+}

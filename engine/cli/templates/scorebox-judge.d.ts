@@ -1,0 +1,1 @@
+../../../sdk/javascript/scorebox-judge.d.ts

@@ -1,0 +1,69 @@
+//! Where a script threw what is no `Error`: a string, a number. Such a value has no stack of its own, but the interpreter keeps
+//! that of the last exception that left a function. Says nothing about errors, which have theirs.
+
+use std::{cell::RefCell, ffi::c_int};
+
+use rquickjs::{Ctx, Runtime, Value, qjs};
+
+use crate::complaint;
+
+/// What `js_std_cmd` does with this number: it hands over that stack.
+const ERROR_BACK_TRACE: c_int = 2;
+/// Rejected promises whose stacks are kept.
+const MOST_KEPT: usize = 8;
+
+thread_local! {
+    /// Values that promises were rejected with, in words, and the stacks: what waits for such a promise throws the value again,
+    /// at another place.
+    static REJECTED: RefCell<Vec<(String, String)>> = const { RefCell::new(Vec::new()) };
+}
+
+#[expect(unsafe_code, reason = "a function of the interpreter that rquickjs has no name for")]
+unsafe extern "C" {
+    fn js_std_cmd(command: c_int, ...) -> usize;
+}
+
+/// Watches the promises of a script.
+pub(crate) fn watch(runtime: &Runtime) {
+    runtime.set_host_promise_rejection_tracker(Some(Box::new(|ctx, _, reason, is_handled| {
+        if is_handled {
+            return;
+        }
+        if let Some(stack) = last_stack(&ctx)
+            && !reason.is_error()
+        {
+            REJECTED.with_borrow_mut(|rejected| {
+                rejected.truncate(MOST_KEPT - 1);
+                rejected.insert(0, (complaint::thrown(&reason), stack));
+            });
+        }
+    })));
+}
+
+/// Forgets what was thrown so far.
+pub(crate) fn forget(ctx: &Ctx<'_>) {
+    last_stack(ctx);
+    REJECTED.with_borrow_mut(Vec::clear);
+}
+
+/// The stacks of the places where `value` may have been thrown, the likeliest first.
+pub(crate) fn stacks(value: &Value<'_>) -> Vec<String> {
+    let text = complaint::thrown(value);
+    let rejected = REJECTED.with_borrow(|rejected| {
+        let same = rejected.iter().filter(|(thrown, _)| *thrown == text);
+        same.map(|(_, stack)| stack.clone()).collect::<Vec<_>>()
+    });
+    last_stack(value.ctx()).into_iter().chain(rejected).collect()
+}
+
+/// The stack of the last exception that left a function and was not caught, which the interpreter then forgets.
+fn last_stack(ctx: &Ctx<'_>) -> Option<String> {
+    let mut stack = qjs::JS_UNDEFINED;
+    // SAFETY: the interpreter writes one value to where the pointer leads, and hands over its reference to it.
+    #[expect(unsafe_code, reason = "a function of the interpreter that rquickjs has no name for")]
+    let stack = unsafe {
+        js_std_cmd(ERROR_BACK_TRACE, ctx.as_raw().as_ptr(), &raw mut stack);
+        Value::from_raw(ctx.clone(), stack)
+    };
+    stack.as_string()?.to_string().ok()
+}
