@@ -47,6 +47,8 @@ mod command_migrate;
 mod command_new;
 mod command_options;
 mod command_python;
+/// Python scripts that ask a judge.
+mod command_python_judges;
 /// `scorebox scores`, `stats`, `scorers`, `inspect`, `completions`, and pipes.
 mod command_reading;
 /// `scorebox rm`: runs that go and runs that stay.

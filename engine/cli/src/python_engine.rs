@@ -1,5 +1,5 @@
-//! Makes the component that runs Python scripts: CPython, as componentize-py has it, with the program in
-//! `script-engines/python`. Decides nothing about where it is kept.
+//! Makes the components that run Python scripts: CPython, as componentize-py has it, with the program in
+//! `script-engines/python`, once for scripts that ask no judge and once for those that do. Decides nothing about where they are kept.
 
 use std::{
     ffi::OsStr,
@@ -8,7 +8,10 @@ use std::{
     process::{Command, Stdio},
 };
 
-use scorebox::digest::Digest;
+use scorebox::{
+    digest::Digest,
+    registry::{Registry, ScriptLanguage},
+};
 
 use crate::{failure::Failure, waiting::Waiting};
 
@@ -30,34 +33,61 @@ const SOURCES: [(&str, &str); 2] = [
     ("engine.py", include_str!("../python-engine/engine.py")),
     ("closed.py", include_str!("../python-engine/closed.py")),
 ];
-/// The contract.
-const CONTRACT: [(&str, &str); 4] = [
+/// What it has besides for scripts that ask a judge.
+const ASKING: (&str, &str) = ("asking.py", include_str!("../python-engine/asking.py"));
+/// The contract, and a world of it for these scripts.
+const CONTRACT: [(&str, &str); 5] = [
+    ("judging.wit", include_str!("../python-engine/judging.wit")),
     ("host.wit", include_str!("../wit/0.1.0/host.wit")),
     ("scoring.wit", include_str!("../wit/0.1.0/scoring.wit")),
     ("types.wit", include_str!("../wit/0.1.0/types.wit")),
     ("worlds.wit", include_str!("../wit/0.1.0/worlds.wit")),
 ];
-/// The world of the contract that the component has.
-const WORLD: &str = "summarizing-scorer";
 /// Lines of what a tool says that are shown.
 const LINES: usize = 20;
 
-/// The name of the component's file, which names all that it is made of.
-pub(crate) fn file_name() -> String {
-    let texts = SOURCES.iter().chain(&CONTRACT).map(|(_, text)| text.as_bytes());
-    let digest = Digest::of_parts(texts.chain([REQUIREMENTS.as_bytes()]));
-    format!("python-{}.wasm", digest.short())
+/// One of the two components.
+#[derive(Clone, Debug)]
+pub(crate) struct PythonEngine {
+    /// Its file.
+    pub(crate) path: PathBuf,
+    /// Whether it is for scripts that ask a judge. It imports what needs a grant, so other scripts have the other one.
+    pub(crate) asks_judge: bool,
 }
 
-/// Makes the component in `folder`, which has nothing in it, and returns its file.
-pub(crate) fn make(python: &str, folder: &Path) -> Result<PathBuf, Failure> {
+impl PythonEngine {
+    /// The one in `folder`; its name names all that it is made of.
+    pub(crate) fn in_folder(folder: &Path, asks_judge: bool) -> PythonEngine {
+        let sources = SOURCES.iter().chain(asks_judge.then_some(&ASKING));
+        let texts = sources.chain(&CONTRACT).map(|(_, text)| text.as_bytes());
+        let digest = Digest::of_parts(texts.chain([REQUIREMENTS.as_bytes()])).short();
+        let name = if asks_judge { "python-judging" } else { "python" };
+        PythonEngine { path: folder.join(format!("{name}-{digest}.wasm")), asks_judge }
+    }
+
+    /// The registry with it.
+    pub(crate) fn added_to(self, registry: Registry) -> Registry {
+        match self.asks_judge {
+            true => registry.with_judging_script_engine(ScriptLanguage::Python, self.path),
+            false => registry.with_script_engine(ScriptLanguage::Python, self.path),
+        }
+    }
+
+    const fn world(&self) -> &'static str {
+        if self.asks_judge { "judging-script" } else { "summarizing-scorer" }
+    }
+}
+
+/// Makes both components in `folder`, which has nothing in it.
+pub(crate) fn make(python: &str, folder: &Path) -> Result<[PythonEngine; 2], Failure> {
     must_be_new_enough(python)?;
     let write = |path: PathBuf, text: &str| {
         fs::write(&path, text)
             .map_err(|error| Failure::new(format!("cannot write `{}`: {error}", path.display())))
     };
-    let (sources, contract) = (folder.join("engine"), folder.join("wit"));
-    for inner in [&sources, &contract] {
+    let (sources, asking, contract) =
+        (folder.join("engine"), folder.join("asking"), folder.join("wit"));
+    for inner in [&sources, &asking, &contract] {
         fs::create_dir(inner).map_err(|error| {
             Failure::new(format!("cannot make the folder `{}`: {error}", inner.display()))
         })?;
@@ -65,6 +95,7 @@ pub(crate) fn make(python: &str, folder: &Path) -> Result<PathBuf, Failure> {
     for (name, text) in SOURCES {
         write(sources.join(name), text)?;
     }
+    write(asking.join(ASKING.0), ASKING.1)?;
     for (name, text) in CONTRACT {
         write(contract.join(name), text)?;
     }
@@ -83,22 +114,29 @@ pub(crate) fn make(python: &str, folder: &Path) -> Result<PathBuf, Failure> {
         .arg(&requirements);
     must_succeed(&mut pip, "pip cannot install componentize-py", PIP_HINT)?;
 
-    waiting.say("making a component of CPython");
-    let component = folder.join("python.wasm");
-    let mut componentize = Command::new(programs.join("componentize-py"));
-    componentize
-        .arg("--wit-path")
-        .arg(&contract)
-        .args(["--world", WORLD, "componentize", "--stub-wasi", "engine", "--python-path"])
-        .arg(&sources)
-        .arg("--output")
-        .arg(&component)
-        .current_dir(folder)
-        // Another environment's packages are not wanted, nor files beside the sources.
-        .env_remove("VIRTUAL_ENV")
-        .env("PYTHONDONTWRITEBYTECODE", "1");
-    must_succeed(&mut componentize, "componentize-py cannot make the component", BUG_HINT)?;
-    Ok(component)
+    waiting.say("making components of CPython");
+    let engines = [false, true].map(|asks_judge| PythonEngine::in_folder(folder, asks_judge));
+    for engine in &engines {
+        let mut componentize = Command::new(programs.join("componentize-py"));
+        componentize
+            .arg("--wit-path")
+            .arg(&contract)
+            .args(["--world", engine.world(), "componentize", "--stub-wasi", "engine"])
+            .arg("--python-path")
+            .arg(&sources);
+        if engine.asks_judge {
+            componentize.arg("--python-path").arg(&asking);
+        }
+        componentize
+            .arg("--output")
+            .arg(&engine.path)
+            .current_dir(folder)
+            // Another environment's packages are not wanted, nor files beside the sources.
+            .env_remove("VIRTUAL_ENV")
+            .env("PYTHONDONTWRITEBYTECODE", "1");
+        must_succeed(&mut componentize, "componentize-py cannot make the component", BUG_HINT)?;
+    }
+    Ok(engines)
 }
 
 const PYTHON_HINT: &str = "install Python 3.10 or later, or name it: --python PROGRAM";

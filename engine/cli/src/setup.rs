@@ -12,7 +12,7 @@ use scorebox::{
     advice::{Advice, Advised as _},
     build::SharedBuilds,
     judge::Judges,
-    registry::{Registry, ScriptLanguage},
+    registry::Registry,
     run::{DEFAULT_WAITING, ReadyScorer, RunError, load_scorers_watched},
     sandbox::{
         CacheOptions, Capabilities, CompileLimits, Compiler, Grant, Grants, Sandbox, SandboxOptions,
@@ -20,7 +20,7 @@ use scorebox::{
     suite::{Mistake, Place, ScorerId, Suite, SuiteError, parse_bytes, parse_duration},
 };
 
-use crate::{advice, failure::Failure, python_engine, waiting::Waiting, words};
+use crate::{advice, failure::Failure, python_engine::PythonEngine, waiting::Waiting, words};
 
 /// What compiles components: a process of this program, unless a program that is not ours calls the command line.
 static COMPILER: OnceLock<Compiler> = OnceLock::new();
@@ -124,16 +124,17 @@ pub(crate) fn cache_folder(named: Option<PathBuf>) -> Option<PathBuf> {
 
 /// The scorers that can be named, with what runs scripts of further languages if the user has added it.
 pub(crate) fn registry() -> Registry {
-    let registry = Registry::with_builtins();
-    match python_engine().filter(|file| file.is_file()) {
-        Some(file) => registry.with_script_engine(ScriptLanguage::Python, file),
-        None => registry,
+    let mut registry = Registry::with_builtins();
+    for file in python_engines().into_iter().flatten().filter(|file| file.path.is_file()) {
+        registry = file.added_to(registry);
     }
+    registry
 }
 
 /// Where what runs Python scripts is, once it is made; `None` if there is no folder for it.
-pub(crate) fn python_engine() -> Option<PathBuf> {
-    Some(data_folder()?.join(python_engine::file_name()))
+pub(crate) fn python_engines() -> Option<[PythonEngine; 2]> {
+    let folder = data_folder()?;
+    Some([false, true].map(|asks_judge| PythonEngine::in_folder(&folder, asks_judge)))
 }
 
 /// The folder for what the user adds to scorebox.

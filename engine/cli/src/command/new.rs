@@ -66,7 +66,10 @@ impl New {
             shell_word(&folder.to_string_lossy()),
             language.test_command()
         ));
-        let has_python = || setup::python_engine().is_some_and(|file| file.is_file());
+        let has_python = || {
+            let engines = setup::python_engines();
+            engines.is_some_and(|engines| engines.iter().all(|engine| engine.path.is_file()))
+        };
         if language == Language::Python && !has_python() {
             words::hint("before it can run, once for all scripts: scorebox toolchain add python");
         }

@@ -7,14 +7,15 @@ use clap::ValueEnum;
 use scorebox::{
     contract::ScorerInput,
     digest::Digest,
-    registry::{Reference, Registry, ScriptLanguage},
-    sandbox::{Capabilities, Grants, Limits, ScorerConfig},
+    registry::{Reference, Registry},
+    sandbox::{Capabilities, Grant, Grants, Limits, ScorerConfig},
 };
 
 use crate::{
     failure::{Exit, Failure},
     output::{self, Out},
-    python_engine, report,
+    python_engine::{self, PythonEngine},
+    report,
     setup::{self, SandboxArguments},
     waiting::{COMPILING, Waiting},
     words,
@@ -39,7 +40,7 @@ enum What {
 ///
 /// Needs Python 3.10 or later with pip, and a network: pip downloads componentize-py from the package registry that it is
 /// configured for, in the one version that is known here, and checks its digest. It is installed into a folder that is
-/// removed afterwards. CPython, as a component, takes some 20 MB.
+/// removed afterwards. CPython, as a component, takes some 20 MB; there are two, one for scripts that ask a judge.
 #[derive(Debug, clap::Args)]
 struct Add {
     /// The language
@@ -80,15 +81,17 @@ impl Toolchain {
 impl Add {
     fn run(&self) -> Result<Exit, Failure> {
         let Addable::Python = self.language;
-        let file = setup::python_engine().ok_or_else(|| {
+        let files = setup::python_engines().ok_or_else(|| {
             Failure::new("there is no folder for it: the environment names no home folder")
                 .hint("name one: SCOREBOX_DATA_DIR=FOLDER scorebox toolchain add python")
         })?;
-        if file.is_file() && !self.force {
-            words::say(&format!("{} is there already", file.display()));
+        if files.iter().all(|file| file.path.is_file()) && !self.force {
+            for file in &files {
+                words::say(&format!("{} is there already", file.path.display()));
+            }
             return Ok(Exit::Done);
         }
-        let folder = file.parent().unwrap_or(Path::new("."));
+        let folder = files[0].path.parent().unwrap_or(Path::new("."));
         let cannot = |what: &str, error: std::io::Error| {
             Failure::new(format!("cannot {what} `{}`: {error}", folder.display()))
         };
@@ -97,27 +100,38 @@ impl Add {
         let scratch = tempfile::Builder::new().prefix("python.").tempdir_in(folder);
         let scratch = scratch.map_err(|error| cannot("write to the folder", error))?;
         let made = python_engine::make(&self.python, scratch.path())?;
-        self.must_score(&made, scratch.path())?;
-        fs::rename(&made, &file).map_err(|error| cannot("write to the folder", error))?;
-        words::say(&described(&file)?);
+        for engine in &made {
+            self.must_score(engine, scratch.path())?;
+        }
+        for (engine, file) in made.iter().zip(&files) {
+            fs::rename(&engine.path, &file.path)
+                .map_err(|error| cannot("write to the folder", error))?;
+            words::say(&described(&file.path)?);
+        }
         Ok(Exit::Done)
     }
 
     /// Has it run a script, which also compiles it for those that follow.
-    fn must_score(&self, engine: &Path, folder: &Path) -> Result<(), Failure> {
+    fn must_score(&self, engine: &PythonEngine, folder: &Path) -> Result<(), Failure> {
         let script = folder.join("one.py");
-        fs::write(&script, "def score(case, config):\n    return case[\"output\"] == 1\n")
-            .map_err(|error| {
-                Failure::new(format!("cannot write `{}`: {error}", script.display()))
-            })?;
-        let registry = Registry::with_builtins();
-        let registry = registry.with_script_engine(ScriptLanguage::Python, engine.to_owned());
+        let text = match engine.asks_judge {
+            true => {
+                "from scorebox.judge import ask_all\n\n\n\
+                     def score(case, config):\n    return case[\"output\"] == 1 and ask_all([]) == []\n"
+            }
+            false => "def score(case, config):\n    return case[\"output\"] == 1\n",
+        };
+        fs::write(&script, text).map_err(|error| {
+            Failure::new(format!("cannot write `{}`: {error}", script.display()))
+        })?;
+        let registry = engine.clone().added_to(Registry::with_builtins());
         let component = registry.resolve(&Reference::File(script))?.bytes;
         let sandbox = self.sandbox.open(1, Capabilities::none())?;
         let (config, limits) = (ScorerConfig::default(), Limits::default());
+        let grants: Grants = engine.asks_judge.then_some(Grant::Judge).into_iter().collect();
         let _waiting = Waiting::on(COMPILING);
         let score = setup::finish(setup::small_runtime()?, async {
-            let scorer = sandbox.load(&component, &config, &limits, Grants::NONE).await?;
+            let scorer = sandbox.load(&component, &config, &limits, grants).await?;
             scorer.score(ScorerInput::of("1")).await.result
         })?;
         match score.score {
@@ -131,14 +145,22 @@ impl Add {
 
 impl List {
     fn run(&self) -> Result<Exit, Failure> {
-        let python = match setup::python_engine().filter(|file| file.is_file()) {
-            Some(file) => described(&file)?,
-            None => "not there; make it: scorebox toolchain add python".to_owned(),
-        };
+        let mut python = Vec::new();
+        for engine in setup::python_engines().into_iter().flatten() {
+            if engine.path.is_file() {
+                python.push(described(&engine.path)?);
+            }
+        }
+        if python.len() < 2 {
+            python = vec!["not there; make it: scorebox toolchain add python".to_owned()];
+        }
         output::stdout(|out: &mut Out<'_>| {
             writeln!(out, "javascript  embedded")?;
             writeln!(out, "typescript  embedded")?;
-            writeln!(out, "python      {}", report::printable(&python))
+            for engine in &python {
+                writeln!(out, "python      {}", report::printable(engine))?;
+            }
+            Ok(())
         })?;
         Ok(Exit::Done)
     }

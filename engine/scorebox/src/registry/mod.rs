@@ -206,8 +206,8 @@ impl Advised for RegistryError {
 #[derive(Clone, Debug)]
 pub struct Registry {
     scorers: BTreeMap<String, Stored>,
-    /// What runs scripts and is not embedded.
-    script_engines: BTreeMap<ScriptLanguage, PathBuf>,
+    /// What runs scripts and is not embedded, by their language and whether they ask a judge.
+    script_engines: BTreeMap<(ScriptLanguage, bool), PathBuf>,
 }
 
 #[derive(Clone, Debug)]
@@ -230,11 +230,23 @@ impl Registry {
         Registry { scorers: scorers.collect(), script_engines: BTreeMap::new() }
     }
 
-    /// The same, with the file of the component that runs scripts in `language`: what `script-engines/` of scorebox's
-    /// sources builds to. It is read for each script.
+    /// The same, with the file of the component that runs scripts in `language` which ask no judge: what `script-engines/` of
+    /// scorebox's sources builds to. It is read for each script.
     #[must_use]
     pub fn with_script_engine(mut self, language: ScriptLanguage, file: PathBuf) -> Registry {
-        self.script_engines.insert(language, file);
+        self.script_engines.insert((language, false), file);
+        self
+    }
+
+    /// The same, with the file of the component that runs scripts in `language` which ask a judge. It imports the contract's
+    /// `judge`, so that each of these scripts needs [`Grant::Judge`](crate::sandbox::Grant::Judge).
+    #[must_use]
+    pub fn with_judging_script_engine(
+        mut self,
+        language: ScriptLanguage,
+        file: PathBuf,
+    ) -> Registry {
+        self.script_engines.insert((language, true), file);
         self
     }
 
@@ -346,7 +358,8 @@ impl Registry {
         // Texts and their names are JSON whatever they are.
         let script = serde_json::to_vec(&files).map_err(|_| no_engine())?;
         let made = component_of(&engine, language.as_str(), &script, files.may_summarize());
-        made.map_err(|error| match (error, self.script_engines.get(&language).cloned()) {
+        let engine_file = self.script_engines.get(&(language, asks_judge)).cloned();
+        made.map_err(|error| match (error, engine_file) {
             (NotMade::TooLarge { most_bytes }, _) => too_large(most_bytes as u64),
             (NotMade::NoEngine, Some(path)) => RegistryError::NotAScriptEngine { path, language },
             (NotMade::NoEngine, None) => no_engine(),
@@ -360,7 +373,7 @@ impl Registry {
         language: ScriptLanguage,
         asks_judge: bool,
     ) -> Result<Option<Vec<u8>>, RegistryError> {
-        if let Some(path) = self.script_engines.get(&language) {
+        if let Some(path) = self.script_engines.get(&(language, asks_judge)) {
             let bytes = read_bounded(path)
                 .map_err(|source| RegistryError::Unreadable { path: path.clone(), source })?;
             return Ok(Some(bytes));
@@ -466,5 +479,9 @@ mod tests {
         let registry = registry.with_script_engine(ScriptLanguage::Python, engine);
         let error = registry.resolve(&reference).unwrap_err();
         assert!(matches!(error, RegistryError::NotAScriptEngine { .. }), "{error}");
+        // Scripts that ask a judge have another one.
+        std::fs::write(folder.path().join("grade.py"), "from scorebox.judge import ask\n").unwrap();
+        let error = registry.resolve(&reference).unwrap_err();
+        assert!(matches!(error, RegistryError::NoScriptEngine { .. }), "{error}");
     }
 }

@@ -21,6 +21,8 @@ pub(super) const MOST_FILES: usize = 500;
 const LEFT_OUT: [&str; 3] = [".js", ".mjs", ".ts"];
 /// The module of JavaScript that asks a language model.
 const JUDGE: &str = "scorebox:judge";
+/// The file that the module of Python would be that does.
+const PYTHON_JUDGE: &str = "scorebox/judge.py";
 /// Bytes of an import's path.
 const PATH_BYTES: usize = 1000;
 
@@ -101,7 +103,14 @@ impl ScriptFiles {
     pub(super) fn asks_judge(&self, language: ScriptLanguage) -> bool {
         match language {
             ScriptLanguage::JavaScript => self.files.values().any(|text| imports_judge(text)),
-            ScriptLanguage::Python => false,
+            // A file of the script's own that has the module's name is meant.
+            ScriptLanguage::Python => {
+                let is_own = ["scorebox.py", "scorebox/__init__.py", PYTHON_JUDGE];
+                !is_own.iter().any(|own| self.files.contains_key(*own))
+                    && self.files.iter().any(|(file, text)| {
+                        python_imports::imports_of(file, text).iter().any(|it| it == PYTHON_JUDGE)
+                    })
+            }
         }
     }
 
@@ -249,6 +258,30 @@ mod tests {
         for (name, asks) in [("grade.js", true), ("polite.js", true)] {
             let files = ScriptFiles::read(&folder.path().join(name), language).unwrap();
             assert_eq!(files.asks_judge(language), asks, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_script_in_python_asks_a_judge_if_one_of_its_files_imports_the_module_and_has_none_of_that_name()
+     {
+        let asks = |files: &[(&str, &str)]| {
+            let folder = folder(files);
+            let language = ScriptLanguage::Python;
+            let files = ScriptFiles::read(&folder.path().join("grade.py"), language).unwrap();
+            files.asks_judge(language)
+        };
+        for text in [
+            "from scorebox.judge import ask",
+            "import json, scorebox.judge as judge",
+            "def score(case, config):\n    from scorebox import judge\n",
+        ] {
+            assert!(asks(&[("grade.py", text)]), "{text}");
+            assert!(asks(&[("grade.py", "import lib.a"), ("lib/a.py", text)]), "{text}");
+            assert!(!asks(&[("grade.py", text), ("scorebox/judge.py", "")]), "{text}");
+            assert!(!asks(&[("grade.py", text), ("scorebox.py", "")]), "{text}");
+        }
+        for text in ["import scorebox", "from scorebox.judges import ask", "import judge", ""] {
+            assert!(!asks(&[("grade.py", text)]), "{text}");
         }
     }
 
