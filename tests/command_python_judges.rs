@@ -52,7 +52,7 @@ fn entry(file: &str) -> String {
 fn a_script_asks_a_judge_and_its_run_verifies_without_the_script_and_the_server() {
     let Some(folder) = with_python() else { return };
     let server = ModelServer::saying(|asked| match asked.text().contains("rude") {
-        true => "It is not.\n```json\n{\"score\": 0}\n```".into(),
+        true => "{\"score\": 0}".into(),
         false => "{\"score\": 0.75}".into(),
     });
     let folder = filled(folder, &server, "polite.py", POLITE);

@@ -79,7 +79,7 @@ fn endings(functions: &[(&str, &str)], options: &str) -> (Vec<String>, Vec<Value
 #[test]
 fn a_script_asks_a_judge_and_its_run_verifies_without_the_script_and_the_server() {
     let server = ModelServer::saying(|asked| match asked.text().contains("rude") {
-        true => "It is not.\n```json\n{\"score\": 0}\n```".into(),
+        true => "{\"score\": 0}".into(),
         false => "{\"score\": 0.75}".into(),
     });
     let folder = folder(&server, "polite.js", POLITE_JS, &["gladly", "rude"]);
