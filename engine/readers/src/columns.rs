@@ -1,17 +1,17 @@
 //! Parquet and Arrow as cases: a row for each case, as the JSON that Arrow's own writer makes of it. Rows are lines in `table`.
 
-use std::{fs::File, io::Read};
+use std::{fmt::Display, fs::File, io::Read};
 
 use arrow_array::RecordBatch;
 use arrow_ipc::reader::StreamDecoder;
 use arrow_json::{LineDelimitedWriter, WriterBuilder, writer::LineDelimited};
 use arrow_schema::ArrowError;
-use parquet::{arrow::arrow_reader::ParquetRecordBatchReaderBuilder, errors::ParquetError};
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 use crate::{
     emit::Emit,
-    footer::check_footer,
     format::Format,
+    parquet_file,
     place::Place,
     problem::Problem,
     table::{Columns, RowPlace, line_of_object},
@@ -72,10 +72,8 @@ impl<'a> Rows<'a> {
 
     /// Hands over the rows of a Parquet file.
     pub(crate) fn put_parquet(&mut self, file: File, emit: &mut Emit) -> Result<(), Problem> {
-        let reader = open_parquet(file)?
-            .with_batch_size(ROWS_AT_ONCE)
-            .build()
-            .map_err(|error| parquet_problem(&error))?;
+        let reader = open_parquet(file)?.with_batch_size(ROWS_AT_ONCE).build();
+        let reader = reader.map_err(|error| parquet_problem(&error))?;
         for batch in reader {
             self.put(&batch.map_err(|error| arrow_problem(&error))?, emit)?;
         }
@@ -135,9 +133,7 @@ pub(crate) fn check_parquet(place: &Place) -> Result<(), Problem> {
 }
 
 fn open_parquet(file: File) -> Result<ParquetRecordBatchReaderBuilder<File>, Problem> {
-    check_footer(&file)
-        .map_err(|why| Problem::content(format!("the Parquet file cannot be read: {why}")))?;
-    ParquetRecordBatchReaderBuilder::try_new(file).map_err(|error| parquet_problem(&error))
+    parquet_file::open_parquet(file).map_err(|why| parquet_problem(&why))
 }
 
 pub(crate) fn read_parquet(place: &Place, emit: &mut Emit) -> Result<(), Problem> {
@@ -148,7 +144,7 @@ pub(crate) fn read_arrow(place: &Place, emit: &mut Emit) -> Result<(), Problem> 
     Rows::of(place, Format::Arrow).put_arrow(File::open(&place.path)?, emit)
 }
 
-fn parquet_problem(error: &ParquetError) -> Problem {
+fn parquet_problem(error: &dyn Display) -> Problem {
     Problem::content(format!("the Parquet file cannot be read: {error}"))
 }
 

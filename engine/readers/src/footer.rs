@@ -1,24 +1,21 @@
 //! The footer of a Parquet file, walked before it is read: it says how many elements its lists have, and the reader makes
-//! room for as many. Understands the encoding (Thrift's compact protocol), and nothing of what it says.
+//! room for as many. Understands nothing of what it says.
 
 use std::{
     fs::File,
     io::{Read as _, Seek as _, SeekFrom},
 };
 
+use crate::thrift::Walk;
+
 /// The most bytes of a footer: 32 MiB.
 const MOST_BYTES: u64 = 32 << 20;
-/// Nesting of a footer; Parquet's own has 6.
-const MOST_DEPTH: usize = 24;
-/// Elements of a list that may be of any size, and the fewest bytes of one in a longer list of structures.
-const FEW: usize = 1024;
-const STRUCTURE_BYTES: usize = 4;
 
 /// Refuses a Parquet file whose footer is larger than 32 MiB, or claims to hold more than it does.
 ///
 /// # Errors
 /// Why, within a sentence about the file.
-pub fn check_footer(mut file: &File) -> Result<(), String> {
+pub(crate) fn check_footer(mut file: &File) -> Result<(), String> {
     let io = |error: std::io::Error| error.to_string();
     let length = file.metadata().map_err(io)?.len();
     if length < 12 {
@@ -46,91 +43,7 @@ pub fn check_footer(mut file: &File) -> Result<(), String> {
     file.seek(SeekFrom::Start(length - 8 - bytes)).map_err(io)?;
     file.take(bytes).read_to_end(&mut footer).map_err(io)?;
     file.rewind().map_err(io)?;
-    let mut walk = Walk { rest: &footer };
-    walk.structure(0).ok_or_else(|| "its footer is damaged".to_owned())
-}
-
-/// Bytes that are walked.
-struct Walk<'a> {
-    rest: &'a [u8],
-}
-
-impl Walk<'_> {
-    fn byte(&mut self) -> Option<u8> {
-        let (first, rest) = self.rest.split_first()?;
-        self.rest = rest;
-        Some(*first)
-    }
-
-    fn skip(&mut self, bytes: usize) -> Option<()> {
-        self.rest = self.rest.get(bytes..)?;
-        Some(())
-    }
-
-    fn number(&mut self) -> Option<u64> {
-        let mut number = 0;
-        for shift in (0..64).step_by(7) {
-            let byte = self.byte()?;
-            number |= u64::from(byte & 0x7f) << shift;
-            if byte < 0x80 {
-                return Some(number);
-            }
-        }
-        None
-    }
-
-    fn structure(&mut self, depth: usize) -> Option<()> {
-        if depth > MOST_DEPTH {
-            return None;
-        }
-        loop {
-            let header = self.byte()?;
-            if header == 0 {
-                return Some(());
-            }
-            if header >> 4 == 0 {
-                self.number()?;
-            }
-            match header & 0xf {
-                // A field's truth is in its header.
-                1 | 2 => {}
-                kind => self.value(kind, depth)?,
-            }
-        }
-    }
-
-    fn value(&mut self, kind: u8, depth: usize) -> Option<()> {
-        match kind {
-            1..=3 => self.skip(1),
-            4..=6 => self.number().map(drop),
-            7 => self.skip(8),
-            8 => {
-                let length = usize::try_from(self.number()?).ok()?;
-                self.skip(length)
-            }
-            9 | 10 => self.list(depth),
-            12 => self.structure(depth + 1),
-            13 => self.skip(16),
-            _ => None,
-        }
-    }
-
-    fn list(&mut self, depth: usize) -> Option<()> {
-        if depth > MOST_DEPTH {
-            return None;
-        }
-        let header = self.byte()?;
-        let (count, kind) = (header >> 4, header & 0xf);
-        let count = match count {
-            15 => usize::try_from(self.number()?).ok()?,
-            count => count.into(),
-        };
-        let least = if kind == 12 && count > FEW { STRUCTURE_BYTES } else { 1 };
-        if count.checked_mul(least)? > self.rest.len() {
-            return None;
-        }
-        (0..count).try_for_each(|_| self.value(kind, depth + 1))
-    }
+    Walk::of(&footer).structure(|_, _| {}).ok_or_else(|| "its footer is damaged".to_owned())
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@
 //! - `walk`: the elements of large JSON documents, one at a time.
 //! - `record`: a case as a line; `window`: parts of a case that are not side by side, put together.
 //! - `inspect`, `inspect_archive`, `promptfoo`, `lm_eval`, `openai_evals`, `spans`: what the tools write. `span` is one span.
-//! - `footer`: whether a Parquet file claims no more than it has.
+//! - `parquet_file`: a Parquet file, opened; `footer`, `pages`: whether it claims no more than it has, which `thrift` finds out.
 //! - `table`: a row as a line; `separated` (CSV), `columns` (Parquet and Arrow) and `dataset` (folders) have rows.
 //!
 //! - **Invariant:** the same file gives the same lines, with the same ids, on every reading.
@@ -36,6 +36,8 @@ mod left_out;
 mod lm_eval;
 mod open;
 mod openai_evals;
+mod pages;
+mod parquet_file;
 mod place;
 mod problem;
 mod promptfoo;
@@ -46,13 +48,14 @@ mod spans;
 mod stream;
 mod table;
 mod text;
+mod thrift;
 mod walk;
 mod window;
 
 pub use detect::detect;
-pub use footer::check_footer;
 pub use format::{Format, UnknownFormat};
 pub use left_out::LeftOut;
 pub use open::{Opened, Settings, open};
+pub use parquet_file::{open_parquet, without_panic};
 pub use problem::ReaderError;
 pub use stream::READERS_NAME;

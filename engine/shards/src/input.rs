@@ -16,6 +16,7 @@ use parquet::{
     file::metadata::RowGroupMetaData,
 };
 use scorebox::digest::Digest;
+use scorebox_readers::without_panic;
 use serde::{Deserialize, Serialize};
 
 use crate::error::ShardError;
@@ -102,27 +103,49 @@ impl Input {
         let builder = open_parquet(&self.path)?;
         let rows_at_once = rows_at_once(&builder);
         let mask = ProjectionMask::roots(builder.parquet_schema(), places.iter().copied());
-        let reader = builder.with_projection(mask).with_batch_size(rows_at_once).build();
-        let reader = reader.map_err(|error| ShardError::of_parquet(&self.path, &error))?;
-        Ok(Rows { reader, path: self.path.clone() })
+        Rows::of(&self.path, builder.with_projection(mask).with_batch_size(rows_at_once))
     }
 }
 
 /// The batches of a file.
 pub(crate) struct Rows {
-    pub reader: ParquetRecordBatchReader,
-    pub path: PathBuf,
+    /// `None` after an error.
+    reader: Option<ParquetRecordBatchReader>,
+    path: PathBuf,
+}
+
+impl Rows {
+    /// All that a reader gives.
+    ///
+    /// # Errors
+    /// There is none, because the file cannot be read.
+    pub(crate) fn of(
+        path: &Path,
+        builder: ParquetRecordBatchReaderBuilder<File>,
+    ) -> Result<Rows, ShardError> {
+        let reader = without_panic(|| builder.build())
+            .map_err(|error| ShardError::NotParquet {
+                path: path.to_owned(),
+                why: error.to_string(),
+            })?
+            .map_err(|error| ShardError::of_parquet(path, &error))?;
+        Ok(Rows { reader: Some(reader), path: path.to_owned() })
+    }
 }
 
 impl Iterator for Rows {
     type Item = Result<RecordBatch, ShardError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let batch = self.reader.next()?;
-        Some(batch.map_err(|error| ShardError::NotParquet {
-            path: self.path.clone(),
-            why: error.to_string(),
-        }))
+        let reader = self.reader.as_mut()?;
+        let why = match without_panic(|| reader.next()) {
+            Ok(None) => return None,
+            Ok(Some(Ok(batch))) => return Some(Ok(batch)),
+            Ok(Some(Err(error))) => error.to_string(),
+            Err(error) => error.to_string(),
+        };
+        self.reader = None;
+        Some(Err(ShardError::NotParquet { path: self.path.clone(), why }))
     }
 }
 
@@ -132,10 +155,8 @@ pub(crate) fn open_parquet(
 ) -> Result<ParquetRecordBatchReaderBuilder<File>, ShardError> {
     let file =
         File::open(path).map_err(|error| ShardError::File { path: path.to_owned(), error })?;
-    scorebox_readers::check_footer(&file)
-        .map_err(|why| ShardError::NotParquet { path: path.to_owned(), why })?;
-    ParquetRecordBatchReaderBuilder::try_new(file)
-        .map_err(|error| ShardError::of_parquet(path, &error))
+    scorebox_readers::open_parquet(file)
+        .map_err(|why| ShardError::NotParquet { path: path.to_owned(), why })
 }
 
 /// How many rows are taken at once: fewer if they are large.

@@ -98,13 +98,10 @@ impl Shards {
     ) -> Result<(), ShardError> {
         for (shard, path) in (0..).zip(&self.paths) {
             let name = path.display().to_string();
-            let not_parquet = |why: String| ShardError::NotParquet { path: path.clone(), why };
             let builder = open_parquet(path)?;
             let rows_at_once = rows_at_once(&builder);
-            let reader = builder.with_batch_size(rows_at_once).build();
-            let reader = reader.map_err(|error| not_parquet(error.to_string()))?;
             let mut before = 0;
-            for batch in (Rows { reader, path: path.clone() }) {
+            for batch in Rows::of(path, builder.with_batch_size(rows_at_once))? {
                 let batch = batch?;
                 let rows = Batch::of(&batch, &self.plan, self.plan_digest)
                     .map_err(|why| ShardError::NotAShard { path: path.clone(), why })?;

@@ -2,7 +2,7 @@
 
 use std::{fs, panic, path::Path};
 
-use crate::{component, database};
+use crate::{component, database, shards};
 
 /// Calls `target` with every file of its corpus.
 fn replay(name: &str, target: fn(&[u8])) {
@@ -77,6 +77,38 @@ fn the_first_components_are_what_their_names_say() {
 #[test]
 fn a_file_of_another_tool_gives_the_same_cases_twice_or_is_refused() {
     replay("readers", crate::readers);
+}
+
+#[test]
+fn a_shard_is_merged_to_a_shard_of_the_same_cases_or_is_refused() {
+    replay("shards", crate::shards);
+}
+
+#[test]
+fn the_first_shards_are_what_their_names_say() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus/shards");
+    for (name, expected) in [
+        ("shard", "3 cases"),
+        ("rows", "3 cases"),
+        ("case-twice", "3 cases"),
+        ("case-twice-with-another-score", "1 result differs between shards of one run"),
+        ("case-twice-once-timed-out", "3 cases"),
+        ("timed-out-first", "3 cases"),
+        ("scored-without-a-score", "a result with the status `scored` has the score None"),
+        ("fewer-results", "it has results of 1 scorers, not 2"),
+        ("case-that-is-none", "output"),
+        ("row-of-another-case", "its columns are not those of its `case`"),
+        ("row-of-another-plan", "it was scored with the plan 000000000000…"),
+        ("plan-that-is-none", "it was scored with the plan ééééééééé…"),
+        ("results-that-are-no-json", "1 cases"),
+        ("cut-off", "it is cut off, or not Parquet"),
+        ("changed-page", "cannot be read as Parquet"),
+        ("pages-out-of-step", "cannot be read as Parquet"),
+        ("changed-plan", "it was scored with the plan"),
+    ] {
+        let said = shards::said(&fs::read(folder.join(name)).unwrap());
+        assert!(said.contains(expected), "{name}: {said}");
+    }
 }
 
 #[test]

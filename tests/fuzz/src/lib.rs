@@ -11,6 +11,7 @@ mod guest_result;
 #[cfg(feature = "libfuzzer")]
 mod mutation;
 mod readers;
+mod shards;
 mod suite_file;
 mod trace;
 mod work;
@@ -30,6 +31,7 @@ pub use mutation::{change_component, change_module};
 #[cfg(feature = "libfuzzer")]
 pub use readers::let_parsers_panic;
 pub use readers::readers;
+pub use shards::shards;
 pub use suite_file::suite_file;
 pub use trace::trace;
 pub use work::work;

@@ -1,0 +1,127 @@
+//! A Parquet file from anyone, opened: what it claims is checked before a reader makes room for it, and a reader that panics
+//! over a damaged file is an error. Reads no row.
+
+use std::{fs::File, io, thread};
+
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+
+use crate::{footer::check_footer, pages::check_pages, stream::READERS_NAME};
+
+/// What a reader that panicked says.
+const DAMAGED: &str = "the file is damaged";
+
+/// A Parquet file, its footer read: it has at most 32 MiB, and each page at most 256 MiB, decompressed.
+///
+/// # Errors
+/// Why it cannot be read, within a sentence about the file.
+pub fn open_parquet(file: File) -> Result<ParquetRecordBatchReaderBuilder<File>, String> {
+    check_footer(&file)?;
+    let pages = file.try_clone().map_err(|error| error.to_string())?;
+    let opened = without_panic(|| ParquetRecordBatchReaderBuilder::try_new(file));
+    let opened = opened.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?;
+    check_pages(&pages, opened.metadata())?;
+    Ok(opened)
+}
+
+/// What `work` gives, which reads a file with a parser that was not written for hostile ones. It is done on a thread with the
+/// name [`READERS_NAME`].
+///
+/// # Errors
+/// It panicked, or there is no thread for it.
+pub fn without_panic<T: Send>(work: impl FnOnce() -> T + Send) -> io::Result<T> {
+    thread::scope(|scope| {
+        let thread = thread::Builder::new().name(READERS_NAME.to_owned());
+        let done = thread.spawn_scoped(scope, work)?.join();
+        done.map_err(|_| io::Error::other(DAMAGED))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{io::Write as _, sync::Arc};
+
+    use arrow_array::{ArrayRef, RecordBatch, StringArray};
+    use parquet::{
+        arrow::ArrowWriter,
+        basic::Compression,
+        file::{
+            metadata::{ParquetMetaDataReader, ParquetMetaDataWriter},
+            properties::WriterProperties,
+        },
+    };
+
+    use super::*;
+
+    /// A Parquet file with one page, which has `texts`.
+    fn written(texts: &[&str]) -> Vec<u8> {
+        let column: ArrayRef = Arc::new(StringArray::from(texts.to_vec()));
+        let batch = RecordBatch::try_from_iter([("output", column)]).unwrap();
+        let properties = WriterProperties::builder()
+            .set_compression(Compression::SNAPPY)
+            .set_dictionary_enabled(false)
+            .build();
+        let mut writer =
+            ArrowWriter::try_new(Vec::new(), batch.schema(), Some(properties)).unwrap();
+        writer.write(&batch).unwrap();
+        writer.into_inner().unwrap()
+    }
+
+    /// The same, but for the header of the page, which says that the page has two gigabytes once it is decompressed.
+    fn claiming_two_gigabytes(file: &[u8]) -> Vec<u8> {
+        let metadata = ParquetMetaDataReader::new().parse_and_finish(&bytes_of(file)).unwrap();
+        // Behind the mark of the file and the page's kind: the field, and its number.
+        assert_eq!(file[..7], *b"PAR1\x15\x00\x15");
+        let end = 7 + file[7..].iter().position(|byte| *byte < 0x80).unwrap() + 1;
+        let claim = [0xfe, 0xff, 0xff, 0xff, 0x0f];
+        let more = i64::try_from(claim.len() - (end - 7)).unwrap();
+        let (group, column) = (metadata.row_group(0), metadata.row_group(0).column(0));
+        let pages = usize::try_from(column.compressed_size()).unwrap();
+        let size = column.compressed_size() + more;
+        let column = column.clone().into_builder().set_total_compressed_size(size);
+        let column = column.build().unwrap();
+        let group = group.clone().into_builder().set_column_metadata(vec![column]);
+        let metadata = metadata.clone().into_builder();
+        let metadata = metadata.set_row_groups(vec![group.build().unwrap()]).build();
+        let mut changed = [&file[..7], &claim, &file[end..4 + pages]].concat();
+        ParquetMetaDataWriter::new(&mut changed, &metadata).finish().unwrap();
+        changed
+    }
+
+    fn bytes_of(content: &[u8]) -> File {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(content).unwrap();
+        file
+    }
+
+    fn refused(content: &[u8]) -> String {
+        open_parquet(bytes_of(content)).map(drop).unwrap_err()
+    }
+
+    #[test]
+    fn a_page_that_claims_more_than_is_read_is_refused() {
+        let file = written(&["a", "b"]);
+        let mut rows = open_parquet(bytes_of(&file)).unwrap().build().unwrap();
+        assert_eq!(rows.next().unwrap().unwrap().num_rows(), 2);
+        assert_eq!(
+            refused(&claiming_two_gigabytes(&file)),
+            "a page claims to have 2147483647 bytes, and 268435456 are read: write smaller pages"
+        );
+    }
+
+    #[test]
+    fn a_page_whose_header_is_damaged_is_refused() {
+        let mut file = written(&["a", "b"]);
+        file[4] = 0x1f;
+        assert_eq!(refused(&file), "the header of a page is damaged");
+    }
+
+    #[test]
+    fn what_panics_is_an_error() {
+        let hook = std::panic::take_hook();
+        std::panic::set_hook(Box::new(|_| {}));
+        let error = without_panic(|| panic!("of a parser")).map(|(): ()| ()).unwrap_err();
+        std::panic::set_hook(hook);
+        assert_eq!(error.to_string(), DAMAGED);
+        assert_eq!(without_panic(|| 5).unwrap(), 5);
+    }
+}
