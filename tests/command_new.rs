@@ -171,6 +171,14 @@ fn nothing_is_overwritten_and_a_name_that_no_scorer_can_have_is_refused() {
     hint: name its folder, `sdk/rust/core` in a clone of scorebox: --sdk FOLDER
     [exit code 2]
     ");
+    // A clone of scorebox is not its SDK.
+    fs::write(folder.path("Cargo.toml"), "[workspace]\n").unwrap();
+    assert_snapshot!(folder.sh("scorebox new first --lang rust --sdk ."), @"
+    [stderr]
+    error: the SDK for Rust is not in `.`
+    hint: name its folder, `sdk/rust/core` in a clone of scorebox: --sdk FOLDER
+    [exit code 2]
+    ");
     assert!(!folder.path("first").exists());
 }
 

@@ -70,7 +70,7 @@ pub(crate) fn words(advice: &Advice) -> Option<String> {
         Advice::AddScriptEngine => "make it, once: scorebox toolchain add python".into(),
         Advice::InstallToolchain => "install one of:\n  \
              rustup target add wasm32-unknown-unknown\n  \
-             apt-get install --no-install-recommends rustc-web rust-web-src lld-22   (Debian)\n  \
+             apt-get install --no-install-recommends cargo-web rustc-web rust-web-src lld-22   (Debian)\n  \
              rustup component add rust-src, and a wasm-ld"
             .into(),
         Advice::InstallCompiler(compiler) => install(*compiler)?.into(),

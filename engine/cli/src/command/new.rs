@@ -78,7 +78,9 @@ impl New {
 
     fn sdk(&self) -> Result<PathBuf, Failure> {
         let folder = self.sdk.as_deref().unwrap_or(Path::new(SDK));
-        let is_there = folder.join("Cargo.toml").is_file();
+        let manifest = fs::read_to_string(folder.join("Cargo.toml")).unwrap_or_default();
+        // The clone's own manifest is another one: cargo says so only when it builds, and not in words for people.
+        let is_there = manifest.contains("name = \"scorebox-sdk\"");
         fs::canonicalize(folder).ok().filter(|_| is_there).ok_or_else(|| {
             Failure::new(format!("the SDK for Rust is not in `{}`", folder.display()))
                 .hint("name its folder, `sdk/rust/core` in a clone of scorebox: --sdk FOLDER")
