@@ -54,7 +54,7 @@ done"#,
 
 fn build(folder: &Folder, arguments: &str) -> Output {
     let line = format!(
-        "scorebox=$(command -v scorebox) && unset WASI_SDK_PATH && PATH=\"$PWD/tools\" \"$scorebox\" build {arguments}"
+        "scorebox=$(command -v scorebox) && unset WASI_SDK_PATH CARGO && PATH=\"$PWD/tools\" \"$scorebox\" build {arguments}"
     );
     folder.sh(&line)
 }
@@ -69,8 +69,8 @@ const PROJECTS: [(&str, &[&str], &str, &str); 5] = [
 ];
 
 fn project(folder: &Folder, language: &str, files: &[&str]) {
-    fs::create_dir_all(folder.path(language)).unwrap();
     for file in files {
+        fs::create_dir_all(folder.path(&format!("{language}/{file}")).parent().unwrap()).unwrap();
         folder.write(&format!("{language}/{file}"), "");
     }
 }
@@ -103,6 +103,17 @@ fn a_compiler_that_is_missing_is_named_with_the_line_that_installs_it() {
     [stderr]
     error: no `asc` was found
     hint: install it in the scorer's folder: `npm install assemblyscript@0.28.20`
+    [exit code 2]
+    ");
+    project(&folder, "rust", &["Cargo.toml", "src/lib.rs"]);
+    folder.write("rust/Cargo.toml", "[package]\nname = \"a\"\n[lib]\ncrate-type = [\"cdylib\"]\n");
+    assert_snapshot!(build(&folder, "rust"), @"
+    [stderr]
+    error: no Rust toolchain with a wasm32-unknown-unknown standard library was found
+    hint: install one of:
+        rustup target add wasm32-unknown-unknown
+        apt-get install --no-install-recommends cargo-web rustc-web rust-web-src lld-22   (Debian)
+        rustup component add rust-src, and a wasm-ld
     [exit code 2]
     ");
 }

@@ -1,6 +1,6 @@
 //! Why a guest could not be built.
 
-use std::path::PathBuf;
+use std::{io::ErrorKind, path::PathBuf};
 
 use crate::advice::{Advice, Advised, Build, Compiler, Thing};
 
@@ -22,7 +22,7 @@ pub enum BuildError {
     /// The crate makes no `cdylib`.
     #[error("the crate `{0}` makes no cdylib")]
     NotACdylib(String),
-    /// cargo could not be started.
+    /// cargo, or a compiler that was found before, could not be started.
     #[error("cannot run `{program}`: {source}")]
     CannotRun {
         /// What was to run.
@@ -115,6 +115,9 @@ impl Advised for BuildError {
     fn advice(&self) -> Option<Advice> {
         match self {
             BuildError::NoToolchain => Some(Advice::InstallToolchain),
+            BuildError::CannotRun { source, .. } if source.kind() == ErrorKind::NotFound => {
+                Some(Advice::InstallToolchain)
+            }
             BuildError::NotACrate(_) | BuildError::OnlyAWorkspace(_) => {
                 Some(Advice::Name(Thing::Crate))
             }
