@@ -57,7 +57,7 @@ def by_command(folder: Path, name: str) -> None:
 
 
 def by_ray(folder: Path, name: str) -> None:
-    dataset = ray.data.read_parquet(str(folder / "cases"))
+    dataset = ray.data.read_parquet(str(folder / "cases")).repartition(target_num_rows_per_block=4096)
     scorebox.ray.score(dataset, SUITE, run_id="bench", actors=2).write_parquet(str(folder / name))
 
 

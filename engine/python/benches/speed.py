@@ -1,8 +1,9 @@
 """What a score costs from Python: one call and a table, in one run on the case and scorer that the engine's own bench has.
 
-Compare with the row `isolated` of the engine's loop, measured just before or after on the same machine:
+Compare numeric-answer with the row `isolated_without_signals` of the engine's loop, which is the same engine, measured just before or after on
+the same machine:
 
-    cargo bench --bench isolation -- isolated
+    cargo bench --profile dist --workspace --bench isolation -- isolated
     python engine/python/benches/speed.py
 """
 

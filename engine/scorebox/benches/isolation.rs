@@ -36,12 +36,15 @@ fn answer() -> Case {
 
 fn load(name: &str, config: serde_json::Value) -> LoadedScorer {
     static SANDBOX: OnceLock<Sandbox> = OnceLock::new();
-    load_in(SANDBOX.get_or_init(|| sandbox(true)), name, config)
+    load_in(SANDBOX.get_or_init(|| sandbox(options())), name, config)
 }
 
-fn sandbox(code_apart: bool) -> Sandbox {
-    let options = SandboxOptions::default().with_compiler(Compiler::InProcess).with_slots(8);
-    Sandbox::new(&options.with_code_apart(code_apart)).unwrap()
+fn options() -> SandboxOptions {
+    SandboxOptions::default().with_compiler(Compiler::InProcess).with_slots(8)
+}
+
+fn sandbox(options: SandboxOptions) -> Sandbox {
+    Sandbox::new(&options).unwrap()
 }
 
 fn load_in(sandbox: &Sandbox, name: &str, config: serde_json::Value) -> LoadedScorer {
@@ -62,7 +65,7 @@ fn bench_isolated(bencher: Bencher<'_, '_>, scorer: &LoadedScorer, case: &Case) 
     });
 }
 
-/// numeric-answer on a real answer, five ways.
+/// numeric-answer on a real answer, six ways.
 #[divan::bench_group(sample_count = 60)]
 mod numeric_answer {
     use super::*;
@@ -76,8 +79,15 @@ mod numeric_answer {
     /// configurations.
     #[divan::bench]
     fn isolated_whole(bencher: Bencher<'_, '_>) {
-        let scorer = load_in(&sandbox(false), "numeric-answer", json!({}));
-        bench_isolated(bencher, &scorer, &answer());
+        let whole = sandbox(options().with_code_apart(false));
+        bench_isolated(bencher, &load_in(&whole, "numeric-answer", json!({})), &answer());
+    }
+
+    /// With traps that are noticed without signals, as in the Python package.
+    #[divan::bench]
+    fn isolated_without_signals(bencher: Bencher<'_, '_>) {
+        let checked = sandbox(options().with_signals_based_traps(false));
+        bench_isolated(bencher, &load_in(&checked, "numeric-answer", json!({})), &answer());
     }
 
     #[divan::bench]
