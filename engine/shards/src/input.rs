@@ -118,7 +118,7 @@ impl Rows {
     /// All that a reader gives.
     ///
     /// # Errors
-    /// There is none, because the file cannot be read.
+    /// The file cannot be read.
     pub(crate) fn of(
         path: &Path,
         builder: ParquetRecordBatchReaderBuilder<File>,
