@@ -5,7 +5,10 @@ Each test is a program in a process of its own.
 
 from __future__ import annotations
 
+import contextlib
 import signal
+import sqlite3
+from collections.abc import Callable
 
 import pytest
 from conftest import MISBEHAVE, Program, printed_by
@@ -218,6 +221,61 @@ def test_ctrl_c_ends_a_run_in_good_order_and_it_can_be_resumed(tmp_path):
     assert code == 0, complained
     words = [line for line in printed.split("\n") if line != "under way"]
     assert words == ["interrupted", "40000 True 40000", ""]
+
+
+def interrupted_merge(folder, target: str, under_way: Callable[[], bool]) -> Program:
+    """A program whose merge Ctrl-C ended when it was under way. It merges again once it is to end."""
+    pytest.importorskip("pyarrow")
+    program = Program(
+        """
+        import sys
+        import pyarrow, pyarrow.parquet
+        import scorebox
+        names = [str(number) for number in range(40_000)]
+        table = pyarrow.table({"id": names, "output": names, "expected": names})
+        scored = scorebox.Suite(text="[scorers.exact-match]").score_table(table, run_id="r")
+        pyarrow.parquet.write_table(scored, "part.parquet")
+        print("merging", flush=True)
+        try:
+            scorebox.merge("part.parquet", **{sys.argv[1]: "merged"})
+        except KeyboardInterrupt:
+            print("interrupted", flush=True)
+        sys.stdin.read()
+        print(scorebox.merge("part.parquet", **{sys.argv[1]: "merged"}).cases)
+        """,
+        target,
+        folder=folder,
+    )
+    assert program.line() == "merging"
+    while not under_way():
+        assert program.process.poll() is None, program.end()
+    program.process.send_signal(signal.SIGINT)
+    assert program.line() == "interrupted"
+    return program
+
+
+def test_ctrl_c_ends_a_merge_into_a_database_and_the_next_one_continues_it(tmp_path):
+    def stored() -> int:
+        try:
+            with contextlib.closing(sqlite3.connect(f"{(tmp_path / 'merged').as_uri()}?mode=ro", uri=True)) as database:
+                return database.execute("SELECT count(*) FROM cases").fetchone()[0]
+        except sqlite3.OperationalError:
+            return 0
+
+    program = interrupted_merge(tmp_path, "db", lambda: stored() > 0)
+    assert 0 < stored() < 40_000
+    assert program.end() == (0, "40000\n", "")
+    assert stored() == 40_000
+
+
+def test_ctrl_c_ends_a_merge_into_a_file_and_leaves_none(tmp_path):
+    def names() -> list[str]:
+        return sorted(path.name for path in tmp_path.iterdir())
+
+    program = interrupted_merge(tmp_path, "output", lambda: len(names()) > 1)
+    assert names() == ["part.parquet"]
+    assert program.end() == (0, "40000\n", "")
+    assert names() == ["merged", "part.parquet"]
 
 
 def test_other_threads_run_while_one_scores():
