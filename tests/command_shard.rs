@@ -1,14 +1,16 @@
 //! `scorebox shard` and `scorebox merge`: a run in parts, which many machines score, is the run that one machine makes; and what
 //! is said where parts do not fit together.
 
-use std::{fs, path::PathBuf};
+use std::{fs, ops::ControlFlow, path::PathBuf};
 
 use insta::assert_snapshot;
-use scorebox_shards::{RESULT_FIELDS, ROW_FIELDS};
+use scorebox::{registry::Registry, store::StoreError};
+use scorebox_shards::{Merge, RESULT_FIELDS, ROW_FIELDS, ShardError, Shards, merge_into_database};
 use serde_json::Value;
 
 use crate::{
     fixture::Folder,
+    sandbox_fixture::sandbox,
     shard_fixture::{Shard, schema, write_numbers, write_texts},
 };
 
@@ -474,6 +476,51 @@ fn a_merge_into_a_database_that_was_killed_is_continued() {
     assert_eq!(stored(&folder, "scorebox.db"), rows);
     assert_eq!(again.to_string().lines().nth(1), whole.to_string().lines().nth(1));
     folder.sh("scorebox verify").exits_with(0);
+}
+
+/// Enough cases of one scorer that a merge commits before its end.
+const CASES_OF_TWO_BATCHES: usize = 5_010;
+
+#[tokio::test]
+async fn a_merge_of_a_run_that_another_merge_finished_meanwhile_is_refused_and_its_root_stays() {
+    let folder = Folder::new();
+    folder.write("suite.toml", "version = 1\n[scorers.same]\nuse = \"exact-match\"\n");
+    let ids: Vec<String> = (0..CASES_OF_TWO_BATCHES).map(|number| number.to_string()).collect();
+    let ids: Vec<_> = ids.iter().map(|id| Some(id.as_str())).collect();
+    write_texts(&folder.path("in.parquet"), &[("id", &ids), ("answer", &ids), ("expected", &ids)]);
+    folder.sh(&format!("{SHARD} in.parquet -o out.parquet")).exits_with(0);
+
+    let go_on = |_| ControlFlow::Continue(());
+    let shards = Shards::open(&[folder.path("out.parquet")], None).unwrap();
+    let merge = Merge::of(shards, go_on).unwrap();
+    let database = folder.path("scorebox.db");
+    let mut of_other = None;
+    let progress = |cases| {
+        // The first batch is committed: others may write.
+        if cases == 5_000 {
+            let other = folder.sh("scorebox merge out.parquet --db scorebox.db").exits_with(0);
+            of_other =
+                other.stderr.lines().find_map(|line| line.strip_prefix("root ").map(str::to_owned));
+        }
+        ControlFlow::Continue(())
+    };
+    let (registry, sandbox) = (Registry::with_builtins(), sandbox(1));
+    let merged = merge_into_database(&merge, &database, &registry, &sandbox, progress).await;
+    let Err(ShardError::Store(error @ StoreError::Finished { .. })) = merged else {
+        panic!("{merged:?}")
+    };
+    let message = error.to_string();
+    assert!(message.starts_with("another process finished the run `r` in "), "{message}");
+    assert!(message.ends_with("scorebox.db meanwhile"), "{message}");
+    let root = folder.rows("SELECT lower(hex(root)) FROM runs");
+    assert_eq!(root, [of_other.unwrap()]);
+    folder.sh(&format!("scorebox verify --root {}", root[0])).exits_with(0);
+}
+
+#[test]
+fn a_merge_of_no_shards_says_so() {
+    let none = Shards::open(&[], None).unwrap_err();
+    assert_eq!(none.to_string(), "no shard is named");
 }
 
 #[test]

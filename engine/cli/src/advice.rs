@@ -457,6 +457,9 @@ fn database(what: Database) -> Option<&'static str> {
         Database::MakeWritable => "make it writable, or name another path",
         Database::Wait => "wait for the process that writes it, or store this run in another file",
         Database::WaitToRemove => "wait until that process ends, then remove the run",
+        Database::Verify => {
+            "nothing was written to the run since then; `scorebox verify` checks what is stored"
+        }
         Database::RemoveCopies => {
             "a reused score refers to its original: remove those runs too, or first"
         }

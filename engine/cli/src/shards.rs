@@ -28,6 +28,7 @@ pub(crate) fn failure(error: ShardError) -> Failure {
         ShardError::NotParquet { .. } => {
             Some("make the shard again; one that `scorebox shard` was writing when it ended has another name".into())
         }
+        ShardError::NoShards => Some("name the files, or a folder that they are in".into()),
         ShardError::NotAShard { .. } => Some(
             "`scorebox shard` writes shards; of what a data engine wrote, --suite names the suite".into(),
         ),

@@ -102,6 +102,9 @@ pub(crate) fn refused(py: Python<'_>, error: ShardError) -> PyErr {
         ShardError::NotParquet { .. } | ShardError::DamagedRow { .. } => {
             advised(Kind::InvalidShard, "make the shard again")
         }
+        ShardError::NoShards => {
+            advised(Kind::InvalidArgument, "name the files, or a folder that they are in")
+        }
         ShardError::NotAShard { .. } => advised(
             Kind::InvalidShard,
             "of what a data engine wrote without the plan, name the suite: `merge(…, suite=…)`",

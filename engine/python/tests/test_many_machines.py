@@ -141,6 +141,8 @@ def test_shards_that_do_not_fit_together_are_refused(tmp_path):
     (tmp_path / "empty").mkdir()
     assert refused(scorebox.merge, tmp_path / "empty", db=tmp_path / "m.db").kind == "unreadable"
     assert refused(scorebox.merge, tmp_path / "nowhere", db=tmp_path / "m.db").kind == "unreadable"
+    none = refused(scorebox.merge, [], db=tmp_path / "m.db")
+    assert (none.kind, none.message) == ("invalid-argument", "no shard is named") and "a folder" in none.advice
     with pytest.raises(TypeError, match="either a db or an output"):
         scorebox.merge(shards)
 

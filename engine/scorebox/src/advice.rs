@@ -409,6 +409,8 @@ listed! {
         Wait,
         /// Wait for the process that writes the run, then remove it.
         WaitToRemove,
+        /// Verify the run that another process finished: nothing was written since.
+        Verify,
         /// Remove the runs with copies of its scores too, or first.
         RemoveCopies,
         /// Make room on the disk, then resume.

@@ -54,7 +54,8 @@ pub struct MergedRun {
 ///
 /// # Errors
 /// [`ShardError::Different`]; [`ShardError::Stopped`]; [`ShardError::NoComponent`]: the components are stored with the run, and one is not here;
-/// [`ShardError::OtherRun`]; troubles of reading and writing.
+/// [`ShardError::OtherRun`]; [`StoreError::Finished`]: another merge finished the run meanwhile, and its root stays; troubles of
+/// reading and writing.
 pub async fn merge_into_database(
     merge: &Merge,
     database: &Path,
@@ -66,13 +67,9 @@ pub async fn merge_into_database(
     let plan = merge.shards.plan();
     let specs = with_components(plan, registry)?;
     let id = run_id(plan)?;
-    let mut writer = open(database, &id, plan, &specs)?;
+    let mut writer = open(database, &id, plan, &specs)?.until_finished();
     let cases = write(&mut writer, &id, progress, |take| merge.for_each(take))?;
-    let stored = writer.store().case_count(writer.run().key)?;
-    if stored != cases {
-        let why = format!("it has {stored} cases, and the shards have {cases}");
-        return Err(ShardError::OtherRun { run: id.to_string(), why });
-    }
+    must_be_all(&writer, &id, cases)?;
     writer.commit()?;
     for name in &plan.summaries {
         let place = specs.iter().position(|spec| spec.scorer_id == *name);
@@ -80,6 +77,9 @@ pub async fn merge_into_database(
             summarize(&mut writer, place, &specs[place], sandbox).await?;
         }
     }
+    // Another merge may have added cases of other shards since.
+    writer.hold()?;
+    must_be_all(&writer, &id, cases)?;
     let root = writer.finish(RunState::Finished, None, now_ms())?;
     Ok(MergedRun { id, cases, root, summarized: plan.summaries.clone() })
 }
@@ -137,6 +137,15 @@ fn sample(shards: &Shards, cases: u64, seed: u64) -> Result<HashSet<At>, ShardEr
         Ok(())
     })?;
     Ok(taken.into_iter().map(|(_, at)| at).collect())
+}
+
+fn must_be_all(writer: &RunWriter, id: &RunId, cases: u64) -> Result<(), ShardError> {
+    let stored = writer.store().case_count(writer.run().key)?;
+    if stored == cases {
+        return Ok(());
+    }
+    let why = format!("it has {stored} cases, and the shards have {cases}");
+    Err(ShardError::OtherRun { run: id.to_string(), why })
 }
 
 fn run_id(plan: &Plan) -> Result<RunId, ShardError> {

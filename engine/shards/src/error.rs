@@ -57,6 +57,9 @@ pub enum ShardError {
         /// Why not.
         why: String,
     },
+    /// There is nothing to open.
+    #[error("no shard is named")]
+    NoShards,
     /// A Parquet file is not a shard of a run.
     #[error("`{}` is not a shard: {why}", path.display())]
     NotAShard {

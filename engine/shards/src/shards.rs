@@ -33,7 +33,8 @@ impl Shards {
     /// Opens shards, in this order. `plan` is that of files which a data engine wrote without it.
     ///
     /// # Errors
-    /// One cannot be read, is cut off or is not a shard; [`ShardError::Mixed`]: they are not of one run.
+    /// [`ShardError::NoShards`]; one cannot be read, is cut off or is not a shard; [`ShardError::Mixed`]: they are not of one
+    /// run.
     pub fn open(paths: &[PathBuf], plan: Option<&Plan>) -> Result<Shards, ShardError> {
         let mut first: Option<(PathBuf, Plan)> = None;
         let mut rows = 0;
@@ -59,10 +60,7 @@ impl Shards {
                 }
             }
         }
-        let Some((_, plan)) = first else {
-            let why = "no shard is named".to_owned();
-            return Err(ShardError::NotAShard { path: PathBuf::new(), why });
-        };
+        let (_, plan) = first.ok_or(ShardError::NoShards)?;
         let plan_digest = plan.digest();
         Ok(Shards { paths: paths.to_vec(), plan, plan_digest, rows })
     }

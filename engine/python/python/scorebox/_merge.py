@@ -57,8 +57,9 @@ def merge(
 
     Raises:
         ScoreboxError: A file is not a shard, is damaged or of another run (``"invalid-shard"``); results of one case differ
-            (``"different"``; the message names them, and nothing is written); the database has the run already
-            (``"database"``); ``output`` exists (``"invalid-argument"``).
+            (``"different"``; the message names them, and nothing is written); the database has the run already, or
+            another merge finished it meanwhile (``"database"``); ``output`` exists, or no shard is named
+            (``"invalid-argument"``).
         KeyboardInterrupt: Ctrl-C. There is no file then, and what a database has is continued by the next merge.
     """
     if (db is None) == (output is None):

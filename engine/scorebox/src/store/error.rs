@@ -158,6 +158,14 @@ pub enum StoreError {
         /// The id.
         id: String,
     },
+    /// Another session finished the run, and its rows are all there.
+    #[error("another process finished the run `{id}` in {} meanwhile", path.display())]
+    Finished {
+        /// The database.
+        path: PathBuf,
+        /// The run.
+        id: String,
+    },
     /// Other runs hold copies of the scores of a run that was to be removed.
     #[error(
         "scores of `{id}` in {} are reused by {}",
@@ -234,6 +242,7 @@ impl Advised for StoreError {
             Self::RunExists { id, .. } => {
                 return Some(Advice::Rename { what: Thing::Run, taken: id.clone() });
             }
+            Self::Finished { .. } => Database::Verify,
             Self::Copied { .. } => Database::RemoveCopies,
             Self::InUse { .. } => Database::WaitToRemove,
             Self::InvalidRunId { .. } => return Some(Advice::Write(Form::RunId)),

@@ -209,6 +209,11 @@ impl Store {
         self.explained(self.conn.query_row(sql, [run], |row| row.get(0)))
     }
 
+    pub(super) fn run_id(&self, run: RunKey) -> Result<String, StoreError> {
+        let sql = "SELECT id FROM runs WHERE run = ?1";
+        self.explained(self.conn.query_row(sql, [run], |row| row.get(0)))
+    }
+
     pub(super) fn set_state(
         &self,
         run: RunKey,

@@ -112,6 +112,8 @@ pub struct RunWriter {
     /// Rows of the run before this session wrote.
     rows_before: u64,
     rows_written: u64,
+    /// Whether a run that another session finished is written.
+    reopens: bool,
 }
 
 impl RunWriter {
@@ -133,7 +135,16 @@ impl RunWriter {
             bytes_written: 0,
             rows_before: 0,
             rows_written: 0,
+            reopens: true,
         }
+    }
+
+    /// The same, for a run that is whole once a session has finished it: what begins a batch is refused then with
+    /// [`StoreError::Finished`], so that the root with which the run was finished stays the stored one.
+    #[must_use]
+    pub fn until_finished(mut self) -> RunWriter {
+        self.reopens = false;
+        self
     }
 
     /// Whether this session has stored anything, be it that it began with a new run.
@@ -268,6 +279,15 @@ impl RunWriter {
         Err(StoreError::Rejected { path: self.store.path.clone(), what })
     }
 
+    /// Begins a batch, unless one is open: until it is committed, no other session writes, so that what is read
+    /// is what the run is finished with.
+    ///
+    /// # Errors
+    /// [`StoreError::Finished`] after [`RunWriter::until_finished`]; troubles of writing.
+    pub fn hold(&mut self) -> Result<(), StoreError> {
+        self.begin().map(drop)
+    }
+
     /// Makes everything written so far survive the process. Does nothing if nothing is open.
     ///
     /// # Errors
@@ -285,7 +305,7 @@ impl RunWriter {
     /// # Errors
     /// [`StoreError::Rejected`] for [`RunState::Running`], which is not an end;
     /// [`StoreError::RowsLost`] if the database does not have every row that was written;
-    /// troubles of writing.
+    /// [`StoreError::Finished`] after [`RunWriter::until_finished`]; troubles of writing.
     pub fn finish(
         &mut self,
         state: RunState,
@@ -340,6 +360,10 @@ impl RunWriter {
         if self.store.conn.is_autocommit() {
             let begun = self.store.conn.execute_batch("BEGIN IMMEDIATE");
             self.store.explained(begun)?;
+            if let Err(error) = self.must_be_unfinished() {
+                self.store.explained(self.store.conn.execute_batch("ROLLBACK"))?;
+                return Err(error);
+            }
         }
         if let Some(session) = self.session {
             return Ok(session);
@@ -350,6 +374,14 @@ impl RunWriter {
         let session = self.store.explained(session)?;
         self.session = Some(session);
         Ok(session)
+    }
+
+    fn must_be_unfinished(&self) -> Result<(), StoreError> {
+        if self.reopens || self.store.state(self.run.key)? != RunState::Finished {
+            return Ok(());
+        }
+        let (path, id) = (self.store.path.clone(), self.store.run_id(self.run.key)?);
+        Err(StoreError::Finished { path, id })
     }
 }
 

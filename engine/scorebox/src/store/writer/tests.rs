@@ -2,6 +2,7 @@
 
 use super::{super::sample::*, *};
 use crate::{
+    advice::{self, Advice, Advised as _},
     contract::LogLevel,
     row::{Answer, Json, Status},
     store::{ScoreFilter, StoredCase},
@@ -167,6 +168,72 @@ fn a_resumed_session_that_writes_nothing_changes_nothing() {
     assert_eq!(writer.store().run("r").unwrap(), ended);
     drop(writer);
     assert_eq!(std::fs::read(&path).unwrap(), bytes);
+}
+
+/// Writers of one run that two sessions write at the same time, until one of them finishes it.
+fn two_writers() -> (tempfile::TempDir, RunWriter, RunWriter) {
+    let (folder, store) = database();
+    let first = writer(store, "r", &["a"]).until_finished();
+    let store = Store::open(folder.path().join("scores.db")).unwrap();
+    let resumed = store.resume_run("r", &session()).unwrap();
+    (folder, first, RunWriter::new(store, resumed).until_finished())
+}
+
+fn add(writer: &mut RunWriter) -> Result<bool, StoreError> {
+    let key = match writer.add_case(&case(0, "x"))? {
+        CaseAdded::New(key) | CaseAdded::Known(key) => key,
+        other => panic!("{other:?}"),
+    };
+    writer.add_score(key, writer.run().scorers[0], &scored(1.0))
+}
+
+#[test]
+fn the_root_of_a_run_that_one_of_two_sessions_finished_stays_the_stored_one() {
+    let (_folder, mut first, mut second) = two_writers();
+    assert!(add(&mut first).unwrap());
+    first.commit().unwrap();
+    assert!(!add(&mut second).unwrap());
+    second.commit().unwrap();
+    let root = first.finish(RunState::Finished, None, 5).unwrap();
+    let ended = first.store().run("r").unwrap();
+
+    let refused = second.finish(RunState::Finished, None, 6).unwrap_err();
+    assert!(matches!(&refused, StoreError::Finished { id, .. } if id == "r"), "{refused}");
+    assert_eq!(refused.advice(), Some(Advice::Database(advice::Database::Verify)));
+    assert!(matches!(second.hold(), Err(StoreError::Finished { .. })));
+    assert!(matches!(add(&mut second), Err(StoreError::Finished { .. })));
+    drop(second);
+    assert_eq!(first.store().run("r").unwrap(), ended);
+    let content_digest = |store: &Store, key| Ok(store.case_content(key)?.digest);
+    let now = first.store().run_root(first.run().key, content_digest).unwrap();
+    assert_eq!((ended.root, now), (Some(root), root));
+}
+
+#[test]
+fn a_session_whose_first_row_comes_after_the_run_was_finished_leaves_no_trace() {
+    let (_folder, mut first, mut second) = two_writers();
+    assert!(add(&mut first).unwrap());
+    first.finish(RunState::Finished, None, 5).unwrap();
+    let ended = first.store().run("r").unwrap();
+
+    assert!(matches!(add(&mut second), Err(StoreError::Finished { .. })));
+    assert!(matches!(second.add_case(&case(1, "y")), Err(StoreError::Finished { .. })));
+    assert!(!second.has_written());
+    assert_eq!(first.store().run("r").unwrap(), ended);
+    // The file is not held.
+    assert!(first.hold().is_err());
+    first.store().conn.execute_batch("BEGIN IMMEDIATE; COMMIT").unwrap();
+}
+
+#[test]
+fn a_batch_that_is_held_keeps_other_sessions_from_writing() {
+    let (_folder, mut first, second) = two_writers();
+    first.hold().unwrap();
+    second.store().conn.busy_timeout(std::time::Duration::ZERO).unwrap();
+    let waits = second.store().conn.execute_batch("BEGIN IMMEDIATE").unwrap_err();
+    assert_eq!(waits.sqlite_error_code(), Some(rusqlite::ErrorCode::DatabaseBusy));
+    first.commit().unwrap();
+    second.store().conn.execute_batch("BEGIN IMMEDIATE; COMMIT").unwrap();
 }
 
 #[test]
