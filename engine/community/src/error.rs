@@ -1,0 +1,117 @@
+//! Why something with a registry failed, as data. Says in no message what a user should type.
+
+use scorebox::digest::Digest;
+
+/// Why a registry did not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+#[error("{registry}: {failed}")]
+#[non_exhaustive]
+pub struct CommunityError {
+    /// The registry, as the user named it.
+    pub registry: String,
+    /// What failed.
+    pub failed: Failed,
+}
+
+/// What failed. No message has a password or a token; what a server said is short, and on one line.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Failed {
+    /// The HTTP client does not start, for example because the machine has no certificates.
+    #[error("cannot prepare connections: {0}")]
+    Prepare(String),
+    /// There is no connection, or it broke.
+    #[error("cannot reach it: {0}")]
+    Unreachable(String),
+    /// It did not answer in time.
+    #[error("it did not answer in time")]
+    TimedOut,
+    /// Its certificate is not one that this machine trusts.
+    #[error("its certificate is not trusted: {0}")]
+    Certificate(String),
+    /// It wants a login, and none is known.
+    #[error("it wants a login")]
+    LoginWanted,
+    /// It takes the login that is known, or its absence, and does not allow this.
+    #[error("it refuses the login that is stored for it{0}")]
+    LoginRefused(String),
+    /// The login that Docker keeps cannot be used.
+    #[error("the login that is stored for it cannot be used: {0}")]
+    Credentials(String),
+    /// It sends passwords or bytes to a place without TLS.
+    #[error("it names a place without TLS, `{0}`, which is not asked")]
+    WithoutTls(String),
+    /// It redirects.
+    #[error("it redirects to another place, which is not followed here (status {0})")]
+    Redirected(u16),
+    /// It answered with an error.
+    #[error("it answered with status {status}{said}")]
+    Refused {
+        /// The HTTP status.
+        status: u16,
+        /// What it said, after a colon; or nothing.
+        said: String,
+    },
+    /// It sent more than is read.
+    #[error("it sent more than {most_bytes} bytes as {what}")]
+    TooLarge {
+        /// What it sent.
+        what: &'static str,
+        /// The most that is read.
+        most_bytes: usize,
+    },
+    /// It does not speak the protocol of a registry.
+    #[error("it does not answer as a registry does: {0}")]
+    NotARegistry(&'static str),
+    /// Another artifact has the tag.
+    #[error("`{name}:{tag}` is published already, with other content")]
+    Taken {
+        /// The name in the registry.
+        name: String,
+        /// The tag.
+        tag: String,
+    },
+    /// It has nothing under that name and tag.
+    #[error("it has no `{name}:{tag}`")]
+    Missing {
+        /// The name in the registry.
+        name: String,
+        /// The tag.
+        tag: String,
+    },
+    /// What it has is no scorer.
+    #[error("`{name}:{tag}` is not a scorer: {reason}")]
+    NotAScorer {
+        /// The name in the registry.
+        name: String,
+        /// The tag.
+        tag: String,
+        /// What it is.
+        reason: &'static str,
+    },
+    /// It has no blob of that digest any more.
+    #[error("it has no component with the digest {0}")]
+    NoComponent(Digest),
+    /// It sends other bytes than those of the digest that it was asked for.
+    #[error("it sends other bytes than those with the digest {0}")]
+    OtherBytes(Digest),
+    /// It redirects, and the place that it names redirects on.
+    #[error("it redirects more than {0} times")]
+    RedirectsTooOften(usize),
+    /// It took the artifact, and gives something else back.
+    #[error("it took the artifact, and gives back something else")]
+    NotKept,
+}
+
+impl CommunityError {
+    /// This failed at that registry.
+    pub fn new(registry: impl Into<String>, failed: Failed) -> CommunityError {
+        CommunityError { registry: registry.into(), failed }
+    }
+}
+
+impl Failed {
+    pub(crate) fn at(self, registry: &str) -> CommunityError {
+        CommunityError::new(registry, self)
+    }
+}

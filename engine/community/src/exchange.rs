@@ -1,0 +1,149 @@
+//! One exchange with a server over HTTP, within bounds of time and size. Follows no redirect, tries nothing again, adds no
+//! password, and does not know what is said.
+
+use std::{error::Error as StdError, io, iter, time::Duration};
+
+use bytes::Bytes;
+use reqwest::{RequestBuilder, StatusCode, header::HeaderMap};
+use serde_json::Value;
+
+use crate::error::Failed;
+
+/// The most time for a connection.
+const MOST_CONNECTING: Duration = Duration::from_secs(10);
+/// The most time without a byte from a server that is expected to send some.
+const MOST_SILENCE: Duration = Duration::from_secs(60);
+/// The most time of an exchange: that of a large component over a slow line.
+const MOST_TIME: Duration = Duration::from_secs(15 * 60);
+/// The most bytes that are read of an answer that is an error.
+const MOST_ERROR_BYTES: usize = 64 << 10;
+/// The most bytes of a server's message that are shown.
+const MOST_SAID_BYTES: usize = 300;
+
+/// An HTTP client, and how it connects.
+#[derive(Debug)]
+pub(crate) struct Exchange {
+    client: reqwest::Client,
+}
+
+/// An answer, whatever its status.
+pub(crate) struct Reply {
+    pub status: StatusCode,
+    pub headers: HeaderMap,
+    /// All of it; of an error, at most its beginning.
+    pub body: Bytes,
+}
+
+impl Exchange {
+    /// Connects to nothing yet. `has_tls` if certificates are needed; `is_near` if the server is on this machine, where no proxy
+    /// is asked.
+    pub(crate) fn new(has_tls: bool, is_near: bool) -> Result<Exchange, Failed> {
+        // Fails if a provider of cryptography is there already, which is then used.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let mut builder = reqwest::Client::builder()
+            .user_agent(concat!("scorebox/", env!("CARGO_PKG_VERSION")))
+            .redirect(reqwest::redirect::Policy::none())
+            .retry(reqwest::retry::never())
+            .https_only(has_tls)
+            .connect_timeout(MOST_CONNECTING)
+            .read_timeout(MOST_SILENCE)
+            .timeout(MOST_TIME);
+        if !has_tls {
+            // The certificates of the machine, which may have none, are not needed then.
+            builder = builder.tls_certs_only([]);
+        }
+        if is_near {
+            builder = builder.no_proxy();
+        }
+        let client =
+            builder.build().map_err(|error| Failed::Prepare(cause(&error.without_url())))?;
+        Ok(Exchange { client })
+    }
+
+    pub(crate) fn client(&self) -> &reqwest::Client {
+        &self.client
+    }
+
+    /// Sends a request, and reads at most `most_bytes` of the answer, which is `what`.
+    pub(crate) async fn send(
+        &self,
+        request: RequestBuilder,
+        what: &'static str,
+        most_bytes: usize,
+    ) -> Result<Reply, Failed> {
+        let mut response = request.send().await.map_err(|error| broken(&error))?;
+        let (status, headers) = (response.status(), response.headers().clone());
+        let is_error = !status.is_success();
+        let most = if is_error { MOST_ERROR_BYTES } else { most_bytes };
+        let too_large = Failed::TooLarge { what, most_bytes };
+        let stated = response.content_length().unwrap_or_default();
+        if !is_error && stated > most as u64 {
+            return Err(too_large);
+        }
+        let mut body = Vec::new();
+        loop {
+            match response.chunk().await {
+                Ok(Some(part)) if body.len() + part.len() <= most => body.extend_from_slice(&part),
+                Ok(Some(_)) if !is_error => return Err(too_large),
+                Err(error) if !is_error => return Err(broken(&error)),
+                // What has come of an error says enough.
+                _ => break,
+            }
+        }
+        Ok(Reply { status, headers, body: body.into() })
+    }
+}
+
+impl Reply {
+    /// Why this is not what was asked for.
+    pub(crate) fn refusal(&self) -> Failed {
+        match self.status.is_redirection() {
+            true => Failed::Redirected(self.status.as_u16()),
+            false => Failed::Refused { status: self.status.as_u16(), said: self.said() },
+        }
+    }
+
+    /// The message of the server's first error, after a colon; nothing if there is none.
+    pub(crate) fn said(&self) -> String {
+        let document = serde_json::from_slice::<Value>(&self.body).unwrap_or_default();
+        let message = document.pointer("/errors/0/message").and_then(Value::as_str);
+        let message = message.unwrap_or_default();
+        let short = &message[..message.floor_char_boundary(MOST_SAID_BYTES)];
+        let line = short.replace(|character: char| character.is_control(), " ");
+        match line.trim() {
+            "" => String::new(),
+            line => format!(": {line}"),
+        }
+    }
+}
+
+/// The connection failed, or broke.
+fn broken(error: &reqwest::Error) -> Failed {
+    if error.is_timeout() {
+        return Failed::TimedOut;
+    }
+    let is_of_certificates = causes(error)
+        .any(|cause| matches!(cause.downcast_ref(), Some(rustls::Error::InvalidCertificate(_))));
+    match is_of_certificates {
+        true => Failed::Certificate(cause(error)),
+        false => Failed::Unreachable(cause(error)),
+    }
+}
+
+fn causes<'a>(
+    error: &'a (dyn StdError + 'static),
+) -> impl Iterator<Item = &'a (dyn StdError + 'static)> {
+    iter::successors(Some(error), |error| {
+        let error: &'a (dyn StdError + 'static) = *error;
+        // An error of the operating system that wraps another has that one's words, and not it as its source.
+        match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
+            Some(wrapped) => Some(wrapped),
+            None => error.source(),
+        }
+    })
+}
+
+/// What is behind an error: the outermost of reqwest's say little, and have the address.
+fn cause(error: &reqwest::Error) -> String {
+    causes(error).last().map(ToString::to_string).unwrap_or_default()
+}

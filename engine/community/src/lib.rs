@@ -1,0 +1,48 @@
+//! Scorers in OCI registries, where any client of a registry finds them. Prints nothing, knows no command, and runs no scorer.
+//!
+//! - `address`: how a scorer in a registry is named.
+//! - `artifact`: a component as the documents that a registry keeps: a manifest and a configuration.
+//! - `registry`: a registry, and what it is asked: which manifest a tag names, and to keep blobs and manifests.
+//! - `publish`: an artifact to a registry; `pull`: a published scorer from one.
+//! - `components`: the folder of components that were fetched.
+//! - `lock`: which component each published scorer of a suite is.
+//! - `signing`: signatures of components.
+//! - `exchange`: one exchange with a server, within bounds of time and size.
+//! - `login`: what a registry wants to know of its user, and the tokens that it gives.
+//! - `credentials`: the logins that Docker keeps.
+//! - `error`: why something failed, as data.
+//!
+//! The protocol is that of the OCI Distribution Specification 1.1. It is spoken here, and not by the crate `oci-client`, because that
+//! reads manifests and errors whole, however long they are (0.18).
+//!
+//! - **Invariant:** whatever a server sends, a bounded amount of it is read.
+//! - **Invariant:** a password or a token is sent to the registry that it is for, or to the service that this registry names for
+//!   logins, and to no place that a redirect or the address of an upload names; and never without TLS, unless the caller allows
+//!   plain HTTP.
+//! - **Invariant:** a password or a token is in no error and in no `Debug`.
+
+#![warn(missing_debug_implementations)]
+
+mod address;
+mod artifact;
+mod components;
+mod credentials;
+mod error;
+mod exchange;
+mod lock;
+mod login;
+mod publish;
+mod pull;
+mod registry;
+mod signing;
+
+pub use address::{Address, NotAnAddress};
+pub use artifact::{Artifact, MOST_COMPONENT_BYTES, MOST_MANIFEST_BYTES};
+pub use components::Components;
+pub use credentials::Credentials;
+pub use error::{CommunityError, Failed};
+pub use lock::{LOCK_FILE, Lock, Locked, MOST_LOCK_BYTES, NotALock};
+pub use publish::{Published, publish};
+pub use pull::{Pulled, newest, pull, pull_component};
+pub use registry::{Registry, Transport};
+pub use signing::{BadSignature, NotASigner, NotSigned, Signature, Signer};

@@ -1,0 +1,304 @@
+//! `scorebox.lock`: which component each published scorer of the suites in a folder is, and what it was when its user said yes to it.
+//! Asks no registry; one table for each scorer, with its address in its head, in the order of the addresses.
+
+use std::{collections::BTreeMap, fmt::Write as _};
+
+use scorebox::digest::Digest;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    address::{Address, NotAnAddress},
+    signing::Signer,
+};
+
+/// The name of the file, beside the suites that it is of.
+pub const LOCK_FILE: &str = "scorebox.lock";
+/// The version of the format.
+const VERSION: u32 = 1;
+/// The most bytes of the file that are read.
+pub const MOST_LOCK_BYTES: u64 = 16 << 20;
+
+const HEAD: &str = "# Which components the suites in this folder use. `scorebox add` and `scorebox remove` write it.";
+
+/// The locked scorers, by their addresses.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Lock {
+    scorers: BTreeMap<String, Locked>,
+}
+
+/// What a published scorer is locked to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Locked {
+    /// Where it is published.
+    pub address: Address,
+    /// The digest of the component.
+    pub component: Digest,
+    /// The digest of the manifest that named it.
+    pub manifest: Digest,
+    /// The version of the contract that it is written against, such as `0.1.0`.
+    pub contract: String,
+    /// The parts of a case that it reads besides the output, sorted.
+    pub reads: Vec<String>,
+    /// What it imports, in its own order.
+    pub imports: Vec<String>,
+    /// What must be granted to it, sorted.
+    pub grants: Vec<String>,
+    /// The key that signed the component; `None` if it is not signed.
+    pub signer: Option<Signer>,
+}
+
+/// Why a text is not a lock.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NotALock {
+    /// It is not TOML, or lacks something.
+    #[error("{0}")]
+    Invalid(String),
+    /// It has another version.
+    #[error("it has version {0} of the format; this scorebox reads version {VERSION}")]
+    OtherVersion(u64),
+    /// A scorer's address is not one.
+    #[error(transparent)]
+    Address(NotAnAddress),
+}
+
+#[derive(Deserialize)]
+struct Versioned {
+    version: Option<u64>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Document {
+    #[serde(rename = "version")]
+    _version: u32,
+    #[serde(default, rename = "scorer")]
+    scorers: BTreeMap<String, Table>,
+}
+
+/// The table of a scorer, whose head has its address.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Table {
+    #[serde(with = "digest")]
+    component: Digest,
+    #[serde(with = "digest")]
+    manifest: Digest,
+    contract: String,
+    reads: Vec<String>,
+    imports: Vec<String>,
+    grants: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "signer")]
+    signer: Option<Signer>,
+}
+
+#[derive(Serialize)]
+struct One {
+    scorer: BTreeMap<String, Table>,
+}
+
+impl Locked {
+    /// A scorer that is locked to `component`, which reads, imports and needs nothing yet.
+    pub fn new(address: Address, component: Digest, manifest: Digest, contract: &str) -> Locked {
+        let contract = contract.to_owned();
+        let (reads, imports, grants) = Default::default();
+        Locked { address, component, manifest, contract, reads, imports, grants, signer: None }
+    }
+
+    /// The same, which reads these parts of a case.
+    #[must_use]
+    pub fn reading(mut self, parts: impl IntoIterator<Item = String>) -> Locked {
+        self.reads = parts.into_iter().collect();
+        self.reads.sort_unstable();
+        self
+    }
+
+    /// The same, signed by this key.
+    #[must_use]
+    pub fn signed_by(mut self, signer: Option<Signer>) -> Locked {
+        self.signer = signer;
+        self
+    }
+
+    /// The same, which imports this and needs these grants for it.
+    #[must_use]
+    pub fn importing(
+        mut self,
+        imports: Vec<String>,
+        grants: impl IntoIterator<Item = String>,
+    ) -> Locked {
+        self.imports = imports;
+        self.grants = grants.into_iter().collect();
+        self.grants.sort_unstable();
+        self
+    }
+}
+
+impl Table {
+    fn of(locked: &Locked) -> Table {
+        let Locked { component, manifest, contract, reads, imports, grants, signer, .. } =
+            locked.clone();
+        Table { component, manifest, contract, reads, imports, grants, signer }
+    }
+
+    fn at(self, address: Address) -> Locked {
+        let Table { component, manifest, contract, reads, imports, grants, signer } = self;
+        Locked { address, component, manifest, contract, reads, imports, grants, signer }
+    }
+}
+
+impl Lock {
+    /// Reads the text of a lock.
+    ///
+    /// # Errors
+    /// What is wrong with it, and where.
+    pub fn parse(text: &str) -> Result<Lock, NotALock> {
+        let invalid = |error: toml::de::Error| NotALock::Invalid(placed(text, &error));
+        let versioned: Versioned = toml::from_str(text).map_err(invalid)?;
+        match versioned.version {
+            Some(version) if version == u64::from(VERSION) => {}
+            Some(version) => return Err(NotALock::OtherVersion(version)),
+            None => return Err(NotALock::Invalid("it has no `version`".to_owned())),
+        }
+        let document: Document = toml::from_str(text).map_err(invalid)?;
+        let mut lock = Lock::default();
+        for (address, table) in document.scorers {
+            lock.insert(table.at(address.parse().map_err(NotALock::Address)?));
+        }
+        Ok(lock)
+    }
+
+    /// The text of the lock: the same scorers, the same bytes.
+    pub fn text(&self) -> String {
+        let mut text = format!("{HEAD}\nversion = {VERSION}\n");
+        for locked in self.scorers.values() {
+            // Texts and lists of texts: TOML has all of it.
+            let scorer = [(locked.address.to_string(), Table::of(locked))].into();
+            let table = toml::to_string(&One { scorer }).unwrap_or_default();
+            let _ = write!(text, "\n{table}");
+        }
+        text
+    }
+
+    /// What the scorer at `address` is locked to.
+    pub fn get(&self, address: &str) -> Option<&Locked> {
+        self.scorers.get(address)
+    }
+
+    /// Locks a scorer, in place of what it was locked to.
+    pub fn insert(&mut self, locked: Locked) {
+        self.scorers.insert(locked.address.to_string(), locked);
+    }
+
+    /// Leaves a scorer out. Whether it was there.
+    pub fn remove(&mut self, address: &str) -> bool {
+        self.scorers.remove(address).is_some()
+    }
+
+    /// All of them, in the order of their addresses.
+    pub fn iter(&self) -> impl Iterator<Item = &Locked> {
+        self.scorers.values()
+    }
+}
+
+/// What is wrong, behind the number of its line.
+fn placed(text: &str, error: &toml::de::Error) -> String {
+    let message = error.message().lines().next().unwrap_or_default();
+    match error.span().and_then(|span| text.get(..span.start)) {
+        Some(before) => {
+            format!("line {}: {message}", before.bytes().filter(|byte| *byte == b'\n').count() + 1)
+        }
+        None => message.to_owned(),
+    }
+}
+
+mod signer {
+    use super::Signer;
+    use serde::{Deserialize as _, Deserializer, Serializer, de::Error as _};
+
+    pub(super) fn serialize<S: Serializer>(
+        signer: &Option<Signer>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        to.collect_str(signer.as_ref().map_or("", Signer::as_str))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Option<Signer>, D::Error> {
+        String::deserialize(from)?.parse().map(Some).map_err(D::Error::custom)
+    }
+}
+
+mod digest {
+    use super::Digest;
+    use serde::{Deserialize as _, Deserializer, Serializer, de::Error as _};
+
+    pub(super) fn serialize<S: Serializer>(digest: &Digest, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(&format_args!("sha256:{digest}"))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Digest, D::Error> {
+        let text = String::deserialize(from)?;
+        let digest = text.strip_prefix("sha256:").and_then(|it| it.parse::<Digest>().ok());
+        digest.ok_or_else(|| D::Error::custom("a digest is `sha256:` and 64 hexadecimal digits"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn locked(address: &str) -> Locked {
+        let (component, manifest) = (Digest::of(b"component"), Digest::of(b"manifest"));
+        let locked = Locked::new(address.parse().unwrap(), component, manifest, "0.1.0");
+        let imports = vec!["scorebox:scorer/judge@0.1.0".to_owned()];
+        let reads = ["input".to_owned(), "expected".to_owned()];
+        locked.reading(reads).importing(imports, ["judge".to_owned()])
+    }
+
+    #[test]
+    fn a_lock_is_written_as_it_is_read_in_the_order_of_the_addresses() {
+        let mut lock = Lock::default();
+        lock.insert(locked("b.test/grade:1.2.0"));
+        lock.insert(locked("a.test/grade:1.2.0"));
+        let text = lock.text();
+        assert_eq!(Lock::parse(&text).unwrap(), lock);
+        let addresses: Vec<String> = lock.iter().map(|it| it.address.to_string()).collect();
+        assert_eq!(addresses, ["a.test/grade:1.2.0", "b.test/grade:1.2.0"]);
+        let digest = Digest::of(b"component");
+        let (_, table) = text.split_once("\n\n").unwrap();
+        let (table, _) = table.split_once("\n\n").unwrap();
+        let expected = format!(
+            "[scorer.\"a.test/grade:1.2.0\"]\ncomponent = \"sha256:{digest}\"\nmanifest = \"sha256:{}\"\n\
+             contract = \"0.1.0\"\nreads = [\"expected\", \"input\"]\nimports = [\"scorebox:scorer/judge@0.1.0\"]\n\
+             grants = [\"judge\"]",
+            Digest::of(b"manifest")
+        );
+        assert_eq!(table, expected);
+        assert!(lock.remove("a.test/grade:1.2.0"));
+        assert!(!lock.remove("a.test/grade:1.2.0"));
+        assert!(lock.get("b.test/grade:1.2.0").is_some());
+    }
+
+    #[test]
+    fn what_is_not_a_lock_is_refused_with_its_line() {
+        let mut lock = Lock::default();
+        lock.insert(locked("a.test/grade:1.2.0"));
+        let text = lock.text();
+        let refused = |text: &str| Lock::parse(text).unwrap_err().to_string();
+        let tables = text.split_once("\n\n").unwrap().1;
+        let twice = refused(&format!("{text}\n{tables}"));
+        assert!(twice.starts_with("line 12: duplicate key"), "{twice}");
+        assert!(refused(&text.replace("version = 1", "version = 2")).contains("has version 2"));
+        assert!(refused(&text.replace("version = 1\n", "")).contains("no `version`"));
+        assert!(
+            refused(&text.replace("a.test", "../a")).contains("is not the address of a scorer")
+        );
+        let error = refused(&text.replace("sha256:", "sha256:0"));
+        assert!(error.contains("line 5") && error.contains("64 hexadecimal"), "{error}");
+        assert!(refused(&text.replace("grants", "rights")).contains("rights"));
+        assert!(refused("<<<<<<< HEAD\nversion = 1\n").contains("line 1"));
+    }
+}

@@ -1,0 +1,273 @@
+//! A registry, and what it is asked about one name: which manifest a tag names, and to keep blobs and manifests. Decides nothing
+//! about what is published.
+
+use std::sync::{Mutex, PoisonError};
+
+use bytes::Bytes;
+use reqwest::{
+    Method, Url,
+    header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue, LOCATION},
+};
+use scorebox::digest::Digest;
+use serde::Deserialize;
+
+use crate::{
+    address::Address,
+    artifact::{Blob, MANIFEST_TYPE, MOST_MANIFEST_BYTES},
+    credentials::Credentials,
+    error::{CommunityError, Failed},
+    exchange::{Exchange, Reply},
+    login::{Challenge, must_be_safe},
+};
+
+/// What may stand behind a tag. A registry says that there is nothing if there is something that was not asked for.
+const MANIFEST_TYPES: &str = "application/vnd.oci.image.manifest.v1+json, application/vnd.oci.image.index.v1+json, \
+     application/vnd.docker.distribution.manifest.v2+json, application/vnd.docker.distribution.manifest.list.v2+json";
+
+/// The most bytes of an answer that says only that something was done.
+const MOST_DONE_BYTES: usize = 64 << 10;
+
+/// How many tags are asked for, and the most bytes of a list of them.
+const MOST_TAGS: usize = 10_000;
+const MOST_TAGS_BYTES: usize = 2 << 20;
+
+/// How often the place of a blob may be another one.
+const MOST_REDIRECTS: usize = 3;
+
+/// How a registry is spoken to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "a registry is safe from eavesdroppers or not")]
+pub enum Transport {
+    /// Over TLS, with the certificates that this machine trusts.
+    #[default]
+    Tls,
+    /// Without TLS: everybody on the way can read and change what is sent.
+    PlainHttp,
+}
+
+/// A registry, asked about one name.
+#[derive(Debug)]
+pub struct Registry {
+    address: Address,
+    /// Ends in `/v2/NAME/`.
+    url: Url,
+    exchange: Exchange,
+    credentials: Option<Credentials>,
+    /// What requests carry since the registry wanted a login.
+    authorization: Mutex<Option<HeaderValue>>,
+}
+
+/// What is sent.
+#[derive(Clone)]
+struct Question {
+    method: Method,
+    url: Url,
+    accept: Option<&'static str>,
+    content: Option<(&'static str, Bytes)>,
+    /// What is expected, in words, and the most bytes of it.
+    what: &'static str,
+    most_bytes: usize,
+}
+
+impl Registry {
+    /// The registry of `address`, for what is published under its name. Connects to nothing yet; asks with `credentials` only if
+    /// the registry wants a login. Its answers need a runtime of tokio with time and input/output.
+    ///
+    /// # Errors
+    /// [`Failed::Prepare`] if there can be no connections.
+    pub fn new(
+        address: &Address,
+        transport: Transport,
+        credentials: Option<Credentials>,
+    ) -> Result<Registry, CommunityError> {
+        let has_tls = transport == Transport::Tls;
+        let scheme = if has_tls { "https" } else { "http" };
+        let text = format!("{scheme}://{}/v2/{}/", address.registry(), address.name());
+        let prepare = |failed: Failed| failed.at(address.registry());
+        let url = Url::parse(&text).map_err(|error| prepare(Failed::Prepare(error.to_string())))?;
+        let exchange = Exchange::new(has_tls, is_this_machine(&url)).map_err(prepare)?;
+        let authorization = Mutex::default();
+        Ok(Registry { address: address.clone(), url, exchange, credentials, authorization })
+    }
+
+    /// What the registry is asked about.
+    pub fn address(&self) -> &Address {
+        &self.address
+    }
+
+    /// The manifest behind the tag; `None` if there is none.
+    pub(crate) async fn manifest(&self) -> Result<Option<Bytes>, Failed> {
+        let url = self.below(&format!("manifests/{}", self.address.tag()))?;
+        let question = Question {
+            accept: Some(MANIFEST_TYPES),
+            ..Question::new(Method::GET, url, "a manifest", MOST_MANIFEST_BYTES)
+        };
+        let reply = self.ask(question).await?;
+        match reply.status.as_u16() {
+            200 => Ok(Some(reply.body)),
+            404 => Ok(None),
+            _ => Err(reply.refusal()),
+        }
+    }
+
+    /// The tags of the name, as many as the registry lists at once; none if it has not got the name.
+    pub(crate) async fn tags(&self) -> Result<Vec<String>, Failed> {
+        #[derive(Deserialize)]
+        struct Tags {
+            tags: Option<Vec<String>>,
+        }
+        let mut url = self.below("tags/list")?;
+        url.query_pairs_mut().append_pair("n", &MOST_TAGS.to_string());
+        let question = Question::new(Method::GET, url, "a list of tags", MOST_TAGS_BYTES);
+        let reply = self.ask(question).await?;
+        match reply.status.as_u16() {
+            200 => {}
+            404 => return Ok(Vec::new()),
+            _ => return Err(reply.refusal()),
+        }
+        let no_list = |_| Failed::NotARegistry("its list of tags is not valid");
+        let tags: Tags = serde_json::from_slice(&reply.body).map_err(no_list)?;
+        Ok(tags.tags.unwrap_or_default())
+    }
+
+    /// The same registry, asked about another tag of the name.
+    pub(crate) fn with_tag(mut self, address: Address) -> Registry {
+        self.address = address;
+        self
+    }
+
+    /// Makes the registry keep a manifest under the tag.
+    pub(crate) async fn keep_manifest(&self, manifest: Bytes) -> Result<(), Failed> {
+        let url = self.below(&format!("manifests/{}", self.address.tag()))?;
+        let question = Question {
+            content: Some((MANIFEST_TYPE, manifest)),
+            ..Question::new(Method::PUT, url, DONE, MOST_DONE_BYTES)
+        };
+        done(&self.ask(question).await?)
+    }
+
+    /// Makes the registry keep a blob, if it has not got it.
+    pub(crate) async fn keep_blob(&self, blob: &Blob) -> Result<(), Failed> {
+        let there = self.below(&format!("blobs/{}", blob.name()))?;
+        let is_there = self.ask(Question::new(Method::HEAD, there, DONE, MOST_DONE_BYTES)).await?;
+        match is_there.status.as_u16() {
+            200 => return Ok(()),
+            404 => {}
+            _ => return Err(is_there.refusal()),
+        }
+        let uploads = self.below("blobs/uploads/")?;
+        let begin = Question {
+            content: Some(("application/octet-stream", Bytes::new())),
+            ..Question::new(Method::POST, uploads.clone(), DONE, MOST_DONE_BYTES)
+        };
+        let begun = self.ask(begin).await?;
+        done(&begun)?;
+        let location = begun.headers.get(LOCATION).and_then(|it| it.to_str().ok());
+        let place = location.and_then(|it| uploads.join(it).ok());
+        let mut place = place.ok_or(Failed::NotARegistry("it names no place for an upload"))?;
+        must_be_safe(&place, &self.url)?;
+        place.query_pairs_mut().append_pair("digest", &blob.name());
+        let question = Question {
+            content: Some(("application/octet-stream", blob.bytes.clone())),
+            ..Question::new(Method::PUT, place, DONE, MOST_DONE_BYTES)
+        };
+        done(&self.ask(question).await?)
+    }
+
+    /// The blob of that digest, which has at most `most_bytes`. It may be somewhere else, to where a registry redirects: no login is sent
+    /// there.
+    pub(crate) async fn blob(&self, digest: Digest, most_bytes: usize) -> Result<Bytes, Failed> {
+        let mut place = self.below(&format!("blobs/sha256:{digest}"))?;
+        for redirects in 0..=MOST_REDIRECTS {
+            let question = Question::new(Method::GET, place.clone(), "a component", most_bytes);
+            let reply = match redirects {
+                0 => self.ask(question).await?,
+                _ => self.send(question, None).await?,
+            };
+            match reply.status.as_u16() {
+                200 if Digest::of(&reply.body) == digest => return Ok(reply.body),
+                200 => return Err(Failed::OtherBytes(digest)),
+                404 => return Err(Failed::NoComponent(digest)),
+                301 | 302 | 303 | 307 | 308 => {
+                    let location = reply.headers.get(LOCATION).and_then(|it| it.to_str().ok());
+                    let next = location.and_then(|it| place.join(it).ok());
+                    place = next.ok_or(Failed::NotARegistry("it redirects to no place"))?;
+                    must_be_safe(&place, &self.url)?;
+                }
+                _ => return Err(reply.refusal()),
+            }
+        }
+        Err(Failed::RedirectsTooOften(MOST_REDIRECTS))
+    }
+
+    fn below(&self, path: &str) -> Result<Url, Failed> {
+        // The parts of an address and of a digest have no character that means something in a URL.
+        self.url.join(path).map_err(|error| Failed::Prepare(error.to_string()))
+    }
+
+    /// Asks, and once more with a login if the registry wants one.
+    async fn ask(&self, question: Question) -> Result<Reply, Failed> {
+        let is_own = question.url.origin() == self.url.origin();
+        let known = self.authorization.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let known = known.filter(|_| is_own);
+        let reply = self.send(question.clone(), known).await?;
+        if reply.status != 401 || !is_own {
+            return self.allowed(reply);
+        }
+        let scope = format!("repository:{}:pull,push", self.address.name());
+        let challenge = Challenge::of(&reply.headers)?;
+        let credentials = self.credentials.as_ref();
+        let answer = challenge.answer(&self.exchange, &self.url, &scope, credentials).await?;
+        let kept = Some(answer.clone());
+        *self.authorization.lock().unwrap_or_else(PoisonError::into_inner) = kept;
+        let reply = self.send(question, Some(answer)).await?;
+        self.allowed(reply)
+    }
+
+    /// The answer, unless it wants another login.
+    fn allowed(&self, reply: Reply) -> Result<Reply, Failed> {
+        match (reply.status.as_u16(), &self.credentials) {
+            (401 | 403, None) => Err(Failed::LoginWanted),
+            (401 | 403, Some(_)) => Err(Failed::LoginRefused(reply.said())),
+            _ => Ok(reply),
+        }
+    }
+
+    async fn send(&self, question: Question, login: Option<HeaderValue>) -> Result<Reply, Failed> {
+        let Question { method, url, accept, content, what, most_bytes } = question;
+        let mut request = self.exchange.client().request(method, url);
+        if let Some(accept) = accept {
+            request = request.header(ACCEPT, accept);
+        }
+        if let Some((kind, content)) = content {
+            request = request.header(CONTENT_TYPE, kind).body(content);
+        }
+        if let Some(login) = login {
+            request = request.header(AUTHORIZATION, login);
+        }
+        self.exchange.send(request, what, most_bytes).await
+    }
+}
+
+/// What is expected of an answer that only says so.
+const DONE: &str = "an answer that something was done";
+
+impl Question {
+    fn new(method: Method, url: Url, what: &'static str, most_bytes: usize) -> Question {
+        Question { method, url, accept: None, content: None, what, most_bytes }
+    }
+}
+
+fn done(reply: &Reply) -> Result<(), Failed> {
+    match reply.status.is_success() {
+        true => Ok(()),
+        false => Err(reply.refusal()),
+    }
+}
+
+/// A server on this machine is never asked through a proxy.
+fn is_this_machine(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default();
+    let address = host.trim_matches(['[', ']']).parse::<std::net::IpAddr>();
+    host == "localhost" || address.is_ok_and(|address| address.is_loopback())
+}

@@ -1,0 +1,291 @@
+//! Registries that have no scorer, send more or something else than it, or redirect: what is had is the component of the digest, or
+//! nothing.
+
+use scorebox::digest::Digest;
+use scorebox_community::{
+    Credentials, Failed, MOST_COMPONENT_BYTES, Pulled, Registry, Transport, pull, pull_component,
+};
+use serde_json::{Value, json};
+
+use crate::{
+    hostile::{ALADDIN, aladdin},
+    server::{Answer, Asked, Server},
+};
+
+const COMPONENT: &[u8] = b"a component";
+const SIZE: u64 = COMPONENT.len() as u64;
+
+fn registry(server: &Server, credentials: Option<Credentials>) -> Registry {
+    let address = format!("{}/team/grade:1.2.0", server.host()).parse().unwrap();
+    Registry::new(&address, Transport::PlainHttp, credentials).unwrap()
+}
+
+async fn pulled(server: &Server) -> Result<Pulled, Failed> {
+    pull(&registry(server, None)).await.map_err(|error| {
+        assert_eq!(error.registry, server.host());
+        error.failed
+    })
+}
+
+/// Why there is no scorer in what the registry has.
+async fn not_a_scorer(manifest: impl Into<Vec<u8>>) -> &'static str {
+    let manifest = manifest.into();
+    let server = Server::start(move |_| Answer::status(200, manifest.clone()));
+    let failed = pulled(&server).await.unwrap_err();
+    assert_eq!(server.asked().len(), 1, "no component is asked for");
+    let Failed::NotAScorer { name, tag, reason } = failed else { panic!("{failed:?}") };
+    assert_eq!((name.as_str(), tag.as_str()), ("team/grade", "1.2.0"));
+    reason
+}
+
+fn digest() -> String {
+    format!("sha256:{}", Digest::of(COMPONENT))
+}
+
+fn layer(digest: &str, size: impl Into<Value>) -> Value {
+    json!({"mediaType": "application/wasm", "digest": digest, "size": size.into()})
+}
+
+fn manifest(layers: impl Into<Value>) -> Value {
+    let kind = "application/vnd.wasm.config.v0+json";
+    json!({
+        "schemaVersion": 2,
+        "mediaType": "application/vnd.oci.image.manifest.v1+json",
+        "config": {"mediaType": kind, "digest": format!("sha256:{}", Digest::of(b"{}")), "size": 2},
+        "layers": layers.into(),
+        "annotations": {"org.opencontainers.image.licenses": "MIT"},
+    })
+}
+
+/// A registry with a scorer, whose component it answers for in this way.
+fn answering(component: impl Fn(&Asked) -> Answer + Send + 'static) -> Server {
+    let manifest = manifest([layer(&digest(), SIZE)]).to_string();
+    Server::start(move |asked| match asked.target.contains("/manifests/") {
+        true => Answer::status(200, manifest.clone()),
+        false => component(asked),
+    })
+}
+
+fn redirect(place: &str) -> Answer {
+    Answer::status(307, "").with("Location", place)
+}
+
+#[tokio::test]
+async fn a_scorer_is_the_component_that_its_manifest_names() {
+    let server = answering(|_| Answer::status(200, COMPONENT));
+    let pulled = pulled(&server).await.unwrap();
+    assert_eq!(&pulled.component[..], COMPONENT);
+    assert_eq!(pulled.digest, Digest::of(COMPONENT));
+    let named = manifest([layer(&digest(), SIZE)]).to_string();
+    assert_eq!(pulled.manifest, Digest::of(named.as_bytes()));
+    assert_eq!(pulled.annotations["org.opencontainers.image.licenses"], "MIT");
+    let targets: Vec<String> = server.asked().into_iter().map(|asked| asked.target).collect();
+    let blob = format!("/v2/team/grade/blobs/{}", digest());
+    assert_eq!(targets, ["/v2/team/grade/manifests/1.2.0".to_owned(), blob]);
+}
+
+#[tokio::test]
+async fn a_component_of_a_digest_is_had_whatever_the_tag_names() {
+    let server = answering(|_| Answer::status(200, COMPONENT));
+    let component = pull_component(&registry(&server, None), Digest::of(COMPONENT)).await.unwrap();
+    assert_eq!(&component[..], COMPONENT);
+    assert!(server.asked().iter().all(|asked| asked.target.contains("/blobs/")));
+}
+
+#[tokio::test]
+async fn no_more_is_read_of_a_component_than_the_size_that_its_manifest_states() {
+    let most_bytes = COMPONENT.len();
+    for server in [
+        answering(|_| Answer::status(200, [b'a'; 1000]).without_end()),
+        answering(|_| Answer::status(200, COMPONENT).with("Content-Length", "1073741824")),
+        answering(|_| Answer::status(200, [COMPONENT, b"s"].concat())),
+    ] {
+        let failed = pulled(&server).await.unwrap_err();
+        assert_eq!(failed, Failed::TooLarge { what: "a component", most_bytes });
+    }
+}
+
+#[tokio::test]
+async fn without_a_manifest_no_more_is_read_of_a_component_than_one_may_have() {
+    let server = answering(|_| Answer::status(200, COMPONENT).with("Content-Length", "134217729"));
+    let failed = pull_component(&registry(&server, None), Digest::of(COMPONENT)).await;
+    let most_bytes = MOST_COMPONENT_BYTES;
+    assert_eq!(failed.unwrap_err().failed, Failed::TooLarge { what: "a component", most_bytes });
+}
+
+#[tokio::test]
+async fn other_bytes_under_the_digest_are_not_had() {
+    for other in [&b"A component"[..], b"a componen", b""] {
+        let server = answering(move |_| Answer::status(200, other));
+        let failed = Failed::OtherBytes(Digest::of(COMPONENT));
+        assert_eq!(pulled(&server).await.unwrap_err(), failed);
+        let error = pull_component(&registry(&server, None), Digest::of(COMPONENT)).await;
+        assert_eq!(error.unwrap_err().failed, failed);
+    }
+}
+
+#[tokio::test]
+async fn a_component_that_is_cut_off_is_not_had() {
+    let server = answering(|_| Answer::status(200, b"a comp").with("Content-Length", "11"));
+    let failed = pulled(&server).await.unwrap_err();
+    assert!(matches!(failed, Failed::Unreachable(_)), "{failed:?}");
+}
+
+#[tokio::test]
+async fn what_is_missing_is_named() {
+    let nothing = Server::start(|_| Answer::status(404, ""));
+    let (name, tag) = ("team/grade".to_owned(), "1.2.0".to_owned());
+    assert_eq!(pulled(&nothing).await.unwrap_err(), Failed::Missing { name, tag });
+    let no_component = answering(|_| Answer::status(404, ""));
+    let failed = Failed::NoComponent(Digest::of(COMPONENT));
+    assert_eq!(pulled(&no_component).await.unwrap_err(), failed);
+}
+
+#[tokio::test]
+async fn a_size_that_no_component_has_is_refused_before_anything_is_read() {
+    let most = MOST_COMPONENT_BYTES as u64;
+    for size in [most + 1, 1 << 40, u64::MAX] {
+        let manifest = manifest([layer(&digest(), size)]).to_string();
+        assert_eq!(not_a_scorer(manifest).await, "its component is larger than 128 MiB");
+    }
+    for size in [json!(-1), json!(1.5), json!(1e300), json!("11"), Value::Null] {
+        let manifest = manifest([layer(&digest(), size)]).to_string();
+        assert_eq!(not_a_scorer(manifest).await, "its manifest is not valid");
+    }
+}
+
+#[tokio::test]
+async fn what_is_not_a_scorer_is_refused_with_the_reason() {
+    let of_an_image = |key: &str| {
+        let mut manifest = manifest([layer(&digest(), SIZE)]);
+        manifest[key]["mediaType"] = json!("application/vnd.oci.image.config.v1+json");
+        manifest.to_string()
+    };
+    let archive = json!([{
+        "mediaType": "application/vnd.oci.image.layer.v1.tar+gzip", "digest": digest(), "size": SIZE,
+    }]);
+    let one = || layer(&digest(), SIZE);
+    let index = json!({
+        "schemaVersion": 2,
+        "mediaType": "application/vnd.oci.image.index.v1+json",
+        "manifests": [{
+            "mediaType": "application/vnd.oci.image.manifest.v1+json", "digest": digest(), "size": SIZE,
+        }],
+    });
+    for (text, reason) in [
+        (of_an_image("config"), "it is not a Wasm component"),
+        (manifest(archive).to_string(), "it is not a Wasm component"),
+        (manifest([one(), one()]).to_string(), "it has not one layer, as a component has"),
+        (manifest(json!([])).to_string(), "it has not one layer, as a component has"),
+        (index.to_string(), "its manifest is not valid"),
+        ("[".repeat(1 << 20), "its manifest is not valid"),
+        ("null".to_owned(), "its manifest is not valid"),
+        (String::new(), "its manifest is not valid"),
+    ] {
+        assert_eq!(not_a_scorer(text.clone()).await, reason, "{text:.200}");
+    }
+    assert_eq!(not_a_scorer([0xFF; 10]).await, "its manifest is not valid");
+}
+
+#[tokio::test]
+async fn a_digest_is_64_hexadecimal_digits_and_no_path() {
+    let hex = Digest::of(COMPONENT).to_string();
+    for written in [
+        "sha256:../../../../v2/team/other/blobs/x".to_owned(),
+        format!("sha256:../{}", &hex[3..]),
+        format!("sha256:{}", &hex[1..]),
+        format!("sha256:{hex}0"),
+        format!("sha256:{hex}/.."),
+        format!("sha512:{hex}{hex}"),
+        format!("SHA256:{hex}"),
+        "sha256:é".to_owned(),
+        hex,
+        String::new(),
+    ] {
+        let reason = not_a_scorer(manifest([layer(&written, SIZE)]).to_string()).await;
+        assert_eq!(reason, "its component has no SHA-256 digest", "{written}");
+    }
+}
+
+#[tokio::test]
+async fn a_component_may_be_at_another_place_that_gets_no_password() {
+    for status in [301, 302, 303, 307, 308] {
+        let store = Server::start(|_| Answer::status(200, COMPONENT));
+        let place = format!("http://{}/store?signature=s", store.host());
+        let manifest = manifest([layer(&digest(), SIZE)]).to_string();
+        let server = Server::start(move |asked| match asked.authorization {
+            None => Answer::status(401, "").with("WWW-Authenticate", "Basic realm=\"here\""),
+            Some(_) if asked.target.contains("/manifests/") => {
+                Answer::status(200, manifest.clone())
+            }
+            Some(_) => Answer::status(status, "").with("Location", place.clone()),
+        });
+        let pulled = pull(&registry(&server, aladdin())).await.unwrap();
+        assert_eq!(&pulled.component[..], COMPONENT);
+        assert_eq!(server.asked().last().unwrap().authorization.as_deref(), Some(ALADDIN));
+        let [asked] = &store.asked()[..] else { panic!("{:?}", store.asked()) };
+        assert_eq!((asked.target.as_str(), &asked.authorization), ("/store?signature=s", &None));
+    }
+}
+
+#[tokio::test]
+async fn a_place_that_wants_a_login_gets_none() {
+    let store = Server::start(|_| {
+        Answer::status(401, "").with("WWW-Authenticate", "Basic realm=\"elsewhere\"")
+    });
+    let place = format!("http://{}/store", store.host());
+    let server = answering(move |_| redirect(&place));
+    let failed = pull(&registry(&server, aladdin())).await.unwrap_err().failed;
+    assert_eq!(failed, Failed::Refused { status: 401, said: String::new() });
+    let [asked] = &store.asked()[..] else { panic!("{:?}", store.asked()) };
+    assert_eq!(asked.authorization, None);
+}
+
+#[tokio::test]
+async fn what_another_place_sends_is_the_component_or_is_not_had() {
+    let other = Server::start(|_| Answer::status(200, b"A component"));
+    let endless = Server::start(|_| Answer::status(200, [b'a'; 1000]).without_end());
+    let most_bytes = COMPONENT.len();
+    for (store, expected) in [
+        (other, Failed::OtherBytes(Digest::of(COMPONENT))),
+        (endless, Failed::TooLarge { what: "a component", most_bytes }),
+    ] {
+        let place = format!("http://{}/store", store.host());
+        let server = answering(move |_| redirect(&place));
+        assert_eq!(pulled(&server).await.unwrap_err(), expected);
+    }
+}
+
+#[tokio::test]
+async fn three_redirects_are_followed_and_not_a_fourth() {
+    let steps = |last: &'static str| {
+        answering(move |asked| match asked.target.as_str() {
+            target if target == last => Answer::status(200, COMPONENT),
+            "/1" => redirect("/2"),
+            "/2" => redirect("/3"),
+            "/3" => redirect("/4"),
+            _ => redirect("/1"),
+        })
+    };
+    assert_eq!(&pulled(&steps("/3")).await.unwrap().component[..], COMPONENT);
+    let server = steps("/4");
+    assert_eq!(pulled(&server).await.unwrap_err(), Failed::RedirectsTooOften(3));
+    assert_eq!(server.asked().len(), 1 + 4, "the manifest, the component and three places");
+}
+
+#[tokio::test]
+async fn a_redirect_leads_to_a_place_that_may_be_asked() {
+    for place in ["http://elsewhere.test/store", "//elsewhere.test/store"] {
+        let server = answering(move |_| redirect(place));
+        let failed = Failed::WithoutTls("http://elsewhere.test".to_owned());
+        assert_eq!(pulled(&server).await.unwrap_err(), failed, "{place}");
+    }
+    let server = answering(|_| redirect("file:///etc/passwd"));
+    let failed = pulled(&server).await.unwrap_err();
+    assert!(matches!(failed, Failed::WithoutTls(_)), "{failed:?}");
+    for answer in [Answer::status(307, ""), redirect("http://"), redirect("http://[")] {
+        let server = answering(move |_| answer.clone());
+        let failed = pulled(&server).await.unwrap_err();
+        assert_eq!(failed, Failed::NotARegistry("it redirects to no place"));
+    }
+}

@@ -1,0 +1,140 @@
+//! A server on the loopback interface that keeps what it is asked and answers as a test says, well or not. Knows no protocol.
+
+use std::{
+    io::{BufRead as _, BufReader, Read as _, Write as _},
+    net::{TcpListener, TcpStream},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering::SeqCst},
+    },
+    thread,
+};
+
+/// What the server was asked.
+#[derive(Clone, Debug)]
+pub(crate) struct Asked {
+    pub(crate) method: String,
+    /// The target as it was sent.
+    pub(crate) target: String,
+    pub(crate) authorization: Option<String>,
+    pub(crate) body: Vec<u8>,
+}
+
+/// How the server answers.
+#[derive(Clone, Debug)]
+pub(crate) struct Answer {
+    status: u16,
+    headers: Vec<(&'static str, String)>,
+    body: Vec<u8>,
+    is_endless: bool,
+}
+
+impl Answer {
+    pub(crate) fn status(status: u16, body: impl Into<Vec<u8>>) -> Answer {
+        Answer { status, headers: Vec::new(), body: body.into(), is_endless: false }
+    }
+
+    pub(crate) fn with(mut self, name: &'static str, value: impl Into<String>) -> Answer {
+        self.headers.push((name, value.into()));
+        self
+    }
+
+    /// Its bytes are sent again and again, until the client leaves.
+    pub(crate) fn without_end(mut self) -> Answer {
+        self.is_endless = true;
+        self
+    }
+}
+
+/// The server, until it is dropped.
+pub(crate) struct Server {
+    port: u16,
+    asked: Arc<Mutex<Vec<Asked>>>,
+    is_over: Arc<AtomicBool>,
+}
+
+impl Server {
+    pub(crate) fn start(answer: impl Fn(&Asked) -> Answer + Send + 'static) -> Server {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let (asked, is_over) = (Arc::new(Mutex::new(Vec::new())), Arc::new(AtomicBool::new(false)));
+        let (keeping, ending) = (Arc::clone(&asked), Arc::clone(&is_over));
+        thread::spawn(move || {
+            for stream in listener.incoming() {
+                if ending.load(SeqCst) {
+                    return;
+                }
+                let mut stream = stream.unwrap();
+                let Some(question) = read(&stream) else { continue };
+                let answer = answer(&question);
+                let is_head = question.method == "HEAD";
+                keeping.lock().unwrap().push(question);
+                // A client may leave whenever it likes.
+                let _ = write(&mut stream, &answer, is_head);
+            }
+        });
+        Server { port, asked, is_over }
+    }
+
+    /// `127.0.0.1:PORT`.
+    pub(crate) fn host(&self) -> String {
+        format!("127.0.0.1:{}", self.port)
+    }
+
+    pub(crate) fn asked(&self) -> Vec<Asked> {
+        self.asked.lock().unwrap().clone()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.is_over.store(true, SeqCst);
+        // Wakes the thread, which waits for a client.
+        // It is not waited for: it may be sending without end to a client that leaves when the test's runtime ends.
+        let _ = TcpStream::connect(("127.0.0.1", self.port));
+    }
+}
+
+fn read(stream: &TcpStream) -> Option<Asked> {
+    let mut reader = BufReader::new(stream);
+    let mut line = String::new();
+    reader.read_line(&mut line).ok()?;
+    let mut words = line.split(' ');
+    let (method, target) = (words.next()?.to_owned(), words.next()?.to_owned());
+    let (mut authorization, mut length) = (None, 0);
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).ok()?;
+        let Some((name, value)) = line.trim_end().split_once(": ") else { break };
+        match name.to_ascii_lowercase().as_str() {
+            "authorization" => authorization = Some(value.to_owned()),
+            "content-length" => length = value.parse().unwrap(),
+            _ => {}
+        }
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).ok()?;
+    Some(Asked { method, target, authorization, body })
+}
+
+fn write(stream: &mut TcpStream, answer: &Answer, is_head: bool) -> std::io::Result<()> {
+    write!(stream, "HTTP/1.1 {} Said\r\nConnection: close\r\n", answer.status)?;
+    for (name, value) in &answer.headers {
+        write!(stream, "{name}: {value}\r\n")?;
+    }
+    let states_length = answer.headers.iter().any(|(name, _)| *name == "Content-Length");
+    if !answer.is_endless && !states_length {
+        write!(stream, "Content-Length: {}\r\n", answer.body.len())?;
+    }
+    stream.write_all(b"\r\n")?;
+    if is_head {
+        return Ok(());
+    }
+    stream.write_all(&answer.body)?;
+    if !answer.is_endless {
+        return Ok(());
+    }
+    loop {
+        stream.write_all(&answer.body)?;
+    }
+}
