@@ -39,7 +39,7 @@ fn table(page: &str) -> Arrows {
 /// Whether a room is one of a front end, which calls the library's from outside.
 fn is_of_a_front_end(room: &str) -> bool {
     room.starts_with("cli/")
-        || ["exports", "judges", "pages", "python", "readers", "shards", "telemetry"]
+        || ["community", "exports", "judges", "pages", "python", "readers", "shards", "telemetry"]
             .contains(&room)
 }
 

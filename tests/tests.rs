@@ -10,6 +10,8 @@ mod browser;
 mod built_components;
 /// OpenTelemetry collectors on the loopback interface, for the tests of the export.
 mod collector;
+/// `scorebox add`, `fetch` and `remove`: a published scorer in a suite, its lock, and runs that use it.
+mod command_add;
 /// `scorebox agree`: scores against labels and other scorers.
 mod command_agree;
 /// `scorebox run` and `score` with invalid scorers, suites and cases.
@@ -46,6 +48,8 @@ mod command_migrate;
 /// `scorebox new`: what it makes works.
 mod command_new;
 mod command_options;
+/// `scorebox publish`: a scorer to a real registry.
+mod command_publish;
 mod command_python;
 /// Python scripts that ask a judge.
 mod command_python_judges;
@@ -81,6 +85,8 @@ mod command_script_judges;
 mod command_serve;
 /// `scorebox shard` and `merge`: a run in parts.
 mod command_shard;
+/// Signatures of published scorers, and what is made of them.
+mod command_signing;
 /// `scorebox suite`, and what suite files resolve to.
 mod command_suite;
 /// `scorebox run --otlp`, and the sink of a program: what a collector is sent, and collectors that misbehave.
@@ -164,6 +170,8 @@ mod judged_hostile;
 mod languages;
 /// A server of OpenAI's protocol, as tests want it to answer.
 mod model_server;
+/// A real OCI registry, for the tests of publishing and adding.
+mod oci_registry;
 /// The same component, configuration and input give the same bytes.
 mod repeatability;
 /// A run from cases to rows, through the library: workers, resuming, bad cases, failing writers.

@@ -68,6 +68,8 @@ pub(crate) fn words(advice: &Advice) -> Option<String> {
         Advice::Record => "ask it once: run without `--judge-cache only`".into(),
         Advice::AllowModel => "if the scorer may ask it, add it to the `models` of its `judge` in the suite".into(),
         Advice::AddScriptEngine => "make it, once: scorebox toolchain add python".into(),
+        Advice::Lock => "add it to the suite after a look at it: scorebox add REGISTRY/NAME:VERSION --suite FILE".into(),
+        Advice::Fetch => "fetch what the suite's scorebox.lock names: scorebox fetch SUITE".into(),
         Advice::InstallToolchain => "install one of:\n  \
              rustup target add wasm32-unknown-unknown\n  \
              apt-get install --no-install-recommends cargo-web rustc-web rust-web-src lld-22   (Debian)\n  \

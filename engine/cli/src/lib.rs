@@ -9,6 +9,8 @@
 //! - `signals`: what ends a run early.
 //! - `report`: from data to text, safe for a terminal; pure functions.
 //! - `output`: data to standard output, in the format that was asked for.
+//! - `lock_file`: the `scorebox.lock` beside a suite; `locked`: scorers that are loaded, held against it.
+//! - `suite_edit`: entries of a suite file, added and removed.
 //! - `decision`: the verdict of a stored run and the requirements that it breaks.
 //! - `scaffold`: the files of a new scorer.
 //! - `waiting`: what a user at a terminal sees while they wait.
@@ -27,6 +29,8 @@ mod command;
 mod decision;
 mod failure;
 mod input;
+mod lock_file;
+mod locked;
 mod migration;
 mod new_file;
 mod output;
@@ -36,6 +40,7 @@ mod scaffold;
 mod setup;
 mod shards;
 mod signals;
+mod suite_edit;
 mod waiting;
 mod words;
 
@@ -46,13 +51,15 @@ use clap_complete::CompleteEnv;
 use scorebox::{
     advice::Advice,
     registry::Registry,
+    run::ReadyScorer,
     sandbox::{Compiler, PARSERS_NAME},
+    suite::SuiteScorer,
 };
 use scorebox_readers::READERS_NAME;
 
 use arguments::completing;
 use command::Arguments;
-use failure::Exit;
+use failure::{Exit, Failure};
 
 /// Does what `arguments` say, the first of which is the program's name. Components are compiled by `compiler`. Answers with the
 /// exit code, one of those that docs/commands.md lists. Ends the process itself if a user interrupts it twice.
@@ -72,6 +79,42 @@ pub fn words_of(advice: &Advice) -> Option<String> {
 /// The scorers that can be named, with what runs scripts of further languages if the user has added it.
 pub fn registry() -> Registry {
     setup::registry()
+}
+
+/// Why published scorers cannot be used as they are locked.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct NotAsLocked {
+    /// What is wrong.
+    pub message: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+}
+
+impl From<Failure> for NotAsLocked {
+    fn from(Failure { message, hint, .. }: Failure) -> NotAsLocked {
+        NotAsLocked { message, hint }
+    }
+}
+
+/// The scorers that can be named, with what these are locked to that are published: the `scorebox.lock` beside the file that each is
+/// written in, or in the current folder.
+///
+/// # Errors
+/// If a lock is not valid.
+pub fn registry_of(scorers: &[SuiteScorer]) -> Result<Registry, NotAsLocked> {
+    Ok(setup::registry_of(scorers)?)
+}
+
+/// Checks that published scorers are what they are locked as.
+///
+/// # Errors
+/// What is different.
+pub fn must_be_as_locked(
+    scorers: &[SuiteScorer],
+    loaded: &[ReadyScorer],
+) -> Result<(), NotAsLocked> {
+    Ok(locked::must_be_as_locked(scorers, loaded)?)
 }
 
 fn exit_of(arguments: Vec<OsString>) -> Exit {

@@ -17,10 +17,17 @@ use scorebox::{
     sandbox::{
         CacheOptions, Capabilities, CompileLimits, Compiler, Grant, Grants, Sandbox, SandboxOptions,
     },
-    suite::{Mistake, Place, ScorerId, Suite, SuiteError, parse_bytes, parse_duration},
+    suite::{
+        Mistake, Place, ScorerId, Suite, SuiteError, SuiteScorer, parse_bytes, parse_duration,
+    },
 };
+use scorebox_community::Components;
+use zeroize::Zeroizing;
 
-use crate::{advice, failure::Failure, python_engine::PythonEngine, waiting::Waiting, words};
+use crate::{
+    advice, failure::Failure, lock_file::locks_of, python_engine::PythonEngine, waiting::Waiting,
+    words,
+};
 
 /// What compiles components: a process of this program, unless a program that is not ours calls the command line.
 static COMPILER: OnceLock<Compiler> = OnceLock::new();
@@ -125,16 +132,48 @@ pub(crate) fn cache_folder(named: Option<PathBuf>) -> Option<PathBuf> {
 /// The scorers that can be named, with what runs scripts of further languages if the user has added it.
 pub(crate) fn registry() -> Registry {
     let mut registry = Registry::with_builtins();
+    if let Some(folder) = components_folder() {
+        registry = registry.with_components(folder);
+    }
     for file in python_engines().into_iter().flatten().filter(|file| file.path.is_file()) {
         registry = file.added_to(registry);
     }
     registry
 }
 
+/// The scorers that can be named, with what these are locked to that are published.
+pub(crate) fn registry_of(scorers: &[SuiteScorer]) -> Result<Registry, Failure> {
+    let locked = locks_of(scorers)?.into_iter();
+    Ok(registry().with_pinned(locked.map(|(address, locked)| (address, locked.component))))
+}
+
+/// The components that were fetched.
+pub(crate) fn components() -> Result<Components, Failure> {
+    let folder = components_folder().ok_or_else(|| {
+        Failure::new("there is no folder for components that are fetched")
+            .hint("SCOREBOX_DATA_DIR names one")
+    })?;
+    Ok(Components::new(folder))
+}
+
+/// Keeps a component among those that were fetched.
+pub(crate) fn keep(components: &Components, component: &[u8]) -> Result<(), Failure> {
+    components.keep(component).map(drop).map_err(|error| {
+        let folder = components.folder().display();
+        Failure::new(format!("cannot keep the component in `{folder}`: {error}"))
+            .hint("make it a folder with room that can be written, or name another one in SCOREBOX_DATA_DIR")
+    })
+}
+
 /// Where what runs Python scripts is, once it is made; `None` if there is no folder for it.
 pub(crate) fn python_engines() -> Option<[PythonEngine; 2]> {
     let folder = data_folder()?;
     Some([false, true].map(|asks_judge| PythonEngine::in_folder(&folder, asks_judge)))
+}
+
+/// The folder of components that were fetched; `None` if there is none.
+fn components_folder() -> Option<PathBuf> {
+    Some(data_folder()?.join("components"))
 }
 
 /// The folder for what the user adds to scorebox.
@@ -184,7 +223,9 @@ fn load_errors(suite: &Suite, sandbox: &SandboxArguments) -> Vec<RunError> {
     else {
         return Vec::new();
     };
-    match finish(runtime, loaded(suite, &registry(), &sandbox)) {
+    // What is wrong with a lock is reported when there are no mistakes.
+    let Ok(registry) = registry_of(&suite.scorers) else { return Vec::new() };
+    match finish(runtime, loaded(suite, &registry, &sandbox)) {
         Ok(_) => Vec::new(),
         Err(RunError::Unusable(errors)) => errors,
         Err(error) => vec![error],
@@ -216,6 +257,11 @@ fn all_mistakes(mistakes: &[Mistake], errors: &[RunError]) -> Failure {
     });
     let each = all.into_iter().map(|(_, message, hint)| (message, hint));
     Failure::of_each(each).unwrap_or_else(|| Failure::new("the suite is not valid"))
+}
+
+/// The password of a key that signs; `None` if the variable has no value.
+pub(crate) fn signing_password() -> Option<Zeroizing<String>> {
+    key("SCOREBOX_SIGNING_PASSWORD").map(Zeroizing::new)
 }
 
 /// The key of a judge; `None` if the variable has no value.

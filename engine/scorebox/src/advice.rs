@@ -87,6 +87,10 @@ pub enum Advice {
     InstallToolchain,
     /// Add what runs scripts in Python.
     AddScriptEngine,
+    /// Lock which component the published scorer is, after a look at it.
+    Lock,
+    /// Fetch the components that published scorers are locked to.
+    Fetch,
     /// Install this compiler, or a newer one.
     InstallCompiler(Compiler),
     /// Get the file again: it is damaged or cut off.
@@ -136,6 +140,8 @@ impl Advice {
             Advice::MakeSandboxAfterFork,
             Advice::InstallToolchain,
             Advice::AddScriptEngine,
+            Advice::Lock,
+            Advice::Fetch,
             Advice::FetchAgain { name: Some(name()), compression: Some("gzip") },
             Advice::FetchAgain { name: Some(name()), compression: None },
             Advice::FetchAgain { name: None, compression: None },

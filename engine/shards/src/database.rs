@@ -176,8 +176,8 @@ fn with_components(plan: &Plan, registry: &Registry) -> Result<Vec<ScorerSpec>, 
 }
 
 fn component(registry: &Registry, origin: &str, digest: Digest) -> Option<Cow<'static, [u8]>> {
-    if let Some(built_in) = registry.built_in(digest) {
-        return Some(built_in.bytes);
+    if let Some(known) = registry.built_in(digest).or_else(|| registry.fetched(digest)) {
+        return Some(known.bytes);
     }
     let there = registry.resolve(&Reference::File(origin.into())).ok()?;
     (Digest::of(&there.bytes) == digest).then_some(there.bytes)

@@ -13,7 +13,7 @@ use scorebox::{
 use super::completing;
 use crate::{
     failure::Failure,
-    input, setup,
+    input, locked, setup,
     waiting::{COMPILING, Waiting},
 };
 
@@ -76,7 +76,11 @@ impl ScorerArguments {
     /// The component's bytes, and where they are from.
     pub(crate) fn source(&self) -> Result<scorebox::registry::ScorerSource, Failure> {
         let reference = Reference::parse(&self.scorer, Path::new(""));
-        Ok(setup::registry().resolve(&reference)?)
+        let scorers = match &reference {
+            Reference::Published(_) => vec![self.of_a_suite()?],
+            _ => Vec::new(),
+        };
+        Ok(setup::registry_of(&scorers)?.resolve(&reference)?)
     }
 
     /// Whether the user grants it this.
@@ -123,6 +127,9 @@ impl ScorerArguments {
             }
             Err(error) => Err(error),
         };
+        if let (Reference::Published(_), Ok(loaded)) = (&reference, &loaded) {
+            locked::must_be_this(&self.of_a_suite()?, loaded.info().reads, bytes)?;
+        }
         loaded.map_err(|error| {
             let failure = Failure::from(error);
             Failure { message: format!("scorer `{}`: {}", self.scorer, failure.message), ..failure }

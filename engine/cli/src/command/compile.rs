@@ -7,7 +7,7 @@ use scorebox::run::load_scorers_watched;
 
 use crate::{
     failure::{Exit, Failure},
-    output, report,
+    locked, output, report,
     setup::{self, Pending, SandboxArguments},
     waiting::Waiting,
 };
@@ -35,12 +35,13 @@ impl Compile {
         }
         let suite = setup::suite_to_load(&self.suite, &self.sandbox, Ok)?;
         let sandbox = self.sandbox.open(1, setup::unasked_judges(&suite))?;
+        let registry = setup::registry_of(&suite.scorers)?;
         let of = suite.scorers.len();
         let mut pending = Pending::all_of(&suite);
         let mut waiting = pending.words().map(Waiting::on);
         let mut written = Ok(());
         let loaded = setup::finish(setup::small_runtime()?, async {
-            load_scorers_watched(&suite, &setup::registry(), &sandbox, |ready| {
+            load_scorers_watched(&suite, &registry, &sandbox, |ready| {
                 // A new line, not behind what a terminal shows now.
                 drop(waiting.take());
                 let number = pending.ready(&ready.id);
@@ -55,7 +56,7 @@ impl Compile {
             .await
         });
         drop(waiting);
-        loaded?;
+        locked::must_be_as_locked(&suite.scorers, &loaded?)?;
         written.map(|()| Exit::Done)
     }
 }

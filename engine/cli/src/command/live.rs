@@ -27,7 +27,7 @@ use crate::{
     decision::Decision,
     failure::{Exit, Failure},
     input::typed_input,
-    setup,
+    locked, setup,
     signals::Signalled,
     words,
 };
@@ -200,7 +200,7 @@ impl Live {
         sandbox: &Sandbox,
         showing: &Showing,
     ) -> Result<RunRequest, Failure> {
-        let scorers = setup::loaded(&suite, &setup::registry(), sandbox).await?;
+        let scorers = locked::loaded(&suite, sandbox).await?;
         setup::must_have_files(&scorers)?;
         RequirementArguments::must_be_on_scale(requirements, &scorers)?;
         showing.loaded(&scorers);

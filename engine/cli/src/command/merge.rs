@@ -13,6 +13,7 @@ use scorebox_shards::{
 
 use crate::{
     failure::{Exit, Failure},
+    locked,
     new_file::{NewFile, WriteError},
     output,
     report::{Align, Table, counted, printable},
@@ -125,8 +126,7 @@ impl Merge {
             Some(id) => id.clone(),
             None => Plan::default_run_id(&suite).parse()?,
         };
-        let registry = setup::registry();
-        let loaded = setup::loaded(&suite, &registry, &sandbox);
+        let loaded = locked::loaded(&suite, &sandbox);
         let scorers = setup::finish(setup::small_runtime()?, loaded)?;
         let scorer = BatchScorer::new(suite, scorers, &run, 1).map_err(failure)?;
         Ok(scorer.plan().clone())

@@ -1,5 +1,6 @@
 //! The commands, a file each: its arguments, and what it does with them.
 
+mod add;
 mod agree;
 mod build;
 mod calls;
@@ -9,6 +10,7 @@ mod compile;
 mod completions;
 mod convert;
 mod export;
+mod fetch;
 mod inspect;
 mod judges;
 mod leaderboard;
@@ -16,6 +18,8 @@ mod live;
 mod merge;
 mod migrate;
 mod new;
+mod publish;
+mod remove;
 mod repeats;
 mod report;
 mod rm;
@@ -129,6 +133,10 @@ pub(crate) enum Command {
     Compile(compile::Compile),
     New(new::New),
     Build(build::Build),
+    Publish(publish::Publish),
+    Add(add::Add),
+    Fetch(fetch::Fetch),
+    Remove(remove::Remove),
     Toolchain(toolchain::Toolchain),
     Completions(completions::Completions),
 }
@@ -166,6 +174,10 @@ impl Command {
             Command::Inspect(command) => command.run(),
             Command::New(command) => command.run(),
             Command::Build(command) => command.run(),
+            Command::Publish(command) => command.run(),
+            Command::Add(command) => command.run(),
+            Command::Fetch(command) => command.run(),
+            Command::Remove(command) => command.run(),
             Command::Toolchain(command) => command.run(),
             Command::Completions(command) => command.run(),
             Command::Compile(command) => command.run(),

@@ -27,6 +27,7 @@ use crate::{
         completing, parse_config, reports_again, split_named,
     },
     failure::{Exit, Failure},
+    locked,
     output::Format,
     report::shell_word,
     setup,
@@ -170,8 +171,7 @@ impl Run {
         jobs: usize,
         sandbox: &Sandbox,
     ) -> Result<RunRequest, Failure> {
-        let registry = setup::registry();
-        let scorers = setup::loaded(&suite, &registry, sandbox).await?;
+        let scorers = locked::loaded(&suite, sandbox).await?;
         setup::must_have_files(&scorers)?;
         RequirementArguments::must_be_on_scale(requirements, &scorers)?;
         let which = match &self.resume {

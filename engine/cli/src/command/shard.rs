@@ -9,6 +9,7 @@ use tokio::sync::mpsc;
 use crate::{
     arguments::{JobArguments, WorkspaceArguments},
     failure::{Exit, Failure},
+    locked,
     report::{counted, printable},
     setup::{self, SandboxArguments},
     shards::failure,
@@ -89,7 +90,7 @@ impl Shard {
         let sandbox = self.sandbox.open(setup::slots(jobs, &suite), capabilities)?;
         let runtime = self.jobs.runtime()?;
         let exit = runtime.block_on(async {
-            let scorers = setup::loaded(&suite, &setup::registry(), &sandbox).await?;
+            let scorers = locked::loaded(&suite, &sandbox).await?;
             let run = self.run_id(&suite)?;
             let scorer = BatchScorer::new(suite, scorers, &run, jobs).map_err(failure)?;
             self.write(&scorer, &input).await

@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use crate::{
     failure::{Exit, Failure},
+    locked,
     output::{self, Format},
     report::{self, Align, Table},
     setup::{self, SandboxArguments},
@@ -75,8 +76,7 @@ impl Check {
     fn run(&self) -> Result<Exit, Failure> {
         let suite = setup::suite_to_load(&self.suite, &self.sandbox, Ok)?;
         let sandbox = self.sandbox.open(1, setup::unasked_judges(&suite))?;
-        let registry = setup::registry();
-        let loaded = setup::loaded(&suite, &registry, &sandbox);
+        let loaded = locked::loaded(&suite, &sandbox);
         let loaded = setup::finish(setup::small_runtime()?, loaded)?;
         let table = loaded_table(loaded.iter());
         output::stdout(|out| write!(out, "{table}")).map(|()| Exit::Done)
@@ -139,6 +139,7 @@ fn plan_table(suite: &Resolved) -> Table {
         let uses = match &scorer.uses {
             Reference::Name(name) => name.clone(),
             Reference::File(path) => shown(path),
+            Reference::Published(_) => scorer.uses.to_string(),
         };
         let grants: Vec<&str> = scorer.grants.iter().map(|grant| grant.as_str()).collect();
         table.row([

@@ -37,6 +37,8 @@ fn there_is_one_of_each() {
         | Advice::MakeSandboxAfterFork
         | Advice::InstallToolchain
         | Advice::AddScriptEngine
+        | Advice::Lock
+        | Advice::Fetch
         | Advice::InstallCompiler(_)
         | Advice::FetchAgain { .. }
         | Advice::LeaveOut(_)
@@ -48,7 +50,7 @@ fn there_is_one_of_each() {
         | Advice::TryLater
         | Advice::Update
         | Advice::UseItsWriter
-        | Advice::Report => 35,
+        | Advice::Report => 37,
     };
     let all = Advice::one_of_each();
     let kinds: HashSet<_> = all.iter().map(discriminant).collect();

@@ -36,6 +36,11 @@ impl LoadedSuite {
         Ok(LoadedSuite { engine, suite, scorers: scorers.into(), database: None })
     }
 
+    /// Its scorers, in the suite's order.
+    pub fn scorers(&self) -> &[ReadyScorer] {
+        &self.scorers
+    }
+
     /// Stores the scores in this database file, which is created if it is missing; each call to
     /// [`score_batch`](LoadedSuite::score_batch) and each [`live`](LoadedSuite::live) scoring is a run there.
     #[must_use]

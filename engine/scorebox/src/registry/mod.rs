@@ -1,12 +1,16 @@
 //! From a scorer's name to a component's bytes. Loads and runs nothing.
 //!
+//! - `reference`: how a user names a scorer.
 //! - `builtin`: the components that are embedded in the binary, compressed.
+//! - `pinned`: published scorers, each pinned to one component in a folder of components.
 //! - `script_language`: which files are scripts; `script_files`: a script and the files that it imports, and
 //!   `python_imports`, those of Python; `script_component`: the component that runs it.
 //! - here: the names, files, and what to say where there is neither.
 
 mod builtin;
+mod pinned;
 mod python_imports;
+mod reference;
 mod script_component;
 mod script_files;
 mod script_language;
@@ -26,10 +30,13 @@ use crate::{
     input_file::{self, InputFileError},
 };
 use builtin::{BuiltIn, COMPONENTS, SCRIPT_ENGINES};
+use pinned::Pinned;
 use script_component::{NotMade, component_of};
 use script_files::{NotRead, ScriptFiles};
 
 pub use builtin::Listing;
+pub use pinned::{component_file_name, most_component_bytes};
+pub use reference::Reference;
 pub use script_language::ScriptLanguage;
 
 /// Bytes of a file that are read: one more than the sandbox takes, so that it can say that the file is
@@ -46,6 +53,8 @@ pub enum Origin {
     Registered,
     /// A file.
     File(PathBuf),
+    /// Published under this address, and pinned to one component.
+    Published(String),
 }
 
 impl fmt::Display for Origin {
@@ -54,52 +63,7 @@ impl fmt::Display for Origin {
             Origin::BuiltIn => f.write_str("built-in"),
             Origin::Registered => f.write_str("registered"),
             Origin::File(path) => write!(f, "{}", path.display()),
-        }
-    }
-}
-
-/// How a user names a scorer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "who decides by it must decide about each")]
-pub enum Reference {
-    /// By a name of the registry.
-    Name(String),
-    /// By the path of a file: a component, or a script.
-    File(PathBuf),
-}
-
-impl Reference {
-    /// What is written as a path (with a separator, or ending as a component's or a script's file does) is one;
-    /// relative paths start at `folder`.
-    pub fn parse(written: &str, folder: &Path) -> Reference {
-        let is_file = written.ends_with(".wasm") || ScriptLanguage::of(written).is_some();
-        let is_path = written.contains(['/', '\\']) || is_file;
-        match is_path {
-            true => Reference::File(folder.join(written)),
-            false => Reference::Name(written.to_owned()),
-        }
-    }
-
-    /// Whether it is the path of a script (`.js`, `.mjs`, `.ts`, `.mts`, `.py`), of which a component is made.
-    pub fn is_script(&self) -> bool {
-        self.script_language().is_some()
-    }
-
-    /// The language of the script whose path it is.
-    fn script_language(&self) -> Option<ScriptLanguage> {
-        match self {
-            Reference::File(path) => ScriptLanguage::of(&path.to_string_lossy()),
-            Reference::Name(_) => None,
-        }
-    }
-
-    /// A name to call the scorer by, if the user gave none: the name, or the file's stem.
-    pub fn default_name(&self) -> String {
-        match self {
-            Reference::Name(name) => name.clone(),
-            Reference::File(path) => path
-                .file_stem()
-                .map_or_else(String::new, |stem| stem.to_string_lossy().into_owned()),
+            Origin::Published(address) => write!(f, "{}{address}", reference::PUBLISHED),
         }
     }
 }
@@ -176,6 +140,30 @@ pub enum RegistryError {
         /// The language.
         language: ScriptLanguage,
     },
+    /// The scorer is published, and it is not pinned which component it is.
+    #[error("it is not locked which component `{address}` is")]
+    NotPinned {
+        /// The address, without `oci://`.
+        address: String,
+        /// The pinned addresses closest to it.
+        nearest: Vec<String>,
+    },
+    /// The component that a published scorer is pinned to is not on this machine.
+    #[error("the component of `{address}` is not on this machine (sha256:{digest})")]
+    NotFetched {
+        /// The address, without `oci://`.
+        address: String,
+        /// The component's digest.
+        digest: Digest,
+    },
+    /// The file that should be the component of a published scorer has other bytes.
+    #[error("`{}` is damaged: it is not the component that `{address}` is locked to", path.display())]
+    NotTheComponent {
+        /// The address, without `oci://`.
+        address: String,
+        /// The file.
+        path: PathBuf,
+    },
     /// What is embedded under the name is not the component that was listed.
     #[error("the built-in scorer `{0}` is damaged")]
     Damaged(String),
@@ -195,6 +183,12 @@ impl Advised for RegistryError {
             RegistryError::ScriptTooLarge { .. } => Some(Advice::Check(Thing::File)),
             RegistryError::NoScriptEngine { language: ScriptLanguage::Python, .. }
             | RegistryError::NotAScriptEngine { .. } => Some(Advice::AddScriptEngine),
+            RegistryError::NotPinned { nearest, .. } => {
+                Some(Advice::did_you_mean(nearest).unwrap_or(Advice::Lock))
+            }
+            RegistryError::NotFetched { .. } | RegistryError::NotTheComponent { .. } => {
+                Some(Advice::Fetch)
+            }
             RegistryError::Damaged(_)
             | RegistryError::NoScriptEngine { .. }
             | RegistryError::ScriptHasTooManyFiles { .. } => None,
@@ -208,6 +202,7 @@ pub struct Registry {
     scorers: BTreeMap<String, Stored>,
     /// What runs scripts and is not embedded, by their language and whether they ask a judge.
     script_engines: BTreeMap<(ScriptLanguage, bool), PathBuf>,
+    pinned: Pinned,
 }
 
 #[derive(Clone, Debug)]
@@ -227,7 +222,11 @@ impl Registry {
     pub fn with_builtins() -> Registry {
         let scorers =
             COMPONENTS.iter().map(|built| (built.name.to_owned(), Stored::BuiltIn(built)));
-        Registry { scorers: scorers.collect(), script_engines: BTreeMap::new() }
+        Registry {
+            scorers: scorers.collect(),
+            script_engines: BTreeMap::new(),
+            pinned: Pinned::default(),
+        }
     }
 
     /// The same, with the file of the component that runs scripts in `language` which ask no judge: what `script-engines/` of
@@ -247,6 +246,21 @@ impl Registry {
         file: PathBuf,
     ) -> Registry {
         self.script_engines.insert((language, true), file);
+        self
+    }
+
+    /// The same, with a folder of components that were fetched, each in the file that [`component_file_name`] names. Each is
+    /// compared with its digest when it is read.
+    #[must_use]
+    pub fn with_components(mut self, folder: PathBuf) -> Registry {
+        self.pinned.set_folder(folder);
+        self
+    }
+
+    /// The same, with what published scorers are pinned to: addresses without `oci://`, and the digests of their components.
+    #[must_use]
+    pub fn with_pinned(mut self, scorers: impl IntoIterator<Item = (String, Digest)>) -> Registry {
+        self.pinned.pin(scorers);
         self
     }
 
@@ -305,11 +319,18 @@ impl Registry {
         self.get(name).ok().filter(|source| source.origin == Origin::BuiltIn)
     }
 
+    /// The component of that digest in the folder of components; `None` if it is not there, or has other bytes.
+    pub fn fetched(&self, digest: Digest) -> Option<ScorerSource> {
+        let bytes = self.pinned.component(digest)?;
+        let origin = Origin::File(self.pinned.file(digest)?);
+        Some(ScorerSource { bytes: bytes.into(), origin })
+    }
+
     /// What the scorer that `reference` names says about itself, if that is known without compiling it.
     pub fn info_of(&self, reference: &Reference) -> Option<ScorerInfo> {
         match reference {
             Reference::Name(name) => Some(self.listing(name).ok()??.info),
-            Reference::File(_) => None,
+            Reference::File(_) | Reference::Published(_) => None,
         }
     }
 
@@ -321,7 +342,8 @@ impl Registry {
     /// The component that `reference` names.
     ///
     /// # Errors
-    /// If no scorer has that name, or the file cannot be read or, if it is a script, made a component of.
+    /// If no scorer has that name, or the file cannot be read or, if it is a script, made a component of; if a published scorer
+    /// is not pinned, or its component not there.
     pub fn resolve(&self, reference: &Reference) -> Result<ScorerSource, RegistryError> {
         match reference {
             Reference::Name(name) => self.get(name),
@@ -332,6 +354,7 @@ impl Registry {
                 }
                 None => component_file(path),
             },
+            Reference::Published(address) => self.pinned.resolve(address),
         }
     }
 
@@ -421,7 +444,7 @@ mod tests {
 
     #[test]
     fn names_are_sorted_and_unknown_ones_answered_with_the_closest() {
-        let mut registry = Registry { scorers: BTreeMap::new(), script_engines: BTreeMap::new() };
+        let mut registry = Registry { scorers: BTreeMap::new(), ..Registry::with_builtins() };
         for name in ["latency", "contains"] {
             registry.register(name, vec![1]).unwrap();
         }
@@ -446,22 +469,6 @@ mod tests {
             assert_eq!(registry.built_in(listing.digest).unwrap(), source);
         }
         assert!(registry.built_in(Digest::of(b"no component")).is_none());
-    }
-
-    #[test]
-    fn a_path_differs_from_a_name_by_its_form() {
-        let folder = Path::new("/suite");
-        let file = |path: &str| Reference::File(PathBuf::from(path));
-        assert_eq!(Reference::parse("latency", folder), Reference::Name("latency".into()));
-        assert_eq!(Reference::parse("x.wasm", folder), file("/suite/x.wasm"));
-        assert_eq!(Reference::parse("./x", folder), file("/suite/./x"));
-        assert_eq!(Reference::parse("/y/x.wasm", folder).default_name(), "x");
-        for script in ["grade.js", "grade.mjs", "grade.ts", "./grade.mts", "grade.py"] {
-            let reference = Reference::parse(script, folder);
-            assert!(reference.is_script(), "{script}");
-            assert_eq!(reference.default_name(), "grade");
-        }
-        assert!(!Reference::parse("js", folder).is_script());
     }
 
     #[test]

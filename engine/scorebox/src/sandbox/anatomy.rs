@@ -104,7 +104,8 @@ impl Anatomy {
         .with(Advice::Build(Build::WithThisVersion)))
     }
 
-    fn contract_version(&self) -> Option<&str> {
+    /// The version of the contract that it exports, such as `0.1.0`; `None` if it is not a scorer.
+    pub fn contract_version(&self) -> Option<&str> {
         self.exports.iter().find_map(|name| name.strip_prefix(SCORING_NAME))
     }
 }

@@ -55,6 +55,8 @@ pub(super) struct Entry {
     /// Whether one of the essential keys, or one that may stand for it, cannot be read.
     pub(super) is_unclear: bool,
     pub(super) uses: Option<Reference>,
+    /// Where that is said.
+    pub(super) uses_place: Option<Place>,
     pub(super) name: Option<String>,
     pub(super) config: Option<ScorerConfig>,
     pub(super) limits: LimitOverrides,
@@ -106,6 +108,7 @@ impl Entry {
                 "use" => {
                     let uses = reading.text(node, key);
                     entry.uses = uses.map(|uses| Reference::parse(&uses, folder));
+                    entry.uses_place = Some(reading.place(&node.span));
                 }
                 "name" => entry.name = reading.text(node, key),
                 "config" => entry.config = config(reading, node),
@@ -162,6 +165,7 @@ impl Entry {
         Entry {
             is_unclear: self.is_unclear || base.is_unclear,
             uses: self.uses.or(base.uses),
+            uses_place: self.uses_place.or(base.uses_place),
             name: self.name.or(base.name),
             config: self.config.or(base.config),
             limits: self.limits.over(&base.limits),

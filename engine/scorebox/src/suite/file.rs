@@ -329,7 +329,8 @@ fn lay_over(scorers: &mut Vec<Named>, scorer: Named) {
 impl Named {
     fn resolved(self) -> results::Written {
         let Entry { uses, name, config, limits, grants, policy, .. } = self.entry;
-        let Entry { policy_place, sampling, nodes, condition, judge, meta, .. } = self.entry;
+        let Entry { uses_place, policy_place, sampling, nodes, condition, judge, meta, .. } =
+            self.entry;
         let uses = uses.unwrap_or_else(|| Reference::parse(&self.key, Path::new("")));
         let scorer = SuiteScorer {
             name,
@@ -339,6 +340,7 @@ impl Named {
             selection: Selection { sampling: sampling.unwrap_or_default(), nodes },
             policy,
             place: Some(self.place),
+            uses_place,
             policy_place,
             condition,
             judge: judge.map(|(choice, _)| choice).unwrap_or_default(),

@@ -114,6 +114,8 @@ pub struct SuiteScorer {
     pub policy: PolicyOverrides,
     /// Where the file names it.
     pub place: Option<Place>,
+    /// Where a file says which component it uses, which may be another file than that of `place`.
+    pub uses_place: Option<Place>,
     /// Where the file says how its scores count.
     pub policy_place: Option<Place>,
 }
@@ -229,7 +231,7 @@ impl Suite {
             let written = scorer.place.as_ref().map(|place| place.file.as_path());
             let component = match &scorer.uses {
                 Reference::File(path) => Some(path.as_path()),
-                Reference::Name(_) => None,
+                Reference::Name(_) | Reference::Published(_) => None,
             };
             written.into_iter().chain(component)
         })
@@ -285,6 +287,7 @@ impl SuiteScorer {
             subject: None,
             policy: PolicyOverrides::default(),
             place: None,
+            uses_place: None,
             policy_place: None,
         }
     }
@@ -353,13 +356,9 @@ impl SuiteScorer {
     }
 
     fn to_json(&self, judges: &BTreeMap<String, SuiteJudge>) -> serde_json::Value {
-        let uses = match &self.uses {
-            Reference::Name(name) => name.clone(),
-            Reference::File(path) => path.display().to_string(),
-        };
         let mut plan = serde_json::json!({
             "id": self.id,
-            "use": uses,
+            "use": self.uses.to_string(),
             "name": self.name,
             "config": serde_json::from_str::<serde_json::Value>(self.config.as_str()).ok(),
             "limits": self.limits,

@@ -19,6 +19,7 @@ use scorebox::{
 use crate::{
     advice,
     failure::Failure,
+    locked,
     output::{self, Out},
     report::{self, Align, Table},
     setup::{self, SandboxArguments},
@@ -72,7 +73,7 @@ impl Samples {
         let seen = Arc::new(Mutex::new(Seen::of(target)));
         let hearing = Arc::clone(&seen);
         let report = setup::finish(setup::small_runtime()?, async {
-            let scorers = setup::loaded(&suite, &setup::registry(), &sandbox).await?;
+            let scorers = locked::loaded(&suite, &sandbox).await?;
             setup::must_have_files(&scorers)?;
             let request =
                 RunRequest::new(suite, scorers, cases).jobs(1).sink(move |event: &Event| {

@@ -1,0 +1,73 @@
+//! What commands that ask a registry let a user say, and what to do about its refusals. Publishes and fetches nothing.
+
+use scorebox_community::{Address, CommunityError, Credentials, Failed, Registry, Transport};
+
+use crate::{failure::Failure, report};
+
+/// How registries are asked.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Registry")]
+pub(crate) struct OciArguments {
+    /// Ask the registry without TLS: everyone on the way can read and change what is sent, passwords too
+    #[arg(long)]
+    plain_http: bool,
+}
+
+/// What is asked of a registry, for the words about what fails.
+#[derive(Clone, Copy)]
+pub(crate) enum Asked {
+    ToFetch,
+    ToPublish,
+}
+
+impl OciArguments {
+    /// The registry of `address`, with the login that Docker keeps for it.
+    pub(crate) fn registry(&self, address: &Address, asked: Asked) -> Result<Registry, Failure> {
+        let host = address.registry();
+        let credentials = Credentials::of_docker(host).map_err(|reason| {
+            let error = CommunityError::new(host, Failed::Credentials(reason));
+            self.failure(&error, asked)
+        })?;
+        let transport = if self.plain_http { Transport::PlainHttp } else { Transport::Tls };
+        let registry = Registry::new(address, transport, credentials);
+        registry.map_err(|error| self.failure(&error, asked))
+    }
+
+    /// Why nothing is fetched or published, and what to do about it.
+    pub(crate) fn failure(&self, error: &CommunityError, asked: Asked) -> Failure {
+        let (doing, may) = match asked {
+            Asked::ToFetch => ("fetch from", "fetch"),
+            Asked::ToPublish => ("publish at", "publish"),
+        };
+        let failure = Failure::new(report::printable(&format!("cannot {doing} {error}")));
+        let host = report::shell_word(&error.registry);
+        match &error.failed {
+            Failed::LoginWanted | Failed::LoginRefused(_) | Failed::Credentials(_) => failure
+                .hint(format!("`docker login {host}` stores a login that may {may} there")),
+            Failed::Taken { .. } => failure.hint(
+                "what is published stays as it is, since others rely on it: give the scorer another version",
+            ),
+            Failed::Missing { .. } => failure.hint("check the name and the version"),
+            Failed::NotAScorer { .. } => {
+                failure.hint("scorers are published with `scorebox publish`, or `wkg oci push`")
+            }
+            Failed::NoComponent(_) => failure.hint(
+                "its publisher has removed it, or the lock was changed by hand",
+            ),
+            Failed::OtherBytes(_) => failure.hint(
+                "nothing was kept: the registry is damaged, or somebody on the way changes what it sends",
+            ),
+            Failed::Certificate(_) => failure.hint(
+                "if the registry is yours, SSL_CERT_FILE names a file with the certificate of its authority",
+            ),
+            Failed::Unreachable(_) if !self.plain_http => failure.hint(
+                "check the registry's name and the network; a registry without TLS, such as one for a test, \
+                 needs --plain-http",
+            ),
+            Failed::Unreachable(_) | Failed::TimedOut => {
+                failure.hint("check the registry's name and the network")
+            }
+            _ => failure,
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! `scorebox publish`: a scorer to an OCI registry, from where any client of a registry fetches it.
+
+use std::{
+    collections::BTreeMap,
+    io::{self, IsTerminal as _},
+    path::{Path, PathBuf},
+};
+
+use scorebox::{
+    contract::{CONTRACT_VERSION, ScorerInfo},
+    registry::Reference,
+    sandbox::{Anatomy, Capabilities, Limits},
+};
+use scorebox_community::{Address, Artifact, NotSigned, Signature, publish};
+use zeroize::Zeroizing;
+
+use crate::{
+    arguments::{Asked, OciArguments},
+    failure::{Exit, Failure},
+    input, output, report,
+    setup::{self, SandboxArguments},
+    waiting::{COMPILING, Waiting},
+    words,
+};
+
+/// Bytes of a description that are published. It is a line in a list of scorers; the scorer itself has all of it.
+const MOST_DESCRIPTION_BYTES: usize = 1000;
+
+/// The most bytes of a file with a key.
+const MOST_KEY_BYTES: u64 = 4096;
+
+/// Publish a scorer in an OCI registry, where scorebox, `wkg` and `oras` find it
+///
+/// The scorer is compiled and asked what it is, and published with that: name, version, description and the version of
+/// the contract. A version that is published stays as it is: the same scorer is not published twice, and another one under
+/// its tag is refused. Logins are those of `docker login`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Publish {
+    /// The scorer's .wasm file
+    #[arg(value_name = "FILE")]
+    scorer: String,
+
+    /// Where to publish it: REGISTRY/NAME:VERSION, such as `registry.example.com/team/grade:1.2.0`
+    address: Address,
+
+    /// Its licence, as an SPDX expression such as `MIT`
+    #[arg(
+        long,
+        visible_alias = "licence",
+        value_name = "SPDX",
+        help_heading = "What is published with it"
+    )]
+    license: Option<String>,
+
+    /// Where its sources are, as a URL
+    #[arg(long, value_name = "URL", help_heading = "What is published with it")]
+    source: Option<String>,
+
+    /// Sign it with this secret key of minisign; SCOREBOX_SIGNING_PASSWORD is its password, or you are asked for it
+    #[arg(long, value_name = "FILE", help_heading = "What is published with it")]
+    sign: Option<PathBuf>,
+
+    #[command(flatten)]
+    oci: OciArguments,
+
+    #[command(flatten)]
+    sandbox: SandboxArguments,
+}
+
+impl Publish {
+    pub(crate) fn run(&self) -> Result<Exit, Failure> {
+        let reference = Reference::parse(&self.scorer, Path::new(""));
+        if matches!(reference, Reference::Name(_)) || reference.is_script() {
+            let message = format!("`{}` is not the file of a component", self.scorer);
+            return Err(
+                Failure::new(message).hint("name the .wasm file that `scorebox build` made")
+            );
+        }
+        let source = setup::registry().resolve(&reference)?;
+        let anatomy = Anatomy::read(&source.bytes)?;
+        let sandbox = self.sandbox.open(1, Capabilities::none())?;
+        let info = setup::finish(setup::small_runtime()?, async {
+            let _waiting = Waiting::on(COMPILING);
+            sandbox.describe(&source.bytes, &Limits::default(), anatomy.grants()).await
+        })?;
+        self.must_have_its_version(&info)?;
+        let size = source.bytes.len() as u64;
+        let signature = match &self.sign {
+            Some(path) => Some(signature(&source.bytes, path)?),
+            None => None,
+        };
+        let signer = signature.as_ref().map(|signature| signature.signer().clone());
+        let mut annotations = self.annotations(&info);
+        annotations.extend(signature.iter().flat_map(Signature::annotations));
+        let artifact = Artifact::new(
+            source.bytes.into_owned(),
+            &anatomy.imports,
+            &anatomy.exports,
+            &annotations,
+        );
+        let artifact = artifact
+            .ok_or_else(|| Failure::new("what is published with the scorer is too long"))?;
+        let published = setup::finish(setup::small_runtime()?, async {
+            let _waiting = Waiting::on(format!("publishing at {}", self.address.registry()));
+            let registry = self.oci.registry(&self.address, Asked::ToPublish)?;
+            let published = publish(&registry, &artifact).await;
+            published.map_err(|error| self.oci.failure(&error, Asked::ToPublish))
+        })?;
+        if !published.is_new {
+            words::say(&format!("{} is published already, as it is here", self.address));
+        }
+        output::stdout(|out| {
+            let mut line = |label: &str, text: &str| writeln!(out, "{label:<11}{text}");
+            line("published", &self.address.to_string())?;
+            line("scorer", &report::one_line(&format!("{} ({})", info.name, info.id), usize::MAX))?;
+            line("component", &format!("sha256:{}", artifact.component_digest()))?;
+            line("manifest", &format!("sha256:{}", published.digest))?;
+            match &signer {
+                Some(signer) => line("signed by", signer.as_str())?,
+                None => line("signed by", "nobody")?,
+            }
+            line("size", &report::bytes(size))
+        })?;
+        Ok(Exit::Done)
+    }
+
+    /// The tag is the version that the scorer gives, or people would know it by two.
+    fn must_have_its_version(&self, info: &ScorerInfo) -> Result<(), Failure> {
+        if info.version == self.address.tag() {
+            return Ok(());
+        }
+        let failure = Failure::new(format!(
+            "the scorer's own version is `{}`, and the tag is `{}`",
+            info.version,
+            self.address.tag()
+        ));
+        Err(match self.address.with_tag(&info.version) {
+            Ok(address) => failure.hint(format!(
+                "publish it as {address}, or change the version that its `describe` gives"
+            )),
+            Err(_) => failure.hint(
+                "change the version that its `describe` gives: a tag has letters, digits, `.`, `_` and `-`",
+            ),
+        })
+    }
+
+    fn annotations(&self, info: &ScorerInfo) -> BTreeMap<String, String> {
+        let end = info.description.floor_char_boundary(MOST_DESCRIPTION_BYTES);
+        let texts = [
+            ("org.opencontainers.image.title", Some(info.id.as_str())),
+            ("org.opencontainers.image.version", Some(&info.version)),
+            ("org.opencontainers.image.description", Some(&info.description[..end])),
+            ("org.opencontainers.image.licenses", self.license.as_deref()),
+            ("org.opencontainers.image.source", self.source.as_deref()),
+            ("scorebox.contract", Some(CONTRACT_VERSION)),
+        ];
+        let texts = texts.into_iter().filter_map(|(key, text)| Some((key, text?)));
+        let texts = texts.filter(|(_, text)| !text.is_empty());
+        texts.map(|(key, text)| (key.to_owned(), text.to_owned())).collect()
+    }
+}
+
+/// The component, signed with the key in a file.
+fn signature(component: &[u8], path: &Path) -> Result<Signature, Failure> {
+    let key = Zeroizing::new(input::read_file(path, MOST_KEY_BYTES)?);
+    let failed = |error: &NotSigned| {
+        let failure = Failure::new(format!("cannot sign with `{}`: {error}", path.display()));
+        match error {
+            NotSigned::NotAKey => {
+                failure.hint("`minisign -G` makes a pair of keys; name the file of the secret one")
+            }
+            NotSigned::PasswordWanted | NotSigned::WrongPassword => {
+                failure.hint("SCOREBOX_SIGNING_PASSWORD names it where nobody can be asked")
+            }
+            _ => failure,
+        }
+    };
+    let signed = match Signature::make(component, &key, setup::signing_password()) {
+        Err(NotSigned::PasswordWanted) if io::stdin().is_terminal() => {
+            let password = rpassword::prompt_password("Password of the key: ");
+            let password = password.ok().map(Zeroizing::new);
+            let _waiting = Waiting::on("signing");
+            Signature::make(component, &key, password)
+        }
+        signed => signed,
+    };
+    signed.map_err(|error| failed(&error))
+}

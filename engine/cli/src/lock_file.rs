@@ -1,0 +1,99 @@
+//! The `scorebox.lock` beside a suite: read, written, and looked up for the scorers of a suite. Does not know what is loaded.
+
+use std::{
+    collections::{BTreeMap, btree_map::Entry},
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use scorebox::{digest::Digest, registry::Reference, suite::SuiteScorer};
+use scorebox_community::{LOCK_FILE, Lock, Locked, MOST_LOCK_BYTES, NotALock};
+
+use crate::{
+    failure::Failure,
+    input,
+    new_file::{NewFile, WriteError},
+};
+
+/// The lock of a folder.
+#[derive(Debug)]
+pub(crate) struct LockFile {
+    path: PathBuf,
+    pub lock: Lock,
+}
+
+impl LockFile {
+    /// The lock beside the suite file at `suite`: empty if there is none.
+    pub(crate) fn beside(suite: &Path) -> Result<LockFile, Failure> {
+        LockFile::in_folder(suite.parent().unwrap_or(Path::new("")))
+    }
+
+    fn in_folder(folder: &Path) -> Result<LockFile, Failure> {
+        let path = folder.join(LOCK_FILE);
+        let is_missing = matches!(fs::symlink_metadata(&path), Err(error) if error.kind() == io::ErrorKind::NotFound);
+        let lock = match is_missing {
+            true => Lock::default(),
+            false => {
+                let text = input::read_file(&path, MOST_LOCK_BYTES)?;
+                Lock::parse(&text).map_err(|error| not_a_lock(&path, &error))?
+            }
+        };
+        Ok(LockFile { path, lock })
+    }
+
+    /// Writes it, whole or not at all.
+    pub(crate) fn write(&self) -> Result<(), Failure> {
+        let text = self.lock.text();
+        let file = NewFile::create(&self.path, true)?;
+        file.write(|out| out.write_all(text.as_bytes()).map_err(WriteError::Io))
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+fn not_a_lock(path: &Path, error: &NotALock) -> Failure {
+    let message = format!("`{}` is not a valid lock: {error}", path.display());
+    Failure::new(message).hint(match error {
+        NotALock::OtherVersion(_) => "a newer scorebox wrote it: update scorebox",
+        _ => "restore it from version control; a merge that git could not finish is one of the causes",
+    })
+}
+
+/// What published scorers are locked to, by their addresses: what the locks beside the files say in which they are written,
+/// and for those of the command line the lock in this folder.
+pub(crate) fn locks_of(scorers: &[SuiteScorer]) -> Result<BTreeMap<String, Locked>, Failure> {
+    let mut locks: BTreeMap<PathBuf, LockFile> = BTreeMap::new();
+    let mut pinned: BTreeMap<String, (Digest, PathBuf, Locked)> = BTreeMap::new();
+    for scorer in scorers {
+        let Reference::Published(address) = &scorer.uses else { continue };
+        let folder = folder_of(scorer);
+        let file = match locks.entry(folder.clone()) {
+            Entry::Occupied(there) => there.into_mut(),
+            Entry::Vacant(place) => place.insert(LockFile::in_folder(&folder)?),
+        };
+        let Some(locked) = file.lock.get(address) else { continue };
+        let (digest, path) = (locked.component, file.path.clone());
+        match pinned.get(address) {
+            Some((other, there, _)) if *other != digest => {
+                return Err(Failure::new(format!(
+                    "`{address}` is locked to one component in `{}` and to another in `{}`",
+                    there.display(),
+                    path.display()
+                ))
+                .hint("lock both to the same component"));
+            }
+            _ => {
+                pinned.insert(address.clone(), (digest, path, locked.clone()));
+            }
+        }
+    }
+    Ok(pinned.into_iter().map(|(address, (_, _, locked))| (address, locked)).collect())
+}
+
+/// The folder of the file that says which component it uses; this one if no file does.
+fn folder_of(scorer: &SuiteScorer) -> PathBuf {
+    let file = scorer.uses_place.as_ref().map(|place| place.file.as_path());
+    file.and_then(Path::parent).unwrap_or(Path::new("")).to_owned()
+}

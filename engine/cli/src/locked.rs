@@ -1,0 +1,95 @@
+//! Scorers that are loaded, held against what they are locked as. Reads no lock itself, and asks no registry.
+
+use scorebox::{
+    contract::{Field, Fields},
+    registry::Origin,
+    run::ReadyScorer,
+    sandbox::{Anatomy, Sandbox},
+    suite::{Suite, SuiteScorer},
+};
+use scorebox_community::{LOCK_FILE, Locked};
+
+use crate::{failure::Failure, lock_file::locks_of, setup};
+
+/// The scorers of a suite, which are what its locks say.
+pub(crate) async fn loaded(suite: &Suite, sandbox: &Sandbox) -> Result<Vec<ReadyScorer>, Failure> {
+    let registry = setup::registry_of(&suite.scorers)?;
+    let scorers = setup::loaded(suite, &registry, sandbox).await?;
+    must_be_as_locked(&suite.scorers, &scorers)?;
+    Ok(scorers)
+}
+
+/// Refuses a scorer that reads or imports something else than its lock says: the lock was changed by hand, so that nobody has said yes
+/// to this.
+pub(crate) fn must_be_as_locked(
+    scorers: &[SuiteScorer],
+    loaded: &[ReadyScorer],
+) -> Result<(), Failure> {
+    let locks = locks_of(scorers)?;
+    for scorer in loaded {
+        let Origin::Published(address) = &scorer.origin else { continue };
+        let Some(locked) = locks.get(address) else { continue };
+        let anatomy = Anatomy::read(&scorer.component)?;
+        must_be(locked, scorer.scorer.info().reads, &anatomy)?;
+    }
+    Ok(())
+}
+
+/// Refuses the component of a published scorer that reads or imports something else than its lock says.
+pub(crate) fn must_be_this(
+    scorer: &SuiteScorer,
+    reads: Fields,
+    component: &[u8],
+) -> Result<(), Failure> {
+    let locks = locks_of(std::slice::from_ref(scorer))?;
+    let anatomy = Anatomy::read(component)?;
+    locks.values().try_for_each(|locked| must_be(locked, reads, &anatomy))
+}
+
+/// Refuses a scorer that is not as `locked` says.
+fn must_be(locked: &Locked, reads: Fields, anatomy: &Anatomy) -> Result<(), Failure> {
+    let found = lock_of(locked, reads, anatomy);
+    if found == *locked {
+        return Ok(());
+    }
+    let message =
+        format!("`{}` is not what it is locked as: {}", locked.address, differs(&found, locked));
+    Err(Failure::new(message).hint(format!(
+        "{LOCK_FILE} was changed by hand; `scorebox remove` and `scorebox add` lock the scorer again, after a look at it"
+    )))
+}
+
+/// What the scorer would be locked to that is published as `locked` is.
+pub(crate) fn lock_of(locked: &Locked, reads: Fields, anatomy: &Anatomy) -> Locked {
+    let Locked { address, component, manifest, signer, .. } = locked.clone();
+    let contract = anatomy.contract_version().unwrap_or_default();
+    let grants = anatomy.grants();
+    Locked::new(address, component, manifest, contract)
+        .signed_by(signer)
+        .reading(reads.iter().map(|field: Field| field.key().to_owned()))
+        .importing(anatomy.imports.clone(), grants.iter().map(|grant| grant.to_string()))
+}
+
+/// What is different, as it is and as the lock says.
+fn differs(found: &Locked, locked: &Locked) -> String {
+    let list = |names: &[String]| match names {
+        [] => "nothing".to_owned(),
+        names => names.join(", "),
+    };
+    let both = |what: &str, found: &[String], locked: &[String]| {
+        format!("{what} {}; the lock says {}", list(found), list(locked))
+    };
+    if found.reads != locked.reads {
+        return both("besides the output it reads", &found.reads, &locked.reads);
+    }
+    if found.imports != locked.imports {
+        return both("it imports", &found.imports, &locked.imports);
+    }
+    if found.grants != locked.grants {
+        return both("it needs the grants", &found.grants, &locked.grants);
+    }
+    format!(
+        "it is of version {} of the contract; the lock says {}",
+        found.contract, locked.contract
+    )
+}

@@ -1,0 +1,146 @@
+//! Entries of a suite file, added and removed while its comments, its order and its spelling stay. Knows no scorer.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use scorebox::input_file::MOST_CONFIGURATION_BYTES;
+use toml_edit::{Array, DocumentMut, Item, Table, TableLike, value};
+
+use crate::{
+    failure::Failure,
+    input,
+    new_file::{NewFile, WriteError},
+};
+
+/// A suite file whose entries change.
+#[derive(Debug)]
+pub(crate) struct SuiteEdit {
+    path: PathBuf,
+    document: DocumentMut,
+}
+
+impl SuiteEdit {
+    /// Reads the file, and finds out that it can be written.
+    pub(crate) fn open(path: &Path) -> Result<SuiteEdit, Failure> {
+        let shown = path.display();
+        if path.extension().is_some_and(|suffix| suffix == "json") {
+            return Err(Failure::new(format!("`{shown}` is a suite in JSON, which is not edited"))
+                .hint("suites in TOML are"));
+        }
+        if !path.exists() {
+            return Err(Failure::new(format!("there is no suite `{shown}`"))
+                .hint("name the suite with --suite FILE; an empty file is a suite to begin with"));
+        }
+        let text = input::read_file(path, MOST_CONFIGURATION_BYTES)?;
+        let document = text.parse::<DocumentMut>().map_err(|error| {
+            let reason = error.to_string();
+            Failure::new(format!("`{shown}` is not a valid suite: {}", reason.trim_end()))
+        })?;
+        if document.get("scorers").is_some_and(|scorers| scorers.as_table_like().is_none()) {
+            return Err(Failure::new(format!("`scorers` in `{shown}` is not a table")));
+        }
+        if fs::metadata(path).is_ok_and(|there| there.permissions().readonly()) {
+            return Err(Failure::new(format!("`{shown}` is read-only")));
+        }
+        Ok(SuiteEdit { path: path.to_owned(), document })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether there is an entry of this name.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.scorers().is_some_and(|scorers| scorers.contains_key(name))
+    }
+
+    /// What the entry of this name uses; `None` if it does not say.
+    pub(crate) fn uses(&self, name: &str) -> Option<&str> {
+        self.scorers()?.get(name)?.as_table_like()?.get("use")?.as_str()
+    }
+
+    /// The entries, by their names.
+    pub(crate) fn names(&self) -> Vec<&str> {
+        let scorers = self.scorers().into_iter().flat_map(|scorers| scorers.iter());
+        scorers.map(|(name, _)| name).collect()
+    }
+
+    /// Adds an entry at the end.
+    pub(crate) fn add(&mut self, name: &str, uses: &str, grants: &[String]) {
+        let scorers = self.document.entry("scorers").or_insert_with(|| {
+            let mut table = Table::new();
+            table.set_implicit(true);
+            Item::Table(table)
+        });
+        let mut entry = Table::new();
+        entry.insert("use", value(uses));
+        if !grants.is_empty() {
+            entry.insert("grants", value(grants.iter().collect::<Array>()));
+        }
+        // It is a table: nothing else is opened.
+        if let Some(scorers) = scorers.as_table_like_mut() {
+            scorers.insert(name, Item::Table(entry));
+        }
+    }
+
+    /// Leaves an entry out.
+    pub(crate) fn remove(&mut self, name: &str) {
+        let scorers = self.document.get_mut("scorers").and_then(Item::as_table_like_mut);
+        scorers.and_then(|scorers| scorers.remove(name));
+    }
+
+    /// Writes the file, whole or not at all.
+    pub(crate) fn write(&self) -> Result<(), Failure> {
+        let text = self.document.to_string();
+        let file = NewFile::create(&self.path, true)?;
+        file.write(|out| out.write_all(text.as_bytes()).map_err(WriteError::Io))
+    }
+
+    fn scorers(&self) -> Option<&dyn TableLike> {
+        self.document.get("scorers").and_then(Item::as_table_like)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn edited(text: &str, edit: impl FnOnce(&mut SuiteEdit)) -> String {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("suite.toml");
+        fs::write(&path, text).unwrap();
+        let mut suite = SuiteEdit::open(&path).unwrap();
+        edit(&mut suite);
+        suite.write().unwrap();
+        fs::read_to_string(&path).unwrap()
+    }
+
+    #[test]
+    fn comments_and_order_stay() {
+        let text = "# What we expect.\nversion = 1\n\n[scorers.exact-match] # strict\nconfig.ignoreCase = true\n";
+        let added = edited(text, |suite| {
+            suite.add("grade", "oci://a.test/grade:1.2.0", &[]);
+        });
+        assert_eq!(added, format!("{text}\n[scorers.grade]\nuse = \"oci://a.test/grade:1.2.0\"\n"));
+        let removed = edited(&added, |suite| {
+            assert!(suite.has("grade") && !suite.has("other"));
+            assert_eq!(suite.uses("grade"), Some("oci://a.test/grade:1.2.0"));
+            assert_eq!(suite.names(), ["exact-match", "grade"]);
+            suite.remove("grade");
+        });
+        assert_eq!(removed, text);
+    }
+
+    #[test]
+    fn an_empty_file_is_a_suite_to_begin_with() {
+        let added = edited("", |suite| {
+            suite.add("grade", "oci://a.test/grade:1", &["judge".to_owned()]);
+        });
+        assert_eq!(
+            added,
+            "[scorers.grade]\nuse = \"oci://a.test/grade:1\"\ngrants = [\"judge\"]\n"
+        );
+    }
+}

@@ -1,0 +1,124 @@
+//! Published scorers, each pinned to one component, and the folder that these components are in. Fetches nothing: what is not in the
+//! folder is an error.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
+
+use super::{MOST_FILE_BYTES, Origin, RegistryError, ScorerSource, read_bounded};
+use crate::{digest::Digest, input_file::InputFileError};
+
+/// What published scorers are pinned to.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Pinned {
+    folder: Option<PathBuf>,
+    scorers: BTreeMap<String, Digest>,
+}
+
+/// The name of the file of a component in a folder of components: `SHA256.wasm`, in lower case.
+pub fn component_file_name(digest: Digest) -> String {
+    format!("{digest}.wasm")
+}
+
+/// The most bytes that a component can have.
+pub const fn most_component_bytes() -> u64 {
+    MOST_FILE_BYTES - 1
+}
+
+impl Pinned {
+    pub(super) fn set_folder(&mut self, folder: PathBuf) {
+        self.folder = Some(folder);
+    }
+
+    pub(super) fn pin(&mut self, scorers: impl IntoIterator<Item = (String, Digest)>) {
+        self.scorers.extend(scorers);
+    }
+
+    /// The file of the component of that digest, whether it is there or not; `None` if there is no folder.
+    pub(super) fn file(&self, digest: Digest) -> Option<PathBuf> {
+        Some(self.folder.as_ref()?.join(component_file_name(digest)))
+    }
+
+    /// The component of that digest, if the folder has it.
+    pub(super) fn component(&self, digest: Digest) -> Option<Vec<u8>> {
+        let bytes = read_bounded(&self.file(digest)?).ok()?;
+        (Digest::of(&bytes) == digest).then_some(bytes)
+    }
+
+    /// The component that the scorer at `address` is pinned to.
+    pub(super) fn resolve(&self, address: &str) -> Result<ScorerSource, RegistryError> {
+        let digest = *self.scorers.get(address).ok_or_else(|| RegistryError::NotPinned {
+            address: address.to_owned(),
+            nearest: crate::suggest::closest(address, self.scorers.keys().map(String::as_str)),
+        })?;
+        let not_fetched = || RegistryError::NotFetched { address: address.to_owned(), digest };
+        let path = self.file(digest).ok_or_else(not_fetched)?;
+        let bytes = read_bounded(&path).map_err(|error| unreadable(&path, error, not_fetched))?;
+        if Digest::of(&bytes) != digest {
+            return Err(RegistryError::NotTheComponent { address: address.to_owned(), path });
+        }
+        let origin = Origin::Published(address.to_owned());
+        Ok(ScorerSource { bytes: bytes.into(), origin })
+    }
+}
+
+fn unreadable(
+    path: &Path,
+    error: InputFileError,
+    not_fetched: impl FnOnce() -> RegistryError,
+) -> RegistryError {
+    match error {
+        InputFileError::Folder => RegistryError::Folder(path.to_owned()),
+        _ if !path.exists() => not_fetched(),
+        source => RegistryError::Unreadable { path: path.to_owned(), source },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use crate::{
+        advice::{Advice, Advised as _},
+        registry::{Reference, Registry},
+    };
+
+    use super::*;
+
+    #[test]
+    fn a_published_scorer_is_the_component_that_it_is_pinned_to_or_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let (bytes, address) = (b"a component", "a.test/team/grade:1.2.0");
+        let digest = Digest::of(bytes);
+        let file = folder.path().join(component_file_name(digest));
+        let registry = Registry::with_builtins().with_components(folder.path().to_owned());
+        let reference = Reference::Published(address.to_owned());
+
+        let error = registry.resolve(&reference).unwrap_err();
+        assert_eq!(error.to_string(), format!("it is not locked which component `{address}` is"));
+        assert_eq!(error.advice(), Some(Advice::Lock));
+
+        let registry = registry.with_pinned([(address.to_owned(), digest)]);
+        let error = registry.resolve(&reference).unwrap_err();
+        assert!(matches!(error, RegistryError::NotFetched { .. }), "{error}");
+        assert_eq!(error.advice(), Some(Advice::Fetch));
+        assert!(registry.fetched(digest).is_none());
+
+        fs::write(&file, bytes).unwrap();
+        let source = registry.resolve(&reference).unwrap();
+        assert_eq!(&*source.bytes, bytes);
+        assert_eq!(source.origin.to_string(), format!("oci://{address}"));
+        assert_eq!(registry.fetched(digest).unwrap().bytes, source.bytes);
+
+        // A byte of the file is changed: the digest is that of what is read, not a name.
+        fs::write(&file, b"A component").unwrap();
+        let error = registry.resolve(&reference).unwrap_err();
+        assert!(matches!(error, RegistryError::NotTheComponent { .. }), "{error}");
+        assert!(registry.fetched(digest).is_none());
+
+        let other = Reference::Published("a.test/team/grade:1.2.1".to_owned());
+        let error = registry.resolve(&other).unwrap_err();
+        assert_eq!(error.advice(), Some(Advice::DidYouMean(vec![address.to_owned()])));
+    }
+}

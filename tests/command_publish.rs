@@ -1,0 +1,166 @@
+//! `scorebox publish` with a real registry: what is in it then, logins, certificates, and what is refused.
+
+use scorebox::digest::Digest;
+use serde_json::{Value, json};
+
+use crate::{
+    fixture::{Folder, Output},
+    oci_registry::{Door, OciRegistry},
+};
+
+/// `Aladdin:open sesame`, as `docker login` writes it.
+const LOGIN: &str = "QWxhZGRpbjpvcGVuIHNlc2FtZQ==";
+
+/// A folder in which nobody has logged in to a registry.
+fn folder() -> Folder {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path("docker")).unwrap();
+    folder
+}
+
+fn publish(folder: &Folder, options: &str) -> Output {
+    let settings = "DOCKER_CONFIG=docker HOME=. XDG_RUNTIME_DIR=docker";
+    folder.sh(&format!("unset REGISTRY_AUTH_FILE; {settings} scorebox publish {options}"))
+}
+
+#[test]
+fn a_published_scorer_is_there_byte_for_byte_with_what_it_says_about_itself() {
+    let Some(registry) = OciRegistry::start(Door::Open) else { return };
+    let folder = folder();
+    let address = format!("{}/team/misbehave:0.1.0", registry.host());
+    let options =
+        format!("misbehave.wasm {address} --plain-http --license MIT --source https://a.test/b");
+    let first = publish(&folder, &options).exits_with(0);
+    let bytes = std::fs::read(folder.path("misbehave.wasm")).unwrap();
+    let digest = format!("sha256:{}", Digest::of(&bytes));
+    assert!(first.stdout.contains(&digest), "{first}");
+    let manifest = registry.get("/v2/team/misbehave/manifests/0.1.0");
+    assert!(first.stdout.contains(&Digest::of(&manifest).to_string()), "{first}");
+    let manifest: Value = serde_json::from_slice(&manifest).unwrap();
+    assert_eq!(
+        manifest["layers"],
+        json!([{
+            "mediaType": "application/wasm",
+            "digest": digest,
+            "size": bytes.len(),
+            "annotations": {"org.opencontainers.image.title": "misbehave.wasm"},
+        }])
+    );
+    assert_eq!(
+        manifest["annotations"],
+        json!({
+            "org.opencontainers.image.title": "misbehave",
+            "org.opencontainers.image.version": "0.1.0",
+            "org.opencontainers.image.description": "Does one bad thing, which its configuration names.",
+            "org.opencontainers.image.licenses": "MIT",
+            "org.opencontainers.image.source": "https://a.test/b",
+            "scorebox.contract": "0.1.0",
+        })
+    );
+    assert_eq!(registry.get(&format!("/v2/team/misbehave/blobs/{digest}")), bytes);
+    let config = manifest["config"]["digest"].as_str().unwrap();
+    let config = registry.get(&format!("/v2/team/misbehave/blobs/{config}"));
+    let config: Value = serde_json::from_slice(&config).unwrap();
+    assert_eq!(config["layerDigests"], json!([digest]));
+    assert_eq!(config["component"]["exports"], json!(["scorebox:scorer/scoring@0.1.0"]));
+}
+
+#[test]
+fn what_is_published_stays_as_it_is() {
+    let Some(registry) = OciRegistry::start(Door::Open) else { return };
+    let folder = folder();
+    let address = format!("{}/misbehave:0.1.0", registry.host());
+    let options = format!("misbehave.wasm {address} --plain-http");
+    publish(&folder, &options).exits_with(0);
+    let before = registry.get("/v2/misbehave/manifests/0.1.0");
+    let again = publish(&folder, &options).exits_with(0);
+    assert!(again.stderr.contains("is published already, as it is here"), "{again}");
+    let other = publish(&folder, &format!("{options} --license MIT")).exits_with(2);
+    assert!(other.stderr.contains("is published already, with other content"), "{other}");
+    assert!(other.stderr.contains("hint: what is published stays as it is"), "{other}");
+    assert_eq!(registry.get("/v2/misbehave/manifests/0.1.0"), before);
+}
+
+#[test]
+fn the_login_is_that_of_docker_and_its_lack_is_named_with_the_command() {
+    let Some(registry) = OciRegistry::start(Door::Password) else { return };
+    let folder = folder();
+    let host = registry.host();
+    let options = format!("misbehave.wasm {host}/misbehave:0.1.0 --plain-http");
+    let hint = format!("hint: `docker login {host}` stores a login that may publish there");
+    let unknown = publish(&folder, &options).exits_with(2);
+    assert!(unknown.stderr.contains("it wants a login"), "{unknown}");
+    assert!(unknown.stderr.contains(&hint), "{unknown}");
+    let log_in = |login: &str| {
+        let settings = json!({"auths": {&host: {"auth": login}}}).to_string();
+        folder.write("docker/config.json", settings);
+    };
+    log_in("QWxhZGRpbjpzZXNhbWU=");
+    let refused = publish(&folder, &options).exits_with(2);
+    assert!(refused.stderr.contains("it refuses the login that is stored for it"), "{refused}");
+    assert!(refused.stderr.contains(&hint), "{refused}");
+    log_in(LOGIN);
+    publish(&folder, &options).exits_with(0);
+}
+
+#[test]
+fn a_certificate_that_is_not_trusted_ends_it() {
+    let Some(registry) = OciRegistry::start(Door::Tls) else { return };
+    let folder = folder();
+    let options = format!("misbehave.wasm {}/misbehave:0.1.0", registry.host());
+    for (file, content) in [
+        ("authority.pem", &include_bytes!("certificates/authority.pem")[..]),
+        ("other.pem", include_bytes!("certificates/other-authority.pem")),
+    ] {
+        folder.write(file, content);
+    }
+    let publish_trusting = |authority: &str| {
+        let settings = "DOCKER_CONFIG=docker HOME=. XDG_RUNTIME_DIR=docker";
+        folder.sh(&format!("{settings} SSL_CERT_FILE={authority} scorebox publish {options}"))
+    };
+    let refused = publish_trusting("other.pem").exits_with(2);
+    assert!(refused.stderr.contains("its certificate is not trusted"), "{refused}");
+    assert!(refused.stderr.contains("SSL_CERT_FILE"), "{refused}");
+    publish_trusting("authority.pem").exits_with(0);
+}
+
+#[test]
+fn a_registry_without_tls_is_asked_only_if_that_is_allowed() {
+    let Some(registry) = OciRegistry::start(Door::Open) else { return };
+    let options = format!("misbehave.wasm {}/misbehave:0.1.0", registry.host());
+    let refused = publish(&folder(), &options).exits_with(2);
+    assert!(refused.stderr.contains("cannot reach it"), "{refused}");
+    assert!(refused.stderr.contains("needs --plain-http"), "{refused}");
+}
+
+#[test]
+fn what_cannot_be_published_is_refused_before_a_registry_is_asked() {
+    let folder = folder();
+    folder.write("text.wasm", "no component");
+    folder.write("script.js", "export const score = () => 1;");
+    for (arguments, message, hint) in [
+        (
+            "misbehave.wasm localhost:1/misbehave:0.2.0",
+            "the scorer's own version is `0.1.0`, and the tag is `0.2.0`",
+            "publish it as localhost:1/misbehave:0.1.0",
+        ),
+        ("exact-match localhost:1/a:1", "`exact-match` is not the file of a component", ".wasm"),
+        ("script.js localhost:1/a:1", "`script.js` is not the file of a component", ".wasm"),
+        ("missing.wasm localhost:1/a:1", "cannot read the scorer `missing.wasm`", ""),
+        ("text.wasm localhost:1/a:1", "error: ", ""),
+        ("misbehave.wasm team/a:1", "host name with a dot", ""),
+        ("misbehave.wasm localhost:1/A:1", "lower-case letters", ""),
+    ] {
+        let refused = publish(&folder, arguments).exits_with(2);
+        assert!(refused.stderr.contains(message), "{arguments}: {refused}");
+        assert!(refused.stderr.contains(hint), "{arguments}: {refused}");
+        assert!(!refused.stderr.contains("cannot reach"), "{arguments}: {refused}");
+    }
+}
+
+#[test]
+fn a_registry_that_does_not_answer_is_named() {
+    let refused = publish(&folder(), "misbehave.wasm localhost:1/misbehave:0.1.0").exits_with(2);
+    assert!(refused.stderr.contains("cannot publish at localhost:1: cannot reach it"), "{refused}");
+    assert!(refused.stderr.contains("hint: check the registry's name"), "{refused}");
+}
