@@ -81,6 +81,11 @@ pub(crate) fn advised(
     exception(py, kind.as_str(), &message, advice.as_deref())
 }
 
+/// Published scorers cannot be used as they are locked.
+pub(crate) fn of_lock(py: Python<'_>, error: scorebox_cli::NotAsLocked) -> PyErr {
+    advised(py, Kind::InvalidSuite, error.message, error.hint)
+}
+
 /// An error of the library, as one of this kind. Several that were found at once are one exception, a line each.
 pub(crate) fn of(py: Python<'_>, kind: Kind, error: &dyn Advised) -> PyErr {
     of_word(py, kind.as_str(), error)

@@ -81,9 +81,11 @@ impl Running {
         let plan = suite.plan().clone();
         let judges = connected(py, &plan, Some(&database))?;
         let engine = home.engine_with(py, judges, suite.workspace().map(Path::to_owned))?;
-        let registry = scorebox_cli::registry();
+        let locked = |error| error::of_lock(py, error);
+        let registry = scorebox_cli::registry_of(&plan.scorers).map_err(locked)?;
         let scorers = wait_for(py, home, load_scorers(&plan, &registry, engine.sandbox()))?;
         let scorers = scorers.map_err(|error| error::of_run(py, &error))?;
+        scorebox_cli::must_be_as_locked(&plan.scorers, &scorers).map_err(locked)?;
         let run_id = which.id().to_string();
         let request = RunRequest::new(plan, scorers, cases)
             .which(which)

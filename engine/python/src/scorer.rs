@@ -209,7 +209,7 @@ fn recipe(
     // What rows would call it; a file may be called otherwise than a scorer may.
     let id = ScorerId::new(&uses.default_name()).or_else(|error| match uses {
         Reference::File(_) => ScorerId::new("scorer"),
-        Reference::Name(_) => Err(error),
+        Reference::Name(_) | Reference::Published(_) => Err(error),
     });
     let id = id.map_err(|error| error::of_suite(py, &error))?;
     let scorer = SuiteScorer::new(id, uses).with_config(config).with_limits(limits);
@@ -264,10 +264,15 @@ fn load(py: Python<'_>, recipe: &Recipe) -> PyResult<OfProcess<LoadedScorer>> {
                 .map_err(|error| error::of_score(py, &error))?
         }
         Recipe::Named(scorer) => {
-            let registry = scorebox_cli::registry();
-            wait_for(py, home, load_scorer(SuiteScorer::clone(scorer), &registry, sandbox))?
-                .map_err(|error| error::of_run(py, &error))?
-                .scorer
+            let locked = |error| error::of_lock(py, error);
+            let scorers = [SuiteScorer::clone(scorer)];
+            let registry = scorebox_cli::registry_of(&scorers).map_err(locked)?;
+            let [scorer] = scorers.clone();
+            let ready = wait_for(py, home, load_scorer(scorer, &registry, sandbox))?
+                .map_err(|error| error::of_run(py, &error))?;
+            scorebox_cli::must_be_as_locked(&scorers, std::slice::from_ref(&ready))
+                .map_err(locked)?;
+            ready.scorer
         }
     };
     Ok(OfProcess::new(loaded))

@@ -68,8 +68,13 @@ impl Suite {
                 let home = Home::of_this_process(py)?;
                 let judges = connected(py, &self.plan, database.as_deref())?;
                 let engine = home.engine_with(py, judges, self.workspace.clone())?;
+                let locked = |error| error::of_lock(py, error);
+                let registry = scorebox_cli::registry_of(&self.plan.scorers).map_err(locked)?;
+                let engine = engine.with_registry(registry);
                 let loaded = wait_for(py, home, engine.load(self.plan.clone()))?;
                 let loaded = loaded.map_err(|error| error::of_engine(py, &error))?;
+                scorebox_cli::must_be_as_locked(&self.plan.scorers, loaded.scorers())
+                    .map_err(locked)?;
                 if !judged || database.is_none() {
                     let mut known = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
                     *known = Some(OfProcess::new(loaded.clone()));
