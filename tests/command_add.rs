@@ -433,7 +433,7 @@ fn a_lock_that_is_missing_stale_newer_or_half_merged_is_named_with_what_to_do() 
     assert_snapshot!(refused("fetch --plain-http"), @"
     [stderr]
     error: scorer `word-f1`: it is not locked which component `HOST/team/word-f1:0.1.0` is
-    hint: lock it after a look at it: remove its entry, then `scorebox add`
+    hint: lock it after a look at it: scorebox add REGISTRY/NAME:VERSION --as NAME --suite FILE
     [exit code 2]
     ");
     desk.write("scorebox.lock", &lock.replace("word-f1:0.1.0", "word-f1:0.2.0"));
@@ -664,4 +664,21 @@ fn a_scorer_that_is_not_in_the_suite_cannot_be_removed() {
     assert_eq!(fs::read_to_string(folder.path("suite.toml")).unwrap(), SUITE);
     sh(&folder, "scorebox remove exact-match").exits_with(0);
     assert!(!folder.path("scorebox.lock").exists(), "there was nothing to lock");
+}
+
+#[test]
+fn several_who_add_at_once_lose_nothing_of_each_other() {
+    let Some(desk) = Desk::new() else { return };
+    desk.publish("team/asker", &guest("asker"));
+    let line = "for n in 1 2 3 4 5 6; do \
+         scorebox add --plain-http HOST/team/word-f1:0.1.0 --as words-$n --yes & \
+         scorebox add --plain-http HOST/team/asker:0.1.0 --as asker-$n --grant judge --yes & \
+         done; wait";
+    desk.sh(line).exits_with(0);
+    let (suite, lock) = (desk.read("suite.toml"), desk.read("scorebox.lock"));
+    for n in 1..=6 {
+        assert!(suite.contains(&format!("[scorers.words-{n}]")), "{suite}");
+        assert!(suite.contains(&format!("[scorers.asker-{n}]")), "{suite}");
+    }
+    assert_eq!(lock.matches("[scorer.").count(), 2, "{lock}");
 }

@@ -2,7 +2,8 @@
 
 use std::{
     collections::{BTreeMap, btree_map::Entry},
-    fs, io,
+    fs::{self, File},
+    io,
     path::{Path, PathBuf},
 };
 
@@ -20,6 +21,21 @@ use crate::{
 pub(crate) struct LockFile {
     path: PathBuf,
     pub lock: Lock,
+}
+
+/// The right to change the suites and the lock of a folder, which one process has at a time, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Turn {
+    _folder: Option<File>,
+}
+
+impl Turn {
+    /// Waits for the folder of the suite file at `suite`. Where folders cannot be locked, nobody waits.
+    pub(crate) fn take(suite: &Path) -> Turn {
+        let folder = suite.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = File::open(folder.unwrap_or(Path::new("."))).ok();
+        Turn { _folder: folder.filter(|folder| folder.lock().is_ok()) }
+    }
 }
 
 impl LockFile {

@@ -16,7 +16,7 @@ use scorebox_community::{Address, Locked, Pulled, Signature, Signer, newest, pul
 use crate::{
     arguments::{Asked, OciArguments},
     failure::{Exit, Failure},
-    lock_file::LockFile,
+    lock_file::{LockFile, Turn},
     locked,
     output::{self, Out},
     report::{self, ConfigKey},
@@ -94,8 +94,8 @@ enum Tried {
 
 impl Add {
     pub(crate) fn run(&self) -> Result<Exit, Failure> {
-        let mut suite = SuiteEdit::open(&self.suite)?;
-        let mut lock = LockFile::beside(&self.suite)?;
+        // What is wrong with them is known before anything is fetched.
+        let (suite, lock) = (SuiteEdit::open(&self.suite)?, LockFile::beside(&self.suite)?);
         let sandbox = self.sandbox.open(1, Capabilities::none())?;
         let seen = setup::finish(setup::small_runtime()?, self.seen(&sandbox))?;
         let name = match &self.name {
@@ -105,6 +105,7 @@ impl Add {
         let uses = format!("oci://{}", seen.address);
         let entry = Entry::of(&suite, name.as_str(), &uses)?;
         must_be_the_locked_one(&lock, &seen)?;
+        drop((suite, lock));
         output::stdout(|out| self.write(out, &seen))?;
         if matches!(entry, Entry::New) {
             self.must_be_granted(&seen.anatomy)?;
@@ -114,6 +115,12 @@ impl Add {
             words::say("Nothing was added.");
             return Ok(Exit::Done);
         }
+        // Others may have changed both while the user looked.
+        let _turn = Turn::take(&self.suite);
+        let mut suite = SuiteEdit::open(&self.suite)?;
+        let mut lock = LockFile::beside(&self.suite)?;
+        let entry = Entry::of(&suite, name.as_str(), &uses)?;
+        must_be_the_locked_one(&lock, &seen)?;
         setup::keep(&setup::components()?, &seen.pulled.component)?;
         let Seen { address, pulled, .. } = &seen;
         let bare = Locked::new(address.clone(), pulled.digest, pulled.manifest, "")

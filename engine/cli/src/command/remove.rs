@@ -9,7 +9,7 @@ use scorebox::input_file::{self, MOST_CONFIGURATION_BYTES};
 
 use crate::{
     failure::{Exit, Failure},
-    lock_file::LockFile,
+    lock_file::{LockFile, Turn},
     report::one_line,
     suite_edit::SuiteEdit,
     words,
@@ -28,6 +28,7 @@ pub(crate) struct Remove {
 
 impl Remove {
     pub(crate) fn run(&self) -> Result<Exit, Failure> {
+        let _turn = Turn::take(&self.suite);
         let mut suite = SuiteEdit::open(&self.suite)?;
         let shown = suite.path().display().to_string();
         if !suite.has(&self.name) {
