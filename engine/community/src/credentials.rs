@@ -1,4 +1,4 @@
-//! The logins that Docker keeps, in its configuration or with its helpers, for whoever asks a registry. Logs nobody in.
+//! The logins that Docker keeps, in its configuration or with its helpers, for requests to a registry. Logs nobody in.
 
 use std::fmt;
 

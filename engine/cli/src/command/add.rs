@@ -356,7 +356,7 @@ fn is_equal(first: &Outcome, second: &Outcome) -> bool {
 
 /// What becomes of the scorer's entry.
 enum Entry {
-    /// There is none of its name.
+    /// No entry has its name.
     New,
     /// There is one, which uses this scorer, and is only locked.
     Same,
