@@ -18,6 +18,9 @@ const MOST_BYTES: usize = 1024;
 /// The bytes of a secret key.
 const SECRET_KEY_BYTES: usize = 158;
 
+/// The bytes of an Ed25519 signature.
+const ED25519_BYTES: usize = 64;
+
 /// A public key, as minisign writes it: 56 characters that begin with `RW`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Signer(String);
@@ -119,13 +122,20 @@ impl Signature {
         let key = self.signer.key().ok_or(BadSignature::Malformed)?;
         let signature =
             SignatureBox::from_string(&self.text).map_err(|_| BadSignature::Malformed)?;
-        // One text for one signature: base64 has bits at its end that mean nothing.
-        if signature.to_string().trim_end() != self.text.trim_end() {
+        // One text for one signature: base64 has bits at its end that mean nothing, and minisign takes a signature of its comment
+        // that is longer than one, and panics at one that is shorter.
+        if signature.to_string().trim_end() != self.text.trim_end() || !self.comment_is_signed() {
             return Err(BadSignature::Malformed);
         }
         let verified =
             minisign::verify(&key, &signature, Cursor::new(component), true, false, false);
         verified.map_err(|_| BadSignature::NotOfThis(self.signer.clone()))
+    }
+
+    /// Whether the last line has the length of an Ed25519 signature.
+    fn comment_is_signed(&self) -> bool {
+        let line = self.text.lines().nth(3).unwrap_or_default();
+        STANDARD.decode(line.trim()).is_ok_and(|bytes| bytes.len() == ED25519_BYTES)
     }
 }
 
@@ -234,6 +244,20 @@ mod tests {
                 let is_same = changed.text.trim() == signature.text.trim();
                 assert!(is_unsigned || is_same || changed.verify(b"one").is_err(), "{changed:?}");
             }
+        }
+    }
+
+    #[test]
+    fn a_signature_of_the_comment_that_is_no_signature_makes_it_invalid() {
+        let signature = Signature::make(b"one", &secret_key(), None).unwrap();
+        let lines: Vec<&str> = signature.text.lines().collect();
+        let bytes = STANDARD.decode(lines[3]).unwrap();
+        for length in [0, 1, 31, 32, 63, 65, 1_000] {
+            let mut other = bytes.clone();
+            other.resize(length, 0);
+            let text = [&lines[..3], &[&STANDARD.encode(other)]].concat().join("\n");
+            let changed = Signature { text, ..signature.clone() };
+            assert_eq!(changed.verify(b"one"), Err(BadSignature::Malformed), "{length}");
         }
     }
 
