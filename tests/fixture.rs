@@ -75,8 +75,10 @@ impl Folder {
             .current_dir(self.folder.path())
             .stdin(Stdio::null())
             .env("PATH", std::env::join_paths(search).unwrap())
-            .env("SCOREBOX_CACHE_DIR", shared_cache());
-        for name in ["SCOREBOX_DB", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
+            .env("SCOREBOX_CACHE_DIR", shared_cache())
+            // Where a test may have a configuration of the user's, and nobody else has one.
+            .env("XDG_CONFIG_HOME", self.path("config"));
+        for name in ["SCOREBOX_CONFIG", "SCOREBOX_DB", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
             command.env_remove(name);
         }
         for (name, _) in std::env::vars_os() {

@@ -6,6 +6,7 @@
 //! - `arguments`: what several commands let a user say.
 //! - `input`: text that a user names, a file or standard input.
 //! - `setup`: the sandbox and its cache folder, from options and the environment.
+//! - `user_configuration`: the user's configuration file.
 //! - `signals`: what ends a run early.
 //! - `report`: from data to text, safe for a terminal; pure functions.
 //! - `output`: data to standard output, in the format that was asked for.
@@ -41,6 +42,8 @@ mod setup;
 mod shards;
 mod signals;
 mod suite_edit;
+#[allow(dead_code, reason = "the commands that read it follow")]
+mod user_configuration;
 mod waiting;
 mod words;
 

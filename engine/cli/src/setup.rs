@@ -184,6 +184,18 @@ fn data_folder() -> Option<PathBuf> {
     }
 }
 
+#[allow(dead_code, reason = "the commands that read it follow")]
+/// The user's configuration file, and whether the user named it; `None` if there is no place for one.
+pub(crate) fn configuration_file() -> Option<(PathBuf, bool)> {
+    match std::env::var_os("SCOREBOX_CONFIG").filter(|file| !file.is_empty()) {
+        Some(file) => Some((file.into(), true)),
+        None => {
+            let base = etcetera::choose_base_strategy().ok()?;
+            Some((base.config_dir().join("scorebox/config.toml"), false))
+        }
+    }
+}
+
 /// Reads a suite file; the variables that it names are those of the environment.
 pub(crate) fn suite(path: &Path) -> Result<Suite, SuiteError> {
     Suite::read_with(path, &|name| std::env::var(name).ok())

@@ -6,6 +6,7 @@
 //! - `publish`: an artifact to a registry; `pull`: a published scorer from one.
 //! - `components`: the folder of components that were fetched.
 //! - `lock`: which component each published scorer of a suite is.
+//! - `index`: indexes of scorers.
 //! - `signing`: signatures of components.
 //! - `exchange`: one exchange with a server, within bounds of time and size.
 //! - `login`: what a registry wants to know of its user, and the tokens that it gives.
@@ -29,6 +30,7 @@ mod components;
 mod credentials;
 mod error;
 mod exchange;
+mod index;
 mod lock;
 mod login;
 mod publish;
@@ -41,6 +43,7 @@ pub use artifact::{Artifact, MOST_COMPONENT_BYTES, MOST_MANIFEST_BYTES};
 pub use components::Components;
 pub use credentials::Credentials;
 pub use error::{CommunityError, Failed};
+pub use index::{IndexPlace, NotAnIndexPlace, WebPlace};
 pub use lock::{LOCK_FILE, Lock, Locked, MOST_LOCK_BYTES, NotALock};
 pub use publish::{Published, publish};
 pub use pull::{Pulled, newest, pull, pull_component};

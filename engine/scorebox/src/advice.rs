@@ -178,6 +178,11 @@ impl Advice {
         all
     }
 
+    /// `DidYouMean`, if some of `names` are close to `wanted`: for a program with documents or names of its own.
+    pub fn closest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Option<Advice> {
+        Advice::did_you_mean(&crate::suggest::closest(wanted, names))
+    }
+
     /// `DidYouMean`, if there are names to be meant.
     pub(crate) fn did_you_mean(names: &[impl ToString]) -> Option<Advice> {
         let names: Vec<String> = names.iter().map(ToString::to_string).collect();

@@ -1,0 +1,141 @@
+//! Where an index is: `https://HOST/PATH.json`, or `oci://REGISTRY/NAME:TAG`. Connects to nothing.
+
+use std::{fmt, str::FromStr};
+
+use reqwest::Url;
+
+use crate::address::Address;
+
+/// What the address of an index in a registry begins with.
+const IN_A_REGISTRY: &str = "oci://";
+/// The longest address that is read, in bytes.
+const MOST_BYTES: usize = 2000;
+
+/// The place of an index.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[expect(clippy::exhaustive_enums, reason = "every place needs a way to ask it")]
+pub enum IndexPlace {
+    /// A file on a web server, with its signature beside it.
+    Web(WebPlace),
+    /// An artifact in a registry.
+    Registry(Address),
+}
+
+/// The URL of a file on a web server: `https` or `http`, without a user, a query or a fragment.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct WebPlace(Url);
+
+/// Why a text is not the place of an index.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NotAnIndexPlace {
+    /// It is neither a URL nor an address in a registry.
+    #[error(
+        "an index is at `https://HOST/FILE`, or in a registry at `oci://REGISTRY/NAME:TAG`; {0}"
+    )]
+    Unreadable(&'static str),
+    /// What is behind `oci://` is not an address.
+    #[error("{0}")]
+    NotAnAddress(#[from] crate::address::NotAnAddress),
+}
+
+impl IndexPlace {
+    /// Whether it says that there is no TLS. A registry's address says nothing about that.
+    pub fn is_plain_http(&self) -> bool {
+        matches!(self, IndexPlace::Web(place) if place.0.scheme() == "http")
+    }
+
+    /// The host that is asked, with its port if one is named.
+    pub fn host(&self) -> String {
+        match self {
+            IndexPlace::Registry(address) => address.registry().to_owned(),
+            IndexPlace::Web(WebPlace(url)) => {
+                let host = url.host_str().unwrap_or_default();
+                url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
+            }
+        }
+    }
+}
+
+impl fmt::Display for IndexPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            IndexPlace::Web(WebPlace(url)) => f.write_str(url.as_str()),
+            IndexPlace::Registry(address) => write!(f, "{IN_A_REGISTRY}{address}"),
+        }
+    }
+}
+
+impl FromStr for IndexPlace {
+    type Err = NotAnIndexPlace;
+
+    fn from_str(written: &str) -> Result<IndexPlace, NotAnIndexPlace> {
+        if written.len() > MOST_BYTES {
+            return Err(NotAnIndexPlace::Unreadable("this is too long"));
+        }
+        if let Some(address) = written.strip_prefix(IN_A_REGISTRY) {
+            return Ok(IndexPlace::Registry(address.parse()?));
+        }
+        let unreadable = |reason| Err(NotAnIndexPlace::Unreadable(reason));
+        let Ok(url) = Url::parse(written) else { return unreadable("this is neither") };
+        if !matches!(url.scheme(), "https" | "http") || url.host_str().is_none() {
+            return unreadable("this is neither");
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            return unreadable("this has a user name or a password, which are not sent");
+        }
+        if url.query().is_some() || url.fragment().is_some() {
+            return unreadable(
+                "this has a `?` or a `#`, so that it is not known where its signature is",
+            );
+        }
+        if url.path().ends_with('/') {
+            return unreadable("this is a folder: name the file in it");
+        }
+        Ok(IndexPlace::Web(WebPlace(url)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_written_as_it_is_read() {
+        for (written, host, is_plain) in [
+            ("https://scorers.example.com/index.json", "scorers.example.com", false),
+            ("https://scorers.example.com:8443/team/index.json", "scorers.example.com:8443", false),
+            ("http://127.0.0.1:5000/index.json", "127.0.0.1:5000", true),
+            ("oci://registry.example.com/team/index:1", "registry.example.com", false),
+        ] {
+            let place: IndexPlace = written.parse().unwrap();
+            assert_eq!(place.to_string(), written);
+            assert_eq!((place.host().as_str(), place.is_plain_http()), (host, is_plain));
+        }
+    }
+
+    #[test]
+    fn what_is_not_a_place_is_refused_with_the_reason() {
+        let long = format!("https://a.b/{}", "c".repeat(MOST_BYTES));
+        for (written, reason) in [
+            ("", "this is neither"),
+            ("index.json", "this is neither"),
+            ("file:///etc/passwd", "this is neither"),
+            ("ftp://a.b/index.json", "this is neither"),
+            ("https://", "this is neither"),
+            ("https://user:secret@a.b/index.json", "not sent"),
+            ("https://user@a.b/index.json", "not sent"),
+            ("https://a.b/index.json?version=2", "`?` or a `#`"),
+            ("https://a.b/index.json#top", "`?` or a `#`"),
+            ("https://a.b", "a folder"),
+            ("https://a.b/team/", "a folder"),
+            ("oci://a.b/index", "needs a tag"),
+            ("oci://../index:1", "host name with a dot"),
+            (&long, "too long"),
+        ] {
+            let error = written.parse::<IndexPlace>().unwrap_err().to_string();
+            assert!(error.contains(reason), "{written}: {error}");
+            assert!(!error.contains("secret"), "{error}");
+        }
+    }
+}
