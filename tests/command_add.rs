@@ -103,7 +103,7 @@ pub(crate) fn guest(name: &str) -> Vec<u8> {
 }
 
 /// `word-f1` with an example.
-fn with_example(example: &str) -> Vec<u8> {
+pub(crate) fn with_example(example: &str) -> Vec<u8> {
     let mut component = guest("word-f1");
     let (name, data) = ("scorebox:example".into(), example.as_bytes().into());
     CustomSection { name, data }.append_to_component(&mut component);

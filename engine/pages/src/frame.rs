@@ -8,12 +8,20 @@ pub(crate) const STYLE: &str = include_str!("assets/style.css");
 /// What a report does by itself.
 pub(crate) const REPORT_SCRIPT: &str = include_str!("assets/report.js");
 
+/// The policy of a page without scripts: its own sheet, by its digest, and nothing else.
+pub(crate) fn sheet_policy() -> String {
+    format!("default-src 'none'; style-src {}; base-uri 'none'; form-action 'none'", digest(STYLE))
+}
+
 /// The policy of a report: its own sheet and script, by their digests, and nothing else.
 pub(crate) fn report_policy() -> String {
-    let digest = |text: &str| format!("'sha256-{}'", BASE64_STANDARD.encode(Sha256::digest(text)));
     format!(
         "default-src 'none'; style-src {}; script-src {}; base-uri 'none'; form-action 'none'",
         digest(STYLE),
         digest(REPORT_SCRIPT)
     )
+}
+
+fn digest(text: &str) -> String {
+    format!("'sha256-{}'", BASE64_STANDARD.encode(Sha256::digest(text)))
 }

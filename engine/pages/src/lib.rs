@@ -1,7 +1,8 @@
-//! Stored runs as HTML: a report in one file, and pages that a server shows. Reads through the library's rooms, writes no SQL, computes no statistics, and
+//! Stored runs as HTML: a report in one file, the page of a scorer, and pages that a server shows. Reads through the library's rooms, writes no SQL, computes no statistics, and
 //! prints nothing.
 //!
 //! - `report`: the report, and which cases are in it.
+//! - `card`: the page of a scorer.
 //! - `server`: the pages, and who may see them.
 //! - `summary`: what a run was and how it went.
 //! - `comparison`: whether one run is better than another.
@@ -21,6 +22,7 @@
 #![warn(missing_debug_implementations, clippy::exhaustive_enums, clippy::exhaustive_structs)]
 
 mod agreement;
+mod card;
 mod case;
 mod comparison;
 mod diff;
@@ -35,5 +37,9 @@ mod summary;
 mod timeline;
 mod word;
 
+pub use card::{
+    Card, CardAnswers, CardCommand, CardComponent, CardError, CardExample, CardFile, CardKey,
+    CardScored, CardWritten,
+};
 pub use report::{HtmlReport, ReportError};
 pub use server::{Pages, ServeError};

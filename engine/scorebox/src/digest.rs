@@ -1,6 +1,6 @@
 //! SHA-256 digests of components, configurations and cases. Names bytes, and trusts none.
 
-use std::{fmt, str::FromStr};
+use std::{fmt, io, str::FromStr};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sha2::{Digest as _, Sha256};
@@ -34,6 +34,28 @@ impl Digest {
     /// The first 12 hexadecimal digits, for a person.
     pub fn short(&self) -> String {
         self.to_string()[..12].to_owned()
+    }
+}
+
+/// The digest of bytes that come one after the other: whatever is written to it counts. Writing never fails.
+#[derive(Clone, Debug, Default)]
+pub struct Digesting(Sha256);
+
+impl Digesting {
+    /// The digest of all that was written.
+    pub fn finish(self) -> Digest {
+        Digest(self.0.finalize().into())
+    }
+}
+
+impl io::Write for Digesting {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 
@@ -102,6 +124,15 @@ mod tests {
         assert_eq!(abc.parse::<Digest>().unwrap(), Digest::of(b"abc"));
         assert!("ba78".parse::<Digest>().is_err());
         assert!("é".repeat(32).parse::<Digest>().is_err());
+    }
+
+    #[test]
+    fn bytes_that_come_one_after_the_other_have_the_digest_of_them_all() {
+        let mut digesting = Digesting::default();
+        for part in ["a", "", "bc"] {
+            io::Write::write_all(&mut digesting, part.as_bytes()).unwrap();
+        }
+        assert_eq!(digesting.finish(), Digest::of(b"abc"));
     }
 
     #[test]

@@ -41,6 +41,13 @@ impl CaseFileArguments {
         !self.map.is_empty()
     }
 
+    /// What was given, as words of a command line.
+    pub(crate) fn words(&self) -> Vec<String> {
+        let from = self.from.map(|format| ["--from".to_owned(), format.name().to_owned()]);
+        let map = self.map.iter().map(|rule| ["--map".to_owned(), rule.clone()]);
+        from.into_iter().chain(map).flatten().collect()
+    }
+
     /// Opens files; `-` is standard input, which has lines of cases.
     pub(crate) fn open(&self, paths: &[&Path]) -> Result<CaseFiles, Failure> {
         let mapping = Mapping::parse(&self.map)?;

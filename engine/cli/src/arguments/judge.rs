@@ -51,6 +51,11 @@ impl From<RecordingUseArgument> for RecordingUse {
 }
 
 impl JudgeArguments {
+    /// The model that is named.
+    pub(crate) fn model(&self) -> Option<&str> {
+        self.judge_model.as_deref()
+    }
+
     /// How recorded answers are used.
     pub(crate) fn recording_use(&self) -> RecordingUseArgument {
         self.judge_cache

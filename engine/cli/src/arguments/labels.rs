@@ -21,6 +21,14 @@ pub(crate) struct PositiveArguments {
 }
 
 impl PositiveArguments {
+    /// What was given, as words of a command line.
+    pub(crate) fn words(&self) -> Vec<String> {
+        let each = self.positive.iter().map(|label| ["--positive".to_owned(), label.clone()]);
+        let from =
+            self.positive_from.map(|least| ["--positive-from".to_owned(), least.to_string()]);
+        each.chain(from).flatten().collect()
+    }
+
     /// The labels that are positive.
     pub(crate) fn positive(&self) -> Positive<'_> {
         match (self.positive_from, self.positive.is_empty()) {

@@ -1,7 +1,10 @@
 //! The judge that one scorer asks for one case, named on the command line: one of a suite's, or a server's address. Scores
 //! nothing.
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use scorebox::{
     judge::{JudgeChoice, JudgeSettings, Judges, ProviderSettings},
@@ -9,7 +12,7 @@ use scorebox::{
     suite::{Suite, SuiteJudge},
 };
 
-use super::{JudgeArguments, RecordingUseArgument, ScorerArguments};
+use super::{JudgeArguments, RecordingUseArgument, ScorerArguments, file_name};
 use crate::{failure::Failure, report::shell_word, setup};
 
 /// Where OpenAI's own server is, and the environment variable with its key.
@@ -46,6 +49,16 @@ pub(crate) struct OneJudgeArguments {
 impl OneJudgeArguments {
     /// The judge, connected, if one is named. Only recordings of a database that is named are used.
     pub(crate) fn judges(&self, scorer: &ScorerArguments) -> Result<Judges, Failure> {
+        let mut suite = Suite::new("command line".to_owned(), vec![scorer.of_a_suite()?])?;
+        self.judges_of(&mut suite, self.database())
+    }
+
+    /// The same for the scorers of a suite, which are given the judge, with the recordings in `database`.
+    pub(crate) fn judges_of(
+        &self,
+        suite: &mut Suite,
+        database: Option<&Path>,
+    ) -> Result<Judges, Failure> {
         let needs_database = match self.judges.recording_use() {
             RecordingUseArgument::Refresh => Some("refresh"),
             RecordingUseArgument::Only => Some("only"),
@@ -58,11 +71,31 @@ impl OneJudgeArguments {
             .hint("name it: --db FILE"));
         }
         let Some(judges) = self.described()? else { return Ok(Judges::default()) };
-        let mut only = scorer.of_a_suite()?;
-        only.judge = self.choice();
-        let mut suite = Suite::new("command line".to_owned(), vec![only])?;
+        for scorer in &mut suite.scorers {
+            scorer.judge = self.choice();
+        }
         suite.judges = judges;
-        self.judges.judges(&mut suite, self.database.as_deref())
+        self.judges.judges(suite, database)
+    }
+
+    /// The database that is named.
+    pub(crate) fn database(&self) -> Option<&Path> {
+        self.database.as_deref()
+    }
+
+    /// What names the judge, as words of a command line; files without their folders.
+    pub(crate) fn words(&self) -> Vec<String> {
+        let suite = self.suite.as_deref().map(file_name);
+        let named = [
+            ("--judges", suite),
+            ("--judge", self.name.clone()),
+            ("--judge-url", self.url.clone()),
+            ("--judge-model", self.judges.model().map(str::to_owned)),
+            ("--judge-key-env", self.key_env.clone()),
+        ];
+        let named =
+            named.into_iter().filter_map(|(option, value)| Some([option.to_owned(), value?]));
+        named.flatten().collect()
     }
 
     /// The judges of the suite, or the one at the address.

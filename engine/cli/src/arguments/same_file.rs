@@ -1,9 +1,15 @@
-//! Whether two paths name one file: what a command writes must not be what it reads or writes elsewhere.
+//! Names of files: whether two paths name one file, since what a command writes must not be what it reads or writes elsewhere; and a file's
+//! name without its folder.
 
 use std::{io, path::Path};
 
+/// The name of a file or folder, without those that it is in; the path, if it ends in none.
+pub(crate) fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+}
+
 /// Whether both are the same file, however they are named.
-pub(super) fn is_same(one: &Path, other: &Path) -> bool {
+pub(crate) fn is_same(one: &Path, other: &Path) -> bool {
     // Of a file that is not there yet, the folder is.
     let real = |path: &Path| {
         path.canonicalize().or_else(|_| {

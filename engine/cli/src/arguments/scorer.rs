@@ -96,6 +96,13 @@ impl ScorerArguments {
         Ok(SuiteScorer::new(id, reference).with_grants(grants))
     }
 
+    /// The same with its configuration and its limits.
+    pub(crate) fn configured(&self) -> Result<SuiteScorer, Failure> {
+        let config = self.config.as_deref().map(parse_config).transpose()?.unwrap_or_default();
+        let limits = self.limits.apply(Limits::default())?;
+        Ok(self.of_a_suite()?.with_config(config).with_limits(limits))
+    }
+
     /// What the scorer says about itself without a configuration, if it can.
     pub(crate) async fn describe(&self, sandbox: &Sandbox, bytes: &[u8]) -> Option<ScorerInfo> {
         let grants = self.grant.iter().copied().collect();

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use scorebox::{sandbox::Capabilities, workspace::WorkspaceFolder};
 
+use super::file_name;
 use crate::failure::Failure;
 
 /// Where the files of cases are.
@@ -21,6 +22,17 @@ pub(crate) struct WorkspaceArguments {
 }
 
 impl WorkspaceArguments {
+    /// What was given, as words of a command line; the folder without those that it is in.
+    pub(crate) fn words(&self) -> Vec<String> {
+        let folder =
+            self.workspace.as_deref().map(|path| ["--workspace".to_owned(), file_name(path)]);
+        let without = self
+            .workspace_exclude
+            .iter()
+            .map(|glob| ["--workspace-exclude".to_owned(), glob.clone()]);
+        folder.into_iter().chain(without).flatten().collect()
+    }
+
     /// What scorers may be shown if they are granted it: the files in the folder, if one is named.
     pub(crate) fn capabilities(&self) -> Result<Capabilities, Failure> {
         let Some(folder) = &self.workspace else { return Ok(Capabilities::none()) };

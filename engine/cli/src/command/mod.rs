@@ -4,6 +4,7 @@ mod add;
 mod agree;
 mod build;
 mod calls;
+mod card;
 mod cases;
 mod compare;
 mod compile;
@@ -130,6 +131,7 @@ pub(crate) enum Command {
     Verify(verify::Verify),
     Scorers(scorers::Scorers),
     Inspect(inspect::Inspect),
+    Card(card::Card),
     Compile(compile::Compile),
     New(new::New),
     Build(build::Build),
@@ -172,6 +174,7 @@ impl Command {
             Command::Verify(command) => command.run(),
             Command::Scorers(command) => command.run(),
             Command::Inspect(command) => command.run(),
+            Command::Card(command) => command.run(),
             Command::New(command) => command.run(),
             Command::Build(command) => command.run(),
             Command::Publish(command) => command.run(),

@@ -20,6 +20,8 @@ pub(crate) struct ConfigKey {
     /// What may stand there: `true or false`, `number`, `"any" | "all"`, `{regex: text}`; `one of` and
     /// `list of` where the choices say the rest.
     pub kind: String,
+    /// Between which values, or of which length, if the schema bounds that: `0 to 1`, `at least 1`, `at most 10 items`.
+    pub range: String,
     /// The value if it is absent; `required` if it must not be absent; empty if there is no such value.
     pub default: String,
     /// What it means, in one paragraph.
@@ -60,6 +62,7 @@ fn collect(root: &Value, object: &Value, before: &str, depth: usize, keys: &mut 
         let (kind, choices) = kind_and_choices(root, property);
         keys.push(ConfigKey {
             kind,
+            range: range(root, property, DEPTH),
             default: match &property["default"] {
                 _ if required(key) => "required".into(),
                 Value::Null => String::new(),
@@ -157,6 +160,36 @@ fn kind(root: &Value, schema: &Value, depth: usize) -> String {
     if words.is_empty() { "any JSON".into() } else { words.join(" | ") }
 }
 
+/// What bounds the values of a schema, or their length.
+fn range(root: &Value, schema: &Value, depth: usize) -> String {
+    let Some(deeper) = depth.checked_sub(1) else { return String::new() };
+    let schema = resolved(root, schema);
+    if let Some(choices) = schema["oneOf"].as_array().or(schema["anyOf"].as_array()) {
+        // An optional value: `null`, or what has the bounds.
+        let mut choices = choices.iter().filter(|choice| choice["type"] != "null");
+        return match (choices.next(), choices.next()) {
+            (Some(only), None) => range(root, only, deeper),
+            _ => String::new(),
+        };
+    }
+    let number = |key: &str| schema[key].as_number().map(ToString::to_string);
+    let bounds = |least: &str, most: &str, of: &str| match (number(least), number(most)) {
+        (Some(least), Some(most)) => Some(format!("{least} to {most}{of}")),
+        (Some(least), None) => Some(format!("at least {least}{of}")),
+        (None, Some(most)) => Some(format!("at most {most}{of}")),
+        (None, None) => None,
+    };
+    let all = [
+        bounds("minimum", "maximum", ""),
+        number("exclusiveMinimum").map(|bound| format!("more than {bound}")),
+        number("exclusiveMaximum").map(|bound| format!("less than {bound}")),
+        number("multipleOf").map(|step| format!("a multiple of {step}")),
+        bounds("minLength", "maxLength", " characters"),
+        bounds("minItems", "maxItems", " items"),
+    ];
+    all.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
 /// `{input: number, output: number}`, or `object of` whatever its members are.
 fn object_kind(root: &Value, schema: &Value, depth: usize) -> String {
     if let Some(properties) = schema["properties"].as_object() {
@@ -219,6 +252,33 @@ mod tests {
                 "prices: object of {input: number} [] ",
                 "prices.*.input: number [required] Dollars.",
                 "value: any JSON [] Anything.",
+            ]
+        );
+    }
+
+    #[test]
+    fn bounds_are_said_in_words() {
+        let schema = r##"{"properties": {
+            "a": {"type": "integer", "minimum": 0},
+            "b": {"type": "number", "minimum": 0.5, "maximum": 1},
+            "c": {"anyOf": [{"$ref": "#/$defs/C"}, {"type": "null"}]},
+            "d": {"type": "array", "minItems": 1, "maxItems": 9},
+            "e": {"anyOf": [{"minimum": 1}, {"type": "string"}]},
+            "f": {"type": "string", "maxLength": 7},
+            "g": {"$ref": "#/$defs/G"}
+        }, "$defs": {"C": {"exclusiveMinimum": 0, "exclusiveMaximum": 2, "multipleOf": 0.1},
+            "G": {"anyOf": [{"$ref": "#/$defs/G"}]}}}"##;
+        let ranges: Vec<String> = config_keys(schema).into_iter().map(|key| key.range).collect();
+        assert_eq!(
+            ranges,
+            [
+                "at least 0",
+                "0.5 to 1",
+                "more than 0, less than 2, a multiple of 0.1",
+                "1 to 9 items",
+                "",
+                "at most 7 characters",
+                ""
             ]
         );
     }

@@ -11,6 +11,7 @@
 //! - `receipt_calls`: the calls of a judge in it, and the recorded answers to them.
 //! - `recorded_calls`: what is said about answers that are missing, or were not asked for.
 //! - `receipt_answer`: the answer in it, which is a stored format.
+//! - `repeating`: what of scores repeats, as digests.
 //! - `sample`: which rows are looked at if not all are.
 //! - `plan`: that the scorers of a run are those of its plan.
 //! - `whole_run`: that no score is missing, what the plan shows, and what scorers said about the run.
@@ -25,6 +26,7 @@ mod receipt;
 mod receipt_answer;
 mod receipt_calls;
 mod recorded_calls;
+mod repeating;
 mod rescore;
 mod rows;
 mod sample;
@@ -44,6 +46,7 @@ pub use finding::{Finding, Unproved, Verdict};
 pub use receipt::{Receipt, ReceiptComponent, ReceiptError};
 pub use receipt_answer::ReceiptAnswer;
 pub use receipt_calls::ReceiptCall;
+pub use repeating::{score_digest, scores_digest};
 pub use whole_root::verify_root;
 
 use comparing::Comparing;

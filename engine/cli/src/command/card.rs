@@ -1,0 +1,430 @@
+//! `scorebox card`: the page of a scorer. What it is made of: `example`, `data` and `again`; how it looks is `scorebox-pages`'.
+
+mod again;
+mod data;
+mod example;
+
+use std::{
+    io::Write,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+use scorebox::{
+    aggregate::AgreementOptions,
+    contract::ScorerInfo,
+    judge::Judges,
+    registry::{Origin, ScorerSource},
+    row::Status,
+    run::{Control, ReadyScorer, RunError, RunReport, RunRequest, Stop, WhichRun, fresh_id},
+    sandbox::{Anatomy, Capabilities, Grant, Limits, Sandbox, WASMTIME_VERSION},
+    store::{RunId, Store},
+    suite::Suite,
+};
+use scorebox_pages::{
+    Card as Page, CardComponent, CardError, CardExample, CardKey, CardScored, CardWritten,
+};
+
+use self::{
+    again::Again,
+    data::{Data, Kept},
+};
+use crate::{
+    advice,
+    arguments::{
+        CaseFileArguments, CaseFiles, JobArguments, OneJudgeArguments, PositiveArguments,
+        ScorerArguments, WorkspaceArguments, file_name, is_same, labels_at,
+    },
+    failure::{Exit, Failure},
+    locked,
+    new_file::{NewFileArguments, WriteError},
+    report,
+    setup::{self, SandboxArguments},
+    signals::Signalled,
+    waiting::{COMPILING, Waiting},
+    words,
+};
+
+/// How often a user who waits sees how far it is.
+const REDRAW: Duration = Duration::from_millis(200);
+
+/// Write a page about a scorer that others can check
+///
+/// The page says what the scorer scores and how, what it reads and needs, its configuration, and its example with the score that it
+/// has now. With --cases, it scores them, and shows the distribution, the cost, and the agreement with labels, with the digests of
+/// component, configuration, cases and scores, and the command lines that give the same elsewhere. The page is one file that asks for
+/// nothing from elsewhere.
+#[derive(Debug, clap::Args)]
+#[command(mut_arg("database", |arg| arg.help(
+    "A database that the scores and the answers of judges are stored in, as a run that others can verify [default: nothing is stored]"
+).help_heading("Cases")))]
+pub(crate) struct Card {
+    #[command(flatten)]
+    scorer: ScorerArguments,
+
+    /// Score the cases of this file, in any format of --from; may be repeated
+    #[arg(long, value_name = "FILE", help_heading = "Cases")]
+    cases: Vec<PathBuf>,
+
+    #[command(flatten)]
+    case_files: CaseFileArguments,
+
+    /// With --db: the run's id [default: made from the time]
+    #[arg(long, value_name = "ID", requires = "database", help_heading = "Cases")]
+    run_id: Option<RunId>,
+
+    /// Show how well the scores agree with labels: a JSON Pointer into the metadata of each case, as in `agree`
+    #[arg(long, value_name = "POINTER", requires = "cases", help_heading = "Labels")]
+    with: Option<String>,
+
+    #[command(flatten)]
+    positive: PositiveArguments,
+
+    #[command(flatten)]
+    output: NewFileArguments,
+
+    /// Leave out times and everything else that differs from one machine to another, so that the same scorer and cases give the
+    /// same page, byte for byte
+    #[arg(long, help_heading = "Output")]
+    repeatable: bool,
+
+    /// Exit with 0 even if some scores are errors, or the example does not have the score that it promises
+    #[arg(long, help_heading = "Output")]
+    allow_errors: bool,
+
+    #[command(flatten)]
+    workspace: WorkspaceArguments,
+
+    #[command(flatten)]
+    judge: OneJudgeArguments,
+
+    #[command(flatten)]
+    jobs: JobArguments,
+
+    #[command(flatten)]
+    sandbox: SandboxArguments,
+}
+
+/// A scorer that is known, and loaded if it is to score cases.
+struct Known {
+    info: ScorerInfo,
+    ready: Option<ReadyScorer>,
+}
+
+/// Why there is no page.
+enum Ended {
+    /// The user or another program wanted that.
+    Interrupted,
+    Failed(WriteError),
+}
+
+impl From<Failure> for Ended {
+    fn from(failure: Failure) -> Ended {
+        Ended::Failed(failure.into())
+    }
+}
+
+/// What is known once the page is written.
+struct Made {
+    example: CardExample,
+    scored: Option<CardWritten>,
+}
+
+impl Card {
+    pub(crate) fn run(&self) -> Result<Exit, Failure> {
+        self.must_be_apart()?;
+        if let Some(with) = self.with.as_deref().filter(|with| !with.starts_with('/')) {
+            return Err(Failure::new(format!(
+                "`{with}` is not a valid JSON Pointer: it does not begin with `/`"
+            ))
+            .hint("labels are in the metadata of the cases: --with /label"));
+        }
+        let signalled = Signalled::default();
+        let mut interrupted = false;
+        let written = self.output.write(|out| match self.make(out, &signalled) {
+            Ok(made) => Ok(made),
+            Err(Ended::Failed(error)) => Err(error),
+            Err(Ended::Interrupted) => {
+                interrupted = true;
+                Err(Failure::new("interrupted").into())
+            }
+        });
+        if interrupted {
+            words::say(match self.judge.database() {
+                Some(_) => "Interrupted: no page was written. Scores so far are kept.",
+                None => "Interrupted: no page was written.",
+            });
+            return Ok(signalled.exit());
+        }
+        Ok(written?.map_or(Exit::Done, |made| self.exit(&made)))
+    }
+
+    /// Refuses to write the page into a file that it is made of.
+    fn must_be_apart(&self) -> Result<(), Failure> {
+        let Some(page) = self.output.path() else { return Ok(()) };
+        let read = [Path::new(&self.scorer.scorer)].into_iter().chain(self.judge.database());
+        match read.chain(self.cases.iter().map(PathBuf::as_path)).find(|path| is_same(page, path)) {
+            Some(path) => Err(Failure::new(format!(
+                "the page cannot go to `{}`: the command itself uses this file",
+                path.display()
+            ))
+            .hint("name another file")),
+            None => Ok(()),
+        }
+    }
+
+    fn make(&self, out: &mut dyn Write, signalled: &Signalled) -> Result<Made, Ended> {
+        let source = self.scorer.source()?;
+        let anatomy = Anatomy::read(&source.bytes).map_err(Failure::from)?;
+        let data = Data::read(&self.cases)?;
+        let kept = Kept::of(self.judge.database())?;
+        let scorer = self.scorer.configured()?;
+        let mut suite = Suite::new("card".to_owned(), vec![scorer]).map_err(Failure::from)?;
+        let judges = match &data {
+            Some(_) => self.judges(&mut suite, &source, &kept)?,
+            None => Judges::default(),
+        };
+        let jobs = self.jobs.count();
+        let capabilities = self.workspace.capabilities()?.with_judges(judges);
+        let sandbox = self.sandbox.open(setup::slots(jobs, &suite), capabilities)?;
+        let runtime = self.jobs.runtime()?;
+        let known = runtime.block_on(self.known(&suite, &source, &anatomy, &sandbox, &data))?;
+        let Known { info, ready } = known;
+        let example = runtime.block_on(self.example(&source, &anatomy))?;
+        let run = match (&data, ready) {
+            (Some(_), Some(ready)) => {
+                let request = self.request(&suite, ready, &kept)?;
+                let ended = runtime.block_on(scored(request, signalled));
+                // A thread that a file system keeps waiting does not keep the process alive.
+                runtime.shutdown_background();
+                Some(must_be_whole(ended?)?)
+            }
+            _ => None,
+        };
+        if let Some(data) = &data {
+            data.must_be_the_same(&self.cases)?;
+        }
+        let store = run.as_ref().map(|_| Store::open_read_only(kept.path())).transpose();
+        let store = store.map_err(Failure::from)?;
+        let labels = self.with.as_deref().map(|with| {
+            let options = AgreementOptions::new(labels_at(with));
+            (with, options.with_positive(self.positive.positive()))
+        });
+        let scored = store.as_ref().zip(run.as_ref()).map(|(store, report)| CardScored {
+            store,
+            run: report.run.as_str(),
+            is_kept: kept.is_named(),
+            files: data.as_ref().map_or(&[], |data| &data.files),
+            labels,
+        });
+        let again = Again {
+            card: self,
+            scorer: &suite.scorers[0],
+            asks_judge: anatomy.grants().contains(Grant::Judge),
+            run: run.as_ref().filter(|_| kept.is_named() && !self.repeatable),
+        };
+        let keys = info.config_schema.as_deref().map(report::config_keys).unwrap_or_default();
+        let keys: Vec<CardKey> = keys.into_iter().map(card_key).collect();
+        let machine = machine(jobs);
+        let page = Page {
+            info: &info,
+            component: &component(&source, &anatomy),
+            keys: &keys,
+            example: &example,
+            scored,
+            commands: &again.commands(),
+            machine: (!self.repeatable).then_some(machine.as_str()),
+        };
+        let waiting = store.as_ref().map(|it| Waiting::counting("reading scores", it.rows_read()));
+        let scored = page.write(out).map_err(why)?;
+        drop(waiting);
+        Ok(Made { example, scored })
+    }
+
+    /// The judges that the scorer may ask. Their answers must be kept, or nobody could check the page.
+    fn judges(
+        &self,
+        suite: &mut Suite,
+        source: &ScorerSource,
+        kept: &Kept,
+    ) -> Result<Judges, Failure> {
+        self.judge.must_be_named("card", &self.scorer, &source.bytes)?;
+        let judges = self.judge.judges_of(suite, Some(kept.path()))?;
+        let asks = Anatomy::read(&source.bytes)?.grants().contains(Grant::Judge);
+        if asks && !kept.is_named() {
+            return Err(Failure::new(
+                "the scorer asks a judge, and nothing says where its answers are kept",
+            )
+            .hint("without them nobody can check the page; name a database: --db FILE"));
+        }
+        Ok(judges)
+    }
+
+    /// What the scorer says about itself. It needs a configuration only if it scores cases.
+    async fn known(
+        &self,
+        suite: &Suite,
+        source: &ScorerSource,
+        anatomy: &Anatomy,
+        sandbox: &Sandbox,
+        data: &Option<Data>,
+    ) -> Result<Known, Failure> {
+        if data.is_some() {
+            let mut scorers = locked::loaded(suite, sandbox).await?;
+            setup::must_have_files(&scorers)?;
+            let ready = scorers.pop();
+            let info = ready.as_ref().map(|ready| ready.scorer.info().clone());
+            let info = info.ok_or_else(|| Failure::new("the scorer was not loaded"))?;
+            return Ok(Known { info, ready });
+        }
+        let waiting = Waiting::on(COMPILING);
+        let limits = Limits::default();
+        let info = sandbox.describe(&source.bytes, &limits, anatomy.grants()).await?;
+        drop(waiting);
+        if matches!(source.origin, Origin::Published(_)) {
+            locked::must_be_this(&self.scorer.of_a_suite()?, info.reads, &source.bytes)?;
+        }
+        Ok(Known { info, ready: None })
+    }
+
+    /// Its own example, scored in a sandbox that shows nothing but the case.
+    async fn example(
+        &self,
+        source: &ScorerSource,
+        anatomy: &Anatomy,
+    ) -> Result<CardExample, Failure> {
+        let sandbox = self.sandbox.open(1, Capabilities::none())?;
+        let _waiting = Waiting::on("scoring its example");
+        Ok(example::scored(anatomy, &source.bytes, &self.scorer, &sandbox).await)
+    }
+
+    fn request(
+        &self,
+        suite: &Suite,
+        ready: ReadyScorer,
+        kept: &Kept,
+    ) -> Result<RunRequest, Failure> {
+        let paths: Vec<&Path> = self.cases.iter().map(PathBuf::as_path).collect();
+        let CaseFiles { reader, left_out, .. } = self.case_files.open(&paths)?;
+        left_out.say();
+        let id = self.run_id.clone().unwrap_or_else(fresh_id);
+        Ok(RunRequest::new(suite.clone(), vec![ready], reader)
+            .which(WhichRun::New(id))
+            .store(kept.path())
+            .jobs(self.jobs.count()))
+    }
+
+    /// The last words, and the exit code.
+    fn exit(&self, made: &Made) -> Exit {
+        let mut exit = Exit::Done;
+        if let CardExample::Scored(answers) = &made.example {
+            if !answers.is_as_promised {
+                words::warn("the scorer's own example does not have the score that it promises");
+                exit = Exit::SomeErrors;
+            }
+            if !answers.is_twice_the_same {
+                words::warn("the scorer's own example was scored twice, with two answers");
+                exit = Exit::SomeErrors;
+            }
+            if answers.answer.status == Status::Error {
+                exit = Exit::SomeErrors;
+            }
+        }
+        if let Some(written) = made.scored {
+            if written.errors > 0 {
+                let errors =
+                    report::counted(written.errors, "score is an error", "scores are errors");
+                words::warn(&format!("{errors}; the page says which"));
+                exit = Exit::SomeErrors;
+            }
+            words::say(&format!("scores sha256:{}", written.scores));
+        }
+        if self.allow_errors { Exit::Done } else { exit }
+    }
+}
+
+/// Scores the cases, until the end or a signal.
+async fn scored(
+    request: RunRequest,
+    signalled: &Signalled,
+) -> Result<Result<RunReport, RunError>, Failure> {
+    let control = Arc::new(Control::default());
+    let listening = signalled.stop(Arc::clone(&control));
+    listening.map_err(|error| Failure::new(format!("cannot wait for signals: {error}")))?;
+    let waiting = Waiting::counting("scoring cases", Arc::default());
+    let running = scorebox::run::run(request, Arc::clone(&control));
+    tokio::pin!(running);
+    let mut every = tokio::time::interval(REDRAW);
+    loop {
+        tokio::select! {
+            report = &mut running => return Ok(report),
+            _ = every.tick() => waiting.at(control.progress().cases_done),
+        }
+    }
+}
+
+/// Refuses a run that ended before its last case.
+fn must_be_whole(report: Result<RunReport, RunError>) -> Result<RunReport, Ended> {
+    let report = match report {
+        Err(RunError::Stopped) => return Err(Ended::Interrupted),
+        report => report.map_err(Failure::from)?,
+    };
+    let (message, advice) = match &report.stopped {
+        None => return Ok(report),
+        Some(Stop::Interrupted) => return Err(Ended::Interrupted),
+        Some(
+            Stop::BadCase { message, advice }
+            | Stop::Unreadable { message, advice }
+            | Stop::Incomplete { message, advice }
+            | Stop::OverBudget { message, advice },
+        ) => (message.clone(), advice.as_ref()),
+        Some(stop) => (stop.to_string(), None),
+    };
+    let hint = advice.and_then(advice::words);
+    Err(Failure { hint, ..Failure::new(message) }.into())
+}
+
+fn why(error: CardError) -> Ended {
+    Ended::Failed(match error {
+        CardError::Write(error) => WriteError::Io(error),
+        CardError::Store(error) => WriteError::Failure(error.into()),
+        CardError::Agreement(error) => WriteError::Failure(error.into()),
+        error => WriteError::Failure(Failure::new(error.to_string())),
+    })
+}
+
+fn component(source: &ScorerSource, anatomy: &Anatomy) -> CardComponent {
+    let gives = |grant: Grant| match grant {
+        Grant::Wasi => "an empty WASI, without files, network or clock",
+        Grant::Workspace => "the files that the task left, for reading",
+        Grant::Judge => "questions to the language model that you name",
+        grant => grant.gives(),
+    };
+    let grants = anatomy.grants().iter();
+    CardComponent {
+        origin: match &source.origin {
+            Origin::BuiltIn => "scorebox, built in".to_owned(),
+            Origin::File(path) => file_name(path),
+            origin => origin.to_string(),
+        },
+        digest: scorebox::digest::Digest::of(&source.bytes),
+        bytes: source.bytes.len() as u64,
+        contract: anatomy.contract_version().unwrap_or_default().to_owned(),
+        imports: anatomy.imports.clone(),
+        grants: grants.map(|grant| (grant.to_string(), gives(grant).to_owned())).collect(),
+        wasmtime: WASMTIME_VERSION.to_owned(),
+    }
+}
+
+fn card_key(key: report::ConfigKey) -> CardKey {
+    let report::ConfigKey { name, kind, range, default, description, choices } = key;
+    let choices = choices.into_iter().map(|choice| (choice.value, choice.meaning)).collect();
+    CardKey { name, kind, range, default, description, choices }
+}
+
+/// This machine, as far as it may matter and names nobody.
+fn machine(jobs: usize) -> String {
+    let at_once = report::counted(jobs as u64, "score at once", "scores at once");
+    format!("{} {}, {at_once}", std::env::consts::OS, std::env::consts::ARCH)
+}

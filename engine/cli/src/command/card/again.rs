@@ -1,0 +1,171 @@
+//! The command lines on a page, with which others get the same figures: in a folder with the files that the page names.
+
+use std::path::Path;
+
+use scorebox::{
+    registry::Reference,
+    run::RunReport,
+    sandbox::{Limits, ScorerConfig},
+    suite::SuiteScorer,
+};
+use scorebox_pages::CardCommand;
+
+use super::Card;
+use crate::{arguments::file_name, report::shell_word};
+
+/// Bytes of a configuration that is part of a command line.
+const MOST_CONFIG: usize = 2 << 10;
+/// What stands for a longer one.
+const CONFIG_FILE: &str = "@config.json";
+
+/// What the command lines are made of.
+pub(super) struct Again<'a> {
+    pub(super) card: &'a Card,
+    pub(super) scorer: &'a SuiteScorer,
+    pub(super) asks_judge: bool,
+    /// The run, if others can have it.
+    pub(super) run: Option<&'a RunReport>,
+}
+
+impl Again<'_> {
+    /// The command lines, in the order in which they are typed.
+    pub(super) fn commands(&self) -> Vec<CardCommand> {
+        let mut commands = Vec::new();
+        let mut say = |what: &str, words: Vec<String>| {
+            let line = words.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" ");
+            commands.push(CardCommand { what: what.to_owned(), line: format!("scorebox {line}") });
+        };
+        if let Reference::Published(address) = &self.scorer.uses {
+            say("Get the component, and lock it", strings(&["add", address]));
+        }
+        let with_config = match self.config().as_deref() {
+            Some(CONFIG_FILE) => "; config.json has the configuration that stands above",
+            _ => "",
+        };
+        let has_cases = !self.card.cases.is_empty();
+        if self.asks_judge && has_cases {
+            let words = strings(&["calls", "--import", "calls.jsonl", "--db", "check.db"]);
+            say(
+                "Add the recorded answers of the judge, which the author of the page hands out as calls.jsonl",
+                words,
+            );
+        }
+        let what = "Write the page again, without what differs between machines";
+        say(&format!("{what}{with_config}"), self.page());
+        if has_cases && !self.asks_judge {
+            let what = "Score the cases and store the scores";
+            say(&format!("{what}{with_config}"), self.run_words());
+            let words = strings(&["verify", "check", "--db", "check.db"]);
+            say("Compute every stored score again, with code that is compiled anew for it", words);
+        }
+        if let (Some(report), Some(database)) = (self.run, self.card.judge.database()) {
+            let database = file_name(database);
+            let verify = ["verify", report.run.as_str(), "--db", &database];
+            say("With the database of this page: compute its scores again", strings(&verify));
+            if let Some(root) = report.root {
+                let root = root.to_string();
+                let words = strings(&[&verify[..], &["--root", &root]].concat());
+                say("With the database of this page: was anything in it changed since?", words);
+            }
+        }
+        commands
+    }
+
+    /// `card …`
+    fn page(&self) -> Vec<String> {
+        let card = self.card;
+        let mut words = strings(&["card", &self.uses()]);
+        if let Some(config) = self.config() {
+            words.extend(["--config".to_owned(), config]);
+        }
+        for grant in self.scorer.grants.iter() {
+            words.extend(["--grant".to_owned(), grant.to_string()]);
+        }
+        words.extend(limits(&self.scorer.limits));
+        for path in &card.cases {
+            words.extend(["--cases".to_owned(), file_word(path)]);
+        }
+        words.extend(self.about_cases());
+        if let Some(with) = &card.with {
+            words.extend(["--with".to_owned(), with.clone()]);
+        }
+        words.extend(card.positive.words());
+        if !card.cases.is_empty() {
+            words.extend(card.judge.words());
+            if self.asks_judge {
+                words.extend(strings(&["--db", "check.db", "--judge-cache", "only"]));
+            }
+        }
+        words.extend(strings(&["--repeatable", "-o", "again.html"]));
+        words
+    }
+
+    /// `run …`
+    fn run_words(&self) -> Vec<String> {
+        let name = &self.scorer.id;
+        let mut words = strings(&["run"]);
+        words.extend(self.card.cases.iter().map(|path| file_word(path)));
+        words.extend(["-s".to_owned(), self.uses()]);
+        if let Some(config) = self.config() {
+            words.extend(["--config".to_owned(), format!("{name}={config}")]);
+        }
+        for grant in self.scorer.grants.iter() {
+            words.extend(["--grant".to_owned(), format!("{name}={grant}")]);
+        }
+        words.extend(limits(&self.scorer.limits));
+        words.extend(self.about_cases());
+        // What a suite requires of the scores is not the question here.
+        words.extend(strings(&["--allow-failures", "--allow-errors"]));
+        words.extend(strings(&["--run-id", "check", "--db", "check.db"]));
+        words
+    }
+
+    fn about_cases(&self) -> Vec<String> {
+        [self.card.case_files.words(), self.card.workspace.words()].concat()
+    }
+
+    /// The scorer, as a command line names it.
+    fn uses(&self) -> String {
+        match &self.scorer.uses {
+            Reference::Name(name) => name.clone(),
+            Reference::File(path) => file_word(path),
+            Reference::Published(address) => format!("oci://{address}"),
+        }
+    }
+
+    /// The configuration, if there is one.
+    fn config(&self) -> Option<String> {
+        let config = &self.scorer.config;
+        (*config != ScorerConfig::default()).then(|| match config.as_str() {
+            long if long.len() > MOST_CONFIG => CONFIG_FILE.to_owned(),
+            short => short.to_owned(),
+        })
+    }
+}
+
+/// A file of this folder.
+fn file_word(path: &Path) -> String {
+    format!("./{}", file_name(path))
+}
+
+/// The limits that are not the defaults.
+fn limits(limits: &Limits) -> Vec<String> {
+    let usual = Limits::default();
+    let ms = |time: std::time::Duration| format!("{}ms", time.as_millis());
+    let all = [
+        ("fuel", limits.fuel.to_string(), limits.fuel != usual.fuel),
+        ("memory", limits.memory_bytes.to_string(), limits.memory_bytes != usual.memory_bytes),
+        ("timeout", ms(limits.timeout), limits.timeout != usual.timeout),
+        ("host-timeout", ms(limits.host_timeout), limits.host_timeout != usual.host_timeout),
+        ("reason", limits.reason_bytes.to_string(), limits.reason_bytes != usual.reason_bytes),
+        ("meta", limits.meta_bytes.to_string(), limits.meta_bytes != usual.meta_bytes),
+        ("assertions", limits.assertions.to_string(), limits.assertions != usual.assertions),
+        ("log", limits.log_bytes.to_string(), limits.log_bytes != usual.log_bytes),
+    ];
+    let changed = all.into_iter().filter(|(_, _, is_changed)| *is_changed);
+    changed.flat_map(|(name, value, _)| ["--limit".to_owned(), format!("{name}={value}")]).collect()
+}
+
+fn strings(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| (*word).to_owned()).collect()
+}

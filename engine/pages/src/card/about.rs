@@ -1,0 +1,133 @@
+//! What a scorer says about itself, and what its component is. Checks neither.
+
+use maud::{Markup, html};
+use scorebox::contract::{Field, Fields, Scale, ScorerInfo};
+
+use super::{CardComponent, CardKey};
+use crate::{
+    figure,
+    said::{Said, plain},
+    word,
+};
+
+/// Bytes of a description.
+const MOST_DESCRIPTION: usize = 8 << 10;
+/// Bytes of what a key means.
+const MOST_MEANING: usize = 2 << 10;
+/// Bytes of a name, a default or what may stand at a key.
+const MOST_VALUE: usize = 400;
+/// Keys, and values of one key, that are shown.
+const MOST_KEYS: usize = 100;
+/// Names of imports that are shown.
+const MOST_IMPORTS: usize = 100;
+
+/// What it is called and what it scores.
+pub(super) fn heading(info: &ScorerInfo) -> Markup {
+    html! {
+        div.title {
+            h1 { (Said::line(&info.name, 200)) }
+            span.aside { (Said::line(&info.id, 100)) " " (Said::line(&info.version, 100)) }
+        }
+        p.about { (Said::most(&info.description, MOST_DESCRIPTION)) }
+    }
+}
+
+/// What it reads, needs and is.
+pub(super) fn component(info: &ScorerInfo, component: &CardComponent) -> Markup {
+    html! {
+        section {
+            h2 { "What it is" }
+            dl.list {
+                dt { "scores" } dd { (scale(info.scale)) ", " (info.direction.as_str()) }
+                dt { "counts as" } dd {
+                    (info.severity.as_str())
+                    @if let Some(threshold) = word::threshold(info.threshold, info.direction) { ", passes from its threshold: " (threshold) }
+                }
+                dt { "reads" } dd { (reads(info.reads)) }
+                dt { "needs" } dd {
+                    @if component.grants.is_empty() { "no grant: it sees what it reads of a case, and nothing else" }
+                    @for (place, (grant, gives)) in component.grants.iter().enumerate() {
+                        @if place > 0 { br; }
+                        "the grant " code { (grant) } ": " (gives)
+                    }
+                }
+                dt { "imports" } dd {
+                    @if component.imports.is_empty() { "nothing" }
+                    @for (place, import) in component.imports.iter().take(MOST_IMPORTS).enumerate() {
+                        @if place > 0 { br; }
+                        code { (Said::line(import, MOST_VALUE)) }
+                    }
+                    @if component.imports.len() > MOST_IMPORTS { br; "… " (component.imports.len() - MOST_IMPORTS) " more" }
+                }
+                dt { "from" } dd { (Said::line(&component.origin, MOST_VALUE)) }
+                dt { "component" } dd { code { "sha256:" (component.digest) } }
+                dt { "size" } dd { (figure::counted(component.bytes, "byte", "bytes")) }
+                dt { "contract" } dd { (Said::line(&component.contract, 40)) }
+            }
+        }
+    }
+}
+
+/// The keys of its configuration.
+pub(super) fn configuration(keys: &[CardKey]) -> Markup {
+    let has_ranges = keys.iter().any(|key| !key.range.is_empty());
+    html! {
+        section {
+            h2 { "Configuration" }
+            @if keys.is_empty() {
+                p.aside { "It has no keys to set." }
+            } @else {
+                div.scrolls tabindex="0" role="region" aria-label="Keys of the configuration" {
+                    table {
+                        thead { tr {
+                            th scope="col" { "key" } th scope="col" { "value" }
+                            @if has_ranges { th scope="col" { "range" } }
+                            th scope="col" { "default" } th scope="col" { "meaning" }
+                        } }
+                        tbody { @for key in keys.iter().take(MOST_KEYS) { (row(key, has_ranges)) } }
+                    }
+                }
+                @if keys.len() > MOST_KEYS { p.small.aside { "… " (keys.len() - MOST_KEYS) " more keys" } }
+            }
+        }
+    }
+}
+
+fn row(key: &CardKey, has_ranges: bool) -> Markup {
+    html! {
+        tr {
+            th.name scope="row" title=(plain(&key.name, 200)) { (Said::line(&key.name, 200)) }
+            td.name { (Said::line(&key.kind, MOST_VALUE)) }
+            @if has_ranges { td { (Said::line(&key.range, MOST_VALUE)) } }
+            td.name {
+                @match key.default.as_str() {
+                    "" => span.none { "–" },
+                    "required" => b { "required" },
+                    default => code { (Said::line(default, MOST_VALUE)) },
+                }
+            }
+            td.words {
+                (Said::most(&key.description, MOST_MEANING))
+                @for (value, meaning) in key.choices.iter().take(MOST_KEYS) {
+                    br; code { (Said::line(value, MOST_VALUE)) } ": " (Said::line(meaning, MOST_MEANING))
+                }
+            }
+        }
+    }
+}
+
+fn scale(scale: Scale) -> &'static str {
+    match scale {
+        Scale::Unit => "0 to 1",
+        Scale::Points => "points from 0 up",
+    }
+}
+
+/// `output, groundTruth`: the keys of a case that it sees.
+fn reads(fields: Fields) -> String {
+    if fields == Fields::ALL {
+        return "the whole case".to_owned();
+    }
+    let keys: Vec<&str> = std::iter::once("output").chain(fields.iter().map(Field::key)).collect();
+    keys.join(", ")
+}
