@@ -15,6 +15,13 @@ fn an_option_that_would_do_nothing_is_refused() {
         (format!("verify --root {root} --trust-cache"), "--trust-cache"),
         (format!("verify --root {root} --workspace ."), "--workspace"),
         ("verify --receipt r:a:0:0:c --format json".to_owned(), "--format"),
+        ("card rouge --config '{}'".to_owned(), "--cases"),
+        ("card rouge --fuel 7".to_owned(), "--cases"),
+        ("card rouge --map output=/a".to_owned(), "--cases"),
+        ("card rouge --db a.db".to_owned(), "--cases"),
+        ("card rouge --judges suite.toml".to_owned(), "--cases"),
+        ("card rouge --judge-cache off".to_owned(), "--cases"),
+        ("card rouge --workspace .".to_owned(), "--cases"),
     ] {
         let said = folder.sh(&format!("scorebox {command}")).exits_with(2).stderr;
         assert!(said.contains(option), "{command}: {said}");

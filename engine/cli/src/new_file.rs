@@ -28,6 +28,11 @@ impl NewFileArguments {
         (!is_stdout(&self.output)).then_some(&self.output)
     }
 
+    /// Refuses a file that could not be written, before the work that is to be in it.
+    pub(crate) fn must_be_writable(&self) -> Result<(), Failure> {
+        self.path().map_or(Ok(()), |path| NewFile::create(path, self.force).map(drop))
+    }
+
     /// Lets `write` write all of it. If it fails, there is no file. None if standard output was closed by who read it.
     pub(crate) fn write<T>(
         &self,

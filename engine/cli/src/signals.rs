@@ -14,6 +14,11 @@ use crate::{failure::Exit, words};
 pub(crate) struct Signalled(Arc<OnceLock<Exit>>);
 
 impl Signalled {
+    /// Whether one came.
+    pub(crate) fn came(&self) -> bool {
+        self.0.get().is_some()
+    }
+
     /// The exit code that stands for it.
     pub(crate) fn exit(&self) -> Exit {
         self.0.get().copied().unwrap_or(Exit::Interrupted)

@@ -5,7 +5,6 @@ mod data;
 mod example;
 
 use std::{
-    io::Write,
     path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
@@ -15,7 +14,7 @@ use scorebox::{
     aggregate::AgreementOptions,
     contract::ScorerInfo,
     judge::Judges,
-    registry::{Origin, ScorerSource},
+    registry::{Origin, Reference, ScorerSource},
     row::Status,
     run::{Control, ReadyScorer, RunError, RunReport, RunRequest, Stop, WhichRun, fresh_id},
     sandbox::{Anatomy, Capabilities, Grant, Limits, Sandbox, WASMTIME_VERSION},
@@ -25,6 +24,8 @@ use scorebox::{
 use scorebox_pages::{
     Card as Page, CardComponent, CardError, CardExample, CardKey, CardScored, CardWritten,
 };
+
+use tokio::runtime::Runtime;
 
 use self::{
     again::Again,
@@ -38,7 +39,7 @@ use crate::{
     },
     failure::{Exit, Failure},
     locked,
-    new_file::{NewFileArguments, WriteError},
+    new_file::NewFileArguments,
     report,
     setup::{self, SandboxArguments},
     signals::Signalled,
@@ -56,9 +57,25 @@ const REDRAW: Duration = Duration::from_millis(200);
 /// component, configuration, cases and scores, and the command lines that give the same elsewhere. The page is one file that asks for
 /// nothing from elsewhere.
 #[derive(Debug, clap::Args)]
-#[command(mut_arg("database", |arg| arg.help(
-    "A database that the scores and the answers of judges are stored in, as a run that others can verify [default: nothing is stored]"
-).help_heading("Cases")))]
+#[command(
+    mut_arg("database", |arg| arg.requires("cases").help_heading("Cases").help(
+        "A database that the scores and the answers of judges are stored in, as a run that others can verify [default: nothing is stored]"
+    )),
+    mut_arg("config", |arg| arg.requires("cases")),
+    mut_arg("fuel", |arg| arg.requires("cases")),
+    mut_arg("memory", |arg| arg.requires("cases")),
+    mut_arg("timeout", |arg| arg.requires("cases")),
+    mut_arg("limit", |arg| arg.requires("cases")),
+    mut_arg("from", |arg| arg.requires("cases")),
+    mut_arg("map", |arg| arg.requires("cases")),
+    mut_arg("workspace", |arg| arg.requires("cases")),
+    mut_arg("suite", |arg| arg.requires("cases")),
+    mut_arg("url", |arg| arg.requires("cases")),
+    mut_arg("judge_model", |arg| arg.requires("cases")),
+    mut_arg("judge_budget", |arg| arg.requires("cases")),
+    mut_arg("judge_cache", |arg| arg.requires("cases")),
+    mut_arg("jobs", |arg| arg.requires("cases")),
+)]
 pub(crate) struct Card {
     #[command(flatten)]
     scorer: ScorerArguments,
@@ -108,25 +125,37 @@ pub(crate) struct Card {
 
 /// A scorer that is known, and loaded if it is to score cases.
 struct Known {
+    source: ScorerSource,
+    anatomy: Anatomy,
+    suite: Suite,
     info: ScorerInfo,
     ready: Option<ReadyScorer>,
+    example: CardExample,
+}
+
+/// Cases that were scored.
+struct Scored {
+    report: RunReport,
+    data: Data,
+    kept: Kept,
 }
 
 /// Why there is no page.
 enum Ended {
     /// The user or another program wanted that.
     Interrupted,
-    Failed(WriteError),
+    Failed(Failure),
 }
 
-impl From<Failure> for Ended {
-    fn from(failure: Failure) -> Ended {
-        Ended::Failed(failure.into())
+impl<E: Into<Failure>> From<E> for Ended {
+    fn from(error: E) -> Ended {
+        Ended::Failed(error.into())
     }
 }
 
-/// What is known once the page is written.
+/// A page that is complete.
 struct Made {
+    page: Vec<u8>,
     example: CardExample,
     scored: Option<CardWritten>,
 }
@@ -134,36 +163,37 @@ struct Made {
 impl Card {
     pub(crate) fn run(&self) -> Result<Exit, Failure> {
         self.must_be_apart()?;
-        if let Some(with) = self.with.as_deref().filter(|with| !with.starts_with('/')) {
-            return Err(Failure::new(format!(
-                "`{with}` is not a valid JSON Pointer: it does not begin with `/`"
-            ))
-            .hint("labels are in the metadata of the cases: --with /label"));
-        }
+        self.must_have_a_pointer()?;
+        self.output.must_be_writable()?;
         let signalled = Signalled::default();
-        let mut interrupted = false;
-        let written = self.output.write(|out| match self.make(out, &signalled) {
-            Ok(made) => Ok(made),
-            Err(Ended::Failed(error)) => Err(error),
-            Err(Ended::Interrupted) => {
-                interrupted = true;
-                Err(Failure::new("interrupted").into())
+        let runtime = self.jobs.runtime()?;
+        let made = self.make(&runtime, &signalled);
+        // A thread that a file system keeps waiting does not keep the process alive.
+        runtime.shutdown_background();
+        match made {
+            Ok(made) => {
+                self.output.write(|out| Ok(out.write_all(&made.page)?))?;
+                Ok(self.exit(&made))
             }
-        });
-        if interrupted {
-            words::say(match self.judge.database() {
-                Some(_) => "Interrupted: no page was written. Scores so far are kept.",
-                None => "Interrupted: no page was written.",
-            });
-            return Ok(signalled.exit());
+            Err(Ended::Failed(failure)) => Err(failure),
+            Err(Ended::Interrupted) => {
+                words::say(match self.judge.database() {
+                    Some(_) => "Interrupted: no page was written. Scores so far are kept.",
+                    None => "Interrupted: no page was written.",
+                });
+                Ok(signalled.exit())
+            }
         }
-        Ok(written?.map_or(Exit::Done, |made| self.exit(&made)))
     }
 
     /// Refuses to write the page into a file that it is made of.
     fn must_be_apart(&self) -> Result<(), Failure> {
         let Some(page) = self.output.path() else { return Ok(()) };
-        let read = [Path::new(&self.scorer.scorer)].into_iter().chain(self.judge.database());
+        let component = match Reference::parse(&self.scorer.scorer, Path::new("")) {
+            Reference::File(path) => Some(path),
+            _ => None,
+        };
+        let read = component.as_deref().into_iter().chain(self.judge.database());
         match read.chain(self.cases.iter().map(PathBuf::as_path)).find(|path| is_same(page, path)) {
             Some(path) => Err(Failure::new(format!(
                 "the page cannot go to `{}`: the command itself uses this file",
@@ -174,72 +204,49 @@ impl Card {
         }
     }
 
-    fn make(&self, out: &mut dyn Write, signalled: &Signalled) -> Result<Made, Ended> {
-        let source = self.scorer.source()?;
-        let anatomy = Anatomy::read(&source.bytes).map_err(Failure::from)?;
-        let data = Data::read(&self.cases)?;
-        let kept = Kept::of(self.judge.database())?;
-        let scorer = self.scorer.configured()?;
-        let mut suite = Suite::new("card".to_owned(), vec![scorer]).map_err(Failure::from)?;
-        let judges = match &data {
-            Some(_) => self.judges(&mut suite, &source, &kept)?,
-            None => Judges::default(),
-        };
-        let jobs = self.jobs.count();
-        let capabilities = self.workspace.capabilities()?.with_judges(judges);
-        let sandbox = self.sandbox.open(setup::slots(jobs, &suite), capabilities)?;
-        let runtime = self.jobs.runtime()?;
-        let known = runtime.block_on(self.known(&suite, &source, &anatomy, &sandbox, &data))?;
-        let Known { info, ready } = known;
-        let example = runtime.block_on(self.example(&source, &anatomy))?;
-        let run = match (&data, ready) {
-            (Some(_), Some(ready)) => {
-                let request = self.request(&suite, ready, &kept)?;
-                let ended = runtime.block_on(scored(request, signalled));
-                // A thread that a file system keeps waiting does not keep the process alive.
-                runtime.shutdown_background();
-                Some(must_be_whole(ended?)?)
-            }
-            _ => None,
-        };
-        if let Some(data) = &data {
-            data.must_be_the_same(&self.cases)?;
+    /// Refuses what is not the place of labels before anything is scored.
+    fn must_have_a_pointer(&self) -> Result<(), Failure> {
+        match self.with.as_deref().filter(|with| !with.starts_with('/')) {
+            Some(with) => Err(Failure::new(format!(
+                "`{with}` is not a valid JSON Pointer: it does not begin with `/`"
+            ))
+            .hint("labels are in the metadata of the cases: --with /label")),
+            None => Ok(()),
         }
-        let store = run.as_ref().map(|_| Store::open_read_only(kept.path())).transpose();
-        let store = store.map_err(Failure::from)?;
-        let labels = self.with.as_deref().map(|with| {
-            let options = AgreementOptions::new(labels_at(with));
-            (with, options.with_positive(self.positive.positive()))
-        });
-        let scored = store.as_ref().zip(run.as_ref()).map(|(store, report)| CardScored {
-            store,
-            run: report.run.as_str(),
-            is_kept: kept.is_named(),
-            files: data.as_ref().map_or(&[], |data| &data.files),
-            labels,
-        });
-        let again = Again {
-            card: self,
-            scorer: &suite.scorers[0],
-            asks_judge: anatomy.grants().contains(Grant::Judge),
-            run: run.as_ref().filter(|_| kept.is_named() && !self.repeatable),
+    }
+
+    fn make(&self, runtime: &Runtime, signalled: &Signalled) -> Result<Made, Ended> {
+        let data = Data::read(&self.cases)?;
+        let mut known = runtime.block_on(self.known(data.is_some()))?;
+        let scored = match data.zip(known.ready.take()) {
+            Some((data, ready)) => Some(self.scored(runtime, signalled, &known, (data, ready))?),
+            None => None,
         };
-        let keys = info.config_schema.as_deref().map(report::config_keys).unwrap_or_default();
-        let keys: Vec<CardKey> = keys.into_iter().map(card_key).collect();
-        let machine = machine(jobs);
-        let page = Page {
-            info: &info,
-            component: &component(&source, &anatomy),
-            keys: &keys,
-            example: &example,
-            scored,
-            commands: &again.commands(),
-            machine: (!self.repeatable).then_some(machine.as_str()),
+        let made = self.page(known, scored.as_ref())?;
+        match signalled.came() {
+            true => Err(Ended::Interrupted),
+            false => Ok(made),
+        }
+    }
+
+    /// What is known of the scorer, with its example scored.
+    async fn known(&self, has_cases: bool) -> Result<Known, Failure> {
+        let source = self.scorer.source()?;
+        let anatomy = Anatomy::read(&source.bytes)?;
+        let mut suite = Suite::new("card".to_owned(), vec![self.scorer.configured()?])?;
+        let judges = match has_cases {
+            true => self.judges(&mut suite, &source, &anatomy)?,
+            false => Judges::default(),
         };
-        let waiting = store.as_ref().map(|it| Waiting::counting("reading scores", it.rows_read()));
-        let scored = page.write(out).map_err(why)?;
-        drop(waiting);
-        Ok(Made { example, scored })
+        let capabilities = self.workspace.capabilities()?.with_judges(judges);
+        let slots = setup::slots(self.jobs.count(), &suite);
+        let sandbox = self.sandbox.open(slots, capabilities)?;
+        let (info, ready) = match has_cases {
+            true => loaded(&suite, &sandbox).await?,
+            false => (self.described(&source, &anatomy, &sandbox).await?, None),
+        };
+        let example = self.example(&source, &anatomy).await?;
+        Ok(Known { source, anatomy, suite, info, ready, example })
     }
 
     /// The judges that the scorer may ask. Their answers must be kept, or nobody could check the page.
@@ -247,37 +254,25 @@ impl Card {
         &self,
         suite: &mut Suite,
         source: &ScorerSource,
-        kept: &Kept,
+        anatomy: &Anatomy,
     ) -> Result<Judges, Failure> {
         self.judge.must_be_named("card", &self.scorer, &source.bytes)?;
-        let judges = self.judge.judges_of(suite, Some(kept.path()))?;
-        let asks = Anatomy::read(&source.bytes)?.grants().contains(Grant::Judge);
-        if asks && !kept.is_named() {
+        if anatomy.grants().contains(Grant::Judge) && self.judge.database().is_none() {
             return Err(Failure::new(
                 "the scorer asks a judge, and nothing says where its answers are kept",
             )
             .hint("without them nobody can check the page; name a database: --db FILE"));
         }
-        Ok(judges)
+        self.judge.judges_of(suite, self.judge.database())
     }
 
-    /// What the scorer says about itself. It needs a configuration only if it scores cases.
-    async fn known(
+    /// What the scorer says about itself, which takes no configuration.
+    async fn described(
         &self,
-        suite: &Suite,
         source: &ScorerSource,
         anatomy: &Anatomy,
         sandbox: &Sandbox,
-        data: &Option<Data>,
-    ) -> Result<Known, Failure> {
-        if data.is_some() {
-            let mut scorers = locked::loaded(suite, sandbox).await?;
-            setup::must_have_files(&scorers)?;
-            let ready = scorers.pop();
-            let info = ready.as_ref().map(|ready| ready.scorer.info().clone());
-            let info = info.ok_or_else(|| Failure::new("the scorer was not loaded"))?;
-            return Ok(Known { info, ready });
-        }
+    ) -> Result<ScorerInfo, Failure> {
         let waiting = Waiting::on(COMPILING);
         let limits = Limits::default();
         let info = sandbox.describe(&source.bytes, &limits, anatomy.grants()).await?;
@@ -285,7 +280,7 @@ impl Card {
         if matches!(source.origin, Origin::Published(_)) {
             locked::must_be_this(&self.scorer.of_a_suite()?, info.reads, &source.bytes)?;
         }
-        Ok(Known { info, ready: None })
+        Ok(info)
     }
 
     /// Its own example, scored in a sandbox that shows nothing but the case.
@@ -299,20 +294,65 @@ impl Card {
         Ok(example::scored(anatomy, &source.bytes, &self.scorer, &sandbox).await)
     }
 
-    fn request(
+    /// Scores the cases.
+    fn scored(
         &self,
-        suite: &Suite,
-        ready: ReadyScorer,
-        kept: &Kept,
-    ) -> Result<RunRequest, Failure> {
+        runtime: &Runtime,
+        signalled: &Signalled,
+        known: &Known,
+        (data, ready): (Data, ReadyScorer),
+    ) -> Result<Scored, Ended> {
         let paths: Vec<&Path> = self.cases.iter().map(PathBuf::as_path).collect();
         let CaseFiles { reader, left_out, .. } = self.case_files.open(&paths)?;
-        left_out.say();
+        let kept = Kept::of(self.judge.database())?;
         let id = self.run_id.clone().unwrap_or_else(fresh_id);
-        Ok(RunRequest::new(suite.clone(), vec![ready], reader)
+        let request = RunRequest::new(known.suite.clone(), vec![ready], reader)
             .which(WhichRun::New(id))
             .store(kept.path())
-            .jobs(self.jobs.count()))
+            .jobs(self.jobs.count());
+        let report = must_be_whole(runtime.block_on(watched(request, signalled))?)?;
+        left_out.say();
+        data.must_be_the_same(&self.cases)?;
+        Ok(Scored { report, data, kept })
+    }
+
+    fn page(&self, known: Known, scored: Option<&Scored>) -> Result<Made, Failure> {
+        let Known { source, anatomy, suite, info, example, .. } = known;
+        let store = scored.map(|scored| Store::open_read_only(scored.kept.path())).transpose()?;
+        let labels = self.with.as_deref().map(|with| {
+            let options = AgreementOptions::new(labels_at(with));
+            (with, options.with_positive(self.positive.positive()))
+        });
+        let again = Again {
+            card: self,
+            scorer: &suite.scorers[0],
+            asks_judge: anatomy.grants().contains(Grant::Judge),
+            run: scored
+                .filter(|scored| scored.kept.is_named() && !self.repeatable)
+                .map(|scored| &scored.report),
+        };
+        let keys = info.config_schema.as_deref().map(report::config_keys).unwrap_or_default();
+        let keys: Vec<CardKey> = keys.into_iter().map(card_key).collect();
+        let machine = machine(self.jobs.count());
+        let page = Page {
+            info: &info,
+            component: &component(&source, &anatomy),
+            keys: &keys,
+            example: &example,
+            scored: scored.zip(store.as_ref()).map(|(scored, store)| CardScored {
+                store,
+                run: scored.report.run.as_str(),
+                is_kept: scored.kept.is_named(),
+                files: &scored.data.files,
+                labels,
+            }),
+            commands: &again.commands(),
+            machine: (!self.repeatable).then_some(machine.as_str()),
+        };
+        let _waiting = store.as_ref().map(|it| Waiting::counting("reading scores", it.rows_read()));
+        let mut written = Vec::new();
+        let scored = page.write(&mut written).map_err(why)?;
+        Ok(Made { page: written, example, scored })
     }
 
     /// The last words, and the exit code.
@@ -344,8 +384,19 @@ impl Card {
     }
 }
 
+/// The scorer of a suite, loaded.
+async fn loaded(
+    suite: &Suite,
+    sandbox: &Sandbox,
+) -> Result<(ScorerInfo, Option<ReadyScorer>), Failure> {
+    let mut scorers = locked::loaded(suite, sandbox).await?;
+    setup::must_have_files(&scorers)?;
+    let ready = scorers.pop().ok_or_else(|| Failure::new("the scorer was not loaded"))?;
+    Ok((ready.scorer.info().clone(), Some(ready)))
+}
+
 /// Scores the cases, until the end or a signal.
-async fn scored(
+async fn watched(
     request: RunRequest,
     signalled: &Signalled,
 ) -> Result<Result<RunReport, RunError>, Failure> {
@@ -368,7 +419,7 @@ async fn scored(
 fn must_be_whole(report: Result<RunReport, RunError>) -> Result<RunReport, Ended> {
     let report = match report {
         Err(RunError::Stopped) => return Err(Ended::Interrupted),
-        report => report.map_err(Failure::from)?,
+        report => report?,
     };
     let (message, advice) = match &report.stopped {
         None => return Ok(report),
@@ -382,16 +433,15 @@ fn must_be_whole(report: Result<RunReport, RunError>) -> Result<RunReport, Ended
         Some(stop) => (stop.to_string(), None),
     };
     let hint = advice.and_then(advice::words);
-    Err(Failure { hint, ..Failure::new(message) }.into())
+    Err(Ended::Failed(Failure { hint, ..Failure::new(message) }))
 }
 
-fn why(error: CardError) -> Ended {
-    Ended::Failed(match error {
-        CardError::Write(error) => WriteError::Io(error),
-        CardError::Store(error) => WriteError::Failure(error.into()),
-        CardError::Agreement(error) => WriteError::Failure(error.into()),
-        error => WriteError::Failure(Failure::new(error.to_string())),
-    })
+fn why(error: CardError) -> Failure {
+    match error {
+        CardError::Store(error) => error.into(),
+        CardError::Agreement(error) => error.into(),
+        error => Failure::new(error.to_string()),
+    }
 }
 
 fn component(source: &ScorerSource, anatomy: &Anatomy) -> CardComponent {
