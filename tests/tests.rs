@@ -22,6 +22,8 @@ mod command_build_languages;
 mod command_build_watch;
 /// `scorebox card`: the page of a scorer, and that others get the same figures.
 mod command_card;
+/// `scorebox bundle`: a suite with its components in one file, and what runs it.
+mod command_bundle;
 /// `scorebox compare`, `trend` and `stats --ci`: two runs, many runs, and how sure a mean is.
 mod command_compare;
 /// `scorebox compile`: a suite's scorers ahead of its runs.
@@ -115,6 +117,8 @@ mod fixture;
 mod gallery;
 /// Invalid scores, endless texts, invalid JSON, and characters that a terminal acts on.
 mod hostile_answers;
+/// Bundles that a stranger made.
+mod hostile_bundles;
 /// Broken heaps, stacks, pointers and lengths, in C.
 mod hostile_c;
 /// Planted and exchanged code in the cache, and files there that never end.

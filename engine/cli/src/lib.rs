@@ -10,6 +10,7 @@
 //! - `signals`: what ends a run early.
 //! - `report`: from data to text, safe for a terminal; pure functions.
 //! - `output`: data to standard output, in the format that was asked for.
+//! - `bundled`: a suite from a bundle, which brings its components.
 //! - `lock_file`: the `scorebox.lock` beside a suite; `locked`: scorers that are loaded, held against it.
 //! - `suite_edit`: entries of a suite file, added and removed.
 //! - `decision`: the verdict of a stored run and the requirements that it breaks.
@@ -26,6 +27,7 @@
 mod advice;
 mod answered;
 mod arguments;
+mod bundled;
 mod command;
 mod decision;
 mod failure;
@@ -47,7 +49,7 @@ mod user_configuration;
 mod waiting;
 mod words;
 
-use std::{env, ffi::OsString, panic, thread};
+use std::{env, ffi::OsString, panic, path::Path, thread};
 
 use clap::{CommandFactory as _, Parser as _};
 use clap_complete::CompleteEnv;
@@ -56,7 +58,7 @@ use scorebox::{
     registry::Registry,
     run::ReadyScorer,
     sandbox::{Compiler, PARSERS_NAME},
-    suite::SuiteScorer,
+    suite::{Suite, SuiteScorer},
 };
 use scorebox_readers::READERS_NAME;
 
@@ -118,6 +120,36 @@ pub fn must_be_as_locked(
     loaded: &[ReadyScorer],
 ) -> Result<(), NotAsLocked> {
     Ok(locked::must_be_as_locked(scorers, loaded)?)
+}
+
+/// Why a bundle cannot be used.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct UnusableBundle {
+    /// What is wrong; several mistakes of its suite are a line each.
+    pub message: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+}
+
+impl From<Failure> for UnusableBundle {
+    fn from(Failure { message, hint, others }: Failure) -> UnusableBundle {
+        let others = others.into_iter().map(|(message, _)| format!("\n{message}"));
+        UnusableBundle { message: message + &others.collect::<String>(), hint }
+    }
+}
+
+/// Whether the suite at `path` is a bundle, as `scorebox bundle` writes it: a file whose name ends in `.tar`.
+pub fn is_bundle(path: &Path) -> bool {
+    bundled::is_bundle(path)
+}
+
+/// The suite of the bundle at `path`, with its components.
+///
+/// # Errors
+/// Why it cannot be used.
+pub fn bundled_suite(path: &Path) -> Result<Suite, UnusableBundle> {
+    Ok(bundled::suite(path)?)
 }
 
 fn exit_of(arguments: Vec<OsString>) -> Exit {

@@ -57,6 +57,13 @@ impl LockFile {
         Ok(LockFile { path, lock })
     }
 
+    /// The lock that came with a suite whose files are said to be in `folder`: empty if there is none.
+    fn brought(folder: &Path, text: Option<&str>) -> Result<LockFile, Failure> {
+        let path = folder.join(LOCK_FILE);
+        let lock = text.map(Lock::parse).transpose().map_err(|error| not_a_lock(&path, &error))?;
+        Ok(LockFile { path, lock: lock.unwrap_or_default() })
+    }
+
     /// Writes it, whole or not at all.
     pub(crate) fn write(&self) -> Result<(), Failure> {
         let text = self.lock.text();
@@ -78,7 +85,7 @@ fn not_a_lock(path: &Path, error: &NotALock) -> Failure {
 }
 
 /// What published scorers are locked to, by their addresses: what the locks beside the files say in which they are written,
-/// and for those of the command line the lock in this folder.
+/// for those of the command line the lock in this folder, and for those of a bundle its lock.
 pub(crate) fn locks_of(scorers: &[SuiteScorer]) -> Result<BTreeMap<String, Locked>, Failure> {
     let mut locks: BTreeMap<PathBuf, LockFile> = BTreeMap::new();
     let mut pinned: BTreeMap<String, (Digest, PathBuf, Locked)> = BTreeMap::new();
@@ -87,7 +94,10 @@ pub(crate) fn locks_of(scorers: &[SuiteScorer]) -> Result<BTreeMap<String, Locke
         let folder = folder_of(scorer);
         let file = match locks.entry(folder.clone()) {
             Entry::Occupied(there) => there.into_mut(),
-            Entry::Vacant(place) => place.insert(LockFile::in_folder(&folder)?),
+            Entry::Vacant(place) => place.insert(match &scorer.brought {
+                Some(brought) => LockFile::brought(&folder, brought.lock.as_deref())?,
+                None => LockFile::in_folder(&folder)?,
+            }),
         };
         let Some(locked) = file.lock.get(address) else { continue };
         let (digest, path) = (locked.component, file.path.clone());

@@ -3,7 +3,7 @@
 
 use std::{
     path::{Path, PathBuf},
-    sync::OnceLock,
+    sync::{Arc, OnceLock},
     time::Duration,
 };
 
@@ -25,8 +25,8 @@ use scorebox_community::Components;
 use zeroize::Zeroizing;
 
 use crate::{
-    advice, failure::Failure, lock_file::locks_of, python_engine::PythonEngine, waiting::Waiting,
-    words,
+    advice, bundled, failure::Failure, lock_file::locks_of, python_engine::PythonEngine,
+    waiting::Waiting, words,
 };
 
 /// What compiles components: a process of this program, unless a program that is not ours calls the command line.
@@ -141,10 +141,13 @@ pub(crate) fn registry() -> Registry {
     registry
 }
 
-/// The scorers that can be named, with what these are locked to that are published.
+/// The scorers that can be named, with what these are locked to that are published, and the components that they bring.
 pub(crate) fn registry_of(scorers: &[SuiteScorer]) -> Result<Registry, Failure> {
     let locked = locks_of(scorers)?.into_iter();
-    Ok(registry().with_pinned(locked.map(|(address, locked)| (address, locked.component))))
+    let brought = scorers.iter().filter_map(|scorer| scorer.brought.as_ref());
+    Ok(registry()
+        .with_pinned(locked.map(|(address, locked)| (address, locked.component)))
+        .with_brought(brought.map(|brought| Arc::clone(&brought.source))))
 }
 
 /// The components that were fetched.
@@ -196,9 +199,17 @@ pub(crate) fn configuration_file() -> Option<(PathBuf, bool)> {
     }
 }
 
-/// Reads a suite file; the variables that it names are those of the environment.
-pub(crate) fn suite(path: &Path) -> Result<Suite, SuiteError> {
-    Suite::read_with(path, &|name| std::env::var(name).ok())
+/// Reads a suite file; the variables that it names are those of the environment. Or the suite of a bundle, which has their values.
+pub(crate) fn suite(path: &Path) -> Result<Suite, Failure> {
+    match bundled::is_bundle(path) {
+        true => bundled::suite(path),
+        false => Ok(Suite::read_with(path, &variable)?),
+    }
+}
+
+/// The value of a variable that a suite names; `None` if it has none.
+pub(crate) fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
 }
 
 /// Reads a suite file whose scorers are about to be loaded, and changes it as the command line says. If the file has
@@ -208,7 +219,10 @@ pub(crate) fn suite_to_load(
     sandbox: &SandboxArguments,
     change: impl FnOnce(Suite) -> Result<Suite, Failure>,
 ) -> Result<Suite, Failure> {
-    let (mistakes, clear) = match suite(path) {
+    if bundled::is_bundle(path) {
+        return change(bundled::suite(path)?);
+    }
+    let (mistakes, clear) = match Suite::read_with(path, &variable) {
         Ok(suite) => return change(suite),
         Err(SuiteError::Invalid { mistakes, clear }) => (mistakes, clear),
         Err(error) => return Err(error.into()),

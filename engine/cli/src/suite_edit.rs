@@ -9,6 +9,7 @@ use scorebox::input_file::MOST_CONFIGURATION_BYTES;
 use toml_edit::{Array, DocumentMut, Item, Table, TableLike, value};
 
 use crate::{
+    bundled,
     failure::Failure,
     input,
     new_file::{NewFile, WriteError},
@@ -28,6 +29,10 @@ impl SuiteEdit {
         if path.extension().is_some_and(|suffix| suffix == "json") {
             return Err(Failure::new(format!("`{shown}` is a suite in JSON, which is not edited"))
                 .hint("suites in TOML are"));
+        }
+        if bundled::is_bundle(path) {
+            return Err(Failure::new(format!("`{shown}` is a bundle, which is not edited"))
+                .hint("change the suite that it was made of, and make the bundle again"));
         }
         if !path.exists() {
             return Err(Failure::new(format!("there is no suite `{shown}`"))

@@ -12,7 +12,7 @@ pub const MOST_MANIFEST_BYTES: usize = 1 << 20;
 
 pub(crate) const MANIFEST_TYPE: &str = "application/vnd.oci.image.manifest.v1+json";
 const CONFIG_TYPE: &str = "application/vnd.wasm.config.v0+json";
-const COMPONENT_TYPE: &str = "application/wasm";
+pub(crate) const COMPONENT_TYPE: &str = "application/wasm";
 
 /// What an artifact is called; on a layer, the file that clients write it to.
 pub(crate) const TITLE: &str = "org.opencontainers.image.title";
@@ -184,7 +184,7 @@ impl Artifact {
 }
 
 impl Blob {
-    fn of(bytes: Bytes) -> Blob {
+    pub(crate) fn of(bytes: Bytes) -> Blob {
         Blob { digest: Digest::of(&bytes), bytes }
     }
 
@@ -204,7 +204,7 @@ fn file_name(title: &str) -> String {
     format!("{}.wasm", title.chars().filter(|character| is_plain(*character)).collect::<String>())
 }
 
-fn json(document: &impl Serialize) -> Bytes {
+pub(crate) fn json(document: &impl Serialize) -> Bytes {
     // Texts, numbers, and maps whose keys are texts: there is nothing in them that JSON does not have.
     serde_json::to_vec(document).unwrap_or_default().into()
 }

@@ -5,8 +5,10 @@
 //! - `registry`: a registry, and what it is asked: which manifest a tag names, and to keep blobs and manifests.
 //! - `publish`: an artifact to a registry; `pull`: a published scorer from one.
 //! - `components`: the folder of components that were fetched.
+//! - `bundle`: a suite, its lock and its components in one file.
 //! - `lock`: which component each published scorer of a suite is.
 //! - `index`: indexes of scorers.
+//! - `named_digest`: a digest as documents have it.
 //! - `signing`: signatures of components.
 //! - `exchange`: one exchange with a server, within bounds of time and size.
 //! - `login`: what a registry wants to know of its user, and the tokens that it gives.
@@ -26,6 +28,7 @@
 
 mod address;
 mod artifact;
+mod bundle;
 mod components;
 mod credentials;
 mod error;
@@ -33,6 +36,7 @@ mod exchange;
 mod index;
 mod lock;
 mod login;
+mod named_digest;
 mod publish;
 mod pull;
 mod registry;
@@ -40,6 +44,7 @@ mod signing;
 
 pub use address::{Address, NotAnAddress};
 pub use artifact::{Artifact, MOST_COMPONENT_BYTES, MOST_MANIFEST_BYTES};
+pub use bundle::{Bundle, BundleFile, Carried, MOST_BUNDLE_BYTES, NotABundle, NotBundled};
 pub use components::Components;
 pub use credentials::Credentials;
 pub use error::{CommunityError, Failed};

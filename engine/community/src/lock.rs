@@ -81,9 +81,9 @@ struct Document {
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Table {
-    #[serde(with = "digest")]
+    #[serde(with = "crate::named_digest")]
     component: Digest,
-    #[serde(with = "digest")]
+    #[serde(with = "crate::named_digest")]
     manifest: Digest,
     contract: String,
     reads: Vec<String>,
@@ -228,21 +228,6 @@ mod signer {
         from: D,
     ) -> Result<Option<Signer>, D::Error> {
         String::deserialize(from)?.parse().map(Some).map_err(D::Error::custom)
-    }
-}
-
-mod digest {
-    use super::Digest;
-    use serde::{Deserialize as _, Deserializer, Serializer, de::Error as _};
-
-    pub(super) fn serialize<S: Serializer>(digest: &Digest, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_str(&format_args!("sha256:{digest}"))
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Digest, D::Error> {
-        let text = String::deserialize(from)?;
-        let digest = text.strip_prefix("sha256:").and_then(|it| it.parse::<Digest>().ok());
-        digest.ok_or_else(|| D::Error::custom("a digest is `sha256:` and 64 hexadecimal digits"))
     }
 }
 

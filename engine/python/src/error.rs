@@ -86,6 +86,11 @@ pub(crate) fn of_lock(py: Python<'_>, error: scorebox_cli::NotAsLocked) -> PyErr
     advised(py, Kind::InvalidSuite, error.message, error.hint)
 }
 
+/// A bundle cannot be used.
+pub(crate) fn of_bundle(py: Python<'_>, error: scorebox_cli::UnusableBundle) -> PyErr {
+    advised(py, Kind::InvalidSuite, error.message, error.hint)
+}
+
 /// An error of the library, as one of this kind. Several that were found at once are one exception, a line each.
 pub(crate) fn of(py: Python<'_>, kind: Kind, error: &dyn Advised) -> PyErr {
     of_word(py, kind.as_str(), error)

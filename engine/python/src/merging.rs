@@ -55,7 +55,9 @@ pub(crate) fn merge<'py>(
     let merge = signals.or(compared)?.map_err(|error| refused(py, error))?;
     let run = match target {
         Target::Database(database) => {
-            let registry = scorebox_cli::registry();
+            let scorers = suite.map_or(&[][..], |suite| &suite.plan().scorers);
+            let registry = scorebox_cli::registry_of(scorers);
+            let registry = registry.map_err(|error| error::of_lock(py, error))?;
             let sandbox = home.engine.sandbox();
             let look = |_| signals.look();
             let stored = merge_into_database(&merge, &database, &registry, sandbox, look);

@@ -91,7 +91,7 @@ impl Suite {
 
 #[pymethods]
 impl Suite {
-    /// Reads a suite file, or the text of one.
+    /// Reads a suite file, a bundle, or the text of a suite file.
     #[new]
     #[pyo3(signature = (path=None, text=None, workspace=None))]
     fn new(
@@ -101,10 +101,19 @@ impl Suite {
         workspace: Option<PathBuf>,
     ) -> PyResult<Suite> {
         let plan = match (&path, text) {
-            (Some(path), _) => Plan::read_with(path, &|name| std::env::var(name).ok()),
-            (None, text) => Plan::parse(text.unwrap_or_default()),
+            (Some(path), _) if scorebox_cli::is_bundle(path) => {
+                let plan = scorebox_cli::bundled_suite(path);
+                plan.map_err(|error| error::of_bundle(py, error))?
+            }
+            (Some(path), _) => {
+                let plan = Plan::read_with(path, &|name| std::env::var(name).ok());
+                plan.map_err(|error| error::of_suite(py, &error))?
+            }
+            (None, text) => {
+                let plan = Plan::parse(text.unwrap_or_default());
+                plan.map_err(|error| error::of_suite(py, &error))?
+            }
         };
-        let plan = plan.map_err(|error| error::of_suite(py, &error))?;
         Ok(Suite { plan, workspace, loaded: Mutex::default(), of_tables: Mutex::default() })
     }
 

@@ -18,7 +18,7 @@ use crate::{
 #[derive(Debug, clap::Args)]
 #[command(mut_arg("no_cache", |arg| arg.hide(true)))]
 pub(crate) struct Compile {
-    /// The suite file (TOML or JSON)
+    /// The suite file (TOML or JSON), or a bundle (.tar)
     suite: PathBuf,
 
     #[command(flatten)]

@@ -7,10 +7,12 @@ use scorebox_community::{Locked, pull_component};
 
 use crate::{
     arguments::{Asked, OciArguments},
+    bundled,
     failure::{Exit, Failure},
     lock_file::locks_of,
     output, report, setup,
     waiting::Waiting,
+    words,
 };
 
 /// Fetch the components that a suite's `scorebox.lock` names, so that it runs without a network
@@ -29,6 +31,11 @@ pub(crate) struct Fetch {
 impl Fetch {
     pub(crate) fn run(&self) -> Result<Exit, Failure> {
         let suite = setup::suite(&self.suite)?;
+        if bundled::is_bundle(&self.suite) {
+            let path = self.suite.display();
+            words::say(&format!("nothing to fetch: the bundle `{path}` has its components"));
+            return Ok(Exit::Done);
+        }
         let locks = locks_of(&suite.scorers)?;
         for scorer in &suite.scorers {
             if let Reference::Published(address) = &scorer.uses

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use scorebox::sandbox::Capabilities;
+use scorebox::{registry::Registry, sandbox::Capabilities, suite::Suite};
 use scorebox_shards::{
     BatchScorer, Difference, Merge as Merged, Plan, Shards, merge_into_database, merge_into_file,
     shard_files,
@@ -52,7 +52,8 @@ pub(crate) struct Merge {
     #[arg(long, requires = "output", help_heading = "Output")]
     force: bool,
 
-    /// The suite, for shards that a data engine wrote without the plan that they were scored with
+    /// The suite, for shards that a data engine wrote without the plan that they were scored with; or the bundle that shards
+    /// were scored with, which has the components
     #[arg(long, value_name = "FILE", help_heading = "Run")]
     suite: Option<PathBuf>,
 
@@ -66,7 +67,11 @@ pub(crate) struct Merge {
 
 impl Merge {
     pub(crate) fn run(&self) -> Result<Exit, Failure> {
-        let plan = self.suite.as_ref().map(|suite| self.plan(suite)).transpose()?;
+        let suite = self.suite.as_ref();
+        let suite = suite.map(|path| setup::suite_to_load(path, &self.sandbox, Ok)).transpose()?;
+        // A bundle has the components, too.
+        let registry = setup::registry_of(suite.as_ref().map_or(&[], |suite| &suite.scorers))?;
+        let plan = suite.map(|suite| self.plan(suite)).transpose()?;
         let paths = shard_files(&self.shards).map_err(failure)?;
         let shards = Shards::open(&paths, plan.as_ref()).map_err(failure)?;
         let waiting = Waiting::of("comparing cases", shards.rows());
@@ -75,7 +80,7 @@ impl Merge {
         show(&merge.duplicates().differences)?;
         let cases = merge.duplicates().cases;
         match (&self.db, &self.output) {
-            (Some(database), _) => self.store(&merge, database)?,
+            (Some(database), _) => self.store(&merge, database, &registry)?,
             (None, Some(path)) => {
                 let file = NewFile::create(path, self.force)?;
                 let waiting = Waiting::of("writing cases", cases);
@@ -101,12 +106,11 @@ impl Merge {
         Ok(Exit::Done)
     }
 
-    fn store(&self, merge: &Merged, database: &Path) -> Result<(), Failure> {
+    fn store(&self, merge: &Merged, database: &Path, registry: &Registry) -> Result<(), Failure> {
         let sandbox = self.sandbox.open(1, Capabilities::none())?;
         let waiting = Waiting::of("storing cases", merge.duplicates().cases);
-        let registry = setup::registry();
         let progress = |cases| shown(&waiting, cases);
-        let merged = merge_into_database(merge, database, &registry, &sandbox, progress);
+        let merged = merge_into_database(merge, database, registry, &sandbox, progress);
         let run = setup::finish(setup::small_runtime()?, merged).map_err(failure)?;
         drop(waiting);
         words::say(&format!("{}: run {} with {}", said(database), run.id, of_shards(merge)));
@@ -119,8 +123,7 @@ impl Merge {
     }
 
     /// The plan of the suite on this machine.
-    fn plan(&self, path: &Path) -> Result<Plan, Failure> {
-        let suite = setup::suite_to_load(path, &self.sandbox, Ok)?;
+    fn plan(&self, suite: Suite) -> Result<Plan, Failure> {
         let sandbox = self.sandbox.open(1, setup::unasked_judges(&suite))?;
         let run = match &self.run_id {
             Some(id) => id.clone(),

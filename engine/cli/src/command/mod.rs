@@ -3,6 +3,7 @@
 mod add;
 mod agree;
 mod build;
+mod bundle;
 mod calls;
 mod card;
 mod cases;
@@ -138,6 +139,7 @@ pub(crate) enum Command {
     Publish(publish::Publish),
     Add(add::Add),
     Fetch(fetch::Fetch),
+    Bundle(bundle::Bundle),
     Remove(remove::Remove),
     Toolchain(toolchain::Toolchain),
     Completions(completions::Completions),
@@ -180,6 +182,7 @@ impl Command {
             Command::Publish(command) => command.run(),
             Command::Add(command) => command.run(),
             Command::Fetch(command) => command.run(),
+            Command::Bundle(command) => command.run(),
             Command::Remove(command) => command.run(),
             Command::Toolchain(command) => command.run(),
             Command::Completions(command) => command.run(),

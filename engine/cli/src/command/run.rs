@@ -26,6 +26,7 @@ use crate::{
         CaseFileArguments, CaseFiles, Reported, Reports, RequirementArguments, ScoringArguments,
         completing, parse_config, reports_again, split_named,
     },
+    bundled,
     failure::{Exit, Failure},
     locked,
     output::Format,
@@ -42,11 +43,11 @@ use crate::{
 /// compressed with gzip or zstd; `-` reads standard input. What other tools write is read as well: see --from.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Run {
-    /// Files with cases, in any format of --from, and at most one suite file (.toml; see --suite for JSON)
+    /// Files with cases, in any format of --from, and at most one suite: a file (.toml; see --suite for JSON) or a bundle (.tar)
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
 
-    /// The suite file (TOML or JSON), if it is not a .toml file among FILES
+    /// The suite file (TOML or JSON), if it is neither a .toml file nor a bundle among FILES
     #[arg(long = "suite", value_name = "FILE", help_heading = "Scorers")]
     suite_file: Option<PathBuf>,
 
@@ -270,7 +271,9 @@ impl Run {
     }
 
     fn split_files(&self) -> Result<(Option<&Path>, Vec<&Path>), Failure> {
-        let is_suite = |path: &Path| path.extension().is_some_and(|suffix| suffix == "toml");
+        let is_suite = |path: &Path| {
+            path.extension().is_some_and(|suffix| suffix == "toml") || bundled::is_bundle(path)
+        };
         let (suites, cases): (Vec<&Path>, Vec<&Path>) =
             self.files.iter().map(PathBuf::as_path).partition(|path| is_suite(path));
         let suites: Vec<&Path> = self.suite_file.as_deref().into_iter().chain(suites).collect();

@@ -28,7 +28,7 @@ const WAITING_BATCHES: usize = 2;
 /// merge` puts the shards of a run together.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Shard {
-    /// The suite file (TOML or JSON)
+    /// The suite file (TOML or JSON), or a bundle (.tar)
     suite: PathBuf,
 
     /// The Parquet file with the cases; each row needs an `id` of its own

@@ -38,7 +38,7 @@ enum Command {
 /// All mistakes are reported, each with its file, line and column.
 #[derive(Debug, clap::Args)]
 struct Check {
-    /// The suite file (TOML or JSON)
+    /// The suite file (TOML or JSON), or a bundle (.tar)
     suite: PathBuf,
 
     #[command(flatten)]
@@ -48,7 +48,7 @@ struct Check {
 /// Show the plan that a suite resolves to
 #[derive(Debug, clap::Args)]
 struct Show {
-    /// The suite file (TOML or JSON)
+    /// The suite file (TOML or JSON), or a bundle (.tar)
     suite: PathBuf,
 
     /// How to print it

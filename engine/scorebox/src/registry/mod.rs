@@ -21,6 +21,7 @@ use std::{
     fmt,
     io::Read as _,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use crate::{
@@ -76,6 +77,13 @@ pub struct ScorerSource {
     pub bytes: Cow<'static, [u8]>,
     /// Where they are from.
     pub origin: Origin,
+}
+
+impl ScorerSource {
+    /// These bytes, from there.
+    pub fn new(bytes: impl Into<Cow<'static, [u8]>>, origin: Origin) -> ScorerSource {
+        ScorerSource { bytes: bytes.into(), origin }
+    }
 }
 
 /// Why a component cannot be had.
@@ -264,6 +272,16 @@ impl Registry {
         self
     }
 
+    /// The same, with components that came with a suite, which [`Registry::fetched`] finds by their digests.
+    #[must_use]
+    pub fn with_brought(
+        mut self,
+        components: impl IntoIterator<Item = Arc<ScorerSource>>,
+    ) -> Registry {
+        self.pinned.bring(components);
+        self
+    }
+
     /// Adds a component under a name.
     ///
     /// # Errors
@@ -319,8 +337,12 @@ impl Registry {
         self.get(name).ok().filter(|source| source.origin == Origin::BuiltIn)
     }
 
-    /// The component of that digest in the folder of components; `None` if it is not there, or has other bytes.
+    /// The component of that digest among those that came with a suite, or in the folder of components; `None` if it is not there, or
+    /// has other bytes.
     pub fn fetched(&self, digest: Digest) -> Option<ScorerSource> {
+        if let Some(brought) = self.pinned.brought(digest) {
+            return Some(brought.clone());
+        }
         let bytes = self.pinned.component(digest)?;
         let origin = Origin::File(self.pinned.file(digest)?);
         Some(ScorerSource { bytes: bytes.into(), origin })

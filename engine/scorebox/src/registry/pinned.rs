@@ -1,9 +1,10 @@
-//! Published scorers, each pinned to one component, and the folder that these components are in. Fetches nothing: what is not in the
-//! folder is an error.
+//! Published scorers, each pinned to one component, and where these components are: in a folder, or brought by a suite. Fetches nothing:
+//! what is not there is an error.
 
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use super::{MOST_FILE_BYTES, Origin, RegistryError, ScorerSource, read_bounded};
@@ -14,6 +15,7 @@ use crate::{digest::Digest, input_file::InputFileError};
 pub(super) struct Pinned {
     folder: Option<PathBuf>,
     scorers: BTreeMap<String, Digest>,
+    brought: BTreeMap<Digest, Arc<ScorerSource>>,
 }
 
 /// The name of the file of a component in a folder of components: `SHA256.wasm`, in lower case.
@@ -33,6 +35,16 @@ impl Pinned {
 
     pub(super) fn pin(&mut self, scorers: impl IntoIterator<Item = (String, Digest)>) {
         self.scorers.extend(scorers);
+    }
+
+    pub(super) fn bring(&mut self, components: impl IntoIterator<Item = Arc<ScorerSource>>) {
+        let named = |source: Arc<ScorerSource>| (Digest::of(&source.bytes), source);
+        self.brought.extend(components.into_iter().map(named));
+    }
+
+    /// The component of that digest, if it came with a suite.
+    pub(super) fn brought(&self, digest: Digest) -> Option<&ScorerSource> {
+        self.brought.get(&digest).map(Arc::as_ref)
     }
 
     /// The file of the component of that digest, whether it is there or not; `None` if there is no folder.

@@ -158,7 +158,10 @@ impl Found {
         let condition = scorer.condition.as_ref().map(|condition| {
             resolved(&Reference::Name(CONDITION.0.to_owned()), condition.place.as_ref())
         });
-        let source = resolved(&scorer.uses, scorer.place.as_ref());
+        let source = match &scorer.brought {
+            Some(brought) => Ok(ScorerSource::clone(&brought.source)),
+            None => resolved(&scorer.uses, scorer.place.as_ref()),
+        };
         Found { source, info: registry.info_of(&scorer.uses), condition }
     }
 }

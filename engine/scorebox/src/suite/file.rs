@@ -3,20 +3,19 @@
 
 use std::{
     collections::BTreeMap,
-    fs, mem,
+    mem,
     path::{Path, PathBuf},
     thread,
 };
 
 use crate::{
     advice::{Advice, Advised as _},
-    input_file::{self, MOST_CONFIGURATION_BYTES},
     registry::Reference,
     sandbox::{Grant, Limits},
 };
 
 use super::{
-    Environment, Mistake, Place, ScorerId, Selection, Suite, SuiteError, SuiteScorer,
+    Environment, Mistake, Place, ScorerId, Selection, Suite, SuiteError, SuiteFiles, SuiteScorer,
     document::{self, Member, Node, Value},
     entry::Entry,
     judge_choice,
@@ -41,20 +40,25 @@ const KEYS: [&str; 8] =
 /// The id of the scorer that `[target]` describes.
 const TARGET: &str = "target";
 
-pub(super) fn read(path: &Path, environment: Environment<'_>) -> Result<Suite, SuiteError> {
+pub(super) fn read(
+    path: &Path,
+    texts: &dyn SuiteFiles,
+    environment: Environment<'_>,
+) -> Result<Suite, SuiteError> {
     let unreadable = |source| SuiteError::Unreadable { path: path.to_owned(), source };
-    let text = input_file::read_text(path, MOST_CONFIGURATION_BYTES).map_err(unreadable)?;
-    parse_apart(path, &text, environment)
+    let text = texts.text(path).map_err(unreadable)?;
+    parse_apart(path, &text, texts, environment)
 }
 
 /// Reads the text of a suite file at `path`, on a stack that is deep enough for it.
 pub(super) fn parse_apart(
     path: &Path,
     text: &str,
+    texts: &dyn SuiteFiles,
     environment: Environment<'_>,
 ) -> Result<Suite, SuiteError> {
     let unreadable = |source| SuiteError::Unreadable { path: path.to_owned(), source };
-    let parsing = || parse(path, text, environment);
+    let parsing = || parse(path, text, texts, environment);
     let thread = thread::Builder::new().stack_size(DEEP_STACK_BYTES);
     thread::scope(|scope| match thread.spawn_scoped(scope, parsing).map(|thread| thread.join()) {
         Ok(Ok(suite)) => suite,
@@ -63,8 +67,14 @@ pub(super) fn parse_apart(
     })
 }
 
-fn parse(path: &Path, text: &str, environment: Environment<'_>) -> Result<Suite, SuiteError> {
+fn parse(
+    path: &Path,
+    text: &str,
+    texts: &dyn SuiteFiles,
+    environment: Environment<'_>,
+) -> Result<Suite, SuiteError> {
     let mut files = Files {
+        texts,
         environment,
         open: Vec::new(),
         read: 0,
@@ -116,6 +126,7 @@ fn in_order(mut mistakes: Vec<Mistake>) -> Vec<Mistake> {
 
 /// The files of a suite, while they are read.
 struct Files<'r> {
+    texts: &'r dyn SuiteFiles,
     environment: Environment<'r>,
     /// The file that is read, and those that include it, by their real names.
     open: Vec<PathBuf>,
@@ -151,7 +162,7 @@ struct Named {
 impl Files<'_> {
     /// What `read` reads of the file at `path`, which no file below it includes again.
     fn within(&mut self, path: &Path, read: impl FnOnce(&mut Self) -> Written) -> Written {
-        self.open.push(real(path));
+        self.open.push(self.texts.real(path));
         self.read += 1;
         let written = read(self);
         self.open.pop();
@@ -239,7 +250,8 @@ impl Files<'_> {
     /// What the file at `path` says, which `item` includes.
     fn included(&mut self, reading: &mut Reading<'_>, item: &Node, path: &Path) -> Written {
         let shown = path.display();
-        if let Some(at) = self.open.iter().position(|open| *open == real(path)) {
+        let real = self.texts.real(path);
+        if let Some(at) = self.open.iter().position(|open| *open == real) {
             let names = self.open[at..].iter().map(|file| file_name(file));
             let circle: Vec<String> = names.chain([file_name(path)]).collect();
             let reason = match &circle[..] {
@@ -255,7 +267,7 @@ impl Files<'_> {
             reading.wrong(&item.span, format!("a suite is made of {MOST_FILES} files at most"));
             return Written::default();
         }
-        match input_file::read_text(path, MOST_CONFIGURATION_BYTES) {
+        match self.texts.text(path) {
             Ok(text) => self.within(path, |files| files.file(path, &text)),
             Err(error) => {
                 reading.wrong(&item.span, format!("cannot read `{shown}`: {error}"));
@@ -348,11 +360,6 @@ impl Named {
         };
         results::Written { scorer, meta: meta.unwrap_or_default() }
     }
-}
-
-/// The file's own name, whatever leads to it; as it is written if there is no such file.
-fn real(path: &Path) -> PathBuf {
-    fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }
 
 fn file_name(path: &Path) -> String {

@@ -1,6 +1,7 @@
 //! The suite: which scorers run, each with its configuration, limits and grants. Loads no component.
 //!
 //! - `file`: a suite file and those that it includes, and the suite that they resolve to.
+//! - `files`: where the texts of suite files are.
 //! - `entry`: what a file says about one scorer.
 //! - `judges`: the judges that a file describes.
 //! - `judge_choice`: the judge, or the jury, that an entry asks.
@@ -19,6 +20,7 @@ mod document;
 mod entry;
 mod error;
 mod file;
+mod files;
 mod judge_choice;
 mod judges;
 mod limit_overrides;
@@ -31,6 +33,7 @@ mod selection;
 use std::{
     collections::{BTreeMap, HashSet},
     path::Path,
+    sync::Arc,
 };
 
 use serde::Serialize;
@@ -38,12 +41,13 @@ use serde::Serialize;
 use crate::{
     digest::Digest,
     judge::{JudgeChoice, JudgeIdentity},
-    registry::Reference,
+    registry::{Reference, ScorerSource},
     sandbox::{Grant, Grants, Limits, ScorerConfig},
     verdict::PolicyOverrides,
 };
 
 pub use error::{Mistake, Place, SuiteError};
+pub use files::{OnDisk, SuiteFiles};
 pub use judges::SuiteJudge;
 pub use limit_overrides::{BadLimit, LimitOverrides};
 pub use quantity::{NotAQuantity, parse_bytes, parse_duration, parse_memory};
@@ -94,6 +98,8 @@ pub struct SuiteScorer {
     pub id: ScorerId,
     /// The component.
     pub uses: Reference,
+    /// The component itself, if the suite came with it: then nothing is looked up for `uses`.
+    pub brought: Option<Brought>,
     /// A name for people, if it is not the component's own.
     pub name: Option<String>,
     /// Its configuration.
@@ -118,6 +124,30 @@ pub struct SuiteScorer {
     pub uses_place: Option<Place>,
     /// Where the file says how its scores count.
     pub policy_place: Option<Place>,
+}
+
+/// A component that a suite came with.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Brought {
+    /// The component, and where it is from. It is not checked here.
+    pub source: Arc<ScorerSource>,
+    /// The lock that a published scorer came with, as the program that keeps locks writes one.
+    pub lock: Option<Arc<str>>,
+}
+
+impl Brought {
+    /// A component that came without a lock.
+    pub fn new(source: ScorerSource) -> Brought {
+        Brought { source: Arc::new(source), lock: None }
+    }
+
+    /// The same with this [`lock`](Brought::lock).
+    #[must_use]
+    pub fn with_lock(mut self, lock: impl Into<Option<Arc<str>>>) -> Brought {
+        self.lock = lock.into();
+        self
+    }
 }
 
 /// A scorer's name within a suite: 1 to 64 of letters, digits, `-`, `_`, `.`.
@@ -163,7 +193,19 @@ impl Suite {
     /// # Errors
     /// All that is wrong, with its places.
     pub fn read_with(path: &Path, environment: Environment<'_>) -> Result<Suite, SuiteError> {
-        file::read(path, environment)
+        Suite::read_from(path, &OnDisk, environment)
+    }
+
+    /// As [`Suite::read_with`], with the texts of the files from elsewhere.
+    ///
+    /// # Errors
+    /// All that is wrong, with its places.
+    pub fn read_from(
+        path: &Path,
+        files: &dyn SuiteFiles,
+        environment: Environment<'_>,
+    ) -> Result<Suite, SuiteError> {
+        file::read(path, files, environment)
     }
 
     /// Reads the text of a suite file. If it has no name of its own, the suite is called `suite`; paths in it start
@@ -172,7 +214,7 @@ impl Suite {
     /// # Errors
     /// All that is wrong, with its places; the file is named `suite`.
     pub fn parse(text: &str) -> Result<Suite, SuiteError> {
-        file::parse_apart(Path::new("suite"), text, &|_| None)
+        file::parse_apart(Path::new("suite"), text, &OnDisk, &|_| None)
     }
 
     /// A suite of these scorers.
@@ -230,8 +272,8 @@ impl Suite {
         self.scorers.iter().flat_map(|scorer| {
             let written = scorer.place.as_ref().map(|place| place.file.as_path());
             let component = match &scorer.uses {
-                Reference::File(path) => Some(path.as_path()),
-                Reference::Name(_) | Reference::Published(_) => None,
+                Reference::File(path) if scorer.brought.is_none() => Some(path.as_path()),
+                Reference::File(_) | Reference::Name(_) | Reference::Published(_) => None,
             };
             written.into_iter().chain(component)
         })
@@ -277,6 +319,7 @@ impl SuiteScorer {
         SuiteScorer {
             id,
             uses,
+            brought: None,
             name: None,
             config: ScorerConfig::default(),
             limits: Limits::default(),
@@ -290,6 +333,13 @@ impl SuiteScorer {
             uses_place: None,
             policy_place: None,
         }
+    }
+
+    /// The same with this [`brought`](SuiteScorer::brought).
+    #[must_use]
+    pub fn with_brought(mut self, brought: impl Into<Option<Brought>>) -> SuiteScorer {
+        self.brought = brought.into();
+        self
     }
 
     /// The same with this [`name`](SuiteScorer::name).

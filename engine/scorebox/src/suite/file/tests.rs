@@ -5,6 +5,7 @@ use std::{fs, path::Path};
 use tempfile::TempDir;
 
 use super::*;
+use crate::suite::OnDisk;
 
 /// A folder with these files.
 fn folder(files: &[(&str, &str)]) -> TempDir {
@@ -21,7 +22,7 @@ fn folder(files: &[(&str, &str)]) -> TempDir {
 fn suite(files: &[(&str, &str)]) -> Result<Suite, Vec<String>> {
     let folder = folder(files);
     let home = |name: &str| (name == "HOME").then(|| "/home/me".to_owned());
-    match read(&folder.path().join(files[0].0), &home) {
+    match read(&folder.path().join(files[0].0), &OnDisk, &home) {
         Ok(suite) => Ok(suite),
         Err(SuiteError::Invalid { mistakes, .. }) => {
             let base = format!("{}/", folder.path().display());
@@ -183,7 +184,7 @@ fn the_environment_is_read_where_a_variable_is_written_and_nowhere_else() {
     let asked = |name: &str| -> Option<String> { panic!("asked for {name}") };
     let plain =
         "[scorers.HOME]\nuse = \"contains\"\nconfig = { value = \"$HOME {HOME} $${HOME}\" }\n";
-    assert!(parse_apart(Path::new("suite"), plain, &asked).is_ok());
+    assert!(parse_apart(Path::new("suite"), plain, &OnDisk, &asked).is_ok());
 }
 
 #[test]

@@ -1,0 +1,309 @@
+//! A bundle from a file that a stranger may have made: a bounded amount of it is read, each part is compared with its digest before
+//! anything is done with it, and nothing is written.
+
+use std::{
+    collections::BTreeMap,
+    fmt,
+    io::{self, Read, Seek, SeekFrom},
+};
+
+use bytes::Bytes;
+use scorebox::{digest::Digest, input_file::MOST_CONFIGURATION_BYTES};
+use serde::de::DeserializeOwned;
+use tar::{Archive, EntryType};
+
+use crate::{
+    artifact::{MANIFEST_TYPE, MOST_COMPONENT_BYTES, MOST_MANIFEST_BYTES, TITLE},
+    lock::MOST_LOCK_BYTES,
+};
+
+use super::{
+    Bundle, Carried, MOST_BUNDLE_BYTES,
+    layout::{
+        BLOBS, BUNDLE_TYPE, Config, Descriptor, INDEX, Index, LAYOUT, Manifest, Mark, VERSION,
+        Versioned, blob_path,
+    },
+};
+
+/// The most entries of a bundle: far more than a suite has parts.
+const MOST_ENTRIES: usize = 10_000;
+/// The most characters of a name from a bundle that an error shows.
+const SHOWN: usize = 100;
+
+/// Why a file is not a bundle.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum NotABundle {
+    /// It cannot be read.
+    #[error("{0}")]
+    Unreadable(io::Error),
+    /// It is not a tar.
+    #[error("it is not a tar file")]
+    NotATar,
+    /// It is a layout of something else, such as an image.
+    #[error("it is not a bundle of a suite: {0}")]
+    OtherKind(String),
+    /// A newer scorebox made it.
+    #[error("it has version {0} of the format; this scorebox reads version {VERSION}")]
+    OtherVersion(u64),
+    /// It is cut off, damaged, or made to look like a bundle.
+    #[error("{0}")]
+    Invalid(String),
+}
+
+impl From<io::Error> for NotABundle {
+    fn from(error: io::Error) -> NotABundle {
+        NotABundle::Unreadable(error)
+    }
+}
+
+fn invalid(what: impl Into<String>) -> NotABundle {
+    NotABundle::Invalid(what.into())
+}
+
+/// Where the files of a layout are in the tar.
+struct Places<R> {
+    file: R,
+    places: BTreeMap<String, Place>,
+    /// Bytes that may still be read.
+    left: u64,
+}
+
+#[derive(Clone, Copy)]
+struct Place {
+    at: u64,
+    bytes: u64,
+}
+
+impl Bundle {
+    /// Reads a bundle. Holds what is in it: at most [`MOST_BUNDLE_BYTES`].
+    ///
+    /// # Errors
+    /// Why it is none.
+    pub fn read(file: impl Read + Seek) -> Result<Bundle, NotABundle> {
+        let mut places = Places::of(file)?;
+        if !places.places.contains_key(LAYOUT) || !places.places.contains_key(INDEX) {
+            let why = format!("it has no `{LAYOUT}` and `{INDEX}`");
+            return Err(NotABundle::OtherKind(why));
+        }
+        let mark: Mark = places.document(LAYOUT)?;
+        if mark.image_layout_version != "1.0.0" {
+            let version = shown(&mark.image_layout_version);
+            return Err(NotABundle::OtherKind(format!("`{LAYOUT}` has version {version}")));
+        }
+        let index: Index = places.document(INDEX)?;
+        let [manifest] = &index.manifests[..] else {
+            let count = index.manifests.len();
+            return Err(NotABundle::OtherKind(format!("`{INDEX}` names {count} manifests")));
+        };
+        must_be(&manifest.media_type, MANIFEST_TYPE)?;
+        let manifest: Manifest = places.json(manifest, "the manifest")?;
+        must_be(&manifest.config.media_type, BUNDLE_TYPE)?;
+        let config =
+            places.blob(&manifest.config, MOST_MANIFEST_BYTES as u64, "the configuration")?;
+        let Versioned { version } = parsed(&config, "the configuration")?;
+        if version != VERSION {
+            return Err(NotABundle::OtherVersion(version));
+        }
+        places.bundle(&manifest, parsed(&config, "the configuration")?)
+    }
+}
+
+impl<R: Read + Seek> Places<R> {
+    /// Finds the files of a layout, and reads none of them.
+    fn of(mut file: R) -> Result<Places<R>, NotABundle> {
+        let length = file.seek(SeekFrom::End(0))?;
+        file.seek(SeekFrom::Start(0))?;
+        let mut tar = Archive::new(file);
+        let mut places = BTreeMap::new();
+        // Raw: what an entry says about the next one is no file of a layout either.
+        for (count, entry) in tar.entries_with_seek()?.raw(true).enumerate() {
+            let entry = match entry {
+                Ok(entry) => entry,
+                // The first block is not the head of an entry.
+                Err(_) if count == 0 => return Err(NotABundle::NotATar),
+                Err(error) => return Err(invalid(format!("it is damaged: {error}"))),
+            };
+            if count == MOST_ENTRIES {
+                return Err(invalid(format!("it has more than {MOST_ENTRIES} entries")));
+            }
+            let path = entry.path_bytes();
+            let path = String::from_utf8_lossy(&path);
+            let place = Place { at: entry.raw_file_position(), bytes: entry.size() };
+            if place.at.checked_add(place.bytes).is_none_or(|end| end > length) {
+                return Err(invalid(format!("it is cut off in `{}`", shown(&path))));
+            }
+            let name = path.strip_prefix("./").unwrap_or(&path);
+            match entry.header().entry_type() {
+                EntryType::Directory if is_folder(name) && place.bytes == 0 => continue,
+                EntryType::Regular if is_file(name) => {}
+                EntryType::Regular | EntryType::Directory => {
+                    let name = shown(&path);
+                    return Err(invalid(format!("`{name}` is not a file of an image layout")));
+                }
+                _ => {
+                    let why =
+                        "is not a regular file; a bundle has no links, devices or extended headers";
+                    return Err(invalid(format!("`{}` {why}", shown(&path))));
+                }
+            }
+            if places.insert(name.to_owned(), place).is_some() {
+                return Err(invalid(format!("`{}` is in it twice", shown(&path))));
+            }
+        }
+        match places.is_empty() {
+            true => Err(NotABundle::NotATar),
+            false => Ok(Places { file: tar.into_inner(), places, left: MOST_BUNDLE_BYTES }),
+        }
+    }
+
+    /// The bytes of a file, which is there and has at most so many.
+    fn bytes(&mut self, path: &str, most: u64, what: &str) -> Result<Bytes, NotABundle> {
+        let place = self.places.get(path).copied();
+        let Place { at, bytes } =
+            place.ok_or_else(|| invalid(format!("{what} is missing: it has no `{path}`")))?;
+        if bytes > most {
+            let most = most >> 20;
+            return Err(invalid(format!("{what} has more than {most} MiB")));
+        }
+        self.left = self.left.checked_sub(bytes).ok_or_else(|| {
+            invalid(format!("its parts have more than {} MiB", MOST_BUNDLE_BYTES >> 20))
+        })?;
+        self.file.seek(SeekFrom::Start(at))?;
+        let mut read = Vec::new();
+        (&mut self.file).take(bytes).read_to_end(&mut read)?;
+        match read.len() as u64 == bytes {
+            true => Ok(read.into()),
+            false => Err(invalid(format!("it is cut off in `{path}`"))),
+        }
+    }
+
+    fn document<T: DeserializeOwned>(&mut self, path: &str) -> Result<T, NotABundle> {
+        let what = format!("`{path}`");
+        let bytes = self.bytes(path, MOST_MANIFEST_BYTES as u64, &what)?;
+        parsed(&bytes, &what)
+    }
+
+    fn json<T: DeserializeOwned>(
+        &mut self,
+        descriptor: &Descriptor,
+        what: &str,
+    ) -> Result<T, NotABundle> {
+        let bytes = self.blob(descriptor, MOST_MANIFEST_BYTES as u64, what)?;
+        parsed(&bytes, what)
+    }
+
+    /// The blob that is meant: with its size and its digest.
+    fn blob(
+        &mut self,
+        descriptor: &Descriptor,
+        most: u64,
+        what: &str,
+    ) -> Result<Bytes, NotABundle> {
+        let bytes = self.bytes(&blob_path(descriptor.digest), most, what)?;
+        if bytes.len() as u64 != descriptor.size {
+            let (found, size) = (bytes.len(), descriptor.size);
+            return Err(invalid(format!("{what} has {found} bytes, and should have {size}")));
+        }
+        match Digest::of(&bytes) == descriptor.digest {
+            true => Ok(bytes),
+            false => Err(invalid(format!("{what} has other bytes than its digest says"))),
+        }
+    }
+
+    /// What the configuration says is in it.
+    fn bundle(&mut self, manifest: &Manifest, config: Config) -> Result<Bundle, NotABundle> {
+        let layers: BTreeMap<Digest, &Descriptor> =
+            manifest.layers.iter().map(|layer| (layer.digest, layer)).collect();
+        let layer = |digest: Digest, what: &str| {
+            let layer = layers.get(&digest).copied();
+            layer
+                .ok_or_else(|| invalid(format!("{what} is missing: the manifest does not name it")))
+        };
+        let mut files = BTreeMap::new();
+        for (path, named) in config.files {
+            let what = format!("the file `{}`", shown(&path));
+            let bytes = self.blob(layer(named.0, &what)?, MOST_CONFIGURATION_BYTES, &what)?;
+            files.insert(path, text(&bytes, &what)?);
+        }
+        if !files.contains_key(&config.suite) {
+            let suite = shown(&config.suite);
+            return Err(invalid(format!("the suite is missing: there is no file `{suite}`")));
+        }
+        let lock = match config.lock {
+            None => None,
+            Some(named) => {
+                let bytes = self.blob(layer(named.0, "the lock")?, MOST_LOCK_BYTES, "the lock")?;
+                Some(text(&bytes, "the lock")?)
+            }
+        };
+        let mut components = BTreeMap::new();
+        // Several names may have one component, which is read once.
+        let mut read: BTreeMap<Digest, Bytes> = BTreeMap::new();
+        for (name, named) in config.components {
+            let what = format!("the component `{}`", shown(&name));
+            let bytes = match read.get(&named.0) {
+                Some(bytes) => bytes.clone(),
+                None => {
+                    let most = MOST_COMPONENT_BYTES as u64;
+                    self.blob(layer(named.0, &what)?, most, &what)?
+                }
+            };
+            read.insert(named.0, bytes.clone());
+            components.insert(name, Carried::Here(bytes));
+        }
+        for (name, named) in config.builtins {
+            if components.contains_key(&name) {
+                let name = shown(&name);
+                return Err(invalid(format!("`{name}` is built in and a component of its own")));
+            }
+            components.insert(name, Carried::BuiltIn(named.0));
+        }
+        Ok(Bundle {
+            name: manifest.annotations.get(TITLE).cloned().unwrap_or_default(),
+            scorebox: config.scorebox,
+            suite: config.suite,
+            files,
+            variables: config.variables,
+            lock,
+            components,
+        })
+    }
+}
+
+/// Whether a layout has a folder of this name. Some that make one write its folders, too.
+fn is_folder(name: &str) -> bool {
+    let blobs = BLOBS.trim_end_matches('/');
+    ["", ".", "blobs", blobs].contains(&name.trim_end_matches('/'))
+}
+
+/// Whether a layout has a file of this name.
+fn is_file(name: &str) -> bool {
+    let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+    let is_digest = |digits: &str| digits.len() == 64 && digits.bytes().all(is_digit);
+    name == LAYOUT || name == INDEX || name.strip_prefix(BLOBS).is_some_and(is_digest)
+}
+
+fn must_be(media_type: &str, expected: &str) -> Result<(), NotABundle> {
+    match media_type == expected {
+        true => Ok(()),
+        false => Err(NotABundle::OtherKind(format!("it has `{}`", shown(media_type)))),
+    }
+}
+
+fn parsed<T: DeserializeOwned>(bytes: &[u8], what: &str) -> Result<T, NotABundle> {
+    let invalid = |error: serde_json::Error| {
+        invalid(format!("{what} is not valid: {}", shown(&error.to_string())))
+    };
+    serde_json::from_slice(bytes).map_err(invalid)
+}
+
+fn text(bytes: &[u8], what: &str) -> Result<String, NotABundle> {
+    let text = String::from_utf8(bytes.to_vec());
+    text.map_err(|_| invalid(format!("{what} is not UTF-8 text")))
+}
+
+/// A name from a stranger, in one short line.
+fn shown(name: &str) -> impl fmt::Display {
+    name.chars().take(SHOWN).flat_map(char::escape_debug).collect::<String>()
+}
