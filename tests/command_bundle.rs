@@ -317,7 +317,7 @@ fn what_cannot_be_bundled_is_named_and_nothing_is_written() {
     assert_snapshot!(refused("[scorers.a]\nuse = \"oci://registry.test/team/none:1.0.0\"\n"), @"
     [stderr]
     error: own.toml:1:10: it is not locked which component `registry.test/team/none:1.0.0` is
-    hint: lock it after a look at it: scorebox add REGISTRY/NAME:VERSION --as NAME --suite FILE
+    hint: add it to the suite after a look at it: scorebox add REGISTRY/NAME:VERSION --suite FILE
     [exit code 2]
     ");
     let wrong = "[scorers.contains]\nconfig = { vale = \"a\" }\n[scorers.b]\nuse = 3\n";

@@ -18,7 +18,8 @@ class Suite:
     Like a :class:`Scorer` it pickles as what it was made from, and works in a process that was forked.
 
     Args:
-        path: The suite file (TOML or JSON). ``${NAME}`` in it is a variable of the environment.
+        path: The suite file (TOML or JSON), in which ``${NAME}`` is a variable of the environment; or a bundle
+            (``.tar``), which has the values.
         text: In place of a file, the text of one.
         workspace: The folder below which cases name theirs, for scorers that read files.
 
