@@ -20,10 +20,10 @@ mod command_build;
 /// `scorebox build` of other languages than Rust: compilers that are missing, old or fail, and modules that are no scorers.
 mod command_build_languages;
 mod command_build_watch;
-/// `scorebox card`: the page of a scorer, and that others get the same figures.
-mod command_card;
 /// `scorebox bundle`: a suite with its components in one file, and what runs it.
 mod command_bundle;
+/// `scorebox card`: the page of a scorer, and that others get the same figures.
+mod command_card;
 /// `scorebox compare`, `trend` and `stats --ci`: two runs, many runs, and how sure a mean is.
 mod command_compare;
 /// `scorebox compile`: a suite's scorers ahead of its runs.
