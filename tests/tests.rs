@@ -113,6 +113,8 @@ mod embedding;
 mod embedding_live;
 /// A folder in which the `command_` tests type commands of the real binary.
 mod fixture;
+/// A disk that takes no more while a component or a bundle is written.
+mod full_disk;
 /// The built-in scorers' examples, and the page about them.
 mod gallery;
 /// Invalid scores, endless texts, invalid JSON, and characters that a terminal acts on.

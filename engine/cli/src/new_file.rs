@@ -121,7 +121,7 @@ impl NewFile {
         write: impl FnOnce(&mut (dyn Write + Send)) -> Result<T, WriteError>,
     ) -> Result<T, Failure> {
         let failed = |error: &io::Error| cannot_write(&self.path, error);
-        let mut out = BufWriter::new(&mut self.beside);
+        let mut out = BufWriter::new(self.beside.as_file_mut());
         let written = match write(&mut out).and_then(|value| Ok(out.flush().map(|()| value)?)) {
             Ok(value) => value,
             Err(WriteError::Io(error)) => return Err(failed(&error)),

@@ -48,7 +48,8 @@ impl Components {
         }
         fs::create_dir_all(&self.folder)?;
         let mut beside = tempfile::Builder::new().prefix(".fetching-").tempfile_in(&self.folder)?;
-        beside.write_all(component)?;
+        // The file itself, whose errors do not name it: it has a name that says nothing to anyone.
+        beside.as_file_mut().write_all(component)?;
         beside.as_file().sync_all()?;
         beside.persist(self.file(digest))?;
         Ok(digest)
