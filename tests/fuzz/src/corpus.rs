@@ -2,7 +2,7 @@
 
 use std::{fs, panic, path::Path};
 
-use crate::{component, database, shards};
+use crate::{bundle, component, database, shards};
 
 /// Calls `target` with every file of its corpus.
 fn replay(name: &str, target: fn(&[u8])) {
@@ -26,6 +26,32 @@ fn lines_of_cases_are_read_as_they_are() {
 #[test]
 fn a_suite_file_is_a_suite_or_has_a_place_where_it_is_wrong() {
     replay("suite_file", crate::suite_file);
+}
+
+#[test]
+fn a_bundle_is_read_as_it_is_written_or_refused() {
+    replay("bundle", crate::bundle);
+}
+
+#[test]
+fn the_first_bundles_are_what_their_names_say() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus/bundle");
+    for (name, expected) in [
+        ("whole", "2 components"),
+        ("no-such-include", "2 components"),
+        ("image", "it is not a bundle of a suite"),
+        ("newer", "it has version 2 of the format"),
+        ("newer-layout", "`oci-layout` has version 2.0.0"),
+        ("unknown-key", "unknown field `more`"),
+        ("no-layers", "the manifest does not name it"),
+        ("missing-component", "64 hexadecimal digits"),
+        ("leads-outside", "`../evil` is not a file of an image layout"),
+        ("twice", "`index.json` is in it twice"),
+        ("nothing", "it is not a tar file"),
+    ] {
+        let said = bundle::said(&fs::read(folder.join(name)).unwrap());
+        assert!(said.contains(expected), "{name}: {said}");
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! where scorebox does or where what it says of them is not so. Who makes the bytes (libFuzzer, the
 //! committed corpus) is not known here.
 
+mod bundle;
 mod case_reader;
 mod component;
 mod core_module;
@@ -19,6 +20,7 @@ mod work;
 #[cfg(test)]
 mod corpus;
 
+pub use bundle::bundle;
 pub use case_reader::case_reader;
 #[cfg(feature = "libfuzzer")]
 pub use component::let_wizer_assert;
