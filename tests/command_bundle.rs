@@ -1,11 +1,7 @@
 //! `scorebox bundle`: one file that runs where nothing else of a suite is, gives the scores that the suite gives, and has the same
 //! bytes wherever it is made; every command that takes it; and what cannot be bundled.
 
-use std::{
-    fs,
-    io::Write as _,
-    process::{Command, Stdio},
-};
+use std::fs;
 
 use insta::{allow_duplicates, assert_snapshot};
 use scorebox::{digest::Digest, registry::component_file_name};
@@ -14,7 +10,7 @@ use serde_json::json;
 use crate::{
     command_add::guest,
     fixture::{Folder, Output},
-    oci_registry::{Door, OciRegistry},
+    oci_registry::{Door, OciRegistry, is_installed},
     shard_fixture::write_texts,
 };
 
@@ -332,10 +328,7 @@ fn what_cannot_be_bundled_is_named_and_nothing_is_written() {
 
 #[test]
 fn an_oci_client_reads_a_bundle_and_a_registry_keeps_it() {
-    let installed = Command::new("skopeo").arg("--version").stdout(Stdio::null()).status();
-    if installed.is_err() {
-        let words = "an_oci_client_reads_a_bundle LEFT OUT: no skopeo is installed";
-        let _ = writeln!(std::io::stderr(), "{words}");
+    if !is_installed("skopeo") {
         return;
     }
     let Some(registry) = OciRegistry::start(Door::Open) else { return };

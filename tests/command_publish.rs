@@ -1,11 +1,13 @@
 //! `scorebox publish` with a real registry: what is in it then, logins, certificates, and what is refused.
 
+use std::{fs, path::Path};
+
 use scorebox::digest::Digest;
 use serde_json::{Value, json};
 
 use crate::{
     fixture::{Folder, Output},
-    oci_registry::{Door, OciRegistry},
+    oci_registry::{Door, OciRegistry, is_installed},
 };
 
 /// `Aladdin:open sesame`, as `docker login` writes it.
@@ -14,7 +16,7 @@ const LOGIN: &str = "QWxhZGRpbjpvcGVuIHNlc2FtZQ==";
 /// A folder in which nobody has logged in to a registry.
 fn folder() -> Folder {
     let folder = Folder::new();
-    std::fs::create_dir(folder.path("docker")).unwrap();
+    fs::create_dir(folder.path("docker")).unwrap();
     folder
 }
 
@@ -31,7 +33,7 @@ fn a_published_scorer_is_there_byte_for_byte_with_what_it_says_about_itself() {
     let options =
         format!("misbehave.wasm {address} --plain-http --license MIT --source https://a.test/b");
     let first = publish(&folder, &options).exits_with(0);
-    let bytes = std::fs::read(folder.path("misbehave.wasm")).unwrap();
+    let bytes = fs::read(folder.path("misbehave.wasm")).unwrap();
     let digest = format!("sha256:{}", Digest::of(&bytes));
     assert!(first.stdout.contains(&digest), "{first}");
     let manifest = registry.get("/v2/team/misbehave/manifests/0.1.0");
@@ -63,6 +65,32 @@ fn a_published_scorer_is_there_byte_for_byte_with_what_it_says_about_itself() {
     let config: Value = serde_json::from_slice(&config).unwrap();
     assert_eq!(config["layerDigests"], json!([digest]));
     assert_eq!(config["component"]["exports"], json!(["scorebox:scorer/scoring@0.1.0"]));
+}
+
+#[test]
+fn wkg_pulls_what_is_published_and_what_it_pushes_is_added_to_a_suite() {
+    if !is_installed("wkg") {
+        return;
+    }
+    let Some(registry) = OciRegistry::start(Door::Open) else { return };
+    let (folder, host) = (folder(), registry.host());
+    let key = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/signing-keys/team.key");
+    let options = format!(
+        "misbehave.wasm {host}/team/misbehave:0.1.0 --plain-http --sign '{}'",
+        key.display()
+    );
+    publish(&folder, &options).exits_with(0);
+    let wkg = |line: &str| {
+        let settings = "export DOCKER_CONFIG=docker HOME=$PWD XDG_RUNTIME_DIR=docker";
+        folder.sh(&format!("{settings}; unset REGISTRY_AUTH_FILE; wkg oci {line}")).exits_with(0);
+    };
+    wkg(&format!("pull --insecure {host} {host}/team/misbehave:0.1.0 -o pulled.wasm"));
+    let bytes = fs::read(folder.path("misbehave.wasm")).unwrap();
+    assert_eq!(fs::read(folder.path("pulled.wasm")).unwrap(), bytes);
+    wkg(&format!("push --insecure {host} {host}/team/pushed:0.1.0 pulled.wasm"));
+    let add = "DOCKER_CONFIG=docker HOME=. SCOREBOX_DATA_DIR=data scorebox add --plain-http --yes";
+    let added = folder.sh(&format!("{add} {host}/team/pushed:0.1.0")).exits_with(0);
+    assert!(added.stdout.contains(&format!("sha256:{}", Digest::of(&bytes))), "{added}");
 }
 
 #[test]

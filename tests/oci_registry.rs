@@ -34,6 +34,23 @@ pub(crate) enum Door {
     Tls,
 }
 
+/// Whether another client of registries is installed. If not, says so.
+pub(crate) fn is_installed(client: &str) -> bool {
+    let quiet = || Stdio::null();
+    let mut command = Command::new(client);
+    let is_there = command.arg("--version").stdin(quiet()).stdout(quiet()).stderr(quiet()).status();
+    if is_there.is_err() {
+        left_out(client);
+    }
+    is_there.is_ok()
+}
+
+/// Past the test harness, which keeps what a test that passes prints.
+fn left_out(what_is_missing: &str) {
+    let name = std::thread::current().name().unwrap_or("a test").to_owned();
+    let _ = writeln!(io::stderr(), "{name} LEFT OUT: no {what_is_missing} is installed");
+}
+
 impl OciRegistry {
     /// `None`, and says so, if none is installed.
     pub(crate) fn start(door: Door) -> Option<OciRegistry> {
@@ -65,10 +82,7 @@ impl OciRegistry {
             .stderr(Stdio::piped())
             .spawn();
         let Ok(mut process) = started else {
-            // Past the test harness, which keeps what a test that passes prints.
-            let name = std::thread::current().name().unwrap_or("a test").to_owned();
-            let words = "no docker-registry is installed";
-            let _ = writeln!(std::io::stderr(), "{name} LEFT OUT: {words}");
+            left_out("docker-registry");
             return None;
         };
         // `msg="listening on 127.0.0.1:41997"`, with `, tls` behind it or not.
