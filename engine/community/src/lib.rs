@@ -7,8 +7,8 @@
 //! - `components`: the folder of components that were fetched.
 //! - `bundle`: a suite, its lock and its components in one file.
 //! - `lock`: which component each published scorer of a suite is.
-//! - `index`: indexes of scorers.
 //! - `named_digest`: a digest as documents have it.
+//! - `index`: indexes of scorers; `search`: scorers that are meant by words; `near_miss`: names that could be taken for others.
 //! - `signing`: signatures of components.
 //! - `exchange`: one exchange with a server, within bounds of time and size.
 //! - `login`: what a registry wants to know of its user, and the tokens that it gives.
@@ -37,9 +37,11 @@ mod index;
 mod lock;
 mod login;
 mod named_digest;
+mod near_miss;
 mod publish;
 mod pull;
 mod registry;
+mod search;
 mod signing;
 
 pub use address::{Address, NotAnAddress};
@@ -48,9 +50,15 @@ pub use bundle::{Bundle, BundleFile, Carried, MOST_BUNDLE_BYTES, NotABundle, Not
 pub use components::Components;
 pub use credentials::Credentials;
 pub use error::{CommunityError, Failed};
-pub use index::{IndexPlace, NotAnIndexPlace, WebPlace};
+pub use index::{
+    Index, IndexEntry, IndexError, IndexFailed, IndexPlace, KeptIndex, KeptIndexes, MOST_ENTRIES,
+    MOST_INDEX_BYTES, NotAnIndex, NotAnIndexPlace, Refused, SignedIndex, Taken, WebPlace,
+    fetch_index, publish_index,
+};
 pub use lock::{LOCK_FILE, Lock, Locked, MOST_LOCK_BYTES, NotALock};
+pub use near_miss::{KnownName, Likeness, NearMisses};
 pub use publish::{Published, publish};
 pub use pull::{Pulled, newest, pull, pull_component};
 pub use registry::{Registry, Transport};
+pub use search::{Searched, Words};
 pub use signing::{BadSignature, NotASigner, NotSigned, Signature, Signer};

@@ -10,6 +10,7 @@ use crate::{
     artifact::{Described, MOST_COMPONENT_BYTES},
     error::{CommunityError, Failed},
     registry::Registry,
+    signing::{BadSignature, Signature, Signer},
 };
 
 /// A scorer as a registry has it now.
@@ -24,6 +25,20 @@ pub struct Pulled {
     pub component: Bytes,
     /// What its publisher says about it.
     pub annotations: BTreeMap<String, String>,
+}
+
+impl Pulled {
+    /// Whose signature of the component it carries; `None` if it is not signed.
+    ///
+    /// # Errors
+    /// If the signature is not one of this component by the key beside it.
+    pub fn signer(&self) -> Result<Option<Signer>, BadSignature> {
+        let Some(signature) = Signature::of_annotations(&self.annotations)? else {
+            return Ok(None);
+        };
+        signature.verify(&self.component)?;
+        Ok(Some(signature.signer().clone()))
+    }
 }
 
 /// What the registry has under its address.

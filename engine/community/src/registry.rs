@@ -32,7 +32,7 @@ const MOST_TAGS: usize = 10_000;
 const MOST_TAGS_BYTES: usize = 2 << 20;
 
 /// How often the place of a blob may be another one.
-const MOST_REDIRECTS: usize = 3;
+pub(crate) const MOST_REDIRECTS: usize = 3;
 
 /// How a registry is spoken to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -174,12 +174,22 @@ impl Registry {
         done(&self.ask(question).await?)
     }
 
-    /// The blob of that digest, which has at most `most_bytes`. It may be somewhere else, to where a registry redirects: no login is sent
-    /// there.
+    /// The component of that digest, which has at most `most_bytes`.
     pub(crate) async fn blob(&self, digest: Digest, most_bytes: usize) -> Result<Bytes, Failed> {
+        self.blob_of(digest, "a component", most_bytes).await
+    }
+
+    /// The blob of that digest, which is `what` and has at most `most_bytes`. It may be somewhere else, to where a registry redirects: no
+    /// login is sent there.
+    pub(crate) async fn blob_of(
+        &self,
+        digest: Digest,
+        what: &'static str,
+        most_bytes: usize,
+    ) -> Result<Bytes, Failed> {
         let mut place = self.below(&format!("blobs/sha256:{digest}"))?;
         for redirects in 0..=MOST_REDIRECTS {
-            let question = Question::new(Method::GET, place.clone(), "a component", most_bytes);
+            let question = Question::new(Method::GET, place.clone(), what, most_bytes);
             let reply = match redirects {
                 0 => self.ask(question).await?,
                 _ => self.send(question, None).await?,
@@ -266,7 +276,7 @@ fn done(reply: &Reply) -> Result<(), Failed> {
 }
 
 /// A server on this machine is never asked through a proxy.
-fn is_this_machine(url: &Url) -> bool {
+pub(crate) fn is_this_machine(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     let address = host.trim_matches(['[', ']']).parse::<std::net::IpAddr>();
     host == "localhost" || address.is_ok_and(|address| address.is_loopback())

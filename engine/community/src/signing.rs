@@ -14,6 +14,8 @@ const SIGNER: &str = "scorebox.signer";
 
 /// The most bytes of a signature's text, or of a key, that are looked at.
 const MOST_BYTES: usize = 1024;
+/// The most bytes of the text of a signature.
+pub(crate) const MOST_SIGNATURE_BYTES: usize = MOST_BYTES;
 
 /// The bytes of a secret key.
 const SECRET_KEY_BYTES: usize = 158;
@@ -87,6 +89,22 @@ impl Signature {
         Ok(Signature { signer: Signer(public.to_base64()), text })
     }
 
+    /// A signature whose text is that of minisign's file, said to be by `signer`.
+    ///
+    /// # Errors
+    /// [`BadSignature::Malformed`] if it is too long to be one. Nothing else of it is checked.
+    pub fn of_text(signer: &Signer, text: &str) -> Result<Signature, BadSignature> {
+        match text.len() <= MOST_BYTES {
+            true => Ok(Signature { signer: signer.clone(), text: text.to_owned() }),
+            false => Err(BadSignature::Malformed),
+        }
+    }
+
+    /// The text of the signature among the annotations of a manifest, whoever it is said to be by.
+    pub(crate) fn text_of_annotations(annotations: &BTreeMap<String, String>) -> Option<&str> {
+        annotations.get(SIGNATURE).map(String::as_str)
+    }
+
     /// The signature among the annotations of a manifest; `None` if there is neither a key nor a signature.
     ///
     /// # Errors
@@ -107,6 +125,22 @@ impl Signature {
     /// It as annotations.
     pub fn annotations(&self) -> [(String, String); 2] {
         [(SIGNER.to_owned(), self.signer.0.clone()), (SIGNATURE.to_owned(), self.text.clone())]
+    }
+
+    /// The text of it, as in a file of minisign.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether it has the number of its signer's key. The number proves nothing: it is for the words about a signature by another key.
+    ///
+    /// # Errors
+    /// [`BadSignature::Malformed`].
+    pub(crate) fn names_its_signer(&self) -> Result<bool, BadSignature> {
+        let key = self.signer.key().ok_or(BadSignature::Malformed)?;
+        let signature =
+            SignatureBox::from_string(&self.text).map_err(|_| BadSignature::Malformed)?;
+        Ok(signature.keynum() == key.keynum())
     }
 
     /// The key that it is said to be by.

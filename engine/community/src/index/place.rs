@@ -57,6 +57,19 @@ impl IndexPlace {
     }
 }
 
+impl WebPlace {
+    pub(super) fn url(&self) -> &Url {
+        &self.0
+    }
+
+    /// Where the signature is: beside it.
+    pub(super) fn signature(&self) -> Url {
+        let mut url = self.0.clone();
+        url.set_path(&format!("{}.minisig", self.0.path()));
+        url
+    }
+}
+
 impl fmt::Display for IndexPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

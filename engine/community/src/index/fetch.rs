@@ -1,0 +1,93 @@
+//! A signed index from its place. Reads a bounded amount of whatever a server sends, and keeps nothing.
+
+use bytes::Bytes;
+use reqwest::{Url, header::LOCATION};
+
+use super::{
+    artifact::DescribedIndex,
+    document::MOST_INDEX_BYTES,
+    error::{IndexError, IndexFailed},
+    place::{IndexPlace, WebPlace},
+    signed::SignedIndex,
+};
+use crate::{
+    credentials::Credentials,
+    error::Failed,
+    exchange::Exchange,
+    login::must_be_safe,
+    registry::{MOST_REDIRECTS, Registry, Transport, is_this_machine},
+    signing::{MOST_SIGNATURE_BYTES, Signer},
+};
+
+/// What is asked for, in words.
+pub(super) const AN_INDEX: &str = "an index";
+
+/// The index at `place`, which `signer` signed. A registry is asked with `credentials` only if it wants a login; a web server is sent none.
+///
+/// A web server may redirect to another place, up to three times, and not from TLS to a place without.
+///
+/// # Errors
+/// Why it cannot be had, or is not one that `signer` signed.
+pub async fn fetch_index(
+    place: &IndexPlace,
+    transport: Transport,
+    credentials: Option<Credentials>,
+    signer: &Signer,
+) -> Result<SignedIndex, IndexError> {
+    let fetched = match place {
+        IndexPlace::Web(place) => from_web(place, signer).await,
+        IndexPlace::Registry(address) => {
+            let registry = Registry::new(address, transport, credentials);
+            match registry {
+                Ok(registry) => from_registry(&registry, signer).await,
+                Err(error) => Err(error.into()),
+            }
+        }
+    };
+    fetched.map_err(|failed| IndexError { place: place.to_string(), failed })
+}
+
+async fn from_web(place: &WebPlace, signer: &Signer) -> Result<SignedIndex, IndexFailed> {
+    let url = place.url();
+    let exchange = Exchange::new(url.scheme() == "https", is_this_machine(url))?;
+    let document = get(&exchange, url, AN_INDEX, MOST_INDEX_BYTES).await?;
+    let document = document.ok_or(IndexFailed::Missing)?;
+    let signature = get(&exchange, &place.signature(), "a signature", MOST_SIGNATURE_BYTES).await?;
+    let signature = signature.ok_or(IndexFailed::NotSigned)?;
+    let signature = std::str::from_utf8(&signature).map_err(|_| IndexFailed::BadSignature)?;
+    SignedIndex::open(document, signature, signer)
+}
+
+/// What is at `url`; `None` if nothing is.
+async fn get(
+    exchange: &Exchange,
+    url: &Url,
+    what: &'static str,
+    most_bytes: usize,
+) -> Result<Option<Bytes>, Failed> {
+    let mut place = url.clone();
+    for _ in 0..=MOST_REDIRECTS {
+        let request = exchange.client().get(place.clone());
+        let reply = exchange.send(request, what, most_bytes).await?;
+        match reply.status.as_u16() {
+            200 => return Ok(Some(reply.body)),
+            404 | 410 => return Ok(None),
+            301 | 302 | 303 | 307 | 308 => {
+                let location = reply.headers.get(LOCATION).and_then(|it| it.to_str().ok());
+                let next = location.and_then(|it| place.join(it).ok());
+                place = next.ok_or_else(|| reply.refusal())?;
+                must_be_safe(&place, url)?;
+            }
+            _ => return Err(reply.refusal()),
+        }
+    }
+    Err(Failed::RedirectsTooOften(MOST_REDIRECTS))
+}
+
+async fn from_registry(registry: &Registry, signer: &Signer) -> Result<SignedIndex, IndexFailed> {
+    let manifest = registry.manifest().await?.ok_or(IndexFailed::Missing)?;
+    let described = DescribedIndex::of(&manifest).map_err(IndexFailed::NotAnArtifact)?;
+    let signature = described.signature.ok_or(IndexFailed::NotSigned)?;
+    let document = registry.blob_of(described.document, AN_INDEX, described.bytes).await?;
+    SignedIndex::open(document, &signature, signer)
+}

@@ -1,0 +1,256 @@
+//! The folder of indexes that were fetched: a copy of each, by its place and signer. What is taken from a server is compared with it, so
+//! that nobody can pass off an older index as the newest. Nothing in the folder is trusted because it is there: signatures are checked again.
+
+use std::{
+    fs::{self, File},
+    io::{self, BufRead as _, BufReader, Read as _, Write as _},
+    path::{Path, PathBuf},
+    time::{Duration, SystemTime},
+};
+
+use bytes::Bytes;
+use scorebox::digest::Digest;
+use serde::{Deserialize, Serialize};
+
+use super::{document::MOST_INDEX_BYTES, place::IndexPlace, signed::SignedIndex};
+use crate::signing::{MOST_SIGNATURE_BYTES, Signer};
+
+/// The most bytes of the line before the document: times and numbers, and a signature, in which each byte may be written as six.
+const MOST_HEAD_BYTES: u64 = 1024 + 6 * MOST_SIGNATURE_BYTES as u64;
+
+/// A folder of indexes.
+#[derive(Clone, Debug)]
+pub struct KeptIndexes {
+    folder: PathBuf,
+}
+
+/// An index that was fetched before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct KeptIndex {
+    /// The index.
+    pub signed: SignedIndex,
+    /// When its place had it last.
+    pub fetched: SystemTime,
+}
+
+/// What became of an index that was fetched.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Taken {
+    /// It is the one to use, and is kept from now on.
+    New(SignedIndex),
+    /// It is the one to use, and cannot be kept.
+    NotKept(SignedIndex, io::Error),
+    /// It must not be used in place of the one that is kept.
+    Refused(Refused, KeptIndex),
+}
+
+/// Why an index is not taken in place of the one that is kept.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Refused {
+    /// It is older.
+    #[error("it has the serial number {it}, and {kept} was seen before: it is older")]
+    Older {
+        /// Its number.
+        it: u64,
+        /// That of the one that is kept.
+        kept: u64,
+    },
+    /// It says something else under the same number.
+    #[error("it has the serial number {0} of one that was seen before, and says something else")]
+    SameSerial(u64),
+    /// It is another index of the same signer.
+    #[error("it is the index `{it}`, and `{kept}` was seen before")]
+    OtherName {
+        /// Its name.
+        it: String,
+        /// That of the one that is kept.
+        kept: String,
+    },
+}
+
+/// The first line of a file; the document is behind it.
+#[derive(Serialize, Deserialize)]
+struct Head {
+    /// Seconds since 1970.
+    fetched: u64,
+    signature: String,
+}
+
+impl KeptIndexes {
+    /// The indexes in `folder`, which is made when the first one is kept.
+    pub fn new(folder: PathBuf) -> KeptIndexes {
+        KeptIndexes { folder }
+    }
+
+    /// The index of that place and signer that was fetched last; `None` if there is none, or the file is damaged.
+    pub fn get(&self, place: &IndexPlace, signer: &Signer) -> Option<KeptIndex> {
+        let path = self.file(place, signer);
+        // Whoever opens a pipe waits for a writer.
+        if !fs::metadata(&path).ok()?.is_file() {
+            return None;
+        }
+        let mut reader = BufReader::new(File::open(path).ok()?);
+        let mut head = String::new();
+        reader.by_ref().take(MOST_HEAD_BYTES).read_line(&mut head).ok()?;
+        let Head { fetched, signature } = serde_json::from_str(&head).ok()?;
+        let mut document = Vec::new();
+        reader.take(MOST_INDEX_BYTES as u64 + 1).read_to_end(&mut document).ok()?;
+        let signed = SignedIndex::open(document.into(), &signature, signer).ok()?;
+        let fetched = SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(fetched))?;
+        Some(KeptIndex { signed, fetched })
+    }
+
+    /// Takes an index that its place had at the time `now`, unless it is older than the one that is kept, or another one.
+    pub fn take(
+        &self,
+        place: &IndexPlace,
+        signer: &Signer,
+        signed: SignedIndex,
+        now: SystemTime,
+    ) -> Taken {
+        if let Some(kept) = self.get(place, signer)
+            && let Some(refused) = refusal(&signed, &kept.signed)
+        {
+            return Taken::Refused(refused, kept);
+        }
+        match self.keep(&self.file(place, signer), &signed, now) {
+            Ok(()) => Taken::New(signed),
+            Err(error) => Taken::NotKept(signed, error),
+        }
+    }
+
+    /// The file of an index: a user who wants an older one after all deletes it.
+    pub fn file(&self, place: &IndexPlace, signer: &Signer) -> PathBuf {
+        let place = place.to_string();
+        let name = Digest::of_parts([place.as_bytes(), signer.as_str().as_bytes()]);
+        self.folder.join(format!("{name}.index"))
+    }
+
+    fn keep(&self, path: &Path, signed: &SignedIndex, now: SystemTime) -> io::Result<()> {
+        fs::create_dir_all(&self.folder)?;
+        let fetched = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
+        let head = Head { fetched, signature: signed.signature().text().to_owned() };
+        let mut beside = tempfile::Builder::new().prefix(".fetching-").tempfile_in(&self.folder)?;
+        serde_json::to_writer(&mut beside, &head)?;
+        beside.write_all(b"\n")?;
+        let document: &Bytes = signed.document();
+        beside.write_all(document)?;
+        beside.as_file().sync_all()?;
+        beside.persist(path)?;
+        Ok(())
+    }
+}
+
+fn refusal(it: &SignedIndex, kept: &SignedIndex) -> Option<Refused> {
+    let (new, old) = (it.index(), kept.index());
+    if new.name != old.name {
+        return Some(Refused::OtherName { it: new.name.clone(), kept: old.name.clone() });
+    }
+    if new.serial < old.serial {
+        return Some(Refused::Older { it: new.serial, kept: old.serial });
+    }
+    let is_same = it.document() == kept.document();
+    (new.serial == old.serial && !is_same).then_some(Refused::SameSerial(new.serial))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{index::document::Index, signing::Signature};
+
+    fn secret_key() -> String {
+        let pair = minisign::KeyPair::generate_unencrypted_keypair().unwrap();
+        pair.sk.to_box(None).unwrap().into_string()
+    }
+
+    fn signed(key: &str, name: &str, serial: u64, spaces: &str) -> (SignedIndex, Signer) {
+        let text = format!("{}{spaces}", Index::new(name, serial, Vec::new()).unwrap().text());
+        let signature = Signature::make(text.as_bytes(), key, None).unwrap();
+        let signer = signature.signer().clone();
+        (SignedIndex::open(text.into(), signature.text(), &signer).unwrap(), signer)
+    }
+
+    fn at(seconds: u64) -> SystemTime {
+        SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)
+    }
+
+    #[test]
+    fn an_index_is_kept_and_replaced_by_a_newer_one_only() {
+        let folder = tempfile::tempdir().unwrap();
+        let kept = KeptIndexes::new(folder.path().join("a/b"));
+        let place: IndexPlace = "https://a.test/index.json".parse().unwrap();
+        let key = secret_key();
+        let (five, signer) = signed(&key, "team", 5, "");
+        assert_eq!(kept.get(&place, &signer), None);
+        let take =
+            |index: &SignedIndex, seconds| kept.take(&place, &signer, index.clone(), at(seconds));
+        assert!(matches!(take(&five, 100), Taken::New(_)));
+        assert!(matches!(take(&five, 200), Taken::New(_)), "the same again");
+        let found = kept.get(&place, &signer).unwrap();
+        assert_eq!((&found.signed, found.fetched), (&five, at(200)));
+        for (name, serial, spaces, expected) in [
+            ("team", 4, "", Refused::Older { it: 4, kept: 5 }),
+            ("team", 5, " ", Refused::SameSerial(5)),
+            ("other", 6, "", Refused::OtherName { it: "other".into(), kept: "team".into() }),
+        ] {
+            let (index, _) = signed(&key, name, serial, spaces);
+            let Taken::Refused(refused, instead) = take(&index, 300) else { panic!("{name}") };
+            assert_eq!((refused, instead.signed), (expected, five.clone()));
+        }
+        let (six, _) = signed(&key, "team", 6, "");
+        assert!(matches!(take(&six, 400), Taken::New(_)));
+        assert_eq!(kept.get(&place, &signer).unwrap().signed, six);
+        assert_eq!(fs::read_dir(folder.path().join("a/b")).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_copy_is_of_one_place_and_signer() {
+        let folder = tempfile::tempdir().unwrap();
+        let kept = KeptIndexes::new(folder.path().to_owned());
+        let place: IndexPlace = "https://a.test/index.json".parse().unwrap();
+        let (index, signer) = signed(&secret_key(), "team", 5, "");
+        let _ = kept.take(&place, &signer, index, at(1));
+        let other: IndexPlace = "https://b.test/index.json".parse().unwrap();
+        assert_eq!(kept.get(&other, &signer), None);
+        let (_, other_signer) = signed(&secret_key(), "team", 5, "");
+        assert_eq!(kept.get(&place, &other_signer), None);
+    }
+
+    #[test]
+    fn a_copy_that_was_changed_is_not_had() {
+        let folder = tempfile::tempdir().unwrap();
+        let kept = KeptIndexes::new(folder.path().to_owned());
+        let place: IndexPlace = "https://a.test/index.json".parse().unwrap();
+        let (index, signer) = signed(&secret_key(), "team", 5, "");
+        let _ = kept.take(&place, &signer, index, at(1));
+        let file = kept.file(&place, &signer);
+        let whole = fs::read_to_string(&file).unwrap();
+        for damaged in [
+            String::new(),
+            "{}".to_owned(),
+            "x".repeat(1 << 20),
+            whole.replace("\"serial\": 5", "\"serial\": 9"),
+            whole.replace("\"fetched\":1,", "\"fetched\":18446744073709551615,"),
+            whole[..whole.len() - 2].to_owned(),
+        ] {
+            fs::write(&file, damaged).unwrap();
+            assert_eq!(kept.get(&place, &signer), None);
+        }
+        fs::remove_file(&file).unwrap();
+        fs::create_dir(&file).unwrap();
+        assert_eq!(kept.get(&place, &signer), None);
+    }
+
+    #[test]
+    fn where_nothing_can_be_written_an_index_is_used_and_not_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("file"), "").unwrap();
+        let kept = KeptIndexes::new(folder.path().join("file/below"));
+        let place: IndexPlace = "https://a.test/index.json".parse().unwrap();
+        let (index, signer) = signed(&secret_key(), "team", 5, "");
+        assert!(matches!(kept.take(&place, &signer, index, at(1)), Taken::NotKept(..)));
+    }
+}
