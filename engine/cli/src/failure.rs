@@ -45,6 +45,14 @@ impl Failure {
         Some(Failure { message, hint, others: each.collect() })
     }
 
+    /// Several that were found at once.
+    pub(crate) fn of_all(failures: Vec<Failure>) -> Option<Failure> {
+        let each = failures.into_iter().flat_map(|Failure { message, hint, others }| {
+            [(message, hint)].into_iter().chain(others)
+        });
+        Failure::of_each(each)
+    }
+
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Failure {
         self.hint = Some(hint.into());
         self

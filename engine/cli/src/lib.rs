@@ -12,6 +12,8 @@
 //! - `output`: data to standard output, in the format that was asked for.
 //! - `bundled`: a suite from a bundle, which brings its components.
 //! - `lock_file`: the `scorebox.lock` beside a suite; `locked`: scorers that are loaded, held against it.
+//! - `indexes`: the indexes of scorers that the user has configured; `names`: words about names that could be taken for others.
+//! - `signing_key`: signatures with a key in a file.
 //! - `suite_edit`: entries of a suite file, added and removed.
 //! - `decision`: the verdict of a stored run and the requirements that it breaks.
 //! - `scaffold`: the files of a new scorer.
@@ -31,10 +33,12 @@ mod bundled;
 mod command;
 mod decision;
 mod failure;
+mod indexes;
 mod input;
 mod lock_file;
 mod locked;
 mod migration;
+mod names;
 mod new_file;
 mod output;
 mod python_engine;
@@ -43,8 +47,8 @@ mod scaffold;
 mod setup;
 mod shards;
 mod signals;
+mod signing_key;
 mod suite_edit;
-#[allow(dead_code, reason = "the commands that read it follow")]
 mod user_configuration;
 mod waiting;
 mod words;

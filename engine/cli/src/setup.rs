@@ -21,7 +21,7 @@ use scorebox::{
         Mistake, Place, ScorerId, Suite, SuiteError, SuiteScorer, parse_bytes, parse_duration,
     },
 };
-use scorebox_community::Components;
+use scorebox_community::{Components, KeptIndexes};
 use zeroize::Zeroizing;
 
 use crate::{
@@ -168,6 +168,11 @@ pub(crate) fn keep(components: &Components, component: &[u8]) -> Result<(), Fail
     })
 }
 
+/// The indexes that were fetched; `None` if there is no folder for them.
+pub(crate) fn kept_indexes() -> Option<KeptIndexes> {
+    Some(KeptIndexes::new(data_folder()?.join("indexes")))
+}
+
 /// Where what runs Python scripts is, once it is made; `None` if there is no folder for it.
 pub(crate) fn python_engines() -> Option<[PythonEngine; 2]> {
     let folder = data_folder()?;
@@ -187,7 +192,6 @@ fn data_folder() -> Option<PathBuf> {
     }
 }
 
-#[allow(dead_code, reason = "the commands that read it follow")]
 /// The user's configuration file, and whether the user named it; `None` if there is no place for one.
 pub(crate) fn configuration_file() -> Option<(PathBuf, bool)> {
     match std::env::var_os("SCOREBOX_CONFIG").filter(|file| !file.is_empty()) {

@@ -17,7 +17,7 @@ use crate::{
     arguments::{Asked, OciArguments},
     failure::{Exit, Failure},
     lock_file::{LockFile, Turn},
-    locked,
+    locked, names,
     output::{self, Out},
     report::{self, ConfigKey},
     setup::{self, SandboxArguments},
@@ -107,6 +107,7 @@ impl Add {
         must_be_the_locked_one(&lock, &seen)?;
         drop((suite, lock));
         output::stdout(|out| self.write(out, &seen))?;
+        names::warn_of(&seen.address, &seen.info.id, seen.signer.as_ref(), seen.pulled.digest)?;
         if matches!(entry, Entry::New) {
             self.must_be_granted(&seen.anatomy)?;
         }

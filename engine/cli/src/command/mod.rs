@@ -13,6 +13,7 @@ mod completions;
 mod convert;
 mod export;
 mod fetch;
+mod index;
 mod inspect;
 mod judges;
 mod leaderboard;
@@ -30,6 +31,7 @@ mod runs;
 mod score;
 mod scorers;
 mod scores;
+mod search;
 mod serve;
 mod shard;
 mod show;
@@ -137,10 +139,12 @@ pub(crate) enum Command {
     New(new::New),
     Build(build::Build),
     Publish(publish::Publish),
+    Search(search::Search),
     Add(add::Add),
     Fetch(fetch::Fetch),
     Bundle(bundle::Bundle),
     Remove(remove::Remove),
+    Index(index::Index),
     Toolchain(toolchain::Toolchain),
     Completions(completions::Completions),
 }
@@ -180,10 +184,12 @@ impl Command {
             Command::New(command) => command.run(),
             Command::Build(command) => command.run(),
             Command::Publish(command) => command.run(),
+            Command::Search(command) => command.run(),
             Command::Add(command) => command.run(),
             Command::Fetch(command) => command.run(),
             Command::Bundle(command) => command.run(),
             Command::Remove(command) => command.run(),
+            Command::Index(command) => command.run(),
             Command::Toolchain(command) => command.run(),
             Command::Completions(command) => command.run(),
             Command::Compile(command) => command.run(),

@@ -2,7 +2,6 @@
 
 use std::{
     collections::BTreeMap,
-    io::{self, IsTerminal as _},
     path::{Path, PathBuf},
 };
 
@@ -11,23 +10,20 @@ use scorebox::{
     registry::Reference,
     sandbox::{Anatomy, Capabilities, Limits},
 };
-use scorebox_community::{Address, Artifact, NotSigned, Signature, publish};
-use zeroize::Zeroizing;
+use scorebox_community::{Address, Artifact, Signature, publish};
 
 use crate::{
     arguments::{Asked, OciArguments},
     failure::{Exit, Failure},
-    input, output, report,
+    output, report,
     setup::{self, SandboxArguments},
+    signing_key,
     waiting::{COMPILING, Waiting},
     words,
 };
 
 /// Bytes of a description that are published. It is a line in a list of scorers; the scorer itself has all of it.
 const MOST_DESCRIPTION_BYTES: usize = 1000;
-
-/// The most bytes of a file with a key.
-const MOST_KEY_BYTES: u64 = 4096;
 
 /// Publish a scorer in an OCI registry, where scorebox, `wkg` and `oras` find it
 ///
@@ -86,7 +82,7 @@ impl Publish {
         self.must_have_its_version(&info)?;
         let size = source.bytes.len() as u64;
         let signature = match &self.sign {
-            Some(path) => Some(signature(&source.bytes, path)?),
+            Some(path) => Some(signing_key::sign(&source.bytes, path)?),
             None => None,
         };
         let signer = signature.as_ref().map(|signature| signature.signer().clone());
@@ -158,31 +154,4 @@ impl Publish {
         let texts = texts.filter(|(_, text)| !text.is_empty());
         texts.map(|(key, text)| (key.to_owned(), text.to_owned())).collect()
     }
-}
-
-/// The component, signed with the key in a file.
-fn signature(component: &[u8], path: &Path) -> Result<Signature, Failure> {
-    let key = Zeroizing::new(input::read_file(path, MOST_KEY_BYTES)?);
-    let failed = |error: &NotSigned| {
-        let failure = Failure::new(format!("cannot sign with `{}`: {error}", path.display()));
-        match error {
-            NotSigned::NotAKey => {
-                failure.hint("`minisign -G` makes a pair of keys; name the file of the secret one")
-            }
-            NotSigned::PasswordWanted | NotSigned::WrongPassword => {
-                failure.hint("SCOREBOX_SIGNING_PASSWORD names it where nobody can be asked")
-            }
-            _ => failure,
-        }
-    };
-    let signed = match Signature::make(component, &key, setup::signing_password()) {
-        Err(NotSigned::PasswordWanted) if io::stdin().is_terminal() => {
-            let password = rpassword::prompt_password("Password of the key: ");
-            let password = password.ok().map(Zeroizing::new);
-            let _waiting = Waiting::on("signing");
-            Signature::make(component, &key, password)
-        }
-        signed => signed,
-    };
-    signed.map_err(|error| failed(&error))
 }

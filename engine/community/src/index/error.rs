@@ -1,6 +1,6 @@
 //! Why there is no index, as data. Says in no message what a user should type.
 
-use super::document::NotAnIndex;
+use super::{document::NotAnIndex, place::IndexPlace};
 use crate::{
     error::{CommunityError, Failed},
     signing::Signer,
@@ -53,6 +53,13 @@ pub enum IndexFailed {
         /// The number of the one that is to be published.
         ours: u64,
     },
+}
+
+impl IndexError {
+    /// This failed at that place.
+    pub fn new(place: &IndexPlace, failed: IndexFailed) -> IndexError {
+        IndexError { place: place.to_string(), failed }
+    }
 }
 
 impl IndexFailed {

@@ -44,7 +44,7 @@ pub async fn fetch_index(
             }
         }
     };
-    fetched.map_err(|failed| IndexError { place: place.to_string(), failed })
+    fetched.map_err(|failed| IndexError::new(place, failed))
 }
 
 async fn from_web(place: &WebPlace, signer: &Signer) -> Result<SignedIndex, IndexFailed> {

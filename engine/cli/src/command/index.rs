@@ -1,0 +1,265 @@
+//! `scorebox index`: an index of published scorers, each as it is in its registry, signed, in a file and in a registry.
+
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
+
+use scorebox::{
+    contract::Field,
+    sandbox::{Anatomy, Capabilities, Limits, Sandbox},
+};
+use scorebox_community::{
+    Address, Failed, Index as Document, IndexEntry, IndexError, IndexFailed, MOST_INDEX_BYTES,
+    Signature, SignedIndex, Signer, newest, publish_index, pull,
+};
+
+use crate::{
+    arguments::{Asked, OciArguments},
+    failure::{Exit, Failure},
+    input,
+    new_file::{NewFile, WriteError},
+    output, report,
+    setup::{self, SandboxArguments},
+    signing_key,
+    waiting::Waiting,
+    words,
+};
+
+/// The most bytes of a file with a signature.
+const MOST_SIGNATURE_BYTES: u64 = 1024;
+
+/// Make an index of published scorers, in which `scorebox search` finds them
+///
+/// Fetches each scorer, checks its signature, asks it in the sandbox what it is, and writes what it says into the index: a file to put on any web
+/// server, with its signature beside it. If the file is there already, it is replaced by one with the next serial number; if nothing has
+/// changed, it stays as it is.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Index {
+    /// The scorers: REGISTRY/NAME:VERSION; `1.2` is the newest version that begins with it
+    #[arg(required = true, value_name = "ADDRESS")]
+    addresses: Vec<Address>,
+
+    /// The file to write; its signature is beside it, and ends in `.minisig`
+    #[arg(long, short, value_name = "FILE", default_value = "index.json", help_heading = "Output")]
+    output: PathBuf,
+
+    /// What the index is called [default: as in the file that is there]
+    #[arg(long, help_heading = "Output")]
+    name: Option<String>,
+
+    /// Its serial number, which users never see fall [default: one more than in the file that is there]
+    #[arg(long, value_name = "NUMBER", help_heading = "Output")]
+    serial: Option<u64>,
+
+    /// Sign it with this secret key of minisign; SCOREBOX_SIGNING_PASSWORD is its password, or you are asked for it
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    sign: Option<PathBuf>,
+
+    /// Publish it in a registry as well, in place of an older one: REGISTRY/NAME:TAG
+    #[arg(long, value_name = "ADDRESS", requires = "sign", help_heading = "Output")]
+    publish: Option<Address>,
+
+    #[command(flatten)]
+    oci: OciArguments,
+
+    #[command(flatten)]
+    sandbox: SandboxArguments,
+}
+
+impl Index {
+    pub(crate) fn run(&self) -> Result<Exit, Failure> {
+        let before = self.before()?;
+        let name = self.name.as_deref().or(before.as_ref().map(|it| it.name.as_str()));
+        let name = name.ok_or_else(|| {
+            Failure::new("the index has no name").hint("give it one that stays: --name NAME")
+        })?;
+        let sandbox = self.sandbox.open(1, Capabilities::none())?;
+        let entries = setup::finish(setup::small_runtime()?, self.entries(&sandbox))?;
+        let index = self.made(name, entries, before.as_ref())?;
+        let text = report::printable_json(&index.text()).into_owned();
+        if before.as_ref() == Some(&index) {
+            let shown = self.output.display();
+            words::say(&format!("{shown} says this already, and stays as it is"));
+        } else {
+            write(&self.output, &text)?;
+        }
+        let signed = match &self.sign {
+            Some(key) => Some(self.signed(key)?),
+            None => None,
+        };
+        let published = match (&self.publish, &signed) {
+            (Some(address), Some(signed)) => Some(self.published(address, signed)?),
+            _ => None,
+        };
+        output::stdout(|out| {
+            let mut line = |label: &str, text: &str| writeln!(out, "{label:<11}{text}");
+            line("index", &format!("{}, serial number {}", index.name, index.serial))?;
+            line("scorers", &report::count(index.scorers.len() as u64))?;
+            line("written", &self.output.display().to_string())?;
+            match &signed {
+                Some(signed) => line("signed by", signed.signature().signer().as_str())?,
+                None => line("signed by", "nobody")?,
+            }
+            match (&self.publish, published) {
+                (Some(address), Some(_)) => line("published", &format!("oci://{address}")),
+                _ => Ok(()),
+            }
+        })?;
+        if signed.is_none() {
+            let shown = report::shell_word(&self.output.display().to_string());
+            words::hint(&format!(
+                "users take it only with a signature beside it: --sign KEY, or minisign -Sm {shown}"
+            ));
+        }
+        Ok(Exit::Done)
+    }
+
+    /// The index in the file that is there; `None` if none is.
+    fn before(&self) -> Result<Option<Document>, Failure> {
+        let is_missing = matches!(
+            self.output.symlink_metadata(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound
+        );
+        if is_missing {
+            return Ok(None);
+        }
+        let text = input::read_file(&self.output, MOST_INDEX_BYTES as u64)?;
+        let document = Document::parse(text.as_bytes()).map_err(|error| {
+            let message =
+                format!("`{}` is there, and is not an index: {error}", self.output.display());
+            Failure::new(message).hint("name another file, or delete this one")
+        })?;
+        Ok(Some(document))
+    }
+
+    async fn entries(&self, sandbox: &Sandbox) -> Result<Vec<IndexEntry>, Failure> {
+        let waiting = Waiting::of("reading scorers", self.addresses.len() as u64);
+        let mut entries = Vec::new();
+        for (done, address) in self.addresses.iter().enumerate() {
+            waiting.at(done as u64);
+            entries.push(self.entry(address, sandbox).await?);
+        }
+        Ok(entries)
+    }
+
+    /// What there is to say about one scorer.
+    async fn entry(&self, address: &Address, sandbox: &Sandbox) -> Result<IndexEntry, Failure> {
+        let registry = self.oci.registry(address, Asked::ToFetch)?;
+        let failure = |error| self.oci.failure(&error, Asked::ToFetch);
+        let registry = newest(registry).await.map_err(failure)?;
+        let pulled = pull(&registry).await.map_err(failure)?;
+        let address = registry.address();
+        let refused = |reason: &str| {
+            Failure::new(report::printable(&format!("`{address}`: {reason}")))
+                .hint("no index was written: leave it out, or ask its publisher")
+        };
+        let signer: Option<Signer> = pulled.signer().map_err(|it| refused(&it.to_string()))?;
+        let anatomy = Anatomy::read(&pulled.component)?;
+        let info = sandbox.describe(&pulled.component, &Limits::default(), anatomy.grants()).await;
+        let info = info.map_err(|error| refused(&error.to_string()))?;
+        if info.version != address.tag() {
+            let version = report::one_line(&info.version, 80);
+            return Err(refused(&format!(
+                "it has the version {version}, which is not that of its tag"
+            )));
+        }
+        let contract = anatomy.contract_version().unwrap_or_default();
+        let said = |key: &str| {
+            let text = pulled.annotations.get(&format!("org.opencontainers.image.{key}"));
+            text.map(String::as_str)
+        };
+        let bytes = pulled.component.len() as u64;
+        let reads = info.reads.iter().map(|field: Field| field.key().to_owned()).collect();
+        let grants = anatomy.grants().iter().map(|grant| grant.to_string()).collect();
+        Ok(IndexEntry::new(address.clone(), &info.id, contract, pulled.digest, bytes)
+            .described(&info.name, &info.description)
+            .published_with(said("licenses"), said("source"))
+            .signed_by(signer)
+            .using(reads, anatomy.imports.clone(), grants))
+    }
+
+    /// The index of these entries: the one that is there, if it says the same.
+    fn made(
+        &self,
+        name: &str,
+        entries: Vec<IndexEntry>,
+        before: Option<&Document>,
+    ) -> Result<Document, Failure> {
+        let invalid =
+            |error| Failure::new(report::printable(&format!("this cannot be an index: {error}")));
+        let made = |serial: u64| Document::new(name, serial, entries.clone()).map_err(invalid);
+        let Some(before) = before else { return made(self.serial.unwrap_or(1)) };
+        if let Some(serial) = self.serial {
+            let new = made(serial)?;
+            if serial < before.serial || (serial == before.serial && new != *before) {
+                return Err(Failure::new(format!(
+                    "the serial number of `{}` is {} already",
+                    self.output.display(),
+                    before.serial
+                ))
+                .hint("users refuse an index whose number does not grow: give it a higher one"));
+            }
+            return Ok(new);
+        }
+        let same = made(before.serial)?;
+        match same == *before {
+            true => Ok(same),
+            false => made(before.serial.saturating_add(1)),
+        }
+    }
+
+    /// The index in the file, signed: as it is, if the signature beside it is by this key.
+    fn signed(&self, key: &Path) -> Result<SignedIndex, Failure> {
+        let document = input::read_file(&self.output, MOST_INDEX_BYTES as u64)?;
+        let beside = PathBuf::from(format!("{}.minisig", self.output.display()));
+        let signature = signing_key::sign(document.as_bytes(), key)?;
+        let there = input::read_file(&beside, MOST_SIGNATURE_BYTES).ok();
+        if let Some(there) = there
+            && let Ok(signed) =
+                SignedIndex::open(document.clone().into(), &there, signature.signer())
+        {
+            return Ok(signed);
+        }
+        write(&beside, signature.text())?;
+        let opened =
+            SignedIndex::open(document.into(), Signature::text(&signature), signature.signer());
+        opened.map_err(|error| Failure::new(format!("cannot sign the index: {error}")))
+    }
+
+    /// Publishes it. Whether it was not there before.
+    fn published(&self, address: &Address, signed: &SignedIndex) -> Result<bool, Failure> {
+        let (_, is_new) = setup::finish(setup::small_runtime()?, async {
+            let _waiting = Waiting::on(format!("publishing at {}", address.registry()));
+            let registry = self.oci.registry(address, Asked::ToPublish)?;
+            let published = publish_index(&registry, signed).await;
+            published.map_err(|error| self.not_published(address, &error))
+        })?;
+        if !is_new {
+            words::say(&format!("oci://{address} is published already, as it is here"));
+        }
+        Ok(is_new)
+    }
+
+    fn not_published(&self, address: &Address, error: &IndexError) -> Failure {
+        if let IndexFailed::Server(failed) = &error.failed {
+            let error =
+                scorebox_community::CommunityError::new(address.registry(), Failed::clone(failed));
+            return self.oci.failure(&error, Asked::ToPublish);
+        }
+        let failure = Failure::new(report::printable(&format!("cannot publish at {error}")));
+        match &error.failed {
+            IndexFailed::NotNewer { there, .. } => failure.hint(format!(
+                "users refuse an index whose number does not grow: --serial {}",
+                there.saturating_add(1)
+            )),
+            _ => failure.hint("an index takes the place of an older index only: name another tag"),
+        }
+    }
+}
+
+/// Writes a file, whole or not at all, in place of what was there.
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    let file = NewFile::create(path, true)?;
+    file.write(|out| out.write_all(text.as_bytes()).map_err(WriteError::Io))
+}

@@ -1,0 +1,162 @@
+//! The indexes of scorers that the user has configured: as their places have them now, or as they were fetched last. Searches none.
+
+use std::time::SystemTime;
+
+use scorebox_community::{
+    Credentials, Failed, IndexError, IndexFailed, IndexPlace, KeptIndex, KeptIndexes, SignedIndex,
+    Taken, fetch_index,
+};
+
+use crate::{
+    failure::Failure,
+    report::{printable, shell_word, started},
+    setup,
+    user_configuration::ConfiguredIndex,
+    waiting::Waiting,
+    words,
+};
+
+/// What there is of the configured indexes.
+#[derive(Debug, Default)]
+pub(crate) struct Indexes {
+    /// Those that can be searched, by their names.
+    pub read: Vec<(String, SignedIndex)>,
+    /// Why others cannot.
+    pub failures: Vec<Failure>,
+}
+
+/// The indexes as their places have them now. Where a server cannot be reached, or has an older index than was seen before, the one that was
+/// fetched last is used, and a warning says so.
+pub(crate) async fn fetched(configured: &[ConfiguredIndex]) -> Indexes {
+    let kept = setup::kept_indexes();
+    let mut indexes = Indexes::default();
+    let waiting = Waiting::on("");
+    for index in configured {
+        let ConfiguredIndex { name, place, .. } = index;
+        waiting.say(format!("fetching the index `{name}`"));
+        match fetched_one(index, kept.as_ref()).await {
+            Ok(signed) => indexes.read.push((name.clone(), signed)),
+            Err(error) => indexes.failures.push(failure(name, place, &error)),
+        }
+    }
+    indexes
+}
+
+/// The indexes as they were fetched last; asks nobody.
+pub(crate) fn kept(configured: &[ConfiguredIndex]) -> Vec<(String, SignedIndex)> {
+    let kept = setup::kept_indexes();
+    let each = configured.iter().filter_map(|index| {
+        let copy = kept.as_ref()?.get(&index.place, &index.signer)?;
+        Some((index.name.clone(), copy.signed))
+    });
+    each.collect()
+}
+
+/// The indexes as they were fetched last, and what to do about those that were not.
+pub(crate) fn offline(configured: &[ConfiguredIndex]) -> Indexes {
+    let read = kept(configured);
+    let is_missing = |index: &&ConfiguredIndex| read.iter().all(|(name, _)| *name != index.name);
+    let failures = configured.iter().filter(is_missing).map(|index| {
+        let message = format!("the index `{}` was not fetched before", index.name);
+        Failure::new(message).hint("search once without --offline")
+    });
+    Indexes { failures: failures.collect(), read }
+}
+
+async fn fetched_one(
+    index: &ConfiguredIndex,
+    kept: Option<&KeptIndexes>,
+) -> Result<SignedIndex, IndexError> {
+    let ConfiguredIndex { name, place, signer, transport, .. } = index;
+    let failed = |failed: Failed| IndexError::new(place, failed.into());
+    let credentials = match place {
+        IndexPlace::Registry(address) => Credentials::of_docker(address.registry())
+            .map_err(|reason| failed(Failed::Credentials(reason)))?,
+        IndexPlace::Web(_) => None,
+    };
+    let signed = match fetch_index(place, *transport, credentials, signer).await {
+        Ok(signed) => signed,
+        Err(error) => {
+            let copy = kept.and_then(|kept| kept.get(place, signer));
+            return match copy.filter(|_| error.failed.is_of_the_network()) {
+                Some(copy) => {
+                    let of = age(&copy);
+                    words::warn(&format!(
+                        "cannot read the index `{name}` ({error}); this is its copy of {of}"
+                    ));
+                    Ok(copy.signed)
+                }
+                None => Err(error),
+            };
+        }
+    };
+    let Some(kept) = kept else { return Ok(signed) };
+    match kept.take(place, signer, signed, SystemTime::now()) {
+        Taken::New(signed) => Ok(signed),
+        Taken::NotKept(signed, error) => {
+            words::warn(&format!(
+                "cannot keep the index `{name}` ({error}): an older one would not be noticed"
+            ));
+            Ok(signed)
+        }
+        Taken::Refused(refused, copy) => {
+            let of = age(&copy);
+            words::warn(&format!(
+                "the index `{name}` at {place} is not used: {refused}; this is its copy of {of}"
+            ));
+            let file = kept.file(place, signer);
+            words::hint(&format!(
+                "somebody may be holding back what is new; if its publisher says that this is right, delete {}",
+                shell_word(&file.display().to_string())
+            ));
+            Ok(copy.signed)
+        }
+        _ => Err(failed(Failed::Prepare("unknown".to_owned()))),
+    }
+}
+
+/// When a copy was fetched: `2026-11-23 14:05:02`.
+fn age(copy: &KeptIndex) -> String {
+    let since = copy.fetched.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    format!("{} UTC", started(i64::try_from(since.as_millis()).unwrap_or(i64::MAX)))
+}
+
+/// Why an index is not read, and what to do about it.
+fn failure(name: &str, place: &IndexPlace, error: &IndexError) -> Failure {
+    let failure = Failure::new(printable(&format!("cannot read the index `{name}`: {error}")));
+    let host = place.host();
+    match &error.failed {
+        IndexFailed::Missing | IndexFailed::NotAnArtifact(_) => {
+            failure.hint("check its `url` in the configuration")
+        }
+        IndexFailed::NotSigned => failure.hint(
+            "nothing of it was used; its publisher signs it with `minisign -S`, and puts the signature beside it",
+        ),
+        IndexFailed::OtherSigner(_) => failure.hint(
+            "nothing of it was used; ask its publisher whether the key has changed",
+        ),
+        IndexFailed::BadSignature | IndexFailed::OtherDocument(_) => failure.hint(
+            "nothing of it was used: it was changed after it was signed, or it is being replaced at this moment",
+        ),
+        IndexFailed::Server(failed) => match failed {
+            Failed::Unreachable(_) | Failed::TimedOut => {
+                failure.hint("check its `url` in the configuration, and the network")
+            }
+            Failed::Certificate(_) => failure.hint(
+                "if the server is yours, SSL_CERT_FILE names a file with the certificate of its authority",
+            ),
+            Failed::LoginWanted | Failed::LoginRefused(_) | Failed::Credentials(_) => {
+                failure.hint(match place {
+                    IndexPlace::Registry(_) => {
+                        format!("`docker login {}` stores a login that may fetch there", shell_word(&host))
+                    }
+                    IndexPlace::Web(_) => {
+                        "an index on a web server is read without a login".to_owned()
+                    }
+                })
+            }
+            _ => failure,
+        },
+        _ => failure,
+    }
+}

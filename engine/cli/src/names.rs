@@ -1,0 +1,67 @@
+//! What a published scorer's name could be taken for, in words. Decides nothing: what is alike may be so by chance.
+
+use scorebox::digest::Digest;
+use scorebox_community::{Address, KnownName, Likeness, NearMisses, Signer};
+
+use crate::{failure::Failure, indexes, setup, user_configuration::UserConfiguration, words};
+
+/// The names of the built-in scorers.
+pub(crate) fn built_in() -> NearMisses {
+    NearMisses::of(setup::registry().list())
+}
+
+/// `its name is close to that of `contains`, which is built in`; `None` if it is like no other.
+pub(crate) fn likeness(
+    names: &NearMisses,
+    address: &Address,
+    id: &str,
+    signer: Option<&str>,
+) -> Option<String> {
+    let (known, likeness) = names.closest(address, id, signer)?;
+    let how = match likeness {
+        Likeness::Same => "has the name of",
+        Likeness::Close => "has a name close to",
+    };
+    Some(match known {
+        KnownName::BuiltIn(name) => format!("{how} `{name}`, which is built in"),
+        KnownName::Published(place) => format!("{how} `{place}`, which somebody else signed"),
+    })
+}
+
+/// Warns of a scorer that is about to be added if its name could be taken for another, or if an index says something else about it. Asks
+/// nobody: indexes are those that were fetched last.
+pub(crate) fn warn_of(
+    address: &Address,
+    id: &str,
+    signer: Option<&Signer>,
+    component: Digest,
+) -> Result<(), Failure> {
+    let signer = signer.map(Signer::as_str);
+    let configuration = UserConfiguration::read()?;
+    let mut names = built_in();
+    for (index, signed) in indexes::kept(&configuration.indexes) {
+        for entry in &signed.index().scorers {
+            names.know(&entry.address, entry.signer.as_ref().map(Signer::as_str));
+            if entry.address != *address {
+                continue;
+            }
+            if entry.component != component {
+                words::warn(&format!(
+                    "the index `{index}` names another component for `{address}`: sha256:{}",
+                    entry.component
+                ));
+            }
+            if entry.signer.as_ref().map(Signer::as_str) != signer {
+                let named = entry.signer.as_ref().map_or("nobody", Signer::as_str);
+                words::warn(&format!(
+                    "the index `{index}` says that `{address}` is signed by {named}"
+                ));
+            }
+        }
+    }
+    if let Some(likeness) = likeness(&names, address, id, signer) {
+        words::warn(&format!("`{address}` {likeness}"));
+        words::hint("be sure that it is the one that you mean");
+    }
+    Ok(())
+}
