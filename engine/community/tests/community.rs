@@ -2,6 +2,7 @@
 //! tests of the command line.
 
 mod hostile;
+mod indexes;
 mod login;
 mod pulling;
 mod server;
