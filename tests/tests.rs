@@ -36,6 +36,8 @@ mod command_database;
 mod command_events;
 /// `export`: the scores of a run as a table.
 mod command_export;
+/// `scorebox index`: an index of what real registries have, and scorers that differ from it.
+mod command_index;
 /// Devices, pipes and files without end in place of suites, cases and scorers.
 mod command_input_files;
 /// Receipts and rows of scores that asked a judge.
@@ -85,6 +87,8 @@ mod command_score_judges;
 mod command_script;
 /// Scripts that ask a judge.
 mod command_script_judges;
+/// `scorebox search`: built-in scorers, and indexes of published ones.
+mod command_search;
 /// `scorebox serve`: pages in a real browser, and who may see them.
 mod command_serve;
 /// `scorebox shard` and `merge`: a run in parts.
@@ -204,3 +208,5 @@ mod split_and_whole;
 mod sums_fixture;
 /// Traps that are noticed by checks and not by signals.
 mod traps_by_checks;
+/// A web server on the loopback interface.
+mod web_server;

@@ -138,7 +138,11 @@ impl Index {
         let mut entries = Vec::new();
         for (done, address) in self.addresses.iter().enumerate() {
             waiting.at(done as u64);
-            entries.push(self.entry(address, sandbox).await?);
+            let entry = self.entry(address, sandbox).await?;
+            if entries.iter().any(|there: &IndexEntry| there.address == entry.address) {
+                return Err(Failure::new(format!("`{}` is named twice", entry.address)));
+            }
+            entries.push(entry);
         }
         Ok(entries)
     }
