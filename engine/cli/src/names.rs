@@ -10,22 +10,16 @@ pub(crate) fn built_in() -> NearMisses {
     NearMisses::of(setup::registry().list())
 }
 
-/// `its name is close to that of `contains`, which is built in`; `None` if it is like no other.
-pub(crate) fn likeness(
-    names: &NearMisses,
-    address: &Address,
-    id: &str,
-    signer: Option<&str>,
-) -> Option<String> {
-    let (known, likeness) = names.closest(address, id, signer)?;
+/// `has a name close to `contains`, which is built in`.
+pub(crate) fn in_words(known: &KnownName, likeness: Likeness) -> String {
     let how = match likeness {
         Likeness::Same => "has the name of",
         Likeness::Close => "has a name close to",
     };
-    Some(match known {
+    match known {
         KnownName::BuiltIn(name) => format!("{how} `{name}`, which is built in"),
         KnownName::Published(place) => format!("{how} `{place}`, which somebody else signed"),
-    })
+    }
 }
 
 /// Warns of a scorer that is about to be added if its name could be taken for another, or if an index says something else about it. Asks
@@ -59,8 +53,8 @@ pub(crate) fn warn_of(
             }
         }
     }
-    if let Some(likeness) = likeness(&names, address, id, signer) {
-        words::warn(&format!("`{address}` {likeness}"));
+    if let Some((known, likeness)) = names.closest(address, id, signer) {
+        words::warn(&format!("`{address}` {}", in_words(&known, likeness)));
         words::hint("be sure that it is the one that you mean");
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! Names that a person could take for other, better-known ones: a letter more or less, letters that look alike, words in another order. Knows
 //! no language, and accuses nobody: what is alike may be so by chance.
 
-use std::collections::BTreeMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::address::Address;
 
@@ -52,7 +52,14 @@ struct Name {
     /// Without separators, and with one letter for all that look like it.
     skeleton: String,
     /// Its words in the order of the alphabet; empty if there is only one.
-    words: Vec<String>,
+    words: String,
+    shape: Shape,
+}
+
+/// What two names that are near each other have almost in common, at a glance.
+#[derive(Clone, Copy, Debug)]
+struct Shape {
+    bytes: usize,
     /// Which letters are in it, a bit for each.
     letters: u64,
 }
@@ -61,23 +68,45 @@ struct Name {
 #[derive(Debug, Default)]
 pub struct NearMisses {
     built_in: Vec<(String, Name)>,
-    /// By their signers and places; of each place, its whole name and the last part.
-    published: BTreeMap<(Option<String>, String), (Name, Name)>,
+    /// Each once, in the order in which they became known.
+    places: Vec<Place>,
+    known: HashSet<Place>,
+    /// The whole names of the places, and their last parts.
+    wholes: Names,
+    lasts: Names,
+}
+
+/// A place and who signed what is there.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Place {
+    text: String,
+    signer: Option<String>,
+}
+
+/// The names of all places, in their order, and ways to those that are alike.
+#[derive(Debug, Default)]
+struct Names {
+    names: Vec<(String, Shape)>,
+    by_skeleton: HashMap<String, Vec<usize>>,
+    by_words: HashMap<String, Vec<usize>>,
 }
 
 impl NearMisses {
     /// Names that are like those of these built-in scorers.
     pub fn of<'a>(built_in: impl IntoIterator<Item = &'a str>) -> NearMisses {
         let built_in = built_in.into_iter().map(|name| (name.to_owned(), Name::of(name)));
-        NearMisses { built_in: built_in.collect(), published: BTreeMap::new() }
+        NearMisses { built_in: built_in.collect(), ..NearMisses::default() }
     }
 
     /// Another published scorer that is known, and who signed it.
     pub fn know(&mut self, address: &Address, signer: Option<&str>) {
-        let place = place_of(address);
-        let names = || (Name::of(&place), Name::of(last_of(address)));
-        let key = (signer.map(str::to_owned), place.clone());
-        self.published.entry(key).or_insert_with(names);
+        let place = Place { text: place_of(address), signer: signer.map(str::to_owned) };
+        if !self.known.insert(place.clone()) {
+            return;
+        }
+        self.wholes.add(Name::of(&place.text));
+        self.lasts.add(Name::of(last_of(address)));
+        self.places.push(place);
     }
 
     /// What the scorer at `address`, which calls itself `id`, could be taken for: a built-in scorer first, and then one that somebody else
@@ -98,17 +127,43 @@ impl NearMisses {
             return Some(closest);
         }
         let place = place_of(address);
-        let whole = Name::of(&place);
-        let others = self.published.iter().filter(|((other, other_place), _)| {
-            *other_place != place && (signer.is_none() || other.as_deref() != signer)
-        });
-        let mut alike = others.filter(|(_, (other_whole, other_last))| {
-            // Two may choose the same word for their scorers; in places that are alike as well it is no chance.
-            last.likeness(other_last) == Some(Likeness::Close)
-                || whole.likeness(other_whole) == Some(Likeness::Close)
-        });
-        let ((_, known), _) = alike.next()?;
-        Some((KnownName::Published(known.clone()), Likeness::Close))
+        let is_another = |other: usize| {
+            let other = &self.places[other];
+            (signer.is_none() || other.signer.as_deref() != signer) && other.text != place
+        };
+        // Two may choose the same word for their scorers; in places that are alike as well it is no chance.
+        let of_lasts = self.lasts.closest(&last, is_another);
+        let of_wholes = self.wholes.closest(&Name::of(&place), is_another);
+        let first = of_lasts.into_iter().chain(of_wholes).min()?;
+        Some((KnownName::Published(self.places[first].text.clone()), Likeness::Close))
+    }
+}
+
+impl Names {
+    fn add(&mut self, name: Name) {
+        let number = self.names.len();
+        let Name { text, skeleton, words, shape } = name;
+        self.names.push((text, shape));
+        self.by_skeleton.entry(skeleton).or_default().push(number);
+        if !words.is_empty() {
+            self.by_words.entry(words).or_default().push(number);
+        }
+    }
+
+    /// The first of those that the name could be taken for and is not, among those that may be.
+    fn closest(&self, name: &Name, may_be: impl Fn(usize) -> bool) -> Option<usize> {
+        let is_other = |number: &&usize| self.names[**number].0 != name.text && may_be(**number);
+        let first = |numbers: Option<&Vec<usize>>| numbers?.iter().find(is_other).copied();
+        let alike =
+            [first(self.by_skeleton.get(&name.skeleton)), first(self.by_words.get(&name.words))];
+        let is_near = |(number, (text, shape)): &(usize, &(String, Shape))| {
+            name.shape.could_be_near(*shape)
+                && may_be(*number)
+                && *text != name.text
+                && name.is_near(text)
+        };
+        let near = self.names.iter().enumerate().find(is_near).map(|(number, _)| number);
+        alike.into_iter().flatten().chain(near).min()
     }
 }
 
@@ -135,18 +190,17 @@ impl Name {
     fn of(name: &str) -> Name {
         let text = name.to_lowercase();
         let is_separator = |character: char| !character.is_alphanumeric();
-        let mut words: Vec<String> =
-            text.split(is_separator).filter(|word| !word.is_empty()).map(str::to_owned).collect();
+        let mut words: Vec<&str> =
+            text.split(is_separator).filter(|word| !word.is_empty()).collect();
         words.sort_unstable();
-        if words.len() < 2 {
-            words.clear();
-        }
+        let words = if words.len() < 2 { String::new() } else { words.join(" ") };
         let mut skeleton = text.replace(is_separator, "");
         for (looks_like, letter) in LOOKALIKES {
             skeleton = skeleton.replace(looks_like, letter);
         }
         let letters = text.bytes().fold(0, |all, byte| all | 1_u64 << (byte % 64));
-        Name { text, skeleton, words, letters }
+        let shape = Shape { bytes: text.len(), letters };
+        Name { text, skeleton, words, shape }
     }
 
     fn likeness(&self, known: &Name) -> Option<Likeness> {
@@ -155,23 +209,57 @@ impl Name {
         }
         let is_close = self.skeleton == known.skeleton
             || (!self.words.is_empty() && self.words == known.words)
-            || self.is_near(known);
+            || (self.shape.could_be_near(known.shape) && self.is_near(&known.text));
         is_close.then_some(Likeness::Close)
     }
 
     /// Whether few letters differ, or are in another place.
-    fn is_near(&self, known: &Name) -> bool {
-        let (one, other) = (self.text.len(), known.text.len());
-        let most = match one.min(other) {
-            0..LEAST_LETTERS => return false,
-            LEAST_LETTERS..LONG_LETTERS => 1,
-            _ => 2,
-        };
+    fn is_near(&self, known: &str) -> bool {
+        let most = most_changes(self.text.len().min(known.len()));
+        is_within(self.text.as_bytes(), known.as_bytes(), most)
+    }
+}
+
+/// Whether so many changes make one text of the other: a byte more, a byte less, another byte, or two that change places. Whole distances, as the
+/// crate `strsim` computes them, would take a thousand times as long for names that differ at their beginning, which most do.
+fn is_within(one: &[u8], other: &[u8], changes: usize) -> bool {
+    let same = one.iter().zip(other).take_while(|(one, other)| one == other).count();
+    let (one, other) = (&one[same..], &other[same..]);
+    let Some(left) = changes.checked_sub(1) else { return one.is_empty() && other.is_empty() };
+    if one.len().abs_diff(other.len()) > changes {
+        return false;
+    }
+    match (one, other) {
+        ([], rest) | (rest, []) => rest.len() <= changes,
+        ([_, one_rest @ ..], [_, other_rest @ ..]) => {
+            let is_swapped = one.len() > 1
+                && other.len() > 1
+                && (one[0], one[1]) == (other[1], other[0])
+                && is_within(&one[2..], &other[2..], left);
+            is_swapped
+                || is_within(one_rest, other_rest, left)
+                || is_within(one_rest, other, left)
+                || is_within(one, other_rest, left)
+        }
+    }
+}
+
+impl Shape {
+    /// Whether names of these shapes can be near each other.
+    fn could_be_near(self, other: Shape) -> bool {
+        let most = most_changes(self.bytes.min(other.bytes));
         // Each letter that differs adds one, takes one away, or does both.
-        let differ = (self.letters ^ known.letters).count_ones() as usize;
-        one.abs_diff(other) <= most
-            && differ <= 2 * most
-            && strsim::osa_distance(&self.text, &known.text) <= most
+        let differ = (self.letters ^ other.letters).count_ones() as usize;
+        most > 0 && self.bytes.abs_diff(other.bytes) <= most && differ <= 2 * most
+    }
+}
+
+/// How many letters of a name of so many bytes may differ.
+fn most_changes(bytes: usize) -> usize {
+    match bytes {
+        0..LEAST_LETTERS => 0,
+        LEAST_LETTERS..LONG_LETTERS => 1,
+        _ => 2,
     }
 }
 
@@ -242,6 +330,49 @@ mod tests {
         assert_eq!(closest("registry.test/team/grade:1", TEAM), None);
         assert_eq!(closest("registry.test/team/grader:2.0.0", OTHER), None, "it is that place");
         assert_eq!(closest("elsewhere.test/people/grader:1", OTHER), None, "a word that two chose");
+    }
+
+    #[test]
+    fn changes_are_counted_wherever_they_are() {
+        for (one, other, changes) in [
+            ("grade", "grade", 0),
+            ("grade", "grader", 1),
+            ("grade", "rade", 1),
+            ("grade", "grbde", 1),
+            ("grade", "garde", 1),
+            ("grade", "gared", 2),
+            ("grade", "xgradex", 2),
+            ("grade", "agred", 3),
+            ("abcdefgh", "bacdefhg", 2),
+            ("", "ab", 2),
+        ] {
+            for most in 0..=2 {
+                let is_near = most >= changes;
+                assert_eq!(
+                    is_within(one.as_bytes(), other.as_bytes(), most),
+                    is_near,
+                    "{one} {other}"
+                );
+                assert_eq!(
+                    is_within(other.as_bytes(), one.as_bytes(), most),
+                    is_near,
+                    "{other} {one}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn one_of_many_names_is_found_without_looking_closely_at_all_of_them() {
+        let mut names = NearMisses::of([]);
+        for number in 0..50_000 {
+            let word = format!("{number:05}").replace(['1', '3'], "x");
+            names.know(&address(&format!("registry.test/team/{word}-{number}:1")), TEAM);
+        }
+        names.know(&address("registry.test/team/glockenspiel:1"), TEAM);
+        let closest = names.closest(&address("elsewhere.test/crew/glockenspeil:1"), "x", OTHER);
+        let known = KnownName::Published("registry.test/team/glockenspiel".to_owned());
+        assert_eq!(closest, Some((known, Likeness::Close)));
     }
 
     #[test]

@@ -23,6 +23,7 @@ use crate::{
     report::{self, Align, Table},
     setup,
     user_configuration::UserConfiguration,
+    waiting::Waiting,
     words,
 };
 
@@ -77,6 +78,9 @@ struct Found {
     /// The indexes that say this about it.
     indexes: Vec<String>,
     close_to: Option<CloseTo>,
+    /// The same, in words.
+    #[serde(skip)]
+    likeness: Option<String>,
     #[serde(skip)]
     distance: u32,
 }
@@ -113,10 +117,10 @@ impl Search {
         });
         let all = found.len();
         found.truncate(if self.limit == 0 { usize::MAX } else { self.limit });
+        let waiting = Waiting::on("comparing names");
         let names = known_names(&read);
-        for it in &mut found {
-            it.compare_with(&names);
-        }
+        found.iter_mut().for_each(|it| it.compare_with(&names));
+        drop((names, waiting));
         match self.format {
             Format::Table if found.is_empty() => self.say_that_there_is_none(&registry, &read),
             Format::Table => output::stdout(|out| output::table(out, table(&found)))?,
@@ -129,7 +133,7 @@ impl Search {
             let (shown, all) = (report::count(found.len() as u64), report::count(all as u64));
             words::say(&format!("{shown} of {all} scorers; all: --limit 0"));
         }
-        warn_of_names(&found, &names);
+        warn_of_names(&found);
         warn_of_differences(&found);
         // What is wrong with an index is the last thing that is read.
         Failure::of_all(failures).map_or(Ok(Exit::Done), Err)
@@ -179,6 +183,7 @@ fn built_in(registry: &Registry, words: &Words) -> Result<Vec<Found>, Failure> {
             bytes: listing.bytes,
             indexes: Vec::new(),
             close_to: None,
+            likeness: None,
             distance,
         });
     }
@@ -244,15 +249,20 @@ impl Found {
             contract: Some(contract),
             indexes: vec![index.to_owned()],
             close_to: None,
+            likeness: None,
             distance,
         }
     }
 
+    /// Notes what its name could be taken for.
     fn compare_with(&mut self, names: &NearMisses) {
         let Some(address) = &self.address else { return };
         let signer = self.signer.as_ref().map(Signer::as_str);
-        let closest = names.closest(address, &self.scorer_id, signer);
-        self.close_to = closest.map(|(known, _)| match known {
+        let Some((known, likeness)) = names.closest(address, &self.scorer_id, signer) else {
+            return;
+        };
+        self.likeness = Some(names::in_words(&known, likeness));
+        self.close_to = Some(match known {
             KnownName::BuiltIn(name) => CloseTo::BuiltIn(name),
             KnownName::Published(place) => CloseTo::Published(place),
         });
@@ -314,11 +324,9 @@ fn table(found: &[Found]) -> Table {
 }
 
 /// Says which names could be taken for others.
-fn warn_of_names(found: &[Found], names: &NearMisses) {
-    for it in found.iter().filter(|it| it.close_to.is_some()) {
-        let Some(address) = &it.address else { continue };
-        let signer = it.signer.as_ref().map(Signer::as_str);
-        if let Some(likeness) = names::likeness(names, address, &it.scorer_id, signer) {
+fn warn_of_names(found: &[Found]) {
+    for it in found {
+        if let (Some(address), Some(likeness)) = (&it.address, &it.likeness) {
             words::warn(&format!("`{address}` {likeness}"));
         }
     }
