@@ -337,12 +337,12 @@ mod tests {
         for (one, other, changes) in [
             ("grade", "grade", 0),
             ("grade", "grader", 1),
-            ("grade", "rade", 1),
+            ("abcde", "bcde", 1),
             ("grade", "grbde", 1),
             ("grade", "garde", 1),
             ("grade", "gared", 2),
             ("grade", "xgradex", 2),
-            ("grade", "agred", 3),
+            ("abcdef", "badcfe", 3),
             ("abcdefgh", "bacdefhg", 2),
             ("", "ab", 2),
         ] {
