@@ -293,6 +293,28 @@ fn texts_of_strangers_do_nothing_on_a_page() {
 }
 
 #[test]
+fn a_schema_without_end_and_a_long_one_make_a_page_that_has_an_end() {
+    let folder = Folder::new();
+    folder.write(
+        "endless.js",
+        r##"const many = (item) => Array.from({length: 100}, () => item);
+        const long = "\"".repeat(300);
+        export const info = {configSchema: {type: "object",
+            properties: Object.fromEntries(Array.from({length: 150}, (_, n) => [`k${n}`, {$ref: n % 2 ? "#/$defs/A" : "#/$defs/C"}])),
+            $defs: {
+                A: {anyOf: many({$ref: "#/$defs/A"})},
+                C: {oneOf: Array.from({length: 60}, (_, n) => ({const: `${n}${long}`, description: long}))},
+            },
+        }};
+        export default () => 1;"##,
+    );
+    folder.sh("scorebox card endless.js -o card.html").exits_with(0);
+    let page = read(&folder, "card.html");
+    assert!(page.len() < 16_000_000, "{} bytes", page.len());
+    assert!(page.contains("… 50 more keys") && page.contains("… 20 more values"));
+}
+
+#[test]
 fn an_example_that_is_not_as_promised_and_scores_that_are_errors_are_on_the_page() {
     let folder = Folder::new();
     let case = json!({"output": "one two", "groundTruth": "one two"});

@@ -1,6 +1,8 @@
 //! The keys of a scorer's configuration, read from its JSON Schema, for people: name, what
 //! may stand there, default, meaning. Validates nothing.
 
+use std::cell::Cell;
+
 use serde_json::Value;
 
 /// How deep references and alternatives are followed.
@@ -11,6 +13,12 @@ const KEY_DEPTH: usize = 3;
 
 /// The most keys that are listed.
 const MOST_KEYS: usize = 500;
+
+/// Schemas that are looked at for all keys together: those that refer to one another have endlessly many.
+const MOST_STEPS: usize = 5000;
+
+/// Bytes of what may stand at a key.
+const MOST_KIND: usize = 2000;
 
 /// One key of a configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,12 +52,26 @@ pub(crate) struct Choice {
 pub(crate) fn config_keys(schema: &str) -> Vec<ConfigKey> {
     let Ok(root) = serde_json::from_str::<Value>(schema) else { return Vec::new() };
     let mut keys = Vec::new();
-    collect(&root, &root, "", KEY_DEPTH, &mut keys);
+    let steps = Cell::new(MOST_STEPS);
+    collect(&Schema { root: &root, steps: &steps }, &root, "", KEY_DEPTH, &mut keys);
     keys
 }
 
+/// A whole schema, and how much of it is still looked at.
+struct Schema<'a> {
+    root: &'a Value,
+    steps: &'a Cell<usize>,
+}
+
 /// Appends the keys of an object's schema, whose names begin with `before`.
-fn collect(root: &Value, object: &Value, before: &str, depth: usize, keys: &mut Vec<ConfigKey>) {
+fn collect(
+    whole: &Schema<'_>,
+    object: &Value,
+    before: &str,
+    depth: usize,
+    keys: &mut Vec<ConfigKey>,
+) {
+    let root = whole.root;
     let Some(deeper) = depth.checked_sub(1) else { return };
     let required = object["required"].as_array();
     let required =
@@ -59,7 +81,7 @@ fn collect(root: &Value, object: &Value, before: &str, depth: usize, keys: &mut 
             return;
         }
         let name = format!("{before}{key}");
-        let (kind, choices) = kind_and_choices(root, property);
+        let (kind, choices) = kind_and_choices(whole, property);
         keys.push(ConfigKey {
             kind,
             range: range(root, property, DEPTH),
@@ -73,13 +95,14 @@ fn collect(root: &Value, object: &Value, before: &str, depth: usize, keys: &mut 
             name: name.clone(),
         });
         let inside = resolved(root, property);
-        collect(root, inside, &format!("{name}."), deeper, keys);
+        collect(whole, inside, &format!("{name}."), deeper, keys);
         let each = resolved(root, &inside["additionalProperties"]);
-        collect(root, each, &format!("{name}.*."), deeper, keys);
+        collect(whole, each, &format!("{name}.*."), deeper, keys);
     }
 }
 
-fn kind_and_choices(root: &Value, property: &Value) -> (String, Vec<Choice>) {
+fn kind_and_choices(whole: &Schema<'_>, property: &Value) -> (String, Vec<Choice>) {
+    let root = whole.root;
     let own = choices(root, property, DEPTH);
     if !own.is_empty() {
         return ("one of".to_owned(), own);
@@ -88,7 +111,7 @@ fn kind_and_choices(root: &Value, property: &Value) -> (String, Vec<Choice>) {
     if !of_items.is_empty() {
         return ("list of".to_owned(), of_items);
     }
-    (kind(root, property, DEPTH), Vec::new())
+    (kind(whole, property, DEPTH), Vec::new())
 }
 
 /// The values that a schema allows, if it allows no others (but `null`) and says what each means.
@@ -119,11 +142,22 @@ fn description(root: &Value, property: &Value) -> String {
     text.unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn kind(root: &Value, schema: &Value, depth: usize) -> String {
-    if depth == 0 {
+/// What may stand there, or the beginning of it.
+fn kind(whole: &Schema<'_>, schema: &Value, depth: usize) -> String {
+    let steps = whole.steps.get();
+    if depth == 0 || steps == 0 {
         return "…".into();
     }
-    let schema = resolved(root, schema);
+    whole.steps.set(steps - 1);
+    let mut kind = whole_kind(whole, resolved(whole.root, schema), depth - 1);
+    if kind.len() > MOST_KIND {
+        kind.truncate(kind.floor_char_boundary(MOST_KIND));
+        kind.push('…');
+    }
+    kind
+}
+
+fn whole_kind(whole: &Schema<'_>, schema: &Value, depth: usize) -> String {
     if let Some(only) = schema.get("const") {
         return only.to_string();
     }
@@ -133,7 +167,7 @@ fn kind(root: &Value, schema: &Value, depth: usize) -> String {
     if let Some(choices) = schema["oneOf"].as_array().or(schema["anyOf"].as_array()) {
         let mut kinds: Vec<String> = Vec::new();
         for choice in choices.iter().filter(|choice| choice["type"] != "null") {
-            let kind = kind(root, choice, depth - 1);
+            let kind = kind(whole, choice, depth);
             if !kinds.contains(&kind) {
                 kinds.push(kind);
             }
@@ -146,12 +180,12 @@ fn kind(root: &Value, schema: &Value, depth: usize) -> String {
         _ => Vec::new(),
     };
     let words = types.iter().filter(|name| **name != "null").map(|name| match *name {
-        "object" => object_kind(root, schema, depth - 1),
+        "object" => object_kind(whole, schema, depth),
         "boolean" => "true or false".to_owned(),
         "string" => "text".to_owned(),
         "integer" => "whole number".to_owned(),
         "array" if schema["items"].is_object() => {
-            format!("list of {}", kind(root, &schema["items"], depth - 1))
+            format!("list of {}", kind(whole, &schema["items"], depth))
         }
         "array" => "list".to_owned(),
         other => other.to_owned(),
@@ -191,15 +225,15 @@ fn range(root: &Value, schema: &Value, depth: usize) -> String {
 }
 
 /// `{input: number, output: number}`, or `object of` whatever its members are.
-fn object_kind(root: &Value, schema: &Value, depth: usize) -> String {
+fn object_kind(whole: &Schema<'_>, schema: &Value, depth: usize) -> String {
     if let Some(properties) = schema["properties"].as_object() {
         let members =
-            properties.iter().map(|(name, of)| format!("{name}: {}", kind(root, of, depth)));
+            properties.iter().map(|(name, of)| format!("{name}: {}", kind(whole, of, depth)));
         return format!("{{{}}}", members.collect::<Vec<_>>().join(", "));
     }
     match &schema["additionalProperties"] {
         Value::Object(_) => {
-            format!("object of {}", kind(root, &schema["additionalProperties"], depth))
+            format!("object of {}", kind(whole, &schema["additionalProperties"], depth))
         }
         _ => "object".to_owned(),
     }
@@ -315,5 +349,17 @@ mod tests {
         let many = format!(r#"{{"properties": {{{}}}}}"#, properties.join(", "));
         assert_eq!(config_keys(&many).len(), MOST_KEYS);
         assert_eq!(config_keys("no schema"), []);
+        // Each of these has a hundred times as many as the one before.
+        let branches = vec![r##"{"$ref": "#/$defs/A"}"##; 100].join(", ");
+        let members: Vec<String> =
+            (0..100).map(|n| format!(r##""m{n}": {{"$ref": "#/$defs/B"}}"##)).collect();
+        let endless = format!(
+            r##"{{"properties": {{"a": {{"$ref": "#/$defs/A"}}, "b": {{"$ref": "#/$defs/B"}}, "c": {{"type": "number"}}}},
+                "$defs": {{"A": {{"anyOf": [{branches}]}}, "B": {{"type": "object", "properties": {{{}}}}}}}}}"##,
+            members.join(", ")
+        );
+        let keys = config_keys(&endless);
+        assert!(keys.iter().all(|key| key.kind.len() <= MOST_KIND + "…".len()));
+        assert_eq!(keys.len(), MOST_KEYS, "with those inside `b`");
     }
 }

@@ -16,8 +16,10 @@ const MOST_DESCRIPTION: usize = 8 << 10;
 const MOST_MEANING: usize = 2 << 10;
 /// Bytes of a name, a default or what may stand at a key.
 const MOST_VALUE: usize = 400;
-/// Keys, and values of one key, that are shown.
+/// Keys that are shown.
 const MOST_KEYS: usize = 100;
+/// Values of one key that are shown with their meanings.
+const MOST_CHOICES: usize = 40;
 /// Names of imports that are shown.
 const MOST_IMPORTS: usize = 100;
 
@@ -108,9 +110,10 @@ fn row(key: &CardKey, has_ranges: bool) -> Markup {
             }
             td.words {
                 (Said::most(&key.description, MOST_MEANING))
-                @for (value, meaning) in key.choices.iter().take(MOST_KEYS) {
-                    br; code { (Said::line(value, MOST_VALUE)) } ": " (Said::line(meaning, MOST_MEANING))
+                @for (value, meaning) in key.choices.iter().take(MOST_CHOICES) {
+                    br; code { (Said::line(value, MOST_VALUE)) } ": " (Said::line(meaning, MOST_VALUE))
                 }
+                @if key.choices.len() > MOST_CHOICES { br; "… " (key.choices.len() - MOST_CHOICES) " more values" }
             }
         }
     }
