@@ -113,7 +113,7 @@ impl Entry {
                 "name" => entry.name = reading.text(node, key),
                 "config" => entry.config = config(reading, node),
                 "limits" => entry.limits = limits(reading, node),
-                "grants" => entry.grants = grants(reading, node),
+                "grants" => entry.grants = Some(grants(reading, node, key)),
                 "severity" => {
                     entry.policy.severity = severity(reading, node);
                     entry.policy_place.get_or_insert_with(|| reading.place(&node.span));
@@ -247,21 +247,22 @@ fn limits(reading: &mut Reading<'_>, node: &Node) -> LimitOverrides {
 }
 
 /// A size as it is written: text with a unit, or a number.
-fn size(reading: &mut Reading<'_>, node: &Node, name: &str) -> Option<String> {
+pub(super) fn size(reading: &mut Reading<'_>, node: &Node, name: &str) -> Option<String> {
     match &node.value {
         Value::Text(written) => Some(written.clone()),
         _ => reading.count(node, name).map(|bytes| bytes.to_string()),
     }
 }
 
-fn grants(reading: &mut Reading<'_>, node: &Node) -> Option<Grants> {
-    let mut granted = Vec::new();
-    for item in reading.list(node, "grants") {
-        let Some(word) = reading.word(item, "grants") else { continue };
+/// A list of grants, as the key `name` has it.
+pub(super) fn grants(reading: &mut Reading<'_>, node: &Node, name: &str) -> Grants {
+    let mut grants = Vec::new();
+    for item in reading.list(node, name) {
+        let Some(word) = reading.word(item, name) else { continue };
         let words = Grant::ALL.map(Grant::as_str);
-        granted.extend(reading.one_of(item, word.parse::<Grant>().ok(), "grant", &words));
+        grants.extend(reading.one_of(item, word.parse::<Grant>().ok(), "grant", &words));
     }
-    Some(granted.into_iter().collect())
+    grants.into_iter().collect()
 }
 
 fn severity(reading: &mut Reading<'_>, node: &Node) -> Option<Severity> {

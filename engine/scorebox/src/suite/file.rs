@@ -22,6 +22,7 @@ use super::{
     judges::{self, SuiteJudge},
     reading::Reading,
     results,
+    trust::{self, TrustPolicy},
 };
 
 /// The version of the format.
@@ -34,8 +35,8 @@ const MOST_FILES: usize = 100;
 const DEEP_STACK_BYTES: usize = 256 << 20;
 
 /// The keys of a file.
-const KEYS: [&str; 8] =
-    ["version", "name", "seed", "include", "defaults", "judges", "target", "scorers"];
+const KEYS: [&str; 9] =
+    ["version", "name", "seed", "include", "defaults", "judges", "policy", "target", "scorers"];
 
 /// The id of the scorer that `[target]` describes.
 const TARGET: &str = "target";
@@ -50,18 +51,47 @@ pub(super) fn read(
     parse_apart(path, &text, texts, environment)
 }
 
-/// Reads the text of a suite file at `path`, on a stack that is deep enough for it.
+/// What the files of a suite say that published scorers must be, whatever they say about scorers.
+pub(super) fn policies(
+    path: &Path,
+    texts: &dyn SuiteFiles,
+    environment: Environment<'_>,
+) -> Result<Vec<TrustPolicy>, SuiteError> {
+    let unreadable = |source| SuiteError::Unreadable { path: path.to_owned(), source };
+    let text = texts.text(path).map_err(unreadable)?;
+    apart(path, || {
+        let mut files = Files::new(texts, environment);
+        let written = files.within(path, |files| files.file(path, &text));
+        match files.is_incomplete || files.are_policies_unclear {
+            false => Ok(written.policies),
+            true => {
+                let mistakes = in_order(files.mistakes);
+                let clear = Suite { policies: written.policies, ..Suite::without_scorers("") };
+                Err(SuiteError::Invalid { mistakes, clear: Box::new(clear) })
+            }
+        }
+    })
+}
+
+/// Reads the text of a suite file at `path`.
 pub(super) fn parse_apart(
     path: &Path,
     text: &str,
     texts: &dyn SuiteFiles,
     environment: Environment<'_>,
 ) -> Result<Suite, SuiteError> {
+    apart(path, || parse(path, text, texts, environment))
+}
+
+/// What `reading` reads of the file at `path`, on a stack that is deep enough for it.
+fn apart<T: Send>(
+    path: &Path,
+    reading: impl FnOnce() -> Result<T, SuiteError> + Send,
+) -> Result<T, SuiteError> {
     let unreadable = |source| SuiteError::Unreadable { path: path.to_owned(), source };
-    let parsing = || parse(path, text, texts, environment);
     let thread = thread::Builder::new().stack_size(DEEP_STACK_BYTES);
-    thread::scope(|scope| match thread.spawn_scoped(scope, parsing).map(|thread| thread.join()) {
-        Ok(Ok(suite)) => suite,
+    thread::scope(|scope| match thread.spawn_scoped(scope, reading).map(|thread| thread.join()) {
+        Ok(Ok(read)) => read,
         Ok(Err(panic)) => std::panic::resume_unwind(panic),
         Err(error) => Err(unreadable(error.into())),
     })
@@ -73,15 +103,7 @@ fn parse(
     texts: &dyn SuiteFiles,
     environment: Environment<'_>,
 ) -> Result<Suite, SuiteError> {
-    let mut files = Files {
-        texts,
-        environment,
-        open: Vec::new(),
-        read: 0,
-        mistakes: Vec::new(),
-        is_incomplete: false,
-        are_judges_unclear: false,
-    };
+    let mut files = Files::new(texts, environment);
     let mut written = files.within(path, |files| files.file(path, text));
     for scorer in written.scorers.iter_mut().chain(&mut written.target) {
         scorer.entry = mem::take(&mut scorer.entry).with_jury_seated();
@@ -94,17 +116,19 @@ fn parse(
     let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let name = written.name.take().or(stem).unwrap_or_default();
     let clear = files.clear(&written);
-    let Written { seed, judges, target, scorers, .. } = written;
+    let Written { seed, judges, policies, target, scorers, .. } = written;
     let scorers = scorers.into_iter().map(Named::resolved).collect();
     let scorers = results::laid_out(scorers, &mut files.mistakes);
     if !files.mistakes.is_empty() {
-        let clear = Box::new(Suite { name, seed, judges, scorers: clear, target: None });
+        let clear = Box::new(Suite { name, seed, judges, policies, scorers: clear, target: None });
         return Err(SuiteError::Invalid { mistakes: in_order(files.mistakes), clear });
     }
     match target.map(Named::resolved) {
-        None => Ok(Suite { seed, judges, ..Suite::new(name, scorers)? }),
+        None => {
+            Suite { seed, judges, policies, ..Suite::without_scorers(&name) }.of_scorers(scorers)
+        }
         Some(target) => {
-            Suite { name, seed, judges, scorers, target: None }.with_target(target.scorer)
+            Suite { name, seed, judges, policies, scorers, target: None }.with_target(target.scorer)
         }
     }
 }
@@ -137,6 +161,8 @@ struct Files<'r> {
     is_incomplete: bool,
     /// Whether something is wrong with a description of a judge.
     are_judges_unclear: bool,
+    /// Whether something is wrong with what published scorers must be.
+    are_policies_unclear: bool,
 }
 
 /// What a file says, with what it includes.
@@ -146,6 +172,7 @@ struct Written {
     seed: Option<String>,
     target: Option<Named>,
     judges: BTreeMap<String, SuiteJudge>,
+    policies: Vec<TrustPolicy>,
     /// In the order of the files; no two with one id.
     scorers: Vec<Named>,
 }
@@ -159,7 +186,22 @@ struct Named {
     entry: Entry,
 }
 
-impl Files<'_> {
+impl<'r> Files<'r> {
+    fn new(texts: &'r dyn SuiteFiles, environment: Environment<'r>) -> Files<'r> {
+        let (open, mistakes) = Default::default();
+        let (is_incomplete, are_judges_unclear, are_policies_unclear) = Default::default();
+        Files {
+            texts,
+            environment,
+            open,
+            read: 0,
+            mistakes,
+            is_incomplete,
+            are_judges_unclear,
+            are_policies_unclear,
+        }
+    }
+
     /// What `read` reads of the file at `path`, which no file below it includes again.
     fn within(&mut self, path: &Path, read: impl FnOnce(&mut Self) -> Written) -> Written {
         self.open.push(self.texts.real(path));
@@ -212,12 +254,19 @@ impl Files<'_> {
                         }
                         written.target = included.target.or(written.target);
                         written.judges.extend(included.judges);
+                        written.policies.extend(included.policies);
                     }
                 }
                 "judges" => {
                     let mistakes_before = reading.mistake_count();
                     own_judges = judges::judges(reading, &member.node, folder);
                     self.are_judges_unclear |= reading.mistake_count() > mistakes_before;
+                }
+                "policy" => {
+                    let mistakes_before = reading.mistake_count();
+                    let place = reading.place(&member.key_span);
+                    written.policies.push(trust::policy(reading, &member.node, place));
+                    self.are_policies_unclear |= reading.mistake_count() > mistakes_before;
                 }
                 "defaults" => defaults = Entry::of_defaults(reading, &member.node),
                 "target" => {

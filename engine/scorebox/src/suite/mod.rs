@@ -11,6 +11,7 @@
 //! - `error`: why there is no suite.
 //! - `selection`: which cases a scorer is for.
 //! - `sampling`: which cases a scorer skips by a hash.
+//! - `trust`: what published scorers must be.
 //! - `results`: scorers that score the results of others.
 //! - `limit_overrides`: the limits that a user sets.
 //! - `quantity`: sizes and times as people write them.
@@ -29,6 +30,7 @@ mod reading;
 mod results;
 mod sampling;
 mod selection;
+mod trust;
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -53,6 +55,7 @@ pub use limit_overrides::{BadLimit, LimitOverrides};
 pub use quantity::{NotAQuantity, parse_bytes, parse_duration, parse_memory};
 pub use sampling::{Draw, NotARate, Rate, Sampling};
 pub use selection::{BadPattern, Nodes, Selection, Skip};
+pub use trust::TrustPolicy;
 
 /// The values of the variables that a suite file names as `${NAME}`; `None` if there is no such variable. The library
 /// reads no environment.
@@ -74,6 +77,8 @@ pub struct Suite {
     pub seed: Option<String>,
     /// The language models that scorers may ask, by name.
     pub judges: BTreeMap<String, SuiteJudge>,
+    /// What published scorers must be, by the files that it is made of: all of it.
+    pub policies: Vec<TrustPolicy>,
     /// The scorers, in the order of the file; no two with one name.
     pub scorers: Vec<SuiteScorer>,
     /// The scorer whose results all others score, if there is one; see [`Suite::with_target`].
@@ -188,6 +193,17 @@ impl Suite {
         Suite::read_with(path, &|_| None)
     }
 
+    /// What the file and those that it includes say that published scorers must be, whatever else is wrong or missing in them.
+    ///
+    /// # Errors
+    /// What is wrong with that, with its places; and if a file cannot be read.
+    pub fn policies_of(
+        path: &Path,
+        environment: Environment<'_>,
+    ) -> Result<Vec<TrustPolicy>, SuiteError> {
+        file::policies(path, &OnDisk, environment)
+    }
+
     /// As [`Suite::read`], with the values of this environment for variables.
     ///
     /// # Errors
@@ -222,6 +238,16 @@ impl Suite {
     /// # Errors
     /// If two scorers have the same name, there are no scorers, or one comes before the scorer whose results it scores.
     pub fn new(name: String, scorers: Vec<SuiteScorer>) -> Result<Suite, SuiteError> {
+        Suite::without_scorers(&name).of_scorers(scorers)
+    }
+
+    fn without_scorers(name: &str) -> Suite {
+        let (judges, policies, scorers) = Default::default();
+        Suite { name: name.to_owned(), seed: None, judges, policies, scorers, target: None }
+    }
+
+    /// The same suite with these scorers in place of its own.
+    fn of_scorers(self, scorers: Vec<SuiteScorer>) -> Result<Suite, SuiteError> {
         if scorers.is_empty() {
             return Err(SuiteError::NoScorers);
         }
@@ -236,7 +262,7 @@ impl Suite {
                 return Err(SuiteError::NoSubject { scorer, subject });
             }
         }
-        Ok(Suite { name, seed: None, judges: BTreeMap::new(), scorers, target: None })
+        Ok(Suite { scorers, ..self })
     }
 
     /// The scorer of that name. A scorer of results may also be named without its subjects (`judge` for

@@ -1,7 +1,7 @@
 //! Scorers that score the results of others: where an entry names scorers in `meta`, or a suite has a target, each of
 //! them becomes a scorer of its own, whose id says whose results it scores. Reads no file.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, mem};
 
 use crate::{advice::Advice, contract::Severity, suggest::closest};
 
@@ -180,9 +180,10 @@ impl Suite {
     ///
     /// # Errors
     /// If a name becomes too long, or is taken.
-    pub fn with_target(self, target: SuiteScorer) -> Result<Suite, SuiteError> {
+    pub fn with_target(mut self, target: SuiteScorer) -> Result<Suite, SuiteError> {
+        let scorers = mem::take(&mut self.scorers).into_iter();
         let (mut own, others): (Vec<_>, Vec<_>) =
-            self.scorers.into_iter().partition(|scorer| scorer.is_of_the_results_of(&target.id));
+            scorers.partition(|scorer| scorer.is_of_the_results_of(&target.id));
         if own.is_empty() {
             own.push(target);
         }
@@ -194,7 +195,7 @@ impl Suite {
             let subject = scorer.subject.as_ref().map_or_else(|| Ok(id.clone()), under)?;
             own.push(SuiteScorer { id: under(&scorer.id)?, subject: Some(subject), ..scorer });
         }
-        Ok(Suite { seed: self.seed, target: Some(id), ..Suite::new(self.name, own)? })
+        Suite { target: Some(id), ..self }.of_scorers(own)
     }
 
     /// The suite with another scorer behind all others; if it has a target, one that scores the target's results.
@@ -202,15 +203,15 @@ impl Suite {
     /// # Errors
     /// If its name becomes too long, or is taken.
     pub fn with_scorer(mut self, scorer: SuiteScorer) -> Result<Suite, SuiteError> {
-        self.scorers.push(match &self.target {
+        let mut scorers = mem::take(&mut self.scorers);
+        scorers.push(match &self.target {
             None => scorer,
             Some(target) => {
                 let id = of_results(target, &scorer.id).map_err(SuiteError::BadScorerId)?;
                 SuiteScorer { id, subject: Some(target.clone()), ..scorer }
             }
         });
-        let Suite { seed, target, .. } = self;
-        Ok(Suite { seed, target, ..Suite::new(self.name, self.scorers)? })
+        self.of_scorers(scorers)
     }
 }
 

@@ -52,7 +52,7 @@ config = { x = nan, y = ["${NOWHERE}"] }
     assert_eq!(
         suite(&[("s.toml", text)]).unwrap_err(),
         [
-            "s.toml:2:1: unknown key `nam`; the keys of a suite are `version`, `name`, `seed`, `include`, `defaults`, `judges`, `target`, `scorers`",
+            "s.toml:2:1: unknown key `nam`; the keys of a suite are `version`, `name`, `seed`, `include`, `defaults`, `judges`, `policy`, `target`, `scorers`",
             "s.toml:4:19: `fuel` must be a whole number of 0 or more",
             "s.toml:6:7: `use` must be a text; found a number",
             "s.toml:7:19: `network` is not a grant: `wasi` or `workspace` or `judge`",
@@ -206,4 +206,59 @@ fn a_jury_stands_in_its_entry_or_in_its_judge_and_not_in_both() {
     assert_eq!(twice, ["suite.toml:5:1: the jury is there twice: as `jury` and in `judge`"]);
     let unknown = seated("[scorers.a]\njury = { judges = [\"strict\", \"kind\"] }").unwrap_err();
     assert!(unknown[0].contains("kind"), "{unknown:?}");
+}
+
+/// A key as minisign writes it.
+const SIGNER: &str = "RWThsDRumhUUfC5VoJHIalKvBThGlM4RUCxu1781EmXXoMnlTi2mdWlI";
+
+#[test]
+fn what_published_scorers_must_be_is_gathered_from_all_files_of_a_suite() {
+    let policy = format!(
+        "signers = [\"{SIGNER}\"]\nregistries = [\"a.test\"]\ndeny-grants = [\"wasi\", \"judge\"]\nmax-size = \"1MiB\"\n"
+    );
+    let suite = suite(&[
+        ("s.toml", "include = [\"base.toml\"]\n[policy]\nmax-size = 4096\n[scorers.a]\n"),
+        ("base.toml", &format!("[policy]\n{policy}")),
+    ])
+    .unwrap();
+    let [base, own] = &suite.policies[..] else { panic!("{:?}", suite.policies) };
+    assert_eq!(base.signers.as_deref(), Some(&[SIGNER.to_owned()][..]));
+    assert_eq!(base.registries.as_deref(), Some(&["a.test".to_owned()][..]));
+    assert_eq!(base.denied_grants, [Grant::Wasi, Grant::Judge].into_iter().collect());
+    assert_eq!((base.max_bytes, own.max_bytes), (Some(1 << 20), Some(4096)));
+    assert!(base.place.as_ref().unwrap().to_string().ends_with("base.toml:1:2"));
+    assert_eq!((own.signers.clone(), own.registries.clone()), (None, None));
+}
+
+#[test]
+fn what_is_wrong_with_a_policy_has_its_place() {
+    let text = format!(
+        "[policy]\nsigner = []\nsigners = [\"{SIGNER}\", \"RWshort\"]\nregistries = \"a.test\"\n\
+         deny-grants = [\"network\"]\nmax-size = \"large\"\n"
+    );
+    insta::assert_snapshot!(suite(&[("s.toml", &text)]).unwrap_err().join("\n"), @"
+    s.toml:2:1: unknown key `signer`; the keys of `policy` are `signers`, `registries`, `deny-grants`, `max-size`
+    s.toml:3:72: `RWshort` is not a public key of minisign, which has 56 characters and begins with `RW`
+    s.toml:4:14: `registries` must be a list; found a text
+    s.toml:5:16: `network` is not a grant: `wasi` or `workspace` or `judge`
+    s.toml:6:12: `large` is not a size such as 1048576, `64MiB` or `1GB`
+    ");
+}
+
+#[test]
+fn a_policy_is_read_where_there_are_no_scorers_yet_or_others_are_wrong() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.toml");
+    let policies = |text: &str| {
+        fs::write(&path, text).unwrap();
+        Suite::policies_of(&path, &|_| None).map(|policies| policies.len())
+    };
+    assert_eq!(policies("").unwrap(), 0);
+    assert_eq!(policies("[policy]\nmax-size = 1\n").unwrap(), 1);
+    assert_eq!(policies("[policy]\nmax-size = 1\n[scorers.a]\nseverity = 7\n").unwrap(), 1);
+    for unclear in
+        ["[policy]\nmax-size = -1\n", "[policy]\nmax-size =", "include = [\"gone.toml\"]\n"]
+    {
+        assert!(policies(unclear).is_err(), "{unclear}");
+    }
 }

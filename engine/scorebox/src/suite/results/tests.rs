@@ -1,6 +1,9 @@
 //! What `meta` and a target make of the scorers of a suite, and what they may not say.
 
-use crate::suite::{ScorerId, Suite, SuiteError, SuiteScorer};
+use crate::{
+    registry::Reference,
+    suite::{ScorerId, Suite, SuiteError, SuiteScorer},
+};
 
 fn suite(text: &str) -> Suite {
     Suite::parse(text).unwrap()
@@ -160,4 +163,18 @@ fn a_scorer_of_results_may_be_named_without_its_subject_if_one_is_meant() {
         matches!(&error, SuiteError::NoSuchScorer { nearest, .. } if *nearest == ["a.d", "b.d"])
     );
     assert!(suite.scorer_mut("e").is_err());
+}
+
+#[test]
+fn a_suite_with_a_target_or_another_scorer_keeps_all_that_its_file_says() {
+    let text = "seed = 's'\n[judges.strict]\nprovider = 'recorded'\nmodel = 'm'\nfile = 'a'\n[policy]\nmax-size = 1\n\
+                [scorers.a]\njudge = 'strict'\n";
+    let other = SuiteScorer::new(ScorerId::new("b").unwrap(), Reference::Name("bleu".into()));
+    let whole = suite(text);
+    let targeted = suite(&format!("target = {{ use = 'bleu' }}\n{text}"));
+    for suite in [whole.clone().with_scorer(other).unwrap(), targeted] {
+        assert!(suite.judges.keys().eq(["strict"]));
+        assert_eq!((suite.seed.as_deref(), suite.policies.len()), (Some("s"), 1));
+        assert_eq!(suite.scorers.len(), 2);
+    }
 }
