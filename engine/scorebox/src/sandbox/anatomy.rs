@@ -87,7 +87,10 @@ impl Anatomy {
     }
 
     /// Refuses a component that is not a scorer of this contract.
-    pub(super) fn must_be_a_scorer(&self) -> Result<(), ScoreError> {
+    ///
+    /// # Errors
+    /// Which interface or which version of it the component has instead.
+    pub fn must_be_a_scorer(&self) -> Result<(), ScoreError> {
         let Some(version) = self.contract_version() else {
             return Err(invalid(format!(
                 "the component exports {}; a scorer exports `{SCORING_INTERFACE}`",

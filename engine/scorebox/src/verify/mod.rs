@@ -13,6 +13,7 @@
 //! - `receipt_answer`: the answer in it, which is a stored format.
 //! - `repeating`: what of scores repeats, as digests.
 //! - `sample`: which rows are looked at if not all are.
+//! - `trial`: what another component says about the same cases.
 //! - `plan`: that the scorers of a run are those of its plan.
 //! - `whole_run`: that no score is missing, what the plan shows, and what scorers said about the run.
 //! - `whole_root`: that a run is, to the last column, what its root says.
@@ -31,6 +32,7 @@ mod rescore;
 mod rows;
 mod sample;
 mod scorers;
+mod trial;
 mod whole_root;
 mod whole_run;
 
@@ -47,6 +49,7 @@ pub use receipt::{Receipt, ReceiptComponent, ReceiptError};
 pub use receipt_answer::ReceiptAnswer;
 pub use receipt_calls::ReceiptCall;
 pub use repeating::{score_digest, scores_digest};
+pub use trial::{Tried, try_component};
 pub use whole_root::verify_root;
 
 use comparing::Comparing;

@@ -94,20 +94,21 @@ impl Rescorer {
         spec: &ScorerSpec,
         sandbox: &Sandbox,
     ) -> Result<Rescorer, StoreError> {
-        let stored = Stored {
-            component: spec.component_digest,
-            config_json: &spec.config_json,
-            config_digest: spec.config_digest,
-            limits_json: &spec.limits_json,
-            grants_json: &spec.grants_json,
-            judge_json: spec.judge_json.as_deref(),
-        };
-        let rescorer = stored.load(store, sandbox).await?;
+        let rescorer = Stored::of(spec).load(store, sandbox).await?;
         Ok(Rescorer::new(
             rescorer
                 .loaded
                 .and_then(|loaded| described_otherwise(spec, &loaded).map_or(Ok(loaded), Err)),
         ))
+    }
+
+    /// Loads another component with the configuration, the limits and the grants of a scorer of a run.
+    pub(super) async fn in_place_of(
+        spec: &ScorerSpec,
+        component: &[u8],
+        sandbox: &Sandbox,
+    ) -> Rescorer {
+        Stored::of(spec).load_of(component, sandbox).await
     }
 
     /// Loads a component that is the right one.
@@ -235,7 +236,18 @@ struct Stored<'s> {
     judge_json: Option<&'s str>,
 }
 
-impl Stored<'_> {
+impl<'s> Stored<'s> {
+    fn of(spec: &'s ScorerSpec) -> Stored<'s> {
+        Stored {
+            component: spec.component_digest,
+            config_json: &spec.config_json,
+            config_digest: spec.config_digest,
+            limits_json: &spec.limits_json,
+            grants_json: &spec.grants_json,
+            judge_json: spec.judge_json.as_deref(),
+        }
+    }
+
     async fn load(&self, store: &Store, sandbox: &Sandbox) -> Result<Rescorer, StoreError> {
         let Some(component) = store.component(self.component)? else {
             return Ok(Rescorer::unusable("its component is not in the database".into()));
@@ -249,16 +261,19 @@ impl Stored<'_> {
             let verdict = Verdict::different(what, stored.to_string(), actual.to_string());
             return Ok(Rescorer::new(Err(verdict)));
         }
+        Ok(self.load_of(&component, sandbox).await)
+    }
+
+    async fn load_of(&self, component: &[u8], sandbox: &Sandbox) -> Rescorer {
         let (limits, grants) = match (parse(self.limits_json), parse(self.grants_json)) {
             (Ok(limits), Ok(grants)) => (limits, grants),
-            (Err(reason), _) | (_, Err(reason)) => return Ok(Rescorer::unusable(reason)),
+            (Err(reason), _) | (_, Err(reason)) => return Rescorer::unusable(reason),
         };
         let judge = match self.judge_json.map(parse).transpose() {
             Ok(judge) => judge,
-            Err(reason) => return Ok(Rescorer::unusable(reason)),
+            Err(reason) => return Rescorer::unusable(reason),
         };
-        Ok(Rescorer::of(&component, (self.config_json, judge.as_ref()), &limits, grants, sandbox)
-            .await)
+        Rescorer::of(component, (self.config_json, judge.as_ref()), &limits, grants, sandbox).await
     }
 }
 
