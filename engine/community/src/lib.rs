@@ -55,10 +55,10 @@ pub use index::{
     MOST_INDEX_BYTES, NotAnIndex, NotAnIndexPlace, Refused, SignedIndex, Taken, WebPlace,
     fetch_index, publish_index,
 };
-pub use lock::{LOCK_FILE, Lock, Locked, MOST_LOCK_BYTES, NotALock};
+pub use lock::{LOCK_FILE, Lock, Locked, MOST_LOCK_BYTES, NotALock, Signed};
 pub use near_miss::{KnownName, Likeness, NearMisses};
 pub use publish::{Published, publish};
-pub use pull::{Pulled, newest, pull, pull_component};
+pub use pull::{Pulled, Releases, newest, pull, pull_component, releases};
 pub use registry::{Registry, Transport};
 pub use search::{Searched, Words};
 pub use signing::{BadSignature, NotASigner, NotSigned, Signature, Signer};

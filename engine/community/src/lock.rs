@@ -8,22 +8,23 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     address::{Address, NotAnAddress},
-    signing::Signer,
+    signing::{BadSignature, Signature, Signer},
 };
 
 /// The name of the file, beside the suites that it is of.
 pub const LOCK_FILE: &str = "scorebox.lock";
-/// The version of the format.
-const VERSION: u32 = 1;
+/// The version of the format that is written; version 1 has no signatures.
+const VERSION: u32 = 2;
 /// The most bytes of the file that are read.
 pub const MOST_LOCK_BYTES: u64 = 16 << 20;
 
-const HEAD: &str = "# Which components the suites in this folder use. `scorebox add` and `scorebox remove` write it.";
+const HEAD: &str = "# Which components the suites in this folder use. `scorebox add`, `scorebox update` and `scorebox remove` write it.";
 
 /// The locked scorers, by their addresses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Lock {
     scorers: BTreeMap<String, Locked>,
+    is_of_older_version: bool,
 }
 
 /// What a published scorer is locked to.
@@ -44,8 +45,18 @@ pub struct Locked {
     pub imports: Vec<String>,
     /// What must be granted to it, sorted.
     pub grants: Vec<String>,
-    /// The key that signed the component; `None` if it is not signed.
-    pub signer: Option<Signer>,
+    /// Who signed the component; `None` if it is not signed.
+    pub signed: Option<Signed>,
+}
+
+/// Who signed a component, by its lock.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "who decides by it must decide about each")]
+pub enum Signed {
+    /// By this signature.
+    By(Signature),
+    /// By this key, as a lock of version 1 says it, without the signature.
+    Said(Signer),
 }
 
 /// Why a text is not a lock.
@@ -56,7 +67,7 @@ pub enum NotALock {
     #[error("{0}")]
     Invalid(String),
     /// It has another version.
-    #[error("it has version {0} of the format; this scorebox reads version {VERSION}")]
+    #[error("it has version {0} of the format; this scorebox reads versions 1 to {VERSION}")]
     OtherVersion(u64),
     /// A scorer's address is not one.
     #[error(transparent)]
@@ -71,8 +82,7 @@ struct Versioned {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Document {
-    #[serde(rename = "version")]
-    _version: u32,
+    version: u32,
     #[serde(default, rename = "scorer")]
     scorers: BTreeMap<String, Table>,
 }
@@ -89,8 +99,11 @@ struct Table {
     reads: Vec<String>,
     imports: Vec<String>,
     grants: Vec<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none", with = "signer")]
-    signer: Option<Signer>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    signer: Option<String>,
+    /// The text that minisign keeps in a file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    signature: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -103,7 +116,7 @@ impl Locked {
     pub fn new(address: Address, component: Digest, manifest: Digest, contract: &str) -> Locked {
         let contract = contract.to_owned();
         let (reads, imports, grants) = Default::default();
-        Locked { address, component, manifest, contract, reads, imports, grants, signer: None }
+        Locked { address, component, manifest, contract, reads, imports, grants, signed: None }
     }
 
     /// The same, which reads these parts of a case.
@@ -114,11 +127,29 @@ impl Locked {
         self
     }
 
-    /// The same, signed by this key.
+    /// The same, signed by this.
     #[must_use]
-    pub fn signed_by(mut self, signer: Option<Signer>) -> Locked {
-        self.signer = signer;
+    pub fn signed(mut self, signed: Option<Signed>) -> Locked {
+        self.signed = signed;
         self
+    }
+
+    /// The key that the lock names.
+    pub fn signer(&self) -> Option<&Signer> {
+        match self.signed.as_ref()? {
+            Signed::By(signature) => Some(signature.signer()),
+            Signed::Said(signer) => Some(signer),
+        }
+    }
+
+    /// Who signed `component`, proved by the signature in the lock; `None` if the lock has none.
+    ///
+    /// # Errors
+    /// If the signature is not one of this component.
+    pub fn proved_signer(&self, component: &[u8]) -> Result<Option<&Signer>, BadSignature> {
+        let Some(Signed::By(signature)) = &self.signed else { return Ok(None) };
+        signature.verify(component)?;
+        Ok(Some(signature.signer()))
     }
 
     /// The same, which imports this and needs these grants for it.
@@ -137,14 +168,34 @@ impl Locked {
 
 impl Table {
     fn of(locked: &Locked) -> Table {
-        let Locked { component, manifest, contract, reads, imports, grants, signer, .. } =
-            locked.clone();
-        Table { component, manifest, contract, reads, imports, grants, signer }
+        let Locked { component, manifest, contract, reads, imports, grants, .. } = locked.clone();
+        let signer = locked.signer().map(Signer::to_string);
+        let signature = match &locked.signed {
+            Some(Signed::By(signature)) => Some(signature.text().to_owned()),
+            Some(Signed::Said(_)) | None => None,
+        };
+        Table { component, manifest, contract, reads, imports, grants, signer, signature }
     }
 
-    fn at(self, address: Address) -> Locked {
-        let Table { component, manifest, contract, reads, imports, grants, signer } = self;
-        Locked { address, component, manifest, contract, reads, imports, grants, signer }
+    fn at(self, address: Address) -> Result<Locked, NotALock> {
+        let invalid = |reason: String| NotALock::Invalid(format!("`{address}`: {reason}"));
+        let signed = match (self.signer, self.signature) {
+            (None, None) => None,
+            (Some(signer), None) => {
+                let signer = signer.parse().map_err(|error| invalid(format!("{error}")))?;
+                Some(Signed::Said(signer))
+            }
+            (Some(signer), Some(text)) => {
+                let signer = signer.parse().map_err(|error| invalid(format!("{error}")))?;
+                let signature = Signature::of_text(&signer, &text);
+                Some(Signed::By(signature.map_err(|error| invalid(error.to_string()))?))
+            }
+            (None, Some(_)) => {
+                return Err(invalid("its `signature` is without a `signer`".to_owned()));
+            }
+        };
+        let Table { component, manifest, contract, reads, imports, grants, .. } = self;
+        Ok(Locked { address, component, manifest, contract, reads, imports, grants, signed })
     }
 }
 
@@ -157,15 +208,16 @@ impl Lock {
         let invalid = |error: toml::de::Error| NotALock::Invalid(placed(text, &error));
         let versioned: Versioned = toml::from_str(text).map_err(invalid)?;
         match versioned.version {
-            Some(version) if version == u64::from(VERSION) => {}
+            Some(version) if (1..=u64::from(VERSION)).contains(&version) => {}
             Some(version) => return Err(NotALock::OtherVersion(version)),
             None => return Err(NotALock::Invalid("it has no `version`".to_owned())),
         }
         let document: Document = toml::from_str(text).map_err(invalid)?;
         let mut lock = Lock::default();
         for (address, table) in document.scorers {
-            lock.insert(table.at(address.parse().map_err(NotALock::Address)?));
+            lock.insert(table.at(address.parse().map_err(NotALock::Address)?)?);
         }
+        lock.is_of_older_version = document.version < VERSION;
         Ok(lock)
     }
 
@@ -179,6 +231,11 @@ impl Lock {
             let _ = write!(text, "\n{table}");
         }
         text
+    }
+
+    /// Whether an older scorebox wrote the text that it was read from; what is written is of this version.
+    pub fn is_of_older_version(&self) -> bool {
+        self.is_of_older_version
     }
 
     /// What the scorer at `address` is locked to.
@@ -210,24 +267,6 @@ fn placed(text: &str, error: &toml::de::Error) -> String {
             format!("line {}: {message}", before.bytes().filter(|byte| *byte == b'\n').count() + 1)
         }
         None => message.to_owned(),
-    }
-}
-
-mod signer {
-    use super::Signer;
-    use serde::{Deserialize as _, Deserializer, Serializer, de::Error as _};
-
-    pub(super) fn serialize<S: Serializer>(
-        signer: &Option<Signer>,
-        to: S,
-    ) -> Result<S::Ok, S::Error> {
-        to.collect_str(signer.as_ref().map_or("", Signer::as_str))
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
-        from: D,
-    ) -> Result<Option<Signer>, D::Error> {
-        String::deserialize(from)?.parse().map(Some).map_err(D::Error::custom)
     }
 }
 
@@ -276,8 +315,8 @@ mod tests {
         let tables = text.split_once("\n\n").unwrap().1;
         let twice = refused(&format!("{text}\n{tables}"));
         assert!(twice.starts_with("line 12: duplicate key"), "{twice}");
-        assert!(refused(&text.replace("version = 1", "version = 2")).contains("has version 2"));
-        assert!(refused(&text.replace("version = 1\n", "")).contains("no `version`"));
+        assert!(refused(&text.replace("version = 2", "version = 3")).contains("has version 3"));
+        assert!(refused(&text.replace("version = 2\n", "")).contains("no `version`"));
         assert!(
             refused(&text.replace("a.test", "../a")).contains("is not the address of a scorer")
         );
@@ -285,5 +324,51 @@ mod tests {
         assert!(error.contains("line 5") && error.contains("64 hexadecimal"), "{error}");
         assert!(refused(&text.replace("grants", "rights")).contains("rights"));
         assert!(refused("<<<<<<< HEAD\nversion = 1\n").contains("line 1"));
+    }
+    #[test]
+    fn a_signature_is_written_as_it_is_read_and_proves_who_signed() {
+        let component = b"component";
+        let pair = minisign::KeyPair::generate_unencrypted_keypair().unwrap();
+        let secret = pair.sk.to_box(None).unwrap().into_string();
+        let signature = Signature::make(component, &secret, None).unwrap();
+        let signer = signature.signer().clone();
+        let mut lock = Lock::default();
+        lock.insert(locked("a.test/grade:1.2.0").signed(Some(Signed::By(signature))));
+        let text = lock.text();
+        let read = Lock::parse(&text).unwrap();
+        assert_eq!(read, lock);
+        let read = read.get("a.test/grade:1.2.0").unwrap();
+        assert_eq!(read.proved_signer(component), Ok(Some(&signer)));
+        assert_eq!(read.proved_signer(b"other"), Err(BadSignature::NotOfThis(signer.clone())));
+        let without = text.replace(&format!("signer = \"{signer}\"\n"), "");
+        assert!(Lock::parse(&without).unwrap_err().to_string().contains("without a `signer`"));
+        let other = Lock::parse(&text.replace(signer.as_str(), "RWother")).unwrap_err().to_string();
+        assert!(other.contains("a.test/grade:1.2.0"), "{other}");
+    }
+
+    #[test]
+    fn a_lock_of_version_1_is_read_and_its_signer_is_not_proved() {
+        const VERSION_1: &str = r#"# Which components the suites in this folder use. `scorebox add` and `scorebox remove` write it.
+version = 1
+
+[scorer."localhost:5066/team/word-count:1.2.0"]
+component = "sha256:85aab30548dcdd882248ceacdf2d9c62de1e6139db542f44519ae814366db96e"
+manifest = "sha256:ff21aeba8e52fec8f3a48cb134511241d9bdd1b5073ca3cd4bfa40316723f29b"
+contract = "0.1.0"
+reads = []
+imports = ["scorebox:scorer/log@0.1.0", "scorebox:scorer/types@0.1.0"]
+grants = []
+signer = "RWThsDRumhUUfC5VoJHIalKvBThGlM4RUCxu1781EmXXoMnlTi2mdWlI"
+"#;
+        let lock = Lock::parse(VERSION_1).unwrap();
+        assert!(lock.is_of_older_version());
+        let locked = lock.iter().next().unwrap();
+        assert_eq!(locked.contract, "0.1.0");
+        assert_eq!(
+            locked.signer().map(Signer::as_str),
+            Some("RWThsDRumhUUfC5VoJHIalKvBThGlM4RUCxu1781EmXXoMnlTi2mdWlI")
+        );
+        assert_eq!(locked.proved_signer(b"component"), Ok(None));
+        assert!(lock.text().contains("\nversion = 2\n"));
     }
 }

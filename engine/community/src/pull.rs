@@ -79,18 +79,82 @@ pub async fn newest(registry: Registry) -> Result<Registry, CommunityError> {
     newest_of(registry).await.map_err(|failed| failed.at(&host))
 }
 
+/// The releases of a scorer: the tags that are versions, without those that are not out yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Releases(Vec<Version>);
+
+/// Which releases the registry has of the scorer under its address, whatever the tag is.
+///
+/// # Errors
+/// Why the registry does not say.
+pub async fn releases(registry: &Registry) -> Result<Releases, CommunityError> {
+    let tags = registry.tags().await;
+    let tags = tags.map_err(|failed| failed.at(registry.address().registry()))?;
+    Ok(Releases::of(&tags))
+}
+
+impl Releases {
+    fn of(tags: &[String]) -> Releases {
+        let mut versions: Vec<Version> =
+            tags.iter().filter_map(|tag| Version::parse(tag).ok()).filter(is_release).collect();
+        versions.sort_unstable();
+        Releases(versions)
+    }
+
+    /// The newest of all.
+    pub fn newest(&self) -> Option<String> {
+        self.0.last().map(Version::to_string)
+    }
+
+    /// The newest that is newer than `version` and promises to be compatible with it, by Semantic Versioning as cargo reads it: no other
+    /// part changes than those behind the first that is not 0.
+    pub fn newest_compatible(&self, version: &str) -> Option<String> {
+        let now = Version::parse(version).ok()?;
+        let compatible = self.0.iter().rfind(|it| **it > now && line(it) == line(&now));
+        compatible.map(Version::to_string)
+    }
+
+    /// The newest, if it is newer than `version`.
+    pub fn newer(&self, version: &str) -> Option<String> {
+        let now = Version::parse(version).ok()?;
+        self.0.last().filter(|newest| **newest > now).map(Version::to_string)
+    }
+
+    /// The newest of the line that `1.2` or `1` stands for.
+    pub fn newest_of_line(&self, written: &str) -> Option<String> {
+        let line = line_of(written)?;
+        let in_line = self.0.iter().rfind(|it| [it.major, it.minor].starts_with(&line));
+        in_line.map(Version::to_string)
+    }
+}
+
+fn is_release(version: &Version) -> bool {
+    version.pre.is_empty() && version.build.is_empty()
+}
+
+/// What is the same in all versions that promise to be compatible.
+fn line(version: &Version) -> [u64; 3] {
+    match (version.major, version.minor, version.patch) {
+        (0, 0, patch) => [0, 0, patch],
+        (0, minor, _) => [0, minor, 0],
+        (major, ..) => [major, 0, 0],
+    }
+}
+
 async fn newest_of(registry: Registry) -> Result<Registry, Failed> {
     let address = registry.address();
     let missing = || {
         let (name, tag) = (address.name().to_owned(), address.tag().to_owned());
         Failed::Missing { name, tag }
     };
-    let Some(line) = line_of(address.tag()) else { return Ok(registry) };
+    if line_of(address.tag()).is_none() {
+        return Ok(registry);
+    }
     let tags = registry.tags().await?;
     if tags.iter().any(|tag| tag == address.tag()) {
         return Ok(registry);
     }
-    let newest = newest_in(&line, &tags).ok_or_else(missing)?;
+    let newest = Releases::of(&tags).newest_of_line(address.tag()).ok_or_else(missing)?;
     let address = address.with_tag(&newest).map_err(|_| missing())?;
     Ok(registry.with_tag(address))
 }
@@ -104,15 +168,6 @@ fn line_of(tag: &str) -> Option<Vec<u64>> {
 
 fn is_number(part: &str) -> bool {
     part.parse::<u64>().is_ok_and(|number| number.to_string() == part)
-}
-
-fn newest_in(line: &[u64], tags: &[String]) -> Option<String> {
-    let releases = tags.iter().filter_map(|tag| Version::parse(tag).ok());
-    let in_line = releases.filter(|version| {
-        let parts = [version.major, version.minor];
-        version.pre.is_empty() && version.build.is_empty() && parts.starts_with(line)
-    });
-    in_line.max().map(|version| version.to_string())
 }
 
 /// The component of that digest, whatever a tag names now.
@@ -133,12 +188,28 @@ mod tests {
         let tags =
             ["1.2.0", "1.10.0", "1.2.11", "1.2.3-rc.1", "2.0.0-beta", "latest", "v1.9.0", "1.2"];
         let tags = tags.map(str::to_owned);
-        let newest = |tag: &str| newest_in(&line_of(tag)?, &tags);
+        let newest = |tag: &str| Releases::of(&tags).newest_of_line(tag);
         assert_eq!(newest("1.2").as_deref(), Some("1.2.11"));
         assert_eq!(newest("1").as_deref(), Some("1.10.0"));
         assert_eq!(newest("2"), None, "a release that is not out yet is not asked for");
         for exact in ["1.2.0", "latest", "v1", "01", "1.", ""] {
             assert_eq!(line_of(exact), None, "{exact}");
         }
+    }
+
+    #[test]
+    fn a_newer_release_is_compatible_or_not() {
+        let tags = ["0.1.0", "0.1.9", "0.2.0", "1.0.0", "1.4.2", "2.0.0", "2.1.0-rc.1", "latest"];
+        let releases = Releases::of(&tags.map(str::to_owned));
+        let compatible = |now: &str| releases.newest_compatible(now);
+        assert_eq!(compatible("0.1.0").as_deref(), Some("0.1.9"));
+        assert_eq!(compatible("0.1.9"), None);
+        assert_eq!(compatible("0.0.3"), None);
+        assert_eq!(compatible("1.0.0").as_deref(), Some("1.4.2"));
+        assert_eq!(compatible("1.9.0"), None, "what is older is no update");
+        assert_eq!(compatible("latest"), None);
+        assert_eq!(releases.newer("1.4.2").as_deref(), Some("2.0.0"));
+        assert_eq!(releases.newer("2.0.0"), None);
+        assert_eq!(releases.newest().as_deref(), Some("2.0.0"));
     }
 }

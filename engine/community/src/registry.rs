@@ -131,7 +131,8 @@ impl Registry {
     }
 
     /// The same registry, asked about another tag of the name.
-    pub(crate) fn with_tag(mut self, address: Address) -> Registry {
+    #[must_use]
+    pub fn with_tag(mut self, address: Address) -> Registry {
         self.address = address;
         self
     }
