@@ -87,7 +87,8 @@ fn places(suite: &mut Suite) -> impl Iterator<Item = &mut Place> {
         places.into_iter().flatten().chain(condition)
     });
     let of_judges = suite.judges.values_mut().filter_map(|judge| judge.place.as_mut());
-    of_scorers.chain(of_judges)
+    let of_policies = suite.policies.iter_mut().filter_map(|policy| policy.place.as_mut());
+    of_scorers.chain(of_judges).chain(of_policies)
 }
 
 /// Refuses what no bundle can have: it would be something else on another machine.

@@ -41,6 +41,7 @@ mod migration;
 mod names;
 mod new_file;
 mod output;
+mod published;
 mod python_engine;
 mod report;
 mod scaffold;
@@ -49,6 +50,7 @@ mod shards;
 mod signals;
 mod signing_key;
 mod suite_edit;
+mod trust;
 mod user_configuration;
 mod waiting;
 mod words;
@@ -62,7 +64,7 @@ use scorebox::{
     registry::Registry,
     run::ReadyScorer,
     sandbox::{Compiler, PARSERS_NAME},
-    suite::{Suite, SuiteScorer},
+    suite::{Suite, SuiteScorer, TrustPolicy},
 };
 use scorebox_readers::READERS_NAME;
 
@@ -115,15 +117,16 @@ pub fn registry_of(scorers: &[SuiteScorer]) -> Result<Registry, NotAsLocked> {
     Ok(setup::registry_of(scorers)?)
 }
 
-/// Checks that published scorers are what they are locked as.
+/// Checks that published scorers are what they are locked as, and that these policies and the user's let them in.
 ///
 /// # Errors
 /// What is different.
 pub fn must_be_as_locked(
     scorers: &[SuiteScorer],
+    policies: &[TrustPolicy],
     loaded: &[ReadyScorer],
 ) -> Result<(), NotAsLocked> {
-    Ok(locked::must_be_as_locked(scorers, loaded)?)
+    Ok(locked::must_be_as_locked(scorers, policies, loaded)?)
 }
 
 /// Why a bundle cannot be used.

@@ -5,49 +5,60 @@ use scorebox::{
     registry::Origin,
     run::ReadyScorer,
     sandbox::{Anatomy, Sandbox},
-    suite::{Suite, SuiteScorer},
+    suite::{Suite, SuiteScorer, TrustPolicy},
 };
 use scorebox_community::{LOCK_FILE, Locked};
 
-use crate::{failure::Failure, lock_file::locks_of, setup};
+use crate::{failure::Failure, lock_file::locks_of, setup, trust::Trust};
 
 /// The scorers of a suite, which are what its locks say.
 pub(crate) async fn loaded(suite: &Suite, sandbox: &Sandbox) -> Result<Vec<ReadyScorer>, Failure> {
     let registry = setup::registry_of(&suite.scorers)?;
     let scorers = setup::loaded(suite, &registry, sandbox).await?;
-    must_be_as_locked(&suite.scorers, &scorers)?;
+    must_be_as_locked(&suite.scorers, &suite.policies, &scorers)?;
     Ok(scorers)
 }
 
-/// Refuses a scorer that reads or imports something else than its lock says: the lock was changed by hand, so that nobody has said yes
-/// to this.
+/// Refuses a scorer that reads or imports something else than its lock says, or is not signed as it says: the lock was changed by hand, so
+/// that nobody has said yes to this. And one that a policy does not let in.
 pub(crate) fn must_be_as_locked(
     scorers: &[SuiteScorer],
+    policies: &[TrustPolicy],
     loaded: &[ReadyScorer],
 ) -> Result<(), Failure> {
-    let locks = locks_of(scorers)?;
+    let published = |scorer: &&ReadyScorer| matches!(scorer.origin, Origin::Published(_));
+    // Most suites have none, and then no policy is looked for.
+    if !loaded.iter().any(|scorer| published(&scorer)) {
+        return Ok(());
+    }
+    let (locks, trust) = (locks_of(scorers)?, Trust::with(policies)?);
     for scorer in loaded {
         let Origin::Published(address) = &scorer.origin else { continue };
         let Some(locked) = locks.get(address) else { continue };
-        let anatomy = Anatomy::read(&scorer.component)?;
-        must_be(locked, scorer.scorer.info().reads, &anatomy)?;
+        must_be(locked, scorer.scorer.info().reads, &scorer.component, &trust)?;
     }
     Ok(())
 }
 
-/// Refuses the component of a published scorer that reads or imports something else than its lock says.
+/// Refuses the component of a published scorer that is not what its lock says, or that the user's policy does not let in.
 pub(crate) fn must_be_this(
     scorer: &SuiteScorer,
     reads: Fields,
     component: &[u8],
 ) -> Result<(), Failure> {
-    let locks = locks_of(std::slice::from_ref(scorer))?;
-    let anatomy = Anatomy::read(component)?;
-    locks.values().try_for_each(|locked| must_be(locked, reads, &anatomy))
+    let (locks, trust) = (locks_of(std::slice::from_ref(scorer))?, Trust::with(&[])?);
+    locks.values().try_for_each(|locked| must_be(locked, reads, component, &trust))
 }
 
 /// Refuses a scorer that is not as `locked` says.
-fn must_be(locked: &Locked, reads: Fields, anatomy: &Anatomy) -> Result<(), Failure> {
+fn must_be(locked: &Locked, reads: Fields, component: &[u8], trust: &Trust) -> Result<(), Failure> {
+    let anatomy = Anatomy::read(component)?;
+    must_be_as(locked, reads, &anatomy)?;
+    trust.must_allow_locked(locked, anatomy.grants(), component)
+}
+
+/// Refuses a scorer that reads, imports or needs something else than `locked` says.
+pub(crate) fn must_be_as(locked: &Locked, reads: Fields, anatomy: &Anatomy) -> Result<(), Failure> {
     let found = lock_of(locked, reads, anatomy);
     if found == *locked {
         return Ok(());
@@ -61,11 +72,11 @@ fn must_be(locked: &Locked, reads: Fields, anatomy: &Anatomy) -> Result<(), Fail
 
 /// What the scorer would be locked to that is published as `locked` is.
 pub(crate) fn lock_of(locked: &Locked, reads: Fields, anatomy: &Anatomy) -> Locked {
-    let Locked { address, component, manifest, signer, .. } = locked.clone();
+    let Locked { address, component, manifest, signed, .. } = locked.clone();
     let contract = anatomy.contract_version().unwrap_or_default();
     let grants = anatomy.grants();
     Locked::new(address, component, manifest, contract)
-        .signed_by(signer)
+        .signed(signed)
         .reading(reads.iter().map(|field: Field| field.key().to_owned()))
         .importing(anatomy.imports.clone(), grants.iter().map(|grant| grant.to_string()))
 }

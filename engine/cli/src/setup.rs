@@ -18,7 +18,8 @@ use scorebox::{
         CacheOptions, Capabilities, CompileLimits, Compiler, Grant, Grants, Sandbox, SandboxOptions,
     },
     suite::{
-        Mistake, Place, ScorerId, Suite, SuiteError, SuiteScorer, parse_bytes, parse_duration,
+        Mistake, Place, ScorerId, Suite, SuiteError, SuiteScorer, TrustPolicy, parse_bytes,
+        parse_duration,
     },
 };
 use scorebox_community::{Components, KeptIndexes};
@@ -214,6 +215,11 @@ pub(crate) fn suite(path: &Path) -> Result<Suite, Failure> {
 /// The value of a variable that a suite names; `None` if it has none.
 pub(crate) fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
+}
+
+/// What a suite file says that published scorers must be, whatever else is in it.
+pub(crate) fn policies(path: &Path) -> Result<Vec<TrustPolicy>, SuiteError> {
+    Suite::policies_of(path, &|name| std::env::var(name).ok())
 }
 
 /// Reads a suite file whose scorers are about to be loaded, and changes it as the command line says. If the file has

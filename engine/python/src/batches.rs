@@ -48,7 +48,7 @@ impl TableScorer {
         let registry = scorebox_cli::registry_of(&plan.scorers).map_err(locked)?;
         let loaded = wait_for(py, home, load_scorers(plan, &registry, engine.sandbox()))?;
         let loaded = loaded.map_err(|error| error::of_run(py, &error))?;
-        scorebox_cli::must_be_as_locked(&plan.scorers, &loaded).map_err(locked)?;
+        scorebox_cli::must_be_as_locked(&plan.scorers, &plan.policies, &loaded).map_err(locked)?;
         let scorer = BatchScorer::new(plan.clone(), loaded, &run, jobs);
         Ok(TableScorer { scorer: scorer.map_err(|error| refused(py, error))?, run, jobs })
     }

@@ -85,7 +85,7 @@ impl Running {
         let registry = scorebox_cli::registry_of(&plan.scorers).map_err(locked)?;
         let scorers = wait_for(py, home, load_scorers(&plan, &registry, engine.sandbox()))?;
         let scorers = scorers.map_err(|error| error::of_run(py, &error))?;
-        scorebox_cli::must_be_as_locked(&plan.scorers, &scorers).map_err(locked)?;
+        scorebox_cli::must_be_as_locked(&plan.scorers, &plan.policies, &scorers).map_err(locked)?;
         let run_id = which.id().to_string();
         let request = RunRequest::new(plan, scorers, cases)
             .which(which)

@@ -270,7 +270,7 @@ fn load(py: Python<'_>, recipe: &Recipe) -> PyResult<OfProcess<LoadedScorer>> {
             let [scorer] = scorers.clone();
             let ready = wait_for(py, home, load_scorer(scorer, &registry, sandbox))?
                 .map_err(|error| error::of_run(py, &error))?;
-            scorebox_cli::must_be_as_locked(&scorers, std::slice::from_ref(&ready))
+            scorebox_cli::must_be_as_locked(&scorers, &[], std::slice::from_ref(&ready))
                 .map_err(locked)?;
             ready.scorer
         }

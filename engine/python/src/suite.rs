@@ -73,7 +73,8 @@ impl Suite {
                 let engine = engine.with_registry(registry);
                 let loaded = wait_for(py, home, engine.load(self.plan.clone()))?;
                 let loaded = loaded.map_err(|error| error::of_engine(py, &error))?;
-                scorebox_cli::must_be_as_locked(&self.plan.scorers, loaded.scorers())
+                let (scorers, policies) = (&self.plan.scorers, &self.plan.policies);
+                scorebox_cli::must_be_as_locked(scorers, policies, loaded.scorers())
                     .map_err(locked)?;
                 if !judged || database.is_none() {
                     let mut known = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);

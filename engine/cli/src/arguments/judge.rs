@@ -29,6 +29,10 @@ pub(crate) struct JudgeArguments {
     /// Recorded answers: use them, refresh them (ask again), use only them (ask nobody), or off (record nothing)
     #[arg(long, value_name = "HOW", default_value = "use")]
     judge_cache: RecordingUseArgument,
+
+    /// Use no network: judges answer from recordings only, and nothing is exported (scorers are never fetched while scoring)
+    #[arg(long, conflicts_with = "judge_cache")]
+    offline: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -58,7 +62,15 @@ impl JudgeArguments {
 
     /// How recorded answers are used.
     pub(crate) fn recording_use(&self) -> RecordingUseArgument {
-        self.judge_cache
+        match self.offline {
+            true => RecordingUseArgument::Only,
+            false => self.judge_cache,
+        }
+    }
+
+    /// Whether no network is to be used.
+    pub(crate) fn is_offline(&self) -> bool {
+        self.offline
     }
 
     /// The judges that scorers of `suite` ask, connected, with the recordings in `database`, if there is one. No judge is
@@ -78,7 +90,7 @@ impl JudgeArguments {
             .collect();
         let mut builder = Judges::builder()
             .budget(self.judge_budget.unwrap_or_default())
-            .recording_use(self.judge_cache.into());
+            .recording_use(self.recording_use().into());
         let mut is_asked = false;
         for (name, judge) in suite.judges.iter().filter(|(name, _)| asked.contains(name)) {
             is_asked = true;
@@ -87,7 +99,7 @@ impl JudgeArguments {
                 ProviderSettings::Recorded { file } => {
                     builder.recorded_judge(name, settings.clone(), Arc::new(recorded(name, file)?))
                 }
-                _ if self.judge_cache == RecordingUseArgument::Only => {
+                _ if self.recording_use() == RecordingUseArgument::Only => {
                     builder.judge(name, settings, None)
                 }
                 _ => {
@@ -96,7 +108,7 @@ impl JudgeArguments {
                 }
             };
         }
-        let is_used = is_asked && self.judge_cache != RecordingUseArgument::Off;
+        let is_used = is_asked && self.recording_use() != RecordingUseArgument::Off;
         if let Some(database) = database.filter(|_| is_used) {
             builder = builder.recordings(Arc::new(CallStore::open(database)?));
         }

@@ -8,6 +8,7 @@
 //! - `jobs`: how much runs at once.
 //! - `judge`: the language models that scorers ask.
 //! - `labels`: labels that scores are compared with.
+//! - `locked`: whether a lock that is not up to date is refused.
 //! - `oci`: registries that scorers are published in.
 //! - `reducer`: how attempts at a case become one.
 //! - `reports`: reports of a run, and the files that they go to.
@@ -26,6 +27,7 @@ mod events;
 mod jobs;
 mod judge;
 mod labels;
+mod locked;
 mod oci;
 mod one_judge;
 mod reducer;
@@ -44,6 +46,7 @@ pub(crate) use events::EventArguments;
 pub(crate) use jobs::JobArguments;
 pub(crate) use judge::{JudgeArguments, RecordingUseArgument, connected};
 pub(crate) use labels::{PositiveArguments, labels_at};
+pub(crate) use locked::LockedArguments;
 pub(crate) use oci::{Asked, OciArguments};
 pub(crate) use one_judge::{OneJudgeArguments, how_to_give};
 pub(crate) use reducer::reducers;

@@ -60,13 +60,16 @@ impl OneJudgeArguments {
         database: Option<&Path>,
     ) -> Result<Judges, Failure> {
         let needs_database = match self.judges.recording_use() {
-            RecordingUseArgument::Refresh => Some("refresh"),
-            RecordingUseArgument::Only => Some("only"),
+            // Without a judge nobody is asked.
+            _ if self.judges.is_offline() && !self.is_named() => None,
+            RecordingUseArgument::Only if self.judges.is_offline() => Some("--offline"),
+            RecordingUseArgument::Refresh => Some("--judge-cache refresh"),
+            RecordingUseArgument::Only => Some("--judge-cache only"),
             RecordingUseArgument::Use | RecordingUseArgument::Off => None,
         };
-        if let Some(how) = needs_database.filter(|_| self.database.is_none()) {
+        if let Some(option) = needs_database.filter(|_| self.database.is_none()) {
             return Err(Failure::new(format!(
-                "--judge-cache {how} needs the database with the recorded answers"
+                "{option} needs the database with the recorded answers"
             ))
             .hint("name it: --db FILE"));
         }

@@ -2,8 +2,8 @@
 //! scoring may use. Where the cases come from is each command's own.
 
 use super::{
-    Database, EventArguments, JobArguments, JudgeArguments, LimitArguments, ReportArguments,
-    RequirementArguments, TelemetryArguments, WorkspaceArguments,
+    Database, EventArguments, JobArguments, JudgeArguments, LimitArguments, LockedArguments,
+    ReportArguments, RequirementArguments, TelemetryArguments, WorkspaceArguments,
 };
 use crate::setup::SandboxArguments;
 
@@ -21,6 +21,9 @@ pub(crate) struct ScoringArguments {
 
     #[command(flatten)]
     pub(crate) requirements: RequirementArguments,
+
+    #[command(flatten)]
+    pub(crate) locked: LockedArguments,
 
     #[command(flatten)]
     pub(crate) database: Database,

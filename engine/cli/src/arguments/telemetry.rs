@@ -25,8 +25,16 @@ pub(crate) struct TelemetryArguments {
 }
 
 impl TelemetryArguments {
-    /// Begins the export, if the user or the environment asks for it. `waits`: whether a run may wait for the collector.
-    pub(crate) fn start(&self, waits: bool) -> Result<Exporting, Failure> {
+    /// Begins the export, if the user or the environment asks for it. `waits`: whether a run may wait for the collector; `is_offline`:
+    /// whether nothing is to be sent.
+    pub(crate) fn start(&self, waits: bool, is_offline: bool) -> Result<Exporting, Failure> {
+        if is_offline && self.otlp.is_some() {
+            return Err(Failure::new("--otlp sends to a collector, and --offline uses no network")
+                .hint("leave out one of them"));
+        }
+        if is_offline {
+            return Ok(Exporting(None));
+        }
         if self.otlp.is_none() && !scorebox_telemetry::is_asked_for() {
             return Ok(Exporting(None));
         }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use scorebox::run::load_scorers_watched;
 
 use crate::{
+    arguments::LockedArguments,
     failure::{Exit, Failure},
     locked, output, report,
     setup::{self, Pending, SandboxArguments},
@@ -22,6 +23,9 @@ pub(crate) struct Compile {
     suite: PathBuf,
 
     #[command(flatten)]
+    locked: LockedArguments,
+
+    #[command(flatten)]
     sandbox: SandboxArguments,
 }
 
@@ -34,6 +38,7 @@ impl Compile {
             .hint("leave out --no-cache; --cache-dir names another folder"));
         }
         let suite = setup::suite_to_load(&self.suite, &self.sandbox, Ok)?;
+        self.locked.check(&suite)?;
         let sandbox = self.sandbox.open(1, setup::unasked_judges(&suite))?;
         let registry = setup::registry_of(&suite.scorers)?;
         let of = suite.scorers.len();
@@ -56,7 +61,7 @@ impl Compile {
             .await
         });
         drop(waiting);
-        locked::must_be_as_locked(&suite.scorers, &loaded?)?;
+        locked::must_be_as_locked(&suite.scorers, &suite.policies, &loaded?)?;
         written.map(|()| Exit::Done)
     }
 }

@@ -2,27 +2,36 @@
 
 use std::path::PathBuf;
 
-use scorebox::registry::Reference;
-use scorebox_community::{Locked, pull_component};
+use scorebox::{registry::Reference, sandbox::Anatomy, suite::Suite};
+use scorebox_community::{Components, Locked, pull_component};
 
 use crate::{
-    arguments::{Asked, OciArguments},
+    arguments::{Asked, LockedArguments, OciArguments},
     bundled,
     failure::{Exit, Failure},
     lock_file::locks_of,
     output, report, setup,
+    trust::Trust,
     waiting::Waiting,
     words,
 };
 
 /// Fetch the components that a suite's `scorebox.lock` names, so that it runs without a network
 ///
-/// Each is asked for by its digest, so a tag that has moved changes nothing. A run itself never fetches.
+/// Each is asked for by its digest, so a tag that has moved changes nothing. Signatures and policies are checked before a component is
+/// kept. A run itself never fetches.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Fetch {
     /// The suite file
     #[arg(default_value = "suite.toml")]
     suite: PathBuf,
+
+    #[command(flatten)]
+    locked: LockedArguments,
+
+    /// Ask no registry: fail if a component is not here
+    #[arg(long, conflicts_with = "plain_http", help_heading = "Registry")]
+    offline: bool,
 
     #[command(flatten)]
     oci: OciArguments,
@@ -36,39 +45,73 @@ impl Fetch {
             words::say(&format!("nothing to fetch: the bundle `{path}` has its components"));
             return Ok(Exit::Done);
         }
+        self.locked.check(&suite)?;
         let locks = locks_of(&suite.scorers)?;
-        for scorer in &suite.scorers {
-            if let Reference::Published(address) = &scorer.uses
-                && !locks.contains_key(address)
-            {
-                return Err(Failure::new(format!(
-                    "scorer `{}`: it is not locked which component `{address}` is",
-                    scorer.id
-                ))
-                .hint("lock it after a look at it: scorebox add REGISTRY/NAME:VERSION --as NAME --suite FILE"));
+        must_be_locked(&suite, |address| locks.contains_key(address))?;
+        let (components, trust) = (setup::components()?, Trust::with(&suite.policies)?);
+        let mut missing = Vec::new();
+        for locked in locks.values() {
+            match components.component(locked.component) {
+                Some(component) => allow(&trust, locked, &component)?,
+                None => missing.push(locked),
             }
         }
-        let components = setup::components()?;
-        let missing: Vec<&Locked> = locks
-            .values()
-            .filter(|locked| components.component(locked.component).is_none())
-            .collect();
-        let waiting = Waiting::of("fetching scorers", missing.len() as u64);
-        setup::finish(setup::small_runtime()?, async {
-            for (done, locked) in missing.iter().enumerate() {
-                waiting.at(done as u64);
-                let registry = self.oci.registry(&locked.address, Asked::ToFetch)?;
-                let component = pull_component(&registry, locked.component).await;
-                let component =
-                    component.map_err(|error| self.oci.failure(&error, Asked::ToFetch))?;
-                setup::keep(&components, &component)?;
-            }
-            Ok::<_, Failure>(())
-        })?;
-        drop(waiting);
+        if let Some(first) = missing.first().filter(|_| self.offline) {
+            let message = format!(
+                "{} missing, and --offline asks no registry; the first is `{}`",
+                report::counted(missing.len() as u64, "component is", "components are"),
+                first.address
+            );
+            return Err(Failure::new(message)
+                .hint("fetch without --offline where there is a network, or bring a bundle: `scorebox bundle`"));
+        }
+        self.fetch(&missing, &components, &trust)?;
         let fetched = report::counted(missing.len() as u64, "scorer", "scorers");
         let there = report::count((locks.len() - missing.len()) as u64);
         output::stdout(|out| writeln!(out, "fetched {fetched}; {there} already there"))?;
         Ok(Exit::Done)
     }
+
+    fn fetch(
+        &self,
+        missing: &[&Locked],
+        components: &Components,
+        trust: &Trust,
+    ) -> Result<(), Failure> {
+        let waiting = Waiting::of("fetching scorers", missing.len() as u64);
+        setup::finish(setup::small_runtime()?, async {
+            for (done, locked) in missing.iter().enumerate() {
+                waiting.at(done as u64);
+                trust.must_allow_registry(&locked.address)?;
+                let registry = self.oci.registry(&locked.address, Asked::ToFetch)?;
+                let component = pull_component(&registry, locked.component).await;
+                let component =
+                    component.map_err(|error| self.oci.failure(&error, Asked::ToFetch))?;
+                allow(trust, locked, &component)?;
+                setup::keep(components, &component)?;
+            }
+            Ok::<_, Failure>(())
+        })
+    }
+}
+
+/// Refuses a component whose signature in the lock is not one of it, or which a policy does not let in.
+fn allow(trust: &Trust, locked: &Locked, component: &[u8]) -> Result<(), Failure> {
+    trust.must_allow_locked(locked, Anatomy::read(component)?.grants(), component)
+}
+
+/// Refuses a suite with a published scorer that is not locked.
+fn must_be_locked(suite: &Suite, is_locked: impl Fn(&String) -> bool) -> Result<(), Failure> {
+    for scorer in &suite.scorers {
+        if let Reference::Published(address) = &scorer.uses
+            && !is_locked(address)
+        {
+            return Err(Failure::new(format!(
+                "scorer `{}`: it is not locked which component `{address}` is",
+                scorer.id
+            ))
+            .hint("lock it after a look at it: scorebox add REGISTRY/NAME:VERSION --as NAME --suite FILE"));
+        }
+    }
+    Ok(())
 }

@@ -79,6 +79,7 @@ impl Live {
             }
             Ok(suite)
         })?;
+        self.scoring.locked.check(&suite)?;
         let requirements = self.scoring.requirements.of(&mut suite)?;
         let used = [Some(self.suite.as_path()), self.follow.as_deref()];
         let used = used.into_iter().flatten().chain(suite.files());
@@ -98,7 +99,7 @@ impl Live {
         let is_summary_wanted = !events.go_to_stdout() && !reports.go_to_stdout();
         let showing = Showing::new(self.quiet || events.go_to_a_terminal());
         let (sink, events) = events.sink();
-        let exporting = self.scoring.telemetry.start(false)?;
+        let exporting = self.scoring.telemetry.start(false, self.scoring.judges.is_offline())?;
         let run = async {
             let mut request =
                 self.request(suite, &requirements, input, jobs, &sandbox, &showing).await?;

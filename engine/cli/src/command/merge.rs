@@ -12,6 +12,7 @@ use scorebox_shards::{
 };
 
 use crate::{
+    arguments::LockedArguments,
     failure::{Exit, Failure},
     locked,
     new_file::{NewFile, WriteError},
@@ -60,6 +61,9 @@ pub(crate) struct Merge {
     /// With --suite: the run that the shards are parts of [default: made of the suite]
     #[arg(long, value_name = "ID", requires = "suite", help_heading = "Run")]
     run_id: Option<scorebox::store::RunId>,
+
+    #[command(flatten)]
+    locked: LockedArguments,
 
     #[command(flatten)]
     sandbox: SandboxArguments,
@@ -124,6 +128,7 @@ impl Merge {
 
     /// The plan of the suite on this machine.
     fn plan(&self, suite: Suite) -> Result<Plan, Failure> {
+        self.locked.check(&suite)?;
         let sandbox = self.sandbox.open(1, setup::unasked_judges(&suite))?;
         let run = match &self.run_id {
             Some(id) => id.clone(),

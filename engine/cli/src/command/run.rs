@@ -122,6 +122,7 @@ impl Run {
     pub(crate) fn run(&self) -> Result<Exit, Failure> {
         let (suite_file, case_files) = self.split_files()?;
         let mut suite = self.suite(suite_file)?;
+        self.scoring.locked.check(&suite)?;
         let requirements = self.scoring.requirements.of(&mut suite)?;
         let used = suite_file.into_iter().chain(suite.files()).chain(case_files.iter().copied());
         let used: Vec<&Path> = used.chain([self.scoring.database.path.as_path()]).collect();
@@ -141,7 +142,7 @@ impl Run {
         let outputs = Outputs { reports, summary: !events.go_to_stdout() };
         let shows_progress = !self.quiet && !events.go_to_a_terminal();
         let (sink, events) = events.sink();
-        let exporting = self.scoring.telemetry.start(true)?;
+        let exporting = self.scoring.telemetry.start(true, self.scoring.judges.is_offline())?;
         let control = Arc::new(Control::default());
         let run = async {
             let mut request = self.request(suite, &requirements, cases, jobs, &sandbox).await?;

@@ -7,7 +7,7 @@ use scorebox_shards::{BatchScorer, Columns, Input, Plan, ShardError, ShardFile, 
 use tokio::sync::mpsc;
 
 use crate::{
-    arguments::{JobArguments, WorkspaceArguments},
+    arguments::{JobArguments, LockedArguments, WorkspaceArguments},
     failure::{Exit, Failure},
     locked,
     report::{counted, printable},
@@ -61,6 +61,9 @@ pub(crate) struct Shard {
     jobs: JobArguments,
 
     #[command(flatten)]
+    locked: LockedArguments,
+
+    #[command(flatten)]
     sandbox: SandboxArguments,
 }
 
@@ -79,6 +82,7 @@ impl Shard {
             suite.seed = self.seed.clone().or(suite.seed);
             Ok(suite)
         })?;
+        self.locked.check(&suite)?;
         let input = Input::open(&self.input).map_err(failure)?;
         let jobs = self.jobs.count();
         let capabilities = self.workspace.capabilities()?;

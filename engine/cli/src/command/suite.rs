@@ -12,6 +12,7 @@ use scorebox::{
 use serde_json::Value;
 
 use crate::{
+    arguments::LockedArguments,
     failure::{Exit, Failure},
     locked,
     output::{self, Format},
@@ -40,6 +41,9 @@ enum Command {
 struct Check {
     /// The suite file (TOML or JSON), or a bundle (.tar)
     suite: PathBuf,
+
+    #[command(flatten)]
+    locked: LockedArguments,
 
     #[command(flatten)]
     sandbox: SandboxArguments,
@@ -75,6 +79,7 @@ impl Suite {
 impl Check {
     fn run(&self) -> Result<Exit, Failure> {
         let suite = setup::suite_to_load(&self.suite, &self.sandbox, Ok)?;
+        self.locked.check(&suite)?;
         let sandbox = self.sandbox.open(1, setup::unasked_judges(&suite))?;
         let loaded = locked::loaded(&suite, &sandbox);
         let loaded = setup::finish(setup::small_runtime()?, loaded)?;

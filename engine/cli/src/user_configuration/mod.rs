@@ -1,14 +1,18 @@
-//! The user's configuration file: which indexes of scorers are searched. Decides nothing.
+//! The user's configuration file: which indexes of scorers are searched, and what published scorers must be. Decides nothing.
 //!
 //! - `reading`: the values of the document, and every mistake with its place.
 //! - `indexes`: `[index.NAME]`.
+//! - `policy`: `[policy]`.
 //! - here: the file, and what is in it.
 
+#[allow(dead_code, reason = "the commands that read it follow")]
 mod indexes;
+mod policy;
 mod reading;
 
 use std::{io, panic, path::Path, thread};
 
+use scorebox::suite::TrustPolicy;
 use toml::de::DeTable;
 
 use crate::{failure::Failure, input, setup};
@@ -23,13 +27,15 @@ const MOST_BYTES: u64 = 1 << 20;
 /// Bytes of stack for parsing: tables in each other, each with a key of many parts, are some thousand levels of recursion.
 const DEEP_STACK_BYTES: usize = 256 << 20;
 /// The keys of the file.
-const KEYS: [&str; 2] = ["version", "index"];
+const KEYS: [&str; 3] = ["version", "index", "policy"];
 
 /// What the user has configured.
 #[derive(Debug, Default)]
 pub(crate) struct UserConfiguration {
     /// The indexes, in the order of their names.
     pub indexes: Vec<ConfiguredIndex>,
+    /// What published scorers must be.
+    pub policy: Option<TrustPolicy>,
 }
 
 impl UserConfiguration {
@@ -72,12 +78,12 @@ impl UserConfiguration {
         let mut configuration = UserConfiguration::default();
         // What cannot be read may be what is missing.
         if errors.is_empty() {
-            configuration.read_document(&mut reading, document.get_ref());
+            configuration.read_document(&mut reading, document.get_ref(), path);
         }
         reading.finish().map_or(Ok(configuration), Err)
     }
 
-    fn read_document(&mut self, reading: &mut Reading<'_>, document: &DeTable<'_>) {
+    fn read_document(&mut self, reading: &mut Reading<'_>, document: &DeTable<'_>, path: &Path) {
         let mut has_version = false;
         for (key, value) in reading.members(document, "of the configuration", &KEYS) {
             match key {
@@ -92,7 +98,8 @@ impl UserConfiguration {
                         reading.wrong(value.span(), &reason);
                     }
                 }
-                _ => self.indexes = indexes::read(reading, value),
+                "index" => self.indexes = indexes::read(reading, value),
+                _ => self.policy = policy::read(reading, value, path),
             }
         }
         if !has_version && !document.is_empty() {
@@ -173,7 +180,7 @@ plain-http = "yes"
         );
         assert_eq!(
             said,
-            "config.toml:2:1: unknown key `indexes`; the keys of the configuration are `version`, `index` (did you mean `index`?)\n\
+            "config.toml:2:1: unknown key `indexes`; the keys of the configuration are `version`, `index`, `policy` (did you mean `index`?)\n\
              config.toml:4:1: the index `team` lacks `signer`\n\
              config.toml:5:7: an index is at `https://HOST/FILE`, or in a registry at `oci://REGISTRY/NAME:TAG`; this is a folder: name the file in it\n\
              config.toml:6:1: unknown key `singer`; the keys of an index are `url`, `signer`, `plain-http` (did you mean `signer`?)\n\
@@ -219,6 +226,40 @@ plain-http = "yes"
         let arrays = format!("a = {}{}", "[".repeat(50_000), "]".repeat(50_000));
         for text in [deep, arrays, "a.".repeat(200_000), "[a.".repeat(100_000)] {
             assert!(parse(&text).is_err());
+        }
+    }
+    #[test]
+    fn a_policy_says_what_published_scorers_must_be_and_where_it_is_written() {
+        let configuration = parse(
+            r#"version = 1
+            [policy]
+            signers = ["SIGNER"]
+            registries = ["registry.example.com", "localhost:5000"]
+            deny-grants = ["wasi"]
+            max-size = "2MiB"
+            "#,
+        );
+        let policy = configuration.unwrap().policy.unwrap();
+        assert_eq!(policy.signers, Some(vec![SIGNER.to_owned()]));
+        assert_eq!(policy.registries.as_ref().map(Vec::len), Some(2));
+        assert_eq!(policy.max_bytes, Some(2 << 20));
+        assert_eq!(policy.denied_grants, [scorebox::sandbox::Grant::Wasi].into_iter().collect());
+        assert_eq!(policy.place.unwrap().to_string(), "config.toml:2:13");
+        let wrong = wrong(
+            r#"version = 1
+            [policy]
+            signer = ["SIGNER"]
+            signers = ["RWshort", 7]
+            registries = "registry.example.com"
+            deny-grants = ["network"]
+            max-size = -1
+            "#,
+        );
+        assert_eq!(wrong.lines().count(), 6, "{wrong}");
+        for (line, words) in
+            wrong.lines().zip(["config.toml:3:", "4:24", "4:35", "5:26", "6:28", "7:24"])
+        {
+            assert!(line.contains(words), "{line}");
         }
     }
 }

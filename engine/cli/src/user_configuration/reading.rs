@@ -36,14 +36,19 @@ impl<'r> Reading<'r> {
     pub(super) fn finish(mut self) -> Option<Failure> {
         self.mistakes.sort_by_key(|mistake| mistake.at);
         let each = self.mistakes.iter().map(|Mistake { at, reason, hint }| {
-            let before = self.text.get(..*at).unwrap_or_default();
-            let line_start = before.rfind('\n').map_or(0, |end| end + 1);
-            let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
-            let column = before[line_start..].chars().count() + 1;
+            let (line, column) = self.line_and_column(*at);
             let path = self.path.display();
             (format!("{path}:{line}:{column}: {}", printable(reason)), hint.clone())
         });
         Failure::of_each(each)
+    }
+
+    /// The line and the column of a place, counted from 1.
+    pub(super) fn line_and_column(&self, at: usize) -> (usize, usize) {
+        let before = self.text.get(..at).unwrap_or_default();
+        let line_start = before.rfind('\n').map_or(0, |end| end + 1);
+        let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
+        (line, before[line_start..].chars().count() + 1)
     }
 
     /// Notes a mistake.
@@ -95,6 +100,14 @@ impl<'r> Reading<'r> {
         match value.get_ref() {
             DeValue::Table(table) => Some(table),
             _ => self.not(value, what, "a table"),
+        }
+    }
+
+    /// A list.
+    pub(super) fn list<'d>(&mut self, value: &'d Value<'d>, what: &str) -> Option<&'d [Value<'d>]> {
+        match value.get_ref() {
+            DeValue::Array(items) => Some(items),
+            _ => self.not(value, what, "a list"),
         }
     }
 

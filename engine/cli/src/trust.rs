@@ -1,0 +1,147 @@
+//! The policies about published scorers: the user's, and those of a suite. All of them hold. Reads no component.
+
+use scorebox::{sandbox::Grants, suite::TrustPolicy};
+use scorebox_community::{Address, Locked, Signer};
+
+use crate::{failure::Failure, report, user_configuration::UserConfiguration};
+
+/// What is known of a published scorer that policies are about.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Claims<'c> {
+    pub address: &'c Address,
+    /// Who signed it, by a signature that was verified.
+    pub signer: Option<&'c Signer>,
+    /// What must be granted to it.
+    pub grants: Grants,
+    /// The size of the component, in bytes.
+    pub bytes: u64,
+}
+
+/// All policies that hold.
+#[derive(Debug, Default)]
+pub(crate) struct Trust {
+    policies: Vec<TrustPolicy>,
+}
+
+impl Trust {
+    /// The user's policy, and those of these files.
+    pub(crate) fn with(of_suite: &[TrustPolicy]) -> Result<Trust, Failure> {
+        let mut policies: Vec<TrustPolicy> =
+            UserConfiguration::read()?.policy.into_iter().collect();
+        policies.extend_from_slice(of_suite);
+        Ok(Trust { policies })
+    }
+
+    /// How many policies hold, for a person.
+    pub(crate) fn words(&self) -> String {
+        match self.policies.len() {
+            0 => "there is none".to_owned(),
+            policies => report::counted(policies as u64, "policy lets it in", "policies let it in"),
+        }
+    }
+
+    /// Refuses a registry before it is asked.
+    pub(crate) fn must_allow_registry(&self, address: &Address) -> Result<(), Failure> {
+        let registry = address.registry();
+        for policy in &self.policies {
+            if let Some(allowed) = &policy.registries
+                && !allowed.iter().any(|it| it.eq_ignore_ascii_case(registry))
+            {
+                let message = format!("the registry {registry} is not allowed");
+                return Err(refused(
+                    address,
+                    policy,
+                    &message,
+                    &listed("allowed registries", allowed),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses a scorer that a policy does not let in.
+    pub(crate) fn must_allow(&self, claims: Claims<'_>) -> Result<(), Failure> {
+        self.must_allow_registry(claims.address)?;
+        self.policies.iter().try_for_each(|policy| must_hold(policy, claims))
+    }
+
+    /// Refuses a locked scorer whose component this is.
+    ///
+    /// # Errors
+    /// If the signature in the lock is not one of the component as well.
+    pub(crate) fn must_allow_locked(
+        &self,
+        locked: &Locked,
+        grants: Grants,
+        component: &[u8],
+    ) -> Result<(), Failure> {
+        let address = &locked.address;
+        let signer = locked.proved_signer(component).map_err(|error| {
+            Failure::new(format!("`{address}` is not what it is locked as: {error}")).hint(
+                "the lock was changed by hand; `scorebox remove` and `scorebox add` lock the scorer again, after a look at it",
+            )
+        })?;
+        let bytes = component.len() as u64;
+        self.must_allow(Claims { address, signer, grants, bytes }).map_err(|failure| {
+            let is_said = signer.is_none() && locked.signer().is_some();
+            let wants_signer = self.policies.iter().any(|policy| policy.signers.is_some());
+            match is_said && wants_signer {
+                // An older scorebox locked it.
+                true => failure.hint(
+                    "its lock names a signer without the signature: `scorebox add` with its address and its name writes it",
+                ),
+                false => failure,
+            }
+        })
+    }
+}
+
+fn must_hold(policy: &TrustPolicy, claims: Claims<'_>) -> Result<(), Failure> {
+    let Claims { address, signer, grants, bytes } = claims;
+    if let Some(signers) = &policy.signers
+        && !signer.is_some_and(|signer| signers.iter().any(|it| it == signer.as_str()))
+    {
+        let message = match signer {
+            Some(signer) => format!("its signer {signer} is not allowed"),
+            None => "it is not signed".to_owned(),
+        };
+        return Err(refused(address, policy, &message, &listed("allowed signers", signers)));
+    }
+    if let Some(grant) = grants.iter().find(|grant| policy.denied_grants.contains(*grant)) {
+        let message = format!("it needs the grant {grant}, which is denied");
+        return Err(refused(
+            address,
+            policy,
+            &message,
+            "take another scorer, or change the policy",
+        ));
+    }
+    if let Some(most) = policy.max_bytes.filter(|most| bytes > *most) {
+        let message = format!(
+            "it has {}, and at most {} are allowed",
+            report::bytes(bytes),
+            report::bytes(most)
+        );
+        return Err(refused(
+            address,
+            policy,
+            &message,
+            "take another scorer, or change the policy",
+        ));
+    }
+    Ok(())
+}
+
+fn refused(address: &Address, policy: &TrustPolicy, message: &str, hint: &str) -> Failure {
+    let place = policy.place.as_ref().map_or_else(String::new, |place| format!("{place}: "));
+    Failure::new(format!("{place}the policy refuses `{address}`: {message}")).hint(hint)
+}
+
+fn listed(what: &str, items: &[String]) -> String {
+    const SHOWN: usize = 8;
+    let named: Vec<String> = items.iter().take(SHOWN).map(|it| report::one_line(it, 80)).collect();
+    match (named.is_empty(), items.len() > SHOWN) {
+        (true, _) => format!("{what}: none"),
+        (false, more) => format!("{what}: {}{}", named.join(", "), if more { ", …" } else { "" }),
+    }
+}
