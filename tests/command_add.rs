@@ -158,8 +158,8 @@ fn the_suite_keeps_its_comments_and_the_lock_says_what_was_shown() {
     let entry = "\n[scorers.word-f1]\nuse = \"oci://HOST/team/word-f1:0.1.0\"\n";
     assert_eq!(desk.read("suite.toml"), format!("{SUITE}{entry}"));
     assert_snapshot!(desk.read("scorebox.lock"), @r#"
-    # Which components the suites in this folder use. `scorebox add` and `scorebox remove` write it.
-    version = 1
+    # Which components the suites in this folder use. `scorebox add`, `scorebox update` and `scorebox remove` write it.
+    version = 2
 
     [scorer."HOST/team/word-f1:0.1.0"]
     component = "sha256:[digest]"
@@ -443,10 +443,10 @@ fn a_lock_that_is_missing_stale_newer_or_half_merged_is_named_with_what_to_do() 
     hint: add it to the suite after a look at it: scorebox add REGISTRY/NAME:VERSION --suite FILE
     [exit code 2]
     ");
-    desk.write("scorebox.lock", &lock.replace("version = 1", "version = 2"));
+    desk.write("scorebox.lock", &lock.replace("version = 2", "version = 3"));
     assert_snapshot!(refused("run suite.toml cases.jsonl -q"), @"
     [stderr]
-    error: `scorebox.lock` is not a valid lock: it has version 2 of the format; this scorebox reads version 1
+    error: `scorebox.lock` is not a valid lock: it has version 3 of the format; this scorebox reads versions 1 to 2
     hint: a newer scorebox wrote it: update scorebox
     [exit code 2]
     ");
@@ -604,7 +604,7 @@ fn a_scorer_whose_example_is_not_as_it_says_is_not_added() {
         let refused = desk.add(&format!("HOST/{name}:0.1.0 --yes")).exits_with(2);
         assert!(refused.stdout.contains(&format!("example       {shown}")), "{refused}");
         assert!(refused.stderr.contains(message), "{refused}");
-        assert!(refused.stderr.contains("nothing was added"), "{refused}");
+        assert!(refused.stderr.contains("nothing was changed"), "{refused}");
         assert_eq!(desk.read("suite.toml"), SUITE);
         assert!(!desk.folder.path("scorebox.lock").exists());
         assert!(!desk.folder.path("data").exists());

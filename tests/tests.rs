@@ -14,6 +14,8 @@ mod collector;
 mod command_add;
 /// `scorebox agree`: scores against labels and other scorers.
 mod command_agree;
+/// `scorebox audit`: published scorers held against lock, policies and their own word.
+mod command_audit;
 /// `scorebox run` and `score` with invalid scorers, suites and cases.
 mod command_bad_input;
 mod command_build;
@@ -54,6 +56,8 @@ mod command_migrate;
 /// `scorebox new`: what it makes works.
 mod command_new;
 mod command_options;
+/// `[policy]`, in a suite and in the user's configuration, and `--locked`.
+mod command_policy;
 /// `scorebox publish`: a scorer to a real registry.
 mod command_publish;
 mod command_python;
@@ -99,6 +103,8 @@ mod command_signing;
 mod command_suite;
 /// `scorebox run --otlp`, and the sink of a program: what a collector is sent, and collectors that misbehave.
 mod command_telemetry;
+/// `scorebox outdated` and `update`.
+mod command_update;
 /// Verdicts, requirements, `scorebox cases` and `scorebox show`.
 mod command_verdict;
 /// `scorebox verify`: scores computed again, tampering, receipts.

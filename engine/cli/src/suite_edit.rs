@@ -66,6 +66,11 @@ impl SuiteEdit {
         self.scorers()?.get(name)?.as_table_like()?.get("use")?.as_str()
     }
 
+    /// The address of the published scorer that the entry of this name uses.
+    pub(crate) fn published(&self, name: &str) -> Option<&str> {
+        self.uses(name)?.strip_prefix("oci://")
+    }
+
     /// The entries, by their names.
     pub(crate) fn names(&self) -> Vec<&str> {
         let scorers = self.scorers().into_iter().flat_map(|scorers| scorers.iter());
@@ -87,6 +92,33 @@ impl SuiteEdit {
         // It is a table: nothing else is opened.
         if let Some(scorers) = scorers.as_table_like_mut() {
             scorers.insert(name, Item::Table(entry));
+        }
+    }
+
+    /// Has the entry of this name use something else, and be granted these as well.
+    pub(crate) fn change(&mut self, name: &str, uses: &str, grants: &[String]) {
+        let scorers = self.document.get_mut("scorers").and_then(Item::as_table_like_mut);
+        let entry = scorers.and_then(|scorers| scorers.get_mut(name));
+        let Some(entry) = entry.and_then(Item::as_table_like_mut) else { return };
+        if let Some(Item::Value(written)) = entry.get_mut("use") {
+            // A comment behind it stays.
+            let decor = written.decor().clone();
+            *written = uses.into();
+            *written.decor_mut() = decor;
+        }
+        let there = entry.get("grants").and_then(Item::as_array);
+        let missing: Vec<&String> = grants
+            .iter()
+            .filter(|grant| !there.is_some_and(|it| it.iter().any(|it| it.as_str() == Some(grant))))
+            .collect();
+        if missing.is_empty() {
+            return;
+        }
+        match entry.get_mut("grants").and_then(Item::as_array_mut) {
+            Some(there) => missing.into_iter().for_each(|grant| there.push(grant)),
+            None => {
+                entry.insert("grants", value(missing.into_iter().collect::<Array>()));
+            }
         }
     }
 

@@ -2,6 +2,7 @@
 
 mod add;
 mod agree;
+mod audit;
 mod build;
 mod bundle;
 mod calls;
@@ -21,6 +22,7 @@ mod live;
 mod merge;
 mod migrate;
 mod new;
+mod outdated;
 mod publish;
 mod remove;
 mod repeats;
@@ -39,6 +41,7 @@ mod stats;
 mod suite;
 mod toolchain;
 mod trend;
+mod update;
 mod verify;
 
 use clap::ArgAction;
@@ -143,6 +146,9 @@ pub(crate) enum Command {
     Add(add::Add),
     Fetch(fetch::Fetch),
     Bundle(bundle::Bundle),
+    Audit(audit::Audit),
+    Update(update::Update),
+    Outdated(outdated::Outdated),
     Remove(remove::Remove),
     Index(index::Index),
     Toolchain(toolchain::Toolchain),
@@ -188,6 +194,9 @@ impl Command {
             Command::Add(command) => command.run(),
             Command::Fetch(command) => command.run(),
             Command::Bundle(command) => command.run(),
+            Command::Audit(command) => command.run(),
+            Command::Update(command) => command.run(),
+            Command::Outdated(command) => command.run(),
             Command::Remove(command) => command.run(),
             Command::Index(command) => command.run(),
             Command::Toolchain(command) => command.run(),

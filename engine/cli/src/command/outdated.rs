@@ -1,0 +1,130 @@
+//! `scorebox outdated`: which published scorers of a suite have newer versions. Changes nothing.
+
+use std::path::PathBuf;
+
+use scorebox::{registry::Reference, suite::Suite};
+use scorebox_community::{Address, releases};
+use serde::Serialize;
+
+use crate::{
+    arguments::{Asked, OciArguments},
+    failure::{Exit, Failure},
+    output::{self, Format},
+    report::{Align, Table},
+    setup,
+    trust::Trust,
+    waiting::Waiting,
+    words,
+};
+
+/// Show which published scorers of a suite have newer versions
+///
+/// A version is compatible if no part of its number changes but those behind the first that is not 0: 1.4.0 with 1.2.0, and 0.2.3 with
+/// 0.2.0. `scorebox update` takes compatible ones.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Outdated {
+    /// The suite file
+    #[arg(default_value = "suite.toml")]
+    suite: PathBuf,
+
+    /// Show all published scorers, those that are up to date too
+    #[arg(long, help_heading = "Output")]
+    all: bool,
+
+    /// How to print it
+    #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output")]
+    format: Format,
+
+    #[command(flatten)]
+    oci: OciArguments,
+}
+
+/// A scorer, and what its registry has.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Listed {
+    scorer_id: String,
+    address: String,
+    version: String,
+    /// The newest version that is newer and compatible.
+    compatible: Option<String>,
+    /// The newest version of all.
+    newest: Option<String>,
+}
+
+impl Listed {
+    fn is_outdated(&self) -> bool {
+        self.compatible.is_some() || self.newest.is_some()
+    }
+}
+
+impl Outdated {
+    pub(crate) fn run(&self) -> Result<Exit, Failure> {
+        let suite = setup::suite(&self.suite)?;
+        let trust = Trust::with(&suite.policies)?;
+        let published = published_in(&suite)?;
+        let waiting = Waiting::of("asking for versions", published.len() as u64);
+        let all = setup::finish(setup::small_runtime()?, async {
+            let mut all = Vec::new();
+            for (done, (name, address)) in published.iter().enumerate() {
+                waiting.at(done as u64);
+                trust.must_allow_registry(address)?;
+                all.push(self.listed(name, address).await?);
+            }
+            Ok::<_, Failure>(all)
+        })?;
+        drop(waiting);
+        let is_none_outdated = !all.iter().any(Listed::is_outdated);
+        let shown: Vec<Listed> =
+            all.into_iter().filter(|it| self.all || it.is_outdated()).collect();
+        output::stdout(|out| match self.format {
+            Format::Table if shown.is_empty() => Ok(()),
+            Format::Table => write!(out, "{}", table(&shown)),
+            format => output::list(out, format == Format::Jsonl, &shown),
+        })?;
+        if self.format == Format::Table && is_none_outdated {
+            words::say(match published.is_empty() {
+                true => "the suite uses no published scorers",
+                false => "all published scorers are up to date",
+            });
+        }
+        Ok(Exit::Done)
+    }
+
+    async fn listed(&self, name: &str, address: &Address) -> Result<Listed, Failure> {
+        let registry = self.oci.registry(address, Asked::ToFetch)?;
+        let releases = releases(&registry).await;
+        let releases = releases.map_err(|error| self.oci.failure(&error, Asked::ToFetch))?;
+        Ok(Listed {
+            scorer_id: name.to_owned(),
+            address: format!("{}/{}", address.registry(), address.name()),
+            version: address.tag().to_owned(),
+            compatible: releases.newest_compatible(address.tag()),
+            newest: releases.newer(address.tag()),
+        })
+    }
+}
+
+/// The published scorers of a suite, by their names.
+fn published_in(suite: &Suite) -> Result<Vec<(String, Address)>, Failure> {
+    let mut published = Vec::new();
+    for scorer in &suite.scorers {
+        if let Reference::Published(address) = &scorer.uses {
+            let address = address.parse::<Address>();
+            let address = address.map_err(|error| Failure::new(error.to_string()))?;
+            published.push((scorer.id.to_string(), address));
+        }
+    }
+    Ok(published)
+}
+
+fn table(listed: &[Listed]) -> Table {
+    let columns = ["scorer", "version", "compatible", "newest", "published at"];
+    let mut table = Table::new(&columns.map(|title| (title, Align::Left)));
+    let or_none = |version: &Option<String>| version.clone().unwrap_or_else(|| "-".to_owned());
+    for Listed { scorer_id, address, version, compatible, newest } in listed {
+        let (compatible, newest) = (or_none(compatible), or_none(newest));
+        table.row([scorer_id.clone(), version.clone(), compatible, newest, address.clone()]);
+    }
+    table
+}

@@ -1,0 +1,406 @@
+//! `scorebox update`: published scorers of a suite to newer versions, after a look at what changes. Widens nothing that is not said by name.
+
+use std::path::PathBuf;
+
+use scorebox::{
+    contract::ScorerInfo,
+    sandbox::{Anatomy, Capabilities, Grant, Limits, Sandbox},
+    store::Store,
+};
+use scorebox_community::{
+    Address, Components, Locked, Registry, Releases, Signed, Signer, pull_component, releases,
+};
+
+use crate::{
+    arguments::{Asked, Database, OciArguments},
+    failure::{Exit, Failure},
+    lock_file::{LockFile, Turn},
+    output,
+    published::{Candidate, Difference, ScoredBefore, Wider, consent, labelled},
+    report,
+    setup::{self, SandboxArguments},
+    suite_edit::SuiteEdit,
+    trust::Trust,
+    waiting::Waiting,
+    words,
+};
+
+/// Update published scorers of a suite, after a look at what changes
+///
+/// Shows what is different in the newest compatible version of each: what it reads, imports and needs, its configuration, and how the scores
+/// of the last run would change. An update never widens: one that reads more of a case, needs another grant or has another signer is refused
+/// until that is said by name.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Update {
+    /// The names of scorers in the suite [default: all that are published]
+    names: Vec<String>,
+
+    /// The suite file (TOML)
+    #[arg(long, value_name = "FILE", default_value = "suite.toml", help_heading = "Suite")]
+    suite: PathBuf,
+
+    /// To this version, such as `2.1.0`, or the newest that begins with it [default: the newest compatible one]
+    #[arg(long, value_name = "VERSION", requires = "names", help_heading = "Suite")]
+    to: Option<String>,
+
+    /// Let it read this part of a case as well, such as `input`
+    #[arg(long, value_name = "PART", help_heading = "Suite")]
+    read: Vec<String>,
+
+    /// Grant what it needs as well: `wasi`, `workspace` or `judge`
+    #[arg(long, value_name = "WHAT", help_heading = "Suite")]
+    grant: Vec<Grant>,
+
+    /// Let this key have signed it instead of the one before: a public key of minisign
+    #[arg(long, value_name = "KEY", help_heading = "Suite")]
+    signer: Option<Signer>,
+
+    /// Let it be without the signature that the version before has
+    #[arg(long, conflicts_with = "signer", help_heading = "Suite")]
+    unsigned: bool,
+
+    /// Show what would change, and change nothing
+    #[arg(long, conflicts_with = "yes", help_heading = "Suite")]
+    dry_run: bool,
+
+    /// Update without asking
+    #[arg(long, short, help_heading = "Suite")]
+    yes: bool,
+
+    /// Compute at most N scores of the last run again (0: none)
+    #[arg(long, value_name = "N", default_value_t = 100, help_heading = "Scores")]
+    sample: u64,
+
+    #[command(flatten)]
+    database: Database,
+
+    #[command(flatten)]
+    oci: OciArguments,
+
+    #[command(flatten)]
+    sandbox: SandboxArguments,
+}
+
+/// What updating needs.
+struct Updating {
+    trust: Trust,
+    sandbox: Sandbox,
+    components: Components,
+    store: Option<Store>,
+}
+
+/// A scorer of the suite, and what it is locked to.
+struct Used {
+    name: String,
+    locked: Locked,
+}
+
+impl Update {
+    pub(crate) fn run(&self) -> Result<Exit, Failure> {
+        let used = self.used()?;
+        let updating = Updating {
+            trust: Trust::with(&setup::policies(&self.suite)?)?,
+            sandbox: self.sandbox.open(1, Capabilities::none())?,
+            components: setup::components()?,
+            store: self.store()?,
+        };
+        let mut refused = Vec::new();
+        for used in &used {
+            if let Err(failure) = self.update(used, &updating) {
+                let message = format!("`{}`: {}", used.name, failure.message);
+                refused.push((message, failure.hint));
+            }
+        }
+        if self.names.is_empty() && !self.dry_run {
+            self.tidy()?;
+        }
+        if used.is_empty() {
+            words::say("the suite file uses no published scorers");
+        }
+        Failure::of_each(refused.into_iter()).map_or(Ok(Exit::Done), Err)
+    }
+
+    /// The scorers that are to be updated.
+    fn used(&self) -> Result<Vec<Used>, Failure> {
+        let suite = SuiteEdit::open(&self.suite)?;
+        let lock = LockFile::beside(&self.suite)?;
+        let shown = suite.path().display();
+        let names: Vec<String> = match &self.names[..] {
+            [] => {
+                let names =
+                    suite.names().into_iter().filter(|name| suite.published(name).is_some());
+                names.map(str::to_owned).collect()
+            }
+            names => names.to_vec(),
+        };
+        let mut used = Vec::new();
+        for name in names {
+            let Some(address) = suite.published(&name) else {
+                let name = report::one_line(&name, 80);
+                return Err(Failure::new(format!("`{name}` is not a published scorer of {shown}"))
+                    .hint("only entries with `use = \"oci://…\"` in this file are updated"));
+            };
+            let Some(locked) = lock.lock.get(address) else {
+                return Err(Failure::new(format!(
+                    "`{name}` is not locked in {}",
+                    lock.path().display()
+                ))
+                .hint(format!("lock it after a look at it: scorebox add {address} --as {name}")));
+            };
+            used.push(Used { name, locked: locked.clone() });
+        }
+        Ok(used)
+    }
+
+    /// The database, if there is one.
+    fn store(&self) -> Result<Option<Store>, Failure> {
+        let is_there = !self.database.is_default() || self.database.path.exists();
+        match is_there && self.sample > 0 {
+            true => self.database.read().map(Some),
+            false => Ok(None),
+        }
+    }
+
+    fn update(&self, used: &Used, updating: &Updating) -> Result<(), Failure> {
+        let looking = self.candidate(used, updating);
+        let Some((candidate, old)) = setup::finish(setup::small_runtime()?, looking)? else {
+            return Ok(());
+        };
+        if candidate.address == used.locked.address {
+            return self.sign(used, &candidate);
+        }
+        let old = old.as_ref().map(|(info, bytes)| (info, *bytes));
+        let difference = Difference { locked: &used.locked, old, new: &candidate };
+        let scores = self.scores(used, &candidate, updating)?;
+        output::stdout(|out| {
+            difference.write(out, &used.name)?;
+            labelled(out, "scores", &scores)
+        })?;
+        self.must_be_said(used, &candidate, &difference.wider())?;
+        candidate.must_be_usable()?;
+        if self.dry_run {
+            return Ok(());
+        }
+        let question = format!(
+            "Update `{}` in {} to {}?",
+            used.name,
+            self.suite.display(),
+            candidate.address.tag()
+        );
+        if !consent(&question, "update it", self.yes)? {
+            words::say("Nothing was changed.");
+            return Ok(());
+        }
+        self.change(used, &candidate, &updating.components)
+    }
+
+    /// The version to update to, looked at, and what the locked one says about itself; `None` if there is nothing to update to.
+    async fn candidate(
+        &self,
+        used: &Used,
+        updating: &Updating,
+    ) -> Result<Option<(Candidate, Option<(ScorerInfo, u64)>)>, Failure> {
+        let address = &used.locked.address;
+        let waiting = Waiting::on(format!("asking for versions of {address}"));
+        updating.trust.must_allow_registry(address)?;
+        let registry = self.oci.registry(address, Asked::ToFetch)?;
+        let failure = |error| self.oci.failure(&error, Asked::ToFetch);
+        let releases = releases(&registry).await.map_err(failure)?;
+        let Some(target) = self.target(used, &releases)? else {
+            // What an older scorebox locked is locked again with its signature.
+            if !matches!(used.locked.signed, Some(Signed::Said(_))) || self.dry_run {
+                return Ok(None);
+            }
+            let Updating { trust, sandbox, .. } = updating;
+            let same = Candidate::fetch(&registry, &self.oci, trust, sandbox, &waiting).await?;
+            return Ok(Some((same, None)));
+        };
+        waiting.say(format!("fetching {target}"));
+        let old = self.described(used, &registry, updating).await;
+        let registry = registry.with_tag(target);
+        let Updating { trust, sandbox, .. } = updating;
+        let candidate = Candidate::fetch(&registry, &self.oci, trust, sandbox, &waiting).await?;
+        Ok(Some((candidate, old)))
+    }
+
+    /// The address to update to.
+    fn target(&self, used: &Used, releases: &Releases) -> Result<Option<Address>, Failure> {
+        let Used { name, locked } = used;
+        let now = locked.address.tag();
+        let tag = match &self.to {
+            Some(to) => Some(releases.newest_of_line(to).unwrap_or_else(|| to.clone())),
+            None => releases.newest_compatible(now),
+        };
+        match tag {
+            Some(tag) if tag != now => {
+                let address = locked.address.with_tag(&tag);
+                address.map(Some).map_err(|error| Failure::new(error.to_string()))
+            }
+            _ => {
+                words::say(&match releases.newer(now) {
+                    Some(newest) => format!(
+                        "`{name}` has the newest version that is compatible, {now}; {newest} is out: scorebox update {name} --to {newest}"
+                    ),
+                    None => format!("`{name}` has the newest version, {now}"),
+                });
+                Ok(None)
+            }
+        }
+    }
+
+    /// What the locked component says about itself; `None` if it cannot be had.
+    async fn described(
+        &self,
+        used: &Used,
+        registry: &Registry,
+        updating: &Updating,
+    ) -> Option<(ScorerInfo, u64)> {
+        let digest = used.locked.component;
+        let component = match updating.components.component(digest) {
+            Some(component) => component,
+            None => pull_component(registry, digest).await.ok()?,
+        };
+        let grants = Anatomy::read(&component).ok()?.grants();
+        let described = updating.sandbox.describe(&component, &Limits::default(), grants).await;
+        Some((described.ok()?, component.len() as u64))
+    }
+
+    /// How the scores of the last run change.
+    fn scores(
+        &self,
+        used: &Used,
+        candidate: &Candidate,
+        updating: &Updating,
+    ) -> Result<String, Failure> {
+        let Some(store) = &updating.store else {
+            return Ok("not computed again: there is no database".to_owned());
+        };
+        let before = ScoredBefore::find(store, used.locked.component, &used.name)?;
+        let Some(before) = before else {
+            let path = self.database.path.display();
+            return Ok(format!("not computed again: {path} has no run with the locked component"));
+        };
+        let component = &candidate.pulled.component;
+        let rescored = before.rescored(store, component, self.sample, &updating.sandbox);
+        Ok(setup::finish(setup::small_runtime()?, rescored)?.words())
+    }
+
+    /// Refuses what is wider and not said by name.
+    fn must_be_said(
+        &self,
+        used: &Used,
+        candidate: &Candidate,
+        wider: &[Wider],
+    ) -> Result<(), Failure> {
+        let is_said = |wider: &&Wider| match wider {
+            Wider::Reads(part) => self.read.contains(part),
+            Wider::Needs(grant) => self.grant.contains(grant),
+            Wider::Signer(signer) => self.signer.as_ref() == Some(signer),
+            Wider::Unsigned => self.unsigned,
+        };
+        let unsaid: Vec<&Wider> = wider.iter().filter(|it| !is_said(it)).collect();
+        if let (Some(wanted), Some(signer)) = (&self.signer, candidate.signer())
+            && wanted != signer
+        {
+            return Err(Failure::new(format!(
+                "{} is signed by {signer}, and not by {wanted}",
+                candidate.address.tag()
+            ))
+            .hint("ask its publisher whether the key has changed; nothing was changed"));
+        }
+        if unsaid.is_empty() {
+            return Ok(());
+        }
+        let words: Vec<String> = unsaid.iter().map(|it| it.words()).collect();
+        let options: Vec<String> = unsaid.iter().map(|it| it.option()).collect();
+        Err(Failure::new(format!("{} {}", candidate.address.tag(), words.join(", and ")))
+            .hint(format!("if you want that: scorebox update {} {}", used.name, options.join(" "))))
+    }
+
+    fn change(
+        &self,
+        used: &Used,
+        candidate: &Candidate,
+        components: &Components,
+    ) -> Result<(), Failure> {
+        let _turn = Turn::take(&self.suite);
+        let mut suite = SuiteEdit::open(&self.suite)?;
+        let mut lock = LockFile::beside(&self.suite)?;
+        let old = used.locked.address.to_string();
+        if suite.published(&used.name) != Some(old.as_str()) {
+            return Err(Failure::new("somebody else has changed its entry meanwhile")
+                .hint("look at the suite file, and update again"));
+        }
+        setup::keep(components, &candidate.pulled.component)?;
+        let needed = candidate.anatomy.grants();
+        let granted: Vec<String> = self
+            .grant
+            .iter()
+            .filter(|grant| needed.contains(**grant))
+            .map(ToString::to_string)
+            .collect();
+        suite.change(&used.name, &candidate.uses(), &granted);
+        lock.lock.insert(candidate.locked());
+        // First the lock: no suite names a scorer that is not locked.
+        lock.write()?;
+        suite.write()?;
+        if !lock.is_used(&old)? {
+            lock.lock.remove(&old);
+            lock.write()?;
+        }
+        words::say(&format!(
+            "Updated `{}` in {} to {}.",
+            used.name,
+            self.suite.display(),
+            candidate.address.tag()
+        ));
+        Ok(())
+    }
+
+    /// Writes the signature into a lock that an older scorebox wrote.
+    fn sign(&self, used: &Used, candidate: &Candidate) -> Result<(), Failure> {
+        let address = &used.locked.address;
+        if candidate.pulled.digest != used.locked.component {
+            return Err(Failure::new(format!(
+                "`{address}` is locked to another component: what is published under this version has changed"
+            ))
+            .hint("a version that changes is a reason to ask its publisher; nothing was changed"));
+        }
+        if candidate.signer() != used.locked.signer() {
+            return Err(Failure::new(format!("`{address}` has another signer than its lock says"))
+                .hint("ask its publisher whether the key has changed; nothing was changed"));
+        }
+        let _turn = Turn::take(&self.suite);
+        let mut lock = LockFile::beside(&self.suite)?;
+        lock.lock.insert(candidate.locked());
+        lock.write()?;
+        words::say(&format!(
+            "Wrote the signature of `{}` into {}.",
+            used.name,
+            lock.path().display()
+        ));
+        Ok(())
+    }
+
+    /// Leaves out of the lock what no suite beside it uses, and writes one of an older version again.
+    fn tidy(&self) -> Result<(), Failure> {
+        let _turn = Turn::take(&self.suite);
+        let mut lock = LockFile::beside(&self.suite)?;
+        let all: Vec<String> = lock.lock.iter().map(|locked| locked.address.to_string()).collect();
+        let mut is_changed = lock.lock.is_of_older_version();
+        for address in all {
+            if !lock.is_used(&address)? {
+                lock.lock.remove(&address);
+                is_changed = true;
+                words::say(&format!(
+                    "Left `{address}` out of {}: no suite uses it.",
+                    lock.path().display()
+                ));
+            }
+        }
+        match is_changed {
+            true => lock.write(),
+            false => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! A published scorer as its registry has it now, and what is found by looking at it: its signature, what it says about itself, and its
+//! own example. Asks nobody whether it is wanted.
+
+use std::io;
+
+use scorebox::{
+    contract::ScorerInfo,
+    sandbox::{Anatomy, Limits, Sandbox},
+};
+use scorebox_community::{Address, Locked, Pulled, Registry, Signature, Signed, Signer, pull};
+
+use crate::{
+    arguments::{Asked, OciArguments},
+    failure::Failure,
+    locked,
+    output::Out,
+    report::{self, ConfigKey},
+    trust::{Claims, Trust},
+    waiting::{COMPILING, Waiting},
+};
+
+use super::ExampleRun;
+
+/// What is known of a scorer that was fetched.
+#[derive(Debug)]
+pub(crate) struct Candidate {
+    pub address: Address,
+    pub pulled: Pulled,
+    pub anatomy: Anatomy,
+    pub info: ScorerInfo,
+    /// The signature that it carries, which is one of the component.
+    pub signature: Option<Signature>,
+    pub example: ExampleRun,
+}
+
+impl Candidate {
+    /// Fetches what the registry has under its address, and looks at it.
+    pub(crate) async fn fetch(
+        registry: &Registry,
+        oci: &OciArguments,
+        trust: &Trust,
+        sandbox: &Sandbox,
+        waiting: &Waiting,
+    ) -> Result<Candidate, Failure> {
+        let address = registry.address().clone();
+        trust.must_allow_registry(&address)?;
+        let pulled = pull(registry).await.map_err(|error| oci.failure(&error, Asked::ToFetch))?;
+        let signature = signature_of(&address, &pulled)?;
+        waiting.say(COMPILING);
+        let anatomy = Anatomy::read(&pulled.component)?;
+        let bytes = pulled.component.len() as u64;
+        let signer = signature.as_ref().map(Signature::signer);
+        trust.must_allow(Claims { address: &address, signer, grants: anatomy.grants(), bytes })?;
+        let info =
+            sandbox.describe(&pulled.component, &Limits::default(), anatomy.grants()).await?;
+        must_be_of_its_tag(&address, &info)?;
+        waiting.say("scoring its example");
+        let example = ExampleRun::of(&anatomy, &pulled.component, sandbox).await;
+        Ok(Candidate { address, pulled, anatomy, info, signature, example })
+    }
+
+    /// Whose signature it carries.
+    pub(crate) fn signer(&self) -> Option<&Signer> {
+        self.signature.as_ref().map(Signature::signer)
+    }
+
+    /// What a suite uses it as.
+    pub(crate) fn uses(&self) -> String {
+        format!("oci://{}", self.address)
+    }
+
+    /// What it is locked to.
+    pub(crate) fn locked(&self) -> Locked {
+        let Pulled { digest, manifest, .. } = self.pulled;
+        let bare = Locked::new(self.address.clone(), digest, manifest, "")
+            .signed(self.signature.clone().map(Signed::By));
+        locked::lock_of(&bare, self.info.reads, &self.anatomy)
+    }
+
+    /// Refuses a scorer that is not what it promises.
+    pub(crate) fn must_be_usable(&self) -> Result<(), Failure> {
+        match self.example.fault() {
+            Some(fault) => {
+                Err(Failure::new(fault).hint("report it to its publisher; nothing was changed"))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// What a person needs to decide.
+    pub(crate) fn write(&self, out: &mut Out<'_>) -> io::Result<()> {
+        let Candidate { pulled, anatomy, info, example, address, .. } = self;
+        let mut line = |label: &str, text: &str| labelled(out, label, text);
+        line("scorer", &format!("{} ({}), version {}", info.name, info.id, info.version))?;
+        if !info.description.is_empty() {
+            line("", &info.description)?;
+        }
+        line("from", &address.to_string())?;
+        for (label, key) in [("licence", "licenses"), ("source", "source")] {
+            if let Some(text) = pulled.annotations.get(&format!("org.opencontainers.image.{key}")) {
+                line(label, &report::one_line(text, 200))?;
+            }
+        }
+        line("component", &format!("sha256:{}", pulled.digest))?;
+        line("size", &report::bytes(pulled.component.len() as u64))?;
+        line("reads", &report::reads(info))?;
+        let imports = match &anatomy.imports[..] {
+            [] => "nothing".to_owned(),
+            imports => imports.join("\n"),
+        };
+        line("imports", &imports)?;
+        let grants: Vec<String> = anatomy.grants().iter().map(|it| it.to_string()).collect();
+        if !grants.is_empty() {
+            line("needs", &format!("the grant {}", grants.join(", ")))?;
+        }
+        let keys = info.config_schema.as_deref().map(report::config_keys).unwrap_or_default();
+        if keys.is_empty() {
+            line("configuration", "none")?;
+        }
+        for (place, key) in keys.iter().enumerate() {
+            let label = if place == 0 { "configuration" } else { "" };
+            line(label, &key_words(key))?;
+        }
+        line("example", &example.words())?;
+        match self.signer() {
+            Some(signer) => line("signed by", signer.as_str()),
+            None => line("signed by", "nobody: nothing proves who published it"),
+        }
+    }
+}
+
+/// Lines of text behind a label.
+pub(crate) fn labelled(out: &mut Out<'_>, label: &str, text: &str) -> io::Result<()> {
+    let text = report::printable(text);
+    let labels = [label].into_iter().chain(std::iter::repeat(""));
+    text.lines()
+        .zip(labels)
+        .try_for_each(|(text, label)| writeln!(out, "{}", format!("{label:<14}{text}").trim_end()))
+}
+
+/// The signature that a scorer carries.
+fn signature_of(address: &Address, pulled: &Pulled) -> Result<Option<Signature>, Failure> {
+    let refused = |error: String| {
+        Failure::new(format!("`{address}`: {error}")).hint(
+            "what is published was changed after it was signed, or was never signed as it says",
+        )
+    };
+    let signature = Signature::of_annotations(&pulled.annotations);
+    let signature = signature.map_err(|error| refused(error.to_string()))?;
+    if let Some(signature) = &signature {
+        signature.verify(&pulled.component).map_err(|error| refused(error.to_string()))?;
+    }
+    Ok(signature)
+}
+
+/// `max: whole number, required: the most words`.
+pub(super) fn key_words(key: &ConfigKey) -> String {
+    let ConfigKey { name, kind, default, description, .. } = key;
+    let default = match default.as_str() {
+        "" => String::new(),
+        "required" => ", required".to_owned(),
+        default => format!(" (default {default})"),
+    };
+    let description =
+        if description.is_empty() { String::new() } else { format!(": {description}") };
+    format!("{name}: {kind}{default}{description}")
+}
+
+/// Refuses a component under a tag that is not its version: an old one that is handed out as a new one.
+fn must_be_of_its_tag(address: &Address, info: &ScorerInfo) -> Result<(), Failure> {
+    if info.version == address.tag() {
+        return Ok(());
+    }
+    let version = report::one_line(&info.version, 80);
+    Err(Failure::new(format!("`{address}` has the version {version}, which is not that of its tag"))
+        .hint("add it by the tag of its version, if there is one; a tag such as `latest` names another scorer tomorrow"))
+}

@@ -1,0 +1,170 @@
+//! What is different between a locked scorer and another version of it, and what of that gives the scorer more than it has. Decides nothing.
+
+use std::{collections::BTreeSet, io};
+
+use scorebox::{contract::ScorerInfo, sandbox::Grant};
+use scorebox_community::{Locked, Signer};
+
+use crate::{
+    output::Out,
+    report::{self, ConfigKey},
+};
+
+use super::{
+    Candidate,
+    candidate::{key_words, labelled},
+};
+
+/// Something that a version has and the locked one has not, which nobody has said yes to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Wider {
+    /// It reads this part of a case.
+    Reads(String),
+    /// It needs this grant.
+    Needs(Grant),
+    /// Another key signed it.
+    Signer(Signer),
+    /// Nobody signed it.
+    Unsigned,
+}
+
+impl Wider {
+    /// What it is, behind the name of the scorer.
+    pub(crate) fn words(&self) -> String {
+        match self {
+            Wider::Reads(part) => format!("reads `{part}` of a case as well"),
+            Wider::Needs(grant) => format!("needs the grant {grant} as well"),
+            Wider::Signer(signer) => format!("is signed by another key, {signer}"),
+            Wider::Unsigned => "is no longer signed".to_owned(),
+        }
+    }
+
+    /// The option that says yes to it.
+    pub(crate) fn option(&self) -> String {
+        match self {
+            Wider::Reads(part) => format!("--read {part}"),
+            Wider::Needs(grant) => format!("--grant {grant}"),
+            Wider::Signer(signer) => format!("--signer {signer}"),
+            Wider::Unsigned => "--unsigned".to_owned(),
+        }
+    }
+}
+
+/// A locked scorer and another version of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Difference<'d> {
+    pub locked: &'d Locked,
+    /// What the locked component says about itself, and its size in bytes, if it is here.
+    pub old: Option<(&'d ScorerInfo, u64)>,
+    pub new: &'d Candidate,
+}
+
+impl Difference<'_> {
+    /// All that is wider.
+    pub(crate) fn wider(&self) -> Vec<Wider> {
+        let new = self.new.locked();
+        let has = |names: &[String], name: &String| names.contains(name);
+        let reads = new.reads.iter().filter(|part| !has(&self.locked.reads, part));
+        let grants = self.new.anatomy.grants();
+        let needs = grants.iter().filter(|grant| !has(&self.locked.grants, &grant.to_string()));
+        let signer = match (self.locked.signer(), new.signer()) {
+            (Some(_), None) => Some(Wider::Unsigned),
+            (Some(old), Some(new)) if old != new => Some(Wider::Signer(new.clone())),
+            _ => None,
+        };
+        let reads = reads.cloned().map(Wider::Reads);
+        reads.chain(needs.map(Wider::Needs)).chain(signer).collect()
+    }
+
+    /// What a person needs to decide.
+    pub(crate) fn write(&self, out: &mut Out<'_>, name: &str) -> io::Result<()> {
+        let (locked, new) = (self.locked, self.new.locked());
+        let address = &locked.address;
+        let place = format!("{}/{}", address.registry(), address.name());
+        let versions = both(address.tag(), new.address.tag());
+        labelled(out, "scorer", &format!("{name}: {place} {versions}"))?;
+        let digest = |locked: &Locked| format!("sha256:{}", locked.component);
+        labelled(out, "component", &both_lines(&digest(locked), &digest(&new)))?;
+        let size = report::bytes(self.new.pulled.component.len() as u64);
+        match self.old {
+            Some((_, bytes)) => labelled(out, "size", &both(&report::bytes(bytes), &size))?,
+            None => labelled(out, "size", &size)?,
+        }
+        let reads = |locked: &Locked| {
+            let parts = ["output"].into_iter().chain(locked.reads.iter().map(String::as_str));
+            parts.collect::<Vec<_>>().join(", ")
+        };
+        labelled(out, "reads", &both(&reads(locked), &reads(&new)))?;
+        let grants = |locked: &Locked| match &locked.grants[..] {
+            [] => "nothing".to_owned(),
+            grants => format!("the grant {}", grants.join(", ")),
+        };
+        labelled(out, "needs", &both(&grants(locked), &grants(&new)))?;
+        labelled(out, "imports", &changes_of_names(&locked.imports, &new.imports))?;
+        if locked.contract != new.contract {
+            labelled(out, "contract", &both(&locked.contract, &new.contract))?;
+        }
+        labelled(out, "configuration", &self.configuration())?;
+        labelled(out, "example", &self.new.example.words())?;
+        let signer = |locked: &Locked| {
+            locked.signer().map_or_else(|| "nobody".to_owned(), Signer::to_string)
+        };
+        labelled(out, "signed by", &both_lines(&signer(locked), &signer(&new)))
+    }
+
+    /// The keys of the configuration that come, go and change, a line each.
+    fn configuration(&self) -> String {
+        let Some((old, _)) = self.old else {
+            return "not compared: the locked component is not here".to_owned();
+        };
+        let keys = |info: &ScorerInfo| {
+            info.config_schema.as_deref().map(report::config_keys).unwrap_or_default()
+        };
+        let (old, new) = (keys(old), keys(&self.new.info));
+        let named = |keys: &[ConfigKey], name: &str| {
+            keys.iter().find(|key| key.name == name).map(key_words)
+        };
+        let names: BTreeSet<&str> = old.iter().chain(&new).map(|key| key.name.as_str()).collect();
+        let lines: Vec<String> = names
+            .into_iter()
+            .filter_map(|name| match (named(&old, name), named(&new, name)) {
+                (None, Some(new)) => Some(format!("+ {new}")),
+                (Some(old), None) => Some(format!("- {old}")),
+                (Some(old), Some(new)) if old != new => Some(format!("- {old}\n+ {new}")),
+                _ => None,
+            })
+            .collect();
+        match lines.is_empty() {
+            true => AS_BEFORE.to_owned(),
+            false => lines.join("\n"),
+        }
+    }
+}
+
+const AS_BEFORE: &str = "as before";
+
+/// `old → new`; one of them, if they are the same.
+fn both(old: &str, new: &str) -> String {
+    match old == new {
+        true => format!("{new} ({AS_BEFORE})"),
+        false => format!("{old} → {new}"),
+    }
+}
+
+/// The same on two lines.
+fn both_lines(old: &str, new: &str) -> String {
+    match old == new {
+        true => format!("{new} ({AS_BEFORE})"),
+        false => format!("{old}\n→ {new}"),
+    }
+}
+
+fn changes_of_names(old: &[String], new: &[String]) -> String {
+    let added = new.iter().filter(|name| !old.contains(name)).map(|name| format!("+ {name}"));
+    let gone = old.iter().filter(|name| !new.contains(name)).map(|name| format!("- {name}"));
+    let lines: Vec<String> = added.chain(gone).collect();
+    match lines.is_empty() {
+        true => AS_BEFORE.to_owned(),
+        false => lines.join("\n"),
+    }
+}

@@ -1,0 +1,100 @@
+//! A scorer's own example, scored twice: whether it has the score that it promises, and one answer. Decides nothing about the scorer.
+
+use scorebox::{
+    case::Case,
+    contract::Example,
+    sandbox::{Anatomy, Grants, Limits, Outcome, Sandbox, ScorerConfig},
+};
+
+use crate::report;
+
+/// What a scorer's example showed.
+#[derive(Debug)]
+pub(crate) enum ExampleRun {
+    /// It carries none.
+    None,
+    /// It cannot be scored without a grant that scores need something for.
+    NeedsGrants,
+    /// Why it cannot be scored.
+    Unusable(String),
+    /// It was scored, twice.
+    Scored { example: Example, outcomes: Box<[Outcome; 2]> },
+}
+
+impl ExampleRun {
+    /// Scores the example that `component` carries.
+    pub(crate) async fn of(anatomy: &Anatomy, component: &[u8], sandbox: &Sandbox) -> ExampleRun {
+        let Some(text) = &anatomy.example else { return ExampleRun::None };
+        if anatomy.grants() != Grants::NONE {
+            return ExampleRun::NeedsGrants;
+        }
+        let scored = async {
+            let example = Example::parse(text)?;
+            let case = Case::from_json(example.case.get()).map_err(|error| error.to_string())?;
+            let config = ScorerConfig::new(&example.config);
+            let scorer = sandbox.load(component, &config, &Limits::default(), Grants::NONE).await;
+            let scorer = scorer.map_err(|error| error.to_string())?;
+            let input = || case.scorer_input(scorer.info().reads);
+            let outcomes = Box::new([scorer.score(input()).await, scorer.score(input()).await]);
+            Ok::<_, String>(ExampleRun::Scored { example, outcomes })
+        };
+        scored.await.unwrap_or_else(ExampleRun::Unusable)
+    }
+
+    /// What it shows, for a person; the second line has what it costs.
+    pub(crate) fn words(&self) -> String {
+        match self {
+            ExampleRun::None => "it carries none: what it scores is not known".to_owned(),
+            ExampleRun::NeedsGrants => "not scored: it would need what is granted".to_owned(),
+            ExampleRun::Unusable(reason) => format!("it cannot be scored: {reason}"),
+            ExampleRun::Scored { example, outcomes } => {
+                let [first, second] = &**outcomes;
+                let score =
+                    |score: Option<f64>| score.map_or("not applicable".to_owned(), report::score);
+                let said = match &first.result {
+                    Ok(result) if example.promises(result.score) => {
+                        format!("scores {}, as it promises", score(result.score))
+                    }
+                    Ok(result) => format!(
+                        "scores {}, and promises {}",
+                        score(result.score),
+                        score(example.score)
+                    ),
+                    Err(error) => format!("error: {error}"),
+                };
+                let fuel =
+                    first.fuel.map_or_else(|| "unknown".to_owned(), |it| report::fuel(it as f64));
+                let twice = match is_equal(first, second) {
+                    true => "twice the same",
+                    false => "NOT THE SAME TWICE",
+                };
+                format!("{said}; {twice}\nfuel {fuel}, time {}", report::duration(first.duration))
+            }
+        }
+    }
+
+    /// What is wrong with the scorer by its example.
+    pub(crate) fn fault(&self) -> Option<&'static str> {
+        match self {
+            ExampleRun::None | ExampleRun::NeedsGrants => None,
+            ExampleRun::Unusable(_) => Some("the scorer's own example cannot be scored"),
+            ExampleRun::Scored { example, outcomes } => {
+                let [first, second] = &**outcomes;
+                let is_promised =
+                    first.result.as_ref().is_ok_and(|result| example.promises(result.score));
+                match (is_promised, is_equal(first, second)) {
+                    (false, _) => {
+                        Some("the scorer's own example does not have the score that it promises")
+                    }
+                    (true, false) => Some("the scorer's own example has two answers"),
+                    (true, true) => None,
+                }
+            }
+        }
+    }
+}
+
+/// Whether two scores of one case are the same in all that a scorer decides.
+fn is_equal(first: &Outcome, second: &Outcome) -> bool {
+    first.result == second.result && first.fuel == second.fuel
+}

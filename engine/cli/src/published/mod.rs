@@ -1,0 +1,22 @@
+//! Published scorers before a suite uses them: what one is, and what it would change. Changes no suite and no lock.
+//!
+//! - `candidate`: a published scorer as its registry has it now, and what is found by looking at it.
+//! - `difference`: what another version of a scorer changes, and what of that is wider.
+//! - `rescored`: how the scores of a stored run change with another component.
+//! - `example`: a scorer's own example, scored twice.
+//! - `consent`: the question whether a change is to be made.
+//! - `leaks`: whether a scorer says what it does not declare to read.
+
+mod candidate;
+mod consent;
+mod difference;
+mod example;
+mod leaks;
+mod rescored;
+
+pub(crate) use candidate::{Candidate, labelled};
+pub(crate) use consent::consent;
+pub(crate) use difference::{Difference, Wider};
+pub(crate) use example::ExampleRun;
+pub(crate) use leaks::Leaks;
+pub(crate) use rescored::ScoredBefore;

@@ -1,0 +1,303 @@
+//! `scorebox outdated` and `update` with a real registry: what is shown of a newer version, what is refused because nobody has said yes to it,
+//! and what a suite and its lock say afterwards.
+
+use insta::assert_snapshot;
+use scorebox::digest::Digest;
+
+use crate::{
+    command_add::{Desk, SUITE},
+    fixture::Output,
+};
+
+const TEAM: &str = include_str!("signing-keys/team.key");
+const OTHER: &str = include_str!("signing-keys/other.key");
+
+/// A version of a script that scores 1 if the answer has at most `max` words.
+struct Version<'v> {
+    version: &'v str,
+    max: u32,
+    reads: &'v str,
+    /// Further keys of its configuration.
+    keys: &'v str,
+    /// Options of `publish`.
+    options: &'v str,
+}
+
+const FIRST: Version<'_> =
+    Version { version: "1.2.0", max: 10, reads: "", keys: "", options: "--sign team.key" };
+
+/// A desk with a suite that uses version 1.2.0 of `brief`, signed by the team, and a stored run of twelve cases with 1 to 12 words.
+fn desk() -> Option<Desk> {
+    let desk = Desk::new()?;
+    desk.write("team.key", TEAM);
+    desk.write("other.key", OTHER);
+    let cases = (1..=12).map(|words| {
+        let output = vec!["word"; words].join(" ");
+        format!("{{\"id\": \"c{words}\", \"output\": \"{output}\"}}\n")
+    });
+    desk.write("cases.jsonl", &cases.collect::<String>());
+    publish(&desk, &FIRST);
+    desk.add("HOST/team/brief:1 --yes").exits_with(0);
+    desk.sh("scorebox run suite.toml cases.jsonl -q --run-id before").exits_with(1);
+    Some(desk)
+}
+
+fn publish(desk: &Desk, version: &Version<'_>) {
+    let Version { version, max, reads, keys, options } = version;
+    desk.write(
+        "brief.js",
+        &format!(
+            "export const info = {{ id: 'brief', version: '{version}', reads: [{reads}], severity: 'soft', configSchema: {{ type: 'object', \
+             properties: {{ max: {{ type: 'integer', default: {max}, description: 'The most words.' }}{keys} }} }} }};\n\
+             export default (input, config) => ({{ score: input.output.split(' ').length <= config.max ? 1 : 0 }});\n"
+        ),
+    );
+    let publish = "scorebox publish brief.wasm HOST/team/brief";
+    desk.sh(&format!(
+        "scorebox build brief.js -o brief.wasm && {publish}:{version} --plain-http {options}"
+    ))
+    .exits_with(0);
+}
+
+fn update(desk: &Desk, options: &str) -> Output {
+    desk.sh(&format!("scorebox update --plain-http {options}"))
+}
+
+/// Without what another compiler changes.
+fn without_costs(text: &str) -> String {
+    let lines = text.lines().map(|line| match line.starts_with("size ") {
+        true => "size          [size]",
+        false => line,
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// That the suite and the lock are as before.
+fn nothing_changes(desk: &Desk, work: impl FnOnce() -> Output) -> Output {
+    let before = (desk.read("suite.toml"), desk.read("scorebox.lock"));
+    let output = work();
+    assert_eq!((desk.read("suite.toml"), desk.read("scorebox.lock")), before);
+    output
+}
+
+#[test]
+fn newer_versions_are_listed_compatible_or_not() {
+    let Some(desk) = desk() else { return };
+    let outdated = |options: &str| desk.sh(&format!("scorebox outdated --plain-http {options}"));
+    assert_snapshot!(outdated("").exits_with(0), @"
+    [stderr]
+    all published scorers are up to date
+    [exit code 0]
+    ");
+    assert_snapshot!(outdated("--all").exits_with(0).stdout, @"
+    scorer  version  compatible  newest  published at
+    brief   1.2.0    -           -       HOST/team/brief
+    ");
+    for version in ["1.2.1", "1.3.0", "2.0.0"] {
+        publish(&desk, &Version { version, ..FIRST });
+    }
+    assert_snapshot!(outdated("").exits_with(0), @"
+    scorer  version  compatible  newest  published at
+    brief   1.2.0    1.3.0       2.0.0   HOST/team/brief
+    [exit code 0]
+    ");
+    let listed = outdated("--format json").exits_with(0).json();
+    assert_eq!(listed[0]["scorerId"], "brief");
+    assert_eq!(listed[0]["compatible"], "1.3.0");
+    desk.write("other.toml", "[scorers.exact-match]\n");
+    assert_snapshot!(outdated("other.toml").exits_with(0), @"
+    [stderr]
+    the suite uses no published scorers
+    [exit code 0]
+    ");
+}
+
+#[test]
+fn what_an_update_changes_is_shown_with_the_scores_that_would_be_others() {
+    let Some(desk) = desk() else { return };
+    publish(
+        &desk,
+        &Version { version: "1.3.0", max: 8, keys: ", unit: { type: 'string' }", ..FIRST },
+    );
+    let shown = nothing_changes(&desk, || update(&desk, "--dry-run").exits_with(0));
+    assert_snapshot!(without_costs(&shown.stdout), @"
+    scorer        brief: HOST/team/brief 1.2.0 → 1.3.0
+    component     sha256:[digest]
+                  → sha256:[digest]
+    size          [size]
+    reads         output (as before)
+    needs         nothing (as before)
+    imports       as before
+    configuration - max: whole number (default 10): The most words.
+                  + max: whole number (default 8): The most words.
+                  + unit: text
+    example       it carries none: what it scores is not known
+    signed by     RWThsDRumhUUfC5VoJHIalKvBThGlM4RUCxu1781EmXXoMnlTi2mdWlI (as before)
+    scores        12 of 12 scores of run before computed again: 2 change
+                  c9: 1.0000 → 0.0000
+                  c10: 1.0000 → 0.0000
+    ");
+    let updated = update(&desk, "brief --yes").exits_with(0);
+    assert_snapshot!(updated.stderr, @"Updated `brief` in suite.toml to 1.3.0.");
+    assert!(desk.read("suite.toml").starts_with(SUITE), "comments and order stay");
+    assert!(desk.read("suite.toml").contains("use = \"oci://HOST/team/brief:1.3.0\""));
+    let lock = desk.read("scorebox.lock");
+    assert!(lock.contains("brief:1.3.0") && !lock.contains("brief:1.2.0"), "{lock}");
+    // And the scores are those that were shown.
+    desk.sh("scorebox run suite.toml cases.jsonl -q --run-id after --locked --offline")
+        .exits_with(1);
+    let changed = desk.folder.rows(
+        "SELECT one.case_id FROM scores one JOIN scores other USING (case_id, scorer_id) \
+         WHERE one.run_id = 'before' AND other.run_id = 'after' AND one.score IS NOT other.score ORDER BY one.case_id",
+    );
+    assert_eq!(changed, ["c10", "c9"]);
+    assert_snapshot!(update(&desk, "").exits_with(0), @"
+    [stderr]
+    `brief` has the newest version, 1.3.0
+    [exit code 0]
+    ");
+}
+
+#[test]
+fn an_update_never_widens_unless_it_is_said_by_name() {
+    let Some(desk) = desk() else { return };
+    publish(&desk, &Version { version: "1.3.0", reads: "'input', 'groundTruth'", ..FIRST });
+    let refused = nothing_changes(&desk, || update(&desk, "--yes").exits_with(2));
+    assert_snapshot!(refused.stderr, @"
+    error: `brief`: 1.3.0 reads `groundTruth` of a case as well, and reads `input` of a case as well
+    hint: if you want that: scorebox update brief --read groundTruth --read input
+    ");
+    let partly = nothing_changes(&desk, || update(&desk, "brief --yes --read input").exits_with(2));
+    assert!(
+        partly.stderr.contains("`groundTruth`") && !partly.stderr.contains("`input`"),
+        "{partly}"
+    );
+    update(&desk, "brief --yes --read input --read groundTruth").exits_with(0);
+    assert!(desk.read("scorebox.lock").contains("reads = [\"groundTruth\", \"input\"]"));
+}
+
+#[test]
+fn another_signer_or_none_is_refused_unless_it_is_said_by_name() {
+    let Some(desk) = desk() else { return };
+    publish(&desk, &Version { version: "1.3.0", options: "", ..FIRST });
+    let unsigned = nothing_changes(&desk, || update(&desk, "--yes").exits_with(2));
+    assert!(unsigned.stderr.contains("error: `brief`: 1.3.0 is no longer signed"), "{unsigned}");
+    assert!(unsigned.stderr.contains("scorebox update brief --unsigned"), "{unsigned}");
+    publish(&desk, &Version { version: "1.4.0", options: "--sign other.key", ..FIRST });
+    let other = nothing_changes(&desk, || update(&desk, "--yes").exits_with(2));
+    assert!(other.stderr.contains("1.4.0 is signed by another key, RW"), "{other}");
+    let hint = other.stderr.lines().find(|line| line.starts_with("hint:")).unwrap();
+    let (_, options) = hint.split_once("scorebox update ").unwrap();
+    update(&desk, &format!("{options} --yes")).exits_with(0);
+    assert!(desk.read("suite.toml").contains("brief:1.4.0"));
+    // What is unsigned now may be signed later: that widens nothing.
+    update(&desk, "brief --to 1.3.0 --unsigned --yes").exits_with(0);
+    update(&desk, "--yes").exits_with(0);
+    assert!(desk.read("suite.toml").contains("brief:1.4.0"));
+}
+
+#[test]
+fn a_grant_that_a_version_needs_as_well_is_given_by_name_and_written() {
+    let Some(desk) = desk() else { return };
+    desk.write(
+        "brief.js",
+        "import { ask } from 'scorebox:judge';\nexport const info = { id: 'brief', version: '1.3.0', reads: [], severity: 'soft' };\n\
+         export default () => ({ score: 1, reason: String(ask) });\n",
+    );
+    desk.sh("scorebox build brief.js -o brief.wasm && scorebox publish brief.wasm HOST/team/brief:1.3.0 --plain-http --sign team.key")
+        .exits_with(0);
+    let refused = nothing_changes(&desk, || update(&desk, "--yes").exits_with(2));
+    assert!(refused.stderr.contains("1.3.0 needs the grant judge as well"), "{refused}");
+    assert!(refused.stdout.contains("needs         nothing → the grant judge"), "{refused}");
+    assert!(refused.stdout.contains("+ scorebox:scorer/judge@0.1.0"), "{refused}");
+    update(&desk, "brief --yes --grant judge").exits_with(0);
+    assert!(
+        desk.read("suite.toml").contains("grants = [\"judge\"]"),
+        "{}",
+        desk.read("suite.toml")
+    );
+    assert!(desk.read("scorebox.lock").contains("grants = [\"judge\"]"));
+}
+
+#[test]
+fn a_version_that_is_not_compatible_or_older_is_taken_only_if_it_is_named() {
+    let Some(desk) = desk() else { return };
+    publish(&desk, &Version { version: "2.0.0", ..FIRST });
+    publish(&desk, &Version { version: "1.1.0", ..FIRST });
+    let said = nothing_changes(&desk, || update(&desk, "--yes").exits_with(0));
+    assert_snapshot!(said.stderr, @"`brief` has the newest version that is compatible, 1.2.0; 2.0.0 is out: scorebox update brief --to 2.0.0");
+    update(&desk, "brief --to 2 --yes").exits_with(0);
+    assert!(desk.read("suite.toml").contains("brief:2.0.0"));
+    update(&desk, "brief --to 1.1.0 --yes").exits_with(0);
+    assert!(desk.read("suite.toml").contains("brief:1.1.0"));
+    let missing = nothing_changes(&desk, || update(&desk, "brief --to 7 --yes").exits_with(2));
+    assert!(missing.stderr.contains("it has no `team/brief:7`"), "{missing}");
+}
+
+#[test]
+fn what_cannot_be_updated_is_named_and_nobody_is_asked_without_a_terminal() {
+    let Some(desk) = desk() else { return };
+    publish(&desk, &Version { version: "1.3.0", ..FIRST });
+    let refused = |options: &str| {
+        let output = nothing_changes(&desk, || update(&desk, options).exits_with(2));
+        output.stderr.lines().filter(|line| line.starts_with("error")).collect::<String>()
+    };
+    assert_snapshot!(refused("exact-match"), @"error: `exact-match` is not a published scorer of suite.toml");
+    assert_snapshot!(refused("gone"), @"error: `gone` is not a published scorer of suite.toml");
+    assert_snapshot!(refused(""), @"error: `brief`: nobody can be asked whether to update it: this is not a terminal");
+    assert_snapshot!(refused("--to 2.0.0"), @"error: the following required arguments were not provided:");
+    assert_snapshot!(refused("--suite gone.toml"), @"error: there is no suite `gone.toml`");
+}
+
+#[test]
+fn without_a_run_of_the_locked_component_no_scores_are_compared() {
+    let Some(desk) = desk() else { return };
+    publish(&desk, &Version { version: "1.3.0", max: 8, ..FIRST });
+    let scores = |options: &str| {
+        let shown = update(&desk, &format!("--dry-run {options}")).exits_with(0).stdout;
+        shown.lines().find(|line| line.starts_with("scores ")).unwrap().to_owned()
+    };
+    assert_snapshot!(scores("--sample 3"), @"scores        3 of 12 scores of run before computed again: none changes");
+    assert_snapshot!(scores("--sample 0"), @"scores        not computed again: there is no database");
+    desk.sh("scorebox run cases.jsonl -q --scorer exact-match --db other.db").exits_with(1);
+    assert_snapshot!(scores("--db other.db"), @"scores        not computed again: other.db has no run with the locked component");
+}
+
+#[test]
+fn a_lock_of_version_1_gets_its_signatures_and_loses_what_nobody_uses() {
+    let Some(desk) = desk() else { return };
+    desk.add("HOST/team/word-f1:0.1.0 --as gone --yes").exits_with(0);
+    desk.sh("scorebox remove gone").exits_with(0);
+    let now = desk.read("scorebox.lock");
+    let (head, signature) = now.split_once("signature = ").unwrap();
+    assert!(signature.trim_end().ends_with("\"\"\""));
+    let leftover =
+        head[head.find("[scorer.").unwrap()..].replace("team/brief:1.2.0", "team/gone:1.0.0");
+    let old = format!("{}\n{leftover}", head.replace("version = 2", "version = 1"));
+    desk.write("scorebox.lock", &old);
+    desk.sh("scorebox run suite.toml cases.jsonl -q").exits_with(1);
+    let refused = desk.sh("scorebox run suite.toml cases.jsonl -q --locked").exits_with(2);
+    assert!(refused.stderr.contains("was written by an older scorebox"), "{refused}");
+    assert_snapshot!(update(&desk, "").exits_with(0).stderr, @"
+    `brief` has the newest version, 1.2.0
+    Wrote the signature of `brief` into scorebox.lock.
+    Left `HOST/team/gone:1.0.0` out of scorebox.lock: no suite uses it.
+    ");
+    assert_eq!(desk.read("scorebox.lock"), now);
+    desk.sh("scorebox run suite.toml cases.jsonl -q --locked").exits_with(1);
+}
+
+#[test]
+fn another_component_under_the_same_version_is_not_signed_for_by_an_update() {
+    let Some(desk) = desk() else { return };
+    let lock = desk.read("scorebox.lock");
+    let (head, _) = lock.split_once("signature = ").unwrap();
+    let digest = head.lines().find(|line| line.starts_with("component = ")).unwrap();
+    let other = format!("component = \"sha256:{}\"", Digest::of(b"other"));
+    desk.write(
+        "scorebox.lock",
+        &head.replace("version = 2", "version = 1").replace(digest, &other),
+    );
+    let refused = nothing_changes(&desk, || update(&desk, "brief").exits_with(2));
+    assert!(refused.stderr.contains("is locked to another component"), "{refused}");
+}
