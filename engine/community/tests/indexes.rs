@@ -185,6 +185,11 @@ async fn a_server_that_fails_is_not_one_without_an_index() {
         assert_eq!(failed, IndexFailed::Server(refused));
         assert!(!failed.is_of_the_network());
     }
+    for status in [401, 403] {
+        let locked = web(Answer::status(status, ""), &team.signature);
+        let failed = fetched(&locked, &team.signer).await;
+        assert_eq!(failed, Err(IndexFailed::Server(Failed::LoginWanted)));
+    }
     // Nobody listens at a port that was given back.
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let nobody = format!("http://127.0.0.1:{port}/index.json");

@@ -2,7 +2,7 @@
 
 use std::{fs, panic, path::Path};
 
-use crate::{bundle, component, database, shards};
+use crate::{bundle, component, database, index, shards};
 
 /// Calls `target` with every file of its corpus.
 fn replay(name: &str, target: fn(&[u8])) {
@@ -50,6 +50,32 @@ fn the_first_bundles_are_what_their_names_say() {
         ("nothing", "it is not a tar file"),
     ] {
         let said = bundle::said(&fs::read(folder.join(name)).unwrap());
+        assert!(said.contains(expected), "{name}: {said}");
+    }
+}
+
+#[test]
+fn an_index_is_read_as_it_is_written_or_refused() {
+    replay("index", crate::index);
+}
+
+#[test]
+fn the_first_indexes_are_what_their_names_say() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus/index");
+    for (name, expected) in [
+        ("whole", "3 scorers"),
+        ("empty", "0 scorers"),
+        ("unsigned", "its signature is not valid"),
+        ("half-a-signature", "its signature is not valid"),
+        ("other-key", "another key than"),
+        ("other-document", "its signature is not one of this document"),
+        ("newer", "it has version 2 of the format"),
+        ("twice", "is in it twice"),
+        ("escapes", "1 scorers"),
+        ("escape-in-a-name", "its `name` must have"),
+        ("deep", "missing field `name`"),
+    ] {
+        let said = index::said(&fs::read(folder.join(name)).unwrap());
         assert!(said.contains(expected), "{name}: {said}");
     }
 }

@@ -9,6 +9,7 @@ mod core_module;
 mod database;
 mod guest;
 mod guest_result;
+mod index;
 #[cfg(feature = "libfuzzer")]
 mod mutation;
 mod readers;
@@ -28,6 +29,7 @@ pub use component::{component_load, component_outside};
 pub use core_module::core_module;
 pub use database::database;
 pub use guest_result::guest_result;
+pub use index::index;
 #[cfg(feature = "libfuzzer")]
 pub use mutation::{change_component, change_module};
 #[cfg(feature = "libfuzzer")]

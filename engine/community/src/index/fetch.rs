@@ -72,6 +72,7 @@ async fn get(
         match reply.status.as_u16() {
             200 => return Ok(Some(reply.body)),
             404 | 410 => return Ok(None),
+            401 | 403 => return Err(Failed::LoginWanted),
             301 | 302 | 303 | 307 | 308 => {
                 let location = reply.headers.get(LOCATION).and_then(|it| it.to_str().ok());
                 let next = location.and_then(|it| place.join(it).ok());
