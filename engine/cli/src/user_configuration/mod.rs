@@ -5,7 +5,6 @@
 //! - `policy`: `[policy]`.
 //! - here: the file, and what is in it.
 
-#[allow(dead_code, reason = "the commands that read it follow")]
 mod indexes;
 mod policy;
 mod reading;
