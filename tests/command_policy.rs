@@ -152,9 +152,10 @@ fn a_signature_in_a_lock_is_of_the_component_that_is_locked() {
     let other = if signature[middle..].starts_with('A') { "B" } else { "A" };
     let damaged = format!("{before}{}{other}{}", &signature[..middle], &signature[middle + 1..]);
     desk.write("scorebox.lock", &damaged);
-    let refused = desk.sh("scorebox run suite.toml cases.jsonl -q").exits_with(2);
-    assert!(refused.stderr.contains("is not what it is locked as"), "{refused}");
     let refused = desk.sh("scorebox fetch --plain-http").exits_with(2);
+    assert!(refused.stderr.contains("is not what it is locked as"), "{refused}");
+    user_policy(&desk, &format!("signers = [\"{TEAM_SIGNER}\"]"));
+    let refused = sh(&desk, "scorebox run suite.toml cases.jsonl -q").exits_with(2);
     assert!(refused.stderr.contains("is not what it is locked as"), "{refused}");
     // Without both it is unsigned, which a policy refuses.
     let without = format!(

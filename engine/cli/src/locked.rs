@@ -19,8 +19,8 @@ pub(crate) async fn loaded(suite: &Suite, sandbox: &Sandbox) -> Result<Vec<Ready
     Ok(scorers)
 }
 
-/// Refuses a scorer that reads or imports something else than its lock says, or is not signed as it says: the lock was changed by hand, so
-/// that nobody has said yes to this. And one that a policy does not let in.
+/// Refuses a scorer that reads or imports something else than its lock says: the lock was changed by hand, so that nobody has said yes to
+/// this. And one that a policy does not let in.
 pub(crate) fn must_be_as_locked(
     scorers: &[SuiteScorer],
     policies: &[TrustPolicy],
@@ -54,7 +54,7 @@ pub(crate) fn must_be_this(
 fn must_be(locked: &Locked, reads: Fields, component: &[u8], trust: &Trust) -> Result<(), Failure> {
     let anatomy = Anatomy::read(component)?;
     must_be_as(locked, reads, &anatomy)?;
-    trust.must_allow_locked(locked, anatomy.grants(), component)
+    trust.must_allow_loaded(locked, anatomy.grants(), component)
 }
 
 /// Refuses a scorer that reads, imports or needs something else than `locked` says.

@@ -65,10 +65,22 @@ impl Trust {
         self.policies.iter().try_for_each(|policy| must_hold(policy, claims))
     }
 
-    /// Refuses a locked scorer whose component this is.
-    ///
-    /// # Errors
-    /// If the signature in the lock is not one of the component as well.
+    /// Refuses a locked scorer that is loaded, whose component has the digest of the lock. The signature in the lock is checked if a policy is
+    /// about signers: without one, nothing follows from it, and the digest says which bytes were agreed to.
+    pub(crate) fn must_allow_loaded(
+        &self,
+        locked: &Locked,
+        grants: Grants,
+        component: &[u8],
+    ) -> Result<(), Failure> {
+        if self.policies.iter().any(|policy| policy.signers.is_some()) {
+            return self.must_allow_locked(locked, grants, component);
+        }
+        let (address, bytes) = (&locked.address, component.len() as u64);
+        self.must_allow(Claims { address, signer: None, grants, bytes })
+    }
+
+    /// Refuses a locked scorer whose component this is, and a signature in the lock that is not one of the component.
     pub(crate) fn must_allow_locked(
         &self,
         locked: &Locked,
