@@ -30,7 +30,7 @@ fn publish(desk: &Desk, component: &str, name: &str, options: &str) {
     desk.sh(&line).exits_with(0);
 }
 
-const BOTH: &str = "HOST/signed/word-f1:0.1.0 HOST/people/reader:0.1";
+const BOTH: &str = "oci://HOST/signed/word-f1:0.1.0 HOST/people/reader:0.1";
 
 fn index(desk: &Desk, options: &str) -> Output {
     desk.sh(&format!("scorebox index --plain-http {options}"))
@@ -163,7 +163,7 @@ fn an_index_in_a_registry_is_searched_and_replaced_by_a_newer_one_only() {
     let Some(desk) = desk() else { return };
     configure(&desk);
     let publish = |options: &str| {
-        index(&desk, &format!("{options} --sign team.key --publish HOST/team/index:1"))
+        index(&desk, &format!("{options} --sign team.key --publish oci://HOST/team/index:1"))
     };
     let made = publish("HOST/signed/word-f1:0.1.0 --name team").exits_with(0);
     assert!(made.stdout.ends_with("published  oci://HOST/team/index:1\n"), "{made}");

@@ -47,7 +47,7 @@ pub(crate) use jobs::JobArguments;
 pub(crate) use judge::{JudgeArguments, RecordingUseArgument, connected};
 pub(crate) use labels::{PositiveArguments, labels_at};
 pub(crate) use locked::LockedArguments;
-pub(crate) use oci::{Asked, OciArguments};
+pub(crate) use oci::{Asked, OciArguments, address};
 pub(crate) use one_judge::{OneJudgeArguments, how_to_give};
 pub(crate) use reducer::reducers;
 pub(crate) use reports::{

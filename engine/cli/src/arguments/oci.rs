@@ -13,6 +13,12 @@ pub(crate) struct OciArguments {
     plain_http: bool,
 }
 
+/// The address of a scorer or an index in a registry, with `oci://` before it as in a suite, or without.
+pub(crate) fn address(written: &str) -> Result<Address, String> {
+    let address = written.strip_prefix("oci://").unwrap_or(written);
+    address.parse().map_err(|error| format!("{error}"))
+}
+
 /// What is asked of a registry, for the words about what fails.
 #[derive(Clone, Copy)]
 pub(crate) enum Asked {

@@ -10,7 +10,7 @@ use scorebox::{
 use scorebox_community::{Address, Signer, newest};
 
 use crate::{
-    arguments::{Asked, OciArguments},
+    arguments::{Asked, OciArguments, address},
     failure::{Exit, Failure},
     lock_file::{LockFile, Turn},
     names, output,
@@ -59,11 +59,6 @@ pub(crate) struct Add {
 
     #[command(flatten)]
     sandbox: SandboxArguments,
-}
-
-fn address(written: &str) -> Result<Address, String> {
-    let address = written.strip_prefix("oci://").unwrap_or(written);
-    address.parse().map_err(|error| format!("{error}"))
 }
 
 impl Add {

@@ -15,7 +15,7 @@ use scorebox_community::{
 };
 
 use crate::{
-    arguments::{Asked, OciArguments},
+    arguments::{Asked, OciArguments, address},
     failure::{Exit, Failure},
     input,
     new_file::{NewFile, WriteError},
@@ -37,7 +37,7 @@ const MOST_SIGNATURE_BYTES: u64 = 1024;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Index {
     /// The scorers: REGISTRY/NAME:VERSION; `1.2` is the newest version that begins with it
-    #[arg(required = true, value_name = "ADDRESS")]
+    #[arg(required = true, value_name = "ADDRESS", value_parser = address)]
     addresses: Vec<Address>,
 
     /// The file to write; its signature is beside it, and ends in `.minisig`
@@ -57,7 +57,13 @@ pub(crate) struct Index {
     sign: Option<PathBuf>,
 
     /// Publish it in a registry as well, in place of an older one: REGISTRY/NAME:TAG
-    #[arg(long, value_name = "ADDRESS", requires = "sign", help_heading = "Output")]
+    #[arg(
+        long,
+        value_name = "ADDRESS",
+        value_parser = address,
+        requires = "sign",
+        help_heading = "Output"
+    )]
     publish: Option<Address>,
 
     #[command(flatten)]
