@@ -6,8 +6,8 @@ use insta::assert_snapshot;
 use serde_json::Value;
 
 use crate::{
-    command_add::{Desk, guest, with_example},
     fixture::Output,
+    scorer_desk::{Desk, guest, with_example},
 };
 
 const TEAM: &str = include_str!("signing-keys/team.key");

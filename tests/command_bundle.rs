@@ -8,9 +8,9 @@ use scorebox::{digest::Digest, registry::component_file_name};
 use serde_json::json;
 
 use crate::{
-    command_add::guest,
     fixture::{Folder, Output},
     oci_registry::{Door, OciRegistry, is_installed},
+    scorer_desk::guest,
     shard_fixture::write_texts,
 };
 

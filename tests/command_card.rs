@@ -13,10 +13,10 @@ use serde_json::json;
 
 use crate::{
     browser::Browser,
-    command_add::{Desk, with_example},
     fixture::Folder,
     judge_fixture::{self, KEY, ONE},
     model_server::ModelServer,
+    scorer_desk::{Desk, with_example},
 };
 
 /// Replies that people looked at.

@@ -8,9 +8,9 @@ use scorebox_community::{Index, SignedIndex};
 use serde_json::Value;
 
 use crate::{
-    command_add::{Desk, guest},
     command_search::{OTHER, TEAM, TEAM_SIGNER},
     fixture::Output,
+    scorer_desk::{Desk, guest},
 };
 
 /// A desk with the keys, `team/word-f1`, signed by the team, and `people/reader`, signed by somebody else.

@@ -5,8 +5,8 @@ use std::fs;
 use insta::assert_snapshot;
 
 use crate::{
-    command_add::{Desk, SUITE, guest},
     fixture::Output,
+    scorer_desk::{Desk, SUITE, guest},
 };
 
 const TEAM: &str = include_str!("signing-keys/team.key");

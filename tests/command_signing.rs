@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::command_add::{Desk, SUITE, guest};
+use crate::scorer_desk::{Desk, SUITE, guest};
 
 const TEAM: &str = include_str!("signing-keys/team.key");
 const OTHER: &str = include_str!("signing-keys/other.key");

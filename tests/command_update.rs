@@ -5,8 +5,8 @@ use insta::assert_snapshot;
 use scorebox::digest::Digest;
 
 use crate::{
-    command_add::{Desk, SUITE},
     fixture::Output,
+    scorer_desk::{Desk, SUITE},
 };
 
 const TEAM: &str = include_str!("signing-keys/team.key");

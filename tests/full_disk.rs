@@ -7,8 +7,8 @@ use insta::assert_snapshot;
 use scorebox::{digest::Digest, registry::component_file_name};
 
 use crate::{
-    command_add::{Desk, SUITE, guest},
     fixture::{Folder, Output},
+    scorer_desk::{Desk, SUITE, guest},
 };
 
 /// Blocks of 512 bytes: less than the component of `word-f1` has, more than that of a suite or a lock.

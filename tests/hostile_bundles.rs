@@ -9,8 +9,8 @@ use scorebox_community::{Bundle, Carried};
 use tar::{EntryType, Header};
 
 use crate::{
-    command_add::guest,
     fixture::{Folder, Output},
+    scorer_desk::guest,
 };
 
 /// A bundle whose suite has this text and these components.

@@ -51,6 +51,8 @@ mod command_juries;
 mod command_leaderboard;
 /// `scorebox live`: standard input and files that grow.
 mod command_live;
+/// Locks of suites, and `scorebox fetch`.
+mod command_locks;
 /// `migrate`: a configuration of promptfoo as a suite.
 mod command_migrate;
 /// `scorebox new`: what it makes works.
@@ -206,6 +208,8 @@ mod sandbox_isolation;
 mod sandbox_limits;
 /// Files that are not scorers, and what a scorer may not import.
 mod sandbox_loading;
+/// A registry, and a folder of a user who adds scorers from it to a suite.
+mod scorer_desk;
 /// Parquet files for the tests of shards.
 mod shard_fixture;
 /// Code compiled once and code frozen with its memory: the same scores, to the last unit of fuel.

@@ -1,0 +1,259 @@
+//! `scorebox.lock`, and `scorebox fetch`: what a run uses, whatever a registry, a folder of components or a hand makes of it.
+
+use std::fs;
+
+use insta::{allow_duplicates, assert_snapshot};
+use scorebox::digest::Digest;
+
+use crate::scorer_desk::{Desk, SUITE, fetched, guest, run, scores, sh, with_example};
+
+#[test]
+fn a_suite_with_locked_scorers_needs_no_registry() {
+    let Some(desk) = Desk::new() else { return };
+    desk.added();
+    let Desk { registry, folder } = desk;
+    drop(registry);
+    run(&folder).exits_with(0);
+    assert_eq!(scores(&folder), ["a | 1", "b | 0.5"]);
+    for line in [
+        "scorebox verify",
+        "scorebox suite check suite.toml",
+        "scorebox compile suite.toml",
+        "scorebox fetch",
+        "scorebox run suite.toml cases.jsonl -q --reuse",
+    ] {
+        sh(&folder, line).exits_with(0);
+    }
+}
+
+#[test]
+fn a_component_that_is_not_on_this_machine_is_fetched_by_its_digest() {
+    let Some(desk) = Desk::new() else { return };
+    desk.added();
+    fs::remove_dir_all(desk.folder.path("data")).unwrap();
+    assert_snapshot!(desk.sh("scorebox run suite.toml cases.jsonl -q").exits_with(2), @"
+    [stderr]
+    error: suite.toml:7:10: the component of `HOST/team/word-f1:0.1.0` is not on this machine (sha256:[digest])
+    hint: fetch what the suite's scorebox.lock names: scorebox fetch SUITE
+    [exit code 2]
+    ");
+    let fetch = "scorebox fetch suite.toml --plain-http";
+    assert_snapshot!(desk.sh(fetch).exits_with(0), @"
+    fetched 1 scorer; 0 already there
+    [exit code 0]
+    ");
+    assert_snapshot!(desk.sh(fetch).exits_with(0), @"
+    fetched 0 scorers; 1 already there
+    [exit code 0]
+    ");
+    run(&desk.folder).exits_with(0);
+    assert_eq!(scores(&desk.folder), ["a | 1", "b | 0.5"]);
+}
+
+#[test]
+fn a_tag_that_moves_changes_no_suite_that_is_locked() {
+    let Some(desk) = Desk::new() else { return };
+    desk.added();
+    let lock = desk.read("scorebox.lock");
+    let other = with_example(r#"{"case": {"output": "a", "groundTruth": "a"}, "score": 1}"#);
+    desk.publish("evil/word-f1", &other);
+    desk.registry.move_tag("team/word-f1", "0.1.0", "evil/word-f1");
+    fs::remove_dir_all(desk.folder.path("data")).unwrap();
+    desk.sh("scorebox fetch --plain-http").exits_with(0);
+    assert!(desk.folder.path(&fetched(&guest("word-f1"))).exists());
+    assert!(!desk.folder.path(&fetched(&other)).exists());
+    run(&desk.folder).exits_with(0);
+    let used =
+        desk.folder.rows("SELECT DISTINCT scorer_digest FROM scores WHERE scorer_id = 'word-f1'");
+    assert_eq!(used, [Digest::of(&guest("word-f1")).to_string()]);
+    assert_eq!(desk.read("scorebox.lock"), lock);
+}
+
+#[test]
+fn an_entry_whose_lock_is_lost_is_locked_again_as_it_was() {
+    let Some(desk) = Desk::new() else { return };
+    desk.added();
+    let (suite, lock) = (desk.read("suite.toml"), desk.read("scorebox.lock"));
+    fs::remove_file(desk.folder.path("scorebox.lock")).unwrap();
+    let locked = desk.add("HOST/team/word-f1:0.1.0 --yes").exits_with(0);
+    assert_snapshot!(locked.stderr, @"Locked `word-f1` of suite.toml in scorebox.lock.");
+    assert_eq!((desk.read("suite.toml"), desk.read("scorebox.lock")), (suite, lock));
+}
+
+#[test]
+fn what_is_laid_over_an_included_scorer_leaves_it_to_the_lock_beside_its_own_file() {
+    let Some(desk) = Desk::new() else { return };
+    fs::create_dir(desk.folder.path("base")).unwrap();
+    desk.folder.write("base/suite.toml", SUITE);
+    desk.add("HOST/team/word-f1:0.1.0 --yes --suite base/suite.toml").exits_with(0);
+    let laid = "include = [\"base/suite.toml\"]\n[scorers.word-f1]\nconfig = { minimum = 0.75 }\n";
+    desk.folder.write("suite.toml", laid);
+    run(&desk.folder).exits_with(0);
+    assert_eq!(scores(&desk.folder), ["a | 1", "b | 0"]);
+}
+
+#[test]
+fn one_address_is_one_component_in_a_suite_that_includes_two_folders() {
+    let Some(desk) = Desk::new() else { return };
+    desk.added();
+    let other = with_example(r#"{"case": {"output": "a", "groundTruth": "a"}, "score": 1}"#);
+    desk.publish("evil/word-f1", &other);
+    desk.registry.move_tag("team/word-f1", "0.1.0", "evil/word-f1");
+    fs::create_dir(desk.folder.path("another")).unwrap();
+    desk.folder.write("another/suite.toml", "");
+    let options = "--yes --as words --suite another/suite.toml";
+    let added = desk.add(&format!("HOST/team/word-f1:0.1.0 {options}")).exits_with(0);
+    assert!(added.stdout.contains(&Digest::of(&other).to_string()), "{added}");
+    desk.folder.write("both.toml", "include = [\"suite.toml\", \"another/suite.toml\"]\n");
+    let both = desk.sh("scorebox run both.toml cases.jsonl -q");
+    assert_snapshot!(both.exits_with(2), @"
+    [stderr]
+    error: `HOST/team/word-f1:0.1.0` is locked to one component in `scorebox.lock` and to another in `another/scorebox.lock`
+    hint: lock both to the same component
+    [exit code 2]
+    ");
+}
+
+#[test]
+fn two_suites_use_the_components_of_their_own_locks() {
+    let Some(desk) = Desk::new() else { return };
+    desk.added();
+    let other = with_example(r#"{"case": {"output": "a", "groundTruth": "a"}, "score": 1}"#);
+    desk.publish("other/word-f1", &other);
+    desk.registry.move_tag("team/word-f1", "0.1.0", "other/word-f1");
+    fs::create_dir(desk.folder.path("another")).unwrap();
+    desk.folder.write("another/suite.toml", "");
+    desk.add("HOST/team/word-f1:0.1.0 --yes --suite another/suite.toml").exits_with(0);
+    for (suite, component) in [("suite.toml", guest("word-f1")), ("another/suite.toml", other)] {
+        desk.sh(&format!("scorebox run {suite} cases.jsonl -q --db {suite}.db")).exits_with(0);
+        let database = desk.folder.database(&format!("{suite}.db"));
+        let query = "SELECT DISTINCT scorer_digest FROM scores WHERE scorer_id = 'word-f1'";
+        let used: String = database.query_row(query, [], |row| row.get(0)).unwrap();
+        assert_eq!(used, Digest::of(&component).to_string(), "{suite}");
+    }
+}
+
+#[test]
+fn a_component_whose_file_was_changed_is_not_used_and_fetched_again() {
+    let Some(desk) = Desk::new() else { return };
+    desk.added();
+    let file = fetched(&guest("word-f1"));
+    let mut bytes = guest("word-f1");
+    *bytes.last_mut().unwrap() ^= 1;
+    for damaged in [&bytes[..], &bytes[..1000], b""] {
+        desk.folder.write(&file, damaged);
+        let refused = desk.sh("scorebox run suite.toml cases.jsonl -q").exits_with(2);
+        allow_duplicates! { assert_snapshot!(refused, @"
+        [stderr]
+        error: suite.toml:7:10: `data/components/[digest].wasm` is damaged: it is not the component that `HOST/team/word-f1:0.1.0` is locked to
+        hint: fetch what the suite's scorebox.lock names: scorebox fetch SUITE
+        [exit code 2]
+        ") };
+    }
+    let fetched = desk.sh("scorebox fetch --plain-http").exits_with(0);
+    assert_eq!(fetched.stdout, "fetched 1 scorer; 0 already there\n");
+    run(&desk.folder).exits_with(0);
+    assert_eq!(scores(&desk.folder), ["a | 1", "b | 0.5"]);
+}
+
+#[test]
+fn a_lock_that_was_edited_by_hand_is_refused() {
+    let Some(desk) = Desk::new() else { return };
+    desk.added();
+    desk.publish("team/misbehave", &guest("misbehave"));
+    desk.add("HOST/team/misbehave:0.1.0 --yes").exits_with(0);
+    desk.sh("scorebox remove misbehave").exits_with(0);
+    let lock = desk.read("scorebox.lock");
+    let digest = |bytes: &[u8]| Digest::of(bytes).to_string();
+    let truth = "reads = [\"groundTruth\"]";
+    let own = digest(&guest("word-f1"));
+    for (from, to, message) in [
+        (truth, "reads = []", "besides the output it reads groundTruth; the lock says nothing"),
+        (truth, "reads = [\"context\", \"groundTruth\"]", "besides the output it reads "),
+        (
+            "imports = [",
+            "imports = [\"wasi:io/poll@0.2.0\", ",
+            "it imports scorebox:scorer/log@0.1.0, scorebox:scorer/types@0.1.0; the lock says wasi:io",
+        ),
+        ("grants = []", "grants = [\"judge\"]", "it needs the grants nothing; the lock says judge"),
+        (
+            "contract = \"0.1.0\"",
+            "contract = \"0.1.1\"",
+            "it is of version 0.1.0 of the contract; the lock says 0.1.1",
+        ),
+        (&own, &digest(&guest("misbehave")), "besides the output it reads "),
+        (&own, &digest(b"unknown"), "is not on this machine"),
+        ("component = \"sha256:", "component = \"sha256:0", "64 hexadecimal digits"),
+        ("component = \"sha256:", "component = \"sha256:../", "64 hexadecimal digits"),
+        ("grants = []", "grants = []\nallowed = true", "line 11: unknown field `allowed`"),
+    ] {
+        let edited = lock.replace(from, to);
+        assert_ne!(edited, lock, "{from}");
+        desk.write("scorebox.lock", &edited);
+        for line in
+            ["run suite.toml cases.jsonl -q", "compile suite.toml", "suite check suite.toml"]
+        {
+            let refused = desk.sh(&format!("scorebox {line}")).exits_with(2);
+            assert!(refused.stderr.contains(message), "{line}: {from}: {refused}");
+            assert!(refused.stderr.contains("hint: "), "{line}: {from}: {refused}");
+        }
+    }
+    assert!(!desk.folder.path("scorebox.db").exists(), "nothing was scored");
+    desk.write("scorebox.lock", &lock);
+    run(&desk.folder).exits_with(0);
+}
+
+#[test]
+fn a_lock_that_is_missing_stale_newer_or_half_merged_is_named_with_what_to_do() {
+    let Some(desk) = Desk::new() else { return };
+    desk.added();
+    let lock = desk.read("scorebox.lock");
+    let refused = |line: &str| desk.sh(&format!("scorebox {line}")).exits_with(2);
+    fs::remove_file(desk.folder.path("scorebox.lock")).unwrap();
+    assert_snapshot!(refused("run suite.toml cases.jsonl -q"), @"
+    [stderr]
+    error: suite.toml:7:10: it is not locked which component `HOST/team/word-f1:0.1.0` is
+    hint: add it to the suite after a look at it: scorebox add REGISTRY/NAME:VERSION --suite FILE
+    [exit code 2]
+    ");
+    assert_snapshot!(refused("fetch --plain-http"), @"
+    [stderr]
+    error: scorer `word-f1`: it is not locked which component `HOST/team/word-f1:0.1.0` is
+    hint: lock it after a look at it: scorebox add REGISTRY/NAME:VERSION --as NAME --suite FILE
+    [exit code 2]
+    ");
+    desk.write("scorebox.lock", &lock.replace("word-f1:0.1.0", "word-f1:0.2.0"));
+    assert_snapshot!(refused("run suite.toml cases.jsonl -q"), @"
+    [stderr]
+    error: suite.toml:7:10: it is not locked which component `HOST/team/word-f1:0.1.0` is
+    hint: add it to the suite after a look at it: scorebox add REGISTRY/NAME:VERSION --suite FILE
+    [exit code 2]
+    ");
+    desk.write("scorebox.lock", &lock.replace("version = 2", "version = 3"));
+    assert_snapshot!(refused("run suite.toml cases.jsonl -q"), @"
+    [stderr]
+    error: `scorebox.lock` is not a valid lock: it has version 3 of the format; this scorebox reads versions 1 to 2
+    hint: a newer scorebox wrote it: update scorebox
+    [exit code 2]
+    ");
+    let (head, table) = lock.split_once("[scorer.").unwrap();
+    let merged =
+        format!("{head}<<<<<<< HEAD\n[scorer.{table}=======\n[scorer.{table}>>>>>>> theirs\n");
+    desk.write("scorebox.lock", &merged);
+    assert_snapshot!(refused("run suite.toml cases.jsonl -q"), @"
+    [stderr]
+    error: `scorebox.lock` is not a valid lock: line 4: key with no value, expected `=`
+    hint: restore it from version control; a merge that git could not finish is one of the causes
+    [exit code 2]
+    ");
+    for line in [
+        "fetch --plain-http",
+        "add HOST/team/word-f1:0.1.0 --as other --yes --plain-http",
+        "remove word-f1",
+    ] {
+        let output = refused(line);
+        assert!(output.stderr.contains("is not a valid lock"), "{line}: {output}");
+    }
+    assert_eq!(desk.read("scorebox.lock"), merged);
+    assert!(desk.read("suite.toml").contains("[scorers.word-f1]"));
+}
