@@ -483,6 +483,7 @@ fn a_published_scorer_that_is_locked_has_a_page() {
     desk.sh(card).exits_with(0);
     let page = desk.read("card.html");
     assert!(page.contains("<dd>oci://HOST/team/word-f1:0.1.0</dd>"));
+    assert!(page.contains("<dt>signed by</dt><dd>nobody: nothing proves who published it</dd>"));
     assert_eq!(command_lines(&page)[0], "scorebox add HOST/team/word-f1:0.1.0");
     assert!(
         command_lines(&page)[1].starts_with("scorebox card oci://HOST/team/word-f1:0.1.0 --cases")

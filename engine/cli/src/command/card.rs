@@ -13,13 +13,14 @@ use std::{
 use scorebox::{
     aggregate::AgreementOptions,
     contract::ScorerInfo,
+    digest::Digest,
     judge::Judges,
     registry::{Origin, Reference, ScorerSource},
     row::Status,
     run::{Control, ReadyScorer, RunError, RunReport, RunRequest, Stop, WhichRun, fresh_id},
     sandbox::{Anatomy, Capabilities, Grant, Limits, Sandbox, WASMTIME_VERSION},
     store::{RunId, Store},
-    suite::Suite,
+    suite::{Suite, SuiteScorer},
 };
 use scorebox_pages::{
     Card as Page, CardComponent, CardError, CardExample, CardKey, CardScored, CardWritten,
@@ -38,6 +39,7 @@ use crate::{
         ScorerArguments, WorkspaceArguments, file_name, is_same, labels_at,
     },
     failure::{Exit, Failure},
+    lock_file::locks_of,
     locked,
     new_file::NewFileArguments,
     report,
@@ -291,7 +293,7 @@ impl Card {
     ) -> Result<CardExample, Failure> {
         let sandbox = self.sandbox.open(1, Capabilities::none())?;
         let _waiting = Waiting::on("scoring its example");
-        Ok(example::scored(anatomy, &source.bytes, &self.scorer, &sandbox).await)
+        Ok(example::scored(anatomy, &source.bytes, &sandbox).await)
     }
 
     /// Scores the cases.
@@ -336,7 +338,7 @@ impl Card {
         let machine = machine(self.jobs.count());
         let page = Page {
             info: &info,
-            component: &component(&source, &anatomy),
+            component: &component(&source, &anatomy, signer(&suite.scorers[0])?),
             keys: &keys,
             example: &example,
             scored: scored.zip(store.as_ref()).map(|(scored, store)| CardScored {
@@ -444,7 +446,17 @@ fn why(error: CardError) -> Failure {
     }
 }
 
-fn component(source: &ScorerSource, anatomy: &Anatomy) -> CardComponent {
+/// Who signed a published scorer, by its lock, which is checked when the scorer is loaded; `None` of one that is not published.
+fn signer(scorer: &SuiteScorer) -> Result<Option<String>, Failure> {
+    let locks = locks_of(std::slice::from_ref(scorer))?;
+    let signer = locks.values().next().map(|locked| match locked.signer() {
+        Some(signer) => signer.to_string(),
+        None => "nobody: nothing proves who published it".to_owned(),
+    });
+    Ok(signer)
+}
+
+fn component(source: &ScorerSource, anatomy: &Anatomy, signer: Option<String>) -> CardComponent {
     let gives = |grant: Grant| match grant {
         Grant::Wasi => "an empty WASI, without files, network or clock",
         Grant::Workspace => "the files that the task left, for reading",
@@ -458,7 +470,8 @@ fn component(source: &ScorerSource, anatomy: &Anatomy) -> CardComponent {
             Origin::File(path) => file_name(path),
             origin => origin.to_string(),
         },
-        digest: scorebox::digest::Digest::of(&source.bytes),
+        signer,
+        digest: Digest::of(&source.bytes),
         bytes: source.bytes.len() as u64,
         contract: anatomy.contract_version().unwrap_or_default().to_owned(),
         imports: anatomy.imports.clone(),

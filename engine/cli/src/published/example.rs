@@ -95,6 +95,6 @@ impl ExampleRun {
 }
 
 /// Whether two scores of one case are the same in all that a scorer decides.
-fn is_equal(first: &Outcome, second: &Outcome) -> bool {
+pub(crate) fn is_equal(first: &Outcome, second: &Outcome) -> bool {
     first.result == second.result && first.fuel == second.fuel
 }

@@ -3,7 +3,7 @@
 //! - `candidate`: a published scorer as its registry has it now, and what is found by looking at it.
 //! - `difference`: what another version of a scorer changes, and what of that is wider.
 //! - `rescored`: how the scores of a stored run change with another component.
-//! - `example`: a scorer's own example, scored twice.
+//! - `example`: a scorer's own example, scored twice; of any scorer.
 //! - `consent`: the question whether a change is to be made.
 //! - `leaks`: whether a scorer says what it does not declare to read.
 
@@ -17,6 +17,6 @@ mod rescored;
 pub(crate) use candidate::{Candidate, labelled};
 pub(crate) use consent::consent;
 pub(crate) use difference::{Difference, Wider};
-pub(crate) use example::ExampleRun;
+pub(crate) use example::{ExampleRun, is_equal};
 pub(crate) use leaks::Leaks;
 pub(crate) use rescored::ScoredBefore;

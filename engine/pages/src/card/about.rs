@@ -62,6 +62,7 @@ pub(super) fn component(info: &ScorerInfo, component: &CardComponent) -> Markup 
                     @if component.imports.len() > MOST_IMPORTS { br; "… " (component.imports.len() - MOST_IMPORTS) " more" }
                 }
                 dt { "from" } dd { (Said::line(&component.origin, MOST_VALUE)) }
+                @if let Some(signer) = &component.signer { dt { "signed by" } dd { (Said::line(signer, MOST_VALUE)) } }
                 dt { "component" } dd { code { "sha256:" (component.digest) } }
                 dt { "size" } dd { (figure::counted(component.bytes, "byte", "bytes")) }
                 dt { "contract" } dd { (Said::line(&component.contract, 40)) }

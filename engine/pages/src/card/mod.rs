@@ -79,6 +79,8 @@ pub struct Card<'a> {
 pub struct CardComponent {
     /// Where it is from, without a folder.
     pub origin: String,
+    /// Who signed it; `None` of one that is not published.
+    pub signer: Option<String>,
     /// The digest of its bytes.
     pub digest: Digest,
     /// How many these are.
