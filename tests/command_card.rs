@@ -496,3 +496,26 @@ fn a_published_scorer_that_is_locked_has_a_page() {
         assert!(refused.exits_with(2).stderr.contains("is not what it is locked as"));
     }
 }
+
+#[test]
+fn a_page_says_who_signed_a_scorer_by_the_signature_in_the_lock() {
+    let Some(desk) = Desk::new() else { return };
+    desk.folder.write("team.key", include_str!("signing-keys/team.key"));
+    desk.sh(
+        "scorebox publish published.wasm HOST/signed/word-f1:0.1.0 --plain-http --sign team.key",
+    )
+    .exits_with(0);
+    desk.add("HOST/signed/word-f1:0.1.0 --as signed --yes").exits_with(0);
+    let card = "scorebox card oci://HOST/signed/word-f1:0.1.0 -o card.html --force";
+    desk.sh(card).exits_with(0);
+    let lock = desk.read("scorebox.lock");
+    let (_, key) = lock.split_once("signer = \"").unwrap();
+    let (key, _) = key.split_once('"').unwrap();
+    let page = desk.read("card.html");
+    assert!(page.contains(&format!("<dt>signed by</dt><dd>{key}</dd>")), "{key}");
+    // Another key's name over the signature of this one.
+    let other = key.replacen(&key[10..14], "AAAA", 1);
+    desk.write("scorebox.lock", &lock.replace(key, &other));
+    let refused = desk.sh(card).exits_with(2);
+    assert!(refused.stderr.contains("is not what it is locked as"), "{refused}");
+}

@@ -338,7 +338,7 @@ impl Card {
         let machine = machine(self.jobs.count());
         let page = Page {
             info: &info,
-            component: &component(&source, &anatomy, signer(&suite.scorers[0])?),
+            component: &component(&source, &anatomy, signer(&suite.scorers[0], &source.bytes)?),
             keys: &keys,
             example: &example,
             scored: scored.zip(store.as_ref()).map(|(scored, store)| CardScored {
@@ -446,14 +446,19 @@ fn why(error: CardError) -> Failure {
     }
 }
 
-/// Who signed a published scorer, by its lock, which is checked when the scorer is loaded; `None` of one that is not published.
-fn signer(scorer: &SuiteScorer) -> Result<Option<String>, Failure> {
+/// Who signed a published scorer, by the signature in its lock, in words; `None` of one that is not published.
+fn signer(scorer: &SuiteScorer, component: &[u8]) -> Result<Option<String>, Failure> {
     let locks = locks_of(std::slice::from_ref(scorer))?;
-    let signer = locks.values().next().map(|locked| match locked.signer() {
-        Some(signer) => signer.to_string(),
-        None => "nobody: nothing proves who published it".to_owned(),
-    });
-    Ok(signer)
+    let Some(locked) = locks.values().next() else { return Ok(None) };
+    let proved = locked.proved_signer(component).map_err(|error| {
+        Failure::new(format!("`{}` is not what it is locked as: {error}", locked.address))
+            .hint("the lock was changed by hand; `scorebox audit` says what else is wrong")
+    })?;
+    Ok(Some(match (proved, locked.signer()) {
+        (Some(signer), _) => signer.to_string(),
+        (None, Some(said)) => format!("{said}, as the lock says, without the signature"),
+        (None, None) => "nobody: nothing proves who published it".to_owned(),
+    }))
 }
 
 fn component(source: &ScorerSource, anatomy: &Anatomy, signer: Option<String>) -> CardComponent {
