@@ -17,11 +17,7 @@ const MOST_FILES: usize = 50;
 /// Reads the bytes as a bundle, and checks that what is read is written as a bundle that is read as the same, and whose suite is one
 /// or has mistakes.
 pub fn bundle(data: &[u8]) {
-    let tar = match data.get(257..262) {
-        Some(b"ustar") => data.to_vec(),
-        _ => tar_of(&String::from_utf8_lossy(data)),
-    };
-    let bundle = match Bundle::read(Cursor::new(tar)) {
+    let bundle = match Bundle::read(Cursor::new(tar_of(data))) {
         Ok(bundle) => bundle,
         Err(error) => {
             let error = error.to_string();
@@ -40,9 +36,17 @@ pub fn bundle(data: &[u8]) {
     }
 }
 
+/// The bytes, if they are a tar; else the files that their text has.
+fn tar_of(data: &[u8]) -> Vec<u8> {
+    match data.get(257..262) {
+        Some(b"ustar") => data.to_vec(),
+        _ => packed(&String::from_utf8_lossy(data)),
+    }
+}
+
 /// The files that the text has. `{digest 3}` and `{size 3}` in a file stand for those of the file of that number, from 0, which comes
 /// behind it.
-fn tar_of(text: &str) -> Vec<u8> {
+fn packed(text: &str) -> Vec<u8> {
     let mut files: Vec<(&str, String)> = Vec::new();
     for line in text.split_inclusive('\n') {
         match line.strip_prefix(FILE).filter(|_| files.len() < MOST_FILES) {
@@ -78,7 +82,7 @@ fn tar_of(text: &str) -> Vec<u8> {
 /// What comes of the bytes, in words.
 #[cfg(test)]
 pub(crate) fn said(data: &[u8]) -> String {
-    match Bundle::read(Cursor::new(tar_of(&String::from_utf8_lossy(data)))) {
+    match Bundle::read(Cursor::new(tar_of(data))) {
         Ok(bundle) => format!("{} components", bundle.components.len()),
         Err(error) => error.to_string(),
     }

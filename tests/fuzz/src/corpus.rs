@@ -48,6 +48,7 @@ fn the_first_bundles_are_what_their_names_say() {
         ("leads-outside", "`../evil` is not a file of an image layout"),
         ("twice", "`index.json` is in it twice"),
         ("nothing", "it is not a tar file"),
+        ("control-character-in-a-size", "it is damaged"),
     ] {
         let said = bundle::said(&fs::read(folder.join(name)).unwrap());
         assert!(said.contains(expected), "{name}: {said}");

@@ -122,7 +122,10 @@ impl<R: Read + Seek> Places<R> {
                 Ok(entry) => entry,
                 // The first block is not the head of an entry.
                 Err(_) if count == 0 => return Err(NotABundle::NotATar),
-                Err(error) => return Err(invalid(format!("it is damaged: {error}"))),
+                Err(error) => {
+                    let error = error.to_string();
+                    return Err(invalid(format!("it is damaged: {}", shown(&error))));
+                }
             };
             if count == MOST_ENTRIES {
                 return Err(invalid(format!("it has more than {MOST_ENTRIES} entries")));

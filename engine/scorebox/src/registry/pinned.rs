@@ -99,6 +99,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_component_that_a_suite_brought_is_found_by_its_digest_and_needs_no_folder() {
+        let source = ScorerSource::new(b"a component".to_vec(), Origin::File("a.wasm".into()));
+        let registry = Registry::with_builtins().with_brought([Arc::new(source.clone())]);
+        assert_eq!(registry.fetched(Digest::of(b"a component")), Some(source));
+        assert!(registry.fetched(Digest::of(b"another")).is_none());
+    }
+
+    #[test]
     fn a_published_scorer_is_the_component_that_it_is_pinned_to_or_an_error() {
         let folder = tempfile::tempdir().unwrap();
         let (bytes, address) = (b"a component", "a.test/team/grade:1.2.0");
