@@ -372,8 +372,8 @@ fn what_is_wrong_is_said_before_anything_is_scored_and_no_page_is_left() {
         ),
         ("scorebox card rouge --cases bad.jsonl -o a.html".into(), "bad.jsonl:2", ""),
         (
-            "scorebox card rouge --config '{\"varient\": 1}' --cases cases.jsonl -o a.html".into(),
-            "varient",
+            "scorebox card rouge --config '{\"variants\": 1}' --cases cases.jsonl -o a.html".into(),
+            "variants",
             "",
         ),
         ("scorebox card nobody -o a.html".into(), "there is no scorer `nobody`", ""),

@@ -73,11 +73,11 @@ fn a_scorer_that_nobody_trusted_signed_is_not_used() {
         assert!(refused.stderr.contains("it is not signed"), "{refused}");
         assert_eq!(desk.read("suite.toml"), before);
     }
-    user_policy(&desk, "signers = [\"RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3\"]");
+    user_policy(&desk, "signers = [\"RWQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\"]");
     is_refused_everywhere(&desk, &format!("its signer {TEAM_SIGNER} is not allowed"));
     assert_snapshot!(sh(&desk, "scorebox run suite.toml cases.jsonl -q").stderr, @"
     error: user.toml:2:1: the policy refuses `HOST/signed/word-f1:0.1.0`: its signer RWThsDRumhUUfC5VoJHIalKvBThGlM4RUCxu1781EmXXoMnlTi2mdWlI is not allowed
-    hint: allowed signers: RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3
+    hint: allowed signers: RWQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA
     ");
 }
 
