@@ -1,5 +1,7 @@
 //! Scorers that are loaded, held against what they are locked as. Reads no lock itself, and asks no registry.
 
+use std::collections::BTreeMap;
+
 use scorebox::{
     contract::{Field, Fields},
     registry::Origin,
@@ -13,9 +15,10 @@ use crate::{failure::Failure, lock_file::locks_of, setup, trust::Trust};
 
 /// The scorers of a suite, which are what its locks say.
 pub(crate) async fn loaded(suite: &Suite, sandbox: &Sandbox) -> Result<Vec<ReadyScorer>, Failure> {
-    let registry = setup::registry_of(&suite.scorers)?;
+    let locks = locks_of(&suite.scorers)?;
+    let registry = setup::registry_with(&suite.scorers, &locks);
     let scorers = setup::loaded(suite, &registry, sandbox).await?;
-    must_be_as_locked(&suite.scorers, &suite.policies, &scorers)?;
+    must_be_as_these(&locks, &suite.policies, &scorers)?;
     Ok(scorers)
 }
 
@@ -26,16 +29,25 @@ pub(crate) fn must_be_as_locked(
     policies: &[TrustPolicy],
     loaded: &[ReadyScorer],
 ) -> Result<(), Failure> {
+    must_be_as_these(&locks_of(scorers)?, policies, loaded)
+}
+
+fn must_be_as_these(
+    locks: &BTreeMap<String, Locked>,
+    policies: &[TrustPolicy],
+    loaded: &[ReadyScorer],
+) -> Result<(), Failure> {
     let published = |scorer: &&ReadyScorer| matches!(scorer.origin, Origin::Published(_));
     // Most suites have none, and then no policy is looked for.
     if !loaded.iter().any(|scorer| published(&scorer)) {
         return Ok(());
     }
-    let (locks, trust) = (locks_of(scorers)?, Trust::with(policies)?);
+    let trust = Trust::with(policies)?;
     for scorer in loaded {
         let Origin::Published(address) = &scorer.origin else { continue };
         let Some(locked) = locks.get(address) else { continue };
-        must_be(locked, scorer.scorer.info().reads, &scorer.component, &trust)?;
+        let (reads, anatomy) = (scorer.scorer.info().reads, scorer.scorer.anatomy());
+        must_be(locked, reads, (anatomy, &scorer.component), &trust)?;
     }
     Ok(())
 }
@@ -47,13 +59,18 @@ pub(crate) fn must_be_this(
     component: &[u8],
 ) -> Result<(), Failure> {
     let (locks, trust) = (locks_of(std::slice::from_ref(scorer))?, Trust::with(&[])?);
-    locks.values().try_for_each(|locked| must_be(locked, reads, component, &trust))
+    let anatomy = Anatomy::read(component)?;
+    locks.values().try_for_each(|locked| must_be(locked, reads, (&anatomy, component), &trust))
 }
 
 /// Refuses a scorer that is not as `locked` says.
-fn must_be(locked: &Locked, reads: Fields, component: &[u8], trust: &Trust) -> Result<(), Failure> {
-    let anatomy = Anatomy::read(component)?;
-    must_be_as(locked, reads, &anatomy)?;
+fn must_be(
+    locked: &Locked,
+    reads: Fields,
+    (anatomy, component): (&Anatomy, &[u8]),
+    trust: &Trust,
+) -> Result<(), Failure> {
+    must_be_as(locked, reads, anatomy)?;
     trust.must_allow_loaded(locked, anatomy.grants(), component)
 }
 

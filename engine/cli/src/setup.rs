@@ -2,6 +2,7 @@
 //! reads the environment (but for what clap reads).
 
 use std::{
+    collections::BTreeMap,
     path::{Path, PathBuf},
     sync::{Arc, OnceLock},
     time::Duration,
@@ -22,7 +23,7 @@ use scorebox::{
         parse_duration,
     },
 };
-use scorebox_community::{Components, KeptIndexes};
+use scorebox_community::{Components, KeptIndexes, Locked};
 use zeroize::Zeroizing;
 
 use crate::{
@@ -144,11 +145,16 @@ pub(crate) fn registry() -> Registry {
 
 /// The scorers that can be named, with what these are locked to that are published, and the components that they bring.
 pub(crate) fn registry_of(scorers: &[SuiteScorer]) -> Result<Registry, Failure> {
-    let locked = locks_of(scorers)?.into_iter();
+    Ok(registry_with(scorers, &locks_of(scorers)?))
+}
+
+/// The same, with the locks of these scorers.
+pub(crate) fn registry_with(scorers: &[SuiteScorer], locks: &BTreeMap<String, Locked>) -> Registry {
+    let locked = locks.iter();
     let brought = scorers.iter().filter_map(|scorer| scorer.brought.as_ref());
-    Ok(registry()
-        .with_pinned(locked.map(|(address, locked)| (address, locked.component)))
-        .with_brought(brought.map(|brought| Arc::clone(&brought.source))))
+    registry()
+        .with_pinned(locked.map(|(address, locked)| (address.clone(), locked.component)))
+        .with_brought(brought.map(|brought| Arc::clone(&brought.source)))
 }
 
 /// The components that were fetched.

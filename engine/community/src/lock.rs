@@ -205,14 +205,11 @@ impl Lock {
     /// # Errors
     /// What is wrong with it, and where.
     pub fn parse(text: &str) -> Result<Lock, NotALock> {
-        let invalid = |error: toml::de::Error| NotALock::Invalid(placed(text, &error));
-        let versioned: Versioned = toml::from_str(text).map_err(invalid)?;
-        match versioned.version {
-            Some(version) if (1..=u64::from(VERSION)).contains(&version) => {}
-            Some(version) => return Err(NotALock::OtherVersion(version)),
-            None => return Err(NotALock::Invalid("it has no `version`".to_owned())),
-        }
-        let document: Document = toml::from_str(text).map_err(invalid)?;
+        let document = match toml::from_str::<Document>(text) {
+            Ok(document) if (1..=VERSION).contains(&document.version) => document,
+            Ok(document) => return Err(NotALock::OtherVersion(document.version.into())),
+            Err(error) => return Err(why_not(text, &error)),
+        };
         let mut lock = Lock::default();
         for (address, table) in document.scorers {
             lock.insert(table.at(address.parse().map_err(NotALock::Address)?)?);
@@ -256,6 +253,19 @@ impl Lock {
     /// All of them, in the order of their addresses.
     pub fn iter(&self) -> impl Iterator<Item = &Locked> {
         self.scorers.values()
+    }
+}
+
+/// Why a text is not a lock. What another version has would be full of mistakes that are not, so nothing else is said about it.
+fn why_not(text: &str, error: &toml::de::Error) -> NotALock {
+    match toml::from_str(text) {
+        Ok(Versioned { version: None }) => NotALock::Invalid("it has no `version`".to_owned()),
+        Ok(Versioned { version: Some(version) })
+            if !(1..=u64::from(VERSION)).contains(&version) =>
+        {
+            NotALock::OtherVersion(version)
+        }
+        Ok(_) | Err(_) => NotALock::Invalid(placed(text, error)),
     }
 }
 

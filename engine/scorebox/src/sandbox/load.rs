@@ -61,6 +61,7 @@ pub struct LoadedScorer {
     pub(super) seeded: bool,
     /// Its access to a judge.
     pub(super) asker: Option<Asker>,
+    anatomy: Anatomy,
     digest: Digest,
     config: ScorerConfig,
     start: Start,
@@ -91,6 +92,11 @@ impl LoadedScorer {
     /// The digest of the component as it was given, before anything was frozen.
     pub fn digest(&self) -> Digest {
         self.digest
+    }
+
+    /// The outside of the component.
+    pub fn anatomy(&self) -> &Anatomy {
+        &self.anatomy
     }
 
     /// The configuration.
@@ -238,6 +244,7 @@ impl Sandbox {
             info,
             limits: limits.clone(),
             asker: None,
+            anatomy,
             digest,
             config: config.clone(),
             start,
