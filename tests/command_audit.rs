@@ -47,7 +47,7 @@ fn all_checks_of_a_scorer_that_is_as_it_should_be_hold() {
             signature  ok  by RWThsDRumhUUfC5VoJHIalKvBThGlM4RUCxu1781EmXXoMnlTi2mdWlI
             contract   ok  0.1.0
             grants     ok  it needs none, and has none
-            policy     ok  there is none
+            policy     ok  no policy is set
             lock       ok  it reads output, groundTruth
             example    ok  scores 0.5000, as it promises; twice the same
             says       ok  nothing of a case that it does not declare to read

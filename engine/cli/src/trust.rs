@@ -35,7 +35,7 @@ impl Trust {
     /// How many policies hold, for a person.
     pub(crate) fn words(&self) -> String {
         match self.policies.len() {
-            0 => "there is none".to_owned(),
+            0 => "no policy is set".to_owned(),
             policies => report::counted(policies as u64, "policy lets it in", "policies let it in"),
         }
     }
