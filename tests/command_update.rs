@@ -167,6 +167,11 @@ fn an_update_never_widens_unless_it_is_said_by_name() {
     error: `brief`: 1.3.0 reads `groundTruth` of a case as well, and reads `input` of a case as well
     hint: if you want that: scorebox update brief --read groundTruth --read input
     ");
+    desk.sh("cp suite.toml other.toml").exits_with(0);
+    let other = update(&desk, "brief --yes --suite other.toml --to 1.3").exits_with(2);
+    let hint =
+        "scorebox update brief --read groundTruth --read input --suite other.toml --to 1.3\n";
+    assert!(other.stderr.ends_with(hint), "{other}");
     let partly = nothing_changes(&desk, || update(&desk, "brief --yes --read input").exits_with(2));
     assert!(
         partly.stderr.contains("`groundTruth`") && !partly.stderr.contains("`input`"),

@@ -25,6 +25,9 @@ use crate::{
     words,
 };
 
+/// The suite file that is meant if none is named.
+const DEFAULT_SUITE: &str = "suite.toml";
+
 /// Update published scorers of a suite, after a look at what changes
 ///
 /// Shows what is different in the newest compatible version of each: what it reads, imports and needs, its configuration, and how the scores
@@ -36,7 +39,7 @@ pub(crate) struct Update {
     names: Vec<String>,
 
     /// The suite file (TOML)
-    #[arg(long, value_name = "FILE", default_value = "suite.toml", help_heading = "Suite")]
+    #[arg(long, value_name = "FILE", default_value = DEFAULT_SUITE, help_heading = "Suite")]
     suite: PathBuf,
 
     /// To this version, such as `2.1.0`, or the newest that begins with it [default: the newest compatible one]
@@ -312,7 +315,12 @@ impl Update {
             return Ok(());
         }
         let words: Vec<String> = unsaid.iter().map(|it| it.words()).collect();
-        let options: Vec<String> = unsaid.iter().map(|it| it.option()).collect();
+        let mut options: Vec<String> = unsaid.iter().map(|it| it.option()).collect();
+        let suite = self.suite.display().to_string();
+        if suite != DEFAULT_SUITE {
+            options.push(format!("--suite {}", report::shell_word(&suite)));
+        }
+        options.extend(self.to.iter().map(|to| format!("--to {}", report::shell_word(to))));
         Err(Failure::new(format!("{} {}", candidate.address.tag(), words.join(", and ")))
             .hint(format!("if you want that: scorebox update {} {}", used.name, options.join(" "))))
     }
