@@ -121,8 +121,8 @@ fn a_pipe_is_read_wherever_a_file_is() {
     folder.write("case.json", r#"{"output": "Paris"}"#);
     folder.write("suite.toml", "[scorers.contains]\nconfig = { value = \"Paris\" }\n");
     folder.sh("mkfifo pipe pipe.toml pipe.wasm").exits_with(0);
-    let contains = Registry::with_builtins().get("contains").unwrap();
-    folder.write("contains.wasm", &contains.bytes);
+    let contains = Registry::with_builtins().get("contains").unwrap().component;
+    folder.write("contains.wasm", contains.bytes().unwrap());
     let config = r#"'{"value": "Paris"}'"#;
     for command in [
         format!("cat case.json | scorebox score contains --config {config} --case /dev/stdin"),

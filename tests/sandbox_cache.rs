@@ -10,6 +10,7 @@ use std::{
 };
 
 use scorebox::{
+    component_bytes::ComponentBytes,
     registry::{Reference, Registry},
     sandbox::{
         CacheOptions, CompileLimits, Compiler, DEFAULT_CACHE_BYTES, LoadedScorer, Sandbox,
@@ -208,8 +209,8 @@ async fn of_an_edited_script_only_its_memory_is_compiled() {
     for score in ["0.5", "0.25", "0.125"] {
         fs::write(&script, format!("export default () => {score};")).unwrap();
         let reference = Reference::File(script.clone());
-        let component = Registry::with_builtins().resolve(&reference).unwrap().bytes;
-        let scorer = load(&sandbox, &component, &json!({})).await;
+        let component = Registry::with_builtins().resolve(&reference).unwrap().component;
+        let scorer = load(&sandbox, component.bytes().unwrap(), &json!({})).await;
         assert_eq!(result(scorer.score(output("1")).await).score, score.parse().ok());
         compiled.push(fs::metadata(&sizes).unwrap().len());
     }
@@ -366,7 +367,8 @@ async fn what_a_scorer_says_about_itself_is_cached_apart_from_its_code() {
     let folder = TempDir::new().unwrap();
     let describe = async |sandbox: Sandbox| {
         let (limits, grants) = Default::default();
-        sandbox.describe(&guest("misbehave"), &limits, grants).await.unwrap()
+        let component = ComponentBytes::new(guest("misbehave"));
+        sandbox.describe(&component, &limits, grants).await.unwrap()
     };
     let first = describe(fresh(folder.path())).await;
     assert!(smallest(folder.path()) < 10_000);
@@ -381,7 +383,8 @@ async fn what_another_scorer_says_about_itself_is_not_taken() {
     let folder = TempDir::new().unwrap();
     let describe = async |name: &str| {
         let (limits, grants) = Default::default();
-        fresh(folder.path()).describe(&guest(name), &limits, grants).await.unwrap()
+        let component = ComponentBytes::new(guest(name));
+        fresh(folder.path()).describe(&component, &limits, grants).await.unwrap()
     };
     let right = (describe("misbehave").await, describe("sleeper").await);
     assert_ne!(right.0, right.1);

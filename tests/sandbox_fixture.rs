@@ -4,6 +4,7 @@
 use std::{fs, path::PathBuf, time::Duration};
 
 use scorebox::{
+    component_bytes::ComponentBytes,
     contract::{ScoreResult, ScorerInput},
     registry::Registry,
     sandbox::{
@@ -51,7 +52,7 @@ fn patient() -> SandboxOptions {
 
 /// The component of a built-in scorer.
 pub(crate) fn builtin(name: &str) -> Vec<u8> {
-    Registry::with_builtins().get(name).unwrap().bytes.to_vec()
+    Registry::with_builtins().get(name).unwrap().component.bytes().unwrap().to_vec()
 }
 
 /// Where the component of a test guest is.
@@ -76,7 +77,8 @@ pub(crate) async fn try_load(
     settings: &Value,
     limits: &Limits,
 ) -> Result<LoadedScorer, ScoreError> {
-    sandbox.load(component, &config(settings), limits, Grants::NONE).await
+    let component = ComponentBytes::new(component.to_vec());
+    sandbox.load(&component, &config(settings), limits, Grants::NONE).await
 }
 
 /// Loads with the usual limits.

@@ -92,11 +92,12 @@ async fn all_builtins(sandbox: &Sandbox) -> Vec<Arc<Builtin>> {
     let registry = Registry::with_builtins();
     let mut builtins = Vec::new();
     for name in registry.list() {
-        let source = registry.get(name).unwrap();
+        let component = registry.get(name).unwrap().component;
+        let component = component.bytes().unwrap();
         // One that asks a judge has no example.
-        let Some(example) = Anatomy::read(&source.bytes).unwrap().example else { continue };
+        let Some(example) = Anatomy::read(component).unwrap().example else { continue };
         let example = Example::parse(&example).unwrap();
-        let scorer = load(sandbox, &source.bytes, &Value::from(example.config)).await;
+        let scorer = load(sandbox, component, &Value::from(example.config)).await;
         let case = example.case.get().to_owned();
         let mut other: Value = serde_json::from_str(&case).unwrap();
         other["output"] = json!(["something", {"else": "entirely"}]);

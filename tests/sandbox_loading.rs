@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use scorebox::{
     advice::{Advice, Build},
+    component_bytes::ComponentBytes,
     contract::SCORING_INTERFACE,
     sandbox::{Anatomy, ErrorKind, Grant, Grants, Limits, Sandbox, ScoreError},
 };
@@ -15,10 +16,10 @@ use crate::sandbox_fixture::{
 };
 
 async fn refused(component: &[u8], grants: Grants) -> ScoreError {
-    let sandbox = sandbox(1);
-    let loaded = sandbox.load(component, &config(&json!({})), &Limits::default(), grants).await;
+    let (sandbox, component) = (sandbox(1), ComponentBytes::new(component.to_vec()));
+    let loaded = sandbox.load(&component, &config(&json!({})), &Limits::default(), grants).await;
     let error = refusal(loaded);
-    let described = sandbox.describe(component, &Limits::default(), grants).await;
+    let described = sandbox.describe(&component, &Limits::default(), grants).await;
     assert_eq!(described.unwrap_err(), error, "`describe` refuses it alike");
     error
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use scorebox::{
     case::Case,
+    component_bytes::ComponentBytes,
     contract::{Example, Fields, ScorerInput},
     registry::{Reference, Registry},
     sandbox::{
@@ -16,7 +17,7 @@ use serde_json::{Value, json};
 
 use crate::{
     hostile_modules::Module,
-    sandbox_fixture::{config, guest, kind, output, sandbox, sandbox_of_wholes},
+    sandbox_fixture::{builtin, config, guest, kind, output, sandbox, sandbox_of_wholes},
 };
 
 /// The two ways.
@@ -42,8 +43,9 @@ impl Ways {
         config: &ScorerConfig,
         limits: &Limits,
     ) -> Result<Both, ScoreError> {
-        let apart = self.apart.load(component, config, limits, Grants::NONE).await;
-        let whole = self.whole.load(component, config, limits, Grants::NONE).await;
+        let component = ComponentBytes::new(component.to_vec());
+        let apart = self.apart.load(&component, config, limits, Grants::NONE).await;
+        let whole = self.whole.load(&component, config, limits, Grants::NONE).await;
         match (apart, whole) {
             (Ok(apart), Ok(whole)) => {
                 assert_eq!(apart.info(), whole.info());
@@ -105,7 +107,7 @@ async fn every_built_in_scorer_is_the_same_both_ways_whatever_the_fuel() {
     assert!(names.len() >= 57, "{}", names.len());
     let mut scored = 0;
     for name in names {
-        let component = registry.get(&name).unwrap().bytes.to_vec();
+        let component = builtin(&name);
         // One that asks a judge has no example.
         let Some(example) = Anatomy::read(&component).unwrap().example else { continue };
         let example = Example::parse(&example).unwrap();
@@ -135,7 +137,7 @@ async fn every_built_in_scorer_is_the_same_both_ways_whatever_the_fuel() {
 #[tokio::test]
 async fn a_score_ends_at_the_same_place_at_each_of_a_hundred_fuel_limits() {
     let ways = Ways::new();
-    let component = crate::sandbox_fixture::builtin("contains");
+    let component = builtin("contains");
     let settings = json!({"value": "eggs"});
     let case = &further_cases()[1];
     let full = ways.load(&component, &settings, &Limits::default()).await;
@@ -201,9 +203,10 @@ async fn scripts_are_the_same_both_ways() {
         ),
     ] {
         std::fs::write(&path, script).unwrap();
-        let component = Registry::with_builtins().resolve(&Reference::File(path.clone())).unwrap();
+        let reference = Reference::File(path.clone());
+        let component = Registry::with_builtins().resolve(&reference).unwrap().component;
         let limits = Limits::default().with_fuel(20_000_000);
-        let both = ways.load(&component.bytes, &json!({}), &limits).await;
+        let both = ways.load(component.bytes().unwrap(), &json!({}), &limits).await;
         assert_eq!((both.apart.own_code(), both.whole.own_code()), (None, None));
         for (json, expected) in ["1", "0"].into_iter().zip(kinds) {
             assert_eq!(kind(&both.score(output(json)).await), expected, "{script}");

@@ -4,13 +4,12 @@
 use scorebox::{
     case::Case,
     contract::{Example, Fields},
-    registry::Registry,
     sandbox::{Anatomy, Limits, Outcome, Sandbox},
 };
 use serde_json::json;
 
 use crate::hostile_fixture::attacker;
-use crate::sandbox_fixture::{error, guest, sandbox, sandbox_without_signals, try_load};
+use crate::sandbox_fixture::{builtin, error, guest, sandbox, sandbox_without_signals, try_load};
 
 struct Ways {
     signals: Sandbox,
@@ -43,7 +42,7 @@ impl Ways {
 async fn scorers_have_the_same_scores_and_fuel() {
     let ways = Ways::new();
     for name in ["exact-match", "numeric-answer", "rouge", "regex", "json-valid"] {
-        let component = Registry::with_builtins().get(name).unwrap().bytes;
+        let component = builtin(name);
         let example = Anatomy::read(&component).unwrap().example.unwrap();
         let example = Example::parse(&example).unwrap();
         let settings = serde_json::Value::Object(example.config.clone());

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use scorebox::{
+    component_bytes::ComponentBytes,
     contract::{Field, Fields},
     registry::Origin,
     run::ReadyScorer,
@@ -56,18 +57,17 @@ fn must_be_as_these(
 pub(crate) fn must_be_this(
     scorer: &SuiteScorer,
     reads: Fields,
-    component: &[u8],
+    outside: (&Anatomy, &ComponentBytes),
 ) -> Result<(), Failure> {
     let (locks, trust) = (locks_of(std::slice::from_ref(scorer))?, Trust::with(&[])?);
-    let anatomy = Anatomy::read(component)?;
-    locks.values().try_for_each(|locked| must_be(locked, reads, (&anatomy, component), &trust))
+    locks.values().try_for_each(|locked| must_be(locked, reads, outside, &trust))
 }
 
 /// Refuses a scorer that is not as `locked` says.
 fn must_be(
     locked: &Locked,
     reads: Fields,
-    (anatomy, component): (&Anatomy, &[u8]),
+    (anatomy, component): (&Anatomy, &ComponentBytes),
     trust: &Trust,
 ) -> Result<(), Failure> {
     must_be_as(locked, reads, anatomy)?;

@@ -1,6 +1,6 @@
 //! The policies about published scorers: the user's, and those of a suite. All of them hold. Reads no component.
 
-use scorebox::{sandbox::Grants, suite::TrustPolicy};
+use scorebox::{component_bytes::ComponentBytes, sandbox::Grants, suite::TrustPolicy};
 use scorebox_community::{Address, Locked, Signer};
 
 use crate::{failure::Failure, report, user_configuration::UserConfiguration};
@@ -71,12 +71,12 @@ impl Trust {
         &self,
         locked: &Locked,
         grants: Grants,
-        component: &[u8],
+        component: &ComponentBytes,
     ) -> Result<(), Failure> {
         if self.policies.iter().any(|policy| policy.signers.is_some()) {
-            return self.must_allow_locked(locked, grants, component);
+            return self.must_allow_locked(locked, grants, component.bytes()?);
         }
-        let (address, bytes) = (&locked.address, component.len() as u64);
+        let (address, bytes) = (&locked.address, component.length());
         self.must_allow(Claims { address, signer: None, grants, bytes })
     }
 

@@ -34,7 +34,7 @@ pub(crate) fn timeline(json: &str, most: usize) -> Markup {
     }
 }
 
-/// The timeline of an output that is itself a trace; `None` if it is none.
+/// The timeline of an output that is itself a trace; `None` if it is not.
 pub(crate) fn of_output(json: &str, most: usize) -> Option<Markup> {
     if json.len() > MOST_BYTES || !json.trim_start().starts_with(['[', '{']) {
         return None;

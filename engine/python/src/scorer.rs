@@ -13,6 +13,7 @@ use pyo3::{
 };
 use scorebox::{
     case::Case,
+    component_bytes::ComponentBytes,
     registry::{Reference, Registry},
     run::load_scorer,
     sandbox::{Grant, Grants, Limits, LoadedScorer, ScorerConfig},
@@ -35,7 +36,7 @@ use crate::{
 #[derive(Clone, Debug)]
 enum Recipe {
     Named(Box<SuiteScorer>),
-    Bytes { component: Arc<[u8]>, config: ScorerConfig, limits: Limits, grants: Grants },
+    Bytes { component: ComponentBytes, config: ScorerConfig, limits: Limits, grants: Grants },
 }
 
 /// A scorer that is ready.
@@ -193,7 +194,7 @@ fn recipe(
 ) -> PyResult<Recipe> {
     let py = source.py();
     if let Ok(bytes) = source.cast::<PyBytes>() {
-        let component = bytes.as_bytes().into();
+        let component = ComponentBytes::new(bytes.as_bytes().to_vec());
         return Ok(Recipe::Bytes { component, config, limits, grants });
     }
     let uses = match source.extract::<String>() {

@@ -48,7 +48,7 @@ fn sandbox(options: SandboxOptions) -> Sandbox {
 }
 
 fn load_in(sandbox: &Sandbox, name: &str, config: serde_json::Value) -> LoadedScorer {
-    let component = &Registry::with_builtins().get(name).unwrap().bytes.clone();
+    let component = &Registry::with_builtins().get(name).unwrap().component;
     let config = ScorerConfig::new(config.as_object().unwrap());
     runtime().block_on(sandbox.load(component, &config, &Limits::default(), Grants::NONE)).unwrap()
 }

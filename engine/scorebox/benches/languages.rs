@@ -15,6 +15,7 @@ use std::{
 
 use scorebox::{
     case::Case,
+    component_bytes::ComponentBytes,
     registry::{Reference, Registry, ScriptLanguage},
     sandbox::{
         Compiler, Grants, Limits, LoadedScorer, Sandbox, SandboxOptions, ScorerConfig, Start,
@@ -43,6 +44,7 @@ fn main() {
         .into_iter()
         .map(|(name, component)| {
             let (config, limits) = (ScorerConfig::default(), Limits::default());
+            let component = ComponentBytes::new(component);
             let loading = sandbox.load(&component, &config, &limits, Grants::NONE);
             let scorer = runtime.block_on(loading).unwrap();
             assert_eq!(*scorer.start(), Start::Frozen, "{name}");
@@ -123,7 +125,8 @@ fn components() -> Vec<(&'static str, Vec<u8>)> {
         scripts.push(("python", languages.join("python/word-f1.py")));
     }
     let scripts = scripts.into_iter().map(|(name, path)| {
-        (name, registry.resolve(&Reference::File(path)).unwrap().bytes.to_vec())
+        let component = registry.resolve(&Reference::File(path)).unwrap().component;
+        (name, component.bytes().unwrap().to_vec())
     });
     [(REFERENCE, rust)].into_iter().chain(compiled).chain(scripts).collect()
 }

@@ -47,6 +47,7 @@
 //! - [`advice`]: what to do about an error, as data that a front end says in its own words.
 //! - [`input_file`]: files that a user names, read within a bound.
 //! - [`terminal`]: the characters that a terminal acts on instead of showing them.
+//! - [`component_bytes`]: a component's bytes under their digest.
 //! - [`digest`]: the SHA-256 that names components, configurations and cases.
 
 #![warn(missing_debug_implementations, clippy::exhaustive_enums, clippy::exhaustive_structs)]
@@ -57,6 +58,7 @@ pub mod aggregate;
 #[cfg(feature = "build")]
 pub mod build;
 pub mod case;
+pub mod component_bytes;
 pub mod contract;
 mod cut;
 pub mod digest;

@@ -3,6 +3,7 @@
 
 use scorebox::{
     case::Case,
+    component_bytes::ComponentBytes,
     registry::Registry,
     sandbox::{ErrorKind, Grants, Limits, Sandbox, SandboxOptions, ScorerConfig, compile_if_asked},
 };
@@ -22,12 +23,12 @@ async fn a_scorer_is_compiled_and_a_hostile_file_ends_only_its_compiler() {
     let sandbox = Sandbox::new(&SandboxOptions::default()).unwrap();
     let (config, limits) = (ScorerConfig::default(), Limits::default());
     let source = Registry::with_builtins().get("exact-match").unwrap();
-    let bomb = nested_without_end(&source.bytes);
+    let bomb = ComponentBytes::new(nested_without_end(source.component.bytes().unwrap()));
     let refused = sandbox.load(&bomb, &config, &limits, Grants::NONE).await.err().unwrap();
     assert_eq!(refused.kind, ErrorKind::InvalidComponent);
     assert!(refused.message.contains("it is nested too deep"), "{refused}");
 
-    let scorer = sandbox.load(&source.bytes, &config, &limits, Grants::NONE).await.unwrap();
+    let scorer = sandbox.load(&source.component, &config, &limits, Grants::NONE).await.unwrap();
     let case = Case::from_json(r#"{"output": 1, "groundTruth": 1}"#).unwrap();
     let outcome = scorer.score(case.scorer_input(scorer.info().reads)).await;
     assert_eq!(outcome.result.unwrap().score, Some(1.0));

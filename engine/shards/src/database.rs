@@ -2,7 +2,6 @@
 //! scorers say about all rows of a run.
 
 use std::{
-    borrow::Cow,
     collections::{BinaryHeap, HashSet},
     ops::ControlFlow,
     path::Path,
@@ -11,6 +10,7 @@ use std::{
 
 use scorebox::{
     case::Case,
+    component_bytes::ComponentBytes,
     contract::{Assertion, LogLine},
     digest::Digest,
     registry::{Reference, Registry},
@@ -163,11 +163,12 @@ fn with_components(plan: &Plan, registry: &Registry) -> Result<Vec<ScorerSpec>, 
     };
     let with = |spec: &ScorerSpec| {
         let mut spec = spec.clone();
-        spec.component = found(&spec, spec.component_digest, &spec.component_origin)?;
+        let component = found(&spec, spec.component_digest, &spec.component_origin)?;
+        spec.component = Some(component);
         if let Some(digest) = spec.condition.as_ref().map(|it| it.component_digest) {
-            let bytes = found(&spec, digest, "built-in")?;
+            let component = found(&spec, digest, "built-in")?;
             if let Some(condition) = &mut spec.condition {
-                condition.component = bytes;
+                condition.component = Some(component);
             }
         }
         Ok(spec)
@@ -175,12 +176,12 @@ fn with_components(plan: &Plan, registry: &Registry) -> Result<Vec<ScorerSpec>, 
     plan.scorers.iter().map(with).collect()
 }
 
-fn component(registry: &Registry, origin: &str, digest: Digest) -> Option<Cow<'static, [u8]>> {
+fn component(registry: &Registry, origin: &str, digest: Digest) -> Option<ComponentBytes> {
     if let Some(known) = registry.built_in(digest).or_else(|| registry.fetched(digest)) {
-        return Some(known.bytes);
+        return Some(known.component);
     }
-    let there = registry.resolve(&Reference::File(origin.into())).ok()?;
-    (Digest::of(&there.bytes) == digest).then_some(there.bytes)
+    let there = registry.resolve(&Reference::File(origin.into())).ok()?.component;
+    (there.digest() == digest).then_some(there)
 }
 
 /// A writer of the run: a new one, or the part that an interrupted merge left.
@@ -326,7 +327,12 @@ async fn summarize(
         serde_json::from_str(&spec.limits_json).map_err(|error| damaged("its limits", error))?;
     let grants: Vec<Grant> =
         serde_json::from_str(&spec.grants_json).map_err(|error| damaged("its grants", error))?;
-    let loaded = sandbox.load(&spec.component, &config, &limits, grants.into_iter().collect());
+    let component = spec.component.as_ref().ok_or_else(|| ShardError::NoComponent {
+        scorer: spec.scorer_id.clone(),
+        origin: spec.component_origin.clone(),
+        digest: spec.component_digest.to_string(),
+    })?;
+    let loaded = sandbox.load(component, &config, &limits, grants.into_iter().collect());
     let loaded = loaded.await.map_err(|error| ShardError::Summary {
         scorer: spec.scorer_id.clone(),
         error: Box::new(error),

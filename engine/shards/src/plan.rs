@@ -149,8 +149,8 @@ impl Plan {
 }
 
 fn without_bytes(scorer: &mut ScorerSpec) {
-    scorer.component = Vec::new().into();
+    scorer.component = None;
     if let Some(condition) = &mut scorer.condition {
-        condition.component = Vec::new().into();
+        condition.component = None;
     }
 }

@@ -4,6 +4,7 @@
 use std::{fs, sync::OnceLock, time::Duration};
 
 use scorebox::{
+    component_bytes::ComponentBytes,
     contract::{Field, Fields, ScorerInput},
     sandbox::{
         Anatomy, Capabilities, Compiler, ErrorKind, Grant, Limits, LoadedScorer, Outcome, Sandbox,
@@ -50,10 +51,10 @@ pub(crate) fn loaded(data: &[u8]) -> Option<Result<LoadedScorer, ScoreError>> {
 }
 
 fn loaded_by(sandbox: &Sandbox, data: &[u8]) -> Option<Result<LoadedScorer, ScoreError>> {
-    let bytes = assembled(data)?;
+    let component = ComponentBytes::new(assembled(data)?.into_owned());
     let grants = Grant::ALL.into_iter().collect();
     let (config, limits) = (ScorerConfig::default(), limits());
-    Some(stage().runtime.block_on(sandbox.load(&bytes, &config, &limits, grants)))
+    Some(stage().runtime.block_on(sandbox.load(&component, &config, &limits, grants)))
 }
 
 /// Code that is compiled apart from its state, and code that is frozen with it, must give the same. (Where

@@ -8,6 +8,7 @@
 use std::{sync::OnceLock, time::Duration};
 
 use scorebox::{
+    component_bytes::ComponentBytes,
     contract::{Scale, ScoreResult, ScorerInput, Severity},
     sandbox::{
         Compiler, ErrorKind, Grants, Limits, LoadedScorer, Outcome, Sandbox, SandboxOptions,
@@ -73,7 +74,8 @@ fn stage() -> &'static Stage {
         .unwrap();
         let load = |scale| {
             let text = include_str!("guest.wat").replace("SCALE", scale);
-            let (config, component) = (ScorerConfig::default(), guest::component(&text).unwrap());
+            let component = ComponentBytes::new(guest::component(&text).unwrap());
+            let config = ScorerConfig::default();
             let limits = limits();
             let loaded = sandbox.load(&component, &config, &limits, Grants::NONE);
             let loaded = runtime.block_on(loaded).unwrap_or_else(|error| panic!("{error}"));

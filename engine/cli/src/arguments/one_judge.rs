@@ -8,7 +8,7 @@ use std::{
 
 use scorebox::{
     judge::{JudgeChoice, JudgeSettings, Judges, ProviderSettings},
-    sandbox::{Anatomy, ErrorKind, Grant, Grants, LoadedScorer},
+    sandbox::{Anatomy, ErrorKind, Grant, LoadedScorer},
     suite::{Suite, SuiteJudge},
 };
 
@@ -149,10 +149,9 @@ impl OneJudgeArguments {
         &self,
         command: &str,
         scorer: &ScorerArguments,
-        component: &[u8],
+        anatomy: &Anatomy,
     ) -> Result<(), Failure> {
-        // What is wrong with the component is said when it is loaded.
-        let needs = Anatomy::read(component).map_or(Grants::NONE, |anatomy| anatomy.grants());
+        let needs = anatomy.grants();
         let may = scorer.grants(Grant::Judge);
         if !needs.contains(Grant::Judge) || (self.is_named() && may) {
             return Ok(());

@@ -3,6 +3,7 @@
 use std::{path::Path, time::Duration};
 
 use scorebox::{
+    component_bytes::ComponentBytes,
     contract::ScorerInfo,
     input_file::MOST_CONFIGURATION_BYTES,
     registry::Reference,
@@ -73,7 +74,7 @@ pub(crate) struct ScorerArguments {
 }
 
 impl ScorerArguments {
-    /// The component's bytes, and where they are from.
+    /// The component, and where it is from.
     pub(crate) fn source(&self) -> Result<scorebox::registry::ScorerSource, Failure> {
         let reference = Reference::parse(&self.scorer, Path::new(""));
         let scorers = match &reference {
@@ -104,10 +105,14 @@ impl ScorerArguments {
     }
 
     /// What the scorer says about itself without a configuration, if it can.
-    pub(crate) async fn describe(&self, sandbox: &Sandbox, bytes: &[u8]) -> Option<ScorerInfo> {
+    pub(crate) async fn describe(
+        &self,
+        sandbox: &Sandbox,
+        component: &ComponentBytes,
+    ) -> Option<ScorerInfo> {
         let grants = self.grant.iter().copied().collect();
         let limits = self.limits.apply(Limits::default()).ok()?;
-        sandbox.describe(bytes, &limits, grants).await.ok()
+        sandbox.describe(component, &limits, grants).await.ok()
     }
 
     /// How long reading the files for one score may take.
@@ -119,7 +124,7 @@ impl ScorerArguments {
     pub(crate) async fn load(
         &self,
         sandbox: &Sandbox,
-        bytes: &[u8],
+        component: &ComponentBytes,
     ) -> Result<LoadedScorer, Failure> {
         let config = self.config.as_deref().map(parse_config).transpose()?.unwrap_or_default();
         let grants: Grants = self.grant.iter().copied().collect();
@@ -130,12 +135,13 @@ impl ScorerArguments {
         let loaded = match checked {
             Ok(()) => {
                 let _waiting = Waiting::on(COMPILING);
-                sandbox.load(bytes, &config, &limits, grants).await
+                sandbox.load(component, &config, &limits, grants).await
             }
             Err(error) => Err(error),
         };
         if let (Reference::Published(_), Ok(loaded)) = (&reference, &loaded) {
-            locked::must_be_this(&self.of_a_suite()?, loaded.info().reads, bytes)?;
+            let outside = (loaded.anatomy(), component);
+            locked::must_be_this(&self.of_a_suite()?, loaded.info().reads, outside)?;
         }
         loaded.map_err(|error| {
             let failure = Failure::from(error);

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use scorebox::{
+    component_bytes::ComponentBytes,
     contract::CONTRACT_VERSION,
     registry::Reference,
     sandbox::{Anatomy, Grants, LoadedScorer, Sandbox},
@@ -134,17 +135,20 @@ impl Auditing {
             checks.failed("lock", "it is not locked which component this is");
             return;
         };
-        let brought = checks.scorer.brought.as_ref().map(|it| it.source.bytes.to_vec().into());
-        let component = brought.or_else(|| self.components.component(locked.component));
-        let Some(component) = component else {
+        let brought = checks.scorer.brought.as_ref().map(|it| it.source.component.clone());
+        let kept = || self.components.component(locked.component);
+        let kept = || Some(ComponentBytes::new(kept()?.to_vec()));
+        let component = brought.or_else(kept);
+        let bytes = component.as_ref().and_then(|component| component.bytes().ok());
+        let (Some(component), Some(bytes)) = (&component, bytes) else {
             let message =
                 "it is not on this machine with the bytes of the lock; `scorebox fetch` fetches it";
             checks.failed("component", message);
             return;
         };
         checks.ok("component", &format!("sha256:{}", locked.component));
-        check_signature(checks, locked, &component);
-        let anatomy = match Anatomy::read(&component) {
+        check_signature(checks, locked, bytes);
+        let anatomy = match Anatomy::read(bytes) {
             Ok(anatomy) => anatomy,
             Err(error) => {
                 checks.failed("contract", &error.to_string());
@@ -153,17 +157,17 @@ impl Auditing {
         };
         check_contract(checks, &anatomy);
         check_grants(checks, &anatomy);
-        let trusted = self.trust.must_allow_locked(locked, anatomy.grants(), &component);
+        let trusted = self.trust.must_allow_locked(locked, anatomy.grants(), bytes);
         checks.holds("policy", trusted.map(|()| self.trust.words()));
         let scorer = &checks.scorer;
         let loaded =
-            self.sandbox.load(&component, &scorer.config, &scorer.limits, scorer.grants).await;
+            self.sandbox.load(component, &scorer.config, &scorer.limits, scorer.grants).await;
         match loaded {
             Ok(loaded) => {
                 let as_locked = locked::must_be_as(locked, loaded.info().reads, &anatomy);
                 let words = || format!("it reads {}", report::reads(loaded.info()));
                 checks.holds("lock", as_locked.map(|()| words()));
-                self.check_behaviour(checks, &anatomy, &component, &loaded).await;
+                self.check_behaviour(checks, &anatomy, component, &loaded).await;
             }
             Err(error) => checks.failed("lock", &format!("it cannot be loaded: {error}")),
         }
@@ -173,7 +177,7 @@ impl Auditing {
         &self,
         checks: &mut Checks<'_>,
         anatomy: &Anatomy,
-        component: &[u8],
+        component: &ComponentBytes,
         loaded: &LoadedScorer,
     ) {
         let example = ExampleRun::of(anatomy, component, &self.sandbox).await;

@@ -15,6 +15,7 @@ use scorebox::{
         BuildError, BuiltComponent, Language, Source, ToolOutput, Toolchain, build_guest,
         build_source, gallery, must_be_a_crate,
     },
+    component_bytes::ComponentBytes,
     contract::ScorerInfo,
     digest::Digest,
     registry::Reference,
@@ -195,7 +196,7 @@ impl Build {
     /// Makes the component of a script, and has it take its configuration, so that what is wrong with the script is
     /// said here.
     fn build_script(&self, script: &Reference) -> Result<PathBuf, Failure> {
-        let component = setup::registry().resolve(script)?.bytes;
+        let component = setup::registry().resolve(script)?.component;
         let asked = Asked::new(&self.sandbox)?;
         asked.load(&component).map_err(|error| {
             let failure = Failure::from(error);
@@ -203,7 +204,7 @@ impl Build {
             Failure { message, ..failure }
         })?;
         let name = script.default_name();
-        self.write(&name, &component)
+        self.write(&name, component.bytes()?)
     }
 
     fn write(&self, name: &str, component: &[u8]) -> Result<PathBuf, Failure> {
@@ -259,7 +260,10 @@ impl Asked {
     }
 
     fn describe(&self, component: &[u8]) -> Result<ScorerInfo, ScoreError> {
-        self.runtime.block_on(self.sandbox.describe(component, &Limits::default(), Self::grants()))
+        let component = ComponentBytes::new(component.to_vec());
+        let limits = Limits::default();
+        let describing = self.sandbox.describe(&component, &limits, Self::grants());
+        self.runtime.block_on(describing)
     }
 
     fn grants() -> Grants {
@@ -267,7 +271,7 @@ impl Asked {
     }
 
     /// Loads a component without a configuration.
-    fn load(&self, component: &[u8]) -> Result<(), ScoreError> {
+    fn load(&self, component: &ComponentBytes) -> Result<(), ScoreError> {
         let (limits, config) = (Limits::default(), ScorerConfig::default());
         let loading = self.sandbox.load(component, &config, &limits, Self::grants());
         self.runtime.block_on(loading).map(drop)

@@ -183,7 +183,7 @@ fn bundle_of(read: &Read, scorers: &[ReadyScorer]) -> Result<Bundled, Failure> {
         let component = match &scorer.uses {
             Reference::Name(_) => Carried::BuiltIn(ready.scorer.digest()),
             Reference::File(_) | Reference::Published(_) => {
-                Carried::Here(ready.component.to_vec().into())
+                Carried::Here(ready.component.bytes()?.to_vec().into())
             }
         };
         put(&mut bundle, scorer.uses.to_string(), component)?;

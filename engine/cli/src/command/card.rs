@@ -13,7 +13,6 @@ use std::{
 use scorebox::{
     aggregate::AgreementOptions,
     contract::ScorerInfo,
-    digest::Digest,
     judge::Judges,
     registry::{Origin, Reference, ScorerSource},
     row::Status,
@@ -234,10 +233,10 @@ impl Card {
     /// What is known of the scorer, with its example scored.
     async fn known(&self, has_cases: bool) -> Result<Known, Failure> {
         let source = self.scorer.source()?;
-        let anatomy = Anatomy::read(&source.bytes)?;
+        let anatomy = Anatomy::read(source.component.bytes()?)?;
         let mut suite = Suite::new("card".to_owned(), vec![self.scorer.configured()?])?;
         let judges = match has_cases {
-            true => self.judges(&mut suite, &source, &anatomy)?,
+            true => self.judges(&mut suite, &anatomy)?,
             false => Judges::default(),
         };
         let capabilities = self.workspace.capabilities()?.with_judges(judges);
@@ -252,13 +251,8 @@ impl Card {
     }
 
     /// The judges that the scorer may ask. Their answers must be kept, or nobody could check the page.
-    fn judges(
-        &self,
-        suite: &mut Suite,
-        source: &ScorerSource,
-        anatomy: &Anatomy,
-    ) -> Result<Judges, Failure> {
-        self.judge.must_be_named("card", &self.scorer, &source.bytes)?;
+    fn judges(&self, suite: &mut Suite, anatomy: &Anatomy) -> Result<Judges, Failure> {
+        self.judge.must_be_named("card", &self.scorer, anatomy)?;
         if anatomy.grants().contains(Grant::Judge) && self.judge.database().is_none() {
             return Err(Failure::new(
                 "the scorer asks a judge, and nothing says where its answers are kept",
@@ -277,10 +271,11 @@ impl Card {
     ) -> Result<ScorerInfo, Failure> {
         let waiting = Waiting::on(COMPILING);
         let limits = Limits::default();
-        let info = sandbox.describe(&source.bytes, &limits, anatomy.grants()).await?;
+        let info = sandbox.describe(&source.component, &limits, anatomy.grants()).await?;
         drop(waiting);
         if matches!(source.origin, Origin::Published(_)) {
-            locked::must_be_this(&self.scorer.of_a_suite()?, info.reads, &source.bytes)?;
+            let outside = (anatomy, &source.component);
+            locked::must_be_this(&self.scorer.of_a_suite()?, info.reads, outside)?;
         }
         Ok(info)
     }
@@ -293,7 +288,7 @@ impl Card {
     ) -> Result<CardExample, Failure> {
         let sandbox = self.sandbox.open(1, Capabilities::none())?;
         let _waiting = Waiting::on("scoring its example");
-        Ok(example::scored(anatomy, &source.bytes, &sandbox).await)
+        Ok(example::scored(anatomy, &source.component, &sandbox).await)
     }
 
     /// Scores the cases.
@@ -338,7 +333,11 @@ impl Card {
         let machine = machine(self.jobs.count());
         let page = Page {
             info: &info,
-            component: &component(&source, &anatomy, signer(&suite.scorers[0], &source.bytes)?),
+            component: &component(
+                &source,
+                &anatomy,
+                signer(&suite.scorers[0], source.component.bytes()?)?,
+            ),
             keys: &keys,
             example: &example,
             scored: scored.zip(store.as_ref()).map(|(scored, store)| CardScored {
@@ -476,8 +475,8 @@ fn component(source: &ScorerSource, anatomy: &Anatomy, signer: Option<String>) -
             origin => origin.to_string(),
         },
         signer,
-        digest: Digest::of(&source.bytes),
-        bytes: source.bytes.len() as u64,
+        digest: source.component.digest(),
+        bytes: source.component.length(),
         contract: anatomy.contract_version().unwrap_or_default().to_owned(),
         imports: anatomy.imports.clone(),
         grants: grants.map(|grant| (grant.to_string(), gives(grant).to_owned())).collect(),

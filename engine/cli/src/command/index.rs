@@ -6,6 +6,7 @@ use std::{
 };
 
 use scorebox::{
+    component_bytes::ComponentBytes,
     contract::Field,
     sandbox::{Anatomy, Capabilities, Limits, Sandbox},
 };
@@ -165,8 +166,9 @@ impl Index {
                 .hint("no index was written: leave it out, or ask its publisher")
         };
         let signer: Option<Signer> = pulled.signer().map_err(|it| refused(&it.to_string()))?;
+        let component = ComponentBytes::new(pulled.component.to_vec());
         let anatomy = Anatomy::read(&pulled.component)?;
-        let info = sandbox.describe(&pulled.component, &Limits::default(), anatomy.grants()).await;
+        let info = sandbox.describe(&component, &Limits::default(), anatomy.grants()).await;
         let info = info.map_err(|error| refused(&error.to_string()))?;
         if info.version != address.tag() {
             let version = report::one_line(&info.version, 80);
@@ -179,7 +181,7 @@ impl Index {
             let text = pulled.annotations.get(&format!("org.opencontainers.image.{key}"));
             text.map(String::as_str)
         };
-        let bytes = pulled.component.len() as u64;
+        let bytes = component.length();
         let reads = info.reads.iter().map(|field: Field| field.key().to_owned()).collect();
         let grants = anatomy.grants().iter().map(|grant| grant.to_string()).collect();
         Ok(IndexEntry::new(address.clone(), &info.id, contract, pulled.digest, bytes)

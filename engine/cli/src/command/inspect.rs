@@ -43,12 +43,12 @@ pub(crate) struct Inspect {
 impl Inspect {
     pub(crate) fn run(&self) -> Result<Exit, Failure> {
         let source = self.scorer.source()?;
-        let anatomy = Anatomy::read(&source.bytes)?;
+        let anatomy = Anatomy::read(source.component.bytes()?)?;
         let case = self.case.case()?;
         let judges = self.judge.judges(&self.scorer)?;
         let sandbox = self.sandbox.open(1, self.case.capabilities()?.with_judges(judges))?;
         let may_score = match &case {
-            Some(_) => self.judge.must_be_named("inspect", &self.scorer, &source.bytes),
+            Some(_) => self.judge.must_be_named("inspect", &self.scorer, &anatomy),
             None => Ok(()),
         };
         let (loaded, info, cost) = setup::finish(setup::small_runtime()?, async {
@@ -59,7 +59,7 @@ impl Inspect {
                 None => None,
             };
             let loaded = match may_score {
-                Ok(()) => self.scorer.load(&sandbox, &source.bytes).await,
+                Ok(()) => self.scorer.load(&sandbox, &source.component).await,
                 Err(failure) => Err(failure),
             };
             Ok::<_, Failure>(match loaded.and_then(|scorer| self.judge.give(scorer)) {
@@ -77,7 +77,7 @@ impl Inspect {
                 }
                 // A scorer that lacks its configuration can still describe itself.
                 Err(failure) => {
-                    (Err(failure), self.scorer.describe(&sandbox, &source.bytes).await, None)
+                    (Err(failure), self.scorer.describe(&sandbox, &source.component).await, None)
                 }
             })
         })?;
@@ -104,7 +104,7 @@ struct Seen<'a> {
 #[serde(rename_all = "camelCase")]
 struct Portrait<'a> {
     origin: String,
-    bytes: usize,
+    bytes: u64,
     digest: Digest,
     imports: &'a [String],
     exports: &'a [String],
@@ -164,8 +164,8 @@ impl<'a> Portrait<'a> {
     fn new(source: &ScorerSource, anatomy: &'a Anatomy, seen: Seen<'a>) -> Portrait<'a> {
         Portrait {
             origin: source.origin.to_string(),
-            bytes: source.bytes.len(),
-            digest: Digest::of(&source.bytes),
+            bytes: source.component.length(),
+            digest: source.component.digest(),
             imports: &anatomy.imports,
             exports: &anatomy.exports,
             wasi: wasi(anatomy),

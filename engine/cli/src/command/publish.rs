@@ -73,27 +73,23 @@ impl Publish {
             );
         }
         let source = setup::registry().resolve(&reference)?;
-        let anatomy = Anatomy::read(&source.bytes)?;
+        let (component, bytes) = (&source.component, source.component.bytes()?);
+        let anatomy = Anatomy::read(bytes)?;
         let sandbox = self.sandbox.open(1, Capabilities::none())?;
         let info = setup::finish(setup::small_runtime()?, async {
             let _waiting = Waiting::on(COMPILING);
-            sandbox.describe(&source.bytes, &Limits::default(), anatomy.grants()).await
+            sandbox.describe(component, &Limits::default(), anatomy.grants()).await
         })?;
         self.must_have_its_version(&info)?;
-        let size = source.bytes.len() as u64;
         let signature = match &self.sign {
-            Some(path) => Some(signing_key::sign(&source.bytes, path)?),
+            Some(path) => Some(signing_key::sign(bytes, path)?),
             None => None,
         };
         let signer = signature.as_ref().map(|signature| signature.signer().clone());
         let mut annotations = self.annotations(&info);
         annotations.extend(signature.iter().flat_map(Signature::annotations));
-        let artifact = Artifact::new(
-            source.bytes.into_owned(),
-            &anatomy.imports,
-            &anatomy.exports,
-            &annotations,
-        );
+        let artifact =
+            Artifact::new(bytes.to_vec(), &anatomy.imports, &anatomy.exports, &annotations);
         let artifact = artifact
             .ok_or_else(|| Failure::new("what is published with the scorer is too long"))?;
         let published = setup::finish(setup::small_runtime()?, async {
@@ -115,7 +111,7 @@ impl Publish {
                 Some(signer) => line("signed by", signer.as_str())?,
                 None => line("signed by", "nobody")?,
             }
-            line("size", &report::bytes(size))
+            line("size", &report::bytes(component.length()))
         })?;
         Ok(Exit::Done)
     }

@@ -2,7 +2,12 @@
 
 use std::time::Duration;
 
-use scorebox::{contract::ScorerInput, row::Answer};
+use scorebox::{
+    component_bytes::ComponentBytes,
+    contract::ScorerInput,
+    row::Answer,
+    sandbox::{Anatomy, Grant, LoadedScorer, Sandbox},
+};
 
 use crate::{
     answered::Answered,
@@ -49,14 +54,13 @@ impl Score {
                 .hint("give the output with --output, or a whole case with --case")
         })?;
         let source = self.scorer.source()?;
-        self.judge.must_be_named("score", &self.scorer, &source.bytes)?;
         let judges = self.judge.judges(&self.scorer)?;
         let capabilities = self.case.capabilities()?.with_judges(judges.clone());
         let sandbox = self.sandbox.open(1, capabilities)?;
         let outcome = setup::finish(setup::small_runtime()?, async {
             let time = self.scorer.host_timeout()?;
             let folder = self.case.task_folder(&case, &sandbox, time).await?;
-            let scorer = self.judge.give(self.scorer.load(&sandbox, &source.bytes).await?)?;
+            let scorer = self.load(&sandbox, &source.component).await?;
             let input = case.scorer_input(scorer.info().reads);
             let input = ScorerInput { workspace: folder.as_ref(), ..input };
             let _waiting = scorer.asks_judge().then(|| Waiting::on("waiting for the judge"));
@@ -79,6 +83,30 @@ impl Score {
             Some(exit) if !self.allow_errors => exit,
             _ => Exit::Done,
         })
+    }
+}
+
+impl Score {
+    /// The scorer with its judge.
+    async fn load(
+        &self,
+        sandbox: &Sandbox,
+        component: &ComponentBytes,
+    ) -> Result<LoadedScorer, Failure> {
+        let must_be_named = || -> Result<(), Failure> {
+            // What is wrong with the component is said when it is loaded.
+            let anatomy = Anatomy::read(component.bytes()?).unwrap_or_default();
+            self.judge.must_be_named("score", &self.scorer, &anatomy)
+        };
+        // Without the grant it is not loaded.
+        if self.scorer.grants(Grant::Judge) {
+            must_be_named()?;
+        }
+        let loaded = self.scorer.load(sandbox, component).await;
+        if loaded.is_err() {
+            must_be_named()?;
+        }
+        self.judge.give(loaded?)
     }
 }
 

@@ -230,7 +230,7 @@ async fn outcome_of(
     let case = Case::from_json(example.case.get())?;
     let config = ScorerConfig::new(&example.config);
     let waiting = Waiting::on(COMPILING);
-    let scorer = sandbox.load(&source.bytes, &config, &Limits::default(), Grants::NONE).await?;
+    let scorer = sandbox.load(&source.component, &config, &Limits::default(), Grants::NONE).await?;
     drop(waiting);
     Ok(scorer.score(case.scorer_input(scorer.info().reads)).await)
 }
@@ -240,7 +240,7 @@ async fn score_example(
     source: &ScorerSource,
     sandbox: &Sandbox,
 ) -> Result<Exit, Failure> {
-    let anatomy = Anatomy::read(&source.bytes)?;
+    let anatomy = Anatomy::read(source.component.bytes()?)?;
     let text = anatomy.example.ok_or_else(|| {
         let failure = Failure::new(format!("the scorer `{name}` carries no example"));
         failure.hint(match anatomy.imports.iter().any(|import| asks(import)) {

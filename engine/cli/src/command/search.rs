@@ -166,7 +166,7 @@ fn built_in(registry: &Registry, words: &Words) -> Result<Vec<Found>, Failure> {
             needs: &reads,
         };
         let Some(distance) = words.distance(&searched) else { continue };
-        let anatomy = Anatomy::read(&registry.get(name)?.bytes)?;
+        let anatomy = Anatomy::read(registry.get(name)?.component.bytes()?)?;
         found.push(Found {
             scorer_id: name.to_owned(),
             address: None,

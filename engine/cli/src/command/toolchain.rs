@@ -125,7 +125,7 @@ impl Add {
             Failure::new(format!("cannot write `{}`: {error}", script.display()))
         })?;
         let registry = engine.clone().added_to(Registry::with_builtins());
-        let component = registry.resolve(&Reference::File(script))?.bytes;
+        let component = registry.resolve(&Reference::File(script))?.component;
         let sandbox = self.sandbox.open(1, Capabilities::none())?;
         let (config, limits) = (ScorerConfig::default(), Limits::default());
         let grants: Grants = engine.asks_judge.then_some(Grant::Judge).into_iter().collect();

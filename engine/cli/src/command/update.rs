@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use scorebox::{
+    component_bytes::ComponentBytes,
     contract::ScorerInfo,
     sandbox::{Anatomy, Capabilities, Grant, Limits, Sandbox},
     store::Store,
@@ -263,9 +264,10 @@ impl Update {
             Some(component) => component,
             None => pull_component(registry, digest).await.ok()?,
         };
-        let grants = Anatomy::read(&component).ok()?.grants();
+        let component = ComponentBytes::new(component.to_vec());
+        let grants = Anatomy::read(component.bytes().ok()?).ok()?.grants();
         let described = updating.sandbox.describe(&component, &Limits::default(), grants).await;
-        Some((described.ok()?, component.len() as u64))
+        Some((described.ok()?, component.length()))
     }
 
     /// How the scores of the last run change.
@@ -283,7 +285,7 @@ impl Update {
             let path = self.database.path.display();
             return Ok(format!("not computed again: {path} has no run with the locked component"));
         };
-        let component = &candidate.pulled.component;
+        let component = &candidate.component;
         let rescored = before.rescored(store, component, self.sample, &updating.sandbox);
         Ok(setup::finish(setup::small_runtime()?, rescored)?.words())
     }

@@ -9,6 +9,7 @@ use std::{
 use scorebox::{
     advice::Advice,
     case::{Case, Location, Mapping},
+    component_bytes::ComponentBytes,
     digest::Digest,
     input_file::MOST_CASE_BYTES,
     judge::{JudgeIdentity, RecordedFile, Recordings},
@@ -290,7 +291,7 @@ impl Verify {
         })
     }
 
-    fn checked_files(&self, receipt: &Path) -> Result<(Receipt, Vec<u8>, Case), Failure> {
+    fn checked_files(&self, receipt: &Path) -> Result<(Receipt, ComponentBytes, Case), Failure> {
         let receipt = Receipt::parse(&read_file_or_stdin(receipt, MOST_CASE_BYTES)?)?;
         let case_file = self.case.as_deref().unwrap_or(Path::new("-"));
         let location = Location::new(case_file.display().to_string(), 1);
@@ -298,7 +299,7 @@ impl Verify {
         let case = Case::parse(text.trim_end(), 0, &Mapping::parse(&self.map)?, location)?;
         let registry = setup::registry();
         let component = match &self.component {
-            Some(path) => registry.resolve(&Reference::File(path.clone()))?.bytes.into_owned(),
+            Some(path) => registry.resolve(&Reference::File(path.clone()))?.component,
             None => built_in(&registry, receipt.component.digest).ok_or_else(|| {
                 Failure::new(format!(
                     "no built-in scorer has the digest of the receipt's component `{}`",
@@ -525,6 +526,6 @@ fn side(text: Option<&str>) -> String {
     text.map_or_else(|| "(absent)".to_owned(), |text| output::cell(text, 48))
 }
 
-fn built_in(registry: &Registry, digest: Digest) -> Option<Vec<u8>> {
-    registry.built_in(digest).map(|source| source.bytes.into_owned())
+fn built_in(registry: &Registry, digest: Digest) -> Option<ComponentBytes> {
+    registry.built_in(digest).map(|source| source.component)
 }

@@ -195,7 +195,7 @@ impl Reading {
                 );
             } else {
                 let inner: Vec<Value> = list(assertion.get("assert")).to_vec();
-                // A set in a set is none of promptfoo's.
+                // promptfoo has no set in a set.
                 let inner = inner.into_iter().filter(|it| it.get("type") != assertion.get("type"));
                 let inner: Vec<Value> = inner.collect();
                 self.assertions(&format!("{place}.assert"), &inner, tests, of_all);

@@ -4,6 +4,7 @@
 use std::io;
 
 use scorebox::{
+    component_bytes::ComponentBytes,
     contract::ScorerInfo,
     sandbox::{Anatomy, Limits, Sandbox},
 };
@@ -26,6 +27,8 @@ use super::ExampleRun;
 pub(crate) struct Candidate {
     pub address: Address,
     pub pulled: Pulled,
+    /// The component that was pulled.
+    pub component: ComponentBytes,
     pub anatomy: Anatomy,
     pub info: ScorerInfo,
     /// The signature that it carries, which is one of the component.
@@ -47,16 +50,16 @@ impl Candidate {
         let pulled = pull(registry).await.map_err(|error| oci.failure(&error, Asked::ToFetch))?;
         let signature = signature_of(&address, &pulled)?;
         waiting.say(COMPILING);
+        let component = ComponentBytes::new(pulled.component.to_vec());
         let anatomy = Anatomy::read(&pulled.component)?;
-        let bytes = pulled.component.len() as u64;
+        let bytes = component.length();
         let signer = signature.as_ref().map(Signature::signer);
         trust.must_allow(Claims { address: &address, signer, grants: anatomy.grants(), bytes })?;
-        let info =
-            sandbox.describe(&pulled.component, &Limits::default(), anatomy.grants()).await?;
+        let info = sandbox.describe(&component, &Limits::default(), anatomy.grants()).await?;
         must_be_of_its_tag(&address, &info)?;
         waiting.say("scoring its example");
-        let example = ExampleRun::of(&anatomy, &pulled.component, sandbox).await;
-        Ok(Candidate { address, pulled, anatomy, info, signature, example })
+        let example = ExampleRun::of(&anatomy, &component, sandbox).await;
+        Ok(Candidate { address, pulled, component, anatomy, info, signature, example })
     }
 
     /// Whose signature it carries.

@@ -2,6 +2,7 @@
 
 use scorebox::{
     case::Case,
+    component_bytes::ComponentBytes,
     contract::Example,
     sandbox::{Anatomy, Grants, Limits, Outcome, Sandbox, ScorerConfig},
 };
@@ -23,7 +24,11 @@ pub(crate) enum ExampleRun {
 
 impl ExampleRun {
     /// Scores the example that `component` carries.
-    pub(crate) async fn of(anatomy: &Anatomy, component: &[u8], sandbox: &Sandbox) -> ExampleRun {
+    pub(crate) async fn of(
+        anatomy: &Anatomy,
+        component: &ComponentBytes,
+        sandbox: &Sandbox,
+    ) -> ExampleRun {
         let Some(text) = &anatomy.example else { return ExampleRun::None };
         if anatomy.grants() != Grants::NONE {
             return ExampleRun::NeedsGrants;

@@ -1,6 +1,7 @@
 //! How the scores of a stored run change if a scorer is another component: a sample of them, computed again. Stores nothing.
 
 use scorebox::{
+    component_bytes::ComponentBytes,
     digest::Digest,
     row::{Answer, Status},
     sandbox::Sandbox,
@@ -61,7 +62,7 @@ impl ScoredBefore {
     pub(crate) async fn rescored(
         &self,
         store: &Store,
-        component: &[u8],
+        component: &ComponentBytes,
         most: u64,
         sandbox: &Sandbox,
     ) -> Result<Rescored, Failure> {

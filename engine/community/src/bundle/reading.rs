@@ -79,7 +79,7 @@ impl Bundle {
     /// Reads a bundle. Holds what is in it: at most [`MOST_BUNDLE_BYTES`].
     ///
     /// # Errors
-    /// Why it is none.
+    /// Why it is not one.
     pub fn read(file: impl Read + Seek) -> Result<Bundle, NotABundle> {
         let mut places = Places::of(file)?;
         if !places.places.contains_key(LAYOUT) || !places.places.contains_key(INDEX) {

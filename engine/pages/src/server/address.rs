@@ -109,7 +109,7 @@ impl Asked {
         }
     }
 
-    /// A bound of scores; a text that is no number is none.
+    /// A bound of scores; a text that is not a number gives no bound.
     pub(super) fn bound(text: &str) -> Option<f64> {
         text.trim().parse().ok().filter(|bound: &f64| bound.is_finite())
     }

@@ -86,8 +86,9 @@ impl Scorer {
         generated::Scorer::add_to_linker::<_, HasSelf<State>>(&mut linker, |state| state).unwrap();
         let registry = Registry::with_builtins();
         let wizer = Wizer::new();
-        let component = registry.get(name).unwrap().bytes;
-        let (context, instrumented) = wizer.instrument_component(&component).unwrap();
+        let component = registry.get(name).unwrap().component;
+        let (context, instrumented) =
+            wizer.instrument_component(component.bytes().unwrap()).unwrap();
         let prepared = Component::new(&engine, &instrumented).unwrap();
         let mut store = store(&engine);
         let instance = linker.instantiate_async(&mut store, &prepared).await.unwrap();

@@ -7,7 +7,12 @@ use std::sync::OnceLock;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::{contract::ScorerInfo, digest::Digest, packing};
+use crate::{
+    component_bytes::{ComponentBytes, Packed},
+    contract::ScorerInfo,
+    digest::Digest,
+    packing,
+};
 
 /// One embedded component.
 #[derive(Debug)]
@@ -49,8 +54,15 @@ impl BuiltIn {
         serde_json::from_str(self.row).ok()
     }
 
-    /// The component; `None` if this build is broken: what is embedded is not what the manifest lists.
-    pub(super) fn component(&self) -> Option<Vec<u8>> {
+    /// The component, which is uncompressed when its bytes are asked for; `None` if this build is broken.
+    pub(super) fn component(&'static self) -> Option<ComponentBytes> {
+        let Listing { digest, bytes, .. } = self.listing()?;
+        Some(ComponentBytes::packed(self, digest, bytes))
+    }
+}
+
+impl Packed for BuiltIn {
+    fn unpacked(&self) -> Option<Vec<u8>> {
         let listing = self.listing()?;
         let bytes = match self.compressed {
             false => self.stored.to_vec(),

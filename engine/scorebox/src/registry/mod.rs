@@ -26,6 +26,7 @@ use std::{
 
 use crate::{
     advice::{Advice, Advised, Thing},
+    component_bytes::{ComponentBytes, Packed as _},
     contract::ScorerInfo,
     digest::Digest,
     input_file::{self, InputFileError},
@@ -69,12 +70,12 @@ impl fmt::Display for Origin {
     }
 }
 
-/// A component's bytes, and where they are from.
+/// A component, and where it is from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ScorerSource {
-    /// The bytes; not checked yet.
-    pub bytes: Cow<'static, [u8]>,
+    /// Its bytes; not checked yet.
+    pub component: ComponentBytes,
     /// Where they are from.
     pub origin: Origin,
 }
@@ -82,7 +83,7 @@ pub struct ScorerSource {
 impl ScorerSource {
     /// These bytes, from there.
     pub fn new(bytes: impl Into<Cow<'static, [u8]>>, origin: Origin) -> ScorerSource {
-        ScorerSource { bytes: bytes.into(), origin }
+        ScorerSource { component: ComponentBytes::new(bytes), origin }
     }
 }
 
@@ -216,7 +217,7 @@ pub struct Registry {
 #[derive(Clone, Debug)]
 enum Stored {
     BuiltIn(&'static BuiltIn),
-    Registered(Vec<u8>),
+    Registered(ComponentBytes),
 }
 
 impl Default for Registry {
@@ -290,26 +291,21 @@ impl Registry {
         if self.scorers.contains_key(name) {
             return Err(RegistryError::NameTaken(name.to_owned()));
         }
-        self.scorers.insert(name.to_owned(), Stored::Registered(bytes));
+        self.scorers.insert(name.to_owned(), Stored::Registered(ComponentBytes::new(bytes)));
         Ok(())
     }
 
-    /// The component of that name. A built-in one is uncompressed at each call, and compared with its
-    /// digest.
+    /// The component of that name. A built-in one is uncompressed, and compared with its digest, when its bytes are asked for.
     ///
     /// # Errors
     /// [`RegistryError::UnknownName`], with the closest names; [`RegistryError::Damaged`].
     pub fn get(&self, name: &str) -> Result<ScorerSource, RegistryError> {
-        match self.stored(name)? {
-            Stored::Registered(bytes) => {
-                Ok(ScorerSource { bytes: bytes.clone().into(), origin: Origin::Registered })
-            }
-            Stored::BuiltIn(built) => {
-                let bytes = built.component();
-                let bytes = bytes.ok_or_else(|| RegistryError::Damaged(name.to_owned()))?;
-                Ok(ScorerSource { bytes: bytes.into(), origin: Origin::BuiltIn })
-            }
-        }
+        let (component, origin) = match self.stored(name)? {
+            Stored::Registered(component) => (Some(component.clone()), Origin::Registered),
+            Stored::BuiltIn(built) => (built.component(), Origin::BuiltIn),
+        };
+        let component = component.ok_or_else(|| RegistryError::Damaged(name.to_owned()))?;
+        Ok(ScorerSource { component, origin })
     }
 
     /// What was written down of a built-in scorer when it was built: known without uncompressing or
@@ -343,9 +339,9 @@ impl Registry {
         if let Some(brought) = self.pinned.brought(digest) {
             return Some(brought.clone());
         }
-        let bytes = self.pinned.component(digest)?;
+        let component = self.pinned.component(digest)?;
         let origin = Origin::File(self.pinned.file(digest)?);
-        Some(ScorerSource { bytes: bytes.into(), origin })
+        Some(ScorerSource { component, origin })
     }
 
     /// What the scorer that `reference` names says about itself, if that is known without compiling it.
@@ -372,7 +368,7 @@ impl Registry {
             Reference::File(path) => match reference.script_language() {
                 Some(language) => {
                     let bytes = self.script_component(path, language)?;
-                    Ok(ScorerSource { bytes: bytes.into(), origin: Origin::File(path.clone()) })
+                    Ok(ScorerSource::new(bytes, Origin::File(path.clone())))
                 }
                 None => component_file(path),
             },
@@ -430,7 +426,7 @@ impl Registry {
         let embedded = SCRIPT_ENGINES.iter().find(|engine| engine.name == name);
         let Some(embedded) = embedded else { return Ok(None) };
         let damaged = || RegistryError::Damaged(embedded.name.to_owned());
-        embedded.component().map(Some).ok_or_else(damaged)
+        embedded.unpacked().map(Some).ok_or_else(damaged)
     }
 
     fn stored(&self, name: &str) -> Result<&Stored, RegistryError> {
@@ -444,9 +440,7 @@ impl Registry {
 /// The component in a file.
 fn component_file(path: &Path) -> Result<ScorerSource, RegistryError> {
     match read_bounded(path) {
-        Ok(bytes) => {
-            Ok(ScorerSource { bytes: bytes.into(), origin: Origin::File(path.to_owned()) })
-        }
+        Ok(bytes) => Ok(ScorerSource::new(bytes, Origin::File(path.to_owned()))),
         Err(InputFileError::Folder) => Err(RegistryError::Folder(path.to_owned())),
         Err(source) => Err(RegistryError::Unreadable { path: path.to_owned(), source }),
     }
@@ -485,8 +479,10 @@ mod tests {
         for name in registry.list() {
             let (source, listing) = (registry.get(name).unwrap(), registry.listing(name).unwrap());
             let listing = listing.unwrap();
-            assert_eq!(source.bytes.len() as u64, listing.bytes, "{name}");
-            assert_eq!(Digest::of(&source.bytes), listing.digest, "{name}");
+            let bytes = source.component.bytes().unwrap();
+            assert_eq!(bytes.len() as u64, listing.bytes, "{name}");
+            assert_eq!(Digest::of(bytes), listing.digest, "{name}");
+            assert_eq!(source.component.digest(), listing.digest, "{name}");
             assert_eq!(listing.info.id, name);
             assert_eq!(registry.built_in(listing.digest).unwrap(), source);
         }

@@ -8,7 +8,7 @@ use std::{
 };
 
 use super::{MOST_FILE_BYTES, Origin, RegistryError, ScorerSource, read_bounded};
-use crate::{digest::Digest, input_file::InputFileError};
+use crate::{component_bytes::ComponentBytes, digest::Digest, input_file::InputFileError};
 
 /// What published scorers are pinned to.
 #[derive(Clone, Debug, Default)]
@@ -38,7 +38,7 @@ impl Pinned {
     }
 
     pub(super) fn bring(&mut self, components: impl IntoIterator<Item = Arc<ScorerSource>>) {
-        let named = |source: Arc<ScorerSource>| (Digest::of(&source.bytes), source);
+        let named = |source: Arc<ScorerSource>| (source.component.digest(), source);
         self.brought.extend(components.into_iter().map(named));
     }
 
@@ -53,9 +53,9 @@ impl Pinned {
     }
 
     /// The component of that digest, if the folder has it.
-    pub(super) fn component(&self, digest: Digest) -> Option<Vec<u8>> {
-        let bytes = read_bounded(&self.file(digest)?).ok()?;
-        (Digest::of(&bytes) == digest).then_some(bytes)
+    pub(super) fn component(&self, digest: Digest) -> Option<ComponentBytes> {
+        let component = ComponentBytes::new(read_bounded(&self.file(digest)?).ok()?);
+        (component.digest() == digest).then_some(component)
     }
 
     /// The component that the scorer at `address` is pinned to.
@@ -67,11 +67,11 @@ impl Pinned {
         let not_fetched = || RegistryError::NotFetched { address: address.to_owned(), digest };
         let path = self.file(digest).ok_or_else(not_fetched)?;
         let bytes = read_bounded(&path).map_err(|error| unreadable(&path, error, not_fetched))?;
-        if Digest::of(&bytes) != digest {
+        let component = ComponentBytes::new(bytes);
+        if component.digest() != digest {
             return Err(RegistryError::NotTheComponent { address: address.to_owned(), path });
         }
-        let origin = Origin::Published(address.to_owned());
-        Ok(ScorerSource { bytes: bytes.into(), origin })
+        Ok(ScorerSource { component, origin: Origin::Published(address.to_owned()) })
     }
 }
 
@@ -127,9 +127,9 @@ mod tests {
 
         fs::write(&file, bytes).unwrap();
         let source = registry.resolve(&reference).unwrap();
-        assert_eq!(&*source.bytes, bytes);
+        assert_eq!(source.component.bytes().unwrap(), bytes);
         assert_eq!(source.origin.to_string(), format!("oci://{address}"));
-        assert_eq!(registry.fetched(digest).unwrap().bytes, source.bytes);
+        assert_eq!(registry.fetched(digest).unwrap().component, source.component);
 
         // A byte of the file is changed: the digest is that of what is read, not a name.
         fs::write(&file, b"A component").unwrap();

@@ -173,7 +173,7 @@ pub(super) fn scorer_spec(ready: &ReadyScorer) -> ScorerSpec {
         component_id: info.id.clone(),
         component_version: info.version.clone(),
         component_digest: ready.scorer.digest(),
-        component: ready.component.clone(),
+        component: Some(ready.component.clone()),
         component_origin: ready.origin.to_string(),
         config_json: ready.scorer.config().as_str().to_owned(),
         config_digest: ready.scorer.config().digest(),
@@ -194,7 +194,7 @@ pub(super) fn scorer_spec(ready: &ReadyScorer) -> ScorerSpec {
         subject: ready.subject.as_ref().map(ToString::to_string),
         condition: ready.condition.as_ref().map(|condition| ConditionSpec {
             component_digest: condition.scorer.digest(),
-            component: condition.component.clone(),
+            component: Some(condition.component.clone()),
             config_json: condition.scorer.config().as_str().to_owned(),
             limits_json: json(condition.scorer.limits()),
         }),

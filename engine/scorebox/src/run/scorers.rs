@@ -1,11 +1,12 @@
 //! The suite's scorers, found, loaded and ready. Scores nothing.
 
-use std::borrow::Cow;
+use std::sync::Arc;
 
 use tokio::task::JoinSet;
 
 use crate::{
     case::Case,
+    component_bytes::ComponentBytes,
     contract::ScorerInfo,
     registry::{Origin, Reference, Registry, ScorerSource},
     row::{Answer, Row},
@@ -29,8 +30,8 @@ pub struct ReadyScorer {
     pub name: String,
     /// Where its bytes are from.
     pub origin: Origin,
-    /// The component's bytes, as they are stored with a run.
-    pub component: Cow<'static, [u8]>,
+    /// The component, as it is stored with a run.
+    pub component: ComponentBytes,
     /// What it was granted.
     pub grants: Grants,
     /// Which cases it is for.
@@ -67,8 +68,8 @@ impl ReadyScorer {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct ReadyCondition {
-    /// The component's bytes, as they are stored with a run.
-    pub component: Cow<'static, [u8]>,
+    /// The component, as it is stored with a run.
+    pub component: ComponentBytes,
     /// The scorer.
     pub scorer: LoadedScorer,
 }
@@ -100,10 +101,14 @@ pub async fn load_scorers_watched(
     mut ready: impl FnMut(&ReadyScorer),
 ) -> Result<Vec<ReadyScorer>, RunError> {
     let mut loading = JoinSet::new();
-    for (place, scorer) in suite.scorers.iter().enumerate() {
-        let found = Found::of(scorer, registry);
-        let (scorer, sandbox) = (scorer.clone(), sandbox.clone());
-        loading.spawn(async move { (place, load(scorer, found, &sandbox).await) });
+    let registry = Arc::new(registry.clone());
+    for (place, scorer) in suite.scorers.iter().cloned().enumerate() {
+        let (registry, sandbox) = (Arc::clone(&registry), sandbox.clone());
+        // Reading and hashing a component takes as long as loading it from the cache.
+        loading.spawn(async move {
+            let found = Found::of(&scorer, &registry);
+            (place, load(scorer, found, &sandbox).await)
+        });
     }
     let mut loaded = Vec::with_capacity(suite.scorers.len());
     while let Some(joined) = loading.join_next().await {
@@ -188,7 +193,7 @@ async fn load(
             id: scorer.id,
             name: scorer.name.unwrap_or_else(|| loaded.info().name.clone()),
             origin: source.origin,
-            component: source.bytes,
+            component: source.component,
             grants: scorer.grants,
             selection: scorer.selection,
             condition,
@@ -214,7 +219,7 @@ async fn load_component(
     if let Some(info) = &info {
         errors.extend(config_mistakes(info, &scorer.config));
         if !errors.is_empty() {
-            errors.extend(check_outside(&source.bytes, scorer.grants).err());
+            errors.extend(check_outside(&source.component, scorer.grants).err());
         }
     }
     let mut described = info;
@@ -231,7 +236,7 @@ async fn load_component(
     let is_config_wrong = |error: &ScoreError| error.kind == ErrorKind::InvalidConfig;
     if described.is_none() && errors.first().is_some_and(is_config_wrong) {
         let (limits, grants) = (&scorer.limits, scorer.grants);
-        match sandbox.describe(&source.bytes, limits, grants).await {
+        match sandbox.describe(&source.component, limits, grants).await {
             Ok(info) => {
                 // A script refuses the first wrong key that it finds.
                 let mut mistakes = config_mistakes(&info, &scorer.config);
@@ -260,7 +265,8 @@ async fn load_with_judge(
     source: &ScorerSource,
     sandbox: &Sandbox,
 ) -> Result<LoadedScorer, ScoreError> {
-    let loaded = sandbox.load(&source.bytes, &scorer.config, &scorer.limits, scorer.grants).await?;
+    let SuiteScorer { config, limits, grants, .. } = scorer;
+    let loaded = sandbox.load(&source.component, config, limits, *grants).await?;
     match loaded.asks_judge() {
         true => loaded.with_judge(scorer.judge.clone()),
         false => Ok(loaded),
@@ -290,11 +296,11 @@ async fn load_condition(
     let mut config = serde_json::Map::new();
     config.insert(CONDITION.1.to_owned(), condition.expression.as_str().into());
     let config = ScorerConfig::new(&config);
-    let loaded = sandbox.load(&source.bytes, &config, &Limits::default(), Grants::NONE).await;
+    let loaded = sandbox.load(&source.component, &config, &Limits::default(), Grants::NONE).await;
     let scorer = loaded.map_err(|error| RunError::Condition {
         id: scorer.id.clone(),
         place: condition.place.clone().or(scorer.place.clone()),
         error: Box::new(error),
     })?;
-    Ok(ReadyCondition { component: source.bytes, scorer })
+    Ok(ReadyCondition { component: source.component, scorer })
 }

@@ -1,6 +1,7 @@
 //! What a component file is, read from its bytes before anything is compiled: format, imports,
 //! exports. Validates no code; the compiler does.
 
+use serde::{Deserialize, Serialize};
 use wasmparser::{Encoding, Parser, Payload};
 
 use crate::{
@@ -19,7 +20,7 @@ const MOST_NAMES: usize = 1000;
 const NAME_BYTES: usize = 512;
 
 /// The outside of a component.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Anatomy {
     /// The names of what it imports, in its own order.

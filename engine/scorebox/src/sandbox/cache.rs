@@ -20,12 +20,13 @@ use wasmtime::{Engine, Module, component::Component};
 use crate::{contract::ScorerInfo, digest::Digest};
 
 use super::{
+    Anatomy,
     cache_folder::CacheFolder,
     code::{self, Code},
 };
 
 /// The first bytes of an entry; a new format gets a new number.
-const MAGIC: &[u8; 8] = b"SBXCODE7";
+const MAGIC: &[u8; 8] = b"SBXCODE8";
 const DIGEST_BYTES: usize = 32;
 const PREAMBLE_BYTES: usize = MAGIC.len() + 2 * DIGEST_BYTES + 4;
 /// Bytes of a header that are parsed: a description and a schema at their limits, with every character
@@ -67,8 +68,18 @@ impl CacheOptions {
     }
 }
 
+/// What of a component decides how it is loaded. It is kept, so that a component that is compiled already is not looked into.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Outside {
+    pub(super) anatomy: Anatomy,
+    /// The digest of the component but for its data; `None` if it is not taken apart.
+    pub(super) but_data: Option<Digest>,
+}
+
 /// What is kept of a scorer with a configuration.
 pub(super) struct Entry {
+    pub(super) outside: Outside,
     pub(super) info: ScorerInfo,
     pub(super) image: KeptImage,
 }
@@ -89,6 +100,8 @@ struct Header {
     kind: Kind,
     /// Of an image, and of what a component says about itself.
     info: Option<ScorerInfo>,
+    /// Likewise.
+    outside: Option<Outside>,
     /// Of an image: why it is not frozen, or why it has its own code.
     reason: Option<String>,
 }
@@ -130,14 +143,14 @@ impl Cache {
     /// The image under `key`, if there is a complete one for this engine.
     pub(super) fn get(&self, engine: &Engine, key: Digest) -> Option<Entry> {
         let bytes = self.read(key)?;
-        let (Header { kind, info, reason }, code) = parse(key, &bytes)?;
+        let (Header { kind, info, outside, reason }, code) = parse(key, &bytes)?;
         let image = match kind {
             Kind::Data => KeptImage::Data(module(engine, code)?),
             Kind::Component => KeptImage::Component { component: component(engine, code)?, reason },
             Kind::Unfrozen => KeptImage::Unfrozen { reason: reason? },
             Kind::Code | Kind::Info => return None,
         };
-        Some(Entry { info: info?, image })
+        Some(Entry { outside: outside?, info: info?, image })
     }
 
     /// Keeps an image. Failing only costs the time that it would have saved.
@@ -152,7 +165,8 @@ impl Cache {
             }
         };
         let Ok(code) = code else { return };
-        self.keep(key, &Header { kind, info: Some(entry.info.clone()), reason }, &code);
+        let (info, outside) = (Some(entry.info.clone()), Some(entry.outside.clone()));
+        self.keep(key, &Header { kind, info, outside, reason }, &code);
     }
 
     /// The code of a component, if it was kept.
@@ -168,17 +182,19 @@ impl Cache {
 
     /// Keeps the code of a component, as `code::compile` gave it.
     pub(super) fn put_code(&self, key: Digest, code: &[u8]) {
-        self.keep(key, &Header { kind: Kind::Code, info: None, reason: None }, code);
+        self.keep(key, &Header { kind: Kind::Code, info: None, outside: None, reason: None }, code);
     }
 
-    /// What the scorer under `key` says about itself, if that is kept.
-    pub(super) fn get_info(&self, key: Digest) -> Option<ScorerInfo> {
-        parse(key, &self.read(key)?)?.0.info
+    /// What the scorer under `key` says about itself, and its outside, if that is kept.
+    pub(super) fn get_info(&self, key: Digest) -> Option<(ScorerInfo, Outside)> {
+        let (Header { info, outside, .. }, _) = parse(key, &self.read(key)?)?;
+        info.zip(outside)
     }
 
     /// Keeps what a scorer says about itself.
-    pub(super) fn put_info(&self, key: Digest, info: &ScorerInfo) {
-        self.keep(key, &Header { kind: Kind::Info, info: Some(info.clone()), reason: None }, &[]);
+    pub(super) fn put_info(&self, key: Digest, info: &ScorerInfo, outside: &Outside) {
+        let (info, outside) = (Some(info.clone()), Some(outside.clone()));
+        self.keep(key, &Header { kind: Kind::Info, info, outside, reason: None }, &[]);
     }
 
     fn read(&self, key: Digest) -> Option<Vec<u8>> {

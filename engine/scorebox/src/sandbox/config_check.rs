@@ -165,7 +165,8 @@ mod tests {
         let registry = Registry::with_builtins();
         let mut checked_keys = 0;
         for name in registry.list() {
-            let anatomy = Anatomy::read(&registry.get(name).unwrap().bytes).unwrap();
+            let component = registry.get(name).unwrap().component;
+            let anatomy = Anatomy::read(component.bytes().unwrap()).unwrap();
             // One that asks a judge has no example.
             let Some(example) = &anatomy.example else { continue };
             let config = Example::parse(example).unwrap().config;

@@ -3,7 +3,10 @@
 
 use serde::Serialize;
 
-use crate::advice::{Advice, Advised, Limit, Thing};
+use crate::{
+    advice::{Advice, Advised, Limit, Thing},
+    component_bytes::DamagedComponent,
+};
 
 /// Why a component could not be loaded, or a case not be scored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
@@ -144,6 +147,12 @@ impl ScoreError {
     pub(crate) fn with(mut self, advice: Advice) -> ScoreError {
         self.advice = Some(advice);
         self
+    }
+}
+
+impl From<DamagedComponent> for ScoreError {
+    fn from(damaged: DamagedComponent) -> ScoreError {
+        ScoreError::new(ErrorKind::InvalidComponent, damaged.to_string())
     }
 }
 

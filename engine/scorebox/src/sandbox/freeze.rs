@@ -184,7 +184,7 @@ pub(super) async fn freeze_whole(
         Err(error) => return Ok(Frozen::Impossible(format!("{error:#}"))),
     };
     let shared = sandbox.shared();
-    let code = sandbox.whole_code(&instrumented, budget).await;
+    let code = sandbox.whole_code(instrumented, budget).await;
     let instrumented = match code {
         Ok(instrumented) => instrumented,
         // Without the image a score would cost other fuel: this machine must not decide that.

@@ -11,6 +11,7 @@ use wasmtime::component::{Component, ComponentExportIndex};
 
 use crate::{
     advice::{Advice, Thing},
+    component_bytes::ComponentBytes,
     contract::{SUMMARY_INTERFACE, ScorerInfo},
     digest::Digest,
     judge::{Asker, JudgeChoice, JudgeIdentity, Judges},
@@ -29,8 +30,7 @@ use super::{
     parser_thread::on_a_deep_stack,
     result,
     scorer_config::ScorerConfig,
-    split,
-    wanted_code::Wanted,
+    source::Source,
 };
 
 /// Where every score of a scorer starts.
@@ -204,37 +204,42 @@ impl Sandbox {
     /// default ones.
     pub async fn load(
         &self,
-        component: &[u8],
+        component: &ComponentBytes,
         config: &ScorerConfig,
         limits: &Limits,
         grants: Grants,
     ) -> Result<LoadedScorer, ScoreError> {
         self.must_be_of_this_process()?;
         let started = Instant::now();
-        let anatomy = admit(component, grants)?;
-        self.shared().admission.must_fit(limits)?;
-        let digest = Digest::of(component);
-        let source = Source { component, digest, way: self.way_of(&anatomy) };
-        let key = self.cache_key(&source, config.as_str(), Some(&limits.of_loading()));
+        let Shared { cache, engine, admission, .. } = self.shared();
+        let key = self.image_key(component.digest(), config.as_str(), &limits.of_loading());
+        let kept = cache.as_ref().and_then(|cache| cache.get(engine, key));
+        let known = kept.as_ref().map(|entry| entry.outside.clone());
+        let source = self.source(component, known, grants)?;
+        admission.must_fit(limits)?;
         let budget = self.compile_budget();
-        let (begin, cached) = match self.find_kept(key, &source, &budget).await? {
-            Some(found) => found,
+        let begun = match kept {
+            Some(entry) => self.begin_kept(entry, &source, &budget).await?,
+            None => None,
+        };
+        let (begin, cached) = match begun {
+            Some(begun) => begun,
             None => {
                 let (code, _) = self.code_of(&source, &budget).await?;
                 let limits = limits.of_loading();
-                let entry =
-                    self.prepare(&source, &code, &anatomy, config, &limits, &budget).await?;
-                if let Some(cache) = &self.shared().cache {
+                let entry = self.prepare(&source, &code, config, &limits, &budget).await?;
+                if let Some(cache) = cache {
                     cache.put(key, &entry);
                 }
                 (self.begin(entry, Some(&code))?, false)
             }
         };
         let Begin { info, image, start, own_code } = begin;
+        let anatomy = source.outside.anatomy;
         Ok(LoadedScorer {
             summarize: summarize_of(image.component())?,
             image,
-            needs: Grants::needed_for(&anatomy.imports),
+            needs: anatomy.grants(),
             seeded: anatomy.imports_wasi(),
             configure_each_time: match &start {
                 Start::Frozen => None,
@@ -245,7 +250,7 @@ impl Sandbox {
             limits: limits.clone(),
             asker: None,
             anatomy,
-            digest,
+            digest: component.digest(),
             config: config.clone(),
             start,
             own_code,
@@ -260,33 +265,26 @@ impl Sandbox {
     /// As [`Sandbox::load`], but for `invalid-config` and `invalid-script`.
     pub async fn describe(
         &self,
-        component: &[u8],
+        component: &ComponentBytes,
         limits: &Limits,
         grants: Grants,
     ) -> Result<ScorerInfo, ScoreError> {
         self.must_be_of_this_process()?;
-        let anatomy = admit(component, grants)?;
-        let digest = Digest::of(component);
-        let source = Source { component, digest, way: self.way_of(&anatomy) };
         // This text is not a configuration, so no loaded scorer has the key.
         let limits = limits.of_loading();
-        let key = self.cache_key(&source, "describe", Some(&limits));
+        let key = self.image_key(component.digest(), "describe", &limits);
         let cache = self.shared().cache.as_ref();
-        if let Some(info) = cache.and_then(|cache| cache.get_info(key)) {
+        let (info, known) = cache.and_then(|cache| cache.get_info(key)).unzip();
+        let source = self.source(component, known, grants)?;
+        if let Some(info) = info {
             return Ok(info);
         }
         let (code, _) = self.code_of(&source, &self.compile_budget()).await?;
         let info = self.call_describe(&self.unconfigured(&code)?, &limits).await?;
         if let Some(cache) = cache {
-            cache.put_info(key, &info);
+            cache.put_info(key, &info, &source.outside);
         }
         Ok(info)
-    }
-
-    /// Components that import WASI are not taken apart: what `configure` leaves shows only afterwards whether they can be frozen, and
-    /// whole they score a little faster if not.
-    fn way_of(&self, anatomy: &Anatomy) -> Way {
-        if anatomy.imports_wasi() { Way::Whole } else { self.shared().way }
     }
 
     /// The code that all configurations of a component share, and whether it was compiled for this load.
@@ -309,17 +307,6 @@ impl Sandbox {
         Ok(self.code_without_data(&self.wanted(source), cache, budget).await?)
     }
 
-    fn wanted<'a>(&self, source: &Source<'a>) -> Wanted<'a> {
-        let Source { component, digest, way } = *source;
-        let shared = (way == Way::Apart).then(|| split::digest_but_data(component)).flatten();
-        // These texts are not configurations.
-        let key = self.cache_key(source, "code", None);
-        let shared_key = shared.map(|digest| {
-            self.cache_key(&Source { component, digest, way }, "code for any data", None)
-        });
-        Wanted { component, digest, way, key, shared_key }
-    }
-
     /// The component in its initial state, without a configuration.
     fn unconfigured(&self, code: &Code) -> Result<Image, ScoreError> {
         match code {
@@ -332,7 +319,6 @@ impl Sandbox {
         &self,
         source: &Source<'_>,
         code: &Code,
-        anatomy: &Anatomy,
         config: &ScorerConfig,
         limits: &Limits,
         budget: &CompileBudget,
@@ -341,8 +327,8 @@ impl Sandbox {
         // A scorer whose language has no schema at run time, such as a script, checks no keys itself.
         check_config(&info, config)?;
         let image = self.configure(source, code, config, limits, budget).await;
-        let image = image.map_err(|error| about_the_script(error, anatomy))?;
-        Ok(Entry { info, image })
+        let image = image.map_err(|error| about_the_script(error, &source.outside.anatomy))?;
+        Ok(Entry { outside: source.outside.clone(), info, image })
     }
 
     /// What every score starts from, once the scorer itself has taken its configuration.
@@ -362,7 +348,7 @@ impl Sandbox {
                 }
             }
             Code::Whole { reason, .. } => {
-                match self.freeze_apart(source.component, config, limits, budget).await? {
+                match self.freeze_apart(source.component.bytes()?, config, limits, budget).await? {
                     Frozen::Image(image) => {
                         let (code, _) = self.compile(&image, Way::Whole, None, budget).await?;
                         let component = code.component().clone();
@@ -384,18 +370,14 @@ impl Sandbox {
         })
     }
 
-    /// What the cache has under `key`, and whether nothing had to be compiled for it. `None` if it has nothing,
-    /// or something that does not fit the code: what is wrong with the cache costs time, never a score.
-    async fn find_kept(
+    /// What the cache has of a scorer, and whether nothing had to be compiled for it. `None` if it does not fit the code: what is wrong
+    /// with the cache costs time, never a score.
+    async fn begin_kept(
         &self,
-        key: Digest,
+        entry: Entry,
         source: &Source<'_>,
         budget: &CompileBudget,
     ) -> Result<Option<(Begin, bool)>, ScoreError> {
-        let Shared { cache, engine, .. } = self.shared();
-        let Some(entry) = cache.as_ref().and_then(|cache| cache.get(engine, key)) else {
-            return Ok(None);
-        };
         let (code, compiled) = match entry.image {
             KeptImage::Component { .. } => (None, false),
             KeptImage::Data(_) => {
@@ -412,7 +394,7 @@ impl Sandbox {
 
     /// Links what the cache keeps of a scorer.
     fn begin(&self, entry: Entry, code: Option<&Code>) -> Result<Begin, ScoreError> {
-        let Entry { info, image: kept } = entry;
+        let Entry { info, image: kept, .. } = entry;
         let own_code = match &kept {
             KeptImage::Component { reason, .. } => reason.clone(),
             KeptImage::Data(_) | KeptImage::Unfrozen { .. } => None,
@@ -463,32 +445,6 @@ impl Sandbox {
         let mut guest = Guest::admit(self.shared(), limits).await;
         guest.ask(Describe(image), result::check_info).await
     }
-
-    /// `limits` are those under which the guest ran: what it left, and whether it got there, depends on them.
-    /// (A time-out leaves nothing to keep.)
-    fn cache_key(&self, source: &Source<'_>, config: &str, limits: Option<&Limits>) -> Digest {
-        let engine = super::cache::engine_digest(&self.shared().engine);
-        let limits = limits.map_or([0; 2], |limits| [limits.fuel, limits.memory_bytes]);
-        let limits = limits.map(u64::to_le_bytes).concat();
-        let way: &[u8] = match source.way {
-            Way::Apart => b"apart",
-            Way::Whole => b"whole",
-        };
-        Digest::of_parts([
-            source.digest.as_bytes().as_slice(),
-            config.as_bytes(),
-            engine.as_bytes(),
-            limits.as_slice(),
-            way,
-        ])
-    }
-}
-
-/// What is loaded.
-struct Source<'a> {
-    component: &'a [u8],
-    digest: Digest,
-    way: Way,
 }
 
 /// What every score starts from.
@@ -506,15 +462,6 @@ fn start_of(image: KeptImage) -> Start {
     }
 }
 
-/// What [`Sandbox::load`] refuses before it compiles anything.
-///
-/// # Errors
-/// `invalid-component` where the bytes are not a component with the contract's exports, `missing-grant` where it imports what
-/// is not granted.
-pub fn check_outside(component: &[u8], grants: Grants) -> Result<(), ScoreError> {
-    admit(component, grants).map(|_| ())
-}
-
 /// A script is evaluated by `configure`, and has no other words for what is wrong with it; its configuration was
 /// checked before.
 fn about_the_script(error: ScoreError, anatomy: &Anatomy) -> ScoreError {
@@ -524,21 +471,6 @@ fn about_the_script(error: ScoreError, anatomy: &Anatomy) -> ScoreError {
         }
         _ => error,
     }
-}
-
-/// The outside of a component that may be compiled at all.
-fn admit(component: &[u8], grants: Grants) -> Result<Anatomy, ScoreError> {
-    if component.len() as u64 > Limits::MOST_COMPONENT_BYTES {
-        return Err(invalid(format!(
-            "the component has {} bytes; the most that is loaded is {}",
-            component.len(),
-            Limits::MOST_COMPONENT_BYTES
-        )));
-    }
-    let anatomy = Anatomy::read(component)?;
-    anatomy.must_be_a_scorer()?;
-    grants.admit(&anatomy.imports)?;
-    Ok(anatomy)
 }
 
 /// The place of `summarize` among the exports, if it is exported.

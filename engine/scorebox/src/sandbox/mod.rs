@@ -19,7 +19,8 @@
 //! - `settings`: the engine's settings; every pool number derived from the number of slots.
 //! - `imports`: what a guest can call: the host's side of its imports.
 //! - `host`: [`Sandbox`], what all scorers share.
-//! - `load`: [`LoadedScorer`] from bytes: check, compile, describe, configure, freeze.
+//! - `source`: a component that is let in, what is known of it without its bytes, and its keys in the cache.
+//! - `load`: [`LoadedScorer`] from it: compile, describe, configure, freeze.
 //! - `split`: a component's code apart from its state, bytes to bytes.
 //! - `code`: compiled code, as bytes and as what wasmtime runs.
 //! - `kept_code`: the code that was wanted last; `wanted_code`: code from there, from the cache, or compiled.
@@ -74,6 +75,7 @@ mod result;
 mod score;
 mod scorer_config;
 mod settings;
+mod source;
 mod split;
 mod state;
 mod summarize;
@@ -93,9 +95,10 @@ pub use error::{ErrorKind, ScoreError};
 pub use grants::{Grant, Grants, UnknownGrant};
 pub use host::{DEFAULT_MEMORY_BUDGET_BYTES, Sandbox, SandboxOptions, WASMTIME_VERSION};
 pub use limits::Limits;
-pub use load::{LoadedScorer, Start, check_outside};
+pub use load::{LoadedScorer, Start};
 pub use parser_thread::PARSERS_NAME;
 pub use score::Outcome;
 pub use scorer_config::ScorerConfig;
 pub use settings::Allocation;
+pub use source::check_outside;
 pub use summarize::{Summary, SummaryRows};

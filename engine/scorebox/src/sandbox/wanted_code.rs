@@ -8,7 +8,7 @@ use std::sync::{
 
 use wasmtime::component::Component;
 
-use crate::digest::Digest;
+use crate::{component_bytes::ComponentBytes, digest::Digest};
 
 use super::{
     Sandbox,
@@ -20,8 +20,7 @@ use super::{
 
 /// A component whose code is wanted.
 pub(super) struct Wanted<'a> {
-    pub(super) component: &'a [u8],
-    pub(super) digest: Digest,
+    pub(super) component: &'a ComponentBytes,
     pub(super) way: Way,
     /// The key of the component's own code.
     pub(super) key: Digest,
@@ -38,7 +37,7 @@ impl Sandbox {
         budget: &CompileBudget,
     ) -> Result<(Arc<Code>, bool), CompileError> {
         let (Found { of, code }, compiled) = self.any_code(wanted, cache, budget).await?;
-        if of == wanted.digest {
+        if of == wanted.component.digest() {
             return Ok((code, compiled));
         }
         // It is of a component with other data. If that is not apart from it, this one has its own code.
@@ -61,7 +60,7 @@ impl Sandbox {
     ) -> Result<(Arc<Code>, bool), CompileError> {
         let (found, compiled) = self.any_code(wanted, cache, budget).await?;
         match &*found.code {
-            Code::Whole { .. } if found.of != wanted.digest => {
+            Code::Whole { .. } if found.of != wanted.component.digest() => {
                 self.code(wanted, cache, budget).await
             }
             _ => Ok((found.code, compiled)),
@@ -96,14 +95,16 @@ impl Sandbox {
                 return Ok(Ok(found));
             }
             compiled.store(true, Ordering::Relaxed);
-            let Wanted { component, way, digest: of, .. } = *wanted;
-            match self.compile(component, way, beside, budget).await {
+            let Wanted { component, way, .. } = *wanted;
+            let bytes =
+                component.bytes().map_err(|damaged| CompileError::OfTheMachine(damaged.into()))?;
+            match self.compile(bytes, way, beside, budget).await {
                 Ok((code, bytes)) => {
                     if let Some(cache) = cache {
                         let shared = wanted.shared_key.filter(|_| matches!(code, Code::Split(_)));
                         cache.put_code(shared.unwrap_or(wanted.key), &bytes);
                     }
-                    Ok(Ok(Found { of, code: Arc::new(code) }))
+                    Ok(Ok(Found { of: component.digest(), code: Arc::new(code) }))
                 }
                 // It would not compile for the next one either.
                 Err(CompileError::OfTheComponent(error)) => Ok(Err(error)),
@@ -123,18 +124,18 @@ impl Sandbox {
             return Some(Found { of: code.of, code: Arc::new(Code::Split(code)) });
         }
         let code = code(wanted.key)?;
-        Some(Found { of: wanted.digest, code: Arc::new(code) })
+        Some(Found { of: wanted.component.digest(), code: Arc::new(code) })
     }
 
     /// The code of a component that is not taken apart, and is the same for all configurations.
     pub(super) async fn whole_code(
         &self,
-        component: &[u8],
+        component: Vec<u8>,
         budget: &CompileBudget,
     ) -> Result<Component, CompileError> {
-        let digest = Digest::of(component);
-        let way = Way::Whole;
-        let wanted = Wanted { component, digest, way, key: digest, shared_key: None };
+        let component = &ComponentBytes::new(component);
+        let (key, way) = (component.digest(), Way::Whole);
+        let wanted = Wanted { component, way, key, shared_key: None };
         let (code, _) = self.code(&wanted, None, budget).await?;
         Ok(code.component().clone())
     }

@@ -3,7 +3,7 @@
 use rusqlite::{OptionalExtension, Transaction, params};
 
 use super::{Store, StoreError};
-use crate::digest::Digest;
+use crate::{component_bytes::ComponentBytes, digest::Digest};
 
 impl Store {
     /// The bytes of the component with this digest, as they are in the database; whether they still
@@ -21,11 +21,20 @@ impl Store {
     }
 }
 
-/// Stores a component unless it is stored already.
-pub(super) fn keep(change: &Transaction<'_>, digest: Digest, bytes: &[u8]) -> rusqlite::Result<()> {
-    let insert = "INSERT INTO components (digest, bytes) VALUES (?1, ?2)
-                  ON CONFLICT (digest) DO NOTHING";
-    change.execute(insert, params![digest, bytes]).map(drop)
+/// Stores a component unless it is stored already, as that of a spec is that was read.
+pub(super) fn keep(
+    change: &Transaction<'_>,
+    component: Option<&ComponentBytes>,
+) -> rusqlite::Result<()> {
+    let Some(component) = component else { return Ok(()) };
+    let is_stored = "SELECT 1 FROM components WHERE digest = ?1";
+    if change.prepare_cached(is_stored)?.exists([component.digest()])? {
+        return Ok(());
+    }
+    let bytes =
+        component.bytes().map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
+    let insert = "INSERT INTO components (digest, bytes) VALUES (?1, ?2)";
+    change.execute(insert, params![component.digest(), bytes]).map(drop)
 }
 
 #[cfg(test)]

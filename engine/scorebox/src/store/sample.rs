@@ -7,6 +7,7 @@ use super::{
     SessionSpec, Store,
 };
 use crate::{
+    component_bytes::ComponentBytes,
     contract::{Direction, Parts, Scale, Severity},
     digest::Digest,
 };
@@ -41,7 +42,7 @@ pub(super) fn scorer(id: &str) -> ScorerSpec {
         component_id: id.into(),
         component_version: "1.2.3".into(),
         component_digest: Digest::of(id.as_bytes()),
-        component: id.as_bytes().to_vec().into(),
+        component: Some(ComponentBytes::new(id.as_bytes().to_vec())),
         component_origin: "built-in".into(),
         config_json: "{}".into(),
         config_digest: Digest::of(b"{}"),

@@ -5,13 +5,12 @@
     reason = "who stores a new column must be shown by the compiler where it is to be filled in"
 )]
 
-use std::borrow::Cow;
-
 use rusqlite::{Row, Transaction, named_params};
 use serde::{Deserialize, Serialize};
 
-use super::{RunKey, ScorerKey, Store, StoreError, component, effort::Ascending};
+use super::{RunKey, ScorerKey, Store, StoreError, component::keep, effort::Ascending};
 use crate::{
+    component_bytes::ComponentBytes,
     contract::{Direction, Scale, Severity},
     digest::Digest,
     verdict::{Policy, PolicyOverrides},
@@ -30,10 +29,10 @@ pub struct ScorerSpec {
     pub component_version: String,
     /// The digest of the component's bytes.
     pub component_digest: Digest,
-    /// The component's bytes, to be stored; empty if the spec was read, for they are asked for by
+    /// The component, to be stored; `None` if the spec was read, for its bytes are asked for by
     /// digest ([`Store::component`]).
     #[serde(skip)]
-    pub component: Cow<'static, [u8]>,
+    pub component: Option<ComponentBytes>,
     /// Where the bytes came from.
     pub component_origin: String,
     /// What `configure` was given, as JSON.
@@ -83,9 +82,9 @@ pub struct ScorerSpec {
 pub struct ConditionSpec {
     /// The digest of the component's bytes.
     pub component_digest: Digest,
-    /// The component's bytes, as in [`ScorerSpec::component`].
+    /// The component, as in [`ScorerSpec::component`].
     #[serde(skip)]
-    pub component: Cow<'static, [u8]>,
+    pub component: Option<ComponentBytes>,
     /// What `configure` was given, as JSON.
     pub config_json: String,
     /// The limits that it runs under, as JSON.
@@ -158,10 +157,10 @@ pub(super) fn insert_scorer(
     run: RunKey,
     scorer: &ScorerSpec,
 ) -> rusqlite::Result<ScorerKey> {
-    component::keep(change, scorer.component_digest, &scorer.component)?;
+    keep(change, scorer.component.as_ref())?;
     let condition = scorer.condition.as_ref();
     if let Some(condition) = condition {
-        component::keep(change, condition.component_digest, &condition.component)?;
+        keep(change, condition.component.as_ref())?;
     }
     change.execute(
         "INSERT INTO scorers (run, scorer_id, name, component_id, component_version,
@@ -233,7 +232,7 @@ fn scorer_record(row: &Row<'_>) -> rusqlite::Result<ScorerRecord> {
         None => None,
         Some(component_digest) => Some(ConditionSpec {
             component_digest,
-            component: Cow::Borrowed(&[]),
+            component: None,
             config_json: text("condition_config_json")?,
             limits_json: text("condition_limits_json")?,
         }),
@@ -246,7 +245,7 @@ fn scorer_record(row: &Row<'_>) -> rusqlite::Result<ScorerRecord> {
             severity, threshold, softened, weight, required, sampling_json, nodes_json, subject,
             judge_json, frozen;
             condition: condition,
-            component: Cow::Borrowed(&[]),
+            component: None,
             declared_severity: declared_severity,
             declared_threshold: declared_threshold,
         }),

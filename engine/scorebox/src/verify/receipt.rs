@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 use crate::{
     advice::{Advice, Advised, Thing},
     case::Case,
+    component_bytes::ComponentBytes,
     contract::{CONTRACT_VERSION, ScorerInput},
     digest::Digest,
     judge::{JudgeIdentity, Recordings},
@@ -191,7 +192,7 @@ impl Receipt {
     /// looks at them and the sandbox has them. If it asked a judge, the answers are taken from `recordings`; nobody is asked.
     pub async fn check(
         &self,
-        component: &[u8],
+        component: &ComponentBytes,
         case: &Case,
         recordings: Option<&dyn Recordings>,
         sandbox: &Sandbox,
@@ -218,12 +219,12 @@ impl Receipt {
 
     async fn verdict(
         &self,
-        component: &[u8],
+        component: &ComponentBytes,
         case: &Case,
         recordings: Option<&dyn Recordings>,
         sandbox: &Sandbox,
     ) -> Verdict {
-        let actual = Digest::of(component);
+        let actual = component.digest();
         if actual != self.component.digest {
             return Verdict::different(
                 "component",

@@ -6,6 +6,7 @@ use std::{sync::Arc, time::Duration};
 use crate::{
     advice::{Advice, Thing},
     case::{Case, Key},
+    component_bytes::ComponentBytes,
     contract::ScorerInfo,
     digest::Digest,
     judge::JudgeIdentity,
@@ -105,7 +106,7 @@ impl Rescorer {
     /// Loads another component with the configuration, the limits and the grants of a scorer of a run.
     pub(super) async fn in_place_of(
         spec: &ScorerSpec,
-        component: &[u8],
+        component: &ComponentBytes,
         sandbox: &Sandbox,
     ) -> Rescorer {
         Stored::of(spec).load_of(component, sandbox).await
@@ -113,7 +114,7 @@ impl Rescorer {
 
     /// Loads a component that is the right one.
     pub(super) async fn of(
-        component: &[u8],
+        component: &ComponentBytes,
         (config, judge): (&str, Option<&JudgeIdentity>),
         limits: &Limits,
         grants: Vec<Grant>,
@@ -249,12 +250,12 @@ impl<'s> Stored<'s> {
     }
 
     async fn load(&self, store: &Store, sandbox: &Sandbox) -> Result<Rescorer, StoreError> {
-        let Some(component) = store.component(self.component)? else {
+        let Some(component) = store.component(self.component)?.map(ComponentBytes::new) else {
             return Ok(Rescorer::unusable("its component is not in the database".into()));
         };
         let of = |text: &str| Digest::of(text.as_bytes());
         let digests = [
-            ("component", self.component, Digest::of(&component)),
+            ("component", self.component, component.digest()),
             ("configuration", self.config_digest, of(self.config_json)),
         ];
         if let Some((what, stored, actual)) = digests.into_iter().find(|(_, a, b)| a != b) {
@@ -264,7 +265,7 @@ impl<'s> Stored<'s> {
         Ok(self.load_of(&component, sandbox).await)
     }
 
-    async fn load_of(&self, component: &[u8], sandbox: &Sandbox) -> Rescorer {
+    async fn load_of(&self, component: &ComponentBytes, sandbox: &Sandbox) -> Rescorer {
         let (limits, grants) = match (parse(self.limits_json), parse(self.grants_json)) {
             (Ok(limits), Ok(grants)) => (limits, grants),
             (Err(reason), _) | (_, Err(reason)) => return Rescorer::unusable(reason),

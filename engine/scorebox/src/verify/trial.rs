@@ -5,6 +5,7 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 
 use crate::{
+    component_bytes::ComponentBytes,
     row::{Answer, Status},
     sandbox::{ErrorKind, Sandbox},
     store::{ScoreId, ScoreRecord, ScorerRecord, Store, StoreError},
@@ -47,7 +48,7 @@ impl Tried {
 pub async fn try_component(
     store: &Store,
     request: &VerifyRequest,
-    component: &[u8],
+    component: &ComponentBytes,
     sandbox: &Sandbox,
     mut take: impl FnMut(Tried) -> bool,
 ) -> Result<(), StoreError> {
@@ -82,7 +83,7 @@ impl Trying {
     async fn of(
         store: &Store,
         record: &ScoreRecord,
-        component: &[u8],
+        component: &ComponentBytes,
         sandbox: &Sandbox,
     ) -> Result<Trying, StoreError> {
         let run = store.run(record.run_id.as_str())?;

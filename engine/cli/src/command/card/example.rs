@@ -1,6 +1,7 @@
 //! A scorer's own example, as a page has it. Nothing of it is an error of the command: the page says what is wrong.
 
 use scorebox::{
+    component_bytes::ComponentBytes,
     row::Answer,
     sandbox::{Anatomy, Sandbox, ScorerConfig},
 };
@@ -9,7 +10,11 @@ use scorebox_pages::{CardAnswers, CardExample};
 use crate::published::{ExampleRun, is_equal};
 
 /// The example with the answers that it has now.
-pub(super) async fn scored(anatomy: &Anatomy, component: &[u8], sandbox: &Sandbox) -> CardExample {
+pub(super) async fn scored(
+    anatomy: &Anatomy,
+    component: &ComponentBytes,
+    sandbox: &Sandbox,
+) -> CardExample {
     let (example, outcomes) = match ExampleRun::of(anatomy, component, sandbox).await {
         ExampleRun::None => return CardExample::Missing,
         ExampleRun::NeedsGrants => {

@@ -5,7 +5,8 @@ use serde_json::{Map, Value, json};
 
 use super::*;
 use crate::{
-    contract::Example,
+    component_bytes::Packed,
+    contract::{Example, ScorerInput},
     registry::{Reference, Registry},
     sandbox::{CacheOptions, Compiler, SandboxOptions},
 };
@@ -17,7 +18,7 @@ async fn an_image_that_does_not_fit_its_code_is_made_again() {
         .with_compiler(Compiler::InProcess)
         .with_cache(CacheOptions::new(folder.path()));
     let fresh = || Sandbox::new(&options).unwrap();
-    let component = Registry::with_builtins().get("exact-match").unwrap().bytes.into_owned();
+    let component = Registry::with_builtins().get("exact-match").unwrap().component;
     let config = ScorerConfig::default();
     let limits = Limits::default();
     let load = async |sandbox: &Sandbox| {
@@ -25,16 +26,66 @@ async fn an_image_that_does_not_fit_its_code_is_made_again() {
     };
     let sandbox = fresh();
     let first = load(&sandbox).await;
-    let source = Source { component: &component, digest: first.digest(), way: Way::Apart };
-    let key = sandbox.cache_key(&source, config.as_str(), Some(&limits.of_loading()));
+    let Source { outside, .. } = sandbox.source(&component, None, Grants::NONE).unwrap();
+    let key = sandbox.image_key(component.digest(), config.as_str(), &limits.of_loading());
     let Shared { engine, cache, .. } = sandbox.shared();
     let empty = wasmtime::Module::from_binary(engine, b"\0asm\x01\0\0\0").unwrap();
-    let entry = Entry { info: first.info().clone(), image: KeptImage::Data(empty) };
+    let entry = Entry { outside, info: first.info().clone(), image: KeptImage::Data(empty) };
     cache.as_ref().unwrap().put(key, &entry);
     let second = load(&fresh()).await;
     assert!(!second.cached());
     assert_eq!((first.info(), first.start()), (second.info(), second.start()));
     assert!(load(&fresh()).await.cached());
+}
+
+/// Where nobody may look.
+struct OutOfReach;
+
+impl Packed for OutOfReach {
+    fn unpacked(&self) -> Option<Vec<u8>> {
+        None
+    }
+}
+
+#[tokio::test]
+async fn what_is_compiled_already_is_loaded_without_its_bytes() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = SandboxOptions::default()
+        .with_compiler(Compiler::InProcess)
+        .with_cache(CacheOptions::new(folder.path()));
+    let fresh = || Sandbox::new(&options).unwrap();
+    let (config, limits) = (ScorerConfig::default(), Limits::default());
+    let component = Registry::with_builtins().get("exact-match").unwrap().component;
+    let named = ComponentBytes::packed(&OutOfReach, component.digest(), component.length());
+    let unloaded = fresh().load(&named, &config, &limits, Grants::NONE).await.unwrap_err();
+    assert_eq!(unloaded.kind, ErrorKind::InvalidComponent);
+    assert!(unloaded.message.ends_with(" is damaged"), "{unloaded}");
+
+    let first = fresh().load(&component, &config, &limits, Grants::NONE).await.unwrap();
+    let info = fresh().describe(&component, &limits, Grants::NONE).await.unwrap();
+    let second = fresh().load(&named, &config, &limits, Grants::NONE).await.unwrap();
+    assert!(second.cached());
+    assert_eq!(first.anatomy(), second.anatomy());
+    assert_eq!(fresh().describe(&named, &limits, Grants::NONE).await.unwrap(), info);
+    let fuel = async |scorer: LoadedScorer| scorer.score(ScorerInput::of("1")).await.fuel;
+    assert_eq!(fuel(first).await, fuel(second).await);
+}
+
+#[tokio::test]
+async fn what_is_compiled_already_still_needs_its_grants() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = SandboxOptions::default()
+        .with_compiler(Compiler::InProcess)
+        .with_cache(CacheOptions::new(folder.path()));
+    let sandbox = Sandbox::new(&options).unwrap();
+    let (config, limits) = (ScorerConfig::default(), Limits::default());
+    let component = Registry::with_builtins().get("factuality").unwrap().component;
+    let granted: Grants = [Grant::Judge].into_iter().collect();
+    sandbox.load(&component, &config, &limits, granted).await.unwrap();
+    sandbox.describe(&component, &limits, granted).await.unwrap();
+    let loaded = sandbox.load(&component, &config, &limits, Grants::NONE).await.unwrap_err();
+    let described = sandbox.describe(&component, &limits, Grants::NONE).await.unwrap_err();
+    assert_eq!((loaded.kind, described.kind), (ErrorKind::MissingGrant, ErrorKind::MissingGrant));
 }
 
 /// The message as the scorer itself puts it.
@@ -74,14 +125,13 @@ async fn a_configuration_that_the_schema_refuses_is_one_that_the_scorer_refuses_
     let budget = sandbox.compile_budget();
     let (mut refused, mut taken) = (0, 0);
     for name in registry.list() {
-        let component = registry.get(name).unwrap().bytes.into_owned();
+        let component = registry.get(name).unwrap().component;
         let info = registry.info_of(&Reference::Name(name.to_owned())).unwrap();
-        let anatomy = Anatomy::read(&component).unwrap();
+        let source = sandbox.source(&component, None, Grant::ALL.into_iter().collect()).unwrap();
         // One that asks a judge has no example.
-        let example = anatomy.example.as_deref().map(|text| Example::parse(text).unwrap());
+        let example =
+            source.outside.anatomy.example.as_deref().map(|text| Example::parse(text).unwrap());
         let example = example.map(|example| example.config).unwrap_or_default();
-        let digest = Digest::of(&component);
-        let source = Source { component: &component, digest, way: sandbox.way_of(&anatomy) };
         let (code, _) = sandbox.code_of(&source, &budget).await.unwrap();
         for config in misspelt(&example) {
             let config = ScorerConfig::new(&config);

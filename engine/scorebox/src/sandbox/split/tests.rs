@@ -42,8 +42,8 @@ fn built_ins() -> impl Iterator<Item = (String, Vec<u8>)> {
     let registry = Registry::with_builtins();
     let names: Vec<String> = registry.list().map(str::to_owned).collect();
     names.into_iter().map(move |name| {
-        let bytes = registry.get(&name).unwrap().bytes.into_owned();
-        (name, bytes)
+        let component = registry.get(&name).unwrap().component;
+        (name, component.bytes().unwrap().to_vec())
     })
 }
 
