@@ -185,7 +185,7 @@ impl<'a> Portrait<'a> {
             )
         };
         line("component", &self.origin)?;
-        line("size", &report::bytes(self.bytes as u64))?;
+        line("size", &report::bytes(self.bytes))?;
         line("sha-256", &self.digest.to_string())?;
         line("imports", &list_or_nothing(self.imports))?;
         line("exports", &list_or_nothing(self.exports))?;
