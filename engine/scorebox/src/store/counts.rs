@@ -94,12 +94,14 @@ impl Store {
         filter: &ScoreFilter,
         run: Option<RunKey>,
     ) -> Result<Vec<(ScorerKey, String, String)>, StoreError> {
+        // Only this condition alone makes the index usable, which begins with the run.
+        let of_run = if run.is_some() { "run = ?1" } else { "?1 IS NULL" };
+        let sql = format!(
+            "SELECT scorer, scorer_id, name FROM scorers
+             WHERE {of_run} AND (?2 IS NULL OR scorer_id = ?2) ORDER BY scorer"
+        );
         let read = || {
-            let mut query = self.conn.prepare_cached(
-                "SELECT scorer, scorer_id, name FROM scorers
-                 WHERE (?1 IS NULL OR run = ?1) AND (?2 IS NULL OR scorer_id = ?2)
-                 ORDER BY scorer",
-            )?;
+            let mut query = self.conn.prepare_cached(&sql)?;
             let of = (run, &filter.scorer);
             let mut keys = Ascending::after(None);
             let named = |row: &Row<'_>| {
@@ -202,6 +204,11 @@ impl Merged {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    };
+
     use super::{
         super::{Outcome, sample::*},
         *,
@@ -260,5 +267,28 @@ mod tests {
         let counts = store.counts(&ScoreFilter::default()).unwrap();
         assert_eq!(counts.len(), 1);
         assert_eq!(counts[0].scored, 2);
+    }
+
+    #[test]
+    fn other_runs_cost_the_counts_of_a_run_nothing() {
+        let (_folder, mut store) = database();
+        let steps = |store: &mut Store| {
+            let steps = Arc::new(AtomicU64::new(0));
+            let counted = Arc::clone(&steps);
+            let count = move || counted.fetch_add(1, Ordering::Relaxed) == u64::MAX;
+            store.conn.progress_handler(1, Some(count)).unwrap();
+            let of_run = ScoreFilter { run: Some("first".into()), ..ScoreFilter::default() };
+            assert_eq!(store.counts(&of_run).unwrap().len(), 2);
+            assert_eq!(store.scorer_ids(Some("first")).unwrap(), ["a", "b"]);
+            steps.load(Ordering::Relaxed)
+        };
+        let scorers = [scorer("a"), scorer("b")];
+        store.create_run(&run("first"), &scorers, &session()).unwrap();
+        let alone = steps(&mut store);
+        for number in 0..30 {
+            store.create_run(&run(&format!("r{number}")), &scorers, &session()).unwrap();
+        }
+        let beside_others = steps(&mut store);
+        assert!(beside_others <= alone, "{beside_others} steps; alone {alone}");
     }
 }

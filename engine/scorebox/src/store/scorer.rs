@@ -142,11 +142,13 @@ impl Store {
     /// [`StoreError::NoSuchRun`]; troubles of reading.
     pub fn scorer_ids(&self, run: Option<&str>) -> Result<Vec<String>, StoreError> {
         let run = run.map(|id| self.run(id).map(|run| run.key)).transpose()?;
+        // As in `counts`.
+        let of_run = if run.is_some() { "run = ?1" } else { "?1 IS NULL" };
+        let sql = format!(
+            "SELECT scorer_id FROM scorers WHERE {of_run} GROUP BY scorer_id ORDER BY min(scorer)"
+        );
         self.brief(|| {
-            let mut query = self.conn.prepare_cached(
-                "SELECT scorer_id FROM scorers WHERE ?1 IS NULL OR run = ?1
-                 GROUP BY scorer_id ORDER BY min(scorer)",
-            )?;
+            let mut query = self.conn.prepare_cached(&sql)?;
             query.query_map([run], |row| row.get(0))?.collect()
         })
     }
