@@ -84,9 +84,7 @@ impl Score {
             _ => Exit::Done,
         })
     }
-}
 
-impl Score {
     /// The scorer with its judge.
     async fn load(
         &self,
