@@ -195,7 +195,7 @@ impl LoadedScorer {
 }
 
 impl Sandbox {
-    /// Makes a scorer of a component's bytes.
+    /// Makes a scorer of a component. What the cache has of it with this configuration is taken from there, and its bytes are not asked for.
     ///
     /// # Errors
     /// `failed` in a process that was forked from the one that made the sandbox, `invalid-component`,
