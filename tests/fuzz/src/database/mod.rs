@@ -112,9 +112,10 @@ fn read_together(store: &Store, run: &str) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// What `scorebox scores`, `stats` and `verify --receipt` ask for.
+/// What `scorebox scores`, `stats` and `verify --receipt` ask for, of each run and of all together.
 fn read_all(_: &Stage, path: &Path) -> Result<(), StoreError> {
     let store = opened(path, |path| Store::open_read_only(path))?;
+    let _ = store.counts(&ScoreFilter::default())?;
     for run in store.runs(100)? {
         let filter = of_run(run.spec.id.as_str());
         let rows = rows(&store, &filter)?;
