@@ -1,6 +1,8 @@
 //! Built-in scorers loaded: an image is made again where it has to be, and a scorer's own words about a wrong
 //! configuration are its schema's. What a program meets stands in the end-to-end tests of loading.
 
+use std::path::Path;
+
 use serde_json::{Map, Value, json};
 
 use super::*;
@@ -11,12 +13,16 @@ use crate::{
     sandbox::{CacheOptions, Compiler, SandboxOptions},
 };
 
+/// What compiles in this process, and keeps code in `folder`.
+fn cached_in(folder: &Path) -> SandboxOptions {
+    let cache = CacheOptions::new(folder);
+    SandboxOptions::default().with_compiler(Compiler::InProcess).with_cache(cache)
+}
+
 #[tokio::test]
 async fn an_image_that_does_not_fit_its_code_is_made_again() {
     let folder = tempfile::tempdir().unwrap();
-    let options = SandboxOptions::default()
-        .with_compiler(Compiler::InProcess)
-        .with_cache(CacheOptions::new(folder.path()));
+    let options = cached_in(folder.path());
     let fresh = || Sandbox::new(&options).unwrap();
     let component = Registry::with_builtins().get("exact-match").unwrap().component;
     let config = ScorerConfig::default();
@@ -50,9 +56,7 @@ impl Packed for OutOfReach {
 #[tokio::test]
 async fn what_is_compiled_already_is_loaded_without_its_bytes() {
     let folder = tempfile::tempdir().unwrap();
-    let options = SandboxOptions::default()
-        .with_compiler(Compiler::InProcess)
-        .with_cache(CacheOptions::new(folder.path()));
+    let options = cached_in(folder.path());
     let fresh = || Sandbox::new(&options).unwrap();
     let (config, limits) = (ScorerConfig::default(), Limits::default());
     let component = Registry::with_builtins().get("exact-match").unwrap().component;
@@ -74,9 +78,7 @@ async fn what_is_compiled_already_is_loaded_without_its_bytes() {
 #[tokio::test]
 async fn what_is_compiled_already_still_needs_its_grants() {
     let folder = tempfile::tempdir().unwrap();
-    let options = SandboxOptions::default()
-        .with_compiler(Compiler::InProcess)
-        .with_cache(CacheOptions::new(folder.path()));
+    let options = cached_in(folder.path());
     let sandbox = Sandbox::new(&options).unwrap();
     let (config, limits) = (ScorerConfig::default(), Limits::default());
     let component = Registry::with_builtins().get("factuality").unwrap().component;
