@@ -3,8 +3,9 @@
 use std::{
     collections::{BTreeMap, btree_map::Entry},
     fs::{self, File},
-    io,
+    io, panic,
     path::{Path, PathBuf},
+    thread,
 };
 
 use scorebox::{
@@ -27,6 +28,9 @@ pub(crate) struct LockFile {
     path: PathBuf,
     pub lock: Lock,
 }
+
+/// What published scorers are locked to, by their addresses.
+pub(crate) type Locks = BTreeMap<String, Locked>;
 
 /// The right to change the suites and the lock of a folder, which one process has at a time, until it is dropped.
 #[derive(Debug)]
@@ -113,9 +117,27 @@ fn not_a_lock(path: &Path, error: &NotALock) -> Failure {
     })
 }
 
+/// The locks of scorers, which are read while `open` opens something else, usually a sandbox. The error of `open` goes first.
+pub(crate) fn locks_while<T>(
+    scorers: &[SuiteScorer],
+    open: impl FnOnce() -> Result<T, Failure>,
+) -> Result<(T, Locks), Failure> {
+    let is_published = |scorer: &SuiteScorer| matches!(scorer.uses, Reference::Published(_));
+    // A thread costs more than to find out that there is nothing to read.
+    if !scorers.iter().any(is_published) {
+        return Ok((open()?, Locks::default()));
+    }
+    thread::scope(|scope| {
+        let reading = scope.spawn(|| locks_of(scorers));
+        let opened = open()?;
+        let locks = reading.join().unwrap_or_else(|panic| panic::resume_unwind(panic));
+        Ok((opened, locks?))
+    })
+}
+
 /// What published scorers are locked to, by their addresses: what the locks beside the files say in which they are written,
 /// for those of the command line the lock in this folder, and for those of a bundle its lock.
-pub(crate) fn locks_of(scorers: &[SuiteScorer]) -> Result<BTreeMap<String, Locked>, Failure> {
+pub(crate) fn locks_of(scorers: &[SuiteScorer]) -> Result<Locks, Failure> {
     let mut locks: BTreeMap<PathBuf, LockFile> = BTreeMap::new();
     let mut pinned: BTreeMap<String, (Digest, PathBuf, Locked)> = BTreeMap::new();
     for scorer in scorers {

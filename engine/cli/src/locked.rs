@@ -1,7 +1,5 @@
 //! Scorers that are loaded, held against what they are locked as. Reads no lock itself, and asks no registry.
 
-use std::collections::BTreeMap;
-
 use scorebox::{
     component_bytes::ComponentBytes,
     contract::{Field, Fields},
@@ -12,14 +10,27 @@ use scorebox::{
 };
 use scorebox_community::{LOCK_FILE, Locked};
 
-use crate::{failure::Failure, lock_file::locks_of, setup, trust::Trust};
+use crate::{
+    failure::Failure,
+    lock_file::{Locks, locks_of},
+    setup,
+    trust::Trust,
+};
 
 /// The scorers of a suite, which are what its locks say.
 pub(crate) async fn loaded(suite: &Suite, sandbox: &Sandbox) -> Result<Vec<ReadyScorer>, Failure> {
-    let locks = locks_of(&suite.scorers)?;
-    let registry = setup::registry_with(&suite.scorers, &locks);
+    loaded_as(&locks_of(&suite.scorers)?, suite, sandbox).await
+}
+
+/// The scorers of a suite, which are what these say, its locks.
+pub(crate) async fn loaded_as(
+    locks: &Locks,
+    suite: &Suite,
+    sandbox: &Sandbox,
+) -> Result<Vec<ReadyScorer>, Failure> {
+    let registry = setup::registry_with(&suite.scorers, locks);
     let scorers = setup::loaded(suite, &registry, sandbox).await?;
-    must_be_as_these(&locks, &suite.policies, &scorers)?;
+    must_be_as_these(locks, &suite.policies, &scorers)?;
     Ok(scorers)
 }
 
@@ -34,7 +45,7 @@ pub(crate) fn must_be_as_locked(
 }
 
 fn must_be_as_these(
-    locks: &BTreeMap<String, Locked>,
+    locks: &Locks,
     policies: &[TrustPolicy],
     loaded: &[ReadyScorer],
 ) -> Result<(), Failure> {

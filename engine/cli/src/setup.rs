@@ -2,7 +2,6 @@
 //! reads the environment (but for what clap reads).
 
 use std::{
-    collections::BTreeMap,
     path::{Path, PathBuf},
     sync::{Arc, OnceLock},
     time::Duration,
@@ -23,12 +22,16 @@ use scorebox::{
         parse_duration,
     },
 };
-use scorebox_community::{Components, KeptIndexes, Locked};
+use scorebox_community::{Components, KeptIndexes};
 use zeroize::Zeroizing;
 
 use crate::{
-    advice, bundled, failure::Failure, lock_file::locks_of, python_engine::PythonEngine,
-    waiting::Waiting, words,
+    advice, bundled,
+    failure::Failure,
+    lock_file::{Locks, locks_of},
+    python_engine::PythonEngine,
+    waiting::Waiting,
+    words,
 };
 
 /// What compiles components: a process of this program, unless a program that is not ours calls the command line.
@@ -149,7 +152,7 @@ pub(crate) fn registry_of(scorers: &[SuiteScorer]) -> Result<Registry, Failure> 
 }
 
 /// The same, with the locks of these scorers.
-pub(crate) fn registry_with(scorers: &[SuiteScorer], locks: &BTreeMap<String, Locked>) -> Registry {
+pub(crate) fn registry_with(scorers: &[SuiteScorer], locks: &Locks) -> Registry {
     let locked = locks.iter();
     let brought = scorers.iter().filter_map(|scorer| scorer.brought.as_ref());
     registry()

@@ -27,6 +27,7 @@ use crate::{
     decision::Decision,
     failure::{Exit, Failure},
     input::typed_input,
+    lock_file::{Locks, locks_while},
     locked, setup,
     signals::Signalled,
     words,
@@ -93,7 +94,8 @@ impl Live {
         let slots = setup::slots(jobs, &suite);
         let judges = self.scoring.judges.judges(&mut suite, Some(&self.scoring.database.path))?;
         let capabilities = self.scoring.workspace.capabilities()?.with_judges(judges);
-        let sandbox = self.scoring.sandbox.open(slots, capabilities)?;
+        let (sandbox, locks) =
+            locks_while(&suite.scorers, || self.scoring.sandbox.open(slots, capabilities))?;
         let runtime = self.scoring.jobs.runtime()?;
         let signalled = Signalled::default();
         let is_summary_wanted = !events.go_to_stdout() && !reports.go_to_stdout();
@@ -101,8 +103,9 @@ impl Live {
         let (sink, events) = events.sink();
         let exporting = self.scoring.telemetry.start(false, self.scoring.judges.is_offline())?;
         let run = async {
-            let mut request =
-                self.request(suite, &requirements, input, jobs, &sandbox, &showing).await?;
+            let mut request = self
+                .request(suite, &requirements, input, jobs, (&sandbox, &locks), &showing)
+                .await?;
             if let Some(sink) = sink {
                 request = request.sink(sink);
             }
@@ -198,10 +201,10 @@ impl Live {
         requirements: &Requirements,
         input: Input,
         jobs: usize,
-        sandbox: &Sandbox,
+        (sandbox, locks): (&Sandbox, &Locks),
         showing: &Showing,
     ) -> Result<RunRequest, Failure> {
-        let scorers = locked::loaded(&suite, sandbox).await?;
+        let scorers = locked::loaded_as(locks, &suite, sandbox).await?;
         setup::must_have_files(&scorers)?;
         RequirementArguments::must_be_on_scale(requirements, &scorers)?;
         showing.loaded(&scorers);

@@ -28,6 +28,7 @@ use crate::{
     },
     bundled,
     failure::{Exit, Failure},
+    lock_file::{Locks, locks_while},
     locked,
     output::Format,
     report::shell_word,
@@ -136,7 +137,9 @@ impl Run {
         let judges = self.scoring.judges.judges(&mut suite, Some(&self.scoring.database.path))?;
         let capabilities = self.scoring.workspace.capabilities()?.with_judges(judges.clone());
         let watched = judges;
-        let sandbox = self.scoring.sandbox.open(setup::slots(jobs, &suite), capabilities)?;
+        let slots = setup::slots(jobs, &suite);
+        let (sandbox, locks) =
+            locks_while(&suite.scorers, || self.scoring.sandbox.open(slots, capabilities))?;
         let runtime = self.scoring.jobs.runtime()?;
         let signalled = Signalled::default();
         let outputs = Outputs { reports, summary: !events.go_to_stdout() };
@@ -145,7 +148,8 @@ impl Run {
         let exporting = self.scoring.telemetry.start(true, self.scoring.judges.is_offline())?;
         let control = Arc::new(Control::default());
         let run = async {
-            let mut request = self.request(suite, &requirements, cases, jobs, &sandbox).await?;
+            let mut request =
+                self.request(suite, &requirements, cases, jobs, (&sandbox, &locks)).await?;
             if let Some(sink) = sink {
                 request = request.sink(sink);
             }
@@ -171,9 +175,9 @@ impl Run {
         requirements: &Requirements,
         cases: CaseReader,
         jobs: usize,
-        sandbox: &Sandbox,
+        (sandbox, locks): (&Sandbox, &Locks),
     ) -> Result<RunRequest, Failure> {
-        let scorers = locked::loaded(&suite, sandbox).await?;
+        let scorers = locked::loaded_as(locks, &suite, sandbox).await?;
         setup::must_have_files(&scorers)?;
         RequirementArguments::must_be_on_scale(requirements, &scorers)?;
         let which = match &self.resume {
