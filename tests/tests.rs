@@ -151,6 +151,8 @@ mod hostile_files;
 mod hostile_fixture;
 /// Imports without a grant, and what a grant gives.
 mod hostile_imports;
+/// Indexes of scorers that are unsigned, older, changed, endless or contradict each other.
+mod hostile_indexes;
 /// Exceptions, regular expressions, values of any type, in JavaScript.
 mod hostile_javascript;
 /// Endless logs, and words that look like the engine's own.
@@ -178,6 +180,8 @@ mod hostile_time_outs;
 mod hostile_values;
 /// The same without address space for a pool.
 mod hostile_without_a_pool;
+/// Indexes of scorers on a web server, and a folder of a user who searches them.
+mod index_shelf;
 /// A folder with a suite whose scorers ask a judge.
 mod judge_fixture;
 /// Published verdicts of judges, replayed from the recordings of an example.
