@@ -21,21 +21,18 @@ use super::{
     lean::lean,
     names,
     package::{Package, must_be_a_crate},
+    profile::{
+        DESCRIBING_PROFILE, DESCRIBING_SETTINGS, GETRANDOM, INHERITED_PROFILE, PROFILE, SETTINGS,
+        SETTINGS_OF_BOTH, small_packages, stack_flag,
+    },
     rustc_wrapper::{FOLDER_CFG, Places},
     section::push_length,
     toolchain::TARGET,
 };
 
-/// The profile that guests are built with, passed to cargo so that no author needs to write it.
-const PROFILE: &str = "scorebox-guest";
-/// The profile of components that only describe themselves: compiled soon, and thrown away.
-const DESCRIBING_PROFILE: &str = "scorebox-describe";
 /// Tells the SDK's `export!` what is built: empty, a component that only describes itself; else the
 /// schema of the configuration, which takes the place of the code that derives it.
 const SCHEMA_VARIABLE: &str = "SCOREBOX_CONFIG_SCHEMA";
-/// Bytes of a guest's stack: deep enough for JSON nested as deep as serde_json reads it.
-const STACK_BYTES: u32 = 256 << 10;
-
 /// A finished component.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -91,7 +88,7 @@ pub fn build_guest(
     fetch(&manifest, output)?;
     let package = Package::read(&manifest)?;
     let step = |profile, schema| Step { profile, schema, toolchain, shared, output };
-    let info = if package.uses_sdk {
+    let info = if package.uses_sdk() {
         let module = step(DESCRIBING_PROFILE, Some("")).compile(&manifest, &package)?;
         let told = describe(&componentize(&module)?);
         let name = package.name.clone();
@@ -179,19 +176,11 @@ impl Step<'_> {
             Some(schema) => cargo.env(SCHEMA_VARIABLE, schema),
             None => cargo.env_remove(SCHEMA_VARIABLE),
         };
-        let settings: &[&str] = match is_kept {
-            true => &["opt-level=3", "lto=true", "codegen-units=1"],
-            false => &["opt-level=1", "lto=\"off\""],
-        };
-        let both = [
-            "inherits=\"release\"",
-            "panic=\"abort\"",
-            "debug=false",
-            // Function names stay: a trap's backtrace is made of them.
-            "strip=\"debuginfo\"",
-            "incremental=false",
-        ];
-        for setting in both.iter().chain(settings) {
+        let inherits = format!("inherits=\"{INHERITED_PROFILE}\"");
+        let own: &[&str] = if is_kept { &SETTINGS } else { &DESCRIBING_SETTINGS };
+        let small = small_packages(|name| is_kept && package.dependencies.contains(name));
+        let settings = SETTINGS_OF_BOTH.iter().chain(own).map(|setting| (*setting).to_owned());
+        for setting in settings.chain([inherits]).chain(small) {
             cargo.arg("--config").arg(format!("profile.{profile}.{setting}"));
         }
         if let StandardLibrary::FromSource { linker } = &toolchain.library {
@@ -227,10 +216,7 @@ fn flags(
     shared: Option<&SharedBuilds>,
     is_kept: bool,
 ) -> OsString {
-    let mut flags: Vec<OsString> = vec![
-        "--cfg=getrandom_backend=\"custom\"".into(),
-        format!("-Clink-arg=-zstack-size={STACK_BYTES}").into(),
-    ];
+    let mut flags: Vec<OsString> = vec![GETRANDOM.into(), stack_flag().into()];
     if !is_kept {
         return flags.join(OsString::from("\u{1f}").as_os_str());
     }

@@ -10,7 +10,7 @@
 //!
 //! - `toolchain`: finds a Rust compiler with a standard library for wasm32, or says what to install.
 //! - `cargo`: runs cargo; `package`: what cargo knows about a crate.
-//! - `guest`: compiles one crate and makes a component of it.
+//! - `guest`: compiles one crate and makes a component of it; `profile`: with which settings.
 //! - `shared`: the folder in which crates outside a gallery are compiled; `rustc_wrapper`: keeps their own folders out of
 //!   what is compiled.
 //! - `lean`: what the linker makes, smaller; `names`: the names of functions in it, shortened; `section`: sections as bytes.
@@ -29,6 +29,7 @@ mod module;
 mod module_error;
 mod names;
 mod package;
+mod profile;
 mod rustc_wrapper;
 mod sdk;
 mod section;

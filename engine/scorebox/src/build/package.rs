@@ -29,8 +29,8 @@ pub(super) struct Package {
     pub(super) target_folder: PathBuf,
     /// The folders of path dependencies outside the workspace, with their crates' names.
     pub(super) outside: Vec<(String, PathBuf)>,
-    /// Whether it depends on the SDK, directly or through another crate.
-    pub(super) uses_sdk: bool,
+    /// The names of all packages that it depends on, directly or through another one.
+    pub(super) dependencies: BTreeSet<String>,
     /// Whether it depends on no other crate of its workspace.
     pub(super) is_alone: bool,
 }
@@ -123,6 +123,11 @@ pub fn must_be_a_crate(folder: &Path) -> Result<(), BuildError> {
 }
 
 impl Package {
+    /// Whether it depends on the SDK, directly or through another crate.
+    pub(super) fn uses_sdk(&self) -> bool {
+        self.dependencies.contains(SDK)
+    }
+
     /// The package of a Cargo.toml.
     pub(super) fn read(manifest: &Path) -> Result<Package, BuildError> {
         let mut cargo = cargo();
@@ -149,7 +154,7 @@ impl Package {
         Ok(Package {
             name: package.name.clone(),
             library: library.name.clone(),
-            uses_sdk: dependencies.iter().any(|it| it.name == SDK),
+            dependencies: dependencies.iter().map(|it| it.name.clone()).collect(),
             is_alone: !dependencies.iter().any(|it| in_workspace(it)),
             outside: metadata.folders_outside(),
             workspace: metadata.workspace_root.clone(),

@@ -1,6 +1,6 @@
 //! The digest of all that a guest is built from: its crate, the crates of its workspace that it depends
-//! on, the contract, and the locked versions of the packages that are compiled into it. Tests, examples and benches do not
-//! count. Does not build.
+//! on, the contract, the locked versions of the packages that are compiled into it, and how the workspace has them
+//! compiled. Tests, examples and benches do not count. Does not build.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -13,7 +13,10 @@ use toml::{Table, Value};
 
 use crate::digest::Digest;
 
-use super::BuildError;
+use super::{
+    BuildError,
+    profile::{self, PROFILES},
+};
 
 /// What is in a crate's folder, but not in its component.
 const NOT_BUILT: [&str; 5] = ["target", "tests", "tests.rs", "examples", "benches"];
@@ -53,6 +56,15 @@ impl Packages {
     fn has(&self, package: &Locked) -> bool {
         self.is_empty() || self.0.contains(&format!("{} {}", package.name, package.version))
     }
+
+    /// Whether a profile's settings for `spec` (`name`, `name@version`, `*`, an address) can be for one of them.
+    pub(super) fn may_have(&self, spec: &str) -> bool {
+        let name = spec.split_once('@').map_or(spec, |(name, _)| name);
+        let is_name =
+            name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
+        let is_listed = |package: &String| package.split(' ').next() == Some(name);
+        self.is_empty() || !is_name || self.0.iter().any(is_listed)
+    }
 }
 
 impl FromIterator<String> for Packages {
@@ -89,7 +101,8 @@ pub fn sources_digest(
         .ancestors()
         .find(|folder| folder.join("Cargo.lock").is_file())
         .ok_or_else(|| BuildError::NotACrate(gallery.clone()))?;
-    let mut sources = Sources::of(workspace, &gallery.join(name))?;
+    let root = manifest(workspace)?;
+    let mut sources = Sources::of(workspace, &root, &gallery.join(name))?;
     let mut parts: Vec<Vec<u8>> = Vec::new();
     let contract = workspace.join("wit");
     if contract.is_dir() {
@@ -103,6 +116,7 @@ pub fn sources_digest(
         }
     }
     parts.extend(sources.inherited.into_iter().map(String::into_bytes));
+    parts.extend(profile_settings(&root, compiled).into_iter().map(String::into_bytes));
     for locked in locked(&workspace.join("Cargo.lock"), &sources.outside, compiled)? {
         parts.push(locked.into_bytes());
     }
@@ -121,8 +135,7 @@ struct Sources {
 }
 
 impl Sources {
-    fn of(workspace: &Path, crate_folder: &Path) -> Result<Sources, BuildError> {
-        let root = manifest(workspace)?;
+    fn of(workspace: &Path, root: &Table, crate_folder: &Path) -> Result<Sources, BuildError> {
         let shared = root.get("workspace").and_then(Value::as_table);
         let shared_dependencies = shared.and_then(|shared| shared.get("dependencies"));
         let mut sources = Sources::default();
@@ -165,6 +178,27 @@ impl Sources {
         }
         Ok(sources)
     }
+}
+
+/// What is set for compiling a guest: what all guests are compiled with, and what the workspace's manifest sets in their
+/// profiles, for all packages and for those that are compiled. What is set for build scripts decides no byte.
+fn profile_settings(root: &Table, compiled: &Packages) -> Vec<String> {
+    let profiles = root.get("profile").and_then(Value::as_table);
+    let mut settings = profile::settings(|name| compiled.may_have(name));
+    for name in PROFILES {
+        let profile = profiles.and_then(|profiles| profiles.get(name)).and_then(Value::as_table);
+        for (key, value) in profile.into_iter().flatten() {
+            match (key.as_str(), value.as_table()) {
+                ("build-override", _) => {}
+                ("package", Some(packages)) => {
+                    let counting = packages.iter().filter(|(spec, _)| compiled.may_have(spec));
+                    settings.extend(counting.map(|(spec, set)| format!("{name}.{spec}: {set}")));
+                }
+                _ => settings.push(format!("{name}.{key} = {value}")),
+            }
+        }
+    }
+    settings
 }
 
 /// What a manifest depends on, on any target, with what it says about each.

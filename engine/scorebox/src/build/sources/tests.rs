@@ -106,6 +106,49 @@ fn what_a_component_is_not_built_from_does_not() {
 }
 
 #[test]
+fn a_profiles_settings_count_if_they_are_for_what_is_compiled() {
+    let folder = workspace();
+    let root = fs::read_to_string(folder.path().join("Cargo.toml")).unwrap();
+    let with = |profile: &str| {
+        write(folder.path(), "Cargo.toml", &format!("{root}{profile}"));
+        digest_of(folder.path(), &["mine 0.1.0", "serde 1.0.0"])
+    };
+    let before = with("");
+    for counts in [
+        "[profile.scorebox-guest.package]\nserde = { opt-level = \"s\" }\n",
+        "[profile.scorebox-guest.package.\"serde@1.0.0\"]\nopt-level = \"s\"\n",
+        "[profile.scorebox-guest.package.\"*\"]\nopt-level = \"s\"\n",
+        "[profile.scorebox-guest.package.\"https://example.com/serde\"]\nopt-level = \"s\"\n",
+        "[profile.release.package]\nserde = { opt-level = \"s\" }\n",
+        "[profile.release]\noverflow-checks = true\n",
+    ] {
+        assert_ne!(with(counts), before, "{counts}");
+    }
+    for counts_not in [
+        "[profile.scorebox-guest.package]\nother = { opt-level = \"s\" }\n",
+        "[profile.release.package]\nserde_json = { opt-level = \"s\" }\n",
+        "[profile.release.build-override]\nopt-level = 1\n",
+        "[profile.dev]\noverflow-checks = true\n",
+        "[profile.dist.package]\nserde = { opt-level = \"s\" }\n",
+    ] {
+        assert_eq!(with(counts_not), before, "{counts_not}");
+    }
+    let small = with("[profile.scorebox-guest.package]\nserde = { opt-level = \"s\" }\n");
+    let smaller = with("[profile.scorebox-guest.package]\nserde = { opt-level = \"z\" }\n");
+    assert_ne!(small, smaller);
+}
+
+#[test]
+fn what_all_guests_are_compiled_with_counts_if_it_is_for_what_is_compiled() {
+    let folder = workspace();
+    let without = digest_of(folder.path(), &["mine 0.1.0", "serde 1.0.0"]);
+    let with = digest_of(folder.path(), &["mine 0.1.0", "serde 1.0.0", "zmij 1.0.23"]);
+    assert_ne!(without, with, "what writes floats is compiled to be small");
+    let other = digest_of(folder.path(), &["mine 0.1.0", "serde 1.0.0", "other 2.0.0"]);
+    assert_eq!(without, other);
+}
+
+#[test]
 fn a_dependency_that_is_not_locked_is_named() {
     let folder = workspace();
     write(
