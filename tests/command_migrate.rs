@@ -5,6 +5,8 @@ use std::fs;
 
 use insta::assert_snapshot;
 
+use serde_json::{Value, json};
+
 use crate::fixture::Folder;
 
 const CONFIG: &str = r##"description: Capitals
@@ -134,17 +136,253 @@ fn a_migrated_suite_judges_promptfoos_results_as_promptfoo_did() {
     let listed = folder.sh("scorebox cases --format jsonl").exits_with(0);
     let mut judged: Vec<(String, String)> = Vec::new();
     for line in listed.stdout.lines() {
-        let case: serde_json::Value = serde_json::from_str(line).unwrap();
+        let case: Value = serde_json::from_str(line).unwrap();
         let text = |key: &str| case[key].as_str().unwrap().to_owned();
         judged.push((text("caseId"), text("verdict")));
     }
-    let results: serde_json::Value =
+    let results: Value =
         serde_json::from_str(&fs::read_to_string(folder.path("results.json")).unwrap()).unwrap();
     let theirs = results["results"]["results"].as_array().unwrap().iter().map(|result| {
         let verdict = if result["success"] == true { "passed" } else { "failed" };
         (format!("test-{}-prompt-{}", result["testIdx"], result["promptIdx"]), verdict.to_owned())
     });
     assert_eq!(judged, theirs.collect::<Vec<_>>());
+}
+
+/// A suite of these assertions for every case, which `suite check` accepts; with what the command says.
+fn migrated(folder: &Folder, assertions: &[Value]) -> String {
+    let config = json!({ "defaultTest": { "assert": assertions }, "tests": [{}] });
+    folder.write("config.json", config.to_string());
+    let migrated = folder.sh("scorebox migrate config.json -o migrated.toml --force").exits_with(0);
+    folder.sh("scorebox suite check migrated.toml").exits_with(0);
+    migrated.stderr
+}
+
+/// What the migrated suite says about one case: scorers with their scores, and the verdict.
+fn judged(folder: &Folder, case: &Value) -> (Vec<String>, String) {
+    folder.write("case.jsonl", format!("{case}\n"));
+    folder.sh("rm -f scorebox.db; scorebox run migrated.toml case.jsonl -q");
+    let rows = folder.rows(
+        "select scorer_id || ' ' || coalesce(printf('%.2f', score), status) from scores order by 1",
+    );
+    let listed = folder.sh("scorebox cases --format jsonl").exits_with(0);
+    let case: Value = serde_json::from_str(&listed.stdout).unwrap();
+    (rows, case["verdict"].as_str().unwrap().to_owned())
+}
+
+#[test]
+fn no_text_of_a_configuration_reads_the_environment() {
+    let folder = Folder::new();
+    folder.write(
+        "config.yaml",
+        "
+        description: The price of ${NOT_SET_ANYWHERE}
+        tests:
+        - assert:
+          - {type: contains, value: '${HOME}'}
+          - {type: equals, value: {path: 'cd $${HOME}', list: ['${NOT_SET_ANYWHERE}']}}
+        ",
+    );
+    folder.sh("scorebox migrate config.yaml -o migrated.toml").exits_with(0);
+    let shown: Value = serde_json::from_str(
+        &folder.sh("scorebox suite show migrated.toml --format json").exits_with(0).stdout,
+    )
+    .unwrap();
+    assert_eq!(shown["name"], "The price of ${NOT_SET_ANYWHERE}");
+    folder.write(
+        "cases.jsonl",
+        r#"{"id": "test-0", "output": {"path": "cd $${HOME}", "list": ["${NOT_SET_ANYWHERE}"]}}"#,
+    );
+    folder.sh("scorebox run migrated.toml cases.jsonl -q").exits_with(0);
+}
+
+#[test]
+fn what_a_scorer_refuses_is_listed_with_its_reason() {
+    let folder = Folder::new();
+    let regex = |pattern: &str| json!({ "type": "regex", "value": pattern });
+    let said = migrated(
+        &folder,
+        &[
+            regex("(?<=a)b"),
+            regex("^(?!.*error).*$"),
+            regex("[[]x"),
+            regex(r"\cA"),
+            regex("[^]"),
+            regex(r"\p{L}"),
+            regex("^fine$"),
+            json!({ "type": "contains", "value": "" }),
+            json!({ "type": "gleu", "value": [] }),
+            json!({ "type": "gleu", "value": "fine", "threshold": 2 }),
+            json!({ "type": "is-json", "value": { "type": 5 } }),
+        ],
+    );
+    assert_snapshot!(said, @r#"
+    1 assertion became 1 scorer
+    warning: not in the suite:
+      defaultTest.assert[0] (regex): `pattern` is not a valid regular expression: look-around, including look-ahead and look-behind, is not supported, at character 1
+      defaultTest.assert[1] (regex): `pattern` is not a valid regular expression: look-around, including look-ahead and look-behind, is not supported, at character 2
+      defaultTest.assert[2] (regex): a `[` in `[…]` opens another class for `regex`: write `\[`
+      defaultTest.assert[3] (regex): `pattern` is not a valid regular expression: unrecognized escape sequence, at character 1
+      defaultTest.assert[4] (regex): `[^]` is any character in JavaScript: write `[\s\S]`
+      defaultTest.assert[5] (regex): JavaScript takes `\p{` literally, and `regex` does not
+      defaultTest.assert[7] (contains): `value` is empty, and would be in every output
+      defaultTest.assert[8] (gleu): `values` is an empty list; name at least one accepted value
+      defaultTest.assert[9] (gleu): the threshold 2 is not on the scorer's scale, which is 0 to 1
+      defaultTest.assert[10] (is-json): `schema` is not a usable JSON Schema: the schema# is not valid against metaschema: jsonschema validation failed with http://json-schema.org/draft-07/schema#; - at '/type': anyOf failed; - at '/type': value must be one of 'array', 'boolean', 'integer', 'null', 'number', 'object', 'string'; - at '/type': want array, but got number
+    "#);
+    let suite = fs::read_to_string(folder.path("migrated.toml")).unwrap();
+    assert_eq!(suite.matches("[scorers.").count(), 1, "{suite}");
+    assert!(suite.contains("[scorers.\"regex\"]"), "{suite}");
+    assert_eq!(judged(&folder, &json!({ "output": "fine" })).1, "passed");
+}
+
+#[test]
+fn what_a_scorer_refuses_for_one_test_stays_for_the_others() {
+    let folder = Folder::new();
+    folder.write(
+        "config.yaml",
+        "
+        defaultTest: {assert: [{type: contains, value: '{{a}}{{b}}'}]}
+        tests: [{vars: {a: x, b: y}}, {vars: {a: '', b: ''}}]
+        ",
+    );
+    let said = folder.sh("scorebox migrate config.yaml -o migrated.toml").exits_with(0).stderr;
+    assert_snapshot!(said, @"
+    1 assertion became 1 scorer
+    warning: not in the suite:
+      defaultTest.assert[0] (contains): for test-1: `value` is empty, and would be in every output
+    ");
+    folder.sh("scorebox suite check migrated.toml").exits_with(0);
+}
+
+#[test]
+fn the_best_of_several_references_counts() {
+    let folder = Folder::new();
+    let references = ["It is Paris today", "Paris it is"];
+    let kinds = ["gleu", "bleu", "similar"];
+    let assertions = kinds.map(|kind| json!({ "type": kind, "value": references }));
+    migrated(&folder, &assertions);
+    let suite = fs::read_to_string(folder.path("migrated.toml")).unwrap();
+    assert_eq!(suite.matches("values = [\"It is Paris today\", \"Paris it is\"]").count(), 3);
+
+    migrated(&folder, &assertions[..2]);
+    let (scores, verdict) = judged(&folder, &json!({ "output": "It is Paris today" }));
+    assert_eq!(
+        (scores.as_slice(), verdict.as_str()),
+        (&["bleu 1.00", "gleu 1.00"].map(str::to_owned)[..], "passed")
+    );
+
+    // For `equals` a list is one value.
+    migrated(&folder, &[json!({ "type": "equals", "value": references })]);
+    assert_eq!(judged(&folder, &json!({ "output": references })).1, "passed");
+    assert_eq!(judged(&folder, &json!({ "output": references[0] })).1, "failed");
+}
+
+#[test]
+fn tools_in_one_text_are_separate() {
+    let folder = Folder::new();
+    migrated(&folder, &[json!({ "type": "tool-call-f1", "value": "search, book" })]);
+    let call = |tool: &str| json!({ "tool": tool, "args": {}, "result": "done" });
+    let case = |tools: &[&str]| json!({ "output": "", "trace": tools.iter().map(|it| call(it)).collect::<Vec<_>>() });
+    assert_eq!(judged(&folder, &case(&["book", "search"])).1, "passed");
+    assert_eq!(
+        judged(&folder, &case(&["search"])),
+        (vec!["tool-call-f1 0.67".to_owned()], "failed".to_owned())
+    );
+}
+
+#[test]
+fn a_distance_of_zero_allows_no_edit_and_none_is_five() {
+    let folder = Folder::new();
+    let of = |threshold: Value| json!({ "type": "levenshtein", "value": "Paris", "threshold": threshold });
+    let verdict = |threshold: Value, output: &str| {
+        migrated(&folder, &[of(threshold)]);
+        judged(&folder, &json!({ "output": output })).1
+    };
+    assert_eq!(verdict(json!(0), "Paris"), "passed");
+    assert_eq!(verdict(json!(0), "Pariz"), "failed");
+    assert_eq!(verdict(Value::Null, "Paris, yes"), "passed");
+    assert_eq!(verdict(Value::Null, "Paris, sure"), "failed");
+}
+
+#[test]
+fn more_scorers_than_a_suite_has_are_refused() {
+    let folder = Folder::new();
+    let tests: Vec<Value> = (0..1001).map(|it| json!({ "vars": { "it": it } })).collect();
+    let assertion = json!({ "type": "contains", "value": "no. {{it}}" });
+    let config = json!({ "defaultTest": { "assert": [assertion] }, "tests": tests });
+    folder.write("config.json", config.to_string());
+    assert_snapshot!(folder.sh("scorebox migrate config.json -o migrated.toml").exits_with(2), @"
+    [stderr]
+    error: config.json: its assertions are 1001 scorers, and a suite has at most 1000
+    hint: a value that is one variable and nothing else, `{{name}}`, is one scorer for all tests; a variable in other text makes one for each test
+    [exit code 2]
+    ");
+    assert!(!folder.path("migrated.toml").exists());
+}
+
+/// Lets a program that always says the same be the judge of the migrated suite.
+fn judge_says(folder: &Folder, answer: &Value) {
+    let suite = fs::read_to_string(folder.path("migrated.toml")).unwrap();
+    let answer = json!({ "text": answer.to_string() }).to_string();
+    folder.write("answer.json", answer);
+    let judge = "provider = \"command\"\ncommand = [\"cat\", \"answer.json\"]";
+    folder.write("migrated.toml", suite.replace("provider = \"openai\"", judge));
+}
+
+#[test]
+fn a_judged_assertion_without_a_threshold_passes_what_promptfoo_passes() {
+    let folder = Folder::new();
+    let case = json!({ "input": "Where?", "output": "Lima", "context": "It is Lima." });
+    let verdict = |assertion: Value, answer: Value| {
+        migrated(&folder, &[assertion]);
+        judge_says(&folder, &answer);
+        judged(&folder, &case).1
+    };
+    for (choice, expected) in [("A", "passed"), ("B", "passed"), ("C", "passed"), ("D", "failed")] {
+        let assertion = json!({ "type": "factuality", "value": "Lima", "threshold": 0.9 });
+        let said = verdict(assertion, json!({ "reason": "", "choice": choice }));
+        assert_eq!(said, expected, "{choice}");
+    }
+    let faithfulness = |score: f64| json!({ "reason": "", "score": score });
+    let kind = "context-faithfulness";
+    assert_eq!(verdict(json!({ "type": kind }), faithfulness(0.9)), "passed");
+    assert_eq!(verdict(json!({ "type": kind }), faithfulness(0.0)), "passed");
+    assert_eq!(verdict(json!({ "type": kind, "threshold": 0.95 }), faithfulness(0.9)), "failed");
+}
+
+#[test]
+fn the_expected_answer_of_context_recall_is_a_variable() {
+    let folder = Folder::new();
+    folder.write(
+        "config.yaml",
+        "
+        defaultTest: {assert: [{type: context-recall, value: '{{answer}}'}]}
+        tests:
+        - vars: {answer: It is Lima., context: Lima is in Peru.}
+          assert: [{type: context-recall, value: It is Lima.}]
+        ",
+    );
+    let said = folder.sh("scorebox migrate config.yaml -o migrated.toml").exits_with(0).stderr;
+    assert_snapshot!(said, @r#"
+    1 assertion became 1 scorer
+    warning: not in the suite:
+      tests[0].assert[0] (context-recall): its expected answer must be the cases' ground truth, one variable for all tests: write `value: "{{answer}}"`
+    hint: the variable `answer` is the expected output: run the suite with --map groundTruth=/metadata/vars/answer
+    hint: the variable `context` is the context: run the suite with --map context=/metadata/vars/context
+    hint: some scorers ask a language model: check `[judges.default]` in the suite
+    "#);
+    folder.sh("scorebox suite check migrated.toml").exits_with(0);
+    judge_says(
+        &folder,
+        &json!({"statements": [{"statement": "Lima", "reason": "", "supported": true}, {"statement": "is", "reason": "", "supported": false}]}),
+    );
+    let vars = json!({ "answer": "It is Lima.", "context": "Lima is in Peru." });
+    let case = json!({ "id": "test-0", "output": "Lima", "metadata": { "vars": vars } });
+    folder.write("case.jsonl", format!("{case}\n"));
+    let options = "--map groundTruth=/metadata/vars/answer --map context=/metadata/vars/context";
+    folder.sh(&format!("scorebox run migrated.toml case.jsonl -q {options}")).exits_with(0);
+    assert_eq!(folder.rows("select score from scores"), ["0.5"]);
 }
 
 #[test]

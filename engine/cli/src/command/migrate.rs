@@ -1,8 +1,11 @@
-//! `scorebox migrate`: a suite of a promptfoo configuration's assertions, and what of it has no equal. Runs nothing.
+//! `scorebox migrate`: a suite of a promptfoo configuration's assertions, and what of it has no equal. Loads the scorers, for what they
+//! refuse; scores nothing.
 
-use std::path::PathBuf;
+use std::{collections::BTreeMap, path::PathBuf};
 
-use scorebox::input_file::MOST_CONFIGURATION_BYTES;
+use scorebox::{
+    input_file::MOST_CONFIGURATION_BYTES, run::RunError, sandbox::ErrorKind, suite::Suite,
+};
 
 use crate::{
     failure::{Exit, Failure},
@@ -10,14 +13,15 @@ use crate::{
     migration::{Migration, migrated, read, suite_text},
     new_file::NewFileArguments,
     report::{counted, one_line},
+    setup::{self, SandboxArguments},
     words,
 };
 
 /// Write a suite of a promptfoo configuration's assertions
 ///
 /// Assertions that have an equal become gates of the suite; those of one test are for the node `test-N`, as the results of promptfoo are read.
-/// What has no equal is listed with the reason, and stands as a comment in the suite. If the suite needs an option of `run`, it
-/// says so.
+/// What has no equal, or what the scorer refuses, is listed with the reason, and stands as a comment in the suite. If the suite needs an
+/// option of `run`, it says so.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Migrate {
     /// The configuration of promptfoo (YAML or JSON); `-` is standard input
@@ -26,17 +30,22 @@ pub(crate) struct Migrate {
 
     #[command(flatten)]
     output: NewFileArguments,
+
+    #[command(flatten)]
+    sandbox: SandboxArguments,
 }
 
 impl Migrate {
     pub(crate) fn run(&self) -> Result<Exit, Failure> {
+        self.output.must_be_apart([self.file.as_path()])?;
         let text = read_file_or_stdin(&self.file, MOST_CONFIGURATION_BYTES)?;
         let name = self.file.display().to_string();
         let config = read(&text).map_err(|error| {
             Failure::new(format!("{name}: {error}"))
                 .hint("a configuration is YAML or JSON with `tests`; one in JavaScript or Python must be written out first")
         })?;
-        let migration = migrated(config);
+        let file = self.file.file_name().unwrap_or(self.file.as_os_str()).to_string_lossy();
+        let migration = self.accepted(migrated(config), &file)?;
         if migration.scorers.is_empty() {
             let why = listed(&migration);
             let message = format!(
@@ -45,27 +54,75 @@ impl Migrate {
             );
             return Err(Failure::new(message));
         }
-        let file = self.file.file_name().unwrap_or(self.file.as_os_str()).to_string_lossy();
         let suite = suite_text(&migration, &file);
         self.output.write(|out| Ok(out.write_all(suite.as_bytes())?))?;
         say(&migration);
         Ok(Exit::Done)
     }
+
+    /// The same without what its scorers refuse: what `suite check` would refuse the suite for.
+    fn accepted(&self, migration: Migration, file: &str) -> Result<Migration, Failure> {
+        if migration.scorers.is_empty() {
+            return Ok(migration);
+        }
+        if migration.scorers.len() > MOST_SCORERS {
+            let scorers = migration.scorers.len();
+            let message = format!(
+                "{file}: its assertions are {scorers} scorers, and a suite has at most {MOST_SCORERS}"
+            );
+            return Err(Failure::new(message).hint("a value that is one variable and nothing else, `{{name}}`, is one scorer for all tests; a variable in other text makes one for each test"));
+        }
+        let suite = Suite::parse(&suite_text(&migration, file))?;
+        let sandbox = self.sandbox.open(1, setup::unasked_judges(&suite))?;
+        let registry = setup::registry();
+        let loaded =
+            setup::finish(setup::small_runtime()?, setup::loaded(&suite, &registry, &sandbox));
+        let Err(error) = loaded else { return Ok(migration) };
+        Ok(migration.without_refused(&refused(error)?))
+    }
+}
+
+/// The most scorers of a suite, which reading one checks, too; here the reason is known.
+const MOST_SCORERS: usize = 1000;
+
+/// What is wrong with a configuration, and not with this machine: with another one the scorer would load.
+const IN_CONFIGURATIONS: [ErrorKind; 3] =
+    [ErrorKind::InvalidConfig, ErrorKind::OutOfFuel, ErrorKind::OutOfMemory];
+
+/// Why scorers are refused, by their names.
+fn refused(error: RunError) -> Result<BTreeMap<String, String>, Failure> {
+    let errors = match error {
+        RunError::Unusable(errors) => errors,
+        error => vec![error],
+    };
+    let mut refused = BTreeMap::new();
+    for error in errors {
+        let (id, why) = match error {
+            RunError::Scorer { id, error, .. } if IN_CONFIGURATIONS.contains(&error.kind) => {
+                (id, error.message)
+            }
+            RunError::Policy { id, error, .. } => (id, error.to_string()),
+            error => return Err(error.into()),
+        };
+        // One reason is enough.
+        refused.entry(id.to_string()).or_insert(why);
+    }
+    Ok(refused)
 }
 
 fn say(migration: &Migration) {
     words::say(&format!(
         "{} became {}",
-        counted(migration.translated as u64, "assertion", "assertions"),
+        counted(migration.translated() as u64, "assertion", "assertions"),
         counted(migration.scorers.len() as u64, "scorer", "scorers")
     ));
     if !migration.left_out.is_empty() {
         words::warn(&format!("not in the suite:\n{}", listed(migration)));
     }
-    if let Some(name) = &migration.ground_truth {
-        words::hint(&format!(
-            "the variable `{name}` is the expected output: run the suite with --map groundTruth=/metadata/vars/{name}"
-        ));
+    for mapped in migration.maps() {
+        let what = if mapped.key == "context" { "context" } else { "expected output" };
+        let name = mapped.variable;
+        words::hint(&format!("the variable `{name}` is the {what}: run the suite with {mapped}"));
     }
     if migration.scorers.iter().any(|scorer| scorer.judged) {
         words::hint("some scorers ask a language model: check `[judges.default]` in the suite");

@@ -1,9 +1,14 @@
 //! An assertion of promptfoo as a scorer with its configuration, or why there is none. docs/coming-from.md says how far they are equal.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
+
+use super::{
+    javascript_regex,
+    making::{Made, Making},
+};
 
 /// A scorer that is equal to an assertion.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Equal {
     /// What the assertion is called.
     pub name: String,
@@ -17,11 +22,6 @@ pub(super) struct Equal {
 }
 
 impl Equal {
-    /// The expected value.
-    pub(super) fn expected(&self) -> Option<&Value> {
-        self.config.get("value")
-    }
-
     /// The same for the ground truth of each case.
     pub(super) fn without_expected(mut self) -> Equal {
         self.config.remove("value");
@@ -35,17 +35,22 @@ const CHANGES: [(&str, &str); 2] = [
     ("contextTransform", "its `contextTransform` is code that makes the context"),
 ];
 
-/// A scorer in the making.
-struct Making<'a> {
-    assertion: &'a Map<String, Value>,
-    config: Map<String, Value>,
-    negated: bool,
-}
+/// The worst score that passes for assertions of which promptfoo (0.121) passes every score unless they have a threshold.
+const ANY_SCORE: f64 = 0.0;
+/// What a subset of the expected facts scores, the lowest score of `factuality` that is not a contradiction's. promptfoo passes all
+/// that is no contradiction, and knows no threshold there.
+const NO_CONTRADICTION: f64 = 0.4;
+/// Why a `context-recall` has no equal.
+const NOT_THE_GROUND_TRUTH: &str = "its expected answer must be the cases' ground truth, one variable for all tests: write `value: \"{{answer}}\"`";
+/// Between the two scores of a scorer that gives 0 or 1.
+const YES: f64 = 0.5;
 
-type Made = Result<(&'static str, Option<f64>), String>;
-
-/// The scorer that an assertion is, or why there is none.
-pub(super) fn translated(assertion: &Map<String, Value>) -> Result<Equal, String> {
+/// The scorer that an assertion is, or why there is none. The variables take their places in its value; without any, the value stays as it
+/// is written.
+pub(super) fn translated(
+    assertion: &Map<String, Value>,
+    variables: Option<&Map<String, Value>>,
+) -> Result<Equal, String> {
     let written = assertion.get("type").and_then(Value::as_str).ok_or("it has no `type`")?;
     for (key, why) in CHANGES {
         if assertion.contains_key(key) {
@@ -56,7 +61,7 @@ pub(super) fn translated(assertion: &Map<String, Value>) -> Result<Equal, String
         Some(kind) => (true, kind),
         None => (false, written),
     };
-    let mut making = Making { assertion, config: Map::new(), negated };
+    let mut making = Making { assertion, variables, config: Map::new(), negated };
     let (uses, threshold) = making.make(kind)?;
     let judged = JUDGED.contains(&uses);
     if negated && WITHOUT_NEGATE.contains(&uses) {
@@ -106,10 +111,15 @@ const WITHOUT_NEGATE: [&str; 10] = [
     "latency",
     "rubric",
 ];
+/// Scorers that judge a case's context.
+pub(super) const READ_CONTEXT: [&str; 3] = ["context-recall", "context-relevancy", "faithfulness"];
+/// The scorer whose expected value can only be the case's ground truth.
+pub(super) const NEEDS_GROUND_TRUTH: &str = "context-recall";
 /// Scorers that take the case's ground truth where no value is configured.
-const TAKES_GROUND_TRUTH: [&str; 8] = [
+const TAKES_GROUND_TRUTH: [&str; 9] = [
     "bleu",
     "contains",
+    "context-recall",
     "embedding-similarity",
     "equals",
     "factuality",
@@ -122,7 +132,11 @@ impl Making<'_> {
     /// The scorer and the score that passes, where it is not the scorer's own.
     fn make(&mut self, kind: &str) -> Made {
         match kind {
-            "equals" => self.expecting("equals", None),
+            "equals" => {
+                let value = self.value()?;
+                self.set("value", value);
+                Ok(("equals", None))
+            }
             "contains" | "icontains" => {
                 self.ignores_case(kind);
                 self.expecting("contains", None)
@@ -139,7 +153,10 @@ impl Making<'_> {
                 self.expecting("contains", None)
             }
             "regex" => {
-                let pattern = self.text()?;
+                let pattern = self.one_text()?;
+                if let Some(why) = javascript_regex::differs(&pattern) {
+                    return Err(why);
+                }
                 self.set("pattern", pattern);
                 self.set("compare", false);
                 Ok(("regex", None))
@@ -178,11 +195,11 @@ impl Making<'_> {
                 self.set("ignoreCase", true);
                 self.set("ignoreFullStops", true);
                 let threshold = self.threshold().unwrap_or(0.5);
-                self.expecting("gleu", Some(threshold))
+                self.expecting_any("gleu", Some(threshold))
             }
             "bleu" => {
                 let threshold = self.threshold().unwrap_or(0.5);
-                self.expecting("bleu", Some(threshold))
+                self.expecting_any("bleu", Some(threshold))
             }
             "rouge-n" => {
                 self.set("variant", "1");
@@ -206,8 +223,8 @@ impl Making<'_> {
             "trajectory:tool-sequence" => self.tools("tool-order"),
             "tool-call-f1" => {
                 let threshold = self.threshold().unwrap_or(1.0);
-                let value = self.value()?;
-                self.set("value", value);
+                let names = self.names()?;
+                self.set("value", names);
                 self.set("arguments", "ignore");
                 Ok(("tool-call-f1", Some(threshold)))
             }
@@ -220,203 +237,42 @@ impl Making<'_> {
                 let instructions = self.text()?;
                 self.set("instructions", instructions);
                 // Without a threshold, promptfoo's judge says itself whether it passes.
-                let usual = if kind == "g-eval" { 0.7 } else { 0.5 };
+                let usual = if kind == "g-eval" { 0.7 } else { YES };
                 Ok(("rubric", Some(self.threshold().unwrap_or(usual))))
             }
             "factuality" | "model-graded-factuality" => {
-                let threshold = self.threshold().unwrap_or(0.5);
-                self.expecting("factuality", Some(threshold))
+                self.expecting("factuality", Some(NO_CONTRADICTION))
             }
             "model-graded-closedqa" | "closed-qa" => {
                 let criteria = self.text()?;
                 self.set("criteria", criteria);
-                Ok(("closed-qa", Some(self.threshold().unwrap_or(0.5))))
+                Ok(("closed-qa", Some(YES)))
             }
             "similar" => {
                 let threshold = self.threshold().unwrap_or(0.75);
-                self.expecting("embedding-similarity", Some(threshold))
+                self.expecting_any("embedding-similarity", Some(threshold))
             }
-            "answer-relevance" => Ok(("answer-relevancy", self.threshold())),
-            "context-recall" => Ok(("context-recall", self.threshold())),
-            "context-relevance" => Ok(("context-relevancy", self.threshold())),
-            "context-faithfulness" => Ok(("faithfulness", self.threshold())),
+            "answer-relevance" => {
+                Ok(("answer-relevancy", Some(self.threshold().unwrap_or(ANY_SCORE))))
+            }
+            "context-recall" => {
+                let value = self.one_text()?;
+                // The scorer has no key for it.
+                if self.variables.is_some() {
+                    return Err(NOT_THE_GROUND_TRUTH.to_owned());
+                }
+                self.set("value", value);
+                Ok(("context-recall", Some(self.threshold().unwrap_or(ANY_SCORE))))
+            }
+            "context-relevance" => {
+                Ok(("context-relevancy", Some(self.threshold().unwrap_or(ANY_SCORE))))
+            }
+            "context-faithfulness" => {
+                Ok(("faithfulness", Some(self.threshold().unwrap_or(ANY_SCORE))))
+            }
             other => Err(without_equal(other).to_owned()),
         }
     }
-
-    fn set(&mut self, key: &str, value: impl Into<Value>) {
-        self.config.insert(key.to_owned(), value.into());
-    }
-
-    fn threshold(&self) -> Option<f64> {
-        self.assertion.get("threshold").and_then(Value::as_f64).filter(|it| it.is_finite())
-    }
-
-    /// The assertion's value, which must be in the configuration itself.
-    fn value(&self) -> Result<Value, String> {
-        match self.assertion.get("value") {
-            None | Some(Value::Null) => Err("it has no `value`".to_owned()),
-            Some(Value::String(text)) if text.starts_with("file://") => {
-                Err(format!("its value is in `{text}`: put it into the configuration"))
-            }
-            Some(value) => Ok(value.clone()),
-        }
-    }
-
-    fn text(&self) -> Result<String, String> {
-        match self.value()? {
-            Value::String(text) if !text.trim().is_empty() => Ok(text),
-            Value::Array(items) if items.iter().all(Value::is_string) => {
-                let texts: Vec<&str> = items.iter().filter_map(Value::as_str).collect();
-                Ok(texts.join("\n"))
-            }
-            _ => Err("its value is no text".to_owned()),
-        }
-    }
-
-    fn expecting(&mut self, uses: &'static str, threshold: Option<f64>) -> Made {
-        let value = self.value()?;
-        self.set("value", value);
-        Ok((uses, threshold))
-    }
-
-    fn ignores_case(&mut self, kind: &str) {
-        if kind.starts_with('i') {
-            self.set("ignoreCase", true);
-        }
-    }
-
-    /// The JSON Schema, if there is one. promptfoo's is of draft 7 unless it says another.
-    fn schema(&mut self) -> Result<(), String> {
-        self.set("formats", true);
-        let mut schema = match self.assertion.get("value") {
-            None | Some(Value::Null) => return Ok(()),
-            Some(Value::String(text)) if text.starts_with("file://") => {
-                return Err(format!("its schema is in `{text}`: put it into the configuration"));
-            }
-            Some(Value::String(text)) => serde_saphyr::from_str::<Value>(text)
-                .map_err(|error| format!("its schema cannot be read: {error}"))?,
-            Some(value) => value.clone(),
-        };
-        if let Value::Object(members) = &mut schema {
-            let draft = json!("http://json-schema.org/draft-07/schema#");
-            members.entry("$schema").or_insert(draft);
-        }
-        self.set("schema", schema);
-        Ok(())
-    }
-
-    fn required_elements(&mut self) -> Result<(), String> {
-        let elements = match self.assertion.get("value") {
-            None | Some(Value::Null) => return Ok(()),
-            Some(Value::String(text)) => text.split(',').map(|it| it.trim().to_owned()).collect(),
-            Some(Value::Object(members)) => match members.get("requiredElements") {
-                Some(Value::Array(items)) => {
-                    items.iter().filter_map(Value::as_str).map(str::to_owned).collect()
-                }
-                _ => return Ok(()),
-            },
-            Some(Value::Array(items)) => {
-                items.iter().filter_map(Value::as_str).map(str::to_owned).collect()
-            }
-            Some(_) => return Err("its value is no list of elements".to_owned()),
-        };
-        let elements: Vec<String> = elements;
-        self.set("requiredElements", elements);
-        Ok(())
-    }
-
-    fn length(&mut self, unit: &str) -> Made {
-        self.set("unit", unit);
-        self.set("outside", "zero");
-        let bounds = match self.value()? {
-            Value::Object(bounds) => (bounds.get("min").cloned(), bounds.get("max").cloned()),
-            exact => (Some(exact.clone()), Some(exact)),
-        };
-        let bound = |bound: Option<Value>| match bound {
-            None => Ok(None),
-            Some(Value::String(text)) => text
-                .trim()
-                .parse::<u64>()
-                .map(Some)
-                .map_err(|_| "its value is no number".to_owned()),
-            Some(other) => {
-                other.as_u64().map(Some).ok_or_else(|| "its value is no whole number".to_owned())
-            }
-        };
-        for (key, value) in [("min", bound(bounds.0)?), ("max", bound(bounds.1)?)] {
-            if let Some(value) = value {
-                self.set(key, value);
-            }
-        }
-        match self.config.contains_key("min") || self.config.contains_key("max") {
-            true => Ok(("length", None)),
-            false => Err("it has neither `min` nor `max`".to_owned()),
-        }
-    }
-
-    /// Tools by their names: a name, a list of names, or an object with one of these.
-    fn tools(&mut self, uses: &'static str) -> Made {
-        let names = match self.value()? {
-            Value::String(name) => vec![name],
-            Value::Array(names) => texts(&names)?,
-            Value::Object(members) => {
-                if let Some(mode) = members.get("mode").and_then(Value::as_str) {
-                    match (uses, mode) {
-                        ("tool-order", "exact") => self.set("mode", "exact"),
-                        ("tool-order", "in_order" | "in-order" | "subsequence") => {}
-                        _ => return Err(format!("its mode `{mode}` is not known")),
-                    }
-                }
-                for (theirs, ours) in [("min", "min"), ("max", "max")] {
-                    if let Some(count) = members.get(theirs).and_then(Value::as_u64) {
-                        self.set(ours, count);
-                    }
-                }
-                let found = ["steps", "tools", "names", "name", "tool"]
-                    .iter()
-                    .find_map(|key| members.get(*key));
-                match found {
-                    Some(Value::String(name)) => vec![name.clone()],
-                    Some(Value::Array(names)) => texts(names)?,
-                    _ => return Err("its tools are not listed by name".to_owned()),
-                }
-            }
-            _ => return Err("its tools are not listed by name".to_owned()),
-        };
-        // A name with stars is a pattern of promptfoo's.
-        if self.negated && names.len() > 1 {
-            return Err("none of several tools: write an assertion for each".to_owned());
-        }
-        let names: Vec<Value> = names.iter().map(|name| pattern(name)).collect();
-        self.set("names", names);
-        Ok((uses, None))
-    }
-}
-
-fn texts(items: &[Value]) -> Result<Vec<String>, String> {
-    let text =
-        |item: &Value| item.as_str().or_else(|| item.get("name")?.as_str()).map(str::to_owned);
-    let all: Option<Vec<String>> = items.iter().map(text).collect();
-    all.ok_or_else(|| "its tools are not listed by name".to_owned())
-}
-
-/// A name, or the pattern that one with `*` is.
-fn pattern(name: &str) -> Value {
-    match name.contains('*') {
-        false => name.into(),
-        true => {
-            let escaped: Vec<String> = name.split('*').map(escaped).collect();
-            json!({"regex": format!("^{}$", escaped.join(".*"))})
-        }
-    }
-}
-
-fn escaped(text: &str) -> String {
-    let escape = |it: char| {
-        if it.is_alphanumeric() || it == '_' { it.to_string() } else { format!("\\{it}") }
-    };
-    text.chars().map(escape).collect()
 }
 
 fn has_null(value: &Value) -> bool {
@@ -458,11 +314,13 @@ fn without_equal(kind: &str) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn of(assertion: Value) -> Result<Equal, String> {
         let Value::Object(assertion) = assertion else { panic!() };
-        translated(&assertion)
+        translated(&assertion, Some(&Map::new()))
     }
 
     #[test]
@@ -511,6 +369,43 @@ mod tests {
                 None,
             ),
             (
+                json!({"type": "gleu", "value": ["a", "b"]}),
+                "gleu",
+                json!({"ignoreCase": true, "ignoreFullStops": true, "values": ["a", "b"]}),
+                Some(0.5),
+            ),
+            (
+                json!({"type": "equals", "value": ["a", "b"]}),
+                "equals",
+                json!({"value": ["a", "b"]}),
+                None,
+            ),
+            (
+                json!({"type": "tool-call-f1", "value": " search,book"}),
+                "tool-call-f1",
+                json!({"value": ["search", "book"], "arguments": "ignore"}),
+                Some(1.0),
+            ),
+            (
+                json!({"type": "levenshtein", "value": "a", "threshold": 0}),
+                "levenshtein",
+                json!({"value": "a", "maxDistance": 0}),
+                None,
+            ),
+            (
+                json!({"type": "factuality", "value": "a", "threshold": 0.9}),
+                "factuality",
+                json!({"value": "a"}),
+                Some(0.4),
+            ),
+            (json!({"type": "context-faithfulness"}), "faithfulness", json!({}), Some(0.0)),
+            (
+                json!({"type": "context-relevance", "threshold": 0.3}),
+                "context-relevancy",
+                json!({}),
+                Some(0.3),
+            ),
+            (
                 json!({"type": "llm-rubric", "value": "is polite"}),
                 "rubric",
                 json!({"instructions": "is polite"}),
@@ -535,6 +430,13 @@ mod tests {
             (json!({"type": "equals", "value": {"a": null}}), "no `null`"),
             (json!({"type": "is-json", "value": "file://schema.json"}), "file://schema.json"),
             (json!({"type": "latency"}), "no `threshold`"),
+            (json!({"type": "context-recall"}), "no `value`"),
+            (json!({"type": "context-recall", "value": "Paris"}), "ground truth"),
+            (json!({"type": "rouge-n", "value": ["a"]}), "no text"),
+            (json!({"type": "contains", "value": ["a"]}), "no text"),
+            (json!({"type": "gleu", "value": ["a", 1]}), "no text"),
+            (json!({"type": "tool-call-f1", "value": []}), "not listed by name"),
+            (json!({"type": "regex", "value": "[^]"}), "any character"),
             (json!({"type": "new-kind"}), "is known"),
             (json!({}), "no `type`"),
         ] {

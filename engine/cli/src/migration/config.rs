@@ -153,6 +153,13 @@ impl Reading {
             );
         }
         let options = object(test.get("options"));
+        if options.contains_key("factuality") {
+            self.leave_out(
+                &format!("{place}.options.factuality"),
+                "factuality",
+                "scores for the verdicts of `factuality`: here each passes that is not a contradiction",
+            );
+        }
         for key in ["transform", "postprocess"] {
             if options.contains_key(key) {
                 self.leave_out(

@@ -1,20 +1,27 @@
 //! A configuration of promptfoo as a suite: which of its assertions have an equal, and why the others have none. Opens no
-//! file, runs nothing.
+//! file, runs nothing; what a scorer refuses is for others to find out.
 //!
 //! - `config`: what of the configuration counts: its tests, their variables and assertions.
-//! - `assertion`: an assertion to a scorer with its configuration.
+//! - `assertion`: an assertion to a scorer with its configuration; `making` reads the assertion, `javascript_regex` its pattern.
 //! - `template`: variables in values.
 //! - `suite_text`: the scorers as the text of a suite file.
 //! - here: the scorers of all tests together.
 
 mod assertion;
 mod config;
+mod javascript_regex;
+mod making;
 mod suite_text;
 mod template;
 
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+};
+
 use serde_json::{Map, Value};
 
-use assertion::{Equal, translated};
+use assertion::{Equal, NEEDS_GROUND_TRUTH, READ_CONTEXT, translated};
 use config::{Config, Written};
 
 pub(crate) use config::read;
@@ -25,19 +32,22 @@ pub(crate) use suite_text::suite_text;
 pub(crate) struct Migration {
     pub description: Option<String>,
     pub scorers: Vec<Scorer>,
-    /// How many assertions these are made of.
-    pub translated: usize,
     pub left_out: Vec<LeftOut>,
     /// The variable that is to be the cases' ground truth.
     pub ground_truth: Option<String>,
     /// The model that judges, as the configuration names it.
     pub judge: Option<String>,
+    /// The place of each assertion in the order of all.
+    order: BTreeMap<String, usize>,
 }
 
 /// A scorer of the suite.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub(crate) struct Scorer {
+    /// Its name in the suite, which no other scorer has.
     pub name: String,
+    /// What its assertion is called.
+    label: String,
     pub uses: &'static str,
     pub config: Map<String, Value>,
     pub threshold: Option<f64>,
@@ -45,6 +55,31 @@ pub(crate) struct Scorer {
     pub judged: bool,
     /// The tests that it is for; empty for all.
     pub nodes: Vec<String>,
+    /// The assertions that it is made of: where each stands, and its type.
+    from: Vec<(String, String)>,
+}
+
+impl Scorer {
+    /// Whether the other one is the same, for whichever tests.
+    fn scores_as(&self, other: &Scorer) -> bool {
+        let decides = |it: &Scorer| (it.uses, it.threshold, it.weight);
+        self.label == other.label && decides(self) == decides(other) && self.config == other.config
+    }
+}
+
+/// A part of a case that is a variable of the tests.
+#[derive(Debug)]
+pub(crate) struct Mapped<'m> {
+    /// The part: `groundTruth`.
+    pub key: &'static str,
+    pub variable: &'m str,
+}
+
+impl fmt::Display for Mapped<'_> {
+    /// The option of `scorebox run`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "--map {}=/metadata/vars/{}", self.key, self.variable)
+    }
 }
 
 /// What has no equal.
@@ -63,8 +98,14 @@ pub(crate) fn migrated(config: Config) -> Migration {
         description: config.description,
         left_out: config.left_out,
         judge: config.judge,
+        order: (config.assertions.iter().map(|it| it.place.clone())).zip(0..).collect(),
         ..Migration::default()
     };
+    migration.ground_truth = config.assertions.iter().find_map(|written| {
+        let needs = translated(&written.assertion, None).ok()?.uses == NEEDS_GROUND_TRUTH;
+        let variable = template::variable_alone(written.assertion.get("value"));
+        variable.filter(|_| needs).map(str::to_owned)
+    });
     for written in &config.assertions {
         migration.add(written);
     }
@@ -73,43 +114,75 @@ pub(crate) fn migrated(config: Config) -> Migration {
 }
 
 impl Migration {
+    /// How many assertions the scorers are made of.
+    pub(crate) fn translated(&self) -> usize {
+        let places = self.scorers.iter().flat_map(|scorer| &scorer.from);
+        places.map(|(place, _)| place).collect::<BTreeSet<_>>().len()
+    }
+
+    /// The parts of the cases that are variables.
+    pub(crate) fn maps(&self) -> Vec<Mapped<'_>> {
+        let truth = self.ground_truth.as_deref();
+        let truth = truth.map(|variable| Mapped { key: "groundTruth", variable });
+        let reads = self.scorers.iter().any(|scorer| READ_CONTEXT.contains(&scorer.uses));
+        let context = reads.then_some(Mapped { key: "context", variable: "context" });
+        truth.into_iter().chain(context).collect()
+    }
+
+    /// Leaves out the scorers that `why` has a reason for, by their names.
+    pub(crate) fn without_refused(mut self, why: &BTreeMap<String, String>) -> Migration {
+        let refused = self.scorers.extract_if(.., |scorer| why.contains_key(&scorer.name));
+        let refused: Vec<Scorer> = refused.collect();
+        let places = self.scorers.iter().flat_map(|scorer| &scorer.from);
+        let still: BTreeSet<String> = places.map(|(place, _)| place.clone()).collect();
+        for scorer in &refused {
+            let why = &why[&scorer.name];
+            for (place, kind) in &scorer.from {
+                let why = match still.contains(place) {
+                    true => format!("for {}: {why}", scorer.nodes.join(", ")),
+                    false => why.clone(),
+                };
+                self.leave_out(place, kind, why);
+            }
+        }
+        self.left_out.sort_by_key(|left_out| self.order.get(&left_out.place));
+        self.name_scorers();
+        self
+    }
+
     fn add(&mut self, written: &Written) {
         let Written { place, assertion, tests, of_all } = written;
         let kind = assertion.get("type").and_then(Value::as_str).unwrap_or_default();
-        let equal = match translated(assertion) {
-            Ok(equal) => equal,
-            Err(why) => return self.leave_out(place, kind, why),
-        };
-        match template::variable_alone(equal.expected()) {
-            // One scorer for all tests, if the variable is the ground truth of the cases.
-            Some(name) if equal.takes_ground_truth => {
-                let chosen = self.ground_truth.get_or_insert_with(|| name.to_owned());
-                if chosen == name {
-                    let nodes = nodes(tests.iter().map(|test| test.number), *of_all);
-                    self.translated += 1;
-                    return self.put(equal.without_expected(), nodes);
-                }
-            }
-            _ => {}
+        let value = assertion.get("value");
+        let of_all_tests = || nodes(tests.iter().map(|test| test.number), *of_all);
+        if let Some(name) = template::variable_alone(value)
+            && let Ok(equal) = translated(assertion, None)
+            && equal.takes_ground_truth
+            && self.ground_truth.get_or_insert_with(|| name.to_owned()) == name
+        {
+            // One scorer for all tests, as the variable is the ground truth of the cases.
+            return self.put(written, equal.without_expected(), of_all_tests());
         }
-        if !template::has_variables(&equal.config) {
-            let nodes = nodes(tests.iter().map(|test| test.number), *of_all);
-            self.translated += 1;
-            return self.put(equal, nodes);
+        if !value.is_some_and(template::has_variables) {
+            return match translated(assertion, Some(&Map::new())) {
+                Ok(equal) => self.put(written, equal, of_all_tests()),
+                Err(why) => self.leave_out(place, kind, why),
+            };
         }
-        let mut rendered = Vec::new();
+        let mut equals = Vec::new();
         for test in tests {
-            match template::rendered(&equal.config, &test.variables) {
-                Ok(config) => rendered.push((test.number, config)),
+            match translated(assertion, Some(&test.variables)) {
+                Ok(equal) => equals.push((test.number, equal)),
                 Err(why) => return self.leave_out(place, kind, why),
             }
         }
-        if rendered.is_empty() {
-            return self.leave_out(place, kind, "its value has variables, and no test gives them");
+        if equals.is_empty() {
+            let why = translated(assertion, None).err();
+            let none = || "its value has variables, and no test gives them".to_owned();
+            return self.leave_out(place, kind, why.unwrap_or_else(none));
         }
-        self.translated += 1;
-        for (number, config) in rendered {
-            self.put(Equal { config, ..equal.clone() }, vec![node(number)]);
+        for (number, equal) in equals {
+            self.put(written, equal, vec![node(number)]);
         }
     }
 
@@ -119,33 +192,42 @@ impl Migration {
     }
 
     /// Adds a scorer, or its tests to one that is the same otherwise.
-    fn put(&mut self, equal: Equal, nodes: Vec<String>) {
-        let Equal { name, uses, config, threshold, weight, judged, .. } = equal;
-        let scorer = Scorer { name, uses, config, threshold, weight, judged, nodes };
-        let same = self.scorers.iter_mut().find(|other| {
-            let nodes = other.nodes.clone();
-            **other == Scorer { nodes, ..scorer.clone() }
-        });
-        match same {
-            Some(same) if same.nodes.is_empty() => {}
-            Some(same) if scorer.nodes.is_empty() => same.nodes.clear(),
-            Some(same) => {
-                let new = scorer.nodes.into_iter().filter(|node| !same.nodes.contains(node));
-                same.nodes.extend(new.collect::<Vec<_>>());
-            }
-            None => self.scorers.push(scorer),
+    fn put(&mut self, written: &Written, equal: Equal, nodes: Vec<String>) {
+        let Equal { name: label, uses, config, threshold, weight, judged, .. } = equal;
+        let kind = written.assertion.get("type").and_then(Value::as_str).unwrap_or_default();
+        let from = vec![(written.place.clone(), kind.to_owned())];
+        let name = String::new();
+        let scorer = Scorer { name, label, uses, config, threshold, weight, judged, nodes, from };
+        let Some(same) = self.scorers.iter_mut().find(|other| other.scores_as(&scorer)) else {
+            return self.scorers.push(scorer);
+        };
+        let new = scorer.from.into_iter().filter(|from| !same.from.contains(from));
+        same.from.extend(new.collect::<Vec<_>>());
+        if scorer.nodes.is_empty() {
+            same.nodes.clear();
+        } else if !same.nodes.is_empty() {
+            let new = scorer.nodes.into_iter().filter(|node| !same.nodes.contains(node));
+            same.nodes.extend(new.collect::<Vec<_>>());
         }
     }
 
     /// Gives each scorer a name of its own: the assertion's, with a number if another one has it.
     fn name_scorers(&mut self) {
-        let mut taken: Vec<String> = Vec::new();
+        let mut taken: BTreeSet<String> = BTreeSet::new();
+        let mut last: BTreeMap<String, usize> = BTreeMap::new();
         for scorer in &mut self.scorers {
-            let base = scorer_name(&scorer.name);
-            let numbered = (2..).map(|number| format!("{base}-{number}"));
-            let mut names = std::iter::once(base.clone()).chain(numbered);
-            let name = names.find(|name| !taken.contains(name)).unwrap_or(base);
-            taken.push(name.clone());
+            let base = scorer_name(&scorer.label);
+            let number = last.entry(base.clone()).or_default();
+            let mut name = base.clone();
+            loop {
+                *number += 1;
+                if *number > 1 {
+                    name = format!("{base}-{number}");
+                }
+                if taken.insert(name.clone()) {
+                    break;
+                }
+            }
             scorer.name = name;
         }
     }
@@ -177,6 +259,8 @@ fn scorer_name(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn of(yaml: &str) -> Migration {
@@ -206,7 +290,7 @@ mod tests {
             (name.to_owned(), nodes.into_iter().map(str::to_owned).collect::<Vec<String>>())
         });
         assert_eq!(scorers(&migration), expected);
-        assert_eq!((migration.translated, migration.left_out.len()), (5, 0));
+        assert_eq!((migration.translated(), migration.left_out.len()), (5, 0));
     }
 
     #[test]
@@ -221,6 +305,60 @@ mod tests {
         assert_eq!(migration.scorers[0].config.get("value"), None);
         assert_eq!(migration.scorers[1].config["value"], "the Lima");
         assert_eq!(migration.scorers[2].nodes, ["test-1"]);
+    }
+
+    #[test]
+    fn a_value_is_read_after_its_variables_are_put_in() {
+        let migration = of("
+            tests:
+            - vars: {tools: 'search, book', most: 5, tool: find}
+              assert:
+              - {type: tool-call-f1, value: '{{tools}}'}
+              - {type: word-count, value: '{{most}}'}
+              - {type: 'trajectory:tool-used', value: '{{tool}}_*'}
+        ");
+        let configs: Vec<Value> =
+            migration.scorers.iter().map(|it| Value::Object(it.config.clone())).collect();
+        assert_eq!(configs[0]["value"], json!(["search", "book"]));
+        assert_eq!((&configs[1]["min"], &configs[1]["max"]), (&json!(5), &json!(5)));
+        assert_eq!(configs[2]["names"], json!([{"regex": "^find_.*$"}]));
+    }
+
+    #[test]
+    fn the_expected_answer_of_context_recall_is_the_ground_truth_before_that_of_others() {
+        let migration = of("
+            defaultTest:
+              assert:
+              - {type: equals, value: '{{short}}'}
+              - {type: context-recall, value: '{{long}}'}
+              - {type: context-recall, value: It is Lima.}
+            tests:
+            - vars: {short: Lima, long: It is Lima.}
+        ");
+        assert_eq!(migration.ground_truth.as_deref(), Some("long"));
+        let options: Vec<String> = migration.maps().iter().map(Mapped::to_string).collect();
+        assert_eq!(
+            options,
+            ["--map groundTruth=/metadata/vars/long", "--map context=/metadata/vars/context"]
+        );
+        assert_eq!(migration.scorers[0].config["value"], "Lima");
+        assert_eq!(migration.scorers[1].config, Map::new());
+        assert_eq!(migration.left_out[0].place, "defaultTest.assert[2]");
+    }
+
+    #[test]
+    fn what_a_scorer_refuses_is_left_out_and_the_others_keep_their_names_in_order() {
+        let migration = of("
+            defaultTest: {assert: [{type: contains, value: 'a{{x}}'}, {type: contains, value: b}]}
+            tests: [{vars: {x: 1}}, {vars: {x: 2}}]
+        ");
+        assert_eq!(scorers(&migration).len(), 3);
+        let why = BTreeMap::from([("contains".to_owned(), "too short".to_owned())]);
+        let migration = migration.without_refused(&why);
+        let names: Vec<String> = migration.scorers.iter().map(|it| it.name.clone()).collect();
+        assert_eq!(names, ["contains", "contains-2"]);
+        assert_eq!((migration.translated(), migration.left_out.len()), (2, 1));
+        assert_eq!(migration.left_out[0].why, "for test-0: too short");
     }
 
     #[test]

@@ -4,13 +4,14 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use super::{Migration, Scorer};
+use super::{Mapped, Migration, Scorer};
 
 /// The text of a suite; `file` is the name of the configuration that it is made of.
 pub(crate) fn suite_text(migration: &Migration, file: &str) -> String {
     let mut text = format!("# Made of {} by `scorebox migrate`.\n", one_line(file));
-    if let Some(name) = &migration.ground_truth {
-        let _ = writeln!(text, "# Run it with --map groundTruth=/metadata/vars/{}", one_line(name));
+    let maps: Vec<String> = migration.maps().iter().map(Mapped::to_string).collect();
+    if !maps.is_empty() {
+        let _ = writeln!(text, "# Run it with {}", one_line(&maps.join(" ")));
     }
     if !migration.left_out.is_empty() {
         text.push_str("#\n# Not in here:\n");
@@ -39,7 +40,7 @@ pub(crate) fn suite_text(migration: &Migration, file: &str) -> String {
 }
 
 fn put(text: &mut String, scorer: &Scorer) {
-    let Scorer { name, uses, config, threshold, weight, judged, nodes } = scorer;
+    let Scorer { name, uses, config, threshold, weight, judged, nodes, .. } = scorer;
     let _ = writeln!(text, "[scorers.{}]\nuse = {}", toml_text(name), toml_text(uses));
     if !config.is_empty() {
         let _ = writeln!(text, "config = {}", toml(&Value::Object(config.clone())));
@@ -104,12 +105,19 @@ fn toml_key(key: &str) -> String {
     let is_bare = |it: char| it.is_ascii_alphanumeric() || matches!(it, '-' | '_');
     match !key.is_empty() && key.chars().all(is_bare) {
         true => key.to_owned(),
-        false => toml_text(key),
+        // A suite reads no variables in keys.
+        false => toml_quoted(key),
     }
 }
 
-/// A text as a basic string of TOML. Its escapes are JSON's, but for the delete character, which TOML wants escaped.
+/// A text as a basic string of TOML that the suite reads as it is: without the escape, `${NAME}` would be a variable of the
+/// environment, whose value may be a secret.
 fn toml_text(text: &str) -> String {
+    toml_quoted(&text.replace("${", "$${"))
+}
+
+/// A text as a basic string of TOML. Its escapes are JSON's, but for the delete character, which TOML wants escaped.
+fn toml_quoted(text: &str) -> String {
     Value::from(text).to_string().replace('\u{7f}', "\\u007f")
 }
 
@@ -130,5 +138,16 @@ mod tests {
             json!({"a b": ["x\ny\u{1}\u{7f}\"\\", 1, 1.5, true, {}], "c": {"d.e": []}, "": "é"});
         let read: Value = toml::from_str(&format!("value = {}", toml(&value))).unwrap();
         assert_eq!(read["value"], value);
+    }
+
+    #[test]
+    fn a_suite_reads_no_variable_in_what_is_written() {
+        for text in ["${HOME}", "$${HOME}", "a $ {b} ${", "${${HOME}}", "$$$"] {
+            let written = toml(&json!({ "value": text, "${HOME}": [text] }));
+            let suite = format!("[scorers.contains]\nconfig = {written}\n");
+            let suite = scorebox::suite::Suite::parse(&suite).unwrap();
+            let config: Value = serde_json::from_str(suite.scorers[0].config.as_str()).unwrap();
+            assert_eq!(config, json!({ "value": text, "${HOME}": [text] }));
+        }
     }
 }

@@ -9,34 +9,28 @@ pub(crate) fn variable_alone(value: Option<&Value>) -> Option<&str> {
 }
 
 /// Whether any text in it has a template.
-pub(crate) fn has_variables(config: &Map<String, Value>) -> bool {
-    fn has(value: &Value) -> bool {
-        match value {
-            Value::String(text) => text.contains("{{") || text.contains("{%"),
-            Value::Array(items) => items.iter().any(has),
-            Value::Object(members) => members.values().any(has),
-            _ => false,
-        }
+pub(crate) fn has_variables(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.contains("{{") || text.contains("{%"),
+        Value::Array(items) => items.iter().any(has_variables),
+        Value::Object(members) => members.values().any(has_variables),
+        _ => false,
     }
-    config.values().any(has)
 }
 
 /// The same with each variable's value in its place.
-pub(crate) fn rendered(
-    config: &Map<String, Value>,
-    variables: &Map<String, Value>,
-) -> Result<Map<String, Value>, String> {
-    fn value(of: &Value, variables: &Map<String, Value>) -> Result<Value, String> {
-        Ok(match of {
-            Value::String(text) => Value::String(render(text, variables)?),
-            Value::Array(items) => {
-                items.iter().map(|it| value(it, variables)).collect::<Result<_, _>>()?
-            }
-            Value::Object(members) => Value::Object(rendered(members, variables)?),
-            other => other.clone(),
-        })
-    }
-    config.iter().map(|(key, of)| Ok((key.clone(), value(of, variables)?))).collect()
+pub(crate) fn rendered(of: &Value, variables: &Map<String, Value>) -> Result<Value, String> {
+    Ok(match of {
+        Value::String(text) => Value::String(render(text, variables)?),
+        Value::Array(items) => {
+            items.iter().map(|it| rendered(it, variables)).collect::<Result<_, _>>()?
+        }
+        Value::Object(members) => {
+            let member = |(key, of): (&String, &Value)| Ok((key.clone(), rendered(of, variables)?));
+            Value::Object(members.iter().map(member).collect::<Result<_, String>>()?)
+        }
+        other => other.clone(),
+    })
 }
 
 fn render(text: &str, variables: &Map<String, Value>) -> Result<String, String> {

@@ -1,0 +1,105 @@
+//! Patterns that JavaScript and the scorer `regex` read in different ways. What the scorer does not read at all is for itself to refuse.
+
+/// Why a pattern of JavaScript's does not mean the same to `regex`; `None` if nothing in it is known to differ.
+pub(super) fn differs(pattern: &str) -> Option<String> {
+    let mut rest = pattern;
+    let mut in_class = false;
+    while let Some(first) = rest.chars().next() {
+        let behind = &rest[first.len_utf8()..];
+        if first == '\\' {
+            let escaped = behind.chars().next()?;
+            let parameters = &behind[escaped.len_utf8()..];
+            if is_other_escape(escaped, parameters) {
+                let shown = if parameters.starts_with('{') { "{" } else { "" };
+                return Some(format!(
+                    "JavaScript takes `\\{escaped}{shown}` literally, and `regex` does not"
+                ));
+            }
+            rest = parameters;
+            continue;
+        }
+        if in_class {
+            if first == '[' {
+                return Some(
+                    "a `[` in `[…]` opens another class for `regex`: write `\\[`".to_owned(),
+                );
+            }
+            if let Some(operator) = ["&&", "--", "~~"].iter().find(|it| rest.starts_with(**it)) {
+                return Some(format!("`{operator}` in `[…]` is an operator for `regex`"));
+            }
+            in_class = first != ']';
+        } else if first == '[' {
+            if behind.starts_with("^]") {
+                return Some("`[^]` is any character in JavaScript: write `[\\s\\S]`".to_owned());
+            }
+            if behind.starts_with(']') {
+                return Some("`[]` matches nothing in JavaScript".to_owned());
+            }
+            in_class = true;
+        } else if first == '{' && behind.starts_with([',', ' ']) {
+            return Some("JavaScript takes this `{` literally: write `\\{`".to_owned());
+        }
+        rest = behind;
+    }
+    None
+}
+
+/// Whether an escape means something to `regex`, and to JavaScript, without the flag `u`, only its letter.
+fn is_other_escape(escaped: char, parameters: &str) -> bool {
+    match escaped {
+        'A' | 'a' | 'p' | 'P' | 'U' | 'z' | '<' | '>' => true,
+        'b' | 'u' | 'x' => parameters.starts_with('{'),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_means_something_else_is_found() {
+        for pattern in [
+            r"\Astart",
+            r"end\z",
+            r"\p{L}",
+            r"\x{41}",
+            r"\u{41}",
+            r"\b{start}",
+            r"\<a",
+            r"\a",
+            r"[[]x",
+            r"[[:alpha:]]",
+            r"[a&&b]",
+            r"[+--]",
+            r"[]a]",
+            r"[^]",
+            r"a{,3}",
+            r"[\p{L}]",
+        ] {
+            assert!(differs(pattern).is_some(), "{pattern}");
+        }
+    }
+
+    #[test]
+    fn what_means_the_same_passes() {
+        for pattern in [
+            r"^The\s",
+            r"\d{3}-\d{2}",
+            r"[\[\]]",
+            r"a{2,3}",
+            r"\x41\u0041",
+            r"[^a-z]",
+            r"(?:a|b)*?",
+            r"a\{,",
+            r"\\A",
+            r"\bword\b",
+            "",
+            "\\",
+            "é[è]",
+            r"a && b -- [&-]",
+        ] {
+            assert_eq!(differs(pattern), None, "{pattern}");
+        }
+    }
+}
