@@ -106,6 +106,36 @@ fn a_termination_ends_a_run_in_good_order_as_an_interrupt_does() {
     resume_and_check(&folder, MANY, scored_before);
 }
 
+#[test]
+fn one_process_at_a_time_writes_a_run() {
+    let folder = with_cases(3);
+    let mut run = folder.shell("exec scorebox run -s exact-match - --run-id r");
+    run.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = run.spawn().unwrap();
+    let mut cases = child.stdin.take().unwrap();
+    let lines = fs::read_to_string(folder.path("cases.jsonl")).unwrap();
+    let (first, others) = lines.split_once('\n').unwrap();
+    writeln!(cases, "{first}").unwrap();
+    wait_until("something is stored", || stored(&folder) > 0);
+    assert_snapshot!(folder.sh(&format!("{RUN} --resume r")), @"
+    [stderr]
+    error: another process writes the run `r` in scorebox.db
+    hint: wait until that process ends; then resume the run if something is missing
+    [exit code 2]
+    ");
+    // Another run is no concern of it.
+    folder.sh(&format!("{RUN} --run-id other")).exits_with(0);
+    write!(cases, "{others}").unwrap();
+    drop(cases);
+    assert!(child.wait().unwrap().success());
+    assert_eq!(
+        folder.rows("SELECT id, state FROM runs ORDER BY id"),
+        ["other | finished", "r | finished"]
+    );
+    assert!(!folder.path("scorebox.db-run-r.lock").exists());
+    folder.sh(&format!("{RUN} --resume r")).exits_with(0);
+}
+
 const LINES: &str = r#"{"id": "a", "output": 1, "groundTruth": 1}
 {"id": "b", "output": 2, "groundTruth": 1}
 {"id": "c", "output": 3, "groundTruth": 3}

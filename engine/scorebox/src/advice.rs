@@ -420,6 +420,8 @@ listed! {
         Wait,
         /// Wait for the process that writes the run, then remove it.
         WaitToRemove,
+        /// Wait for the process that writes the run; what it leaves can be resumed then.
+        WaitToResume,
         /// Verify the run that another process finished: nothing was written since.
         Verify,
         /// Remove the runs with copies of its scores too, or first.

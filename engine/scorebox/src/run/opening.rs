@@ -7,8 +7,8 @@ use crate::{
     sandbox::{Start, WASMTIME_VERSION},
     scoring::now_ms,
     store::{
-        ConditionSpec, ReuseIndex, RunHandle, RunId, RunSource, RunSpec, RunState, RunWriter,
-        ScorerSpec, SessionSpec, Store,
+        ConditionSpec, OnlyWriter, ReuseIndex, RunHandle, RunId, RunSource, RunSpec, RunState,
+        RunWriter, ScorerSpec, SessionSpec, Store,
     },
     suite::Suite,
 };
@@ -81,15 +81,18 @@ impl Opening {
             Some(database) => {
                 let mut store = Store::open(database)?;
                 let spec = run_spec(self.which.id(), &self.suite, self.source);
+                let only = is_resumed.then(|| OnlyWriter::take(database, self.which.id()));
                 let (run, state) =
                     open_run(&mut store, &self.which, spec, &self.suite, &self.scorers)?;
+                // The id of a new run may be that of an old one, which is said first.
+                let only = only.unwrap_or_else(|| OnlyWriter::take(database, self.which.id()))?;
                 if is_resumed {
                     cases.skip_finished(Store::open_read_only(database)?, run.clone());
                 }
                 if self.reuse {
                     cases.reuse(reuse(database, &run, &self.scorers)?);
                 }
-                (Keeper::Database(Box::new(RunWriter::new(store, run))), state)
+                (Keeper::Database(Box::new(RunWriter::new(store, run).alone(only))), state)
             }
         };
         let started = Event::Started(Started {

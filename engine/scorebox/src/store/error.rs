@@ -166,6 +166,14 @@ pub enum StoreError {
         /// The run.
         id: String,
     },
+    /// Another process writes the run now.
+    #[error("another process writes the run `{id}` in {}", path.display())]
+    BeingWritten {
+        /// The database.
+        path: PathBuf,
+        /// The run.
+        id: String,
+    },
     /// Other runs hold copies of the scores of a run that was to be removed.
     #[error(
         "scores of `{id}` in {} are reused by {}",
@@ -243,6 +251,7 @@ impl Advised for StoreError {
                 return Some(Advice::Rename { what: Thing::Run, taken: id.clone() });
             }
             Self::Finished { .. } => Database::Verify,
+            Self::BeingWritten { .. } => Database::WaitToResume,
             Self::Copied { .. } => Database::RemoveCopies,
             Self::InUse { .. } => Database::WaitToRemove,
             Self::InvalidRunId { .. } => return Some(Advice::Write(Form::RunId)),

@@ -22,6 +22,7 @@
 //! | `new_case.rs`   | a case that is handed over to be stored                              |
 //! | `case.rs`       | what is stored of a case, and whether a case is the one stored       |
 //! | `case_columns.rs` | the columns of a case, in one table, and the SQL that is made of it |
+//! | `only_writer.rs` | the right to write a run, which one process has at a time           |
 //! | `writer.rs`     | the hot path: cases and scores in batches, each score once           |
 //! | `calls.rs`      | what scorers ask judges, and the scores that stand on it             |
 //! | `call_counts.rs` | what the judges of a run answered, by scorer                        |
@@ -65,6 +66,7 @@ mod id;
 mod labelled;
 mod names;
 mod new_case;
+mod only_writer;
 mod open;
 mod query;
 mod remove;
@@ -109,6 +111,7 @@ pub use id::{CaseKey, RunId, RunKey, ScoreId, ScorerKey, SessionKey};
 pub use labelled::{LabelledCase, LabelledRow};
 pub use names::Names;
 pub use new_case::NewCase;
+pub(crate) use only_writer::OnlyWriter;
 pub use query::ScoreRecord;
 pub use remove::{Removed, StoreSize};
 pub use reuse::{Reusable, ReuseIndex};

@@ -13,8 +13,8 @@ use rusqlite::{
 };
 
 use super::{
-    CaseAdded, CaseKey, NewCase, NewSummary, Reusable, RunHandle, RunState, ScorerKey, SessionKey,
-    Store, StoreError, calls,
+    CaseAdded, CaseKey, NewCase, NewSummary, OnlyWriter, Reusable, RunHandle, RunState, ScorerKey,
+    SessionKey, Store, StoreError, calls,
     column::{integer, json_array, optional},
     reuse,
     root::{self, ROW_VALUES, bound},
@@ -114,6 +114,8 @@ pub struct RunWriter {
     rows_written: u64,
     /// Whether a run that another session finished is written.
     reopens: bool,
+    /// After the store, so that all is committed when another process may write.
+    _only: Option<OnlyWriter>,
 }
 
 impl RunWriter {
@@ -136,7 +138,15 @@ impl RunWriter {
             rows_before: 0,
             rows_written: 0,
             reopens: true,
+            _only: None,
         }
+    }
+
+    /// The same, and no other process writes the run as long as this writer is there.
+    #[must_use]
+    pub(crate) fn alone(mut self, only: Option<OnlyWriter>) -> RunWriter {
+        self._only = only;
+        self
     }
 
     /// The same, for a run that is whole once a session has finished it: what begins a batch is refused then with

@@ -1,0 +1,99 @@
+//! The right to write a run, which one process has at a time: a lock on an empty file beside the database. SQLite's own locks last for one
+//! batch of rows, and keep nobody from scoring the same cases again.
+
+use std::{
+    fs::{self, File, TryLockError},
+    path::{Path, PathBuf},
+};
+
+use super::{RunId, StoreError};
+
+/// How often the file is opened again because another process took it away, before nothing more is done about it.
+const MOST_ATTEMPTS: usize = 100;
+
+/// The right of this process, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct OnlyWriter {
+    path: PathBuf,
+    /// Open as long as the lock is held.
+    _file: File,
+}
+
+impl OnlyWriter {
+    /// Takes the right to write the run in the database at `database`. `None` where files cannot be locked, as on some network file systems.
+    ///
+    /// # Errors
+    /// [`StoreError::BeingWritten`] if another process has it, or another run of this one.
+    pub(crate) fn take(database: &Path, run: &RunId) -> Result<Option<OnlyWriter>, StoreError> {
+        let mut name = database.file_name().unwrap_or_default().to_owned();
+        name.push(format!("-run-{run}.lock"));
+        let path = database.with_file_name(name);
+        for _ in 0..MOST_ATTEMPTS {
+            let opened = File::options().create(true).truncate(false).write(true).open(&path);
+            let Ok(file) = opened else { return Ok(None) };
+            match file.try_lock() {
+                Ok(()) if is_at(&file, &path) => {
+                    return Ok(Some(OnlyWriter { path, _file: file }));
+                }
+                // Its last owner removed it after it was opened here.
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) => {
+                    let (path, id) = (database.to_owned(), run.to_string());
+                    return Err(StoreError::BeingWritten { path, id });
+                }
+                Err(TryLockError::Error(_)) => return Ok(None),
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl Drop for OnlyWriter {
+    fn drop(&mut self) {
+        // Before the lock ends: who locks it later sees that it is not the one at this path. What stays does no harm.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// Whether the file is still the one at this path.
+#[cfg(unix)]
+fn is_at(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    let known = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
+    let (file, at_path) = (file.metadata().map(known), fs::metadata(path).map(known));
+    file.is_ok_and(|file| at_path.is_ok_and(|at_path| file == at_path))
+}
+
+/// An open file cannot be removed there.
+#[cfg(not(unix))]
+fn is_at(_: &File, _: &Path) -> bool {
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_at_a_time_writes_a_run_and_leaves_nothing_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        let database = folder.path().join("runs.db");
+        let take = |run: &str| OnlyWriter::take(&database, &run.parse().unwrap());
+        let first = take("r").unwrap();
+        assert!(first.is_some());
+        assert!(matches!(take("r"), Err(StoreError::BeingWritten { id, .. }) if id == "r"));
+        assert!(take("other").unwrap().is_some());
+        drop(first);
+        assert!(take("r").unwrap().is_some());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_file_that_a_process_left_when_it_was_killed_keeps_nobody_away() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("runs.db-run-r.lock"), "").unwrap();
+        let taken = OnlyWriter::take(&folder.path().join("runs.db"), &"r".parse().unwrap());
+        assert!(taken.unwrap().is_some());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+}
