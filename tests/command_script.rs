@@ -1,7 +1,10 @@
 //! Scripts as scorers, as a user types them: scored, run, imported, built and verified. What they must not do is in
 //! `hostile_scripts`.
 
+use std::fs;
+
 use insta::assert_snapshot;
+use serde_json::Value;
 
 use crate::fixture::Folder;
 
@@ -187,6 +190,62 @@ fn javascript_and_typescript_give_the_same_rows_which_verify_without_the_files()
     801 verified, 0 different, 0 not verifiable
     [exit code 0]
     "#);
+}
+
+#[test]
+fn a_component_takes_no_other_files_place() {
+    let folder = with_scripts();
+    folder.write("notes.md", "# Notes\n");
+    for there in ["js/overlap.js", "notes.md"] {
+        let before = fs::read(folder.path(there)).unwrap();
+        let refused = folder.sh(&format!("scorebox build js/overlap.js -o {there}")).exits_with(2);
+        let message = format!(
+            "error: `{there}` is there, and is not a WebAssembly file\n\
+             hint: name another file to write: --output FILE\n"
+        );
+        assert_eq!(refused.stderr, message);
+        assert_eq!(fs::read(folder.path(there)).unwrap(), before);
+    }
+    // What a build that was cut off leaves is replaced, and so is another component.
+    folder.write("built.wasm", "");
+    let build = "scorebox build js/overlap.js -o built.wasm";
+    folder.sh(&format!("{build} && {build}")).exits_with(0);
+}
+
+#[test]
+fn values_of_a_configuration_are_of_the_types_that_the_script_says() {
+    let folder = Folder::new();
+    folder.write(
+        "most.js",
+        "export const info = { configSchema: { type: 'object', required: ['most'], additionalProperties: false,\n\
+         properties: { most: { type: 'integer' }, strict: { type: 'boolean', default: true } } } };\n\
+         export default ({ output }, { most, strict }) => (\n\
+         { score: output.length <= most ? 1 : 0, reason: typeof most + ' ' + typeof strict });\n",
+    );
+    let score = |config: &str| {
+        folder.sh(&format!("scorebox score most.js --output-text abc --config '{config}'"))
+    };
+    let good = score("{\"most\": 3}").exits_with(0).json();
+    assert_eq!(
+        (&good["score"], &good["reason"]),
+        (&Value::from(1.0), &Value::from("number boolean"))
+    );
+    // As a variable of the environment gives it.
+    let text = score("{\"most\": \"2\", \"strict\": \"false\"}").exits_with(0).json();
+    assert_eq!(
+        (&text["score"], &text["reason"]),
+        (&Value::from(0.0), &Value::from("number boolean"))
+    );
+    for (config, message) in [
+        ("{}", "`most` is required"),
+        ("{\"most\": 1.5}", "`most`: invalid type: number `1.5`, expected a whole number"),
+        ("{\"most\": null}", "`most`: invalid type: null, expected a whole number"),
+        ("{\"most\": \"many\"}", "`most`: invalid type: string \"many\", expected a whole number"),
+    ] {
+        let refused = score(config).exits_with(2);
+        let expected = format!("error: scorer `most.js`: invalid-config: {message}\n");
+        assert_eq!(refused.stderr, expected);
+    }
 }
 
 #[test]

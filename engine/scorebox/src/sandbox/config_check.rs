@@ -39,7 +39,7 @@ pub fn config_mistakes(info: &ScorerInfo, config: &ScorerConfig) -> Vec<ScoreErr
     mistakes
 }
 
-fn wrong(message: &str) -> ScoreError {
+pub(super) fn wrong(message: &str) -> ScoreError {
     ScoreError::new(ErrorKind::InvalidConfig, cut(message, MESSAGE_BYTES))
 }
 
@@ -103,7 +103,8 @@ fn expected_instead(schema: &Schema, value: &Value) -> Option<&'static str> {
     }
 }
 
-fn found(value: &Value) -> String {
+/// What a value is, as errors say it.
+pub(super) fn found(value: &Value) -> String {
     match value {
         Value::Null => "null".to_owned(),
         Value::Bool(value) => format!("boolean `{value}`"),

@@ -30,6 +30,7 @@ use super::{
     parser_thread::on_a_deep_stack,
     result,
     scorer_config::ScorerConfig,
+    script_config,
     source::Source,
 };
 
@@ -243,7 +244,9 @@ impl Sandbox {
             seeded: anatomy.imports_wasi(),
             configure_each_time: match &start {
                 Start::Frozen => None,
-                Start::ConfigureEachTime { .. } => Some(config.as_str().to_owned()),
+                Start::ConfigureEachTime { .. } => {
+                    Some(script_config::given(config, &info, &anatomy)?.as_str().to_owned())
+                }
             },
             sandbox: self.clone(),
             info,
@@ -326,7 +329,8 @@ impl Sandbox {
         let info = self.call_describe(&self.unconfigured(code)?, limits).await?;
         // A scorer whose language has no schema at run time, such as a script, checks no keys itself.
         check_config(&info, config)?;
-        let image = self.configure(source, code, config, limits, budget).await;
+        let config = script_config::given(config, &info, &source.outside.anatomy)?;
+        let image = self.configure(source, code, &config, limits, budget).await;
         let image = image.map_err(|error| about_the_script(error, &source.outside.anatomy))?;
         Ok(Entry { outside: source.outside.clone(), info, image })
     }

@@ -16,6 +16,7 @@
 //! - `parser_thread`: the threads that parse untrusted bytes.
 //! - `scorer_config`: a configuration in its canonical spelling.
 //! - `config_check`: what is wrong with a configuration, before anything is compiled.
+//! - `script_config`: what a script is configured with: values of the types that its schema says.
 //! - `settings`: the engine's settings; every pool number derived from the number of slots.
 //! - `imports`: what a guest can call: the host's side of its imports.
 //! - `host`: [`Sandbox`], what all scorers share.
@@ -74,6 +75,7 @@ mod phrases;
 mod result;
 mod score;
 mod scorer_config;
+mod script_config;
 mod settings;
 mod source;
 mod split;
