@@ -15,7 +15,7 @@
 //! - `record`: a case as a line; `window`: parts of a case that are not side by side, put together.
 //! - `inspect`, `inspect_archive`, `promptfoo`, `lm_eval`, `openai_evals`, `spans`: what the tools write. `span` is one span.
 //! - `parquet_file`: a Parquet file, opened; `footer`, `pages`: whether it claims no more than it has, which `thrift` finds out.
-//! - `table`: a row as a line; `separated` (CSV), `columns` (Parquet and Arrow) and `dataset` (folders) have rows.
+//! - `quotes`: whether a quoted cell of CSV ends; `table`: a row as a line; `separated` (CSV), `columns` (Parquet and Arrow) and `dataset` (folders) have rows.
 //!
 //! - **Invariant:** the same file gives the same lines, with the same ids, on every reading.
 //! - **Invariant:** memory is bounded by the largest record (64 MiB) or batch of rows, not by the file.
@@ -41,6 +41,7 @@ mod parquet_file;
 mod place;
 mod problem;
 mod promptfoo;
+mod quotes;
 mod record;
 mod separated;
 mod span;

@@ -10,6 +10,7 @@ use crate::{
     format::Format,
     place::Place,
     problem::Problem,
+    quotes::Quotes,
     table::{Columns, RowPlace, line_of_texts},
     text::{Allowance, text},
 };
@@ -54,7 +55,16 @@ pub(crate) fn read(place: &Place, emit: &mut Emit) -> Result<(), Problem> {
     let columns = Columns::of(&place.mapping);
     let header = table.headers().map_err(problem)?.clone();
     let (mut row, mut number) = (StringRecord::new(), 0);
-    while table.read_record(&mut row).map_err(problem)? {
+    loop {
+        let is_there = table.read_record(&mut row).map_err(problem)?;
+        if let Some(line) = table.get_ref().unclosed() {
+            return Err(Problem::content(format!(
+                "line {line}: a cell begins with a quote and never ends"
+            )));
+        }
+        if !is_there {
+            return Ok(());
+        }
         allowance.renew();
         number += 1;
         let at = RowPlace {
@@ -66,17 +76,19 @@ pub(crate) fn read(place: &Place, emit: &mut Emit) -> Result<(), Problem> {
         };
         emit.line(&line_of_texts(header.iter().zip(&row), &columns, at)?)?;
     }
-    Ok(())
 }
 
-fn open(place: &Place, allowance: &Allowance) -> Result<Reader<impl Read + use<>>, Problem> {
+fn open(
+    place: &Place,
+    allowance: &Allowance,
+) -> Result<Reader<Quotes<impl Read + use<>>>, Problem> {
     let mut text = text(&place.path)?;
     let separator = separator(text.fill_buf()?);
     Ok(reader(allowance.on(text), separator))
 }
 
-fn reader<R: Read>(text: R, separator: u8) -> Reader<R> {
-    ReaderBuilder::new().delimiter(separator).from_reader(text)
+fn reader<R: Read>(text: R, separator: u8) -> Reader<Quotes<R>> {
+    ReaderBuilder::new().delimiter(separator).from_reader(Quotes::new(text, separator))
 }
 
 /// The separator that the first line has most of; a comma if there is none.

@@ -1,0 +1,88 @@
+//! Bytes of CSV on their way to the parser, watched for a quoted cell that never ends: the parser takes all that follows for its text.
+
+use std::io::{self, Read};
+
+/// What reads through it reads the same bytes.
+#[derive(Debug)]
+pub(crate) struct Quotes<R> {
+    inner: R,
+    separator: u8,
+    at: At,
+    /// The line that is read, from 1 on.
+    line: u64,
+    /// The line in which the last quoted cell begins.
+    opened: u64,
+    is_over: bool,
+}
+
+/// Where in a row the next byte is, as csv-core sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum At {
+    StartOfCell,
+    InCell,
+    InQuotes,
+    /// Behind a quote in quotes: the end of the cell, or half of a quote that is doubled.
+    BehindQuote,
+}
+
+impl<R> Quotes<R> {
+    pub(crate) fn new(inner: R, separator: u8) -> Quotes<R> {
+        Quotes { inner, separator, at: At::StartOfCell, line: 1, opened: 0, is_over: false }
+    }
+
+    /// The line in which a quoted cell begins that goes on to the end of all; `None` as long as there is more to read.
+    pub(crate) fn unclosed(&self) -> Option<u64> {
+        (self.is_over && self.at == At::InQuotes).then_some(self.opened)
+    }
+
+    fn step(&mut self, byte: u8) {
+        let is_end = byte == self.separator || matches!(byte, b'\n' | b'\r');
+        self.at = match (self.at, byte) {
+            (At::StartOfCell, b'"') => {
+                self.opened = self.line;
+                At::InQuotes
+            }
+            (At::InQuotes, b'"') => At::BehindQuote,
+            (At::BehindQuote, b'"') | (At::InQuotes, _) => At::InQuotes,
+            _ if is_end => At::StartOfCell,
+            _ => At::InCell,
+        };
+        self.line += u64::from(byte == b'\n');
+    }
+}
+
+impl<R: Read> Read for Quotes<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.inner.read(buffer)?;
+        self.is_over = length == 0 && !buffer.is_empty();
+        buffer.iter().take(length).for_each(|byte| self.step(*byte));
+        Ok(length)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn unclosed(text: &str) -> Option<u64> {
+        let mut quotes = Quotes::new(text.as_bytes(), b',');
+        io::copy(&mut quotes, &mut io::sink()).unwrap();
+        quotes.unclosed()
+    }
+
+    #[test]
+    fn a_cell_that_never_ends_is_found_with_its_line() {
+        assert_eq!(unclosed("a,b\nx,\"y\nz,w\n"), Some(2));
+        assert_eq!(unclosed("a\n\"one\ntwo\"\n\"it says \"\"no\"\"\n"), Some(4));
+        assert_eq!(unclosed("\""), Some(1));
+    }
+
+    #[test]
+    fn quotes_that_end_and_quotes_within_a_cell_are_fine() {
+        for text in
+            ["", "a,b\n1,\"x\"\n", "a\n\"x\ny\"", "a,b\n5\" pipe,x\n", "\"a\"b\",c\n", "\"\"\"\"\n"]
+        {
+            assert_eq!(unclosed(text), None, "{text}");
+        }
+    }
+}
